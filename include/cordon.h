@@ -141,8 +141,8 @@ typedef enum cordon_option {
         CORDON_SINGLE_THREAD, /* "1": this program has one thread; the box then also dies with it by signal */
         CORDON_LEDGER,        /* "on" (the default), "off", or "require": no start that cannot be recorded */
         CORDON_IN_FROM,       /* a run that led to this one; ID@CLOCK of a record of another host */
-        CORDON_WORK_KEEP,     /* "1": keep the layer of edit doors although nothing changed */
-        CORDON_WORK_ON,       /* go on in the layer of this run */
+        CORDON_WORK_KEEP,     /* "1": keep the overlay of edit doors although nothing changed */
+        CORDON_WORK_ON,       /* go on in the overlay of this run */
         CORDON_STAGE,         /* "live" (the default), "test" or "mock": where places lead */
         CORDON_PLACES,        /* a places file: where @name leads in each stage */
         CORDON_ANSWERS,       /* a file of recorded exchanges, for the stage mock */
@@ -223,9 +223,9 @@ typedef struct cordon_result {
         size_t denial_count;
         const char *const *absent; /* what was looked for and is not there outside either; NULL-terminated */
         const cordon_error *error; /* CORDON_FAILED and CORDON_NOT_STARTED; else NULL */
-        const char *work;          /* the layer that edit doors left, for cordon_work_*(); or "" */
+        const char *work;          /* the overlay that edit doors left, for cordon_work_*(); or "" */
         size_t work_entries, work_flagged;
-        const cordon_error *work_error; /* the layer is there, but could not be read; else NULL */
+        const cordon_error *work_error; /* the overlay is there, but could not be read; else NULL */
         size_t recorded,
                 unrecorded;    /* CORDON_RECORD: exchanges in the file; and those too long or broken off */
         size_t denials_lost;   /* at least so many refusals are not among the denials */
@@ -259,14 +259,14 @@ CORDON_API char *cordon_box_plan(cordon_box *b, cordon_error *e);
 /* What a shell would see: the payload's own, 128+n, 124 for a limit, 125 for us, 126 and 127. */
 CORDON_API int cordon_result_status(const cordon_result *r);
 
-/* ---- layers of edit doors: what a box changed, until a person lets it land ---- */
+/* ---- overlays of edit doors: what a box changed, until a person lets it land ---- */
 
 /* Gets a text in pieces; NULL: nobody wants it. */
 typedef void (*cordon_sink)(void *ctx, const void *data, size_t len);
 /* What is being done, and how far it is: called often. `total` 0: not known. */
 typedef void (*cordon_progress)(void *ctx, const char *doing, size_t done, size_t total);
 /* `run` everywhere: the run's id, a unique beginning of it, or the name of a box, whose newest layer is
- * meant; NULL: the newest layer that waits, for cordon_work_undo() the one that was applied last, of those
+ * meant; NULL: the newest overlay that waits, for cordon_work_undo() the one that was applied last, of those
  * with a door at, above or below the working directory. `paths`: NULL, or a NULL-terminated list: only these,
  * as cordon_work_diff() names them or absolute, and what lies below. */
 typedef enum cordon_work_form {
@@ -334,7 +334,7 @@ typedef struct cordon_work_outcome {
 CORDON_API int cordon_work_apply(const cordon_work_apply_options *o, cordon_work_outcome *ret,
                                  cordon_error *e);
 CORDON_API int cordon_work_undo(const cordon_work_undo_options *o, cordon_work_outcome *ret, cordon_error *e);
-/* 0: the layer is gone. 1: it was applied in part, and what still waited is gone; cordon_work_undo() takes
+/* 0: the overlay is gone. 1: it was applied in part, and what still waited is gone; cordon_work_undo() takes
  * the rest back, a second call removes it. `out`: for `json` alone. */
 CORDON_API int cordon_work_discard(const char *run, int json, cordon_sink out, void *ctx, char ret_run[64],
                                    cordon_error *e);

@@ -91,14 +91,15 @@ int keeper_work_begin(struct box *b, struct err *e)
         if (p->edits == 0 && !b->c.work_on && !b->c.work_keep)
                 return 0;
         if (p->edits == 0) {
-                (void) err_set(e, ERR_USAGE, 0, "a layer was asked for, but the policy has no `edit` door");
+                (void) err_set(e, ERR_USAGE, 0,
+                               "an overlay was asked for, but the policy has no `edit` door");
                 return err_hint(e, "add --edit DIR");
         }
         struct work_door_ask *doors = calloc(p->edits, sizeof *doors);
         const char **pins = calloc(2 * (p->step_count + p->edits), sizeof *pins);
         b->edits = calloc(p->edits, sizeof *b->edits);
         int r = doors && pins && b->edits ? begin(b, doors, pins, e)
-                                          : err_set(e, ERR_MEMORY, 0, "no memory for the layers");
+                                          : err_set(e, ERR_MEMORY, 0, "no memory for the overlays");
         free(doors);
         free(pins);
         return r;

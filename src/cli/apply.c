@@ -39,7 +39,7 @@ const struct cli_option apply_options[] = {
         { "flagged", 0, "KIND", "also what is flagged as this kind, as diff names it; once for each",
           add_kind },
         { "all-but", 0, "PATH", "not this, nor what lies below; once for each", add_but },
-        { "to", 0, "DIR", "into this directory; the layer stays", CLI_TEXT(struct apply, to) },
+        { "to", 0, "DIR", "into this directory; the overlay stays", CLI_TEXT(struct apply, to) },
         { "ledger", 0, "on|off", "record it; what cannot be recorded is not applied (default: on)",
           set_ledger },
         { "json", 0, NULL, "what was done to each entry, as one object", CLI_FLAG(struct apply, json) },
@@ -72,7 +72,7 @@ static int tell_apply(const cordon_work_outcome *r, const struct apply *a)
                          "diff %s",
                          r->held - r->closed, plural(r->held - r->closed), r->run);
         if (r->closed > 0)
-                cli_note("%zu %s held back in closed directories; the layer %s keeps them", r->closed,
+                cli_note("%zu %s held back in closed directories; the overlay %s keeps them", r->closed,
                          plural(r->closed), r->run);
         if (r->applied + r->held == 0)
                 cli_note("there was nothing to apply");
@@ -152,7 +152,7 @@ int verb_undo(int argc, char **argv)
         if (at < 0)
                 return EXIT_CORDON;
         if (argc - at > 1)
-                return cli_usage("which apply? One run's id; `cordon diff --list` shows the layers");
+                return cli_usage("which apply? One run's id; `cordon diff --list` shows the overlays");
         struct cli_progress progress = cli_progress_begin();
         struct cli_progress_out out = { &progress, asked.json ? stdout : stderr, false };
         const cordon_work_undo_options o = { .run = at < argc ? argv[at] : NULL,
@@ -172,7 +172,7 @@ int verb_undo(int argc, char **argv)
                          plural(r.conflicts));
                 return 1;
         }
-        cli_note("the apply is taken back; the layer %s waits again", r.run);
+        cli_note("the apply is taken back; the overlay %s waits again", r.run);
         return 0;
 }
 
@@ -184,7 +184,7 @@ struct discard {
 
 const struct cli_option discard_options[] = {
         { "json", 0, NULL, "for programs", CLI_FLAG(struct discard, json) },
-        { "yes", 'y', NULL, "do not ask; without a name the layer that diff shows",
+        { "yes", 'y', NULL, "do not ask; without a name the overlay that diff shows",
           CLI_FLAG(struct discard, yes) },
         { 0 },
 };
@@ -197,11 +197,12 @@ static int discard_one(const char *which, bool json)
         if (r < 0)
                 return cli_error(&e);
         if (r > 0)
-                cli_note("what was not applied of the layer %s is discarded; cordon undo %s takes back what "
-                         "was",
-                         run, run);
+                cli_note(
+                        "what was not applied of the overlay %s is discarded; cordon undo %s takes back what "
+                        "was",
+                        run, run);
         else
-                cli_note("the layer %s is gone", run);
+                cli_note("the overlay %s is gone", run);
         return 0;
 }
 
@@ -215,13 +216,13 @@ static bool is_agreed(const struct discard *d, const char *run, int *ret_status)
         if (d->yes)
                 return true;
         if (!isatty(0) || !isatty(2)) {
-                (void) cli_usage("discard needs the name of a layer, or --yes for %s", run);
+                (void) cli_usage("discard needs the name of an overlay, or --yes for %s", run);
                 (void) cordon_work_list(0, cli_sink, stderr, &e);
                 return false;
         }
         if (cordon_work_list(0, cli_sink, stderr, &e) < 0)
                 return *ret_status = cli_error(&e), false;
-        (void) fprintf(stderr, "discard the layer %s? [y/N] ", run);
+        (void) fprintf(stderr, "discard the overlay %s? [y/N] ", run);
         if (fgets(answer, sizeof answer, stdin) && (answer[0] == 'y' || answer[0] == 'Y'))
                 return true;
         cli_note("nothing was discarded");
@@ -274,7 +275,7 @@ int verb_fork(int argc, char **argv)
         if (at < 0)
                 return EXIT_CORDON;
         if (argc - at != 1)
-                return cli_usage("which layer? One run's id; `cordon diff --list` shows them");
+                return cli_usage("which overlay? One run's id; `cordon diff --list` shows them");
         if (cordon_work_fork(argv[at], run, &e) < 0)
                 return cli_error(&e);
         return printf("%s\n", run) < 0 ? EXIT_CORDON : 0;

@@ -62,7 +62,7 @@ const struct cli_option diff_options[] = {
           add_theirs },
         { "verbose", 'v', NULL, "every entry of directories that are summed up, and why each is flagged",
           CLI_FLAG(struct diff, verbose) },
-        { "list", 'l', NULL, "the layers there are", CLI_FLAG(struct diff, list) },
+        { "list", 'l', NULL, "the overlays there are", CLI_FLAG(struct diff, list) },
         { "color", 0, "auto|always|never", "(default: auto)", set_colour },
         { "no-pager", 0, NULL, "never through $PAGER", CLI_FLAG(struct diff, no_pager) },
         { 0 },
@@ -96,7 +96,7 @@ static bool is_layer(const char *word)
         if (!is_changed_path(word))
                 return true;
         if (there)
-                cli_note("note: %s is taken for the layer %s; write -- %s for the path", word, found, word);
+                cli_note("note: %s is taken for the overlay %s; write -- %s for the path", word, found, word);
         return there;
 }
 

@@ -362,13 +362,13 @@ static void say_unheard(const struct cli_end *o, const cordon_result *r)
 static void say_work(const cordon_result *r)
 {
         if (r->work_error)
-                cli_note("the layer %s could not be read: %s", r->work, r->work_error->what);
+                cli_note("the overlay %s could not be read: %s", r->work, r->work_error->what);
         else if (r->work[0] && r->work_entries > 0)
                 cli_note("%zu %s held back, %zu flagged: cordon diff %s; then cordon apply %s",
                          r->work_entries, r->work_entries == 1 ? "change" : "changes", r->work_flagged,
                          r->work, r->work);
         else if (r->work[0])
-                cli_note("nothing changed; the layer is kept: cordon run --on %s ...", r->work);
+                cli_note("nothing changed; the overlay is kept: cordon run --on %s ...", r->work);
 }
 
 /* Whoever wants the record one day should not hear only then that there is none. */

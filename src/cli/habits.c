@@ -6,7 +6,7 @@
 #include <string.h>
 
 #define SHOWN                                                                                                \
-        "`--read PATH` shows it, `--edit PATH` lets it be changed in a private layer, `--write PATH` for "   \
+        "`--read PATH` shows it, `--edit PATH` lets it be changed in a private overlay, `--write PATH` for " \
         "real"
 #define NETWORK    "there is no network but what `--net HOST:PORT` or `--net https://HOST/**` opens"
 #define NO_NETWORK "a box has no network where no `--net` opens one; leave it out"
@@ -26,7 +26,7 @@ static const struct {
         { "--ro-bind", "`--read PATH`, at the same path inside" },
         { "--ro-bind-try", "`--read 'PATH?'`, at the same path inside" },
         { "--ro", "`--read PATH`, at the same path inside" },
-        { "--rw", "`--edit PATH` lets it be changed in a private layer, `--write PATH` for real" },
+        { "--rw", "`--edit PATH` lets it be changed in a private overlay, `--write PATH` for real" },
         { "--read-only", "all is read-only but what `--edit` and `--write` name; leave it out" },
         { "--tmpfs",
           "/tmp and the home are private and writable in every box; `--disk SIZE` gives them room" },

@@ -36,7 +36,7 @@ static const char text[] =
         "\n"
         "# Files: {work} is the directory the caller is in, {home} the caller's home, {tmp} the box's own.\n"
         "#   read  {work}/input\n"
-        "#   edit  {work}/build       changes wait in a private layer until a person applies them\n"
+        "#   edit  {work}/build       changes wait in a private overlay until a person applies them\n"
         "#   write {work}/out         changes are real, at once\n"
         "# Programs, variables, the network:\n"
         "#   run   python3\n"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* wall/edit.c - edit doors: the real tree below, a private layer above, merged by the kernel's overlayfs in
+/* wall/edit.c - edit doors: the real tree below, a private overlay above, merged by the kernel's overlayfs in
  * the box's own namespaces.
  *
  * Layers are named to the kernel by descriptor, through the host's /proc that was checked to be one, so no
@@ -21,10 +21,10 @@ int wall_open_layer(const struct wall_edit *l, struct err *e)
         AUTO_FD(dir, fd_open2(AT_FDCWD, l->path, O_PATH | O_DIRECTORY, RESOLVE_NO_MAGICLINKS));
         struct stat st;
         if (dir < 0 || fstat(dir, &st) < 0)
-                return wall_fail(e, STAGE_DOORS, "opening the private layer %s", l->path);
+                return wall_fail(e, STAGE_DOORS, "opening the private overlay %s", l->path);
         if (st.st_dev != l->dev || st.st_ino != l->ino) {
                 errno = ESTALE;
-                return wall_fail(e, STAGE_DOORS, "the private layer %s changed while the box was starting",
+                return wall_fail(e, STAGE_DOORS, "the private overlay %s changed while the box was starting",
                                  l->path);
         }
         return TAKE_FD(dir);
@@ -79,7 +79,7 @@ static int make_overlay(const struct wall_init *w, int lower, int layer, unsigne
 static int overlay_failed(const struct plan_step *s, const struct wall_edit *l, struct err *e)
 {
         int sys = errno;
-        (void) wall_fail(e, STAGE_DOORS, "laying a private layer over %s", s->text);
+        (void) wall_fail(e, STAGE_DOORS, "laying a private overlay over %s", s->text);
         if (sys == ELOOP)
                 return err_hint(e, "cordon's state lies inside the door: let CORDON_STATE name a directory "
                                    "outside of it");
@@ -110,7 +110,7 @@ static int edit_tree(struct wall_init *w, const struct plan_step *s, int lower, 
         if (tree < 0)
                 return overlay_failed(s, &w->s->edits[s->layer], e);
         if (chdir("/") < 0 || wall_set_attr(tree, 0, 0, 0) < 0)
-                return wall_fail(e, STAGE_DOORS, "laying a private layer over %s", s->text);
+                return wall_fail(e, STAGE_DOORS, "laying a private overlay over %s", s->text);
         return wall_attach(w, tree, s->path, true, e);
 }
 
@@ -124,11 +124,11 @@ static int edit_mapped(struct wall_init *w, const struct plan_step *s, struct er
         AUTO_FD(lower, tree ? wall_hold(w, TAKE_FD(below), FRONT_EDIT_BELOW) : -1);
         AUTO_FD(layer, wall_hold(w, TAKE_FD(above), FRONT_EDIT_ABOVE));
         if (layer < 0 || (tree && lower < 0))
-                return wall_fail(e, STAGE_DOORS, "placing the layers of %s", s->text);
+                return wall_fail(e, STAGE_DOORS, "placing the overlays of %s", s->text);
         if ((tree ? edit_tree(w, s, lower, layer, e) : edit_file(w, s, layer, e)) < 0)
                 return -1;
         if (let_go(w, FRONT_EDIT_ABOVE, layer) < 0 || (tree && let_go(w, FRONT_EDIT_BELOW, lower) < 0))
-                return wall_fail(e, STAGE_DOORS, "hiding the layers of %s", s->text);
+                return wall_fail(e, STAGE_DOORS, "hiding the overlays of %s", s->text);
         return 0;
 }
 

@@ -262,7 +262,7 @@ static int send_mapped(const struct wall_child *c, int mapped, const struct plan
         return send_tree(c, mapped, step, e);
 }
 
-/* An edit door is two mounts: the tree below, and the directory with the private layer. */
+/* An edit door is two mounts: the tree below, and the directory with the private overlay. */
 static int send_door(const struct wall_start *s, const struct wall_child *c, const struct plan_step *step,
                      int userns, struct err *e)
 {
@@ -275,7 +275,7 @@ static int send_door(const struct wall_start *s, const struct wall_child *c, con
                 return 0;
         int layer = wall_open_layer(&s->edits[step->layer], e);
         return send_mapped(c, map_tree(step, layer, userns, e), step,
-                           "the filesystem of its private layer cannot map ids for root's box: let "
+                           "the filesystem of its private overlay cannot map ids for root's box: let "
                            "CORDON_STATE name a directory on another",
                            e);
 }

@@ -121,7 +121,7 @@ static int find_targets(const struct work_apply *a, struct journal *j, const str
                         continue;
                 if (a->to && only >= 0) {
                         (void) err_set(e, ERR_USAGE, 0,
-                                       "--to takes the changes of one door, and the layer has several");
+                                       "--to takes the changes of one door, and the overlay has several");
                         return err_hint(e, "name the paths of one door");
                 }
                 only = (long) door;
@@ -233,7 +233,7 @@ static int tell_intent(const struct work_apply *a, const struct journal *j, stru
 static int plan_journal(const struct work_apply *a, struct journal *j, struct err *e)
 {
         if (copy_node(j->l->dir, "base", j->dir, "base", false) < 0 || syncfs(j->dir) < 0)
-                return err_set(e, ERR_IO, errno, "keeping what the layer %s began with: %s", j->l->run,
+                return err_set(e, ERR_IO, errno, "keeping what the overlay %s began with: %s", j->l->run,
                                strerror(errno));
         work_step();
         if (journal_write(j, e) < 0)
@@ -302,7 +302,7 @@ static void note_landed(const struct work_apply *a, struct layer *l, struct entr
         l->state = before;
         if (!a->out || a->json)
                 return;
-        buf_printf(&out, "note: everything has landed, but the layer does not know it: %s\n", why.what);
+        buf_printf(&out, "note: everything has landed, but the overlay does not know it: %s\n", why.what);
         a->out(a->out_ctx, buf_str(&out), out.n);
 }
 
@@ -354,7 +354,7 @@ static int apply_layer(const struct work_apply *a, struct layer *l, struct entri
 {
         AUTO_TURNS(turns);
         if (l->state == LAYER_APPLIED && !a->to) {
-                (void) err_set(e, ERR_USAGE, 0, "the layer %s has been applied already", l->run);
+                (void) err_set(e, ERR_USAGE, 0, "the overlay %s has been applied already", l->run);
                 return err_hint(e, "`cordon undo %s` takes it back", l->run);
         }
         if (take_turns_of(a, l, &turns, e) < 0 || scan_sealed(l, v, e) < 0 || scan_torn(l, v, e) < 0 ||

@@ -61,7 +61,7 @@ static bool read_record(char *at, struct record *r)
 static int lost(const struct layer *l, struct err *e)
 {
         (void) err_set(e, ERR_IO, 0,
-                       "what the layer %s began with is not whole: the machine went down before "
+                       "what the overlay %s began with is not whole: the machine went down before "
                        "it was written",
                        l->run);
         return err_hint(e,
@@ -92,7 +92,7 @@ static int base_read_in(const struct layer *l, int dir, struct base *ret, struct
         ret->text = size == SIZE_MAX ? NULL : malloc(size + 1);
         ssize_t n = ret->text ? fd_read_all(fd, ret->text, size) : -1;
         if (n < 0)
-                return err_set(e, ERR_IO, errno, "reading what the layer %s began with: %s", l->run,
+                return err_set(e, ERR_IO, errno, "reading what the overlay %s began with: %s", l->run,
                                strerror(errno));
         if ((size_t) n != size)
                 return lost(l, e);
@@ -105,7 +105,8 @@ static int base_read_in(const struct layer *l, int dir, struct base *ret, struct
         for (char *at = ret->text; ret->v && at < ret->text + size;) {
                 char *next = at + strlen(at) + 1;
                 if (ret->n == count || !read_record(at, &ret->v[ret->n++]))
-                        return err_set(e, ERR_IO, 0, "what the layer %s began with is not readable", l->run);
+                        return err_set(e, ERR_IO, 0, "what the overlay %s began with is not readable",
+                                       l->run);
                 at = next;
         }
         return ret->v ? 0 : err_set(e, ERR_MEMORY, 0, "no memory for the changes");
@@ -190,7 +191,7 @@ int base_write(const struct layer *l, struct buf *out, struct err *e)
                 return err_set(e, ERR_MEMORY, 0, "no memory for the changes");
         if (fd < 0 || fd_write_all(fd, out->p, out->n) < 0 || (l->durable && fsync(fd) < 0) ||
             renameat(l->dir, "base.new", l->dir, "base") < 0 || (l->durable && fsync(l->dir) < 0))
-                return err_set(e, ERR_IO, errno, "writing what the layer %s began with: %s", l->run,
+                return err_set(e, ERR_IO, errno, "writing what the overlay %s began with: %s", l->run,
                                strerror(errno));
         return 0;
 }

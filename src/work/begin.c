@@ -152,7 +152,7 @@ static int place_guards(struct layer *l, size_t door, struct err *e)
         if (lower < 0)
                 return -1;
         if (upper < 0)
-                return err_set(e, ERR_IO, errno, "opening the layer of %s", d->host);
+                return err_set(e, ERR_IO, errno, "opening the overlay of %s", d->host);
         const struct view top = { upper, lower };
         for (size_t i = 0; i < d->guard_count; i++)
                 if (place_guard(l, d, &top, d->guards[i], e) < 0)
@@ -181,7 +181,7 @@ static int copy_single(struct layer *l, struct work_door *d, int host, int dir, 
         if (parent < 0 || !is_file(parent, slash + 1, host))
                 return err_set(e, ERR_DOOR, ESTALE, "%s changed while the box was starting", d->host);
         if (copy_place(host, dir, "file") < 0)
-                return err_set(e, ERR_IO, errno, "copying %s into the layer: %s", d->host, strerror(errno));
+                return err_set(e, ERR_IO, errno, "copying %s into the overlay: %s", d->host, strerror(errno));
         struct stat st;
         if (fstat(parent, &st) < 0)
                 return err_set(e, ERR_IO, errno, "opening the directory of %s: %s", d->host, strerror(errno));
@@ -189,7 +189,7 @@ static int copy_single(struct layer *l, struct work_door *d, int host, int dir, 
         d->in_uuid = tree_uuid(parent);
         d->in_ino = st.st_ino;
         d->name = arena_str(&l->mem, slash + 1);
-        return d->name ? 0 : err_set(e, ERR_MEMORY, 0, "no memory for a layer");
+        return d->name ? 0 : err_set(e, ERR_MEMORY, 0, "no memory for an overlay");
 }
 
 static int make_parts(struct layer *l, struct work_door *d, int host, int dir, struct err *e)
@@ -202,10 +202,10 @@ static int make_parts(struct layer *l, struct work_door *d, int host, int dir, s
                 return -1;
         /* The top of the layer is what the box sees as the top of the door. */
         if (fstat(lower, &st) < 0 || mkdirat(dir, "upper", 0700) < 0 || mkdirat(dir, "work", 0700) < 0)
-                return layer_cannot(e, "making the layer of", d->host);
+                return layer_cannot(e, "making the overlay of", d->host);
         AUTO_FD(upper, tree_dir(dir, "upper"));
         if (upper < 0 || fchmod(upper, st.st_mode & 07777) < 0)
-                return layer_cannot(e, "making the layer of", d->host);
+                return layer_cannot(e, "making the overlay of", d->host);
         d->top = st.st_mode;
         (void) !fchown(upper, st.st_uid, st.st_gid);
         (void) xattr_copy(lower, upper);
@@ -219,7 +219,7 @@ static int make_work_again(const struct work_door *d, int dir, struct err *e)
         if (!d->is_dir)
                 return 0;
         if (remove_tree(dir, "work") < 0 || mkdirat(dir, "work", 0700) < 0)
-                return layer_cannot(e, "making the layer of", d->host);
+                return layer_cannot(e, "making the overlay of", d->host);
         return 0;
 }
 
@@ -230,7 +230,7 @@ static int refuse_second_names(int dir, const struct work_door_ask *ask, struct 
 {
         AUTO_FD(upper, tree_dir(dir, "upper"));
         if (upper < 0 && errno != ENOENT)
-                return err_set(e, ERR_IO, errno, "the layer of %s: %s", ask->host, strerror(errno));
+                return err_set(e, ERR_IO, errno, "the overlay of %s: %s", ask->host, strerror(errno));
         for (const char *const *x = ask->programs; upper >= 0 && x && *x; x++) {
                 const char *last;
                 struct node n;
@@ -238,12 +238,12 @@ static int refuse_second_names(int dir, const struct work_door_ask *ask, struct 
                 if (parent < 0 && tree_is_missing(errno))
                         continue; /* the layer has none of it */
                 if (parent < 0 || tree_look(parent, last, &n) < 0)
-                        return err_set(e, ERR_IO, errno, "the layer of %s: %s: %s", ask->host, *x,
+                        return err_set(e, ERR_IO, errno, "the overlay of %s: %s: %s", ask->host, *x,
                                        strerror(errno));
                 if (n.kind != NODE_FILE || n.links <= 1)
                         continue;
                 (void) err_set(e, ERR_DOOR, 0,
-                               "the program %s/%s is a file with several names in the layer: the box could "
+                               "the program %s/%s is a file with several names in the overlay: the box could "
                                "change it by another and run it again",
                                ask->host, *x);
                 return err_hint(e, "add a `run` line of it if that is meant; or run a copy of it");
@@ -275,7 +275,7 @@ static int add_door(struct layer *l, const struct work_door_ask *ask, size_t *re
                                 ask->host);
         }
         if (known && (!tree_is_on(host, d->dev, d->uuid) || d->ino != ask->ino || d->is_dir != ask->is_dir)) {
-                (void) err_set(e, ERR_DOOR, ESTALE, "%s is not what it was when the layer %s was made",
+                (void) err_set(e, ERR_DOOR, ESTALE, "%s is not what it was when the overlay %s was made",
                                d->host, l->run);
                 return err_hint(e, "look at it with `cordon diff %s`, then apply or discard it", l->run);
         }
@@ -310,7 +310,7 @@ static int name_places(struct work_run *w, struct err *e)
                 AUTO_FD(dir, layer_door_dir(w->l, w->numbers[i]));
                 if (dir < 0 || fstat(dir, &st) < 0 ||
                     asprintf(&w->places[i].path, "%s/work/%s/door-%zu", state, w->l->run, w->numbers[i]) < 0)
-                        return err_set(e, ERR_IO, errno, "opening the layer %s", w->l->run);
+                        return err_set(e, ERR_IO, errno, "opening the overlay %s", w->l->run);
                 w->places[i].dev = st.st_dev;
                 w->places[i].ino = st.st_ino;
         }
@@ -336,7 +336,7 @@ static int open_layer(struct work_run *w, const struct work_ask *ask, struct err
         if (!w->l)
                 return -1;
         if (w->l->state == LAYER_APPLIED) {
-                (void) err_set(e, ERR_USAGE, 0, "the layer %s has been applied", w->l->run);
+                (void) err_set(e, ERR_USAGE, 0, "the overlay %s has been applied", w->l->run);
                 return err_hint(e, "a run without --on begins where that left the files");
         }
         if (ask->on && (refuse_torn(w->l, e) < 0 || refresh_layer(w->l, e) < 0))
@@ -361,7 +361,7 @@ static int fill(struct work_run *w, const struct work_ask *ask, struct err *e)
         w->places = calloc(ask->door_count, sizeof *w->places);
         w->numbers = calloc(ask->door_count, sizeof *w->numbers);
         if (!w->places || !w->numbers)
-                return err_set(e, ERR_MEMORY, 0, "no memory for the layers");
+                return err_set(e, ERR_MEMORY, 0, "no memory for the overlays");
         if (open_layer(w, ask, e) < 0)
                 return -1;
         for (size_t i = 0; i < ask->door_count; i++)
@@ -374,7 +374,7 @@ struct work_run *work_begin(const struct work_ask *ask, struct err *e)
 {
         struct work_run *w = calloc(1, sizeof *w);
         if (!w) {
-                (void) err_set(e, ERR_MEMORY, 0, "no memory for the layers");
+                (void) err_set(e, ERR_MEMORY, 0, "no memory for the overlays");
                 return NULL;
         }
         if (fill(w, ask, e) == 0)

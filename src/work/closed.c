@@ -22,7 +22,7 @@ static int by_place(const void *a, const void *b)
 
 static int failed(const struct layer *l, const char *doing, struct err *e)
 {
-        return err_set(e, ERR_IO, errno, "%s what is closed in the layer %s: %s", doing, l->run,
+        return err_set(e, ERR_IO, errno, "%s what is closed in the overlay %s: %s", doing, l->run,
                        strerror(errno));
 }
 
@@ -57,7 +57,7 @@ int closed_read(struct layer *l, struct err *e)
                 l->closed_bytes = (uint64_t) (path - text) + strlen(path) + 1;
         }
         closed_settle(l);
-        return l->closed ? 0 : err_set(e, ERR_MEMORY, 0, "no memory for a layer");
+        return l->closed ? 0 : err_set(e, ERR_MEMORY, 0, "no memory for an overlay");
 }
 
 bool closed_mode(const struct layer *l, unsigned door, const char *path, mode_t *ret)
@@ -104,7 +104,7 @@ int closed_keep(struct layer *l, unsigned door, const char *path, mode_t mode, s
 {
         const struct closed c = { door, mode, arena_str(&l->mem, path) };
         if (!c.path || !make_room(l))
-                return err_set(e, ERR_MEMORY, 0, "no memory for a layer");
+                return err_set(e, ERR_MEMORY, 0, "no memory for an overlay");
         l->closed[l->closed_count++] = c;
         return append(l, &c) < 0 ? failed(l, "writing about", e) : 0;
 }

@@ -135,19 +135,19 @@ static const char name_it[] = "name the one you mean, as in `cordon diff RUN`, o
 
 static int several_here(const struct search *s, struct err *e)
 {
-        (void) err_set(e, ERR_USAGE, 0, "several projects below this directory have a layer: %s",
+        (void) err_set(e, ERR_USAGE, 0, "several projects below this directory have an overlay: %s",
                        buf_str(&s->listed[1]));
         return err_hint(e, "%s", name_it);
 }
 
 static int none_here(const struct search *s, struct err *e)
 {
-        static const char *const none[] = { [LAYER_WAITING] = "there is no layer that waits to be applied",
-                                            [LAYER_LANDED] = "no layer has been applied" };
+        static const char *const none[] = { [LAYER_WAITING] = "there is no overlay that waits to be applied",
+                                            [LAYER_LANDED] = "no overlay has been applied" };
         static const char *const others[] = { [LAYER_WAITING] =
-                                                      "no layer of this directory waits, but these do",
+                                                      "no overlay of this directory waits, but these do",
                                               [LAYER_LANDED] =
-                                                      "no layer of this directory has been applied, but "
+                                                      "no overlay of this directory has been applied, but "
                                                       "these have" };
         if (s->elsewhere > 0) {
                 (void) err_set(e, ERR_GONE, 0, "%s: %s", others[s->want], buf_str(&s->listed[0]));
@@ -155,10 +155,11 @@ static int none_here(const struct search *s, struct err *e)
         }
         if (s->unread.code)
                 return *e = s->unread, -1;
-        (void) err_set(e, ERR_GONE, 0, "%s",
-                       s->busy ? "the only layer there is is in use: its box runs, or another command works "
-                                 "on it"
-                               : none[s->want]);
+        (void) err_set(
+                e, ERR_GONE, 0, "%s",
+                s->busy ? "the only overlay there is is in use: its box runs, or another command works "
+                          "on it"
+                        : none[s->want]);
         return err_hint(e, "a box with an `edit` door leaves one when it changed something; "
                            "`cordon diff --list` shows all");
 }
@@ -182,7 +183,7 @@ int layer_find(int store, const char *which, enum layer_wanted want, char ret_ru
 {
         AUTO_NAMES(list);
         if (tree_names(store, &list) < 0)
-                return err_set(e, ERR_IO, errno, "listing the layers: %s", strerror(errno));
+                return err_set(e, ERR_IO, errno, "listing the overlays: %s", strerror(errno));
         if (!which)
                 return find_unnamed(store, &list, want, ret_run, e);
         unsigned hits = 0;
@@ -208,13 +209,14 @@ int layer_find(int store, const char *which, enum layer_wanted want, char ret_ru
                 return *e = of_box.unread, -1;
         (void) str_inert(span_str(which), shown, sizeof shown);
         (void) err_set(e, hits ? ERR_USAGE : ERR_GONE, 0,
-                       hits ? "several layers begin with %s: give more of the id" : "there is no layer %s",
+                       hits ? "several overlays begin with %s: give more of the id"
+                            : "there is no overlay %s",
                        shown);
         if (!hits && of_box.busy)
-                return err_hint(e,
-                                "the layer of a box that runs has no name but its id: `cordon diff --list`");
-        return err_hint(e,
-                        "`cordon diff --list` shows the layers, `cordon diff --name-only` the changed paths");
+                return err_hint(
+                        e, "the overlay of a box that runs has no name but its id: `cordon diff --list`");
+        return err_hint(
+                e, "`cordon diff --list` shows the overlays, `cordon diff --name-only` the changed paths");
 }
 
 struct layer *layer_open(const char *which, enum layer_wanted want, struct err *e)

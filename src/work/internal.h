@@ -235,7 +235,7 @@ struct entry {
         bool torn;            /* the layer holds something else than when it was sealed */
 };
 
-#define TORN_WORDS "the layer does not hold what the box left (did the machine go down?)"
+#define TORN_WORDS "the overlay does not hold what the box left (did the machine go down?)"
 
 /* A file that the box left as it is, and gave another name. */
 struct twin {

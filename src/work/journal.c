@@ -265,9 +265,9 @@ static bool read_commit(struct journal *j)
 static int not_read(const struct journal *j, struct err *e)
 {
         if (errno)
-                return err_set(e, ERR_IO, errno, "the journal %s of the layer %s cannot be read: %s", j->name,
-                               j->l->run, strerror(errno));
-        (void) err_set(e, ERR_IO, 0, "the journal %s of the layer %s cannot be read", j->name, j->l->run);
+                return err_set(e, ERR_IO, errno, "the journal %s of the overlay %s cannot be read: %s",
+                               j->name, j->l->run, strerror(errno));
+        (void) err_set(e, ERR_IO, 0, "the journal %s of the overlay %s cannot be read", j->name, j->l->run);
         return err_hint(e, "was it written by a later cordon? then use that one; nothing of it was touched");
 }
 
@@ -595,7 +595,7 @@ struct journal *journal_newest(struct layer *l, const char *mark, struct err *e)
                 return NULL;
         }
         if (best == 0) {
-                (void) err_set(e, ERR_GONE, 0, "nothing of the layer %s has been applied", l->run);
+                (void) err_set(e, ERR_GONE, 0, "nothing of the overlay %s has been applied", l->run);
                 return NULL;
         }
         char name[32];

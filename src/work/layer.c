@@ -37,7 +37,7 @@ static struct layer *layer_alloc(const char *run, struct err *e)
         if (l && l->doors)
                 return l;
         layer_free(l);
-        (void) err_set(e, ERR_MEMORY, 0, "no memory for a layer");
+        (void) err_set(e, ERR_MEMORY, 0, "no memory for an overlay");
         return NULL;
 }
 
@@ -144,9 +144,9 @@ int layer_write(struct layer *l, struct err *e)
         for (size_t i = 0; i < l->door_count; i++)
                 put_door(&out, &l->doors[i]);
         if (out.failed || l->mem.failed)
-                return err_set(e, ERR_MEMORY, 0, "no memory for a layer");
+                return err_set(e, ERR_MEMORY, 0, "no memory for an overlay");
         if (write_whole(l->dir, "meta", &out, l->durable) < 0)
-                return layer_cannot(e, "writing about the layer", l->run);
+                return layer_cannot(e, "writing about the overlay", l->run);
         return 0;
 }
 
@@ -218,11 +218,11 @@ static int check_version(const struct layer *l, const char *text, struct err *e)
 {
         uint64_t version = 0;
         if (strncmp(text, "version=", 8) != 0 || str_to_u64(span_str(text + 8), &version) < 0 || version == 0)
-                return err_set(e, ERR_IO, 0, "what is written about the layer %s makes no sense", l->run);
+                return err_set(e, ERR_IO, 0, "what is written about the overlay %s makes no sense", l->run);
         if (version <= LAYER_VERSION)
                 return 0;
         (void) err_set(e, ERR_IO, EPROTONOSUPPORT,
-                       "the layer %s was written by a later cordon: its format is %" PRIu64
+                       "the overlay %s was written by a later cordon: its format is %" PRIu64
                        ", and this one reads up to %d",
                        l->run, version, LAYER_VERSION);
         return err_hint(e, "use the later cordon for it; nothing of it was touched");
@@ -231,8 +231,8 @@ static int check_version(const struct layer *l, const char *text, struct err *e)
 static int not_opened(const struct layer *l, const char *lacks, struct err *e)
 {
         if (tree_is_missing(errno))
-                return err_set(e, ERR_GONE, errno, "the layer %s %s", l->run, lacks);
-        return layer_cannot(e, "opening the layer", l->run);
+                return err_set(e, ERR_GONE, errno, "the overlay %s %s", l->run, lacks);
+        return layer_cannot(e, "opening the overlay", l->run);
 }
 
 static int read_meta(struct layer *l, struct err *e)
@@ -242,27 +242,27 @@ static int read_meta(struct layer *l, struct err *e)
         if (fd < 0 || fstat(fd, &st) < 0)
                 return not_opened(l, "says nothing about itself", e);
         if (st.st_size > META_MAX)
-                return err_set(e, ERR_IO, 0, "what is written about the layer %s makes no sense", l->run);
+                return err_set(e, ERR_IO, 0, "what is written about the overlay %s makes no sense", l->run);
         char *text = arena_alloc(&l->mem, (size_t) st.st_size + 1);
         if (!text)
-                return err_set(e, ERR_MEMORY, 0, "no memory for a layer");
+                return err_set(e, ERR_MEMORY, 0, "no memory for an overlay");
         ssize_t n = fd_read_all(fd, text, (size_t) st.st_size);
         if (n < 0)
-                return layer_cannot(e, "reading about the layer", l->run);
+                return layer_cannot(e, "reading about the overlay", l->run);
         text[n] = '\0';
         if (check_version(l, text, e) < 0)
                 return -1;
         for (char *at = text; at < text + n; at += strlen(at) + 1) {
                 char *value = strchr(at, '=');
                 if (!value)
-                        return err_set(e, ERR_IO, 0, "what is written about the layer %s makes no sense",
+                        return err_set(e, ERR_IO, 0, "what is written about the overlay %s makes no sense",
                                        l->run);
                 char key[32];
                 (void) snprintf(key, sizeof key, "%.*s", (int) (value - at), at);
                 take_field(l, key, value + 1, at);
         }
         /* A guard that found no memory would be one that nobody named. */
-        return l->mem.failed ? err_set(e, ERR_MEMORY, 0, "no memory for a layer") : 0;
+        return l->mem.failed ? err_set(e, ERR_MEMORY, 0, "no memory for an overlay") : 0;
 }
 
 /* ---- making ---- */
@@ -271,9 +271,10 @@ int layer_cannot(struct err *e, const char *doing, const char *of)
 {
         int sys = errno;
         (void) err_set(e, ERR_IO, sys, "%s %s: %s", doing, of, strerror(sys));
-        return err_hint(e, sys == ENOSPC || sys == EDQUOT
-                                   ? "make room, or discard a layer that is not needed: `cordon diff --list`"
-                                   : "look at the directory that CORDON_STATE names, or at its disk");
+        return err_hint(e,
+                        sys == ENOSPC || sys == EDQUOT
+                                ? "make room, or discard an overlay that is not needed: `cordon diff --list`"
+                                : "look at the directory that CORDON_STATE names, or at its disk");
 }
 
 static int lock_layer(struct layer *l, bool make, struct err *e)
@@ -286,8 +287,8 @@ static int lock_layer(struct layer *l, bool make, struct err *e)
         if (flock(l->lock, LOCK_EX | LOCK_NB) == 0)
                 return 0;
         if (errno != EWOULDBLOCK)
-                return layer_cannot(e, "locking the layer", l->run);
-        (void) err_set(e, ERR_IO, EBUSY, "the layer %s is in use", l->run);
+                return layer_cannot(e, "locking the overlay", l->run);
+        (void) err_set(e, ERR_IO, EBUSY, "the overlay %s is in use", l->run);
         return err_hint(e, "a box is running on it, or another command works on it: `cordon ps`");
 }
 
@@ -298,7 +299,7 @@ struct layer *layer_new(const char *run, struct err *e)
                 return NULL;
         l->store = layer_store(e);
         if (l->store >= 0 && mkdirat(l->store, run, 0700) < 0)
-                (void) layer_cannot(e, "making the layer", run);
+                (void) layer_cannot(e, "making the overlay", run);
         else if (l->store >= 0 && (l->dir = store_dir(l->store, run, e)) >= 0 && lock_layer(l, true, e) == 0)
                 return l;
         layer_free(l);
@@ -358,7 +359,7 @@ int layer_remove(struct layer *l, struct err *e)
         char gone[WORK_RUN_MAX + 8];
         (void) snprintf(gone, sizeof gone, ".gone-%s", l->run);
         if (renameat(l->store, l->run, l->store, gone) < 0 || remove_tree(l->store, gone) < 0)
-                return layer_cannot(e, "removing the layer", l->run);
+                return layer_cannot(e, "removing the overlay", l->run);
         return 0;
 }
 

@@ -39,7 +39,7 @@ int paths_all_found(const struct layer *l, const struct entries *v, const char *
                 if (i < v->n)
                         continue;
                 char shown[256];
-                (void) err_set(e, ERR_USAGE, 0, "the layer %s changes nothing at %s", l->run,
+                (void) err_set(e, ERR_USAGE, 0, "the overlay %s changes nothing at %s", l->run,
                                str_inert(span_str(*paths), shown, sizeof shown));
                 return err_hint(e, "paths are absolute, or as `cordon diff --name-only %s` prints them",
                                 l->run);

@@ -229,7 +229,7 @@ static int put_left_out(struct shower *s, struct err *e)
                         continue;
                 if (door >= 0 && door != (long) x->door) {
                         (void) err_set(e, ERR_USAGE, 0,
-                                       "a patch is for one tree, but the layer changes several");
+                                       "a patch is for one tree, but the overlay changes several");
                         return err_hint(e, "name the paths of one door");
                 }
                 door = x->door;

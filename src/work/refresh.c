@@ -165,14 +165,15 @@ static int refresh_door(struct layer *l, size_t door, const struct base *waiting
         char shown[256];
         struct refresh *s = calloc(1, sizeof *s);
         if (!s)
-                return err_set(e, ERR_MEMORY, 0, "no memory for a layer");
+                return err_set(e, ERR_MEMORY, 0, "no memory for an overlay");
         *s = (struct refresh){ .l = l, .d = &l->doors[door], .door = (unsigned) door, .waiting = waiting };
         int r = sides_open(l, door, &x, e);
         if (r == 0) {
                 r = refresh_inside(s, x.upper, x.lower) < 0 || refresh_top(s, &x) < 0 ? -1 : 0;
                 if (r < 0)
-                        (void) err_set(e, ERR_IO, errno, "bringing the layer %s up to date at %s: %s", l->run,
-                                       str_inert(span_str(s->path), shown, sizeof shown), strerror(errno));
+                        (void) err_set(e, ERR_IO, errno, "bringing the overlay %s up to date at %s: %s",
+                                       l->run, str_inert(span_str(s->path), shown, sizeof shown),
+                                       strerror(errno));
                 sides_close(&x);
         }
         free(s);

@@ -81,7 +81,7 @@ static int add_entry(struct scan *s, unsigned what, const struct node *old, cons
         if (door_is_guarded(s->d, s->path))
                 return 0;
         if (v->n == WORK_ENTRIES_MAX)
-                return err_set(s->e, ERR_LIMIT, 0, "the layer changes more than %d entries",
+                return err_set(s->e, ERR_LIMIT, 0, "the overlay changes more than %d entries",
                                WORK_ENTRIES_MAX);
         if (v->n == v->cap) {
                 size_t cap = v->cap ? v->cap * 2 : 256;

@@ -197,7 +197,7 @@ int scan_torn(const struct layer *l, struct entries *v, struct err *e)
                 return -1;
         for (size_t i = 0; i < v->n; i++) {
                 struct entry *x = &v->v[i];
-                layer_progress(l, "reading the layer", i, v->n);
+                layer_progress(l, "reading the overlay", i, v->n);
                 const struct record *r = base_find(&b, x->door, x->path);
                 uint64_t sum, all = UINT64_MAX;
                 if (!r || !r->summed || x->torn ||

@@ -73,7 +73,7 @@ int sides_open(const struct layer *l, size_t door, struct sides *ret, struct err
         *ret = (struct sides){ .upper = -1, .lower = -1 };
         AUTO_FD(dir, layer_door_dir(l, door));
         if (dir < 0)
-                return err_set(e, ERR_IO, errno, "opening the layer of %s: %s", d->host, strerror(errno));
+                return err_set(e, ERR_IO, errno, "opening the overlay of %s: %s", d->host, strerror(errno));
         if (d->is_dir) {
                 ret->lower = open_host(d, e);
                 ret->upper = ret->lower < 0 ? -1 : tree_own_dir(dir, "upper", &ret->back);
@@ -83,7 +83,7 @@ int sides_open(const struct layer *l, size_t door, struct sides *ret, struct err
                 ret->upper = ret->lower < 0 ? -1 : TAKE_FD(dir);
         }
         if (ret->lower >= 0 && ret->upper < 0)
-                (void) err_set(e, ERR_IO, errno, "opening the layer of %s: %s", d->host, strerror(errno));
+                (void) err_set(e, ERR_IO, errno, "opening the overlay of %s: %s", d->host, strerror(errno));
         if (ret->upper >= 0)
                 return 0;
         sides_close(ret);

@@ -120,7 +120,7 @@ int work_list(bool json, work_sink *sink, void *ctx, struct err *e)
         if (store < 0)
                 return -1;
         if (tree_names(store, &names) < 0)
-                return err_set(e, ERR_IO, errno, "listing the layers: %s", strerror(errno));
+                return err_set(e, ERR_IO, errno, "listing the overlays: %s", strerror(errno));
         struct row *rows = calloc(names.n + 1, sizeof *rows);
         size_t n = 0;
         for (size_t i = 0; rows && i < names.n; i++)
@@ -221,12 +221,12 @@ static int fork_into(const struct layer *from, struct layer *to, struct err *e)
                     copy_tree(dir, d->is_dir ? "upper" : "file", made, d->is_dir ? "upper" : "file", true) <
                             0 ||
                     (d->is_dir && mkdirat(made, "work", 0700) < 0))
-                        return err_set(e, ERR_IO, errno, "copying the layer of %s: %s", d->host,
+                        return err_set(e, ERR_IO, errno, "copying the overlay of %s: %s", d->host,
                                        strerror(errno));
         }
         if ((copy_node(from->dir, "base", to->dir, "base", false) < 0 && errno != ENOENT) ||
             (copy_node(from->dir, "closed", to->dir, "closed", false) < 0 && errno != ENOENT))
-                return err_set(e, ERR_IO, errno, "copying the layer %s: %s", from->run, strerror(errno));
+                return err_set(e, ERR_IO, errno, "copying the overlay %s: %s", from->run, strerror(errno));
         return layer_write(to, e);
 }
 
@@ -236,7 +236,7 @@ int work_fork(const char *run, const char *new_run, char *ret_run, struct err *e
         if (!from)
                 return -1;
         if (from->state == LAYER_APPLIED)
-                return err_set(e, ERR_USAGE, 0, "the layer %s has been applied: there is nothing to copy",
+                return err_set(e, ERR_USAGE, 0, "the overlay %s has been applied: there is nothing to copy",
                                from->run);
         AUTO_LAYER(to, layer_new(new_run, e));
         if (!to)

@@ -83,7 +83,7 @@ for who in root as_user; do
                 is "$as: also where it is a door in the door" "$(box --use base/strict --edit "$D/p" --edit "$D/p/tool" --run "$D/p/tool" --run sh -- sh -c "$D/p/tool")" ran
                 is "$as: the command itself may lie in the door" "$(box --use base/strict --edit "$D/p" -- "$D/p/tool")" ran
                 $who "$CORDON" run -q $inside --use base/strict --edit "$D/p" --status-fd 3 -- ln "$D/p/tool" "$D/p/second" 3>status
-                has "$as: but not by two names, of which the box could write one" "$(box --use base/strict --edit "$D/p" --on "$(jq -r .work.layer <status)" -- "$D/p/tool")" "several names in the layer"
+                has "$as: but not by two names, of which the box could write one" "$(box --use base/strict --edit "$D/p" --on "$(jq -r .work.layer <status)" -- "$D/p/tool")" "several names in the overlay"
                 $who "$CORDON" discard "$(jq -r .work.layer <status)" >/dev/null 2>&1
                 out=$(box --edit "$D/p" -- sh -c "echo evil >$D/p/tool; cp $D/p/a $D/p/tool; rm $D/p/tool" 2>&1)
                 n=$(layers)

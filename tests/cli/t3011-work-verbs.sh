@@ -251,7 +251,7 @@ all:
         ok "$who: else it restores" diff before now
         is "$who: and the layer waits again" "$(cordon diff --name-only "$run" | tr '\n' ' ')" "a d d/n src/b "
         cordon discard "$run" >/dev/null
-        has "$who: discard removes it" "$(cordon diff "$run")" "there is no layer"
+        has "$who: discard removes it" "$(cordon diff "$run")" "there is no overlay"
 
         # --- keep, on, fork ---
         fresh

@@ -19,7 +19,7 @@ for who in root as_user; do
         is "$who: and without one" "$(cordon diff --name-only -- a)" a
         is "$who: a value is not taken for a word" "$(cordon diff "$run" --color never --name-only a)" a
         is "$who: a path that names no change is an error" "$(cordon diff "$run" nothing >out; echo $?; head -n 1 out)" "125
-cordon: error: the layer $run changes nothing at nothing"
+cordon: error: the overlay $run changes nothing at nothing"
         is "$who: for apply as well" "$(cordon apply "$run" a nothing >out; echo $?)" 125
         is "$who: and nothing was applied" "$(cat "$D/p/a" | tr '\n' ' ')" "one two three "
         has "$who: a path where a run should stand is told how" "$(cordon diff src/b)" 'diff -- src/b'
@@ -37,7 +37,7 @@ cordon: error: the layer $run changes nothing at nothing"
         cordon diff --list >listed
         for verb in diff apply discard; do
                 out=$(cd "$D" && cordon "$verb"; echo $?)
-                has "$who: $verb above several projects takes none" "$out" "several projects below this directory have a layer: "
+                has "$who: $verb above several projects takes none" "$out" "several projects below this directory have an overlay: "
                 is "$who: lists them" "$(printf '%s\n' "$out" | grep -oE '\([^)]*/(p|other)\)' | sort | tr '\n' ' ')" "($D/other) ($D/p) ($D/p) "
                 is "$who: and fails" "${out##*
 }" 125
@@ -46,28 +46,28 @@ cordon: error: the layer $run changes nothing at nothing"
         is "$who: above one, that" "$(cd "$D/only" && cordon diff --name-only && cordon discard --yes >/dev/null)" x
         for verb in diff apply discard; do
                 out=$(cd "$D/third" && cordon "$verb"; echo $?)
-                has "$who: $verb elsewhere takes none of another project" "$out" "no layer of this directory waits, but these do: "
+                has "$who: $verb elsewhere takes none of another project" "$out" "no overlay of this directory waits, but these do: "
                 is "$who: $verb lists them all" "$(printf '%s\n' "$out" | grep -oE '\([^)]*/(p|other)\)' | sort | tr '\n' ' ')" "($D/other) ($D/p) ($D/p) "
                 has "$who: $verb says how one is meant" "$out" "hint: name the one you mean"
                 is "$who: $verb fails" "${out##*
 }" 125
                 mkdir "$D/gone" && mine
-                is "$who: $verb in a directory that is gone takes none" "$(cd "$D/gone" && rmdir "$D/gone" && cordon "$verb" | grep -c 'no layer of this directory waits')" 1
+                is "$who: $verb in a directory that is gone takes none" "$(cd "$D/gone" && rmdir "$D/gone" && cordon "$verb" | grep -c 'no overlay of this directory waits')" 1
         done
         is "$who: and nothing was applied or thrown away" "$(cordon diff --list; ls "$D/other" "$D/p")" "$(cat listed; ls "$D/other" "$D/p")"
         ok "$who: not even in the files" test ! -e "$D/other/o" -a ! -e "$D/p/l"
         (cd "$D/other" && cordon apply >/dev/null && sleep 0.01)
         (cd "$D/p" && cordon apply >/dev/null)
-        has "$who: undo elsewhere takes nothing back" "$(cd "$D/third" && cordon undo)" "no layer of this directory has been applied, but these have: "
+        has "$who: undo elsewhere takes nothing back" "$(cd "$D/third" && cordon undo)" "no overlay of this directory has been applied, but these have: "
         ok "$who: and both are there" test -e "$D/other/o" -a -e "$D/p/l"
         (cd "$D/other/sub" && cordon undo >/dev/null)
         ok "$who: undo in a project takes its own apply back" test ! -e "$D/other/o" -a -e "$D/p/l"
         (cd "$D/other" && cordon apply >/dev/null)
-        has "$who: undo above both takes none back" "$(cd "$D" && cordon undo)" "several projects below this directory have a layer: "
+        has "$who: undo above both takes none back" "$(cd "$D" && cordon undo)" "several projects below this directory have an overlay: "
         ok "$who: and both are there still" test -e "$D/other/o" -a -e "$D/p/l"
         (cd "$D/other" && cordon undo >/dev/null; cd "$D/p" && cordon undo >/dev/null)
         ok "$who: until one is named by where it is" test ! -e "$D/other/o" -a ! -e "$D/p/l"
-        has "$who: then there is none" "$(cd "$D" && cordon undo)" "no layer has been applied"
+        has "$who: then there is none" "$(cd "$D" && cordon undo)" "no overlay has been applied"
         (cd "$D/other" && cordon discard --yes >/dev/null)
         is "$who: what is thrown away is of that project" "$(cd "$D" && cordon diff --name-only)" l
         (cd "$D" && cordon discard --yes >/dev/null)
@@ -126,7 +126,7 @@ refused"
         cordon undo "$run" >/dev/null
         tree "$D/p" >now
         ok "$who: and go again" cmp before now
-        has "$who: a second undo says that there is nothing" "$(cordon undo "$run")" "nothing of the layer $run has been applied"
+        has "$who: a second undo says that there is nothing" "$(cordon undo "$run")" "nothing of the overlay $run has been applied"
         cordon discard "$run" >/dev/null
 
         # --- several layers over one tree ---
@@ -240,14 +240,14 @@ for size in (4000, 1000, 300, 100, 30, 10, 3, 1):
         upper="$(state)/work/$run/door-0/upper"
         cp -a "$upper/a" kept && : >"$upper/a"
         tree "$D/p" >before
-        has "$who: a file that the disk never got is in the way" "$(cordon apply "$run")" "in the way: a: the layer does not hold what the box left"
-        has "$who: also elsewhere" "$(mkdir to; [ $who = root ] || chown 65533 to; cordon apply --to "$T/to" "$run"; rm -r to)" "the layer does not hold what the box left"
+        has "$who: a file that the disk never got is in the way" "$(cordon apply "$run")" "in the way: a: the overlay does not hold what the box left"
+        has "$who: also elsewhere" "$(mkdir to; [ $who = root ] || chown 65533 to; cordon apply --to "$T/to" "$run"; rm -r to)" "the overlay does not hold what the box left"
         cp -a kept "$upper/a"
         printf '9\n8\n' | dd of="$upper/a" conv=notrunc status=none
         is "$who: the size is what it was" "$(stat -c %s "$upper/a")" "$(stat -c %s kept)"
-        has "$who: an older content of the same size is in the way, too" "$(cordon apply "$run")" "in the way: a: the layer does not hold what the box left"
-        has "$who: diff says so" "$(cordon diff "$run")" "the layer does not hold what the box left"
-        has "$who: no run goes on in it" "$(cordon run -q --no-stdin --on "$run" --edit "$D/p" -- true)" "a: the layer does not hold what the box left"
+        has "$who: an older content of the same size is in the way, too" "$(cordon apply "$run")" "in the way: a: the overlay does not hold what the box left"
+        has "$who: diff says so" "$(cordon diff "$run")" "the overlay does not hold what the box left"
+        has "$who: no run goes on in it" "$(cordon run -q --no-stdin --on "$run" --edit "$D/p" -- true)" "a: the overlay does not hold what the box left"
         has "$who: and it is still there" "$(cordon diff --list)" "$run"
         copy=$($who "$CORDON" fork "$run" 2>/dev/null)
         has "$who: a copy of it knows" "$(cordon apply "$copy")" "does not hold what the box left"
@@ -295,7 +295,7 @@ if [ "$(id -u)" -eq 0 ]; then
         has "full: it says what to do" "$(cat full)" "hint: make room"
         has "read-only: a run says where" "$(cat said.run)" "CORDON_STATE"
         has "read-only: what waits is shown" "$(cat said.diff)" "f: added"
-        hasnt "read-only: apply does not deny that it waits" "$(cat said.apply)" "no layer"
+        hasnt "read-only: apply does not deny that it waits" "$(cat said.apply)" "no overlay"
         has "read-only: it tells why" "$(cat said.apply)" "Read-only file system"
         has "read-only: so does discard" "$(cat said.discard)" "Read-only file system"
         has "a later cordon's layer is not denied either" "$(cat later)" "was written by a later cordon"

@@ -110,7 +110,7 @@ edit 'echo A >a'
 $who mkdir "$(state)/work/$run/base.new"
 said=$(cordon apply "$run")
 has "an apply that its layer cannot be told of lands" "$said" "1 entry applied"
-has "and says so" "$said" "note: everything has landed, but the layer does not know it: "
+has "and says so" "$said" "note: everything has landed, but the overlay does not know it: "
 is "it is there" "$(cat "$D/p/a")" A
 $who rmdir "$(state)/work/$run/base.new"
 has "and can be taken back" "$(cordon undo "$run")" "is taken back"

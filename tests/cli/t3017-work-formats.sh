@@ -64,7 +64,7 @@ done
 sums() { (cd "$CORDON_STATE/work" && find . -type f | sort | xargs sha256sum); }
 old layer-1 sealed && sed -i 's/^version=1/version=2/' "$layer/meta" && sums >want
 for verb in diff apply undo discard fork; do
-        has "$verb refuses a layer of a later format" "$(cordon $verb "$run")" "the layer $run was written by a later cordon: its format is 2, and this one reads up to 1"
+        has "$verb refuses a layer of a later format" "$(cordon $verb "$run")" "the overlay $run was written by a later cordon: its format is 2, and this one reads up to 1"
 done
 has "so does a run on it" "$(cordon run -q --no-stdin --on "$run" --edit "$D/p" -- true)" "was written by a later cordon"
 has "the list shows it" "$(cordon diff --list)" "$run       later"
@@ -72,7 +72,7 @@ sums >got
 ok "nothing of it was touched" cmp want got
 is "nor of the tree" "$(now)" "$before"
 old layer-1 planned && printf 'stir 1 2 3\0' >>"$layer/apply-1/journal" && sums >want
-has "a journal with a step that is not known is refused" "$(cordon apply "$run")" "the journal apply-1 of the layer $run cannot be read"
+has "a journal with a step that is not known is refused" "$(cordon apply "$run")" "the journal apply-1 of the overlay $run cannot be read"
 sums >got
 ok "and nothing of it was touched" cmp want got
 old layer-1 committed && sed -i 's/\x00op M/\x00op Z/' "$layer/apply-1/journal"

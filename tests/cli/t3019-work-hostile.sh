@@ -79,7 +79,7 @@ mark("e", "redirect", b"/../out"); mark("e", "opaque", b"y"); mark("d/l", "redir
                 words="$* $run"
                 [ "$1" != run ] || words="$words -- true"
                 # shellcheck disable=SC2086
-                has "$who: $1 of a layer in use" "$(cordon $words)" "the layer $run is in use"
+                has "$who: $1 of a layer in use" "$(cordon $words)" "the overlay $run is in use"
         done
         exec 8>&-
         wait

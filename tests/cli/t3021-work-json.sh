@@ -36,7 +36,7 @@ for who in root as_user; do
         json 0 undo --json "$run"
         is "$who: one that is done" "$(q '[.end, .state, .undone, ([.entries[] | select(.undone) | [.path, .change[]]] | sort | .[0:3][])]')" '["taken back","waiting",4,["a","changed"],["b","deleted"],["src/new","added"]]'
         json 125 undo --json "$run"
-        is "$who: a second one fails" "$(q '[.end, .state, .run, .error.code, .error.what]')" "[\"failed\",\"waiting\",\"$run\",\"gone\",\"nothing of the layer $run has been applied\"]"
+        is "$who: a second one fails" "$(q '[.end, .state, .run, .error.code, .error.what]')" "[\"failed\",\"waiting\",\"$run\",\"gone\",\"nothing of the overlay $run has been applied\"]"
         echo meanwhile >"$D/p/a"
         tree "$D/p" >before
         json 1 apply --json --include-flagged "$run"

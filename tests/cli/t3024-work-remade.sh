@@ -64,7 +64,7 @@ for who in root as_user; do
                 esac
                 $who "$CORDON" diff "$run" >/dev/null 2>err || [ "$state" = applied ] || fail "$who $seed: diff" "$(cat err)"
                 [ "$state" = applied ] || $who "$CORDON" apply --include-flagged "$run" >out 2>err || grep -q "nothing to apply" err ||
-                        grep -q 'no layer' err || fail "$who $seed: all of it lands" "$(cat err)"
+                        grep -q 'no overlay' err || fail "$who $seed: all of it lands" "$(cat err)"
                 tree "$D/in" >got
                 tree "$D/out" >want
                 ok "$who $seed: the tree is what the edits outside made" diff want got

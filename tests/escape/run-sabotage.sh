@@ -113,7 +113,7 @@ soon held root
 layer=$(find "$T/state-user/work" -type d -name upper 2>/dev/null)
 mv "${layer%/upper}" "${layer%/upper}.x" && cp -a "${layer%/upper}.x" "${layer%/upper}"
 wait $!
-is "a swapped layer stops the start" "$?:$(cat "$T/out"):$(grep -c 'the private layer .* changed while the box was starting' "$T/err")" 125::1
+is "a swapped layer stops the start" "$?:$(cat "$T/out"):$(grep -c 'the private overlay .* changed while the box was starting' "$T/err")" 125::1
 # The process wall mounts nothing: its rules are made of paths, which are looked up once more.
 for who in "" as_user; do
         swap "$who" process landlock
