@@ -16,10 +16,11 @@
 /* A stock policy that is spelled much like it, or NULL. */
 static const char *near_stock(const char *path)
 {
-        const char *name, *best = NULL;
+        size_t n;
+        const char *best = NULL, *const *names = policy_stock_names(&n);
 
-        for (size_t i = 0; strchr(path, '/') && (name = cordon_stock_name(i)); i++)
-                str_nearer(path, name, &best);
+        for (size_t i = 0; strchr(path, '/') && i < n; i++)
+                str_nearer(path, names[i], &best);
         return best;
 }
 
