@@ -227,6 +227,8 @@ static void say_causes(const struct cli_end *o, const cordon_result *r)
                             (shown == SHOWN_MOST && !o->verbose))
                                 continue;
                         say_denial(d, "");
+                        if (shown == 0 && is(d->code, "read") && is_named(o, d->path))
+                                cli_here_script(o);
                         say_hint(d);
                         shown++;
                 }
@@ -297,6 +299,8 @@ static void say_denials(const struct cli_end *o, const cordon_result *r)
                 (void) cli_here_say(o, r);
                 return;
         }
+        if (!went_well(r))
+                cli_here_options(o);
         say_causes(o, r);
         if (r->denials_lost)
                 cli_note("%zu or more blocked effects are not listed: there were too many", r->denials_lost);

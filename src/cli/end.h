@@ -17,6 +17,10 @@ struct cli_end {
 /* here.c: says that the box does not show the directory where it was typed, if this may be why the run failed
  * or did nothing. */
 bool cli_here_say(const struct cli_end *o, const cordon_result *r);
+/* Of a run that failed: options of cordon that stand among the words of the command. */
+void cli_here_options(const struct cli_end *o);
+/* A shell that was given a script of this directory: how a script runs that nobody trusts. */
+void cli_here_script(const struct cli_end *o);
 /* The option that shows it. */
 void cli_here_hint(const char *door);
 

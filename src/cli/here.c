@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* cli/here.c - a run that was about the caller's directory, in a box that does not show it: its own is empty,
  * and many programs call that a success. Words of the command alone tell; nothing is refused here. */
+#include "base/shell.h"
 #include "cli/end.h"
 
 #include <dirent.h>
@@ -82,4 +83,26 @@ bool cli_here_say(const struct cli_end *o, const cordon_result *r)
         cli_note("note: this directory is not in the box");
         cli_here_hint("read");
         return true;
+}
+
+void cli_here_options(const struct cli_end *o)
+{
+        static const char *const doors[] = { "--read", "--edit", "--write", "--net", "--listen" };
+        for (char *const *w = o->command; *w && !o->doors; w++)
+                if (any_is(doors, sizeof doors / sizeof *doors, *w)) {
+                        cli_note("note: %s went to the command: options of cordon stand before it", *w);
+                        return;
+                }
+}
+
+void cli_here_script(const struct cli_end *o)
+{
+        static const char *const shells[] = { "sh", "bash", "dash", "zsh", "ksh" };
+        AUTO_BUF(word);
+        if (o->doors || !o->command[0] || o->command[0][0] == '-' ||
+            !any_is(shells, sizeof shells / sizeof *shells, o->program) || access(o->command[0], R_OK) != 0)
+                return;
+        buf_shell(&word, o->command[0]);
+        if (!word.failed)
+                (void) fprintf(stderr, "hint: cordon run --script %s\n", buf_str(&word));
 }

@@ -178,6 +178,8 @@ const struct cli_option run_options[] = {
         { "no-tty", 'T', NULL, "no terminal", CLI_FLAG(struct run, no_tty) },
         { "interactive", 'i', NULL, "accepted as docker has it: input is always passed on",
           CLI_FLAG(struct run, interactive) },
+        { "rm", 0, NULL, "accepted as docker has it: nothing is left of a box",
+          CLI_FLAG(struct run, interactive) },
         { "no-stdin", 'n', NULL,
           "empty input; else the box takes all of it, as ssh does (`while read` loops)",
           CLI_FLAG(struct run, no_stdin) },
@@ -273,7 +275,7 @@ static void restore_terminal(void)
 static int take_terminal(void)
 {
         if (tcgetattr(0, &saved_terminal) < 0)
-                return cli_usage("-t needs a terminal on standard input"), -1;
+                return cli_problem("-t needs a terminal on standard input"), cli_hint("leave out -t"), -1;
         struct termios raw = saved_terminal;
         cfmakeraw(&raw);
         if (tcsetattr(0, TCSADRAIN, &raw) < 0)

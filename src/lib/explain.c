@@ -140,6 +140,31 @@ static void explain_missing(const struct cordon_box *b, const char *path, struct
                    shown, shown);
 }
 
+/* By its first line, or by what it is called. */
+static bool is_script(const char *path)
+{
+        static const char *const suffixes[] = { ".sh", ".bash", ".py", ".js", ".mjs", ".pl", ".rb" };
+        char head[8] = "";
+        const char *dot = strrchr(path, '.');
+        for (size_t i = 0; dot && i < sizeof suffixes / sizeof *suffixes; i++)
+                if (strcmp(dot, suffixes[i]) == 0)
+                        return true;
+        return head_of(path, head, sizeof head) > 2 && strncmp(head, "#!", 2) == 0;
+}
+
+/* Who has not read a script should not make it executable. */
+static void propose_script(const char *path, const char *otherwise, struct buf *out)
+{
+        char shown[100];
+        AUTO_BUF(word);
+        if (strcmp(str_inert(span_str(path), shown, sizeof shown), path) != 0)
+                return;
+        buf_shell(&word, path);
+        buf_printf(out, "`cordon run --script %s` runs a script that nobody trusts; %s", buf_str(&word),
+                   otherwise);
+        out->failed |= word.failed;
+}
+
 static void explain_refused(const char *path, struct buf *out)
 {
         struct stat st;
@@ -147,8 +172,10 @@ static void explain_refused(const char *path, struct buf *out)
                 return;
         if (S_ISDIR(st.st_mode))
                 buf_puts(out, "it is a directory: name the program in it");
+        else if (S_ISREG(st.st_mode) && !(st.st_mode & 0111) && is_script(path))
+                propose_script(path, "it is not executable by itself", out);
         else if (S_ISREG(st.st_mode) && !(st.st_mode & 0111))
-                buf_puts(out, "it is not executable: `chmod +x` it, or name its interpreter in front of it");
+                buf_puts(out, "it is not executable, and not a script either");
 }
 
 /* Of a shell people know it, and forget it here. */
@@ -160,12 +187,36 @@ static bool explain_here(const char *name, struct buf *out)
                 return false;
         AUTO_BUF(word);
         buf_shell(&word, name);
+        AUTO_BUF(here);
+        buf_printf(&here, "./%s is the one here", buf_str(&word));
         if (S_ISDIR(st.st_mode))
                 buf_puts(out,
                          "this is a directory; the first argument that is not an option must be a command");
+        else if (is_script(name))
+                propose_script(name, buf_str(&here), out);
+        else if (!(st.st_mode & 0111))
+                buf_puts(out,
+                         "this is a file; an option takes one value (`--read A --read B`), and the first "
+                         "argument after them must be a command");
         else
                 buf_printf(out, "a name without / is looked for in the box's PATH: ./%s is the one here",
                            buf_str(&word));
+        out->failed |= word.failed || here.failed;
+        return true;
+}
+
+/* "echo hi" in quotes is one word, and no program is called that. */
+static bool explain_quoted(const struct cordon_box *b, struct buf *out)
+{
+        char shown[100];
+        struct stat st;
+        const char *name = b->argv[0];
+        if (!strchr(name, ' ') || b->argv[1] || stat(name, &st) == 0 ||
+            strcmp(str_inert(span_str(name), shown, sizeof shown), name) != 0)
+                return false;
+        AUTO_BUF(word);
+        buf_shell(&word, name);
+        buf_printf(out, "this is one word: leave out the quotes, or `cordon run sh -c %s`", buf_str(&word));
         out->failed |= word.failed;
         return true;
 }
@@ -244,7 +295,10 @@ void lib_explain_exec(const struct cordon_box *b)
         const struct err *e = &box_result(b->box)->error;
         const char *path = b->argv[0];
         AUTO_BUF(hint);
-        if (!strchr(path, '/')) {
+        bool quoted = e->sys == ENOENT && explain_quoted(b, &hint);
+        if (quoted)
+                ; /* that is all there is to say */
+        else if (!strchr(path, '/')) {
                 if (e->sys == ENOENT)
                         explain_unseen(b, path, &hint);
         } else if (e->sys == ENOENT)

@@ -300,6 +300,25 @@ int line_out(struct reader *r) { return read_handle(r, DOOR_OUT); }
 
 enum { MEMORY_LEAST = 64 << 10 };
 
+/* 100m, 1kb, and 5 of what has a unit: what is meant, as it is written here. */
+static int hint_value(struct err *e, int unit, const char *text)
+{
+        static const char *const forms[] = { [UNIT_MS] = "write 500ms, 5s, 10m, 2h or 1d",
+                                             [UNIT_BYTES] = "write 64K, 256M or 2G",
+                                             [UNIT_COUNT] = "write a whole number",
+                                             [UNIT_PER_HOUR] = "write 2000/h" };
+        int n = (int) strspn(text, "0123456789");
+        char letter = text[n] >= 'a' && text[n] <= 'z' ? (char) (text[n] - 'a' + 'A') : text[n];
+        bool size = unit == UNIT_BYTES && n > 0 && n < 10;
+        if (unit == UNIT_MS && n > 0 && n < 10 && !text[n])
+                return err_hint(e, "write %ss for seconds", text);
+        if (size && !letter)
+                return err_hint(e, "write %sM for megabytes", text);
+        if (size && strchr("KMGT", letter))
+                return err_hint(e, "write %.*s%c", n, text, letter);
+        return err_hint(e, "%s", forms[unit]);
+}
+
 static int read_limit_value(struct reader *r, enum limit_key k, const struct token *t, uint64_t *ret_value)
 {
         const struct limit_row *row = limit_row(k);
@@ -314,21 +333,17 @@ static int read_limit_value(struct reader *r, enum limit_key k, const struct tok
         int bad = row->unit == UNIT_MS      ? str_to_ms(s, ret_value)
                   : row->unit == UNIT_BYTES ? str_to_size(s, ret_value)
                                             : str_to_u64(s, ret_value);
-        static const char *const forms[] = { [UNIT_MS] = "write 500ms, 5s, 10m, 2h or 1d",
-                                             [UNIT_BYTES] = "write 64K, 256M or 2G",
-                                             [UNIT_COUNT] = "write a whole number",
-                                             [UNIT_PER_HOUR] = "write 2000/h" };
         char most[32];
         if (bad < 0) {
                 (void) fail_at(r->e, &t->at, "\"%s\" is no value for `limit %s`", show_text(t->text).text,
                                row->name);
-                return err_hint(r->e, "%s", forms[row->unit]);
+                return hint_value(r->e, row->unit, t->text);
         }
         if (*ret_value == 0)
                 return fail_at(r->e, &t->at, "`limit %s` cannot be zero", row->name);
         if (k == LIMIT_MEMORY && *ret_value < MEMORY_LEAST) { /* mostly a unit that was forgotten */
                 (void) fail_at(r->e, &t->at, "nothing starts in %s bytes", show_text(t->text).text);
-                return err_hint(r->e, "write 64K, 256M or 2G");
+                return hint_value(r->e, row->unit, t->text);
         }
         if (*ret_value > row->most)
                 return fail_at(r->e, &t->at, "`limit %s` can be at most %s", row->name,
@@ -342,6 +357,8 @@ static int unknown_limit(struct reader *r, const struct token *t)
         for (int k = 0; k < LIMIT_KEY__COUNT; k++)
                 names[k] = policy_limit_name((enum limit_key) k);
         (void) fail_at(r->e, &t->at, "unknown limit \"%s\"", show_text(t->text).text);
+        if (strcmp(t->text, "none") == 0)
+                return err_hint(r->e, "name which: `limit time none`; each of the others stays");
         hint_nearest(r->e, t->text, names, COUNT(names));
         return -1;
 }

@@ -127,6 +127,24 @@ static int read_place(const struct dest *x, struct span rest)
         return read_path(x, span_of(rest.p + n, rest.n - n));
 }
 
+/* What other tools call a network, and what it is here. */
+static const char *hint_of_word(const char *word)
+{
+        static const struct {
+                const char *word, *hint;
+        } words[] = {
+#define NONE "a box has no network where no door opens one: leave it out"
+#define ALL  "no door leads everywhere: name hosts, as host:443 or https://host/**"
+                { "none", NONE }, { "off", NONE }, { "no", NONE },  { "false", NONE },   { "all", ALL },
+                { "any", ALL },   { "*", ALL },    { "host", ALL }, { "bridge", ALL },   { "on", ALL },
+                { "yes", ALL },   { "true", ALL }, { "open", ALL }, { "internet", ALL },
+        };
+        for (size_t i = 0; i < COUNT(words); i++)
+                if (strcmp(words[i].word, word) == 0)
+                        return words[i].hint;
+        return "write host:443, or https://host/** for requests";
+}
+
 static int read_host_port(const struct dest *x, struct span raw)
 {
         size_t colon = port_at(raw);
@@ -136,7 +154,7 @@ static int read_host_port(const struct dest *x, struct span raw)
         if (colon == raw.n && net_method_known(x->t->text)) /* the order of cordon-why(1) */
                 return refuse(x, "the destination stands before its methods", "write https://host/** GET");
         if (colon == raw.n)
-                return refuse(x, "the port is missing", "write host:443, or https://host/** for requests");
+                return refuse(x, "the port is missing", hint_of_word(x->t->text));
         if (read_host(x, span_of(raw.p, colon)) < 0)
                 return -1;
         return read_port(x, span_of(raw.p + colon + 1, raw.n - colon - 1));

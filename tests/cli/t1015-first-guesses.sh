@@ -43,6 +43,37 @@ has "a repository in the private home is lost, and that is said" "$(err run -- m
 has "so is what the command names" "$(err run -- mkdir .cfg)" "lost: .cfg was made"
 is "caches are not" "$(err run -- sh -c 'mkdir "$HOME/.$1"' sh cache)" ""
 
+# --- words of other tools, and units ---
+while IFS='|' read -r typed want; do
+        # shellcheck disable=SC2086
+        has "$typed" "$(err run $typed -- true)" "hint: $want"
+done <<'ROWS'
+--with token|a credential goes with a door: `--net 'https://HOST/** GET with NAME'`
+--port 8080|`--listen PORT`
+-it|leave out -t
+--net=none|a box has no network where no door opens one
+--net=all|no door leads everywhere: name hosts
+--limit none|name which: `limit time none`
+--memory 100m|write 100M
+--memory 512|write 512M
+--disk 1gb|write 1G
+--time 5|write 5s
+ROWS
+is "--rm is taken, as docker has it" "$(said run --rm -- echo hi)" hi
+has "a command in quotes is one word" "$(err run "echo hi")" "hint: this is one word: leave out the quotes, or \`cordon run sh -c 'echo hi'\`"
+has "also with a path in it" "$(err run "ls /usr")" "this is one word"
+has "an option takes one value" "$(: >b.txt; err run --read in.txt b.txt cat in.txt)" "an option takes one value (\`--read A --read B\`)"
+has "options stand before the command" "$(err run ls --read .)" "note: --read went to the command: options of cordon stand before it"
+
+# --- a stranger's script ---
+printf '#!/bin/sh\necho installed\n' >install.sh
+script="cordon run --script"
+has "by its name" "$(err run install.sh)" "hint: \`$script install.sh\`"
+has "by its path" "$(err run ./install.sh)" "hint: \`$script ./install.sh\`"
+hasnt "nobody is told to make it executable" "$(err run ./install.sh)" chmod
+is "to a shell, that is the first hint" "$(err run sh install.sh | grep -m 1 '^hint')" "hint: $script install.sh"
+is "and it works" "$(said run --script install.sh)" installed
+
 # --- where nobody may watch paths ---
 if [ "$(id -u)" -eq 0 ]; then
         blind() { unshare -m sh -c 'mount --bind /dev/null /dev/fuse; exec "$@"' sh "$@" 2>&1 </dev/null; }
