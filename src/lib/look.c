@@ -69,7 +69,8 @@ bool lib_is_copyable(const struct door *d, const struct stat *st)
         char parent[PATH_MAX];
         size_t n = str_parent(d->path, strlen(d->path));
         (void) snprintf(parent, sizeof parent, "%.*s", (int) n, d->path);
-        return d->kind == DOOR_WRITE && n > 0 && S_ISREG(st->st_mode) && st->st_uid == geteuid() &&
+        return d->kind == DOOR_WRITE && n > 0 && S_ISREG(st->st_mode) &&
+               !(st->st_mode & (S_ISUID | S_ISGID)) && st->st_uid == geteuid() &&
                faccessat(AT_FDCWD, d->path, R_OK, AT_EACCESS) == 0 &&
                faccessat(AT_FDCWD, parent, W_OK | X_OK, AT_EACCESS) == 0;
 }
