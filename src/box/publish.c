@@ -2,12 +2,15 @@
 /* box/publish.c - single files behind `write` doors that the box has as copies (plan/copies.c): written back
  * to the host when the run is over.
  *
- *   the inode that was copied in    written in place: hard links, owner and attributes stay
- *   another one under its name      a new file, complete before it gets the name
+ *   other bytes                     a new file, complete before it gets the name
+ *   only another mode or time       set in place
  *   none                            removed
  *
- * Never: follows a link, opens what is not a regular file, overwrites a file that changed on the host
- * meanwhile. In that case the box's version is kept as STATE/kept/RUN/NAME. */
+ * A file with several hard links, or that is a mount point, is written in place if the box did: only there a
+ * keeper that is killed can leave half of it.
+ *
+ * Never: follows a link, opens what is not a regular file, gives the box's bytes a set-id bit, overwrites a
+ * file that changed on the host meanwhile. In that case the box's version is kept as STATE/kept/RUN/NAME. */
 #include "base/fd.h"
 #include "base/str.h"
 #include "box/record.h"
@@ -15,14 +18,23 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/fs.h>
 #include <linux/openat2.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/xattr.h>
+#include <unistd.h>
 
-enum { CHUNK = 32768, XATTR_NAMES = 4096, XATTR_BYTES = 4096 };
+enum { CHUNK = 32768, XATTR_NAMES = 4096, XATTR_BYTES = 4096, SWAPS_MAX = 16, BESIDE_MAX = 256 };
+enum { DONE = 0, CHANGED, OTHERWISE }; /* CHANGED: on the host; OTHERWISE: it cannot be done in this way */
+
+/* The bit has no meaning for files: a file on its way has it, so that one that was left is told from others.
+ */
+#define ON_ITS_WAY S_ISVTX
 
 enum outcome { OUTCOME_NONE = 0, OUTCOME_WRITTEN, OUTCOME_REPLACED, OUTCOME_REMOVED, OUTCOME_CONFLICT };
 static const char *const outcome_words[] = {
@@ -46,6 +58,23 @@ struct box_copy {
 
 /* ---- before the start ---- */
 
+static void name_beside(const struct box_copy *c, char ret[static BESIDE_MAX])
+{
+        (void) snprintf(ret, BESIDE_MAX, ".cordon-publish.%.200s", c->name);
+}
+
+/* What a keeper left that was killed while it published this file: nobody holds its lock. */
+static void remove_left(const struct box_copy *c)
+{
+        char name[BESIDE_MAX];
+        struct stat st;
+        name_beside(c, name);
+        AUTO_FD(fd, openat(c->dir, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
+        if (fd >= 0 && fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_uid == geteuid() &&
+            (st.st_mode & ON_ITS_WAY) && flock(fd, LOCK_EX | LOCK_NB) == 0)
+                (void) unlinkat(c->dir, name, 0);
+}
+
 static int open_copy(struct box_copy *c, const struct plan_step *s, struct err *e)
 {
         char parent[PATH_MAX_BYTES];
@@ -64,6 +93,7 @@ static int open_copy(struct box_copy *c, const struct plan_step *s, struct err *
         c->from = fd_reopen(at, O_RDONLY | O_NONBLOCK);
         if (c->from < 0)
                 return err_set(e, ERR_DOOR, errno, "opening the door %s: %s", c->path, strerror(errno));
+        remove_left(c);
         return 0;
 }
 
@@ -146,12 +176,23 @@ static bool same_time(const struct timespec *a, const struct timespec *b)
         return a->tv_sec == b->tv_sec && a->tv_nsec == b->tv_nsec;
 }
 
+/* All but the time of the last change of the inode, which a rename sets. */
+static bool is_like(const struct stat *a, const struct stat *b)
+{
+        return a->st_dev == b->st_dev && a->st_ino == b->st_ino && a->st_size == b->st_size &&
+               a->st_mode == b->st_mode && a->st_uid == b->st_uid && a->st_gid == b->st_gid &&
+               same_time(&a->st_mtim, &b->st_mtim);
+}
+
+static bool is_changed(const struct box_copy *c, const struct stat *now)
+{
+        return !is_like(now, &c->base) || !same_time(&now->st_ctim, &c->base.st_ctim);
+}
+
 static bool is_changed_outside(const struct box_copy *c)
 {
         struct stat now;
-        return fstatat(c->dir, c->name, &now, AT_SYMLINK_NOFOLLOW) < 0 || now.st_dev != c->base.st_dev ||
-               now.st_ino != c->base.st_ino || now.st_size != c->base.st_size ||
-               !same_time(&now.st_mtim, &c->base.st_mtim) || !same_time(&now.st_ctim, &c->base.st_ctim);
+        return fstatat(c->dir, c->name, &now, AT_SYMLINK_NOFOLLOW) < 0 || is_changed(c, &now);
 }
 
 static int set_times(int to, const struct stat *st)
@@ -160,26 +201,35 @@ static int set_times(int to, const struct stat *st)
         return futimens(to, times);
 }
 
-/* The inode that was copied in. 1: it cannot be written in place, as a file without write permission. */
+/* Before the first byte: there is room for all of them, and no bit that would give them powers. */
+static int prepare_in_place(int to, const struct stat *now, off_t size)
+{
+        if (fallocate(to, FALLOC_FL_KEEP_SIZE, 0, size) < 0 &&
+            (errno == ENOSPC || errno == EDQUOT || errno == EFBIG))
+                return -1;
+        return now->st_mode & 07000 ? fchmod(to, now->st_mode & 0777) : 0;
+}
+
+/* The inode that was copied in. OTHERWISE: as of a file without write permission. */
 static int write_in_place(struct box_copy *c, int from, const struct stat *st, bool bytes)
 {
         struct stat now;
         AUTO_FD(to,
                 openat(c->dir, c->name, (bytes ? O_WRONLY : O_RDONLY) | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
         if (to < 0)
-                return errno == EACCES || errno == ETXTBSY ? 1 : -1;
-        if (fstat(to, &now) < 0 || now.st_dev != c->base.st_dev || now.st_ino != c->base.st_ino) {
-                errno = ESTALE;
+                return errno == EACCES || errno == ETXTBSY ? OTHERWISE : -1;
+        if (fstat(to, &now) < 0)
                 return -1;
-        }
-        if (bytes && copy_bytes(from, to) < 0)
+        if (is_changed(c, &now))
+                return CHANGED;
+        if (bytes && (prepare_in_place(to, &now, st->st_size) < 0 || copy_bytes(from, to) < 0))
                 return -1;
         mode_t mode = st->st_mode & 0777;
         if ((mode != (c->base.st_mode & 0777) && fchmod(to, mode) < 0) || set_times(to, st) < 0)
                 return -1;
         c->outcome = OUTCOME_WRITTEN;
         c->out = TAKE_FD(to);
-        return 0;
+        return DONE;
 }
 
 /* What the caller attached to the file, and who may use it; what the kernel gives powers by is not copied. */
@@ -201,42 +251,106 @@ static void copy_attributes(const struct box_copy *c, int to)
 /* A filesystem without O_TMPFILE gets a name of ours at once. */
 static int open_new(const struct box_copy *c, const char *name, bool *ret_named)
 {
-        int fd = openat(c->dir, ".", O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+        const mode_t mode = 0600 | ON_ITS_WAY;
+        int fd = openat(c->dir, ".", O_TMPFILE | O_RDWR | O_CLOEXEC, mode);
         *ret_named = fd < 0 && (errno == EOPNOTSUPP || errno == EISDIR || errno == ENOENT);
-        return *ret_named ? openat(c->dir, name, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600)
+        return *ret_named ? openat(c->dir, name, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode)
                           : fd;
+}
+
+static int fill_new(const struct box_copy *c, int from, const struct stat *st, int to)
+{
+        (void) flock(to, LOCK_EX | LOCK_NB);
+        if (copy_bytes(from, to) < 0)
+                return -1;
+        copy_attributes(c, to);
+        return fchmod(to, (st->st_mode & 0777) | ON_ITS_WAY) < 0 || set_times(to, st) < 0 || fdatasync(to) < 0
+                       ? -1
+                       : 0;
+}
+
+static int rename_how(const struct box_copy *c, const char *from, const char *to, unsigned how)
+{
+        return (int) syscall(SYS_renameat2, c->dir, from, c->dir, to, how);
+}
+
+/* The names go back until what comes out is what was put there: what the host saved last keeps the name. */
+static void swap_back(const struct box_copy *c, const char *beside, ino_t put)
+{
+        struct stat out;
+        for (int i = 0; i < SWAPS_MAX && fstatat(c->dir, beside, &out, AT_SYMLINK_NOFOLLOW) == 0; i++) {
+                ino_t next = out.st_ino;
+                if (rename_how(c, beside, c->name, RENAME_EXCHANGE) < 0)
+                        return;
+                if (fstatat(c->dir, beside, &out, AT_SYMLINK_NOFOLLOW) == 0 && out.st_ino == put) {
+                        (void) unlinkat(c->dir, beside, 0);
+                        return;
+                }
+                put = next;
+        }
+}
+
+/* The file has the name beside, and gets its own: what comes out must be what was copied in. After that there
+ * is nothing of ours beside it. */
+static int put_in_place(const struct box_copy *c, const char *beside, int to)
+{
+        struct stat own, out;
+        if (fstat(to, &own) < 0)
+                return -1;
+        if (rename_how(c, beside, c->name, RENAME_EXCHANGE) < 0) {
+                if (errno == EINVAL || errno == ENOSYS) /* this filesystem cannot */
+                        return is_changed_outside(c) ? CHANGED : renameat(c->dir, beside, c->dir, c->name);
+                return errno == ENOENT ? CHANGED : -1;
+        }
+        if (fstatat(c->dir, beside, &out, AT_SYMLINK_NOFOLLOW) == 0 && is_like(&out, &c->base)) {
+                (void) unlinkat(c->dir, beside, 0);
+                return DONE;
+        }
+        swap_back(c, beside, own.st_ino);
+        return CHANGED;
+}
+
+static void remove_own(const struct box_copy *c, const char *name, int own)
+{
+        struct stat a, b;
+        if (fstat(own, &a) == 0 && fstatat(c->dir, name, &b, AT_SYMLINK_NOFOLLOW) == 0 &&
+            a.st_ino == b.st_ino && a.st_dev == b.st_dev)
+                (void) unlinkat(c->dir, name, 0);
 }
 
 static int replace(struct box_copy *c, const char *run, int from, const struct stat *st)
 {
-        char name[96];
+        char name[BESIDE_MAX];
         bool named;
-        (void) snprintf(name, sizeof name, ".cordon-%s", run);
+        struct stat left;
+        name_beside(c, name);
+        if (fstatat(c->dir, name, &left, AT_SYMLINK_NOFOLLOW) == 0) /* of somebody who lives, or unknown */
+                (void) snprintf(name, sizeof name, ".cordon-%s", run);
         AUTO_FD(to, open_new(c, name, &named));
         if (to < 0)
                 return -1;
 
-        int r = copy_bytes(from, to);
-        if (r == 0) {
-                copy_attributes(c, to);
-                r = fchmod(to, st->st_mode & 0777) < 0 || set_times(to, st) < 0 || fdatasync(to) < 0 ? -1 : 0;
-        }
+        int r = fill_new(c, from, st, to);
+        if (r == 0 && is_changed_outside(c))
+                r = CHANGED;
         if (r == 0 && !named) {
                 r = fd_link(to, c->dir, name);
                 named = r == 0;
         }
         if (r == 0)
-                r = renameat(c->dir, name, c->dir, c->name);
-        if (r < 0) {
+                r = put_in_place(c, name, to);
+        if (r != DONE) {
                 int sys = errno;
                 if (named)
-                        (void) unlinkat(c->dir, name, 0);
+                        remove_own(c, name, to);
                 errno = sys;
-                return -1;
+                return r;
         }
+        if (fchmod(to, st->st_mode & 0777) < 0)
+                return -1;
         c->outcome = OUTCOME_REPLACED;
         c->out = TAKE_FD(to);
-        return 0;
+        return DONE;
 }
 
 /* 0 and the file's path; -1: it is lost, and the error tells why. */
@@ -267,11 +381,30 @@ static int conflict(const struct box *b, struct box_copy *c, int from, struct er
         return from < 0 ? -1 : err_hint(e, "the box's version is %s", path);
 }
 
+/* Under another name first: what came away must be what was copied in. */
+static int take_away(const struct box_copy *c, const char *run)
+{
+        char name[BESIDE_MAX];
+        struct stat out;
+        (void) snprintf(name, sizeof name, ".cordon-%s", run);
+        if (is_changed_outside(c))
+                return CHANGED;
+        if (rename_how(c, c->name, name, RENAME_NOREPLACE) < 0)
+                return errno == EINVAL || errno == ENOSYS ? unlinkat(c->dir, c->name, 0) : -1;
+        if (fstatat(c->dir, name, &out, AT_SYMLINK_NOFOLLOW) == 0 && is_like(&out, &c->base))
+                return unlinkat(c->dir, name, 0);
+
+        if (rename_how(c, name, c->name, RENAME_NOREPLACE) < 0 && errno == EEXIST)
+                (void) unlinkat(c->dir, name, 0); /* the host saved it once more */
+        return CHANGED;
+}
+
 static int remove_published(const struct box *b, struct box_copy *c, struct err *e)
 {
-        if (is_changed_outside(c))
+        int r = take_away(c, b->r.run);
+        if (r == CHANGED)
                 return conflict(b, c, -1, e);
-        if (unlinkat(c->dir, c->name, 0) < 0)
+        if (r < 0)
                 return failed(c, "removing", e);
         c->outcome = OUTCOME_REMOVED;
         return 0;
@@ -291,10 +424,15 @@ static int publish_file(const struct box *b, struct box_copy *c, int from, const
                 return conflict(b, c, from, e);
 
         c->bytes = st->st_size;
-        int r = same_inode ? write_in_place(c, from, st, bytes) : 1;
-        if (r == 1)
+        bool in_place = same_inode && (!bytes || c->base.st_nlink > 1);
+        int r = in_place ? write_in_place(c, from, st, bytes) : OTHERWISE;
+        if (r == OTHERWISE)
                 r = replace(c, b->r.run, from, st);
-        return r < 0 ? failed(c, "writing", e) : 0;
+        if (r < 0 && errno == EBUSY && same_inode) /* a mount point */
+                r = write_in_place(c, from, st, bytes);
+        if (r == CHANGED)
+                return conflict(b, c, from, e);
+        return r != DONE ? failed(c, "writing", e) : 0;
 }
 
 static int publish(const struct box *b, struct box_copy *c, struct err *e)

@@ -125,6 +125,65 @@ one"
         new && rm -f go
         $who env CORDON_LEDGER= "$CORDON" run -q --wall namespace --write conf -- sed -i s/one/two/ conf
         has "$who: the ledger has the write" "$($who env CORDON_LEDGER= "$CORDON" log)" "write $W/conf 4 bytes: replaced"
+        # --- set-id programs ---
+        new 4755
+        is "$who: a set-id file keeps the bind" "$(box --plan --write conf -- true | grep -c '^copy ')" 0
+        is "$who: and what a box wrote has no such bit" "$(box --write conf -- sh -c 'echo box >conf'; cat conf; stat -c %a conf)" "box
+755"
+
+        # --- at each point of the publishing: strace stops the keeper, kills it, or lets a call fail ---
+        if ! $who strace -o /dev/null true 2>/dev/null; then
+                skip "$who: publishing that is interrupted" "strace cannot trace here"
+                continue
+        fi
+        big='head -c 200000 /dev/zero >conf'
+        # faulty INJECTIONS SCRIPT: the run, and what became of it in `said`
+        faulty() {
+                rm -f said trace && : >said && : >trace && chmod 666 said trace
+                (for i in $1; do set -- "$@" -e inject="$i"; done
+                        script=$2 && shift 2
+                        calls=openat,linkat,pwrite64,fdatasync,fallocate
+                        $who env CORDON_LEDGER=off timeout -k 1 60 strace -qq -o trace -e trace=$calls "$@" \
+                                sh -c 'echo $$ >said; exec "$@"' sh "$CORDON" run -q --wall namespace --write conf -- sh -c "$script" </dev/null >>said 2>&1
+                        echo "rc=$?" >>said)
+        }
+        for point in fdatasync linkat; do
+                new && rm -rf "$S/kept"
+                faulty $point:signal=SIGSTOP:when=1 'echo box >c; mv c conf' &
+                ok "$who: $point: the keeper is stopped" soon grep -q 'stopped by SIGSTOP' trace
+                echo host | $who tee n >/dev/null && $who mv n conf
+                kill -CONT "$(head -1 said)"
+                wait $!
+                is "$who: $point: what the host saved meanwhile stays" "$(cat conf; find . -name '.cordon*')" host
+                has "$who: $point: the conflict is reported" "$(cat said)" "changed on the host while the box ran"
+                is "$who: $point: the box's version is kept" "$(cat "$S"/kept/*/conf)" box
+        done
+        for point in pwrite64:signal=SIGKILL:when=3 fdatasync:signal=SIGKILL pwrite64:error=ENOSPC:when=3; do
+                new
+                faulty "$point" "$big"
+                is "$who: $point: the file is as it was" "$(cat conf; find . -name '.cordon*')" one
+                hasnt "$who: $point: and the run has failed" "$(cat said)" rc=0
+        done
+        new && ln conf second
+        faulty fallocate:error=ENOSPC "$big"
+        is "$who: no room for a file with two names: it is as it was" "$(cat conf second)" "one
+one"
+        new
+        faulty linkat:signal=SIGKILL "$big"
+        ok "$who: killed before the rename: the file is whole" test "$(wc -c <conf)" -eq 4
+        box --write conf -- true
+        is "$who: and what was left is gone after the next start" "$(find . -name '.cordon*')" ""
+        new # a filesystem without O_TMPFILE: the file has a name from the start
+        faulty '' "$big"
+        nth=$(grep openat trace | grep -n O_TMPFILE | cut -d: -f1)
+        new
+        faulty "openat:error=EOPNOTSUPP:when=${nth:-1} pwrite64:signal=SIGKILL:when=3" "$big"
+        is "$who: without O_TMPFILE: the file is as it was" "$(cat conf)" one
+        ok "$who: without O_TMPFILE: something is left" test -e .cordon-publish.conf
+        box --write conf -- sh -c 'echo two >conf'
+        is "$who: without O_TMPFILE: the next run removes it, and publishes" "$(cat conf; stat -c %a conf; find . -name '.cordon*')" "two
+640"
+
         cd "$T" || exit 1
 done
 done_testing
