@@ -7,6 +7,7 @@
 #include "base/str.h"
 #include "lib/internal.h"
 
+#include <dirent.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -68,10 +69,31 @@ static bool is_open_to_all(const char *dir, const char *home)
                !policy_leads_to_secrets("/", real) && !policy_secret_kind(dir) && !policy_secret_kind(real);
 }
 
+/* A home of whatever account, a project, or a directory with keys in it: nothing of it but programs is shown.
+ */
+static bool holds_more_than_programs(const char *prefix)
+{
+        static const char *const signs[] = { ".bashrc", ".profile", ".git", ".hg" };
+        char path[PATH_MAX];
+        bool more = str_parent(prefix, strlen(prefix)) == 5 && strncmp(prefix, "/home", 5) == 0;
+        DIR *d = opendir(prefix);
+
+        for (size_t i = 0; i < sizeof signs / sizeof *signs; i++)
+                more = more || is_there(prefix, signs[i]);
+        for (const struct dirent *x; !more && d && (x = readdir(d));)
+                more = (size_t) snprintf(path, sizeof path, "%s/%s", prefix, x->d_name) >= sizeof path ||
+                       policy_secret_kind(path);
+        if (d)
+                (void) closedir(d);
+        return more || !d;
+}
+
 /* Where one program was installed with all that belongs to it: an environment of Python's, a Go, what a
  * manager of versions keeps below ~/.nvm or ~/.sdkman, /opt/NAME. A project of the caller's is none. */
 static bool is_installation(const char *prefix, const char *home)
 {
+        if (holds_more_than_programs(prefix))
+                return false;
         if (is_there(prefix, "pyvenv.cfg"))
                 return true;
         if (!path_under(prefix, home))
@@ -117,7 +139,7 @@ static int open_tree(cordon_policy *p, const char *dir, struct found *f, cordon_
 /* What `program` lies in: its installation, or its directory and the libraries beside that. */
 static int open_around(cordon_policy *p, const char *program, struct found *f, cordon_error *e)
 {
-        static const char *const beside[] = { "lib", "lib64", "libexec" };
+        static const char *const beside[] = { "lib", "lib64", "libexec", "pyvenv.cfg" };
         char dir[PATH_MAX], prefix[PATH_MAX], path[PATH_MAX + 16];
         size_t n = str_parent(program, strlen(program)), up = str_parent(program, n);
         (void) snprintf(dir, sizeof dir, "%.*s", (int) n, program);
@@ -246,13 +268,21 @@ static bool is_one_of(const char *const *list, size_t n, const char *name)
  * there is none. */
 static bool next_command(const char **at, bool *begins, char *ret, size_t cap)
 {
+        bool in_word = false;
+
         for (size_t n; **at; *at += n) {
-                n = strcspn(*at, " \t\n;|&(){}`'\"$<>");
+                n = strcspn(*at, " \t\n;|&(){}`'\"$<>\\");
+                if (**at == '#' && !in_word) {
+                        n = strcspn(*at, "\n");
+                        continue;
+                }
+                in_word = n > 0;
                 if (n == 0) {
                         char c = **at;
                         const char *end = c == '\'' || c == '"' ? strchr(*at + 1, c) : NULL;
                         *begins = strchr(";|&(\n{`", c) || (*begins && (c == ' ' || c == '\t'));
-                        n = end ? (size_t) (end - *at) + 1 : 1;
+                        n = end ? (size_t) (end - *at) + 1 : c == '\\' && (*at)[1] ? 2 : 1;
+                        in_word = end || c == '\\';
                         continue;
                 }
                 if (!*begins || n >= cap)
@@ -294,12 +324,25 @@ static int find_in_arguments(cordon_policy *p, const char *const *argv, struct f
         return 0;
 }
 
+/* Where programs are named, what else a text names would be shown, and could not run. */
+static bool runs_any(cordon_policy *p, cordon_error *e)
+{
+        size_t n;
+        bool any = false;
+        if (cordon_policy_check(p, e) < 0)
+                return false; /* told by the start */
+        const struct door *doors = policy_doors(p->checked, &n);
+        for (size_t i = 0; i < n; i++)
+                any = any || (doors[i].kind == DOOR_RUN && strcmp(doors[i].path, "*") == 0);
+        return any;
+}
+
 static int find_all(cordon_policy *p, const char *const *argv, struct found *f, char path[static PATH_MAX],
                     cordon_error *e)
 {
         int found = strchr(argv[0], '/') ? 0 : find_one(p, argv[0], f, path, e);
         if (found < 0 || (strchr(argv[0], '/') && find_by_path(p, argv[0], f, e) < 0) ||
-            find_in_arguments(p, argv, f, e) < 0)
+            (runs_any(p, e) && find_in_arguments(p, argv, f, e) < 0))
                 return -1;
 
         /* A script's `env node` is to find what lies beside it. A PATH that the caller set stays. */

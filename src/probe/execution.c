@@ -215,12 +215,15 @@ static int memfd_by_proc(struct probe_result *r)
 
 static int memfd_map(struct probe_result *r)
 {
-        AUTO_FD(fd, filled_memfd(r, 0));
+        AUTO_FD(fd, filled_memfd(r, 0x8 /* MFD_NOEXEC_SEAL */));
         if (fd < 0)
                 return (int) r->outcome;
         if (fchmod(fd, 0700) == 0)
                 return escaped(r, "a memory file's mode became executable");
-        return refused(r, "fchmod of a memory file");
+        void *at = mmap(NULL, 4096, PROT_READ | PROT_EXEC, MAP_PRIVATE, fd, 0);
+        if (at != MAP_FAILED)
+                return escaped(r, "a memory file was mapped for execution: ld.so would run it");
+        return refused(r, "fchmod and mmap of a memory file");
 }
 
 /* An unnamed file in a writable place, run by its descriptor. */

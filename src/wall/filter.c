@@ -33,8 +33,7 @@ static int compile(struct wall_init *w, struct err *e)
                                            w->s->watch_all || !own, /* it has no front to tell of them */
                                    .watch_maps = own && !w->plan->run_any,
                                    .sampled = w->s->sampled,
-                                   .memfd_any = w->memfd_sealed,
-                                   .memfd_exec = w->plan->run_any,
+                                   .memfd = w->plan->run_any,
                                    .own_view = own,
                                    .own_ipc = own };
         w->filter_len = (unsigned short) seccomp_compile(&ask, w->filter, FILTER_MAX);

@@ -310,6 +310,7 @@ static const struct stage namespace_stages[] = {
         { "net-join", LAYER_NET, wall_net_join },
         { "lend", LAYER__COUNT, lend_filter },
         { "enter", LAYER_MOUNT, wall_root_enter },
+        { "handles", LAYER_MOUNT, wall_handles_stand_in },
         { "knobs", LAYER_MEMFD, close_knobs },
         { "terminal", LAYER__COUNT, open_terminal },
 };
@@ -382,8 +383,7 @@ static void let_go_of_stdio(struct wall_init *w)
         (void) syscall(SYS_close_range, 0, 2 + w->s->io->handle_count, 0);
         for (int i = 0; i < 3; i++)
                 fd_close(&w->stdio[i]);
-        for (unsigned i = 0; i < w->s->io->handle_count; i++)
-                fd_close(&w->handles[i]);
+        wall_handles_close(w);
         fd_close(&w->tty_slave);
         if (w->plan->wall == WALL_PROCESS)
                 w->tasks = TAKE_FD(w->host_proc);

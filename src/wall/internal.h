@@ -131,6 +131,7 @@ struct wall_init {
         unsigned held;   /* enum wall_held: told at the release */
         bool memfd_sealed;
         int handles[HANDLES_MAX];
+        int stand_in[HANDLES_MAX]; /* handles.c */
         int stdio[3];
         pid_t net_helper;
         int net_ns; /* a file of it, or a process in it */
@@ -217,8 +218,13 @@ int wall_privileges_drop(unsigned last_cap, struct err *e);
 /* For who lives beside the payload: of what it holds, keeps these capabilities (of the first 32) and no
  * other, and closes the process to others. -1 with errno. */
 int wall_powers_keep(uint32_t caps);
-int wall_rlimits(const struct wall_init *w, struct err *e);     /* privileges.c */
-int wall_attest(const struct wall_init *w, struct err *e);      /* attest.c */
+int wall_rlimits(const struct wall_init *w, struct err *e); /* privileges.c */
+int wall_attest(const struct wall_init *w, struct err *e);  /* attest.c */
+/* handles.c: makes what the payload writes instead of an `out` handle; copies it to the handle, when the
+ * payload has ended; closes the handles that need no copy. */
+int wall_handles_stand_in(struct wall_init *w, struct err *e);
+int wall_handles_hand_over(struct wall_init *w);
+void wall_handles_close(struct wall_init *w);
 int wall_memfds_seal(struct wall_init *w, struct err *e);       /* init.c */
 int wall_become_root(const struct wall_init *w, struct err *e); /* privileges.c: id 0 of the namespace */
 int wall_filter_compile(struct wall_init *w, struct err *e);    /* filter.c */

@@ -45,9 +45,7 @@ struct seccomp_ask {
                           on: for who tells what could not be reached */
         bool moves;    /* every rename is shown to the supervisor, which makes some of them for the task */
         bool trace;    /* ptrace and its kin, over processes of the box */
-        bool memfd_exec; /* `run any`: also memory files that can be run, as outside */
-        bool memfd_any;  /* the pid namespace already makes memfds non-executable (vm.memfd_noexec=1): only an
-                            explicit MFD_EXEC is refused. Off: memfd_create needs MFD_NOEXEC_SEAL */
+        bool memfd;    /* `run any`: memory files, which nothing keeps from being mapped to run */
 };
 
 enum seccomp_verdict {
@@ -89,8 +87,8 @@ enum seccomp_rule {
         RULE_MKNOD,   /* args[1]: regular files, fifos, sockets, no setuid or setgid bit; else EPERM, told */
         RULE_MKNODAT, /* the same in args[2] */
         RULE_RENAME,  /* renameat2: no RENAME_WHITEOUT, which makes a device; else EINVAL */
-        RULE_MEMFD,   /* flags that no kernel knows: EINVAL; MFD_HUGETLB: EACCES; without memfd_exec MFD_EXEC:
-                         EACCES, told, and see memfd_any: no MFD_NOEXEC_SEAL: ENOSYS */
+        RULE_MEMFD,   /* flags that no kernel knows: EINVAL; MFD_HUGETLB: EACCES; without `memfd` MFD_EXEC:
+                         EACCES, told, and all others ENOSYS */
         RULE_PRLIMIT, /* itself (pid 0), or a query; else EPERM */
         RULE_SELF_ARG0,   /* sched_set*: with own_view, or itself (pid 0); else EPERM */
         RULE_SETPRIORITY, /* the same: PRIO_PROCESS and 0 */

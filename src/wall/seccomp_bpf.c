@@ -238,7 +238,6 @@ static uint32_t if_zero(struct program *p, uint32_t word, uint32_t yes, uint32_t
  * which says what others have read lately; RWF_DONTCACHE takes them out of it. */
 #define RW_FLAGS   0x77u
 #define MEMFD_HUGE 4u /* MFD_NOEXEC_SEAL does not hold for these */
-#define MEMFD_SEAL 8u
 #define MEMFD_EXEC 16u
 /* By others programs find out what a kernel has. The last six bits are the size of huge pages. */
 #define MEMFD_KNOWN (31u | 0xfc000000u)
@@ -537,12 +536,8 @@ static uint32_t rule_trace(struct program *p) { return p->ask->trace ? GO_ALLOW 
 
 static uint32_t rule_memfd(struct program *p)
 {
-        uint32_t go = GO_ALLOW;
-        if (!p->ask->memfd_exec) {
-                if (!p->ask->memfd_any)
-                        go = if_bits(p, LOW(1), MEMFD_SEAL, GO_ALLOW, GO_ENOSYS);
-                go = if_bits(p, LOW(1), MEMFD_EXEC, GO_TELL_ACCES, go);
-        }
+        /* SAFETY: what seals a memory file takes its x bit; nothing keeps it from being mapped to run. */
+        uint32_t go = p->ask->memfd ? GO_ALLOW : if_bits(p, LOW(1), MEMFD_EXEC, GO_TELL_ACCES, GO_ENOSYS);
         go = if_bits(p, LOW(1), MEMFD_HUGE, GO_EACCES, go);
         return if_bits(p, LOW(1), ~MEMFD_KNOWN, GO_EINVAL, go);
 }

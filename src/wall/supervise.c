@@ -632,7 +632,7 @@ int wall_supervise(struct wall_init *w)
         bool orderly = over && !t.alone;
         if (w->plan->wall != WALL_NAMESPACE)
                 wall_kill_stragglers(w->children);
-        if (!orderly)
+        if (!orderly || wall_handles_hand_over(w) < 0)
                 return -1;
         return tell_end(&t);
 }

@@ -260,18 +260,12 @@ static int open_entry(struct scan *s, int upper, const char *name, struct node *
         return 0;
 }
 
-/* A rename of a directory that was cut short left it: each of its files has another name. */
-static bool is_left_moving(const char *name)
-{
-        return strncmp(name, MOVING_PREFIX, sizeof MOVING_PREFIX - 1) == 0;
-}
-
 static int visit(struct scan *s, int upper, int lower, const char *name)
 {
         struct node now, old = { 0 };
         if (tree_look(upper, name, &now) < 0 || (lower >= 0 && tree_look(lower, name, &old) < 0))
                 return scan_failed(s, "looking at");
-        if (now.kind == NODE_NONE || (old.kind == NODE_NONE && is_left_moving(name)))
+        if (now.kind == NODE_NONE)
                 return 0;
         if (open_entry(s, upper, name, &now) < 0)
                 return -1;

@@ -9,7 +9,7 @@ memory=64M
 # shellcheck disable=SC2086
 # box MIB HOW: how a run with a limit of 64M, or else $memory, ended, without control groups
 box() {
-        as_user "$CORDON" run -q --status-fd 3 --wall 'namespace without cgroup' --memory $memory --run "$T/shared" --files 1024 --procs 256 $net -- "$T/shared" "$2" "$1" 3>"$T/status" >"$T/out" 2>"$T/err" </dev/null
+        as_user "$CORDON" run -q --status-fd 3 --wall 'namespace without cgroup' --memory $memory --read "$T/shared" --files 1024 --procs 256 $net -- "$T/shared" "$2" "$1" 3>"$T/status" >"$T/out" 2>"$T/err" </dev/null
         echo "$?:$(jq -r '.limit // "none"' "$T/status"):$(cat "$T/out")"
 }
 for how in memfd memfds mapped segments forked headless headless-mapped apart hidden; do
@@ -19,7 +19,7 @@ for how in memfd memfds mapped segments forked headless headless-mapped apart hi
         is "40M, $how: counts once" "$(box 40 $how)" "0:none:held"
 done
 # A process shows no memory when the thread that it began with is gone. One has no more than the limit; three do.
-three() { as_user "$CORDON" run -q --status-fd 3 --wall 'namespace without cgroup' --memory 64M --run "$T/shared" --run sh -- sh -c "for i in 1 2 3; do $T/shared headless-own $1 & done; wait" 3>"$T/status" >/dev/null 2>&1; echo "$?:$(jq -r '.limit // "none"' "$T/status")"; }
+three() { as_user "$CORDON" run -q --status-fd 3 --wall 'namespace without cgroup' --memory 64M --read "$T/shared" -- sh -c "for i in 1 2 3; do $T/shared headless-own $1 & done; wait" 3>"$T/status" >/dev/null 2>&1; echo "$?:$(jq -r '.limit // "none"' "$T/status")"; }
 is "96M of three processes without their first threads: the memory limit ends it" "$(three 32)" "124:memory"
 is "30M of them: is held" "$(three 10)" "0:none"
 # A look at so many takes half a second, and its whole rest would be five.
@@ -81,7 +81,7 @@ is "96M, in a handle that goes out: the memory limit ends it" "$?:$(jq -r '.limi
 
 # With control groups, the group counts, and nothing is looked for.
 if [ "$(id -u)" -eq 0 ] && "$CORDON" run -q --require-limit -- true 2>/dev/null; then
-        "$CORDON" run -q --status-fd 3 --memory 64M --run "$T/shared" --files 512 -- "$T/shared" memfds 96 3>"$T/status" >/dev/null 2>&1
+        "$CORDON" run -q --status-fd 3 --memory 64M --read "$T/shared" --files 512 -- "$T/shared" memfds 96 3>"$T/status" >/dev/null 2>&1
         is "with control groups it is the group's" "$(jq -r .limit "$T/status")" memory
 else
         skip "with control groups it is the group's" "no control group can be made here"

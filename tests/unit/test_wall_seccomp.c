@@ -30,9 +30,9 @@ static void test_surface__is_as_large_as_announced(void)
                 unsigned bits, reachable;
         } announced[] = {
                 { SECCOMP_X86_64, 0, 241 },  { SECCOMP_X86_64, 1, 242 },   { SECCOMP_X86_64, 2, 242 },
-                { SECCOMP_X86_64, 4, 259 },  { SECCOMP_X86_64, 32, 263 },  { SECCOMP_X86_64, 63, 282 },
+                { SECCOMP_X86_64, 4, 259 },  { SECCOMP_X86_64, 32, 263 },  { SECCOMP_X86_64, 63, 285 },
                 { SECCOMP_AARCH64, 0, 212 }, { SECCOMP_AARCH64, 1, 213 },  { SECCOMP_AARCH64, 2, 213 },
-                { SECCOMP_AARCH64, 4, 230 }, { SECCOMP_AARCH64, 32, 227 }, { SECCOMP_AARCH64, 63, 246 },
+                { SECCOMP_AARCH64, 4, 230 }, { SECCOMP_AARCH64, 32, 227 }, { SECCOMP_AARCH64, 63, 249 },
         };
         for (size_t i = 0; i < sizeof announced / sizeof *announced; i++) {
                 struct seccomp_ask ask = ask_of(announced[i].arch, announced[i].bits);
@@ -75,7 +75,7 @@ static void test_table__has_no_name_or_number_twice(void)
 
 /* ---- Sentences about the calls that escapes are made of. ---- */
 
-enum { NARROW = 0, NET = 1, UNIX = 2, IPC = 4, TELL = 8, MEMFD = 16, VIEW = 32, SERVED = 256, FREE = 512 };
+enum { NARROW = 0, NET = 1, UNIX = 2, IPC = 4, TELL = 8, FREE = 16, VIEW = 32, SERVED = 256 };
 
 static uint32_t answer(enum seccomp_arch arch, unsigned bits, const char *name, const uint64_t args[6])
 {
@@ -430,17 +430,17 @@ static void test_seccomp__own_filters_yes_own_listener_no(void)
 static void test_memfd__what_could_be_run_is_not_made(void)
 {
         QUIET(ENOSYS, NARROW, "memfd_create", 0, MFD_CLOEXEC);
-        ALLOWS(NARROW, "memfd_create", 0, MFD_CLOEXEC | MFD_NOEXEC_SEAL);
+        QUIET(ENOSYS, NARROW, "memfd_create", 0, MFD_CLOEXEC | MFD_NOEXEC_SEAL); /* it can be mapped to run */
         TELLS(EACCES, NARROW, "memfd_create", 0, MFD_EXEC);
         QUIET(EACCES, NARROW, "memfd_create", 0, MFD_HUGETLB | MFD_NOEXEC_SEAL); /* its seal does not hold */
-        QUIET(EACCES, MEMFD, "memfd_create", 0, MFD_HUGETLB | 21u << 26);
-        ALLOWS(MEMFD, "memfd_create", 0, MFD_CLOEXEC | garbage);
-        TELLS(EACCES, MEMFD, "memfd_create", 0, MFD_EXEC | MFD_CLOEXEC);
+        QUIET(EACCES, FREE, "memfd_create", 0, MFD_HUGETLB | 21u << 26);
+        ALLOWS(FREE, "memfd_create", 0, MFD_CLOEXEC | garbage);
+        TELLS(EACCES, NARROW, "memfd_create", 0, MFD_EXEC | MFD_CLOEXEC);
         ALLOWS(FREE, "memfd_create", 0, MFD_EXEC);
         ALLOWS(FREE, "memfd_create", 0, 0);
         QUIET(EINVAL, FREE, "memfd_create", 0, 0x20);
         QUIET(EINVAL, NARROW, "memfd_create", 0, 0x20);
-        QUIET(EINVAL, MEMFD, "memfd_create", 0, UINT32_MAX); /* how programs ask whether a kernel has it */
+        QUIET(EINVAL, FREE, "memfd_create", 0, UINT32_MAX); /* how programs ask whether a kernel has it */
         QUIET(ENOSYS, NARROW, "memfd_secret", 0);
 }
 

@@ -34,7 +34,7 @@
 /* The narrowest is the process wall's; `plain` is a box of namespaces without doors. */
 static const struct seccomp_ask narrowest,
         plain = { .own_view = true },
-        widest = { .net = true, .unix_sockets = true, .own_ipc = true, .memfd_any = true, .own_view = true };
+        widest = { .net = true, .unix_sockets = true, .own_ipc = true, .memfd = true, .own_view = true };
 
 /* Returns the listener if the ask says `tell`, else 0; -1 on failure. */
 static int raise_filter(struct seccomp_ask ask)

@@ -173,10 +173,9 @@ static uint32_t if_memfd(const struct seccomp_ask *ask, uint64_t flags)
                 return fails(EINVAL);
         if (flags & MFD_HUGETLB)
                 return fails(EACCES);
-        if ((flags & MFD_EXEC) && !ask->memfd_exec)
+        if ((flags & MFD_EXEC) && !ask->memfd)
                 return told(ask, EACCES);
-        return ask->memfd_exec || ask->memfd_any || (flags & MFD_NOEXEC_SEAL) ? SECCOMP_RET_ALLOW
-                                                                              : fails(ENOSYS);
+        return ask->memfd ? SECCOMP_RET_ALLOW : fails(ENOSYS);
 }
 
 static uint32_t if_fcntl(uint32_t command)
@@ -422,12 +421,12 @@ static void compare_supervisor(const struct filter *f, const struct seccomp_row 
 
 /* ---- Every call, ask and architecture. ---- */
 
-/* Served sockets share no rule with own_ipc and memfd_any, and are nothing where there are no sockets; nor do
+/* Served sockets share no rule with own_ipc, and are nothing where there are no sockets; nor do
  * tracing, memory files that run and shown connections with own_ipc and own_view. */
 static const struct filter *filter_worth(enum seccomp_arch arch, unsigned bits)
 {
         struct seccomp_ask ask = ask_of(arch, bits);
-        bool same = (ask.unix_served && (!ask.unix_sockets || ask.own_ipc || ask.memfd_any)) ||
+        bool same = (ask.unix_served && (!ask.unix_sockets || ask.own_ipc)) ||
                     (ask.trace && (ask.own_ipc || ask.own_view));
         return same ? NULL : filter_of(arch, bits);
 }
@@ -448,7 +447,7 @@ static void compare(const struct filter *f, const struct seccomp_row *row, const
                 printf("# %s (%d of arch %d, net %d unix %d ipc %d tell %d memfd %d view %d) args %llx %llx "
                        "%llx %llx %llx: %x, not %x\n",
                        row ? seccomp_row_name(row) : "?", d->nr, (int) f->ask.arch, f->ask.net,
-                       f->ask.unix_sockets, f->ask.own_ipc, f->ask.tell, f->ask.memfd_any, f->ask.own_view,
+                       f->ask.unix_sockets, f->ask.own_ipc, f->ask.tell, f->ask.memfd, f->ask.own_view,
                        (unsigned long long) d->args[0], (unsigned long long) d->args[1],
                        (unsigned long long) d->args[2], (unsigned long long) d->args[3],
                        (unsigned long long) d->args[4], end.ret, want);
