@@ -125,6 +125,14 @@ one"
         new && rm -f go
         $who env CORDON_LEDGER= "$CORDON" run -q --wall namespace --write conf -- sed -i s/one/two/ conf
         has "$who: the ledger has the write" "$($who env CORDON_LEDGER= "$CORDON" log)" "write $W/conf 4 bytes: replaced"
+        # --- a mount point cannot be replaced ---
+        if [ $who = root ] && unshare -m true 2>/dev/null; then
+                new && echo mounted >other
+                is "$who: a mount point is written in place" "$(unshare -m sh -c 'mount --bind other conf && CORDON_LEDGER=off "$0" run -q --wall namespace --write conf -- sh -c "echo box >conf" && cat conf' "$CORDON" 2>&1; cat conf other; find . -name '.cordon*')" "box
+one
+box"
+        fi
+
         # --- set-id programs ---
         new 4755
         is "$who: a set-id file keeps the bind" "$(box --plan --write conf -- true | grep -c '^copy ')" 0
@@ -142,7 +150,7 @@ one"
                 rm -f said trace && : >said && : >trace && chmod 666 said trace
                 (for i in $1; do set -- "$@" -e inject="$i"; done
                         script=$2 && shift 2
-                        calls=openat,linkat,pwrite64,fdatasync,fallocate
+                        calls=openat,linkat,pwrite64,fdatasync,fallocate,newfstatat,renameat2
                         $who env CORDON_LEDGER=off timeout -k 1 60 strace -qq -o trace -e trace=$calls "$@" \
                                 sh -c 'echo $$ >said; exec "$@"' sh "$CORDON" run -q --wall namespace --write conf -- sh -c "$script" </dev/null >>said 2>&1
                         echo "rc=$?" >>said)
@@ -173,6 +181,17 @@ one"
         ok "$who: killed before the rename: the file is whole" test "$(wc -c <conf)" -eq 4
         box --write conf -- true
         is "$who: and what was left is gone after the next start" "$(find . -name '.cordon*')" ""
+        new # between the last look and the removal
+        faulty '' 'rm conf'
+        is "$who: removed under strace too" "$(tail -n 1 said; ls conf 2>/dev/null)" rc=0
+        nth=$(sed -n '/RENAME_NOREPLACE/q; /newfstatat/p' trace | wc -l)
+        new
+        faulty "newfstatat:signal=SIGSTOP:when=$nth" 'rm conf' &
+        ok "$who: the keeper is stopped before the removal" soon grep -q 'stopped by SIGSTOP' trace
+        echo host | $who tee n >/dev/null && $who mv n conf
+        kill -CONT "$(head -1 said)"
+        wait $!
+        is "$who: what the host saved is not removed" "$(cat conf; find . -name '.cordon*')" host
         new # a filesystem without O_TMPFILE: the file has a name from the start
         faulty '' "$big"
         nth=$(grep openat trace | grep -n O_TMPFILE | cut -d: -f1)
