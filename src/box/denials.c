@@ -48,6 +48,20 @@ static const char *const habits[] = {
         "/sys/fs",
 };
 
+/* And what interpreters and tools do, with numbers of versions behind it. */
+static const char *const habit_stems[] = {
+        "/etc/python", "/etc/perl", "/etc/ruby",   "/etc/gitconfig", "/etc/npmrc",
+        "/etc/wgetrc", "/etc/php",  "/etc/curlrc", "/etc/pip.conf",
+};
+
+static bool any_begins(const char *const *stems, size_t count, const char *path)
+{
+        for (size_t i = 0; i < count; i++)
+                if (strncmp(path, stems[i], strlen(stems[i])) == 0)
+                        return true;
+        return false;
+}
+
 static bool any_covers(const char *const *roots, size_t count, const char *path)
 {
         for (size_t i = 0; i < count; i++)
@@ -74,7 +88,8 @@ static enum box_weight weight_of(const char *path, enum wall_tried kind)
                 return any_covers(tried_sockets, sizeof tried_sockets / sizeof *tried_sockets, path)
                                ? BOX_HABIT
                                : BOX_PLAIN;
-        if (any_covers(habits, sizeof habits / sizeof *habits, path))
+        if (any_covers(habits, sizeof habits / sizeof *habits, path) ||
+            any_begins(habit_stems, sizeof habit_stems / sizeof *habit_stems, path))
                 return BOX_HABIT;
         bool setting = any_covers(minor_roots, sizeof minor_roots / sizeof *minor_roots, path);
         return setting ? BOX_SETTING : BOX_PLAIN;

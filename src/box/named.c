@@ -213,11 +213,12 @@ static void tell_host(struct box *b, const char *url)
         buf_printf(&text, "net GET %s", url);
         if (text.failed || policy_effect_parse(buf_str(&text), &none, &f, &e) < 0)
                 return;
+        bool local = strcmp(f.net.host, "localhost") == 0; /* no door bears the name: the box itself has it */
         struct decision d = policy_decide(b->c.policy, &f);
         bool denied = d.answer != ANSWER_ALLOW && d.gap != GAP_METHOD && d.gap != GAP_URL_PATH;
         bool v6 = strchr(f.net.host, ':') != NULL;
-        (void) snprintf(n.path, sizeof n.path, "%s%s%s:%u", v6 ? "[" : "", f.net.host, v6 ? "]" : "",
-                        (unsigned) f.net.port);
+        (void) snprintf(n.path, sizeof n.path, "%s%s%s:%u", v6 ? "[" : "", local ? "127.0.0.1" : f.net.host,
+                        v6 ? "]" : "", (unsigned) f.net.port);
         buf_printf(&line, "net %s", n.path);
         (void) snprintf(n.what, sizeof n.what, "connect to %s", n.path);
         bool metadata = policy_names_metadata(url);
@@ -249,15 +250,37 @@ static unsigned tell_parts(struct box *b, const char *word)
         return told;
 }
 
-/* And `https://HOST/...`. */
+/* `https://HOST/...`. */
+static void tell_url(struct box *b, const char *word)
+{
+        char url[PATH_MAX];
+        bool found = url_in(word, "https://", url, sizeof url) || url_in(word, "http://", url, sizeof url);
+        if (found && !b->c.plan->net) /* else the broker reports it */
+                tell_host(b, url);
+}
+
+/* A run that ends well although the network was refused: the host that its words name. */
+static void name_refused_host(struct box *b)
+{
+        bool refused = false;
+        for (unsigned i = 0; b->c.observe == BOX_OBSERVE_DENIALS && i < b->r.denial_count; i++)
+                refused |= strcmp(b->r.denials[i].reason, "socket") == 0;
+        for (unsigned i = 1; refused && i < WORDS_MOST && b->c.plan->argv[i]; i++)
+                tell_url(b, b->c.plan->argv[i]);
+}
+
 void keeper_note_named(struct box *b)
 {
         char path[PATH_MAX];
         const struct plan *p = b->c.plan;
         bool seen = b->c.observe == BOX_OBSERVE_DENIALS || b->c.observe == BOX_OBSERVE_ALL;
         unsigned told = 0;
-        if (b->r.end != BOX_EXITED || b->r.code == 0 || !seen)
+        if (b->r.end != BOX_EXITED || !seen)
                 return;
+        if (b->r.code == 0) {
+                name_refused_host(b);
+                return;
+        }
         if (b->r.limits_hit) /* that is why: what it made itself was not refused */
                 return;
         if (tell_all_written(b, p->argv))
@@ -266,9 +289,6 @@ void keeper_note_named(struct box *b)
                 const char *word = p->argv[i];
                 bool whole = word[0] != '-' && meant(b, word, path, sizeof path);
                 told += whole ? tell(b, path) : b->c.observe == BOX_OBSERVE_DENIALS ? tell_parts(b, word) : 0;
-                bool url = url_in(word, "https://", path, sizeof path) ||
-                           url_in(word, "http://", path, sizeof path);
-                if (url && !p->net) /* else the broker reports it */
-                        tell_host(b, path);
+                tell_url(b, word);
         }
 }

@@ -137,8 +137,19 @@ static bool is_own_sandbox(const cordon_denial *d)
         return is(d->what, "clone(CLONE_NEWUSER)") || is(d->what, "unshare(CLONE_NEWUSER)");
 }
 
+/* A URL door to an address, and a command that calls it by a name. */
+static void hint_of_name(const cordon_denial *d)
+{
+        const char *at = is(d->layer, "egress") ? strstr(d->what, "://127.0.0.1:") : NULL;
+        if (at && strstr(d->what, "the Host header names another server"))
+                (void) fprintf(stderr,
+                               "hint: write 127.0.0.1 instead of its name in the command, or --net %.*s\n",
+                               (int) strcspn(at + 3, "/ ,;"), at + 3);
+}
+
 static void say_hint(const cordon_denial *d)
 {
+        hint_of_name(d);
         if (is(d->reason, "socket"))
                 (void) fputs(
                         "hint: --net HOST:PORT names what it may reach; `cordon learn --net ask -- COMMAND` "
@@ -185,6 +196,14 @@ static unsigned rank_of(const struct cli_end *o, const cordon_denial *d)
         return (d->path[0] && is_named(o, d->path) ? 0 : n) + 16 * (unsigned) d->minor;
 }
 
+/* The host's loopback by its other address: a name leads to both. */
+static bool is_loopback_again(const cordon_denial *d, const cordon_denial *o)
+{
+        const char *port = strrchr(d->path, ':'), *other = strrchr(o->path, ':');
+        return is(d->reason, "loopback") && is(o->reason, "loopback") && d->path[0] == '[' &&
+               o->path[0] != '[' && port && other && is(port, other);
+}
+
 /* Of the sockets that were denied the first is enough, and none where a destination is known, which is named
  * once. */
 static bool is_said_better(const cordon_result *r, const cordon_denial *d)
@@ -192,16 +211,40 @@ static bool is_said_better(const cordon_result *r, const cordon_denial *d)
         for (size_t i = 0; i < r->denial_count && is(d->code, "net"); i++) {
                 const cordon_denial *o = &r->denials[i];
                 bool same = o < d && is(o->permit, d->permit);
-                if (is(o->code, "net") && (same || (is(d->reason, "socket") && !is(o->reason, "socket"))))
+                if (is(o->code, "net") && (same || (is(d->reason, "socket") && !is(o->reason, "socket")) ||
+                                           is_loopback_again(d, o)))
                         return true;
         }
         return false;
 }
 
+static bool is_same_socket(const cordon_denial *a, const cordon_denial *b)
+{
+        return is(a->reason, "socket") && is(b->reason, "socket") && is(a->program, b->program);
+}
+
+/* Sockets of different families read alike: they are told as one, with how many there were. */
+static bool is_counted_before(const cordon_result *r, const cordon_denial *d)
+{
+        for (const cordon_denial *o = r->denials; o < d; o++)
+                if (is_same_socket(o, d))
+                        return true;
+        return false;
+}
+
+static cordon_denial with_all_counted(const cordon_result *r, const cordon_denial *d)
+{
+        cordon_denial sum = *d;
+        for (const cordon_denial *o = d + 1; o < r->denials + r->denial_count; o++)
+                sum.count += is_same_socket(o, d) ? o->count : 0;
+        return sum;
+}
+
 /* Limits are said above; what every program looks for is no news. */
 static bool is_listed(const struct cli_end *o, const cordon_result *r, const cordon_denial *d)
 {
-        return !is(d->code, "limit") && (o->verbose || (d->minor < 2 && !is_said_better(r, d)));
+        return !is(d->code, "limit") && !is_counted_before(r, d) &&
+               (o->verbose || (d->minor < 2 && !is_said_better(r, d)));
 }
 
 enum { SHOWN_MOST = 5, RANKS = 48 };
@@ -226,7 +269,8 @@ static void say_causes(const struct cli_end *o, const cordon_result *r)
                         if (!is_listed(o, r, d) || rank_of(o, d) != rank ||
                             (shown == SHOWN_MOST && !o->verbose))
                                 continue;
-                        say_denial(d, "");
+                        cordon_denial all_of_it = with_all_counted(r, d);
+                        say_denial(&all_of_it, "");
                         if (shown == 0 && is(d->code, "read") && is_named(o, d->path))
                                 cli_here_script(o);
                         say_hint(d);
@@ -246,8 +290,9 @@ static bool matters(const cordon_denial *d)
         for (size_t i = 0; i < sizeof secrets / sizeof *secrets; i++)
                 if (is(d->reason, secrets[i]))
                         return true;
+        bool named = d->path[0] && !is(d->reason, "loopback"); /* or all of the network, of a strict box */
         return is(d->code, "credential") || is(d->code, "run") ||
-               (is(d->code, "net") && is(d->layer, "egress"));
+               (is(d->code, "net") && (is(d->layer, "egress") || is(d->layer, "seccomp") || named));
 }
 
 static void say_what_matters(const struct cli_end *o, const cordon_result *r)
@@ -267,6 +312,7 @@ static void say_what_matters(const struct cli_end *o, const cordon_result *r)
                 (void) snprintf(more, sizeof more, "%s; more: cordon run -v ...",
                                 n > 1 ? ", and others" : "");
         say_denial(first, more);
+        hint_of_name(first);
 }
 
 static void say_absent(const cordon_result *r)

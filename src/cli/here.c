@@ -19,12 +19,23 @@ static bool any_is(const char *const *names, size_t count, const char *name)
         return false;
 }
 
+static const char *last_of(const char *program)
+{
+        const char *slash = strrchr(program, '/');
+        return slash ? slash + 1 : program;
+}
+
+static bool is_shell(const char *program)
+{
+        static const char *const shells[] = { "sh", "bash", "dash", "zsh", "ksh" };
+        return any_is(shells, sizeof shells / sizeof *shells, last_of(program));
+}
+
 /* Started without a path, these take the directory they are in, and are content with an empty one. */
 static bool lists(const char *program)
 {
         static const char *const listers[] = { "ls", "dir", "vdir", "tree", "find", "du", "rg", "fd" };
-        const char *slash = strrchr(program, '/');
-        return any_is(listers, sizeof listers / sizeof *listers, slash ? slash + 1 : program);
+        return any_is(listers, sizeof listers / sizeof *listers, last_of(program));
 }
 
 /* python3 -m unittest: it finds no test, and all of them pass. */
@@ -34,6 +45,9 @@ static bool is_module(const char *word, const char *next)
         return strcmp(word, "-m") == 0 && next && any_is(modules, sizeof modules / sizeof *modules, next);
 }
 
+/* python3 -c, perl -e: what runs stands there, and not here. A shell's mostly names other programs. */
+static bool has_own_code(const char *word) { return strcmp(word, "-c") == 0 || strcmp(word, "-e") == 0; }
+
 /* By the words of the command: was it about the directory that it was typed in? */
 enum here { HERE_NOT = 0, HERE_PERHAPS, HERE_SURELY };
 
@@ -41,7 +55,7 @@ static enum here what_is_meant(const char *program, char *const *arguments)
 {
         enum here meant = lists(program) ? HERE_SURELY : HERE_PERHAPS;
         for (char *const *w = arguments; *w; w++)
-                if (w[0][0] == '/')
+                if (w[0][0] == '/' || (has_own_code(*w) && !is_shell(program)))
                         return HERE_NOT;
                 else if (strcmp(*w, ".") == 0 || strcmp(*w, "./") == 0 || is_module(w[0], w[1]))
                         meant = HERE_SURELY;
@@ -97,10 +111,9 @@ void cli_here_options(const struct cli_end *o)
 
 void cli_here_script(const struct cli_end *o)
 {
-        static const char *const shells[] = { "sh", "bash", "dash", "zsh", "ksh" };
         AUTO_BUF(word);
-        if (o->doors || !o->command[0] || o->command[0][0] == '-' ||
-            !any_is(shells, sizeof shells / sizeof *shells, o->program) || access(o->command[0], R_OK) != 0)
+        if (o->doors || !o->command[0] || o->command[0][0] == '-' || !is_shell(o->program) ||
+            access(o->command[0], R_OK) != 0)
                 return;
         buf_shell(&word, o->command[0]);
         if (!word.failed)

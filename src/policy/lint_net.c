@@ -162,9 +162,20 @@ void lint_localhost(struct lint_view *v, const struct lint_row *row)
 {
         for (const struct door *d = NULL; (d = lint_next(v, DOOR_NET, d));)
                 if (d->net.form != NET_PLACE && strcmp(d->net.host, "localhost") == 0 &&
-                    !has_loopback_line(v, d->net.port))
+                    !has_loopback_line(v, d->net.port)) {
                         lint_note(v, row, &d->at, "localhost is the box itself: 127.0.0.1:%u is the host's",
                                   d->net.port);
+                        if (v->result < 0)
+                                (void) err_hint(
+                                        v->e,
+                                        d->net.form == NET_URL
+                                                ? "write %s127.0.0.1:%u/**, and 127.0.0.1 in the command"
+                                                : "write %s127.0.0.1:%u",
+                                        d->net.form != NET_URL ? ""
+                                        : d->net.tls           ? "https://"
+                                                               : "http://",
+                                        d->net.port);
+                }
 }
 
 void lint_no_destination(struct lint_view *v, const struct lint_row *row)
@@ -176,13 +187,27 @@ void lint_no_destination(struct lint_view *v, const struct lint_row *row)
 
 /* ---- credentials ---- */
 
+/* The same server, as a URL. What listens on a loopback has mostly no certificate. */
+static struct net_dest as_url(const struct door *d)
+{
+        struct net_dest url = d->net;
+        url.form = NET_URL;
+        bool loopback = strncmp(d->net.host, "127.", 4) == 0 || strcmp(d->net.host, "::1") == 0;
+        url.tls = d->net.port == 443 || (d->net.port != 80 && !loopback);
+        return url;
+}
+
 void lint_blind_credential(struct lint_view *v, const struct lint_row *row)
 {
-        for (const struct door *d = NULL; (d = lint_next(v, DOOR_NET, d));)
-                if (d->net.credential && d->net.form == NET_HOST_PORT)
-                        lint_note(v, row, &d->at,
-                                  "a credential cannot be put into a raw connection: write https://%s/**",
-                                  d->net.host);
+        for (const struct door *d = NULL; (d = lint_next(v, DOOR_NET, d));) {
+                if (!d->net.credential || d->net.form != NET_HOST_PORT)
+                        continue;
+                AUTO_BUF(text);
+                struct net_dest url = as_url(d);
+                net_print(&url, &text);
+                lint_note(v, row, &d->at, "a credential cannot be put into a raw connection: write %s/**",
+                          buf_str(&text));
+        }
 }
 
 void lint_clear_credential(struct lint_view *v, const struct lint_row *row)

@@ -74,6 +74,37 @@ hasnt "nobody is told to make it executable" "$(err run ./install.sh)" chmod
 is "to a shell, that is the first hint" "$(err run sh install.sh | grep -m 1 '^hint')" "hint: $script install.sh"
 is "and it works" "$(said run --script install.sh)" installed
 
+# --- hosts ---
+if command -v curl >/dev/null && command -v python3 >/dev/null; then
+        python3 -c '
+import http.server, os, sys
+class Quiet(http.server.SimpleHTTPRequestHandler):
+    def log_message(self, *a):
+        pass
+s = http.server.HTTPServer(("127.0.0.1", 0), Quiet)
+open(sys.argv[1] + ".new", "w").write(str(s.server_port))
+os.rename(sys.argv[1] + ".new", sys.argv[1])
+s.serve_forever()' "$T/port" &
+        server=$!
+        trap 'code=$?; kill $server; remove "$T" "$D"; exit $code' EXIT
+        soon test -s "$T/port"
+        port=$(cat "$T/port")
+        url=http://localhost:$port/in.txt
+        is "the host's localhost has one hint" "$(err run -- curl -s "$url" | grep -c '^hint')" 1
+        is "which is the address" "$(err run -- curl -s "$url" | grep '^hint')" "hint: --net 127.0.0.1:$port"
+        is "and works" "$(said run --net "127.0.0.1:$port" -- curl -s "$url")" hello
+        has "a door to the name is told how to be written" "$(err run --net "localhost:$port" -- true)" "hint: write 127.0.0.1:$port"
+        has "so is a URL" "$(err run --net "http://localhost:$port/**" -- true)" "hint: write http://127.0.0.1:$port/**"
+        has "a name behind a URL door to the address has a hint" "$(err run --net "http://127.0.0.1:$port/** GET" -- curl -s "$url")" "hint: write 127.0.0.1 instead of its name in the command, or --net 127.0.0.1:$port"
+        has "a credential keeps port and scheme" "$(err run --net "127.0.0.1:$port with token" -- true)" "write http://127.0.0.1:$port/**"
+        has "a host that the words name is told, also when all ends well" "$(err run -- sh -c 'curl -s https://host.example/; true')" "blocked: connect to host.example:443"
+        strict() { err run --use base/strict "$@"; }
+        has "so is the network, in a strict box" "$(strict -- sh -c 'curl -s https://192.0.2.1/; true')" "blocked: "
+        is "sockets of one program are told once" "$(strict -v -- sh -c 'curl -s https://host.example/; curl -s http://192.0.2.1/; true' | grep -c 'blocked: network')" 1
+fi
+is "settings that an interpreter looks for are no cause" "$(err run --read in.txt -- python3 -c 'raise SystemExit(3)' | grep -c /etc)" 0
+hasnt "nor is the directory, of a program that stands in its words" "$(err run -- python3 -c 'raise SystemExit(3)')" "this directory"
+
 # --- where nobody may watch paths ---
 if [ "$(id -u)" -eq 0 ]; then
         blind() { unshare -m sh -c 'mount --bind /dev/null /dev/fuse; exec "$@"' sh "$@" 2>&1 </dev/null; }
