@@ -52,15 +52,50 @@ static void each_box(void *ctx, const char *text)
         p->count++;
 }
 
-/* One running box, as JSON. */
-static int show_box(const char *box)
+static void print_words(const struct json *list)
+{
+        char shown[400];
+
+        for (const struct json *w = list->child; w; w = w->next)
+                (void) printf("%s%s", str_inert(span_str(w->str), shown, sizeof shown), w->next ? " " : "");
+}
+
+/* A line for each member. */
+static void print_members(const struct json *o)
+{
+        char shown[400];
+
+        for (const struct json *m = o->child; m; m = m->next) {
+                (void) printf("%-13s ", m->key);
+                if (m->type == JSON_ARRAY)
+                        print_words(m);
+                else if (m->str)
+                        (void) fputs(str_inert(span_str(m->str), shown, sizeof shown), stdout);
+                else
+                        (void) fputs(m->type == JSON_TRUE    ? "yes"
+                                     : m->type == JSON_FALSE ? "no"
+                                                             : "-",
+                                     stdout);
+                (void) putchar('\n');
+        }
+}
+
+static int show_box(const char *box, bool json)
 {
         cordon_error e = { 0 };
-        int status = cli_give(cordon_inspect(box, &e), &e);
+        struct err ignored;
+        char *text = cordon_inspect(box, &e);
 
-        if (status == 0)
-                (void) putchar('\n');
-        return status;
+        if (!text)
+                return cli_error(&e);
+        struct json_doc *d = json ? NULL : json_parse("keeper", span_str(text), &ignored);
+        if (d)
+                print_members(json_root(d));
+        else
+                (void) puts(text);
+        json_free(d);
+        cordon_free(text);
+        return 0;
 }
 
 int verb_ps(int argc, char **argv)
@@ -75,7 +110,7 @@ int verb_ps(int argc, char **argv)
         if (argc - at > 1)
                 return cli_usage("one box at a time");
         if (at < argc)
-                return show_box(argv[at]);
+                return show_box(argv[at], p.asked.json);
 
         if (cordon_list(each_box, &p, &e) < 0)
                 return cli_error(&e);

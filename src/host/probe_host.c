@@ -93,10 +93,8 @@ static void refuse(struct host_finding *f, const char *what, bool v2, int sys)
         host_say(f, HOST_WEAK, "%s is not ours to use (%s): rlimits only", what, strerror(sys));
         if (sys == EROFS)
                 host_mend(f, "docker run -v /sys/fs/cgroup:/sys/fs/cgroup:rw --cgroupns=private ...");
-        else if (v2)
+        else if (v2) /* of v1 nothing is handed to users */
                 host_mend(f, "systemd-run --user --scope -p Delegate=yes cordon run ...");
-        else
-                host_mend(f, "sudo cordon run ...");
 }
 
 static void look_limit(struct host_finding *f, enum host_controller c, const char *name)

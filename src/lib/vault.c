@@ -139,6 +139,15 @@ static void binding(const struct vault_meta *m, struct buf *out)
                 buf_printf(out, "%s%.*s", p > m->scope ? ", " : ", for ", (int) strcspn(p, "\n"), p);
 }
 
+/* In days from two on, in hours below; what has begun counts. */
+static void put_left(int64_t s, char ret[32])
+{
+        enum { HOUR_S = 3600, DAY_S = 24 * HOUR_S };
+        int64_t unit = s > 2 * DAY_S ? DAY_S : HOUR_S;
+
+        (void) snprintf(ret, 32, "%lld%c", (long long) ((s + unit - 1) / unit), unit == DAY_S ? 'd' : 'h');
+}
+
 static void each(void *ctx, const struct vault_meta *m)
 {
         struct listing *l = ctx;
@@ -156,7 +165,7 @@ static void each(void *ctx, const struct vault_meta *m)
         if (m->expires && m->expires <= l->now)
                 (void) snprintf(left, sizeof left, "over");
         else if (m->expires)
-                (void) snprintf(left, sizeof left, "%lldh", (long long) (m->expires - l->now + 3599) / 3600);
+                put_left(m->expires - l->now, left);
         if (m->max_uses)
                 (void) snprintf(uses, sizeof uses, "%llu", (unsigned long long) m->max_uses);
         buf_printf(&l->out, "%-20s %-5s %-20s %-8s %-8s %s\n", m->name, m->live ? "live" : "test",

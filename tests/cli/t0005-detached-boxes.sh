@@ -27,25 +27,28 @@ for who in root as_user; do
         $c stop -k "$odd"
         is "$who: ps --json is a list" "$($c ps --json | jq -r type)" array
         is "$who: with this box in it" "$($c ps --json | jq -r ".[]|select(.run==\"$id\")|.name")" "$n"
-        is "$who: inspect by name is its object" "$($c ps "$n" | jq -r .run)" "$id"
-        is "$who: inspect by id" "$($c ps "$id" | jq -r .name)" "$n"
-        is "$who: inspect by prefix of the id" "$($c ps "$(echo "$id" | cut -c1-12)" | jq -r .name)" "$n"
-        is "$who: it is up" "$($c ps "$id" | jq -r .up)" true
+        is "$who: inspect by name is its object" "$($c ps --json "$n" | jq -r .run)" "$id"
+        has "$who: for people a line for each member" "$($c ps "$n" | sed 's/  */ /')" "
+name $n
+"
+        is "$who: inspect by id" "$($c ps --json "$id" | jq -r .name)" "$n"
+        is "$who: inspect by prefix of the id" "$($c ps --json "$(echo "$id" | cut -c1-12)" | jq -r .name)" "$n"
+        is "$who: it is up" "$($c ps --json "$id" | jq -r .up)" true
         # What a group counts is a number, each by itself: one may have memory and not the processor, or the other way round.
         counted=$($c run -q --status-fd 9 -- true 9>&1 | jq -c '[.kept_by | .memory, .cpu | if . == "cgroup" then "number" else "null" end]')
-        is "$who: what it used is in it, and what nobody counts is no number" "$($c ps "$id" | jq -c '[.memory_peak, .cpu_ms | type]')" "$counted"
-        ok "$who: memory that is counted is not 0" test "$($c ps "$id" | jq '.memory_peak != 0')" = true
-        is "$who: the command is in it" "$($c ps "$id" | jq -r '.command[0]')" sh
+        is "$who: what it used is in it, and what nobody counts is no number" "$($c ps --json "$id" | jq -c '[.memory_peak, .cpu_ms | type]')" "$counted"
+        ok "$who: memory that is counted is not 0" test "$($c ps --json "$id" | jq '.memory_peak != 0')" = true
+        is "$who: the command is in it" "$($c ps --json "$id" | jq -r '.command[0]')" sh
         # A caller that a busy machine holds up between its call and its question.
         if strace -o "$T/probe" true 2>/dev/null && [ -s "$T/probe" ]; then
-                is "$who: who is slow to ask is answered" "$($who strace -qq -o /dev/null -e trace=sendmsg -e inject=sendmsg:delay_enter=200000:when=1 "$CORDON" ps "$id" | jq -r .run)" "$id"
+                is "$who: who is slow to ask is answered" "$($who strace -qq -o /dev/null -e trace=sendmsg -e inject=sendmsg:delay_enter=200000:when=1 "$CORDON" ps --json "$id" | jq -r .run)" "$id"
         else
                 skip "$who: who is slow to ask is answered" "strace cannot trace here"
         fi
         has "$who: logs give its output" "$($c logs "$n")" said
         has "$who: and its errors" "$($c logs "$n")" erred
-        keeper=$($c ps "$id" | jq -r .keeper)
-        init=$($c ps "$id" | jq -r .init)
+        keeper=$($c ps --json "$id" | jq -r .keeper)
+        init=$($c ps --json "$id" | jq -r .init)
         is "$who: the keeper has left the session" "$(cut -d' ' -f6 "/proc/$keeper/stat")" "$keeper"
         is "$who: the keeper holds none of the caller's streams" "$(find "/proc/$keeper/fd" -lname '/dev/null' \( -name 0 -o -name 1 -o -name 2 \) | wc -l)" 3
         if [ "$(id -u)" -eq 0 ] && [ $who = root ]; then
@@ -70,7 +73,7 @@ for who in root as_user; do
 
         # --- one that ignores TERM ---
         id=$($c run -d --time 300s -- sh -c 'trap "" TERM INT HUP; echo ready; while :; do sleep 1; done')
-        init=$($c ps "$id" | jq -r .init)
+        init=$($c ps --json "$id" | jq -r .init)
         soon says "$id" ready
         ms $c stop -t 1 "$id"
         is "$who: stop -t 1 of one that ignores TERM" $code 0
@@ -89,12 +92,12 @@ for who in root as_user; do
                 has "$who: it says so" "$(cat err)" "cordon: error: a box of yours that runs is called $n already"
                 has "$who: and what to do" "$(cat err)" "cordon: hint: \`cordon stop $n\` ends it"
         done
-        is "$who: the one that runs is found by it" "$($c ps "$n" | jq -r .run)" "$a"
+        is "$who: the one that runs is found by it" "$($c ps --json "$n" | jq -r .run)" "$a"
         is "$who: a longer name is another" "$($c run --name "$n-" -- echo begun 2>&1 </dev/null)" begun
         if [ "$(id -u)" -eq 0 ] && [ $who = root ]; then
                 is "another user's box may bear that name" "$(as_user "$CORDON" run --name "$n" -- echo begun 2>&1 </dev/null)" begun
         fi
-        keeper=$($c ps "$a" | jq -r .keeper)
+        keeper=$($c ps --json "$a" | jq -r .keeper)
         kill -9 "$keeper"
         soon dead "$keeper"
         is "$who: the name of a killed keeper is free at once" "$($c run --name "$n" -- echo begun 2>&1 </dev/null)" begun
@@ -182,6 +185,6 @@ ok "logs are bounded" test "$(wc -c <log)" -lt 2700000
 "$CORDON" run -d --name "unheard-$$" -- sleep 60 >/dev/full 2>err
 is "a run id that cannot be written gives 125" $? 125
 id=$(sed -n 's/^cordon: note: the box runs: `cordon stop \(.*\)` ends it$/\1/p' err)
-is "and the box that runs is named" "$("$CORDON" ps "unheard-$$" | jq -r .run)" "$id"
+is "and the box that runs is named" "$("$CORDON" ps --json "unheard-$$" | jq -r .run)" "$id"
 is "as it can be stopped" "$("$CORDON" stop -k "$id" && "$CORDON" ps | grep -c "unheard-$$")" 0
 done_testing

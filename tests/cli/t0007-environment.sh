@@ -62,7 +62,7 @@ print(*n)" </dev/null' "$CORDON" | tail -n 1)" "0 1 2"
                 for _ in $(seq 200); do
                         sleep 0.1
                         read -r keeper init <<END
-$($who "$CORDON" ps "held-$wall-$$" 2>/dev/null | jq -r 'select(.up) | "\(.keeper) \(.init)"')
+$($who "$CORDON" ps --json "held-$wall-$$" 2>/dev/null | jq -r 'select(.up) | "\(.keeper) \(.init)"')
 END
                         [ -z "$init" ] || break
                 done
@@ -145,7 +145,7 @@ if [ "$(id -u)" -eq 0 ] && [ -w /dev/fuse ]; then
         began=$! init=''
         for _ in $(seq 200); do
                 sleep 0.1
-                init=$("$CORDON" ps "watched-$$" 2>/dev/null | jq -r 'select(.up).init')
+                init=$("$CORDON" ps --json "watched-$$" 2>/dev/null | jq -r 'select(.up).init')
                 [ -z "$init" ] || break
         done
         is "what watches holds what it needs" "$(find "/proc/$(pgrep -P "$init" -x cordon-observer)/fd/" -type l | wc -l):$(find "/proc/$(pgrep -P "$init" -x cordon-observer)/fd/" -lname /dev/fuse | wc -l)" 3:1

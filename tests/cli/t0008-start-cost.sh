@@ -65,7 +65,7 @@ id=$("$CORDON" run -d --time 60s -- sleep 50)
 family() { echo "$1"; for c in $(pgrep -P "$1"); do family "$c"; done; }
 if [ "$(id -u)" -eq 0 ]; then
         kb=0
-        for p in $(family "$("$CORDON" ps "$id" | jq -r .keeper)"); do
+        for p in $(family "$("$CORDON" ps --json "$id" | jq -r .keeper)"); do
                 [ "$(cat "/proc/$p/comm")" = sleep ] || kb=$((kb + $(awk '$1 == "Pss:" { print $2 }' "/proc/$p/smaps_rollup")))
         done
         ok "an idle box takes no more memory than is stated ($kb of $(stated "kilobytes of an idle box, without its payload"))" test "$kb" -le "$(stated "kilobytes of an idle box, without its payload")" -a "$kb" -gt 100
@@ -82,7 +82,7 @@ for wall in namespace "namespace without cgroup"; do
                 continue
         fi
         id=$("$CORDON" run -d --time 60s --wall "$wall" -- sleep 50)
-        files=$(for p in $(family "$("$CORDON" ps "$id" | jq -r .keeper)"); do [ "$(cat "/proc/$p/comm")" = sleep ] || echo "/proc/$p/status"; done)
+        files=$(for p in $(family "$("$CORDON" ps --json "$id" | jq -r .keeper)"); do [ "$(cat "/proc/$p/comm")" = sleep ] || echo "/proc/$p/status"; done)
         most=$(($(stated "wake-ups of an idle box in a second, $wall") * 5))
         for _ in 1 2 3 4 5 6 7 8; do # where others keep the machine busy, its looks take longer and come to no rest
                 sleep 1

@@ -18,13 +18,13 @@ has "a keeper answers who asks by himself" "$(own ask 0 "$(cat id)" 1 0)" "\"nam
 for request in 1:0 3:-1 2:15 2:9; do
         is "but not another user: request $request" "$(other ask 0 "$(cat id)" ${request%:*} ${request#*:})" nothing
 done
-has "and the box goes on" "$(timeout 10 "$CORDON" ps "mine-$$" 2>&1)" "\"run\":\"$(cat id)\""
+has "and the box goes on" "$(timeout 10 "$CORDON" ps --json "mine-$$" 2>&1)" "\"run\":\"$(cat id)\""
 # Who calls and says nothing is not waited for.
 mkfifo mute
 own silent 0 "$(cat id)" <mute >called 2>&1 &
 exec 7>mute
 soon test -s called
-has "who calls and says nothing holds up nobody" "$(cat called; timeout 3 "$CORDON" ps "mine-$$" 2>&1)" "called
+has "who calls and says nothing holds up nobody" "$(cat called; timeout 3 "$CORDON" ps --json "mine-$$" 2>&1)" "called
 {\"run\":\"$(cat id)\""
 exec 7>&-
 # Another user's answer is none: a name like ours is everybody's to bind.
@@ -35,7 +35,7 @@ for pair in own:1 other:0; do
         exec 7>"end-$who"
         soon test -s "bound-$who"
         is "$who: a name is bound" "$(cat "bound-$who")" bound
-        is "$who: ps and inspect take what answers for a box: ${pair#*:}" "$(timeout 10 "$CORDON" ps 2>&1 | grep -c "false-$$"):$(timeout 10 "$CORDON" ps "false-$$" 2>&1 | grep -c '"run"')" "${pair#*:}:${pair#*:}"
+        is "$who: ps and inspect take what answers for a box: ${pair#*:}" "$(timeout 10 "$CORDON" ps 2>&1 | grep -c "false-$$"):$(timeout 10 "$CORDON" ps --json "false-$$" 2>&1 | grep -c '"run"')" "${pair#*:}:${pair#*:}"
         exec 7>&-
         wait $!
 done
@@ -46,7 +46,7 @@ for name in "x@cordon/0/$(cat id)" "$(printf 'x\n0: 00000002 00000000 00010000 0
         exec 7>named
         soon test -s bound
         is "a name is bound: $(echo "$name" | tail -n 1 | cut -c 1-8)..." "$(cat bound)" bound
-        is "and the box is one" "$(timeout 10 "$CORDON" ps 2>&1 | grep -c "mine-$$"):$(timeout 10 "$CORDON" ps "mine-$$" 2>&1 | jq -r .run)" "1:$(cat id)"
+        is "and the box is one" "$(timeout 10 "$CORDON" ps 2>&1 | grep -c "mine-$$"):$(timeout 10 "$CORDON" ps --json "mine-$$" 2>&1 | jq -r .run)" "1:$(cat id)"
         exec 7>&-
         wait $!
         rm named
@@ -57,9 +57,9 @@ exec 8>end
 soon test -s said
 is "another user has bound the name, and its queue is full" "$(cat said)" squats
 has "ps goes on" "$(timeout 10 "$CORDON" ps 2>&1)" "mine-$$"
-has "inspect finds the one that is ours" "$(timeout 10 "$CORDON" ps "mine-$$" 2>&1)" "\"run\":\"$(cat id)\""
+has "inspect finds the one that is ours" "$(timeout 10 "$CORDON" ps --json "mine-$$" 2>&1)" "\"run\":\"$(cat id)\""
 ok "so does stop" timeout 20 "$CORDON" stop --kill "mine-$$"
-hasnt "what the other user bound is no box of ours" "$(timeout 10 "$CORDON" ps "mine-$$" 2>&1)" '"run"'
+hasnt "what the other user bound is no box of ours" "$(timeout 10 "$CORDON" ps --json "mine-$$" 2>&1)" '"run"'
 exec 8>&-
 wait
 done_testing

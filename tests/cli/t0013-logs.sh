@@ -100,7 +100,7 @@ for who in root as_user; do
         rm -f "$state/logs/$id"
         # --- a keeper that is held up: waited for, and not taken for gone ---
         id=$($c run -d --time 60s --read "$T/gate" -- sh -c 'echo one; until [ -e "$1" ]; do sleep 0.1; done; echo two' sh "$T/gate/$who-two")
-        keeper=$($c ps "$id" | jq -r .keeper)
+        keeper=$($c ps --json "$id" | jq -r .keeper)
         $c logs -f "$id" >out 2>err &
         follower=$!
         soon grep -q one out
@@ -113,7 +113,7 @@ for who in root as_user; do
         is "$who: who follows waits, and misses nothing" "$?:$(tr '\n' ' ' <out)" "0:one two "
         # --- a keeper that is killed ---
         id=$($c run -d --time 60s -- sh -c 'echo before; sleep 50')
-        keeper=$($c ps "$id" | jq -r .keeper)
+        keeper=$($c ps --json "$id" | jq -r .keeper)
         $c logs -f "$id" >out 2>err &
         follower=$!
         soon grep -q before out

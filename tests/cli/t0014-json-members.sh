@@ -87,6 +87,6 @@ told "vault list" cordon-vault.1 . vault list --json
 told "vault audit" cordon-vault.1 . vault audit --json
 "$c" run -d --name "members-$$" -- sleep 60 >/dev/null
 told ps cordon-ps.1 . ps --json
-told inspect cordon-ps.1 . ps "members-$$"
+told inspect cordon-ps.1 . ps --json "members-$$"
 "$c" stop -k "members-$$"
 done_testing

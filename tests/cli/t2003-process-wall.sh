@@ -244,7 +244,7 @@ for victim in cordon-init cordon-reaper; do
         began=$!
         three() { [ "$(pgrep -c -x -f "sleep 60.$$")" -ge 3 ]; }
         soon three
-        reaper=$(as_user "$CORDON" ps "left-$victim-$$" | jq .init)
+        reaper=$(as_user "$CORDON" ps --json "left-$victim-$$" | jq .init)
         family=$(for p in $reaper $(pgrep -P "$reaper"); do echo "$p $(cat "/proc/$p/comm")"; done)
         is "three programs run, and $victim is there" "$(pgrep -c -x -f "sleep 60.$$"):$(echo "$family" | grep -c " $victim\$")" 3:1
         kill -9 "$(echo "$family" | sed -n "s/ $victim\$//p")"

@@ -46,12 +46,12 @@ for who in root as_user; do
         start two; exec 9>two.in
         ok "$who: both boxes run" both_are_up
         for b in one two; do
-                ids_of "$($who "$CORDON" ps "$b-$$" | jq -r .keeper)" | tr ' ' '\n' | sort -u >$b.ids
+                ids_of "$($who "$CORDON" ps --json "$b-$$" | jq -r .keeper)" | tr ' ' '\n' | sort -u >$b.ids
         done
         # Two powers over its own children, one of them for who reads the arguments of their calls; of root's also one over the
         # group bit of directories that the box changes; none over anything else.
         case $who in root) powers=80030 ;; *) powers=80020 ;; esac
-        powers_of "$($who "$CORDON" ps "one-$$" | jq -r .keeper)" >powers
+        powers_of "$($who "$CORDON" ps --json "one-$$" | jq -r .keeper)" >powers
         is "$who: init has these powers" "$(grep cordon-init powers)" "cordon-init 0 $powers $powers 0 1"
         is "$who: who observes has one, where there is one" "$(grep -v -x -e 'cordon-init .*' -e 'cordon-observer 0 80000 80000 0 1' powers)" ""
         echo go >&8; echo go >&9
@@ -81,7 +81,7 @@ if [ "$(id -u)" -eq 0 ]; then
                 "$CORDON" run -d --time 200s -- sleep 100
         done >started
         while read -r id; do
-                ids_of "$("$CORDON" ps "$id" | jq -r .keeper)" | tr ' ' '\n' | sort -u
+                ids_of "$("$CORDON" ps --json "$id" | jq -r .keeper)" | tr ' ' '\n' | sort -u
         done <started >ids
         # shellcheck disable=SC2046
         "$CORDON" stop -k $(cat started) >/dev/null 2>&1

@@ -196,7 +196,7 @@ for who in root as_user; do
         is "$who: process wall: it gets none" "$(cat taken)" 0
         if [ "$(id -u)" -eq 0 ]; then
                 id=$($who "$CORDON" run -d --time 20s -- sleep 15)
-                is "$who: of the watches it gets a quarter" "$(nsenter -U -t "$($who "$CORDON" ps "$id" | jq .init)" cat /proc/sys/user/max_inotify_watches)" "$(($(cat /proc/sys/fs/inotify/max_user_watches) / 4))"
+                is "$who: of the watches it gets a quarter" "$(nsenter -U -t "$($who "$CORDON" ps --json "$id" | jq .init)" cat /proc/sys/user/max_inotify_watches)" "$(($(cat /proc/sys/fs/inotify/max_user_watches) / 4))"
                 $who "$CORDON" stop -k "$id" >/dev/null
         else
                 skip "$who: of the watches it gets a quarter" "only root may look into its namespace"

@@ -23,7 +23,7 @@ rm "$T/file"
 out=$("$CORDON" vault list)
 has "list shows a binding" "$out" "header X-Api-Key: {}"
 has "and the class" "$out" "by-file              test"
-has "and how long" "$out" "720h"
+has "and how long" "$out" "30d"
 hasnt "but no secret" "$out" "Q9zz"
 if command -v jq >/dev/null; then
         is "list for programs" "$("$CORDON" vault list --json | jq -r '[.[].name] | join(" ")')" "by-command by-env by-file gh in-body"
@@ -119,6 +119,7 @@ hasnt "and they are gone" "$("$CORDON" vault list)" "by-"env
 life() { "$CORDON" vault list --json | jq -r --arg n "$1" '.[] | select(.name == $n) | .expires - .created | . / 3600 | floor'; }
 if command -v jq >/dev/null; then
         is "a live one lives 90 days if nothing is said" "$(life in-body)" 2160
+        has "and the list says so in days" "$("$CORDON" vault list | grep "^in-body ")" " 90d "
         printf %s "$secret" | "$CORDON" vault add tester --class test
         is "a test one 365" "$(life tester)" 8760
         printf %s "$secret" | "$CORDON" vault add creeping --ttl 1h --for 'https://api.test/repos/** GET' --for '@mail/send POST'

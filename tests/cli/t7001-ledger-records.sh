@@ -167,7 +167,7 @@ end failed 0 the program cordon-egress is not installed"
         begun() { [ -n "$(log --json --box killed 2>/dev/null)" ]; }
         soon begun
         # $! is a shell's, which runs our functions.
-        kill -9 "$($who "$CORDON" ps "$(log --json --box killed --kind start | field run)" | jq .keeper)"
+        kill -9 "$($who "$CORDON" ps --json "$(log --json --box killed --kind start | field run)" | jq .keeper)"
         wait $! 2>/dev/null
         has "$who: a killed keeper has left its start" "$(log --json --box killed)" '"kind":"start"'
         has "$who: and show says that its end is unknown" "$(log show killed)" "unknown"

@@ -150,7 +150,7 @@ for who in root user; do
         await_payload
         # It is there a moment before init has said so; killed then, the box did not start.
         # shellcheck disable=SC2086
-        up() { $prefix "$CORDON" ps "$keeper-" | jq -e .up; }
+        up() { $prefix "$CORDON" ps --json "$keeper-" | jq -e .up; }
         soon up
         kill -9 "$init"
         wait $keeper

@@ -61,7 +61,7 @@ done
 ok "200 failed starts leave nothing" settled
 # A keeper that serves many questions holds no more descriptors than before.
 id=$("$CORDON" run -d --env "TAG=$tag" --time 30s -- sleep 20)
-keeper=$("$CORDON" ps "$id" | jq -r .keeper)
+keeper=$("$CORDON" ps --json "$id" | jq -r .keeper)
 # shellcheck disable=SC2012
 before=$(ls "/proc/$keeper/fd" | wc -l)
 i=0

@@ -58,7 +58,7 @@ fi
 # What belongs to root in /proc although its user is none other than ours is closed to all of that user's other programs, and to
 # a payload that got out of its namespaces.
 id=$(as_user "$CORDON" run -d --time 60s --net closed.test:80 -- sleep 50)
-keeper=$(as_user "$CORDON" ps "$id" | jq -r .keeper)
+keeper=$(as_user "$CORDON" ps --json "$id" | jq -r .keeper)
 family() { for c in $(pgrep -P "$1"); do echo "$c"; family "$c"; done; }
 if [ "$(id -u)" -eq 0 ]; then
         for _ in $(seq 100); do
