@@ -36,10 +36,12 @@ struct work {
 
 /* ---- reading the secret ---- */
 
-static int bad_secret(struct err *e)
+static int bad_secret(ssize_t n, struct err *e)
 {
-        (void) err_set(e, ERR_USAGE, 0, "the secret must be one line of %d to %d visible ASCII characters",
-                       GRANT_SECRET_MIN, GRANT_SECRET_MAX);
+        (void) (n == 0 ? err_set(e, ERR_USAGE, 0, "no secret came in: the input is empty")
+                       : err_set(e, ERR_USAGE, 0,
+                                 "the secret must be one line of %d to %d visible ASCII characters",
+                                 GRANT_SECRET_MIN, GRANT_SECRET_MAX));
         return err_hint(e, "pipe it in: `pass show token | cordon vault add NAME`");
 }
 
@@ -63,10 +65,10 @@ static int read_secret(struct work *w, struct err *e)
         while (n > 0 && (w->secret[n - 1] == '\n' || w->secret[n - 1] == '\r'))
                 n--;
         if (n < GRANT_SECRET_MIN || n > GRANT_SECRET_MAX)
-                return bad_secret(e);
+                return bad_secret(n, e);
         for (ssize_t i = 0; i < n; i++)
                 if (w->secret[i] <= 0x20 || w->secret[i] >= 0x7f)
-                        return bad_secret(e);
+                        return bad_secret(n, e);
         w->length = (size_t) n;
         return 0;
 }

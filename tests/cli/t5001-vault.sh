@@ -115,6 +115,7 @@ is "a binding that somebody changed does not open" "$? $(grep -c 'does not open'
 ok "rm of two" "$CORDON" vault rm by-file by-env
 hasnt "and they are gone" "$("$CORDON" vault list)" "by-"env
 
+has "an empty input is no secret" "$("$CORDON" vault add nothing 2>&1 </dev/null)" "no secret came in"
 # ---- lifetimes: each has one, no longer than its class may live, and what grows is owed ----
 life() { "$CORDON" vault list --json | jq -r --arg n "$1" '.[] | select(.name == $n) | .expires - .created | . / 3600 | floor'; }
 if command -v jq >/dev/null; then
