@@ -346,8 +346,9 @@ static void end_canary(const struct run *r)
 /* A policy file was checked when it was written; an option is typed once. */
 static bool is_worth_saying(const cordon_note *n)
 {
-        static const char *const always[] = { "W131", "W138", "W140" }, *const of_options[] = { "W122",
-                                                                                                "W123" };
+        static const char *const always[] = { "W131", "W138", "W140", "W143" }, *const of_options[] = {
+                "W122", "W123"
+        };
 
         for (size_t i = 0; i < sizeof always / sizeof *always; i++)
                 if (strcmp(n->code, always[i]) == 0)

@@ -206,6 +206,7 @@ static const struct lint_row rows[] = {
         { 'W', "W138", "a door to change what belongs to somebody else", lint_others_files },
         { 'W', "W140", "a write door over the policy, its places or our programs", lint_own_rules },
         { 'W', "W142", "an own policy that is used and not pinned", lint_unpinned },
+        { 'W', "W143", "an edit and a write door of one path", lint_edit_and_write },
         { 'E', "E141", "a --write option over a home or a store of secrets", lint_write_option },
 };
 

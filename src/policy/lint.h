@@ -45,6 +45,7 @@ void lint_hides_etc(struct lint_view *v, const struct lint_row *row);
 void lint_leads_out(struct lint_view *v, const struct lint_row *row);
 void lint_others_files(struct lint_view *v, const struct lint_row *row);
 void lint_own_rules(struct lint_view *v, const struct lint_row *row);
+void lint_edit_and_write(struct lint_view *v, const struct lint_row *row);
 void lint_foreign_path(struct lint_view *v, const struct lint_row *row);
 void lint_socket(struct lint_view *v, const struct lint_row *row);
 bool lint_is_private(const struct lint_view *v, const struct door *d);

@@ -304,6 +304,20 @@ void lint_own_rules(struct lint_view *v, const struct lint_row *row)
                                   show_text(file).text);
 }
 
+/* Both show one mount, and the wider right holds. */
+void lint_edit_and_write(struct lint_view *v, const struct lint_row *row)
+{
+        size_t lo, hi;
+        for (const struct door *d = NULL; (d = lint_next(v, DOOR_EDIT, d));) {
+                door_set_find(&v->c->live, DOOR_WRITE, span_str(d->path), &lo, &hi);
+                if (lo < hi)
+                        lint_note(v, row, &d->at,
+                                  "%s has an `edit` and a `write` door: `write` holds, and changes reach the "
+                                  "host at once",
+                                  show_text(d->path).text);
+        }
+}
+
 void lint_foreign_path(struct lint_view *v, const struct lint_row *row)
 {
         for (size_t i = 0; i < v->c->live.n; i++) {

@@ -14,9 +14,12 @@ enum { ONE_TOKEN = 1, DOOR = 2 }; /* as a flag the argument is one token | takes
         X("use", "NAME...[sha256:HEX]",                                                                      \
           "all doors of a stock or own policy; `use none`: not even the loader", line_use, 0)                \
         X("read", "PATH...[except SUB...]", "visible, read-only", line_read, ONE_TOKEN | DOOR)               \
-        X("edit", "PATH...[except SUB...]", "writable in a private overlay, applied by a person later",      \
+        X("edit", "PATH...[except SUB...]",                                                                  \
+          "writable in a private overlay, applied by a person later; one file cannot be replaced",           \
           line_edit, ONE_TOKEN | DOOR)                                                                       \
-        X("write", "PATH...", "writable for real, at once", line_write, ONE_TOKEN | DOOR)                    \
+        X("write", "PATH...",                                                                                \
+          "writable for real, at once; a missing name is made as a file, DIR/ as a directory", line_write,   \
+          ONE_TOKEN | DOOR)                                                                                  \
         X("run", "PROGRAM...|any", "programs that may start; DIR/ for all below it", line_run,               \
           ONE_TOKEN | DOOR)                                                                                  \
         X("env", "NAME[=VALUE]...", "pass or set a variable", line_env, ONE_TOKEN | DOOR)                    \
