@@ -328,8 +328,9 @@ typedef struct cordon_work_undo_options {
 typedef struct cordon_work_outcome {
         char run[64];
         size_t applied, held;
-        size_t conflicts; /* not 0: the host changed these too, and nothing was done */
-        size_t closed;    /* of those held: in a directory of the host that is closed to the caller */
+        size_t conflicts;   /* not 0: the host changed these too, and nothing was done */
+        size_t closed;      /* of those held: in a directory of the host that is closed to the caller */
+        char approval[128]; /* options of `cordon apply` for what is held back, each behind a space; or "" */
 } cordon_work_outcome;
 CORDON_API int cordon_work_apply(const cordon_work_apply_options *o, cordon_work_outcome *ret,
                                  cordon_error *e);

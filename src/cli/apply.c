@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* cli/apply.c - `cordon apply`, `undo`, `discard` and `fork`: what becomes of a layer. */
+#include "base/buf.h"
+#include "base/shell.h"
 #include "cli/cli.h"
 
 #include <errno.h>
@@ -54,29 +56,63 @@ static void outlive_reader(void) { (void) signal(SIGPIPE, SIG_IGN); }
 
 static const char *plural(size_t n) { return n == 1 ? "entry" : "entries"; }
 
-static int tell_apply(const cordon_work_outcome *r, const struct apply *a)
+/* One line that applies what this apply held back. */
+static void put_command(const cordon_work_outcome *r, const struct apply *a, const char *const *paths,
+                        struct buf *out)
 {
-        if (r->conflicts > 0) {
-                cli_note("error: nothing was applied: %zu %s in the way", r->conflicts, plural(r->conflicts));
+        buf_printf(out, "cordon apply%s", r->approval);
+        for (size_t i = 0; a->but[i]; i++) {
+                buf_puts(out, " --all-but ");
+                buf_shell(out, a->but[i]);
+        }
+        if (a->to) {
+                buf_puts(out, " --to ");
+                buf_shell(out, a->to);
+        }
+        buf_printf(out, " %s", r->run);
+        for (; paths && *paths; paths++) {
+                buf_putc(out, ' ');
+                buf_shell(out, *paths);
+        }
+}
+
+static void tell_held(const cordon_work_outcome *r, const struct apply *a, const char *const *paths)
+{
+        AUTO_BUF(command);
+        size_t held = r->held - r->closed;
+        put_command(r, a, paths, &command);
+        if (held > 0 && r->approval[0])
+                cli_note("%zu %s held back; to apply %s: %s", held, plural(held), held == 1 ? "it" : "them",
+                         buf_str(&command));
+        else if (held > 0)
+                cli_note("%zu %s held back; cordon diff %s shows %s", held, plural(held), r->run,
+                         held == 1 ? "it" : "them");
+        if (r->closed > 0)
+                cli_note("%zu %s held back in closed directories; the overlay %s keeps %s", r->closed,
+                         plural(r->closed), r->run, r->closed == 1 ? "it" : "them");
+}
+
+static int tell_apply(const cordon_work_outcome *r, const struct apply *a, const char *const *paths)
+{
+        if (r->conflicts > 0 && a->patch) {
+                cli_note("%zu %s: the patch leads from what the host has now to what the box left",
+                         r->conflicts, r->conflicts == 1 ? "conflict" : "conflicts");
+        } else if (r->conflicts > 0) {
+                cli_note("error: nothing was applied: %zu %s", r->conflicts,
+                         r->conflicts == 1 ? "conflict" : "conflicts");
                 cli_note("hint: `cordon diff --theirs PATH` shows the host's side; apply the rest with "
-                         "--all-but PATH, --to another directory, or "
-                         "discard %s",
+                         "--all-but "
+                         "PATH, take the box's side with --as-patch FILE, or discard %s",
                          r->run);
                 return 1;
         }
         if (r->applied > 0 && !a->patch)
                 cli_note("%zu %s applied%s%s; cordon undo %s takes it back", r->applied, plural(r->applied),
                          a->to ? " to " : "", a->to ? a->to : "", r->run);
-        if (r->held > r->closed)
-                cli_note("%zu %s held back: name them, --flagged KIND or --include-flagged, after cordon "
-                         "diff %s",
-                         r->held - r->closed, plural(r->held - r->closed), r->run);
-        if (r->closed > 0)
-                cli_note("%zu %s held back in closed directories; the overlay %s keeps them", r->closed,
-                         plural(r->closed), r->run);
+        tell_held(r, a, paths);
         if (r->applied + r->held == 0)
                 cli_note("there was nothing to apply");
-        return r->applied == 0 && r->held > 0;
+        return r->conflicts > 0 || (r->applied == 0 && r->held > 0);
 }
 
 /* What became of it stands in the object, a failure too. */
@@ -86,7 +122,7 @@ static void end_object(void)
         cli_failure_told();
 }
 
-/* A patch that is not whole, or would undo what the host did since, is not left behind. */
+/* A patch that is not whole is not left behind. */
 static int write_patch(const struct apply *a, cordon_work_apply_options *o)
 {
         cordon_error e = { 0 };
@@ -100,11 +136,11 @@ static int write_patch(const struct apply *a, cordon_work_apply_options *o)
         int done = cordon_work_apply(o, &r, &e);
         cli_progress_end(o->progress_ctx);
         bool lost = ferror(to) || (!here && fclose(to) != 0);
-        if (!here && (done < 0 || lost || r.conflicts > 0))
+        if (!here && (done < 0 || lost))
                 (void) unlink(a->patch);
         if (done < 0)
                 return cli_error(&e);
-        return lost ? cli_usage("%s could not be written", a->patch) : tell_apply(&r, a);
+        return lost ? cli_usage("%s could not be written", a->patch) : tell_apply(&r, a, o->paths);
 }
 
 int verb_apply(int argc, char **argv)
@@ -138,7 +174,7 @@ int verb_apply(int argc, char **argv)
         cli_progress_end(&progress);
         if (a.json)
                 end_object();
-        return done < 0 ? cli_error(&e) : tell_apply(&r, &a);
+        return done < 0 ? cli_error(&e) : tell_apply(&r, &a, o.paths);
 }
 
 int verb_undo(int argc, char **argv)
@@ -168,8 +204,8 @@ int verb_undo(int argc, char **argv)
         if (done < 0)
                 return cli_error(&e);
         if (r.conflicts > 0) {
-                cli_note("error: nothing was taken back: %zu %s in the way", r.conflicts,
-                         plural(r.conflicts));
+                cli_note("error: nothing was taken back: %zu %s", r.conflicts,
+                         r.conflicts == 1 ? "conflict" : "conflicts");
                 return 1;
         }
         cli_note("the apply is taken back; the overlay %s waits again", r.run);

@@ -283,6 +283,7 @@ static void tell(const struct work_outcome *from, cordon_work_outcome *to)
         to->held = from->held;
         to->conflicts = from->conflicts;
         to->closed = from->closed;
+        memcpy(to->approval, from->approval, sizeof to->approval);
 }
 
 int cordon_work_apply(const cordon_work_apply_options *o, cordon_work_outcome *ret, cordon_error *e)
@@ -314,7 +315,7 @@ int cordon_work_apply(const cordon_work_apply_options *o, cordon_work_outcome *r
         lib_watch_work();
         int r = choose_name(&effects, to_err(e)) < 0 ? -1 : work_apply(&a, &got, to_err(e));
         (void) close_ledger(&effects);
-        if (r == 0 && o->patch && got.conflicts == 0 && !effects.off)
+        if (r == 0 && o->patch && !effects.off)
                 record_patch(&patch, got.run);
         tell(&got, ret);
         return r;

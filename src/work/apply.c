@@ -31,7 +31,7 @@ static const char *judge_there(const struct target *t, struct entry *x, struct n
         AUTO_FD(parent, tree_parent(t->fd, x->path, &name));
         *ret_old = (struct node){ 0 };
         if (parent < 0)
-                return errno == ENOENT && x->base_kind == '-' ? NULL : "the way to it is not there";
+                return errno == ENOENT && x->base_kind == '-' ? NULL : "parent directory is missing";
         if (tree_look(parent, name, ret_old) < 0 || tree_digest(parent, name, ret_old, false, digest) < 0)
                 return "cannot be read there";
         if (kind_letter(ret_old->kind) != x->base_kind || strcmp(x->base, digest[0] ? digest : "-") != 0)
@@ -52,7 +52,7 @@ static size_t count_conflicts(const struct work_apply *a, const struct journal *
                 if (why) {
                         n++;
                         x->conflict = why;
-                        apply_say(a, "in the way:", x, why);
+                        apply_say(a, "conflict:", x, why);
                 }
         }
         return n;
@@ -76,9 +76,8 @@ static int fill_target(struct journal *j, size_t door, const char *path, struct 
         t->fd = t->path ? open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
         if (t->fd < 0 || fstat(t->fd, &st) < 0) {
                 (void) err_set(e, ERR_DOOR, errno, "opening %s: %s", path, strerror(errno));
-                return err_hint(
-                        e,
-                        "changes are applied to a tree that holds what the box began with: a copy, for --to");
+                return err_hint(e, "--to takes a copy of the tree: `cp -a %s %s` makes one",
+                                j->l->doors[door].host, path);
         }
         t->dev = tree_fsid(t->fd);
         t->uuid = tree_uuid(t->fd);
@@ -337,16 +336,26 @@ static int land(const struct work_apply *a, struct layer *l, struct entries *v, 
         return 0;
 }
 
-/* What would land, as a patch: one that undid what the host did since would be no better than an apply. */
+/* Content that is not what the box left is nobody's. */
+static int refuse_torn_chosen(const struct entries *v, struct err *e)
+{
+        char shown[256];
+        for (size_t i = 0; i < v->n; i++)
+                if (v->v[i].chosen && v->v[i].torn)
+                        return err_set(e, ERR_IO, 0, "%s: " TORN_WORDS,
+                                       str_inert(span_str(v->v[i].path), shown, sizeof shown));
+        return 0;
+}
+
+/* What would land, as a patch. A conflict is in it, too: a patch is what one merges with. What lay there when
+ * the run ended is known by its digest only, so it leads from what the host has now. */
 static int hand_out(const struct work_apply *a, struct layer *l, struct entries *v, const long *up,
                     struct work_outcome *ret, struct err *e)
 {
         if (choose_entries(a, l, v, up, ret, e) < 0)
                 return -1;
-        if ((ret->conflicts = count_conflicts(a, NULL, v)) == 0)
-                return show_patch(a, l, v, e);
-        ret->applied = 0;
-        return 0;
+        ret->conflicts = count_conflicts(a, NULL, v);
+        return refuse_torn_chosen(v, e) < 0 ? -1 : show_patch(a, l, v, e);
 }
 
 static int apply_layer(const struct work_apply *a, struct layer *l, struct entries *v,

@@ -59,6 +59,46 @@ static bool holds_left_out(const struct wish *w, const struct layer *l, const st
         return takes_directory(x) && names_reach_into(l, x->door, x->path, w->a->but);
 }
 
+static bool is_asked(const struct wish *w, const struct layer *l, const struct entry *x)
+{
+        return (!w->a->paths || entry_named(l, x, w->a->paths)) && !entry_named(l, x, w->a->but);
+}
+
+static const char held_whole[] = "lies in a new directory that is held back as a whole";
+
+/* The topmost new directory that is asked for and that the entry is, or lies in; -1: none. */
+static long new_directory(const struct wish *w, const struct layer *l, const struct entries *v,
+                          const long *up, size_t i)
+{
+        long top = -1;
+        for (long k = (long) i; k >= 0 && (k == (long) i || brings_directory(&v->v[k])); k = up[k])
+                if (v->v[k].what & WHAT_ADDED && v->v[k].now.kind == NODE_DIR && is_asked(w, l, &v->v[k]))
+                        top = k;
+        return top;
+}
+
+/* Half of a new directory is of no use to anybody: a virtual environment without its programs. What never
+ * lands does not keep the rest of it back. */
+static void mark_whole(const struct wish *w, const struct layer *l, struct entries *v, const long *up)
+{
+        for (size_t i = 0; i < v->n; i++) {
+                const struct entry *x = &v->v[i];
+                unsigned flags = is_asked(w, l, x) ? held_flags(w, l, x) & ~FLAG_NEVER : 0;
+                long top = flags ? new_directory(w, l, v, up, i) : -1;
+                if (top >= 0)
+                        v->v[top].inside |= flags;
+        }
+}
+
+static bool is_held_whole(const struct wish *w, const struct layer *l, const struct entries *v,
+                          const long *up, size_t i)
+{
+        const struct entry *x = &v->v[i];
+        long top = new_directory(w, l, v, up, i);
+        return top >= 0 && v->v[top].inside &&
+               (x->now.kind == NODE_DIR || !entry_named_itself(l, x, w->a->paths));
+}
+
 static const char *why_held(const struct wish *w, const struct layer *l, struct entries *v,
                             const struct entry *x)
 {
@@ -69,11 +109,6 @@ static const char *why_held(const struct wish *w, const struct layer *l, struct 
                 return "something in it is left out";
         unsigned flags = held_flags(w, l, x);
         return flags ? flags_words(flags, &bit) : NULL;
-}
-
-static bool is_asked(const struct wish *w, const struct layer *l, const struct entry *x)
-{
-        return (!w->a->paths || entry_named(l, x, w->a->paths)) && !entry_named(l, x, w->a->but);
 }
 
 /* Chooses; tells how many are held back. */
@@ -93,6 +128,8 @@ static void choose(const struct wish *w, const struct layer *l, struct entries *
                         continue;
                 if (!why && !w->a->paths && p >= 0 && brings_directory(&v->v[p]) && !v->v[p].chosen)
                         why = "the directory it lies in is held back";
+                if (!why && is_held_whole(w, l, v, up, i))
+                        why = held_whole;
                 if (why) {
                         ret->held++;
                         ret->closed += x->shut != NULL;
@@ -100,8 +137,13 @@ static void choose(const struct wish *w, const struct layer *l, struct entries *
                         continue;
                 }
                 x->chosen = true;
-                for (; p >= 0 && brings_directory(&v->v[p]); p = up[p])
+                for (; p >= 0 && brings_directory(&v->v[p]); p = up[p]) {
                         v->v[p].chosen = true; /* what was named needs where it lies */
+                        if (v->v[p].held == held_whole) {
+                                v->v[p].held = NULL;
+                                ret->held--;
+                        }
+                }
         }
 }
 
@@ -130,12 +172,59 @@ static void tell_one_held(const struct wish *w, const struct layer *l, const str
         apply_say(w->a, "held back:", x, buf_str(&why));
 }
 
+/* What to add to the words of an apply so that it takes what is held back by flags. */
+static void put_approval(const struct wish *w, const struct layer *l, const struct entries *v,
+                         struct work_outcome *ret)
+{
+        enum { KINDS = 4 };
+        AUTO_BUF(words);
+        unsigned flags = 0, kinds = 0;
+        for (size_t i = 0; i < v->n; i++)
+                if (v->v[i].held && !v->v[i].shut)
+                        flags |= held_flags(w, l, &v->v[i]) & ~FLAG_NEVER;
+        flags |= flags ? w->kinds : 0;
+        for (unsigned i = 0; i < flags_count(); i++)
+                if (flags & (1u << i)) {
+                        buf_printf(&words, " --flagged %s", flags_kind(i));
+                        kinds++;
+                }
+        (void) snprintf(ret->approval, sizeof ret->approval, "%s",
+                        kinds > KINDS ? " --include-flagged" : buf_str(&words));
+}
+
+/* A new directory, with all that lies in it. Returns how many entries that are; 0: few, each is told. */
+static size_t tell_whole(const struct wish *w, const struct layer *l, const struct entries *v, size_t first)
+{
+        enum { FEW = 8 };
+        AUTO_BUF(why);
+        const struct entry *x = &v->v[first];
+        char dir[WORK_PATH_MAX];
+        size_t all = fold_measure(v, first, strlen(x->path)).n, held = 0;
+        for (size_t i = first; i < first + all; i++)
+                held += v->v[i].held != NULL;
+        if (held <= FEW)
+                return 0;
+        (void) snprintf(dir, sizeof dir, "%s/", x->path);
+        buf_printf(&why, "%zu entries, a new directory: ", held);
+        flags_put(&why, x->inside);
+        say_text(w->a, "held back:", dir, buf_str(&why));
+        for (size_t i = first; i < first + all; i++)
+                if (v->v[i].held && (v->v[i].shut || v->v[i].flags & FLAG_NEVER))
+                        tell_one_held(w, l, &v->v[i]);
+        return all;
+}
+
 /* In directories that nobody reads entry by entry, one line for all. */
 static void tell_held(const struct wish *w, const struct layer *l, const struct entries *v)
 {
         for (size_t i = 0; i < v->n; i++) {
                 const struct entry *x = &v->v[i];
                 if (!x->held)
+                        continue;
+                size_t whole = x->inside ? tell_whole(w, l, v, i) : 0;
+                if (whole > 0)
+                        i += whole - 1;
+                if (whole > 0 || (x->held == held_whole && x->now.kind == NODE_DIR))
                         continue;
                 AUTO_BUF(why);
                 unsigned flags;
@@ -182,8 +271,10 @@ int choose_entries(const struct work_apply *a, const struct layer *l, struct ent
         struct wish w = { .a = a };
         if (read_kinds(a->kinds, &w.kinds, e) < 0)
                 return -1;
+        mark_whole(&w, l, v, up);
         choose(&w, l, v, up, ret);
         tell_held(&w, l, v);
+        put_approval(&w, l, v, ret);
         for (size_t i = 0; i < v->n; i++)
                 ret->applied += v->v[i].chosen;
         return 0;

@@ -230,6 +230,7 @@ struct entry {
         char base_kind;       /* and what it was: - f d l o, or ? (nobody could look) */
         const char *shut;     /* the host's directory that keeps us from it; or NULL */
         const char *held;     /* apply: why it takes no part; or NULL */
+        unsigned inside;      /* apply, of a new directory: the flags that hold back it and all in it */
         bool chosen;          /* apply: takes part */
         bool masked;          /* the host's side: see tree_is_masked() */
         bool torn;            /* the layer holds something else than when it was sealed */

@@ -219,6 +219,19 @@ static const char *left_out(const struct shower *s, size_t i)
         return NULL;
 }
 
+/* What is in it, and is no plain change of what the box began with. */
+static void put_conflicts(struct shower *s)
+{
+        for (size_t i = 0; i < s->v->n; i++) {
+                const struct entry *x = &s->v->v[i];
+                if (!x->chosen || !x->conflict)
+                        continue;
+                buf_puts(&s->out, "# conflict: ");
+                put_git_path(&s->out, "", x->path);
+                buf_printf(&s->out, ": %s; from what the host has now to what the box left\n", x->conflict);
+        }
+}
+
 /* Says what is not in it; -1: it would be for several trees. */
 static int put_left_out(struct shower *s, struct err *e)
 {
@@ -249,6 +262,7 @@ int show_patch(const struct work_apply *a, const struct layer *l, const struct e
         struct shower s = { .l = l, .v = v, .look = &look };
         buf_printf(&s.out, "# from the box of run %s\n", l->run);
         int r = put_left_out(&s, e);
+        put_conflicts(&s);
         for (size_t i = 0; r == 0 && !s.out.failed && i < v->n; i++) {
                 show_flush(&s);
                 r = put_entry(&s, &v->v[i], e);

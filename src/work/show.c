@@ -241,7 +241,8 @@ static void put_conflicts(struct shower *s)
                 if (!x->conflict || !takes(s, x))
                         continue;
                 if (!any)
-                        buf_puts(&s->out, "In the way, because the host has changed it too:\n");
+                        buf_puts(&s->out,
+                                 "Conflicts: the host changed these, too; --theirs PATH shows its side:\n");
                 any = true;
                 buf_puts(&s->out, "# ");
                 put_name(s, x, x->path);
@@ -313,6 +314,8 @@ static void put_header(struct shower *s, const struct entry *x)
         if (x->what & WHAT_DELETED && x->old.kind != NODE_FILE)
                 buf_printf(&s->out, " (%s)", kinds[x->old.kind]);
         put_shut(s, x);
+        if (x->conflict)
+                buf_puts(&s->out, " (conflict: - is what the host has now, not what the box began with)");
         colour(s, "0");
         buf_putc(&s->out, '\n');
 }

@@ -50,7 +50,7 @@ static const char *judge_undo(const struct journal *j, const struct op *o)
                 return NULL;
         AUTO_FD(parent, tree_parent(t->fd, o->path, &name));
         if (parent < 0 || tree_look(parent, name, &now) < 0)
-                return errno == EACCES && is_behind_closed(j, o) ? NULL : "the way to it is gone";
+                return errno == EACCES && is_behind_closed(j, o) ? NULL : "parent directory is missing";
         if (o->kind == OP_TAKE)
                 return now.kind ? "is there again" : NULL;
         if (now.kind == NODE_NONE)
@@ -112,7 +112,7 @@ static size_t undo_conflicts(struct journal *j, const struct work_undo *u)
                         continue;
                 AUTO_BUF(line);
                 char shown[WORK_PATH_MAX];
-                buf_printf(&line, "in the way: %s: %s\n", str_inert(span_str(o->path), shown, sizeof shown),
+                buf_printf(&line, "conflict: %s: %s\n", str_inert(span_str(o->path), shown, sizeof shown),
                            why);
                 if (u->out && !u->json)
                         u->out(u->out_ctx, buf_str(&line), line.n);

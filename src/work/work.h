@@ -155,6 +155,8 @@ struct work_outcome {
         size_t applied, held; /* entries */
         size_t closed;        /* of those held: in a directory of the host that is closed to the caller */
         size_t conflicts;     /* not 0: nothing was done */
+        char approval[128];   /* options, each behind a space, that an apply of what is held back needs; or ""
+                               */
 };
 int work_apply(const struct work_apply *a, struct work_outcome *ret, struct err *e);
 /* Takes the newest apply of the layer back. Refuses when the host changed what was applied since. */

@@ -73,7 +73,7 @@ for who in root as_user; do
         is "$who: a directory that is named brings nothing along that is flagged" "$(find "$D/p" -name new -o -name tool)" "$D/p/src/new"
         out=$(cordon apply "$run")
         ok "$who: apply lets the rest land" test -e "$D/p/plain"
-        is "$who: and holds the flagged back" "$(find "$D/p" -mindepth 1 -maxdepth 1 -printf '%f\n' | sort | tr '\n' ' ')" ".git .github a node_modules plain src "
+        is "$who: and holds the flagged back" "$(find "$D/p" -mindepth 1 -maxdepth 1 -printf '%f\n' | sort | tr '\n' ' ')" ".git a plain src "
         has "$who: saying so" "$out" "held back: .git/hooks/post-checkout: git runs it"
         is "$who: git's configuration is the host's" "$(cat "$D/p/.git/config")" "[core]"
         cordon apply "$run" Jenkinsfile >/dev/null
@@ -91,21 +91,21 @@ for who in root as_user; do
         echo host >"$D/p/a" && mine
         tree "$D" >before
         out=$(cordon apply "$run")
-        has "$who: what the host changed since is in the way" "$out" "in the way: a: changed since"
+        has "$who: what the host changed since is in the way" "$out" "conflict: a: changed since"
         hasnt "$who: a time alone is not" "$out" "src/b"
         tree "$D" >now
         ok "$who: and nothing at all was applied" cmp before now
         cordon apply "$run" fine >/dev/null
         is "$who: the rest by name" "$(cat "$D/p/fine")" ok
         echo host >"$D/p/new" && mine
-        has "$who: a file made since is in the way" "$(cordon apply "$run" new)" "in the way: new: made since"
+        has "$who: a file made since is in the way" "$(cordon apply "$run" new)" "conflict: new: made since"
         rm "$D/p/a"
-        has "$who: one removed since too" "$(cordon apply "$run" a)" "in the way: a: removed since"
+        has "$who: one removed since too" "$(cordon apply "$run" a)" "conflict: a: removed since"
         fresh
         mkdir "$D/p/d" && echo x >"$D/p/d/x" && mine
         edit 'rm -r d'
         echo later >"$D/p/d/later" && mine
-        has "$who: a file made since in a directory that the box removed" "$(cordon apply "$run")" "in the way: d/later"
+        has "$who: a file made since in a directory that the box removed" "$(cordon apply "$run")" "conflict: d/later"
         ok "$who: is still there" test -e "$D/p/d/later"
         fresh
         rm -f go && mkfifo go && : >out
@@ -116,7 +116,7 @@ for who in root as_user; do
         exec 8>&-
         wait
         run=$(jq -r .work.layer status)
-        has "$who: a change while the box ran is in the way" "$(cordon apply "$run")" "in the way: a: changed while the box ran"
+        has "$who: a change while the box ran is in the way" "$(cordon apply "$run")" "conflict: a: changed while the box ran"
 
         # --- links on the host's side: planted by the box, or swapped in meanwhile ---
         fresh
@@ -174,9 +174,9 @@ for who in root as_user; do
         printf 'one\ntwo\n\tthree' >"$D/p/nonl" && printf '\0\1\2old' >"$D/p/bin" && : >"$D/p/empty" && ln -s a "$D/p/link" && mine
         cp -a "$D/p" "$D/copy" && cp -a "$D/p" "$D/git"
         edit 'printf "one\n2\n\tthree\n" >nonl; head -c 100000 /dev/zero | tr "\0" "\001" >bin; printf "\0" >>bin; echo x >empty; ln -sf b link; chmod 755 a; rm src/b; mkdir "sp ace"; echo y >"sp ace/q\"uote"; printf "\0" >newbin; ln -s target newlink; : >newempty; echo z >"$(printf "caf\303\251")"'
-        has "$who: --to a directory that is not there says what it is for" "$(cordon apply --include-flagged --to "$D/nowhere" "$run")" "hint: changes are applied to a tree that holds what the box began with"
+        has "$who: --to a directory that is not there says what it is for" "$(cordon apply --include-flagged --to "$D/nowhere" "$run")" "hint: --to takes a copy of the tree: \`cp -a $D/p $D/nowhere\` makes one"
         cp -a "$D/p" "$D/changed" && echo other >"$D/changed/nonl" && mine && tree "$D/changed" >want
-        has "$who: --to a tree that holds something else there is told" "$(cordon apply --include-flagged --to "$D/changed" "$run")" "in the way: nonl: is something else there"
+        has "$who: --to a tree that holds something else there is told" "$(cordon apply --include-flagged --to "$D/changed" "$run")" "conflict: nonl: is something else there"
         tree "$D/changed" >got
         ok "$who: and left as it is" diff want got
         # A directory that took the door's name is not the one that was looked at, whatever lies in it.
@@ -217,7 +217,7 @@ n"
         cordon apply --as-patch "$D/patch3" "$run" >out
         is "$who: a patch with something in it is a success" $? 0
         has "$who: what is flagged is told as apply tells it" "$(cat out)" "held back: Jenkinsfile: a build server runs it"
-        has "$who: with how to have it" "$(cat out)" "4 entries held back: name them, --flagged KIND or --include-flagged"
+        has "$who: with how to have it" "$(cat out)" "4 entries held back; to apply them: cordon apply --flagged git-hook --flagged startup --flagged ci $run"
         is "$who: and named in the patch" "$(grep -c '^# not in this patch: \(Jenkinsfile\|.bashrc\|.husky\|.husky/pre-push\): ' "$D/patch3")" 4
         is "$who: git takes the rest" "$(git -c safe.directory='*' -C "$D/git" apply "$D/patch3" 2>&1; cat "$D/git/a" "$D/git/Jenkinsfile"; ls -A "$D/git" | tr '\n' ' ')" "new
 all:
@@ -228,7 +228,9 @@ all:
         is "$who: a file that is there is not written over" "$? $(grep -c 'File exists' out)" "125 1"
         echo host >"$D/p/a" && mine
         cordon apply --as-patch "$D/patch4" "$run" >out
-        is "$who: a patch that would undo what the host did is not written" "$? $(grep -c 'in the way: a: changed since' out) $(test -e "$D/patch4"; echo $?)" "1 1 1"
+        is "$who: a patch has what is in conflict, too, and says so" "$? $(grep -c 'conflict: a: changed since' out) $(grep -c '^# conflict: a: changed since; from what the host has now' "$D/patch4")" "1 1 1"
+        cp "$D/p/a" "$D/git/a"
+        is "$who: it leads from what the host has to what the box left" "$(git -c safe.directory='*' -C "$D/git" apply --include a "$D/patch4" 2>&1; cat "$D/git/a")" new
         edit 'echo x >.bashrc'
         cordon apply --as-patch "$D/patch5" "$run" >out
         is "$who: where all is held back the status says so, as an apply's does" "$? $(cordon apply "$run" >/dev/null; echo $?)" "1 1"
@@ -239,11 +241,11 @@ all:
         cordon apply "$run" >/dev/null
         has "$who: what has been applied is not applied again" "$(cordon apply "$run")" "already"
         echo later >"$D/p/d/later" && mine
-        has "$who: undo sees later work" "$(cordon undo "$run")" "in the way: d: holds something new"
+        has "$who: undo sees later work" "$(cordon undo "$run")" "conflict: d: holds something new"
         rm "$D/p/d/later" && echo later >"$D/p/a" && mine
-        has "$who: and a later change" "$(cordon undo "$run")" "in the way: a: changed since"
+        has "$who: and a later change" "$(cordon undo "$run")" "conflict: a: changed since"
         echo box >"$D/p/a" && echo later >"$D/p/src/b" && mine
-        has "$who: and what was removed and is there again" "$(cordon undo "$run")" "in the way: src/b: is there again"
+        has "$who: and what was removed and is there again" "$(cordon undo "$run")" "conflict: src/b: is there again"
         is "$who: which it leaves" "$(cat "$D/p/src/b")" later
         rm "$D/p/src/b"
         cordon undo "$run" >/dev/null
@@ -266,7 +268,7 @@ all:
         is "$who: and the first stays" "$(cordon diff --name-only "$run" | tr '\n' ' ')" "a f "
         cordon apply "$other" >/dev/null
         is "$who: either can land" "$(cat "$D/p/f" | tr '\n' ' ')" "first second third "
-        has "$who: then the other is in the way" "$(cordon apply "$run")" "in the way: f: made since"
+        has "$who: then the other is in the way" "$(cordon apply "$run")" "conflict: f: made since"
         has "$who: an applied layer is not gone on with" "$($who "$CORDON" run --no-stdin --on "$other" --edit "$D/p" -- true 2>&1)" "has been applied"
 
         # --- a keeper that was killed ---

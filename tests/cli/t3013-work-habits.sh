@@ -140,7 +140,7 @@ refused"
         tree "$D/p" >before
         cordon apply "$first" >/dev/null
         has "$who: another layer over other files lands behind the first" "$(cordon apply "$second")" "2 entries applied"
-        has "$who: one over the same file is in the way" "$(cordon apply "$third")" "in the way: a: changed since"
+        has "$who: one over the same file is in the way" "$(cordon apply "$third")" "conflict: a: changed since"
         cordon undo "$first" >/dev/null
         is "$who: the first is taken back alone" "$(tail -n 1 "$D/p/a") $(cat "$D/p/src/b") $(ls "$D/p" | tr '\n' ' ')" "three second a src two "
         has "$who: then the other lands" "$(cordon apply "$third")" "1 entry applied"
@@ -165,7 +165,7 @@ refused"
         cordon undo "$run" >/dev/null
         is "$who: undo takes mode and attribute back" "$(stat -c %a "$D/p") $(python3 -c 'import os, sys; print(os.listxattr(sys.argv[1]))' "$D/p")" "755 []"
         chmod 711 "$D/p"
-        has "$who: a mode that the host changed since is in the way" "$(cordon apply --include-flagged "$run")" "in the way: .: changed its mode"
+        has "$who: a mode that the host changed since is in the way" "$(cordon apply --include-flagged "$run")" "conflict: .: changed its mode"
         chmod 755 "$D/p"
         cordon discard "$run" >/dev/null
         n=$(layers)
@@ -240,12 +240,12 @@ for size in (4000, 1000, 300, 100, 30, 10, 3, 1):
         upper="$(state)/work/$run/door-0/upper"
         cp -a "$upper/a" kept && : >"$upper/a"
         tree "$D/p" >before
-        has "$who: a file that the disk never got is in the way" "$(cordon apply "$run")" "in the way: a: the overlay does not hold what the box left"
+        has "$who: a file that the disk never got is in the way" "$(cordon apply "$run")" "conflict: a: the overlay does not hold what the box left"
         has "$who: also elsewhere" "$(mkdir to; [ $who = root ] || chown 65533 to; cordon apply --to "$T/to" "$run"; rm -r to)" "the overlay does not hold what the box left"
         cp -a kept "$upper/a"
         printf '9\n8\n' | dd of="$upper/a" conv=notrunc status=none
         is "$who: the size is what it was" "$(stat -c %s "$upper/a")" "$(stat -c %s kept)"
-        has "$who: an older content of the same size is in the way, too" "$(cordon apply "$run")" "in the way: a: the overlay does not hold what the box left"
+        has "$who: an older content of the same size is in the way, too" "$(cordon apply "$run")" "conflict: a: the overlay does not hold what the box left"
         has "$who: diff says so" "$(cordon diff "$run")" "the overlay does not hold what the box left"
         has "$who: no run goes on in it" "$(cordon run -q --no-stdin --on "$run" --edit "$D/p" -- true)" "a: the overlay does not hold what the box left"
         has "$who: and it is still there" "$(cordon diff --list)" "$run"

@@ -98,7 +98,7 @@ for who in root as_user; do
         for k in 1 2; do { cordon apply "$(cat run$k)" >out$k; echo $? >code$k; } & done
         wait
         is "$who: of two applies at once one lands" "$(cat code1 code2 | sort | tr '\n' ' ')" "0 1 "
-        has "$who: the other is told" "$(cat out1 out2)" "in the way: f1: made since"
+        has "$who: the other is told" "$(cat out1 out2)" "conflict: f1: made since"
         is "$who: and nothing is mixed" "$(cat "$D/p"/* | sort | uniq -c | awk '{ print $1 }')" 100
         for k in 1 2; do cordon discard "$(cat run$k)" >/dev/null; done
 done

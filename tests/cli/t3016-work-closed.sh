@@ -67,8 +67,8 @@ who=as_user D=$T/as_user
 fresh 'mkdir shut; echo x >shut/x; echo a >a; chmod 0 shut'
 edit 'chmod 700 shut; echo more >>shut/x; echo n >shut/n'
 chmod 700 "$D/p/shut" && $who sh -c "echo y >$D/p/shut/x; echo made >$D/p/shut/n"
-has "a file that changed behind a closed door is in the way" "$(cordon apply "$run")" "in the way: shut/x: changed since the run began"
-has "so is one that was made there" "$(cordon apply "$run")" "in the way: shut/n: changed since the run began"
+has "a file that changed behind a closed door is in the way" "$(cordon apply "$run")" "conflict: shut/x: changed since the run began"
+has "so is one that was made there" "$(cordon apply "$run")" "conflict: shut/n: changed since the run began"
 is "neither is overwritten" "$(cat "$D/p/shut/x" "$D/p/shut/n" | tr '\n' ' ')" "y made "
 cordon discard "$run" >/dev/null
 for mode in 0 200; do
@@ -79,7 +79,7 @@ for mode in 0 200; do
         is "and did not touch it" "$(stat -c '%a %Z' "$D/p/f")" "$mode $at"
         sleep 0.02
         $who sh -c "chmod 600 $D/p/f; echo SECRET >$D/p/f; touch -r $D/p/a $D/p/f; chmod $mode $D/p/f"
-        has "changed on the host, with size and mode as before, it is in the way" "$(cordon apply "$run")" "in the way: f: changed since the run began"
+        has "changed on the host, with size and mode as before, it is in the way" "$(cordon apply "$run")" "conflict: f: changed since the run began"
         chmod 600 "$D/p/f" && is "and is not overwritten" "$(cat "$D/p/f")" SECRET
         cordon discard "$run" >/dev/null
         fresh 'echo secret >f; chmod '$mode' f'

@@ -31,7 +31,7 @@ for v in layer-0 layer-1; do
         cordon apply "$copy" >out || fail "$v: apply of a copy" "$(cat out)"
         is "$v: a copy of it lands" "$(now)" "$after"
         old $v sealed && echo other >"$D/p/a"
-        has "$v: what the host changed since is in the way" "$(cordon apply "$run")" "in the way: a: changed since"
+        has "$v: what the host changed since is in the way" "$(cordon apply "$run")" "conflict: a: changed since"
         old $v sealed
         $who "$CORDON" run -q --no-stdin --on "$run" --edit "$D/p" --cwd "$D/p" -- sh -c 'cat a; echo more >>n' >out 2>&1
         is "$v: a run goes on in it" "$(cat out) $(cordon apply "$run" >/dev/null; now)" "ONE ./a:ONE ./d/x:x ./n:n more ./same:same d:700"
@@ -57,7 +57,7 @@ for v in layer-0 layer-1; do
         cordon undo "$run" >out || fail "$v: undo of an earlier apply" "$(cat out)"
         is "$v: and can be undone" "$(now)" "$before"
         old $v "done" && echo later >"$D/p/a"
-        has "$v: but not over what somebody did since" "$(cordon undo "$run")" "in the way: a: changed since"
+        has "$v: but not over what somebody did since" "$(cordon undo "$run")" "conflict: a: changed since"
 done
 
 # --- what a later version wrote ---

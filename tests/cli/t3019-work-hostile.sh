@@ -45,7 +45,7 @@ mark("e", "redirect", b"/../out"); mark("e", "opaque", b"y"); mark("d/l", "redir
                 edit 'test -e w || echo made >w; rm -rf d; echo fine >fine'
                 tree "$D/p" >before
                 if [ -e "$D/p/w" ] && cordon diff --json "$run" | jq -e '.entries[] | select(.path == "w")' >/dev/null; then
-                        has "$who: what a mark hid from a box is not replaced" "$(cordon apply "$run")" "in the way: w: a mark of overlayfs on it hid it from the box"
+                        has "$who: what a mark hid from a box is not replaced" "$(cordon apply "$run")" "conflict: w: a mark of overlayfs on it hid it from the box"
                         tree "$D/p" >now
                         ok "$who: nor is anything else, unless it is named" cmp before now
                         cordon apply "$run" fine >/dev/null

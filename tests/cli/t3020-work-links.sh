@@ -53,7 +53,7 @@ for who in root as_user; do
         is "$who: the host's own file has both names" "$(inode "$D/p/z2")" "$(inode "$D/p/z")"
         is "$who: and is not said to come from the box" "$(python3 -c 'import os, sys; print(os.listxattr(sys.argv[1]))' "$D/p/z")" "[]"
         echo later >>"$D/p/z"
-        has "$who: undo sees that it was changed by its other name" "$(cordon undo "$run")" "in the way: z2: changed since"
+        has "$who: undo sees that it was changed by its other name" "$(cordon undo "$run")" "conflict: z2: changed since"
         cordon discard "$run" >/dev/null
 
         # --- one of two names is changed: the kernel cannot tell in place from replaced, so it is told ---

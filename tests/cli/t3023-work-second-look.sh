@@ -83,7 +83,7 @@ $who "$CORDON" run -q --no-stdin --edit "$D/p" --cwd "$D/p" --on "$run" -- sh -c
 is "a run that goes on finds them as they were" "$(tr '\n' ' ' <out)" "zero 0 wo 200 ro 444 old 400 d 500 "
 chmod 700 "$D/p" && cordon apply --include-flagged "$run" >/dev/null
 $who sh -c "chmod 600 '$D/p/zero'; echo mine >>'$D/p/zero'; chmod 0 '$D/p/zero'"
-has "what somebody wrote since into a file that cannot be read is not undone" "$(cordon undo "$run")" "in the way: zero: cannot be read"
+has "what somebody wrote since into a file that cannot be read is not undone" "$(cordon undo "$run")" "conflict: zero: cannot be read"
 # one file behind a door of its own
 fresh 'echo s >single'
 $who "$CORDON" run -q --keep --no-stdin --edit "$D/p/single" --status-fd 3 -- sh -c "echo t >>'$D/p/single'; chmod 0 '$D/p/single'" 3>status 2>err
@@ -124,7 +124,7 @@ fi
 
 # Whoever names a directory has not named what is flagged in it.
 who=as_user D=$T/named
-fresh 'echo a >a'
+fresh 'echo a >a; mkdir s'
 edit 'echo b >>a; echo x: >Jenkinsfile; mkdir -p s .github/workflows; echo y: >s/Jenkinsfile; echo c >s/c; echo w >.github/workflows/w.yml; mkfifo pipe'
 landed() { (cd "$D/p" && find . -mindepth 1 ! -type d | sort | tr '\n' ' '); }
 for name in . ./ "$D/p" "$D/p/"; do

@@ -49,7 +49,7 @@ for who in root as_user; do
         is "$who: and are taken back" "$(stat -c %s "$D/p/big") $([ -e "$D/p/fresh" ] || echo gone)" "838860804 gone"
         cordon apply --include-flagged "$run" >out || fail "$who: apply of holes again" "$(cat out)"
         printf x | dd of="$D/p/big" bs=1 seek=400000000 conv=notrunc 2>/dev/null
-        has "$who: one byte in a hole is a change" "$(cordon undo "$run")" "in the way: big: changed since"
+        has "$who: one byte in a hole is a change" "$(cordon undo "$run")" "conflict: big: changed since"
         cordon discard "$run" >/dev/null
         if command -v strace >/dev/null; then
                 fresh 'truncate -s 800M big'

@@ -28,8 +28,8 @@ for who in root as_user; do
                 echo one >small/in/f; echo h >.git/hooks/pre-commit; for h in a b c d e f g h; do echo h >.git/hooks/$h.sample; done; echo c >.git/config; echo x >>a; mkdir lib/many; i=0; while [ $i -lt 30 ]; do echo $i >lib/many/$i; i=$((i + 1)); done'
         cordon diff "$run" >shown
         is "$who: what is flagged in node_modules is one line" "$(grep -c '^! node_modules' shown) $(grep '^! node_modules' shown)" \
-                "1 ! node_modules/: 81 entries; a package manager runs what it says [package]; found before the real program or library of that name [search-path]"
-        is "$who: a new repository is, too" "$(grep '^! .git' shown)" "! .git/: 12 entries; git runs it [git-hook]; git takes orders from it [git-config]"
+                "1 ! node_modules/: 81 entries; a package manager runs what it says [package]; can shadow a program or library of the same name [search-path]"
+        is "$who: a new repository is, too" "$(grep '^! .git' shown)" "! .git/: 12 entries; git runs it [git-hook]; git reads its settings from it [git-config]"
         is "$who: a new directory is summed up" "$(grep '^node_modules' shown)" "node_modules/ 120 files, 121 kB: added (name it, or -v, to see it)"
         is "$who: also one of no known name, if it is large" "$(grep '^lib' shown)" "lib/many/ 30 files, 80 bytes: added (name it, or -v, to see it)"
         has "$who: a small one is shown" "$(cat shown)" "+one"
@@ -46,8 +46,8 @@ for who in root as_user; do
         is "$who: with the kinds of its flags" "$(cordon diff --json "$run" | jq -c '[.entries[] | select(.path == ".git/hooks/pre-commit" or .path == "a") | .kinds]')" '[["git-hook"],[]]'
         cordon apply "$run" >out
         is "$who: apply holds back in one line" "$(grep -c 'held back: node_modules' out) $(grep 'held back: node_modules' out)" \
-                "1 held back: node_modules/: 81 entries: a package manager runs what it says [package]; found before the real program or library of that name [search-path]"
-        is "$who: the rest of it landed" "$(find "$D/p/node_modules" -type f | wc -l)" 40
+                "1 held back: node_modules/: 162 entries, a new directory: a package manager runs what it says [package]; can shadow a program or library of the same name [search-path]"
+        is "$who: none of it landed" "$(ls "$D/p" | tr '\n' ' ')" "a lib small "
 
         # Approval by kind, of what lies below a directory that is named or of all.
         cordon apply --flagged package "$run" node_modules/p1 node_modules/p2 >out || fail "$who: by kind" "$(cat out)"
@@ -57,6 +57,27 @@ for who in root as_user; do
         cordon apply --flagged search-path --flagged git-hook "$run" >out
         is "$who: kinds are repeatable, and others stay" "$(find "$D/p/node_modules" -type l | wc -l) $([ -e "$D/p/.git/config" ] || echo held)" "40 held"
         has "$who: an unknown kind is an error that lists them" "$(cordon apply --flagged hooks "$run")" "hint: kinds are: git-hook git-config"
+        cordon discard "$run" >/dev/null
+
+        # A new directory that holds something flagged lands as a whole or not at all, and the line that is printed takes it.
+        fresh 'echo a >a; mkdir old'
+        edit 'mkdir -p v/bin v/lib old/sub; for p in python pip; do echo p >v/bin/$p; chmod 755 v/bin/$p; done; i=0; while [ $i -lt 12 ]; do echo $i >v/lib/$i.py; i=$((i + 1)); done
+                echo b >>a; echo n >old/n; echo n >old/sub/n; mkfifo old/sub/pipe'
+        cordon apply "$run" >out
+        is "$who: the new directory is held back" "$(landed)$(ls "$D/p" | tr '\n' ' ')" "./a ./old/n ./old/sub/n a old "
+        is "$who: in one line" "$(grep 'held back: v' out)" "held back: v/: 17 entries, a new directory: newly executable [executable]"
+        has "$who: with a line that takes it" "$(cat out)" "18 entries held back; to apply them: cordon apply --flagged executable $run"
+        cordon apply "$run" v >out
+        is "$who: naming it holds it back still, with a line for it" "$(tail -n 1 out)" "cordon: 17 entries held back; to apply them: cordon apply --flagged executable $run v"
+        cordon apply "$run" v/bin/pip >out || fail "$who: one of it" "$(cat out)"
+        is "$who: one file by its own name lands with its directories" "$(landed)" "./a ./old/n ./old/sub/n ./v/bin/pip "
+        cordon undo "$run" >out || fail "$who: undo" "$(cat out)"
+        cordon apply "$run" v/lib >out || fail "$who: a part" "$(cat out)"
+        is "$who: and a part in which nothing is flagged" "$(landed | wc -w) $(ls "$D/p/v")" "15 lib"
+        cordon undo "$run" >out || fail "$who: undo" "$(cat out)"
+        cordon apply --flagged executable "$run" v >out || fail "$who: the line" "$(cat out)"
+        is "$who: the line takes all of it" "$(landed | wc -w) $(ls "$D/p/v" | tr '\n' ' ')" "17 bin lib "
+        has "$who: one entry is it, and what never lands has no line" "$(cordon apply "$run")" "1 entry held back; cordon diff $run shows it"
         cordon discard "$run" >/dev/null
 
         # An entry of two kinds needs both; a fifo never lands.
@@ -95,6 +116,9 @@ for who in root as_user; do
 -box
 +host
  3"
+        is "$who: diff marks it first" "$(cordon diff "$run" | sed -n '1,2p;/^a: /p')" "Conflicts: the host changed these, too; --theirs PATH shows its side:
+# a: changed since
+a: changed (conflict: - is what the host has now, not what the box began with)"
         is "$who: a directory means what lies in it" "$(cordon diff --theirs s "$run" | head -n 1)" "s/c: removed since (- the box: file, 100644; + the host: nothing)"
         is "$who: and all of it what is in conflict" "$(cordon diff --theirs . "$run" | grep -c ' since (')" 2
         has "$who: what is in no conflict is said to be in none" "$(cordon diff --theirs b "$run")" "nothing is in conflict there"
