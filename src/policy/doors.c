@@ -47,8 +47,18 @@ static bool has_post(const struct door *d)
         return false;
 }
 
-static const char *door_words(const struct door *d)
+/* One mount shows both, and it is written at once. */
+static bool is_written(const struct checked_policy *c, const struct door *d)
 {
+        size_t lo, hi;
+        door_set_find(&c->live, DOOR_WRITE, span_str(d->path), &lo, &hi);
+        return lo < hi;
+}
+
+static const char *door_words(const struct checked_policy *c, const struct door *d)
+{
+        if (d->kind == DOOR_EDIT && is_written(c, d))
+                return "no effect: the `write` door of this path holds";
         if (d->kind == DOOR_ENV)
                 return d->value ? "set to this" : "the caller's value";
         if (d->kind == DOOR_NET && has_post(d))
@@ -56,14 +66,14 @@ static const char *door_words(const struct door *d)
         return kind_words[d->kind];
 }
 
-static void door_text(const struct door *d, struct buf *out)
+static void door_text(const struct checked_policy *c, const struct door *d, struct buf *out)
 {
         AUTO_BUF(line);
         char inert[POLICY_MAX_LINE];
 
         show_door(d, &line);
         out->failed = out->failed || line.failed;
-        buf_printf(out, "  %-44s  %s\n", str_inert(buf_span(&line), inert, sizeof inert), door_words(d));
+        buf_printf(out, "  %-44s  %s\n", str_inert(buf_span(&line), inert, sizeof inert), door_words(c, d));
 }
 
 /* All doors of one kind from one stock policy, in few lines: they are many and nobody wrote them here. */
@@ -105,7 +115,7 @@ static void kind_text(const struct checked_policy *c, enum door_kind k, bool all
         const char *const *names = policy_stock_names(&count);
         for (size_t i = c->live.start[k]; i < c->live.start[k + 1]; i++)
                 if (!c->live.v[i].from_stock)
-                        door_text(&c->live.v[i], out);
+                        door_text(c, &c->live.v[i], out);
         for (size_t i = 0; i < count; i++)
                 stock_text(c, k, names[i], all, out);
 }

@@ -299,6 +299,7 @@ has "in words" "$("$CORDON" doors --stage test --places places --net @bank/x --n
 - @shop is asked for at https://shop.example/ and leads nowhere."
 hasnt "and nothing of places where none were given" "$("$CORDON" doors --net @bank/x)" "Places,"
 has "check: edit and write of one path" "$("$CORDON" check --edit "$T" --write "$T")" "W143: $T has an \`edit\` and a \`write\` door: \`write\` holds"
+has "doors: edit and write of one path" "$("$CORDON" doors --edit "$T" --write "$T" | grep "edit $T")" "no effect: the \`write\` door of this path holds"
 hasnt "check: not of a path below" "$("$CORDON" check --edit "$T" --write "$T/below")" W143
 has "run says it, too" "$("$CORDON" run --no-stdin --edit "$T" --write "$T" -- true 2>&1)" "door: \`write\` holds, and changes reach the host at once"
 has "check: a place that the file does not name" "$("$CORDON" check --stage test --places places --net @other/x)" "W133: this box does not start here: --net: no places file says where @other leads in the stage test"

@@ -22,7 +22,7 @@ for who in root as_user; do
 cordon: error: the overlay $run changes nothing at nothing"
         is "$who: for apply as well" "$(cordon apply "$run" a nothing >out; echo $?)" 125
         is "$who: and nothing was applied" "$(cat "$D/p/a" | tr '\n' ' ')" "one two three "
-        has "$who: a path where a run should stand is told how" "$(cordon diff src/b)" 'diff -- src/b'
+        has "$who: a path where a run should stand is the path" "$(cordon diff src/b)" 'src/b: renamed to src/c'
         has "$who: --stat tells a rename once" "$(cordon diff --stat "$run")" "src/b => src/c | +0 -0 (renamed)"
         hasnt "$who: not twice" "$(cordon diff --stat "$run")" "src/b | "
         has "$who: the old name alone tells it too" "$(cordon diff --stat "$run" src/b)" "src/b => src/c | "
