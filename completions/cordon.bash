@@ -29,9 +29,10 @@ _cordon() {
                         if declare -F _command_offset >/dev/null; then
                                 _command_offset "${at[help]}"
                         elif ((${#words[@]} == help + 1)); then
-                                mapfile -t COMPREPLY < <(compgen -c -- "$cur")
+                                mapfile -t COMPREPLY < <(compgen -c -- "$cur" | sort -u) # one in two directories is one
                         else
-                                compopt -o default
+                                compopt -o filenames
+                                mapfile -t COMPREPLY < <(compgen -f -- "$cur")
                         fi
                         ;;
                 *) COMPREPLY+=("${line#"$before"}") ;;

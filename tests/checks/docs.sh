@@ -183,9 +183,12 @@ if command -v bash >/dev/null; then
 COMP_WORDS=("$@")
 COMP_CWORD=$(($# - 1))
 _cordon
-printf '%s\n' "${COMPREPLY[@]}" | sort -u | tr '\n' ' '
+printf '%s\n' "${COMPREPLY[@]}" | sort | tr '\n' ' '
 EOF
         is "bash completes a file behind = and behind a letter" "$(bash "$T/complete" cordon run --read = READ; bash "$T/complete" cordon run -pREAD)" "README.md -pREADME.md "
+        is "bash completes a file of the command" "$(bash "$T/complete" cordon run -- cat READ)" "README.md "
+        mkdir -p "$T/one" "$T/two" && for d in one two; do cp "$T/complete" "$T/$d/cordon-twice" && chmod +x "$T/$d/cordon-twice"; done
+        is "bash names a program of two directories once" "$(PATH=$T/one:$T/two:$PATH bash "$T/complete" cordon run cordon-tw)" "cordon-twice "
         is "bash completes a directory" "$(bash "$T/complete" cordon run --work exa)" "examples "
         is "bash completes a second word" "$(bash "$T/complete" cordon selftest br)" "breakout "
         is "bash completes a bomb" "$(bash "$T/complete" cordon selftest bombs zi)" "zip "
