@@ -61,7 +61,8 @@ static void put_head(const char *run, const struct run *r, struct buf *out)
                 buf_puts(out, "  end      unknown: it runs, or its keeper was killed\n");
         if (r->has_gap)
                 buf_puts(out, "  pruned   payloads were, so what is below may not be all that it did\n");
-        buf_printf(out, "  lasted   %.3f ms\n\n", (double) (r->end_us - r->begin_us) / 1e3);
+        buf_printf(out, "  %s %.3f ms\n\n", r->has_end ? "lasted  " : "recorded",
+                   (double) (r->end_us - r->begin_us) / 1e3);
 }
 
 static char mark_of(const struct ledger_view *v)
