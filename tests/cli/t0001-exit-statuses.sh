@@ -224,7 +224,7 @@ has "version prints the version" "$("$CORDON" version)" 'cordon 0'
 is "--version says the same" "$("$CORDON" --version)" "$("$CORDON" version)"
 is "cordon alone gives 125" "$(status "$CORDON")" 125
 is "output that cannot be written is an error" "$("$CORDON" version >/dev/full 2>/dev/null; echo $?)" 125
-has "an abbreviated option is told in full" "$("$CORDON" run --rd . -- true 2>&1)" 'did you mean --read?'
+has "an abbreviated option is told in full" "$("$CORDON" run --rea . -- true 2>&1)" 'did you mean --read?'
 has "so is the beginning of one" "$("$CORDON" run --wri . -- true 2>&1)" 'did you mean --write?'
 hasnt "what is near nothing gets no guess" "$("$CORDON" run --xyzzy . -- true 2>&1)" 'did you mean'
 has "but where to look" "$("$CORDON" run --xyzzy . -- true 2>&1)" 'cordon help run'

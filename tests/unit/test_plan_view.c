@@ -625,7 +625,7 @@ static void test_view__the_refusal_of_a_sock_door_does_not_deny_that_a_file_is_o
 }
 
 /* What a directory shows of the host's sockets is refused by who connects; without one there are none. */
-static void test_view__sockets_are_served_beside_a_directory_of_ones_own(void)
+static void test_view__sockets_are_served_beside_a_directory(void)
 {
         static const struct {
                 const char *text;
@@ -639,10 +639,11 @@ static void test_view__sockets_are_served_beside_a_directory_of_ones_own(void)
                 { "use none\nwrite /d\nsock /s.sock\n", PLAN_SOCKETS_SERVED },
                 { "use base/strict\n", PLAN_SOCKETS_NONE },
                 { "use none\nlocal unix\n", PLAN_SOCKETS_FREE },
+                { "use none\nlocal unix\nread /gone?\n", PLAN_SOCKETS_FREE },
                 { "use none\nlocal unix\nread /d\n", PLAN_SOCKETS_SERVED },
-                { "use base/system\n", PLAN_SOCKETS_FREE },
-                { "use base/system\nread /file\n", PLAN_SOCKETS_FREE },
-                { "use base/system\nread /gone?\n", PLAN_SOCKETS_FREE },
+                { "use base/system\n", PLAN_SOCKETS_SERVED },
+                { "use base/system\nread /file\n", PLAN_SOCKETS_SERVED },
+                { "use base/system\nread /gone?\n", PLAN_SOCKETS_SERVED },
                 { "use base/system\nread /file /d\n", PLAN_SOCKETS_SERVED },
                 { "use base/system\nread /usr\n", PLAN_SOCKETS_SERVED },
         };
@@ -1126,7 +1127,7 @@ static const struct test_case cases[] = {
         CASE(test_view__a_device_or_pipe_is_refused),
         CASE(test_view__what_is_no_socket_is_refused_in_a_sock_door),
         CASE(test_view__the_refusal_of_a_sock_door_does_not_deny_that_a_file_is_one),
-        CASE(test_view__sockets_are_served_beside_a_directory_of_ones_own),
+        CASE(test_view__sockets_are_served_beside_a_directory),
         CASE(test_view__local_is_for_the_namespace_wall),
         CASE(test_view__proc_shows_the_box_its_share),
         CASE(test_view__a_strict_box_is_not_told_of_the_machine),

@@ -120,7 +120,7 @@ static void test_vault__what_is_no_secret_is_not_taken(void)
         for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
                 struct vault_request q = request(VAULT_ADD, "bad");
                 CHECK_INT(add(&q, bad[i], NULL, &e), -1);
-                if (!strstr(e.what, "visible ASCII"))
+                if (!strstr(e.what, "visible ASCII") && !strstr(e.what, "no secret came in"))
                         CHECK_STR(e.what, bad[i]);
         }
         struct vault_request q = request(VAULT_ADD, "bad"); /* and none of it was stored */
