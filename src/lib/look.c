@@ -229,6 +229,8 @@ void look_fill(const struct look *l, struct plan_request *r)
         r->entry = l->entry;
         r->entry_searched = l->entry_searched;
         r->cwd_repository = l->cwd_repository;
+        /* PREFIX/var/run of what was built from source. */
+        r->stock_sockets = access("/usr/local/var", F_OK) == 0 || access("/usr/var", F_OK) == 0;
 }
 
 void look_free(struct look *l)

@@ -57,6 +57,7 @@ struct plan_request {
         const char *cwd;                    /* the caller's, absolute */
         const char *cwd_asked;              /* --cwd, absolute, or NULL */
         bool cwd_repository;                /* the one that will be used has a .git in it */
+        bool stock_sockets;                 /* the host may have sockets below /usr */
         bool cwd_made;                      /* an empty directory stands where no door shows the caller's */
         char *git_config;                   /* ~/.gitconfig of a box that sees a repository; or NULL */
         const char *term;                   /* TERM for a box with a terminal */

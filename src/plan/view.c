@@ -507,14 +507,15 @@ static int add_sock(struct builder *b, size_t i, struct err *e)
         return add_door(b, i, e);
 }
 
-/* A read-only mount does not stop connect(): a directory of the host's shows sockets that are not the box's,
- * /usr too, where what was built from source keeps its own. Single files are none. */
+/* A read-only mount does not stop connect(): a directory of the host's shows sockets that are not the box's.
+ * Single files are none, and program directories where the host keeps none below /usr. */
 static void judge_sockets(struct builder *b)
 {
         bool directory = false;
         for (size_t i = 0; i < b->door_count; i++) {
                 const struct door *d = &b->doors[i];
-                directory |= (door_is_of_files(d) || d->kind == DOOR_RUN) && b->r->seen[i].kind == SEEN_DIR;
+                directory |= (door_is_of_files(d) || d->kind == DOOR_RUN) &&
+                             (!d->from_stock || b->r->stock_sockets) && b->r->seen[i].kind == SEEN_DIR;
         }
         if (b->p->wall == WALL_NAMESPACE && policy_makes_sockets(b->c))
                 b->p->sockets = directory ? PLAN_SOCKETS_SERVED : PLAN_SOCKETS_FREE;

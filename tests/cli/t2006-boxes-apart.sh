@@ -48,9 +48,10 @@ for who in root as_user; do
         for b in one two; do
                 ids_of "$($who "$CORDON" ps --json "$b-$$" | jq -r .keeper)" | tr ' ' '\n' | sort -u >$b.ids
         done
-        # Two powers over its own children, one of them for who reads the arguments of their calls, and one over the box's own
-        # network, for who connects Unix sockets; of root's also one over the group bit of directories that the box changes.
-        case $who in root) powers=81030 ;; *) powers=81020 ;; esac
+        # Two powers over its own children, one of them for who reads the arguments of their calls; of root's also one over the
+        # group bit of directories that the box changes; where the host may keep sockets below /usr, one over the box's network.
+        case $who in root) powers=30 ;; *) powers=20 ;; esac
+        if [ -e /usr/local/var ] || [ -e /usr/var ]; then powers=810$powers; else powers=800$powers; fi
         powers_of "$($who "$CORDON" ps --json "one-$$" | jq -r .keeper)" >powers
         is "$who: init has these powers" "$(grep cordon-init powers)" "cordon-init 0 $powers $powers 0 1"
         is "$who: who observes has one, where there is one" "$(grep -v -x -e 'cordon-init .*' -e 'cordon-observer 0 80000 80000 0 1' powers)" ""

@@ -5,11 +5,11 @@
 # Not below /tmp: there a box has files of its own, and what it looks for is looked for in them.
 # Not below /tmp, which a box has for itself: what it misses there is told with --observe all only.
 case $BUILD in
-/tmp/*) for outside in /var/lib /srv /opt "$HOME"; do [ ! -w "$outside" ] || break; done ;;
+/tmp/* | /var/tmp/*) for outside in /var/lib /srv /opt "$HOME"; do [ ! -w "$outside" ] || break; done ;;
 *) outside=$BUILD ;;
 esac
 case $outside in
-/tmp/*)
+/tmp/* | /var/tmp/*)
         skip "refusals" "this build and your home lie below /tmp, of which a box has its own"
         done_testing
         ;;
@@ -124,7 +124,7 @@ is "not a path that nobody moved, when nobody looked for it" "$(named -- sh -c '
 is "not what is not there outside" "$(named -- cat nothing)" ""
 is "not what a door shows" "$(named --read "$H/host/key" -- grep nothing key)" ""
 echo x >"$T/below-tmp"
-is "a path below /tmp" "$(named -- cat "$T/below-tmp")" "$(case $T in /tmp/*) echo "read $T/below-tmp cat read $T/below-tmp" ;; *) refused -- cat "$T/below-tmp" | cut -d ' ' -f 1-3,5- ;; esac)"
+is "a path below /tmp" "$(named -- cat "$T/below-tmp")" "$(case $T in /tmp/* | /var/tmp/*) echo "read $T/below-tmp cat read $T/below-tmp" ;; *) refused -- cat "$T/below-tmp" | cut -d ' ' -f 1-3,5- ;; esac)"
 is "not with --observe off" "$(named --observe off -- cat key)" ""
 recorded() { "$CORDON" log --json --run "$(jq -r .run "$T/status")" --kind denied | grep -c "read $H/host/key"; }
 is "what was seen is in the ledger" "$(named -- cat "$H/host/key" >/dev/null; recorded)" 1

@@ -49,4 +49,24 @@ hasnt "nothing is shown for a name in a comment" "$(named -- sh -c "true # ;zzto
 ls $T/home/tool/bin")" zztool
 hasnt "nor behind an escape" "$(named -- sh -c "echo a\\;zztool; $T/home/tool/bin/zztool")" TOOL
 hasnt "nor where only named programs run" "$(named --use base/strict -- sh -c "zztool; ls $T/home/tool/bin")" TOOL
+
+# ---- a socket of the host below /usr, in mounts of the test's own ----
+if [ "$(id -u)" -eq 0 ] && unshare -m true 2>/dev/null; then
+        mkdir -p fake/var/run
+        cat >serve.sh <<'END'
+mount --bind "$1" /usr/local || exit 77
+python3 -c 'import socket; s = socket.socket(socket.AF_UNIX); s.bind("/usr/local/var/run/s"); s.listen(); s.settimeout(20)
+try: s.accept(); print("REACHED")
+except OSError: pass' &
+for _ in 1 2 3 4 5 6 7 8 9 10; do [ -S /usr/local/var/run/s ] && break; sleep 0.2; done
+chmod 777 /usr/local/var/run/s
+"$CORDON" run -q -- python3 -c 'import socket; s = socket.socket(socket.AF_UNIX); s.connect("/usr/local/var/run/s"); print("CONNECTED")' 2>&1
+kill $!
+END
+        said=$(unshare -m sh serve.sh "$T/fake" 2>&1)
+        has "a socket of the host below /usr/local/var is refused" "$said" "Permission denied"
+        hasnt "and not reached" "$said" REACHED
+else
+        skip "a socket of the host below /usr/local/var is refused" "needs root to mount"
+fi
 done_testing

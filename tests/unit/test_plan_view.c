@@ -641,9 +641,9 @@ static void test_view__sockets_are_served_beside_a_directory(void)
                 { "use none\nlocal unix\n", PLAN_SOCKETS_FREE },
                 { "use none\nlocal unix\nread /gone?\n", PLAN_SOCKETS_FREE },
                 { "use none\nlocal unix\nread /d\n", PLAN_SOCKETS_SERVED },
-                { "use base/system\n", PLAN_SOCKETS_SERVED },
-                { "use base/system\nread /file\n", PLAN_SOCKETS_SERVED },
-                { "use base/system\nread /gone?\n", PLAN_SOCKETS_SERVED },
+                { "use base/system\n", PLAN_SOCKETS_FREE },
+                { "use base/system\nread /file\n", PLAN_SOCKETS_FREE },
+                { "use base/system\nread /gone?\n", PLAN_SOCKETS_FREE },
                 { "use base/system\nread /file /d\n", PLAN_SOCKETS_SERVED },
                 { "use base/system\nread /usr\n", PLAN_SOCKETS_SERVED },
         };
