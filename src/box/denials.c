@@ -7,7 +7,6 @@
 #include "box/internal.h"
 
 #include <fcntl.h>
-#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -417,11 +416,6 @@ void keeper_fill_read(struct box_denial *n, const char *path, const char *home, 
         line = line ? line : &own;
         struct effect f = { .kind = EFFECT_READ, .path = n->path };
         const char *never = policy_never_hinted(&f, home);
-        char real[PATH_MAX];
-        if (!never && realpath(path, real)) { /* a link is opened as what it leads to */
-                f.path = real;
-                never = policy_never_hinted(&f, home);
-        }
         (void) snprintf(n->reason, sizeof n->reason, "%s", never ? never : policy_gap_name(GAP_NO_DOOR));
         if (!never && strcmp(shown, path) == 0 && !line->failed && line->n < sizeof n->permit)
                 (void) snprintf(n->permit, sizeof n->permit, "%s", buf_str(line));
