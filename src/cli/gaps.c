@@ -11,9 +11,7 @@ const char *const gaps_always[] = {
         "novel escapes: these attempts are the known ways, and their failure says nothing of the unknown",
         "supply chain: the kernel, cordon itself and the programs that a box runs are trusted as they came",
         "locks (flock) on read-only files that boxes share, as program files, are a channel between boxes",
-        "sysinfo(2), uname(2) and cpuid answer with the machine's memory, load, kernel and processor, "
-        "whatever "
-        "/proc shows",
+        "sysinfo(2), uname(2) and cpuid show the machine's memory, load, kernel and processor",
         "a read door below /tmp is read-only by its mount alone: Landlock's rule for /tmp covers it too",
         "a fifo of the host behind a read door below /tmp can be written: the mount does not stop that",
         "without root a box keeps the account's supplementary groups, and what they open behind a door",

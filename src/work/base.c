@@ -272,10 +272,13 @@ static void merge_bases(const struct base *now, const struct base *before, const
                         : !b                 ? -1
                         : a->door != b->door ? (a->door < b->door ? -1 : 1)
                                              : path_order(a->path, b->path);
-                struct record r = c <= 0 ? *a : *b;
-                if (c == 0) {
+                const struct record *first = c <= 0 ? a : b;
+                if (!first) /* one of them is there, as the loop goes on */
+                        return;
+                struct record r = *first;
+                if (a && b && c == 0) {
                         const struct op key = { .door = a->door, .source = a->path }, *at = &key;
-                        if (bsearch(&at, undone, count, sizeof *undone, by_source))
+                        if (bsearch(&at, undone, count, sizeof(const struct op *), by_source))
                                 r = join(a, b);
                 }
                 base_put(out, &r);
@@ -292,13 +295,13 @@ int base_restore(const struct journal *j, struct err *e)
         AUTO_BUF(old);
         if (base_read(j->l, &now, e) < 0 || base_read_in(j->l, j->dir, &before, e) < 0)
                 return -1;
-        const struct op **undone = calloc(j->n + 1, sizeof *undone);
+        const struct op **undone = calloc(j->n + 1, sizeof(const struct op *));
         if (!undone)
                 return err_set(e, ERR_MEMORY, 0, "no memory for the changes");
         for (size_t i = 0; i < j->n; i++)
                 undone[i] = &j->ops[i];
         if (j->n > 1)
-                qsort(undone, j->n, sizeof *undone, by_source);
+                qsort(undone, j->n, sizeof(const struct op *), by_source);
         merge_bases(&now, &before, undone, j->n, &out);
         free(undone);
         for (size_t i = 0; i < now.n; i++)
