@@ -73,7 +73,8 @@ for who in root as_user; do
 
         # --- memory ---
         in_time 1999 --memory 32M --time 8s -- "$T/hog" memory 200
-        hasnt "$who: memory: 200M do not fit in 32M" "$(cat out)" touched
+        # Where init samples, a quick one may have touched all of it by the next look; it is ended then.
+        ! grouped || hasnt "$who: memory: 200M do not fit in 32M" "$(cat out)" touched
         is "$who: memory: names itself" "$(get '.limit == "memory" or (.limits_hit|index("memory")) != null or .exit == 3')" true
         ! grouped || is "root: memory: is the limit" "$(get .limit)" memory
         ! grouped || is "root: memory: 124" $code 124
