@@ -77,17 +77,6 @@ struct connector {
 
 /* ---- the task that asks ---- */
 
-static bool is_waiting(const struct connector *c, uint64_t id)
-{
-        return syscall(SYS_ioctl, c->listener, SECCOMP_IOCTL_NOTIF_ID_VALID, &id) == 0;
-}
-
-static void answer(const struct connector *c, uint64_t id, int error, uint32_t flags)
-{
-        struct seccomp_notif_resp r = { .id = id, .error = -error, .flags = flags };
-        (void) syscall(SYS_ioctl, c->listener, SECCOMP_IOCTL_NOTIF_SEND, &r);
-}
-
 /* /proc/TASK/status; empty when it is gone. */
 struct status {
         char text[4096];
@@ -341,7 +330,7 @@ static void let_go(struct ask *a)
 static void wait_on(struct connector *c, struct ask *a, int error)
 {
         if (c->waiting_count == WAITING_MAX) {
-                answer(c, a->id, error, 0);
+                saw_answer(c->listener, a->id, error, 0);
                 let_go(a);
                 return;
         }
@@ -357,7 +346,7 @@ static void serve_connect(struct connector *c, const struct seccomp_notif *n)
         struct ask a = { .id = n->id, .task = n->pid, .sock = -1, .target = -1 };
         a.sock = take_from(c, n->pid, (int) n->data.args[0]);
         int error = !c->able ? EACCES : a.sock < 0 ? EBADF : judge(c, &a, n);
-        if (!error && is_waiting(c, a.id)) {
+        if (!error && saw_is_waiting(c->listener, a.id)) {
                 error = attempt(&a);
                 if (error == EINPROGRESS && must_wait(&a, error))
                         error = attempt(&a); /* to ourselves: it is there by now */
@@ -366,7 +355,7 @@ static void serve_connect(struct connector *c, const struct seccomp_notif *n)
                         return;
                 }
         }
-        answer(c, a.id, error, 0);
+        saw_answer(c->listener, a.id, error, 0);
         let_go(&a);
 }
 
@@ -376,7 +365,7 @@ static void serve_listen(struct connector *c, const struct seccomp_notif *n)
         AUTO_FD(sock, take_from(c, n->pid, (int) n->data.args[0]));
         if (sock >= 0 && option_of(sock, SO_DOMAIN) == AF_UNIX)
                 targets_listen(&c->targets, sock);
-        answer(c, n->id, 0, SECCOMP_USER_NOTIF_FLAG_CONTINUE);
+        saw_answer(c->listener, n->id, 0, SECCOMP_USER_NOTIF_FLAG_CONTINUE);
 }
 
 /* ---- waiting ---- */
@@ -397,7 +386,7 @@ static int interrupts(const struct connector *c, const struct ask *a)
 /* True: it is over. */
 static bool go_on(const struct connector *c, struct ask *a, bool ready)
 {
-        if (!is_waiting(c, a->id))
+        if (!saw_is_waiting(c->listener, a->id))
                 return true;
         int error = a->local || ready ? attempt(a) : EINPROGRESS;
         if (must_wait(a, error) && !(a->until_ns && clock_mono_ns() >= a->until_ns)) {
@@ -405,7 +394,7 @@ static bool go_on(const struct connector *c, struct ask *a, bool ready)
                 if (!error)
                         return false;
         }
-        answer(c, a->id, error, 0);
+        saw_answer(c->listener, a->id, error, 0);
         return true;
 }
 
@@ -438,7 +427,7 @@ static bool serve_next(struct connector *c)
         ssize_t got = read(c->line, &n, sizeof n);
         if (got != sizeof n)
                 return got < 0 && errno == EINTR;
-        if (!is_waiting(c, n.id))
+        if (!saw_is_waiting(c->listener, n.id))
                 return true; /* its task was ended meanwhile */
         if (saw_kind(&n.data) == TRIED_SOCK)
                 serve_connect(c, &n);

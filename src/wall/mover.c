@@ -35,17 +35,6 @@ union passed {
         char room[CMSG_SPACE(2 * sizeof(int))];
 };
 
-static bool is_waiting(int listener, uint64_t id)
-{
-        return syscall(SYS_ioctl, listener, SECCOMP_IOCTL_NOTIF_ID_VALID, &id) == 0;
-}
-
-static void answer(int listener, uint64_t id, int error)
-{
-        struct seccomp_notif_resp r = { .id = id, .error = -error };
-        (void) syscall(SYS_ioctl, listener, SECCOMP_IOCTL_NOTIF_SEND, &r);
-}
-
 /* ---- the mover ---- */
 
 /* 1, or 0: init is gone, or is done with us. */
@@ -94,12 +83,12 @@ static void serve_one(struct mover *v, const struct ask *a, const int dirs[2])
 {
         const struct move m = { dirs[0], dirs[1], a->flags, a->old, a->new };
         enum wall_reason reason = REASON_NONE;
-        if (!is_waiting(v->listener, a->id))
+        if (!saw_is_waiting(v->listener, a->id))
                 return; /* its task was ended meanwhile */
         int error = v->able ? move_directory(&m, &reason) : EXDEV;
         if (error == EXDEV && reason != REASON_NONE && v->tell)
                 tell_refused(v, a, dirs[0], reason);
-        answer(v->listener, a->id, error);
+        saw_answer(v->listener, a->id, error, 0);
 }
 
 /* SAFETY: from here on this process has the payload's rights over files, and no other. */
@@ -247,7 +236,7 @@ static bool send_ask(int line, const struct ask *a, const int dirs[2])
 static uint64_t *free_place(struct wall_init *w)
 {
         for (unsigned i = 0; i < MOVES_MAX; i++)
-                if (w->moving[i] == 0 || !is_waiting(w->listener, w->moving[i]))
+                if (w->moving[i] == 0 || !saw_is_waiting(w->listener, w->moving[i]))
                         return &w->moving[i];
         return NULL;
 }
@@ -261,7 +250,7 @@ bool mover_take(struct wall_init *w, const struct seccomp_notif *n)
         AUTO_FD(to, new.dir);
         uint64_t *place = wanted ? free_place(w) : NULL;
         /* Last: until then what was read may have been another task's. */
-        if (!place || !is_waiting(w->listener, n->id) || (!w->mover && !begin(w)))
+        if (!place || !saw_is_waiting(w->listener, n->id) || (!w->mover && !begin(w)))
                 return false;
 
         static struct ask a;
@@ -283,8 +272,8 @@ void mover_ended(struct wall_init *w, pid_t pid)
         w->mover = 0;
         fd_close(&w->moves);
         for (unsigned i = 0; i < MOVES_MAX; i++) {
-                if (w->moving[i] && is_waiting(w->listener, w->moving[i]))
-                        answer(w->listener, w->moving[i], EIO);
+                if (w->moving[i] && saw_is_waiting(w->listener, w->moving[i]))
+                        saw_answer(w->listener, w->moving[i], EIO, 0);
                 w->moving[i] = 0;
         }
 }

@@ -12,10 +12,12 @@
 #include <arpa/inet.h>
 #include <fcntl.h>
 #include <linux/audit.h>
+#include <linux/seccomp.h>
 #include <netinet/in.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/random.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
@@ -432,4 +434,15 @@ bool saw_news(struct saw_told *t, unsigned most, const struct wall_denial *d)
         t->of[at] = h;
         t->count++;
         return true;
+}
+
+bool saw_is_waiting(int listener, uint64_t id)
+{
+        return syscall(SYS_ioctl, listener, SECCOMP_IOCTL_NOTIF_ID_VALID, &id) == 0;
+}
+
+void saw_answer(int listener, uint64_t id, int error, uint32_t flags)
+{
+        struct seccomp_notif_resp r = { .id = id, .error = -error, .flags = flags };
+        (void) syscall(SYS_ioctl, listener, SECCOMP_IOCTL_NOTIF_SEND, &r);
 }

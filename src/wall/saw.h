@@ -31,6 +31,11 @@ enum wall_tried saw_kind(const struct seccomp_data *call);
 bool saw_makes(const struct seccomp_data *call);      /* would it make a name, and touch none that is there */
 bool saw_names_path(const struct seccomp_data *call); /* is it one that has a path to tell */
 
+/* Does the task of this call still wait for an answer? */
+bool saw_is_waiting(int listener, uint64_t id);
+/* Answers it: an errno, or 0, with the flags of seccomp_unotify(2). */
+void saw_answer(int listener, uint64_t id, int error, uint32_t flags);
+
 /* What was told already: a path of a loop is told once. Zero is empty. */
 enum { SAW_MAX = 4096 };
 struct saw_told {
