@@ -21,6 +21,7 @@ void *arena_alloc(struct arena *a, size_t n)
                 a->failed = true;
                 return NULL;
         }
+
         n = (n + align - 1) / align * align;
         if (!a->head || a->head->size - a->head->used < n) {
                 size_t size = n > BLOCK_BYTES ? n : BLOCK_BYTES;
@@ -33,6 +34,7 @@ void *arena_alloc(struct arena *a, size_t n)
                 b->next = a->head;
                 a->head = b;
         }
+
         char *p = (char *) a->head->data + a->head->used;
         a->head->used += n;
         return p;
@@ -57,6 +59,7 @@ char *arena_vprintf(struct arena *a, const char *fmt, va_list ap)
         char *p = n < 0 ? NULL : arena_alloc(a, (size_t) n + 1);
         if (p)
                 (void) vsnprintf(p, (size_t) n + 1, fmt, ap);
+
         return p;
 }
 
@@ -74,12 +77,14 @@ void arena_join(struct arena *a, struct arena *other)
         struct arena_block **end = &other->head; /* the other is the small one: a flag among thousands */
         while (*end)
                 end = &(*end)->next;
+
         if (a->head) { /* behind the newest block, which goes on serving */
                 *end = a->head->next;
                 a->head->next = other->head;
         } else {
                 a->head = other->head;
         }
+
         other->head = NULL;
         a->failed |= other->failed;
 }

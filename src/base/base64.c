@@ -42,6 +42,7 @@ static int read_block(const uint8_t *text, size_t pad, uint8_t ret[static 3])
                         return -1;
                 v = v << 6 | (uint32_t) d;
         }
+
         if (v & ((1u << (8 * pad)) - 1)) /* bits that nothing stands for */
                 return -1;
 
@@ -67,5 +68,6 @@ ssize_t base64_read(struct span text, uint8_t *ret, size_t cap)
                 memcpy(ret + n, three, 3 - pad);
                 n += 3 - pad;
         }
+
         return (ssize_t) n;
 }

@@ -17,15 +17,19 @@ static bool grow(struct buf *b, size_t more)
 {
         if (b->failed || more > SIZE_MAX / 2 - b->n - 1)
                 return !(b->failed = true);
+
         size_t need = b->n + more + 1;
         if (need <= b->cap)
                 return true;
+
         size_t cap = b->cap ? b->cap : 128;
         while (cap < need)
                 cap *= 2;
+
         char *p = realloc(b->p, cap);
         if (!p)
                 return !(b->failed = true);
+
         b->p = p;
         b->cap = cap;
         return true;
@@ -55,6 +59,7 @@ void buf_printf(struct buf *b, const char *fmt, ...)
                 (void) vsnprintf(b->p + b->n, (size_t) n + 1, fmt, again);
                 b->n += (size_t) n;
         }
+
         va_end(again);
 }
 
@@ -105,5 +110,6 @@ void buf_json(struct buf *b, struct span s)
                         buf_add(b, s.p + i, len);
                 i += len ? len : 1;
         }
+
         buf_putc(b, '"');
 }

@@ -79,6 +79,7 @@ void calls_allow_among(struct calls *f, uint32_t nr, const uint32_t *first, size
                 is(f, first[i], 0, 1);
                 answer(f, SECCOMP_RET_ALLOW);
         }
+
         answer(f, SECCOMP_RET_ERRNO | (uint32_t) refused);
 }
 

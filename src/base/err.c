@@ -52,6 +52,7 @@ int err_in(struct err *e, const char *fmt, ...)
         va_end(ap);
         if (n >= 0 && (size_t) n < sizeof e->what)
                 (void) snprintf(e->what + n, sizeof e->what - (size_t) n, ": %s", old);
+
         flatten(e->what);
         return -1;
 }

@@ -20,11 +20,13 @@ int fd_open2(int dirfd, const char *path, uint64_t flags, uint64_t resolve)
         enum { TRIES = 64 }; /* each is spoilt by chance alone: so many in a row are not */
         const struct open_how how = { .flags = flags | O_CLOEXEC, .resolve = resolve };
         int fd = -1;
+
         for (int i = 0; i < TRIES; i++) {
                 fd = (int) syscall(SYS_openat2, dirfd, path, &how, sizeof how);
                 if (fd >= 0 || errno != EAGAIN)
                         break;
         }
+
         return fd;
 }
 
@@ -54,8 +56,10 @@ int fd_path(int fd, char *ret, size_t cap)
         ssize_t n = readlink(own_name(fd, own), ret, cap);
         if (n >= 0 && (size_t) n >= cap)
                 errno = ENAMETOOLONG;
+
         if (n < 0 || (size_t) n >= cap)
                 return -1;
+
         ret[n] = '\0';
         return 0;
 }
@@ -71,8 +75,10 @@ int fd_open_named(int dirfd, const char *path, int flags)
         bool pipe = looked && S_ISFIFO(st.st_mode) && !path_is_kernels(path);
         if (fd >= 0 && !pipe && fcntl(fd, F_SETFL, flags & O_APPEND) == 0)
                 return fd;
+
         if (fd >= 0)
                 (void) close(fd);
+
         errno = pipe ? FD_PIPE_REFUSED : sys;
         return -1;
 }
@@ -100,6 +106,7 @@ int fd_write_all(int fd, const void *p, size_t n)
                 at += k;
                 n -= (size_t) k;
         }
+
         return 0;
 }
 
@@ -116,6 +123,7 @@ ssize_t fd_read_all(int fd, void *p, size_t cap)
                         break;
                 n += (size_t) k;
         }
+
         return (ssize_t) n;
 }
 
@@ -136,17 +144,21 @@ int fd_put(int dirfd, const char *name, const char *text)
         AUTO_FD(fd, openat(dirfd, name, O_WRONLY | O_CLOEXEC | O_NOFOLLOW));
         if (fd < 0)
                 return -1;
+
         size_t n = strlen(text);
         ssize_t k;
         do /* a limit of v1 is refused with EINTR, and not set, while a signal waits to be handled */
                 k = write(fd, text, n);
+
         while (k < 0 && errno == EINTR);
         if (k < 0)
                 return -1;
+
         if ((size_t) k != n) {
                 errno = EIO;
                 return -1;
         }
+
         return 0;
 }
 
@@ -155,11 +167,14 @@ ssize_t fd_get(int dirfd, const char *name, char *buf, size_t cap)
         AUTO_FD(fd, openat(dirfd, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW));
         if (fd < 0)
                 return -1;
+
         ssize_t n = fd_read_all(fd, buf, cap - 1);
         if (n < 0)
                 return -1;
+
         while (n > 0 && buf[n - 1] == '\n')
                 n--;
+
         buf[n] = '\0';
         return n;
 }
@@ -170,10 +185,12 @@ int fd_get_u64(int dirfd, const char *name, uint64_t *ret_value)
         ssize_t n = fd_get(dirfd, name, text, sizeof text);
         if (n < 0)
                 return -1;
+
         if (str_to_u64(span_of(text, (size_t) n), ret_value) < 0) {
                 errno = EINVAL;
                 return -1;
         }
+
         return 0;
 }
 
@@ -191,6 +208,7 @@ void fd_each_number(int fd, bool (*each)(void *ctx, uint64_t number), void *ctx)
                                 return;
                         number = 0;
                 }
+
         if (number > 0) /* nothing stands behind the last */
                 (void) each(ctx, number);
 }
@@ -204,5 +222,6 @@ int fd_make_parents(int dir, const char *path)
                 if (mkdirat(dir, part, 0755) < 0 && errno != EEXIST && errno != EROFS && errno != EACCES)
                         return -1;
         }
+
         return 0;
 }

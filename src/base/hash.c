@@ -10,6 +10,7 @@ static void schedule(const uint8_t p[64], uint32_t w[64])
         for (int i = 0; i < 16; i++)
                 w[i] = (uint32_t) p[4 * i] << 24 | (uint32_t) p[4 * i + 1] << 16 |
                        (uint32_t) p[4 * i + 2] << 8 | p[4 * i + 3];
+
         for (int i = 16; i < 64; i++) {
                 uint32_t s0 = ror(w[i - 15], 7) ^ ror(w[i - 15], 18) ^ w[i - 15] >> 3;
                 uint32_t s1 = ror(w[i - 2], 17) ^ ror(w[i - 2], 19) ^ w[i - 2] >> 10;
@@ -41,6 +42,7 @@ static void compress_one(uint32_t s[8], const uint8_t p[64])
                 ROUND(c, d, e, f, g, h, a, b, i + 6);
                 ROUND(b, c, d, e, f, g, h, a, i + 7);
         }
+
         s[0] += a;
         s[1] += b;
         s[2] += c;
@@ -69,6 +71,7 @@ static void compress(uint32_t h[8], const uint8_t *p, size_t blocks)
                 fast(h, p, blocks);
                 return;
         }
+
         for (; blocks > 0; blocks--, p += 64)
                 compress_one(h, p);
 }
@@ -111,6 +114,7 @@ void sha256_end(struct sha256 *s, uint8_t ret_digest[32])
         uint8_t length[8];
         for (int i = 0; i < 8; i++)
                 length[i] = (uint8_t) (bits >> (56 - 8 * i));
+
         sha256_add(s, length, sizeof length);
         for (int i = 0; i < 32; i++)
                 ret_digest[i] = (uint8_t) (s->h[i / 4] >> (24 - 8 * (i % 4)));
@@ -125,6 +129,7 @@ void sha256_end_hex(struct sha256 *s, char ret_hex[65])
                 ret_hex[2 * i] = digits[d[i] >> 4];
                 ret_hex[2 * i + 1] = digits[d[i] & 15];
         }
+
         ret_hex[64] = '\0';
 }
 

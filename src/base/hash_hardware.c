@@ -41,6 +41,7 @@ __attribute__((target("sha,sse4.1,ssse3"))) static void x86_blocks(uint32_t h[8]
                 abef = _mm_add_epi32(abef, abef_before);
                 cdgh = _mm_add_epi32(cdgh, cdgh_before);
         }
+
         __m128i feba = _mm_shuffle_epi32(abef, 0x1b), dchg = _mm_shuffle_epi32(cdgh, 0xb1);
         _mm_storeu_si128((__m128i *) (void *) h, _mm_blend_epi16(feba, dchg, 0xf0));
         _mm_storeu_si128((__m128i *) (void *) (h + 4), _mm_alignr_epi8(dchg, feba, 8));
@@ -80,6 +81,7 @@ __attribute__((target("+crypto"))) static void arm_blocks(uint32_t h[8], const u
                 abcd = vaddq_u32(abcd, abcd_before);
                 efgh = vaddq_u32(efgh, efgh_before);
         }
+
         vst1q_u32(h, abcd);
         vst1q_u32(h + 4, efgh);
 }

@@ -40,6 +40,7 @@ static void step(struct scan *s)
         } else if ((*s->p & 0xc0) != 0x80) {
                 s->column++;
         }
+
         s->p++;
 }
 
@@ -94,6 +95,7 @@ static int hex4(struct scan *s, uint32_t *ret_value)
                 v = v << 4 | (uint32_t) digit;
                 step(s);
         }
+
         *ret_value = v;
         return 0;
 }
@@ -103,10 +105,13 @@ static int escape_unicode(struct scan *s)
         uint32_t v = 0, low = 0;
         if (hex4(s, &v) < 0)
                 return -1;
+
         if (v == 0)
                 return fail(s, "a NUL cannot stand in a string");
+
         if (v >= 0xdc00 && v < 0xe000)
                 return fail(s, "half a surrogate pair");
+
         if (v >= 0xd800 && v < 0xdc00) {
                 if (s->end - s->p < 2 || s->p[0] != '\\' || s->p[1] != 'u')
                         return fail(s, "half a surrogate pair");
@@ -118,6 +123,7 @@ static int escape_unicode(struct scan *s)
                         return fail(s, "half a surrogate pair");
                 v = 0x10000 + ((v - 0xd800) << 10) + (low - 0xdc00);
         }
+
         put_point(s, v);
         return 0;
 }
@@ -128,13 +134,16 @@ static int escape(struct scan *s)
         step(s);
         if (s->p >= s->end)
                 return fail(s, "the text ends inside a string");
+
         if (*s->p == 'u') {
                 step(s);
                 return escape_unicode(s);
         }
+
         const char *k = *s->p ? strchr(from, *s->p) : NULL;
         if (!k)
                 return fail(s, "no such escape");
+
         put(s, (uint8_t) to[k - from]);
         step(s);
         return 0;
@@ -155,8 +164,10 @@ static int string(struct scan *s, const char **ret_str, size_t *ret_len)
                 put(s, *s->p);
                 step(s);
         }
+
         if (s->p >= s->end)
                 return fail(s, "the text ends inside a string");
+
         step(s);
         *ret_len = (size_t) (s->d->chars + s->d->n_chars - start);
         put(s, '\0');
@@ -183,6 +194,7 @@ static size_t number_len(const struct scan *s, bool *ret_integer)
         size_t i = at(s, '-'), k = digits(s, i);
         if (k == 0 || (k > 1 && s->p[i] == '0'))
                 return 0;
+
         i += k;
         *ret_integer = true;
         if (byte_is(s, i, ".")) {
@@ -191,6 +203,7 @@ static size_t number_len(const struct scan *s, bool *ret_integer)
                         return 0;
                 i += 1 + k;
         }
+
         if (byte_is(s, i, "eE")) {
                 *ret_integer = false;
                 i += byte_is(s, i + 1, "+-") ? 2 : 1;
@@ -198,6 +211,7 @@ static size_t number_len(const struct scan *s, bool *ret_integer)
                         return 0;
                 i += k;
         }
+
         return i;
 }
 
@@ -207,12 +221,14 @@ static int number(struct scan *s, struct json *v)
         size_t n = number_len(s, &integer);
         if (n == 0)
                 return fail(s, "not a JSON value");
+
         v->str = s->d->chars + s->d->n_chars;
         v->len = n;
         for (size_t i = 0; i < n; i++) {
                 put(s, *s->p);
                 step(s);
         }
+
         put(s, '\0');
         errno = 0;
         v->integer = integer ? strtoll(v->str, NULL, 10) : 0;
@@ -226,6 +242,7 @@ static int literal(struct scan *s, struct json *v)
                 const char *word;
                 enum json_type type;
         } words[] = { { "null", JSON_NULL }, { "false", JSON_FALSE }, { "true", JSON_TRUE } };
+
         for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
                 if (!span_starts(span_of(s->p, (size_t) (s->end - s->p)), words[i].word))
                         continue;
@@ -234,6 +251,7 @@ static int literal(struct scan *s, struct json *v)
                         step(s);
                 return 0;
         }
+
         return number(s, v);
 }
 
@@ -264,6 +282,7 @@ static int array(struct scan *s, struct json *v)
                 step(s);
                 return 0;
         }
+
         for (;;) {
                 const size_t nodes = s->d->n_nodes, chars = s->d->n_chars;
                 struct json *x = node(s);
@@ -290,21 +309,27 @@ static int member(struct scan *s, struct json *object, const struct json ***link
         unsigned line = s->line, column = s->column;
         if (!at(s, '"'))
                 return fail(s, "a key in double quotes must follow");
+
         if (string(s, &key, &len) < 0)
                 return -1;
+
         if (json_get(object, key)) {
                 char shown[65];
                 return err_set(s->e, ERR_POLICY, 0, "%s:%u:%u: the key \"%s\" stands here twice", s->file,
                                line, column, str_inert(span_of(key, len), shown, sizeof shown));
         }
+
         if (take(s, ':', "':' must follow a key") < 0)
                 return -1;
+
         struct json *x = node(s);
         const size_t nodes = s->d->n_nodes, chars = s->d->n_chars;
         if (value(s, x) < 0)
                 return -1;
+
         if (s->checks)
                 let_go(s, nodes, chars); /* but its key: another must not be the same */
+
         x->key = key;
         **link = x;
         *link = &x->next;
@@ -321,6 +346,7 @@ static int object(struct scan *s, struct json *v)
                 step(s);
                 return 0;
         }
+
         for (unsigned count = 0;; count++) {
                 if (count == MEMBERS_MAX)
                         return fail(s, "too many keys in one object");
@@ -337,14 +363,18 @@ static int value(struct scan *s, struct json *v)
 {
         if (s->p >= s->end)
                 return fail(s, "the text ends where a value must stand");
+
         if (*s->p == '"') {
                 v->type = JSON_STRING;
                 return string(s, &v->str, &v->len);
         }
+
         if (*s->p != '[' && *s->p != '{')
                 return literal(s, v);
+
         if (s->depth == JSON_MAX_DEPTH)
                 return fail(s, "nested too deep");
+
         s->depth++;
         int r = *s->p == '[' ? array(s, v) : object(s, v);
         s->depth--;
@@ -365,15 +395,18 @@ static struct json_doc *doc_new(struct span text, size_t most)
         size_t nodes = 1;
         for (size_t i = 0; i < text.n && nodes < most; i++)
                 nodes += text.p[i] == '[' || text.p[i] == ',' || text.p[i] == ':';
+
         struct json_doc *d = calloc(1, sizeof *d);
         if (!d)
                 return NULL;
+
         d->nodes = calloc(nodes, sizeof *d->nodes);
         d->chars = malloc(text.n + 1);
         if (!d->nodes || !d->chars) {
                 json_free(d);
                 return NULL;
         }
+
         return d;
 }
 
@@ -385,11 +418,13 @@ static struct json_doc *parse(const char *file, struct span text, bool checks, s
                 (void) err_set(e, ERR_POLICY, 0, "%s:1:1: not UTF-8, or a NUL inside", file);
                 return NULL;
         }
+
         struct json_doc *d = doc_new(text, checks ? held : SIZE_MAX);
         if (!d) {
                 (void) err_set(e, ERR_MEMORY, ENOMEM, "no memory for the JSON of %s", file);
                 return NULL;
         }
+
         struct scan s = { .file = file,
                           .p = text.p,
                           .end = text.p + text.n,
@@ -402,6 +437,7 @@ static struct json_doc *parse(const char *file, struct span text, bool checks, s
                 json_free(d);
                 return NULL;
         }
+
         return d;
 }
 

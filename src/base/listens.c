@@ -17,6 +17,7 @@ static bool is_listener(const char *line, uint16_t port)
         size_t len = strspn(at, "0123456789ABCDEF");
         if ((len != 8 && len != 32) || at[len] != ':' || strtoul(at + len + 1, NULL, 16) != port)
                 return false;
+
         const char *last = at + len - 8; /* the last 32 bits, in the machine's order */
         bool own = strncmp(last, "00000000", 8) == 0 || strncmp(last + 6, "7F", 2) == 0 ||
                    (len == 32 && strncmp(last, "01000000", 8) == 0);
@@ -41,6 +42,7 @@ static bool is_listed(int file, uint16_t port)
                 n = strlen(line);
                 memmove(text, line, n + 1);
         }
+
         return false;
 }
 

@@ -13,6 +13,7 @@ void buf_shell_quoted(struct buf *o, const char *word)
                         buf_puts(o, "'\\''");
                 else
                         buf_putc(o, *word);
+
         buf_putc(o, '\'');
 }
 

@@ -9,6 +9,7 @@ int str_to_u64(struct span s, uint64_t *ret_value)
 {
         if (s.n == 0 || s.n > 20 || (s.n > 1 && s.p[0] == '0'))
                 return -1;
+
         uint64_t v = 0;
         for (size_t i = 0; i < s.n; i++) {
                 if (s.p[i] < '0' || s.p[i] > '9')
@@ -17,6 +18,7 @@ int str_to_u64(struct span s, uint64_t *ret_value)
                     __builtin_add_overflow(v, (uint64_t) (s.p[i] - '0'), &v))
                         return -1;
         }
+
         *ret_value = v;
         return 0;
 }
@@ -49,6 +51,7 @@ static int to_units(struct span s, const struct unit *units, size_t count, uint6
                 *ret_value = v;
                 return 0;
         }
+
         return -1;
 }
 
@@ -80,22 +83,27 @@ size_t str_char(struct span s, uint32_t *ret_point)
 {
         if (s.n == 0)
                 return 0;
+
         uint8_t a = s.p[0];
         if (a < 0x80) {
                 *ret_point = a;
                 return 1;
         }
+
         size_t n = a >= 0xf0 && a <= 0xf4 ? 4 : a >= 0xe0 && a < 0xf0 ? 3 : a >= 0xc2 && a < 0xe0 ? 2 : 0;
         if (n == 0 || s.n < n)
                 return 0;
+
         uint32_t v = a & (0x7fu >> n);
         for (size_t i = 1; i < n; i++) {
                 if ((s.p[i] & 0xc0) != 0x80)
                         return 0;
                 v = v << 6 | (s.p[i] & 0x3fu);
         }
+
         if ((n == 3 && v < 0x800) || (n == 4 && (v < 0x10000 || v > 0x10ffff)) || (v >= 0xd800 && v < 0xe000))
                 return 0;
+
         *ret_point = v;
         return n;
 }
@@ -109,6 +117,7 @@ bool str_is_utf8(struct span s)
                         return false;
                 i += k;
         }
+
         return true;
 }
 
@@ -177,6 +186,7 @@ static size_t inert_char(struct span s, uint32_t *before, char piece[16])
                 memcpy(piece, s.p, k);
                 piece[k] = '\0';
         }
+
         *before = v;
         return k ? k : 1;
 }
@@ -187,6 +197,7 @@ char *str_inert(struct span s, char *buf, size_t cap)
         uint32_t before = 0;
         if (cap == 0)
                 return buf;
+
         for (size_t i = 0; i < s.n;) {
                 char piece[16];
                 i += inert_char(span_of(s.p + i, s.n - i), &before, piece);
@@ -202,6 +213,7 @@ char *str_inert(struct span s, char *buf, size_t cap)
                 if (at + 4 <= cap)
                         cut = at;
         }
+
         buf[at] = '\0';
         return buf;
 }
@@ -223,11 +235,14 @@ unsigned str_distance(const char *a, const char *b)
         size_t n = strnlen(a, WORD_MAX + 1), m = strnlen(b, WORD_MAX + 1);
         if (n > WORD_MAX || m > WORD_MAX)
                 return strcmp(a, b) == 0 ? 0 : WORD_MAX + 1;
+
         unsigned d[WORD_MAX + 1][WORD_MAX + 1];
         for (size_t i = 0; i <= n; i++)
                 d[i][0] = (unsigned) i;
+
         for (size_t j = 0; j <= m; j++)
                 d[0][j] = (unsigned) j;
+
         for (size_t i = 1; i <= n; i++) {
                 for (size_t j = 1; j <= m; j++) {
                         unsigned v = d[i - 1][j - 1] + (a[i - 1] != b[j - 1]);
@@ -237,6 +252,7 @@ unsigned str_distance(const char *a, const char *b)
                         d[i][j] = v;
                 }
         }
+
         return d[n][m];
 }
 
@@ -257,10 +273,13 @@ unsigned str_far(const char *given, const char *word)
         unsigned d = str_distance(given, word);
         if (d <= 1 && n > 1)
                 return d;
+
         if (n > 0 && strncmp(given, word, n) == 0)
                 return 2;
+
         if (n > 0 && is_abbreviation(given, word))
                 return 3;
+
         return d <= n / 3 + 1 && n > 2 ? 2 * d : STR_TOO_FAR;
 }
 
@@ -303,10 +322,13 @@ bool path_join(const char *start, const char *path, char *ret, size_t cap)
                         }
                         at += k;
                 }
+
         if (cap < 2)
                 return false;
+
         if (n == 0)
                 ret[n++] = '/';
+
         ret[n] = '\0';
         return true;
 }

@@ -33,22 +33,28 @@ bool variable_looks_secret(const char *name, size_t len)
         size_t n = len < sizeof up - 1 ? len : sizeof up - 1;
         for (size_t i = 0; i < n; i++)
                 up[i] = (char) (name[i] >= 'a' && name[i] <= 'z' ? name[i] - 'a' + 'A' : name[i]);
+
         up[n] = '\0';
         for (size_t i = 0; i < COUNT(whole); i++)
                 if (strcmp(up, whole[i]) == 0)
                         return true;
+
         for (size_t i = 0; i < COUNT(sure); i++)
                 if (strstr(up, sure[i]))
                         return true;
+
         for (size_t i = 0; i < COUNT(harmless); i++)
                 take_out(up, harmless[i]);
+
         for (size_t i = 0; i < COUNT(parts); i++)
                 if (strstr(up, parts[i]))
                         return true;
+
         for (size_t i = 0; i < COUNT(endings); i++) {
                 size_t k = strlen(endings[i]);
                 if (n > k && strcmp(up + n - k, endings[i]) == 0)
                         return true;
         }
+
         return false;
 }

@@ -41,6 +41,7 @@ int bomb_inodes(const char *tag)
                 if (fd < 0)
                         return bomb_stopped(errno, i);
         }
+
         return bomb_through(NAMES);
 }
 
@@ -54,6 +55,7 @@ int bomb_disk(const char *tag)
         for (size_t i = 0; i < most; i++)
                 if (fd_write_all(fd, block, sizeof block) < 0)
                         return bomb_stopped(errno, i);
+
         return bomb_through(most);
 }
 
@@ -64,10 +66,12 @@ int bomb_sparse(const char *tag)
         AUTO_FD(fd, bomb_file());
         if (ftruncate(fd, (off_t) 1 << 40) < 0)
                 return bomb_stopped(errno, 0);
+
         const off_t most = (off_t) MOST_MIB * MIB / 4096;
         for (off_t i = 0; i < most; i++)
                 if (pwrite(fd, "x", 1, i * 64 * KIB) != 1)
                         return bomb_stopped(errno, (size_t) i);
+
         return bomb_through((size_t) most);
 }
 
@@ -86,9 +90,11 @@ int bomb_deep(const char *tag)
         (void) tag;
         if (chdir("/tmp") < 0)
                 return bomb_stopped(errno, 0);
+
         for (size_t i = 0; i < NAMES; i++)
                 if (mkdir("d", 0700) < 0 || chdir("d") < 0)
                         return bomb_stopped(errno, i);
+
         return bomb_through(NAMES);
 }
 
@@ -101,8 +107,10 @@ static int unpack(int fd, unsigned depth, size_t *n)
                                 return -1;
                 return 0;
         }
+
         if (*n >= MOST_MIB * (size_t) (MIB / KIB))
                 return 0;
+
         ++*n;
         return fd_write_all(fd, block, KIB);
 }

@@ -35,6 +35,7 @@ int bomb_heap(const char *tag)
                         return bomb_stopped(errno, i);
                 memset(p, 1, MIB);
         }
+
         return bomb_through(MOST_MIB);
 }
 
@@ -68,6 +69,7 @@ int bomb_memfd(const char *tag)
                         return bomb_stopped(errno, n);
                 n++;
         }
+
         return bomb_through(n);
 }
 
@@ -82,6 +84,7 @@ int bomb_segments(const char *tag)
                 memset(p, 1, 4 * (size_t) MIB);
                 (void) shmdt(p); /* it stays, in no process */
         }
+
         return bomb_through(MOST_MIB);
 }
 
@@ -108,8 +111,10 @@ static size_t read_tree(int at, unsigned depth)
                                 openat(dirfd(d), e->d_name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC),
                                 depth - 1);
         }
+
         if (d)
                 (void) closedir(d);
+
         return n;
 }
 
@@ -142,6 +147,7 @@ int bomb_pipes(const char *tag)
                 (void) fcntl(p[1], F_SETPIPE_SZ, PIPE_SIZE);
                 fill_handle(p[1]);
         }
+
         return bomb_through(HANDLES);
 }
 
@@ -155,5 +161,6 @@ int bomb_sockets(const char *tag)
                 fill_handle(p[0]);
                 fill_handle(p[1]);
         }
+
         return bomb_through(HANDLES);
 }

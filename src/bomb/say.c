@@ -17,9 +17,11 @@ static const char *error_name(int sys)
         } names[] = { { EAGAIN, "EAGAIN" }, { ENOMEM, "ENOMEM" }, { EMFILE, "EMFILE" }, { ENFILE, "ENFILE" },
                       { ENOSPC, "ENOSPC" }, { EFBIG, "EFBIG" },   { E2BIG, "E2BIG" },   { EPERM, "EPERM" },
                       { EACCES, "EACCES" }, { ENOENT, "ENOENT" }, { ENOSYS, "ENOSYS" }, { EIO, "EIO" } };
+
         for (size_t i = 0; i < sizeof names / sizeof *names; i++)
                 if (names[i].sys == sys)
                         return names[i].name;
+
         return "ERROR";
 }
 

@@ -27,9 +27,11 @@ int bomb_cpu(const char *tag)
         (void) tag;
         if (fork() < 0)
                 return bomb_stopped(errno, 0);
+
         time_t end = time(NULL) + SPIN_S;
         for (volatile unsigned long n = 0; time(NULL) < end; n++)
                 ;
+
         return bomb_through(SPIN_S);
 }
 
@@ -45,6 +47,7 @@ int bomb_fork(const char *tag)
                         _exit(0);
                 }
         }
+
         return bomb_through(TASKS);
 }
 
@@ -67,6 +70,7 @@ int bomb_threads(const char *tag)
                 if (bad)
                         return bomb_stopped(bad, i);
         }
+
         return bomb_through(TASKS);
 }
 
@@ -82,6 +86,7 @@ int bomb_timers(const char *tag)
                         return bomb_stopped(errno, i);
                 (void) timer_settime(t, 0, &soon, NULL);
         }
+
         return bomb_through(QUEUED);
 }
 
@@ -94,6 +99,7 @@ int bomb_signals(const char *tag)
         for (size_t i = 0; i < QUEUED; i++)
                 if (sigqueue(getpid(), SIGRTMIN + 1, (union sigval){ 0 }) < 0)
                         return bomb_stopped(errno, i);
+
         return bomb_through(QUEUED);
 }
 
@@ -123,6 +129,7 @@ int bomb_daemon(const char *tag)
                 rest(20000);
                 _exit(0);
         }
+
         rest(100);
         return bomb_through(1);
 }
@@ -133,6 +140,7 @@ int bomb_argv(const char *tag)
         static char *words[ARGUMENTS + 4];
         static char word[ARGUMENT];
         static char again[] = "__bomb", name[] = "argv-end";
+
         (void) tag;
         memset(word, 'x', sizeof word - 1);
         for (size_t n = 64; n <= ARGUMENTS; n *= 2) {
@@ -153,5 +161,6 @@ int bomb_argv(const char *tag)
                 if (status >> 8 != 0)
                         return bomb_stopped(status >> 8 == 7 ? E2BIG : EIO, n);
         }
+
         return bomb_through(ARGUMENTS);
 }

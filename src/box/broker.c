@@ -43,20 +43,25 @@ static int child_main(void *arg)
         const struct birth *x = arg;
         char *const argv[] = { (char[]){ EGRESS_PROGRAM }, NULL }, *const envp[] = { (char[]){ "LANG=C" },
                                                                                      NULL };
+
         /* Not close-on-exec: a caller without standard streams gets one of their numbers for it, and dup2()
          * of a number to itself would leave the mark. */
         int null = open("/dev/null", O_RDWR);
         int control = fcntl(x->control, F_DUPFD_CLOEXEC, EGRESS_CONTROL + 1);
+
         for (int i = 0; i < 3; i++)
                 if (null < 0 || dup2(null, i) < 0)
                         _exit(1);
+
         if (control < 0 || dup2(control, EGRESS_CONTROL) < 0 ||
             syscall(SYS_close_range, EGRESS_CONTROL + 1, ~0U, 0) < 0)
                 _exit(1);
+
         (void) setsid();
         for (int s = 1; s < NSIG; s++)
                 if (s != SIGKILL && s != SIGSTOP)
                         (void) signal(s, SIG_DFL);
+
         (void) sigprocmask(SIG_SETMASK, &x->mask, NULL);
         (void) execve(x->path, argv, envp);
         _exit(127);
@@ -67,6 +72,7 @@ static pid_t spawn(const char *path, int control)
         char *stack = malloc(STACK_BYTES);
         if (!stack)
                 return -1;
+
         struct birth x = { .path = path, .control = control };
         sigset_t all, old;
         (void) sigemptyset(&x.mask);
@@ -100,8 +106,10 @@ static int send_line(struct box *b)
         int ends[2];
         if (b->c.ledger == BOX_LEDGER_OFF)
                 return 0;
+
         if (wire_pair(ends) < 0)
                 return -1;
+
         AUTO_FD(its, ends[1]);
         b->broker.ledger = ends[0];
         return wire_send(b->broker.control, &o, sizeof o, its);
@@ -115,6 +123,7 @@ static int send_all(struct box *b, struct err *e)
                                              .kind = b->c.stage,
                                              .become = b->c.root ? wall_host_id() : 0 };
         AUTO_BUF(text);
+
         policy_canonical_json(b->c.policy, &text);
         bool bad = text.failed;
         bad = bad || (b->c.grants && wire_send(b->broker.control, &grants, sizeof grants, *b->c.grants) < 0);
@@ -129,6 +138,7 @@ static int send_all(struct box *b, struct err *e)
         if (bad || send_text(b, policy, buf_span(&text)) < 0)
                 return err_set(e, ERR_IO, errno, "the policy could not be handed to the broker: %s",
                                strerror(errno));
+
         return 0;
 }
 
@@ -141,6 +151,7 @@ static int open_roots(void)
                 if (fd >= 0 && fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_size <= EGRESS_ROOTS_MAX)
                         return TAKE_FD(fd);
         }
+
         return -1;
 }
 
@@ -150,18 +161,23 @@ int broker_start(struct box *b, struct err *e)
         int ends[2];
         if (!b->c.plan->net)
                 return 0;
+
         if (host_program(EGRESS_PROGRAM, path, sizeof path, e) < 0)
                 return -1;
+
         b->broker.rows = calloc(NET_ROWS_MAX, sizeof *b->broker.rows);
         if (!b->broker.rows)
                 return err_set(e, ERR_MEMORY, errno, "no memory for the broker");
+
         if (wire_pair(ends) < 0)
                 return err_set(e, ERR_IO, errno, "making the line to the broker: %s", strerror(errno));
+
         AUTO_FD(its, ends[1]);
         b->broker.control = ends[0];
         b->broker.pid = spawn(path, its);
         if (b->broker.pid < 0)
                 return err_set(e, ERR_HOST, errno, "the broker could not be started: %s", strerror(errno));
+
         b->r.net = b->broker.rows;
         b->broker.trust = open_roots();
         return send_all(b, e);
@@ -173,6 +189,7 @@ int broker_await(struct box *b, struct err *e)
         AUTO_FD(trust, -1);
         if (!b->c.plan->net)
                 return 0;
+
         if (fd_await(b->broker.control, POLLIN, READY_MS) &&
             wire_recv(b->broker.control, &m, sizeof m, &trust) == 1) {
                 if (m.word == EGRESS_SAYS_READY && (trust >= 0 || !b->c.plan->authority)) {
@@ -190,6 +207,7 @@ int broker_await(struct box *b, struct err *e)
                         return -1;
                 }
         }
+
         (void) err_set(e, ERR_HOST, 0, "the broker %s did not start", EGRESS_PROGRAM);
         return err_hint(e, "is it the one of this version of cordon? `make install` puts both in place");
 }
@@ -210,6 +228,7 @@ static void take_row(struct box *b, const struct egress_row *row)
 {
         if (row->index >= NET_ROWS_MAX)
                 return;
+
         struct egress_row *r = &b->broker.rows[row->index];
         *r = *row;
         (void) str_inert(span_of(row->to, strnlen(row->to, sizeof row->to)), r->to, sizeof r->to);
@@ -230,6 +249,7 @@ static void reap(struct box *b, enum box_broker end)
                 while (waitpid(b->broker.pid, NULL, __WALL) < 0 && errno == EINTR)
                         ;
         }
+
         b->broker.pid = -1;
         if (b->r.broker == BROKER_RUNS)
                 b->r.broker = end;
@@ -241,10 +261,12 @@ void broker_hear(struct box *b)
         int r = wire_recv(b->broker.control, &m, sizeof m, NULL);
         if (r < 0 && errno == EINTR)
                 return;
+
         if (r != 1) {
                 reap(b, BROKER_DIED);
                 return;
         }
+
         b->r.limits_hit |= m.limits & (1u << LIMIT_EGRESS | 1u << LIMIT_INGRESS | 1u << LIMIT_EFFECTS |
                                        1u << LIMIT_RATE);
         b->r.net_lost = m.lost;
@@ -269,11 +291,13 @@ void broker_record(struct box *b)
         AUTO_FD(dir, asks ? ledger_dir_open(true, &e) : -1);
         if (dir >= 0)
                 b->broker.writer = ledger_writer_start(b->r.run, b->r.name, b->broker.ledger, &e);
+
         if (b->broker.writer < 0 && asks) {
                 struct ledger_answer no = { .number = 0 };
                 (void) snprintf(no.why, sizeof no.why, "%.190s", e.what);
                 (void) wire_send(b->broker.ledger, &no, sizeof no, -1);
         }
+
         fd_close(&b->broker.ledger);
 }
 
@@ -310,8 +334,10 @@ static void describe_row(const struct box *b, const struct egress_row *n, struct
         (void) snprintf(d->reason, sizeof d->reason, metadata ? "metadata" : asked ? "name" : "no-door");
         if (metadata)
                 d->permit[0] = '\0';
+
         if (b->one_program)
                 keeper_command_name(b, d->program, sizeof d->program);
+
         /* Through a door that has it already, another line would help nobody: it stands in the wrong place.
          */
         if (n->reason == EGRESS_REASON_PLACEHOLDER && url && space && space < url)
@@ -352,11 +378,13 @@ void broker_finish(struct box *b)
                                 broker_hear(b);
                 }
         }
+
         bool was = b->broker.pid > 0 || b->r.broker != BROKER_NONE;
         reap(b, BROKER_DIED);
         end_writer(b);
         if (!was || b->broker.told)
                 return;
+
         b->broker.told = true;
         note_denials(b);
         note_death(b);

@@ -88,9 +88,11 @@ static enum box_weight weight_of(const char *path, enum wall_tried kind)
                 return any_covers(tried_sockets, sizeof tried_sockets / sizeof *tried_sockets, path)
                                ? BOX_HABIT
                                : BOX_PLAIN;
+
         if (any_covers(habits, sizeof habits / sizeof *habits, path) ||
             any_begins(habit_stems, sizeof habit_stems / sizeof *habit_stems, path))
                 return BOX_HABIT;
+
         bool setting = any_covers(minor_roots, sizeof minor_roots / sizeof *minor_roots, path);
         return setting ? BOX_SETTING : BOX_PLAIN;
 }
@@ -101,9 +103,11 @@ static bool is_on_host(struct box *b, char *path, enum wall_tried kind)
 {
         if (outside_has(b, path))
                 return true;
+
         char *slash = strrchr(path, '/');
         if (kind != TRIED_WRITE || !slash || slash == path)
                 return false;
+
         *slash = '\0';
         return outside_has(b, path);
 }
@@ -121,6 +125,7 @@ static void fill_permit(const struct box *b, struct box_denial *n, char *path, e
                 (void) snprintf(n->permit, sizeof n->permit, "local pty");
                 return;
         }
+
         struct effect f = { .kind = kind, .path = path }, asked = { .kind = kind, .path = n->path };
         struct decision d = policy_decide(b->c.policy, &f);
         const char *never = policy_never_hinted(&asked, b->c.home);
@@ -128,6 +133,7 @@ static void fill_permit(const struct box *b, struct box_denial *n, char *path, e
         (void) snprintf(n->reason, sizeof n->reason, "%s", never ? never : policy_gap_name(d.gap));
         if (!never)
                 policy_smallest_line(&f, &d, &line);
+
         if (!line.failed && line.n < sizeof n->permit)
                 (void) snprintf(n->permit, sizeof n->permit, "%s", buf_str(&line));
 }
@@ -159,6 +165,7 @@ static bool has_linked_door(const struct box *b, const char *path, enum effect_k
                 if (n > 0 && (size_t) n < sizeof named && has_door(b, named, kind))
                         return true;
         }
+
         return false;
 }
 
@@ -174,11 +181,13 @@ static bool came_too_late(const struct box *b, const struct wall_denial *start, 
 {
         if (!start->inside && b->r.wall == WALL_NAMESPACE)
                 return false;
+
         struct effect f = { .kind = EFFECT_RUN, .path = path };
         struct decision d = policy_decide(b->c.policy, &f);
         for (size_t i = 0; i < b->c.plan->rule_count; i++)
                 if (b->c.plan->rules[i].rights & RIGHT_EXEC && path_under(path, b->c.plan->rules[i].path))
                         return false;
+
         return d.door && d.door->optional;
 }
 
@@ -196,6 +205,7 @@ static bool is_found_elsewhere(struct box *b, const char *path)
                 int n = snprintf(other, sizeof other, "%.*s%s", (int) (end - at), at, name);
                 found |= n > 0 && (size_t) n < sizeof other && outside_has(b, other);
         }
+
         return asked && found;
 }
 
@@ -205,10 +215,12 @@ static void note_absent(struct box *b, const char *path, enum wall_tried kind)
         char shown[sizeof b->r.absent[0]];
         if (kind == TRIED_RUN && is_found_elsewhere(b, path))
                 return;
+
         (void) str_inert(span_str(path), shown, sizeof shown);
         for (unsigned i = 0; i < b->r.absent_count; i++)
                 if (strcmp(b->r.absent[i], shown) == 0)
                         return;
+
         if (b->r.absent_count < ABSENT_MAX && weight_of(path, kind) == BOX_PLAIN)
                 memcpy(b->r.absent[b->r.absent_count++], shown, sizeof shown);
 }
@@ -226,6 +238,7 @@ static bool describe_path(struct box *b, const struct wall_denial *d, struct box
         path[sizeof path - 1] = '\0';
         if (path[0] != '/')
                 return false;
+
         (void) snprintf(n->path, sizeof n->path, "%s", path);
         n->on_host = is_on_host(b, path, kind);
         if (!n->on_host && !is_own_program(d)) {
@@ -234,16 +247,20 @@ static bool describe_path(struct box *b, const struct wall_denial *d, struct box
                 note_absent(b, n->path, kind);
                 return false;
         }
+
         /* init asks that itself where it looks at a tree of the box's own. */
         if (b->r.wall == WALL_PROCESS && wall_denial_makes(d) && strcmp(path, n->path) == 0)
                 return false; /* `mkdir -p` heard that it is there, by whatever rule */
+
         if (kind == TRIED_RUN && outside_is_directory(b, path)) {
                 kind = TRIED_READ; /* a link leads through it to the program: it is none itself */
                 (void) snprintf(n->code, sizeof n->code, "%s", tried[kind].word);
         }
+
         bool late = kind == TRIED_RUN && came_too_late(b, d, path);
         if (!late && is_allowed(b, path, tried[kind].effect))
                 return false;
+
         n->weight = weight_of(n->path, kind);
         char shown[sizeof n->what - 16];
         (void) str_inert(span_str(n->path), shown, sizeof shown);
@@ -254,6 +271,7 @@ static bool describe_path(struct box *b, const struct wall_denial *d, struct box
                 fill_permit(b, n, path, tried[kind].effect);
         else
                 (void) snprintf(n->reason, sizeof n->reason, "%s", n->on_host ? "odd-name" : "own-program");
+
         bool seen = kind == TRIED_SOCK && d->inside; /* who connects for the box did not */
         (void) snprintf(n->layer, sizeof n->layer, "%s",
                         b->r.wall == WALL_PROCESS ? "landlock"
@@ -270,18 +288,22 @@ static void describe_call(const struct box *b, const struct wall_denial *d, stru
         bool net = wall_denial_is_net(d), known = net && d->path[0];
         if (net)
                 (void) snprintf(n->code, sizeof n->code, "net");
+
         if (!known)
                 (void) snprintf(n->reason, sizeof n->reason, "%s",
                                 net                   ? "socket"
                                 : wall_denial_runs(d) ? "not-run"
                                 : permit              ? "local"
                                                       : "call");
+
         if (!net && b->r.wall == WALL_PROCESS && !wall_denial_runs(d))
                 permit = NULL; /* it has nothing of its own */
+
         if (known)
                 (void) snprintf(n->permit, sizeof n->permit, "net %s", d->path);
         else
                 (void) snprintf(n->permit, sizeof n->permit, "%s", permit ? permit : "");
+
         (void) snprintf(n->layer, sizeof n->layer, wall_denial_connects(d) ? "net" : "seccomp");
 }
 
@@ -320,6 +342,7 @@ static bool describe_loopback(const struct wall_denial *d, struct box_denial *n)
         (void) snprintf(to, sizeof to, "%.*s", (int) sizeof to - 1, d->path);
         if (!host_listens(to))
                 return false;
+
         (void) snprintf(n->code, sizeof n->code, "net");
         (void) snprintf(n->reason, sizeof n->reason, "loopback");
         (void) snprintf(n->layer, sizeof n->layer, "net");
@@ -357,6 +380,7 @@ static const char *limit_layer(const struct box *b, enum limit_key k)
                 [LIMIT_OUTPUT] = "keeper",  [LIMIT_EGRESS] = "egress", [LIMIT_INGRESS] = "egress",
                 [LIMIT_EFFECTS] = "egress", [LIMIT_RATE] = "egress",
         };
+
         return group ? "cgroup" : others[k];
 }
 
@@ -387,6 +411,7 @@ static bool add_up(struct box_result *r, const struct box_denial *n)
                         r->denials[i].count++;
                         return true;
                 }
+
         return false;
 }
 
@@ -432,9 +457,11 @@ static void note_hidden(struct box *b, const struct wall_denial *d)
         if (d->kind != TRIED_READ || !(keeper_is_private(path) || keeper_is_beside_copy(b, path)) ||
             !outside_has(b, path) || wrote(&b->r, path) || policy_decide(b->c.policy, &f).door)
                 return;
+
         struct box_denial n = {
                 .code = "read", .layer = "mount", .count = 1, .on_host = 1, .weight = BOX_SETTING
         };
+
         keeper_fill_read(&n, path, b->c.home, NULL);
         (void) str_inert(span_of(d->program, strnlen(d->program, sizeof d->program)), n.program,
                          sizeof n.program);
@@ -448,13 +475,16 @@ void keeper_note_effect(struct box *b, const struct wall_denial *d)
         struct box_result *r = &b->r;
         if (b->c.observe != BOX_OBSERVE_ALL || d->kind >= TRIED__COUNT)
                 return;
+
         note_hidden(b, d);
         if (!r->effects)
                 r->effects = calloc(EFFECTS_MAX, sizeof *r->effects);
+
         if (!r->effects || r->effect_count == EFFECTS_MAX) {
                 r->effects_lost++;
                 return;
         }
+
         struct box_effect *e = &r->effects[r->effect_count++];
         e->kind = (enum wall_tried) d->kind;
         (void) snprintf(e->path, sizeof e->path, "%.*s", (int) sizeof d->path - 1, d->path);
@@ -469,11 +499,13 @@ void keeper_note_denial(struct box *b, const struct wall_denial *d)
         struct box_denial n = { .count = 1, .on_host = -1 };
         if (d->kind >= TRIED__COUNT)
                 return;
+
         (void) snprintf(n.code, sizeof n.code, "%s", tried[d->kind].word);
         (void) str_inert(span_of(d->program, strnlen(d->program, sizeof d->program)), n.program,
                          sizeof n.program);
         if (d->reason == REASON_LOOPBACK && !describe_loopback(d, &n))
                 return;
+
         if (d->reason < WALL_REASON__COUNT && reasons[d->reason])
                 describe_reason(d, &n);
         else if (d->kind == TRIED_CALL && d->reason != REASON_LOOPBACK)
@@ -483,7 +515,9 @@ void keeper_note_denial(struct box *b, const struct wall_denial *d)
                         keeper_note_effect(b, d); /* a program that may start */
                 return;
         }
+
         if (add_up(&b->r, &n))
                 return;
+
         keeper_add_denial(b, &n);
 }

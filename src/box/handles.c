@@ -63,13 +63,17 @@ static bool is_image(struct span s)
                       { "BM", 2 },
                       { "II*\0", 4 },
                       { "MM\0*", 4 } };
+
         if (!s.p) /* an empty file is not mapped */
                 return false;
+
         if (s.n >= 12 && memcmp(s.p, "RIFF", 4) == 0) /* a frame of sound and film as well */
                 return memcmp((const char *) s.p + 8, "WEBP", 4) == 0;
+
         for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
                 if (s.n >= kinds[i].n && memcmp(s.p, kinds[i].magic, kinds[i].n) == 0)
                         return true;
+
         return false;
 }
 
@@ -101,12 +105,15 @@ static int check_type(const struct plan_handle *h, int fd, uint64_t size, struct
         static const char *const names[] = { "binary", "text", "json", "image" };
         if (h->type == HANDLE_BINARY)
                 return 0;
+
         void *p = size ? mmap(NULL, size, PROT_READ, MAP_PRIVATE, fd, 0) : NULL;
         if (p == MAP_FAILED)
                 return err_set(e, ERR_IO, errno, "reading the handle %s: %s", h->name, strerror(errno));
+
         bool ok = fits_type(h->type, span_of(p, size));
         if (p)
                 (void) munmap(p, size);
+
         return ok ? 0 : err_set(e, ERR_DOOR, 0, "the handle %s is not %s", h->name, names[h->type]);
 }
 
@@ -123,24 +130,31 @@ static int fill_input(const struct plan_handle *h, int from, int to, struct err 
         struct stat st;
         if (fstat(from, &st) < 0)
                 return err_set(e, ERR_IO, errno, "reading the handle %s: %s", h->name, strerror(errno));
+
         if (S_ISDIR(st.st_mode))
                 return err_set(e, ERR_DOOR, 0, "the handle %s is a directory: a box could climb out of it",
                                h->name);
+
         int more = copy(from, to, h->max);
         if (more < 0)
                 return err_set(e, ERR_IO, errno, "reading the handle %s: %s", h->name, strerror(errno));
+
         if (more > 0) {
                 char size[32];
                 (void) err_set(e, ERR_DOOR, 0, "the handle %s is larger than its %s", h->name,
                                str_from_size(h->max, size));
                 return err_hint(e, "raise it: `in %s max SIZE`", h->name);
         }
+
         if (fstat(to, &st) < 0 || lseek(to, 0, SEEK_SET) < 0)
                 return err_set(e, ERR_IO, errno, "reading the handle %s: %s", h->name, strerror(errno));
+
         if (check_type(h, to, (uint64_t) st.st_size, e) < 0)
                 return -1;
+
         if (seal(to) < 0)
                 return err_set(e, ERR_IO, errno, "sealing the handle %s: %s", h->name, strerror(errno));
+
         return 0;
 }
 
@@ -165,27 +179,34 @@ int handles_open(struct box *b, struct err *e)
                 b->inside.handles[i] = fd;
                 b->inside.handle_count = (unsigned) i + 1;
         }
+
         return 0;
 }
 
 static int publish(const struct plan_handle *h, int from, int to, struct err *e)
 {
         struct stat st;
+
         /* Somebody may still hold it: a program behind a `sock` door. What is checked is what is written. */
         if (seal(from) < 0)
                 return err_set(e, ERR_IO, errno, "the handle %s %s; nothing was written", h->name,
                                errno == EBUSY ? "is in use outside the box" : "cannot be sealed");
+
         if (fstat(from, &st) < 0 || lseek(from, 0, SEEK_SET) < 0)
                 return err_set(e, ERR_IO, errno, "reading the handle %s: %s", h->name, strerror(errno));
+
         if ((uint64_t) st.st_size > h->max) {
                 char size[32];
                 return err_set(e, ERR_LIMIT, 0, "the handle %s is larger than its %s; nothing was written",
                                h->name, str_from_size(h->max, size));
         }
+
         if (check_type(h, from, (uint64_t) st.st_size, e) < 0)
                 return err_in(e, "nothing was written");
+
         if (copy(from, to, h->max) != 0)
                 return err_set(e, ERR_IO, errno, "writing the handle %s: %s", h->name, strerror(errno));
+
         return 0;
 }
 

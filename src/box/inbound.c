@@ -77,6 +77,7 @@ static int add_listener(struct inbound *n, const struct sockaddr *at, socklen_t 
         if (fd < 0 || setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on) < 0 || bind(fd, at, len) < 0 ||
             listen(fd, BACKLOG) < 0 || wait_for(n, fd, n->listener_count, EPOLLIN) < 0)
                 return -1;
+
         n->listeners[n->listener_count++] = (struct listener){ TAKE_FD(fd), n->door_count };
         return 0;
 }
@@ -90,10 +91,12 @@ static int hint_port(const struct door *d, uint16_t port, int sys, struct err *e
         if (sys == EADDRINUSE)
                 return err_hint(e, "another program has this port; for example: listen %u:%s", port + 1u,
                                 inner);
+
         if (sys == EACCES)
                 return err_hint(
                         e, "only root may listen at the host's ports below 1024; for example: --listen %u:%s",
                         port + 8000u, inner);
+
         return -1;
 }
 
@@ -109,16 +112,19 @@ static int open_door(struct inbound *n, const struct door *d, struct err *e)
 
         if (n->listener_count + 2 > LISTENERS_MAX)
                 return err_set(e, ERR_POLICY, 0, "more than %d ports to listen at", LISTENERS_MAX / 2);
+
         if (add_listener(n, (struct sockaddr *) &v4, sizeof v4) < 0) {
                 int sys = errno;
                 (void) err_set(e, ERR_IO, sys, "listen %u: %s", port, strerror(sys));
                 return hint_port(d, port, sys, e);
         }
+
         (void) add_listener(n, (struct sockaddr *) &v6, sizeof v6); /* a host without IPv6 has the other */
         n->doors[n->door_count++] = (struct inbound_door){
                 .port = port,
                 .inner = d->value ? port_of(d->value) : port,
         };
+
         return 0;
 }
 
@@ -127,10 +133,12 @@ static int make_inbound(struct box *b, struct err *e)
         struct inbound *n = b->inbound = calloc(1, sizeof *n);
         if (!n)
                 return err_set(e, ERR_MEMORY, 0, "out of memory");
+
         n->epoll = epoll_create1(EPOLL_CLOEXEC);
         n->pause = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
         if (n->epoll < 0 || n->pause < 0 || wait_for(n, n->pause, KEY_PAUSE, EPOLLIN) < 0)
                 return err_set(e, ERR_IO, errno, "waiting for connections: %s", strerror(errno));
+
         return 0;
 }
 
@@ -147,6 +155,7 @@ int inbound_open(struct box *b, struct err *e)
                 if (open_door(b->inbound, &d[i], e) < 0)
                         return -1;
         }
+
         return 0;
 }
 
@@ -213,10 +222,12 @@ static void accept_from(struct box *b, const struct listener *from)
                         pause_listening(n);
                 return;
         }
+
         n->doors[from->door].connections++;
         if (n->asked_count == ASKED_MAX ||
             wall_connect(&b->child, n->doors[from->door].inner, ++n->last_id) < 0)
                 return; /* closed, as by a server that is busy */
+
         n->asked[n->asked_count].fd = TAKE_FD(fd);
         n->asked[n->asked_count].id = n->last_id;
         n->asked[n->asked_count++].door = from->door;
@@ -228,6 +239,7 @@ static bool forget_unanswered(struct inbound *n, uint32_t id)
         unsigned k = 0;
         while (k < n->asked_count && n->asked[k].id != id)
                 k++;
+
         if (k == n->asked_count)
                 return false;
 
@@ -235,6 +247,7 @@ static bool forget_unanswered(struct inbound *n, uint32_t id)
                 fd_close(&n->asked[i].fd);
                 n->doors[n->asked[i].door].failed++;
         }
+
         n->asked_count -= k;
         memmove(n->asked, n->asked + k, n->asked_count * sizeof *n->asked);
         return true;
@@ -256,6 +269,7 @@ void inbound_connected(struct box *b, uint32_t id, int *fd)
                 n->doors[door].failed++;
                 return;
         }
+
         l->outer = TAKE_FD(outer);
         l->inner = TAKE_FD(*fd);
         l->door = door;
@@ -277,6 +291,7 @@ static ssize_t move(struct half *h, int from, int to, uint64_t room)
                 if (r == 0)
                         (void) shutdown(to, SHUT_WR);
         }
+
         size_t now = h->have < room ? h->have : (size_t) room;
         if (now == 0)
                 return 0;
@@ -284,6 +299,7 @@ static ssize_t move(struct half *h, int from, int to, uint64_t room)
         ssize_t w = send(to, h->bytes + h->sent, now, MSG_DONTWAIT | MSG_NOSIGNAL);
         if (w < 0)
                 return errno == EAGAIN || errno == EINTR || errno == ENOTCONN ? 0 : -1;
+
         h->sent += (size_t) w;
         h->have -= (size_t) w;
         return w;
@@ -354,13 +370,17 @@ void inbound_close(struct box *b)
         struct inbound *n = b->inbound;
         if (!n)
                 return;
+
         for (unsigned i = 0; i < LINKS_MAX; i++)
                 if (n->links[i])
                         end_link(n, i);
+
         for (unsigned i = 0; i < n->asked_count; i++)
                 fd_close(&n->asked[i].fd);
+
         for (unsigned i = 0; i < n->listener_count; i++)
                 fd_close(&n->listeners[i].fd);
+
         fd_close(&n->pause);
         fd_close(&n->epoll);
         n->asked_count = n->listener_count = 0;

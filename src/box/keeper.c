@@ -51,6 +51,7 @@ static void fill_start(struct box *b, bool joins_late)
 static int start_all(struct box *b, struct err *e)
 {
         bool groups_first = keeper_groups_come_first(b);
+
         /* The broker first: it gets ready while the rest is made. A box that trusts an authority of its own
          * needs it before its root is built. */
         if (inbound_open(b, e) < 0 || broker_start(b, e) < 0 || pump_open(b, e) < 0 ||
@@ -58,19 +59,24 @@ static int start_all(struct box *b, struct err *e)
             (groups_first && keeper_groups_make(b, false, e) < 0) ||
             (b->c.plan->authority && broker_await(b, e) < 0))
                 return -1;
+
         bool groups_late = !groups_first && !(b->c.plan->without & WITHOUT_CGROUP);
         fill_start(b, groups_late || keeper_groups_are_joined(b));
         if (b->c.root)
                 pump_own(b, b->start.host_uid, b->start.host_gid);
+
         if (wall_start(&b->start, &b->child, e) < 0)
                 return -1;
+
         (void) keeper_run(b);
         if ((groups_late && keeper_groups_make(b, true, e) < 0) || keeper_groups_enter(b, e) < 0 ||
             (!b->c.plan->authority && broker_await(b, e) < 0) ||
             wall_release(&b->child, keeper_groups_hold(b), e) < 0)
                 return -1;
+
         for (int i = 0; i < 3; i++)
                 fd_close(&b->inside.stdio[i]);
+
         fd_close(&b->broker.trust);
         return 0;
 }
@@ -80,6 +86,7 @@ static struct box *box_new(const struct box_config *c)
         struct box *b = calloc(1, sizeof *b);
         if (!b)
                 return NULL;
+
         b->c = *c;
         b->child = (struct wall_child){ .pid = -1, .pidfd = -1, .control = -1 };
         b->janitor = (struct limit_janitor){ -1, -1 };
@@ -87,8 +94,10 @@ static struct box *box_new(const struct box_config *c)
         b->broker = (struct broker_line){ .pid = -1, .control = -1, .ledger = -1, .writer = -1, .trust = -1 };
         for (unsigned i = 0; i < HANDLES_MAX; i++)
                 b->memfd[i] = -1;
+
         for (unsigned i = 0; i < 3; i++)
                 b->inside.stdio[i] = -1;
+
         limit_group_init(&b->group);
         b->in = b->out[0] = b->out[1] = (struct pump){ .from = -1, .to = -1 };
         b->began_ns = clock_mono_ns();
@@ -111,6 +120,7 @@ static struct calm calm_begin(void)
         static const int ours[] = { SIGPIPE, SIGXFSZ };
         struct calm c;
         sigset_t pending, blocked;
+
         (void) sigemptyset(&blocked);
         (void) sigemptyset(&c.caused);
         (void) sigpending(&pending);
@@ -119,6 +129,7 @@ static struct calm calm_begin(void)
                 if (!sigismember(&pending, ours[i]))
                         (void) sigaddset(&c.caused, ours[i]);
         }
+
         (void) sigprocmask(SIG_BLOCK, &blocked, &c.before);
         return c;
 }
@@ -146,12 +157,14 @@ struct box *box_start(const struct box_config *c, struct err *e)
                 (void) err_set(e, ERR_MEMORY, 0, "no memory for a box");
                 return NULL;
         }
+
         struct calm calm = calm_begin();
         if (names_claim(b, e) < 0 || record_new(b, e) < 0 || start_all(b, e) < 0) {
                 note_error(b, e);
                 box_free(b);
                 b = NULL;
         }
+
         calm_end(&calm);
         return b;
 }
@@ -165,13 +178,16 @@ static void note_up(struct box *b, const struct wall_message *m)
         uint64_t now = clock_mono_ns();
         if (keeper_oom_drain(b)) /* a file of v2 tells of changes since it was last read */
                 keeper_oom_noted(b);
+
         b->up = true;
         registry_open(b);     /* not before: until here every microsecond of ours is the start's */
         b->r.attested = true; /* init says UP only after the probe from inside passed */
         b->r.layers = m->layers;
         if (b->r.memory_by_group || b->r.procs_by_group)
                 b->r.layers |= 1u << LAYER_CGROUP;
+
         b->r.start_ns = now - b->began_ns;
+
         /* init is first where it samples, unless it is held up: it can tell what was used until then. */
         b->sampled = keeper_groups_hold(b) & WALL_SAMPLES;
         uint64_t late_ms = b->sampled ? SAMPLER_LATE_MS : 0;
@@ -180,6 +196,7 @@ static void note_up(struct box *b, const struct wall_message *m)
         for (int sig = 1; box_signal_bit(sig); sig++)
                 if (b->early_signals & box_signal_bit(sig))
                         (void) wall_signal(&b->child, sig);
+
         record_up(b);
 }
 
@@ -187,8 +204,10 @@ static void note_end(struct box *b, const struct wall_end *end)
 {
         if (b->r.cpu_ns < end->cpu_ns)
                 b->r.cpu_ns = end->cpu_ns;
+
         if (b->r.memory_peak < end->max_rss)
                 b->r.memory_peak = end->max_rss;
+
         b->one_program = end->one_program;
         b->r.blind = end->blind;
         b->r.left = end->left;
@@ -196,20 +215,28 @@ static void note_end(struct box *b, const struct wall_end *end)
                          b->r.left_name, sizeof b->r.left_name);
         if (end->disk_full)
                 b->r.limits_hit |= 1u << LIMIT_DISK;
+
         if (end->memory_passed)
                 b->r.limits_hit |= 1u << LIMIT_MEMORY;
+
         if (end->procs_full)
                 b->r.limits_hit |= 1u << LIMIT_PROCS;
+
         if (end->files_full)
                 b->r.limits_hit |= 1u << LIMIT_FILES;
+
         if (end->time_over)
                 keeper_limit_fired(b, LIMIT_TIME);
+
         if (end->disk_over)
                 keeper_limit_fired(b, LIMIT_DISK);
+
         if (end->cpu_over || end->memory_over)
                 keeper_limit_fired(b, end->cpu_over ? LIMIT_CPU : LIMIT_MEMORY);
+
         if (b->r.end != BOX_RUNNING)
                 return;
+
         if (WIFSIGNALED(end->status)) {
                 b->r.end = BOX_SIGNALED;
                 b->r.code = WTERMSIG(end->status);
@@ -228,6 +255,7 @@ static void hear(struct box *b)
                 fd_close(&b->child.control);
                 return;
         }
+
         switch ((enum wall_word) m.word) {
         case WALL_SAYS_TTY:
                 if (fd >= 0 && b->tty < 0)
@@ -276,6 +304,7 @@ static void judge_silence(struct box *b)
 {
         if (b->r.end != BOX_RUNNING)
                 return;
+
         if (b->r.limits_hit & (1u << LIMIT_MEMORY)) {
                 b->r.end = BOX_LIMIT;
                 b->r.limit = LIMIT_MEMORY;
@@ -301,6 +330,7 @@ static void judge_signal(struct box *b)
 {
         if (b->r.end != BOX_SIGNALED && b->r.end != BOX_EXITED)
                 return;
+
         if (b->r.limits_hit & (1u << LIMIT_MEMORY)) {
                 b->r.end = BOX_LIMIT;
                 b->r.limit = LIMIT_MEMORY;
@@ -322,9 +352,11 @@ static void note_usage(struct box *b)
         struct rusage own = { 0 };
         if (b->child.own_pids)
                 return;
+
         (void) getrusage(RUSAGE_SELF, &own);
         if (b->r.cpu_ns == 0)
                 b->r.cpu_ns = b->child.cpu_ns;
+
         if (b->r.memory_peak == 0 && b->child.max_rss > (uint64_t) own.ru_maxrss * 1024)
                 b->r.memory_peak = b->child.max_rss;
 }
@@ -338,6 +370,7 @@ static void judge_streams(struct box *b)
         int sys = b->output_error ? b->output_error : b->input_error;
         if (!what || !sys || b->r.end == BOX_FAILED)
                 return;
+
         b->r.end = BOX_FAILED;
         (void) err_set(&b->r.error, ERR_IO, sys, "%s: %s", what, strerror(sys));
 }
@@ -349,6 +382,7 @@ static void finish(struct box *b)
         fd_close(&b->held);
         if (b->c.keep_output && b->log_on) /* first: who asks from here on finds it there */
                 logs_keep(b);
+
         inbound_close(b);
         broker_finish(b);
         keeper_groups_end(b);
@@ -362,8 +396,10 @@ static void finish(struct box *b)
         judge_streams(b);
         if (b->r.end == BOX_EXITED && b->r.code == 0 && handles_finish(b, &b->r.error) < 0)
                 b->r.end = BOX_FAILED;
+
         if (recording_finish(b, &b->r.error) < 0)
                 b->r.end = BOX_FAILED;
+
         names_release(b); /* before the box cannot be found: who waited for that may take the name */
         fd_close(&b->registry);
         record_finish(b);
@@ -391,11 +427,14 @@ static int wait_ms(struct box *b, int asked)
         const int flush_ms = FLUSH_NS / 1000000 + 1;
         if (b->killed || (b->init_gone && !pump_is_blocked(b)))
                 return asked >= 0 && asked < flush_ms ? asked : flush_ms;
+
         int ms = keeper_next_look_ms(b), soon = record_tick(b);
         if (soon >= 0 && (ms < 0 || soon < ms))
                 ms = soon;
+
         if (ms < 0 || (asked >= 0 && asked < ms))
                 return asked;
+
         return ms;
 }
 
@@ -407,6 +446,7 @@ static bool is_over(const struct box *b)
         uint64_t now = clock_mono_ns();
         if (!b->init_gone || b->child.control >= 0)
                 return false;
+
         bool waited = b->killed && now - b->killed_ns > FLUSH_NS;
         bool flushed = now - b->gone_ns > FLUSH_NS && pump_outputs_idle(b);
         bool enough = b->late_bytes > LATE_MAX; /* more than pipes hold: somebody else goes on writing */
@@ -417,23 +457,31 @@ static void serve(struct box *b, const struct pollfd *p)
 {
         if (p[SLOT_OOM].revents)
                 (void) keeper_oom_drain(b);
+
         if (p[SLOT_OOM].revents || p[SLOT_CONTROL].revents == 0)
                 keeper_limits_look(b, p[SLOT_OOM].revents);
+
         if (p[SLOT_CONTROL].revents)
                 hear(b);
+
         if (p[SLOT_REGISTRY].revents)
                 registry_serve(b);
+
         if (p[SLOT_LEDGER].revents)
                 broker_record(b);
+
         if (p[SLOT_BROKER].revents)
                 broker_hear(b);
+
         if (p[SLOT_INBOUND].revents)
                 inbound_serve(b);
+
         pump_serve(b, p + SLOT_PUMPS, 3);
         if (p[SLOT_PIDFD].revents && !b->init_gone) {
                 b->init_gone = true;
                 b->gone_ns = clock_mono_ns();
         }
+
         if (b->init_gone && b->killed && !p[SLOT_CONTROL].revents) /* its last words are heard */
                 fd_close(&b->child.control);
 }
@@ -442,6 +490,7 @@ static int step(struct box *b, int timeout_ms)
 {
         if (b->child.pid <= 0)
                 return 1;
+
         struct pollfd p[SLOT__COUNT] = {
                 [SLOT_CONTROL] = { .fd = b->child.control, .events = POLLIN },
                 [SLOT_PIDFD] = { .fd = b->init_gone ? -1 : b->child.pidfd, .events = POLLIN },
@@ -452,10 +501,12 @@ static int step(struct box *b, int timeout_ms)
                                   .events = POLLIN }, /* the start is first */
                 [SLOT_INBOUND] = { .fd = inbound_fd(b), .events = POLLIN },
         };
+
         (void) pump_poll(b, p + SLOT_PUMPS);
         int n = poll(p, SLOT__COUNT, wait_ms(b, timeout_ms));
         if (n < 0 && errno == EINTR)
                 return 0;
+
         if (n < 0) { /* a keeper that cannot watch its box ends it */
                 (void) err_set(&b->r.error, ERR_IO, errno, "waiting for the box: %s", strerror(errno));
                 b->r.end = BOX_FAILED;
@@ -464,6 +515,7 @@ static int step(struct box *b, int timeout_ms)
                 if (!is_over(b))
                         return 0;
         }
+
         finish(b);
         return 1;
 }
@@ -494,11 +546,13 @@ static void end_given_up(struct box *b)
 {
         if (!record_is_open(b))
                 return;
+
         note_usage(b);
         if (b->r.end == BOX_RUNNING || b->r.end == BOX_EXITED) {
                 b->r.end = BOX_SIGNALED;
                 b->r.code = SIGKILL;
         }
+
         b->r.wall_ns = clock_mono_ns() - b->began_ns;
         record_finish(b);
 }
@@ -507,6 +561,7 @@ void box_free(struct box *b)
 {
         if (!b)
                 return;
+
         struct calm calm = calm_begin();
         wall_kill(&b->child);
         fd_close(&b->held);

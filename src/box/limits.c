@@ -22,6 +22,7 @@ int keeper_groups_make(struct box *b, bool late, struct err *e)
 {
         if (b->c.plan->without & WITHOUT_CGROUP)
                 return 0;
+
         uint64_t t = clock_mono_ns();
         struct host_cgroups h;
         struct limit_ask ask = { .memory = b->c.plan->limits.value[LIMIT_MEMORY],
@@ -33,15 +34,20 @@ int keeper_groups_make(struct box *b, bool late, struct err *e)
         int r = host_cgroups_read(&h, e);
         if (r == 0)
                 r = limit_group_may(&h, e);
+
         if (r == 0)
                 r = limit_janitor_start(&h, ask.name, &b->janitor, e);
+
         if (r == 0)
                 r = limit_group_open(&b->group, &h, &ask, e);
+
         if (r < 0)
                 limit_janitor_dismiss(&b->janitor);
+
         b->r.group_wait_ns = clock_mono_ns() - t;
         if (r < 0 && !b->c.require_groups)
                 return 0; /* said in the result: rlimits and sampling keep them */
+
         return r;
 }
 
@@ -58,11 +64,14 @@ int keeper_groups_enter(struct box *b, struct err *e)
         bool missed = b->group.v2 >= 0 && b->group.v2_procs < 0 && !b->child.born_in_cgroup;
         if (missed && limit_group_door(&b->group, e) < 0)
                 return -1;
+
         if (b->group.v2_procs >= 0 && wall_join(&b->child, b->group.v2_procs, e) < 0)
                 return -1;
+
         for (unsigned i = 0; i < CONTROLLER__COUNT; i++)
                 if (b->group.v1_tasks[i] >= 0 && wall_join(&b->child, b->group.v1_tasks[i], e) < 0)
                         return -1;
+
         b->r.memory_by_group = b->group.holds_memory;
         b->r.procs_by_group = b->group.holds_procs;
         b->r.cpu_by_group = b->group.counts_cpu;
@@ -91,6 +100,7 @@ void keeper_groups_end(struct box *b)
                 if (u.procs_denied > 0)
                         b->r.limits_hit |= 1u << LIMIT_PROCS;
         }
+
         limit_group_end(&b->group);
         limit_janitor_release(&b->janitor);
 }
@@ -120,10 +130,13 @@ static void look_at_group(struct box *b, uint64_t now)
         b->next_look_ns = now + (kill_may_follow(b, now) ? OOM_LOOK_NS : LOOK_NS);
         if (limit_group_usage(&b->group, &u) < 0)
                 return;
+
         if (u.has_memory && u.oom_kills > 0)
                 keeper_limit_fired(b, LIMIT_MEMORY);
+
         if (!u.has_cpu)
                 return;
+
         uint64_t cap = b->c.plan->limits.value[LIMIT_CPU] * 1000000u;
         if (u.cpu_ns >= cap)
                 keeper_limit_fired(b, LIMIT_CPU);
@@ -164,6 +177,7 @@ static void look_at_start(struct box *b, uint64_t now)
 {
         if (b->r.end != BOX_RUNNING || now < start_deadline(b, now))
                 return;
+
         if (b->asked_ns) {
                 b->r.end = BOX_SIGNALED;
                 b->r.code = asked_to_end(b);
@@ -172,6 +186,7 @@ static void look_at_start(struct box *b, uint64_t now)
                 (void) err_set(&b->r.error, ERR_WALL, 0, "the box was not up after %d s",
                                START_MAX_MS / 1000);
         }
+
         box_kill(b);
 }
 
@@ -180,14 +195,18 @@ void keeper_limits_look(struct box *b, bool oom)
         uint64_t now = clock_mono_ns();
         if (!b->up)
                 look_at_start(b, now);
+
         if (oom)
                 keeper_oom_noted(b);
+
         if (b->up && now >= b->deadline_ns)
                 keeper_limit_fired(b, LIMIT_TIME);
+
         /* Four files: not for every line that the payload writes. */
         bool due = oom || b->group.oom_event < 0 || now >= b->next_look_ns;
         if (b->up && due && (b->group.holds_memory || b->group.counts_cpu))
                 look_at_group(b, now);
+
         if (b->up)
                 keeper_work_look(b, now);
 }
@@ -212,10 +231,13 @@ int keeper_next_look_ms(struct box *b)
         uint64_t now = clock_mono_ns(), next = b->up ? b->deadline_ns : start_deadline(b, now);
         if (b->up && (b->group.counts_cpu || b->oom_ns) && b->next_look_ns < next)
                 next = b->next_look_ns;
+
         if (b->up && b->work && b->tally.soon_ns < next)
                 next = b->tally.soon_ns;
+
         if (next <= now)
                 return 0;
+
         uint64_t ms = (next - now + 999999u) / 1000000u;
         return ms > 3600000u ? 3600000 : (int) ms;
 }

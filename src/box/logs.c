@@ -38,6 +38,7 @@ void logs_add(struct box *b, const void *p, size_t n)
                 memmove(b->log.p, b->log.p + drop, b->log.n - drop);
                 b->log.n -= drop;
         }
+
         buf_add(&b->log, p, n > LOG_MAX / 2 ? LOG_MAX / 2 : n);
 }
 
@@ -70,13 +71,16 @@ static int open_kept(int dir, const char *run, struct kept *k)
         if (fd < 0 || fstat(fd, &st) < 0 || !S_ISREG(st.st_mode) || st.st_uid != geteuid() ||
             st.st_size > LOG_MAX + HEAD_MAX)
                 return -1;
+
         ssize_t n = pread(fd, head, sizeof head - 1, 0);
         char *nl = n > 0 ? memchr(head, '\n', (size_t) n) : NULL;
         if (!nl)
                 return -1;
+
         *nl = '\0';
         *k = (struct kept){ .ended_ns = st.st_mtim.tv_sec * 1000000000ll + st.st_mtim.tv_nsec,
                             .at = nl + 1 - head };
+
         (void) snprintf(k->run, sizeof k->run, "%s", run);
         return read_head(head, k) ? TAKE_FD(fd) : -1;
 }
@@ -98,6 +102,7 @@ static void list_add(struct kept_list *l, const struct kept *k)
                 l->v = more;
                 l->cap = l->cap ? 2 * l->cap : 128;
         }
+
         l->v[l->n++] = *k;
 }
 
@@ -115,12 +120,14 @@ static void list_kept(int logs, struct kept_list *l)
                 fd_close(&own);
                 return;
         }
+
         for (const struct dirent *x; (x = readdir(d));) {
                 struct kept k;
                 AUTO_FD(fd, registry_is_run_id(x->d_name) ? open_kept(logs, x->d_name, &k) : -1);
                 if (fd >= 0)
                         list_add(l, &k);
         }
+
         (void) closedir(d);
         if (l->n > 1)
                 qsort(l->v, l->n, sizeof *l->v, newest_first);
@@ -153,11 +160,13 @@ void logs_keep(const struct box *b)
         AUTO_FD(logs, b->log.failed ? -1 : open_logs(&none));
         if (logs < 0)
                 return;
+
         AUTO_FD(fd, openat(logs, ".", O_WRONLY | O_TMPFILE | O_CLOEXEC, 0600));
         if (fd < 0)
                 write_named(logs, b);
         else if (write_kept(fd, b) == 0)
                 (void) !fd_link(fd, logs, b->r.run);
+
         list_kept(logs, &all);
         for (size_t i = LOGS_KEPT; i < all.n; i++)
                 if (strcmp(all.v[i].run, b->r.run) != 0) /* by a clock that was set back ours is the oldest */
@@ -180,8 +189,10 @@ size_t box_logs_prune(int64_t before_ns)
         AUTO_FD(logs, open_logs(&none));
         if (logs >= 0)
                 list_kept(logs, &all);
+
         for (size_t i = 0; i < all.n; i++)
                 count += all.v[i].ended_ns < before_ns && unlinkat(logs, all.v[i].run, 0) == 0;
+
         return count;
 }
 
@@ -213,9 +224,11 @@ static int find_kept(int logs, const char *which, char ret_run[64], struct err *
                 if (named)
                         return 0;
         }
+
         if (matches > 1)
                 return err_set(e, ERR_USAGE, 0, "%zu boxes answer to %s: give more of the id", matches,
                                which);
+
         return matches ? 0 : no_such(which, e);
 }
 
@@ -230,16 +243,21 @@ static int give_kept(int logs, const char *run, int32_t position, const struct b
                 (void) err_set(e, ERR_GONE, 0, "the box %s is gone, and what it said last with it", run);
                 return err_hint(e, "its keeper was killed; `cordon log --run %s` has what is known", run);
         }
+
         if (fd < 0)
                 return no_such(run, e);
+
         if (fstat(fd, &st) < 0)
                 return err_set(e, ERR_IO, errno, "reading the output of %s: %s", run, strerror(errno));
+
         uint64_t has = (uint64_t) (st.st_size - k.at), fresh = has;
         if (position >= 0 && ((k.bytes - (uint64_t) position) & LOG_POSITION) < has)
                 fresh = (k.bytes - (uint64_t) position) & LOG_POSITION;
+
         (void) lseek(fd, k.at + (off_t) (has - fresh), SEEK_SET);
         for (ssize_t n; (n = read(fd, chunk, sizeof chunk)) > 0;)
                 to->put(to->ctx, chunk, (size_t) n);
+
         return 0;
 }
 
@@ -273,6 +291,7 @@ static int give_live(const char *run, bool follow, int32_t *position, const stru
                 if (follow)
                         (void) poll(NULL, 0, LOOK_MS);
         } while (follow);
+
         return 0;
 }
 
@@ -283,11 +302,14 @@ int box_logs(const char *which, bool follow, const struct box_sink *to, struct e
         int r = registry_find(which, run, e);
         if (r < 0)
                 return -1;
+
         bool runs = r == 0;
         if (runs && (r = give_live(run, follow, &position, to, e)) != 1)
                 return r;
+
         AUTO_FD(logs, open_logs(e));
         if (logs < 0 || (!runs && find_kept(logs, which, run, e) < 0))
                 return -1;
+
         return give_kept(logs, run, position, to, e);
 }

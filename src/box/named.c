@@ -25,12 +25,15 @@ static bool is_in_box(const struct box *b, const char *path)
         for (size_t i = 0; i < sizeof own / sizeof *own; i++)
                 if (path_under(path, own[i]))
                         return true;
+
         for (size_t i = 0; i < b->c.plan->rule_count; i++)
                 if (path_under(b->c.plan->rules[i].path, path))
                         return true;
+
         for (size_t i = 0; i < b->c.plan->step_count; i++)
                 if (path_under(b->c.plan->steps[i].path, path))
                         return true;
+
         return false;
 }
 
@@ -72,11 +75,13 @@ static bool tell(struct box *b, char *path)
         struct box_denial n = { .code = "read", .count = 1, .on_host = 1 };
         if (d.door || strlen(path) >= sizeof n.path || is_told(&b->r, path))
                 return false;
+
         (void) snprintf(n.layer, sizeof n.layer, b->r.wall == WALL_PROCESS ? "landlock" : "mount");
         keeper_command_name(b, n.program, sizeof n.program);
         AUTO_BUF(line);
         if (d.answer != ANSWER_ALLOW) /* else the box may read its own, but that is another */
                 policy_smallest_line(&f, &d, &line);
+
         keeper_fill_read(&n, path, b->c.home, d.answer != ANSWER_ALLOW ? &line : NULL);
         keeper_add_denial(b, &n);
         return true;
@@ -113,6 +118,7 @@ static void fill_written(struct box *b, struct box_denial *n, char *path, bool w
         char up[sizeof n->path], shown[sizeof n->what - 16];
         AUTO_BUF(line);
         size_t k = str_parent(path, strlen(path));
+
         (void) snprintf(up, sizeof up, "%.*s", k ? (int) k : 1, path);
         struct effect f = { .kind = EFFECT_WRITE, .path = whole ? up : path };
         const char *never = policy_never_hinted(&f, b->c.home);
@@ -133,11 +139,13 @@ static unsigned tell_written(struct box *b, const char *word, bool whole)
         if (!is_elsewhere(b, word, path, sizeof path) || strlen(path) >= sizeof n.path ||
             is_told(&b->r, path))
                 return 0;
+
         (void) snprintf(up, sizeof up, "%.*s", (int) str_parent(path, strlen(path)), path);
         n.on_host = outside_has(b, path);
         struct effect f = { .kind = EFFECT_WRITE, .path = path };
         if (policy_decide(b->c.policy, &f).door || !(n.on_host || (up[0] && outside_is_directory(b, up))))
                 return 0;
+
         (void) snprintf(n.layer, sizeof n.layer, b->r.wall == WALL_PROCESS ? "landlock" : "mount");
         keeper_command_name(b, n.program, sizeof n.program);
         fill_written(b, &n, path, whole);
@@ -169,6 +177,7 @@ static bool tell_all_written(struct box *b, const char *const *argv)
         enum writes how = how_it_writes(argv);
         const char *last = NULL, *first = NULL;
         unsigned each = 0;
+
         for (unsigned i = 1; i < WORDS_MOST && argv[i]; i++) {
                 const char *out = output_of(argv, i);
                 if (out)
@@ -180,6 +189,7 @@ static bool tell_all_written(struct box *b, const char *const *argv)
                 first = first ? first : argv[i];
                 last = argv[i];
         }
+
         bool makes = how == WRITES_LAST && last != first && makes_directory(b, first, last);
         unsigned told = how == WRITES_LAST && last != first ? tell_written(b, last, makes) : 0;
         return each || (makes && told);
@@ -194,6 +204,7 @@ static bool url_in(const char *word, const char *scheme, char *ret, size_t cap)
         size_t n = at ? strlen(scheme) + strcspn(at + strlen(scheme), "/ \t\n\"'`?#;|&<>()$\\{}@,") : 0;
         if (n <= (at ? strlen(scheme) : 0) || n + 2 > cap)
                 return false;
+
         memcpy(ret, at, n);
         ret[n] = '/';
         ret[n + 1] = '\0';
@@ -210,9 +221,11 @@ static void tell_host(struct box *b, const char *url)
         struct err e;
         AUTO_BUF(line);
         AUTO_BUF(text);
+
         buf_printf(&text, "net GET %s", url);
         if (text.failed || policy_effect_parse(buf_str(&text), &none, &f, &e) < 0)
                 return;
+
         bool local = strcmp(f.net.host, "localhost") == 0; /* no door bears the name: the box itself has it */
         struct decision d = policy_decide(b->c.policy, &f);
         bool denied = d.answer != ANSWER_ALLOW && d.gap != GAP_METHOD && d.gap != GAP_URL_PATH;
@@ -226,6 +239,7 @@ static void tell_host(struct box *b, const char *url)
                         metadata ? "metadata" : policy_gap_name(GAP_NO_DOOR));
         if (!metadata && !line.failed && line.n < sizeof n.permit)
                 (void) snprintf(n.permit, sizeof n.permit, "%s", buf_str(&line));
+
         policy_effect_done(&f);
         if (denied && !is_told(&b->r, n.path)) {
                 keeper_command_name(b, n.program, sizeof n.program);
@@ -240,6 +254,7 @@ static unsigned tell_parts(struct box *b, const char *word)
         static const char between[] = " \t\n=;|&<>()'\"`";
         char part[PATH_MAX], path[PATH_MAX];
         unsigned told = 0;
+
         for (unsigned i = 0; *word && i < PARTS_MOST && told < TOLD_MOST; i++) {
                 size_t n = strcspn(word, between);
                 (void) snprintf(part, sizeof part, "%.*s", (int) (n < sizeof part ? n : 0), word);
@@ -247,6 +262,7 @@ static unsigned tell_parts(struct box *b, const char *word)
                         told += tell(b, path);
                 word += n + strspn(word + n, between);
         }
+
         return told;
 }
 
@@ -275,16 +291,21 @@ void keeper_note_named(struct box *b)
         const struct plan *p = b->c.plan;
         bool seen = b->c.observe == BOX_OBSERVE_DENIALS || b->c.observe == BOX_OBSERVE_ALL;
         unsigned told = 0;
+
         if (b->r.end != BOX_EXITED || !seen)
                 return;
+
         if (b->r.code == 0) {
                 name_refused_host(b);
                 return;
         }
+
         if (b->r.limits_hit) /* that is why: what it made itself was not refused */
                 return;
+
         if (tell_all_written(b, p->argv))
                 return;
+
         for (unsigned i = 1; i < WORDS_MOST && told < TOLD_MOST && p->argv[i]; i++) {
                 const char *word = p->argv[i];
                 bool whole = word[0] != '-' && meant(b, word, path, sizeof path);

@@ -18,6 +18,7 @@ static int set_lock(int fd, short type, const char *name)
         struct sha256 s;
         uint8_t digest[32];
         uint64_t at = 0;
+
         sha256_init(&s);
         sha256_add(&s, name, strlen(name));
         sha256_end(&s, digest);
@@ -38,19 +39,23 @@ int names_claim(struct box *b, struct err *e)
         const char *name = b->c.name;
         if (!name)
                 return 0;
+
         AUTO_FD(dir, store_open(e));
         if (dir < 0)
                 return cannot(name, e);
+
         AUTO_FD(fd, openat(dir, "names", O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600));
         if (fd >= 0 && set_lock(fd, F_WRLCK, name) == 0) {
                 b->name_lock = TAKE_FD(fd);
                 return 0;
         }
+
         if (fd < 0 || (errno != EAGAIN && errno != EACCES)) {
                 (void) err_set(e, ERR_IO, errno, "locking `names` in the state directory: %s",
                                strerror(errno));
                 return cannot(name, e);
         }
+
         (void) err_set(e, ERR_USAGE, 0, "a box of yours that runs is called %s already", name);
         return err_hint(e, "`cordon stop %s` ends it; or give this one another name", name);
 }

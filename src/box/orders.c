@@ -23,9 +23,11 @@ void box_kill(struct box *b)
 {
         if (!b->killed)
                 b->killed_ns = clock_mono_ns();
+
         b->killed = true;
         if (b->child.pid <= 0)
                 return;
+
         limit_thaw(b->child.pid);
         if (!b->child.own_pids)
                 fd_close(&b->child.control); /* init then ends its stragglers itself */

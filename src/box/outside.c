@@ -18,12 +18,15 @@ static int look(struct box *b, const char *path, int flags)
         flags |= O_PATH | O_CLOEXEC; /* opens nothing, and mounts nothing by itself */
         if (!b->slow)
                 b->slow = host_slow_read();
+
         if (b->slow && !host_slow_any(b->slow))
                 return open(path, flags);
+
         if (!b->slow || host_slow_covers(b->slow, path)) {
                 errno = EAGAIN;
                 return -1;
         }
+
         return fd_open2(AT_FDCWD, path, (uint64_t) flags | O_NOFOLLOW,
                         RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS);
 }

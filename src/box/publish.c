@@ -87,12 +87,14 @@ static int open_copy(struct box_copy *c, const struct plan_step *s, struct err *
         AUTO_FD(at, c->dir < 0 ? -1 : openat(c->dir, c->name, O_PATH | O_NOFOLLOW | O_CLOEXEC));
         if (at < 0 || fstat(at, &c->base) < 0)
                 return err_set(e, ERR_DOOR, errno, "opening the door %s: %s", c->path, strerror(errno));
+
         if (!S_ISREG(c->base.st_mode) || c->base.st_dev != s->dev || c->base.st_ino != s->ino)
                 return err_set(e, ERR_DOOR, ESTALE, "%s changed while the box was starting", c->path);
 
         c->from = fd_reopen(at, O_RDONLY | O_NONBLOCK);
         if (c->from < 0)
                 return err_set(e, ERR_DOOR, errno, "opening the door %s: %s", c->path, strerror(errno));
+
         remove_left(c);
         return 0;
 }
@@ -102,9 +104,11 @@ int keeper_copies_open(struct box *b, struct err *e)
         const struct plan *p = b->c.plan;
         if (p->copies == 0)
                 return 0;
+
         b->copies = calloc(p->copies, sizeof *b->copies);
         if (!b->copies)
                 return err_set(e, ERR_MEMORY, ENOMEM, "no memory for the doors");
+
         for (unsigned i = 0; i < p->copies; i++)
                 b->copies[i].dir = b->copies[i].from = b->copies[i].inside = b->copies[i].out = -1;
 
@@ -115,6 +119,7 @@ int keeper_copies_open(struct box *b, struct err *e)
                 if (s->kind == STEP_COPY)
                         b->copy_fds[s->layer] = b->copies[s->layer].from;
         }
+
         return 0;
 }
 
@@ -149,12 +154,14 @@ static int copy_bytes(int from, int to)
         char chunk[CHUNK];
         off_t at = 0;
         ssize_t n;
+
         while ((n = pread(from, chunk, sizeof chunk, at)) > 0) {
                 for (ssize_t k, done = 0; done < n; done += k)
                         if ((k = pwrite(to, chunk + done, (size_t) (n - done), at + done)) < 0)
                                 return -1;
                 at += n;
         }
+
         return n < 0 ? -1 : ftruncate(to, at);
 }
 
@@ -168,6 +175,7 @@ static bool has_same_bytes(int x, int y)
                 if (n == 0)
                         return true;
         }
+
         return false;
 }
 
@@ -218,15 +226,20 @@ static int write_in_place(struct box_copy *c, int from, const struct stat *st, b
                 openat(c->dir, c->name, (bytes ? O_WRONLY : O_RDONLY) | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
         if (to < 0)
                 return errno == EACCES || errno == ETXTBSY ? OTHERWISE : -1;
+
         if (fstat(to, &now) < 0)
                 return -1;
+
         if (is_changed(c, &now))
                 return CHANGED;
+
         if (bytes && (prepare_in_place(to, &now, st->st_size) < 0 || copy_bytes(from, to) < 0))
                 return -1;
+
         mode_t mode = st->st_mode & 0777;
         if ((mode != (c->base.st_mode & 0777) && fchmod(to, mode) < 0) || set_times(to, st) < 0)
                 return -1;
+
         c->outcome = OUTCOME_WRITTEN;
         c->out = TAKE_FD(to);
         return DONE;
@@ -245,6 +258,7 @@ static void copy_attributes(const struct box_copy *c, int to)
                 if (n >= 0)
                         (void) fsetxattr(to, name, value, (size_t) n, 0);
         }
+
         (void) !fchown(to, (uid_t) -1, c->base.st_gid);
 }
 
@@ -263,6 +277,7 @@ static int fill_new(const struct box_copy *c, int from, const struct stat *st, i
         (void) flock(to, LOCK_EX | LOCK_NB);
         if (copy_bytes(from, to) < 0)
                 return -1;
+
         copy_attributes(c, to);
         return fchmod(to, (st->st_mode & 0777) | ON_ITS_WAY) < 0 || set_times(to, st) < 0 || fdatasync(to) < 0
                        ? -1
@@ -297,15 +312,18 @@ static int put_in_place(const struct box_copy *c, const char *beside, int to)
         struct stat own, out;
         if (fstat(to, &own) < 0)
                 return -1;
+
         if (rename_how(c, beside, c->name, RENAME_EXCHANGE) < 0) {
                 if (errno == EINVAL || errno == ENOSYS) /* this filesystem cannot */
                         return is_changed_outside(c) ? CHANGED : renameat(c->dir, beside, c->dir, c->name);
                 return errno == ENOENT ? CHANGED : -1;
         }
+
         if (fstatat(c->dir, beside, &out, AT_SYMLINK_NOFOLLOW) == 0 && is_like(&out, &c->base)) {
                 (void) unlinkat(c->dir, beside, 0);
                 return DONE;
         }
+
         swap_back(c, beside, own.st_ino);
         return CHANGED;
 }
@@ -323,9 +341,11 @@ static int replace(struct box_copy *c, const char *run, int from, const struct s
         char name[BESIDE_MAX];
         bool named;
         struct stat left;
+
         name_beside(c, name);
         if (fstatat(c->dir, name, &left, AT_SYMLINK_NOFOLLOW) == 0) /* of somebody who lives, or unknown */
                 (void) snprintf(name, sizeof name, ".cordon-%s", run);
+
         AUTO_FD(to, open_new(c, name, &named));
         if (to < 0)
                 return -1;
@@ -333,12 +353,15 @@ static int replace(struct box_copy *c, const char *run, int from, const struct s
         int r = fill_new(c, from, st, to);
         if (r == 0 && is_changed_outside(c))
                 r = CHANGED;
+
         if (r == 0 && !named) {
                 r = fd_link(to, c->dir, name);
                 named = r == 0;
         }
+
         if (r == 0)
                 r = put_in_place(c, name, to);
+
         if (r != DONE) {
                 int sys = errno;
                 if (named)
@@ -346,8 +369,10 @@ static int replace(struct box_copy *c, const char *run, int from, const struct s
                 errno = sys;
                 return r;
         }
+
         if (fchmod(to, st->st_mode & 0777) < 0)
                 return -1;
+
         c->outcome = OUTCOME_REPLACED;
         c->out = TAKE_FD(to);
         return DONE;
@@ -363,9 +388,11 @@ static int keep_bytes(const struct box *b, const struct box_copy *c, int from, c
         AUTO_FD(dir, kept < 0 ? -1 : store_dir(kept, b->r.run, e));
         if (dir < 0 || store_path(state, e) < 0)
                 return -1;
+
         AUTO_FD(to, openat(dir, c->name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600));
         if (to < 0 || copy_bytes(from, to) < 0)
                 return failed(c, "keeping the box's version of", e);
+
         (void) snprintf(ret, cap, "%s/kept/%s/%s", state, b->r.run, c->name);
         return 0;
 }
@@ -376,6 +403,7 @@ static int conflict(const struct box *b, struct box_copy *c, int from, struct er
         c->outcome = OUTCOME_CONFLICT;
         if (from >= 0 && keep_bytes(b, c, from, path, sizeof path, e) < 0)
                 return -1;
+
         (void) err_set(e, ERR_DOOR, 0, "%s changed on the host while the box ran: not %s", c->path,
                        from < 0 ? "removed" : "written");
         return from < 0 ? -1 : err_hint(e, "the box's version is %s", path);
@@ -389,13 +417,16 @@ static int take_away(const struct box_copy *c, const char *run)
         (void) snprintf(name, sizeof name, ".cordon-%s", run);
         if (is_changed_outside(c))
                 return CHANGED;
+
         if (rename_how(c, c->name, name, RENAME_NOREPLACE) < 0)
                 return errno == EINVAL || errno == ENOSYS ? unlinkat(c->dir, c->name, 0) : -1;
+
         if (fstatat(c->dir, name, &out, AT_SYMLINK_NOFOLLOW) == 0 && is_like(&out, &c->base))
                 return unlinkat(c->dir, name, 0);
 
         if (rename_how(c, name, c->name, RENAME_NOREPLACE) < 0 && errno == EEXIST)
                 (void) unlinkat(c->dir, name, 0); /* the host saved it once more */
+
         return CHANGED;
 }
 
@@ -404,8 +435,10 @@ static int remove_published(const struct box *b, struct box_copy *c, struct err 
         int r = take_away(c, b->r.run);
         if (r == CHANGED)
                 return conflict(b, c, -1, e);
+
         if (r < 0)
                 return failed(c, "removing", e);
+
         c->outcome = OUTCOME_REMOVED;
         return 0;
 }
@@ -418,8 +451,10 @@ static int publish_file(const struct box *b, struct box_copy *c, int from, const
         if (same_inode && !bytes && (st->st_mode & 0777) == (c->base.st_mode & 0777) &&
             same_time(&st->st_mtim, &c->base.st_mtim))
                 return 0;
+
         if ((uint64_t) st->st_size > b->c.plan->limits.value[LIMIT_DISK])
                 return err_set(e, ERR_LIMIT, EFBIG, "%s is larger than limit disk: not written", c->path);
+
         if (is_changed_outside(c))
                 return conflict(b, c, from, e);
 
@@ -428,10 +463,13 @@ static int publish_file(const struct box *b, struct box_copy *c, int from, const
         int r = in_place ? write_in_place(c, from, st, bytes) : OTHERWISE;
         if (r == OTHERWISE)
                 r = replace(c, b->r.run, from, st);
+
         if (r < 0 && errno == EBUSY && same_inode) /* a mount point */
                 r = write_in_place(c, from, st, bytes);
+
         if (r == CHANGED)
                 return conflict(b, c, from, e);
+
         return r != DONE ? failed(c, "writing", e) : 0;
 }
 
@@ -441,11 +479,14 @@ static int publish(const struct box *b, struct box_copy *c, struct err *e)
         AUTO_FD(at, openat(c->inside, c->name, O_PATH | O_NOFOLLOW | O_CLOEXEC));
         if (at < 0)
                 return errno == ENOENT ? remove_published(b, c, e) : failed(c, "reading the box's", e);
+
         if (fstat(at, &st) < 0)
                 return failed(c, "reading the box's", e);
+
         if (!S_ISREG(st.st_mode))
                 return err_set(e, ERR_DOOR, 0, "the box left something that is not a file as %s: not written",
                                c->path);
+
         AUTO_FD(from, fd_reopen(at, O_RDONLY | O_NONBLOCK));
         return from < 0 ? failed(c, "reading the box's", e) : publish_file(b, c, from, &st, e);
 }
@@ -460,6 +501,7 @@ void keeper_copies_publish(struct box *b)
                 b->r.error = e;
                 b->r.end = BOX_FAILED;
         }
+
         for (unsigned i = 0; b->copies && i < b->c.plan->copies; i++)
                 fd_close(&b->copies[i].inside); /* once */
 }
@@ -492,6 +534,7 @@ void keeper_copies_close(struct box *b)
                 for (size_t k = 0; k < sizeof all / sizeof *all; k++)
                         fd_close(all[k]);
         }
+
         free(b->copies);
         b->copies = NULL;
 }

@@ -29,16 +29,20 @@ static int open_outlet(struct pump *p, int fd, struct err *e)
         p->to = fd;
         if (fd < 0)
                 return 0;
+
         if (fstat(fd, &st) <
             0) /* one that the caller closed is none; what is said to another is not dropped */
                 return errno == EBADF ? 0
                                       : err_set(e, ERR_IO, errno, "looking where the output goes: %s",
                                                 strerror(errno));
+
         p->outlet = OUTLET_FILE;
         if (S_ISSOCK(st.st_mode))
                 p->outlet = OUTLET_SOCKET;
+
         if (S_ISREG(st.st_mode) || S_ISSOCK(st.st_mode))
                 return 0;
+
         p->outlet = OUTLET_POLITE;
         int own = fd_reopen(fd, O_WRONLY | O_NONBLOCK | O_NOCTTY);
         if (own >= 0) {
@@ -46,6 +50,7 @@ static int open_outlet(struct pump *p, int fd, struct err *e)
                 p->own_to = true;
                 p->outlet = OUTLET_NONBLOCK;
         }
+
         return 0;
 }
 
@@ -76,12 +81,16 @@ static int open_output(struct box *b, int stream, struct err *e)
                                ? err_set(e, ERR_IO, errno, "making a pipe: %s", strerror(errno))
                                : 0;
         }
+
         if (open_outlet(p, b->c.io.out[stream - 1], e) < 0)
                 return -1;
+
         if (b->c.plan->tty)
                 return 0; /* the terminal comes from init */
+
         if (open_pipe(ends, false, e) < 0)
                 return -1;
+
         p->from = ends[0];
         p->own_from = true;
         b->inside.stdio[stream] = ends[1];
@@ -93,9 +102,11 @@ static int open_input(struct box *b, struct err *e)
         b->in.from = b->c.io.in;
         if (b->c.plan->tty)
                 return 0;
+
         int ends[2];
         if (open_pipe(ends, true, e) < 0)
                 return -1;
+
         b->inside.stdio[0] = ends[0];
         b->in.to = ends[1];
         b->in.own_to = true;
@@ -104,6 +115,7 @@ static int open_input(struct box *b, struct err *e)
                 fd_close(&b->in.to);
                 b->in.from = -1;
         }
+
         return 0;
 }
 
@@ -136,8 +148,10 @@ static void close_pump(struct pump *p)
 {
         if (p->own_from)
                 fd_close(&p->from);
+
         if (p->own_to)
                 fd_close(&p->to);
+
         p->from = p->to = -1;
         free(p->buffer);
         p->buffer = NULL;
@@ -179,11 +193,13 @@ static ssize_t put(const struct pump *p, const char *at, size_t n)
 {
         if (p->outlet == OUTLET_SOCKET)
                 return send(p->to, at, n, MSG_DONTWAIT | MSG_NOSIGNAL);
+
         struct pollfd ready = { .fd = p->to, .events = POLLOUT };
         if (p->outlet == OUTLET_POLITE && poll(&ready, 1, 0) != 1) {
                 errno = EAGAIN;
                 return -1;
         }
+
         return write(p->to, at, p->outlet == OUTLET_POLITE && n > PIPE_BUF ? PIPE_BUF : n);
 }
 
@@ -205,6 +221,7 @@ static bool flush(struct pump *p)
                 p->sent += (size_t) k;
                 p->mid_line = k > 0 ? p->buffer[p->sent - 1] != '\n' : p->mid_line;
         }
+
         p->have = p->sent = 0;
         p->blocked = false;
         return true;
@@ -251,28 +268,35 @@ static void serve_output(struct box *b, int stream, short events)
                 end_output(p);
                 return;
         }
+
         uint64_t cap = b->c.plan->limits.value[LIMIT_OUTPUT];
         uint64_t room = cap - b->r.output_bytes;
         if (!has_room(p))
                 return;
+
         ssize_t n = read(p->from, p->buffer, PUMP_BUFFER);
         if (n < 0 && (errno == EAGAIN || errno == EINTR))
                 return;
+
         if (n <= 0) { /* a terminal whose other end is gone says EIO */
                 end_output(p);
                 return;
         }
+
         b->late_bytes += b->init_gone ? (uint64_t) n : 0;
         if ((uint64_t) n > room) {
                 n = (ssize_t) room;
                 b->r.output_truncated = true;
         }
+
         b->r.output_bytes += (uint64_t) n;
         record_bytes(b, stream, p->buffer, (size_t) n);
         if (b->log_on)
                 logs_add(b, p->buffer, (size_t) n);
+
         if (b->c.io.sink)
                 b->c.io.sink(b->c.io.sink_ctx, stream, p->buffer, (size_t) n);
+
         p->have = p->outlet == OUTLET_NONE ? 0 : (size_t) n;
         p->sent = 0;
         hand_on(b, p);
@@ -287,6 +311,7 @@ static void end_input(struct box *b)
                 (void) !write(b->tty, &eot, 1);
         else
                 fd_close(&b->in.to);
+
         b->in.from = -1;
         b->in.have = 0;
 }
@@ -318,15 +343,19 @@ static void serve_input(struct box *b)
         struct pump *p = &b->in;
         if (!has_room(p))
                 return;
+
         ssize_t n = read(p->from, p->buffer, PUMP_BUFFER);
         if (n < 0 && (errno == EAGAIN || errno == EINTR))
                 return;
+
         if (n < 0 && !is_no_input(p->from))
                 b->input_error = errno;
+
         if (n <= 0) {
                 end_input(b);
                 return;
         }
+
         record_bytes(b, 0, p->buffer, (size_t) n);
         p->have = (size_t) n;
         p->sent = 0;
@@ -337,6 +366,7 @@ static void serve_input(struct box *b)
 unsigned pump_poll(struct box *b, struct pollfd *p)
 {
         struct pump *all[] = { &b->in, &b->out[0], &b->out[1] };
+
         /* The payload can speak before init has said that it runs. Then its words wait: a callback that kills
          * the box upon them would otherwise make a start that succeeded look like one that failed. */
         bool may_speak = b->up || b->init_gone || b->child.control < 0;
@@ -349,6 +379,7 @@ unsigned pump_poll(struct box *b, struct pollfd *p)
                 else if (live)
                         p[i] = (struct pollfd){ .fd = all[i]->from, .events = POLLIN };
         }
+
         return 3;
 }
 

@@ -24,6 +24,7 @@ static void name_pipe(int fd, char ret[80])
         ret[0] = '\0';
         if (fd < 0 || fstat(fd, &st) < 0 || !S_ISFIFO(st.st_mode))
                 return;
+
         (void) fd_get(AT_FDCWD, "/proc/sys/kernel/random/boot_id", boot, sizeof boot);
         (void) snprintf(ret, 80, "%llx:%llu@%s", (unsigned long long) st.st_dev,
                         (unsigned long long) st.st_ino, boot);
@@ -45,6 +46,7 @@ static void put_command(const struct box *b, struct ledger_record *r, char diges
         sha256_init(&s);
         for (; *v; v++)
                 sha256_add(&s, *v, strlen(*v) + 1);
+
         record_digest(&s, digest);
         r->digest = digest;
         r->target = b->c.plan->argv[0];
@@ -56,12 +58,14 @@ static int add_start(struct box *b, bool durable, struct err *e)
         char digest[72], layers[16];
         struct record *c = b->record;
         struct ledger_record r = record_of(b, LEDGER_START, LEDGER_BEGIN);
+
         r.name = "start";
         r.policy = policy_digest(b->c.policy);
         r.trace_in = b->c.trace_in;
         r.trace_out = b->c.trace_out;
         if (b->c.cause)
                 r.parents[r.parent_count++] = b->c.cause;
+
         r.clock_seen = b->c.cause_clock;
         put_command(b, &r, digest);
         (void) snprintf(layers, sizeof layers, "%x", b->r.layers);
@@ -71,6 +75,7 @@ static int add_start(struct box *b, bool durable, struct err *e)
         ledger_more_number(&r, "keeper", getpid());
         if (b->c.trial)
                 ledger_more_number(&r, "trial", 1);
+
         ledger_more_number(&r, "start-us", (int64_t) (b->r.start_ns / 1000));
         return ledger_append(c->ledger, &r, durable, c->start, e);
 }
@@ -100,8 +105,10 @@ static int record_require(struct box *b, struct err *e)
 {
         if (b->c.ledger != BOX_LEDGER_REQUIRE)
                 return 0;
+
         if (begin(b, true, e) == 0)
                 return 0;
+
         struct err why = *e;
         record_off(b, e);
         *e = why;
@@ -113,11 +120,14 @@ int record_new(struct box *b, struct err *e)
 {
         if (b->c.ledger == BOX_LEDGER_OFF)
                 return 0;
+
         b->record = calloc(1, sizeof *b->record);
         if (!b->record)
                 return err_set(e, ERR_MEMORY, 0, "no memory for the ledger");
+
         for (int i = 0; i < STREAMS; i++)
                 sha256_init(&b->record->stream[i].sum);
+
         return record_require(b, e);
 }
 
@@ -128,16 +138,19 @@ void record_up(struct box *b)
                         b->c.ledger == BOX_LEDGER_OFF ? "off: asked for" : "on");
         if (!b->record)
                 return;
+
         if (!b->record->ledger && begin(b, false, &e) < 0) {
                 record_off(b, &e);
                 return;
         }
+
         hide_variables(b);
         record_handles(b, false);
         record_sockets(b);
         record_shown(b);
         if (!b->record)
                 return;
+
         (void) ledger_flush(b->record->ledger, 0, &e); /* busy: it goes with the next */
         ledger_wake_sealer(b->record->ledger);
 }
@@ -162,6 +175,7 @@ void record_bytes(struct box *b, int stream, const void *p, size_t n)
         struct record *c = b->record;
         if (!c)
                 return;
+
         if (stream == 0 && c->stream[0].bytes == 0 && n > 0) {
                 char id[LEDGER_ID_MAX];
                 (void) snprintf(id, sizeof id, "%s.stdin", b->r.run);
@@ -169,9 +183,11 @@ void record_bytes(struct box *b, int stream, const void *p, size_t n)
                 if (!b->record)
                         return;
         }
+
         c->stream[stream].bytes += n;
         if (!c->hardware && c->stream[stream].bytes > HARDWARE_FROM)
                 c->hardware = hash_use_hardware() || true;
+
         sha256_add(&c->stream[stream].sum, p, n);
 }
 
@@ -183,14 +199,17 @@ static void add_end(struct box *b, bool observed)
                 [BOX_RUNNING] = "running", [BOX_FAILED] = "failed",     [BOX_NO_EXEC] = "not started",
                 [BOX_EXITED] = "exited",   [BOX_SIGNALED] = "signaled", [BOX_LIMIT] = "limit"
         };
+
         if (!b->record)
                 return;
+
         char result[64];
         struct ledger_record r = record_of(b, LEDGER_END, LEDGER_OVER);
         r.name = "end";
         (void) snprintf(result, sizeof result, "%s %d", ends[b->r.end], b->r.code);
         if (b->r.end == BOX_LIMIT)
                 (void) snprintf(result, sizeof result, "limit %s", policy_limit_name(b->r.limit));
+
         r.result = result;
         r.bytes = (int64_t) b->r.output_bytes;
         ledger_more_number(&r, "cpu-us", (int64_t) (b->r.cpu_ns / 1000));
@@ -199,11 +218,14 @@ static void add_end(struct box *b, bool observed)
         ledger_more_number(&r, "denials-lost", b->r.denials_lost);
         if (b->r.net_lost)
                 ledger_more_number(&r, "net-lost", b->r.net_lost);
+
         ledger_more_number(&r, "doors", record_own_doors(b));
         if (observed)
                 ledger_more_text(&r, "observed", "all");
+
         if (b->r.error.what[0])
                 ledger_more_text(&r, "error", b->r.error.what);
+
         record_causes(b, &r);
         record_add(b, &r, NULL);
 }
@@ -213,12 +235,14 @@ void record_finish(struct box *b)
         struct err e;
         if (!b->up && b->record && !b->record->ledger)
                 record_up(b); /* a program that could not be started is told too */
+
         record_stream(b, 0);
         record_read_origins(b);
         record_stream(b, 1);
         record_stream(b, 2);
         if (b->r.end == BOX_EXITED && b->r.code == 0)
                 record_handles(b, true);
+
         record_copies(b);
         record_destinations(b);
         record_inbound(b);
@@ -227,6 +251,7 @@ void record_finish(struct box *b)
         add_end(b, record_used(b));
         if (!b->record)
                 return;
+
         b->record->over = true;
         if (ledger_flush(b->record->ledger, END_WAIT_MS, &e) < 0)
                 record_off(b, &e);

@@ -40,6 +40,7 @@ void record_denial(struct box *b, struct box_denial *d)
         bool own_record = strcmp(d->code, "limit") == 0;
         if (!b->record || !b->record->ledger || b->record->over || own_record || d->count == d->recorded)
                 return;
+
         struct ledger_record r = record_of(b, kind_of(d), LEDGER_DENIED);
         r.target = d->what;
         r.result = "denied";
@@ -49,6 +50,7 @@ void record_denial(struct box *b, struct box_denial *d)
         ledger_more_text(&r, "program", d->program);
         if (d->weight != BOX_PLAIN)
                 ledger_more_number(&r, "minor", d->weight);
+
         record_causes(b, &r);
         record_add(b, &r, NULL);
         d->recorded = d->count;
@@ -160,9 +162,11 @@ static void add_door(struct box *b, const struct door *d, int64_t written)
                 r.count = written;
                 record_causes(b, &r);
         }
+
         ledger_more_text(&r, "line", buf_str(&line));
         if (!d->from_stock)
                 ledger_more_number(&r, "own", 1);
+
         record_add(b, &r, NULL);
 }
 
@@ -171,9 +175,11 @@ unsigned record_own_doors(const struct box *b)
         size_t n;
         unsigned own = 0;
         const struct door *d = policy_doors(b->c.policy, &n);
+
         for (size_t i = 0; i < n; i++)
                 own += !d[i].from_stock && (d[i].kind == DOOR_READ || d[i].kind == DOOR_EDIT ||
                                             d[i].kind == DOOR_WRITE || d[i].kind == DOOR_RUN);
+
         return own;
 }
 
@@ -184,11 +190,13 @@ bool record_used(struct box *b)
         size_t n;
         const struct door *d = policy_doors(b->c.policy, &n);
         bool *used = b->record ? keeper_doors_used(b) : NULL, known = used != NULL;
+
         for (size_t i = 0; b->record && i < n; i++) {
                 int64_t written = written_behind(b, &d[i]);
                 if (written || (used && used[i]))
                         add_door(b, &d[i], written);
         }
+
         free(used);
         return known;
 }

@@ -38,6 +38,7 @@ struct ledger_record record_of(const struct box *b, enum ledger_kind k, enum led
                 r.parents[0] = b->record->start;
                 r.parent_count = 1;
         }
+
         return r;
 }
 
@@ -57,9 +58,11 @@ static void fold_inputs(struct box *b)
         r.result = "came in, with others";
         for (unsigned i = 0; i < b->record->input_count; i++)
                 r.parents[r.parent_count++] = b->record->inputs[i];
+
         record_add(b, &r, id);
         if (!b->record)
                 return;
+
         memcpy(b->record->inputs[0], id, sizeof id);
         b->record->input_count = 1;
 }
@@ -78,8 +81,10 @@ void record_causes(struct box *b, struct ledger_record *r)
         struct record *c = b->record;
         for (unsigned i = 0; c && i < c->input_count && r->parent_count < LEDGER_PARENTS_MAX; i++)
                 r->parents[r->parent_count++] = c->inputs[i];
+
         if (!c || b->broker.after == 0 || r->parent_count == LEDGER_PARENTS_MAX)
                 return;
+
         ledger_effect_id(b->r.run, 'r', b->broker.after, c->reply);
         r->parents[r->parent_count++] = c->reply;
 }

@@ -35,6 +35,7 @@ static void add_handle(struct box *b, size_t i)
         char digest[72], door[80], id[LEDGER_ID_MAX] = "", origin[LEDGER_ID_MAX] = "";
         struct span bytes = map_handle(b->memfd[i]);
         int outside = handles_outside(b, h->name);
+
         record_digest_of(bytes, digest);
         (void) snprintf(door, sizeof door, "%s %s", h->out ? "out" : "in", h->name);
         r.door = door;
@@ -46,13 +47,16 @@ static void add_handle(struct box *b, size_t i)
                 record_causes(b, &r);
         else
                 ledger_read_origin(outside, origin);
+
         if (origin[0])
                 r.parents[r.parent_count++] = origin;
+
         record_add(b, &r, id);
         if (b->record && h->out)
                 ledger_stamp_origin(outside, id);
         else if (b->record)
                 record_input(b, id);
+
         if (bytes.n > 0)
                 (void) munmap((void *) (uintptr_t) bytes.p, bytes.n);
 }
@@ -73,6 +77,7 @@ static bool is_behind_door(const struct plan *p, const char *path, const struct 
                     s->dev == st->st_dev && s->ino == st->st_ino && strcmp(s->text, path) == 0)
                         return true;
         }
+
         return false;
 }
 
@@ -87,6 +92,7 @@ static void digest_small(const struct box *b, const char *path, char ret[72])
         if (at < 0 || fstat(at, &st) < 0 || !S_ISREG(st.st_mode) || st.st_size > SMALL_FILE ||
             !is_behind_door(b->c.plan, path, &st))
                 return;
+
         AUTO_FD(fd, fd_reopen(at, O_RDONLY | O_NONBLOCK));
         ssize_t n = fd < 0 ? -1 : pread(fd, bytes, sizeof bytes, 0);
         if (n == st.st_size)
@@ -142,10 +148,12 @@ static bool find_origin(struct box *b, const char *path, char ret_id[LEDGER_ID_M
         AUTO_FD(at, outside_find(b, path, real, sizeof real));
         if (at < 0)
                 return false;
+
         struct effect f = { .kind = EFFECT_READ, .path = real };
         struct decision d = policy_decide(b->c.policy, &f);
         if (d.answer != ANSWER_ALLOW || !d.door || !d.door->path || strcmp(d.door->path, real) == 0)
                 return false; /* a door on the very file: record_shown() told it */
+
         ledger_path_origin(real, ret_id);
         size_t n = strlen(b->r.run);
         return ret_id[0] && !(strncmp(ret_id, b->r.run, n) == 0 && (ret_id[n] == '.' || !ret_id[n]));
@@ -159,6 +167,7 @@ void record_read_origins(struct box *b)
         char origins[BATCH][LEDGER_ID_MAX], last[LEDGER_ID_MAX] = "";
         unsigned found = 0;
         const char *first = NULL;
+
         for (unsigned i = 0; b->record && i <= b->r.effect_count; i++) {
                 const struct box_effect *x = i < b->r.effect_count ? &b->r.effects[i] : NULL;
                 if (x && (x->kind != TRIED_READ || !find_origin(b, x->path, origins[found])))
@@ -182,6 +191,7 @@ void record_read_origins(struct box *b)
                 memcpy(last, id, sizeof last);
                 found = 0;
         }
+
         if (b->record && last[0])
                 record_input(b, last);
 }
@@ -191,8 +201,10 @@ void record_stream(struct box *b, int stream)
         static const char *const doors[] = { "stdin", "stdout", "stderr" };
         struct record *c = b->record;
         char digest[72], origin[LEDGER_ID_MAX] = "";
+
         if (!c || c->stream[stream].bytes == 0)
                 return;
+
         struct ledger_record r = record_of(b, stream ? LEDGER_OUTPUT : LEDGER_HANDLE, LEDGER_OUTCOME);
         record_digest(&c->stream[stream].sum, digest);
         r.door = doors[stream];
@@ -204,9 +216,12 @@ void record_stream(struct box *b, int stream)
                 record_causes(b, &r);
         else
                 ledger_read_origin(b->c.io.in, origin);
+
         if (origin[0])
                 r.parents[r.parent_count++] = origin;
+
         if (stream == 1 && b->r.output_truncated)
                 r.result = "cut at its limit";
+
         record_add(b, &r, NULL);
 }

@@ -19,14 +19,18 @@ int recording_finish(struct box *b, struct err *e)
         const struct box_recording *r = &b->c.recording;
         if (!r->name || !b->up || b->r.end == BOX_FAILED)
                 return 0;
+
         if (b->broker.record_failed) {
                 errno = (int) b->broker.record_failed;
                 return fail(b, strerror(errno), e);
         }
+
         if (b->r.broker != BROKER_DONE)
                 return fail(b, "the broker ended before the box", e);
+
         /* Never over a file that is there: what was recorded before may be what tests rely on. */
         if (fsync(r->fd) < 0 || fd_link(r->fd, r->dir, r->name) < 0)
                 return fail(b, strerror(errno), e);
+
         return 0;
 }

@@ -90,6 +90,7 @@ static void state_json(const struct box *b, struct buf *out)
                         buf_putc(out, ',');
                 buf_json(out, span_str(*v));
         }
+
         struct limit_usage u = { 0 };
         (void) limit_group_usage(&b->group, &u);
         buf_putc(out, ']');
@@ -121,9 +122,11 @@ void registry_serve(struct box *b)
         AUTO_FD(client, accept4(b->registry, NULL, NULL, SOCK_CLOEXEC));
         if (client < 0 || !peer_is(client, b->c.uid))
                 return;
+
         struct ask q;
         if (!fd_await(client, POLLIN, 20) || wire_recv(client, &q, sizeof q, NULL) != 1)
                 return; /* a client that connects and says nothing must not hold up the limits */
+
         AUTO_BUF(out);
         struct ask ok = { 0 };
         switch ((enum box_request) q.request) {
@@ -155,8 +158,10 @@ static int read_answer(int fd, struct buf *out)
         if (fstat(fd, &st) < 0 || !S_ISREG(st.st_mode) || st.st_size > ANSWER_MAX ||
             lseek(fd, 0, SEEK_SET) < 0)
                 return -1;
+
         for (ssize_t n; (n = read(fd, chunk, sizeof chunk)) > 0;)
                 buf_add(out, chunk, (size_t) n);
+
         return 0;
 }
 
@@ -171,6 +176,7 @@ static int join_queue(int fd, const struct sockaddr_un *a, socklen_t n, int *pat
                 (void) poll(NULL, 0, QUEUE_MS);
                 *patience -= QUEUE_MS;
         }
+
         return 0;
 }
 
@@ -180,14 +186,18 @@ static int ask_once(const struct sockaddr_un *a, socklen_t n, struct ask *q, int
         AUTO_FD(fd, socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
         if (fd < 0 || join_queue(fd, a, n, patience) < 0 || !peer_is(fd, getuid()))
                 return -1;
+
         if (wire_send(fd, q, sizeof *q, -1) < 0)
                 return 1;
+
         AUTO_FD(got, -1);
         if (!fd_await(fd, POLLIN, ASK_TIMEOUT_MS))
                 return 2;
+
         struct ask ok;
         if (wire_recv(fd, &ok, sizeof ok, &got) != 1 || got < 0)
                 return 1;
+
         *q = ok;
         return read_answer(got, out);
 }
@@ -203,6 +213,7 @@ static int ask_run(const char *run, struct ask *q, int *patience, struct buf *ou
         int r = 1;
         for (int tries = 0; tries < ASK_TRIES && r == 1; tries++)
                 r = ask_once(&a, n, q, patience, out);
+
         return r > 0 ? 1 : r;
 }
 
@@ -224,6 +235,7 @@ static int look_for_runs(struct buf *runs, size_t *count, struct err *e)
         FILE *f = fopen("/proc/net/unix", "re");
         if (!f)
                 return err_set(e, ERR_IO, errno, "reading /proc/net/unix: %s", strerror(errno));
+
         char line[512], want[32];
         (void) snprintf(want, sizeof want, "@cordon/%u/", getuid());
         while (fgets(line, sizeof line, f)) {
@@ -234,6 +246,7 @@ static int look_for_runs(struct buf *runs, size_t *count, struct err *e)
                 buf_putc(runs, '\0');
                 ++*count;
         }
+
         (void) fclose(f);
         return 0;
 }
@@ -254,17 +267,21 @@ static int each_run(bool (*each)(void *ctx, const char *run), void *ctx, struct 
         for (int i = 0; i < LOOKS; i++)
                 if (look_for_runs(&runs, &count, e) < 0)
                         return -1;
+
         const char **all = calloc(count + 1, sizeof *all);
         if (!all || runs.failed) {
                 free(all);
                 return err_set(e, ERR_MEMORY, ENOMEM, "no memory for the list of boxes");
         }
+
         for (size_t i = 0, at = 0; i < count; i++, at += strlen(runs.p + at) + 1)
                 all[i] = runs.p + at;
+
         qsort(all, count, sizeof *all, by_text);
         for (size_t i = 0; i < count; i++)
                 if ((i == 0 || strcmp(all[i], all[i - 1]) != 0) && !each(ctx, all[i]))
                         break;
+
         free(all);
         return 0;
 }
@@ -284,6 +301,7 @@ static bool list_one(void *ctx, const char *run)
                 l->each(l->ctx, buf_str(&out));
                 l->count++;
         }
+
         return true;
 }
 
@@ -304,6 +322,7 @@ bool registry_is_run_id(const char *which)
                         return false;
                 which += n + 1;
         }
+
         return strlen(which) == 16 && strspn(which, hex) == 16;
 }
 
@@ -320,14 +339,17 @@ static bool find_one(void *ctx, const char *run)
         struct finding *f = ctx;
         char quoted[NAME_MAX_BYTES + 16];
         AUTO_BUF(out);
+
         (void) snprintf(quoted, sizeof quoted, "\"name\":\"%s\"", f->which);
         struct ask q = { .request = BOX_ASK_STATE };
         if (ask_run(run, &q, &f->patience, &out) != 0)
                 return true;
+
         if (strncmp(run, f->which, strlen(f->which)) == 0 || strstr(buf_str(&out), quoted)) {
                 (void) snprintf(f->run, sizeof f->run, "%s", run);
                 f->matches++;
         }
+
         return true;
 }
 
@@ -336,16 +358,19 @@ int registry_find(const char *which, char ret_run[64], struct err *e)
         struct finding f = { .which = which, .patience = PATIENCE_MS };
         if (which[0] == '\0' || strlen(which) >= NAME_MAX_BYTES || strchr(which, '"'))
                 return err_set(e, ERR_USAGE, 0, "that is no name or id of a box");
+
         if (registry_is_run_id(which)) {
                 f.matches = 1;
                 (void) snprintf(f.run, sizeof f.run, "%s", which);
         } else if (each_run(find_one, &f, e) < 0) {
                 return -1;
         }
+
         memcpy(ret_run, f.run, sizeof f.run);
         if (f.matches > 1)
                 return err_set(e, ERR_USAGE, 0, "%u boxes answer to %s: give more of the id", f.matches,
                                which);
+
         return f.matches == 1 ? 0 : 1;
 }
 
@@ -356,6 +381,7 @@ int registry_logs(const char *run, int32_t *position, struct buf *out)
         int r = ask_run(run, &q, &patience, out);
         if (r != 0)
                 return r < 0 ? REGISTRY_GONE : REGISTRY_SILENT;
+
         *position = q.arg & LOG_POSITION;
         return q.request == LOGS_ON ? 0 : REGISTRY_NOT_KEPT;
 }
@@ -368,10 +394,13 @@ int box_ask(const char *which, enum box_request request, int arg, struct buf *ou
         int found = registry_find(which, run, e);
         if (found < 0)
                 return -1;
+
         if (found == 0 && ask_run(run, &q, &patience, out) == 0)
                 return 0;
+
         if (found == 0 && !registry_is_run_id(which))
                 return err_set(e, ERR_GONE, 0, "the box %s did not answer", run);
+
         AUTO_BUF(word);
         buf_shell(&word, which);
         (void) err_set(e, ERR_GONE, 0, "no box of yours is called %s", which);

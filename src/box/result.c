@@ -30,6 +30,7 @@ static void add_limits(const struct box_result *r, struct buf *out)
                         buf_printf(out, "%s\"%s\"", first ? "" : ",", policy_limit_name(k));
                         first = false;
                 }
+
         buf_printf(out, "],\"kept_by\":{\"memory\":\"%s\",\"procs\":\"%s\",\"cpu\":\"%s\"}",
                    r->memory_by_group ? "cgroup" : "sampling", r->procs_by_group ? "cgroup" : "rlimit",
                    r->cpu_by_group ? "cgroup" : "rlimit+sampling");
@@ -50,6 +51,7 @@ static void add_steps(const struct box_denial *d, struct buf *out)
                 { "credential", "see with `cordon vault list` which credentials there are, and until when" },
                 { "call", "no door opens this call: it is one that a box never makes" },
         };
+
         AUTO_BUF(text);
         buf_puts(out, ",\"next_steps\":[");
         if (d->permit[0]) {
@@ -58,22 +60,27 @@ static void add_steps(const struct box_denial *d, struct buf *out)
                            asked ? ", with the port that is meant: only the name was asked for" : "");
                 buf_json(out, span_str(buf_str(&text)));
         }
+
         bool own = d->on_host == 0 && strcmp(d->code, "run") == 0;
         if (own)
                 buf_puts(
                         out,
                         "\"let it be made behind `write DIR` or `edit DIR`, and name that with `run DIR/`\"");
+
         static const char *const paths[] = { "read", "write", "run" };
         bool closed = false; /* to all doors: of the line that would open it nothing can be said */
         for (size_t i = 0; !own && !d->permit[0] && i < sizeof paths / sizeof *paths; i++)
                 closed |= strcmp(d->code, paths[i]) == 0;
+
         if (closed)
                 buf_puts(out, "\"no door opens this path: a box does without\"");
+
         for (size_t i = 0; !own && !closed && i < sizeof steps / sizeof *steps; i++)
                 if (strcmp(steps[i].code, d->code) == 0 && (!d->permit[0] || strcmp(d->code, "call") != 0)) {
                         buf_puts(out, d->permit[0] ? "," : "");
                         buf_json(out, span_str(steps[i].step));
                 }
+
         buf_putc(out, ']');
         out->failed = out->failed || text.failed;
 }
@@ -100,11 +107,13 @@ static void add_denials(const struct box_result *r, struct buf *out)
                 add_steps(d, out);
                 buf_putc(out, '}');
         }
+
         buf_printf(out, "],\"denials_lost\":%u,\"absent\":[", r->denials_lost);
         for (unsigned i = 0; i < r->absent_count; i++) {
                 buf_puts(out, i ? "," : "");
                 buf_json(out, span_str(r->absent[i]));
         }
+
         buf_printf(out, "],\"left\":%u", r->left);
 }
 
@@ -113,6 +122,7 @@ static void add_effects(const struct box_result *r, struct buf *out)
 {
         if (!r->effects)
                 return;
+
         buf_puts(out, ",\"effects\":[");
         for (unsigned i = 0; i < r->effect_count; i++) {
                 const struct box_effect *e = &r->effects[i];
@@ -122,6 +132,7 @@ static void add_effects(const struct box_result *r, struct buf *out)
                 buf_json(out, span_str(e->program));
                 buf_putc(out, '}');
         }
+
         buf_printf(out, "],\"effects_lost\":%u", r->effects_lost);
 }
 
@@ -150,14 +161,17 @@ static void add_row(const struct egress_row *n, struct buf *out)
                 n->connections, n->requests, (unsigned long long) n->sent, (unsigned long long) n->received);
         if (n->seen)
                 buf_printf(out, ",\"seen\":\"%s\"", egress_seen_name(n->seen));
+
         if (n->address[0]) {
                 buf_printf(out, ",\"reach\":\"%s\",\"address\":", egress_reach_name(n->reach));
                 buf_json(out, span_str(n->address));
         }
+
         if (n->why[0]) {
                 buf_puts(out, ",\"why\":");
                 buf_json(out, span_str(n->why));
         }
+
         if (!n->allowed) {
                 buf_puts(out, ",\"permit\":");
                 if (n->permit[0])
@@ -165,6 +179,7 @@ static void add_row(const struct egress_row *n, struct buf *out)
                 else
                         buf_puts(out, "null");
         }
+
         buf_putc(out, '}');
 }
 
@@ -173,15 +188,18 @@ static void add_net(const struct box_result *r, struct buf *out)
 {
         if (r->broker == BROKER_NONE)
                 return;
+
         buf_printf(out, ",\"net\":{\"broker\":\"%s\",\"destinations\":[", broker_names[r->broker]);
         for (unsigned i = 0; i < r->net_count; i++) {
                 if (i > 0)
                         buf_putc(out, ',');
                 add_row(&r->net[i], out);
         }
+
         buf_printf(out, "],\"lost\":%u", r->net_lost);
         if (r->recording)
                 buf_printf(out, ",\"recorded\":%u,\"unrecorded\":%u", r->recorded, r->unrecorded);
+
         buf_putc(out, '}');
 }
 
@@ -194,6 +212,7 @@ static void add_layers(const struct box_result *r, struct buf *out)
                         buf_printf(out, "%s\"%s\"", first ? "" : ",", wall_layer_name(l));
                         first = false;
                 }
+
         buf_puts(out, "]");
 }
 
@@ -212,16 +231,19 @@ void box_result_json(const struct box_result *r, struct buf *out)
                 buf_printf(out, "%d", r->code);
         else
                 buf_puts(out, "null");
+
         buf_puts(out, ",\"signal\":");
         if (r->end == BOX_SIGNALED)
                 buf_printf(out, "%d", r->code);
         else
                 buf_puts(out, "null");
+
         buf_puts(out, ",\"limit\":");
         if (r->end == BOX_LIMIT)
                 buf_printf(out, "\"%s\"", policy_limit_name(r->limit));
         else
                 buf_puts(out, "null");
+
         add_limits(r, out);
         add_ms("wall_ms", r->wall_ns, out);
         add_ms("cpu_ms", r->cpu_ns, out);
@@ -241,5 +263,6 @@ void box_result_json(const struct box_result *r, struct buf *out)
         buf_json(out, span_str(r->ledger));
         if (r->end == BOX_FAILED || r->end == BOX_NO_EXEC)
                 add_error(&r->error, out);
+
         buf_putc(out, '}');
 }

@@ -35,6 +35,7 @@ static void mark_path(const struct marks *m, enum effect_kind kind, char *path)
         char real[PATH_MAX];
         AUTO_FD(at, outside_find(m->b, path, real, sizeof real));
         char *names[] = { path, at >= 0 && strcmp(real, path) != 0 ? real : NULL };
+
         for (size_t i = 0; i < sizeof names / sizeof *names && names[i]; i++) {
                 mark(m, kind, names[i]);
                 if (kind == EFFECT_RUN)
@@ -53,6 +54,7 @@ static int open_program(const struct marks *m, const char *path)
         if (at < 0 || fstat(at, &st) < 0 || !S_ISREG(st.st_mode) ||
             policy_decide(m->b->c.policy, &f).answer != ANSWER_ALLOW)
                 return -1;
+
         return fd_reopen(at, O_RDONLY | O_NONBLOCK | O_NOCTTY);
 }
 
@@ -64,6 +66,7 @@ static void mark_interpreter(const struct marks *m, const char *path)
         ssize_t n = fd < 0 ? -1 : read(fd, line, sizeof line - 1);
         if (n < 3 || line[0] != '#' || line[1] != '!')
                 return;
+
         line[n] = '\0';
         char *at = line + 2 + strspn(line + 2, " \t");
         at[strcspn(at, " \t\n")] = '\0';
@@ -82,20 +85,24 @@ bool *keeper_doors_used(struct box *b)
         static const enum effect_kind kinds[TRIED__COUNT] = {
                 [TRIED_READ] = EFFECT_READ, [TRIED_WRITE] = EFFECT_WRITE, [TRIED_RUN] = EFFECT_RUN
         };
+
         size_t n;
         const struct box_result *r = &b->r;
         struct marks m = { .b = b, .doors = policy_doors(b->c.policy, &n) };
         if (b->c.observe != BOX_OBSERVE_ALL || r->effects_lost || r->effect_count > SEEN_MOST)
                 return NULL;
+
         m.used = calloc(n + 1, sizeof *m.used);
         if (!m.used)
                 return NULL;
+
         for (const char **x = b->c.plan->exec; x && *x;
              x++) { /* the command itself: no call of its own names it */
                 char path[PATH_MAX];
                 (void) snprintf(path, sizeof path, "%s", *x);
                 mark_program(&m, path);
         }
+
         for (unsigned i = 0; i < r->effect_count; i++) {
                 struct box_effect *x = &r->effects[i];
                 if (x->kind == TRIED_RUN)
@@ -103,5 +110,6 @@ bool *keeper_doors_used(struct box *b)
                 else if (kinds[x->kind] != EFFECT_NONE)
                         mark_path(&m, kinds[x->kind], x->path);
         }
+
         return m.used;
 }

@@ -30,6 +30,7 @@ static const struct plan_step *edit_over(const struct plan *p, const char *path)
                     (!best || n > strlen(best->path)))
                         best = s;
         }
+
         return best;
 }
 
@@ -50,6 +51,7 @@ static const char *const *pins_of(const struct plan *p, const struct plan_step *
                 if (s->kind == STEP_PIN && wanted(s) && edit_over(p, s->path) == door)
                         to[(*at)++] = s->path + strlen(door->path) + 1;
         }
+
         to[(*at)++] = NULL;
         return first;
 }
@@ -69,6 +71,7 @@ static int begin(struct box *b, struct work_door_ask *doors, const char **pins, 
                                                    .guards = pins_of(p, s, is_guard, pins, &at),
                                                    .programs = pins_of(p, s, is_program, pins, &at) };
         }
+
         struct work_ask ask = { .run = keeper_run(b),
                                 .box = b->r.name,
                                 .policy = policy_digest(b->c.policy),
@@ -79,9 +82,11 @@ static int begin(struct box *b, struct work_door_ask *doors, const char **pins, 
         b->work = work_begin(&ask, e);
         if (!b->work)
                 return -1;
+
         const struct work_place *places = work_places(b->work);
         for (unsigned i = 0; i < p->edits; i++)
                 b->edits[i] = (struct wall_edit){ places[i].path, places[i].dev, places[i].ino };
+
         return 0;
 }
 
@@ -90,11 +95,13 @@ int keeper_work_begin(struct box *b, struct err *e)
         const struct plan *p = b->c.plan;
         if (p->edits == 0 && !b->c.work_on && !b->c.work_keep)
                 return 0;
+
         if (p->edits == 0) {
                 (void) err_set(e, ERR_USAGE, 0,
                                "an overlay was asked for, but the policy has no `edit` door");
                 return err_hint(e, "add --edit DIR");
         }
+
         struct work_door_ask *doors = calloc(p->edits, sizeof *doors);
         const char **pins = calloc(2 * (p->step_count + p->edits), sizeof *pins);
         b->edits = calloc(p->edits, sizeof *b->edits);
@@ -127,13 +134,16 @@ void keeper_work_look(struct box *b, uint64_t now)
 {
         if (!b->work || now < b->tally.soon_ns)
                 return;
+
         uint64_t disk = b->c.plan->limits.value[LIMIT_DISK], room = work_room(b->work);
         uint64_t entries = disk / ENTRY_BYTES > ENTRIES_LEAST ? disk / ENTRY_BYTES : ENTRIES_LEAST;
         if (!keeper_tally_is_due(&b->tally, now, room, disk))
                 return;
+
         b->tally.room = room;
         if (work_is_over(b->work, disk, entries))
                 keeper_limit_fired(b, LIMIT_DISK);
+
         keeper_tally_rest(&b->tally, now, clock_mono_ns());
 }
 
@@ -143,10 +153,12 @@ void keeper_work_end(struct box *b)
         b->work = NULL;
         if (!w)
                 return;
+
         if (!b->up) {
                 work_drop(w);
                 return;
         }
+
         b->r.has_work = true;
         if (work_end(w, &b->r.work, &b->r.work_error) == 0)
                 b->r.work_error.code = ERR_NONE;

@@ -65,10 +65,12 @@ static void put_command(const cordon_work_outcome *r, const struct apply *a, con
                 buf_puts(out, " --all-but ");
                 buf_shell(out, a->but[i]);
         }
+
         if (a->to) {
                 buf_puts(out, " --to ");
                 buf_shell(out, a->to);
         }
+
         buf_printf(out, " %s", r->run);
         for (; paths && *paths; paths++) {
                 buf_putc(out, ' ');
@@ -87,6 +89,7 @@ static void tell_held(const cordon_work_outcome *r, const struct apply *a, const
         else if (held > 0)
                 cli_note("%zu %s held back; cordon diff %s shows %s", held, plural(held), r->run,
                          held == 1 ? "it" : "them");
+
         if (r->closed > 0)
                 cli_note("%zu %s held back in closed directories; the overlay %s keeps %s", r->closed,
                          plural(r->closed), r->run, r->closed == 1 ? "it" : "them");
@@ -106,12 +109,15 @@ static int tell_apply(const cordon_work_outcome *r, const struct apply *a, const
                          r->run);
                 return 1;
         }
+
         if (r->applied > 0 && !a->patch)
                 cli_note("%zu %s applied%s%s; cordon undo %s takes it back", r->applied, plural(r->applied),
                          a->to ? " to " : "", a->to ? a->to : "", r->run);
+
         tell_held(r, a, paths);
         if (r->applied + r->held == 0)
                 cli_note("there was nothing to apply");
+
         return r->conflicts > 0 || (r->applied == 0 && r->held > 0);
 }
 
@@ -131,6 +137,7 @@ static int write_patch(const struct apply *a, cordon_work_apply_options *o)
         FILE *to = here ? stdout : fopen(a->patch, "wxe");
         if (!to)
                 return cli_usage("--as-patch %s: %s", a->patch, strerror(errno));
+
         o->patch = cli_sink;
         o->patch_ctx = to;
         int done = cordon_work_apply(o, &r, &e);
@@ -138,8 +145,10 @@ static int write_patch(const struct apply *a, cordon_work_apply_options *o)
         bool lost = ferror(to) || (!here && fclose(to) != 0);
         if (!here && (done < 0 || lost))
                 (void) unlink(a->patch);
+
         if (done < 0)
                 return cli_error(&e);
+
         return lost ? cli_usage("%s could not be written", a->patch) : tell_apply(&r, a, o->paths);
 }
 
@@ -153,14 +162,17 @@ int verb_apply(int argc, char **argv)
         cordon_work_apply_options o = {
                 .out = cli_progress_sink, .out_ctx = &out, .progress = cli_progress, .progress_ctx = &progress
         };
+
         outlive_reader();
         cli_options_before_paths(argc, argv, cli_verb_find("apply"));
         int at = cli_options(argc, argv, cli_verb_find("apply"), &a, NULL);
         if (at < 0)
                 return EXIT_CORDON;
+
         cli_run_and_paths(argc, argv, at, &o.run, &o.paths);
         if (a.patch && (a.to || a.json))
                 return cli_usage("--as-patch goes neither with --to nor with --json");
+
         o.include_flagged = a.flagged;
         o.flagged = a.kinds[0] ? a.kinds : NULL;
         o.all_but = a.but[0] ? a.but : NULL;
@@ -170,10 +182,12 @@ int verb_apply(int argc, char **argv)
         out.to = a.json ? stdout : stderr;
         if (a.patch)
                 return write_patch(&a, &o);
+
         int done = cordon_work_apply(&o, &r, &e);
         cli_progress_end(&progress);
         if (a.json)
                 end_object();
+
         return done < 0 ? cli_error(&e) : tell_apply(&r, &a, o.paths);
 }
 
@@ -187,8 +201,10 @@ int verb_undo(int argc, char **argv)
         int at = cli_options(argc, argv, cli_verb_find("undo"), &asked, NULL);
         if (at < 0)
                 return EXIT_CORDON;
+
         if (argc - at > 1)
                 return cli_usage("which apply? One run's id; `cordon diff --list` shows the overlays");
+
         struct cli_progress progress = cli_progress_begin();
         struct cli_progress_out out = { &progress, asked.json ? stdout : stderr, false };
         const cordon_work_undo_options o = { .run = at < argc ? argv[at] : NULL,
@@ -201,13 +217,16 @@ int verb_undo(int argc, char **argv)
         cli_progress_end(&progress);
         if (asked.json)
                 end_object();
+
         if (done < 0)
                 return cli_error(&e);
+
         if (r.conflicts > 0) {
                 cli_note("error: nothing was taken back: %zu %s", r.conflicts,
                          r.conflicts == 1 ? "conflict" : "conflicts");
                 return 1;
         }
+
         cli_note("the apply is taken back; the overlay %s waits again", r.run);
         return 0;
 }
@@ -232,6 +251,7 @@ static int discard_one(const char *which, bool json)
         int r = cordon_work_discard(which, json, cli_sink, stdout, run, &e);
         if (r < 0)
                 return cli_error(&e);
+
         if (r > 0)
                 cli_note(
                         "what was not applied of the overlay %s is discarded; cordon undo %s takes back what "
@@ -239,6 +259,7 @@ static int discard_one(const char *which, bool json)
                         run, run);
         else
                 cli_note("the overlay %s is gone", run);
+
         return 0;
 }
 
@@ -251,16 +272,20 @@ static bool is_agreed(const struct discard *d, const char *run, int *ret_status)
         *ret_status = EXIT_CORDON;
         if (d->yes)
                 return true;
+
         if (!isatty(0) || !isatty(2)) {
                 (void) cli_usage("discard needs the name of an overlay, or --yes for %s", run);
                 (void) cordon_work_list(0, cli_sink, stderr, &e);
                 return false;
         }
+
         if (cordon_work_list(0, cli_sink, stderr, &e) < 0)
                 return *ret_status = cli_error(&e), false;
+
         (void) fprintf(stderr, "discard the overlay %s? [y/N] ", run);
         if (fgets(answer, sizeof answer, stdin) && (answer[0] == 'y' || answer[0] == 'Y'))
                 return true;
+
         cli_note("nothing was discarded");
         *ret_status = 1;
         return false;
@@ -271,15 +296,18 @@ static int discard_all(int count, char **runs, bool json)
         int status = 0;
         if (json)
                 (void) fputs("{\"version\":1,\"layers\":[", stdout);
+
         for (int i = 0; i < count; i++) {
                 if (json && i > 0)
                         (void) putchar(',');
                 status |= discard_one(runs[i], json);
         }
+
         if (json) {
                 (void) fputs("]}", stdout);
                 end_object();
         }
+
         return status;
 }
 
@@ -294,11 +322,14 @@ int verb_discard(int argc, char **argv)
         int at = cli_options(argc, argv, cli_verb_find("discard"), &d, NULL);
         if (at < 0)
                 return EXIT_CORDON;
+
         if (at < argc)
                 return discard_all(argc - at, argv + at, d.json);
+
         bool none = cordon_work_find(NULL, found, &e) < 0;
         if (none && !d.json)
                 return cli_error(&e);
+
         found[none ? 0 : sizeof found - 1] = '\0'; /* the object tells of a layer that does not exist */
         return none || is_agreed(&d, newest, &status) ? discard_all(1, &newest, d.json) : status;
 }
@@ -310,9 +341,12 @@ int verb_fork(int argc, char **argv)
         int at = cli_words_only(argc, argv, "fork");
         if (at < 0)
                 return EXIT_CORDON;
+
         if (argc - at != 1)
                 return cli_usage("which overlay? One run's id; `cordon diff --list` shows them");
+
         if (cordon_work_fork(argv[at], run, &e) < 0)
                 return cli_error(&e);
+
         return printf("%s\n", run) < 0 ? EXIT_CORDON : 0;
 }

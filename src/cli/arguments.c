@@ -25,6 +25,7 @@ static int locate(const char *name, const struct stat *st, char ret[PATH_BYTES],
         if (cwd && cwd[0] == '/' && path_join(cwd, name, ret, PATH_BYTES) && stat(ret, &again) == 0 &&
             again.st_dev == st->st_dev && again.st_ino == st->st_ino)
                 return 0;
+
         (void) cli_fail(e, ERR_DOOR, 0, "%.200s cannot be shown under this name",
                         str_inert(span_str(name), shown, sizeof shown));
         (void) snprintf(e->hint, sizeof e->hint, "give its path without .. behind a link");
@@ -49,6 +50,7 @@ int cli_show_arguments(cordon_policy *p, char **arguments, bool directories, cor
         size_t count = 0, n = 0;
         while (arguments[count])
                 count++;
+
         char **paths = calloc(count + 1, sizeof *paths), path[PATH_BYTES];
         int r = paths ? 0 : -1;
         for (size_t i = 0; r == 0 && i < count; i++) {
@@ -60,8 +62,10 @@ int cli_show_arguments(cordon_policy *p, char **arguments, bool directories, cor
                         r = -1;
                 n += r == 0;
         }
+
         if (r == 0)
                 r = cordon_policy_show(p, (const char *const *) paths, e);
+
         free_all(paths, n);
         return r;
 }

@@ -55,8 +55,10 @@ static uint64_t once(const char *const *argv)
         static char self[4096];
         const char *v[24];
         size_t n = 0;
+
         for (; n < 16 && argv[n]; n++)
                 v[n] = argv[n];
+
         if (strstr(argv[0], "bwrap")) { /* its row is full: the command goes last */
                 v[n++] = "--proc";
                 v[n++] = "/proc";
@@ -64,16 +66,19 @@ static uint64_t once(const char *const *argv)
                 v[n++] = "/dev";
                 v[n++] = "/bin/true";
         }
+
         v[n] = NULL;
         if (strcmp(v[0], "/proc/self/exe") == 0) {
                 if (!cli_self(self, sizeof self))
                         return 0;
                 v[0] = self;
         }
+
         posix_spawn_file_actions_t fa;
         (void) posix_spawn_file_actions_init(&fa);
         for (int i = 0; i < 3; i++)
                 (void) posix_spawn_file_actions_addopen(&fa, i, "/dev/null", O_RDWR, 0);
+
         char *const env[] = { (char *) (uintptr_t) "PATH=/usr/bin:/bin", NULL };
         pid_t pid;
         int status = 0;
@@ -81,6 +86,7 @@ static uint64_t once(const char *const *argv)
         int bad = posix_spawn(&pid, v[0], &fa, NULL, (char *const *) (uintptr_t) v, env);
         if (!bad)
                 (void) waitpid(pid, &status, 0);
+
         t = clock_mono_ns() - t;
         (void) posix_spawn_file_actions_destroy(&fa);
         return bad || status ? 0 : t;
@@ -118,6 +124,7 @@ static void print_table(uint64_t *times, size_t runs, bool json)
                         (void) printf("%-32s %10.0f %10.0f %7.2fx\n", rows[i].name, median, p99,
                                       median / base);
         }
+
         if (json)
                 (void) printf("]\n");
 }
@@ -140,13 +147,16 @@ int verb_bench(int argc, char **argv)
         int at = cli_options(argc, argv, cli_verb_find("selftest bench"), &b, NULL);
         if (at < 0 || cli_no_words(argc, at, "selftest bench"))
                 return EXIT_CORDON;
+
         uint64_t *times = calloc(ROWS * (size_t) b.runs, sizeof *times);
         if (!times)
                 return cli_usage("no memory");
+
         const struct timespec pause = { 0, PAUSE_NS };
         unsigned order[ROWS];
         for (unsigned i = 0; i < ROWS; i++)
                 order[i] = i;
+
         for (long r = -WARM_UP; r < b.runs; r++) {
                 shuffle(order);
                 for (unsigned i = 0; i < ROWS; i++) {
@@ -156,6 +166,7 @@ int verb_bench(int argc, char **argv)
                                 times[order[i] * (size_t) b.runs + (size_t) r] = t;
                 }
         }
+
         print_table(times, (size_t) b.runs, b.json);
         free(times);
         return 0;

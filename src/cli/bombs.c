@@ -93,6 +93,7 @@ static void hear_neighbour(void *ctx, int stream, const void *data, size_t len)
         struct bombs *b = ctx;
         uint32_t value = 0;
         const char *p = data;
+
         for (size_t i = 0; stream == 1 && i < len; i++) {
                 if (p[i] >= '0' && p[i] <= '9' && value < 100000000) {
                         value = value * 10 + (uint32_t) (p[i] - '0');
@@ -134,6 +135,7 @@ static cordon_box *make_box(struct bombs *b, cordon_policy *p, const char *name,
                 cordon_box_free(box);
                 return NULL;
         }
+
         return box;
 }
 
@@ -149,8 +151,10 @@ static bool left_behind(const char *tag)
                 (void) snprintf(path, sizeof path, "/proc/%s/comm", e->d_name);
                 found = fd_get(AT_FDCWD, path, name, sizeof name) > 0 && strncmp(name, tag, strlen(tag)) == 0;
         }
+
         if (d)
                 (void) closedir(d);
+
         return found;
 }
 
@@ -200,8 +204,10 @@ static void judge(struct bombs *b, struct row *w, const cordon_result *r)
                 w->ok = true, w->how = "got nothing";
         else if (strcmp(w->bomb->name, "daemon") == 0 && r->end == CORDON_EXITED && !left_behind(b->tag))
                 w->ok = true, w->how = "gone";
+
         if (strcmp(w->bomb->name, "memory-pagecache") == 0 && w->memory_peak > memory)
                 w->ok = false, w->how = "memory passed its limit";
+
         if (w->ms > TOO_LONG_MS)
                 w->ok = false, w->how = "too late";
 }
@@ -216,6 +222,7 @@ static void fill_row(struct bombs *b, struct row *w, cordon_box *box)
         if (first.n < 60 && (strncmp(buf_str(&b->word), "stopped ", 8) == 0 ||
                              strncmp(buf_str(&b->word), "through ", 8) == 0))
                 (void) str_inert(first, w->inside, sizeof w->inside);
+
         judge(b, w, r);
 }
 
@@ -229,17 +236,20 @@ static int run_bomb(struct bombs *b, const struct bomb *bomb, cordon_error *e)
         cordon_box *box = p ? make_box(b, p, bomb->name, bomb->limits, e) : NULL;
         if (box)
                 cordon_box_on_output(box, hear_bomb, b);
+
         watch_begin(&b->watched);
         uint64_t free_kib = b->watched.lowest_kib, t = clock_mono_ns();
         int status = box ? cordon_box_start(box, e) : -1;
         while (status == 0 && !interrupted && cordon_box_wait(box, TICK_MS) == 0)
                 watch_tick(b);
+
         w->ms = (clock_mono_ns() - t) / 1000000;
         watch_tick(b);
         watch_end(&b->watched, &w->late_p99_us, &w->late_max_us);
         w->memory_dip_kib = free_kib - b->watched.lowest_kib;
         if (status == 0 && !interrupted)
                 fill_row(b, w, box);
+
         cordon_box_free(box);
         cordon_policy_free(p);
         return status;
@@ -255,10 +265,13 @@ static void put_row(const struct row *w, struct buf *o)
         buf_puts(o, w->how);
         if (w->inside[0])
                 buf_printf(o, " (%s)", w->inside);
+
         if (w->limits[0] && !names(w->limits, expected(w)))
                 buf_printf(o, "; hit: %s", w->limits);
+
         if (w->bomb->beside && (!w->groups || !w->bomb->rlimit))
                 buf_printf(o, "; %s", w->bomb->beside);
+
         buf_putc(o, '\n');
 }
 
@@ -278,6 +291,7 @@ static void put_table(const struct bombs *b, struct buf *o)
                    "taken", "how it is known");
         for (size_t i = 0; i < b->count; i++)
                 put_row(&b->rows[i], o);
+
         buf_printf(o, "\n%zu bombs, %zu stopped by their limit, %zu not. Limits kept by %s.\n", b->count,
                    b->count - failures(b), failures(b),
                    b->count && b->rows[0].groups ? "control groups" : "rlimits and sampling (weaker)");
@@ -314,6 +328,7 @@ static void put_json(const struct bombs *b, struct buf *o)
                            (unsigned long long) w->late_p99_us, (unsigned long long) w->late_max_us,
                            (unsigned long long) w->memory_dip_kib);
         }
+
         buf_puts(o, "]}\n");
 }
 
@@ -324,6 +339,7 @@ static int report(const struct bombs *b)
                 put_json(b, &o);
         else
                 put_table(b, &o);
+
         int bad = cli_put(&o);
         return bad ? bad : failures(b) ? 1 : 0;
 }
@@ -337,13 +353,16 @@ static int start_neighbour(struct bombs *b, cordon_error *e)
                 b->neighbour_policy ? make_box(b, b->neighbour_policy, "neighbour", "time 5m", e) : NULL;
         if (!b->neighbour)
                 return -1;
+
         cordon_box_on_output(b->neighbour, hear_neighbour, b);
         if (cordon_box_start(b->neighbour, e) < 0)
                 return -1;
+
         watch_begin(&b->watched);
         b->before_kib = b->watched.lowest_kib;
         for (uint64_t end = clock_mono_ns() + QUIET_MS * 1000000ull; clock_mono_ns() < end && !interrupted;)
                 (void) cordon_box_wait(b->neighbour, TICK_MS);
+
         watch_end(&b->watched, &b->quiet_p99_us, &b->quiet_max_us);
         return 0;
 }
@@ -360,9 +379,11 @@ static int run_all(struct bombs *b, char **names_given, int count)
         else
                 for (size_t i = 0; i < n && !bad && !interrupted; i++)
                         bad = run_bomb(b, &all[i], &e);
+
         b->after_kib = available_kib();
         if (bad)
                 return cli_error(&e);
+
         return interrupted ? 128 + interrupted : report(b);
 }
 
@@ -370,6 +391,7 @@ static int check_names(char **given, int count)
 {
         if (count > ROWS)
                 return cli_usage("at most %d bombs at once", ROWS);
+
         for (int i = 0; i < count; i++) {
                 if (bomb_find(given[i]))
                         continue;
@@ -380,6 +402,7 @@ static int check_names(char **given, int count)
                         buf_printf(&list, " %s", all[k].name);
                 return cli_usage("there is no bomb `%.40s`; there are:%s", given[i], buf_str(&list));
         }
+
         return 0;
 }
 
@@ -391,11 +414,14 @@ int verb_bombs(int argc, char **argv)
         int at = cli_options(argc, argv, cli_verb_find("selftest bombs"), &b, NULL);
         if (at < 0 || check_names(argv + at, argc - at) != 0)
                 return EXIT_CORDON;
+
         if (!cli_self(b.self, sizeof b.self))
                 return cli_usage("our own program cannot be found: /proc is not mounted");
+
         (void) snprintf(b.tag, sizeof b.tag, "bomb-%x", (unsigned) getpid());
         for (size_t i = 0; i < sizeof caught / sizeof *caught; i++)
                 (void) signal(caught[i], note_signal);
+
         int status = run_all(&b, argv + at, argc - at);
         cordon_box_free(b.neighbour);
         cordon_policy_free(b.neighbour_policy);

@@ -32,6 +32,7 @@ static void print_row(const struct json *o)
                 char shown[41]; /* an argument may be the name of a stranger's file */
                 (void) printf("%s%s", str_inert(span_str(w->str), shown, sizeof shown), w->next ? " " : "");
         }
+
         (void) putchar('\n');
 }
 
@@ -49,6 +50,7 @@ static void each_box(void *ctx, const char *text)
                         print_row(json_root(d));
                 json_free(d);
         }
+
         p->count++;
 }
 
@@ -88,11 +90,13 @@ static int show_box(const char *box, bool json)
 
         if (!text)
                 return cli_error(&e);
+
         struct json_doc *d = json ? NULL : json_parse("keeper", span_str(text), &ignored);
         if (d)
                 print_members(json_root(d));
         else
                 (void) puts(text);
+
         json_free(d);
         cordon_free(text);
         return 0;
@@ -107,15 +111,19 @@ int verb_ps(int argc, char **argv)
         int at = cli_options(argc, argv, cli_verb_find("ps"), &p.asked, NULL);
         if (at < 0)
                 return EXIT_CORDON;
+
         if (argc - at > 1)
                 return cli_usage("one box at a time");
+
         if (at < argc)
                 return show_box(argv[at], p.asked.json);
 
         if (cordon_list(each_box, &p, &e) < 0)
                 return cli_error(&e);
+
         if (p.asked.json)
                 (void) printf("%s]\n", p.count ? "" : "[");
+
         return 0;
 }
 
@@ -153,6 +161,7 @@ static void put_shown(void *ctx, const void *data, size_t len)
                         show_line(l, ""); /* a long line comes in pieces, none of which ends in a character */
                 l->line[l->n++] = text[i];
         }
+
         (void) fflush(stdout);
 }
 
@@ -171,11 +180,14 @@ int verb_logs(int argc, char **argv)
         int at = cli_options(argc, argv, cli_verb_find("logs"), &l, NULL);
         if (at < 0)
                 return EXIT_CORDON;
+
         if (argc - at != 1)
                 return cli_usage("which box? One name or id; `cordon ps` lists those that run");
+
         int r = cordon_logs(argv[at], l.follow, isatty(1) ? put_shown : put_raw, &l, &e);
         if (l.n > 0)
                 show_line(&l, "\n");
+
         return r < 0 ? cli_error(&e) : 0;
 }
 
@@ -230,6 +242,7 @@ static void know_box(void *ctx, const char *text)
                 k->v = more;
                 k->cap = k->cap ? 2 * k->cap : 64;
         }
+
         struct json_doc *d = json_parse("keeper", span_str(text), &ignored);
         struct known *one = &k->v[k->n];
         if (d) {
@@ -237,6 +250,7 @@ static void know_box(void *ctx, const char *text)
                 (void) snprintf(one->name, sizeof one->name, "%s", text_of(json_root(d), "name"));
                 k->n++;
         }
+
         json_free(d);
 }
 
@@ -251,6 +265,7 @@ static const char *whole_id(const struct known_boxes *k, const char *given)
                         found = k->v[i].run;
                         matches++;
                 }
+
         return matches == 1 ? found : given;
 }
 
@@ -281,15 +296,19 @@ static int stop_all(const char **which, size_t n, const struct stop *s)
                         status = cli_error(&e);
                         which[i] = NULL;
                 }
+
         if (await_all(which, n, s->kill ? 0 : s->grace_s * 50))
                 return status;
+
         for (size_t i = 0; i < n; i++)
                 if (which[i])
                         (void) cordon_stop(which[i], SIGKILL, &e);
+
         (void) await_all(which, n, 250);
         for (size_t i = 0; i < n; i++)
                 if (which[i])
                         status = cli_usage("the box %s did not end", which[i]);
+
         return status;
 }
 
@@ -300,8 +319,10 @@ int verb_stop(int argc, char **argv)
         int at = cli_options(argc, argv, cli_verb_find("stop"), &s, NULL);
         if (at < 0)
                 return EXIT_CORDON;
+
         if (at == argc)
                 return cli_usage("which box? `cordon ps` lists them");
+
         cordon_error e = { 0 };
         struct known_boxes k = { 0 };
         size_t n = (size_t) (argc - at);
@@ -314,6 +335,7 @@ int verb_stop(int argc, char **argv)
                         which[i] = whole_id(&k, argv[at + (int) i]);
                 status = stop_all(which, n, &s);
         }
+
         free(which);
         free(k.v);
         return status;

@@ -75,15 +75,19 @@ static int command(struct breakout *b)
         const char *argv[WORDS + 4] = { b->canary.world.self, "__probe" };
         char only[160];
         size_t n = probe_world_words(&b->canary.world, words, WORDS), at = 2;
+
         for (size_t i = 0; i < n; i++)
                 argv[at++] = words[i];
+
         (void) snprintf(only, sizeof only, "only=%s", b->only ? b->only : "");
         if (b->only)
                 argv[at++] = only;
+
         argv[at] = NULL;
         int bad = cordon_box_command(b->box, argv);
         for (size_t i = 0; i < n; i++)
                 free(words[i]);
+
         return bad;
 }
 
@@ -100,10 +104,13 @@ static int run_box(struct breakout *b, cordon_error *e)
         if (command(b) < 0 || cordon_box_set(b->box, CORDON_SINGLE_THREAD, "1") < 0 ||
             (b->root && cordon_box_set(b->box, CORDON_ROOT_INSIDE, "1") < 0))
                 return cli_usage("the box cannot be set up");
+
         if (cordon_box_start(b->box, e) < 0)
                 return cli_error(e);
+
         while (!interrupted && cordon_box_wait(b->box, 200) == 0)
                 ;
+
         return interrupted ? 128 + interrupted : 0;
 }
 
@@ -141,10 +148,13 @@ static enum verdict judge(struct breakout *b, const struct probe *p, const struc
         const char *outcome = text_of(line, "outcome");
         if (strcmp(outcome, probe_outcome_name(PROBE_HELD)) == 0)
                 return VERDICT_HELD;
+
         if (strcmp(outcome, probe_outcome_name(PROBE_ESCAPED)) != 0)
                 return VERDICT_CANNOT_TELL;
+
         if (door_grants(b, text_of(line, "effect")))
                 return VERDICT_GRANTED;
+
         bool promised = p->promise == PROMISED || (p->promise == NOT_BY_PROCESS_WALL && !process_wall) ||
                         (p->promise == NOT_WITH_RUN_ANY && !runs_any(b));
         return promised ? VERDICT_ESCAPED : VERDICT_NOT_PROMISED;
@@ -174,6 +184,7 @@ static size_t parse_lines(const struct buf *out, struct json_doc **ret_docs, siz
                 if (d)
                         ret_docs[n++] = d;
         }
+
         return n;
 }
 
@@ -183,6 +194,7 @@ static void fill_rows(struct breakout *b)
         size_t n, heard = parse_lines(&b->out, docs, sizeof docs / sizeof docs[0]);
         const struct probe *const *all = probe_table(&n);
         bool process_wall = strcmp(cordon_box_result(b->box)->wall, "process") == 0;
+
         for (size_t i = 0; i < n; i++) {
                 if (b->only && strcmp(all[i]->name, b->only) != 0)
                         continue;
@@ -195,6 +207,7 @@ static void fill_rows(struct breakout *b)
                                  a->why, sizeof a->why);
                 (void) str_inert(span_str(line ? text_of(line, "layer") : ""), a->layer, sizeof a->layer);
         }
+
         for (size_t i = 0; i < heard; i++)
                 json_free(docs[i]);
 }
@@ -204,11 +217,13 @@ static void add_check(void *ctx, const char *claim, const char *found, bool by_w
         struct breakout *b = ctx;
         char effect[300];
         struct attempt *a = add_row(b, claim, "outside");
+
         a->success = "an effect crossed the wall unseen from inside";
         a->verdict = found ? VERDICT_ESCAPED : VERDICT_HELD;
         (void) snprintf(effect, sizeof effect, "write %s/secret", b->canary.world.dir);
         if (found && by_write && door_grants(b, effect))
                 a->verdict = VERDICT_GRANTED;
+
         (void) snprintf(a->why, sizeof a->why, "%s", found ? found : "as it was");
 }
 
@@ -234,6 +249,7 @@ static void put_json(const struct breakout *b, struct buf *o)
                 put_text(o, "layers", a->layers);
                 buf_putc(o, '}');
         }
+
         buf_puts(o, b->count ? "]\n" : "[]\n");
 }
 
@@ -247,13 +263,16 @@ static void put_table(const struct breakout *b, struct buf *o)
                 buf_printf(o, "  %-12s %-58s %-13s %s\n", verdict_names[a->verdict], a->name, a->layer,
                            a->why);
         }
+
         const cordon_result *r = cordon_box_result(b->box);
         buf_printf(o, "\n%zu attempts on the %s wall: %u held, %u ESCAPED, %u cannot tell", b->count, r->wall,
                    b->totals[VERDICT_HELD], b->totals[VERDICT_ESCAPED], b->totals[VERDICT_CANNOT_TELL]);
         if (b->totals[VERDICT_GRANTED])
                 buf_printf(o, ", %u granted by a door", b->totals[VERDICT_GRANTED]);
+
         if (b->totals[VERDICT_NOT_PROMISED])
                 buf_printf(o, ", %u that no wall in use promises", b->totals[VERDICT_NOT_PROMISED]);
+
         buf_putc(o, '\n');
 }
 
@@ -261,11 +280,13 @@ static int report(struct breakout *b)
 {
         for (size_t i = 0; i < b->count; i++)
                 b->totals[b->rows[i].verdict]++;
+
         AUTO_BUF(o);
         if (b->json)
                 put_json(b, &o);
         else
                 put_table(b, &o);
+
         int bad = cli_put(&o);
         return bad ? bad : b->totals[VERDICT_ESCAPED] ? 1 : 0;
 }
@@ -275,6 +296,7 @@ static int list_probes(bool json)
         size_t n;
         const struct probe *const *all = probe_table(&n);
         AUTO_BUF(o);
+
         for (size_t i = 0; i < n; i++) {
                 if (!json) {
                         buf_printf(&o, "%-12s %-58s %s\n", probe_class_name(all[i]->cls), all[i]->name,
@@ -288,8 +310,10 @@ static int list_probes(bool json)
                 put_text(&o, "layers", all[i]->layers);
                 buf_putc(&o, '}');
         }
+
         if (json)
                 buf_puts(&o, "]\n");
+
         return cli_put(&o);
 }
 
@@ -299,11 +323,14 @@ static int unknown_attempt(const char *only)
         size_t n;
         const struct probe *const *all = probe_table(&n);
         const char *best = NULL;
+
         for (size_t i = 0; i < n; i++)
                 if (strcmp(all[i]->name, only) == 0)
                         return 0;
+
         for (size_t i = 0; i < n; i++)
                 str_nearer(only, all[i]->name, &best);
+
         (void) cli_problem("there is no attempt `%.160s`", only);
         return best ? cli_hint("did you mean `%s`?", best)
                     : cli_hint("`cordon selftest breakout --list` has their names");
@@ -317,17 +344,21 @@ static int attack(struct breakout *b)
                 canary_end(&b->canary);
                 return cli_usage("the things to reach for cannot be made in $TMPDIR or /tmp");
         }
+
         int status = run_box(b, &e);
         if (status == 0) {
                 fill_rows(b);
                 canary_check(&b->canary, add_check, b);
         }
+
         canary_end(&b->canary);
         if (status != 0)
                 return status;
+
         const cordon_result *r = cordon_box_result(b->box);
         if (r->error)
                 return cli_error(r->error);
+
         return report(b);
 }
 
@@ -344,6 +375,7 @@ int verb_breakout(int argc, char **argv)
                 status = EXIT_CORDON;
         else if (at >= 0)
                 status = b.list ? list_probes(b.json) : attack(&b);
+
         cordon_box_free(b.box);
         cordon_policy_free(b.policy);
         buf_done(&b.out);

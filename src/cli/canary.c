@@ -70,16 +70,20 @@ static int make_directory(struct canary *c)
         static const char zeroes[4096];
         if (mkdir(c->world.dir, 0700) < 0)
                 return c->world.dir[0] = '\0', -1;
+
         if (chmod(c->world.dir, 0755) < 0) /* open to all: what holds must be the wall, not a mode */
                 return -1;
+
         size_t n = probe_tiny_program(program, sizeof program);
         if (make_one(c, "secret", secret_text, sizeof secret_text - 1, 0644) < 0 ||
             make_one(c, "long", zeroes, sizeof zeroes, 0644) < 0 || make_one(c, "spare", "", 0, 0644) < 0 ||
             make_home(c) < 0 || make_one(c, "program", program, n, 0755) < 0)
                 return -1;
+
         if (symlink("secret", at(c, "link")) < 0 || mkfifo(at(c, "fifo"), 0600) < 0 ||
             chmod(at(c, "fifo"), 0666) < 0)
                 return -1;
+
         c->fifo = open(at(c, "fifo"), O_RDONLY | O_NONBLOCK | O_CLOEXEC);
         return stat(at(c, "secret"), &c->before);
 }
@@ -98,10 +102,12 @@ static int listen_path(const struct canary *c, const char *name, int type)
         struct sockaddr_un a = { .sun_family = AF_UNIX };
         if (strlen(at(c, name)) >= sizeof a.sun_path)
                 return -1;
+
         memcpy(a.sun_path, at(c, name), strlen(at(c, name)) + 1);
         int fd = listen_at(type, &a, sizeof a);
         if (fd >= 0)
                 (void) chmod(at(c, name), 0777);
+
         return fd;
 }
 
@@ -113,6 +119,7 @@ static int listen_inet(int type, int64_t *ret_port)
         if (fd < 0 || bind(fd, (struct sockaddr *) &a, sizeof a) < 0 ||
             (type == SOCK_STREAM && listen(fd, 8) < 0) || getsockname(fd, (struct sockaddr *) &a, &n) < 0)
                 return -1;
+
         *ret_port = ntohs(a.sin_port);
         return TAKE_FD(fd);
 }
@@ -141,6 +148,7 @@ static void make_ipc(struct canary *c)
                 c->world.queue[0] = '\0';
                 return;
         }
+
         (void) mq_close(q);
         AUTO_FD(fd, shm_open(c->world.queue, O_CREAT | O_EXCL | O_RDWR, 0666));
 }
@@ -151,6 +159,7 @@ static void leave_open(struct canary *c)
         int pair[2] = { -1, -1 };
         if (socketpair(AF_UNIX, SOCK_STREAM, 0, pair) < 0)
                 return;
+
         int from[CANARY_FDS] = { open(at(c, "secret"), O_RDONLY), open(c->world.dir, O_RDONLY | O_DIRECTORY),
                                  pair[0], pair[1] };
         for (int i = 0; i < CANARY_FDS; i++) {
@@ -158,6 +167,7 @@ static void leave_open(struct canary *c)
                 if (from[i] >= 0)
                         (void) close(from[i]);
         }
+
         c->world.leaked = CANARY_FD_FIRST;
 }
 
@@ -168,6 +178,7 @@ _Noreturn static void stand_by(int bell, pid_t parent)
         (void) prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
         if (getppid() != parent)
                 _exit(1); /* it was killed before that: nobody would end us */
+
         (void) sigfillset(&all);
         (void) sigprocmask(SIG_SETMASK, &all, NULL);
         for (;;) {
@@ -182,10 +193,12 @@ static void make_bystander(struct canary *c)
         int bell[2];
         if (pipe2(bell, O_CLOEXEC | O_NONBLOCK) < 0)
                 return;
+
         pid_t parent = getpid();
         c->bystander = fork();
         if (c->bystander == 0)
                 stand_by(bell[1], parent);
+
         (void) close(bell[1]);
         c->bell = bell[0];
         c->world.bystander = c->bystander;
@@ -198,9 +211,11 @@ static void hash_self(const char *path, char ret_hex[65])
         ret_hex[0] = '\0';
         if (fd < 0 || fstat(fd, &st) < 0 || st.st_size == 0)
                 return;
+
         void *p = mmap(NULL, (size_t) st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
         if (p == MAP_FAILED)
                 return;
+
         sha256_hex(span_of(p, (size_t) st.st_size), ret_hex);
         (void) munmap(p, (size_t) st.st_size);
 }
@@ -216,13 +231,16 @@ static void know_caller(struct canary *c, uint32_t mark)
                 c->world.cwd[0] = '\0';
         else
                 c->world.cwd_inode = (int64_t) st.st_ino;
+
         (void) gethostname(c->world.hostname, sizeof c->world.hostname - 1);
         (void) snprintf(c->world.token, sizeof c->world.token, "canary-%08x%08x", mark, mark ^ 0x5bd1e995);
         for (size_t i = 0; i < sizeof variables / sizeof *variables; i++)
                 (void) setenv(variables[i], c->world.token, 1);
+
         for (size_t i = 0; i < sizeof knob_paths / sizeof *knob_paths; i++)
                 if (fd_get(AT_FDCWD, knob_paths[i], c->knobs[i], sizeof c->knobs[i]) < 0)
                         c->knobs[i][0] = '\0';
+
         c->world.core_pipe = c->knobs[0][0] == '|'   ? PROBE_CORE_PROGRAM
                              : c->knobs[0][0] == '@' ? PROBE_CORE_SOCKET
                                                      : PROBE_CORE_FILE;
@@ -243,13 +261,17 @@ static void remove_all(const struct canary *c)
                 (void) mq_unlink(c->world.queue);
                 (void) shm_unlink(c->world.queue);
         }
+
         if (!c->world.dir[0])
                 return;
+
         for (size_t i = 0; i < sizeof treasures / sizeof *treasures; i++)
                 (void) unlink(at(c, treasures[i]));
+
         (void) rmdir(at(c, "home"));
         for (size_t i = 0; i < sizeof names / sizeof *names; i++)
                 (void) unlink(at(c, names[i]));
+
         (void) rmdir(c->world.dir);
 }
 
@@ -274,6 +296,7 @@ _Noreturn static void sweep(const struct canary *c, int maker)
         (void) prctl(PR_SET_NAME, "cordon-sweeper");
         while (poll(&gone, 1, -1) < 0 && errno == EINTR)
                 ;
+
         remove_all(c);
         _exit(0);
 }
@@ -284,11 +307,13 @@ static int start_sweeper(struct canary *c)
         sigset_t all, before;
         if (maker < 0)
                 return -1;
+
         (void) sigfillset(&all);
         (void) sigprocmask(SIG_SETMASK, &all, &before); /* what ends a terminal's jobs does not end it */
         c->sweeper = fork();
         if (c->sweeper == 0)
                 sweep(c, maker);
+
         (void) sigprocmask(SIG_SETMASK, &before, NULL);
         return c->sweeper < 0 ? -1 : 0;
 }
@@ -305,6 +330,7 @@ void canary_end(struct canary *c)
 {
         if (c->maker != getpid())
                 return;
+
         c->maker = 0;
         end_child(c->bystander);
         remove_all(c);
@@ -332,10 +358,12 @@ int canary_make(struct canary *c)
                               .maker = getpid() };
         if (getrandom(&mark, sizeof mark, 0) < 0)
                 return -1;
+
         ssize_t n = readlink("/proc/self/exe", c->world.self, sizeof c->world.self - 1);
         choose_names(c, mark);
         if (n <= 0 || start_sweeper(c) < 0 || make_directory(c) < 0)
                 return -1;
+
         know_caller(c, mark);
         make_sockets(c);
         make_ipc(c);
@@ -355,9 +383,11 @@ static const char *secret_changed(struct canary *c)
         if (n < 0 || strncmp(text, secret_text, sizeof secret_text - 2) != 0 ||
             stat(at(c, "secret"), &now) < 0)
                 return "the canary file is gone or has other bytes";
+
         if (now.st_mode != c->before.st_mode || now.st_uid != c->before.st_uid ||
             now.st_nlink != c->before.st_nlink)
                 return "the canary file has another mode, owner or link";
+
         return NULL;
 }
 
@@ -367,6 +397,7 @@ static const char *directory_changed(struct canary *c)
         for (size_t i = 0; i < sizeof names / sizeof *names; i++)
                 if (lstat(at(c, names[i]), &st) < 0 && !(c->path < 0 && i >= 6))
                         return "something in the canary directory is gone";
+
         return stat(c->world.dir, &st) == 0 && (st.st_mode & 07777) == 0755
                        ? NULL
                        : "the canary directory has another mode";
@@ -381,14 +412,19 @@ static const char *was_called(struct canary *c)
                 if (fd >= 0)
                         return "a listening canary was connected to";
         }
+
         if (c->udp >= 0 && recv(c->udp, &byte, 1, MSG_DONTWAIT) >= 0)
                 return "the canary UDP port got a datagram";
+
         if (c->datagrams >= 0 && recv(c->datagrams, &byte, 1, MSG_DONTWAIT) >= 0)
                 return "the canary datagram socket got a datagram";
+
         if (c->fifo >= 0 && read(c->fifo, &byte, 1) > 0)
                 return "the canary fifo was written to";
+
         if (recv(c->fds[2], &byte, 1, MSG_DONTWAIT) > 0 || recv(c->fds[3], &byte, 1, MSG_DONTWAIT) > 0)
                 return "the caller's own sockets carried a byte";
+
         return NULL;
 }
 
@@ -398,8 +434,10 @@ static const char *ipc_touched(struct canary *c)
         struct msqid_ds q;
         if (c->shm >= 0 && (shmctl(c->shm, IPC_STAT, &d) < 0 || d.shm_nattch != 0 || d.shm_atime != 0))
                 return "the canary segment was attached";
+
         if (c->msg >= 0 && (msgctl(c->msg, IPC_STAT, &q) < 0 || q.msg_qnum != 0))
                 return "the canary queue holds a message";
+
         return NULL;
 }
 
@@ -409,15 +447,20 @@ static const char *bystander_touched(struct canary *c)
         cpu_set_t mine, its;
         if (c->bystander <= 0)
                 return NULL;
+
         if (waitpid(c->bystander, NULL, WNOHANG) != 0)
                 return "the bystander was ended";
+
         if (read(c->bell, &byte, 1) > 0)
                 return "the bystander got a signal";
+
         if (getpriority(PRIO_PROCESS, (id_t) c->bystander) != getpriority(PRIO_PROCESS, 0))
                 return "the bystander has another priority";
+
         if (sched_getaffinity(c->bystander, sizeof its, &its) == 0 &&
             sched_getaffinity(0, sizeof mine, &mine) == 0 && !CPU_EQUAL(&mine, &its))
                 return "the bystander has other processors";
+
         return NULL;
 }
 
@@ -454,6 +497,7 @@ void canary_check(struct canary *c, canary_say *say, void *ctx)
                 { "seen from outside: the machine's name and core_pattern are as they were", knobs_changed,
                   false },
         };
+
         for (size_t i = 0; i < sizeof checks / sizeof *checks; i++)
                 say(ctx, checks[i].claim, checks[i].found(c), checks[i].by_write);
 }

@@ -97,6 +97,7 @@ static size_t own_words(char **argv, int argc, char *self, const char **ret)
         for (int i = 1; i < argc && n < WORDS - 1; i++)
                 if (strcmp(argv[i], "--json") != 0)
                         ret[n++] = argv[i];
+
         ret[n] = NULL;
         return n;
 }
@@ -122,15 +123,18 @@ static int breakout_json(char **argv, int argc, char *self, struct buf *out)
         (void) own_words(argv, argc, self, words);
         if (pipe2(ends, O_CLOEXEC) < 0 || posix_spawn_file_actions_init(&fa) != 0)
                 return EXIT_CORDON;
+
         (void) posix_spawn_file_actions_adddup2(&fa, ends[1], 1);
         int bad = posix_spawn(&pid, self, &fa, NULL, (char *const *) (uintptr_t) words, environ);
         (void) posix_spawn_file_actions_destroy(&fa);
         (void) close(ends[1]);
         if (!bad)
                 bad = read_all(ends[0], out);
+
         (void) close(ends[0]);
         if (bad || waitpid(pid, &status, 0) != pid || !WIFEXITED(status))
                 return EXIT_CORDON;
+
         return WEXITSTATUS(status);
 }
 
@@ -146,22 +150,27 @@ static int look_at_box(struct claims *c, const char *self, cordon_error *e)
                 cordon_box_on_output(box, cli_ignore_output, NULL);
                 bad = cordon_box_start(box, e);
         }
+
         while (!bad && cordon_box_wait(box, -1) == 0)
                 ;
+
         const cordon_result *r = bad ? NULL : cordon_box_result(box);
         if (r && r->error) {
                 *e = *r->error;
                 bad = -1;
         }
+
         for (size_t i = 0; !bad && i < r->denial_count && c->told < sizeof c->told_of / sizeof *c->told_of;
              i++)
                 if ((c->told_of[c->told] = strdup(r->denials[i].what)))
                         c->told++;
+
         if (!bad) {
                 c->process_wall = strcmp(r->wall, "process") == 0;
                 c->groups = r->groups != 0;
                 c->result = cordon_box_result_json(box);
         }
+
         cordon_box_free(box);
         return bad;
 }
@@ -182,6 +191,7 @@ static uint32_t layer_bits(const char *list)
                 bits |= layer_bit(at, n);
                 at += n + (at[n] == ',');
         }
+
         return bits;
 }
 
@@ -190,9 +200,11 @@ static int read_layers(struct claims *c)
         struct err e;
         struct json_doc *d = c->result ? json_parse("result", span_str(c->result), &e) : NULL;
         const struct json *list = d ? json_get(json_root(d), "layers") : NULL;
+
         for (const struct json *l = list ? list->child : NULL; l; l = l->next)
                 if (l->type == JSON_STRING)
                         c->on |= layer_bit(l->str, l->len);
+
         json_free(d);
         return list ? 0 : -1;
 }
@@ -210,12 +222,14 @@ static struct tally *tally_of(struct claims *c, const char *cls)
         for (size_t i = 0; i < c->count; i++)
                 if (strcmp(c->rows[i].name, cls) == 0)
                         return &c->rows[i];
+
         for (size_t i = 0; i < sizeof classes / sizeof *classes && c->count < CLASSES; i++)
                 if (strcmp(classes[i].name, cls) == 0) {
                         c->rows[c->count] =
                                 (struct tally){ .name = classes[i].name, .claim = classes[i].claim };
                         return &c->rows[c->count++];
                 }
+
         return NULL;
 }
 
@@ -225,6 +239,7 @@ static void add_attempt(struct claims *c, const struct json *o)
         const char *outcome = text_of(o, "outcome");
         if (!t)
                 return;
+
         t->total++;
         t->expected |= layer_bits(text_of(o, "layers"));
         t->answered |= layer_bits(text_of(o, "layer"));
@@ -246,8 +261,10 @@ static int add_attempts(struct claims *c, const struct buf *out)
         struct json_doc *d = json_parse("breakout", buf_span(out), &e);
         if (!d)
                 return -1;
+
         for (const struct json *o = json_root(d)->child; o; o = o->next)
                 add_attempt(c, o);
+
         json_free(d);
         return 0;
 }
@@ -282,6 +299,7 @@ static void add_single_layers(struct claims *c)
                                    "single-layer: %s: %u of %u attempts are stopped by one layer alone (%s)",
                                    k->cls, k->one, k->total, k->which);
         }
+
         buf_printf(residual(c),
                    "single-layer counts are of the namespace wall of an ordinary user, %s, Linux %s "
                    "(" KNOCKOUT_DOC ")",
@@ -296,6 +314,7 @@ static void add_host(struct claims *c)
                 if (strcmp(text_of(o, "state"), "yes") != 0)
                         buf_printf(residual(c), "this host: %s: %s", text_of(o, "layer"),
                                    text_of(o, "detail"));
+
         json_free(d);
 }
 
@@ -308,11 +327,13 @@ static void add_opened(struct claims *c)
         if (lines && strstr(lines, "\nrun any"))
                 buf_puts(residual(c), "`run any`: what the box writes may run, memory files too; `run "
                                       "PROGRAM...` or `use base/strict` stops that");
+
         if (local)
                 buf_printf(residual(c),
                            "`%.*s`: its processes talk by these among themselves; nothing of the host is "
                            "reached by them",
                            (int) strcspn(local + 1, "\n"), local + 1);
+
         cordon_free(lines);
 }
 
@@ -323,13 +344,17 @@ static void fill_residual(struct claims *c)
         add_layers_off(c);
         if (c->process_wall)
                 add_list(c, gaps_process_wall);
+
         if (!c->groups)
                 add_list(c, gaps_no_group);
+
         if (c->open.n)
                 buf_printf(residual(c), "went through, and no wall in use promises to stop it: %s",
                            buf_str(&c->open));
+
         if (c->untold)
                 buf_printf(residual(c), "%u attempts could not be judged here", c->untold);
+
         add_single_layers(c);
         add_host(c);
 }
@@ -361,22 +386,29 @@ static void put_row(const struct claims *c, const struct tally *t, struct buf *o
         buf_printf(o, "  %-12s %-52s %u/%u held", t->name, t->claim, t->held, t->total);
         if (t->escaped)
                 buf_printf(o, ", %u ESCAPED", t->escaped);
+
         if (t->granted)
                 buf_printf(o, ", %u granted by a door", t->granted);
+
         if (t->open)
                 buf_printf(o, ", %u not promised", t->open);
+
         if (t->untold)
                 buf_printf(o, ", %u cannot tell", t->untold);
+
         buf_puts(o, "\n               by ");
         put_layers(o, by, ", ", "");
         if (!by)
                 buf_puts(o, "what the host sees afterwards");
+
         if (off) {
                 buf_puts(o, "; OFF: ");
                 put_layers(o, off, ", ", "");
         }
+
         if (k && k->one)
                 buf_printf(o, "; %u of them by one alone", k->one);
+
         buf_putc(o, '\n');
 }
 
@@ -397,6 +429,7 @@ static void put_told(const struct claims *c, struct buf *o)
                 buf_printf(o, " %.*s", (int) n, c->told_of[i]);
                 column += n + 1;
         }
+
         buf_puts(o, c->told ? "\n" : "");
 }
 
@@ -406,13 +439,16 @@ static void put_text(const struct claims *c, struct buf *o)
                    c->process_wall ? "process" : "namespace", c->began, c->seconds);
         for (size_t i = 0; i < c->count; i++)
                 put_row(c, &c->rows[i], o);
+
         buf_puts(o, "\nMONITORED FOR\n");
         put_told(c, o);
         if (c->told == 0)
                 buf_puts(o, "  nothing: this box reported no denied call\n");
+
         buf_puts(o, "  a limit that was hit, by its name\n\nRESIDUAL\n");
         for (size_t i = 0; i < c->residuals; i++)
                 buf_printf(o, "  %s\n", buf_str(&c->residual[i]));
+
         buf_printf(o, "\nCOUNTS\n  contained failures  %u   attempts that failed inside the box\n",
                    c->contained);
         buf_printf(o, "  sandbox failures    %u   attempts that got out\n", c->failed);
@@ -450,12 +486,15 @@ static void put_json(const struct claims *c, struct buf *o)
                 buf_puts(o, i ? ",\n " : "\n ");
                 put_json_row(c, &c->rows[i], o);
         }
+
         buf_puts(o, "],\n\"monitored_for\":[");
         for (size_t i = 0; i < c->told; i++)
                 put_json_text(o, i ? ",\n " : "\n ", c->told_of[i]);
+
         buf_puts(o, "],\n\"residual\":[");
         for (size_t i = 0; i < c->residuals; i++)
                 put_json_text(o, i ? ",\n " : "\n ", buf_str(&c->residual[i]));
+
         buf_printf(o, "],\n\"contained_failures\":%u,\"sandbox_failures\":%u}\n", c->contained, c->failed);
 }
 
@@ -479,6 +518,7 @@ static int claim(struct claims *c, int argc, char **argv)
         AUTO_BUF(out);
         if (!cli_self(self, sizeof self))
                 return cli_usage("our own program cannot be found: /proc is not mounted");
+
         time_t now = (time_t) clock_wall_s();
         struct tm tm;
         (void) strftime(c->began, sizeof c->began, "%Y-%m-%dT%H:%M:%SZ", gmtime_r(&now, &tm));
@@ -486,10 +526,13 @@ static int claim(struct claims *c, int argc, char **argv)
         int status = breakout_json(argv, argc, self, &out);
         if (status != 0 && status != 1)
                 return not_tried(c, &out);
+
         if (look_at_box(c, self, &e) < 0)
                 return cli_error(&e);
+
         if (read_layers(c) < 0 || add_attempts(c, &out) < 0)
                 return cli_usage("the attempts left no table that can be read");
+
         int ok = 0;
         c->seconds = (double) (clock_mono_ns() - t) / 1e9;
         c->doctor = cordon_doctor(1, &ok);
@@ -499,6 +542,7 @@ static int claim(struct claims *c, int argc, char **argv)
                 put_json(c, &o);
         else
                 put_text(c, &o);
+
         int bad = cli_put(&o);
         return bad ? bad : c->failed ? 1 : 0;
 }
@@ -513,10 +557,13 @@ int verb_claims(int argc, char **argv)
                 status = cli_usage("unexpected argument `%s`: the attempts are the command", argv[at]);
         else if (at >= 0)
                 status = claim(&c, argc, argv);
+
         for (size_t i = 0; i < c.told; i++)
                 free(c.told_of[i]);
+
         for (size_t i = 0; i < c.residuals; i++)
                 buf_done(&c.residual[i]);
+
         buf_done(&c.open);
         cordon_free(c.result);
         cordon_free(c.doctor);

@@ -114,8 +114,10 @@ static void each_box(void *ctx, const char *text)
 
         if (run[0])
                 put(ctx, run, name[0] ? name : "running box");
+
         if (name[0])
                 put(ctx, name, run);
+
         json_free(d);
 }
 
@@ -145,6 +147,7 @@ static void put_runs(struct here *h)
 
         if (cordon_work_list(1, sink, &list, &ignored) == 0)
                 put_members(h, buf_span(&list), "run", "host");
+
         if (h->verb->group != GROUP_REVIEW)
                 put_boxes(h);
 }
@@ -328,6 +331,7 @@ static void put_option(struct here *h, const char *name, char letter, const char
                 (void) snprintf(dashed, sizeof dashed, "-%c", letter);
                 put(h, dashed, help);
         }
+
         (void) snprintf(dashed, sizeof dashed, "--%s", name);
         put(h, dashed, help);
 }
@@ -339,6 +343,7 @@ static void put_doors(struct here *h)
         put_option(h, "policy", 'p', "doors from this file, or a stock policy");
         for (size_t i = 0; cordon_word_help(i, &name, &synopsis, &help); i++)
                 put_option(h, name, 0, help);
+
         put_limits_after(h, "--");
         put_option(h, "trace", 0, "short for --local trace");
 }
@@ -347,8 +352,10 @@ static void put_options(struct here *h)
 {
         for (const struct cli_option *o = h->verb->options; o->name; o++)
                 put_option(h, o->name, o->letter, o->help);
+
         if (h->verb->takes_doors)
                 put_doors(h);
+
         put_option(h, "help", 'h', "print help");
         if (cli_starts_command(h->verb))
                 put(h, "--", "the command follows");
@@ -371,6 +378,7 @@ static const char *next_word(const struct cli_verb *v, const char *at, char ret[
                 else
                         return at + n;
         }
+
         return NULL;
 }
 
@@ -404,6 +412,7 @@ static void put_words(struct here *h, const char *question)
 
         while (question && (at = next_word(h->verb, at, word)) && strcmp(word, question) != 0)
                 ;
+
         while (at && (at = next_word(h->verb, at, word)) && !islower((unsigned char) word[0])) {
                 (void) snprintf(last, sizeof last, "%s", word);
                 if (place-- == 0) {
@@ -411,6 +420,7 @@ static void put_words(struct here *h, const char *question)
                         return;
                 }
         }
+
         if (strstr(last, "..."))
                 put_argument(h, last, h->verb->name);
 }
@@ -474,6 +484,7 @@ static void put_for_verb(struct here *h, int argc, char **argv)
                 plain = plain || ends;
                 is_script = is_script || (n && !t.arg && strcmp(t.name, "script") == 0);
         }
+
         if (starts && h->word[0] != '-')
                 put_command(h, h->number, is_script);
         else
@@ -521,6 +532,7 @@ static void put_all(struct here *h, int argc, char **argv)
                 put_for_verb(h, argc - words, argv + words);
         else
                 put_verb_words(h, argc, argv);
+
         if (argc == 1 && h->word[0] == '-') {
                 put_option(h, "help", 'h', "print help");
                 put_option(h, "version", 'V', "print the version");
@@ -534,6 +546,7 @@ int cli_complete(int argc, char **argv)
         h.typed = h.word;
         if (argc > 0)
                 put_all(&h, argc, argv);
+
         (void) fputs(buf_str(&h.out), stdout);
         buf_done(&h.out);
         return 0;

@@ -85,6 +85,7 @@ static void keep(void *ctx, const cordon_cost *cost)
         struct costs *c = ctx;
         if (c->count == LAYERS)
                 return;
+
         struct row *r = &c->rows[c->count++];
         *r = (struct row){ .cost = *cost, .tried = was_left_out(cost->layer) };
         (void) snprintf(r->why, sizeof r->why, "%s", cost->why);
@@ -123,14 +124,17 @@ static void put_row(const struct row *r, struct buf *o)
                 else
                         buf_printf(o, " %7s  ", "-");
         }
+
         if (r->tried)
                 buf_printf(o, "%5u  ", r->alone);
         else
                 buf_printf(o, "%5s  ", "-");
+
         buf_puts(o, c->what);
         put_unit(c, o);
         if (!c->raised)
                 buf_printf(o, "; not here: %s", c->why);
+
         buf_putc(o, '\n');
 }
 
@@ -164,6 +168,7 @@ static void put_idle(const struct costs *c, struct buf *o)
                         buf_printf(o, "%s%s", n++ ? ", " : "\nStop nothing alone: ", c->rows[i].cost.layer);
                         us += c->rows[i].cost.raised ? c->rows[i].cost.start_us : 0;
                 }
+
         if (n)
                 buf_printf(o,
                            ": %.0f us in all.\nThey are second walls: every attempt that they stop is "
@@ -183,6 +188,7 @@ static void put_text(const struct costs *c, struct buf *o)
                 if (c->probes)
                         put_probes(c, &c->rows[i], o);
         }
+
         buf_printf(o,
                    "\nMeasured here, now: start us, the median of %ld times that the layer was raised alone, "
                    "by the code "
@@ -216,20 +222,26 @@ static void put_json_row(const struct costs *c, const struct row *r, struct buf 
         put_json_text(o, k->raised ? "what" : "why", k->raised ? k->what : k->why);
         if (k->raised)
                 buf_printf(o, ",\"start_us\":%.2f,\"units\":%u", k->start_us, k->units);
+
         if (k->raised && k->bytes >= 0)
                 buf_printf(o, ",\"bytes\":%lld", (long long) k->bytes);
+
         if (k->raised && k->call_of)
                 buf_printf(o, ",\"call_ns\":%.1f", k->call_ns);
+
         if (k->raised && k->looked_at_of)
                 buf_printf(o, ",\"looked_at_ns\":%.1f", k->looked_at_ns);
+
         if (r->tried)
                 buf_printf(o, ",\"alone\":%u,\"probes\":[", r->alone);
+
         size_t i = next_alone(c, k->layer, 0);
         for (const char *comma = ""; r->tried && i < sizeof went_through / sizeof *went_through;
              i = next_alone(c, k->layer, i + 1), comma = ",") {
                 buf_puts(o, comma);
                 buf_json(o, span_str(went_through[i].probe));
         }
+
         buf_puts(o, r->tried ? "]}" : "}");
 }
 
@@ -244,6 +256,7 @@ static void put_json(const struct costs *c, struct buf *o)
                 buf_puts(o, i ? ",\n " : "\n ");
                 put_json_row(c, &c->rows[i], o);
         }
+
         buf_puts(o, "]}\n");
 }
 
@@ -268,6 +281,7 @@ int verb_cost(int argc, char **argv)
                         put_text(&c, &o);
                 status = cli_put(&o);
         }
+
         cordon_policy_free(c.policy);
         return status;
 }

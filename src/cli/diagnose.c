@@ -71,6 +71,7 @@ static int check_host(bool json)
 
         if (swept > 0)
                 cli_note("note: removed %u control groups whose keeper had been killed", swept);
+
         int status = cli_give(cordon_doctor(json, &ok), &e);
         return status ? status : ok ? 0 : 1;
 }
@@ -85,17 +86,21 @@ int verb_doctor(int argc, char **argv)
         for (; at >= 0 && at < argc; at++)
                 if (set_policy(&d, argv[at]) < 0)
                         return EXIT_CORDON;
+
         if (at < 0)
                 return EXIT_CORDON;
+
         bool of_boxes = d.fit || d.policy || d.o.box;
         if (!of_boxes && (d.o.last || d.o.since_us || d.o.status))
                 return cli_usage("--last, --since and --status go with a policy, --box or --fit");
+
         if (!of_boxes)
                 return check_host(d.json);
 
         char *text = d.policy ? cli_policy_text(d.policy, &d.o.policy_len) : NULL;
         if (d.policy && !text)
                 return EXIT_CORDON;
+
         d.o.policy = text;
         d.o.name = d.policy;
         int status = tell(&d);

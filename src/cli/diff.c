@@ -46,6 +46,7 @@ static int set_colour(void *ctx, const char *value)
                         ((struct diff *) ctx)->colour = i;
                         return 0;
                 }
+
         return cli_usage("--color takes auto, always or never"), -1;
 }
 
@@ -92,11 +93,14 @@ static bool is_layer(const char *word)
         char found[64];
         if (looks_like_id(word))
                 return true;
+
         bool there = cordon_work_find(word, found, &e) == 0;
         if (!is_changed_path(word))
                 return true;
+
         if (there)
                 cli_note("note: %s is taken for the overlay %s; write -- %s for the path", word, found, word);
+
         return there;
 }
 
@@ -119,8 +123,10 @@ static pid_t start_pager(FILE **ret_to)
         int ends[2];
         if (pager && (pager[0] == '\0' || strcmp(pager, "cat") == 0))
                 return -1;
+
         if (pipe2(ends, O_CLOEXEC) < 0)
                 return -1;
+
         pid_t pid = fork();
         if (pid == 0) {
                 (void) dup2(ends[0], 0);
@@ -128,10 +134,12 @@ static pid_t start_pager(FILE **ret_to)
                 (void) execl("/bin/sh", "sh", "-c", pager ? pager : "exec less", (char *) NULL);
                 _exit(127);
         }
+
         (void) close(ends[0]);
         *ret_to = pid > 0 ? fdopen(ends[1], "w") : NULL;
         if (!*ret_to)
                 (void) close(ends[1]);
+
         return pid;
 }
 
@@ -159,6 +167,7 @@ static int show(const struct diff *d, const char *run, const char *const *paths)
         pid_t pager = paged ? start_pager(&to) : -1;
         if (!to)
                 to = stdout;
+
         struct cli_progress progress = cli_progress_begin();
         struct cli_progress_out out = { &progress, to, terminal };
         cordon_work_diff_options o = { .run = run,
@@ -175,17 +184,22 @@ static int show(const struct diff *d, const char *run, const char *const *paths)
         cli_progress_end(&progress);
         if (to != stdout)
                 (void) fclose(to);
+
         while (pager > 0 && waitpid(pager, &status, 0) < 0)
                 ;
+
         if (r == 0 && is_missing(status)) {
                 cli_note("note: the pager did not start: this is without one");
                 out.to = stdout;
                 r = cordon_work_diff(&o, &entries, &e);
         }
+
         if (r < 0)
                 return cli_error(&e);
+
         if (entries == 0 && terminal)
                 cli_note("nothing is different");
+
         return 0;
 }
 
@@ -199,12 +213,16 @@ int verb_diff(int argc, char **argv)
         int at = cli_options(argc, argv, cli_verb_find("diff"), &d, NULL);
         if (at < 0)
                 return EXIT_CORDON;
+
         if (d.list && cli_no_words(argc, at, "diff --list"))
                 return EXIT_CORDON;
+
         if (d.list)
                 return cordon_work_list(d.json, cli_sink, stdout, &e) < 0 ? cli_error(&e) : 0;
+
         if (d.theirs[0] && d.form != CORDON_WORK_TEXT)
                 return cli_usage("--theirs is text: it goes with none of --stat, --name-only and --json");
+
         cli_run_and_paths(argc, argv, at, &run, &paths);
         return show(&d, run, paths);
 }

@@ -21,6 +21,7 @@ static void put_plain(struct buf *out, const char *quoted)
                 p += *p == '\\' && p[1];
                 buf_putc(out, *p);
         }
+
         if (p[-1] == '?')
                 buf_putc(out, '?');
 }
@@ -33,10 +34,12 @@ static void say_permit(const char *line)
         const char *rest = strchr(line, ' ');
         if (!rest)
                 return;
+
         if (rest[1] == '"')
                 put_plain(&plain, rest + 1);
         else
                 buf_puts(&plain, rest + 1);
+
         buf_shell(&word, buf_str(&plain));
         if (!plain.failed && !word.failed)
                 (void) fprintf(stderr, "hint: --%.*s %s\n", (int) (rest - line), line, buf_str(&word));
@@ -98,20 +101,26 @@ static void say_denial(const cordon_denial *d, const char *more)
         AUTO_BUF(line);
         bool broker = is(d->layer, "egress"), path = d->path[0] && !broker;
         bool to = is(d->code, "sock") || is(d->code, "net");
+
         if (is(d->reason, "socket"))
                 buf_puts(&line, "network");
         else if (broker)
                 buf_printf(&line, "%s%s", strchr(d->path, ' ') ? "" : "connect to ", d->what);
         else
                 buf_puts(&line, !path ? d->what : to ? "connect to" : d->code);
+
         if (path)
                 put_word(&line, " ", d->path);
+
         if (d->program[0])
                 put_word(&line, " by ", d->program);
+
         if (!broker || is(d->reason, "metadata")) /* the broker has a clause of its own */
                 put_reason(&line, d);
+
         if (d->count > 1)
                 buf_printf(&line, ", %u times", d->count);
+
         cli_note("blocked: %s%s", buf_str(&line), more);
 }
 
@@ -126,6 +135,7 @@ static void hint_group(const char *path)
                 *slash = '\0';
                 (void) stat(above, &st);
         }
+
         (void) fprintf(stderr,
                        "hint: sg GROUP -c 'cordon run ...' with the name of group %u, or a write door\n",
                        (unsigned) st.st_gid);
@@ -168,6 +178,7 @@ static void say_hint(const cordon_denial *d)
                         "hint: no box makes namespaces: it is the sandbox, and a program's own is turned "
                         "off (chromium --no-sandbox)\n",
                         stderr);
+
         if (d->permit[0] && is(d->reason, "name"))
                 (void) fputs("hint: 443 is a guess: the box asked for the name alone\n", stderr);
 }
@@ -215,6 +226,7 @@ static bool is_said_better(const cordon_result *r, const cordon_denial *d)
                                            is_loopback_again(d, o)))
                         return true;
         }
+
         return false;
 }
 
@@ -263,6 +275,7 @@ static void say_causes(const struct cli_end *o, const cordon_result *r)
         size_t shown = 0, all = 0;
         for (size_t i = 0; i < r->denial_count; i++)
                 all += is_listed(o, r, &r->denials[i]);
+
         for (unsigned rank = 0; rank < RANKS; rank++)
                 for (size_t i = 0; i < r->denial_count; i++) {
                         const cordon_denial *d = &r->denials[i];
@@ -276,6 +289,7 @@ static void say_causes(const struct cli_end *o, const cordon_result *r)
                         say_hint(d);
                         shown++;
                 }
+
         say_where(o, r, all - shown);
 }
 
@@ -285,11 +299,14 @@ static bool matters(const cordon_denial *d)
         static const char *const secrets[] = {
                 "keys", "tokens", "passwords", "history", "agent", "metadata"
         };
+
         if (d->minor)
                 return false;
+
         for (size_t i = 0; i < sizeof secrets / sizeof *secrets; i++)
                 if (is(d->reason, secrets[i]))
                         return true;
+
         bool named = d->path[0] && !is(d->reason, "loopback"); /* or all of the network, of a strict box */
         return is(d->code, "credential") || is(d->code, "run") ||
                (is(d->code, "net") && (is(d->layer, "egress") || is(d->layer, "seccomp") || named));
@@ -300,17 +317,21 @@ static void say_what_matters(const struct cli_end *o, const cordon_result *r)
         const cordon_denial *first = NULL;
         size_t n = 0;
         char more[128] = "";
+
         for (size_t i = 0; i < r->denial_count; i++)
                 if (matters(&r->denials[i]) && n++ == 0)
                         first = &r->denials[i];
+
         if (!first)
                 return;
+
         if (is(r->ledger, "on"))
                 (void) snprintf(more, sizeof more, "%s; more: cordon log show %.60s",
                                 n > 1 ? ", and others" : "", o->run);
         else
                 (void) snprintf(more, sizeof more, "%s; more: cordon run -v ...",
                                 n > 1 ? ", and others" : "");
+
         say_denial(first, more);
         hint_of_name(first);
 }
@@ -340,18 +361,23 @@ static void say_denials(const struct cli_end *o, const cordon_result *r)
         size_t listed = 0;
         for (size_t i = 0; i < r->denial_count; i++)
                 listed += is_listed(o, r, &r->denials[i]);
+
         if (went_well(r) && !o->verbose) {
                 say_what_matters(o, r);
                 (void) cli_here_say(o, r);
                 return;
         }
+
         if (!went_well(r))
                 cli_here_options(o);
+
         say_causes(o, r);
         if (r->denials_lost)
                 cli_note("%zu or more blocked effects are not listed: there were too many", r->denials_lost);
+
         if (!listed && r->absent[0])
                 say_absent(r);
+
         if (!listed && r->left == 0 && !r->limits_hit[0])
                 say_blind(o, r);
 }
@@ -362,6 +388,7 @@ static void say_left(const cordon_result *r)
         AUTO_BUF(name);
         if (r->left == 0)
                 return;
+
         buf_shell(&name, r->left_name);
         if (r->left == 1)
                 cli_note("lost: %s was made in the box's private home, which ends with the box",
@@ -369,6 +396,7 @@ static void say_left(const cordon_result *r)
         else
                 cli_note("lost: %s and %zu more were made in the box's private home, which ends with the box",
                          buf_str(&name), r->left - 1);
+
         cli_here_hint("edit");
 }
 
@@ -400,11 +428,13 @@ static void say_unheard(const struct cli_end *o, const cordon_result *r)
         cordon_error e = { 0 };
         if (!make || r->end != CORDON_EXITED || r->code == 0)
                 return;
+
         char *lines = cordon_policy_view(o->policy, CORDON_VIEW_LINES, &e);
         if ((has_line(lines, "write ") || has_line(lines, "edit ")) && !has_line(lines, "run any") &&
             !names_programs(lines))
                 cli_note("note: what a box can write it may not run (\"Permission denied\") but what "
                          "`--run DIR/` names");
+
         cordon_free(lines);
 }
 
@@ -454,14 +484,17 @@ void cli_end_say(const struct cli_end *o, const cordon_result *r)
 {
         if (r->error)
                 (void) cli_error(r->error);
+
         if (o->quiet)
                 return;
+
         if (strcmp(r->wall, "process") == 0)
                 cli_note("note: the process wall, without namespaces: other files answer \"permission "
                          "denied\" "
                          "instead of not existing, and stat sees them; no loopback, Unix sockets or "
                          "terminals of "
                          "its own; `cordon doctor` tells what the namespace wall needs");
+
         if (r->end == CORDON_LIMIT) {
                 cli_note("the limit `%s` ended it%s; --%s gives it more", r->limit,
                          r->output_truncated ? ", and output was cut there" : "", r->limit);
@@ -470,6 +503,7 @@ void cli_end_say(const struct cli_end *o, const cordon_result *r)
                                  "kept by rlimits and sampling");
         } else if (r->limits_hit[0])
                 say_limits(r);
+
         say_denials(o, r);
         say_unheard(o, r);
         say_left(r);
@@ -513,6 +547,7 @@ static int write_status(int fd, const char *json)
                         return -1;
                 }
         }
+
         return 0;
 }
 
@@ -521,19 +556,24 @@ int cli_end_status(const struct cli_end *o, cordon_box *b)
         int told = 0;
         if (!o->json && o->status_fd < 0)
                 return 0; /* nobody asked: the policy's digest alone costs as much as a door */
+
         char *json = cordon_box_result_json(b);
         if (!json) {
                 (void) cli_problem("there is no memory for the result as JSON");
                 return -1;
         }
+
         cli_failure_told();
         if (o->json)
                 cli_line_begin();
+
         if (o->json && fprintf(stderr, "%s\n", json) < 0)
                 told = -1;
+
         if (o->status_fd >= 0 &&
             (write_status(o->status_fd, json) < 0 || write_status(o->status_fd, "\n") < 0))
                 told = -1;
+
         cordon_free(json);
         return told;
 }
@@ -545,7 +585,9 @@ void cli_end_failure(const struct cli_end *o, const char *run, const cordon_erro
         buf_puts(&out, "{\"version\":1,");
         if (run)
                 buf_printf(&out, "\"run\":\"%s\",", run);
+
         const char *code = cordon_error_name(e->code);
+
         /* Of a detached box this is how its caller hears that the program could not be started. */
         buf_printf(&out, "\"end\":\"%s\",\"error\":{\"code\":\"%s\",\"errno\":%d,\"step\":%u,\"what\":",
                    strcmp(code, "exec") == 0 ? "not-started" : "failed", code, e->sys, (unsigned) e->step);
@@ -557,8 +599,10 @@ void cli_end_failure(const struct cli_end *o, const char *run, const cordon_erro
                 cli_line_begin();
                 (void) fputs(buf_str(&out), stderr);
         }
+
         if (o->status_fd >= 0)
                 (void) write_status(o->status_fd, buf_str(&out));
+
         cli_failure_told();
 }
 

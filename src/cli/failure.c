@@ -66,11 +66,13 @@ void cli_failure_put(const cordon_error *e, const char *name)
         size_t known = strlen(name);
         const char *from =
                 strncmp(e->what, name, known) == 0 && e->what[known] == ':' ? e->what + known : e->what;
+
         for (; !text && may_have_place(e) && (colon = strchr(from, ':')); from = colon + 1) {
                 const char *second = number_behind(colon, &line);
                 const char *end = second ? number_behind(second, &column) : NULL;
                 text = end && strncmp(end, ": ", 2) == 0 ? end + 2 : NULL; /* names may have colons, too */
         }
+
         AUTO_BUF(out);
         buf_printf(&out, "[{\"code\":\"%s\",\"level\":\"E\",\"file\":", cordon_error_name(e->code));
         buf_json(&out, text ? span_of(e->what, (size_t) (colon - e->what)) : span_str(name));
@@ -81,5 +83,6 @@ void cli_failure_put(const cordon_error *e, const char *name)
         buf_puts(&out, "}]\n");
         if (!out.failed)
                 (void) fputs(buf_str(&out), stdout);
+
         told = true;
 }

@@ -194,11 +194,14 @@ const char *cli_habit(const char *verb, const char *typed)
 {
         if (!verb && strcmp(typed, "--publish") == 0 && cordon_policy_is_word("listen"))
                 return "`--listen PORT` lets programs of this host connect to a server in the box";
+
         for (size_t i = 0; verb && i < sizeof elsewhere / sizeof *elsewhere; i++)
                 if (strcmp(elsewhere[i].verb, verb) == 0 && strcmp(elsewhere[i].option, typed) == 0)
                         return elsewhere[i].instead;
+
         for (size_t i = 0; !verb && i < sizeof habits / sizeof *habits; i++)
                 if (strcmp(habits[i].typed, typed) == 0)
                         return habits[i].instead;
+
         return NULL;
 }

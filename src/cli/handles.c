@@ -22,6 +22,7 @@ int cli_handles_add(struct cli_handles *h, const char *value)
         size_t n = eq ? (size_t) (eq - value) : 0;
         if (n == 0 || n >= sizeof h->at[0].name || !eq[1] || h->count == CLI_HANDLES_MAX)
                 return cli_usage("--handle takes NAME=FILE"), -1;
+
         if (strcmp(eq + 1, "-") == 0) {
                 (void) cli_problem("--handle %s would be a file called -", value);
                 return cli_hint(
@@ -29,6 +30,7 @@ int cli_handles_add(struct cli_handles *h, const char *value)
                                "file ./-"),
                        -1;
         }
+
         memcpy(h->at[h->count].name, value, n);
         h->at[h->count].path = eq + 1;
         h->at[h->count].dir = -1;
@@ -52,10 +54,12 @@ static int open_directory_of(const char *path)
                 errno = ENAMETOOLONG;
                 return -1;
         }
+
         if (n > 0) {
                 memcpy(dir, path, n);
                 dir[n] = '\0';
         }
+
         return open(dir, O_PATH | O_DIRECTORY | O_CLOEXEC);
 }
 
@@ -67,6 +71,7 @@ static void tell_where_it_leads(const char *path, int fd)
         if (fd_path(fd, real, sizeof real) < 0 || !getcwd(work, sizeof work) ||
             !path_join(work, path, whole, sizeof whole))
                 return;
+
         if (path_under(whole, work) && !path_under(real, work))
                 cli_note("note: %s leads out of the workspace by a link, to %s", path,
                          str_inert(span_str(real), shown, sizeof shown));
@@ -90,18 +95,23 @@ static int open_out(struct cli_handles *h, unsigned i)
         const char *path = h->at[i].path;
         if (path_is_kernels(path))
                 return fd_open_named(AT_FDCWD, path, O_WRONLY | O_APPEND);
+
         if (lstat(path, &st) == 0 && !S_ISREG(st.st_mode) && !S_ISLNK(st.st_mode))
                 return fd_open_named(AT_FDCWD, path, O_WRONLY | O_NOFOLLOW);
+
         int dir = h->at[i].dir = open_directory_of(path);
         if (dir >= 0 && !h->quiet)
                 tell_where_it_leads(path, dir);
+
         int fd = dir < 0 ? -1 : openat(dir, ".", O_TMPFILE | O_RDWR | O_CLOEXEC, 0666);
         h->at[i].unnamed = fd >= 0;
         if (fd >= 0)
                 narrow(fd, &st);
+
         if (dir >= 0 && fd < 0 &&
             (errno == EOPNOTSUPP || errno == EISDIR)) /* a filesystem without nameless files */
                 fd = fd_open_named(dir, last_of(path), O_WRONLY | O_CREAT | O_NOFOLLOW);
+
         return fd;
 }
 
@@ -133,6 +143,7 @@ static int not_opened(const char *name, const char *path, bool in, cordon_error 
         char shown[200];
         struct stat st;
         int sys = errno;
+
         (void) str_inert(span_str(path), shown, sizeof shown);
         if (in && sys == ELOOP && lstat(path, &st) == 0 && S_ISLNK(st.st_mode)) {
                 (void) cli_fail(e, ERR_DOOR, sys,
@@ -141,6 +152,7 @@ static int not_opened(const char *name, const char *path, bool in, cordon_error 
                 hint_of_link(path, e);
                 return -1;
         }
+
         (void) cli_fail(e, ERR_DOOR, sys == FD_PIPE_REFUSED ? 0 : sys, "--handle %s=%s: %s", name, shown,
                         cli_not_opened(sys));
         if (sys == FD_PIPE_REFUSED)
@@ -151,6 +163,7 @@ static int not_opened(const char *name, const char *path, bool in, cordon_error 
                 (void) snprintf(e->hint, sizeof e->hint, "%s",
                                 in ? "an `in` handle is a file that is there"
                                    : "the directory of an `out` handle must be there");
+
         return -1;
 }
 
@@ -171,6 +184,7 @@ int cli_handles_open(struct cli_handles *h, cordon_policy *p, cordon_box *b, cor
                 if (cordon_box_handle(b, name, h->at[i].fd) < 0)
                         return cli_fail(e, ERR_USAGE, 0, "more than %d handles", CLI_HANDLES_MAX);
         }
+
         return 0;
 }
 
@@ -180,13 +194,17 @@ static int name_file(int fd, int dir, const char *name)
         char beside[4200];
         if (fd_link(fd, dir, name) == 0)
                 return 0;
+
         if (errno != EEXIST)
                 return -1;
+
         (void) snprintf(beside, sizeof beside, "%s.cordon-%d", name, (int) getpid());
         if (fd_link(fd, dir, beside) < 0)
                 return -1;
+
         if (renameat(dir, beside, dir, name) == 0)
                 return 0;
+
         int sys = errno;
         (void) unlinkat(dir, beside, 0);
         errno = sys;
@@ -214,10 +232,13 @@ static const char *publish_one(struct cli_handles *h, unsigned i)
         bool over = !h->at[i].unnamed && h->at[i].dir >= 0;
         if (over && cut_rest(h->at[i].fd) < 0)
                 return strerror(errno);
+
         if (!h->at[i].unnamed)
                 return NULL;
+
         if (name_file(h->at[i].fd, h->at[i].dir, last_of(h->at[i].path)) < 0)
                 return strerror(errno);
+
         return is_there(h->at[i].fd, h->at[i].path) ? NULL : "its directory was moved while the box ran";
 }
 
@@ -232,6 +253,7 @@ int cli_handles_publish(struct cli_handles *h, cordon_error *e)
                                         h->at[i].name,
                                         str_inert(span_str(h->at[i].path), shown, sizeof shown), wrong);
         }
+
         return 0;
 }
 

@@ -68,6 +68,7 @@ static struct head *take_spare(size_t n)
                         spare[i] = NULL;
                         return h;
                 }
+
         return NULL;
 }
 
@@ -80,6 +81,7 @@ static int keep_spare(struct head *h)
                         spare[i] = h;
                         return 1;
                 }
+
         return 0;
 }
 
@@ -89,9 +91,11 @@ static struct head *carve(unsigned class)
          * larger pages, refuses it, and the faults come one by one. */
         if (used == 0)
                 (void) madvise(arena, FIRST_BYTES, MADV_POPULATE_WRITE);
+
         size_t room = (size_t) 1 << (class + SMALLEST_BITS);
         if (ARENA_BYTES - used < room + sizeof(struct head))
                 return map_piece(room); /* given back by munmap, like any large piece */
+
         struct head *h = (struct head *) (void *) (arena + used);
         used += room + sizeof *h;
         *h = (struct head){ .room = room };
@@ -124,6 +128,7 @@ static void *take(size_t n, int *ret_fresh)
                 errno = ENOMEM;
                 return NULL;
         }
+
         if (n > (size_t) 1 << LARGEST_BITS) {
                 h = take_spare(n);
                 *ret_fresh = h == NULL;
@@ -139,6 +144,7 @@ static void *take(size_t n, int *ret_fresh)
                         h = carve(class);
                 }
         }
+
         return h ? h + 1 : NULL;
 }
 
@@ -152,6 +158,7 @@ void free(void *p)
 {
         if (!p)
                 return;
+
         struct head *h = (struct head *) p - 1;
         int kept = errno;
         if (h->mapped && !keep_spare(h)) {
@@ -161,6 +168,7 @@ void free(void *p)
                 h->next = free_list[class];
                 free_list[class] = h;
         }
+
         errno = kept;
 }
 
@@ -171,6 +179,7 @@ void *calloc(size_t count, size_t size)
                 errno = ENOMEM;
                 return NULL;
         }
+
         int fresh;
         void *p = take(n, &fresh);
         return p && !fresh ? memset(p, 0, n) : p;
@@ -180,14 +189,17 @@ void *realloc(void *p, size_t n)
 {
         if (!p)
                 return malloc(n);
+
         size_t room = ((struct head *) p - 1)->room;
         if (n <= room)
                 return p;
+
         void *bigger = malloc(n);
         if (bigger) {
                 memcpy(bigger, p, room);
                 free(p);
         }
+
         return bigger;
 }
 

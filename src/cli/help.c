@@ -37,6 +37,7 @@ static void print_limits(void)
         (void) printf("\nLimits (`none` lifts one):");
         for (size_t i = 0; cordon_limit_help(i, &name, usual); i++)
                 (void) printf("%s --%s %s", i % 6 ? "" : "\n ", name, usual);
+
         (void) printf("\n");
 }
 
@@ -51,6 +52,7 @@ static void print_words(void)
                 (void) snprintf(left, sizeof left, "--%s %.*s", word, (int) first_words(synopsis), synopsis);
                 (void) printf("  %-30s %s\n", left, help);
         }
+
         (void) printf("  %-30s %s\n", "--trace", "short for --local trace");
         (void) printf("  %-30s %s\n", "-p, --policy FILE", "a file of such lines, or a stock policy by name");
         print_limits();
@@ -105,14 +107,17 @@ void cli_help_verb(const struct cli_verb *v)
         print_examples(v->name);
         if (v->takes_doors)
                 print_words();
+
         if (v->options->name)
                 (void) printf("\nOptions:\n");
+
         print_options(v->options);
         print_group(v->name);
         char page[64];
         (void) snprintf(page, sizeof page, "%s", v->name);
         for (char *c = page; (c = strchr(c, ' '));)
                 *c = '-';
+
         (void) printf("\nMore: man cordon-%s\n", page);
 }
 
@@ -147,6 +152,7 @@ static void print_all(void)
                         if (v[i].group == g && !strchr(v[i].name, ' '))
                                 (void) printf("  %-10s %s\n", v[i].name, v[i].help);
         }
+
         (void) printf("  %-10s %s\n", "selftest", "attack and measure this host's isolation");
         (void) printf("\n`cordon help COMMAND` for details. Exit status of run: the command's own; 128+n for "
                       "signal n;\n124 a limit was reached; 125 cordon failed; 126 and 127 as in shells.\n");
@@ -166,6 +172,7 @@ static const char *nearest_verb(const char *given)
                 if (!space)
                         str_nearer(given, v[i].name, &best);
         }
+
         return best;
 }
 
@@ -188,6 +195,7 @@ static int unknown_second(const char *group, const char *given)
         (void) cli_problem("unknown command `%s %.60s`", group, given);
         if (best)
                 return cli_hint("did you mean `%s %s`?", group, best);
+
         return cli_hint("`cordon help %s` lists them", group);
 }
 
@@ -196,8 +204,10 @@ int cli_unknown_verb(int argc, char **argv)
         size_t n;
         const struct cli_verb *v = cli_verbs(&n);
         const char *given = argv[0], *group = NULL;
+
         for (size_t i = 0; i < n && !group; i++)
                 group = cli_verb_rest(&v[i], given) ? given : NULL;
+
         if (group)
                 return argc > 1 ? unknown_second(group, argv[1]) : help_group(group);
 
@@ -208,10 +218,13 @@ int cli_unknown_verb(int argc, char **argv)
         (void) cli_problem("unknown command `%.60s`", given);
         if (instead)
                 return cli_hint("%s", instead);
+
         if (best)
                 return cli_hint("did you mean `%s`?", best);
+
         if (given[0] == '-')
                 return cli_hint("options stand behind the command; `cordon help` lists them");
+
         return cli_hint("`cordon help` lists the commands; `cordon run -- %s` runs a program",
                         buf_str(&word));
 }
@@ -220,17 +233,22 @@ int verb_help(int argc, char **argv)
 {
         if (argc < 2)
                 return print_all(), 0;
+
         int at = cli_words_only(argc, argv, "help"), words = 0;
         if (at < 0)
                 return EXIT_CORDON;
+
         const struct cli_verb *v =
                 at < argc ? cli_verb_named(argc - at, argv + at, &words) : cli_verb_find("help");
         if (!v && strcmp(argv[at], "selftest") == 0 && argc - at == 1)
                 return (void) help_group(argv[at]), 0;
+
         if (!v)
                 return cli_unknown_verb(argc - at, argv + at);
+
         if (argc - at > words)
                 return cli_usage("one command at a time");
+
         return cli_help_verb(v), 0;
 }
 

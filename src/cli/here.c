@@ -59,6 +59,7 @@ static enum here what_is_meant(const char *program, char *const *arguments)
                         return HERE_NOT;
                 else if (strcmp(*w, ".") == 0 || strcmp(*w, "./") == 0 || is_module(w[0], w[1]))
                         meant = HERE_SURELY;
+
         return meant;
 }
 
@@ -75,8 +76,10 @@ static bool is_empty(void)
         unsigned n = 0;
         while (d && n < 3 && readdir(d))
                 n++;
+
         if (d)
                 (void) closedir(d);
+
         return n < 3; /* itself and the one above; or nobody can tell */
 }
 
@@ -94,6 +97,7 @@ bool cli_here_say(const struct cli_end *o, const cordon_result *r)
         if (!r->away || o->doors || r->end != CORDON_EXITED ||
             what_is_meant(o->program, o->command) < least || is_empty())
                 return false;
+
         cli_note("note: this directory is not in the box");
         cli_here_hint("read");
         return true;
@@ -115,6 +119,7 @@ void cli_here_script(const struct cli_end *o)
         if (o->doors || !o->command[0] || o->command[0][0] == '-' || !is_shell(o->program) ||
             access(o->command[0], R_OK) != 0)
                 return;
+
         buf_shell(&word, o->command[0]);
         if (!word.failed)
                 (void) fprintf(stderr, "hint: cordon run --script %s\n", buf_str(&word));

@@ -22,12 +22,15 @@ int cli_open_input(const char *option, const char *path)
                 (void) cli_problem("%s%s- would be a file called -", option, space);
                 return cli_hint("standard input is called /dev/stdin, and such a file ./-"), -1;
         }
+
         int fd = fd_open_named(AT_FDCWD, path, O_RDONLY);
         if (fd >= 0)
                 return fd;
+
         int sys = errno;
         if (sys != FD_PIPE_REFUSED)
                 return cli_usage("%s%s%s: %s", option, space, path, strerror(sys)), -1;
+
         (void) cli_problem("%s%s%s: %s", option, space, path, cli_not_opened(sys));
         return cli_hint("if it is yours, give it as standard input: `<%s`, and /dev/stdin for its name",
                         path),

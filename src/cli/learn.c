@@ -64,8 +64,10 @@ static int take_input(void *ctx, const char *value)
                 return cli_usage("--input %s: each run reads it from its beginning, and this has none",
                                  value),
                        -1;
+
         if (t->l.input < 0)
                 return -1;
+
         return 0;
 }
 
@@ -81,6 +83,7 @@ static int take_net(void *ctx, const char *value)
                         ((struct teach *) ctx)->l.net = (cordon_learn_net) i;
                         return 0;
                 }
+
         return cli_usage("--net takes deny, mock or ask, not %s", value), -1;
 }
 
@@ -107,13 +110,17 @@ static int take_read(void *ctx, const char *value)
         struct teach *t = ctx;
         char here[PATH_MAX] = "/";
         size_t n = 0;
+
         while (t->read[n])
                 n++;
+
         if (n == CLI_LIST_MAX)
                 return cli_usage("--read can be given %d times", CLI_LIST_MAX), -1;
+
         if ((value[0] != '/' && !getcwd(here, sizeof here)) ||
             !path_join(here, value, t->paths[n], sizeof t->paths[n]))
                 return cli_usage("--read %s: the path is too long", value), -1;
+
         t->read[n] = t->paths[n];
         t->l.read = t->read;
         return 0;
@@ -144,6 +151,7 @@ static int ask(void *ctx, const char *to, const char *what)
         int tty = open("/dev/tty", O_RDWR | O_CLOEXEC | O_NOCTTY);
         if (tty < 0)
                 return 0;
+
         (void) str_inert(span_str(to), shown_to, sizeof shown_to);
         (void) str_inert(span_str(what), shown, sizeof shown);
         (void) tcflush(tty, TCIFLUSH); /* what was typed before the question is no answer to it */
@@ -216,9 +224,11 @@ static void say_refused(const cordon_learned *r)
 {
         if (r->refused[0])
                 (void) fprintf(stderr, "cordon: tried, and never learned:\n%s", r->refused);
+
         if (!r->passed && r->refused_dot)
                 (void) cli_hint(
                         "--read PATH agrees to one path below your home whose name begins with a dot");
+
         if (!r->passed && r->refused_net)
                 (void) cli_hint(
                         "nothing was let out; --net ask asks for each destination, --net-to HOST agrees "
@@ -243,8 +253,10 @@ static int give(const struct teach *t, const cordon_learned *r)
         if (r->passed && !here)
                 status = cli_new_file(t->output, 0644, span_str(r->policy),
                                       "what was learned is on standard output instead");
+
         if (t->json)
                 print_json(r);
+
         if (!r->passed) {
                 if (!t->json)
                         (void) fprintf(stderr, "cordon: no policy is offered: the command did not pass: %s",
@@ -260,8 +272,10 @@ static int give(const struct teach *t, const cordon_learned *r)
                                                   "which exit status is success, --input FILE what it reads");
                 return 1;
         }
+
         if ((here || status != 0) && !t->json)
                 (void) fputs(r->policy, stdout);
+
         return status;
 }
 
@@ -272,13 +286,16 @@ static int prepare(struct teach *t, int argc, char **argv, const char *verb)
                 return cli_usage("there is no command; for example: cordon %s -- ls",
                                  strcmp(verb, "learn") != 0 ? "policy tighten -p task.cordon" : verb),
                        -1;
+
         if (at >= 0 && at < argc)
                 t->l.argv = (const char *const *) argv + at;
+
         t->progress = cli_progress_begin();
         t->l.agree = ask;
         t->l.agree_ctx = t->l.progress_ctx = &t->progress;
         t->l.progress = cli_progress;
         bool here = !t->output || strcmp(t->output, "-") == 0;
+
         /* Before anything runs: a policy that has no place would be learned in vain. */
         return at < 0 || (!here &&
                           cli_new_file_may(t->output,
@@ -294,15 +311,18 @@ int verb_learn(int argc, char **argv)
         cordon_error e = { 0 };
         if (prepare(&t, argc, argv, "learn") < 0)
                 return EXIT_CORDON;
+
         int learned = cordon_learn(&t.l, &r, &e);
         cli_progress_end(&t.progress);
         if (learned < 0)
                 return cli_error(&e);
+
         int status = give(&t, &r);
         if (!t.json) {
                 say_refused(&r);
                 say_learned(&r);
         }
+
         cordon_learned_done(&r);
         return status;
 }
@@ -313,6 +333,7 @@ char *cli_policy_text(const char *path, size_t *ret_len)
         AUTO_FD(fd, stock ? -1 : cli_open_input(NULL, path));
         if (!stock && fd < 0)
                 return NULL;
+
         char *text = malloc(POLICY_BYTES + 1);
         ssize_t n = !text   ? -1
                     : stock ? snprintf(text, POLICY_BYTES, "%s", stock)
@@ -322,6 +343,7 @@ char *cli_policy_text(const char *path, size_t *ret_len)
                 free(text);
                 return NULL;
         }
+
         *ret_len = (size_t) n;
         return text;
 }
@@ -346,6 +368,7 @@ static int tighten(struct teach *t)
         cli_progress_end(&t->progress);
         if (tightened < 0)
                 return cli_error(&e);
+
         int status = give(t, &r);
         if (!t->json && r.passed) {
                 for (char *line = r.closed, *end; *line; line = end + 1) {
@@ -359,6 +382,7 @@ static int tighten(struct teach *t)
                         cli_note("%u boxes; %u doors, %u needed%s", r.boxes, r.doors_before, r.doors,
                                  r.complete ? "" : "; not every door was tried without");
         }
+
         cordon_learned_done(&r);
         return status;
 }
@@ -368,12 +392,15 @@ int verb_tighten(int argc, char **argv)
         struct teach t = { .l = { .input = -1 } };
         if (prepare(&t, argc, argv, "policy tighten") < 0)
                 return EXIT_CORDON;
+
         if (!t.policy)
                 return cli_usage(
                         "which policy? For example: cordon policy tighten -p task.cordon -- COMMAND");
+
         char *text = cli_policy_text(t.policy, &t.l.policy_len);
         if (!text)
                 return EXIT_CORDON;
+
         t.l.policy = text;
         t.l.name = t.policy;
         int status = tighten(&t);

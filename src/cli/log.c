@@ -51,9 +51,11 @@ static int set_kind(void *ctx, const char *value)
         bool is_known = false;
         for (size_t i = 0; cli_ledger_kinds[i]; i++)
                 is_known |= strcmp(value, cli_ledger_kinds[i]) == 0;
+
         if (!is_known)
                 cli_note("note: this version writes no records of the kind `%s`; `man cordon-log` lists them",
                          value);
+
         return set_once(&((struct log *) ctx)->filter.kind, "kind", value);
 }
 
@@ -62,18 +64,22 @@ int cli_time(const char *text, int64_t *ret_us)
         uint64_t ms;
         struct tm tm = { 0 };
         int64_t now_us = clock_wall_s() * 1000000;
+
         if (str_to_ms(span_str(text), &ms) == 0) {
                 *ret_us = ms > INT64_MAX / 1000 ? 0 : now_us - (int64_t) ms * 1000;
                 return 0;
         }
+
         const char *end = strptime(text, "%Y-%m-%dT%H:%M:%S", &tm);
         if (!end) {
                 tm = (struct tm){ 0 };
                 end = strptime(text, "%Y-%m-%d", &tm);
         }
+
         if (!end || (*end && strcmp(end, "Z") != 0))
                 return cli_usage("%s is no time: 90s, 2h, 7d, 2026-11-15 or 2026-11-15T08:00:00 (UTC)", text),
                        -1;
+
         *ret_us = (int64_t) timegm(&tm) * 1000000;
         return 0;
 }
@@ -130,6 +136,7 @@ static int list_several(struct log *l)
                 return cli_usage(
                         "--follow is for one's own ledger: what another host writes later may belong before "
                         "what was shown");
+
         cordon_ledgers *all = cordon_ledgers_open(l->ledgers.dirs, l->ledgers.count, &e);
         int r = all ? cordon_ledgers_each(all, &l->filter, print_record, l, &e) : -1;
         cordon_ledgers_free(all);
@@ -140,6 +147,7 @@ static int list(struct log *l)
 {
         if (l->ledgers.count > 0)
                 return list_several(l);
+
         cordon_error e = { 0 };
         uint64_t cursor = 0;
         struct timespec tick = { 0, 200000000 };
@@ -169,13 +177,16 @@ static int do_show(struct log *l, const char *arg)
         char run[64];
         if (!l->json)
                 return view(l, CORDON_LOG_SHOW, arg);
+
         char *picture = cli_ledgers_log(&l->ledgers, CORDON_LOG_SHOW, arg, &e);
         if (!picture)
                 return cli_error(&e);
+
         bool named = sscanf(picture, "run %63s", run) == 1;
         cordon_free(picture);
         if (!named) /* there is no run: nothing to list */
                 return 0;
+
         l->filter.run = run;
         int r = list(l);
         l->filter.run = NULL;
@@ -231,8 +242,10 @@ static int do_prune(struct log *l, const char *arg)
         (void) arg;
         if (l->before_us == 0)
                 return cli_usage("what is to go? for example: cordon log prune --older 30d --kind output");
+
         if (cordon_log_prune(l->filter.kind, l->before_us, &n, &e) < 0)
                 return cli_error(&e);
+
         return printf("%llu payloads removed; their hashes stay\n", (unsigned long long) n) < 0 ? EXIT_CORDON
                                                                                                 : 0;
 }
@@ -271,9 +284,11 @@ static const char *not_taken(const struct log *l, unsigned takes)
                 { l->json, JSON, "--json" },           { l->follow, FOLLOW, "--follow" },
                 { l->format, FORMAT, "--format" },     { l->before_us != 0, OLDER, "--older" },
         };
+
         for (size_t i = 0; i < sizeof all / sizeof *all; i++)
                 if (all[i].given && !(all[i].bit & takes))
                         return all[i].name;
+
         return NULL;
 }
 
@@ -302,6 +317,7 @@ static int unknown_question(const char *given)
 
         for (size_t i = 0; i < sizeof questions / sizeof *questions; i++)
                 str_nearer(given, questions[i].name, &best);
+
         cli_verb_nearer("log", given, &best);
         (void) cli_problem("the ledger has no answer to `%.60s`", given);
         return best ? cli_hint("did you mean `cordon log %s`?", best)
@@ -313,22 +329,28 @@ static int ask(struct log *l, int argc, char **argv)
         size_t n = sizeof questions / sizeof *questions, i = 0;
         while (i < n && strcmp(argv[0], questions[i].name) != 0)
                 i++;
+
         if (i == n)
                 return unknown_question(argv[0]);
+
         int given = argc - 1;
         bool may_miss = questions[i].arg && !questions[i].arg[0];
         if (may_miss && given > 1)
                 return cli_usage("`cordon log %s` takes one argument", argv[0]);
+
         if (!may_miss && given != (questions[i].arg ? 1 : 0))
                 return questions[i].arg ? cli_usage("`cordon log %s` needs %s", argv[0], questions[i].arg)
                                         : cli_usage("`cordon log %s` takes no argument", argv[0]);
+
         bool is_list = l->json && questions[i].run == do_show; /* its records, which can be chosen from */
         const char *option = not_taken(l, is_list ? OF_A_LIST : questions[i].takes);
         if (option)
                 return cli_usage("`cordon log %s` takes no %s", argv[0], option);
+
         if (l->ledgers.count > 0 && !questions[i].several)
                 return cli_usage("`cordon log %s` is of one ledger: let CORDON_STATE name its directory",
                                  argv[0]);
+
         return questions[i].run(l, given > 0 ? argv[1] : "");
 }
 
@@ -339,13 +361,17 @@ int verb_log(int argc, char **argv)
         int at = cli_options(argc, argv, cli_verb_find("log"), &l, NULL);
         if (at < 0)
                 return EXIT_CORDON;
+
         if (at < argc)
                 return ask(&l, argc - at, argv + at);
+
         const char *option = not_taken(&l, OF_A_LIST);
         if (option)
                 return cli_usage("%s goes with `cordon log %s`", option, l.format ? "export" : "prune");
+
         int status = list(&l);
         if (status == 0 && l.seen == 0) /* a name with a slip in it looks the same */
                 cli_note("note: the ledger has no record that fits");
+
         return status;
 }

@@ -37,8 +37,10 @@ int verb_trace(int argc, char **argv)
         int at = cli_options(argc, argv, cli_verb_find("log trace"), &m, NULL);
         if (at < 0)
                 return EXIT_CORDON;
+
         if (argc - at != 1)
                 return cli_usage("which effect? `cordon log` lists their ids");
+
         bool both = !m.back && !m.forward;
         struct cli_ways ways = { m.back || both, m.forward || both, m.json };
         return cli_give(cli_ledgers_trace(&m.ledgers, argv[at], &ways, &e), &e);
@@ -63,8 +65,10 @@ static int slurp(const char *option, const char *path, struct buf *out)
         AUTO_FD(file, here ? fcntl(0, F_DUPFD_CLOEXEC, 3) : cli_open_input(option, path));
         if (file < 0)
                 return -1;
+
         while (out->n < MOST && (n = read(file, chunk, sizeof chunk)) > 0)
                 buf_add(out, chunk, (size_t) n);
+
         return n < 0 || out->failed ? (cli_usage("%s cannot be read", path), -1) : 0;
 }
 
@@ -86,15 +90,20 @@ int verb_verify(int argc, char **argv)
         int ok = 0, at = cli_options(argc, argv, cli_verb_find("log verify"), &m, NULL);
         if (at < 0)
                 return EXIT_CORDON;
+
         if (cli_no_words(argc, at, "log verify"))
                 return EXIT_CORDON;
+
         if (m.proof && m.checkpoint)
                 return cli_usage("--proof is about one record, and a checkpoint about all");
+
         if (m.key && !m.proof)
                 return cli_usage("--key goes with --proof: the ledger is verified by its own keys");
+
         if ((m.proof && slurp("--proof", m.proof, &text) < 0) ||
             (m.checkpoint && slurp("--checkpoint", m.checkpoint, &text) < 0))
                 return EXIT_CORDON;
+
         char *said = m.proof ? cordon_verify_proof(buf_str(&text), text.n, m.key, &ok, &e)
                              : cordon_verify(buf_str(&text), m.json, &ok, &e);
         int status = said && m.proof && m.json ? give_proof(said, ok) : cli_give(said, &e);
@@ -114,11 +123,14 @@ int verb_react(int argc, char **argv)
         int at = cli_options(argc, argv, cli_verb_find("log react"), &m, NULL);
         if (at < 0)
                 return EXIT_CORDON;
+
         if (argc - at != 2)
                 return cli_usage(
                         "to which record, and what? For example: cordon log react --from build-server "
                         "ID 'the build failed'");
+
         if (cordon_react(argv[at], m.from, argv[at + 1], id, &e) < 0)
                 return cli_error(&e);
+
         return puts(id) < 0 ? EXIT_CORDON : 0;
 }

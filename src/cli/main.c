@@ -145,10 +145,13 @@ int main(int argc, char **argv)
         cli_verbs_are(verbs, sizeof verbs / sizeof *verbs);
         if (getauxval(AT_SECURE))
                 return refuse_borrowed_powers();
+
         if (argc < 2)
                 return verb_help(0, NULL), EXIT_CORDON;
+
         if (strcmp(argv[1], "__probe") == 0) /* started by `selftest breakout` in a box; not for users */
                 return probe_main(argc - 2, argv + 2);
+
         if (strcmp(argv[1], "__bomb") == 0) /* started by `selftest bombs` in a box */
                 return bomb_main(argc - 2, argv + 2);
 
@@ -164,13 +167,16 @@ int main(int argc, char **argv)
         const struct cli_verb *v = cli_verb_named(argc - 1, argv + 1, &words);
         if (!v)
                 return cli_unknown_verb(argc - 1, argv + 1);
+
         argc -= words;
         argv += words;
         if (cli_help_asked(argc, argv, v))
                 return cli_help_verb(v), all_said(0);
+
         cli_verb_is(v);
         bool json = cli_asked(argc, argv, v, "json"); /* before the verb orders its words */
         if (v->run != verb_run) /* whoever started us may have ignored it, and then no child tells its end */
                 (void) signal(SIGCHLD, SIG_DFL);
+
         return all_told(v->run(argc, argv), json);
 }

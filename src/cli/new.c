@@ -71,6 +71,7 @@ static int list_tasks(bool json)
                         (void) printf("%s\"%s\"", i ? "," : "[", name);
                 else
                         (void) puts(name);
+
         return json && puts("]") == EOF ? EXIT_CORDON : 0;
 }
 
@@ -93,12 +94,14 @@ static int give_task(const struct new_options *o, int argc, char **argv)
 
         for (int i = 0; i < argc; i++)
                 buf_printf(&words, "%s%s", i ? " " : "", argv[i]);
+
         if (words.n >= 400)
                 return cli_usage("a task takes a few words; `cordon policy new --list` lists them");
 
         char *policy = cordon_advise(buf_str(&words), o->json, &e);
         if (!policy || !o->output)
                 return cli_give(policy, &e);
+
         int status = write_policy(o->output, span_str(policy));
         cordon_free(policy);
         return status;
@@ -115,12 +118,16 @@ int verb_new(int argc, char **argv)
         int at = cli_options(argc, argv, verb, &o, NULL);
         if (at < 0)
                 return EXIT_CORDON;
+
         if (o.list)
                 return cli_no_words(argc, at, "policy new --list") ? EXIT_CORDON : list_tasks(o.json);
+
         if (o.output && strcmp(o.output, "-") == 0)
                 o.output = NULL;
+
         if (at < argc)
                 return give_task(&o, argc - at, argv + at);
+
         if (o.json)
                 return cli_usage(
                         "--json needs a task or --list; `cordon policy json FILE` prints a policy as JSON");

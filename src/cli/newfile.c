@@ -43,12 +43,15 @@ static int write_named(const char *path, mode_t mode, struct span text)
         int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, mode);
         if (fd < 0)
                 return -1;
+
         int r = fd_write_all(fd, text.p, text.n);
         if (close(fd) < 0)
                 r = -1;
+
         int sys = errno;
         if (r < 0)
                 (void) unlink(path);
+
         errno = sys;
         return r;
 }
@@ -59,11 +62,14 @@ static int write_new(const char *path, mode_t mode, struct span text)
         char dir[PATH_MAX];
         if (is_there(path))
                 return -1;
+
         AUTO_FD(fd, open(directory_of(path, dir), O_TMPFILE | O_WRONLY | O_CLOEXEC, mode));
         if (fd < 0 && (errno == EOPNOTSUPP || errno == EISDIR))
                 return write_named(path, mode, text);
+
         if (fd < 0 || fd_write_all(fd, text.p, text.n) < 0)
                 return -1;
+
         return fd_link(fd, AT_FDCWD, path);
 }
 

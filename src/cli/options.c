@@ -35,8 +35,10 @@ int cli_list_add(const char **list, const char *option, const char *value)
         size_t n = 0;
         while (list[n])
                 n++;
+
         if (n == CLI_LIST_MAX)
                 return cli_usage("%s can be given %d times", option, CLI_LIST_MAX), -1;
+
         list[n] = value;
         return 0;
 }
@@ -48,6 +50,7 @@ int cli_number(const char *option, const char *value, long least, long most, lon
         long n = strtol(value, &end, 10);
         if (errno || end == value || *end || n < least || n > most)
                 return cli_usage("%s takes a number from %ld to %ld", option, least, most), -1;
+
         *ret = n;
         return 0;
 }
@@ -133,6 +136,7 @@ static int take_word(cordon_policy *p, const char *word, const char *value)
         } else if (cordon_policy_add(p, is_local_flag(word) ? "local" : word, value, &e) == 0) {
                 return 0;
         }
+
         return policy_failed(&e);
 }
 
@@ -152,8 +156,10 @@ static int take_policy_file(cordon_policy *p, const char *path)
         const char *published = cli_habit(NULL, "--publish");
         if (cli_policy_load(p, path, &e) == 0)
                 return 0;
+
         if (strspn(path, "0123456789.:") == strlen(path) && published) /* -p 8080:80, as docker has it */
                 (void) snprintf(e.hint, sizeof e.hint, "%s", published);
+
         return policy_failed(&e);
 }
 
@@ -178,10 +184,13 @@ static const char *nearest(const struct cli_verb *verb, const char *given, bool 
         const char *best = NULL, *word, *synopsis, *help;
         for (const struct cli_option *o = verb->options; o->name; o++)
                 nearer(given, o->name, &best);
+
         for (size_t i = 0; words && cordon_word_help(i, &word, &synopsis, &help); i++)
                 nearer(given, word, &best);
+
         for (size_t i = 0; words && i < sizeof limit_flags / sizeof *limit_flags; i++)
                 nearer(given, limit_flags[i], &best);
+
         return best;
 }
 
@@ -198,6 +207,7 @@ static int unknown(const struct cli_verb *verb, const struct given *g, bool word
                 (void) cli_hint("did you mean --%s?", best);
         else
                 (void) cli_hint("`cordon help %s` lists them", verb->name);
+
         return -1;
 }
 
@@ -223,10 +233,12 @@ static bool split(const char *arg, struct given *g)
                 *g = letter_of(arg + 1);
                 return true;
         }
+
         const char *eq = strchr(arg, '=');
         size_t n = eq ? (size_t) (eq - arg - 2) : strlen(arg + 2);
         if (n == 0 || n >= sizeof g->name)
                 return false;
+
         memcpy(g->name, arg + 2, n);
         g->value = eq ? eq + 1 : NULL;
         return true;
@@ -254,11 +266,13 @@ static int give(const struct cli_option *o, void *ctx, const char *value)
 {
         if (o->take)
                 return o->take(ctx, value);
+
         void *field = (char *) ctx + o->field;
         if (o->arg)
                 *(const char **) field = value;
         else
                 *(bool *) field = true;
+
         return 0;
 }
 
@@ -272,8 +286,10 @@ static bool is_option(const struct cli_verb *verb, const char *word)
         struct given g;
         if (strncmp(word, "--", 2) != 0 || strchr(word, '='))
                 return false;
+
         if (!word[2])
                 return true;
+
         struct meaning m = split(word, &g) ? meaning_of(verb, &g) : (struct meaning){ 0 };
         return m.own || m.file || m.word;
 }
@@ -296,8 +312,10 @@ static int take_one(const struct cli_verb *verb, char **argv, int argc, int *at,
                         return -1;
                 *g = letter_of(g->value);
         }
+
         if (!m.own && !m.file && !m.word)
                 return unknown(verb, g, policy != NULL);
+
         if (m.wants && !g->value) {
                 if (*at + 1 >= argc || argv[*at] == without_value) {
                         (void) cli_usage("%s%s needs an argument", g->letter ? "-" : "--", g->name);
@@ -310,8 +328,10 @@ static int take_one(const struct cli_verb *verb, char **argv, int argc, int *at,
                 (void) cli_usage("--%s takes no argument", g->name);
                 return -1;
         }
+
         if (m.own)
                 return give(m.own, ctx, g->value);
+
         return m.file ? take_policy_file(policy, g->value)
                       : take_word(policy, g->name, m.wants ? g->value : g->name);
 }
@@ -338,6 +358,7 @@ int cli_option_words(const struct cli_verb *verb, const char *word, struct cli_t
                                           : m.file ? "POLICY"
                                                    : NULL,
                                    .value = m.wants ? g.value : NULL };
+
         (void) snprintf(ret->name, sizeof ret->name, "%s", m.own ? m.own->name : g.name);
         return n;
 }
@@ -361,6 +382,7 @@ static int options_first(int argc, char **argv, const struct cli_verb *verb, int
                 for (int k = 0; k < n && i + k < argc; k++)
                         move_to(argv, front++, i + k);
         }
+
         *ret_front = front;
         return i;
 }
@@ -397,6 +419,7 @@ bool cli_help_asked(int argc, char **argv, const struct cli_verb *verb)
                 if (n && (strcmp(argv[i], "-help") == 0 || g.letter == 'h' || strcmp(g.name, "help") == 0))
                         return true;
         }
+
         return false;
 }
 
@@ -414,6 +437,7 @@ const char *cli_asked(int argc, char **argv, const struct cli_verb *verb, const 
                         continue;
                 return n == 1 ? g.value ? g.value : "" : i + 1 < argc ? argv[i + 1] : NULL;
         }
+
         return NULL;
 }
 
@@ -445,6 +469,7 @@ int cli_options(int argc, char **argv, const struct cli_verb *verb, void *ctx, c
                 if (take_one(verb, argv, argc, &i, &g, ctx, policy) < 0)
                         return -1;
         }
+
         return policy_is_bad ? -1 : i;
 }
 

@@ -35,6 +35,7 @@ void cli_progress(void *ctx, const char *doing, size_t done, size_t total)
         uint64_t now = p->off ? 0 : clock_mono_ns();
         if (p->off || now < p->due_ns)
                 return;
+
         p->due_ns = now + NEXT_NS;
         int n = total ? snprintf(line, sizeof line, "cordon: %s: %zu of %zu", doing, done, total)
                       : snprintf(line, sizeof line, "cordon: %s: %zu", doing, done);

@@ -30,6 +30,7 @@ static int give(const struct report *r, cordon_log_view view, const char *run, c
         char *text = cli_ledgers_log(&r->ledgers, view, run, &e);
         if (!text || strcmp(file, "-") == 0)
                 return cli_give(text, &e);
+
         int status = cli_out_file(file, text, strlen(text)) < 0 ? EXIT_CORDON : 0;
         cordon_free(text);
         return status;
@@ -43,9 +44,11 @@ int verb_report(int argc, char **argv)
         int at = cli_options(argc, argv, verb, &r, NULL);
         if (at < 0)
                 return EXIT_CORDON;
+
         if (at + 1 != argc || (!r.html && !r.postmortem))
                 return cli_usage(
                         "which run, and where to? For example: cordon log report RUN --html run.html");
+
         const char *run = argv[at];
         int status = r.html ? give(&r, CORDON_LOG_HTML, run, r.html) : 0;
         return status == 0 && r.postmortem ? give(&r, CORDON_LOG_POSTMORTEM, run, r.postmortem) : status;

@@ -82,8 +82,10 @@ static int set_cwd(void *ctx, const char *value)
         char here[PATH_MAX] = "/"; /* a relative one is meant from here, as in doors */
         if (value[0] != '/' && !getcwd(here, sizeof here))
                 return cli_usage("--cwd %s: the directory that it starts from is gone", value), -1;
+
         if (!path_join(here, value, clean, sizeof clean))
                 return cli_usage("--cwd: the path is too long"), -1;
+
         ((struct run *) ctx)->set[CORDON_CWD] = clean;
         return 0;
 }
@@ -118,6 +120,7 @@ static int set_work(void *ctx, const char *value)
         char *real = realpath(value, NULL);
         if (!real)
                 return cli_usage("--work %s: %s", value, strerror(errno)), -1;
+
         free(r->work);
         r->work = real;
         return cordon_policy_roots(r->policy, real, NULL, &e);
@@ -131,6 +134,7 @@ static int open_descriptor(const char *value, int not_only)
         long fd = strtol(value, &end, 10);
         if (errno || end == value || *end || fd < 0 || fd > 65535)
                 return -1;
+
         int flags = fcntl((int) fd, F_GETFL);
         return flags < 0 || flags & O_PATH || (flags & O_ACCMODE) == not_only ? -1 : (int) fd;
 }
@@ -240,6 +244,7 @@ static void pass_on(int sig)
                 cordon_box_signal(b, SIGCONT);
         } else if (b)
                 cordon_box_signal(b, sig);
+
         errno = saved;
 }
 
@@ -259,6 +264,7 @@ static void catch_signals(void)
         for (size_t i = 0; i < sizeof passed / sizeof *passed; i++)
                 if (!stays_ignored(passed[i]))
                         (void) sigaction(passed[i], &a, NULL);
+
         (void) signal(SIGPIPE, SIG_IGN);
 }
 
@@ -276,10 +282,12 @@ static int take_terminal(void)
 {
         if (tcgetattr(0, &saved_terminal) < 0)
                 return cli_problem("-t needs a terminal on standard input"), cli_hint("leave out -t"), -1;
+
         struct termios raw = saved_terminal;
         cfmakeraw(&raw);
         if (tcsetattr(0, TCSADRAIN, &raw) < 0)
                 return cli_usage("the terminal cannot be taken: %s", strerror(errno)), -1;
+
         terminal_is_raw = true;
         (void) atexit(restore_terminal);
         return 0;
@@ -311,6 +319,7 @@ static int choose_policy(struct run *r, int argc, char **argv, const char *verb)
                 cli_note("%s is not tried: %s", r->canary_file, e.what);
                 return 0;
         }
+
         cordon_policy *p = cordon_canary_policy(c);
         bool whole = (!r->work || cordon_policy_roots(p, r->work, NULL, &e) == 0) &&
                      cli_words_again(argc, argv, cli_verb_find(verb), p) == 0;
@@ -318,15 +327,18 @@ static int choose_policy(struct run *r, int argc, char **argv, const char *verb)
                                                   r->canary_bound ? (unsigned) r->canary_bound : 1);
         if (cordon_canary_says(c)[0])
                 cli_note("%s", cordon_canary_says(c));
+
         if (!chosen) {
                 cordon_canary_free(c);
                 return 0;
         }
+
         cordon_box_free(r->box);
         r->canary = c;
         r->box = cli_box_new(p);
         if (!r->end.quiet)
                 cli_note("this run tries %s", r->canary_file);
+
         return r->box ? 0 : -1;
 }
 
@@ -353,9 +365,11 @@ static bool is_worth_saying(const cordon_note *n)
         for (size_t i = 0; i < sizeof always / sizeof *always; i++)
                 if (strcmp(n->code, always[i]) == 0)
                         return true;
+
         for (size_t i = 0; n->line == 0 && i < sizeof of_options / sizeof *of_options; i++)
                 if (strcmp(n->code, of_options[i]) == 0)
                         return true;
+
         return false;
 }
 
@@ -367,6 +381,7 @@ static void say_links(const struct run *r)
         cordon_note n;
         if (!r->end.quiet && r->set[CORDON_PLACES])
                 (void) cordon_policy_places(policy_of(r), r->set[CORDON_PLACES], r->set[CORDON_STAGE], &e);
+
         for (size_t i = 0; !r->end.quiet && cordon_policy_note(policy_of(r), i, &n, &e) == 1; i++)
                 if (!is_worth_saying(&n))
                         continue;
@@ -395,24 +410,30 @@ static int configure(struct run *r, char **command)
         r->end.command = command + 1;
         if (cordon_box_command(r->box, (const char *const *) command) < 0)
                 return cli_error(&no_memory), -1;
+
         r->set[CORDON_SINGLE_THREAD] = "1";
         if (r->set[CORDON_TTY])
                 r->set[CORDON_TERM] = term ? term : "xterm";
+
         /* Where nobody will read of hidden paths, nobody needs to look for them. */
         bool unread = r->end.quiet && !r->end.json && r->end.status_fd < 0 && !r->canary;
         if (!r->set[CORDON_OBSERVE])
                 r->set[CORDON_OBSERVE] = unread ? "calls" : "denials";
+
         for (size_t i = 0; i < OPTIONS; i++)
                 if (r->set[i] && cordon_box_set(r->box, (cordon_option) i, r->set[i]) < 0)
                         return option_is_wrong(r, i);
+
         if (!r->detach) {
                 cordon_box_stdio(r->box, 0, r->no_stdin ? -1 : 0);
                 cordon_box_stdio(r->box, 1, 1);
                 cordon_box_stdio(r->box, 2, 2);
         }
+
         r->handles.quiet = r->end.quiet;
         if (cli_handles_open(&r->handles, policy_of(r), r->box, &e) < 0)
                 return start_failed(r, &e), -1;
+
         return 0;
 }
 
@@ -439,18 +460,22 @@ static int run_here(struct run *r)
         catch_signals();
         if (r->set[CORDON_TTY] && take_terminal() < 0)
                 return EXIT_CORDON;
+
         if (r->set[CORDON_TTY])
                 follow_size(r->box);
+
         if (cordon_box_start(r->box, &e) < 0) {
                 restore_terminal();
                 end_canary(r);
                 return start_failed(r, &e);
         }
+
         while (cordon_box_wait(r->box, -1) == 0)
                 if (resized) {
                         resized = 0;
                         follow_size(r->box);
                 }
+
         restore_terminal();
         signal_box = NULL;
         const cordon_result *result = cordon_box_result(r->box);
@@ -459,10 +484,12 @@ static int run_here(struct run *r)
         bool published = publish(r, &e) == 0;
         if (!published)
                 status = cli_error(&e);
+
         r->end.run = cordon_box_run_id(r->box);
         cli_end_say(&r->end, result);
         cli_end_unreached(&r->end, r->box);
         end_canary(r);
+
         /* Who asked for a result and has none must not take the run for a good one. */
         return end_for_programs(r, published, &e) < 0 && status == 0 ? EXIT_CORDON : status;
 }
@@ -477,19 +504,23 @@ static _Noreturn void keep_in_background(struct run *r, int tell)
                 (void) !write(tell, &e, sizeof e);
                 exit(EXIT_CORDON);
         }
+
         const cordon_result *now = cordon_box_result(r->box);
         if (now->end == CORDON_NOT_STARTED) {
                 end_canary(r);
                 (void) !write(tell, now->error, sizeof *now->error);
                 exit(cordon_result_status(now));
         }
+
         (void) dprintf(tell, "%s", cordon_box_run_id(r->box));
         (void) close(tell);
         int null = open("/dev/null", O_RDWR | O_CLOEXEC);
         for (int i = 0; i < 3 && null >= 0; i++)
                 (void) dup2(null, i);
+
         while (cordon_box_wait(r->box, -1) == 0)
                 ;
+
         bool published = publish(r, &e) == 0;
         end_canary(r);
         (void) end_for_programs(r, published, &e);
@@ -502,14 +533,17 @@ static int run_detached(struct run *r)
         cordon_error e = { 0 };
         if (pipe2(line, O_CLOEXEC) < 0)
                 return cli_usage("no pipe: %s", strerror(errno));
+
         (void) signal(SIGCHLD, SIG_DFL); /* as in main(), where a start in the foreground does without */
         pid_t pid = fork();
         if (pid < 0)
                 return cli_usage("no process: %s", strerror(errno));
+
         if (pid == 0) {
                 (void) close(line[0]);
                 keep_in_background(r, line[1]);
         }
+
         (void) close(line[1]);
         ssize_t n = read(line[0], &e, sizeof e);
         (void) close(line[0]);
@@ -519,11 +553,14 @@ static int run_detached(struct run *r)
                 return waitpid(pid, &status, 0) == pid && WIFEXITED(status) ? WEXITSTATUS(status)
                                                                             : EXIT_CORDON;
         }
+
         if (n <= 0)
                 return cli_usage("the box ended before it began");
+
         const char *id = (const char *) &e;
         if (printf("%.*s\n", (int) n, id) >= 0 && fflush(stdout) == 0)
                 return 0;
+
         cli_note("note: the box runs: `cordon stop %.*s` ends it", (int) n, id);
         return EXIT_CORDON;
 }
@@ -536,10 +573,13 @@ static int find_command(struct run *r, char **command)
         int found = cordon_policy_find(r->policy, (const char *const *) command, &r->found, &shown, &e);
         if (found < 0)
                 return start_failed(r, &e);
+
         if (found > 0)
                 command[0] = r->found;
+
         if (shown && shown[0])
                 cli_note("note: your PATH has the command in %s: shown read-only", shown);
+
         cordon_free(shown);
         return 0;
 }
@@ -568,16 +608,21 @@ static int run_configured(struct run *r, char **command)
                 (void) cli_problem("-v takes no argument, and %s is not a program", command[0]);
                 return cli_hint("%s", cli_habit(NULL, "--volume"));
         }
+
         choose_terminal(r);
         int failed = find_command(r, command);
         if (failed)
                 return failed;
+
         if (r->set[CORDON_TTY] && r->detach)
                 return cli_usage("-t and --detach do not go together");
+
         if (configure(r, command) < 0)
                 return EXIT_CORDON;
+
         if (r->plan)
                 return cli_give(cordon_box_plan(r->box, &e), &e);
+
         say_links(r);
         return r->detach ? run_detached(r) : run_here(r);
 }
@@ -622,15 +667,19 @@ static void read_first_line(const char *path, struct first_line *ret)
         char *end = n > 0 ? memchr(ret->text, '\n', (size_t) n) : NULL;
         if (!end || strncmp(ret->text, "#!", 2) != 0)
                 return;
+
         while (end[-1] == ' ' || end[-1] == '\t')
                 end--;
+
         *end = '\0';
         char *program = ret->text + 2 + strspn(ret->text + 2, " \t");
         char *rest = strpbrk(program, " \t");
         if (rest)
                 *rest++ = '\0';
+
         if (!is_of_the_system(program))
                 return;
+
         ret->program = strrchr(program, '/') + 1;
         ret->argument = rest ? rest + strspn(rest, " \t") : NULL;
 }
@@ -644,6 +693,7 @@ static void hint_of_script(const char *name, cordon_error *e)
                 "`cordon run -- COMMAND` runs a program",
                 "it takes a file of this host",
         };
+
         size_t which = strcmp(name, "-") == 0 ? 0 : strstr(name, "://") ? 1 : !strchr(name, '/') ? 2 : 3;
         (void) snprintf(e->hint, sizeof e->hint, "%s", hints[which]);
 }
@@ -655,31 +705,38 @@ static int script_policy(struct run *r, char **argv, cordon_error *e)
         static char path[4096];
         static struct first_line line;
         size_t given = 0, n = 0;
+
         while (argv[given])
                 given++;
+
         if (!realpath(argv[0], path)) {
                 (void) cli_fail(e, ERR_DOOR, errno, "there is no script %.300s", argv[0]);
                 hint_of_script(argv[0], e);
                 return -1;
         }
+
         /* Lines of a file, so that a flag such as --time can say otherwise. */
         static const char defaults[] = "use base/strict\nlimit time 60s\n";
         if (cordon_policy_add_text(r->policy, "--script", defaults, sizeof defaults - 1, e) < 0 ||
             cordon_policy_add(r->policy, "read", path, e) < 0)
                 return -1;
+
         r->command =
                 calloc(given + 3, sizeof *r->command); /* who runs it, an argument and the end come to them */
         if (!r->command)
                 return -1;
+
         if (access(path, X_OK) != 0) {
                 read_first_line(path, &line);
                 r->command[n++] = (char *) (uintptr_t) (line.program ? line.program : interpreter_of(path));
                 if (line.argument)
                         r->command[n++] = (char *) (uintptr_t) line.argument;
         }
+
         r->command[n++] = path;
         for (argv++; *argv; argv++)
                 r->command[n++] = *argv;
+
         return 0;
 }
 
@@ -730,8 +787,10 @@ static int run_with(int argc, char **argv, struct run *r, const char *verb)
                 status = cli_usage("`cordon run --script` has no policy file that another could stand for");
         else if (at >= 0 && (!r->canary_file || r->plan || choose_policy(r, argc, argv, verb) == 0))
                 status = run_configured(r, r->script ? r->command : argv + at);
+
         if (status == EXIT_CORDON)
                 cli_end_untold(&r->end);
+
         cordon_box_free(r->box);
         cordon_canary_free(r->canary);
         free(r->work);

@@ -45,8 +45,10 @@ void cli_line_begin(void)
                                     "\033[J";          /* nothing beside and below */
         if (box_spoke && cli_obeys_escapes(2))
                 (void) fputs(plain, stderr);
+
         if (line_is_open)
                 (void) fputc('\n', stderr);
+
         box_spoke = line_is_open = false;
 }
 

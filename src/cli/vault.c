@@ -120,6 +120,7 @@ static int from_command(const char *command)
         int out[2] = { -1, -1 }, back[2] = { -1, -1 }, status = -1;
         pid_t pid = -1;
         ssize_t n = -1;
+
         posix_spawn_file_actions_t a;
         if (text && pipe2(out, O_CLOEXEC) == 0 && posix_spawn_file_actions_init(&a) == 0) {
                 if (posix_spawn_file_actions_adddup2(&a, out[1], 1) == 0 &&
@@ -127,6 +128,7 @@ static int from_command(const char *command)
                         pid = -1;
                 (void) posix_spawn_file_actions_destroy(&a);
         }
+
         fd_close(&out[1]);
         (void) prctl(PR_SET_DUMPABLE, 0, 0, 0,
                      0); /* as cordon-vault, which has it next: no core, no debugger */
@@ -137,9 +139,11 @@ static int from_command(const char *command)
                 while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
                         ;
         }
+
         if (n > 0 && status == 0 && pipe2(back, O_CLOEXEC) == 0 &&
             fd_write_all(back[1], secret, (size_t) n) < 0)
                 fd_close(&back[0]);
+
         explicit_bzero(secret, sizeof secret);
         (void) munlock(secret, sizeof secret);
         fd_close(&out[0]);
@@ -153,11 +157,14 @@ static int open_source(struct vault *v)
 {
         if ((v->file != NULL) + (v->command != NULL) + (v->c.secret_env != NULL) > 1)
                 return cli_usage("a secret comes from one place: a file, a command or a variable"), -1;
+
         v->c.secret_fd = 0;
         if (v->command && (v->c.secret_fd = from_command(v->command)) < 0)
                 return cli_usage("the command that prints the secret failed"), -1;
+
         if (v->file && (v->c.secret_fd = cli_open_input("--from-file", v->file)) < 0)
                 return -1;
+
         return 0;
 }
 
@@ -180,12 +187,15 @@ static int put(struct vault *v, int argc, char **argv, int (*work)(const cordon_
         (void) argv;
         if (argc != 0)
                 return cli_usage("one credential at a time");
+
         outlive_the_question();
         if (open_source(v) < 0)
                 return EXIT_CORDON;
+
         int bad = work(&v->c, &e);
         if (v->c.secret_fd > 2)
                 (void) close(v->c.secret_fd);
+
         return bad ? cli_error(&e) : 0;
 }
 
@@ -216,6 +226,7 @@ static int vault_audit(struct vault *v, int argc, char **argv)
         (void) argv;
         if (argc != 0)
                 return cli_usage("cordon vault audit [--json]");
+
         int status = cli_give(cordon_vault_audit(v->json, &count, &e), &e);
         return status ? status : count > 0;
 }
@@ -228,6 +239,7 @@ static int vault_rm(struct vault *v, int argc, char **argv)
                 if (cordon_vault_remove(i < 0 ? v->c.name : argv[i], &e) < 0)
                         status = cli_error(&e);
         }
+
         return status;
 }
 
@@ -268,10 +280,12 @@ static int unknown(const char *given)
                 if (strcmp(given, habits[i].typed) == 0)
                         return cli_problem("`cordon vault` has no `%s`", given),
                                cli_hint("%s", habits[i].instead);
+
         const char *best = subs[0].name;
         for (size_t i = 1; i < sizeof subs / sizeof *subs; i++)
                 if (str_distance(given, subs[i].name) < str_distance(given, best))
                         best = subs[i].name;
+
         return cli_problem("`cordon vault` has no `%.60s`", given), cli_hint("did you mean `%s`?", best);
 }
 
@@ -279,16 +293,20 @@ static int go(struct vault *v, int count, char **words)
 {
         if (count == 0)
                 return cli_usage("cordon vault add | list | rm | rotate | audit");
+
         int i = find_sub(words[0]);
         if (i < 0)
                 return unknown(words[0]);
+
         count--, words++;
         if (subs[i].named && count == 0)
                 return cli_usage("which credential? cordon vault %s NAME", subs[i].name);
+
         if (subs[i].named) {
                 v->c.name = words[0];
                 count--, words++;
         }
+
         return subs[i].run(v, count, words);
 }
 
@@ -299,10 +317,12 @@ int verb_vault(int argc, char **argv)
         if (argc > 1 && argv[1][0] != '-' &&
             find_sub(argv[1]) < 0) /* an option of its would be none of ours */
                 return unknown(argv[1]);
+
         cli_options_first(argc, argv, cli_verb_find("vault"));
         int at = cli_options(argc, argv, cli_verb_find("vault"), &v, NULL);
         if (at >= 0)
                 status = go(&v, argc - at, argv + at);
+
         buf_done(&v.scope);
         return status;
 }

@@ -36,14 +36,17 @@ const struct cli_verb *cli_verb_named(int argc, char **argv, int *ret_words)
         *ret_words = 2;
         if (argc > 1 && snprintf(two, sizeof two, "%s %s", argv[0], argv[1]) < (int) sizeof two)
                 v = cli_verb_find(two);
+
         if (v)
                 return v;
 
         *ret_words = 1;
         if (strcmp(argv[0], "--help") == 0 || strcmp(argv[0], "-h") == 0)
                 return cli_verb_find("help");
+
         if (strcmp(argv[0], "--version") == 0 || strcmp(argv[0], "-V") == 0)
                 return cli_verb_find("version");
+
         return cli_verb_find(argv[0]);
 }
 

@@ -58,11 +58,14 @@ static int take_view(cordon_policy *p, const struct view *o)
         cordon_error e = { 0 };
         if ((o->places || o->stage) && cordon_policy_places(p, o->places, o->stage, &e) < 0)
                 return (void) cli_error(&e), -1;
+
         if (!o->work)
                 return 0;
+
         char *real = realpath(o->work, NULL);
         if (!real)
                 return cli_usage("--work %s: %s", o->work, strerror(errno)), -1;
+
         int r = cordon_policy_roots(p, real, NULL, &e);
         free(real);
         return r < 0 ? (void) cli_error(&e), -1 : 0;
@@ -93,6 +96,7 @@ int verb_doors(int argc, char **argv)
                         status = cli_error(&e);
                         loaded = false;
                 }
+
         if (loaded)
                 status = cli_give(cordon_policy_view(p,
                                                      o.json  ? CORDON_VIEW_DOORS_JSON
@@ -100,8 +104,10 @@ int verb_doors(int argc, char **argv)
                                                              : CORDON_VIEW_DOORS,
                                                      &e),
                                   &e);
+
         if (loaded && status == 0 && !o.json)
                 say_widened(p);
+
         cordon_policy_free(p);
         return status;
 }
@@ -128,11 +134,14 @@ static int check_one(cordon_policy *p, const char *name, const struct view *o)
         cordon_error e = { 0 };
         if (take_view(p, o) < 0)
                 return EXIT_CORDON;
+
         if (o->against)
                 return check_against(p, name, o);
+
         char *notes = cordon_policy_view(p, o->json ? CORDON_VIEW_NOTES_JSON : CORDON_VIEW_NOTES, &e);
         if (!notes)
                 return failed(&e, name, o);
+
         if (!o->json) {
                 char *digest = cordon_policy_view(p, CORDON_VIEW_DIGEST, &e);
                 if (!digest) {
@@ -146,6 +155,7 @@ static int check_one(cordon_policy *p, const char *name, const struct view *o)
         } else {
                 (void) fputs(notes, stdout);
         }
+
         cordon_free(notes);
         return 0;
 }
@@ -164,6 +174,7 @@ static bool names_no_door(int argc, char **argv)
                 if (!looks)
                         return false;
         }
+
         return true;
 }
 
@@ -184,6 +195,7 @@ int verb_check(int argc, char **argv)
         size_t doors = 0;
         if (at >= 0)
                 cli_doors_again(at, argv, cli_verb_find("check"), count_door, &doors);
+
         int status = at < 0                    ? EXIT_CORDON
                      : at < argc && doors == 0 ? 0
                      : nothing ? cli_usage("which policy? For example: cordon check task.cordon")
@@ -197,6 +209,7 @@ int verb_check(int argc, char **argv)
                 if (r)
                         status = r;
         }
+
         return status;
 }
 
@@ -216,11 +229,13 @@ static void put_name(struct buf *out, const char *name)
         bool plain = name[0] == '"' || (name[0] != '#' && !strpbrk(name, " \t\""));
         if (!plain)
                 buf_putc(out, '"');
+
         for (const char *c = name; *c; c++) {
                 if (!plain && (*c == '"' || *c == '\\'))
                         buf_putc(out, '\\');
                 buf_putc(out, *c);
         }
+
         if (!plain)
                 buf_putc(out, '"');
 }
@@ -249,8 +264,10 @@ int verb_why(int argc, char **argv)
         int at = p ? cli_options(argc, argv, cli_verb_find("why"), &o, p) : -1;
         if (at >= 0 && take_view(p, &o) < 0)
                 at = -1;
+
         if (at >= 0 && at == argc)
                 status = cli_usage("which effect? For example: cordon why read ~/.ssh/id_ed25519");
+
         if (at >= 0 && at < argc) {
                 AUTO_BUF(effect);
                 join(&effect, argc - at, argv + at);
@@ -260,6 +277,7 @@ int verb_why(int argc, char **argv)
                 if (status == 0 && !allowed)
                         status = 1;
         }
+
         cordon_policy_free(p);
         return status;
 }

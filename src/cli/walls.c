@@ -67,14 +67,18 @@ static int drive(cordon_box *box, cordon_error *e)
         if (cordon_box_command(box, argv) < 0 || cordon_box_set(box, CORDON_SINGLE_THREAD, "1") < 0 ||
             cordon_box_set(box, CORDON_LEDGER, "off") < 0 || cordon_box_set(box, CORDON_OBSERVE, "off") < 0)
                 return -1;
+
         cordon_box_on_output(box, cli_ignore_output, NULL);
         if (cordon_box_start(box, e) < 0)
                 return -1;
+
         while (cordon_box_wait(box, -1) == 0)
                 ;
+
         const cordon_error *failed = cordon_box_result(box)->error;
         if (failed)
                 *e = *failed;
+
         return failed ? -1 : 0;
 }
 
@@ -87,6 +91,7 @@ static int once(const char *wall, void (*see)(void *ctx, const cordon_result *r)
         r = box ? drive(box, e) : -1;
         if (r == 0)
                 see(ctx, cordon_box_result(box));
+
         cordon_box_free(box);
         cordon_policy_free(p);
         return r;
@@ -203,6 +208,7 @@ static int64_t share_of(pid_t pid)
         (void) snprintf(name, sizeof name, "/proc/%d/smaps_rollup", (int) pid);
         if (fd_get(AT_FDCWD, name, text, sizeof text) < 0)
                 return -1;
+
         const char *at = strstr(text, "\nPss:");
         errno = ESRCH; /* it has ended */
         return at ? (int64_t) strtoll(at + 5, NULL, 10) * 1024 : -1;
@@ -222,6 +228,7 @@ static int64_t share_of_all(const struct family *f)
                         return errno == EACCES || errno == EPERM ? -1 : 0; /* a helper went meanwhile */
                 sum += n;
         }
+
         return idle ? sum : 0; /* 0: not up yet */
 }
 
@@ -235,6 +242,7 @@ static int64_t weigh(pid_t keeper)
                 find_family(keeper, &f);
                 sum = share_of_all(&f);
         }
+
         return sum > 0 ? sum : -1;
 }
 
@@ -248,12 +256,15 @@ static int64_t measure_memory(const char *wall)
         pid_t pid;
         if (!cli_self(self, sizeof self) || posix_spawn_file_actions_init(&fa) != 0)
                 return -1;
+
         for (int i = 0; i < 3; i++)
                 (void) posix_spawn_file_actions_addopen(&fa, i, "/dev/null", O_RDWR, 0);
+
         int bad = posix_spawn(&pid, self, &fa, NULL, (char *const *) (uintptr_t) argv, environ);
         (void) posix_spawn_file_actions_destroy(&fa);
         if (bad)
                 return -1;
+
         int64_t bytes = weigh(pid);
         (void) kill(pid, SIGTERM);
         (void) waitpid(pid, NULL, 0);
@@ -269,10 +280,12 @@ static void put_row(struct wall *w, size_t i, struct buf *o)
                 buf_printf(o, "%9.0f", median_us(w));
         else
                 buf_printf(o, "%9s", "-");
+
         if (w->here && w->memory >= 0)
                 buf_printf(o, " %9lld", (long long) w->memory / 1024);
         else
                 buf_printf(o, " %9s", "-");
+
         buf_printf(o, "  %s%s%s\n", rows[i].what, w->here ? "" : "; not here: ", w->why);
 }
 
@@ -297,21 +310,26 @@ static void put_text(struct walls *s, struct buf *o)
                 any_here |= s->v[i].here;
                 groups &= !s->v[i].here || s->v[i].groups;
         }
+
         for (size_t i = 0; i < ROWS; i++)
                 if (memory_why(&s->v[i])[0]) {
                         buf_printf(o, "\nNo memory: %s.\n", memory_why(&s->v[i]));
                         break;
                 }
+
         if (s->picked[0])
                 buf_printf(o, "\n`wall auto` raises the %s wall here.\n", s->picked);
+
         if (!any_here)
                 buf_puts(o, "\nNo wall can be raised here: nothing is started; `cordon doctor` tells what to "
                             "mend.\n");
+
         for (size_t i = 0; i < ROWS; i++)
                 if (s->v[i].here && rows[i].gaps) {
                         buf_printf(o, "\nThe %s wall does not stop:\n", rows[i].name);
                         put_list(rows[i].gaps, o);
                 }
+
         buf_puts(o, "\nNo wall here stops:\n");
         put_list(gaps_always, o);
         if (any_here && !groups)
@@ -337,11 +355,13 @@ static void put_json_row(struct wall *w, size_t i, struct buf *o)
                 buf_puts(o, ",\"start_us\":null,\"memory\":null,\"does_not_stop\":null}");
                 return;
         }
+
         buf_printf(o, ",\"start_us\":%.1f,\"runs\":%u,\"memory\":", median_us(w), w->count);
         if (w->memory >= 0)
                 buf_printf(o, "%lld", (long long) w->memory);
         else
                 buf_puts(o, "null");
+
         buf_printf(o, ",\"memory_why\":\"%s\"", memory_why(w));
         buf_printf(o, ",\"groups\":%s,\"does_not_stop\":[", w->groups ? "true" : "false");
         put_json_list(rows[i].gaps, &first, o);
@@ -366,18 +386,23 @@ int verb_walls(int argc, char **argv)
         int at = cli_options(argc, argv, cli_verb_find("selftest walls"), &s, NULL);
         if (at < 0)
                 return EXIT_CORDON;
+
         if (at < argc)
                 return cli_usage("walls takes no word such as %s; `cordon run --wall NAME` raises one",
                                  argv[at]);
+
         s.v = calloc(ROWS, sizeof *s.v);
         if (!s.v)
                 return cli_usage("no memory");
+
         for (size_t i = 0; i < ROWS; i++)
                 try_wall(&s.v[i], rows[i].name);
+
         (void) once("auto", see_wall, s.picked, &ignored);
         measure_starts(&s);
         for (size_t i = 0; i < ROWS; i++)
                 s.v[i].memory = s.v[i].here ? measure_memory(rows[i].name) : -1;
+
         (s.json ? put_json : put_text)(&s, &out);
         free(s.v);
         int bad = cli_put(&out);

@@ -50,9 +50,11 @@ static bool is_path(const struct cli_door *d)
         static const char *const paths[] = { "--read", "--edit", "--write", "--sock" };
         if (d->file)
                 return !cordon_stock_text(d->value);
+
         for (size_t i = 0; i < sizeof paths / sizeof *paths; i++)
                 if (strcmp(d->option, paths[i]) == 0)
                         return true;
+
         return strcmp(d->option, "--run") == 0 && strchr(d->value, '/');
 }
 
@@ -67,9 +69,11 @@ static void put_value(const struct wrap *w, const struct cli_door *d, struct buf
                 put_quoted(o, value);
                 return;
         }
+
         size_t end = strlen(whole);
         if (value[n - 1] == '/' && end + 1 < sizeof whole) /* of `run`: every program below */
                 (void) snprintf(whole + end, sizeof whole - end, "/");
+
         put_quoted(o, whole);
 }
 
@@ -107,6 +111,7 @@ static bool find_in_path(const char *name, char *ret)
                 if (ret[0] == '/' && k > 0 && k < PATH_BYTES && is_program(ret) && !is_wrapper(ret))
                         return true;
         }
+
         return false;
 }
 
@@ -116,8 +121,10 @@ static int find_program(struct wrap *w, const char *name)
         if (!(path ? path_join(w->cwd, name, w->program, PATH_BYTES) && is_program(w->program)
                    : find_in_path(name, w->program)))
                 return cli_usage("there is no program %s", name), -1;
+
         if (is_wrapper(w->program))
                 return cli_usage("%s is such a script already; name the program behind it", w->program), -1;
+
         return 0;
 }
 
@@ -132,6 +139,7 @@ static bool may_run(const struct wrap *w)
                         buf_putc(&effect, '\\');
                 buf_putc(&effect, *c);
         }
+
         buf_putc(&effect, '"');
         cordon_free(cordon_policy_why(w->policy, buf_str(&effect), 0, &allowed, &ignored));
         return allowed;
@@ -143,14 +151,18 @@ static int open_program(struct wrap *w)
         cordon_error e = { 0 };
         if (cordon_policy_check(w->policy, &e) < 0)
                 return cli_error(&e), -1;
+
         if (may_run(w))
                 return 0;
+
         if (w->has_file)
                 return cli_usage("the policy does not let %s run; add a line: run %s", w->program,
                                  w->program),
                        -1;
+
         if (cordon_policy_add(w->policy, "run", w->program, &e) < 0 || cordon_policy_check(w->policy, &e) < 0)
                 return cli_error(&e), -1;
+
         put_quoted(&w->script, "--run");
         put_quoted(&w->script, w->program);
         return 0;
@@ -164,6 +176,7 @@ static int put_script(struct wrap *w, char **argv, int end)
         char self[PATH_BYTES], shown[200];
         if (!cli_self(self, sizeof self) || self[0] != '/')
                 return cli_usage("cordon cannot tell where it is: is /proc there?"), -1;
+
         buf_printf(o,
                    MARK "%s in a box.\n"
                         "# Files that a call names are shown to it, read-only and one by one; nothing else "
@@ -176,6 +189,7 @@ static int put_script(struct wrap *w, char **argv, int end)
         cli_doors_again(end, argv, cli_verb_find("policy wrap"), put_door, w);
         if (open_program(w) < 0)
                 return -1;
+
         buf_printf(o, " --arg-files%s%s --", w->directories ? " --arg-dirs" : "", w->quiet ? " -q" : "");
         put_quoted(o, w->program);
         buf_puts(o, " \"$@\"\n");
@@ -187,20 +201,27 @@ static int wrap(struct wrap *w, int argc, char **argv)
         int at = cli_options(argc, argv, cli_verb_find("policy wrap"), w, w->policy);
         if (at < 0)
                 return EXIT_CORDON;
+
         if (at == argc)
                 return cli_usage(
                         "which program? For example: cordon policy wrap -o ~/bin/pdftotext pdftotext");
+
         if (at + 1 < argc)
                 return cli_usage("one program, without arguments: %s comes from each call", argv[at + 1]);
+
         if (!getcwd(w->cwd, sizeof w->cwd) || w->cwd[0] != '/')
                 return cli_usage("the working directory cannot be named");
+
         if (find_program(w, argv[at]) < 0 || put_script(w, argv, at) < 0)
                 return EXIT_CORDON;
+
         if (w->script.failed)
                 return cli_usage("no memory");
+
         if (w->output && strcmp(w->output, "-") != 0)
                 return cli_new_file(w->output, 0755, buf_span(&w->script),
                                     "nothing was written; take another name");
+
         (void) fwrite(w->script.p, 1, w->script.n, stdout);
         return 0;
 }

@@ -44,6 +44,7 @@ int ahead_start(struct broker *b)
         b->ledger_source = (struct source){ SOURCE_LEDGER, b->ledger, NULL };
         if (b->ledger < 0)
                 return 0;
+
         b->ledger_on = true;
         return fcntl(b->ledger, F_SETFL, O_NONBLOCK) < 0 ||
                                broker_watch(b, &b->ledger_source, EPOLLIN | EPOLLOUT | EPOLLET) < 0
@@ -69,10 +70,13 @@ static void flush_line(struct broker *b)
                         break;
                 broke(b, "the ledger's writer ended");
         }
+
         if (b->ledger_source.fd < 0)
                 at = b->unsent.n;
+
         if (at > 0)
                 memmove(b->unsent.p, b->unsent.p + at, b->unsent.n - at);
+
         b->unsent.n -= at;
 }
 
@@ -146,6 +150,7 @@ static enum http_leave ask(struct flow *f, struct ledger_ask *q, const char **re
         *ret_why = b->ledger_why;
         if (b->ledger_why[0])
                 return HTTP_STAYS;
+
         struct ahead *a = malloc(sizeof *a);
         q->number = b->ahead_number + 1;
         q->after = b->ahead_after;
@@ -154,6 +159,7 @@ static enum http_leave ask(struct flow *f, struct ledger_ask *q, const char **re
                 *ret_why = "no memory for its record";
                 return HTTP_STAYS;
         }
+
         b->ahead_number++;
         *a = (struct ahead){ b->aheads, f, false, b->now_ns, NULL, *q };
         b->aheads = a;
@@ -171,6 +177,7 @@ enum http_leave ahead_request(struct flow *f, const struct http_event *e, const 
 {
         if (!f->b->ledger_on)
                 return HTTP_LEAVES;
+
         struct ledger_ask q = { .kind = LEDGER_REQUEST, .writes = e->websocket || !only_asks(e->method) };
         struct egress_address literal = { .v6 = strchr(e->to_host, ':') != NULL };
         bool known = e->to_is_address &&
@@ -179,13 +186,17 @@ enum http_leave ahead_request(struct flow *f, const struct http_event *e, const 
         take_word(e->door, &q);
         if (e->credential)
                 (void) snprintf(q.credential, sizeof q.credential, "%s", e->credential);
+
         if (!is_asked_for(f->b, &q))
                 return HTTP_LEAVES;
+
         name_door(e->door, &q);
         requests_target(e, q.target, sizeof q.target);
+
         /* The box has no secret to put there; should it have found one, it is not written down. */
         if (http_rules_hold_secret(f->b->rules, q.target))
                 (void) snprintf(q.target, sizeof q.target, "%s (a secret stood here)", e->host);
+
         return ask(f, &q, ret_why);
 }
 
@@ -217,29 +228,35 @@ bool ahead_over(struct flow *f, enum ledger_end end, const char *result, const s
         struct broker *b = f->b;
         uint64_t sent_now = requests_sent(f), sent = sent_now - f->sent_told,
                  received = f->received - f->received_told;
+
         f->sent_told = sent_now;
         f->received_told = f->received;
         if (!a)
                 return false;
+
         f->ahead = NULL;
         a->f = NULL;
         (void) snprintf(a->q.result, sizeof a->q.result, "%s%s", a->open ? "" : "kept inside: ", result);
         a->q.end = (uint8_t) (a->open ? end : LEDGER_END_REFUSED);
         if (!a->open)
                 return true;                /* the answer to its intent is still to come */
+
         if (a->q.end == LEDGER_END_REFUSED) /* nothing of it left */
                 sent = 0;
+
         a->q.sent = sent;
         a->q.received = received;
         a->q.status = e ? e->status : 0;
         if (f->seen)
                 (void) snprintf(a->q.seen, sizeof a->q.seen, "%s", egress_seen_name(f->seen));
+
         if (f->row) {
                 (void) snprintf(a->q.address, sizeof a->q.address, "%s", f->row->address);
                 f->row->told++;
                 f->row->told_bytes += sent + received;
                 books_touch(b, f->row);
         }
+
         send_outcome(b, a);
         return true;
 }
@@ -271,8 +288,10 @@ static void add_cover(struct broker *b, const struct ahead *a)
         struct ahead_cover *c = NULL;
         if (a->door && b->cover_count < COVERS_MAX && b->connects_asked <= CONNECTS_MAX)
                 c = malloc(sizeof *c);
+
         if (!c)
                 return; /* the next one asks again */
+
         *c = (struct ahead_cover){ .next = b->covers, .door = a->door, .number = a->q.number };
         memcpy(c->target, a->q.target, sizeof c->target);
         b->covers = c;
@@ -287,6 +306,7 @@ static void answer(struct broker *b, struct ahead *a, bool leaves, const char *w
                 a->open = true;
                 add_cover(b, a);
         }
+
         if (f && leaves) {
                 go_on(f, true, "");
         } else if (leaves) { /* nobody waits for it any more */
@@ -319,6 +339,7 @@ static void take_answer(struct broker *b, struct ledger_answer *m)
                 broke(b, m->why);
                 return;
         }
+
         for (struct ahead *a = b->aheads; a; a = a->next)
                 if (a->q.number == m->number && !a->open) {
                         answer(b, a, m->leave, m->why);
@@ -340,6 +361,7 @@ void ahead_serve(struct broker *b, uint32_t events)
                 else
                         broke(b, "the ledger's writer ended");
         }
+
         if (b->ledger_why[0])
                 refuse_waiting(b, b->ledger_why);
 }
@@ -350,6 +372,7 @@ void ahead_tick(struct broker *b)
         flush_line(b);
         if (b->ledger_why[0])
                 refuse_waiting(b, b->ledger_why);
+
         for (struct ahead *a = b->aheads; a; a = a->next)
                 if (!a->open && b->now_ns - a->asked_ns > PATIENCE_S * UINT64_C(1000000000)) {
                         broke(b, "the ledger does not answer");
@@ -372,6 +395,7 @@ static enum http_leave ask_to_connect(struct flow *f, struct ledger_ask *q, cons
                 b->connects_asked++;
                 return r;
         }
+
         q->under = c->number;
         *a = (struct ahead){ b->aheads, f, true, b->now_ns, f->door, *q };
         b->aheads = a;
@@ -396,10 +420,12 @@ void ahead_last_words(struct broker *b)
 {
         for (struct flow *f = b->flows; f; f = f->next)
                 (void) ahead_over(f, LEDGER_END_CUT, "the box ended", NULL);
+
         for (struct ahead *a = b->aheads; a; a = a->next) { /* asked for, and never let out */
                 a->q.outcome = 1;
                 a->q.end = LEDGER_END_REFUSED;
                 (void) send_ask(b, &a->q);
         }
+
         flush_line(b);
 }

@@ -30,10 +30,12 @@ static struct egress_row *find_row(struct broker *b, const char *to, bool allowe
                 if (r->allowed == allowed && strcmp(r->to, to) == 0 && strcmp(r->why, why) == 0)
                         return r;
         }
+
         if (b->row_count == NET_ROWS_MAX || (!allowed && b->denied_rows == DENIED_ROWS_MAX)) {
                 b->rows_lost++;
                 return NULL;
         }
+
         struct egress_row *r = &b->rows[b->row_count];
         *r = (struct egress_row){ .index = b->row_count++,
                                   .allowed = allowed,
@@ -60,9 +62,11 @@ struct egress_row *books_connected(struct broker *b, const struct name *n, const
         struct egress_row *r = n ? n->row : NULL;
         if (r && r->connections == 0)
                 (void) snprintf(r->to, sizeof r->to, "%s", to); /* by another port of the same name */
+
         r = find_row(b, to, true, "", "");
         if (!r)
                 return NULL;
+
         r->connections++;
         books_touch(b, r);
         return r;
@@ -103,11 +107,13 @@ void books_fail_flow(struct flow *f, const char *why, bool told)
         struct egress_row *r = books_fail(f->b, f->row_to, why);
         if (!r)
                 return;
+
         struct egress_row *other = told ? r : f->row;
         if (other) {
                 other->told++;
                 books_touch(f->b, other);
         }
+
         r->reach = (uint8_t) (f->dial.count ? egress_judge(&f->dial.list[0]) : REACH_UNKNOWN);
 }
 
@@ -125,8 +131,10 @@ static uint64_t last_hour(struct door_use *u, uint64_t minute)
                 u->minute = gap > 61 ? minute - 61 : u->minute;
                 u->minute_count[++u->minute % 61] = 0;
         }
+
         for (unsigned i = 0; i < 61; i++)
                 sum += u->minute_count[i];
+
         return sum;
 }
 
@@ -139,25 +147,30 @@ int books_enter(struct broker *b, const struct door *d, bool came, const char **
                 *ret_why = "the limit `effects` is used up";
                 return -1;
         }
+
         if (last_hour(&b->all, minute) >= b->limits->value[LIMIT_RATE]) {
                 b->limits_hit |= 1u << LIMIT_RATE;
                 *ret_why = "the limit `rate` is used up for this hour";
                 return -1;
         }
+
         if (d->net.cap[NET_CAP_HOUR] && last_hour(u, minute) >= d->net.cap[NET_CAP_HOUR]) {
                 *ret_why = "the door's cap for an hour is used up";
                 return -1;
         }
+
         for (int out = 0; out < 2; out++) { /* what cannot be answered need not be asked */
                 if (!(out && came) && books_room(b, d, out, 1) == 0) {
                         *ret_why = books_why(b, d, out);
                         return -1;
                 }
         }
+
         b->effects++;
         b->all.minute_count[minute % 61]++;
         if (d->net.cap[NET_CAP_HOUR])
                 u->minute_count[minute % 61]++;
+
         return 0;
 }
 
@@ -212,12 +225,15 @@ const char *books_why(struct broker *b, const struct door *d, bool out)
                 b->limits_hit |= 1u << LIMIT_EGRESS;
                 return "the limit `egress` is used up";
         }
+
         if (!out && b->received >= b->limits->value[LIMIT_INGRESS]) {
                 b->limits_hit |= 1u << LIMIT_INGRESS;
                 return "the limit `ingress` is used up";
         }
+
         if (!d || door_room(b, d, !out, 1) == 0) /* the other way too: so it is the one for both */
                 return "the door's cap is used up";
+
         return out ? "the door's cap for what goes out is used up"
                    : "the door's cap for what comes in is used up";
 }

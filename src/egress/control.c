@@ -21,10 +21,12 @@ static struct checked_policy *parse_policy(struct span text, int64_t now, struct
         struct policy *p = policy_new();
         struct checked_policy *c = NULL;
         const struct policy_context context = { .now = now };
+
         if (!p)
                 (void) err_set(e, ERR_MEMORY, 0, "no memory for the policy");
         else if (policy_add_text(p, "policy", text, e) == 0)
                 c = policy_check(p, &context, e);
+
         policy_free(p);
         return c;
 }
@@ -36,10 +38,12 @@ static char *read_text(int fd, off_t most, size_t *ret_len, struct err *e)
                 (void) err_set(e, ERR_INTERNAL, errno, "the broker got an empty file");
                 return NULL;
         }
+
         *ret_len = (size_t) st.st_size;
         char *text = malloc(*ret_len);
         if (text && pread(fd, text, *ret_len, 0) == st.st_size)
                 return text;
+
         (void) err_set(e, ERR_IO, errno, "the broker cannot read what it was given");
         free(text);
         return NULL;
@@ -64,11 +68,13 @@ static int take_policy(struct broker *b, struct err *e)
         b->dirty = calloc(NET_ROWS_MAX, sizeof *b->dirty);
         if (!b->uses || !b->rows || !b->dirty)
                 return err_set(e, ERR_MEMORY, 0, "no memory for the broker's books");
+
         for (size_t i = 0; i < b->door_count; i++) {
                 const struct door *d = &b->doors[i];
                 b->has_until |= d->kind == DOOR_NET && d->until != 0;
                 b->has_names |= d->kind == DOOR_NET && !d->net.is_address;
         }
+
         return 0;
 }
 
@@ -85,6 +91,7 @@ static int close_jail(const struct broker *b, struct err *e)
                 if (u || d->form != NET_PLACE)
                         ports[n++] = u ? u->port : d->port;
         }
+
         /* A URL door that lies in a place goes where the stage leads that place. */
         const char *name;
         for (size_t i = 0; (name = policy_place_name(b->places, i)) && n < POLICY_MAX_DOORS; i++) {
@@ -92,6 +99,7 @@ static int close_jail(const struct broker *b, struct err *e)
                 if (u)
                         ports[n++] = u->port;
         }
+
         return jail_close(ports, n, b->record < 0 ? 0 : ANSWERS_MAX_BYTES, e);
 }
 
@@ -116,6 +124,7 @@ static int open_sources(struct broker *b, struct err *e)
             broker_watch(b, &b->control_source, EPOLLIN) < 0 || ahead_start(b) < 0 ||
             (b->resolver >= 0 && broker_watch(b, &b->resolver_source, EPOLLIN) < 0))
                 return cannot_wait(e);
+
         listen_spare(b);
         return 0;
 }
@@ -127,10 +136,13 @@ static int start(struct broker *b, const struct egress_order *o, int fd, struct 
         b->stage = o->kind < POLICY_STAGE__COUNT ? (enum policy_stage) o->kind : POLICY_STAGE_MOCK;
         if (jail_identity(o->become, e) < 0 || read_policy(b, fd, e) < 0 || take_policy(b, e) < 0)
                 return -1;
+
         if ((b->resolver = resolver_start(e)) < 0)
                 return -1;
+
         if (requests_start(b, e) < 0)
                 return -1;
+
         return open_sources(b, e) < 0 || close_jail(b, e) < 0 ? -1 : 0;
 }
 
@@ -138,16 +150,19 @@ static int take_before(struct broker *b, const struct egress_order *o, int fd, s
 {
         if (o->command == EGRESS_GRANTS)
                 return requests_take_grants(b, fd, e);
+
         if (o->command == EGRESS_LEDGER) {
                 ahead_take_line(b, fd);
                 return b->ledger < 0
                                ? err_set(e, ERR_IO, errno, "the broker cannot keep its line to the ledger")
                                : 0;
         }
+
         if (o->command == EGRESS_RECORD) {
                 b->record = fcntl(fd, F_DUPFD_CLOEXEC, EGRESS_CONTROL + 1);
                 return b->record < 0 ? err_set(e, ERR_IO, errno, "no file for what is recorded") : 0;
         }
+
         size_t n = 0;
         char *text =
                 read_text(fd, o->command == EGRESS_ANSWERS ? ANSWERS_MAX_BYTES : BROKER_MAX_BYTES, &n, e);
@@ -164,13 +179,16 @@ int control_start(struct broker *b, struct err *e)
         struct egress_order o;
         AUTO_FD(fd, -1);
         int r;
+
         while ((r = wire_recv(b->control, &o, sizeof o, &fd)) == 1 && fd >= 0 && o.command < EGRESS_POLICY) {
                 if (take_before(b, &o, fd, e) < 0)
                         return -1;
                 fd_close(&fd);
         }
+
         if (r != 1 || o.command != EGRESS_POLICY || fd < 0)
                 return err_set(e, ERR_INTERNAL, 0, "the broker was not given a policy");
+
         return start(b, &o, fd, e);
 }
 
@@ -191,10 +209,12 @@ static void inherit(int fd)
         static const int on = 1, still_there_s = 20;
         (void) setsockopt(fd, SOL_SOCKET, SO_LINGER, &reset, sizeof reset);
         (void) setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
+
         /* Who closed, and whose answer does not come, is asked whether they are still there. */
         (void) setsockopt(fd, SOL_SOCKET, SO_KEEPALIVE, &on, sizeof on);
         (void) setsockopt(fd, IPPROTO_TCP, TCP_KEEPIDLE, &still_there_s, sizeof still_there_s);
         (void) setsockopt(fd, IPPROTO_TCP, TCP_KEEPINTVL, &still_there_s, sizeof still_there_s);
+
         /* Nothing is lost between the box and us: a model of the path, with its timers (bbr), is only work.
          */
         (void) setsockopt(fd, IPPROTO_TCP, TCP_CONGESTION, "reno", 4);
@@ -206,16 +226,20 @@ static void add_listener(struct broker *b, const struct egress_order *o, int fd)
         struct source *s = kind != SOURCE_NONE && fd >= 0 ? calloc(1, sizeof *s) : NULL;
         bool tcp = kind == SOURCE_LISTENER;
         bool full = tcp && b->listener_count == NET_PORTS_MAX + NET_LOCALS_MAX;
+
         if (s)
                 *s = (struct source){ kind, fd, NULL };
+
         if (!s || full || broker_watch(b, s, EPOLLIN) < 0) {
                 free(s);
                 if (fd >= 0)
                         (void) close(fd); /* whoever connects is refused */
                 return;
         }
+
         if (kind == SOURCE_WATCH)
                 b->watchers[b->watchers[0] != NULL] = s;
+
         if (tcp) {
                 inherit(fd);
                 b->listeners[b->listener_count++] = s;
@@ -233,8 +257,10 @@ static bool say(struct broker *b, struct egress_message *m)
         m->record_failed = b->record_failed;
         if (wire_send(b->control, m, sizeof *m, -1) == 0)
                 return true;
+
         if (errno != EAGAIN && errno != ENOBUFS)
                 _exit(0); /* nobody is there any more */
+
         return false;
 }
 
@@ -258,9 +284,11 @@ _Noreturn static void finish(struct broker *b)
         (void) fcntl(b->control, F_SETFL, 0);
         if (b->ledger_source.fd >= 0)
                 (void) fcntl(b->ledger_source.fd, F_SETFL, 0);
+
         for (unsigned i = 0; i < 2; i++) /* what the box tried last is told too */
                 if (b->watchers[i])
                         watch_serve(b, b->watchers[i]);
+
         requests_last_words(b);
         dns_last_words(b);
         ahead_last_words(b);
@@ -277,14 +305,17 @@ void control_serve(struct broker *b)
         int r = wire_recv(b->control, &o, sizeof o, &fd);
         if (r < 0 && (errno == EAGAIN || errno == EINTR))
                 return;
+
         if (r != 1) {
                 ahead_last_words(b);
                 _exit(0); /* the keeper is gone, and so is the box */
         }
+
         if (o.command == EGRESS_LISTENER) {
                 add_listener(b, &o, fd);
                 return;
         }
+
         fd_close(&fd);
         if (o.command == EGRESS_FINISH)
                 finish(b);

@@ -29,6 +29,7 @@ const struct door *decide_raw_door(const struct broker *b, const char *host)
                 if (!raw && policy_net_covers(d, &e))
                         raw = d;
         }
+
         return raw;
 }
 
@@ -47,6 +48,7 @@ const struct door *decide_wildcard(const struct broker *b, const char *host)
                     strcmp(host + n - k, d->net.host) == 0 && !found)
                         found = d;
         }
+
         return requests_name_host(b, host) ? NULL : found;
 }
 
@@ -60,6 +62,7 @@ bool decide_names_address(const struct broker *b, const struct egress_address *a
                     d->net.port == port && strcmp(d->net.host, text) == 0 && !decide_closed(b, d))
                         return true;
         }
+
         return false;
 }
 

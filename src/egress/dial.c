@@ -17,10 +17,12 @@ static bool may_reach(struct flow *f, const struct egress_address *a)
         enum egress_reach r = egress_judge(a);
         if (r == REACH_PUBLIC || f->to_is_address || decide_names_address(f->b, a, f->to_port))
                 return true;
+
         if (!f->dial.refused[0]) {
                 (void) egress_address_text(a, f->dial.refused, sizeof f->dial.refused);
                 f->dial.refused_reach = r;
         }
+
         return false;
 }
 
@@ -50,6 +52,7 @@ static void took(struct flow *f, struct source *s, const struct egress_address *
         f->server = (struct source){ SOURCE_SERVER, s->fd, f };
         if (s->kind == SOURCE_TRY && f->dial.open > 0)
                 (void) epoll_ctl(f->b->epoll, EPOLL_CTL_DEL, s->fd, NULL);
+
         s->fd = -1;
         (void) setsockopt(f->server.fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
         if (f->row) {
@@ -58,6 +61,7 @@ static void took(struct flow *f, struct source *s, const struct egress_address *
                 (void) egress_address_text(a, f->row->address, sizeof f->row->address);
                 books_touch(f->b, f->row);
         }
+
         dial_stop(f);
         flow_dialed(f);
 }
@@ -95,6 +99,7 @@ static int attempt(struct flow *f)
         struct dial *d = &f->dial;
         const struct egress_address *a = &d->list[d->next];
         struct source *s = &d->attempt[d->next++];
+
         union endpoint at = endpoint_of(a, f->to_port);
         *s = (struct source){ SOURCE_TRY, -1, f };
         s->fd = socket(at.any.sa_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, IPPROTO_TCP);
@@ -102,12 +107,14 @@ static int attempt(struct flow *f)
                 d->error = errno;
                 return -1;
         }
+
         int r = connect(s->fd, &at.any, a->v6 ? sizeof at.v6 : sizeof at.v4);
         if (r < 0 && errno != EINPROGRESS) {
                 d->error = errno;
                 fd_close(&s->fd);
                 return -1;
         }
+
         if (r < 0) {
                 d->open++;
                 if (broker_watch(f->b, s, EPOLLOUT) == 0)
@@ -116,6 +123,7 @@ static int attempt(struct flow *f)
                 fd_close(&s->fd);
                 return -1;
         }
+
         took(f, s, a);
         return 1;
 }
@@ -127,6 +135,7 @@ static void go_on(struct flow *f)
         int r = -1;
         while (r < 0 && d->next < d->count)
                 r = attempt(f);
+
         d->next_ns = f->b->now_ns + STAGGER_NS;
         if (r < 0 && d->open == 0) {
                 dial_stop(f);
@@ -143,6 +152,7 @@ void dial_start(struct flow *f, const struct egress_address *list, unsigned n)
         d->refused[0] = '\0';
         for (unsigned i = 0; i < n; i++)
                 use[i] = may_reach(f, &list[i]);
+
         order(d, list, use, n);
         d->active = true;
         f->state = FLOW_DIALING;
@@ -156,10 +166,12 @@ void dial_event(struct flow *f, struct source *s, uint32_t events)
         socklen_t n = sizeof error;
         if (s->fd < 0 || !(events & (EPOLLOUT | EPOLLERR | EPOLLHUP)))
                 return;
+
         if (getsockopt(s->fd, SOL_SOCKET, SO_ERROR, &error, &n) == 0 && error == 0) {
                 took(f, s, &d->list[s - d->attempt]);
                 return;
         }
+
         d->error = error;
         broker_forget(f->b, s);
         d->open--;

@@ -28,8 +28,10 @@ static size_t read_name(struct span packet, struct dns_question *q)
                 }
                 at += n;
         }
+
         if (at >= packet.n)
                 return 0;
+
         q->name[k] = '\0';
         q->name_n = k;
         return at + 1;
@@ -49,21 +51,26 @@ enum dns_code dns_read(struct span packet, struct dns_question *ret)
         const uint8_t *p = packet.p;
         if (packet.n < HEADER || (p[2] & 0x80))
                 return DNS_DROP; /* too short to answer, or itself an answer */
+
         *ret = q;
         if (p[2] & 0x78)
                 return DNS_NOT_BUILT;
+
         uint16_t more = u16(p + 10);
         if (u16(p + 4) != 1 || u16(p + 6) != 0 || u16(p + 8) != 0 || more > 1)
                 return DNS_FORMAT;
+
         size_t at = read_name(packet, &q);
         if (at == 0 || packet.n < at + 4)
                 return DNS_FORMAT;
+
         q.type = u16(p + at);
         q.class = u16(p + at + 2);
         q.length = at + 4;
         q.extended = more == 1;
         if (q.extended ? !read_extension(packet, q.length) : packet.n != q.length)
                 return DNS_FORMAT;
+
         *ret = q;
         return q.class == CLASS_IN ? DNS_OK : DNS_NOT_BUILT;
 }
@@ -81,6 +88,7 @@ size_t dns_write(struct span packet, const struct dns_question *q, enum dns_code
         size_t at = q->length;
         if (code == DNS_DROP || packet.n < at || at + 12 + address.n + 11 > DNS_MAX_MESSAGE)
                 return 0;
+
         memcpy(out, packet.p, at);
         out[2] = (uint8_t) (0x84 |
                             (packet.p[2] & 0x79)); /* an answer with authority; opcode and RD as asked */
@@ -94,11 +102,13 @@ size_t dns_write(struct span packet, const struct dns_question *q, enum dns_code
                 at = put(out, at, record, sizeof record);
                 at = put(out, at, address.p, address.n);
         }
+
         if (q->extended) {
                 static const uint8_t opt[11] = { 0, 0, TYPE_OPT, DNS_MAX_QUESTION >> 8,
                                                  DNS_MAX_QUESTION & 255 };
                 out[11] = 1;
                 at = put(out, at, opt, sizeof opt);
         }
+
         return at;
 }

@@ -29,14 +29,17 @@ static void deny_name(struct broker *b, const struct dns_question *q)
         struct span name = span_of(q->name, q->name_n);
         if (is_reverse(q->name) || name.n == 0)
                 return; /* libraries ask for these by themselves */
+
         (void) str_inert(name, text, sizeof text);
         (void) snprintf(to, sizeof to, EGRESS_NAME_ASKED "%s", text);
         if (b->rules && http_rules_hold_placeholder(b->rules, name)) {
                 books_deny(b, to, CLAUSE_NAME_PLACEHOLDER, "");
                 return;
         }
+
         if (!q->odd)
                 (void) snprintf(permit, sizeof permit, "net %s:443", text);
+
         books_deny(b, to, q->odd ? "it has a byte that no host name has" : "no door names it", permit);
 }
 
@@ -52,6 +55,7 @@ static enum dns_code look_up(struct broker *b, const struct dns_question *q, str
                 deny_name(b, q);
                 return DNS_NO_NAME;
         }
+
         *ret = names_get(&b->names, host);
         return *ret ? DNS_OK : DNS_FAILURE;
 }
@@ -63,18 +67,24 @@ static enum dns_code look_outside(struct broker *b, struct name *n, struct name 
         const struct door *d = b->stage == POLICY_STAGE_MOCK ? NULL : decide_raw_door(b, n->host);
         if (!d)
                 return DNS_OK;
+
         if (n != b->dns_settled && (n->state == NAME_UNKNOWN || b->now_ns >= n->good_until_ns))
                 resolver_ask(b, n);
+
         if (n->state == NAME_ASKED)
                 *ret_wait = n;
+
         char to[320];
         decide_to_text(n->host, false, d->net.port, to, sizeof to);
         if (n->state == NAME_KNOWN)
                 books_looked_up(b, n, to);
+
         if (n->state != NAME_FAILED)
                 return DNS_OK;
+
         if (!n->unpaid) /* that is a refusal, and written down */
                 (void) books_fail(b, to, resolver_why(b, n));
+
         return n->temporary ? DNS_FAILURE : DNS_NO_NAME;
 }
 
@@ -100,8 +110,10 @@ static size_t answer(struct broker *b, struct span packet, uint8_t *out, struct 
         enum dns_code code = dns_read(packet, &q);
         if (code == DNS_DROP)
                 return 0;
+
         if (code == DNS_OK)
                 code = look_up(b, &q, &name);
+
         bool addresses = q.type == DNS_TYPE_A || q.type == DNS_TYPE_AAAA;
         if (name && code == DNS_OK && ret_wait) {
                 *ret_wait = NULL;
@@ -109,11 +121,13 @@ static size_t answer(struct broker *b, struct span packet, uint8_t *out, struct 
                 if (*ret_wait)
                         return 0;
         }
+
         struct egress_address a;
         if (code == DNS_OK && addresses) {
                 a = names_address(&b->names, name, q.type == DNS_TYPE_AAAA);
                 address = span_of(a.bytes, a.v6 ? 16 : 4);
         }
+
         return dns_write(packet, &q, code, address, out);
 }
 
@@ -154,12 +168,14 @@ static bool wait_for(struct broker *b, struct source *s, const struct msghdr *m,
         struct dns_wait *w = b->dns_wait_count < DNS_WAITS_MAX ? calloc(1, sizeof *w) : NULL;
         if (!w)
                 return false;
+
         *w = (struct dns_wait){ .next = b->dns_waits,
                                 .name = name,
                                 .listener = s,
                                 .from_len = m->msg_namelen,
                                 .control_len = m->msg_controllen,
                                 .n = n };
+
         memcpy(&w->from, m->msg_name, w->from_len);
         memcpy(w->control, m->msg_control, w->control_len);
         memcpy(w->in, m->msg_iov->iov_base, n);
@@ -199,6 +215,7 @@ void dns_resolved(struct broker *b, struct name *n)
                 send_answer(w->listener, m, out, k);
                 free(w);
         }
+
         b->dns_settled = NULL;
 }
 
@@ -242,8 +259,10 @@ static void drop(struct broker *b, struct dns_client *c)
         struct dns_client **at = &b->dns_list;
         while (*at && *at != c)
                 at = &(*at)->next;
+
         if (*at)
                 *at = c->next;
+
         broker_forget(b, &c->source);
         b->dns_clients--;
         c->next = b->dns_dead; /* events of this round may still point here */
@@ -257,6 +276,7 @@ void dns_tick(struct broker *b, bool all_dead)
                 if (b->now_ns >= c->until_ns)
                         drop(b, c);
         }
+
         while (all_dead && b->dns_dead) {
                 struct dns_client *c = b->dns_dead;
                 b->dns_dead = c->next;
@@ -269,11 +289,13 @@ void dns_serve_tcp(struct broker *b, struct source *s)
         int fd = listen_accept(b, s);
         if (fd < 0)
                 return;
+
         struct dns_client *c = b->dns_clients < DNS_CLIENTS_MAX ? calloc(1, sizeof *c) : NULL;
         if (!c) {
                 (void) close(fd);
                 return;
         }
+
         c->source = (struct source){ SOURCE_DNS_CLIENT, fd, c };
         c->until_ns = b->now_ns + TCP_SECONDS * UINT64_C(1000000000);
         if (broker_watch(b, &c->source, EPOLLIN) < 0) {
@@ -281,6 +303,7 @@ void dns_serve_tcp(struct broker *b, struct source *s)
                 free(c);
                 return;
         }
+
         c->next = b->dns_list;
         b->dns_list = c;
         b->dns_clients++;
@@ -304,6 +327,7 @@ static int answer_client(struct broker *b, struct dns_client *c)
                 c->have -= 2 + n;
                 memmove(c->in, c->in + 2 + n, c->have);
         }
+
         return 0;
 }
 
@@ -313,13 +337,16 @@ void dns_serve_client(struct broker *b, struct source *s, uint32_t events)
         (void) events;
         if (s->fd < 0)
                 return;
+
         ssize_t n = recv(s->fd, c->in + c->have, sizeof c->in - c->have, 0);
         if (n < 0 && (errno == EAGAIN || errno == EINTR))
                 return;
+
         if (n <= 0) {
                 drop(b, c);
                 return;
         }
+
         c->have += (size_t) n;
         if (answer_client(b, c) < 0)
                 drop(b, c);

@@ -68,6 +68,7 @@ static int read_headers(const struct json *list, struct arena *mem, struct span 
                         fifo_text(&text, "\r\n");
                 }
         }
+
         char *copy = arena_copy(mem, fifo_all(&text));
         *ret = span_of(copy, text.n);
         bad = bad || text.failed || !copy ? -1 : 0;
@@ -81,6 +82,7 @@ static int read_body(const struct json *o, struct arena *mem, struct span *ret)
         if ((plain && coded) || (plain && plain->type != JSON_STRING) ||
             (coded && coded->type != JSON_STRING))
                 return -1;
+
         if (!coded || coded->len == 0) {
                 char *copy = arena_copy(mem, plain ? span_of(plain->str, plain->len) : span_str(""));
                 *ret = span_of(copy, plain ? plain->len : 0);
@@ -100,14 +102,18 @@ static bool as_asked(const char *url)
         const char *rest = tls ? url + 8 : strncmp(url, "http://", 7) == 0 ? url + 7 : "", *why;
         size_t n = strcspn(rest, "/?#"), host = n;
         char canonical[256];
+
         if (rest[n] != '/' || strchr(rest, '#'))
                 return false;
+
         for (size_t i = n; i > 0 && rest[i - 1] != ']' && host == n; i--)
                 if (rest[i - 1] == ':')
                         host = i - 1;
+
         struct span port = span_of(rest + host, n - host);
         if (port.n == 1 || span_is(port, tls ? ":443" : ":80"))
                 return false;
+
         return policy_host(span_of(rest, host), canonical, &address, &why) == 0 &&
                (rest[0] == '[' || span_is(span_of(rest, host), canonical));
 }
@@ -117,15 +123,18 @@ static int read_one(struct http_fixtures *x, const struct json *o)
         const char *method = text_of(o, "method"), *url = text_of(o, "url");
         const struct json *status = json_get(o, "status");
         struct fixture f = { 0 };
+
         if (o->type != JSON_OBJECT || !method || !url || !status || status->type != JSON_INT ||
             status->integer < 200 || status->integer > 999 || x->n == x->cap)
                 return -1;
+
         f.method = arena_str(&x->mem, method);
         f.url = arena_str(&x->mem, url);
         f.status = (unsigned) status->integer;
         if (!f.method || !f.url || read_headers(json_get(o, "headers"), &x->mem, &f.headers) < 0 ||
             read_body(o, &x->mem, &f.body) < 0)
                 return -1;
+
         x->v[x->n++] = f;
         return 0;
 }
@@ -136,13 +145,16 @@ static int read_line(struct http_fixtures *x, const char *file, unsigned number,
         struct err why = { 0 };
         if (line.n == 0)
                 return 0;
+
         struct json_doc *d = json_parse(file, line, &why);
         int bad = !d || read_one(x, json_root(d)) < 0;
         json_free(d);
         if (bad)
                 return fail(e, file, number, "not a recorded exchange (method, url, status, headers, body)");
+
         if (as_asked(x->v[x->n - 1].url))
                 return 0;
+
         (void) fail(e, file, number, "no box asks for a URL that is written so");
         return err_hint(e, "as https://host/path?query: small letters, no :443, nothing behind #");
 }
@@ -152,14 +164,17 @@ struct http_fixtures *http_fixtures_parse(const char *file, struct span text, st
         size_t lines = 1;
         for (size_t i = 0; i < text.n; i++)
                 lines += text.p[i] == '\n';
+
         struct http_fixtures *x = lines <= FIXTURES_MAX ? calloc(1, sizeof *x) : NULL;
         if (x)
                 x->v = calloc(x->cap = lines, sizeof *x->v);
+
         if (!x || !x->v) {
                 http_fixtures_free(x);
                 (void) fail(e, file, 1, "too many recorded exchanges");
                 return NULL;
         }
+
         unsigned number = 1;
         for (size_t i = 0; i < text.n; number++) {
                 const uint8_t *end = memchr(text.p + i, '\n', text.n - i);
@@ -170,6 +185,7 @@ struct http_fixtures *http_fixtures_parse(const char *file, struct span text, st
                 }
                 i += n + 1;
         }
+
         return x;
 }
 
@@ -193,8 +209,10 @@ struct fixture *fixture_find(struct http_fixtures *x, const struct fixture_key *
                 if (!f->used)
                         break;
         }
+
         if (last)
                 last->used = true;
+
         return last;
 }
 
@@ -205,6 +223,7 @@ static bool url_without(struct span url, size_t skip, struct fifo *out)
         size_t at = mark ? (size_t) (mark - url.p) : url.n, number = 0;
         const char *sep = "?";
         bool left_out = false;
+
         fifo_add(out, url.p, at);
         while (at < url.n) {
                 size_t from = at + 1;
@@ -218,6 +237,7 @@ static bool url_without(struct span url, size_t skip, struct fifo *out)
                 fifo_add(out, url.p + from, at - from);
                 sep = "&";
         }
+
         return left_out && !out->failed;
 }
 
@@ -233,6 +253,7 @@ struct fixture *fixture_find_bound(struct http_fixtures *x, const struct fixture
                 if (!there)
                         break;
         }
+
         return found;
 }
 
@@ -282,5 +303,6 @@ void fixture_print(const struct fixture_key *key, unsigned status, struct span h
                 fifo_base64(out, body);
                 fifo_text(out, "\"");
         }
+
         fifo_text(out, "}\n");
 }

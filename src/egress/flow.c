@@ -25,6 +25,7 @@ struct flow *flow_new(struct broker *b, int client)
         struct flow *f = calloc(1, sizeof *f);
         if (!f)
                 return NULL;
+
         f->b = b;
         f->client = (struct source){ SOURCE_CLIENT, client, f };
         f->server.fd = -1;
@@ -32,9 +33,11 @@ struct flow *flow_new(struct broker *b, int client)
                 free(f);
                 return NULL;
         }
+
         f->next = b->flows;
         if (b->flows)
                 b->flows->prev = f;
+
         b->flows = f;
         b->flow_count++;
         return f;
@@ -67,11 +70,13 @@ void flow_end(struct flow *f, bool reset)
         struct broker *b = f->b;
         if (f->state == FLOW_OVER)
                 return;
+
         b->parting -= f->state == FLOW_PARTING;
         f->state = FLOW_OVER;
         (void) ahead_over(f, reset ? LEDGER_END_CUT : LEDGER_END_DONE, reset ? "cut off" : "done", NULL);
         if (!reset)
                 flow_closes_whole(f);
+
         flow_leave_server(f);
         broker_forget(b, &f->client);
         relay_done(f);
@@ -79,6 +84,7 @@ void flow_end(struct flow *f, bool reset)
         *(f->prev ? &f->prev->next : &b->flows) = f->next;
         if (f->next)
                 f->next->prev = f->prev;
+
         b->flow_count--;
         f->next_dead = b->dead; /* events of this round may still point here */
         b->dead = f;
@@ -120,6 +126,7 @@ void flow_event(struct flow *f, struct source *s, uint32_t events)
 {
         if (f->state == FLOW_OVER)
                 return;
+
         if (s->kind == SOURCE_TRY)
                 dial_event(f, s, events);
         else if (f->http)
@@ -159,6 +166,7 @@ static void dial_name(struct flow *f)
                                 REACH_UNKNOWN);
                 return;
         }
+
         if (f->name->state == NAME_FAILED || f->name->count == 0)
                 flow_not_dialed(f, resolver_why(f->b, f->name), REACH_UNKNOWN);
         else
@@ -174,15 +182,18 @@ void flow_connect(struct flow *f)
                 flow_not_dialed(f, "the stage is mock: nothing is reached", REACH_UNKNOWN);
                 return;
         }
+
         if (f->to_is_address) {
                 dial_start(f, &f->literal, 1);
                 return;
         }
+
         f->name = names_get(&b->names, f->to_host);
         if (!f->name) {
                 flow_not_dialed(f, "too many names", REACH_UNKNOWN);
                 return;
         }
+
         bool fresh = f->name->state != NAME_UNKNOWN && b->now_ns < f->name->good_until_ns;
         if (fresh && f->name->state != NAME_ASKED)
                 dial_name(f);
@@ -208,6 +219,7 @@ void flow_dialed(struct flow *f)
                 flow_end(f, true);
                 return;
         }
+
         if (f->http)
                 requests_connected(f);
         else
@@ -236,6 +248,7 @@ static void not_allowed(struct flow *f)
                 requests_drive(f);
                 return;
         }
+
         books_deny(f->b, f->row_to, why, permit);
         (void) ahead_over(f, LEDGER_END_REFUSED, "refused: its name leads elsewhere", NULL);
         flow_end(f, true);
@@ -250,13 +263,16 @@ void flow_not_dialed(struct flow *f, const char *why, enum egress_reach reach)
                 not_allowed(f);
                 return;
         }
+
         if (d->count)
                 note_try(f, false);
+
         if (!f->http) {
                 books_fail_flow(f, why, ahead_over(f, LEDGER_END_FAILED, why, NULL));
                 flow_end(f, true);
                 return;
         }
+
         half_open(f, false);
         requests_not_connected(f, why);
         requests_drive(f);

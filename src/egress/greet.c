@@ -51,13 +51,17 @@ static struct greeting judge_hello(const struct tls_hello_info *hello, const cha
 {
         if (hello->encrypted || (hello->outer && !hello->sni[0]))
                 return refuse("the hello hides a name in an encrypted one (ECH)", PERMIT_REQUESTS);
+
         if (hello->early)
                 return refuse("the hello comes with data that wait for no answer (early data)",
                               PERMIT_REQUESTS); /* a second one could hide behind them */
+
         if (hello->sni[0] == '\0' && port == HTTPS)
                 return refuse("the TLS hello names no host", PERMIT_NOTHING);
+
         if (hello->sni[0] && strcmp(hello->sni, host) != 0)
                 return refuse("the TLS hello names another host", PERMIT_NAMED);
+
         return (struct greeting){ .verdict = GREETING_PASSES,
                                   .hello = hello->sni[0] != '\0',
                                   .bytes = hello->bytes };
@@ -69,11 +73,14 @@ static struct greeting read_hello(struct span bytes, bool ended, const char *hos
         enum tls_hello r = tls_hello_read(bytes, &hello);
         if (r == TLS_HELLO_MORE && !ended && bytes.n < HELLO_BYTES)
                 return (struct greeting){ .verdict = GREETING_MORE };
+
         if (r != TLS_HELLO_OK)
                 return refuse("the TLS hello is malformed", PERMIT_NOTHING);
+
         struct greeting g = judge_hello(&hello, host, port);
         if (g.permit == PERMIT_NAMED)
                 memcpy(g.named, hello.sni, sizeof g.named);
+
         return g;
 }
 
@@ -93,6 +100,7 @@ static struct greeting judge_odd_record(struct span bytes, bool ended, uint16_t 
         bool known = false;
         if (port == HTTPS)
                 return other_protocol(bytes, ended, port);
+
         size_t len = bytes.n >= RECORD_HEAD ? (size_t) bytes.p[3] << 8 | bytes.p[4] : 0;
         for (size_t i = 0; i < sizeof odd_records / sizeof *odd_records; i++) {
                 const struct odd_record *r = &odd_records[i];
@@ -102,8 +110,10 @@ static struct greeting judge_odd_record(struct span bytes, bool ended, uint16_t 
                 if (bytes.n > RECORD_HEAD && bytes.p[RECORD_HEAD] == r->first)
                         return refuse("a TLS record other than a plain hello comes first", PERMIT_NOTHING);
         }
+
         if (known && bytes.n <= RECORD_HEAD && !ended)
                 return (struct greeting){ .verdict = GREETING_MORE };
+
         return other_protocol(bytes, ended, port);
 }
 
@@ -123,6 +133,7 @@ struct greeting greet_again(struct span bytes, bool ended, const char *host, uin
         struct greeting more = { .verdict = ended ? GREETING_PASSES : GREETING_MORE };
         if (!ended && bytes.n >= HELLO_BYTES)
                 more = refuse("what follows the TLS hello has no end", PERMIT_NOTHING);
+
         while (bytes.n >= RECORD_HEAD) {
                 size_t len = (size_t) bytes.p[3] << 8 | bytes.p[4];
                 bool between = (bytes.p[0] == CIPHERS_CHANGE || bytes.p[0] == ALERT) && len <= 2;
@@ -138,6 +149,7 @@ struct greeting greet_again(struct span bytes, bool ended, const char *host, uin
                         return more;
                 bytes = span_of(bytes.p + RECORD_HEAD + len, bytes.n - RECORD_HEAD - len);
         }
+
         return more;
 }
 
@@ -149,6 +161,7 @@ bool greet_asks_again(struct span answer)
         size_t at = RECORD_HEAD + 4 + 2; /* behind its length and version: RFC 8446, 4.1.3 */
         if (answer.n < at + sizeof retry)
                 return true;
+
         return answer.p[0] == HANDSHAKE && answer.p[RECORD_HEAD] == HELLO_OF_SERVER &&
                memcmp(answer.p + at, retry, sizeof retry) == 0;
 }

@@ -42,8 +42,10 @@ enum ledger_reach egress_reaches(struct span host, enum egress_reach where)
         size_t n = host.n, k = sizeof local - 1;
         bool is_local =
                 n >= k && memcmp(host.p + n - k, local, k) == 0 && (n == k || host.p[n - k - 1] == '.');
+
         if (where == REACH_UNKNOWN && is_local)
                 return LEDGER_REACH_SELF;
+
         return (unsigned) where < REACH__COUNT ? whom[where] : LEDGER_REACH_NAMED;
 }
 

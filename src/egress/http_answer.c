@@ -12,11 +12,14 @@ static void put_record(struct http_flow *f)
         struct http_exchange *x = &f->x;
         struct fixture_key key = { .method = x->method, .url = fifo_all(&x->asked) };
         struct fifo line = { 0 };
+
         if (!x->recording || x->record_body.failed)
                 return;
+
         fixture_print(&key, x->status, fifo_all(&x->record_fields), fifo_all(&x->record_body), &line);
         if (!line.failed)
                 f->cb.on_record(f->cb.ctx, fifo_all(&line));
+
         fifo_done(&line);
 }
 
@@ -26,6 +29,7 @@ static void put_late(struct http_flow *f)
         struct http_exchange *x = &f->x;
         if (x->late.n == 0)
                 return;
+
         fifo_span(&f->client.plain, fifo_all(&x->late));
         f->client.plain.failed = f->client.plain.failed || x->late.failed;
         fifo_done(&x->late);
@@ -37,14 +41,17 @@ static void put_down(struct http_flow *f, struct span data)
         struct http_exchange *x = &f->x;
         if (data.n == 0)
                 return;
+
         put_late(f);
         x->received += data.n;
         if (x->recording && x->record_body.n + data.n <= HTTP_RECORD_MAX)
                 fifo_span(&x->record_body, data);
         else
                 x->recording = false;
+
         if (x->answer_chunked)
                 fifo_printf(&f->client.plain, "%zx\r\n", data.n);
+
         fifo_span(&f->client.plain, data);
         if (x->answer_chunked)
                 fifo_text(&f->client.plain, "\r\n");
@@ -80,15 +87,18 @@ static void put_framing(struct http_flow *f, enum body_kind kind, bool unpacked,
         bool told = kind == BODY_LENGTH || (kind == BODY_NONE && h->has_length && h->status != 204);
         bool known = told && !unpacked, is_body = kind != BODY_NONE;
         bool would = h->chunked || (unpacked && told && h->status != 304); /* HEAD: be in chunks */
+
         x->answer_chunked = !x->http10 && is_body && !known;
         x->answer_by_end = is_body && !known && !x->answer_chunked;
         if (x->answer_chunked || (!is_body && would && !x->http10))
                 fifo_text(out, "Transfer-Encoding: chunked\r\n");
         else if (known)
                 http_put_length(h->length, out);
+
         x->close = x->close || x->answer_by_end;
         if (x->close || x->http10)
                 fifo_text(out, x->close ? "Connection: close\r\n" : "Connection: keep-alive\r\n");
+
         fifo_text(out, "\r\n");
 }
 
@@ -98,11 +108,14 @@ static void begin_answer(struct http_flow *f, bool unpacked)
         const struct http_head *h = &f->head;
         enum body_kind kind = answer_kind(x, h);
         struct fifo *out = x->unpack ? &x->late : &f->client.plain;
+
         x->status = h->status;
         x->answered = !x->unpack;
+
         /* A server that finds fault with a request may leave its body unread. */
         if (h->close || kind == BODY_UNTIL_CLOSE || x->last || (x->has_body && h->status >= 400))
                 f->link_stale = true;
+
         put_status(f, out);
         struct http_answered a = { .head = h,
                                    .rules = f->r,
@@ -115,6 +128,7 @@ static void begin_answer(struct http_flow *f, bool unpacked)
                 a.with_credential = true;
                 http_put_answer_fields(&a, &x->record_fields, &ignored);
         }
+
         put_framing(f, kind, unpacked, out);
         http_body_init(&x->answer, kind, h->length);
         x->answer.extensions = true;
@@ -129,6 +143,7 @@ static void begin_tunnel(struct http_flow *f)
                 http_broken(f, "the server changed to a protocol that was not asked for");
                 return;
         }
+
         x->status = 101;
         x->answered = true;
         put_status(f, &f->client.plain);
@@ -153,6 +168,7 @@ static void begin_searched(struct http_flow *f)
                 f->x.unpack = unpack_new(kind);
                 readable = f->x.unpack != NULL;
         }
+
         if (readable)
                 begin_answer(f, kind != UNPACK_NONE);
         else
@@ -166,12 +182,14 @@ static bool head_step(struct http_flow *f)
         size_t bytes = f->head.bytes;
         if (r == HTTP_MORE)
                 return false;
+
         if (r == HTTP_BAD) {
                 char why[200];
                 (void) snprintf(why, sizeof why, "the server's answer is not passed on: %s", f->head.why);
                 http_broken(f, why);
                 return true;
         }
+
         f->x.may_retry = false;
         f->link_used = true;
         fifo_done(&f->x.head);
@@ -181,6 +199,7 @@ static bool head_step(struct http_flow *f)
                 http_broken(f, "the server sends nothing but provisional answers");
         else if (f->head.status >= 200)
                 begin_searched(f);
+
         fifo_drop(&f->upstream.in, bytes);
         return true;
 }
@@ -205,9 +224,11 @@ static void end_answer(struct http_flow *f)
         put_late(f);
         if (x->answer_chunked)
                 fifo_text(&f->client.plain, "0\r\n\r\n");
+
         x->answer_by_end = false; /* and this is the end */
         if (f->request != REQUEST_SENT)
                 f->link_stale = true;
+
         put_record(f);
         http_tell(f, HTTP_ALLOWED, "");
         http_exchange_end(f);
@@ -222,6 +243,7 @@ static void cut_answer(struct http_flow *f, const char *why)
                 http_broken(f, why);
                 return;
         }
+
         scrub_down(f, (struct span){ 0 }, true);
         http_tell(f, HTTP_BROKEN, why);
         http_exchange_end(f);
@@ -248,15 +270,18 @@ static bool unpack_step(struct http_flow *f)
         const char *why = "";
         if (http_side_is_full(&f->client))
                 return false;
+
         if (!http_unpack_next(&f->x, &data)) {
                 cut_answer(f, unpack_why(f->x.unpack));
                 return true;
         }
+
         size_t grown = http_unpack_grown(&f->x);
         if (grown && f->cb.grow && !f->cb.grow(f->cb.ctx, grown, &why))
                 http_flow_cut(f, why);
         else
                 scrub_down(f, data, false);
+
         return true;
 }
 
@@ -274,6 +299,7 @@ static bool body_step(struct http_flow *f)
 {
         if (http_unpack_waits(&f->x))
                 return unpack_step(f);
+
         size_t used;
         struct span data;
         enum body_state s = http_body_next(&f->x.answer, fifo_all(&f->upstream.in), &used, &data);
@@ -295,10 +321,12 @@ static bool body_step(struct http_flow *f)
         fifo_drop(&f->upstream.in, used);
         if (!f->upstream.closed || f->upstream.in.n)
                 return false;
+
         if (f->x.answer.kind == BODY_UNTIL_CLOSE && ended_well(f))
                 end_or_cut(f);
         else
                 cut_answer(f, "the server broke off its answer");
+
         return true;
 }
 
@@ -316,6 +344,7 @@ static bool tunnel_step(struct http_flow *f)
 {
         if (f->upstream.in.n == 0 && !f->upstream.closed)
                 return false;
+
         tunnel_data(f, fifo_all(&f->upstream.in));
         fifo_drop(&f->upstream.in, f->upstream.in.n);
         if (f->upstream.closed) {
@@ -324,6 +353,7 @@ static bool tunnel_step(struct http_flow *f)
                 http_exchange_end(f);
                 http_finish(f);
         }
+
         return true;
 }
 
@@ -335,17 +365,21 @@ static bool mock_step(struct http_flow *f)
         struct http_exchange *x = &f->x;
         size_t n = x->recorded.n < HTTP_BUFFER ? x->recorded.n : HTTP_BUFFER;
         bool close = x->close;
+
         if (http_side_is_full(&f->client))
                 return false;
+
         fifo_add(&f->client.plain, x->recorded.p, n);
         x->received += n;
         x->recorded = span_of(x->recorded.p + n, x->recorded.n - n);
         if (x->recorded.n)
                 return true;
+
         http_tell(f, HTTP_MOCKED, "");
         http_exchange_end(f);
         if (close)
                 http_finish(f);
+
         return true;
 }
 
@@ -384,16 +418,19 @@ void http_answer_mock(struct http_flow *f)
         const struct fixture *m = x->websocket ? NULL
                                   : bound      ? fixture_find_bound(f->r->in.fixtures, &key)
                                                : fixture_find(f->r->in.fixtures, &key);
+
         if (!m) {
                 http_refuse(f, 403, "the stage is mock and no recorded answer fits this request", x->close);
                 return;
         }
+
         struct fifo *out = &f->client.plain;
         bool empty = m->status == 204 || m->status == 304;
         fifo_printf(out, "HTTP/1.1 %u %s\r\n", m->status, http_reason(m->status));
         fifo_span(out, m->headers);
         if (!empty)
                 fifo_printf(out, "Content-Length: %zu\r\n", m->body.n);
+
         fifo_printf(out, "X-Cordon: mock\r\n%s\r\n",
                     x->close    ? "Connection: close\r\n"
                     : x->http10 ? "Connection: keep-alive\r\n"

@@ -43,9 +43,11 @@ static enum body_state size_byte(struct http_body *b, uint8_t c)
                 b->digits++;
                 return BODY_MORE;
         }
+
         bool behind = b->extensions && (c == ';' || c == ' ' || c == '\t');
         if ((c != '\r' && !behind) || b->digits == 0)
                 return bad(b, "a chunk's size is not plain hexadecimal");
+
         b->step = behind ? STEP_EXTENSION : STEP_SIZE_LF;
         b->extension = 0;
         return BODY_MORE;
@@ -67,8 +69,10 @@ static enum body_state trailer_byte(struct http_body *b, uint8_t c)
                 b->step = STEP_TRAILER_LF;
                 return BODY_MORE;
         }
+
         if (b->trailer > HTTP_TRAILER_MAX || (c < 0x20 && c != '\t') || c == 0x7f)
                 return bad(b, "what follows the last chunk is too long or holds a control byte");
+
         b->line_empty = false;
         return BODY_MORE;
 }
@@ -110,20 +114,24 @@ static enum body_state chunked_next(struct http_body *b, struct span in, size_t 
         size_t i = 0;
         if (b->step == STEP_END)
                 return BODY_END;
+
         while (i < in.n && b->step != STEP_DATA) {
                 enum body_state s = frame_byte(b, in.p[i++]);
                 *ret_used = i;
                 if (s != BODY_MORE)
                         return s;
         }
+
         if (i == in.n || b->step != STEP_DATA)
                 return BODY_MORE;
+
         size_t n = in.n - i < b->left ? in.n - i : (size_t) b->left;
         *ret_data = span_of(in.p + i, n);
         *ret_used = i + n;
         b->left -= n;
         if (b->left == 0)
                 b->step = STEP_DATA_CR;
+
         return BODY_DATA;
 }
 
@@ -133,14 +141,18 @@ enum body_state http_body_next(struct http_body *b, struct span in, size_t *ret_
         *ret_data = (struct span){ 0 };
         if (b->kind == BODY_CHUNKED)
                 return chunked_next(b, in, ret_used, ret_data);
+
         if (b->kind == BODY_NONE || (b->kind == BODY_LENGTH && b->left == 0))
                 return BODY_END;
+
         size_t n = b->kind == BODY_LENGTH && in.n > b->left ? (size_t) b->left : in.n;
         if (n == 0)
                 return BODY_MORE;
+
         *ret_data = span_of(in.p, n);
         *ret_used = n;
         if (b->kind == BODY_LENGTH)
                 b->left -= n;
+
         return BODY_DATA;
 }

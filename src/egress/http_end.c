@@ -50,8 +50,10 @@ void http_exchange_end(struct http_flow *f)
         struct http_exchange *x = &f->x;
         if (f->request == REQUEST_BODY && f->answer != ANSWER_NONE)
                 f->cut = true;
+
         if (x->answered && x->answer_by_end)
                 f->client_cut = true;
+
         http_unpack_end(x);
         scrub_done(&x->look);
         scrub_done(&x->clean);
@@ -62,6 +64,7 @@ void http_exchange_end(struct http_flow *f)
         fifo_done(&x->record_body);
         if (x->params_known || x->gathered)
                 held_done(x);
+
         *x = (struct http_exchange){ 0 };
         f->request = REQUEST_HEAD;
         f->answer = ANSWER_NONE;
@@ -71,6 +74,7 @@ void http_finish(struct http_flow *f)
 {
         if (f->done)
                 return;
+
         f->done = true;
         f->link = LINK_NONE;
         http_side_done(&f->upstream, f->r->in.tls);
@@ -116,10 +120,12 @@ void http_flow_cut(struct http_flow *f, const char *why)
 {
         if (f->done)
                 return;
+
         if (f->request != REQUEST_HEAD) {
                 answer_error(f, 503, why, true);
                 http_tell(f, HTTP_DENIED, why);
         }
+
         http_exchange_end(f);
         http_finish(f);
 }

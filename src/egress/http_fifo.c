@@ -11,25 +11,30 @@ static bool room(struct fifo *q, size_t n)
 {
         if (q->failed || q->at + q->n + n <= q->cap)
                 return !q->failed;
+
         if (q->at && q->n + n <= q->cap) {
                 memmove(q->p, q->p + q->at, q->n);
                 explicit_bzero(q->p + q->n, q->at);
                 q->at = 0;
                 return true;
         }
+
         size_t cap = q->cap ? q->cap : 512;
         while (cap < q->n + n)
                 cap *= 2;
+
         uint8_t *p = malloc(cap);
         if (!p) {
                 q->failed = true;
                 return false;
         }
+
         if (q->p) {
                 memcpy(p, q->p + q->at, q->n);
                 explicit_bzero(q->p, q->cap);
                 free(q->p);
         }
+
         q->p = p;
         q->at = 0;
         q->cap = cap;
@@ -87,8 +92,10 @@ void fifo_drop(struct fifo *q, size_t n)
 {
         if (n > q->n)
                 n = q->n;
+
         if (n)
                 explicit_bzero(q->p + q->at, n);
+
         q->at += n;
         q->n -= n;
         if (q->n == 0)

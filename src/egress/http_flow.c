@@ -35,12 +35,15 @@ static void run(struct http_flow *f)
 {
         while (!f->done && (http_request_step(f) || (!f->done && http_answer_step(f))))
                 ;
+
         if (!f->done && f->client.closed && f->request == REQUEST_HEAD)
                 http_finish(f);
+
         const struct tls_ops *ops = f->r->in.tls;
         bool bad = http_side_pump(&f->client, ops) < 0;
         if (!f->done && f->link == LINK_OPEN && http_side_pump(&f->upstream, ops) < 0)
                 upstream_tls_failed(f);
+
         if ((bad || out_of_memory(f)) && !f->done) {
                 http_tell(f, HTTP_BROKEN, bad ? "TLS broke" : "no memory");
                 http_exchange_end(f);
@@ -70,11 +73,14 @@ static int first_byte(struct http_flow *f, uint8_t c)
                 http_finish(f);
                 return -1;
         }
+
         if (!f->tls)
                 return 0;
+
         f->client.tls = ops ? ops->server(f->r->in.tls_ctx, f->peer.host, f->peer.is_address) : NULL;
         if (f->client.tls)
                 return 0;
+
         http_tell(f, HTTP_DENIED, "TLS cannot be opened up for this name");
         http_finish(f);
         return -1;
@@ -89,10 +95,12 @@ static bool greet(struct http_flow *f, struct span *bytes)
         enum tls_hello r = f->hello.failed ? TLS_HELLO_BAD : tls_hello_read(fifo_all(&f->hello), &info);
         if (r == TLS_HELLO_MORE)
                 return false;
+
         f->greeted = true;
         *bytes = fifo_all(&f->hello);
         if (r == TLS_HELLO_OK)
                 return true;
+
         http_tell(f, HTTP_DENIED, "this is neither HTTP nor a TLS hello");
         http_finish(f);
         return false;
@@ -102,10 +110,13 @@ void http_flow_from_client(struct http_flow *f, struct span bytes)
 {
         if (f->done || bytes.n == 0)
                 return;
+
         if (!f->known && first_byte(f, bytes.p[0]) < 0)
                 return;
+
         if (f->tls && !f->greeted && !greet(f, &bytes))
                 return;
+
         int bad = http_side_feed(&f->client, f->r->in.tls, bytes);
         fifo_done(&f->hello);
         if (bad)
@@ -129,6 +140,7 @@ void http_flow_upstream_connected(struct http_flow *f)
         const struct tls_ops *ops = f->r->in.tls;
         if (f->done || f->link != LINK_CONNECTING)
                 return;
+
         f->link = LINK_OPEN;
         if (f->link_tls) {
                 f->upstream.tls = ops ? ops->client(f->r->in.tls_ctx, f->link_host, f->link_address) : NULL;
@@ -137,6 +149,7 @@ void http_flow_upstream_connected(struct http_flow *f)
                         return;
                 }
         }
+
         run(f);
 }
 
@@ -172,13 +185,16 @@ void http_flow_upstream_closed(struct http_flow *f)
 {
         if (f->done)
                 return;
+
         if (f->link == LINK_CONNECTING || f->link == LINK_WANTED) {
                 http_broken(f, "the server cannot be reached");
                 return;
         }
+
         f->upstream.closed = true;
         if (f->link == LINK_OPEN && !try_again(f))
                 run(f);
+
         if (!f->done && f->upstream.closed)
                 f->link = LINK_NONE;
 }
@@ -206,15 +222,19 @@ void http_flow_client_closed(struct http_flow *f)
 {
         if (f->done)
                 return;
+
         f->client.closed = f->x.close = true;
         if (f->request == REQUEST_SENT || f->request == REQUEST_HELD)
                 return; /* it may have closed one half only and waits for the answer */
+
         if (f->request == REQUEST_BODY || f->request == REQUEST_GATHER) {
                 broken_off(f);
                 return;
         }
+
         if (f->request == REQUEST_TUNNEL)
                 http_tell(f, HTTP_ALLOWED, "");
+
         http_exchange_end(f);
         http_finish(f);
 }
@@ -224,13 +244,16 @@ void http_flow_client_left(struct http_flow *f)
         bool answered = f->x.answered;
         if (f->done)
                 return;
+
         if (f->request == REQUEST_BODY || f->request == REQUEST_GATHER) {
                 broken_off(f);
                 return;
         }
+
         if (f->request == REQUEST_SENT || f->request == REQUEST_TUNNEL)
                 http_tell(f, answered ? HTTP_ALLOWED : HTTP_BROKEN,
                           answered ? "the client left before its end" : "the client left before the answer");
+
         http_exchange_end(f);
         http_finish(f);
 }
@@ -279,6 +302,7 @@ struct http_flow *http_flow_new(struct http_rules *r, const struct http_peer *pe
         struct http_flow *f = calloc(1, sizeof *f);
         if (!f)
                 return NULL;
+
         f->r = r;
         f->cb = cb ? *cb : (struct http_callbacks){ 0 };
         (void) snprintf(f->peer_host, sizeof f->peer_host, "%s", peer->host);
@@ -291,6 +315,7 @@ void http_flow_free(struct http_flow *f)
 {
         if (!f)
                 return;
+
         http_exchange_end(f);
         http_side_done(&f->client, f->r->in.tls);
         http_side_done(&f->upstream, f->r->in.tls);

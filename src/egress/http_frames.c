@@ -30,13 +30,16 @@ size_t http_frames_next(struct http_frames *w, struct span data, bool *ret_ends)
                 if (w->have == head_bytes(w))
                         w->left = payload_bytes(w);
         }
+
         if (w->have < head_bytes(w))
                 return n;
+
         size_t k = data.n - n < w->left ? data.n - n : (size_t) w->left;
         w->left -= k;
         if (w->left == 0) {
                 *ret_ends = true;
                 *w = (struct http_frames){ 0 };
         }
+
         return n + k;
 }

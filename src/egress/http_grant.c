@@ -56,6 +56,7 @@ struct http_grants *http_grants_read(int fd, struct err *e)
                 (void) err_set(e, ERR_MEMORY, errno, "no memory");
                 return NULL;
         }
+
         (void) mlock(x, sizeof *x);
         (void) madvise(x, sizeof *x, MADV_DONTDUMP);
         (void) madvise(x, sizeof *x, MADV_WIPEONFORK);
@@ -66,9 +67,11 @@ struct http_grants *http_grants_read(int fd, struct err *e)
                 good = well_formed(&x->record[i]);
                 x->credential[i] = credential_of(&x->record[i]);
         }
+
         x->count = count;
         if (good)
                 return x;
+
         http_grants_free(x);
         (void) err_set(e, ERR_IO, 0, "the vault broke off, or belongs to another cordon");
         return NULL;
@@ -105,6 +108,7 @@ int http_grants_hold(const struct http_grants *x, const struct checked_policy *c
                 return err_set(e, ERR_DOOR, 0, "the credential %s was not handed out for the door to %s",
                                d[i].net.credential, d[i].net.host);
         }
+
         return 0;
 }
 

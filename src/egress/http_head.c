@@ -24,6 +24,7 @@ static bool is_token(struct span s)
                 if (!letter && (c == 0 || !strchr("!#$%&'*+-.^_`|~", c)))
                         return false;
         }
+
         return s.n > 0;
 }
 
@@ -82,6 +83,7 @@ bool http_next_element(struct span list, size_t *at, struct span *ret)
 {
         if (*at > list.n)
                 return false;
+
         const uint8_t *comma = *at < list.n ? memchr(list.p + *at, ',', list.n - *at) : NULL;
         size_t end = comma ? (size_t) (comma - list.p) : list.n;
         *ret = http_trim(span_of(list.p + *at, end - *at));
@@ -97,6 +99,7 @@ bool http_has_token(const struct http_head *h, const char *name, const char *tok
                         if (equal_fold(e, token))
                                 return true;
         }
+
         return false;
 }
 
@@ -121,8 +124,10 @@ bool http_is_hop(const struct http_head *h, struct span name)
         char text[64];
         if (http_name_in(name, hop_names, COUNT(hop_names)))
                 return true;
+
         if (name.n >= sizeof text)
                 return false;
+
         memcpy(text, name.p, name.n);
         text[name.n] = '\0';
         return http_has_token(h, "connection", text);
@@ -153,15 +158,19 @@ static enum http_read read_field(struct http_head *h, struct span l)
 {
         if (l.p[0] == ' ' || l.p[0] == '\t')
                 return bad(h, 400, "a header line is folded");
+
         if (h->field_count == HTTP_FIELDS_MAX)
                 return bad(h, 431, "there are more than 256 header lines");
+
         const uint8_t *colon = memchr(l.p, ':', l.n);
         struct span name = span_of(l.p, colon ? (size_t) (colon - l.p) : l.n);
         if (!colon || !is_token(name))
                 return bad(h, 400, "a header line has no proper name");
+
         struct span value = http_trim(span_of(colon + 1, l.n - name.n - 1));
         if (!clean_value(value))
                 return bad(h, 400, "a header holds a control byte");
+
         h->field[h->field_count++] = (struct http_field){ name, value };
         return HTTP_WHOLE;
 }
@@ -178,6 +187,7 @@ static enum http_read read_fields(struct span in, size_t at, struct http_head *h
                 if (read_field(h, l) == HTTP_BAD)
                         return HTTP_BAD;
         }
+
         h->bytes = at;
         return HTTP_WHOLE;
 }
@@ -194,6 +204,7 @@ static bool has_many_hops(const struct http_head *h)
                 for (size_t at = 0; n <= HOPS_MAX && http_next_element(f->value, &at, &e);)
                         n++;
         }
+
         return n > HOPS_MAX;
 }
 
@@ -203,15 +214,20 @@ static enum http_read read_framing(struct http_head *h)
         const struct http_field *cl = http_field_find(h, "content-length", NULL);
         if (te && cl)
                 return bad(h, 400, "both a length and a transfer coding");
+
         if ((te && http_field_find(h, "transfer-encoding", te)) ||
             (cl && http_field_find(h, "content-length", cl)))
                 return bad(h, 400, "a length or transfer coding is stated twice");
+
         if (te && (h->http10 || !equal_fold(te->value, "chunked")))
                 return bad(h, 501, "a transfer coding other than chunked");
+
         if (cl && str_to_u64(cl->value, &h->length) < 0)
                 return bad(h, 400, "the length is not a plain number");
+
         if (has_many_hops(h))
                 return bad(h, 400, "Connection names more than 64 headers");
+
         h->chunked = te != NULL;
         h->has_length = cl != NULL;
         h->close = http_has_token(h, "connection", "close") ||
@@ -239,11 +255,14 @@ static enum http_read begin(struct span in, struct http_head *h, struct span *re
         const uint8_t *lf = in.n ? memchr(in.p, '\n', in.n) : NULL;
         if (lf && (lf == in.p || lf[-1] != '\r'))
                 return bad(h, 400, "a line does not end in CR LF");
+
         const uint8_t *end = in.n ? memmem(in.p, in.n, "\r\n\r\n", 4) : NULL;
         if ((end ? (size_t) (end - in.p) : in.n) > HTTP_HEAD_MAX)
                 return bad(h, 431, "the head is too long");
+
         if (!end)
                 return HTTP_MORE;
+
         return line(in, 0, ret_line) ? HTTP_WHOLE : bad(h, 400, "a line does not end in CR LF");
 }
 
@@ -272,9 +291,11 @@ static bool hides_body(const struct http_head *h)
                         if (is_content(e))
                                 return true;
         }
+
         for (size_t i = 0; i < h->field_count; i++)
                 if (is_content(h->field[i].name) && !is_spelled_out(h->field[i].name))
                         return true;
+
         return false;
 }
 
@@ -284,26 +305,34 @@ enum http_read http_head_request(struct span in, struct http_head *h)
         enum http_read r = begin(in, h, &l);
         if (r != HTTP_WHOLE)
                 return r;
+
         const uint8_t *a = memchr(l.p, ' ', l.n);
         const uint8_t *b = a ? memchr(a + 1, ' ', l.n - (size_t) (a + 1 - l.p)) : NULL;
         if (!b)
                 return bad(h, 400, "the request line is not METHOD TARGET VERSION");
+
         h->method = span_of(l.p, (size_t) (a - l.p));
         h->target = span_of(a + 1, (size_t) (b - a - 1));
         if (!version(span_of(b + 1, l.n - (size_t) (b + 1 - l.p)), &h->http10))
                 return bad(h, 505, "only HTTP/1.1 is spoken here");
+
         if (!is_token(h->method) || h->method.n > 32 || h->target.n == 0)
                 return bad(h, 400, "the request line is not METHOD TARGET VERSION");
+
         if (read_fields(in, l.n + 2, h) == HTTP_BAD || read_framing(h) == HTTP_BAD)
                 return HTTP_BAD;
+
         if (hides_body(h))
                 return bad(h, 400, "what says how the body is to be read would not reach every server");
+
         const struct http_field *host = http_field_find(h, "host", NULL);
         if (!host || http_field_find(h, "host", host))
                 return bad(h, 400, "there must be one Host header");
+
         const struct http_field *expect = http_field_find(h, "expect", NULL);
         if (expect && (h->http10 || !equal_fold(expect->value, "100-continue")))
                 return bad(h, 417, "an expectation other than 100-continue");
+
         h->expect_continue = expect != NULL;
         return HTTP_WHOLE;
 }
@@ -313,19 +342,24 @@ enum http_read http_head_response(struct span in, struct http_head *h)
         struct span l;
         enum http_read r = begin(in, h, &l);
         uint64_t status;
+
         if (r != HTTP_WHOLE)
                 return r;
+
         if (l.n < 12 || l.p[8] != ' ' || (l.n > 12 && l.p[12] != ' ') ||
             !version(span_of(l.p, 8), &h->http10) || str_to_u64(span_of(l.p + 9, 3), &status) < 0 ||
             status < 100) /* what lies beyond 599 means nothing to a proxy, and some servers say it */
                 return bad(h, 502, "the status line is not VERSION STATUS REASON");
+
         h->status = (unsigned) status;
         h->reason = l.n > 13 ? span_of(l.p + 13, l.n - 13) : (struct span){ 0 };
         if (!clean_value(h->reason))
                 return bad(h, 502, "the reason holds a control byte");
+
         if (read_fields(in, l.n + 2, h) == HTTP_BAD || read_framing(h) == HTTP_BAD) {
                 h->answer = 502;
                 return HTTP_BAD;
         }
+
         return HTTP_WHOLE;
 }

@@ -23,6 +23,7 @@ static void put_host(const struct http_judgement *to, struct fifo *out)
                 fifo_text(out, ":");
                 fifo_number(out, to->port);
         }
+
         fifo_text(out, "\r\n");
 }
 
@@ -62,18 +63,24 @@ void http_put_request(const struct http_sent *s, struct fifo *out)
         for (size_t i = 0; i < h->field_count; i++)
                 if (request_field_passes(s, h->field[i].name))
                         put_field(&h->field[i], out);
+
         if (s->identity)
                 fifo_text(out, "Accept-Encoding: identity\r\n");
+
         if (s->to->credential)
                 swap_header(s->to->credential, out);
+
         if (h->chunked || s->chunked)
                 fifo_text(out, "Transfer-Encoding: chunked\r\n");
         else if (h->has_length)
                 http_put_length(h->length, out);
+
         if (s->websocket)
                 fifo_text(out, "Connection: Upgrade\r\nUpgrade: websocket\r\n");
+
         if (s->close)
                 fifo_text(out, "Connection: close\r\n");
+
         fifo_text(out, "\r\n");
 }
 
@@ -107,6 +114,7 @@ static void put_value(const struct http_answered *a, const struct http_field *f,
         bool url = http_name_is(f->name, "location") || http_name_is(f->name, "content-location");
         if (url)
                 http_put_moved(&a->moved, f->value, &moved);
+
         put_scrubbed(url ? fifo_all(&moved) : f->value, a->rules, out, found);
         out->failed = out->failed || moved.failed;
         fifo_done(&moved);
@@ -125,6 +133,7 @@ void http_put_answer_fields(const struct http_answered *a, struct fifo *out, uin
                 put_value(a, f, out, found);
                 fifo_text(out, "\r\n");
         }
+
         if (a->websocket)
                 fifo_text(out, "Connection: Upgrade\r\nUpgrade: websocket\r\n");
 }
@@ -143,9 +152,11 @@ const char *http_reason(unsigned status)
                         { 502, "Bad Gateway" },
                         { 503, "Service Unavailable" },
                         { 505, "HTTP Version Not Supported" } };
+
         for (size_t i = 0; i < COUNT(reasons); i++)
                 if (reasons[i].status == status)
                         return reasons[i].reason;
+
         return "Answer";
 }
 
@@ -155,6 +166,7 @@ void http_put_error(unsigned status, const char *why, bool close, bool head_only
         int n = snprintf(text, sizeof text, "cordon: %s\n", why);
         if (n < 0 || (size_t) n >= sizeof text)
                 n = (int) strlen(text);
+
         fifo_printf(out,
                     "HTTP/1.1 %u %s\r\nContent-Type: text/plain; charset=utf-8\r\nContent-Length: %d\r\n"
                     "X-Cordon: refused\r\n%s\r\n",

@@ -14,12 +14,14 @@ bool http_hold_begin(struct http_flow *f)
                 http_params_read(f, (struct span){ 0 }, long_one ? too_long : NULL);
                 return false;
         }
+
         fifo_add(&x->line, fifo_all(&f->client.in).p, h->bytes);
         http_body_of(h, &x->request);
         x->gathered = true;
         http_judgement_none(&f->to);
         if (h->expect_continue)
                 fifo_text(&f->client.plain, "HTTP/1.1 100 Continue\r\n\r\n");
+
         f->request = REQUEST_GATHER;
         return true;
 }
@@ -36,6 +38,7 @@ static bool settle(struct http_flow *f, bool whole)
                 http_refuse(f, 400, "the request cannot be read twice", true);
                 return false;
         }
+
         http_params_read(f, fifo_all(&x->held), whole ? NULL : too_long);
         return true;
 }
@@ -46,6 +49,7 @@ bool http_hold_step(struct http_flow *f, bool *ret_known)
         size_t used;
         struct span data;
         enum body_state s = http_body_next(&x->request, fifo_all(&f->client.in), &used, &data);
+
         fifo_span(&x->held, data);
         fifo_drop(&f->client.in, used);
         x->unpaid += used;

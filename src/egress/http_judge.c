@@ -40,6 +40,7 @@ static const char *gap_sentence(enum gap g)
                 [GAP_EXPIRED] = "the door that covered this has expired",
                 [GAP_PARAMETER] = "a parameter is not within the bounds of the door",
         };
+
         return sentences[g] ? sentences[g] : "no door covers this";
 }
 
@@ -74,6 +75,7 @@ static void accept_as(const struct http_rules *r, const struct candidate *c, con
                         j->why = "no place names this URL in the stage test";
                 }
         }
+
         if (t) {
                 (void) snprintf(j->host, sizeof j->host, "%s", t->host);
                 (void) snprintf(j->path, sizeof j->path, "%s%s", t->path, c->path + skip);
@@ -81,10 +83,12 @@ static void accept_as(const struct http_rules *r, const struct candidate *c, con
                 j->tls = t->tls;
                 j->is_address = t->is_address;
         }
+
         if ((c->place || asked) && !t && r->in.stage != POLICY_STAGE_MOCK) {
                 j->allowed = false;
                 j->why = "this place leads nowhere in this stage";
         }
+
         if (d->net.credential && !j->credential && r->in.stage != POLICY_STAGE_MOCK) {
                 j->allowed = false;
                 j->why = CLAUSE_NOT_LOADED;
@@ -108,6 +112,7 @@ static void tell_fault(const struct effect *f, const struct decision *d, struct 
         AUTO_BUF(permit);
         if (d->gap != GAP_PARAMETER || !f->params)
                 return;
+
         policy_bound_fault(d->nearest, f, &fault);
         policy_smallest_line(f, d, &permit);
         (void) str_inert(buf_span(&fault), j->fault, sizeof j->fault);
@@ -121,6 +126,7 @@ static void judge_one(const struct http_rules *r, const struct candidate *c, str
         struct decision d = policy_decide(r->in.policy, &c->effect);
         if (r->bounds && !c->effect.params)
                 j->bounded = j->bounded || asks_params(r, &c->effect);
+
         if (d.answer == ANSWER_ALLOW && policy_net_choose(r->in.policy, &c->effect, c->depth, r->now, best))
                 accept_as(r, c, best->door, j);
         else if (!best->door && d.answer == ANSWER_ALLOW)
@@ -139,6 +145,7 @@ static void judge_place(const struct http_rules *r, const char *name, const stru
         size_t base = u ? strlen(u->path) : 0;
         if (!policy_place_holds(u, n))
                 return;
+
         char place[NAME_MAX_BYTES];
         (void) snprintf(place, sizeof place, "%s", name);
         struct candidate c;
@@ -164,6 +171,7 @@ void http_judge(const struct http_rules *r, const struct http_verdict_in *in, st
         char host[256], method[40];
         struct candidate c;
         struct policy_choice best = { 0 };
+
         candidate_none(&c);
         copy(host, sizeof host, in->peer->host);
         copy(method, sizeof method, in->method);
@@ -193,6 +201,7 @@ void http_judge(const struct http_rules *r, const struct http_verdict_in *in, st
                 if (target != asked)
                         judge_place(r, name, target, &c, &best, ret);
         }
+
         if (!best.door)
                 ret->why = ret->fault[0] ? ret->fault : gap_sentence(ret->gap);
 }

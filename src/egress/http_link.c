@@ -40,6 +40,7 @@ bool http_flow_take_connect(struct http_flow *f, struct http_target *ret_target)
 {
         if (f->done || f->link != LINK_WANTED)
                 return false;
+
         f->link = LINK_CONNECTING;
         *ret_target = (struct http_target){ .host = f->link_host,
                                             .is_address = f->link_address,
@@ -53,6 +54,7 @@ void http_let_go(struct http_flow *f, bool leaves, const char *why)
                 http_refuse(f, 503, why, true);
                 return;
         }
+
         f->request = REQUEST_BODY;
         f->answer = ANSWER_HEAD;
         http_link_to(f);

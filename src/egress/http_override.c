@@ -45,6 +45,7 @@ static void form_name_add(struct form_name *m, uint8_t c)
         m->nested = m->nested || (c == '[' && m->n == sizeof word - 1 && !m->other);
         if (m->nested || c == '[' || c == ']' || is_taken_off(m, c))
                 return;
+
         c = c == ' ' || c == '.' || c == '+' ? '_' : c >= 'A' && c <= 'Z' ? c | 0x20 : c;
         if (m->n == 0 && c == '_')
                 m->begun = true;
@@ -66,6 +67,7 @@ static bool param_names_method(struct span param)
                 form_name_add(&name, low >= 0 ? (uint8_t) (high << 4 | low) : param.p[i]);
                 i += low >= 0 ? 2 : 0;
         }
+
         return form_name_is_method(&name);
 }
 
@@ -80,6 +82,7 @@ static bool query_names_method(struct span q)
                         return true;
                 at += n + 1;
         }
+
         return false;
 }
 
@@ -93,6 +96,7 @@ static bool cookie_names_method(struct span text)
                         return true;
                 at += n + 1;
         }
+
         return false;
 }
 
@@ -110,6 +114,7 @@ const char *http_override(const struct http_head *h, const struct http_url *u)
                 if (http_name_is(f->name, "cookie") && cookie_names_method(f->value))
                         return "a cookie asks for another method than the request's own";
         }
+
         return query_names_method(u->query) ? "a parameter asks for another method than the request's own"
                                             : NULL;
 }

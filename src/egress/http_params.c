@@ -23,11 +23,14 @@ static enum body_form form_of(struct span type)
         bool plain = !semicolon || same_word(rest, "charset=utf-8") || same_word(rest, "charset=\"utf-8\"");
         if (!plain)
                 return FORM_OTHER;
+
         if (same_word(kind, "application/x-www-form-urlencoded"))
                 return FORM_ESCAPED;
+
         for (size_t i = 0; i < kind.n; i++)
                 if (kind.p[i] <= ' ' || strchr(",;\"\\()<>@:[]?=", kind.p[i]))
                         return FORM_OTHER;
+
         bool tailed = kind.n > sizeof front + sizeof tail - 2 &&
                       same_word(span_of(kind.p, sizeof front - 1), front) &&
                       same_word(span_of(kind.p + kind.n - (sizeof tail - 1), sizeof tail - 1), tail);
@@ -50,6 +53,7 @@ static void read_body(struct http_flow *f, struct span body)
         struct http_exchange *x = &f->x;
         const struct http_field *t = http_field_find(&f->head, "content-type", NULL);
         enum body_form form = t ? form_of(t->value) : FORM_OTHER;
+
         if (!t)
                 x->params.unread = "the body does not say what it is";
         else if (http_field_find(&f->head, "content-type", t))
@@ -88,6 +92,7 @@ static void read_head(struct http_flow *f)
                 x->params.unread = "an escaped ? or # in the path begins a query or ends it for some servers";
         else
                 policy_params_form(&x->params, &x->params_mem, f->url.query, false);
+
         for (const struct http_field *c = NULL; (c = http_field_find(&f->head, "cookie", c));)
                 policy_params_cookies(&x->params, &x->params_mem, c->value);
 }
@@ -99,10 +104,13 @@ void http_params_read(struct http_flow *f, struct span body, const char *unread)
         x->params_known = true;
         if (!unread)
                 read_head(f);
+
         if (!x->params.unread && body.n)
                 read_body(f, body);
+
         if (x->params.unread && is_secret(f->r, body))
                 x->params.unread = "the body cannot be read in one way only";
+
         for (struct param *p = x->params.first; p; p = p->next)
                 hide(f->r, p);
 }

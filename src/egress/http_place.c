@@ -23,6 +23,7 @@ struct http_moved http_moved(const struct http_rules *r, const struct http_peer 
                 if (!best.target || strlen(t->path) > strlen(best.target->path))
                         best = (struct http_moved){ a, t };
         }
+
         return best;
 }
 
@@ -41,12 +42,14 @@ void http_put_moved(const struct http_moved *m, struct span value, struct fifo *
         size_t path = m->target ? strlen(m->target->path) : 0;
         if (m->target)
                 put_base(m->target, &base);
+
         bool whole = m->target && value.n >= base.n && memcmp(value.p, base.p + base.at, base.n) == 0;
         bool local = m->target && !whole && span_starts(value, m->target->path) && !span_starts(value, "//");
         if (whole)
                 put_base(m->asked, out);
         else if (local)
                 fifo_text(out, m->asked->path);
+
         size_t skip = whole ? base.n : local ? path : 0;
         fifo_add(out, value.p + skip, value.n - skip);
         out->failed = out->failed || base.failed;

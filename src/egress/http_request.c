@@ -21,6 +21,7 @@ static void asked_url(struct http_flow *f)
                 fifo_text(out, ":");
                 fifo_number(out, f->peer.port);
         }
+
         http_put_path(f->url.path, f->url.escaped, out);
         swap_query(f->url.query, f->to.credential ? f->to.credential : &nothing, false, out);
 }
@@ -45,6 +46,7 @@ static bool read_method(struct http_flow *f, const char **ret_why)
         *ret_why = "this method is not let through";
         if (!policy_method_known(x->method) || strcmp(x->method, "WEBSOCKET") == 0)
                 return false;
+
         x->websocket = h->upgrade && wants_websocket(h);
         *ret_why = "the upgrade to websocket is malformed";
         return x->websocket || !http_has_token(h, "upgrade", "websocket"); /* any other offer is ignored */
@@ -55,12 +57,15 @@ static void setup_bodies(struct http_flow *f)
         struct http_exchange *x = &f->x;
         const struct http_head *h = &f->head;
         const struct http_credential *c = f->to.credential;
+
         if (!x->gathered)
                 http_body_of(h, &x->request);
+
         x->look = (struct scrub){ .set = f->r->placeholders, .verbatim = true };
         x->clean = (struct scrub){ .set = f->r->secrets };
         if (c && c->where == HTTP_IN_BODY)
                 x->swap = (struct swap){ c->placeholder, c->secret, .field = swap_field_of(h) };
+
         x->chunked = h->chunked || (h->length && swap_grows(&x->swap));
         x->may_retry =
                 !h->chunked && !h->length && !x->websocket && (strcmp(x->method, "GET") == 0 || x->head_only);
@@ -97,11 +102,14 @@ static void send_head(struct http_flow *f)
         x->mock = f->r->in.stage == POLICY_STAGE_MOCK;
         if (x->mock || x->recording)
                 asked_url(f);
+
         f->request = REQUEST_BODY;
         if (f->head.expect_continue && !x->gathered)
                 fifo_text(&f->client.plain, "HTTP/1.1 100 Continue\r\n\r\n");
+
         if (x->mock)
                 return;
+
         http_put_request(&s, &x->head);
         http_leave(f);
 }
@@ -123,11 +131,14 @@ static const char *object_to_destination(struct http_flow *f)
         struct http_judgement to;
         struct http_url url;
         const char *why;
+
         if (!d || (strcmp(f->x.method, "COPY") != 0 && strcmp(f->x.method, "MOVE") != 0))
                 return NULL;
+
         if (http_field_find(&f->head, "destination", d) ||
             http_target_url(d->value, &f->peer, f->tls, &url, &why) < 0 || url.escaped)
                 return "the Destination header is not one plain path of this server";
+
         in = question(f);
         in.path = url.path;
         http_judge(f->r, &in, &to);
@@ -159,9 +170,11 @@ static const char *object_to_line(struct http_flow *f, unsigned *ret_status)
         *ret_status = 501;
         if (!read_method(f, &why))
                 return why;
+
         *ret_status = 421;
         if (http_target_read(&f->head, &f->peer, f->tls, &f->url, &why) < 0)
                 return why;
+
         *ret_status = 403;
         struct http_verdict_in in = question(f);
         http_judge(f->r, &in, &f->to);
@@ -176,24 +189,32 @@ static const char *objection(struct http_flow *f, unsigned *ret_status)
         *ret_status = 403;
         if (!f->to.allowed)
                 return f->to.why;
+
         if ((why = object_to_destination(f)))
                 return why;
+
         *ret_status = 400;
         if ((why = http_override(&f->head, &f->url)))
                 return why;
+
         *ret_status = 403;
         if (f->to.tail < 64 && f->url.escaped >> f->to.tail)
                 return "an escaped slash where the door's own path is: a server could read it as another "
                        "path";
+
         x->abused = swap_misplaced(f->r, &f->head, &f->url, f->to.credential);
         if (x->abused)
                 return x->abused == own_bit(f) ? CLAUSE_OWN_MISPLACED : CLAUSE_MISPLACED;
+
         if ((why = object_to_held(f)))
                 return why;
+
         if (f->cb.may && !f->cb.may(f->cb.ctx, f->to.door, &why))
                 return why;
+
         if (f->to.credential && !http_rules_use(f->r, f->to.credential, &why))
                 return why;
+
         return NULL;
 }
 
@@ -223,15 +244,18 @@ static bool head_step(struct http_flow *f)
         unsigned status;
         if (f->client.in.n == 0 || http_side_is_full(&f->client))
                 return false; /* our answer to a request may be many times as long as it */
+
         enum http_read r = http_head_request(fifo_all(&f->client.in), &f->head);
         if (r == HTTP_MORE)
                 return false;
+
         f->url.path[0] = '\0';
         http_judgement_none(&f->to);
         if (r == HTTP_BAD) {
                 http_refuse(f, f->head.answer, f->head.why, true);
                 return true;
         }
+
         f->x.unpaid = f->head.bytes;
         const char *why = object_to_line(f, &status);
         size_t bytes = f->judged = f->head.bytes;
@@ -241,6 +265,7 @@ static bool head_step(struct http_flow *f)
         } else if (!http_hold_begin(f)) {
                 settle(f);
         }
+
         fifo_drop(&f->client.in, bytes);
         f->judged = 0;
         return true;
@@ -261,8 +286,10 @@ static void put_up(struct http_flow *f, struct span data)
         struct http_exchange *x = &f->x;
         if (data.n == 0 || x->mock)
                 return;
+
         if (x->chunked)
                 fifo_printf(&f->upstream.plain, "%zx\r\n", data.n);
+
         fifo_span(&f->upstream.plain, data);
         if (x->chunked)
                 fifo_text(&f->upstream.plain, "\r\n");
@@ -281,6 +308,7 @@ static bool body_data(struct http_flow *f, struct span data, bool end)
                 http_refuse(f, 403, CLAUSE_BODY_PLACEHOLDER, true);
                 return false;
         }
+
         if (x->swap.from.n) {
                 struct fifo swapped = { 0 };
                 swap_pass(&x->swap, fifo_all(&f->scratch), end, &swapped);
@@ -290,6 +318,7 @@ static bool body_data(struct http_flow *f, struct span data, bool end)
         } else {
                 put_up(f, fifo_all(&f->scratch));
         }
+
         fifo_drop(&f->scratch, f->scratch.n);
         return true;
 }
@@ -298,6 +327,7 @@ static void body_end(struct http_flow *f)
 {
         if (!body_data(f, (struct span){ 0 }, true))
                 return;
+
         f->request = REQUEST_SENT;
         if (f->x.mock)
                 http_answer_mock(f);
@@ -332,10 +362,12 @@ static bool body_step(struct http_flow *f)
                 pass_held(f);
                 return true;
         }
+
         struct span data;
         enum body_state s = http_body_next(&f->x.request, fifo_all(&f->client.in), &used, &data);
         if (!pay(f, used))
                 return true;
+
         switch (s) {
         case BODY_BAD:
                 http_refuse(f, 400, f->x.request.why, true);

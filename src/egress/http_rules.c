@@ -36,16 +36,19 @@ static int check_credential(const struct http_rules_in *in, const struct http_cr
         if (c->where == HTTP_IN_NOTHING || c->where >= HTTP_WHERE__COUNT || !c->field || !c->before ||
             !c->after)
                 return err_set(e, ERR_INTERNAL, 0, "the credential %s has no binding", c->name);
+
         if (!visible(c->secret) || !visible(c->placeholder) || c->secret.n != c->placeholder.n ||
             span_eq(c->secret, c->placeholder))
                 return err_set(e, ERR_INTERNAL, 0, "the credential %s or its placeholder is malformed",
                                c->name);
+
         if (c->class == POLICY_STAGE_LIVE && in->stage != POLICY_STAGE_LIVE) {
                 (void) err_set(e, ERR_DOOR, 0,
                                "the credential %s is a live one and does not load in the stage %s", c->name,
                                policy_stage_name(in->stage));
                 return err_hint(e, "add one of class test: cordon vault add NAME --class test");
         }
+
         return 0;
 }
 
@@ -62,6 +65,7 @@ static int check_doors(const struct http_rules_in *in, struct err *e)
                                d[i].net.host, d[i].net.credential);
                 return err_hint(e, "cordon vault add %s", d[i].net.credential);
         }
+
         return 0;
 }
 
@@ -74,6 +78,7 @@ static struct scrub_set *secrets_of(const struct http_rules_in *in)
         struct fifo sent[HTTP_CREDENTIALS_MAX] = { 0 };
         size_t n = 0;
         bool failed = false;
+
         for (size_t i = 0; i < in->credential_count; i++) {
                 words[n] = in->credentials[i].secret;
                 owner[n++] = (uint8_t) i;
@@ -83,9 +88,11 @@ static struct scrub_set *secrets_of(const struct http_rules_in *in)
                 owner[n] = (uint8_t) i;
                 n += sent[i].n > 0;
         }
+
         struct scrub_set *set = failed ? NULL : scrub_set_of(words, owner, n);
         for (size_t i = 0; i < in->credential_count; i++)
                 fifo_done(&sent[i]);
+
         return set;
 }
 
@@ -116,18 +123,23 @@ struct http_rules *http_rules_new(const struct http_rules_in *in, struct err *e)
                                HTTP_CREDENTIALS_MAX);
                 return NULL;
         }
+
         for (size_t i = 0; i < in->credential_count; i++)
                 if (check_credential(in, &in->credentials[i], e) < 0)
                         return NULL;
+
         if (check_doors(in, e) < 0)
                 return NULL;
+
         struct http_rules *r = calloc(1, sizeof *r);
         if (r) {
                 r->in = *in;
                 r->bounds = has_bounds(in->policy);
         }
+
         if (r && make_sets(r) == 0)
                 return r;
+
         http_rules_free(r);
         (void) err_set(e, ERR_MEMORY, 0, "no memory");
         return NULL;
@@ -155,11 +167,14 @@ static bool door_reaches(const struct http_rules *r, const struct door *d, const
         const struct net_dest *n = &d->net;
         if (d->kind != DOOR_NET || n->form == NET_HOST_PORT)
                 return false;
+
         if (n->form == NET_PLACE)
                 return url_is(policy_place_asked(r->in.places, n->host, r->in.stage), host, port) ||
                        url_is(policy_place_target(r->in.places, n->host, r->in.stage), host, port);
+
         if (port != 0 && n->port != port)
                 return false;
+
         size_t a = strlen(host), b = strlen(n->host);
         return n->wildcard ? a > b + 1 && host[a - b - 1] == '.' && strcmp(host + a - b, n->host) == 0
                            : strcmp(host, n->host) == 0;
@@ -180,6 +195,7 @@ uint64_t http_rules_credentials_at(const struct http_rules *r, const char *host)
         size_t n;
         uint64_t all = 0;
         const struct door *d = policy_doors(r->in.policy, &n);
+
         for (size_t i = 0; i < n; i++) {
                 const struct http_credential *c =
                         d[i].kind == DOOR_NET && d[i].net.credential && door_reaches(r, &d[i], host, 0)
@@ -187,6 +203,7 @@ uint64_t http_rules_credentials_at(const struct http_rules *r, const char *host)
                                 : NULL;
                 all |= c ? UINT64_C(1) << (c - r->in.credentials) : 0;
         }
+
         return all;
 }
 
@@ -197,10 +214,12 @@ bool http_rules_use(struct http_rules *r, const struct http_credential *c, const
                 *ret_why = CLAUSE_EXPIRED;
                 return false;
         }
+
         if (c->max_uses && *uses >= c->max_uses) {
                 *ret_why = CLAUSE_USED_UP;
                 return false;
         }
+
         ++*uses;
         return true;
 }

@@ -35,6 +35,7 @@ int http_side_pump(struct http_side *s, const struct tls_ops *ops)
                 fifo_drop(&s->plain, s->plain.n);
                 return 0;
         }
+
         while (s->plain.n) {
                 ssize_t n = ops->write(s->tls, fifo_all(&s->plain));
                 if (n <= 0) {
@@ -43,6 +44,7 @@ int http_side_pump(struct http_side *s, const struct tls_ops *ops)
                 }
                 fifo_drop(&s->plain, (size_t) n);
         }
+
         http_side_take(s, ops);
         return bad ? -1 : 0;
 }
@@ -53,6 +55,7 @@ int http_side_feed(struct http_side *s, const struct tls_ops *ops, struct span b
                 fifo_span(&s->in, bytes);
                 return 0;
         }
+
         int bad = ops->feed(s->tls, bytes);
         for (ssize_t n = 1; !bad && n != 0;) {
                 uint8_t *to = fifo_room(&s->in, TLS_RECORD);
@@ -62,6 +65,7 @@ int http_side_feed(struct http_side *s, const struct tls_ops *ops, struct span b
                 else
                         fifo_grew(&s->in, (size_t) n);
         }
+
         (void) ops->feed(s->tls, (struct span){ 0 }); /* the bytes are the caller's again */
         http_side_take(s, ops);                       /* handshake, alerts */
         return bad;

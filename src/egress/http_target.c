@@ -21,17 +21,22 @@ static bool authority_is(struct span a, const struct http_peer *peer, bool tls)
         const char *why;
         uint64_t port = tls ? 443 : 80;
         size_t n = a.n;
+
         while (n > 0 && a.p[n - 1] != ':' && a.p[n - 1] != ']')
                 n--;
+
         if (n > 0 && a.p[n - 1] == ':') {
                 if (str_to_u64(span_of(a.p + n, a.n - n), &port) < 0)
                         return false;
                 a.n = n - 1;
         }
+
         if (port != peer->port)
                 return false;
+
         if (span_is(a, peer->host)) /* canonical as it is, as most write it; with brackets it never is */
                 return true;
+
         return policy_host(a, host, &address, &why) == 0 && address == peer->is_address &&
                strcmp(host, peer->host) == 0;
 }
@@ -44,6 +49,7 @@ static int check_query(struct span q, const char **ret_why)
                 if (q.p[i] == '%' && i + 2 < q.n && q.p[i + 1] == '0' && q.p[i + 2] == '0')
                         return no(ret_why, "an escaped NUL in the query");
         }
+
         return 0;
 }
 
@@ -53,12 +59,15 @@ static int strip_absolute(struct span *t, const struct http_peer *peer, bool tls
         const char *scheme = tls ? "https://" : "http://";
         if (!span_starts(*t, scheme))
                 return no(ret_why, "the target is neither a path nor a URL of this server");
+
         struct span rest = span_of(t->p + strlen(scheme), t->n - strlen(scheme));
         size_t n = 0;
         while (n < rest.n && rest.p[n] != '/' && rest.p[n] != '?')
                 n++;
+
         if (!authority_is(span_of(rest.p, n), peer, tls))
                 return no(ret_why, "the target names another server than the connection");
+
         *t = n < rest.n && rest.p[n] == '/' ? span_of(rest.p + n, rest.n - n) : span_str("/");
         return n < rest.n && rest.p[n] == '?' ? no(ret_why, "the target has no path") : 0;
 }
@@ -92,6 +101,7 @@ static int read_slashes(struct span raw, char text[HTTP_PATH_MAX], size_t *ret_n
                 text[n++] = escape ? '/' : (char) raw.p[i];
                 i += escape ? 2 : 0;
         }
+
         *ret_n = n;
         return 0;
 }
@@ -123,6 +133,7 @@ int http_target_url(struct span t, const struct http_peer *peer, bool tls, struc
 {
         if (t.n == 0 || (t.p[0] != '/' && strip_absolute(&t, peer, tls, ret_why) < 0))
                 return t.n == 0 ? no(ret_why, "the target is neither a path nor a URL of this server") : -1;
+
         const uint8_t *mark = memchr(t.p, '?', t.n);
         ret->query = mark ? span_of(mark + 1, t.n - (size_t) (mark + 1 - t.p)) : (struct span){ 0 };
         t.n = mark ? (size_t) (mark - t.p) : t.n;
@@ -131,6 +142,7 @@ int http_target_url(struct span t, const struct http_peer *peer, bool tls, struc
         if (read_slashes(t, text, &n, &ret->escaped, ret_why) < 0 ||
             policy_url_path(span_of(text, n), ret->path, ret_why) < 0)
                 return -1;
+
         return check_query(ret->query, ret_why);
 }
 

@@ -9,12 +9,14 @@ static bool kind_of(struct span coding, enum unpack_kind *ret)
                 const char *name;
                 enum unpack_kind kind;
         } codings[] = { { "gzip", UNPACK_GZIP }, { "x-gzip", UNPACK_GZIP }, { "deflate", UNPACK_DEFLATE } };
+
         for (size_t i = 0; i < COUNT(codings); i++) {
                 if (!http_name_is(coding, codings[i].name))
                         continue;
                 *ret = codings[i].kind;
                 return true;
         }
+
         return false;
 }
 
@@ -30,8 +32,10 @@ bool http_unpack_kind(const struct http_head *h, enum unpack_kind *ret)
                                 return false; /* one in another, or one that we do not know */
                 }
         }
+
         if (kind != UNPACK_NONE && h->status == 206)
                 return false; /* a part of it cannot be read */
+
         *ret = kind;
         return true;
 }

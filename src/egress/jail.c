@@ -55,17 +55,23 @@ int jail_identity(uint32_t become, struct err *e)
 {
         if (chdir("/") < 0)
                 return fail(e, "leave the directory");
+
         if (precedence_drop() < 0)
                 return fail(e, "leave the caller's scheduling class");
+
         if (become && (setgroups(0, NULL) < 0 || setresgid(become, become, become) < 0 ||
                        setresuid(become, become, become) < 0))
                 return fail(e, "take an id that owns nothing");
+
         if (drop_capabilities() < 0)
                 return fail(e, "drop its capabilities");
+
         if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0)
                 return fail(e, "give up new privileges");
+
         if (jail_memory(e) < 0) /* once more: another id brings the default back */
                 return -1;
+
         limit(RLIMIT_NOFILE, 4096);
         limit(RLIMIT_MEMLOCK, 0);
         return 0;
@@ -96,11 +102,13 @@ static int restrict_with(long abi, const struct ruleset *r, const uint16_t *port
         int set = (int) syscall(SYS_landlock_create_ruleset, r, size, 0);
         if (set < 0)
                 return -1;
+
         int bad = 0;
         for (size_t i = 0; i < count && abi >= 4 && !bad; i++) {
                 const struct port_rule rule = { NET_CONNECT_TCP, ports[i] };
                 bad = syscall(SYS_landlock_add_rule, set, RULE_NET_PORT, &rule, 0) < 0;
         }
+
         bad = bad || syscall(SYS_landlock_restrict_self, set, 0) < 0;
         (void) close(set);
         return bad ? -1 : 0;
@@ -264,6 +272,7 @@ int jail_close(const uint16_t *ports, size_t count, uint64_t file_bytes, struct 
         limit(RLIMIT_DATA, MEMORY_MAX); /* what finds none is refused: a connection, a request, an answer */
         if (close_files(ports, count) < 0)
                 return fail(e, "close its files");
+
         calls_begin(&f);
         calls_allow(&f, allowed, sizeof allowed / sizeof *allowed);
         calls_allow_memory(&f);

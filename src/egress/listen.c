@@ -22,6 +22,7 @@ static int destination(int fd, struct egress_address *ret, uint16_t *ret_port)
         socklen_t n = sizeof at;
         if (getsockname(fd, &at.any, &n) < 0)
                 return -1;
+
         *ret = (struct egress_address){ .v6 = at.any.sa_family == AF_INET6 };
         *ret_port = ntohs(ret->v6 ? at.v6.sin6_port : at.v4.sin_port);
         if (ret->v6 && IN6_IS_ADDR_V4MAPPED(&at.v6.sin6_addr)) {
@@ -31,6 +32,7 @@ static int destination(int fd, struct egress_address *ret, uint16_t *ret_port)
                 memcpy(ret->bytes, ret->v6 ? (const void *) &at.v6.sin6_addr : (const void *) &at.v4.sin_addr,
                        ret->v6 ? 16 : 4);
         }
+
         return 0;
 }
 
@@ -46,15 +48,18 @@ static int read_asked(const struct broker *b, int fd, struct asked *q)
         uint16_t port;
         if (destination(fd, &q->literal, &port) < 0)
                 return -1;
+
         const struct name *n = names_find(&b->names, &q->literal);
         if (n)
                 (void) snprintf(q->host, sizeof q->host, "%s", n->host);
         else
                 (void) egress_address_text(&q->literal, q->host, sizeof q->host);
+
         q->effect = (struct effect){
                 .kind = EFFECT_NET,
                 .net = { .form = NET_HOST_PORT, .port = port, .host = q->host, .is_address = !n }
         };
+
         decide_to_text(q->host, !n, port, q->to, sizeof q->to);
         (void) snprintf(q->permit, sizeof q->permit, "net %s", q->to);
         return 0;
@@ -74,6 +79,7 @@ static void begin(struct broker *b, int fd, const struct asked *q, const struct 
                 refuse(b, fd, q, "no memory for the connection", "");
                 return;
         }
+
         (void) snprintf(f->host, sizeof f->host, "%s", q->host);
         (void) snprintf(f->to_host, sizeof f->to_host, "%s", q->host);
         (void) snprintf(f->row_to, sizeof f->row_to, "%s", q->to);
@@ -84,6 +90,7 @@ static void begin(struct broker *b, int fd, const struct asked *q, const struct 
         f->row = books_connected(b, names_find(&b->names, &q->literal), q->to);
         if (f->row)
                 f->row->requests += door != NULL;
+
         if (door)
                 ahead_connect(f);
         else if (requests_begin(f) < 0)
@@ -123,6 +130,7 @@ static void decide(struct broker *b, int fd)
                 (void) close(fd);
                 return;
         }
+
         struct decision d = policy_decide(b->policy, &q.effect);
         bool open = d.answer == ANSWER_ALLOW && !decide_closed(b, d.door);
         if (b->flow_count >= FLOWS_MAX && !part_give_way(b))
@@ -153,6 +161,7 @@ static void refuse_one(struct broker *b, const struct source *s)
                 refuse(b, fd, &q, "this machine has no room for another connection", "");
         else if (fd >= 0)
                 (void) close(fd);
+
         listen_spare(b);
 }
 
@@ -184,6 +193,7 @@ void listen_pause(struct broker *b, bool pause)
 {
         if (b->paused == pause)
                 return;
+
         b->paused = pause;
         for (unsigned i = 0; i < b->listener_count; i++) {
                 struct epoll_event e = { .events = pause ? 0 : EPOLLIN, .data.ptr = b->listeners[i] };

@@ -95,11 +95,14 @@ static int wait_ms(const struct broker *b)
 {
         if (b->again || b->turn)
                 return 0;
+
         if (b->half_open > 0 || b->parting > 0 || b->dns_clients > 0 || b->watch_paused ||
             b->aheads_waiting > 0)
                 return TICK_MS;
+
         if (b->any_dirty)
                 return FLUSH_MS;
+
         return b->flows && b->has_until ? 1000 : -1;
 }
 
@@ -111,6 +114,7 @@ static void serve_again(struct broker *b)
                 b->turn = b->again;
                 b->again = NULL;
         }
+
         while (b->turn && clock_mono_ns() < until) {
                 struct flow *f = b->turn;
                 b->turn = f->next_again;

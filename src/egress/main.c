@@ -35,20 +35,25 @@ int main(void)
                              stderr);
                 return 125;
         }
+
         (void) prctl(PR_SET_NAME, EGRESS_PROGRAM, 0, 0, 0);
         struct err e = { 0 };
         if (jail_memory(&e) < 0) /* credentials come before the rest of the jail */
                 return 1;
+
         (void) signal(SIGPIPE, SIG_IGN);
         (void) signal(SIGXFSZ, SIG_IGN); /* a file that may not grow is told, see record.c */
         if (control_start(&b, &e) < 0) {
                 m.word = EGRESS_SAYS_ERROR;
                 m.error = e;
         }
+
         m.bundle_bytes = (uint32_t) b.bundle_bytes;
         if (wire_send(b.control, &m, sizeof m, b.trust) < 0 || m.word == EGRESS_SAYS_ERROR)
                 return 1;
+
         if (b.trust >= 0)
                 (void) close(b.trust);
+
         broker_run(&b);
 }

@@ -14,10 +14,12 @@ struct name *names_get(struct names *n, const char *host)
         for (unsigned i = 0; i < n->count; i++)
                 if (strcmp(n->at[i]->host, host) == 0)
                         return n->at[i];
+
         size_t len = strlen(host);
         struct name *x = n->count < NAMES_MAX && len < sizeof x->host ? calloc(1, sizeof *x) : NULL;
         if (!x)
                 return NULL;
+
         memcpy(x->host, host, len + 1);
         n->at[n->count++] = x;
         return x;
@@ -30,6 +32,7 @@ struct egress_address names_address(const struct names *n, const struct name *na
         unsigned i = 0;
         while (i < n->count && n->at[i] != name)
                 i++;
+
         memcpy(a.bytes, v6 ? base6 : base4, v6 ? 16 : 4);
         uint8_t *low = a.bytes + (v6 ? 14 : 2);
         low[0] = (uint8_t) ((i + 1) >> 8);

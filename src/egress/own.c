@@ -24,6 +24,7 @@ static struct route_question question_of(const struct egress_address *a)
                 .route = { .rtm_family = a->v6 ? AF_INET6 : AF_INET, .rtm_dst_len = (unsigned char) (8 * n) },
                 .to = { .rta_type = RTA_DST, .rta_len = (unsigned short) (sizeof q.to + n) }
         };
+
         q.head.nlmsg_len = (uint32_t) (sizeof q - sizeof q.address + n);
         memcpy(q.address, a->bytes, n);
         return q;
@@ -38,9 +39,11 @@ static bool is_no_way(struct nlmsghdr *h, size_t n)
         const struct nlmsgerr *said = NLMSG_DATA(h);
         if (h->nlmsg_type != NLMSG_ERROR || n < NLMSG_LENGTH(sizeof *said))
                 return false;
+
         for (size_t i = 0; i < sizeof ways / sizeof *ways; i++)
                 if (said->error == -ways[i])
                         return true;
+
         return false;
 }
 
@@ -50,15 +53,19 @@ bool own_by_route(const struct egress_address *a)
                 struct nlmsghdr head;
                 uint8_t bytes[4096];
         } r;
+
         struct route_question q = question_of(a);
         AUTO_FD(fd, socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_ROUTE));
         if (fd < 0 || send(fd, &q, q.head.nlmsg_len, 0) < 0)
                 return true;
+
         ssize_t n = recv(fd, &r, sizeof r, 0);
         if (n < (ssize_t) NLMSG_LENGTH(sizeof(struct rtmsg)))
                 return true;
+
         if (r.head.nlmsg_type != RTM_NEWROUTE)
                 return !is_no_way(&r.head, (size_t) n);
+
         const struct rtmsg *route = NLMSG_DATA(&r.head);
         return route->rtm_type != RTN_UNICAST;
 }

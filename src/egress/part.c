@@ -27,6 +27,7 @@ void part_begin(struct flow *f)
                 flow_end(f, false);
                 return;
         }
+
         f->state = FLOW_PARTING;
         f->b->parting++;
         f->give_up_ns = in_seconds(f, SILENT_S);
@@ -39,10 +40,12 @@ void part_event(struct flow *f)
         ssize_t n = 1;
         for (unsigned i = 0; n > 0 && i < ROUNDS; i++)
                 n = recv(f->client.fd, f->b->buffer, sizeof f->b->buffer, 0);
+
         if (n == 0 || (n < 0 && errno != EAGAIN && errno != EINTR)) {
                 flow_end(f, false);
                 return;
         }
+
         f->give_up_ns = in_seconds(f, SILENT_S);
         if (n > 0)
                 flow_again(f);

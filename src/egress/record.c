@@ -14,10 +14,12 @@ void record_line(struct broker *b, struct span line)
         if (b->record < 0 || b->record_failed || b->recorded == ANSWERS_MAX_LINES ||
             b->record_bytes + line.n > ANSWERS_MAX_BYTES)
                 return;
+
         if (fd_write_all(b->record, line.p, line.n) < 0) {
                 b->record_failed = errno ? (uint32_t) errno : EIO;
                 return;
         }
+
         b->record_bytes += line.n;
         b->recorded++;
 }

@@ -48,6 +48,7 @@ static enum outcome send_rest(struct half *h)
                 h->rest_at += (size_t) n;
                 h->held -= (size_t) n;
         }
+
         return PUMP_MORE;
 }
 
@@ -57,6 +58,7 @@ static enum outcome keep_rest(struct half *h, const char *p, size_t n)
         buf_add(&h->rest, p, n);
         if (h->rest.failed)
                 return PUMP_BROKEN;
+
         h->held = n;
         h->rest_at = 0;
         return PUMP_IDLE;
@@ -66,10 +68,12 @@ static void become_bulk(struct broker *b, struct half *h)
 {
         if (b->bulk_count >= BULK_MAX)
                 return; /* copying goes on */
+
         if (pipe2(h->pipe, O_NONBLOCK | O_CLOEXEC) < 0) {
                 h->pipe[0] = h->pipe[1] = -1;
                 return; /* copying goes on */
         }
+
         (void) fcntl(h->pipe[1], F_SETPIPE_SZ, PIPE_BYTES);
         h->bulk = true;
         b->bulk_count++;
@@ -102,31 +106,39 @@ static enum outcome copy_once(struct flow *f, struct half *h, bool hup)
         enum outcome r = h->held ? send_rest(h) : PUMP_MORE;
         if (r != PUMP_MORE || h->ended)
                 return h->ended && r == PUMP_MORE ? PUMP_IDLE : r;
+
         size_t most = h->is_out && f->hello_left ? f->hello_left : sizeof f->b->buffer;
         size_t room = books_room(f->b, f->door, h->is_out, most);
         if (room == 0)
                 return look_only(h);
+
         ssize_t n = recv(h->from->fd, p, room, 0);
         if (n < 0)
                 return of_errno();
+
         if (n == 0) {
                 h->ended = true;
                 return PUMP_IDLE;
         }
+
         spend(f, h, (size_t) n);
         if (h->is_out)
                 hello_left(f, (size_t) n);
         else
                 answered(f, span_of(p, (size_t) n));
+
         ssize_t k = send(h->to->fd, p, (size_t) n, MSG_NOSIGNAL);
         if (k < 0 && of_errno() == PUMP_BROKEN)
                 return PUMP_BROKEN;
+
         if (k < n)
                 return keep_rest(h, p + (k > 0 ? k : 0), (size_t) (n - (k > 0 ? k : 0)));
+
         if ((size_t) n == sizeof f->b->buffer)
                 become_bulk(f->b, h);
         else if (!hup && (size_t) n < room)
                 return PUMP_IDLE; /* edge-triggered: a short read has emptied it */
+
         return PUMP_MORE;
 }
 
@@ -138,13 +150,16 @@ static enum outcome splice_in(struct flow *f, struct half *h)
                 enum outcome r = look_only(h);
                 return r == PUMP_IDLE && h->ended ? PUMP_MORE : r;
         }
+
         ssize_t n = splice(h->from->fd, NULL, h->pipe[1], NULL, room, SPLICE_F_NONBLOCK | SPLICE_F_MOVE);
         if (n < 0)
                 return of_errno();
+
         h->ended = n == 0;
         h->held += (size_t) n;
         if (n > 0)
                 spend(f, h, (size_t) n);
+
         return PUMP_MORE;
 }
 
@@ -153,8 +168,10 @@ static enum outcome splice_once(struct flow *f, struct half *h)
         enum outcome r = PUMP_IDLE;
         if (!h->ended && h->held < PIPE_BYTES / 2)
                 r = splice_in(f, h);
+
         if (r > PUMP_MORE)
                 return r;
+
         bool moved = r == PUMP_MORE;
         if (h->held > 0) {
                 ssize_t n =
@@ -164,6 +181,7 @@ static enum outcome splice_once(struct flow *f, struct half *h)
                 h->held -= n > 0 ? (size_t) n : 0;
                 moved |= n > 0;
         }
+
         return moved && !(h->ended && h->held == 0) ? PUMP_MORE : PUMP_IDLE;
 }
 
@@ -176,6 +194,7 @@ static void tell_greeting(struct flow *f, const struct greeting *g)
         else if (g->permit == PERMIT_REQUESTS)
                 (void) snprintf(permit, sizeof permit, "net https://%.280s/**",
                                 f->port == 443 ? f->host : f->row_to);
+
         books_deny(f->b, f->row_to, g->why, permit);
 }
 
@@ -190,22 +209,27 @@ static enum outcome greet(struct flow *f)
         enum outcome r = send_rest(&f->half[0]);
         if (r != PUMP_MORE)
                 return r;
+
         ssize_t n = recv(f->client.fd, f->b->buffer, sizeof f->b->buffer, MSG_PEEK);
         if (n < 0)
                 return of_errno();
+
         struct span bytes = span_of(f->b->buffer, (size_t) n);
         struct greeting g = judge_greeting(f, bytes, n == 0);
         struct pollfd end = { .fd = f->client.fd, .events = POLLRDHUP };
         if (g.verdict == GREETING_MORE && poll(&end, 1, 0) == 1)
                 g = judge_greeting(f, bytes, true);
+
         f->greeted = g.verdict == GREETING_PASSES;
         if (f->greeted && n > 0 && !f->hello_passed) {
                 books_seen(f, g.hello ? LOOKED_AT_HELLO : LOOKED_AT_BYTES);
                 f->hello_left = g.bytes;
                 f->hello_passed = g.bytes > 0;
         }
+
         if (g.verdict != GREETING_REFUSED)
                 return f->greeted ? PUMP_MORE : PUMP_IDLE;
+
         tell_greeting(f, &g);
         return PUMP_REFUSED;
 }
@@ -218,12 +242,15 @@ static enum outcome pump(struct flow *f, struct half *h, bool hup)
                         return r;
                 r = h->bulk ? splice_once(f, h) : copy_once(f, h, hup);
         }
+
         if (r == PUMP_MORE)
                 flow_again(f);
+
         if (h->ended && h->held == 0 && !h->shut) {
                 (void) shutdown(h->to->fd, SHUT_WR);
                 h->shut = true;
         }
+
         return r;
 }
 
@@ -231,8 +258,10 @@ static void judge(struct flow *f, const struct half *h, enum outcome r)
 {
         if (r == PUMP_EMPTY)
                 books_deny(f->b, f->row_to, books_why(f->b, f->door, h->is_out), "");
+
         if (r == PUMP_EMPTY || r == PUMP_REFUSED)
                 books_cut(f);
+
         if (r == PUMP_EMPTY || r == PUMP_REFUSED || r == PUMP_BROKEN)
                 flow_end(f, true);
         else if (f->half[0].shut && f->half[1].shut)
@@ -254,6 +283,7 @@ void relay_init(struct flow *f)
         f->greeted = f->is_address; /* an address that a door names has no name to be held against */
         if (f->greeted)
                 books_seen(f, LOOKED_AT_BYTES);
+
         /* What came before we watched is not told again. */
         pump_and_judge(f, &f->half[0], true);
         pump_and_judge(f, &f->half[1], true);
@@ -267,8 +297,10 @@ void relay_event(struct flow *f, struct source *s, uint32_t events)
                 flow_end(f, true); /* all that it sent is passed on, and nobody is there for what comes */
                 return;
         }
+
         if (events == 0 || (events & EPOLLIN) || hup)
                 pump_and_judge(f, reads, hup || events == 0);
+
         if (events == 0 || ((events & EPOLLOUT) && (writes->held || writes->bulk)))
                 pump_and_judge(f, writes, events == 0);
 }

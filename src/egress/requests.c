@@ -39,6 +39,7 @@ static int read_roots(struct buf *out)
                 if (n > 0)
                         return 0;
         }
+
         return 0; /* none: then no server can be verified, and every such connection says so */
 }
 
@@ -53,6 +54,7 @@ static int make_bundle(struct broker *b, const struct buf *trusted, const struct
         if (fd < 0 || fd_write_all(fd, buf_str(trusted), trusted->n) < 0 || fd_write_all(fd, "\n", 1) < 0 ||
             fd_write_all(fd, ca.p, ca.n) < 0 || (browsers && fd_write_all(fd, nss.p, nss.n) < 0))
                 return -1;
+
         b->trust = TAKE_FD(fd);
         b->bundle_bytes = trusted->n + 1 + ca.n;
         return 0;
@@ -82,11 +84,14 @@ static const struct policy_place_url *asked_at(const struct broker *b, const str
 {
         if (d->kind != DOOR_NET || d->net.form == NET_HOST_PORT)
                 return NULL;
+
         if (d->net.form == NET_PLACE)
                 return policy_place_asked(b->places, d->net.host, b->stage);
+
         *own = (struct policy_place_url){
                 .tls = d->net.tls, .is_address = d->net.is_address, .port = d->net.port, .host = d->net.host
         };
+
         return own;
 }
 
@@ -99,6 +104,7 @@ bool requests_name_host(const struct broker *b, const char *host)
                     !decide_closed(b, &b->doors[i]))
                         return true;
         }
+
         return false;
 }
 
@@ -111,6 +117,7 @@ static size_t tls_names(const struct broker *b, const char **names)
                 if (u && u->tls)
                         names[n++] = u->host;
         }
+
         return n;
 }
 
@@ -120,6 +127,7 @@ static int start_tls(struct broker *b, struct http_rules_in *in, struct err *e)
         AUTO_BUF(trusted);
         size_t n = names ? tls_names(b, names) : 0;
         int r = 0;
+
         if (n > 0) {
                 (void) read_roots(&trusted);
                 const struct tls_box_in box = {
@@ -133,6 +141,7 @@ static int start_tls(struct broker *b, struct http_rules_in *in, struct err *e)
                 else if (make_bundle(b, &trusted, tls) < 0)
                         r = err_set(e, ERR_IO, errno, "no file for the box's trust");
         }
+
         free(names);
         return r;
 }
@@ -142,8 +151,10 @@ int requests_start(struct broker *b, struct err *e)
         bool any = false;
         for (size_t i = 0; i < b->door_count; i++)
                 any |= b->doors[i].kind == DOOR_NET && b->doors[i].net.form != NET_HOST_PORT;
+
         if (!any)
                 return 0;
+
         struct http_rules_in in = { .policy = b->policy,
                                     .places = b->places,
                                     .stage = b->stage,
@@ -151,10 +162,13 @@ int requests_start(struct broker *b, struct err *e)
                                     .record = b->record >= 0 };
         if (b->grants && http_grants_hold(b->grants, b->policy, e) < 0)
                 return -1;
+
         if (b->grants)
                 in.credentials = http_grants_get(b->grants, &in.credential_count);
+
         if (start_tls(b, &in, e) < 0)
                 return -1;
+
         b->rules = http_rules_new(&in, e);
         return b->rules ? 0 : -1;
 }
@@ -163,8 +177,10 @@ bool requests_cover(const struct broker *b, const char *host, uint16_t port, boo
 {
         if (!b->rules || !http_rules_cover(b->rules, host, port))
                 return false;
+
         if (!raw_door)
                 return true;
+
         /* Both: bytes go through unseen, unless a door there adds a credential, which only requests can get.
          */
         for (size_t i = 0; i < b->door_count; i++) {
@@ -173,6 +189,7 @@ bool requests_cover(const struct broker *b, const char *host, uint16_t port, boo
                     strcmp(n->host, host) == 0)
                         return true;
         }
+
         return false;
 }
 
@@ -212,6 +229,7 @@ static bool tell_ledger(struct flow *f, const struct http_event *e)
         else
                 (void) snprintf(result, sizeof result, "%s: %s",
                                 e->verdict == HTTP_BROKEN ? "broken" : "cut off", e->why);
+
         enum ledger_end end = e->verdict == HTTP_ALLOWED  ? LEDGER_END_DONE
                               : e->verdict == HTTP_BROKEN ? LEDGER_END_FAILED
                               : http_flow_is_out(f->http) ? LEDGER_END_CUT
@@ -258,27 +276,33 @@ static void on_request(void *ctx, const struct http_event *e)
         struct flow *f = ctx;
         char url[288], to[320], permit[512] = "";
         bool told = tell_ledger(f, e);
+
         end_account(f, e->verdict == HTTP_DENIED && !http_flow_is_out(f->http));
         if (e->verdict == HTTP_ALLOWED && !e->secret_scrubbed) { /* most of them: nothing to write down */
                 count(f);
                 return;
         }
+
         url_of(e, url, sizeof url);
         requests_target(e, to, sizeof to);
         if (e->secret_scrubbed)
                 books_deny(f->b, to, "the server sent a secret back: it was removed", "");
+
         if (e->verdict != HTTP_DENIED) {
                 count(f);
                 if (e->verdict == HTTP_BROKEN)
                         books_fail_flow(f, e->why, told);
                 return;
         }
+
         if (http_flow_is_out(f->http))
                 books_cut(f);
+
         if (f->guard_permit || e->gap == GAP_PARAMETER)
                 (void) snprintf(permit, sizeof permit, "%s", f->guard_permit ? f->guard_permit : e->permit);
         else if (e->gap != GAP_NONE && e->method[0] && e->path[0] && strlen(url) + 1 < sizeof url)
                 (void) snprintf(permit, sizeof permit, "net %s %s", url, e->method);
+
         books_deny(f->b, to, e->why, permit);
 }
 
@@ -296,14 +320,17 @@ static bool may(void *ctx, const struct door *door, const char **ret_why)
                 *ret_why = "the door has closed (`until`)";
                 return false;
         }
+
         size_t held = http_flow_held(f->http);
         const char *why = books_cannot_pay(f->b, door, held);
         if (why) {
                 *ret_why = why;
                 return false;
         }
+
         if (books_enter(f->b, door, true, ret_why) < 0)
                 return false;
+
         books_pay(f->b, door, held);
         f->door = door;
         return true;
@@ -317,6 +344,7 @@ static bool pay(void *ctx, size_t n, const char **ret_why)
                 *ret_why = why;
                 return false;
         }
+
         books_pay(f->b, f->door, n);
         return true;
 }
@@ -365,7 +393,9 @@ static bool take_in(struct flow *f, struct source *s, bool client)
         size_t room = client ? http_flow_client_room(f->http) : http_flow_upstream_room(f->http);
         if (s->fd < 0 || !*readable || room == 0)
                 return false;
+
         room = books_room(f->b, payer(f, client), client, room < RELAY_BUFFER ? room : RELAY_BUFFER);
+
         /* Without a budget only the end may come: what was paid for to the last byte is whole. */
         ssize_t n = recv(s->fd, f->b->buffer, room ? room : 1, room ? 0 : MSG_PEEK);
         if (room == 0 && n > 0) {
@@ -373,10 +403,12 @@ static bool take_in(struct flow *f, struct source *s, bool client)
                 *readable = false;
                 return true;
         }
+
         if (n < 0 && (errno == EAGAIN || errno == EINTR)) {
                 *readable = false;
                 return false;
         }
+
         if (n > 0) {
                 /* Edge-triggered: a short read has emptied it, and what comes next is told. */
                 *readable = (size_t) n == room || (client ? f->client_hup : f->server_hup);
@@ -385,6 +417,7 @@ static bool take_in(struct flow *f, struct source *s, bool client)
                                                                            span_of(f->b->buffer, (size_t) n));
                 return true;
         }
+
         *readable = false;
         if (client && (n < 0 || f->client_left))
                 f->client_gone = true;
@@ -392,6 +425,7 @@ static bool take_in(struct flow *f, struct source *s, bool client)
                 http_flow_client_closed(f->http);
         else
                 lost_server(f);
+
         return true;
 }
 
@@ -400,17 +434,21 @@ static bool give_out(struct flow *f, struct source *s, bool client)
         struct span out = client ? http_flow_to_client(f->http) : http_flow_to_upstream(f->http);
         if (s->fd < 0 || out.n == 0)
                 return false;
+
         ssize_t n = send(s->fd, out.p, out.n, MSG_NOSIGNAL);
         if (n > 0) {
                 (client ? http_flow_client_took : http_flow_upstream_took)(f->http, (size_t) n);
                 return true;
         }
+
         if (errno == EAGAIN || errno == EINTR)
                 return false;
+
         if (client)
                 f->client_gone = true;
         else
                 lost_server(f);
+
         return true;
 }
 
@@ -434,6 +472,7 @@ static bool connect_on(struct flow *f)
         struct http_target t;
         if (!http_flow_take_connect(f->http, &t))
                 return false;
+
         broker_forget(f->b, &f->server);
         dial_stop(f);
         (void) snprintf(f->to_host, sizeof f->to_host, "%s", t.host);
@@ -444,6 +483,7 @@ static bool connect_on(struct flow *f)
                 http_flow_upstream_closed(f->http);
         else
                 flow_connect(f);
+
         return true;
 }
 
@@ -451,6 +491,7 @@ void requests_drive(struct flow *f)
 {
         if (f->driving)
                 return; /* called from below: the loop there goes on */
+
         f->driving = true;
         bool moved = true;
         for (unsigned i = 0; moved && i < ROUNDS && f->state != FLOW_OVER && !f->client_gone; i++) {
@@ -460,14 +501,18 @@ void requests_drive(struct flow *f)
                 moved |= take_in(f, &f->server, false);
                 moved |= take_in(f, &f->client, true);
         }
+
         f->driving = false;
         if (f->state == FLOW_OVER)
                 return;
+
         if (http_flow_upstream_cut(f->http))
                 broker_forget(f->b, &f->server); /* resets */
+
         bool done = http_flow_done(f->http) && http_flow_to_client(f->http).n == 0;
         if (f->client_gone)
                 http_flow_client_left(f->http);
+
         if (f->client_gone || (done && http_flow_client_cut(f->http)))
                 flow_end(f, true);
         else if (done)
@@ -513,10 +558,12 @@ int requests_begin(struct flow *f)
         f->callbacks = malloc(sizeof *f->callbacks);
         if (!f->callbacks)
                 return -1;
+
         *f->callbacks = cb;
         f->http = http_flow_new(f->b->rules, &peer, f->callbacks);
         if (!f->http)
                 return -1;
+
         f->state = FLOW_RELAYING;
         books_seen(f, LOOKED_AT_REQUESTS);
         f->client_readable = true;

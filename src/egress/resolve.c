@@ -38,10 +38,12 @@ static int read_address(const struct sockaddr *s, struct egress_address *ret)
         *ret = (struct egress_address){ .v6 = s && s->sa_family == AF_INET6 };
         if (!s || (s->sa_family != AF_INET && s->sa_family != AF_INET6))
                 return -1;
+
         if (ret->v6)
                 memcpy(ret->bytes, &((const struct sockaddr_in6 *) (const void *) s)->sin6_addr, 16);
         else
                 memcpy(ret->bytes, &((const struct sockaddr_in *) (const void *) s)->sin_addr, 4);
+
         return 0;
 }
 
@@ -51,11 +53,13 @@ static void mark_own(struct reply *r)
         struct ifaddrs *all = NULL;
         for (uint32_t i = 0; i < r->count; i++)
                 r->address[i].own = own_by_route(&r->address[i]);
+
         if (getifaddrs(&all) < 0) {
                 for (uint32_t i = 0; i < r->count; i++)
                         r->address[i].own = true; /* not known to be another's */
                 return;
         }
+
         for (const struct ifaddrs *x = all; x; x = x->ifa_next) {
                 struct egress_address a;
                 if (read_address(x->ifa_addr, &a) < 0)
@@ -64,6 +68,7 @@ static void mark_own(struct reply *r)
                         r->address[i].own |= r->address[i].v6 == a.v6 &&
                                              memcmp(r->address[i].bytes, a.bytes, sizeof a.bytes) == 0;
         }
+
         freeifaddrs(all);
 }
 
@@ -72,14 +77,17 @@ _Noreturn static void work(int line, pid_t resolver, const struct question *q)
         const struct addrinfo hints = { .ai_family = AF_UNSPEC, .ai_socktype = SOCK_STREAM };
         struct addrinfo *all = NULL;
         struct reply r = { .id = q->id };
+
         (void) prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0); /* with it the line ends, and the broker knows */
         if (getppid() != resolver)
                 _exit(1);
+
         (void) alarm(WORKER_SECONDS);
         r.error = getaddrinfo(q->name, NULL, &hints, &all);
         for (const struct addrinfo *x = r.error ? NULL : all; x && r.count < ADDRESSES_MAX; x = x->ai_next)
                 if (read_address(x->ai_addr, &r.address[r.count]) == 0)
                         r.count++;
+
         mark_own(&r);
         (void) wire_send(line, &r, sizeof r, -1);
         _exit(0);
@@ -111,6 +119,7 @@ _Noreturn static void resolver_main(int line)
         unsigned count = 0;
         struct question q;
         const pid_t own = getpid();
+
         (void) prctl(PR_SET_NAME, "cordon-resolver", 0, 0, 0);
         (void) prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
         (void) signal(SIGCHLD, SIG_DFL);
@@ -136,6 +145,7 @@ _Noreturn static void resolver_main(int line)
                 struct reply r = { .id = q.id, .error = EAI_MEMORY };
                 (void) wire_send(line, &r, sizeof r, -1);
         }
+
         _exit(0);
 }
 
@@ -144,6 +154,7 @@ int resolver_start(struct err *e)
         int ends[2];
         if (wire_pair(ends) < 0)
                 return err_set(e, ERR_HOST, errno, "no socket for the resolver");
+
         pid_t pid = fork();
         if (pid == 0) {
                 if (dup2(ends[1], EGRESS_CONTROL) < 0)
@@ -153,12 +164,15 @@ int resolver_start(struct err *e)
                         _exit(1);
                 resolver_main(EGRESS_CONTROL);
         }
+
         (void) close(ends[1]);
+
         /* Names that nobody answers for fill it: the broker waits for none of them. */
         if (pid < 0 || fcntl(ends[0], F_SETFL, O_NONBLOCK) < 0) {
                 (void) close(ends[0]);
                 return err_set(e, ERR_HOST, errno, "the resolver could not be started");
         }
+
         return ends[0];
 }
 
@@ -193,10 +207,12 @@ static bool pay(struct broker *b, struct name *n)
         n->unpaid = NULL;
         if (!d)
                 return true;
+
         if (books_room(b, d, true, bytes) == bytes) {
                 books_spend(b, d, true, bytes);
                 return true;
         }
+
         books_drain(b, d);
         n->unpaid = books_why(b, d, true);
         char to[320];
@@ -218,8 +234,10 @@ void resolver_ask(struct broker *b, struct name *n)
                 settle(b, n, &unpaid);
                 return;
         }
+
         if (b->resolver >= 0 && wire_send(b->resolver, &q, sizeof q, -1) == 0)
                 return;
+
         n->crowded_out = b->resolver >= 0 && (errno == EAGAIN || errno == ENOBUFS);
         settle(b, n, &none);
 }
@@ -253,8 +271,10 @@ void resolver_serve(struct broker *b)
                 settle(b, b->names.at[r.id], &r);
                 return;
         }
+
         if (got < 0 && (errno == EAGAIN || errno == EINTR))
                 return;
+
         broker_forget(b, &b->resolver_source); /* gone: names no longer resolve, and nothing waits for it */
         b->resolver = -1;
         const struct reply none = { .error = EAI_FAIL };

@@ -54,6 +54,7 @@ static unsigned hex_read(const uint8_t *p, size_t n, unsigned lead, unsigned dig
                         return UNIT_NO;
                 v = v << 4 | (unsigned) d;
         }
+
         *ret_value = v;
         return lead + digits;
 }
@@ -68,6 +69,7 @@ static unsigned backslash_unit(const uint8_t *p, size_t n, const uint8_t want[2]
 {
         if (n < 2)
                 return UNIT_MORE;
+
         /* The number first: \u0075 is a u by its number, and not one that stands for itself before 0075. */
         unsigned u = p[1] == 'u'   ? hex_unit(p, n, 2, 4, want)
                      : p[1] == 'x' ? hex_unit(p, n, 2, 2, want)
@@ -81,23 +83,28 @@ static unsigned entity_value(const uint8_t *p, size_t n)
                 const char *name;
                 uint8_t byte;
         } names[] = { { "amp", '&' }, { "lt", '<' }, { "gt", '>' }, { "quot", '"' }, { "apos", '\'' } };
+
         unsigned v = 0, base = 10;
         for (size_t i = 0; i < COUNT(names); i++)
                 if (span_is(span_of(p, n), names[i].name))
                         return names[i].byte;
+
         if (n < 2 || p[0] != '#')
                 return 0;
+
         size_t i = 1;
         if ((p[1] | 0x20) == 'x') {
                 base = 16;
                 i = 2;
         }
+
         for (; i < n; i++) {
                 int d = str_hex(p[i]);
                 if (d < 0 || (unsigned) d >= base)
                         return 0;
                 v = v * base + (unsigned) d;
         }
+
         return v;
 }
 
@@ -112,10 +119,13 @@ static unsigned entity_read(const uint8_t *p, size_t n, unsigned *ret_value)
         size_t i = 1;
         while (i < n && i < ENTITY_MAX && entity_byte(p[i]))
                 i++;
+
         if (i == n && i < ENTITY_MAX)
                 return UNIT_MORE;
+
         if (i >= ENTITY_MAX || p[i] != ';')
                 return UNIT_NO;
+
         *ret_value = entity_value(p + 1, i - 1);
         return *ret_value ? (unsigned) i + 1 : UNIT_NO;
 }
@@ -136,8 +146,10 @@ static unsigned unit(const struct pattern *t, size_t k, const uint8_t *p, size_t
                 r = backslash_unit(p, n, want);
         else if (p[0] == '&' && t->escapes & ESCAPE_ENTITY)
                 r = entity_unit(p, n, want);
+
         if (r != UNIT_NO)
                 return r;
+
         return p[0] == want[0] || p[0] == want[1] ? 1 : UNIT_NO;
 }
 
@@ -148,10 +160,12 @@ static size_t line_end(const uint8_t *p, size_t n, uint8_t byte, uint8_t letter)
         unsigned u = UNIT_NO;
         if (n == 0 || p[0] == byte)
                 return n > 0;
+
         if (p[0] == '%')
                 u = hex_unit(p, n, 1, 2, want);
         else if (p[0] == '\\' && n >= 2)
                 u = p[1] == letter ? 2 : p[1] == 'u' ? hex_unit(p, n, 2, 4, want) : UNIT_NO;
+
         return u == UNIT_MORE ? 0 : u;
 }
 
@@ -185,6 +199,7 @@ static struct match match_at(const struct pattern *t, const uint8_t *p, size_t n
                         return (struct match){ 0 };
                 at += u;
         }
+
         return (struct match){ .full = at };
 }
 
@@ -220,6 +235,7 @@ static void try_pattern(const struct pattern *t, const uint8_t *p, size_t n, str
                 best->full = m.full;
                 *ret_word = t->word;
         }
+
         if (m.partial > best->partial) {
                 best->partial = m.partial;
                 if (!best->full)
@@ -242,10 +258,13 @@ static unsigned characters_at(const uint8_t *p, size_t n, unsigned ret[3], unsig
                 u = UNIT_MORE;
         else if (p[0] == '\\' && (p[1] == 'u' || p[1] == 'x'))
                 u = hex_read(p, n, 2, p[1] == 'u' ? 4 : 2, &v);
+
         if (p[0] == '\\' && n >= 2 && p[1] != p[0])
                 ret[(*ret_count)++] = p[1];
+
         if (u != UNIT_NO && u != UNIT_MORE && v < 256 && v != ret[0] && v != ret[*ret_count - 1])
                 ret[(*ret_count)++] = v;
+
         return u;
 }
 
@@ -259,9 +278,11 @@ static struct match best_at(const struct scrub_set *set, const uint8_t *p, size_
                 best.partial = 1;
                 *ret_word = set->v[0].word;
         }
+
         for (unsigned k = 0; k < count; k++)
                 for (unsigned i = set->begin[c[k]]; i < set->begin[c[k] + 1]; i++)
                         try_pattern(&set->v[set->by_first[i]], p, n, &best, ret_word);
+
         return best;
 }
 
@@ -270,8 +291,10 @@ static void put(struct scrub *s, struct span from, size_t stars, struct fifo *ou
         static const char row[] = "****************************************************************";
         if (!out)
                 return;
+
         if (s->verbatim)
                 from.n += stars, stars = 0;
+
         fifo_span(out, from);
         for (; stars; stars -= stars < sizeof row - 1 ? stars : sizeof row - 1)
                 fifo_add(out, row, stars < sizeof row - 1 ? stars : sizeof row - 1);
@@ -283,6 +306,7 @@ static size_t scan(struct scrub *s, struct span in, bool end, struct fifo *out)
         size_t from = 0, i = 0;
         if (in.n == 0)
                 return 0;
+
         while ((i = skip(s->set->first, in.p, i, in.n)) < in.n) {
                 unsigned word = 0;
                 if (!may_start(s->set, in.p + i, in.n - i, end)) {
@@ -302,6 +326,7 @@ static size_t scan(struct scrub *s, struct span in, bool end, struct fifo *out)
                 put(s, span_of(in.p + from, i - from), m.full, out);
                 from = i += m.full;
         }
+
         put(s, span_of(in.p + from, i - from), 0, out);
         return i;
 }
@@ -313,6 +338,7 @@ void scrub_pass(struct scrub *s, struct span in, bool end, struct fifo *out)
                         fifo_span(out, in);
                 return;
         }
+
         if (s->held.n == 0) {
                 size_t n = scan(s, in, end, out);
                 if (n < in.n)
@@ -321,6 +347,7 @@ void scrub_pass(struct scrub *s, struct span in, bool end, struct fifo *out)
                 fifo_span(&s->held, in);
                 fifo_drop(&s->held, scan(s, fifo_all(&s->held), end, out));
         }
+
         if (s->held.failed && out)
                 out->failed = true; /* what could not be held cannot be judged */
 }
@@ -436,10 +463,12 @@ static void add_word(struct scrub_set *set, struct span word, unsigned index)
         struct pattern *t = &set->v[set->n], *end = t;
         for (unsigned i = has_leader(word) ? 0 : RAW_FORMS - 1; i < RAW_FORMS; i++)
                 add_raw(set, end++, word, raw_escapes[i]);
+
         add_hex(set, end++, word);
         add_wide(set, end++, word);
         for (unsigned k = 0; k < 3; k++)
                 add_base64(set, end++, word, k);
+
         for (; t < end; t++, set->n++) {
                 t->word = index;
                 mark(set, t);
@@ -456,8 +485,10 @@ static void index_patterns(struct scrub_set *set)
                 if (t->b[0] != t->a[0])
                         at[t->b[0] + 1]++;
         }
+
         for (unsigned c = 0; c < 256; c++)
                 at[c + 1] = (uint16_t) (at[c + 1] + at[c]);
+
         memcpy(set->begin, at, sizeof at);
         for (size_t i = 0; i < set->n; i++) {
                 const struct pattern *t = &set->v[i];
@@ -471,10 +502,12 @@ static bool fits(const struct span *words, const uint8_t *owner, size_t count)
 {
         if (count > (owner ? SCRUB_WORDS_MAX : HTTP_CREDENTIALS_MAX))
                 return false;
+
         for (size_t i = 0; i < count; i++)
                 if (words[i].n < HTTP_SECRET_MIN || words[i].n > SCRUB_WORD_MAX ||
                     (owner && owner[i] >= HTTP_CREDENTIALS_MAX))
                         return false;
+
         return true;
 }
 
@@ -483,11 +516,14 @@ struct scrub_set *scrub_set_of(const struct span *words, const uint8_t *owner, s
         size_t bytes = 0;
         if (!fits(words, owner, count))
                 return NULL;
+
         for (size_t i = 0; i < count; i++)
                 bytes += bytes_of(words[i].n);
+
         struct scrub_set *set = calloc(1, sizeof *set + count * SPELLINGS * sizeof set->v[0]);
         if (!set)
                 return NULL;
+
         set->bytes = calloc(1, bytes + 1);
         set->bytes_cap = bytes + 1;
         set->by_first = calloc(2 * count * SPELLINGS + 1, sizeof *set->by_first);
@@ -497,8 +533,10 @@ struct scrub_set *scrub_set_of(const struct span *words, const uint8_t *owner, s
                 free(set);
                 return NULL;
         }
+
         for (size_t i = 0; i < count; i++)
                 add_word(set, words[i], owner ? owner[i] : (unsigned) i);
+
         index_patterns(set);
         return set;
 }
@@ -512,6 +550,7 @@ void scrub_set_free(struct scrub_set *set)
 {
         if (!set)
                 return;
+
         explicit_bzero(set->bytes, set->bytes_cap);
         free(set->bytes);
         free(set->by_first);

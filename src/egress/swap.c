@@ -87,11 +87,13 @@ static bool is_credential_header(struct span name)
 {
         if (http_name_in(name, credential_headers, COUNT(credential_headers)))
                 return true;
+
         for (size_t i = 0; i < COUNT(credential_tails); i++) {
                 size_t n = credential_tails[i].n;
                 if (name.n > n && http_name_is(span_of(name.p + name.n - n, n), credential_tails[i].text))
                         return true;
         }
+
         return false;
 }
 
@@ -125,6 +127,7 @@ static struct span plain_name(struct span param, uint8_t *to, size_t cap)
                         to[n++] = param.p[i];
                 }
         }
+
         return span_of(to, n);
 }
 
@@ -150,10 +153,13 @@ static bool next_param(struct span query, size_t *at, struct span *ret)
 {
         if (*at >= query.n)
                 return false;
+
         size_t n = 0;
+
         /* Some servers also part parameters at ';'. */
         while (*at + n < query.n && query.p[*at + n] != '&' && query.p[*at + n] != ';')
                 n++;
+
         *ret = span_of(query.p + *at, n);
         *at += n + 1;
         return true;
@@ -183,6 +189,7 @@ void swap_query(struct span query, const struct http_credential *cred, bool inje
                 fifo_span(out, query);
                 return;
         }
+
         const char *sep = "?";
         struct span param;
         for (size_t at = 0; next_param(query, &at, &param);) {
@@ -192,8 +199,10 @@ void swap_query(struct span query, const struct http_credential *cred, bool inje
                 fifo_span(out, param);
                 sep = "&";
         }
+
         if (!inject || cred->where != HTTP_IN_QUERY)
                 return;
+
         fifo_text(out, sep);
         put_escaped(span_str(cred->field), out);
         fifo_text(out, "=");
@@ -219,10 +228,13 @@ void swap_as_sent(const struct http_credential *cred, struct fifo *out)
 {
         if (cred->where == HTTP_IN_BASIC)
                 put_basic(cred, out);
+
         if (cred->where == HTTP_IN_QUERY)
                 put_escaped(cred->secret, out);
+
         while (cred->where == HTTP_IN_BASIC && out->n && out->p[out->at + out->n - 1] == '=')
                 out->n--;             /* not everybody keeps it */
+
         if (out->n == cred->secret.n) /* nothing had to be escaped */
                 fifo_drop(out, out->n);
 }
@@ -259,6 +271,7 @@ static uint64_t misplaced_query(const struct http_rules *r, struct span query,
                 uint64_t found = scrub_find(r->placeholders, param);
                 bad |= bound && query_strips(param, bound) ? found & ~bit_of(r, bound) : found;
         }
+
         return bad;
 }
 
@@ -272,6 +285,7 @@ uint64_t swap_misplaced(const struct http_rules *r, const struct http_head *h, c
                 bad |= swap_strips(f->name, bound) ? found & ~bit_of(r, bound) : found;
                 bad |= scrub_find(r->placeholders, f->name);
         }
+
         return bad;
 }
 
@@ -287,13 +301,16 @@ static enum spelling spelling_of(struct span s, uint8_t c, bool end)
 {
         if (s.n == 0)
                 return end ? NOT_SPELLED : SPELLED_PERHAPS;
+
         bool hex = s.p[0] == '%' && (s.n < 2 || str_hex(s.p[1]) == c >> 4) &&
                    (s.n < 3 || str_hex(s.p[2]) == (c & 15));
         if (hex && (s.n >= 3 || !end))
                 return s.n >= 3 ? SPELLED_HEX : SPELLED_PERHAPS;
+
         bool escaped = s.p[0] == '\\' && is_escaped(c) && (s.n < 2 || s.p[1] == c);
         if (escaped && (s.n >= 2 || !end))
                 return s.n >= 2 ? SPELLED_ESCAPED : SPELLED_PERHAPS;
+
         return s.p[0] == c ? SPELLED_PLAIN : NOT_SPELLED;
 }
 
@@ -310,6 +327,7 @@ static size_t spells(struct span s, struct span word, bool end, bool *ret_perhap
                         return 0;
                 at += spelled_bytes[how];
         }
+
         return at;
 }
 
@@ -318,9 +336,11 @@ enum swap_field swap_field_of(const struct http_head *h)
         const struct http_field *t = http_field_find(h, "content-type", NULL);
         struct span type = t ? t->value : (struct span){ 0 };
         const uint8_t *end = type.n ? memchr(type.p, ';', type.n) : NULL;
+
         type = http_trim(span_of(type.p, end ? (size_t) (end - type.p) : type.n));
         if (http_name_is(type, "application/x-www-form-urlencoded"))
                 return SWAP_IN_FORM;
+
         struct span tail = type.n > 5 ? span_of(type.p + type.n - 5, 5) : type;
         return http_name_is(tail, "/json") || http_name_is(tail, "+json") ? SWAP_IN_JSON : SWAP_AS_IT_IS;
 }
@@ -379,8 +399,10 @@ void swap_pass(struct swap *s, struct span in, bool end, struct fifo *out)
                 if (!perhaps)
                         at += n > 0 ? n : 1;
         }
+
         if (at > done)
                 fifo_add(out, all.p + done, at - done);
+
         fifo_drop(&s->held, at);
         out->failed = out->failed || s->held.failed;
 }

@@ -32,6 +32,7 @@ static int wire_read(BIO *bio, char *to, int cap)
                 BIO_set_retry_read(bio);
                 return -1;
         }
+
         memcpy(to, t->in.p, n);
         t->in = span_of(t->in.p + n, t->in.n - n);
         return (int) n;
@@ -44,11 +45,14 @@ static bool wire_room(struct tls_end *t, size_t n)
                 memmove(t->out, t->out + t->out_at, t->out_n);
                 t->out_at = 0;
         }
+
         while (cap < t->out_n + n)
                 cap *= 2;
+
         uint8_t *p = cap > t->out_cap ? realloc(t->out, cap) : t->out;
         if (!p)
                 return false;
+
         t->out = p;
         t->out_cap = cap;
         return true;
@@ -60,6 +64,7 @@ static int wire_write(BIO *bio, const char *p, int n)
         BIO_clear_retry_flags(bio);
         if (n <= 0 || !wire_room(t, (size_t) n))
                 return -1;
+
         memcpy(t->out + t->out_n, p, (size_t) n);
         t->out_n += (size_t) n;
         return n;
@@ -92,6 +97,7 @@ static int choose_alpn(SSL *ssl, const unsigned char **out, unsigned char *out_l
         if (SSL_select_next_proto(&chosen, out_len, judged, sizeof judged - 1, in, in_len) !=
             OPENSSL_NPN_NEGOTIATED)
                 return SSL_TLSEXT_ERR_ALERT_FATAL;
+
         *out = chosen;
         return SSL_TLSEXT_ERR_OK;
 }
@@ -112,6 +118,7 @@ static int check_sni(SSL *ssl, int *alert, void *ctx)
         (void) ctx;
         if (t->is_address ? !sni : sni && same_name(sni, t->name))
                 return SSL_TLSEXT_ERR_OK;
+
         (void) snprintf(t->why, sizeof t->why, "%s",
                         sni ? "the name in its hello is another than the one it looked up"
                             : "its hello names no server");
@@ -126,6 +133,7 @@ static SSL_CTX *context(const SSL_METHOD *method)
                 SSL_CTX_free(c);
                 return NULL;
         }
+
         (void) SSL_CTX_set_options(c, SSL_OP_NO_TICKET | SSL_OP_NO_RENEGOTIATION | SSL_OP_NO_COMPRESSION);
         (void) SSL_CTX_set_session_cache_mode(c, SSL_SESS_CACHE_OFF);
         SSL_CTX_set_read_ahead(c, 1); /* a record in one piece, not its head and then its body */
@@ -138,6 +146,7 @@ static int server_context(struct tls_box *b, struct err *e)
         b->server = context(TLS_server_method());
         if (!b->server)
                 return tls_fail(e, "TLS for the box");
+
         (void) SSL_CTX_set_num_tickets(b->server, 0);
         SSL_CTX_set_alpn_select_cb(b->server, choose_alpn, NULL);
         (void) SSL_CTX_set_tlsext_servername_callback(b->server, check_sni);
@@ -150,6 +159,7 @@ static int client_context(struct tls_box *b, struct span trust, struct err *e)
         b->client = context(TLS_client_method());
         if (!b->client || SSL_CTX_set_alpn_protos(b->client, alpn, sizeof alpn - 1) != 0)
                 return tls_fail(e, "TLS to servers");
+
         SSL_CTX_set_verify(b->client, SSL_VERIFY_PEER, NULL);
         b->trust = tls_trust_new(SSL_CTX_get_cert_store(b->client), trust, e);
         return b->trust ? 0 : -1;
@@ -162,7 +172,9 @@ struct tls_box *tls_box_new(const struct tls_box_in *in, struct err *e)
                 (void) err_set(e, ERR_MEMORY, 0, "no memory");
                 return NULL;
         }
+
         b->now = in->now;
+
         /* No configuration file: the process that does this has none, and nobody may steer it by one. */
         (void) OPENSSL_init_ssl(OPENSSL_INIT_NO_LOAD_CONFIG, NULL);
         b->wire = wire_method();
@@ -171,6 +183,7 @@ struct tls_box *tls_box_new(const struct tls_box_in *in, struct err *e)
         else if (tls_ca_make(b, in, e) == 0 && server_context(b, e) == 0 &&
                  client_context(b, in->trust_pem, e) == 0)
                 return b;
+
         tls_box_free(b);
         return NULL;
 }
@@ -179,10 +192,12 @@ void tls_box_free(struct tls_box *b)
 {
         if (!b)
                 return;
+
         for (size_t i = 0; i < b->leaf_count; i++) {
                 free(b->leaves[i].name);
                 X509_free(b->leaves[i].cert);
         }
+
         free(b->leaves);
         SSL_CTX_free(b->server);
         SSL_CTX_free(b->client);
@@ -213,6 +228,7 @@ static struct tls_end *end_new(const struct tls_box *b, SSL_CTX *ctx, const char
         struct tls_end *t = calloc(1, sizeof *t);
         if (!t)
                 return NULL;
+
         t->is_address = is_address;
         (void) snprintf(t->name, sizeof t->name, "%s", name);
         BIO *wire = BIO_new(b->wire);
@@ -222,6 +238,7 @@ static struct tls_end *end_new(const struct tls_box *b, SSL_CTX *ctx, const char
                 end_free(t);
                 return NULL;
         }
+
         BIO_set_data(wire, t);
         BIO_set_init(wire, 1);
         SSL_set_bio(t->ssl, wire, wire); /* takes it over */
@@ -238,6 +255,7 @@ static struct tls_end *end_server(void *ctx, const char *name, bool is_address)
                 SSL_set_accept_state(t->ssl);
                 return t;
         }
+
         end_free(t);
         return NULL;
 }
@@ -262,6 +280,7 @@ static struct tls_end *end_client(void *ctx, const char *name, bool is_address)
                 ERR_clear_error();
                 return t;
         }
+
         end_free(t);
         return NULL;
 }
@@ -275,10 +294,12 @@ static int result(struct tls_end *t, int r)
                 ERR_clear_error();
                 return 0;
         }
+
         const char *why = verify != X509_V_OK ? X509_verify_cert_error_string(verify)
                                               : ERR_reason_error_string(ERR_peek_last_error());
         if (!t->why[0])
                 (void) snprintf(t->why, sizeof t->why, "%s", why ? why : "no reason given");
+
         t->broken = true;
         ERR_clear_error();
         return -1;
@@ -303,11 +324,14 @@ static ssize_t end_read(struct tls_end *t, void *plain, size_t cap)
         size_t n;
         if (t->broken)
                 return -1;
+
         if (is_idle(t))
                 return 0;
+
         int r = SSL_read_ex(t->ssl, plain, cap, &n);
         if (r == 1)
                 return (ssize_t) n;
+
         t->in = (struct span){ 0 }; /* what follows a goodbye is nobody's */
         return result(t, r);
 }

@@ -55,6 +55,7 @@ static X509 *blank(const struct tls_box *b, const char *cn)
             ASN1_TIME_set(X509_getm_notBefore(c), from) && ASN1_TIME_set(X509_getm_notAfter(c), to) &&
             set_name(X509_get_subject_name(c), cn))
                 return c;
+
         X509_free(c);
         return NULL;
 }
@@ -93,12 +94,16 @@ static int constraints(const struct tls_box_in *in, struct buf *out, struct err 
                 v4 = v4 || is_v4(name);
                 dns = dns || (!is_v6(name) && !is_v4(name));
         }
+
         if (!dns)
                 buf_puts(out, ",permitted;DNS:none.invalid");
+
         if (!v4)
                 buf_puts(out, ",excluded;IP:0.0.0.0/0.0.0.0");
+
         if (!v6)
                 buf_puts(out, ",excluded;IP:0:0:0:0:0:0:0:0/0:0:0:0:0:0:0:0");
+
         return out->failed ? err_set(e, ERR_MEMORY, 0, "no memory") : 0;
 }
 
@@ -112,6 +117,7 @@ static int keep_pem(struct tls_box *b)
                 memcpy(b->ca_pem, text, (size_t) n);
                 b->ca_pem_len = (size_t) n;
         }
+
         BIO_free(mem);
         return b->ca_pem ? 0 : -1;
 }
@@ -121,6 +127,7 @@ int tls_ca_make(struct tls_box *b, const struct tls_box_in *in, struct err *e)
         AUTO_BUF(names);
         if (constraints(in, &names, e) < 0)
                 return -1;
+
         b->ca_key = EVP_EC_gen("P-256");
         b->leaf_key = EVP_EC_gen("P-256");
         b->ca = b->ca_key && b->leaf_key ? blank(b, "box CA, one run only") : NULL;
@@ -133,6 +140,7 @@ int tls_ca_make(struct tls_box *b, const struct tls_box_in *in, struct err *e)
             !add_extension(b->ca, b->ca, NID_name_constraints, buf_str(&names)) ||
             X509_sign(b->ca, b->ca_key, EVP_sha256()) == 0 || keep_pem(b) < 0)
                 return tls_fail(e, "the box's certificate authority could not be made");
+
         return 0;
 }
 
@@ -150,6 +158,7 @@ static X509 *mint(struct tls_box *b, const char *name, bool is_address)
             add_extension(c, b->ca, NID_subject_alt_name, buf_str(&san)) &&
             X509_sign(c, b->ca_key, EVP_sha256()) != 0)
                 return c;
+
         X509_free(c);
         return NULL;
 }
@@ -159,6 +168,7 @@ X509 *tls_ca_leaf(struct tls_box *b, const char *name, bool is_address)
         for (size_t i = 0; i < b->leaf_count; i++)
                 if (strcmp(b->leaves[i].name, name) == 0)
                         return b->leaves[i].cert;
+
         if (b->leaf_count == b->leaf_cap) {
                 size_t cap = b->leaf_cap ? 2 * b->leaf_cap : 16;
                 struct tls_leaf *v = cap <= TLS_NAMES_MAX ? realloc(b->leaves, cap * sizeof *v) : NULL;
@@ -167,12 +177,14 @@ X509 *tls_ca_leaf(struct tls_box *b, const char *name, bool is_address)
                 b->leaves = v;
                 b->leaf_cap = cap;
         }
+
         struct tls_leaf leaf = { strdup(name), mint(b, name, is_address) };
         if (!leaf.name || !leaf.cert) {
                 free(leaf.name);
                 X509_free(leaf.cert);
                 return NULL;
         }
+
         b->leaves[b->leaf_count++] = leaf;
         return leaf.cert;
 }

@@ -18,8 +18,10 @@ static unsigned number(struct cursor *c, unsigned bytes)
                 c->bad = true;
                 return 0;
         }
+
         for (unsigned i = 0; i < bytes; i++)
                 v = v << 8 | c->p[i];
+
         c->p += bytes;
         c->n -= bytes;
         return v;
@@ -33,6 +35,7 @@ static struct cursor part(struct cursor *c, size_t n)
                 c->bad = true;
                 return (struct cursor){ c->p, 0, true };
         }
+
         c->p += n;
         c->n -= n;
         return r;
@@ -47,6 +50,7 @@ static bool take_name(struct cursor name, struct tls_hello_info *info)
 {
         if (name.n == 0 || name.n >= sizeof info->sni || info->sni[0])
                 return false;
+
         for (size_t i = 0; i < name.n; i++) {
                 uint8_t ch = name.p[i];
                 uint8_t low = ch >= 'A' && ch <= 'Z' ? ch | 0x20 : ch;
@@ -56,6 +60,7 @@ static bool take_name(struct cursor name, struct tls_hello_info *info)
                         return false;
                 info->sni[i] = (char) low;
         }
+
         info->sni[name.n] = '\0';
         return true;
 }
@@ -65,12 +70,14 @@ static bool server_name(struct cursor ext, struct tls_hello_info *info)
         struct cursor list = vector(&ext, 2);
         if (ext.bad || ext.n)
                 return false;
+
         while (list.n) {
                 unsigned type = number(&list, 1);
                 struct cursor name = vector(&list, 2);
                 if (list.bad || type != 0 || !take_name(name, info))
                         return false;
         }
+
         return info->sni[0] != '\0';
 }
 
@@ -103,6 +110,7 @@ static bool extensions(struct cursor all, struct tls_hello_info *info)
                 info->encrypted = info->encrypted || type == 0xffce || (type == 0xfe0d && !outer);
                 info->early = info->early || type == 42;
         }
+
         return true;
 }
 
@@ -114,8 +122,10 @@ static enum tls_hello read_hello(struct cursor body, struct tls_hello_info *info
         struct cursor compressions = vector(&body, 1);
         if (body.bad || session.n > 32 || ciphers.n < 2 || ciphers.n % 2 || compressions.n == 0)
                 return TLS_HELLO_BAD;
+
         if (body.n == 0)
                 return TLS_HELLO_OK;
+
         struct cursor all = vector(&body, 2);
         return !body.bad && body.n == 0 && extensions(all, info) ? TLS_HELLO_OK : TLS_HELLO_BAD;
 }
@@ -145,6 +155,7 @@ static size_t gather(struct span bytes, uint8_t *to, size_t cap, size_t *ret_byt
                 if (n >= 4 && n >= 4 + ((size_t) to[1] << 16 | (size_t) to[2] << 8 | to[3]))
                         return n;
         }
+
         return 0;
 }
 
@@ -155,12 +166,15 @@ enum tls_hello tls_hello_read(struct span bytes, struct tls_hello_info *ret_info
         size_t n = gather(bytes, message, sizeof message, &ret_info->bytes);
         if (n == 0)
                 return bytes.n < HELLO_MAX ? TLS_HELLO_MORE : TLS_HELLO_BAD;
+
         if (n == SIZE_MAX)
                 return TLS_HELLO_BAD;
+
         struct cursor all = { message, n, false };
         (void) number(&all, 1);
         struct cursor body = vector(&all, 3);
         if (all.bad || all.n) /* nothing may follow a hello before the answer */
                 return TLS_HELLO_BAD;
+
         return read_hello(body, ret_info);
 }

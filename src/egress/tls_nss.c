@@ -103,6 +103,7 @@ static void put_schema(const struct column *v, size_t n, struct buf *out)
         buf_puts(&sql, "CREATE TABLE nssPublic (id");
         for (size_t i = 0; i < n; i++)
                 buf_printf(&sql, ", %s", v[i].name);
+
         buf_putc(&sql, ')');
         add_value(&r, TYPE_TEXT, span_str("table"));
         add_value(&r, TYPE_TEXT, span_str("nssPublic"));
@@ -123,6 +124,7 @@ static bool fits(const struct buf *cells, size_t n, size_t before, size_t page)
                 if (cells[i].n > page - NOT_IN_CELL)
                         return false;
         }
+
         return all <= page;
 }
 
@@ -153,8 +155,10 @@ static void put_leaf(struct buf *out, size_t before, const struct buf *cells, si
         put_be(out, 0, 1);
         for (size_t i = 0, at = first; i < n; at += cells[i++].n)
                 put_be(out, (uint32_t) at, 2);
+
         for (size_t at = before + LEAF_HEADER + 2 * n; at < first; at++)
                 buf_putc(out, '\0');
+
         for (size_t i = 0; i < n; i++) {
                 buf_add(out, buf_str(&cells[i]), cells[i].n);
                 out->failed |= cells[i].failed;
@@ -167,8 +171,10 @@ static bool put_file(struct buf *out, const struct buf *schema, const struct buf
         size_t page = PAGE_LEAST;
         while (page <= PAGE_MOST && (!fits(schema, 1, FILE_HEADER, page) || !fits(objects, OBJECTS, 0, page)))
                 page *= 2;
+
         if (page > PAGE_MOST)
                 return false;
+
         put_header(out, page);
         put_leaf(out, FILE_HEADER, schema, 1, page);
         put_leaf(out, 0, objects, OBJECTS, page);
@@ -197,6 +203,7 @@ static bool write_database(struct span cert, struct span issuer, struct span ser
                 { "ace536360", { NONE, NO } },   /* step-up approved */
                 { "ace5363b4", { NONE, sha1 } }, /* of the certificate */
         };
+
         const size_t n = sizeof columns / sizeof *columns;
         struct buf schema = { 0 }, objects[OBJECTS] = { 0 };
         put_schema(columns, n, &schema);
@@ -205,6 +212,7 @@ static bool write_database(struct span cert, struct span issuer, struct span ser
         buf_done(&schema);
         for (unsigned k = 0; k < OBJECTS; k++)
                 buf_done(&objects[k]);
+
         return whole;
 }
 
@@ -218,6 +226,7 @@ bool tls_box_nss(const struct tls_box *b, struct buf *out)
                     EVP_Digest(der, (size_t) n, sha1, &hashed, EVP_sha1(), NULL) == 1 &&
                     write_database(span_of(der, (size_t) n), span_of(issuer, (size_t) issued),
                                    span_of(serial, (size_t) numbered), span_of(sha1, hashed), out);
+
         OPENSSL_free(der);
         OPENSSL_free(issuer);
         OPENSSL_free(serial);

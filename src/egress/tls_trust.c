@@ -36,6 +36,7 @@ static bool der_step(const unsigned char **p, const unsigned char *end, int tag,
         const unsigned char *at = *p;
         if (ASN1_get_object(&at, &n, &got, &class, end - at) & 0x80 || got != tag || n > end - at)
                 return false;
+
         *p = into ? at : at + n;
         return true;
 }
@@ -49,6 +50,7 @@ static X509_NAME *subject_of(const unsigned char *p, long n)
         } way[] = { { V_ASN1_SEQUENCE, true },  { V_ASN1_SEQUENCE, true },    /* signed: what is signed */
                     { V_ASN1_INTEGER, false },  { V_ASN1_SEQUENCE, false },   /* serial number, algorithm */
                     { V_ASN1_SEQUENCE, false }, { V_ASN1_SEQUENCE, false } }; /* issuer, validity */
+
         const unsigned char *end = p + n;
         for (size_t i = 0; i < sizeof way / sizeof *way; i++) {
                 if (i == 2 && p < end && *p == 0xa0) /* the version, in a tag of its own, may be there */
@@ -56,6 +58,7 @@ static X509_NAME *subject_of(const unsigned char *p, long n)
                 if (!der_step(&p, end, way[i].tag, way[i].into))
                         return NULL;
         }
+
         return d2i_X509_NAME(NULL, &p, end - p);
 }
 
@@ -70,9 +73,11 @@ static bool add(struct tls_trust *t, unsigned char *der, long n)
                 t->roots = v;
                 t->cap = cap;
         }
+
         X509_NAME *subject = subject_of(der, n);
         if (subject)
                 t->roots[t->count++] = (struct root){ .der = der, .der_len = n, .subject = subject };
+
         return subject != NULL;
 }
 
@@ -94,6 +99,7 @@ static void read_bundle(struct tls_trust *t)
                 OPENSSL_free(name);
                 OPENSSL_free(header);
         }
+
         BIO_free(mem);
         ERR_clear_error();
         free(t->pem);
@@ -116,6 +122,7 @@ static X509 *take(X509_STORE *store, struct tls_trust *t, const X509_NAME *name)
                 if (r->cert && X509_STORE_add_cert(store, r->cert) == 1 && !first)
                         first = r->cert;
         }
+
         ERR_clear_error();
         return first;
 }
@@ -125,11 +132,14 @@ static int by_subject(X509_LOOKUP *lookup, X509_LOOKUP_TYPE type, const X509_NAM
         struct tls_trust *t = X509_LOOKUP_get_method_data(lookup);
         if (type != X509_LU_X509)
                 return 0;
+
         if (t->pem)
                 read_bundle(t);
+
         X509 *found = take(X509_LOOKUP_get_store(lookup), t, name);
         if (!found || X509_OBJECT_set1_X509(ret, found) != 1)
                 return 0;
+
         X509_free(found); /* the caller counts it once more: X509_LOOKUP_meth_set_get_by_subject(3) */
         return 1;
 }
@@ -142,18 +152,23 @@ struct tls_trust *tls_trust_new(X509_STORE *store, struct span pem, struct err *
                 (void) err_hint(e, "install ca-certificates");
                 return NULL;
         }
+
         struct tls_trust *t = calloc(1, sizeof *t);
         if (t && (t->pem = malloc(pem.n)))
                 memcpy(t->pem, pem.p, pem.n);
+
         if (t) {
                 t->pem_len = pem.n;
                 t->method = X509_LOOKUP_meth_new("cordon: the host's roots");
         }
+
         X509_LOOKUP *lookup = NULL;
         if (t && t->pem && t->method && X509_LOOKUP_meth_set_get_by_subject(t->method, by_subject) == 1)
                 lookup = X509_STORE_add_lookup(store, t->method);
+
         if (lookup && X509_LOOKUP_set_method_data(lookup, t) == 1)
                 return t;
+
         tls_trust_free(t);
         (void) tls_fail(e, "the host's list of certificate authorities");
         return NULL;
@@ -163,11 +178,13 @@ void tls_trust_free(struct tls_trust *t)
 {
         if (!t)
                 return;
+
         for (size_t i = 0; i < t->count; i++) {
                 OPENSSL_free(t->roots[i].der);
                 X509_NAME_free(t->roots[i].subject);
                 X509_free(t->roots[i].cert);
         }
+
         X509_LOOKUP_meth_free(t->method);
         free(t->roots);
         free(t->pem);

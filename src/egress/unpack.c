@@ -33,6 +33,7 @@ static voidpf pool_take(voidpf ctx, uInt items, uInt size)
         size_t room = POOL - u->pool_used, n;
         if (__builtin_mul_overflow((size_t) items, (size_t) size, &n) || n > room)
                 return Z_NULL;
+
         voidpf p = u->pool + u->pool_used;
         n = (n + alignof(max_align_t) - 1) / alignof(max_align_t) * alignof(max_align_t);
         u->pool_used += n < room ? n : room;
@@ -51,6 +52,7 @@ struct unpack *unpack_new(enum unpack_kind kind)
         struct unpack *u = kind == UNPACK_NONE ? NULL : calloc(1, sizeof *u);
         if (!u)
                 return NULL;
+
         u->kind = kind;
         u->z.zalloc = pool_take;
         u->z.zfree = pool_give;
@@ -91,10 +93,13 @@ static bool know(struct unpack *u, struct span in, size_t *used)
 {
         if (u->begun)
                 return true;
+
         if (u->kind == UNPACK_GZIP)
                 return begin(u, WINDOW_BITS + GZIP_ONLY);
+
         while (u->head_have < HEAD_BYTES && *used < in.n)
                 u->head[u->head_have++] = in.p[(*used)++];
+
         return u->head_have == HEAD_BYTES && begin(u, deflate_bits(u->head));
 }
 
@@ -150,15 +155,18 @@ enum unpack_state unpack_pass(struct unpack *u, struct span in, size_t *ret_used
         *ret_out = (struct span){ 0 };
         if (u->why)
                 return UNPACK_BAD;
+
         u->fed = u->fed || in.n;
         if (!know(u, in, ret_used))
                 return u->kind == UNPACK_GZIP || u->head_have == HEAD_BYTES ? bad(u, "no memory")
                                                                             : UNPACK_MORE;
+
         u->z.next_out = u->out;
         u->z.avail_out = UNPACK_OUT;
         enum unpack_state s = read_on(u, in, ret_used);
         if (s != UNPACK_BAD)
                 *ret_out = span_of(u->out, UNPACK_OUT - u->z.avail_out);
+
         return s;
 }
 

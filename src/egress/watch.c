@@ -23,10 +23,12 @@ static bool read_packet(const uint8_t *p, size_t n, struct seen *ret)
         *ret = (struct seen){ .to = { .v6 = v6 } };
         if (n < header || header < 20)
                 return false;
+
         ret->protocol = p[v6 ? 6 : 9];
         memcpy(ret->to.bytes, p + (v6 ? 24 : 16), v6 ? 16 : 4);
         if ((ret->protocol == IPPROTO_TCP || ret->protocol == IPPROTO_UDP) && n >= header + 4)
                 ret->port = (uint16_t) (p[header + 2] << 8 | p[header + 3]);
+
         return true;
 }
 
@@ -46,6 +48,7 @@ static void tell(struct broker *b, const struct seen *s)
                 memcpy(host, n->host, sizeof host);
         else
                 (void) egress_address_text(&s->to, host, sizeof host);
+
         decide_to_text(host, !n, s->port, to, sizeof to);
         if (s->protocol == IPPROTO_TCP) {
                 (void) snprintf(permit, sizeof permit, "net %s", to);
@@ -65,6 +68,7 @@ void watch_pause(struct broker *b, bool pause)
         b->watched = pause ? b->watched : 0;
         if (b->watch_paused == pause)
                 return;
+
         b->watch_paused = pause;
         for (unsigned i = 0; i < 2; i++) {
                 struct epoll_event e = { .events = pause ? 0 : EPOLLIN, .data.ptr = b->watchers[i] };
@@ -79,6 +83,7 @@ void watch_serve(struct broker *b, struct source *s)
                 watch_pause(b, true);
                 return;
         }
+
         for (unsigned i = 0; i < ROUND; i++, b->watched++) {
                 uint8_t p[128];
                 struct seen seen;

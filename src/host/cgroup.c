@@ -48,6 +48,7 @@ int host_mount_path(struct span in, char *out, size_t cap)
         size_t n = 0;
         if (in.n == 0 || in.p[0] != '/')
                 return -1;
+
         for (size_t i = 0; i < in.n; i++) {
                 int c = in.p[i];
                 if (c == '\\') {
@@ -58,6 +59,7 @@ int host_mount_path(struct span in, char *out, size_t cap)
                         return -1;
                 out[n++] = (char) c;
         }
+
         out[n] = '\0';
         return 0;
 }
@@ -68,9 +70,11 @@ static int note_mount(struct scan *s, unsigned i, struct span root, struct span 
         struct host_hierarchy *y = hierarchy(s, i);
         if (y->present && (strcmp(s->root[i], "/") == 0 || !span_is(root, "/")))
                 return 0;
+
         if (host_mount_path(root, s->root[i], sizeof s->root[i]) < 0 ||
             host_mount_path(mount, y->mount, sizeof y->mount) < 0)
                 return -1;
+
         y->present = true;
         return 0;
 }
@@ -91,21 +95,28 @@ static int mount_line(struct scan *s, struct span line)
                 root = mount;
                 mount = host_cut(&rest, ' ');
         }
+
         if (rest.n == 0)
                 return -1;
+
         while (rest.n > 0 && !span_is(host_cut(&rest, ' '), "-"))
                 ;
+
         struct span type = host_cut(&rest, ' ');
         if (type.n == 0)
                 return -1;
+
         if (span_is(type, "cgroup2"))
                 return note_mount(s, V2, root, mount);
+
         if (!span_is(type, "cgroup"))
                 return 0;
+
         for (unsigned i = 0; i < CONTROLLER__COUNT; i++)
                 if (host_list_has(last_word(rest), ',', controller_names[i]) &&
                     note_mount(s, i, root, mount) < 0)
                         return -1;
+
         return 0;
 }
 
@@ -130,15 +141,20 @@ static int note_own(struct scan *s, unsigned i, struct span path)
         struct host_hierarchy *y = hierarchy(s, i);
         if (path.n == 0 || path.p[0] != '/' || memchr(path.p, '\0', path.n))
                 return -1;
+
         if (!y->present || has_dotdot(path) || ends(path, " (deleted)"))
                 return 0;
+
         size_t skip = strcmp(s->root[i], "/") == 0 ? 0 : strlen(s->root[i]);
         if (skip > 0 && (!span_starts(path, s->root[i]) || (path.n > skip && path.p[skip] != '/')))
                 return 0;
+
         if (path.n == skip)
                 return (void) memcpy(y->own, "/", 2), 0;
+
         if (path.n - skip >= sizeof y->own)
                 return -1;
+
         memcpy(y->own, path.p + skip, path.n - skip);
         y->own[path.n - skip] = '\0';
         return 0;
@@ -151,9 +167,11 @@ static int split_group(struct span line, struct span *ret_list, struct span *ret
         struct span id = host_cut(&rest, ':');
         if (id.n == 0 || id.n > 10)
                 return -1;
+
         for (size_t i = 0; i < id.n; i++)
                 if (id.p[i] < '0' || id.p[i] > '9')
                         return -1;
+
         *ret_list = host_cut(&rest, ':');
         *ret_path = rest;
         return rest.n > 0 ? 0 : -1;
@@ -164,11 +182,14 @@ static int group_line(struct scan *s, struct span line)
         struct span list, path;
         if (split_group(line, &list, &path) < 0)
                 return -1;
+
         if (list.n == 0)
                 return note_own(s, V2, path);
+
         for (unsigned i = 0; i < CONTROLLER__COUNT; i++)
                 if (host_list_has(list, ',', controller_names[i]) && note_own(s, i, path) < 0)
                         return -1;
+
         return 0;
 }
 
@@ -187,6 +208,7 @@ int host_cgroups_parse(const char *mountinfo, const char *cgroup, struct host_cg
         if (each_line(span_str(mountinfo), mount_line, &s) < 0 ||
             each_line(span_str(cgroup), group_line, &s) < 0)
                 return -1;
+
         *ret = h;
         return 0;
 }
@@ -205,6 +227,7 @@ int host_cgroup_find(const char *cgroup, const char *controller, char *ret_path,
                 ret_path[path.n] = '\0';
                 return 0;
         }
+
         return -1;
 }
 
@@ -218,6 +241,7 @@ static int each_line_of(const char *path, line_fn *fn, struct scan *s)
         AUTO_FD(fd, open(path, O_RDONLY | O_CLOEXEC));
         if (fd < 0)
                 return -1;
+
         for (;;) {
                 ssize_t n = fd_read_all(fd, buf + have, sizeof buf - have);
                 if (n < 0)
@@ -268,6 +292,7 @@ static int try_place(struct scan *s, unsigned i, const char *mount, struct span 
         (void) snprintf(y->mount, sizeof y->mount, "%s", mount);
         if (note_own(s, i, own) == 0 && is_there(y, i == V2 ? HOST_CGROUP_V2 : HOST_CGROUP_V1))
                 return 0;
+
         *y = (struct host_hierarchy){ 0 };
         return -1;
 }
@@ -279,14 +304,17 @@ static int usual_line(struct scan *s, struct span line)
         char mount[256];
         if (split_group(line, &list, &path) < 0)
                 return -1;
+
         if (list.n == 0)
                 return try_place(s, V2, USUAL_TOP, path) == 0 ? 0
                                                               : try_place(s, V2, USUAL_TOP "/unified", path);
+
         int n = snprintf(mount, sizeof mount, USUAL_TOP "/%.*s", (int) list.n, (const char *) list.p);
         for (unsigned i = 0; i < CONTROLLER__COUNT; i++)
                 if (host_list_has(list, ',', controller_names[i]) &&
                     (n >= (int) sizeof mount || try_place(s, i, mount, path) < 0))
                         return -1;
+
         return 0;
 }
 
@@ -305,11 +333,14 @@ int host_cgroups_read(struct host_cgroups *ret, struct err *e)
         bool usual = read_usual(&s);
         if (!usual && each_line_of("/proc/self/mountinfo", mount_line, &s) < 0)
                 return err_set(e, ERR_HOST, errno, "cannot read /proc/self/mountinfo");
+
         /* ENOENT: a kernel without control groups. */
         if (!usual && each_line_of("/proc/self/cgroup", group_line, &s) < 0 && errno != ENOENT)
                 return err_set(e, ERR_HOST, errno, "cannot read /proc/self/cgroup");
+
         if (h.v2.present)
                 read_v2_controllers(&h);
+
         *ret = h;
         return 0;
 }

@@ -48,6 +48,7 @@ int host_own_ids(struct host_ids *ret)
         unsigned long n[3];
         if (fd_get(AT_FDCWD, "/proc/self/uid_map", text, sizeof text) < 0)
                 return -1;
+
         for (unsigned i = 0; i < 3; i++) {
                 char *end;
                 n[i] = strtoul(at, &end, 10);
@@ -55,6 +56,7 @@ int host_own_ids(struct host_ids *ret)
                         return -1;
                 at = end;
         }
+
         *ret = (struct host_ids){ .inside = n[0], .outside = n[1], .count = n[2] };
         return 0;
 }
@@ -73,12 +75,15 @@ int host_facts_quick(struct host_facts *ret, struct err *e)
         uint64_t caps;
         if (read_caps(&caps) < 0)
                 return err_set(e, ERR_HOST, errno, "cannot read this process's capabilities");
+
         if (uname(&u) < 0)
                 return err_set(e, ERR_HOST, errno, "cannot read the kernel's version");
+
         const char *at = u.release;
         f.kernel_major = number(&at);
         if (*at == '.')
                 at++;
+
         f.kernel_minor = number(&at);
         f.maps_all = f.uid == 0 && maps_all_ids();
         f.has_setid = has(caps, CAP_SETUID) && has(caps, CAP_SETGID);

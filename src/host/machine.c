@@ -27,9 +27,11 @@ void host_machine_read(struct host_machine *ret)
         struct sysinfo memory = { 0 };
         struct utsname kernel = { 0 };
         struct timespec up = { 0 }, now = { 0 };
+
         memset(ret->cpus, 0, sizeof ret->cpus);
         if (syscall(SYS_sched_getaffinity, 0, sizeof ret->cpus, ret->cpus) <= 0)
                 ret->cpus[0] = 1;
+
         read_cpuinfo(ret);
         (void) sysinfo(&memory);
         ret->memory = (uint64_t) memory.totalram * memory.mem_unit;

@@ -19,9 +19,11 @@ static int checked(int fd, enum host_cgroup_fs fs)
         struct statfs s;
         if (fd < 0 || fs == HOST_CGROUP_ANY)
                 return fd;
+
         long want = fs == HOST_CGROUP_V2 ? CGROUP2_SUPER_MAGIC : CGROUP_SUPER_MAGIC;
         if (fstatfs(fd, &s) == 0 && (long) s.f_type == want)
                 return fd;
+
         (void) close(fd);
         errno = ENODEV;
         return -1;
@@ -47,9 +49,11 @@ static bool next_name(const char **path, char name[256])
 {
         while (**path == '/')
                 (*path)++;
+
         size_t n = strcspn(*path, "/");
         if (n == 0 || n > 255 || (**path == '.' && (n == 1 || (n == 2 && (*path)[1] == '.'))))
                 return false;
+
         memcpy(name, *path, n);
         name[n] = '\0';
         *path += n;
@@ -67,10 +71,12 @@ int host_cgroup_at(const struct host_hierarchy *y, const char *path, enum host_c
                 at = below;
                 errno = kept;
         }
+
         if (at >= 0 && *path != '\0') {
                 errno = EINVAL;
                 return -1;
         }
+
         return TAKE_FD(at);
 }
 
@@ -98,6 +104,7 @@ int host_cgroup_seat(const struct host_hierarchy *v2, enum host_cgroup_fs fs)
         AUTO_FD(at, host_cgroup_top(v2, fs));
         if (at < 0)
                 return -1;
+
         for (unsigned depth = 0; depth < DEPTH_MAX; depth++) {
                 if (!may_write(at))
                         fd_close(&seat);
@@ -111,9 +118,11 @@ int host_cgroup_seat(const struct host_hierarchy *v2, enum host_cgroup_fs fs)
                 fd_close(&at);
                 at = below;
         }
+
         if (seat < 0 || v2->own[0] == '\0' || strspn(path, "/") != strlen(path)) {
                 errno = EACCES;
                 return -1;
         }
+
         return TAKE_FD(seat);
 }

@@ -22,6 +22,7 @@ void host_look_kernel(struct host_finding *f)
                 host_say(f, HOST_NO, "cannot be asked");
                 return;
         }
+
         unsigned v = q.kernel_major * 1000 + q.kernel_minor;
         enum host_state state = v >= 6001 ? HOST_YES : v >= 5014 ? HOST_WEAK : HOST_NO;
         host_say(f, state, "Linux %.60s on %.20s%s", u.release, u.machine,
@@ -59,13 +60,17 @@ static const char *host_container(void)
                 { "/run/.containerenv", "podman" },
                 { "/run/systemd/container", "systemd-nspawn" },
         };
+
         for (size_t i = 0; i < sizeof marks / sizeof *marks; i++)
                 if (access(marks[i].path, F_OK) == 0)
                         return marks[i].name;
+
         if (getenv("KUBERNETES_SERVICE_HOST"))
                 return "kubernetes";
+
         if (getenv("container"))
                 return "one that sets $container";
+
         return in_own_userns() ? "a user namespace" : NULL;
 }
 
@@ -103,16 +108,19 @@ static void look_limit(struct host_finding *f, enum host_controller c, const cha
         struct err e;
         int sys = 0;
         char what[320];
+
         if (host_cgroups_read(&h, &e) < 0) {
                 host_say(f, HOST_NO, "%s", e.what);
                 return;
         }
+
         bool v2 = h.v2.present && h.v2_has[c];
         if (!v2 && !h.v1[c].present) {
                 host_say(f, HOST_WEAK, "no control group with %s is mounted: rlimits only", name);
                 host_mend(f, "sudo mount -t cgroup2 none /sys/fs/cgroup");
                 return;
         }
+
         (void) snprintf(what, sizeof what, "control groups %s at %.90s", v2 ? "v2" : "v1",
                         v2 ? h.v2.mount : h.v1[c].mount);
         AUTO_FD(dir, !v2              ? host_cgroup_top(&h.v1[c], HOST_CGROUP_V1)
@@ -152,6 +160,7 @@ void host_look_tiocsti(struct host_finding *f)
                 host_say(f, HOST_YES, "TIOCSTI is off in this kernel");
                 return;
         }
+
         host_say(f, HOST_WEAK, "TIOCSTI is on%s; boxes have a terminal of their own and a filter against it",
                  on >= 0                              ? ""
                  : access("/proc/sys/dev", F_OK) == 0 ? " (kernel before 6.2)"
@@ -167,6 +176,7 @@ void host_look_io_uring(struct host_finding *f)
                 host_say(f, HOST_YES, "off on this host");
                 return;
         }
+
         host_say(f, HOST_WEAK, "on for %s; the filter of a box refuses it",
                  off == 1 ? "members of a group" : "every program");
         if (off >= 0)
@@ -192,6 +202,7 @@ void host_look_kvm(struct host_finding *f)
                 host_say(f, HOST_YES, "/dev/kvm answers (API %d): the vm wall is possible", o.value);
                 return;
         }
+
         host_say(f, HOST_NO, "no vm wall: /dev/kvm: %s", host_why(&o, why));
         if (o.sys == EACCES)
                 host_mend(f, "sudo usermod -aG kvm \"$USER\" (then log in again)");

@@ -47,6 +47,7 @@ static long load_filter(unsigned flags)
                 BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | 42),
                 BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
         };
+
         struct sock_fprog prog = { .len = sizeof code / sizeof *code, .filter = code };
         return syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, flags, &prog);
 }
@@ -57,8 +58,10 @@ static int try_seccomp(struct host_outcome *o, unsigned long flags)
         int sys = no_new_privs();
         if (sys)
                 return sys;
+
         if (load_filter((unsigned) flags) < 0)
                 return errno;
+
         return syscall(SYS_getppid) == -1 && errno == 42 ? 0 : EIO;
 }
 
@@ -110,11 +113,14 @@ static int try_landlock(struct host_outcome *o, unsigned long arg)
         AUTO_FD(rules, (int) syscall(SYS_landlock_create_ruleset, &attr, sizeof attr.handled_access_fs, 0));
         if (rules < 0)
                 return errno;
+
         int sys = no_new_privs();
         if (sys)
                 return sys;
+
         if (syscall(SYS_landlock_restrict_self, rules, 0) < 0)
                 return errno;
+
         AUTO_FD(probe, open("/proc/self/status", O_RDONLY | O_CLOEXEC));
         return probe < 0 && errno == EACCES ? 0 : EIO;
 }
@@ -124,12 +130,14 @@ static void say_landlock(struct host_finding *f, const struct host_facts *q)
         int abi = q->landlock_abi;
         int known = abi < LANDLOCK_KNOWN ? abi : LANDLOCK_KNOWN;
         char text[160] = "";
+
         for (int i = known + 1; i <= LANDLOCK_KNOWN; i++) {
                 size_t n = strlen(text);
                 (void) strncat(text, n ? ", " : "; not here: ", sizeof text - n - 1);
                 n = strlen(text);
                 (void) strncat(text, landlock_adds[i], sizeof text - n - 1);
         }
+
         host_say(f, abi >= LANDLOCK_FULL ? HOST_YES : HOST_WEAK, "ABI %d (up to: %s), errata %d%s", abi,
                  landlock_adds[known], q->landlock_errata, text);
 }
@@ -144,6 +152,7 @@ void host_look_landlock(struct host_finding *f)
                 say_landlock(f, &q);
                 return;
         }
+
         if (o.sys == EOPNOTSUPP) {
                 host_say(f, HOST_NO, "built into this kernel but off at boot");
                 host_mend(f, "add to the kernel command line: lsm=landlock,$(cat /sys/kernel/security/lsm)");

@@ -48,13 +48,16 @@ static int make_veth(int nl)
                 .kind = { sizeof r.kind + sizeof r.kind_text, IFLA_INFO_KIND },
                 .kind_text = { 'v', 'e', 't', 'h' },
         };
+
         union {
                 struct link_answer a;
                 char room[512];
         } in = { .room = "" };
+
         if (send(nl, &r, sizeof r, 0) != (ssize_t) sizeof r ||
             recv(nl, &in, sizeof in, 0) < (ssize_t) sizeof in.a || in.a.head.nlmsg_type != NLMSG_ERROR)
                 return errno ? errno : EIO;
+
         return -in.a.error.error;
 }
 
@@ -76,6 +79,7 @@ void host_look_veth(struct host_finding *f)
                 host_say(f, HOST_YES, "a veth pair was made in a network namespace: net doors need no root");
                 return;
         }
+
         host_say(f, HOST_WEAK, "no veth link, so no net door: %s", host_why(&o, why));
         if (o.sys == EOPNOTSUPP)
                 host_mend(f, "sudo modprobe veth");
@@ -100,8 +104,10 @@ static int try_program(struct host_outcome *o, unsigned long arg)
                 (void) execve(program, argv, envp);
                 _exit(126);
         }
+
         if (pid < 0 || waitpid(pid, &status, 0) < 0)
                 return errno;
+
         o->value = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
         return 0;
 }
@@ -121,6 +127,7 @@ static void look_program(struct host_finding *f, const char *name, const char *w
                                                         : "sudo make install");
                 return;
         }
+
         struct host_outcome o = host_try(try_program, (unsigned long) (uintptr_t) path);
         if (o.sys)
                 host_say(f, HOST_WEAK, "%.60s cannot be tried: %s", path, host_why(&o, why));
@@ -128,6 +135,7 @@ static void look_program(struct host_finding *f, const char *name, const char *w
                 host_say(f, HOST_YES, "%.100s loads, OpenSSL with it", path);
         else
                 host_say(f, HOST_WEAK, "%.60s does not load, so %s", path, without);
+
         if (o.sys == 0 && o.value == 127)
                 host_mend(f, "sudo apt-get install libssl3 zlib1g");
         else if (o.sys == 0 && o.value != 125)
@@ -152,6 +160,7 @@ void host_look_roots(struct host_finding *f)
                         return;
                 }
         }
+
         host_say(f, HOST_WEAK, "this host has no file of roots: doors that open TLS up trust no server");
         host_mend(f, "sudo apt-get install ca-certificates");
 }

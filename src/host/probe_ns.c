@@ -38,6 +38,7 @@ static int write_maps(uid_t uid, gid_t gid)
         (void) snprintf(text, sizeof text, "0 %u 1", uid);
         if (fd_put(AT_FDCWD, "/proc/self/uid_map", text) < 0)
                 return -1;
+
         (void) snprintf(text, sizeof text, "0 %u 1", gid);
         return fd_put(AT_FDCWD, "/proc/self/gid_map", text);
 }
@@ -49,10 +50,13 @@ static int enter(struct host_outcome *o, unsigned long flags)
         gid_t gid = getegid();
         if (unshare((int) (CLONE_NEWUSER | CLONE_NEWNS | flags)) < 0)
                 return failed(o, STEP_UNSHARE);
+
         if (write_maps(uid, gid) < 0)
                 return failed(o, STEP_MAP);
+
         if (mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) < 0)
                 return failed(o, STEP_MOUNT);
+
         return 0;
 }
 
@@ -76,6 +80,7 @@ static void mend_apparmor(struct host_finding *f)
                           "/etc/apparmor.d/cordon && sudo apparmor_parser -r /etc/apparmor.d/cordon",
                           exe);
         }
+
         if (n <= 0 || f->mend[0] == '\0')
                 host_mend(f, "sudo sysctl -w kernel.apparmor_restrict_unprivileged_userns=0");
 }
@@ -124,6 +129,7 @@ static void look_ns(struct host_finding *f, unsigned long flag, const char *foun
                 host_say(f, HOST_NO, "needs user namespaces: %s", host_why(&o, why));
                 return;
         }
+
         o = host_try(try_userns, flag);
         if (o.sys)
                 host_say(f, HOST_NO, "the kernel refuses it: %s", host_why(&o, why));
@@ -147,10 +153,13 @@ static int mount_proc(struct host_outcome *o, bool subset)
         AUTO_FD(fs, (int) syscall(SYS_fsopen, "proc", 1));
         if (fs < 0)
                 return failed(o, STEP_MOUNT);
+
         if (subset && syscall(SYS_fsconfig, fs, FSCONFIG_SET_STRING, "subset", "pid", 0) < 0)
                 return failed(o, STEP_ATTR);
+
         if (syscall(SYS_fsconfig, fs, FSCONFIG_CMD_CREATE, NULL, NULL, 0) < 0)
                 return failed(o, STEP_MOUNT);
+
         AUTO_FD(mnt, (int) syscall(SYS_fsmount, fs, 1, 0));
         return mnt < 0 ? failed(o, STEP_MOUNT) : 0;
 }
@@ -163,16 +172,20 @@ static int cover_proc(struct host_outcome *o)
         AUTO_FD(fs, (int) syscall(SYS_fsopen, "proc", 1));
         if (fs < 0 || syscall(SYS_fsconfig, fs, FSCONFIG_CMD_CREATE, NULL, NULL, 0) < 0)
                 return failed(o, STEP_MOUNT);
+
         AUTO_FD(mnt, (int) syscall(SYS_fsmount, fs, 1, 0));
         if (mnt < 0 || syscall(SYS_move_mount, mnt, "", AT_FDCWD, "/tmp", MOVE_MOUNT_F_EMPTY_PATH) < 0)
                 return failed(o, STEP_MOUNT);
+
         AUTO_FD(tree, (int) syscall(SYS_open_tree, AT_FDCWD, "/dev/null", OPEN_TREE_CLONE | O_CLOEXEC));
         if (tree < 0 || syscall(SYS_move_mount, tree, "", mnt, "stat", MOVE_MOUNT_F_EMPTY_PATH) < 0)
                 return failed(o, STEP_TREE);
+
         AUTO_FD(again, (int) syscall(SYS_fspick, mnt, "", FSPICK_CLOEXEC | FSPICK_EMPTY_PATH));
         if (again < 0 || syscall(SYS_fsconfig, again, FSCONFIG_SET_STRING, "subset", "pid", 0) < 0 ||
             syscall(SYS_fsconfig, again, FSCONFIG_CMD_RECONFIGURE, NULL, NULL, 0) < 0)
                 return failed(o, STEP_ATTR);
+
         return fstatat(mnt, "stat", &st, 0) < 0   ? failed(o, STEP_ATTR)
                : fstatat(mnt, "sys", &st, 0) == 0 ? EEXIST
                                                   : 0;
@@ -197,15 +210,19 @@ static int try_pid(struct host_outcome *o, unsigned long arg)
         int sys = enter(o, CLONE_NEWPID);
         if (sys)
                 return sys;
+
         pid_t pid = fork();
         if (pid < 0)
                 return failed(o, STEP_CHILD);
+
         if (pid == 0) {
                 (void) prctl(PR_SET_PDEATHSIG, SIGKILL);
                 init_of_new_ns((enum proc_try) arg);
         }
+
         if (waitpid(pid, &status, 0) < 0)
                 return failed(o, STEP_CHILD);
+
         o->step = STEP_CHILD;
         return WIFEXITED(status) ? WEXITSTATUS(status) : EIO;
 }
@@ -228,10 +245,12 @@ void host_look_proc(struct host_finding *f)
                 host_say(f, HOST_YES, "mounted with subset=pid in a new pid namespace");
                 return;
         }
+
         if (host_try(try_pid, PROC_WHOLE).sys == 0) {
                 host_say(f, HOST_WEAK, "mounted, but without subset=pid (kernel before 5.8)");
                 return;
         }
+
         host_say(f, HOST_NO, "cannot be mounted: %s%s", host_why(&o, why),
                  o.step == STEP_CHILD && o.sys == EPERM
                          ? "; parts of /proc are masked here, as in a container"
@@ -261,19 +280,24 @@ static int try_mount(struct host_outcome *o, unsigned long arg)
         int sys = enter(o, 0);
         if (sys)
                 return sys;
+
         AUTO_FD(fs, (int) syscall(SYS_fsopen, "tmpfs", 1));
         if (fs < 0 || syscall(SYS_fsconfig, fs, FSCONFIG_CMD_CREATE, NULL, NULL, 0) < 0)
                 return failed(o, STEP_MOUNT);
+
         AUTO_FD(mnt, (int) syscall(SYS_fsmount, fs, 1, 0));
         if (mnt < 0 ||
             syscall(SYS_move_mount, mnt, "", AT_FDCWD, "/tmp", 4 /* MOVE_MOUNT_F_EMPTY_PATH */) < 0)
                 return failed(o, STEP_MOUNT);
+
         AUTO_FD(tree, (int) syscall(SYS_open_tree, AT_FDCWD, "/usr",
                                     1 /* OPEN_TREE_CLONE */ | O_CLOEXEC | AT_RECURSIVE));
         if (tree < 0)
                 return failed(o, STEP_TREE);
+
         if (syscall(SYS_mount_setattr, tree, "", AT_EMPTY_PATH | AT_RECURSIVE, &attr, sizeof attr) < 0)
                 return failed(o, STEP_ATTR);
+
         return 0;
 }
 
@@ -298,12 +322,15 @@ static int try_overlay(struct host_outcome *o, unsigned long arg)
         int sys = try_userns(o, 0);
         if (sys)
                 return sys;
+
         if (mkdir("/tmp/l", 0700) < 0 || mkdir("/tmp/u", 0700) < 0 || mkdir("/tmp/w", 0700) < 0 ||
             mkdir("/tmp/m", 0700) < 0)
                 return failed(o, STEP_CHILD);
+
         if (mount("overlay", "/tmp/m", "overlay", 0,
                   "lowerdir=/tmp/l,upperdir=/tmp/u,workdir=/tmp/w,userxattr") < 0)
                 return failed(o, STEP_ATTR);
+
         return 0;
 }
 
@@ -315,6 +342,7 @@ void host_look_overlay(struct host_finding *f)
                 host_say(f, HOST_YES, "mounted in a user namespace: edit doors need no root");
                 return;
         }
+
         host_say(f, HOST_NO, "%s: %s",
                  o.step < STEP_CHILD ? "needs user namespaces" : "not in a user namespace",
                  host_why(&o, why));
@@ -330,12 +358,15 @@ static int try_fuse(struct host_outcome *o, unsigned long arg)
         int sys = try_userns(o, 0);
         if (sys)
                 return sys;
+
         AUTO_FD(fuse, open("/dev/fuse", O_RDWR | O_CLOEXEC)); /* in the namespace: the kernel compares */
         if (fuse < 0)
                 return failed(o, STEP_CHILD);
+
         (void) snprintf(options, sizeof options, "fd=%d,rootmode=40000,user_id=0,group_id=0", fuse);
         if (mount("fuse", "/tmp", "fuse", MS_NOSUID | MS_NODEV, options) < 0)
                 return failed(o, STEP_ATTR);
+
         return 0;
 }
 
@@ -356,11 +387,13 @@ void host_look_fuse(struct host_finding *f)
                          HOST_LANDLOCK_SCOPES);
                 return;
         }
+
         struct host_outcome o = host_try(try_fuse, 0);
         if (o.sys == 0) {
                 host_say(f, HOST_YES, "mounted in a user namespace: lookups of hidden paths are reported");
                 return;
         }
+
         host_say(f, HOST_WEAK, "hidden paths stay hidden, but lookups are not reported: %s",
                  o.sys == EACCES ? "/dev/fuse is for root alone" : host_why(&o, why));
         if (o.sys == EACCES)
@@ -377,8 +410,10 @@ static int userns_fd(struct host_outcome *o)
         char path[48];
         int ready[2], fd = -1;
         char word = 0;
+
         if (pipe2(ready, O_CLOEXEC) < 0)
                 return failed(o, STEP_CHILD), -1;
+
         pid_t pid = fork();
         if (pid == 0) {
                 (void) prctl(PR_SET_PDEATHSIG, SIGKILL);
@@ -387,15 +422,20 @@ static int userns_fd(struct host_outcome *o)
                 (void) pause();
                 _exit(0);
         }
+
         (void) snprintf(path, sizeof path, "/proc/%d/ns/user", (int) pid);
         if (pid > 0 && read(ready[0], &word, 1) == 1 && word == 'y')
                 fd = open(path, O_RDONLY | O_CLOEXEC);
+
         if (fd < 0)
                 o->step = STEP_UNSHARE;
+
         if (pid > 0)
                 (void) kill(pid, SIGKILL);
+
         if (pid > 0)
                 (void) waitpid(pid, NULL, 0);
+
         (void) close(ready[0]);
         (void) close(ready[1]);
         return fd;
@@ -407,12 +447,15 @@ static int try_idmap(struct host_outcome *o, unsigned long arg)
         AUTO_FD(ns, userns_fd(o));
         if (ns < 0)
                 return EPERM;
+
         AUTO_FD(tree, (int) syscall(SYS_open_tree, AT_FDCWD, "/usr", 1 | O_CLOEXEC));
         if (tree < 0)
                 return failed(o, STEP_TREE);
+
         struct mount_attr attr = { .attr_set = MOUNT_ATTR_IDMAP, .userns_fd = (uint64_t) ns };
         if (syscall(SYS_mount_setattr, tree, "", AT_EMPTY_PATH, &attr, sizeof attr) < 0)
                 return failed(o, STEP_ATTR);
+
         return 0;
 }
 
@@ -423,6 +466,7 @@ void host_look_idmap(struct host_finding *f)
                 host_say(f, HOST_WEAK, "only root has them; without, a box keeps this account's own id");
                 return;
         }
+
         struct host_outcome o = host_try(try_idmap, 0);
         if (o.sys)
                 host_say(f, HOST_WEAK, "/usr cannot be mounted with mapped ids: %s", host_why(&o, why));

@@ -34,22 +34,28 @@ struct host_outcome host_try(int (*fn)(struct host_outcome *o, unsigned long arg
         int ends[2], status = 0;
         if (pipe2(ends, O_CLOEXEC) < 0)
                 return (struct host_outcome){ .sys = errno };
+
         AUTO_FD(reads, ends[0]);
         AUTO_FD(writes, ends[1]);
         pid_t pid = fork();
         if (pid < 0)
                 return (struct host_outcome){ .sys = errno };
+
         if (pid == 0)
                 child(writes, fn, arg);
+
         fd_close(&writes);
         bool over = fd_await(reads, POLLIN, (TRY_SECONDS + 1) * 1000);
         bool told = over && read(reads, &o, sizeof o) == (ssize_t) sizeof o;
         if (!over)
                 (void) kill(pid, SIGKILL);
+
         while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
                 ;
+
         if (!told)
                 o = (struct host_outcome){ .sys = EIO, .signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0 };
+
         return o;
 }
 

@@ -32,10 +32,13 @@ static bool found(const char *dir, const char *below, const char *name, char *re
         int n = snprintf(ret, cap, "%s%s/%s", dir, below, name);
         if (n <= 0 || (size_t) n >= cap)
                 return false;
+
         if (is_ours(ret))
                 return true;
+
         if (!foreign[0] && access(ret, F_OK) == 0)
                 (void) snprintf(foreign, PATH_MAX, "%s", ret);
+
         return false;
 }
 
@@ -45,6 +48,7 @@ int host_program(const char *name, char *ret_path, size_t cap, struct err *e)
         const char *named = getenv("CORDON_LIBEXEC");
         if (named && found(named, "", name, ret_path, cap, foreign))
                 return 0;
+
         ssize_t n = named ? -1 : readlink("/proc/self/exe", here, sizeof here - 1);
         if (n > 0) {
                 here[n] = '\0';
@@ -52,13 +56,16 @@ int host_program(const char *name, char *ret_path, size_t cap, struct err *e)
                 if (found(here, "/../libexec/cordon", name, ret_path, cap, foreign))
                         return 0;
         }
+
         if (!named && found(CORDON_LIBEXEC, "", name, ret_path, cap, foreign))
                 return 0;
+
         if (foreign[0]) { /* in a user namespace that has no root, what is root's belongs to nobody */
                 (void) err_set(e, ERR_HOST, EPERM,
                                "%s belongs neither to root nor to you, or others can change it", foreign);
                 return err_hint(e, "let CORDON_LIBEXEC name a directory with a copy of yours");
         }
+
         (void) err_set(e, ERR_HOST, ENOENT, "the program %s is not installed", name);
         return err_hint(e, "`make install` puts it into %s; CORDON_LIBEXEC names another directory",
                         CORDON_LIBEXEC);

@@ -26,6 +26,7 @@ static bool is_slow(struct span type)
         for (size_t i = 0; i < sizeof types / sizeof *types; i++)
                 if (span_is(type, types[i]))
                         return true;
+
         return span_starts(type, "fuse"); /* also fuseblk and fuse.NAME */
 }
 
@@ -34,14 +35,18 @@ static bool add_line(struct host_slow *s, struct span line)
 {
         for (int i = 0; i < 4; i++)
                 (void) host_cut(&line, ' ');
+
         struct span mount = host_cut(&line, ' ');
         while (line.n > 0 && !span_is(host_cut(&line, ' '), "-"))
                 ;
+
         if (!is_slow(host_cut(&line, ' ')))
                 return true;
+
         char *path = arena_alloc(&s->mem, mount.n + 1);
         if (!path || host_mount_path(mount, path, mount.n + 1) < 0)
                 return false;
+
         s->mounts[s->count++] = path;
         return true;
 }
@@ -51,12 +56,15 @@ struct host_slow *host_slow_parse(struct span table)
         size_t lines = 1;
         for (size_t i = 0; i < table.n; i++)
                 lines += table.p[i] == '\n';
+
         struct host_slow *s = calloc(1, sizeof *s);
         bool whole = s && (s->mounts = arena_alloc(&s->mem, lines * sizeof *s->mounts));
         while (whole && table.n > 0)
                 whole = add_line(s, host_cut(&table, '\n'));
+
         if (whole)
                 return s;
+
         host_slow_free(s);
         return NULL;
 }

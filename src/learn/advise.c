@@ -38,6 +38,7 @@ static unsigned word_score(const char *word, size_t n, const char *list)
                         best = k == n ? 3 : best ? best : 2;
                 p += k + (p[k] != '\0');
         }
+
         return best;
 }
 
@@ -49,6 +50,7 @@ static bool is_filler(const char *word, size_t n)
         for (size_t i = 0; i < COUNT(fillers); i++)
                 if (strlen(fillers[i]) == n && strncasecmp(word, fillers[i], n) == 0)
                         return true;
+
         return false;
 }
 
@@ -62,6 +64,7 @@ static unsigned task_score(const struct learn_task *t, const char *words)
                                word_score(p, n, t->words);
                 p += n + (p[n] != '\0');
         }
+
         return sum;
 }
 
@@ -76,5 +79,6 @@ const struct learn_task *learn_task_find(const char *words)
                         best = &tasks[i];
                 }
         }
+
         return best;
 }

@@ -11,6 +11,7 @@ struct learn *learn_new(const struct learn_context *c)
         struct learn *l = calloc(1, sizeof *l);
         if (!l)
                 return NULL;
+
         l->c = *c;
         l->c.work = arena_str(&l->mem, c->work);
         l->c.home = arena_str(&l->mem, c->home);
@@ -19,6 +20,7 @@ struct learn *learn_new(const struct learn_context *c)
         l->c.entry = arena_str(&l->mem, c->entry);
         if (!l->mem.failed)
                 return l;
+
         learn_free(l);
         return NULL;
 }
@@ -73,6 +75,7 @@ static struct item *find(struct learn *l, const struct learn_access *a)
                     strcmp(b->method, a->method ? a->method : "") == 0)
                         return &l->v[i];
         }
+
         return NULL;
 }
 
@@ -119,10 +122,12 @@ static const char *behind_links(const struct learn *l, const struct learn_access
         bool path = a->kind == LEARN_READ || a->kind == LEARN_WRITE || a->kind == LEARN_RUN;
         if (!path || !leads(l, a->path, real) || strcmp(real, a->path) == 0)
                 return NULL;
+
         there.path = real;
         const char *kind = learn_is_sensitive(&there);
         if (kind || is_dot_path(l, &there))
                 return kind ? kind : "dot-path";
+
         bool ours = fold_inside(l->c.work, a->path) && leads(l, l->c.work, work);
         return ours && !fold_inside(work, real) && !group_is_system(real) ? "link-out" : NULL;
 }
@@ -158,20 +163,24 @@ static struct item *append(struct learn *l, const struct learn_access *a)
                 l->v = v;
                 l->cap = cap;
         }
+
         struct item *it = &l->v[l->n];
         *it = (struct item){ .a = *a, .sensitive = never(l, a), .odd = learn_has_odd_bytes(a->path) };
         if (!it->sensitive) {
                 it->sensitive = behind_links(l, a);
                 it->behind = it->sensitive != NULL;
         }
+
         if (it->odd && !it->sensitive)
                 it->sensitive = "odd-name";
+
         it->a.path = arena_str(&l->mem, a->path);
         it->a.method = arena_str(&l->mem, a->method ? a->method : "");
         it->a.program = arena_str(&l->mem, a->program ? a->program : "");
         it->a.with = NULL;
         if (l->mem.failed)
                 return NULL;
+
         l->n++;
         return it;
 }
@@ -187,6 +196,7 @@ static bool merge(struct learn *l, struct item *it, const struct learn_access *a
                 it->a.with = arena_str(&l->mem, a->with);
                 l->failed |= !it->a.with;
         }
+
         return news;
 }
 
@@ -204,17 +214,21 @@ bool learn_add(struct learn *l, const struct learn_access *a, unsigned run)
 {
         if (run >= LEARN_RUNS_MAX || !a->path || (a->kind <= LEARN_RUN && a->path[0] != '/'))
                 return false;
+
         struct item *it = find(l, a);
         if (!it)
                 it = append(l, a);
+
         if (!it)
                 return false;
+
         bool news = merge(l, it, a) || !(it->runs & (UINT64_C(1) << run));
         it->runs |= UINT64_C(1) << run;
         if (it->behind) {
                 add_real(l, a, run); /* `it` may have moved */
                 return false;
         }
+
         return news && !it->sensitive &&
                (it->a.on_host || a->kind == LEARN_WRITE || (a->kind == LEARN_NET && it->a.agreed));
 }

@@ -49,9 +49,11 @@ static void add_read(struct shape *s, const struct item *it, uint64_t runs)
         const char *path = it->a.path, *group = group_of_path(path);
         if (!it->a.on_host)
                 return;
+
         bool directory = look(s->l, path) == LEARN_DIRECTORY;
         if (directory && (it->narrowed || !fold_may_open(&s->l->c, path)))
                 return; /* looked at on the way to something, or too much to show */
+
         if (group)
                 use_group(s, group, runs);
         else if (group_is_system(path))
@@ -77,12 +79,14 @@ static bool is_typed(const struct learn *l, const char *path)
         size_t n = strlen(path);
         if (strncmp(path, "/bin/", 5) != 0 && strncmp(path, "/sbin/", 6) != 0)
                 return false;
+
         for (size_t i = 0; i < l->n; i++) {
                 const char *other = l->v[i].a.path;
                 if (l->v[i].a.kind == LEARN_RUN && strlen(other) == n + 4 && strncmp(other, "/usr", 4) == 0 &&
                     strcmp(other + 4, path) == 0)
                         return false;
         }
+
         return true;
 }
 
@@ -91,8 +95,10 @@ static void add_program(struct shape *s, const struct item *it, uint64_t runs)
         const char *group = group_of_program(it->a.path), *bare = group_bare_name(it->a.path);
         if (!it->a.on_host || look(s->l, it->a.path) == LEARN_DIRECTORY)
                 return;
+
         if (group)
                 use_group(s, group, runs);
+
         if (!group || !group_is_system(it->a.path)) /* one's own python3 is none of the system's */
                 nodes_add(&s->programs, bare && !is_typed(s->l, it->a.path) ? bare : it->a.path, runs, false);
 }
@@ -130,6 +136,7 @@ static void drop_system(struct shape *s)
                         s->programs.v[i] = s->programs.v[--s->programs.n];
                 else
                         i++;
+
         for (size_t i = 0; i < COUNT(groups); i++)
                 if (i != SYSTEM && (i != BUILD || s->group[SYSTEM]))
                         s->group[i] = 0;
@@ -150,8 +157,10 @@ static void gather(struct shape *s)
                 else if (it->a.kind == LEARN_RUN)
                         add_program(s, it, runs);
         }
+
         if (l->c.entry && group_of_program(l->c.entry))
                 use_group(s, group_of_program(l->c.entry), s->mask);
+
         fold_nodes(&l->c, &s->reads);
         struct learn_context plain = l->c; /* nobody's secrets lie among the programs of the system */
         plain.secrets = NULL;
@@ -160,6 +169,7 @@ static void gather(struct shape *s)
         drop_showing_edits(s);
         if (s->programs.n > PROGRAMS_MOST || s->system.n > SYSTEM_MOST)
                 s->group[SYSTEM] |= all_runs(&s->programs) | all_runs(&s->system);
+
         if (s->group[SYSTEM] || s->group[BUILD])
                 drop_system(s);
 }
@@ -186,13 +196,16 @@ static void except_it(void *to, const char *below)
         AUTO_BUF(token);
         if (learn_has_odd_bytes(below))
                 return;
+
         for (size_t i = 0; i < x->named.n; i++)
                 if (fold_inside(x->named.v[i].path, below))
                         return;
+
         policy_put_token(&token, below);
         x->out->failed |= token.failed;
         if (x->out->n + token.n > EXCEPTS_BYTES)
                 return;
+
         buf_printf(x->out, "%s%s", x->named.n ? " " : " except ", buf_str(&token));
         nodes_add(&x->named, below, 0, false);
 }
@@ -211,6 +224,7 @@ static void add_excepts(const struct shape *s, const char *dir, struct buf *out)
                         continue;
                 except_it(&x, it->a.path + strlen(dir) + 1);
         }
+
         for (size_t i = 0; i < COUNT(names); i++) {
                 AUTO_BUF(path);
                 buf_printf(&path, "%s/%s", dir, names[i]);
@@ -218,8 +232,10 @@ static void add_excepts(const struct shape *s, const char *dir, struct buf *out)
                 if (look(s->l, buf_str(&path)) != LEARN_NOTHING)
                         except_it(&x, names[i]);
         }
+
         if (s->l->c.secrets && !s->l->c.secrets(s->l->c.look_ctx, dir, except_it, &x))
                 out->failed = true;
+
         out->failed |= nodes_done(&x.named);
 }
 
@@ -254,15 +270,19 @@ static bool expected(const struct learn *l, const struct item *it, struct buf *o
         static const char *const words[] = {
                 [LEARN_READ] = "read", [LEARN_WRITE] = "write", [LEARN_RUN] = "run"
         };
+
         if (it->odd || it->behind) /* where a link leads has a line of its own */
                 return false;
+
         if (it->a.kind == LEARN_NET) {
                 buf_puts(out, "net ");
                 return net_effect(it, out);
         }
+
         bool file = it->a.kind == LEARN_READ || it->a.kind == LEARN_WRITE || it->a.kind == LEARN_RUN;
         if (!file || in_private_place(it->a.path) || group_is_system(it->a.path))
                 return false;
+
         buf_printf(out, "%s ", words[it->a.kind]);
         line_path(&l->c, it->a.path, out);
         return true;
@@ -283,6 +303,7 @@ static void expect_lines(const struct shape *s, struct learn_draft *d)
         (void) line_add(d, false, "expect deny read {home}/.ssh/id_ed25519");
         if (!reaches(l, "example.com"))
                 (void) line_add(d, false, "expect deny net GET https://example.com/");
+
         for (size_t i = 0; i < l->n && n < EXPECTS_MOST; i++) {
                 const struct item *it = &l->v[i];
                 AUTO_BUF(text);
@@ -309,13 +330,16 @@ void learn_draft(const struct learn *l, uint64_t mask, struct learn_draft *ret_d
         for (size_t i = 0; i < COUNT(groups); i++)
                 if (s.group[i])
                         line_seen(l, mask, d, line_add(d, true, "use %s", groups[i]), s.group[i]);
+
         path_lines(&s, d, "run", &s.programs);
         path_lines(&s, d, "read", &s.system);
         path_lines(&s, d, "read", &s.reads);
         if (l->c.edits)
                 path_lines(&s, d, "edit", &s.edits);
+
         if (l->c.nets)
                 net_lines(l, mask, d);
+
         expect_lines(&s, d);
         d->failed |= l->failed || l->mem.failed;
         d->failed |= nodes_done(&s.programs);

@@ -49,6 +49,7 @@ void learn_dummy(const char *name, const uint8_t seed[32], unsigned which, char 
         unsigned len = row < COUNT(shapes) ? shapes[row].len : 40;
         int at = snprintf(ret, LEARN_DUMMY_MAX, "%s", prefix);
         uint8_t block[32] = { 0 };
+
         for (unsigned i = 0; i < len; i++) {
                 if (i % sizeof block == 0) {
                         struct sha256 s;
@@ -61,5 +62,6 @@ void learn_dummy(const char *name, const uint8_t seed[32], unsigned which, char 
                 }
                 ret[at++] = letters[block[i % sizeof block] % strlen(letters)];
         }
+
         ret[at] = '\0';
 }

@@ -35,8 +35,10 @@ static void count_doors(struct learn_fit *f)
                 f->unknown += f->doors[i].use == LEARN_UNKNOWN;
                 f->not_judged += f->doors[i].use == LEARN_NOT_JUDGED;
         }
+
         if (!f->counted)
                 return;
+
         unsigned rest = f->doors_counted > f->used_counted ? f->doors_counted - f->used_counted : 0;
         f->used = f->used_counted;
         *(f->observed < need ? &f->unknown : &f->unused) = rest;
@@ -63,6 +65,7 @@ void learn_fit_judge(struct learn_fit *f)
                 r->recurs = f->runs >= need && recurs(f, r);
                 narrow |= r->recurs;
         }
+
         bool broad = f->unused >= thresholds[LEARN_UNUSED_DOORS].value;
         bool known = f->runs - f->failed >= need && f->unknown == 0;
         f->verdict = broad && narrow ? LEARN_BOTH

@@ -41,10 +41,13 @@ static void put_numbers(const struct learn_fit *f, struct buf *o)
                    f->counted ? " for files and programs" : "", f->used, f->unused);
         if (f->used + f->unused)
                 buf_printf(o, " (%u %%)", unused_percent(f));
+
         if (f->unknown)
                 buf_printf(o, ", %u not known of yet", f->unknown);
+
         if (f->not_judged)
                 buf_printf(o, ", %u of kinds that are not judged", f->not_judged);
+
         buf_puts(o, "\n  refusals  ");
         buf_fixed(o, per_run(f), 2);
         buf_puts(o, " a run\n");
@@ -76,10 +79,12 @@ static void put_unused(const struct learn_fit *f, struct buf *o)
 {
         if (!f->unused)
                 return;
+
         buf_printf(o, "Nobody used, in %u run%s on %u day%s:\n", f->runs, s(f->runs), f->days, s(f->days));
         for (size_t i = 0; i < f->door_count; i++)
                 if (f->doors[i].use == LEARN_UNUSED)
                         buf_printf(o, "  %s\n", f->doors[i].line);
+
         if (f->counted)
                 buf_printf(o, "  %u door%s; `cordon doctor POLICY` names them\n", f->unused, s(f->unused));
         else
@@ -105,6 +110,7 @@ static void put_narrow(const struct learn_fit *f, struct buf *o)
                         buf_puts(o, "Refused again and again in runs that failed:\n");
                 put_refusal(f, &f->refusals[i], o);
         }
+
         if (n)
                 put_command(o, f->file[0] ? "`cordon why -p " : "`cordon why", f->file,
                             " EFFECT` tells what such a line adds, `cordon learn -- COMMAND` "
@@ -142,6 +148,7 @@ void learn_widened_text(const struct learn_widened *w, struct buf *o)
                    s(w->runs));
         if (w->use_known)
                 buf_printf(o, ", used on %u", w->days_used);
+
         if (w->expired)
                 buf_printf(o, "; expired on %s: it is closed, take the line out", w->until);
         else if (w->days_left < 0)
@@ -149,6 +156,7 @@ void learn_widened_text(const struct learn_widened *w, struct buf *o)
         else
                 buf_printf(o, "; %lld day%s left, until %s", (long long) w->days_left,
                            s(w->days_left == 1 ? 1 : 0), w->until);
+
         buf_putc(o, '\n');
 }
 
@@ -158,12 +166,14 @@ void learn_fit_text(const struct learn_fit *f, struct buf *o)
         put_numbers(f, o);
         if (f->verdict == LEARN_TOO_FEW || f->unknown)
                 put_few(f, o);
+
         put_unused(f, o);
         put_narrow(f, o);
         put_never(f, o);
         put_innocent(f, o);
         if (f->widened_count)
                 buf_puts(o, "Doors with an end, and wide ones:\n");
+
         for (size_t i = 0; i < f->widened_count; i++)
                 learn_widened_text(&f->widened[i], o);
 }
@@ -214,16 +224,20 @@ static void put_json_next(const struct learn_fit *f, struct buf *o)
         bool broad = f->verdict == LEARN_BROAD || f->verdict == LEARN_BOTH;
         bool narrow = f->verdict == LEARN_NARROW || f->verdict == LEARN_BOTH;
         AUTO_BUF(line);
+
         buf_puts(o, "\"next_steps\":[");
         if (broad) {
                 put_command(&line, f->counted ? "cordon doctor POLICY" : "cordon policy tighten --log -p ",
                             f->counted ? "" : f->file, "");
                 buf_json(o, span_str(buf_str(&line)));
         }
+
         if (narrow)
                 buf_printf(o, "%s\"cordon learn -- COMMAND\"", broad ? "," : "");
+
         if (f->verdict == LEARN_TOO_FEW)
                 buf_puts(o, "\"cordon run --observe all\"");
+
         buf_putc(o, ']');
         o->failed = o->failed || line.failed;
 }
@@ -253,6 +267,7 @@ void learn_fit_json(const struct learn_fit *f, struct buf *o)
                 first = false;
                 buf_json(o, span_str(f->doors[i].line));
         }
+
         buf_puts(o, "],\"refusals\":[");
         put_json_refusals(f, false, o);
         buf_puts(o, "],\"never_proposed\":[");
@@ -262,6 +277,7 @@ void learn_fit_json(const struct learn_fit *f, struct buf *o)
                 buf_puts(o, i ? "," : "");
                 widened_json(&f->widened[i], o);
         }
+
         buf_puts(o, "],");
         put_json_next(f, o);
         buf_putc(o, '}');

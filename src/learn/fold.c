@@ -45,6 +45,7 @@ void nodes_add(struct nodes *s, const char *path, uint64_t runs, bool directory)
                         s->v[i].directory |= directory;
                         return;
                 }
+
         if (s->n == s->cap) {
                 size_t cap = s->cap ? 2 * s->cap : 32;
                 struct node *v = realloc(s->v, cap * sizeof *v);
@@ -55,11 +56,13 @@ void nodes_add(struct nodes *s, const char *path, uint64_t runs, bool directory)
                 s->v = v;
                 s->cap = cap;
         }
+
         char *copy = arena_str(&s->mem, path);
         if (!copy) {
                 s->failed = true;
                 return;
         }
+
         s->v[s->n++] = (struct node){ copy, runs, directory };
 }
 
@@ -112,10 +115,13 @@ static bool hides_secret(const struct learn_context *c, struct nodes *s, const c
         for (size_t i = 0; i < s->shut_count; i++)
                 if (strcmp(s->shut[i], dir) == 0)
                         return true;
+
         if (!c->secrets || (c->secrets(c->look_ctx, dir, count_one, &found) && found == 0))
                 return false;
+
         if (s->shut_count < COUNT(s->shut))
                 s->shut[s->shut_count++] = dir;
+
         return true;
 }
 
@@ -129,6 +135,7 @@ static bool fold_once(const struct learn_context *c, struct nodes *s)
                 drop_covered(s);
                 return !s->failed;
         }
+
         return false;
 }
 

@@ -49,6 +49,7 @@ const char *group_of_path(const char *path)
                     (!path[n] || path[n] == '/' || path[n] == '.' || (path[n] >= '0' && path[n] <= '9')))
                         return trees[i].group;
         }
+
         return NULL;
 }
 
@@ -64,11 +65,13 @@ const char *group_of_program(const char *path)
         const char *slash = strrchr(path, '/'), *name = plain_name(slash ? slash + 1 : path);
         if (group_of_path(path))
                 return group_of_path(path);
+
         for (size_t i = 0; i < COUNT(programs); i++) {
                 size_t n = strlen(programs[i].name);
                 if (strncmp(name, programs[i].name, n) == 0 && !name[n + strspn(name + n, "0123456789.-")])
                         return programs[i].group;
         }
+
         return NULL;
 }
 
@@ -87,6 +90,7 @@ bool group_is_system(const char *path)
         for (size_t i = 0; i < COUNT(roots); i++)
                 if (fold_inside(roots[i], path))
                         return true;
+
         return false;
 }
 

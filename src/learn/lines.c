@@ -14,10 +14,12 @@ static bool make_room(struct learn_draft *d)
 {
         if (d->n < d->cap)
                 return true;
+
         size_t cap = d->cap ? 2 * d->cap : 32;
         struct learn_line *v = realloc(d->v, cap * sizeof *v);
         if (!v)
                 return false;
+
         d->v = v;
         d->cap = cap;
         return true;
@@ -33,6 +35,7 @@ struct learn_line *line_add(struct learn_draft *d, bool door, const char *fmt, .
                 d->failed = true;
                 return NULL;
         }
+
         d->v[d->n] = (struct learn_line){ .text = text, .comment = "", .door = door };
         return &d->v[d->n++];
 }
@@ -45,6 +48,7 @@ void line_comment(struct learn_draft *d, struct learn_line *l, const char *fmt, 
         va_end(ap);
         if (text)
                 l->comment = text;
+
         d->failed |= !text;
 }
 
@@ -60,11 +64,14 @@ void line_path(const struct learn_context *c, const char *path, struct buf *out)
         static const char *const names[] = { "{work}", "{home}" };
         const char *const roots[] = { c->work, c->home };
         AUTO_BUF(token);
+
         for (size_t i = 0; i < COUNT(roots) && token.n == 0; i++)
                 if (strcmp(roots[i], "/") != 0 && fold_inside(roots[i], path))
                         buf_printf(&token, "%s%s", names[i], path + strlen(roots[i]));
+
         if (token.n == 0)
                 buf_puts(&token, path);
+
         policy_put_token(out, buf_str(&token));
         out->failed = out->failed || token.failed;
 }
@@ -128,6 +135,7 @@ static size_t token_end(struct span line, size_t i)
                 else if (quoted && line.p[i] == '"')
                         quoted = false;
         }
+
         return i < line.n ? i : line.n;
 }
 
@@ -197,16 +205,19 @@ int learn_split(struct span text, struct learn_draft *ret_draft, struct err *e)
         size_t i = 0;
         while (i < text.n && (blank(text.p[i]) || text.p[i] == '\n'))
                 i++;
+
         if (i < text.n && text.p[i] == '{') {
                 (void) err_set(e, ERR_POLICY, 0, "this policy is JSON, which has no lines to close");
                 return err_hint(e, "`cordon policy show FILE` makes door lines of it");
         }
+
         for (i = 0; i < text.n;) {
                 const uint8_t *end = memchr(text.p + i, '\n', text.n - i);
                 size_t n = end ? (size_t) (end - text.p) - i : text.n - i;
                 split_line(ret_draft, span_of(text.p + i, n));
                 i += n + 1;
         }
+
         return ret_draft->failed ? err_set(e, ERR_MEMORY, 0, "no memory") : 0;
 }
 
@@ -217,6 +228,7 @@ void line_seen(const struct learn *l, uint64_t mask, struct learn_draft *d, stru
         char *text = NULL, date[16];
         if (!line)
                 return;
+
         line->seen = bits(runs);
         if (total > 1 && line->seen == 1 && strncmp(line->text, "use ", 4) != 0) {
                 time_t t = (time_t) (l->c.now + WEEK_S);
@@ -229,6 +241,7 @@ void line_seen(const struct learn *l, uint64_t mask, struct learn_draft *d, stru
                 }
                 line->text = text;
         }
+
         line->keep = total > 1 && line->seen < total;
         line_comment(d, line, "seen %u/%u", line->seen, total);
 }

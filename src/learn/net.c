@@ -56,12 +56,15 @@ static const char *v4_kind(const uint8_t a[4])
                 { 0, 0, 0, "private" },        { 172, 16, 0xf0, "private" }, { 192, 168, 255, "private" },
                 { 100, 64, 0xc0, "private" },  { 198, 18, 0xfe, "private" },
         };
+
         static const uint8_t alibaba[4] = { 100, 100, 100, 200 };
         if (memcmp(a, alibaba, 4) == 0)
                 return "metadata";
+
         for (size_t i = 0; i < COUNT(ranges); i++)
                 if (a[0] == ranges[i].first && (a[1] & ranges[i].mask) == ranges[i].second)
                         return ranges[i].kind;
+
         return a[0] >= 224 ? "private" : NULL;
 }
 
@@ -94,17 +97,21 @@ static const char *name_kind(struct span host)
                 { "lan", "private" },
                 { "home.arpa", "private" },
         };
+
         size_t label = 0, dots = 0, longest = 0;
         for (size_t i = 0; i < COUNT(names); i++)
                 if (ends_in(host, names[i].tail))
                         return names[i].kind;
+
         for (size_t i = 0; i < host.n; i++) {
                 label = host.p[i] == '.' ? 0 : label + 1;
                 dots += host.p[i] == '.';
                 longest = label > longest ? label : longest;
         }
+
         if (longest > LABEL_MOST || host.n > HOST_MOST)
                 return "tunnel";
+
         return dots == 0 ? "private" : NULL; /* a name of this network alone */
 }
 
@@ -124,14 +131,18 @@ const char *net_sensitive(const char *dest)
         uint8_t a[16];
         char host[256];
         struct dest d = read_dest(dest);
+
         if (strchr(dest, ' '))
                 return "protocol"; /* "UDP to host:port": nothing that a door is for */
+
         if (!is_plain(dest) || d.host.n == 0 || d.host.n >= sizeof host)
                 return "odd-name";
+
         memcpy(host, d.host.p, d.host.n);
         host[d.host.n] = '\0';
         if (inet_pton(AF_INET, host, a) == 1)
                 return v4_kind(a);
+
         return inet_pton(AF_INET6, host, a) == 1 ? v6_kind(a) : name_kind(d.host);
 }
 
@@ -160,10 +171,12 @@ static bool is_tunnel(const struct learn *l, struct span host)
         size_t n = 0;
         if (under.n == host.n)
                 return false;
+
         for (size_t i = 0; i < l->n && n <= SIBLINGS_MOST; i++) {
                 struct span other = read_dest(l->v[i].a.path).host;
                 n += l->v[i].a.kind == LEARN_NET && span_eq(parent(other), under) && !names_host(l, i, other);
         }
+
         return n > SIBLINGS_MOST;
 }
 
@@ -186,6 +199,7 @@ bool net_is_told_better(const struct learn *l, const struct item *it)
                 if (l->v[i].a.kind == LEARN_NET && better && span_eq(other.host, d.host))
                         return true;
         }
+
         return false;
 }
 
@@ -201,13 +215,16 @@ bool net_effect(const struct item *it, struct buf *out)
         struct effect f;
         struct err e;
         AUTO_BUF(text);
+
         if (!d.port || !is_plain(it->a.path))
                 return false;
+
         buf_printf(&text, "net %s%s%s", it->a.method, it->a.method[0] ? " " : "", it->a.path);
         int bad = text.failed ? -1 : policy_effect_parse(buf_str(&text), &none, &f, &e);
         out->failed = out->failed || text.failed || (bad < 0 && e.code == ERR_MEMORY);
         if (bad < 0)
                 return false;
+
         policy_effect_done(&f);
         buf_puts(out, buf_str(&text) + strlen("net "));
         return true;
@@ -225,11 +242,13 @@ static bool destination(const struct learn *l, const struct item *it, struct buf
                 dest = buf_str(&place);
                 path = strchr(dest, '/');
         }
+
         const char *second = path ? strchr(path + 1, '/') : NULL;
         if (second)
                 buf_printf(out, "%.*s/**", (int) (second - dest), dest);
         else
                 buf_puts(out, dest);
+
         out->failed = out->failed || place.failed;
         return !out->failed;
 }
@@ -282,6 +301,7 @@ static uint64_t methods_of(const struct learn *l, uint64_t mask, const struct gr
                 if (!known)
                         buf_printf(out, " %s", it->a.method);
         }
+
         return runs;
 }
 

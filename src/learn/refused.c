@@ -14,11 +14,13 @@ static bool too_wide(const struct learn *l, const struct item *it, struct buf *o
 {
         if (it->a.kind != LEARN_WRITE || it->sensitive)
                 return false;
+
         struct arena mem = { 0 };
         char *dir = arena_str(&mem, it->a.path);
         while (dir && strcmp(dir, "/") != 0 &&
                (!l->c.look || l->c.look(l->c.look_ctx, dir) != LEARN_DIRECTORY))
                 dir = fold_parent(&mem, dir);
+
         bool wide = dir && !fold_may_open(&l->c, dir);
         out->failed = out->failed || mem.failed;
         arena_done(&mem);
@@ -46,6 +48,7 @@ static void one(const struct item *it, const char *why, bool json, struct buf *o
                            str_inert(span_str(it->a.program), program, sizeof program));
                 return;
         }
+
         buf_printf(out, "%s{\"reason\":\"%s\",\"kind\":\"%s\",\"what\":", out->n > 1 ? "," : "", why,
                    words[it->a.kind]);
         AUTO_BUF(what);
@@ -65,6 +68,7 @@ bool learn_refused_for(const struct learn *l, const char *why)
                 if (r && strcmp(r, why) == 0)
                         return true;
         }
+
         return false;
 }
 
@@ -73,13 +77,16 @@ void learn_refused(const struct learn *l, bool json, struct buf *out)
         AUTO_BUF(list);
         if (json)
                 buf_putc(&list, '[');
+
         for (size_t i = 0; i < l->n; i++) {
                 const char *why = reason(l, &l->v[i], &list);
                 if (why)
                         one(&l->v[i], why, json, &list);
         }
+
         if (json)
                 buf_putc(&list, ']');
+
         buf_puts(out, buf_str(&list));
         out->failed = out->failed || list.failed;
 }

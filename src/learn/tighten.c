@@ -14,6 +14,7 @@ static bool run_once(struct trial *t, struct learn_outcome *ret)
                 t->exhausted = true;
                 return false;
         }
+
         t->r->boxes++;
         learn_print(t->d, true, &text);
         *ret = (struct learn_outcome){ 0 };
@@ -21,6 +22,7 @@ static bool run_once(struct trial *t, struct learn_outcome *ret)
                 t->result = -1;
                 return false;
         }
+
         return true;
 }
 
@@ -31,9 +33,11 @@ bool trial_passes(struct trial *t)
         struct learn_outcome o;
         if (!run_once(t, &o) || !o.started || o.status != t->r->want)
                 return false;
+
         for (size_t i = 0; i < LEARN_STREAMS; i++)
                 if (t->prints_same[i] && memcmp(o.digest[i], t->base.digest[i], sizeof o.digest[i]) != 0)
                         return false;
+
         return true;
 }
 
@@ -57,6 +61,7 @@ static bool close_chunks(struct trial *t, size_t size)
                 for (size_t k = 0; k < n; k++)
                         t->d->v[chunk[k]].closed = false;
         }
+
         return any;
 }
 
@@ -76,6 +81,7 @@ static void close_all_that_can(struct trial *t)
                 if (size == 2)
                         break;
         }
+
         while (!t->exhausted && close_chunks(t, 1))
                 ;
 }
@@ -91,10 +97,13 @@ bool trial_base(struct trial *t)
         struct learn_outcome again = { 0 };
         if (!run_once(t, &t->base) || !t->base.started || t->base.status != t->r->want)
                 return false;
+
         if (!run_once(t, &again) || !again.started || again.status != t->r->want)
                 return false;
+
         for (size_t i = 0; i < LEARN_STREAMS; i++)
                 t->prints_same[i] = memcmp(again.digest[i], t->base.digest[i], sizeof again.digest[i]) == 0;
+
         return true;
 }
 
@@ -106,8 +115,10 @@ void trial_close(struct trial *t, unsigned runs, struct learn_result *ret)
                 t->result = err_set(t->e, ERR_MEMORY, 0, "no memory");
                 return;
         }
+
         for (size_t i = 0; i < d->n; i++)
                 was[i] = d->v[i].closed;
+
         close_all_that_can(t);
         ret->complete = !t->exhausted;
         t->exhausted = false;
@@ -115,11 +126,13 @@ void trial_close(struct trial *t, unsigned runs, struct learn_result *ret)
         ret->passed = true;
         for (unsigned i = 0; i < runs && ret->passed; i++)
                 ret->passed = trial_passes(t);
+
         if (!ret->passed && t->result == 0) {
                 reopen(d, was); /* a door is needed now and then: none is closed */
                 ret->complete = false;
                 ret->passed = true;
         }
+
         free(was);
 }
 

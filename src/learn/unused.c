@@ -21,13 +21,16 @@ static bool leads_to(const struct net_dest *n, const char *to)
         size_t len = colon ? (size_t) (colon - to) : 0, own = strlen(n->host);
         if (!colon || strtoul(colon + 1, NULL, 10) != n->port)
                 return false;
+
         if (to[0] == '[' && len > 2 && to[len - 1] == ']') {
                 to++;
                 len -= 2;
         }
+
         if (n->wildcard)
                 return len > own + 1 && to[len - own - 1] == '.' &&
                        strncmp(to + len - own, n->host, own) == 0;
+
         return len == own && strncmp(to, n->host, own) == 0;
 }
 
@@ -47,8 +50,10 @@ static enum learn_use judge_file(const struct door *d, const struct learn_eviden
         policy_door_line(d, &line);
         if (line.failed)
                 return LEARN_UNKNOWN;
+
         if (listed(ev->lines, ev->line_count, buf_str(&line)))
                 return LEARN_USED;
+
         return ev->observed < ev->need ? LEARN_UNKNOWN : LEARN_UNUSED;
 }
 
@@ -92,10 +97,12 @@ enum learn_use learn_line_use(const char *line, const struct learn_evidence *ev)
         bool seen[LEARN_USE__COUNT] = { false };
         if (p && policy_add_text(p, "line", span_str(line), &e) == 0)
                 c = policy_check(p, &at, &e);
+
         const struct door *d = c ? policy_doors(c, &n) : NULL;
         for (size_t i = 0; i < n; i++)
                 if (!comes_along(&d[i]))
                         seen[judge_door(&d[i], ev)] = true;
+
         policy_checked_free(c);
         policy_free(p);
         return seen[LEARN_USED]         ? LEARN_USED
@@ -120,6 +127,7 @@ int learn_replay(struct learn_draft *d, struct learn_runner *r, unsigned runs, s
         ret->last = t.base;
         for (unsigned i = 2; i < runs && ret->passed; i++)
                 ret->passed = trial_passes(&t);
+
         ret->complete = ret->passed;
         return t.result;
 }

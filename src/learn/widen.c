@@ -14,6 +14,7 @@ static int run_round(struct learn *l, struct learn_runner *r, unsigned run, stru
         learn_draft_done(&d);
         if (bad)
                 return err_set(e, ERR_MEMORY, 0, "no memory");
+
         ret->last = (struct learn_outcome){ 0 };
         r->boxes++;
         ret->rounds++;
@@ -42,6 +43,7 @@ static int widen_run(struct learn *l, struct learn_runner *r, unsigned run, stru
         struct learn_access work = { .kind = LEARN_READ, .path = l->c.work, .program = "", .on_host = true };
         if (l->c.blind)
                 (void) learn_add(l, &work, run);
+
         (void) same_draft(l, run, &before);
         unsigned most = r->budget ? r->budget : LEARN_BOXES_MAX;
         for (unsigned round = 0; round < LEARN_ROUNDS_MAX && r->boxes < most; round++) {
@@ -51,6 +53,7 @@ static int widen_run(struct learn *l, struct learn_runner *r, unsigned run, stru
                 if (!ret->last.started || (same && !ret->last.again))
                         break;
         }
+
         ret->runs_passed += ret->last.started && ret->last.status == r->want;
         return 0;
 }
@@ -121,9 +124,11 @@ int learn_widen(struct learn *l, struct learn_runner *r, struct learn_result *re
         for (unsigned i = 0; i < runs; i++)
                 if (widen_run(l, r, i, ret, e) < 0)
                         return -1;
+
         learn_draft(l, all, &ret->draft);
         if (ret->draft.failed)
                 return err_set(e, ERR_MEMORY, 0, "no memory");
+
         if (ret->runs_passed == 0)
                 return 0; /* what never passed is not offered, and nothing can be told from closing its doors
                            */
@@ -132,6 +137,7 @@ int learn_widen(struct learn *l, struct learn_runner *r, struct learn_result *re
         ret->last = t.base;
         if (!ret->passed)
                 return t.result;
+
         narrow(l, all, runs, &t, &ret->draft);
         trial_close(&t, 1, ret);
         return t.result;

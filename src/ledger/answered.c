@@ -41,6 +41,7 @@ static void add(struct answered *a, struct span id)
                 a->ids = more;
                 a->cap = cap;
         }
+
         a->ids[a->n++] = ledger_hash(id);
 }
 
@@ -63,8 +64,10 @@ static void list(struct answered *a, const struct ledger_log *l, uint64_t from)
                 for (unsigned k = 0; (parent = ledger_element(v.parents, k)).n > 0; k++)
                         add(a, parent);
         }
+
         if (a->n > 0)
                 qsort(a->ids, a->n, sizeof *a->ids, by_number);
+
         a->made = true;
         a->from = from;
 }
@@ -82,6 +85,7 @@ static bool search(const struct ledger_log *l, uint64_t from, struct span intent
                         if (span_eq(parent, intent))
                                 return true;
         }
+
         return false;
 }
 
@@ -95,8 +99,10 @@ bool answered_has(struct answered *a, const struct ledger_log *l, uint64_t index
 
         if (!a->made || from < a->from)
                 list(a, l, from);
+
         if (a->failed) /* slow, and right: an effect with an outcome is never reported as unknown */
                 return search(l, from, intent);
+
         return a->n > 0 && bsearch(&h, a->ids, a->n, sizeof *a->ids, by_number);
 }
 
@@ -109,6 +115,7 @@ bool answers_intent(const struct ledger_view *v)
                 if (dot && dot + 1 < parent.p + parent.n && dot[1] == 'q')
                         return true;
         }
+
         return false;
 }
 

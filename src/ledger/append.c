@@ -44,10 +44,12 @@ int head_get(struct span bytes, struct head *ret)
         if (bytes.n != HEAD_BYTES || memcmp(bytes.p, head_magic, sizeof head_magic) != 0 ||
             get_u32(bytes.p + 76) != crc32c(0, bytes.p, 76))
                 return -1;
+
         *ret = (struct head){ .seq = get_u32(bytes.p + 8),
                               .count = get_u64(bytes.p + 16),
                               .clock = get_u64(bytes.p + 24),
                               .end = get_u64(bytes.p + 32) };
+
         memcpy(ret->boot, bytes.p + 40, 36);
         return 0;
 }
@@ -63,6 +65,7 @@ struct ledger *ledger_open_at(int dir, const char *run, const char *source, stru
                 (void) ledger_cannot(e, "opening its head");
                 return NULL;
         }
+
         l->dir = TAKE_FD(own);
         l->head = TAKE_FD(head);
         l->segment = -1;
@@ -118,7 +121,9 @@ static int find_end(struct ledger *l, struct head *ret, struct err *e)
         bool fits = known && strncmp(h.boot, l->boot, sizeof h.boot) == 0 && segment_open(l, h.seq, e) == 0 &&
                     fstat(l->segment, &st) == 0 && (uint64_t) st.st_size == h.end &&
                     segment_is_last(l, h.seq);
+
         *ret = h;
+
         return fits ? 0 : ledger_recover(l, known ? &h : NULL, ret, e);
 }
 
@@ -127,6 +132,7 @@ static void put_frame(struct buf *out, const char *front, const struct kept *k, 
         char digits[24];
         int n = snprintf(digits, sizeof digits, "%llu", (unsigned long long) clock);
         size_t at = out->n;
+
         buf_add(out, "\0\0\0\0\0\0\0", FRAME_HEAD);
         buf_add(out, front, k->front);
         buf_add(out, digits, (size_t) n);
@@ -147,6 +153,7 @@ static int put_frames(struct ledger *l, struct buf *out, struct head *h, struct 
                 put_frame(out, l->kept.p + at + sizeof k, &k, h->clock);
                 at += sizeof k + k.front + k.back;
         }
+
         return out->failed ? err_set(e, ERR_MEMORY, 0, "no memory for the ledger") : 0;
 }
 
@@ -164,6 +171,7 @@ static int write_frames(struct ledger *l, const struct buf *out, struct head *h,
                 }
                 done += (size_t) n;
         }
+
         h->end += out->n;
         return 0;
 }
@@ -190,6 +198,7 @@ static int tell_loss(struct ledger *l, struct buf *out, struct head *h, struct e
         struct buf kept = l->kept;
         char id[LEDGER_ID_MAX];
         struct ledger_record r = ledger_record_of(LEDGER_GAP, LEDGER_CLAIM);
+
         r.bytes = l->lost;
         r.result = "bytes that no flush had covered were lost";
         l->kept = (struct buf){ 0 };
@@ -207,20 +216,26 @@ static int append_locked(struct ledger *l, struct err *e)
         AUTO_BUF(out);
         if (find_end(l, &h, e) < 0)
                 return -1;
+
         bool full = h.seq > 0 && h.end + l->kept.n > SEGMENT_MAX;
+
         /* What was durable in the new segment stands on all that is in the old one. */
         if (full && fdatasync(l->segment) < 0)
                 return ledger_cannot(e, "flushing a segment to the disk");
+
         if ((h.seq == 0 || full) && segment_make(l, &h, e) < 0)
                 return -1;
+
         const off_t before = (off_t) h.end;
         if ((l->lost > 0 && tell_loss(l, &out, &h, e) < 0) || put_frames(l, &out, &h, e) < 0 ||
             write_frames(l, &out, &h, e) < 0)
                 return -1;
+
         if (write_head(l, &h, e) < 0) { /* the next writer would count what is told here as not written */
                 (void) !ftruncate(l->segment, before);
                 return -1;
         }
+
         l->lost = 0;
         return 0;
 }
@@ -239,16 +254,19 @@ int ledger_flush(struct ledger *l, unsigned wait_ms, struct err *e)
 {
         if (l->kept.n == 0)
                 return 0;
+
         if (lock(l, wait_ms) < 0) {
                 if (errno == EBUSY)
                         return err_set(e, ERR_IO, EBUSY,
                                        "the ledger cannot be written: another writer holds it");
                 return ledger_cannot(e, "locking it");
         }
+
         int r = append_locked(l, e);
         unlock(l);
         if (r == 0)
                 l->kept.n = 0;
+
         return r;
 }
 
@@ -278,17 +296,21 @@ static int keep(struct ledger *l, const struct ledger_record *r, const char *id,
                                   .run = l->run,
                                   .time_us = microseconds(CLOCK_REALTIME),
                                   .mono_us = microseconds(CLOCK_MONOTONIC) };
+
         if (record_encode(r, &s, &front, &back, e) < 0)
                 return -1;
+
         struct kept k = { (uint32_t) front.n, (uint32_t) back.n, r->clock_seen };
         if (l->kept.n == 0)
                 l->oldest_ns = clock_mono_ns();
+
         size_t before = l->kept.n;
         buf_add(&l->kept, &k, sizeof k);
         buf_add(&l->kept, front.p, front.n);
         buf_add(&l->kept, back.p, back.n);
         if (!l->kept.failed)
                 return 0;
+
         l->kept.n = before;
         l->kept.failed = false;
         return err_set(e, ERR_MEMORY, 0, "no memory for a record");
@@ -309,8 +331,10 @@ int ledger_commit(struct ledger *l, size_t mark, struct err *e)
                                            "the ledger cannot be written: a flush to its disk failed")
                                  : -1;
         }
+
         if (l->segment < 0 || fdatasync(l->segment) == 0)
                 return 0;
+
         l->unsure = true;
         return ledger_cannot(e, "flushing it to the disk");
 }
@@ -321,21 +345,28 @@ int ledger_append(struct ledger *l, const struct ledger_record *r, bool durable,
         char id[LEDGER_ID_MAX];
         struct err ignored;
         size_t before = l->kept.n;
+
         if (r->name)
                 (void) snprintf(id, sizeof id, "%s.%s", l->run, r->name);
         else
                 next_id(l, id);
+
         if (keep(l, r, id, e) < 0)
                 return -1;
+
         if (durable && ledger_commit(l, before, e) < 0)
                 return -1;
+
         l->next += r->name == NULL;
         if (l->next == HARDWARE_FROM)
                 ledger_use_hardware();
+
         if (ret_id)
                 memcpy(ret_id, id, sizeof id);
+
         if (l->kept.n > KEPT_MAX)
                 (void) ledger_flush(l, 0, &ignored);
+
         return 0;
 }
 
@@ -344,6 +375,7 @@ void ledger_close(struct ledger *l)
         struct err ignored;
         if (!l)
                 return;
+
         (void) ledger_flush(l, 100, &ignored);
         fd_close(&l->segment);
         fd_close(&l->head);

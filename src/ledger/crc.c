@@ -62,8 +62,10 @@ __attribute__((target("sse4.2"))) static uint32_t by_hardware(uint32_t crc, cons
                 memcpy(&word, at, sizeof word);
                 c = _mm_crc32_u64(c, word);
         }
+
         for (; n > 0; n--, at++)
                 c = _mm_crc32_u8((uint32_t) c, *at);
+
         return (uint32_t) c;
 }
 
@@ -90,8 +92,10 @@ __attribute__((target(CRC_TARGET))) static uint32_t by_hardware(uint32_t crc, co
                 memcpy(&word, at, sizeof word);
                 crc = CRC_OF_8(crc, word);
         }
+
         for (; n > 0; n--, at++)
                 crc = CRC_OF_1(crc, *at);
+
         return crc;
 }
 

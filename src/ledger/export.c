@@ -62,12 +62,14 @@ static void list_attribute(struct buf *b, const char *key, struct span list)
         struct span one = ledger_element(list, 0);
         if (one.n == 0)
                 return;
+
         buf_printf(b, ",{\"key\":\"cordon.%s\",\"value\":{\"arrayValue\":{\"values\":[", key);
         for (unsigned i = 0; i < LEDGER_TOUCH__COUNT && (one = ledger_element(list, i)).n; i++) {
                 buf_printf(b, "%s{\"stringValue\":\"", i ? "," : "");
                 put_raw(b, one);
                 buf_puts(b, "\"}");
         }
+
         buf_puts(b, "]}}}");
 }
 
@@ -121,6 +123,7 @@ static void one_otlp(struct export *x, const struct ledger_view *v)
         if (out.n == 55)
                 buf_printf(&b, ",\"traceId\":\"%.32s\",\"spanId\":\"%.16s\"", (const char *) out.p + 3,
                            (const char *) out.p + 36);
+
         buf_putc(&b, '}');
         say(x, &b);
 }
@@ -157,6 +160,7 @@ static void one_ocsf(struct export *x, const struct ledger_view *v)
         size_t c = 0, n = sizeof classes / sizeof *classes;
         while (c < n && !span_is(v->kind, classes[c].kind))
                 c++;
+
         int category = c < n ? classes[c].category : 6, class_uid = c < n ? classes[c].class_uid : 6003,
             activity = c < n ? classes[c].activity : 99;
         bool denied = span_is(v->phase, "denied");
@@ -195,6 +199,7 @@ static int by_name(const void *pa, const void *pb)
                 if (d || x[i].n != y[i].n)
                         return d ? d : x[i].n < y[i].n ? -1 : 1;
         }
+
         return 0;
 }
 
@@ -220,6 +225,7 @@ static size_t count_all(const struct export *x, struct counter *c, size_t most)
                 c[k].bytes += v.bytes > 0 && !nothing ? (uint64_t) v.bytes : 0;
                 c[k].cost += v.cost > 0 ? (uint64_t) v.cost : 0;
         }
+
         qsort(c, n, sizeof *c, by_name);
         return n;
 }
@@ -239,6 +245,7 @@ static void put_metric(struct export *x, const struct counter *c, size_t n, cons
                            (const char *) (c[i].reach.n ? c[i].reach.p : (const uint8_t *) ""),
                            (unsigned long long) value);
         }
+
         say(x, &b);
 }
 
@@ -249,6 +256,7 @@ static void as_prometheus(struct export *x)
         x->failed |= !c;
         if (!c)
                 return;
+
         size_t n = count_all(x, c, MOST);
         put_metric(x, c, n, "effects", "Effects in the ledger.", offsetof(struct counter, records));
         put_metric(x, c, n, "bytes", "Bytes that crossed.", offsetof(struct counter, bytes));
@@ -272,6 +280,7 @@ int ledger_export(const struct ledger_log *l, const char *format, const struct l
                         formats[i].run(&x);
                         return x.failed ? err_set(e, ERR_MEMORY, 0, "no memory for all of the records") : 0;
                 }
+
         (void) err_set(e, ERR_USAGE, 0, "there is no format %.40s", format);
         return err_hint(e, "jsonl, otlp, ocsf or prometheus");
 }

@@ -50,18 +50,24 @@ enum frame_state frame_next(struct span rest, struct frame *ret)
 {
         if (rest.n == 0)
                 return FRAME_END;
+
         if (rest.n < FRAME_HEAD)
                 return FRAME_TORN;
+
         uint32_t length = get_u32(rest.p), n = length & ~FRAME_PRUNED;
         if (!length_is_right(length))
                 return FRAME_BAD;
+
         if (rest.n - FRAME_HEAD < n)
                 return FRAME_TORN;
+
         if (get_u32(rest.p + 4) != frame_sum(length, rest.p + FRAME_HEAD, n))
                 return FRAME_BAD;
+
         *ret = (struct frame){ .payload = span_of(rest.p + FRAME_HEAD, n),
                                .size = FRAME_HEAD + n,
                                .pruned = length & FRAME_PRUNED };
+
         return FRAME_WHOLE;
 }
 
@@ -99,9 +105,11 @@ int segment_head_get(struct span bytes, struct segment_head *ret)
         if (bytes.n < SEGMENT_HEAD || memcmp(bytes.p, magic, sizeof magic) != 0 ||
             get_u32(bytes.p + 36) != crc32c(0, bytes.p, 36))
                 return -1;
+
         *ret = (struct segment_head){ .seq = get_u32(bytes.p + 8),
                                       .first = get_u64(bytes.p + 16),
                                       .clock = get_u64(bytes.p + 24) };
+
         return 0;
 }
 

@@ -51,11 +51,13 @@ static bool map_grow(struct map *m)
         struct slot *more = calloc(old.cap ? 2 * old.cap : 1024, sizeof *more);
         if (!more)
                 return false;
+
         m->slots = more;
         m->cap = old.cap ? 2 * old.cap : 1024;
         for (size_t i = 0; i < old.cap; i++)
                 if (old.slots[i].key.p)
                         *slot_of(m, old.slots[i].key) = old.slots[i];
+
         free(old.slots);
         return true;
 }
@@ -84,9 +86,11 @@ static void add_edge(struct ledger_graph *g, int64_t cause, uint64_t effect, enu
 {
         if (cause < 0 || (uint64_t) cause == effect || g->failed)
                 return;
+
         for (size_t i = g->count; i > 0 && g->edges[i - 1].effect == effect; i--)
                 if (g->edges[i - 1].cause == (uint64_t) cause)
                         return; /* one link is enough */
+
         if (g->count == g->cap) {
                 size_t cap = g->cap ? 2 * g->cap : 1024;
                 struct ledger_edge *more = realloc(g->edges, cap * sizeof *more);
@@ -97,6 +101,7 @@ static void add_edge(struct ledger_graph *g, int64_t cause, uint64_t effect, enu
                 g->edges = more;
                 g->cap = cap;
         }
+
         g->edges[g->count++] = (struct ledger_edge){ (uint64_t) cause, effect, link };
 }
 
@@ -132,8 +137,10 @@ static void join_pipe(struct ledger_graph *g, int64_t other, uint64_t index, con
         struct ledger_view o;
         if (other < 0 || ledger_log_view(g->log, (uint64_t) other, &o) < 0 || span_eq(o.run, v->run))
                 return;
+
         if (is_input(v) == is_input(&o))
                 return;
+
         if (is_input(v))
                 add_edge(g, other, index, LINK_PIPE);
         else
@@ -159,6 +166,7 @@ static bool origin_told(const struct ledger_graph *g, const struct ledger_view *
                     span_eq(o.digest, v->digest))
                         return true;
         }
+
         return false;
 }
 
@@ -169,10 +177,12 @@ static int64_t bytes_from(const struct ledger_graph *g, const struct joins *j, u
         int64_t from = map_get(&j->bytes[own], digest);
         if (from >= 0)
                 return from;
+
         for (unsigned k = 0; k < g->log->ledgers; k++) { /* its own has none: it does not matter here */
                 int64_t other = map_get(&j->bytes[k], digest);
                 from = other > from ? other : from;
         }
+
         return from;
 }
 
@@ -182,6 +192,7 @@ static void join_trace(struct ledger_graph *g, const struct joins *j, uint64_t i
         struct span in = span_id(ledger_member(v->trace, "in"));
         unsigned own = log_from(g->log, i);
         int64_t at = map_get(&j->spans[own], in);
+
         add_edge(g, at, i, LINK_TRACE);
         for (unsigned k = 0; at < 0 && k < g->log->ledgers; k++)
                 if (k != own)
@@ -193,17 +204,21 @@ static void join(struct ledger_graph *g, struct joins *j, uint64_t i, const stru
         struct ledger_view o;
         struct span pipe = ledger_member(v->more, "pipe");
         bool bytes = has_content(v);
+
         if (pipe.n > 0 && (is_input(v) || is_output(v))) {
                 join_pipe(g, map_get(&j->pipes, pipe), i, v);
                 g->failed |= !map_set(&j->pipes, pipe, i);
         }
+
         if (is_input(v) && bytes && !origin_told(g, v)) {
                 int64_t from = bytes_from(g, j, log_from(g->log, i), v->digest);
                 if (from >= 0 && ledger_log_view(g->log, (uint64_t) from, &o) == 0 && !span_eq(o.run, v->run))
                         add_edge(g, from, i, LINK_BYTES);
         }
+
         if (is_output(v) && bytes)
                 g->failed |= !map_set(&j->bytes[log_from(g->log, i)], v->digest, i);
+
         join_trace(g, j, i, v);
 }
 
@@ -223,6 +238,7 @@ static void add_parent(struct ledger_graph *g, struct span id, uint64_t effect)
                 add_edge(g, at, effect, LINK_PARENT);
                 return;
         }
+
         for (at = map_get(&g->ids, id); at >= 0; at = g->twin && g->twin[at] ? (int64_t) g->twin[at] - 1 : -1)
                 add_edge(g, at, effect, LINK_PARENT);
 }
@@ -242,8 +258,10 @@ static void add_record(struct ledger_graph *g, struct joins *j, uint64_t i)
         struct span parent;
         if (ledger_log_view(g->log, i, &v) < 0)
                 return;
+
         for (unsigned n = 0; n < LEDGER_PARENTS_MAX && (parent = ledger_element(v.parents, n)).n > 0; n++)
                 add_parent(g, parent, i);
+
         join(g, j, i, &v);
 }
 
@@ -265,6 +283,7 @@ static void read_ids(struct ledger_graph *g, struct joins *j)
                 g->twin = calloc(count + 1, sizeof *g->twin);
                 g->failed = !g->twin;
         }
+
         for (uint64_t i = 0; !g->failed && i < count; i++) {
                 struct ledger_view v;
                 if (ledger_log_view(g->log, i, &v) < 0)
@@ -285,19 +304,25 @@ struct ledger_graph *ledger_graph_new(const struct ledger_log *l, struct err *e)
         struct joins j = { 0 };
         if (g)
                 g->log = l;
+
         if (g)
                 read_ids(g, &j);
+
         if (g && l->edges)
                 take_edges(g);
+
         for (uint64_t i = 0; g && !l->edges && !g->failed && i < ledger_log_count(l); i++)
                 add_record(g, &j, i);
+
         for (unsigned k = 0; k < LEDGERS_MAX; k++) {
                 free(j.bytes[k].slots);
                 free(j.spans[k].slots);
         }
+
         free(j.pipes.slots);
         if (g && !g->failed)
                 return g;
+
         ledger_graph_free(g);
         (void) err_set(e, ERR_MEMORY, 0, "no memory for the graph");
         return NULL;
@@ -333,6 +358,7 @@ int64_t ledger_graph_find(const struct ledger_graph *g, const char *id, struct e
         unsigned matches = 0;
         if (exact >= 0)
                 return exact;
+
         for (uint64_t i = 0; id[0] && i < ledger_log_count(g->log); i++) {
                 struct ledger_view v;
                 if (ledger_log_view(g->log, i, &v) == 0 && span_starts(v.id, id)) {
@@ -340,17 +366,21 @@ int64_t ledger_graph_find(const struct ledger_graph *g, const char *id, struct e
                         matches++;
                 }
         }
+
         if (matches == 1)
                 return found;
+
         if (matches == 0)
                 (void) err_set(e, ERR_GONE, 0, "the ledger has no record %.60s", id);
         else
                 (void) err_set(e, ERR_USAGE, 0, "%u records begin with %.60s: give more of the id", matches,
                                id);
+
         const char *dot = strchr(id, '.');
         if (matches == 0 && dot && map_has_run(g, span_of(id, (size_t) (dot - id))))
                 (void) err_hint(e, "`cordon log --run %.*s` lists what that run left", (int) (dot - id), id);
         else
                 (void) err_hint(e, "`cordon log` lists them");
+
         return -1;
 }

@@ -34,5 +34,6 @@ uint64_t ledger_hash(struct span s)
                 memcpy(&word, s.p + i, s.n - i < 8 ? s.n - i : 8);
                 h = fold(word ^ key[1], h ^ key[0]) + i;
         }
+
         return fold(h ^ key[1], key[0]);
 }

@@ -31,8 +31,10 @@ static int read_back(int fd, struct buf *out)
         ssize_t n;
         if (lseek(fd, 0, SEEK_SET) < 0)
                 return -1;
+
         while ((n = read(fd, chunk, sizeof chunk)) > 0)
                 buf_add(out, chunk, (size_t) n);
+
         return n < 0 ? -1 : 0;
 }
 
@@ -44,6 +46,7 @@ static int failed(int said, struct err *e)
         const char *colon = strstr(buf_str(&text), "error: ");
         if (text.n == 0 || !colon)
                 return err_set(e, ERR_IO, 0, "cordon-ledger ended without a word");
+
         size_t skip = (size_t) (colon - text.p) + 7;
         return err_set(e, ERR_IO, 0, "%.*s", n > skip ? (int) (n - skip) : 0, text.p + skip);
 }
@@ -53,12 +56,14 @@ int ledger_helper_do(const char *verb, const char *arg, struct span input, struc
         char path[PATH_MAX];
         if (host_program("cordon-ledger", path, sizeof path, e) < 0)
                 return -1;
+
         AUTO_FD(in, memfd_create("notes", MFD_CLOEXEC));
         AUTO_FD(answer, memfd_create("answer", MFD_CLOEXEC));
         AUTO_FD(said, memfd_create("said", MFD_CLOEXEC));
         if (in < 0 || answer < 0 || said < 0 || fd_write_all(in, input.p, input.n) < 0 ||
             lseek(in, 0, SEEK_SET) < 0)
                 return err_set(e, ERR_IO, errno, "no memory files: %s", strerror(errno));
+
         posix_spawn_file_actions_t actions;
         (void) posix_spawn_file_actions_init(&actions);
         (void) posix_spawn_file_actions_adddup2(&actions, in, 0);
@@ -72,15 +77,19 @@ int ledger_helper_do(const char *verb, const char *arg, struct span input, struc
         (void) posix_spawn_file_actions_destroy(&actions);
         if (sys != 0)
                 return err_set(e, ERR_EXEC, sys, "starting cordon-ledger: %s", strerror(sys));
+
         while ((sys = waitpid(pid, &status, 0) < 0 ? errno : 0) == EINTR)
                 ;
+
         if (sys != 0) /* never taken for a success */
                 return err_set(
                         e, ERR_IO, sys,
                         "how cordon-ledger ended cannot be known: SIGCHLD is ignored here, or somebody "
                         "else waited for it");
+
         if (!WIFEXITED(status) || WEXITSTATUS(status) != 0)
                 return failed(said, e);
+
         return out && read_back(answer, out) < 0 ? err_set(e, ERR_IO, errno, "reading cordon-ledger's answer")
                                                  : 0;
 }

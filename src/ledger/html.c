@@ -61,10 +61,12 @@ static bool add_node(struct page *p, uint64_t index)
 {
         if (node_of(p, index))
                 return false;
+
         if (p->count == NODES_MAX) {
                 p->cut = true;
                 return false;
         }
+
         p->nodes[p->count++] = (struct node){ .index = index };
         p->slot[index] = (uint16_t) p->count;
         return true;
@@ -78,6 +80,7 @@ static void gather(struct page *p)
         for (uint64_t i = p->first; i < ledger_log_count(p->log); i++)
                 if (log_view_of_run(p->log, i, p->run, &v))
                         (void) add_node(p, i);
+
         size_t own = p->count;
         for (int way = 0; way < 2;
              way++) { /* back from the run, then forward from it: never down another branch */
@@ -108,6 +111,7 @@ static void place(struct page *p)
                 if (!moved)
                         break;
         }
+
         for (size_t i = 0; i < p->count; i++)
                 for (size_t k = 0; k < i; k++)
                         p->nodes[i].row += p->nodes[k].layer == p->nodes[i].layer;
@@ -123,11 +127,13 @@ static bool is_told_otherwise(struct page *p, const struct ledger_edge *x)
         struct ledger_view cause, other;
         if (ledger_log_view(p->log, x->cause, &cause) < 0 || !span_is(cause.kind, "start"))
                 return false;
+
         for (size_t k = 0; k < p->edge_count; k++)
                 if (p->edges[k].effect == x->effect && p->edges[k].cause != x->cause &&
                     node_of(p, p->edges[k].cause) &&
                     ledger_log_view(p->log, p->edges[k].cause, &other) == 0 && span_eq(other.run, cause.run))
                         return true;
+
         return false;
 }
 
@@ -162,6 +168,7 @@ static void put_node(struct page *p, const struct node *n)
         struct ledger_view v;
         if (ledger_log_view(p->log, n->index, &v) < 0)
                 return;
+
         buf_printf(p->out, "<g class=\"node %s%s\" transform=\"translate(%d %d)\"><title>",
                    span_is(v.run, p->run) ? "own " : "", class_of(&v), left(n), top(n));
         put_text(p->out, v.id, LEDGER_ID_MAX);
@@ -175,6 +182,7 @@ static void put_node(struct page *p, const struct node *n)
         put_text(p->out, v.kind, 24);
         if (!span_eq(v.kind, v.phase))
                 buf_putc(p->out, ' ');
+
         put_text(p->out, span_eq(v.kind, v.phase) ? span_of(NULL, 0) : v.phase, 24);
         buf_puts(p->out, "</text><text x=\"10\" y=\"35\">");
         put_text(p->out, v.target.n ? v.target : v.door.n ? v.door : v.result, 34);
@@ -189,6 +197,7 @@ static void put_graph(struct page *p)
                 width = x > width ? x : width;
                 height = y > height ? y : height;
         }
+
         buf_printf(p->out,
                    "<div class=\"graph\"><svg xmlns=\"http://www.w3.org/2000/svg\" role=\"img\" "
                    "aria-label=\"causes and effects\" "
@@ -200,6 +209,7 @@ static void put_graph(struct page *p)
         put_edges(p);
         for (size_t i = 0; i < p->count; i++)
                 put_node(p, &p->nodes[i]);
+
         buf_puts(p->out, "</svg></div>\n");
         if (p->cut)
                 buf_printf(p->out, "<p>Only the first %d records are drawn. The table has all of them.</p>\n",
@@ -238,6 +248,7 @@ static void put_list(struct page *p, const char *name, bool (*belongs)(const str
                 put_text(p->out, v.result, 100);
                 buf_puts(p->out, "</dd>\n");
         }
+
         if (n > LIST_MAX)
                 buf_printf(p->out, "<dd>and %u more</dd>\n", n - LIST_MAX);
 }
@@ -274,6 +285,7 @@ static void put_head(struct page *p)
         if (end.json.n)
                 buf_printf(p->out, "<dt>Time</dt><dd>%.3f s</dd>\n",
                            (double) (end.time_us - start.time_us) / 1e6);
+
         put_list(p, "Limits", is_limit);
         put_list(p, "Doors", is_door);
         buf_puts(p->out, "</dl>\n");
@@ -289,10 +301,12 @@ static void put_filters(struct page *p)
         for (size_t i = 0; i < sizeof filters / sizeof *filters; i++)
                 buf_printf(p->out, "<label><input type=\"checkbox\" class=\"f-%s\" checked> %s</label>\n",
                            filters[i], filters[i]);
+
         buf_puts(p->out, "</fieldset>\n<style>");
         for (size_t i = 0; i < sizeof filters / sizeof *filters; i++)
                 buf_printf(p->out, "body:has(.f-%s:not(:checked)) tr.%s{display:none}", filters[i],
                            filters[i]);
+
         buf_puts(p->out, "</style>\n");
 }
 
@@ -308,6 +322,7 @@ static void put_row(struct page *p, const struct ledger_view *v, int64_t since_u
                         put_ledger(p, v);
                 buf_puts(p->out, "</td>");
         }
+
         buf_printf(p->out, v->bytes >= 0 ? "<td>%lld</td><td>" : "<td></td><td>", (long long) v->bytes);
         put_text(p->out, v->reach, 16);
         buf_puts(p->out, "</td><td>");
@@ -329,6 +344,7 @@ static void put_table(struct page *p)
                 since_us = since_us ? since_us : v.time_us;
                 put_row(p, &v, since_us);
         }
+
         buf_puts(p->out, "</tbody></table>\n");
 }
 
@@ -362,11 +378,13 @@ int ledger_html(const struct ledger_log *l, const char *which, struct buf *out, 
         struct ledger_graph *g = p ? ledger_graph_new(l, e) : NULL;
         if (!p)
                 return err_set(e, ERR_MEMORY, 0, "no memory for the page");
+
         if (!g || ledger_find_run(l, which, p->run, e) < 0) {
                 ledger_graph_free(g);
                 free(p);
                 return -1;
         }
+
         p->log = l;
         p->out = out;
         p->slot = calloc(ledger_log_count(l) + 1, sizeof *p->slot);
@@ -375,6 +393,7 @@ int ledger_html(const struct ledger_log *l, const char *which, struct buf *out, 
                 free(p);
                 return err_set(e, ERR_MEMORY, 0, "no memory for the page");
         }
+
         p->edges = ledger_graph_edges(g, &p->edge_count);
         gather(p);
         place(p);

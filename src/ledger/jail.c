@@ -43,6 +43,7 @@ static int close_files(int dir, int witness)
         long abi = syscall(SYS_landlock_create_ruleset, NULL, 0, LANDLOCK_CREATE_RULESET_VERSION);
         if (abi < 1)
                 return 0;
+
         const struct ruleset r = { .fs = known(abi), .net = NET_ALL, .scoped = SCOPES };
         const uint64_t own =
                 (READ_FILE | READ_DIR | WRITE_FILE | REMOVE_FILE | MAKE_DIR | MAKE_FILE | TRUNCATE) & r.fs;
@@ -55,6 +56,7 @@ static int close_files(int dir, int witness)
         if (set < 0 || leave(set, dir, own) < 0 || leave(set, witness, own) < 0 ||
             leave(set, boot, READ_FILE) < 0)
                 return -1;
+
         return (int) syscall(SYS_landlock_restrict_self, set, 0);
 }
 
@@ -91,13 +93,17 @@ int jail_close(int dir, bool seals, struct err *e)
         struct err ignored;
         AUTO_FD(up, dir >= 0 && seals ? openat(dir, "..", O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1);
         AUTO_FD(witness, up < 0 ? -1 : store_dir(up, "witness", &ignored));
+
         if (chdir("/") < 0 || prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0 ||
             (!calls_sanitized() && prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) < 0))
                 return failed(e, "give up what it does not need");
+
         (void) setrlimit(RLIMIT_CORE, &none);
         if (calls_sanitized())
                 return 0; /* for tests; it looks for leaks in files that would be closed */
+
         if (close_files(dir, witness) < 0)
                 return failed(e, "close other files");
+
         return close_calls() < 0 ? failed(e, "close other system calls") : 0;
 }

@@ -28,6 +28,7 @@ static int prepare(posix_spawn_file_actions_t *files, posix_spawnattr_t *how, in
         bad |= posix_spawn_file_actions_adddup2(files, line, LEDGER_LINE);
         for (int i = 0; i < 3; i++)
                 bad |= posix_spawn_file_actions_addopen(files, i, "/dev/null", O_RDWR, 0);
+
         return bad;
 }
 
@@ -38,6 +39,7 @@ pid_t ledger_writer_start(const char *run, const char *box, int line, struct err
         if (host_program("cordon-ledger", path, sizeof path, e) < 0 ||
             ledger_place(place, sizeof place, e) < 0)
                 return -1;
+
         (void) snprintf(of, sizeof of, "%s", run);
         (void) snprintf(in, sizeof in, "%s", box);
         char *const argv[] = { name, verb, place, of, in, NULL }, *const empty[] = { NULL };
@@ -55,5 +57,6 @@ pid_t ledger_writer_start(const char *run, const char *box, int line, struct err
         if (sys != 0)
                 return err_set(e, ERR_EXEC, sys, "the ledger's writer could not be started: %s",
                                strerror(sys));
+
         return pid;
 }

@@ -14,18 +14,22 @@ struct ledger_log *ledger_log_open(int dir, struct err *e)
         ledger_use_hardware();
         if (l)
                 l->answered = answered_new();
+
         if (l && last > 0)
                 l->segments = calloc((size_t) last, sizeof *l->segments);
+
         if (!l || !l->answered || last < 0 || (last > 0 && !l->segments)) {
                 ledger_log_free(l);
                 (void) err_set(e, ERR_IO, errno, "the ledger cannot be read: %s", strerror(errno));
                 return NULL;
         }
+
         if (log_map(l, dir, (uint32_t) last) < 0) {
                 ledger_log_free(l);
                 (void) err_set(e, ERR_MEMORY, 0, "out of memory for the ledger's records");
                 return NULL;
         }
+
         return l;
 }
 
@@ -33,8 +37,10 @@ void ledger_log_free(struct ledger_log *l)
 {
         if (!l)
                 return;
+
         for (size_t k = 0; k < l->segment_count; k++)
                 segment_unmap(l->segments[k].bytes);
+
         answered_free(l->answered);
         free(l->segments);
         free(l->at);
@@ -59,6 +65,7 @@ int ledger_log_view(const struct ledger_log *l, uint64_t index, struct ledger_vi
                 ret->lost_cause = l->marks[index] & RECORD_LOST_CAUSE;
                 ret->in_circle = l->marks[index] & RECORD_IN_CIRCLE;
         }
+
         return 0;
 }
 
@@ -93,13 +100,16 @@ uint64_t log_run_begin(const struct ledger_log *l, const char *run)
 
         if (l->ledgers)
                 return 0;
+
         while (i > 0 &&
                !(log_may_start(l, i - 1) && log_view_of_run(l, i - 1, run, &v) && span_is(v.kind, "start")))
                 i--;
+
         begin = i > 0 ? i - 1 : 0;
         for (unsigned n = 0; i > 1 && n < BEFORE_START; n++, i--)
                 if (log_view_of_run(l, i - 2, run, &v))
                         begin = i - 2;
+
         return begin;
 }
 
@@ -114,5 +124,6 @@ bool ledger_log_has_gap(const struct ledger_log *l, const char *run, uint64_t fi
                 began |= own;
                 gap |= began && !own && ledger_log_view(l, i, &v) < 0;
         }
+
         return false;
 }

@@ -22,6 +22,7 @@ static uint64_t walk(const struct ledger_log *l, struct log_segment *s, uint64_t
                 l->at[index++] = f.pruned ? span_of(NULL, 0) : f.payload;
                 at += f.size;
         }
+
         s->walked = true;
         return index;
 }
@@ -32,6 +33,7 @@ static void ensure(const struct ledger_log *l, uint64_t index)
         size_t k = l->segment_count;
         while (k > 0 && l->segments[k - 1].first > index)
                 k--;
+
         if (k == 0 || l->segments[k - 1].walked)
                 return;
 
@@ -66,6 +68,7 @@ static void place_segments(struct ledger_log *l)
                 least = s->first;
                 most = s->first + frames_at_most(s->bytes);
         }
+
         l->count = most;
 }
 
@@ -83,6 +86,7 @@ int log_map(struct ledger_log *l, int dir, uint32_t last)
                 s->first = h.first;
                 l->segment_count++;
         }
+
         place_segments(l);
         l->at = calloc(l->count + 1, sizeof *l->at);
         if (!l->at)
@@ -90,5 +94,6 @@ int log_map(struct ledger_log *l, int dir, uint32_t last)
 
         if (l->segment_count > 0) /* the number of records is known when the last segment was walked */
                 l->count = walk(l, &l->segments[l->segment_count - 1], l->count);
+
         return 0;
 }

@@ -43,6 +43,7 @@ static const char *judge(struct span keys, const struct ledger_note *n)
                 if (r > 0)
                         verdict = "good";
         }
+
         return verdict;
 }
 
@@ -54,13 +55,17 @@ static int check(const char *file, struct err *e)
         int r, fd = fd_open_named(AT_FDCWD, file, O_RDONLY);
         if (fd < 0 || read_all(fd, &keys) < 0 || read_all(0, &notes) < 0)
                 return err_set(e, ERR_IO, 0, "the keys or the notes cannot be read");
+
         if (jail_close(-1, false, e) < 0)
                 return -1;
+
         struct span rest = buf_span(&notes);
         while ((r = ledger_note_next(rest, &n, &rest)) == 1)
                 (void) printf("%llu %s\n", (unsigned long long) n.size, judge(buf_span(&keys), &n));
+
         if (r < 0)
                 (void) printf("0 bad\n");
+
         return fflush(stdout) == 0 ? 0 : -1;
 }
 
@@ -86,13 +91,17 @@ static int do_verb(int argc, char **argv, struct err *e)
                 const char *name;
                 int (*work)(int dir, struct err *e);
         } verbs[] = { { "seal", seal_run }, { "seal-once", seal_once }, { "rotate", seal_rotate } };
+
         for (size_t i = 0; argc == 3 && i < sizeof verbs / sizeof *verbs; i++)
                 if (strcmp(argv[1], verbs[i].name) == 0)
                         return in_dir(argv[2], verbs[i].work, e);
+
         if (argc == 3 && strcmp(argv[1], "check") == 0)
                 return check(argv[2], e);
+
         if (argc == 5 && strcmp(argv[1], "write") == 0)
                 return write_for(argv[2], argv[3], argv[4], e);
+
         return err_set(e, ERR_USAGE, 0,
                        "usage: cordon-ledger seal|seal-once|rotate DIR, write DIR RUN BOX, or check KEYS");
 }
@@ -103,10 +112,12 @@ int main(int argc, char **argv)
         (void) umask(077);
         (void) signal(SIGXFSZ, SIG_IGN); /* a file that may not grow is told: RLIMIT_FSIZE is the caller's */
         ledger_use_hardware();
+
         /* No file of settings, which the jail would refuse: what is used of libcrypto has none. */
         (void) OPENSSL_init_crypto(OPENSSL_INIT_NO_LOAD_CONFIG, NULL);
         int r = do_verb(argc, argv, &e);
         if (r < 0)
                 (void) fprintf(stderr, "cordon-ledger: error: %s\n", e.what);
+
         return r < 0;
 }

@@ -38,6 +38,7 @@ static bool make_room(struct ledger_log *l, const struct source *s, size_t n)
                 records += s[k].log->count;
                 maps += s[k].log->segment_count;
         }
+
         l->at = calloc(records + 1, sizeof *l->at);
         l->from = calloc(records + 1, sizeof *l->from);
         l->own_index = calloc(records + 1, sizeof *l->own_index);
@@ -56,9 +57,11 @@ static void take(struct ledger_log *l, const struct source *s, unsigned k)
                 l->from[l->count] = (uint8_t) k;
                 l->own_index[l->count] = (uint32_t) i;
         }
+
         for (size_t i = 0; i < s->log->segment_count; i++)
                 l->segments[l->segment_count++] =
                         s->log->segments[i]; /* walked: its place is of no use here */
+
         s->log->segment_count = 0;           /* they are ours now */
         l->ledgers = k + 1;
 }
@@ -77,11 +80,13 @@ static int rearrange(struct ledger_log *l, const uint32_t *order, struct err *e)
                 free(new.own_index);
                 return no_memory(e);
         }
+
         for (uint64_t n = 0; n < l->count; n++) {
                 new.at[n] = l->at[order[n]];
                 new.from[n] = l->from[order[n]];
                 new.own_index[n] = l->own_index[order[n]];
         }
+
         free(l->at);
         free(l->from);
         free(l->own_index);
@@ -101,8 +106,10 @@ static int keep_edges(struct ledger_log *l, const struct ordering *o, const uint
                 free(place);
                 return no_memory(e);
         }
+
         for (uint64_t n = 0; n < l->count; n++)
                 place[order[n]] = (uint32_t) n;
+
         for (size_t k = 0; k < o->edge_count; k++) {
                 struct ledger_edge x = o->edges[k];
                 x.cause = place[x.cause];
@@ -110,6 +117,7 @@ static int keep_edges(struct ledger_log *l, const struct ordering *o, const uint
                 if (x.link != LINK_BYTES || x.cause < x.effect)
                         l->edges[l->edge_count++] = x;
         }
+
         free(place);
         return 0;
 }
@@ -133,12 +141,14 @@ static int pass(struct ledger_log *l, bool last, uint32_t *order, uint8_t *circl
         struct ordering o = { .log = l, .bytes = last, .by_time = !last };
         if (!g)
                 return -1;
+
         o.edges = ledger_graph_edges(g, &o.edge_count);
         int r = ledger_order(&o, order, circle, e);
         if (r == 0 && last) {
                 r = keep_edges(l, &o, order, e);
                 mark(l, g, order, circle);
         }
+
         ledger_graph_free(g);
         return r < 0 ? -1 : rearrange(l, order, e);
 }
@@ -150,10 +160,12 @@ static int put_in_order(struct ledger_log *l, struct err *e)
         int r = order && circle ? 0 : no_memory(e);
         if (r == 0)
                 r = pass(l, false, order, circle, e);
+
         if (r == 0) {
                 memset(circle, 0, l->count + 1);
                 r = pass(l, true, order, circle, e);
         }
+
         free(order);
         free(circle);
         return r;
@@ -167,9 +179,11 @@ static int check(const struct source *s, size_t n, struct err *e)
                 if (k > 0 && strcmp(s[k - 1].name, s[k].name) == 0)
                         return err_set(e, ERR_USAGE, 0, "the ledger %.80s is given twice", s[k].name);
         }
+
         if (records > RECORDS_MAX)
                 return err_set(e, ERR_USAGE, 0, "these ledgers have %llu records, and %d can be read as one",
                                (unsigned long long) records, RECORDS_MAX);
+
         return 0;
 }
 
@@ -178,16 +192,20 @@ static struct ledger_log *merge(struct source *s, size_t count, struct err *e)
         qsort(s, count, sizeof *s, by_name); /* whoever gives them in another order gets the same */
         if (check(s, count, e) < 0)
                 return NULL;
+
         struct ledger_log *l = calloc(1, sizeof *l);
         if (!l || !make_room(l, s, count)) {
                 ledger_log_free(l);
                 (void) no_memory(e);
                 return NULL;
         }
+
         for (size_t k = 0; k < count; k++)
                 take(l, &s[k], (unsigned) k);
+
         if (put_in_order(l, e) == 0)
                 return l;
+
         ledger_log_free(l);
         return NULL;
 }
@@ -199,11 +217,14 @@ struct ledger_log *ledger_log_merge(struct ledger_log **logs, const char *const 
         struct ledger_log *l = NULL;
         for (size_t k = 0; k < count && k < LEDGERS_MAX; k++)
                 s[k] = (struct source){ logs[k], names[k] };
+
         if (count > 0 && count <= LEDGERS_MAX)
                 l = merge(s, count, e);
         else
                 (void) err_set(e, ERR_USAGE, 0, "up to %d ledgers can be read at once", LEDGERS_MAX);
+
         for (size_t k = 0; k < count; k++)
                 ledger_log_free(logs[k]);
+
         return l;
 }

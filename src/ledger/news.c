@@ -28,6 +28,7 @@ struct news news_begin(int dir)
         (void) snprintf(head, sizeof head, "/proc/self/fd/%d/head", dir);
         if (n.events >= 0 && inotify_add_watch(n.events, head, IN_MODIFY) < 0)
                 fd_close(&n.events);
+
         news_take(&n);
         return n;
 }
@@ -54,6 +55,7 @@ bool news_wait(const struct news *n, int wait_ms)
         struct pollfd p = { .fd = n->events, .events = POLLIN };
         if (n->events >= 0)
                 return poll(&p, 1, wait_ms) > 0;
+
         for (;; wait_ms -= NEWS_PAUSE_MS) {
                 uint8_t now[HEAD_BYTES];
                 read_head(n->dir, now);

@@ -29,24 +29,30 @@ int ledger_note_next(struct span text, struct ledger_note *ret, struct span *ret
         struct span rest = text, l;
         while (rest.n > 0 && rest.p[0] == '\n')
                 rest = span_of(rest.p + 1, rest.n - 1);
+
         if (rest.n == 0)
                 return 0;
+
         struct ledger_note n = { .text = rest };
         const uint8_t *begin = rest.p;
         if (head_lines(&rest, &n) < 0)
                 return -1;
+
         do /* extension lines, up to the empty one */
                 if (!ledger_note_line(&rest, &l))
                         return -1;
+
         while (l.n > 0);
         n.text = span_of(begin, (size_t) (rest.p - begin) - 1);
         n.signatures.p = rest.p;
         struct span more = rest;
         while (ledger_note_line(&more, &l) && span_starts(l, "\xe2\x80\x94 "))
                 rest = more;
+
         n.signatures.n = (size_t) (rest.p - n.signatures.p);
         if (n.signatures.n == 0)
                 return -1;
+
         n.whole = span_of(begin, (size_t) (rest.p - begin));
         *ret = n;
         *ret_rest = rest;

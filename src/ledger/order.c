@@ -45,12 +45,16 @@ static bool before(const struct work *w, uint32_t a, uint32_t b)
         const struct record_key *x = &w->keys[a], *y = &w->keys[b];
         int64_t x1 = w->o->by_time ? x->time_us : x->clock, y1 = w->o->by_time ? y->time_us : y->clock;
         int64_t x2 = w->o->by_time ? x->clock : x->time_us, y2 = w->o->by_time ? y->clock : y->time_us;
+
         if (x1 != y1)
                 return x1 < y1;
+
         if (x2 != y2)
                 return x2 < y2;
+
         if (log_from(l, a) != log_from(l, b))
                 return log_from(l, a) < log_from(l, b);
+
         return l->own_index[a] < l->own_index[b];
 }
 
@@ -72,8 +76,10 @@ static uint32_t heap_take(const struct work *w, struct heap *h)
                         break;
                 h->nodes[i] = h->nodes[k];
         }
+
         if (h->n > 0)
                 h->nodes[i] = last;
+
         return top;
 }
 
@@ -99,10 +105,13 @@ static void read_chains(struct work *w, uint32_t *written)
         uint32_t base[LEDGERS_MAX + 1] = { 0 };
         for (uint32_t i = 0; i < w->count; i++)
                 base[log_from(l, i) + 1]++;
+
         for (unsigned k = 0; k < LEDGERS_MAX; k++)
                 base[k + 1] += base[k];
+
         for (uint32_t i = 0; i < w->count; i++)
                 written[base[log_from(l, i)] + l->own_index[i]] = i;
+
         for (uint32_t n = 0; n < w->count; n++) {
                 bool more = n + 1 < w->count && log_from(l, written[n + 1]) == log_from(l, written[n]);
                 w->next[written[n]] = more ? written[n + 1] : NONE;
@@ -122,8 +131,10 @@ static void read_edges(struct work *w)
         for (size_t k = 0; k < o->edge_count; k++)
                 if (wanted(o, &o->edges[k]))
                         w->first[o->edges[k].cause + 2]++;
+
         for (size_t i = 2; i < (size_t) w->count + 2; i++)
                 w->first[i] += w->first[i - 1];
+
         for (size_t k = 0; k < o->edge_count; k++)
                 if (wanted(o, &o->edges[k])) {
                         uint32_t at = w->first[o->edges[k].cause + 1]++;
@@ -151,8 +162,10 @@ static void leave(struct work *w, struct tarjan *t, uint32_t i, uint8_t *ret_cir
         t->path_n--;
         if (t->path_n > 0 && t->low[i] < t->low[t->path[t->path_n - 1]])
                 t->low[t->path[t->path_n - 1]] = t->low[i];
+
         if (t->low[i] != t->number[i])
                 return;
+
         bool alone = t->stack[t->stack_n - 1] == i;
         for (uint32_t k = NONE; k != i;) {
                 k = t->stack[--t->stack_n];
@@ -184,8 +197,10 @@ static bool find_circles(struct work *w, uint8_t *ret_circle)
         uint32_t *all = calloc((size_t) w->count * 5 + 5, sizeof *all);
         size_t n = (size_t) w->count + 1;
         struct tarjan t = { .low = all };
+
         if (!all)
                 return false;
+
         t.number = all + n;
         t.edge = all + 2 * n;
         t.path = all + 3 * n;
@@ -194,6 +209,7 @@ static bool find_circles(struct work *w, uint8_t *ret_circle)
         for (uint32_t i = 0; i < w->count; i++)
                 if (t.number[i] == 0)
                         walk_from(w, &t, i, ret_circle);
+
         free(all);
         return true;
 }
@@ -225,6 +241,7 @@ static void place(struct work *w, uint32_t i)
         w->placed[i] = 1;
         if (w->next[i] != NONE && --w->rather[w->next[i]] == 0)
                 offer(w, w->next[i]);
+
         for (uint32_t k = w->first[i]; k < w->first[i + 1]; k++) {
                 uint32_t to = w->effects[k];
                 if (w->soft[k]) {
@@ -242,6 +259,7 @@ static void sort_all(struct work *w, uint32_t *ret_order)
         count_waits(w);
         for (uint32_t i = 0; i < w->count; i++)
                 offer(w, i);
+
         while (w->ready.n + w->could.n > 0) {
                 uint32_t i = heap_take(w, w->ready.n > 0 ? &w->ready : &w->could);
                 if (w->placed[i]) /* it stood in both */
@@ -295,8 +313,10 @@ int ledger_order(const struct ordering *o, uint32_t *ret_order, uint8_t *ret_cir
                 read_edges(&w);
                 fits = find_circles(&w, ret_circle);
         }
+
         if (fits)
                 sort_all(&w, ret_order);
+
         give_back(&w);
         return fits ? 0 : err_set(e, ERR_MEMORY, 0, "no memory for the order of the records");
 }

@@ -23,6 +23,7 @@ int ledger_dir_check(int dir, struct err *e)
         if (head < 0 || pread(head, magic, sizeof magic, 0) != sizeof magic ||
             memcmp(magic, "cordonH", 7) != 0 || magic[7] == '1')
                 return 0;
+
         (void) err_set(e, ERR_IO, EPROTONOSUPPORT,
                        "the ledger was written by a later cordon: its format is %c, and this one knows 1",
                        magic[7] > ' ' && magic[7] < 0x7f ? magic[7] : '?');
@@ -54,6 +55,7 @@ int ledger_dir_open(bool make, struct err *e)
                 (void) err_set(e, ERR_GONE, ENOENT, "there is no ledger in %s yet", path);
                 return err_hint(e, "`cordon run` writes it; CORDON_STATE names another place");
         }
+
         AUTO_FD(state, store_open(e));
         return state < 0 ? -1 : checked(store_dir(state, "ledger", e), e);
 }
@@ -64,6 +66,7 @@ int64_t ledger_last_segment(int dir)
         DIR *d = fd < 0 ? NULL : fdopendir(fd);
         if (!d)
                 return errno == ENOENT ? 0 : -1;
+
         (void) TAKE_FD(fd);
         int64_t last = 0;
         for (struct dirent *x; (x = readdir(d));) {
@@ -72,6 +75,7 @@ int64_t ledger_last_segment(int dir)
                 if (end == x->d_name + 8 && strcmp(end, ".seg") == 0 && n > last)
                         last = n;
         }
+
         (void) closedir(d);
         return last;
 }
@@ -88,6 +92,7 @@ int ledger_slurp(int dir, const char *name, struct buf *out)
         AUTO_FD(fd, openat(dir, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
         if (fd < 0)
                 return errno == ENOENT ? 0 : -1;
+
         char chunk[65536];
         for (ssize_t n; (n = read(fd, chunk, sizeof chunk)) != 0;) {
                 if (n < 0)
@@ -98,6 +103,7 @@ int ledger_slurp(int dir, const char *name, struct buf *out)
                 }
                 buf_add(out, chunk, (size_t) n);
         }
+
         return out->failed ? -1 : 0;
 }
 
@@ -106,10 +112,13 @@ int ledger_note_last(int dir, struct buf *text, struct ledger_note *ret)
         struct ledger_note n;
         struct span rest;
         int found = 0;
+
         if (ledger_slurp(dir, "checkpoints", text) < 0)
                 return -1;
+
         for (rest = buf_span(text); ledger_note_next(rest, &n, &rest) == 1; found = 1)
                 *ret = n;
+
         return found;
 }
 
@@ -118,15 +127,20 @@ int ledger_sealed_size(int dir, uint64_t *ret)
         AUTO_FD(fd, openat(dir, "checkpoints", O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
         struct stat st;
         char tail[4096];
+
         *ret = 0;
+
         if (fd < 0 && errno == ENOENT)
                 return 0;
+
         if (fd < 0 || fstat(fd, &st) < 0)
                 return -1;
+
         off_t from = st.st_size > (off_t) sizeof tail ? st.st_size - (off_t) sizeof tail : 0;
         ssize_t n = pread(fd, tail, sizeof tail, from);
         if (n < 0)
                 return -1;
+
         struct span rest = span_of(tail, (size_t) n);
         while (rest.n > 0) {
                 struct ledger_note note;
@@ -135,5 +149,6 @@ int ledger_sealed_size(int dir, uint64_t *ret)
                 else
                         rest = span_of(rest.p + 1, rest.n - 1); /* cut in the middle of a note: look on */
         }
+
         return 0;
 }

@@ -33,6 +33,7 @@ static void put_code(struct buf *out, const char *inert)
                         buf_printf(out, "\\x%02x", (unsigned) *c);
                 else
                         buf_putc(out, *c);
+
         buf_putc(out, '`');
 }
 
@@ -97,6 +98,7 @@ static void gather(struct story *s)
                         s->start = v;
                         s->has_start = true;
                 }
+
         s->begin_us = s->start.time_us;
         for (uint64_t at = 0; next_record(s, &at, &v);) {
                 uint64_t times = v.count > 0 ? (uint64_t) v.count : 1;
@@ -133,6 +135,7 @@ static size_t sum_up(struct story *s, choice *chosen, const char *reach, struct 
         struct ledger_view v;
         size_t n = 0;
         bool cut = false;
+
         for (uint64_t at = 0; next_record(s, &at, &v);) {
                 size_t i = 0;
                 if (!chosen(&v) || (reach && !span_is(v.reach, reach)))
@@ -147,8 +150,10 @@ static size_t sum_up(struct story *s, choice *chosen, const char *reach, struct 
                         rows[n++] = (struct row){ .v = v };
                 rows[i].times += v.count > 0 ? (uint64_t) v.count : 1;
         }
+
         if (cut)
                 buf_printf(s->out, "There are more than %d of these; the first are:\n\n", ROWS_MAX);
+
         return n;
 }
 
@@ -161,6 +166,7 @@ static void put_row(struct buf *out, const struct row *r)
         put_named(out, ": ", r->v.result);
         if (r->times > 1)
                 buf_printf(out, ", %llu times", (unsigned long long) r->times);
+
         buf_puts(out, r->v.unknown ? " (whether it happened is not known)\n" : "\n");
 }
 
@@ -202,6 +208,7 @@ static void put_summary(struct story *s)
         } else {
                 buf_puts(out, " and has no end in the ledger: it runs, or its keeper was killed");
         }
+
         buf_printf(out,
                    ". Refused: %llu. Reached beyond itself: %llu. Outcome unknown: %llu. Limits: %llu.\n",
                    (unsigned long long) s->refused, (unsigned long long) s->beyond,
@@ -209,6 +216,7 @@ static void put_summary(struct story *s)
         if (s->has_gap)
                 buf_puts(out,
                          "\nPayloads were pruned since: what stands here may not be all that happened.\n");
+
         buf_putc(out, '\n');
         put_named(out, "- Policy ", s->start.policy);
         put_named(out, "\n- Wall ", ledger_member(s->start.more, "wall"));
@@ -236,6 +244,7 @@ static void put_time_line(struct story *s)
                 put_named(s->out, ", id ", v.id);
                 buf_putc(s->out, '\n');
         }
+
         if (n > LINES_MAX)
                 buf_printf(s->out, "\nThere are %u more records, which are not listed.\n", n - LINES_MAX);
 }
@@ -248,6 +257,7 @@ static void put_through(struct story *s, struct row *rows)
                         { "named", "A named third party" },
                         { "tenant", "A tenant" },
                         { "self", "Nobody but this user" } };
+
         buf_puts(s->out, "\n## What got through, by whom it reached\n");
         for (size_t i = 0; i < sizeof reaches / sizeof *reaches; i++) {
                 buf_printf(s->out, "\n### %s\n\n", reaches[i].title);
@@ -263,6 +273,7 @@ static void put_walk(struct story *s, const char *id, struct err *e)
         unsigned n = 0;
         if (ledger_trace_in(s->log, s->graph, id, LEDGER_BACK, &walk, e) < 0)
                 return;
+
         const char *at = strchr(buf_str(&walk), '\n'); /* behind the effect itself */
         for (at = at ? at + 1 : ""; *at; n++) {
                 size_t len = strcspn(at, "\n"), skip = strspn(at, " ");
@@ -276,6 +287,7 @@ static void put_walk(struct story *s, const char *id, struct err *e)
                 }
                 at += len + (at[len] == '\n');
         }
+
         if (n > CAUSES_MAX + 1)
                 buf_printf(s->out, "  - and %u more\n", n - CAUSES_MAX - 1);
 }
@@ -296,8 +308,10 @@ static void put_causes(struct story *s, struct err *e)
                 buf_puts(s->out, " because of\n");
                 put_walk(s, ledger_plain(v.id, id, sizeof id), e);
         }
+
         if (n == 0)
                 buf_printf(s->out, "%s\n", s->has_gap ? none_left : "Nothing was refused.");
+
         if (n > REFUSALS_MAX)
                 buf_printf(s->out, "\nThe causes of %u more are not listed.\n", n - REFUSALS_MAX);
 }
@@ -313,6 +327,7 @@ static void put_questions(struct buf *out)
                 "Which line of the policy is to be changed?",
                 "What else will be changed, by whom, and by when?",
         };
+
         buf_puts(out,
                  "\n## Questions for people\n\nThe ledger knows what crossed and what was refused, not why "
                  "anybody wanted it.\n");
@@ -342,12 +357,15 @@ int ledger_postmortem(const struct ledger_log *l, const char *which, struct buf 
                 rows = calloc(ROWS_MAX, sizeof *rows);
                 r = rows ? 0 : err_set(e, ERR_MEMORY, 0, "no memory for the report");
         }
+
         if (r == 0 && !(s.graph = ledger_graph_new(l, e)))
                 r = -1;
+
         if (r == 0) {
                 gather(&s);
                 tell(&s, rows, e);
         }
+
         ledger_graph_free(s.graph);
         free(rows);
         return r;

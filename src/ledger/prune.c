@@ -34,9 +34,11 @@ static bool goes(const struct prune *p, const struct frame *f)
         if (f->pruned || ledger_view_parse(f->payload, &v) < 0 || v.time_us >= p->before_us ||
             (p->kind && !span_is(v.kind, p->kind)) || span_is(v.phase, "intent"))
                 return false;
+
         for (size_t i = 0; i < sizeof kept / sizeof *kept; i++)
                 if (span_is(v.kind, kept[i]))
                         return false;
+
         return true;
 }
 
@@ -54,10 +56,12 @@ static int rewrite_one(void *ctx, const struct scan_place *at, const struct fram
         uint8_t head[FRAME_HEAD], leaf[LEDGER_HASH];
         if (at->seq != p->seq)
                 return 1;
+
         if (!goes(p, f)) {
                 buf_add(p->out, f->payload.p - FRAME_HEAD, f->size);
                 return 0;
         }
+
         ledger_leaf_hash(f->payload, leaf);
         frame_head(head, leaf, sizeof leaf, true);
         buf_add(p->out, head, sizeof head);
@@ -74,6 +78,7 @@ static int replace_segment(int dir, uint32_t seq, const struct segment_head *h, 
         AUTO_FD(segments, store_dir(dir, "segments", e));
         if (segments < 0)
                 return -1;
+
         segment_head_put(head, h);
         segment_name(seq, name);
         AUTO_FD(fd, openat(segments, "pruned", O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0600));
@@ -82,6 +87,7 @@ static int replace_segment(int dir, uint32_t seq, const struct segment_head *h, 
             renameat(segments, "pruned", segments, name) < 0 || fsync(segments) < 0)
                 return err_set(e, ERR_IO, errno, "the segment %s cannot be written: %s", name,
                                strerror(errno));
+
         return 0;
 }
 
@@ -91,17 +97,20 @@ static int prune_segment(int dir, const struct prune *p, struct scan_place *at, 
         char name[16], path[32];
         uint8_t bytes[SEGMENT_HEAD];
         struct segment_head h;
+
         segment_name(at->seq, name);
         segment_path(at->seq, path);
         AUTO_FD(fd, openat(dir, path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC));
         if (fd < 0 || pread(fd, bytes, sizeof bytes, 0) != SEGMENT_HEAD ||
             segment_head_get(span_of(bytes, sizeof bytes), &h) < 0)
                 return err_set(e, ERR_IO, EUCLEAN, "the segment %s cannot be read", name);
+
         struct prune one = { .kind = p->kind, .before_us = p->before_us, .out = &frames, .seq = at->seq };
         enum scan_end end = ledger_scan(dir, at, rewrite_one, &one);
         if (end >= SCAN_BAD)
                 return err_set(e, ERR_IO, EUCLEAN, "the segment %s is damaged: nothing of it was pruned",
                                name);
+
         return one.touched ? replace_segment(dir, one.seq, &h, &frames, e) : 0;
 }
 
@@ -120,10 +129,13 @@ static int take_turn(int dir, struct err *e)
         AUTO_FD(segments, store_dir(dir, "segments", e));
         if (segments < 0)
                 return -1;
+
         if (flock(segments, LOCK_EX | LOCK_NB) == 0)
                 return TAKE_FD(segments);
+
         if (errno != EWOULDBLOCK)
                 return err_set(e, ERR_IO, errno, "the segments cannot be locked: %s", strerror(errno));
+
         (void) err_set(e, ERR_IO, EBUSY, "another `cordon log prune` is at work: nothing was pruned");
         return err_hint(e, "try again when it has ended");
 }
@@ -136,9 +148,11 @@ static int prune(struct ledger *l, const char *kind, int64_t before_us, uint64_t
                 (void) err_set(e, ERR_IO, EUCLEAN, "the ledger is damaged: nothing was pruned");
                 return err_hint(e, "`cordon log verify` tells where");
         }
+
         *ret_count = p.count;
         if (p.count == 0)
                 return 0;
+
         struct ledger_record r = ledger_record_of(LEDGER_PRUNE, LEDGER_HUMAN);
         r.count = (int64_t) p.count;
         r.target = kind ? kind : "every kind";
@@ -146,6 +160,7 @@ static int prune(struct ledger *l, const char *kind, int64_t before_us, uint64_t
         int64_t last = ledger_last_segment(l->dir);
         if (ledger_append(l, &r, true, NULL, e) < 0 || close_last_segment(l, e) < 0)
                 return -1;
+
         at = (struct scan_place){ .seq = 1 };
         for (int64_t seq = 1; seq <= last; seq++) {
                 uint64_t index = at.index;
@@ -153,6 +168,7 @@ static int prune(struct ledger *l, const char *kind, int64_t before_us, uint64_t
                 if (prune_segment(l->dir, &p, &at, e) < 0)
                         return -1;
         }
+
         return 0;
 }
 
@@ -180,6 +196,7 @@ static int put_aside(const char *place, const char *aside, struct err *e)
                         (void) renameat(old, "witness", old, "../witness/checkpoint");
                 return err_set(e, ERR_IO, sys, "the ledger cannot be put aside: %s", strerror(sys));
         }
+
         (void) renameat(old, "../witness/checkpoint", old, "witness");
         return 0;
 }
@@ -189,9 +206,11 @@ int ledger_restart(struct buf *ret_where, struct err *e)
         char place[4096], aside[4200];
         if (ledger_place(place, sizeof place, e) < 0)
                 return -1;
+
         (void) snprintf(aside, sizeof aside, "%s-%lld", place, (long long) clock_wall_s());
         if (put_aside(place, aside, e) < 0)
                 return -1;
+
         struct ledger *l = ledger_open("restart", "", e);
         struct ledger_record r = ledger_record_of(LEDGER_GAP, LEDGER_HUMAN);
         r.target = aside;

@@ -21,6 +21,7 @@ bool ledger_matches(const struct ledger_filter *f, const struct ledger_view *v)
              !(v->unknown && strcmp(f->kind, "unknown") == 0)) ||
             v->time_us < f->since_us)
                 return false;
+
         return !f->target || contains(span_str(ledger_plain(v->target, target, sizeof target)), f->target);
 }
 
@@ -47,29 +48,36 @@ static void put_what(struct buf *out, const struct ledger_view *v)
                 buf_putc(out, ' ');
                 text_put(out, v->door, 80);
         }
+
         if (v->target.n && !(v->door.n > v->target.n &&
                              memcmp(v->door.p + v->door.n - v->target.n, v->target.p, v->target.n) == 0)) {
                 buf_putc(out, ' ');
                 text_put(out, v->target, 160);
         }
+
         if (v->bytes >= 0)
                 buf_printf(out, " %lld bytes", (long long) v->bytes);
+
         if (v->count > 1)
                 buf_printf(out, " %lld times", (long long) v->count);
+
         if (v->result.n) {
                 buf_puts(out, ": ");
                 text_put(out, v->result, 120);
         }
+
         if (v->reach.n && !span_is(v->reach, "self")) {
                 buf_puts(out, " [reaches ");
                 text_put(out, v->reach, 16);
                 buf_putc(out, ']');
         }
+
         if (v->touches.n) {
                 buf_puts(out, " [touches ");
                 put_touched(out, v->touches);
                 buf_putc(out, ']');
         }
+
         text_marks(out, v);
 }
 
@@ -81,6 +89,7 @@ void ledger_line(const struct ledger_view *v, struct buf *out)
                 text_put(out, v->ledger, LEDGER_NAME_MAX);
                 buf_puts(out, "  ");
         }
+
         text_put(out, v->id, LEDGER_ID_MAX);
         buf_puts(out, "  ");
         text_put(out, v->kind, 24);
@@ -88,6 +97,7 @@ void ledger_line(const struct ledger_view *v, struct buf *out)
                 buf_putc(out, ' ');
                 text_put(out, v->phase, 24);
         }
+
         put_what(out, v);
 }
 
@@ -100,9 +110,11 @@ static uint32_t take_code(const uint8_t **p, const uint8_t *end)
                 ++*p;
                 return 0xfffd;
         }
+
         uint32_t c = more ? **p & (0x3fu >> more) : **p;
         for (unsigned k = 1; k <= more; k++)
                 c = c << 6 | ((*p)[k] & 0x3fu);
+
         *p += more + 1;
         return c;
 }
@@ -131,10 +143,12 @@ void ledger_json(const struct ledger_view *v, struct buf *out)
                 buf_puts(out, v->in_circle ? ",\"in_circle\":true" : "");
                 buf_puts(out, ",\"record\":");
         }
+
         if (v->ledger.n)
                 put_ascii(v->json, out);
         else
                 buf_add(out, v->json.p, v->json.n);
+
         buf_puts(out, v->ledger.n ? "}" : "");
 }
 
@@ -212,11 +226,14 @@ static struct reached *row_of(struct reached_table *t, const struct ledger_view 
                     span_eq(r->touches, v->touches) && span_eq(r->ledger, v->ledger))
                         return r;
         }
+
         if (t->n == ROWS_MAX)
                 return NULL;
+
         t->rows[t->n++] = (struct reached){
                 .reach = v->reach, .target = v->target, .touches = v->touches, .ledger = v->ledger
         };
+
         *slot = (uint16_t) t->n;
         return &t->rows[t->n - 1];
 }
@@ -259,10 +276,12 @@ static void reached_print(const struct reached *r, bool json, struct buf *out)
                            (long long) r->last_us);
                 return;
         }
+
         size_t before = out->n;
         text_put(out, r->reach, 16);
         for (size_t n = out->n - before; n < 7; n++)
                 buf_putc(out, ' ');
+
         buf_printf(out, " %6llu  ", (unsigned long long) r->effects);
         put_time(out, r->last_us);
         buf_puts(out, "  ");
@@ -270,11 +289,13 @@ static void reached_print(const struct reached *r, bool json, struct buf *out)
                 text_put(out, r->ledger, LEDGER_NAME_MAX);
                 buf_puts(out, "  ");
         }
+
         text_put(out, r->target, 160);
         if (r->touches.n) {
                 buf_puts(out, "  touches ");
                 put_touched(out, r->touches);
         }
+
         buf_putc(out, '\n');
 }
 
@@ -286,24 +307,30 @@ void ledger_reached(const struct ledger_log *l, bool json, struct buf *out)
                 out->failed = true; /* an empty list would say that nobody was reached */
                 return;
         }
+
         for (uint64_t i = 0; i < ledger_log_count(l); i++) {
                 struct ledger_view v;
                 if (ledger_log_view(l, i, &v) == 0 && counts(&v))
                         all &= reached_add(t, &v);
         }
+
         size_t n = t->n;
         if (n > 0)
                 qsort(t->rows, n, sizeof *t->rows, widest_first);
+
         if (!json)
                 buf_puts(out, n ? "REACH   EFFECTS LAST                      TARGET\n"
                                 : "No effect has reached anybody but yourself, or touched anything.\n");
+
         for (size_t i = 0; i < n; i++)
                 reached_print(&t->rows[i], json, out);
+
         if (!all)
                 buf_printf(out,
                            json ? "{\"more\":true}\n"
                                 : "There are more than %d targets: the rest is not listed.\n",
                            ROWS_MAX);
+
         free(t);
 }
 
@@ -315,6 +342,7 @@ static void nearest_box(const struct ledger_log *l, const char *which, char ret[
         unsigned best = STR_TOO_FAR;
         char name[80];
         struct ledger_view v;
+
         ret[0] = '\0';
         for (uint64_t i = ledger_log_count(l); i-- > 0;) {
                 if (!log_may_start(l, i) || ledger_log_view(l, i, &v) < 0 || !span_is(v.kind, "start") ||
@@ -336,8 +364,10 @@ static int no_run(const struct ledger_log *l, const char *which, struct err *e)
                 (void) err_set(e, ERR_GONE, 0, "the ledger has no run yet");
         else
                 (void) err_set(e, ERR_GONE, 0, "the ledger has no run %.60s", which);
+
         if (near[0] && which[0])
                 return err_hint(e, "did you mean %s?", str_inert(span_str(near), shown, sizeof shown));
+
         return err_hint(e, "`cordon log --kind start` lists the runs");
 }
 
@@ -359,10 +389,13 @@ int ledger_find_run(const struct ledger_log *l, const char *which, char ret_run[
                 if (exact || named)
                         return 0;
         }
+
         if (matches == 1)
                 return 0;
+
         if (matches == 0)
                 return no_run(l, which, e);
+
         (void) err_set(e, ERR_USAGE, 0, "%u runs begin with %.60s: give more of the id", matches, which);
         return err_hint(e, "`cordon log --kind start` lists the runs");
 }

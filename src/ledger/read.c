@@ -47,15 +47,19 @@ int segment_map(int dir, uint32_t seq, bool last, size_t from, struct span *ret)
         AUTO_FD(fd, openat(dir, path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
         if (fd < 0 || fstat(fd, &st) < 0)
                 return -1;
+
         if (!S_ISREG(st.st_mode)) { /* of a stranger's ledger: nobody waits for his pipe */
                 errno = EINVAL;
                 return -1;
         }
+
         if (last && st.st_size <= 2 * (off_t) SEGMENT_MAX)
                 return ledger_copy(fd, from, ret);
+
         void *p = st.st_size > 0 ? mmap(NULL, (size_t) st.st_size, PROT_READ, MAP_PRIVATE, fd, 0) : NULL;
         if (p == MAP_FAILED)
                 return -1;
+
         *ret = span_of(p, (size_t) st.st_size);
         return 0;
 }
@@ -72,21 +76,26 @@ static enum scan_end scan_segment(struct span all, bool last, struct scan_place 
         struct segment_head h;
         struct frame f;
         enum frame_state s;
+
         if (at->offset == 0) {
                 if (segment_head_get(all, &h) < 0 || h.seq != at->seq || h.first != at->index)
                         return SCAN_HEAD;
                 at->offset = SEGMENT_HEAD;
         }
+
         if (at->offset > all.n)
                 return SCAN_BAD;
+
         while ((s = frame_next(span_of(all.p + at->offset, all.n - at->offset), &f)) == FRAME_WHOLE) {
                 if (each(ctx, at, &f) != 0)
                         return SCAN_STOPPED;
                 at->offset += f.size;
                 at->index++;
         }
+
         if (s == FRAME_TORN && last && !frame_anywhere(span_of(all.p + at->offset, all.n - at->offset)))
                 return SCAN_TORN;
+
         return s == FRAME_END ? SCAN_WHOLE : SCAN_BAD;
 }
 
@@ -95,8 +104,10 @@ enum scan_end ledger_scan(int dir, struct scan_place *at, scan_each *each, void 
         int64_t last = ledger_last_segment(dir);
         if (last < 0)
                 return SCAN_UNREADABLE;
+
         if (at->seq == 0)
                 at->seq = 1;
+
         for (;; at->seq++, at->offset = 0) {
                 struct span all;
                 if ((int64_t) at->seq > last)

@@ -62,9 +62,11 @@ static void put_text(struct buf *out, const char *text)
                 buf_json(out, span_of(text, n));
                 return;
         }
+
         size_t k = TEXT_MAX - 80;
         while (k > 0 && ((uint8_t) text[k] & 0xc0) == 0x80)
                 k--;
+
         sha256_hex(span_of(text, n), hex);
         memcpy(cut, text, k);
         (void) snprintf(cut + k, sizeof cut - k, "...sha256:%s", hex);
@@ -91,12 +93,15 @@ static void put_number(struct buf *out, const char *key, int64_t v)
         char digits[24];
         size_t n = sizeof digits;
         uint64_t u = v < 0 ? 0 - (uint64_t) v : (uint64_t) v;
+
         put_key(out, key);
         do
                 digits[--n] = (char) ('0' + u % 10);
+
         while (u /= 10);
         if (v < 0)
                 digits[--n] = '-';
+
         buf_add(out, digits + n, sizeof digits - n);
 }
 
@@ -110,11 +115,13 @@ static void put_parents(struct buf *out, const struct ledger_record *r)
 {
         if (r->parent_count == 0)
                 return;
+
         put_key(out, "parents");
         for (unsigned i = 0; i < r->parent_count && i < LEDGER_PARENTS_MAX; i++) {
                 buf_putc(out, i ? ',' : '[');
                 put_text(out, r->parents[i]);
         }
+
         buf_putc(out, ']');
 }
 
@@ -132,8 +139,10 @@ static void put_more(struct buf *out, const struct ledger_record *r)
                 memmove(m + at + 1, m + at, (n++ - at) * sizeof *m);
                 m[at] = r->more[i];
         }
+
         if (n == 0)
                 return;
+
         put_key(out, "more");
         buf_putc(out, '{');
         for (unsigned i = 0; i < n; i++)
@@ -141,6 +150,7 @@ static void put_more(struct buf *out, const struct ledger_record *r)
                         put_field(out, m[i].key, m[i].text);
                 else
                         put_number(out, m[i].key, m[i].number);
+
         buf_putc(out, '}');
 }
 
@@ -148,11 +158,13 @@ static void put_touches(struct buf *out, const struct ledger_record *r)
 {
         if (!r->touches)
                 return;
+
         put_key(out, "touches");
         buf_putc(out, '[');
         for (unsigned i = 0, n = 0; i < LEDGER_TOUCH__COUNT; i++)
                 if (r->touches & 1u << i)
                         buf_printf(out, "%s\"%s\"", n++ ? "," : "", touches[i]);
+
         buf_putc(out, ']');
 }
 
@@ -160,6 +172,7 @@ static void put_trace(struct buf *out, const struct ledger_record *r)
 {
         if (!r->trace_in && !r->trace_out)
                 return;
+
         put_key(out, "trace");
         buf_putc(out, '{');
         put_field(out, "in", r->trace_in);
@@ -190,6 +203,7 @@ int record_encode(const struct ledger_record *r, const struct record_stamp *s, s
         put_field(back, "run", s->run);
         if (r->stage != LEDGER_STAGE_NONE)
                 put_field(back, "stage", stage_name(r->stage));
+
         put_field(back, "target", r->target);
         put_number(back, "time", s->time_us);
         put_touches(back, r);
@@ -197,12 +211,15 @@ int record_encode(const struct ledger_record *r, const struct record_stamp *s, s
         put_number(back, "v", RECORD_VERSION);
         if (r->writes)
                 put_number(back, "writes", 1);
+
         buf_putc(back, '}');
         if (front->failed || back->failed)
                 return err_set(e, ERR_MEMORY, 0, "no memory for a record");
+
         if (front->n + back->n + 32 > LEDGER_RECORD_MAX)
                 return err_set(e, ERR_USAGE, 0, "a record of %zu bytes is too long for the ledger",
                                front->n + back->n);
+
         return 0;
 }
 
@@ -216,6 +233,7 @@ static bool skip_string(struct scan *s, struct span *ret)
 {
         if (s->p == s->end || *s->p != '"')
                 return false;
+
         const uint8_t *begin = ++s->p;
         for (; s->p < s->end && *s->p != '"'; s->p++) {
                 if (*s->p < 0x20)
@@ -223,8 +241,10 @@ static bool skip_string(struct scan *s, struct span *ret)
                 if (*s->p == '\\' && ++s->p == s->end)
                         return false;
         }
+
         if (s->p == s->end)
                 return false;
+
         *ret = span_of(begin, (size_t) (s->p++ - begin));
         return true;
 }
@@ -238,14 +258,18 @@ static bool skip_literal(struct scan *s)
                         s->p += strlen(words[i]);
                         return true;
                 }
+
         const uint8_t *at = s->p;
         if (at < s->end && *at == '-')
                 at++;
+
         const uint8_t *first = at;
         while (at < s->end && *at >= '0' && *at <= '9')
                 at++;
+
         if (at == first || (at - first > 1 && *first == '0'))
                 return false;
+
         s->p = at; /* a fraction is left over, and nothing may be */
         return true;
 }
@@ -272,6 +296,7 @@ static bool skip_nested(struct scan *s)
                         return true;
                 }
         }
+
         return false;
 }
 
@@ -280,10 +305,13 @@ static bool skip_value(struct scan *s, struct span *ret)
         const uint8_t *begin = s->p;
         if (s->p == s->end)
                 return false;
+
         if (*s->p == '"')
                 return skip_string(s, ret);
+
         if (*s->p == '{' || *s->p == '[' ? !skip_nested(s) : !skip_literal(s))
                 return false;
+
         *ret = span_of(begin, (size_t) (s->p - begin));
         return true;
 }
@@ -364,10 +392,13 @@ static int64_t number_of(struct span s)
         static const int64_t most = 999999999999999999;
         int64_t v = 0;
         size_t sign = s.n > 0 && s.p[0] == '-';
+
         for (size_t i = sign; i < s.n && i - sign < 18 && s.p[i] >= '0' && s.p[i] <= '9'; i++)
                 v = v * 10 + (s.p[i] - '0');
+
         if (s.n - sign > 18 && v > 0)
                 v = most;
+
         return sign ? -v : v;
 }
 
@@ -384,12 +415,14 @@ int ledger_view_parse(struct span json, struct ledger_view *ret)
 {
         if (json.n == 0 || json.n > LEDGER_RECORD_MAX)
                 return -1;
+
         struct scan s = { json.p, json.p + json.n };
         struct ledger_view v = { .json = json, .bytes = -1, .cost = -1, .count = -1 };
         struct span last = { NULL, 0 }, key, value;
         size_t next = 0;
         if (!take(&s, '{'))
                 return -1;
+
         do {
                 if (!pair(&s, &key, &value) || (last.p && compare(last, key) >= 0))
                         return -1;
@@ -401,9 +434,11 @@ int ledger_view_parse(struct span json, struct ledger_view *ret)
                 else
                         v.strange += !is_known(key);
         } while (take(&s, ','));
+
         if (!take(&s, '}') || s.p != s.end || v.id.n == 0 || v.id.n >= LEDGER_ID_MAX || v.kind.n == 0 ||
             v.v < 1)
                 return -1;
+
         *ret = v;
         return 0;
 }
@@ -413,6 +448,7 @@ struct span ledger_member(struct span object, const char *key)
         struct span k, value;
         if (object.n == 0)
                 return span_of(NULL, 0);
+
         struct scan s = { object.p, object.p + object.n };
         if (take(&s, '{'))
                 do
@@ -421,6 +457,7 @@ struct span ledger_member(struct span object, const char *key)
                         else if (span_is(k, key))
                                 return value;
                 while (take(&s, ','));
+
         return span_of(NULL, 0);
 }
 
@@ -429,6 +466,7 @@ struct span ledger_element(struct span array, unsigned n)
         struct span value;
         if (array.n == 0)
                 return span_of(NULL, 0);
+
         struct scan s = { array.p, array.p + array.n };
         if (take(&s, '['))
                 do
@@ -437,6 +475,7 @@ struct span ledger_element(struct span array, unsigned n)
                         else if (n-- == 0)
                                 return value;
                 while (take(&s, ','));
+
         return span_of(NULL, 0);
 }
 
@@ -450,11 +489,13 @@ static size_t plain_unicode(const uint8_t *p, char out[4])
                 out[0] = (char) (v ? v : '?');
                 return 1;
         }
+
         if (v < 0x800) {
                 out[0] = (char) (0xc0 | v >> 6);
                 out[1] = (char) (0x80 | (v & 0x3f));
                 return 2;
         }
+
         out[0] = (char) (0xe0 | v >> 12);
         out[1] = (char) (0x80 | (v >> 6 & 0x3f));
         out[2] = (char) (0x80 | (v & 0x3f));
@@ -480,8 +521,10 @@ char *ledger_plain(struct span escaped, char *buf, size_t cap)
                         buf[n++] = k ? to[k - from] : (char) c;
                 }
         }
+
         if (cap > 0)
                 buf[n] = '\0';
+
         return buf;
 }
 

@@ -51,6 +51,7 @@ static enum frame_state walk(struct span all, struct head *h)
                 h->clock++;
                 note_clock(h, &f);
         }
+
         return s;
 }
 
@@ -61,10 +62,12 @@ static int put_aside(struct ledger *l, const struct head *h, struct span tail, s
         AUTO_FD(dir, store_dir(l->dir, "lost", e));
         if (dir < 0)
                 return -1;
+
         (void) snprintf(name, sizeof name, "%08u-%llu", h->seq, (unsigned long long) h->end);
         AUTO_FD(fd, openat(dir, name, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0600));
         if (fd < 0 || fd_write_all(fd, tail.p, tail.n) < 0 || fdatasync(fd) < 0 || fsync(dir) < 0)
                 return ledger_cannot(e, "putting aside what is cut");
+
         return 0;
 }
 
@@ -75,18 +78,25 @@ static int cut(struct ledger *l, const struct head *known, struct head *h, struc
         uint64_t sealed;
         if (ledger_sealed_size(l->dir, &sealed) < 0)
                 return in_vain(e);
+
         if (h->count < sealed)
                 return damaged(e, "records that a checkpoint covers are missing");
+
         if (known && same_boot && h->count < known->count)
                 return damaged(e, "records are missing at its end");
+
         if (tail.n == 0)
                 return 0;
+
         if (same_boot && frame_anywhere(tail))
                 return damaged(e, "a record in its last segment is not what was written");
+
         if (!same_boot && put_aside(l, h, tail, e) < 0)
                 return -1;
+
         if (ftruncate(l->segment, (off_t) h->end) < 0)
                 return in_vain(e);
+
         l->lost += same_boot ? 0 : (int64_t) tail.n;
         return 0;
 }
@@ -98,12 +108,14 @@ static int begin_at(const struct ledger *l, const struct head *known, struct spa
         struct segment_head s;
         if (segment_head_get(all, &s) < 0 || s.seq != h->seq)
                 return damaged(e, "the head of its last segment is not what was written");
+
         bool believed = known && known->seq == h->seq &&
                         strncmp(known->boot, l->boot, sizeof known->boot) == 0 && known->end <= all.n;
         if (believed)
                 *h = *known;
         else
                 *h = (struct head){ .seq = h->seq, .count = s.first, .clock = s.clock, .end = SEGMENT_HEAD };
+
         return 0;
 }
 
@@ -115,28 +127,36 @@ int ledger_recover(struct ledger *l, const struct head *known, struct head *ret,
         uint64_t sealed = 0;
         if (last < 0 || (last == 0 && ledger_sealed_size(l->dir, &sealed) < 0))
                 return in_vain(e);
+
         if (last == 0 && (known || sealed > 0))
                 return damaged(e, "its segments are missing");
+
         *ret = h;
         if (last == 0)
                 return 0;
+
         h.seq = (uint32_t) last;
         if (known && known->seq > h.seq)
                 return damaged(e, "its last segment is missing");
+
         if (segment_open(l, h.seq, e) < 0 || fstat(l->segment, &st) < 0)
                 return in_vain(e);
+
         size_t n = (size_t) st.st_size;
         if (n == 0)
                 return damaged(e, "its last segment is empty");
+
         void *p = mmap(NULL, n, PROT_READ, MAP_SHARED, l->segment, 0);
         if (p == MAP_FAILED)
                 return in_vain(e);
+
         struct span all = span_of(p, n);
         int r = begin_at(l, known, all, &h, e);
         if (r == 0) {
                 (void) walk(all, &h);
                 r = cut(l, known, &h, all, e);
         }
+
         (void) munmap(p, n);
         *ret = h;
         return r;

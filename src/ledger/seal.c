@@ -42,9 +42,11 @@ static struct settled size_now(int dir)
         int64_t last = ledger_last_segment(dir);
         if (last <= 0)
                 return (struct settled){ 0 };
+
         segment_path((uint32_t) last, path);
         if (fstatat(dir, path, &st, AT_SYMLINK_NOFOLLOW) < 0)
                 return (struct settled){ 0 };
+
         return (struct settled){ (uint32_t) last, (uint64_t) st.st_size };
 }
 
@@ -69,6 +71,7 @@ static int find_settled(struct sealer *s)
         struct flock f = { .l_type = F_RDLCK, .l_whence = SEEK_SET };
         struct settled told;
         AUTO_FD(head, openat(s->dir, "head", O_RDONLY | O_NOFOLLOW | O_CLOEXEC));
+
         for (int i = 0; i < SETTLES_MS; i++) {
                 if (head < 0 || fcntl(head, F_OFD_SETLK, &f) == 0) {
                         s->settled = size_now(s->dir);
@@ -78,6 +81,7 @@ static int find_settled(struct sealer *s)
                 }
                 (void) nanosleep(&pause, NULL);
         }
+
         (void) head_now(head, &s->settled);
         return -1;
 }
@@ -88,15 +92,18 @@ static int each_leaf(void *ctx, const struct scan_place *at, const struct frame 
         uint8_t leaf[LEDGER_HASH];
         if (at->index < s->tree.size)
                 return 0; /* on the way to where the last sealer stopped */
+
         bool settled = at->seq < s->settled.seq ||
                        (at->seq == s->settled.seq && at->offset + f->size <= s->settled.end);
         if (at->index >= s->covered && !settled)
                 return 1;
+
         frame_leaf(f, leaf);
         if (tiles_add(&s->tiles, at->index, leaf, s->e) < 0) {
                 s->failed = true;
                 return 1;
         }
+
         ledger_tree_add(&s->tree, leaf);
         return 0;
 }
@@ -106,35 +113,43 @@ static int resume(struct sealer *s)
         AUTO_BUF(text);
         struct ledger_note n;
         uint8_t root[LEDGER_HASH];
+
         /* What follows must continue the last checkpoint. */
         int found = ledger_note_last(s->dir, &text, &n);
         if (found < 0)
                 return err_set(s->e, ERR_IO, errno, "the ledger's checkpoints cannot be read");
+
         s->tree = (struct ledger_tree){ 0 };
         if (found == 0)
                 return tiles_cut(&s->tiles, 0, s->e);
+
         if (tiles_edge(&s->tiles, n.size, &s->tree) == 0) {
                 ledger_tree_root(&s->tree, root);
                 if (memcmp(root, n.root, sizeof root) == 0)
                         return tiles_cut(&s->tiles, n.size, s->e);
         }
+
         /* Tiles are only a copy: made again from the records, they must give the same root. */
         s->tree = (struct ledger_tree){ 0 };
         if (tiles_cut(&s->tiles, 0, s->e) < 0)
                 return -1;
+
         struct scan_place at = { 0 };
         s->covered = n.size; /* and nothing is settled yet: no further */
         (void) ledger_scan(s->dir, &at, each_leaf, s);
         if (s->failed)
                 return -1;
+
         if (s->tree.size < n.size)
                 return err_set(s->e, ERR_IO, EUCLEAN,
                                "the ledger is damaged: records that a checkpoint covers are missing");
+
         ledger_tree_root(&s->tree, root);
         s->at = at;
         if (memcmp(root, n.root, sizeof root) != 0)
                 return err_set(s->e, ERR_IO, EUCLEAN,
                                "the ledger is damaged: records do not match the last checkpoint");
+
         return 0;
 }
 
@@ -155,17 +170,21 @@ static int append_note(int dir, struct span note, struct err *e)
         AUTO_BUF(text);
         struct ledger_note n;
         struct span rest;
+
         if (fd < 0 || ledger_slurp(dir, "checkpoints", &text) < 0)
                 return err_set(e, ERR_IO, errno, "the ledger's checkpoints cannot be written: %s",
                                strerror(errno));
+
         off_t end = 0;
         for (rest = buf_span(&text); ledger_note_next(rest, &n, &rest) == 1;)
                 end = (off_t) (rest.p - (const uint8_t *) text.p);
+
         if (ftruncate(fd, end) < 0 || lseek(fd, end, SEEK_SET) < 0 ||
             (end > 0 && fd_write_all(fd, "\n", 1) < 0) || fd_write_all(fd, note.p, note.n) < 0 ||
             fdatasync(fd) < 0)
                 return err_set(e, ERR_IO, errno, "the ledger's checkpoints cannot be written: %s",
                                strerror(errno));
+
         return 0;
 }
 
@@ -186,6 +205,7 @@ static void tell_witness(int dir, struct span note)
         AUTO_FD(fd, witness < 0 ? -1
                                 : openat(witness, "new",
                                          O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0600));
+
         if (fd >= 0 && fd_write_all(fd, note.p, note.n) == 0)
                 (void) renameat(witness, "new", witness, "checkpoint");
 }
@@ -203,8 +223,10 @@ static int sign_checkpoint(struct sealer *s, const struct key *also)
         if (key_sign_note(&s->key, span_of(note.p, text), &note, s->e) < 0 ||
             (also && key_sign_note(also, span_of(note.p, text), &note, s->e) < 0) || note.failed)
                 return -1;
+
         if (append_note(s->dir, buf_span(&note), s->e) < 0)
                 return -1;
+
         tell_witness(s->dir, buf_span(&note));
         return 0;
 }
@@ -215,6 +237,7 @@ static int seal(struct sealer *s, const struct key *also)
         uint64_t before = s->tree.size, sealed;
         if (ledger_sealed_size(s->dir, &sealed) < 0)
                 return err_set(s->e, ERR_IO, errno, "the ledger's checkpoints cannot be read");
+
         AUTO_FD(still, find_settled(s));
         if (ledger_scan(s->dir, &s->at, each_leaf, s) >= SCAN_BAD) {
                 s->at = (struct scan_place){
@@ -222,15 +245,20 @@ static int seal(struct sealer *s, const struct key *also)
                 }; /* a segment was pruned under us: its frames lie elsewhere now */
                 (void) ledger_scan(s->dir, &s->at, each_leaf, s);
         }
+
         fd_close(&still);
         if (s->failed)
                 return -1;
+
         if (s->tree.size == before && s->tree.size == sealed && !also)
                 return 0;
+
         if (s->tree.size == 0)
                 return 0;
+
         if (flush_segment(s) < 0 || tiles_flush(&s->tiles, s->e) < 0 || sign_checkpoint(s, also) < 0)
                 return -1;
+
         return 1;
 }
 
@@ -239,9 +267,11 @@ static int sealer_open(int dir, struct sealer *s, struct err *e)
         *s = (struct sealer){ .dir = dir, .e = e };
         for (int i = 0; i < 8; i++)
                 s->tiles.fd[i] = -1;
+
         s->tiles.dir = -1;
         if (key_load(dir, &s->key, e) < 0 || tiles_open(dir, true, &s->tiles, e) < 0)
                 return -1;
+
         return resume(s);
 }
 
@@ -265,6 +295,7 @@ static int await_turn(int dir, struct err *e)
                         return turn;
                 (void) nanosleep(&pause, NULL);
         }
+
         return err_set(e, ERR_IO, EBUSY, "another sealer does not end");
 }
 
@@ -274,9 +305,11 @@ int seal_once(int dir, struct err *e)
         AUTO_FD(turn, await_turn(dir, e));
         if (turn < 0)
                 return -1;
+
         int r = sealer_open(dir, &s, e);
         if (r == 0)
                 r = seal(&s, NULL) < 0 ? -1 : 0;
+
         tiles_close(&s.tiles);
         return r;
 }
@@ -290,8 +323,10 @@ int seal_rotate(int dir, struct err *e)
         AUTO_FD(turn, await_turn(dir, e));
         if (turn < 0)
                 return -1;
+
         if (key_rotate(dir, &old, &fresh, e) < 0)
                 return -1;
+
         key_vkey(&fresh, &vkey);
         vkey.p[vkey.n - 1] = '\0';
         char run[32];
@@ -305,6 +340,7 @@ int seal_rotate(int dir, struct err *e)
         ledger_close(l);
         if (bad < 0 || sealer_open(dir, &s, e) < 0)
                 return -1;
+
         bad = seal(&s, &old) < 0 ? -1 : 0;
         tiles_close(&s.tiles);
         return bad;
@@ -333,6 +369,7 @@ static int seal_a_turn(struct news *n, struct err *e)
         AUTO_FD(turn, take_turn(n->dir));
         if (turn < 0)
                 return 1;
+
         int r = sealer_open(n->dir, &s, e);
         while (r == 0) {
                 if (seal(&s, NULL) < 0)
@@ -340,6 +377,7 @@ static int seal_a_turn(struct news *n, struct err *e)
                 else if (!wait_for_more(n))
                         break;
         }
+
         tiles_close(&s.tiles);
         return r;
 }
@@ -352,6 +390,7 @@ int seal_run(int dir, struct err *e)
         int r;
         do
                 r = seal_a_turn(&n, e);
+
         while (r == 0 && !is_gone(dir) && news_wait(&n, 0));
         news_end(&n);
         return r < 0 ? -1 : 0;

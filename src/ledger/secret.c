@@ -29,10 +29,12 @@ static int keep(struct secret *s, const void *p, size_t n)
 {
         if (s->count == FORMS_MAX || n < SECRET_LEAST)
                 return -1;
+
         char **text = &s->forms[s->count].text;
         *text = malloc(n);
         if (!*text)
                 return -1;
+
         memcpy(*text, p, n);
         s->forms[s->count++].n = n;
         return 0;
@@ -59,9 +61,11 @@ static int keep_base64(struct secret *s, const uint8_t *p, size_t n, size_t skip
         size_t front = skip ? skip + 1 : 0, whole = (skip + n) * 8 / 6;
         if (text.failed || padded.failed || whole <= front + SECRET_LEAST)
                 return 0;
+
         int r = keep(s, text.p + front, whole - front);
         for (size_t i = 0; i < text.n; i++) /* and the alphabet for URLs */
                 text.p[i] = (char) (text.p[i] == '+' ? '-' : text.p[i] == '/' ? '_' : text.p[i]);
+
         return r < 0 ? r : keep(s, text.p + front, whole - front);
 }
 
@@ -76,6 +80,7 @@ static int keep_escaped(struct secret *s, const uint8_t *p, size_t n)
         AUTO_BUF(hex);
         AUTO_BUF(url);
         bool changed = false;
+
         for (size_t i = 0; i < n; i++) {
                 buf_printf(&hex, "%02x", p[i]);
                 if (is_plain_in_urls(p[i])) {
@@ -85,6 +90,7 @@ static int keep_escaped(struct secret *s, const uint8_t *p, size_t n)
                         changed = true;
                 }
         }
+
         return keep(s, hex.p, hex.n) < 0 || (changed && keep(s, url.p, url.n) < 0) ? -1 : 0;
 }
 
@@ -103,6 +109,7 @@ static int add(const void *p, size_t n)
         struct secret *oldest = secrets;
         if (n < SECRET_LEAST || n > SECRET_MOST)
                 return -1;
+
         for (struct secret *s = secrets; s < secrets + SECRETS_MAX; s++) {
                 if (s->count > 0 && s->forms[0].n == n && memcmp(s->forms[0].text, p, n) == 0) {
                         s->told = ++told;
@@ -111,6 +118,7 @@ static int add(const void *p, size_t n)
                 if (s->told < oldest->told)
                         oldest = s;
         }
+
         forget(oldest);
         oldest->told = ++told;
         return keep_all(oldest, p, n);
@@ -141,8 +149,10 @@ const char *secret_scrub(const char *text, char spare[80])
         size_t n = told ? strlen(text) : 0;
         for (unsigned i = 0; told && i < SECRETS_MAX && !found; i++)
                 found = holds(text, n, &secrets[i]);
+
         (void) pthread_mutex_unlock(&turn);
         if (found)
                 (void) snprintf(spare, 80, "a secret stood here");
+
         return found ? spare : text;
 }

@@ -34,6 +34,7 @@ int segment_open(struct ledger *l, uint32_t seq, struct err *e)
         char path[32];
         if (l->segment >= 0 && l->segment_seq == seq)
                 return 0;
+
         fd_close(&l->segment);
         segment_path(seq, path);
         l->segment = openat(l->dir, path, O_RDWR | O_NOFOLLOW | O_CLOEXEC);
@@ -50,12 +51,14 @@ int segment_make(struct ledger *l, struct head *h, struct err *e)
         AUTO_FD(dir, store_dir(l->dir, "segments", e));
         if (dir < 0)
                 return -1;
+
         segment_head_put(bytes, &s);
         segment_name(s.seq, name);
         AUTO_FD(fd, openat(dir, "new", O_RDWR | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0600));
         if (fd < 0 || fd_write_all(fd, bytes, sizeof bytes) < 0 || fdatasync(fd) < 0 ||
             renameat(dir, "new", dir, name) < 0 || fsync(dir) < 0)
                 return ledger_cannot(e, "making a segment");
+
         fd_close(&l->segment);
         l->segment = TAKE_FD(fd);
         l->segment_seq = s.seq;

@@ -24,6 +24,7 @@ static int open_dir(const char *path, struct err *e)
         if (dir < 0)
                 return err_set(e, ERR_GONE, errno, "the ledger %.100s cannot be read: %s", path,
                                strerror(errno));
+
         AUTO_FD(inside, openat(dir, "ledger", O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
         AUTO_FD(segments, openat(inside >= 0 ? inside : dir, "segments",
                                  O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
@@ -32,6 +33,7 @@ static int open_dir(const char *path, struct err *e)
                 return err_hint(
                         e, "name a state directory, or the ledger in it, with its key.pub and checkpoints");
         }
+
         return inside >= 0 ? TAKE_FD(inside) : TAKE_FD(dir);
 }
 
@@ -41,6 +43,7 @@ static int read_name(int dir, const char *path, struct opened *ret, struct err *
         AUTO_BUF(keys);
         if (ledger_slurp(dir, "key.pub", &keys) < 0)
                 return err_set(e, ERR_IO, errno, "key.pub of the ledger %.100s cannot be read", path);
+
         const char *text = buf_str(&keys);
         size_t n = strcspn(text, "+\n");
         if (n == 0 || text[n] != '+' || strcspn(text + n + 1, "+\n") != 8) {
@@ -48,6 +51,7 @@ static int read_name(int dir, const char *path, struct opened *ret, struct err *
                 return err_hint(e, "the sealer makes it within a second of a run; copy key.pub together with "
                                    "the ledger");
         }
+
         (void) snprintf(ret->key, sizeof ret->key, "+%.8s", text + n + 1);
         (void) str_inert(span_of(text, n), ret->name, sizeof ret->name);
         return 0;
@@ -64,10 +68,13 @@ static int check(int dir, const char *path, struct err *e)
                 return err_hint(e, "the sealer signs one within a second of a run; copy checkpoints together "
                                    "with the ledger");
         }
+
         if (ledger_verify(dir, "", false, &out, &ok, e) < 0)
                 return err_in(e, "the ledger %.100s", path);
+
         if (ok)
                 return 0;
+
         const char *found = strstr(buf_str(&out), "ALTERED: ");
         (void) err_set(e, ERR_IO, EUCLEAN, "the ledger %.60s is not what was signed: %.*s", path,
                        found ? (int) strcspn(found + 9, "\n") : 0, found ? found + 9 : "");
@@ -103,19 +110,24 @@ struct ledger_log *ledger_log_several(const char *const *paths, size_t count, st
         char full[LEDGERS_MAX][LEDGER_NAME_MAX];
         const char *names[LEDGERS_MAX];
         size_t n = 0;
+
         if (count > LEDGERS_MAX) {
                 (void) err_set(e, ERR_USAGE, 0, "up to %d ledgers can be read at once", LEDGERS_MAX);
                 return NULL;
         }
+
         while (n < count && (logs[n] = open_one(paths[n], &o[n], e)))
                 n++;
+
         if (n == count) {
                 tell_apart(o, count, full);
                 for (size_t i = 0; i < count; i++)
                         names[i] = full[i];
                 return ledger_log_merge(logs, names, count, e);
         }
+
         while (n > 0)
                 ledger_log_free(logs[--n]);
+
         return NULL;
 }

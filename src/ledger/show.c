@@ -59,8 +59,10 @@ static void put_head(const char *run, const struct run *r, struct buf *out)
                 put_field(out, "end", r->end.result);
         else
                 buf_puts(out, "  end      unknown: it runs, or its keeper was killed\n");
+
         if (r->has_gap)
                 buf_puts(out, "  pruned   payloads were, so what is below may not be all that it did\n");
+
         buf_printf(out, "  %s %.3f ms\n\n", r->has_end ? "lasted  " : "recorded",
                    (double) (r->end_us - r->begin_us) / 1e3);
 }
@@ -72,9 +74,11 @@ static char mark_of(const struct ledger_view *v)
                 char mark;
         } marks[] = { { "start", '>' },   { "end", '<' },   { "denied", 'x' }, { "intent", '?' },
                       { "outcome", '*' }, { "human", '@' }, { "claim", '~' },  { "credential", '$' } };
+
         for (size_t i = 0; i < sizeof marks / sizeof *marks; i++)
                 if (span_is(v->phase, marks[i].phase))
                         return marks[i].mark;
+
         return '.';
 }
 
@@ -86,11 +90,13 @@ static void put_row(const struct ledger_view *v, const struct run *r, struct buf
         buf_putc(out, '|');
         for (int i = 0; i < WIDTH; i++)
                 buf_putc(out, i == at ? mark_of(v) : i < at ? '-' : ' ');
+
         buf_printf(out, "| %9.3f ms  ", (double) (v->time_us - r->begin_us) / 1e3);
         if (v->ledger.n && !span_eq(v->ledger, r->start.ledger)) { /* the same run's id, elsewhere */
                 text_put(out, v->ledger, LEDGER_NAME_MAX);
                 buf_putc(out, ' ');
         }
+
         text_put(out, v->kind, 24);
         struct span rest[] = { v->door, v->target, v->result };
         for (size_t i = 0; i < 3; i++)
@@ -98,10 +104,13 @@ static void put_row(const struct ledger_view *v, const struct run *r, struct buf
                         buf_puts(out, i == 2 ? ": " : " ");
                         text_put(out, rest[i], 100);
                 }
+
         if (v->bytes >= 0)
                 buf_printf(out, ", %lld bytes", (long long) v->bytes);
+
         if (v->count > 1)
                 buf_printf(out, ", %lld times", (long long) v->count);
+
         text_marks(out, v);
         buf_putc(out, '\n');
 }
@@ -112,6 +121,7 @@ int ledger_show(const struct ledger_log *l, const char *which, struct buf *out, 
         struct run r;
         if (ledger_find_run(l, which, run, e) < 0)
                 return -1;
+
         gather(l, run, &r);
         put_head(run, &r, out);
         for (uint64_t i = r.first; i < ledger_log_count(l); i++) {
@@ -119,6 +129,7 @@ int ledger_show(const struct ledger_log *l, const char *which, struct buf *out, 
                 if (log_view_of_run(l, i, run, &v))
                         put_row(&v, &r, out);
         }
+
         buf_puts(out, "\n> start  < end  * outcome  ? intent  x denied  ~ a door that was open  $ credential "
                       " @ a person\n");
         return 0;

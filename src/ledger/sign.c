@@ -28,6 +28,7 @@ static void key_hash(struct key *k)
         static const uint8_t separator[] = { '\n', ALGORITHM_ED25519 };
         uint8_t h[32];
         struct sha256 s;
+
         sha256_init(&s);
         sha256_add(&s, k->name, strlen(k->name));
         sha256_add(&s, separator, sizeof separator);
@@ -66,18 +67,22 @@ static int parse_key(struct span line, struct key *ret, uint8_t bytes[32])
         uint8_t tagged[40];
         if (line.n == 0 || line.n >= sizeof text)
                 return -1;
+
         memcpy(text, line.p, line.n);
         text[line.n] = '\0';
         char *hash = strchr(text, '+'), *data = hash ? strchr(hash + 1, '+') : NULL;
         if (!data || data - hash != 9 || hash == text || (size_t) (hash - text) >= sizeof ret->name)
                 return -1;
+
         *hash = '\0';
         if (base64_read(span_str(data + 1), tagged, sizeof tagged) != 33 || tagged[0] != ALGORITHM_ED25519)
                 return -1;
+
         *ret = (struct key){ 0 };
         memcpy(ret->name, text, strlen(text) + 1);
         for (int i = 0; i < 4; i++)
                 ret->id[i] = (uint8_t) strtoul((char[]){ hash[1 + 2 * i], hash[2 + 2 * i], 0 }, NULL, 16);
+
         memcpy(bytes, tagged + 1, 32);
         OPENSSL_cleanse(tagged, sizeof tagged);
         OPENSSL_cleanse(text, sizeof text);
@@ -88,8 +93,10 @@ int key_public_next(struct span *rest, struct key *ret)
 {
         while (rest->n > 0 && rest->p[0] == '\n')
                 *rest = span_of(rest->p + 1, rest->n - 1);
+
         if (rest->n == 0)
                 return 0;
+
         const uint8_t *nl = memchr(rest->p, '\n', rest->n);
         size_t n = nl ? (size_t) (nl - rest->p) : rest->n;
         uint8_t public[32], told[4];
@@ -97,6 +104,7 @@ int key_public_next(struct span *rest, struct key *ret)
         *rest = span_of(rest->p + n, rest->n - n);
         if (bad < 0)
                 return -1;
+
         memcpy(ret->public, public, 32);
         memcpy(told, ret->id, 4);
         key_hash(ret);
@@ -118,6 +126,7 @@ static int replace(int dir, const char *name, mode_t mode, struct span text, str
         if (fd < 0 || fd_write_all(fd, text.p, text.n) < 0 || fsync(fd) < 0 ||
             renameat(dir, fresh, dir, name) < 0 || fsync(dir) < 0)
                 return cannot(e, name);
+
         return 0;
 }
 
@@ -137,6 +146,7 @@ static int key_store(int dir, const struct key *k, struct err *e)
         AUTO_BUF(secret);
         if (ledger_slurp(dir, "key.pub", &public) < 0)
                 return cannot(e, "key.pub");
+
         key_vkey(k, &public);
         buf_puts(&secret, "PRIVATE+KEY+");
         put_key(k, k->secret, &secret);
@@ -156,6 +166,7 @@ int key_load(int dir, struct key *ret, struct err *e)
         int seen = fstatat(dir, "key", &st, AT_SYMLINK_NOFOLLOW);
         if (seen < 0 && errno != ENOENT)
                 return err_set(e, ERR_IO, errno, "the ledger's key cannot be read: %s", strerror(errno));
+
         if (seen < 0) {
                 uint8_t r[6];
                 char name[64];
@@ -165,19 +176,23 @@ int key_load(int dir, struct key *ret, struct err *e)
                                 r[3], r[4], r[5]);
                 return key_make(ret, name, e) < 0 || key_store(dir, ret, e) < 0 ? -1 : 0;
         }
+
         if (!S_ISREG(st.st_mode) || st.st_mode & 077 || st.st_uid != geteuid()) {
                 (void) err_set(e, ERR_IO, EPERM, "others can read the ledger's key");
                 return err_hint(
                         e,
                         "chmod 600 it, then `cordon log rotate`: what it signed from now on proves nothing");
         }
+
         if (ledger_slurp(dir, "key", &text) < 0 || !span_starts(buf_span(&text), prefix))
                 return err_set(e, ERR_IO, 0, "the ledger's key is not one");
+
         size_t n = strcspn(text.p, "\n");
         uint8_t seed[32];
         int bad = parse_key(span_of(text.p + strlen(prefix), n - strlen(prefix)), ret, seed);
         if (bad == 0)
                 memcpy(ret->secret, seed, sizeof seed);
+
         OPENSSL_cleanse(seed, sizeof seed);
         OPENSSL_cleanse(text.p, text.n);
         return bad < 0 ? err_set(e, ERR_IO, 0, "the ledger's key is not one") : derive(ret, e);
@@ -203,6 +218,7 @@ int key_sign_note(const struct key *k, struct span text, struct buf *out, struct
         EVP_PKEY_free(p);
         if (!ok)
                 return err_set(e, ERR_INTERNAL, 0, "signing failed");
+
         memcpy(signature, k->id, 4);
         buf_printf(out, DASH "%s ", k->name);
         base64_put(span_of(signature, sizeof signature), out);
@@ -237,5 +253,6 @@ int key_check_note(const struct key *k, const struct ledger_note *n)
                         return is_right(k, n->text, bytes + 4) ? 1 : -1;
                 rest = span_of(rest.p + len + (nl != NULL), rest.n - len - (nl != NULL));
         }
+
         return 0;
 }

@@ -26,6 +26,7 @@ const char *text_time(int64_t us, char between, char ret[TEXT_TIME])
                 ret[n] = between;
         else
                 ret[0] = '\0';
+
         return ret;
 }
 

@@ -32,9 +32,11 @@ int tiles_open(int ledger_dir, bool write, struct tiles *ret, struct err *e)
                                              0600);
                 bad = bad || (write && t.fd[i] < 0);
         }
+
         *ret = t;
         if (!bad)
                 return 0;
+
         (void) cannot(e);
         tiles_close(ret);
         return -1;
@@ -61,9 +63,11 @@ static int fold(const struct tiles *t, int level, uint64_t tile, uint8_t ret[LED
         uint8_t h[256][LEDGER_HASH];
         if (pread(t->fd[level], h, sizeof h, (off_t) (tile * sizeof h)) != (ssize_t) sizeof h)
                 return -1;
+
         for (int n = 256; n > 1; n /= 2)
                 for (int i = 0; i < n / 2; i++)
                         ledger_node_hash(h[2 * i], h[2 * i + 1], h[i]);
+
         memcpy(ret, h[0], LEDGER_HASH);
         return 0;
 }
@@ -80,6 +84,7 @@ int tiles_add(struct tiles *t, uint64_t index, const uint8_t leaf[LEDGER_HASH], 
                 if (fold(t, level, index / 256, h) < 0)
                         return cannot(e);
         }
+
         return 0;
 }
 
@@ -111,5 +116,6 @@ int tiles_edge(struct tiles *t, uint64_t size, struct ledger_tree *ret)
                         return -1;
                 begin += n;
         }
+
         return 0;
 }

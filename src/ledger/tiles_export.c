@@ -31,6 +31,7 @@ static void tile_path(char *ret, size_t cap, const char *level, uint64_t n, unsi
                 (void) snprintf(longer, sizeof longer, "x%03u/%.40s", (unsigned) (rest % 1000), number);
                 memcpy(number, longer, sizeof number);
         }
+
         int at = snprintf(ret, cap, "tile/%s/%s", level, number);
         if (width < TILE && at > 0 && (size_t) at < cap)
                 (void) snprintf(ret + at, cap - (size_t) at, ".p/%u", width);
@@ -59,6 +60,7 @@ static int export_level(struct tiles *t, int to, unsigned level, uint64_t hashes
                 if (write_file(to, path, h, (size_t) width * LEDGER_HASH, e) < 0)
                         return -1;
         }
+
         return 0;
 }
 
@@ -73,6 +75,7 @@ static int bundle_of(const struct ledger_log *l, uint64_t from, unsigned width, 
                 buf_putc(out, (char) record.n);
                 buf_add(out, record.p, record.n);
         }
+
         return 0;
 }
 
@@ -91,6 +94,7 @@ static int export_entries(const struct ledger_log *l, int to, uint64_t size, uin
                 if (bundle.failed || write_file(to, path, bundle.p, bundle.n, e) < 0)
                         return bundle.failed ? err_set(e, ERR_MEMORY, 0, "out of memory") : -1;
         }
+
         return 0;
 }
 
@@ -103,26 +107,32 @@ int ledger_tiles_export(const struct ledger_log *l, int dir, const char *to, str
 
         if (ledger_note_last(dir, &text, &n) != 1)
                 return err_set(e, ERR_GONE, 0, "the ledger has no checkpoint yet");
+
         if (mkdir(to, 0755) < 0 && errno != EEXIST)
                 return cannot(e, to);
+
         AUTO_FD(into, open(to, O_RDONLY | O_DIRECTORY | O_CLOEXEC));
         if (into < 0)
                 return cannot(e, to);
 
         if (tiles_open(dir, false, &t, e) < 0)
                 return -1;
+
         int r = 0;
         uint64_t hashes = n.size;
         for (unsigned level = 0; r == 0 && hashes > 0; level++, hashes /= TILE)
                 r = export_level(&t, into, level, hashes, e);
+
         tiles_close(&t);
 
         if (r < 0 || export_entries(l, into, n.size, &left_out, e) < 0 ||
             write_file(into, "checkpoint", n.whole.p, n.whole.n, e) < 0)
                 return -1;
+
         buf_printf(out, "%llu records\n", (unsigned long long) n.size);
         if (left_out)
                 buf_printf(out, "%llu bundles of entries were left out: they hold pruned records\n",
                            (unsigned long long) left_out);
+
         return 0;
 }

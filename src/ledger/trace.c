@@ -38,8 +38,10 @@ static void put_lost(struct walk *w, uint64_t i, unsigned depth)
         struct ledger_view v;
         struct span id;
         char shown[LEDGER_ID_MAX];
+
         if (ledger_log_view(w->log, i, &v) < 0)
                 return;
+
         for (unsigned n = 0; (id = graph_lost_cause(w->graph, &v, &n)).n > 0;) {
                 (void) text_inert(id, shown, sizeof shown);
                 if (w->json) {
@@ -60,6 +62,7 @@ static void put_node(struct walk *w, uint64_t i, unsigned depth, const struct le
         struct ledger_view v;
         if (ledger_log_view(w->log, i, &v) < 0)
                 return;
+
         if (w->json) {
                 put_begin(w, depth, by ? ledger_link_name(by->link) : "self");
                 if (v.ledger.n) { /* {"ledger":...,"record":...}, without its first bracket */
@@ -73,9 +76,11 @@ static void put_node(struct walk *w, uint64_t i, unsigned depth, const struct le
                 }
                 return;
         }
+
         put_indent(w, depth);
         if (by)
                 buf_printf(w->out, "%s %s  ", w->back ? "<-" : "->", ledger_link_name(by->link));
+
         ledger_line(&v, w->out);
         buf_putc(w->out, '\n');
 }
@@ -87,6 +92,7 @@ static void put_cut(struct walk *w, uint64_t i, unsigned depth, const struct led
         char shown[LEDGER_ID_MAX];
         if (ledger_log_view(w->log, i, &v) < 0)
                 return;
+
         (void) text_inert(v.id, shown, sizeof shown);
         if (w->json) {
                 put_begin(w, depth, ledger_link_name(next->link));
@@ -95,6 +101,7 @@ static void put_cut(struct walk *w, uint64_t i, unsigned depth, const struct led
                 buf_putc(w->out, '}');
                 return;
         }
+
         put_indent(w, depth);
         buf_printf(w->out, "%s cut here, %d steps deep: cordon log trace %s %s goes on\n",
                    w->back ? "<-" : "->", DEPTH_MAX, w->back ? "--back" : "--forward", shown);
@@ -104,6 +111,7 @@ static void go(struct walk *w, uint64_t i, unsigned depth)
 {
         if (w->back)
                 put_lost(w, i, depth);
+
         for (size_t k = w->first[i]; k < w->first[i + 1]; k++) {
                 const struct ledger_edge *x = &w->edges[w->order[k]];
                 uint64_t there = w->back ? x->cause : x->effect;
@@ -124,8 +132,10 @@ static void sort_edges(struct walk *w, uint64_t count)
         memset(w->first, 0, (count + 2) * sizeof *w->first);
         for (size_t k = 0; k < w->count; k++)
                 w->first[(w->back ? w->edges[k].effect : w->edges[k].cause) + 2]++;
+
         for (uint64_t i = 2; i < count + 2; i++)
                 w->first[i] += w->first[i - 1];
+
         for (size_t k = 0; k < w->count; k++)
                 w->order[w->first[(w->back ? w->edges[k].effect : w->edges[k].cause) + 1]++] = k;
 }
@@ -138,6 +148,7 @@ static void one_way(struct walk *w, uint64_t from, bool back, uint64_t count)
         sort_edges(w, count);
         if (!w->json)
                 buf_puts(w->out, back ? "causes:\n" : "effects:\n");
+
         size_t before = w->out->n;
         go(w, from, 1);
         if (!w->json && w->out->n == before)
@@ -148,11 +159,14 @@ static void walk_both(struct walk *w, uint64_t from, unsigned ways, uint64_t cou
 {
         if (w->json)
                 buf_putc(w->out, '[');
+
         put_node(w, from, 0, NULL);
         if (ways & LEDGER_BACK)
                 one_way(w, from, true, count);
+
         if (ways & LEDGER_FORWARD)
                 one_way(w, from, false, count);
+
         if (w->json)
                 buf_puts(w->out, "]\n");
 }
@@ -163,8 +177,10 @@ static int trace_in(const struct walk *asked, const char *effect, unsigned ways,
         int64_t from = ledger_graph_find(w.graph, effect, e);
         uint64_t count = ledger_log_count(w.log);
         int r = 0;
+
         if (from < 0)
                 return -1;
+
         w.edges = ledger_graph_edges(w.graph, &w.count);
         w.seen = malloc(count);
         w.first = calloc(count + 2, sizeof *w.first);
@@ -173,6 +189,7 @@ static int trace_in(const struct walk *asked, const char *effect, unsigned ways,
                 walk_both(&w, (uint64_t) from, ways, count);
         else
                 r = err_set(e, ERR_MEMORY, 0, "no memory for the trace");
+
         free(w.seen);
         free(w.first);
         free(w.order);

@@ -34,6 +34,7 @@ void ledger_tree_add(struct ledger_tree *t, const uint8_t leaf[LEDGER_HASH])
         memcpy(h, leaf, sizeof h);
         for (; t->size >> k & 1; k++)
                 ledger_node_hash(t->edge[k], h, h);
+
         memcpy(t->edge[k], h, sizeof h);
         t->size++;
 }
@@ -51,10 +52,12 @@ void ledger_tree_root(const struct ledger_tree *t, uint8_t ret[LEDGER_HASH])
                         memcpy(h, t->edge[k], sizeof h);
                 have = true;
         }
+
         if (have) {
                 memcpy(ret, h, sizeof h);
                 return;
         }
+
         struct sha256 s;
         sha256_init(&s);
         sha256_end(&s, ret);
@@ -69,10 +72,12 @@ static int whole_hash(ledger_tile_reader *read, void *ctx, uint64_t begin, unsig
 {
         if (bits % 8 == 0)
                 return read(ctx, bits / 8, begin >> bits, ret);
+
         uint8_t left[LEDGER_HASH], right[LEDGER_HASH];
         if (whole_hash(read, ctx, begin, bits - 1, left) < 0 ||
             whole_hash(read, ctx, begin + (UINT64_C(1) << (bits - 1)), bits - 1, right) < 0)
                 return -1;
+
         ledger_node_hash(left, right, ret);
         return 0;
 }
@@ -83,13 +88,16 @@ int ledger_range_hash(ledger_tile_reader *read, void *ctx, uint64_t begin, uint6
         uint64_t n = end - begin;
         if (begin >= end)
                 return -1;
+
         if ((n & (n - 1)) == 0 && begin % n == 0)
                 return whole_hash(read, ctx, begin, (unsigned) __builtin_ctzll(n), ret);
+
         uint64_t k = split(n);
         uint8_t left[LEDGER_HASH], right[LEDGER_HASH];
         if (ledger_range_hash(read, ctx, begin, begin + k, left) < 0 ||
             ledger_range_hash(read, ctx, begin + k, end, right) < 0)
                 return -1;
+
         ledger_node_hash(left, right, ret);
         return 0;
 }
@@ -119,6 +127,7 @@ int ledger_prove_inclusion(ledger_tile_reader *read, void *ctx, uint64_t index, 
         ret->count = 0;
         if (index >= size)
                 return -1;
+
         while (end - begin > 1) {
                 uint64_t k = begin + split(end - begin);
                 bool left = index < k;
@@ -126,6 +135,7 @@ int ledger_prove_inclusion(ledger_tile_reader *read, void *ctx, uint64_t index, 
                         return -1;
                 *(left ? &end : &begin) = k;
         }
+
         turn(ret);
         return 0;
 }
@@ -138,6 +148,7 @@ int ledger_prove_consistency(ledger_tile_reader *read, void *ctx, uint64_t first
         ret->count = 0;
         if (first == 0 || first > second)
                 return -1;
+
         bool own = true; /* the old root itself is one the checker has */
         while (end != first) {
                 uint64_t k = begin + split(end - begin);
@@ -151,8 +162,10 @@ int ledger_prove_consistency(ledger_tile_reader *read, void *ctx, uint64_t first
                         own = false;
                 }
         }
+
         if (!own && push(ret, read, ctx, begin, end) < 0)
                 return -1;
+
         turn(ret);
         return 0;
 }
@@ -164,6 +177,7 @@ bool ledger_check_inclusion(const uint8_t leaf[LEDGER_HASH], uint64_t index, uin
         uint8_t r[LEDGER_HASH];
         if (index >= size)
                 return false;
+
         uint64_t fn = index, sn = size - 1;
         memcpy(r, leaf, sizeof r);
         for (unsigned i = 0; i < p->count; i++) {
@@ -179,6 +193,7 @@ bool ledger_check_inclusion(const uint8_t leaf[LEDGER_HASH], uint64_t index, uin
                 fn >>= 1;
                 sn >>= 1;
         }
+
         return sn == 0 && memcmp(r, root, sizeof r) == 0;
 }
 
@@ -188,18 +203,22 @@ bool ledger_check_consistency(uint64_t first, const uint8_t root1[LEDGER_HASH], 
 {
         if (first == second)
                 return p->count == 0 && memcmp(root1, root2, LEDGER_HASH) == 0;
+
         if (first == 0 || first > second)
                 return false;
+
         unsigned i = 0;
         uint8_t fr[LEDGER_HASH], sr[LEDGER_HASH];
         bool whole = (first & (first - 1)) == 0;
         if (!whole && p->count == 0)
                 return false;
+
         memcpy(fr, whole ? root1 : p->hash[i++], sizeof fr);
         memcpy(sr, fr, sizeof sr);
         uint64_t fn = first - 1, sn = second - 1;
         for (; fn & 1; fn >>= 1)
                 sn >>= 1;
+
         for (; i < p->count; i++) {
                 if (sn == 0)
                         return false;
@@ -214,5 +233,6 @@ bool ledger_check_consistency(uint64_t first, const uint8_t root1[LEDGER_HASH], 
                 fn >>= 1;
                 sn >>= 1;
         }
+
         return sn == 0 && memcmp(fr, root1, LEDGER_HASH) == 0 && memcmp(sr, root2, LEDGER_HASH) == 0;
 }

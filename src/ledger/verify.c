@@ -67,6 +67,7 @@ __attribute__((format(printf, 2, 3))) static void find(struct verify *v, const c
         va_end(ap);
         if (v->bad++ >= FINDINGS_MAX)
                 return;
+
         buf_puts(&v->findings, text);
         buf_putc(&v->findings, '\n');
 }
@@ -85,6 +86,7 @@ static bool table_grow(struct table *t)
         bigger.slots = calloc(bigger.cap, sizeof *bigger.slots);
         if (!bigger.slots)
                 return false;
+
         for (size_t i = 0; i < t->cap; i++) {
                 if (t->slots[i] <= 1)
                         continue;
@@ -94,6 +96,7 @@ static bool table_grow(struct table *t)
                 bigger.slots[at] = t->slots[i];
                 bigger.count++;
         }
+
         free(t->slots);
         *t = bigger;
         return true;
@@ -107,10 +110,12 @@ static bool table_add(struct table *t, struct span id)
                 t->failed = true;
                 return true;
         }
+
         size_t at = h & (t->cap - 1);
         for (; t->slots[at]; at = (at + 1) & (t->cap - 1))
                 if (t->slots[at] == h)
                         return false;
+
         t->slots[at] = h;
         t->count++;
         return true;
@@ -124,6 +129,7 @@ static bool table_take(struct table *t, struct span id)
                         t->slots[at] = 1;
                         return true;
                 }
+
         return false;
 }
 
@@ -142,6 +148,7 @@ static void remember(struct verify *v, struct span text, const char *where)
                 more[v->point_count] = (struct remembered){ .size = n.size, .where = where };
                 memcpy(more[v->point_count++].root, n.root, LEDGER_HASH);
         }
+
         if (r < 0)
                 find(v, "%s: what stands there is no checkpoint", where);
 }
@@ -182,18 +189,22 @@ static void check_signatures(struct verify *v, int dir, struct span text, const 
         AUTO_BUF(keys);
         char path[64];
         size_t told = 0;
+
         if (text.n == 0)
                 return;
+
         if (ledger_slurp(dir, "key.pub", &keys) < 0 || keys.n == 0) {
                 find(v, "key.pub is missing: no signature can be checked");
                 return;
         }
+
         AUTO_FD(file, openat(dir, "key.pub", O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
         (void) snprintf(path, sizeof path, "/proc/%d/fd/%d", getpid(), file);
         if (ledger_helper_do("check", path, text, &answer, e) < 0) {
                 find(v, "%s: the signatures could not be checked: %s", where, e->what);
                 return;
         }
+
         v->failed |= answer.failed;
         for (const char *at = buf_str(&answer); *at; at += strcspn(at, "\n") + 1, told++) {
                 char *word;
@@ -204,6 +215,7 @@ static void check_signatures(struct verify *v, int dir, struct span text, const 
                 if (!strchr(at, '\n'))
                         break;
         }
+
         if (told < count_notes(text))
                 find(v, "%s: not every signature was checked", where);
 }
@@ -220,6 +232,7 @@ static void count_version(struct verify *v, const struct ledger_view *r)
         unsigned i = 0;
         while (i < v->version_count && v->versions[i].v != r->v)
                 i++;
+
         if (i == VERSIONS_MAX) {
                 v->version_more++;
         } else {
@@ -227,6 +240,7 @@ static void count_version(struct verify *v, const struct ledger_view *r)
                 v->version_count += i == v->version_count;
                 count_one(&v->versions[i], r);
         }
+
         if (r->strange)
                 count_one(&v->strange, r);
 }
@@ -244,6 +258,7 @@ static void check_meaning(struct verify *v, const struct ledger_view *r)
                                 v->outcomes++;
                         }
         }
+
         if (span_is(r->kind, "start")) {
                 v->runs_open++;
                 (void) table_add(&v->runs, r->run);
@@ -263,17 +278,21 @@ static void check_record(struct verify *v, const struct scan_place *at, const st
                 v->pruned++;
                 return;
         }
+
         if (ledger_view_parse(f->payload, &r) < 0) {
                 find(v, "record %llu (segment %u, byte %llu) is no canonical record",
                      (unsigned long long) at->index, at->seq, (unsigned long long) at->offset);
                 return;
         }
+
         if (!table_add(&v->ids, r.id))
                 find(v, "record %llu has the id %.*s, which another has", (unsigned long long) at->index,
                      (int) r.id.n, (const char *) r.id.p);
+
         if (r.clock <= v->clock)
                 find(v, "record %llu, %.*s, stands out of order", (unsigned long long) at->index,
                      (int) r.id.n, (const char *) r.id.p);
+
         v->clock = r.clock > v->clock ? r.clock : v->clock;
         check_meaning(v, &r);
         count_version(v, &r);
@@ -294,6 +313,7 @@ static int each(void *ctx, const struct scan_place *at, const struct frame *f)
                      named ? (const char *) r.id.p : "", at->seq, (unsigned long long) at->offset);
                 v->tile_told = true; /* the rest follows from it */
         }
+
         ledger_tree_add(&v->tree, leaf);
         check_record(v, at, f);
         return 0;
@@ -306,26 +326,32 @@ static void check_end(struct verify *v, enum scan_end end, const struct scan_pla
                 [SCAN_HEAD] = "the segment is missing or its head is not what was written",
                 [SCAN_UNREADABLE] = "the segment cannot be read"
         };
+
         check_points(v);
         for (size_t i = 0; i < v->point_count; i++)
                 if (strcmp(v->points[i].where, "witness") == 0 && v->points[i].size > v->sealed)
                         find(v, "witness: signed for %llu records; the ledger has lost that checkpoint",
                              (unsigned long long) v->points[i].size);
+
         if (end >= SCAN_BAD)
                 find(v, "segment %u, byte %llu (record %llu): %s", at->seq, (unsigned long long) at->offset,
                      (unsigned long long) at->index, how[end]);
+
         for (; v->point_next < v->point_count; v->point_next++)
                 if (v->points_beyond++ == 0)
                         find(v, "%s: it was signed for %llu records, and only %llu can be read",
                              v->points[v->point_next].where,
                              (unsigned long long) v->points[v->point_next].size,
                              (unsigned long long) v->tree.size);
+
         if (v->points_differ + v->points_beyond > 2)
                 find(v, "%llu checkpoints in all do not match for the reasons above",
                      (unsigned long long) v->points_differ + v->points_beyond);
+
         if (v->pruned > v->pruned_told)
                 find(v, "%llu payloads are gone, and pruning is recorded for %llu",
                      (unsigned long long) v->pruned, (unsigned long long) v->pruned_told);
+
         if (v->tiles.n / LEDGER_HASH > v->tree.size)
                 find(v, "%llu records were sealed, and only %llu are there",
                      (unsigned long long) (v->tiles.n / LEDGER_HASH), (unsigned long long) v->tree.size);
@@ -345,9 +371,11 @@ static uint64_t known_count(int dir)
         AUTO_BUF(bytes);
         struct head h;
         char boot[40];
+
         ledger_boot_id(boot);
         if (ledger_slurp(dir, "head", &bytes) < 0 || head_get(buf_span(&bytes), &h) < 0)
                 return 0;
+
         return strncmp(h.boot, boot, sizeof h.boot) == 0 ? h.count : 0;
 }
 
@@ -369,6 +397,7 @@ static void versions_json(const struct verify *v, struct buf *out)
                 buf_printf(out, "%s{\"v\":%lld,\"records\":%llu,\"since\":%lld}", i ? "," : "",
                            (long long) v->versions[i].v, (unsigned long long) v->versions[i].records,
                            (long long) v->versions[i].since_us);
+
         buf_printf(out, "],\"known_version\":%d,\"unknown_fields\":%llu", LEDGER_RECORD_VERSION,
                    (unsigned long long) v->strange.records);
         if (v->strange.records)
@@ -384,10 +413,13 @@ static void versions_text(const struct verify *v, struct buf *out)
                 put_day(out, x->since_us);
                 buf_puts(out, x->v > LEDGER_RECORD_VERSION ? ", which is later than this program\n" : "\n");
         }
+
         if (v->version_more)
                 buf_printf(out, "%llu of yet other versions\n", (unsigned long long) v->version_more);
+
         if (v->strange.records == 0)
                 return;
+
         buf_printf(out, "%llu record%s fields that this program does not know, since ",
                    (unsigned long long) v->strange.records, v->strange.records == 1 ? " has" : "s have");
         put_day(out, v->strange.since_us);
@@ -414,6 +446,7 @@ static void report_json(const struct verify *v, struct buf *out)
                 buf_json(out, span_of(at, n));
                 at += n + 1;
         }
+
         buf_puts(out, "]}\n");
 }
 
@@ -432,6 +465,7 @@ static void report_text(const struct verify *v, struct buf *out)
                 { v->gaps, "time bytes that were not flushed yet were lost in a crash",
                   "times bytes that were not flushed yet were lost in a crash" },
         };
+
         buf_printf(out, "%llu record%s, %llu of them under %zu checkpoint%s\n",
                    (unsigned long long) v->tree.size, v->tree.size == 1 ? "" : "s",
                    (unsigned long long) v->sealed, v->point_count, v->point_count == 1 ? "" : "s");
@@ -439,6 +473,7 @@ static void report_text(const struct verify *v, struct buf *out)
                 if (counts[i].n)
                         buf_printf(out, "%llu %s\n", (unsigned long long) counts[i].n,
                                    counts[i].n == 1 ? counts[i].one : counts[i].many);
+
         versions_text(v, out);
         char shown[600];
         for (const char *at = buf_str(&v->findings); *at;) {
@@ -446,6 +481,7 @@ static void report_text(const struct verify *v, struct buf *out)
                 buf_printf(out, "ALTERED: %s\n", str_inert(span_of(at, n), shown, sizeof shown));
                 at += n + 1;
         }
+
         buf_puts(out, v->bad ? "" : "nothing was changed, removed, reordered or added\n");
 }
 
@@ -453,6 +489,7 @@ static void done(struct verify *v)
 {
         if (v->tiles.p)
                 (void) munmap((void *) (uintptr_t) v->tiles.p, v->tiles.n);
+
         free(v->points);
         free(v->ids.slots);
         free(v->intents.slots);
@@ -467,17 +504,20 @@ int ledger_verify(int dir, const char *extra, bool json, struct buf *out, bool *
         struct verify v = { 0 };
         struct scan_place at = { 0 };
         AUTO_FD(up, openat(dir, "..", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+
         ledger_use_hardware();
         if (ledger_slurp(dir, "checkpoints", &v.notes) < 0 || ledger_sealed_size(dir, &v.sealed) < 0 ||
             (up >= 0 && ledger_slurp(up, "witness/checkpoint", &v.witness) < 0)) {
                 done(&v);
                 return err_set(e, ERR_IO, errno, "the checkpoints cannot be read: %s", strerror(errno));
         }
+
         remember(&v, buf_span(&v.notes), "checkpoint");
         remember(&v, buf_span(&v.witness), "witness");
         remember(&v, span_str(extra), "the checkpoint given");
         if (v.point_count > 0)
                 qsort(v.points, v.point_count, sizeof *v.points, by_size);
+
         map_tiles(&v, dir);
         uint64_t known = known_count(dir); /* first: writers may be at work */
         enum scan_end end = ledger_scan(dir, &at, each, &v);
@@ -485,6 +525,7 @@ int ledger_verify(int dir, const char *extra, bool json, struct buf *out, bool *
         if (known > v.tree.size)
                 find(&v, "%llu records were written, and only %llu are there", (unsigned long long) known,
                      (unsigned long long) v.tree.size);
+
         check_signatures(&v, dir, buf_span(&v.notes), "checkpoint", e);
         check_signatures(&v, dir, buf_span(&v.witness), "witness", e);
         check_signatures(&v, dir, span_str(extra), "the checkpoint given", e);
@@ -492,6 +533,7 @@ int ledger_verify(int dir, const char *extra, bool json, struct buf *out, bool *
                 report_json(&v, out);
         else
                 report_text(&v, out);
+
         bool whole = !v.failed && !v.ids.failed && !v.intents.failed && !v.runs.failed && !v.findings.failed;
         *ret_ok = whole && v.bad == 0;
         done(&v);

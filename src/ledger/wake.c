@@ -41,11 +41,14 @@ static _Noreturn void start_sealer(const char *path, char *const argv[])
         int null = open("/dev/null", O_RDWR);
         for (int i = 0; i < 3 && null >= 0; i++)
                 (void) dup2(null, i);
+
         (void) syscall(SYS_close_range, 3u, ~0u, 0u);
         if (null < 0 || chdir("/") < 0)
                 _exit(1);
+
         if (quiet_fork() == 0) /* so that the caller has no child that it does not know */
                 (void) execve(path, argv, empty);
+
         _exit(1);
 }
 
@@ -59,18 +62,22 @@ void ledger_wake_sealer(struct ledger *l)
         uint64_t now = clock_mono_ns();
         if (l->woken_ns != 0 && now - l->woken_ns < STILL_AWAKE_MS * UINT64_C(1000000))
                 return;
+
         l->woken_ns = now;
         if (is_running(l) || host_program("cordon-ledger", path, sizeof path, &e) < 0 ||
             store_path(place, &e) < 0)
                 return;
+
         (void) snprintf(place + strlen(place), 8, "/ledger");
         char *const argv[] = { name, verb, place, NULL };
         int status;
+
         /* Not vfork(): nested, and under sanitizers, it can come back in the caller as if that were the
          * child. */
         pid_t pid = quiet_fork();
         if (pid == 0)
                 start_sealer(path, argv);
+
         while (pid > 0 && waitpid(pid, &status, __WALL) < 0 && errno == EINTR)
                 ;
 }
@@ -109,6 +116,7 @@ static bool are_hex(const char *p, size_t n, bool *ret_zero)
                         return false;
                 *ret_zero = *ret_zero && p[i] == '0';
         }
+
         return true;
 }
 
@@ -127,8 +135,10 @@ void ledger_trace_child(const char *in, char ret[LEDGER_TRACE_MAX])
         static const char digits[] = "0123456789abcdef";
         uint8_t random[24];
         bool valid = ledger_trace_valid(in);
+
         if (getrandom(random, sizeof random, GRND_INSECURE) != (ssize_t) sizeof random)
                 memset(random, 1, sizeof random);
+
         memcpy(ret, valid ? in : "00-00000000000000000000000000000000-0000000000000000-01", 56);
         for (size_t i = valid ? 16 : 0; i < 24; i++) {
                 size_t at = i < 16 ? 3 + 2 * i : 36 + 2 * (i - 16);

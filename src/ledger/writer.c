@@ -41,12 +41,14 @@ static int clean(struct ledger_ask *q)
         } texts[] = { { q->target, sizeof q->target },         { q->door, sizeof q->door },
                       { q->credential, sizeof q->credential }, { q->result, sizeof q->result },
                       { q->address, sizeof q->address },       { q->seen, sizeof q->seen } };
+
         for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
                 char copy[320];
                 size_t n = strnlen(texts[i].p, texts[i].cap);
                 memcpy(copy, texts[i].p, n);
                 (void) str_inert(span_of(copy, n), texts[i].p, texts[i].cap);
         }
+
         bool known = q->reach < LEDGER_REACH__COUNT && q->stage < LEDGER_STAGE__COUNT &&
                      q->touches < 1u << LEDGER_TOUCH__COUNT && q->end < LEDGER_END__COUNT;
         return known && (q->kind == LEDGER_NET || q->kind == LEDGER_REQUEST) ? 0 : -1;
@@ -93,10 +95,12 @@ static int add_intent(struct writer *w, const struct ledger_ask *q, struct err *
                 ledger_effect_id(w->run, 'c', q->number, used);
                 r.parents[r.parent_count++] = used;
         }
+
         if (q->after > 0 && q->after <= w->last) {
                 ledger_effect_id(w->run, 'r', q->after, before);
                 r.parents[r.parent_count++] = before;
         }
+
         return add(w, &r, 'q', q->number, e);
 }
 
@@ -144,6 +148,7 @@ static void add_outcome(struct writer *w, struct ledger_ask *q)
         struct err ignored; /* it is kept, and tried again */
         if (!q->outcome || !w->l || !(q->under ? is_covered(w, q) : close_open(w, q->number)))
                 return;
+
         ledger_effect_id(w->run, 'q', q->under ? q->under : q->number, intent);
         struct ledger_record r = record_of(q, LEDGER_OUTCOME, intent);
         r.result = q->result;
@@ -152,10 +157,13 @@ static void add_outcome(struct writer *w, struct ledger_ask *q)
         ledger_more_number(&r, "received", (int64_t) q->received);
         if (q->status)
                 ledger_more_number(&r, "status", q->status);
+
         if (q->end != LEDGER_END_DONE)
                 ledger_more_text(&r, "end", ledger_end_name((enum ledger_end) q->end));
+
         if (q->address[0])
                 ledger_more_text(&r, "address", q->address);
+
         ledger_more_text(&r, "seen", q->seen);
         (void) add(w, &r, q->under ? 'n' : 'r', q->number, &ignored);
         q->number = 0; /* told */
@@ -201,6 +209,7 @@ static void begin_all(struct writer *w)
         struct err e;
         bool bad = open_ledger(w, &e) < 0;
         size_t mark = bad ? 0 : ledger_mark(w->l);
+
         for (unsigned i = 0; i < w->asked_count; i++) {
                 if (!may_begin(w, &w->asked[i]))
                         continue;
@@ -208,10 +217,13 @@ static void begin_all(struct writer *w)
                 numbers[count++] = w->asked[i].number;
                 bad = bad || add_intent(w, &w->asked[i], &e) < 0;
         }
+
         if (count == 0)
                 return;
+
         if (bad && w->l) /* an intent that nobody answers for would read as an effect that may have left */
                 ledger_forget(w->l, mark);
+
         bad = bad || ledger_commit(w->l, mark, &e) < 0;
         for (unsigned i = 0; i < count; i++) {
                 if (!bad)
@@ -220,6 +232,7 @@ static void begin_all(struct writer *w)
                         w->shared[w->shared_count++] = numbers[i];
                 answer(w, numbers[i], bad ? &e : NULL);
         }
+
         if (bad && w->l)
                 take_back(w, numbers, count);
 }
@@ -239,6 +252,7 @@ static int gather(struct writer *w)
                 if (clean(q) == 0)
                         w->asked_count++;
         }
+
         return r == 1 ? 0 : -1;
 }
 
@@ -247,16 +261,20 @@ static int serve(struct writer *w)
         struct pollfd p = { .fd = w->line, .events = POLLIN };
         int n = poll(&p, 1, w->l && ledger_waits(w->l) ? LEDGER_COMMIT_MS / 2 : -1);
         int r = 0;
+
         if (n < 0 && errno != EINTR)
                 return -1;
+
         w->asked_count = 0;
         if (n > 0)
                 r = gather(w);
+
         add_outcomes(w); /* first: they may be causes of the intents */
         begin_all(w);
         add_outcomes(w); /* of those that came to nothing at once */
         if (w->l)
                 ledger_tick(w->l);
+
         return r;
 }
 
@@ -267,8 +285,10 @@ int writer_run(int dir, const char *run, const char *box)
         w = (struct writer){ .dir = dir, .line = LEDGER_LINE, .run = run, .box = box };
         while (serve(&w) == 0)
                 ;
+
         if (w.l)
                 (void) ledger_flush(w.l, LAST_WAIT_MS, &ignored);
+
         ledger_close(w.l);
         return 0;
 }

@@ -23,10 +23,12 @@ char *cordon_advise(const char *task, int json, cordon_error *e)
                                            "of any other");
                 return NULL;
         }
+
         policy_of(t, &policy);
         out.failed = policy.failed;
         if (!json)
                 return lib_give(&policy, to_err(e));
+
         const char *const fields[][2] = { { "task", t->name },         { "title", t->title },
                                           { "tool", t->tool },         { "command", t->command },
                                           { "stripped", t->stripped }, { "policy", buf_str(&policy) } };
@@ -34,6 +36,7 @@ char *cordon_advise(const char *task, int json, cordon_error *e)
                 buf_printf(&out, "%c\"%s\":", i ? ',' : '{', fields[i][0]);
                 buf_json(&out, span_str(fields[i][1]));
         }
+
         buf_puts(&out, "}\n");
         return lib_give(&out, to_err(e));
 }

@@ -42,6 +42,7 @@ static void add(struct against *a, struct buf *to, unsigned *count, const char *
         } else {
                 buf_printf(to, "%s %s\n", to == &a->refused ? "refused now:" : "passes now:", text);
         }
+
         ++*count;
 }
 
@@ -68,14 +69,17 @@ static void judge(struct against *a, const char *target, bool passed)
         char text[TEXT_MAX];
         struct effect f;
         struct err ignored;
+
         (void) snprintf(text, sizeof text, "net %s", target);
         if (!is_new(a, text))
                 return;
+
         a->effects++;
         if (policy_effect_parse(text, &a->context, &f, &ignored) < 0) {
                 a->unknown++;
                 return;
         }
+
         struct decision d = lib_decide(a->p, &f);
         bool passes = d.answer == ANSWER_ALLOW;
         if (!passes && d.gap == GAP_PARAMETER) /* the ledger has no bodies */
@@ -86,6 +90,7 @@ static void judge(struct against *a, const char *target, bool passed)
                 add(a, &a->refused, &a->refused_count, target);
         else if (!passed && passes)
                 add(a, &a->permitted, &a->permitted_count, target);
+
         policy_effect_done(&f);
 }
 
@@ -97,6 +102,7 @@ static void read_record(struct against *a, const struct ledger_view *v)
         bool request = span_is(v->kind, "request"), over = span_is(v->phase, "outcome");
         if ((!request && !span_is(v->kind, "net")) || (!over && !span_is(v->phase, "denied")))
                 return;
+
         (void) ledger_plain(v->target, target, sizeof target);
         char *why = strstr(target, " (");
         if (!over && why)
@@ -106,6 +112,7 @@ static void read_record(struct against *a, const struct ledger_view *v)
                 a->unknown++;
                 return;
         }
+
         if (strncmp(target, name, strlen(name)) == 0)
                 judge_name(a, target, target + strlen(name));
         else
@@ -118,12 +125,14 @@ static int read_run(struct against *a, const char *which, char ret_run[LEDGER_ID
         struct ledger_log *log = dir < 0 ? NULL : ledger_log_open(dir, e);
         if (!log)
                 return -1;
+
         int r = ledger_find_run(log, which, ret_run, e);
         for (uint64_t i = 0; r == 0 && i < ledger_log_count(log); i++) {
                 struct ledger_view v;
                 if (ledger_log_view(log, i, &v) == 0 && span_is(v.run, ret_run))
                         read_record(a, &v);
         }
+
         ledger_log_free(log);
         return r;
 }
@@ -142,6 +151,7 @@ static void print(const struct against *a, const char *run, struct buf *out)
                         buf_str(&a->refused), buf_str(&a->permitted), run, a->effects, a->refused_count,
                         a->permitted_count, a->unknown);
         }
+
         out->failed = out->failed || a->refused.failed || a->permitted.failed;
 }
 
@@ -150,16 +160,20 @@ char *cordon_policy_against(cordon_policy *p, const char *run, int json, int *re
         AUTO_BUF(out);
         char id[LEDGER_ID_MAX];
         size_t n;
+
         if (cordon_policy_check(p, e) < 0)
                 return NULL;
+
         struct against a = { .p = p, .policy = p->checked, .json = json != 0, .context = lib_context(p) };
         const struct door *d = policy_doors(p->checked, &n);
         for (size_t i = 0; i < n; i++)
                 a.has_places |= !p->has_stage && d[i].kind == DOOR_NET && d[i].net.form == NET_PLACE;
+
         a.seen = malloc(SEEN_MAX * sizeof *a.seen);
         int bad = a.seen ? read_run(&a, run, id, to_err(e)) : err_set(to_err(e), ERR_MEMORY, 0, "no memory");
         if (!bad)
                 print(&a, id, &out);
+
         *ret_refused = (int) a.refused_count;
         free(a.seen);
         buf_done(&a.refused);

@@ -15,6 +15,7 @@ cordon_box *cordon_box_new(cordon_policy *p)
         cordon_box *b = calloc(1, sizeof *b);
         if (!b)
                 return NULL;
+
         b->policy = p;
         b->grants = b->record = b->record_dir = b->passphrase = -1;
         b->stage = POLICY_STAGE_LIVE;
@@ -33,6 +34,7 @@ void cordon_box_free(cordon_box *b)
 {
         if (!b)
                 return;
+
         end_doors(b);
         box_free(b->box);
         plan_free(b->plan);
@@ -51,15 +53,18 @@ int cordon_box_command(cordon_box *b, const char *const *argv)
         size_t n = 0, bytes = 0;
         for (; argv[n]; n++)
                 bytes += strlen(argv[n]) + 1;
+
         /* One block: the pointers, then the text they point at. */
         char **v = calloc(1, (n + 1) * sizeof *v + bytes);
         if (!v)
                 return -1;
+
         char *at = (char *) (v + n + 1);
         for (size_t i = 0; i < n; i++) {
                 v[i] = at;
                 at = stpcpy(at, argv[i]) + 1;
         }
+
         free(b->argv);
         b->argv = v;
         return 0;
@@ -82,6 +87,7 @@ static int set_observe(cordon_box *b, const char *value)
                         b->observe = (enum box_observe) i;
                         return 0;
                 }
+
         return -1;
 }
 
@@ -114,6 +120,7 @@ size_t cordon_box_unreached(cordon_box *b, size_t index, cordon_unreached *ret)
                 *ret = (cordon_unreached){ n->to, n->why, n->connections };
                 return 1;
         }
+
         return 0;
 }
 
@@ -199,10 +206,13 @@ int cordon_box_wait(cordon_box *b, int timeout_ms)
 {
         if (!b->box)
                 return -1;
+
         if (!b->over)
                 b->over = box_step(b->box, timeout_ms) == 1;
+
         if (b->over)
                 end_doors(b);
+
         return b->over;
 }
 
@@ -255,6 +265,7 @@ const cordon_result *cordon_box_result(cordon_box *b)
                 b->result.error = b->start_failed ? &b->start_error : NULL;
                 return &b->result;
         }
+
         const struct box_result *r = box_result(b->box);
         name_limits(b, r->limits_hit);
         bool failed = r->end == BOX_FAILED || r->end == BOX_NO_EXEC;
@@ -294,12 +305,14 @@ const cordon_result *cordon_box_result(cordon_box *b)
                                  .error = failed ? (const cordon_error *) (const void *) &r->error : NULL };
         for (unsigned i = 0; i <= ABSENT_MAX; i++)
                 b->absent[i] = i < r->absent_count ? r->absent[i] : NULL;
+
         for (unsigned i = 0; i < r->denial_count; i++)
                 b->denials[i] = (cordon_denial){ r->denials[i].what,    r->denials[i].layer,
                                                  r->denials[i].program, r->denials[i].permit,
                                                  r->denials[i].count,   r->denials[i].code,
                                                  r->denials[i].path,    r->denials[i].on_host,
                                                  r->denials[i].reason,  (int) r->denials[i].weight };
+
         return &b->result;
 }
 
@@ -316,12 +329,14 @@ char *cordon_box_plan(cordon_box *b, cordon_error *e)
 {
         if (cordon_policy_check(b->policy, e) < 0 || lib_places(b, to_err(e)) < 0)
                 return NULL;
+
         enum wall_kind wall = policy_wall(b->policy->checked);
         b->dry = true;
         struct plan *p = lib_plan(b, wall == WALL_AUTO ? WALL_NAMESPACE : wall, to_err(e));
         b->dry = false;
         if (!p)
                 return NULL;
+
         struct buf out = { 0 };
         plan_print(p, &out);
         plan_free(p);

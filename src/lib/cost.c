@@ -59,21 +59,25 @@ _Noreturn static void throw_away(const struct survey *s, enum wall_layer l, cons
                 (void) close(line->go[1]);
                 (void) close(line->hold[1]);
         }
+
         bool ready = (!g || limit_group_enter(g, false) == 0) &&
                      wall_cost_prepare(l, s->plan, s->uid, s->gid, &said->error) == 0;
         if (line) { /* all are ready; then all raise; then all hold it until we have looked */
                 (void) !write(line->heard[1], "r", 1);
                 ready = read(line->go[0], &go, 1) == 1 && ready;
         }
+
         struct wall_cost cost;
         if (ready && wall_cost_raise(l, &cost, &said->error) == 0) {
                 said->cost = cost;
                 said->done = 1;
         }
+
         if (line) {
                 (void) !write(line->heard[1], "d", 1);
                 (void) !read(line->hold[0], &go, 1); /* until it is closed */
         }
+
         _exit(0);
 }
 
@@ -84,8 +88,10 @@ static pid_t begin(const struct survey *s, enum wall_layer l, const struct limit
         pid_t pid = (pid_t) syscall(SYS_clone, wall_cost_flags(l) | SIGCHLD, NULL, NULL, NULL, NULL);
         if (pid == 0)
                 throw_away(s, l, g, line);
+
         if (pid < 0)
                 (void) err_set(&s->said->error, ERR_HOST, errno, "%s", strerror(errno));
+
         return pid;
 }
 
@@ -101,6 +107,7 @@ static void take(struct survey *s, enum wall_layer l)
                 s->why[l] = s->said->error;
                 return;
         }
+
         unsigned n = s->good[l]++;
         s->times[l][n] = s->said->cost.start_ns;
         s->calls[l][n] = s->said->cost.call_ps;
@@ -118,8 +125,10 @@ static int open_group(struct survey *s, struct limit_group *g, struct limit_jani
         *j = (struct limit_janitor){ .pid = -1, .line = -1 };
         if (limit_janitor_start(&s->host, ask.name, j, e) < 0)
                 return -1;
+
         if (limit_group_open(g, &s->host, &ask, e) == 0 && g->holds_memory)
                 return 0;
+
         limit_group_end(g);
         limit_janitor_dismiss(j);
         return e->code ? -1 : err_set(e, ERR_LIMIT, 0, "no control group holds memory here");
@@ -132,10 +141,12 @@ static void time_group(struct survey *s)
         struct limit_janitor j;
         struct err e = { 0 };
         uint64_t t = clock_mono_ns();
+
         if (open_group(s, &g, &j, &e) < 0) {
                 s->why[LAYER_CGROUP] = e;
                 return;
         }
+
         t = clock_mono_ns() - t;
         *s->said = (struct said){ 0 };
         pid_t pid = (pid_t) syscall(SYS_clone, SIGCHLD, NULL, NULL, NULL, NULL);
@@ -145,6 +156,7 @@ static void time_group(struct survey *s)
                 s->said->cost.start_ns = clock_mono_ns() - enter;
                 _exit(0);
         }
+
         await(pid);
         uint64_t end = clock_mono_ns();
         limit_group_end(&g);
@@ -164,8 +176,10 @@ static int64_t kernel_bytes(const struct limit_group *g)
                 return fd_get_u64(g->v1[CONTROLLER_MEMORY], "memory.kmem.usage_in_bytes", &n) == 0
                                ? (int64_t) n
                                : -1;
+
         if (g->v2 < 0 || fd_get(g->v2, "memory.stat", text, sizeof text) <= 0)
                 return -1;
+
         const char *at = strstr(text, "\nkernel ");
         return at ? strtoll(at + 8, NULL, 10) : -1;
 }
@@ -185,8 +199,10 @@ static int64_t charge_of(struct survey *s, enum wall_layer l, const struct limit
         pid_t pids[HELD];
         unsigned n = 0;
         static const char go[HELD + 1] = "gggggggg";
+
         while (n < HELD && (pids[n] = begin(s, l, g, line)) > 0)
                 n++;
+
         int64_t before = hear(line->heard[0], n) ? kernel_bytes(g) : -1;
         s->said->done = 0;
         (void) !write(line->go[1], go, n);
@@ -195,6 +211,7 @@ static int64_t charge_of(struct survey *s, enum wall_layer l, const struct limit
         fd_close(&line->hold[1]);
         for (unsigned i = 0; i < n; i++)
                 await(pids[i]);
+
         return all ? (after > before ? (after - before) / HELD : 0) : -1;
 }
 
@@ -214,12 +231,15 @@ static void weigh(struct survey *s, enum wall_layer l)
         struct limit_janitor j;
         struct err e = { 0 };
         struct line line = { { -1, -1 }, { -1, -1 }, { -1, -1 } };
+
         s->bytes[l] = -1;
         if (s->good[l] == 0 || l == LAYER_CGROUP || open_group(s, &g, &j, &e) < 0)
                 return;
+
         if (pipe2(line.heard, O_CLOEXEC) == 0 && pipe2(line.go, O_CLOEXEC) == 0 &&
             pipe2(line.hold, O_CLOEXEC) == 0)
                 s->bytes[l] = charge_of(s, l, &g, &line);
+
         line_close(&line);
         limit_group_end(&g);
         limit_janitor_dismiss(&j);
@@ -269,6 +289,7 @@ static void survey(struct survey *s)
                         await(begin(s, (enum wall_layer) l, NULL, NULL));
                         take(s, (enum wall_layer) l);
                 }
+
         for (unsigned l = 0; l < LAYER__COUNT; l++) {
                 s->bytes[l] = -1;
                 if (s->good[LAYER_CGROUP] > 0)
@@ -284,12 +305,14 @@ static int run_survey(struct survey *s, struct err *e)
                 free(all);
                 return err_set(e, ERR_MEMORY, ENOMEM, "no memory for %u rounds", s->rounds);
         }
+
         s->said = page;
         for (unsigned l = 0; l < LAYER__COUNT; l++) {
                 s->times[l] = all + (size_t) s->rounds * (3 * l);
                 s->calls[l] = s->times[l] + s->rounds;
                 s->looked_at[l] = s->calls[l] + s->rounds;
         }
+
         survey(s);
         return 0;
 }
@@ -308,6 +331,7 @@ int cordon_costs(cordon_policy *p, unsigned rounds, void (*each)(void *ctx, cons
         const char *argv[] = { "true", NULL };
         if (rounds == 0 || rounds > ROUNDS_MAX)
                 return err_set(e, ERR_USAGE, 0, "between 1 and %d rounds can be made", ROUNDS_MAX);
+
         cordon_box *b = cordon_box_new(p);
         struct survey *s = calloc(1, sizeof *s);
         int bad = -1;
@@ -322,10 +346,13 @@ int cordon_costs(cordon_policy *p, unsigned rounds, void (*each)(void *ctx, cons
                 s->why[LAYER_CGROUP] = none;
                 bad = run_survey(s, e);
         }
+
         for (unsigned l = 0; !bad && l < LAYER__COUNT; l++)
                 tell(s, (enum wall_layer) l, each, ctx);
+
         if (s)
                 end_survey(s);
+
         free(s);
         cordon_box_free(b);
         return bad;

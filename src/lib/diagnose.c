@@ -43,14 +43,17 @@ static size_t group_for(struct diagnosis *d, const struct past_run *r)
                 if (strcmp(g->policy, r->policy) == 0 && (d->policy || strcmp(g->box, r->box) == 0))
                         return i + 1;
         }
+
         if (d->count == GROUPS_MAX) {
                 d->left_off = true;
                 return 0;
         }
+
         struct group *g = calloc(1, sizeof *g);
         d->mem.failed |= !g;
         if (!g)
                 return 0;
+
         g->box = r->box;
         g->policy = r->policy;
         g->day = -1;
@@ -101,9 +104,11 @@ static const char *sensitive_path(enum learn_kind kind, const char *path)
         const char *why = learn_is_sensitive(&a);
         if (why || !realpath(path, real))
                 return why;
+
         a.path = real;
         if (stat(real, &st) == 0 && S_ISSOCK(st.st_mode))
                 return "agent";
+
         return learn_is_sensitive(&a);
 }
 
@@ -114,17 +119,22 @@ static const char *never(const struct ledger_view *v, const char *what, const ch
                 const char *word;
                 enum learn_kind kind;
         } words[] = { { "read ", LEARN_READ }, { "write ", LEARN_WRITE }, { "run ", LEARN_RUN } };
+
         char to[400];
         for (size_t i = 0; i < sizeof words / sizeof *words; i++)
                 if (strncmp(what, words[i].word, strlen(words[i].word)) == 0)
                         return sensitive_path(words[i].kind, what + strlen(words[i].word));
+
         if (strncmp(what, "sock ", 5) == 0)
                 return "agent";
+
         if (!span_is(ledger_member(v->more, "layer"), "egress"))
                 return learn_is_sensitive(&(struct learn_access){
                         .kind = LEARN_CALL, .path = what, .internet = span_is(v->kind, "net") });
+
         if (strncmp(line, "net ", 4) != 0)
                 return "no-line";
+
         (void) snprintf(to, sizeof to, "%.*s", (int) strcspn(line + 4, " "), line + 4);
         return learn_is_sensitive(&(struct learn_access){ .kind = LEARN_NET, .path = to });
 }
@@ -142,11 +152,14 @@ static struct learn_refusal *refusal_for(struct diagnosis *d, struct group *g, c
         const char *shown = inert(d, what), *who = inert(d, program);
         if (!shown || !who)
                 return NULL;
+
         for (size_t i = 0; i < g->f.refusal_count; i++)
                 if (strcmp(g->refusals[i].what, shown) == 0 && strcmp(g->refusals[i].program, who) == 0)
                         return &g->refusals[i];
+
         if (g->f.refusal_count == REFUSALS_MAX)
                 return NULL;
+
         struct learn_refusal *r = &g->refusals[g->f.refusal_count++];
         *r = (struct learn_refusal){ .what = shown, .program = who, .line = "" };
         return r;
@@ -157,6 +170,7 @@ static void count_refusal(struct diagnosis *d, struct group *g, struct past_run 
         size_t *newest = &g->newest[r - g->refusals], here = (size_t) (run - d->past.v) + 1;
         if (*newest == here)
                 return;
+
         *newest = here;
         *(run->passed ? &r->passed : &r->failed) += 1;
         g->f.failed_refused += !run->passed && !run->refused;
@@ -175,12 +189,15 @@ static void note_refusal(struct diagnosis *d, struct group *g, struct past_run *
         struct learn_refusal *r = habit || (setting && run->passed) ? NULL : refusal_for(d, g, what, program);
         if (!r)
                 return;
+
         r->setting = setting;
         if (r->line && !r->line[0] && line[0])
                 r->line = inert(d, line);
+
         r->never = never(v, what, line);
         if (r->never && strcmp(r->never, "network") == 0)
                 r->line = "a `net` door: `cordon learn` tells where it leads";
+
         count_refusal(d, g, run, r);
 }
 
@@ -195,9 +212,11 @@ static void note_limit(struct diagnosis *d, struct group *g, struct past_run *ru
         struct learn_refusal *r = refusal_for(d, g, what, "");
         if (!r)
                 return;
+
         for (unsigned k = 0; d->policy && k < LIMIT_KEY__COUNT; k++)
                 if (span_is(v->target, policy_limit_name(k)))
                         policy_limit_line(k, 2 * policy_limits(d->policy->checked)->value[k], &line);
+
         d->mem.failed |= line.failed;
         r->line = arena_str(&d->mem, line.n ? buf_str(&line) : "a larger one");
         count_refusal(d, g, run, r);
@@ -230,6 +249,7 @@ static int split(struct diagnosis *d, struct learn_draft *ret, cordon_error *e)
         struct err ignored;
         if (learn_split(span_of(d->o->policy, d->o->policy_len), ret, &ignored) == 0)
                 return 0;
+
         learn_draft_done(ret); /* JSON has no lines: those that mean the same */
         *ret = (struct learn_draft){ 0 };
         char *lines = cordon_policy_view(d->policy, CORDON_VIEW_LINES, e);
@@ -251,11 +271,13 @@ static int judge_doors(struct diagnosis *d, struct group *g, cordon_error *e)
                                            .at = lib_context(d->policy) };
         int r = split(d, &draft, e);
         struct learn_door_use *doors = r < 0 ? NULL : arena_alloc(&d->mem, (draft.n + 1) * sizeof *doors);
+
         for (size_t i = 0; doors && i < draft.n; i++)
                 if (draft.v[i].door)
                         doors[g->f.door_count++] =
                                 (struct learn_door_use){ arena_str(&d->mem, draft.v[i].text),
                                                          learn_line_use(draft.v[i].text, &ev) };
+
         g->f.doors = doors;
         learn_draft_done(&draft);
         return r;
@@ -273,8 +295,10 @@ static int judge(struct diagnosis *d, struct group *g, cordon_error *e)
         g->f.widened_count = d->widened_count;
         if (g->uses.lost)
                 g->f.observed = 0;
+
         if (d->policy && judge_doors(d, g, e) < 0)
                 return -1;
+
         learn_fit_judge(&g->f);
         return 0;
 }
@@ -284,16 +308,20 @@ static int load_policy(struct diagnosis *d, char **ret_digest, cordon_error *e)
         const cordon_diagnosis *o = d->o;
         if (!o->policy)
                 return 0;
+
         d->policy = cordon_policy_new();
         if (!d->policy)
                 return err_set(to_err(e), ERR_MEMORY, 0, "no memory");
+
         if (cordon_policy_add_text(d->policy, o->name ? o->name : "policy", o->policy, o->policy_len, e) <
                     0 ||
             cordon_policy_check(d->policy, e) < 0)
                 return -1;
+
         *ret_digest = cordon_policy_view(d->policy, CORDON_VIEW_DIGEST, e);
         if (*ret_digest)
                 (*ret_digest)[strcspn(*ret_digest, "\n")] = '\0';
+
         return *ret_digest ? 0 : -1;
 }
 
@@ -309,6 +337,7 @@ static int gather(struct diagnosis *d, const char *digest, cordon_error *e)
 {
         if (past_open(&d->past, d->o->status, to_err(e)) < 0)
                 return -1;
+
         choose_runs(d, digest);
         read_effects(d);
         if (d->policy) {
@@ -316,11 +345,13 @@ static int gather(struct diagnosis *d, const char *digest, cordon_error *e)
                 if (past_widened(&d->past, d->policy, &d->mem, &d->widened, &d->widened_count, to_err(e)) < 0)
                         return -1;
         }
+
         for (size_t i = 0; i < d->count; i++) {
                 if (judge(d, d->groups[i], e) < 0)
                         return -1;
                 d->mem.failed |= d->groups[i]->uses.mem.failed;
         }
+
         return d->mem.failed ? err_set(to_err(e), ERR_MEMORY, 0, "no memory") : 0;
 }
 
@@ -332,11 +363,13 @@ static void put_json(const struct diagnosis *d, struct buf *out)
         for (unsigned i = 0; i < LEARN_THRESHOLD__COUNT; i++)
                 buf_printf(out, "%s\"%s\":%u", i ? "," : "", learn_threshold(i)->name,
                            learn_threshold(i)->value);
+
         buf_puts(out, "},\"boxes\":[");
         for (size_t i = 0; i < d->count; i++) {
                 buf_puts(out, i ? "," : "");
                 learn_fit_json(&d->groups[i]->f, out);
         }
+
         buf_printf(out, "],\"left_off\":%s}\n", d->left_off ? "true" : "false");
 }
 
@@ -346,8 +379,10 @@ static void put_text(const struct diagnosis *d, struct buf *out)
                 buf_puts(out, i ? "\n" : "");
                 learn_fit_text(&d->groups[i]->f, out);
         }
+
         if (d->count == 0)
                 buf_puts(out, "not enough runs: the ledger has none that this asks for\n");
+
         if (d->left_off)
                 buf_printf(out, "\nOnly the newest %d boxes are listed; --box NAME selects one.\n",
                            GROUPS_MAX);
@@ -363,6 +398,7 @@ static int fit_of(const struct diagnosis *d)
                         return 0;
                 fit = v == LEARN_TOO_FEW ? -1 : fit;
         }
+
         return fit;
 }
 
@@ -374,14 +410,17 @@ char *cordon_diagnose(const cordon_diagnosis *o, int json, int *ret_fit, cordon_
         int r = load_policy(&d, &digest, e);
         if (r == 0)
                 r = gather(&d, digest, e);
+
         if (r == 0) {
                 (json ? put_json : put_text)(&d, &out);
                 *ret_fit = fit_of(&d);
         }
+
         for (size_t i = 0; i < d.count; i++) {
                 past_uses_done(&d.groups[i]->uses);
                 free(d.groups[i]);
         }
+
         past_done(&d.past);
         arena_done(&d.mem);
         free(d.widened);

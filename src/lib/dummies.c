@@ -36,11 +36,14 @@ static int add_dummy(struct lib_dummies *d, const char *name, struct err *e)
         for (unsigned i = 0; i < d->count; i++)
                 if (strcmp(d->v[i].name, name) == 0)
                         return 0;
+
         if (!vault_name_ok(name) || strlen(name) >= sizeof d->v[0].name)
                 return err_set(e, ERR_USAGE, 0, "%.60s cannot name a credential: letters, digits, . _ and -",
                                name);
+
         if (d->count == sizeof d->v / sizeof *d->v)
                 return err_set(e, ERR_POLICY, 0, "a box of dummies takes %u credentials at most", d->count);
+
         (void) snprintf(d->v[d->count++].name, sizeof d->v[0].name, "%s", name);
         return 0;
 }
@@ -63,6 +66,7 @@ static void tell(const struct lib_dummies *d, const struct vault_meta *m, const 
         (void) snprintf(told->placeholder, sizeof told->placeholder, "%s", shown);
         if (!d->in_files)
                 return;
+
         memcpy(told->file, m->file, sizeof told->file);
         memcpy(told->form, m->form, sizeof told->form);
         if (m->where == GRANT_BASIC)
@@ -77,6 +81,7 @@ static void make_grant(const struct lib_dummies *d, const char *name, struct gra
         (void) snprintf(m.name, sizeof m.name, "%s", name);
         if (is_variable(name))
                 (void) snprintf(m.env, sizeof m.env, "%s", name);
+
         bind_as_in_vault(&m);
         const char *shape = m.env[0] ? m.env : name;
         learn_dummy(shape, d->seed, 0, shown);
@@ -102,6 +107,7 @@ static int collect(const struct cordon_box *b, struct lib_dummies *all, struct e
                 if (d[i].kind == DOOR_NET && d[i].net.credential &&
                     add_dummy(all, d[i].net.credential, e) < 0)
                         return -1;
+
         return 0;
 }
 
@@ -128,10 +134,13 @@ int lib_dummies_give(struct cordon_box *b, const struct lib_dummies *d, struct e
         int ends[2];
         if (collect(b, &all, e) < 0)
                 return -1;
+
         if (all.count == 0)
                 return 0;
+
         if (lib_grants_pipe(all.count, ends, e) < 0)
                 return -1;
+
         AUTO_FD(in, ends[0]);
         AUTO_FD(out, ends[1]);
         b->told = calloc(all.count, sizeof *b->told);
@@ -139,11 +148,14 @@ int lib_dummies_give(struct cordon_box *b, const struct lib_dummies *d, struct e
         int bad = b->told && g ? 0 : -1;
         if (bad < 0)
                 (void) err_set(e, ERR_MEMORY, ENOMEM, "no memory for the dummies of credentials");
+
         for (unsigned i = 0; bad == 0 && i < all.count; i++)
                 bad = give_one(b, &all, i, out, g, e);
+
         free(g);
         if (bad < 0)
                 return -1;
+
         b->told_count = all.count;
         b->grants = TAKE_FD(in);
         return 0;

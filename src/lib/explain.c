@@ -22,6 +22,7 @@ static size_t head_of(const char *path, char *head, size_t cap)
         AUTO_FD(fd, open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
         if (fd < 0 || fstat(fd, &st) < 0 || !S_ISREG(st.st_mode))
                 return 0;
+
         ssize_t n = read(fd, head, cap - 1);
         head[n > 0 ? n : 0] = '\0';
         return n > 0 ? (size_t) n : 0;
@@ -71,6 +72,7 @@ static bool follow_link(char path[PATH_MAX], const struct door *door)
                 (void) snprintf(joined, sizeof joined, "%s%s", target, path + n);
                 return path_join(link, joined, path, PATH_MAX);
         }
+
         return false;
 }
 
@@ -81,14 +83,17 @@ static bool hidden_between(const struct cordon_box *b, const char *program, char
         enum { LINKS_MAX = 40 };
         char here[PATH_MAX], real[PATH_MAX];
         const struct door *d;
+
         if (!getcwd(here, sizeof here) || !realpath(program, real) ||
             !path_join(here, program, ret, PATH_MAX))
                 return false;
+
         for (int links = 0; links < LINKS_MAX && strcmp(ret, real) != 0; links++)
                 if (!(d = shown_by(b, ret)))
                         return links > 0;
                 else if (!follow_link(ret, d))
                         return false;
+
         return false;
 }
 
@@ -98,6 +103,7 @@ static bool explain_links(const struct cordon_box *b, const char *what, const ch
         if (!hidden_between(b, program, hidden) || !realpath(program, real) ||
             strcmp(str_inert(span_str(hidden), shown, sizeof shown), hidden) != 0)
                 return false;
+
         enum { HINT_ROOM = 130 }; /* of a hint, for both */
         bool fits = strcmp(str_inert(span_str(real), shown, sizeof shown), real) == 0 &&
                     strlen(real) + strlen(hidden) < HINT_ROOM;
@@ -119,8 +125,10 @@ static void explain_missing(const struct cordon_box *b, const char *path, struct
                                                     : "there is no such file on this host either");
                 return;
         }
+
         if (explain_links(b, "it", path, out))
                 return;
+
         size_t n = head_of(path, head, sizeof head);
         if (n > 4 && memcmp(head, "\177ELF", 4) == 0) {
                 buf_puts(out,
@@ -128,10 +136,13 @@ static void explain_missing(const struct cordon_box *b, const char *path, struct
                          "`use base/loader` and a `read` door to them");
                 return;
         }
+
         if (n == 0 || !interpreter_of(head, &name))
                 return;
+
         if (explain_links(b, "its interpreter", name, out))
                 return;
+
         bool there = access(name, F_OK) == 0;
         (void) str_inert(span_str(name), shown, sizeof shown);
         buf_printf(out,
@@ -146,9 +157,11 @@ static bool is_script(const char *path)
         static const char *const suffixes[] = { ".sh", ".bash", ".py", ".js", ".mjs", ".pl", ".rb" };
         char head[8] = "";
         const char *dot = strrchr(path, '.');
+
         for (size_t i = 0; dot && i < sizeof suffixes / sizeof *suffixes; i++)
                 if (strcmp(dot, suffixes[i]) == 0)
                         return true;
+
         return head_of(path, head, sizeof head) > 2 && strncmp(head, "#!", 2) == 0;
 }
 
@@ -159,6 +172,7 @@ static void propose_script(const char *path, const char *otherwise, struct buf *
         AUTO_BUF(word);
         if (strcmp(str_inert(span_str(path), shown, sizeof shown), path) != 0)
                 return;
+
         buf_shell(&word, path);
         buf_printf(out, "`cordon run --script %s` runs a script that nobody trusts; %s", buf_str(&word),
                    otherwise);
@@ -170,6 +184,7 @@ static void explain_refused(const char *path, struct buf *out)
         struct stat st;
         if (stat(path, &st) < 0)
                 return;
+
         if (S_ISDIR(st.st_mode))
                 buf_puts(out, "it is a directory: name the program in it");
         else if (S_ISREG(st.st_mode) && !(st.st_mode & 0111) && is_script(path))
@@ -185,6 +200,7 @@ static bool explain_here(const char *name, struct buf *out)
         char shown[100];
         if (stat(name, &st) < 0 || strcmp(str_inert(span_str(name), shown, sizeof shown), name) != 0)
                 return false;
+
         AUTO_BUF(word);
         buf_shell(&word, name);
         AUTO_BUF(here);
@@ -201,6 +217,7 @@ static bool explain_here(const char *name, struct buf *out)
         else
                 buf_printf(out, "a name without / is looked for in the box's PATH: ./%s is the one here",
                            buf_str(&word));
+
         out->failed |= word.failed || here.failed;
         return true;
 }
@@ -214,6 +231,7 @@ static bool explain_quoted(const struct cordon_box *b, struct buf *out)
         if (!strchr(name, ' ') || b->argv[1] || stat(name, &st) == 0 ||
             strcmp(str_inert(span_str(name), shown, sizeof shown), name) != 0)
                 return false;
+
         AUTO_BUF(word);
         buf_shell(&word, name);
         buf_printf(out, "this is one word: leave out the quotes, or `cordon run sh -c %s`", buf_str(&word));
@@ -231,8 +249,10 @@ static void explain_elsewhere(const char *name, struct buf *out)
                                       "name");
                 return;
         }
+
         if (strcmp(str_inert(span_str(path), shown, sizeof shown), path) != 0)
                 return; /* what cannot be shown whole cannot be typed */
+
         buf_shell(&word, path);
         buf_printf(out, "your PATH has it, and a box does not look there: name it by its path, %s",
                    buf_str(&word));
@@ -247,6 +267,7 @@ static void explain_unseen(const struct cordon_box *b, const char *name, struct 
                 explain_elsewhere(name, out);
                 return;
         }
+
         struct effect f = { .kind = EFFECT_RUN, .path = path };
         char interpreter[PATH_MAX];
         bool script = lib_interpreter(path, interpreter, sizeof interpreter); /* the file itself may start */
@@ -278,10 +299,12 @@ static void explain_written(const struct cordon_box *b, const char *name, struct
         const struct door *d = path ? written_by(b, path) : NULL;
         if (!d)
                 d = written_by(b, "/lib");
+
         struct stat st;
         if (!d || strcmp(str_inert(span_str(d->path), shown, sizeof shown), d->path) != 0 ||
             stat(d->path, &st) < 0)
                 return;
+
         bool dir = S_ISDIR(st.st_mode);
         buf_printf(out,
                    "the box can write it%s, by `%s %s`, and what a box can write does not run: %sadd `run "
@@ -308,8 +331,10 @@ void lib_explain_exec(const struct cordon_box *b)
         else if (e->sys == ENOEXEC)
                 buf_puts(&hint,
                          "it is neither a program for this machine nor a script with #! and an interpreter");
+
         if (e->sys == EACCES && hint.n == 0)
                 explain_written(b, path, &hint);
+
         if (hint.n > 0 && !hint.failed)
                 box_explain(b->box, buf_str(&hint));
 }

@@ -23,13 +23,16 @@ static bool host_of(const struct cordon_box *b, const struct door *d, const char
         if (d->kind != DOOR_NET || !d->net.credential || strcmp(d->net.credential, credential) != 0 ||
             d->net.wildcard)
                 return false;
+
         if (d->net.form != NET_PLACE) {
                 *ret = (struct host){ d->net.host, d->net.port, d->net.tls };
                 return true;
         }
+
         const struct policy_place_url *u = policy_place_asked(b->places, d->net.host, b->stage);
         if (u)
                 *ret = (struct host){ u->host, u->port, u->tls };
+
         return u != NULL;
 }
 
@@ -42,6 +45,7 @@ static void put_hole(const struct vault_told *t, const struct host *h, struct sp
                 buf_puts(out, t->user[0] ? t->user : BOX_USER);
         else
                 buf_printf(out, "%s%s%s", brackets ? "[" : "", h->name, brackets ? "]" : "");
+
         if (span_is(hole, "host:port") && h->port != (h->tls ? 443 : 80))
                 buf_printf(out, ":%u", h->port);
 }
@@ -59,6 +63,7 @@ static void put_form(const struct vault_told *t, const struct host *h, struct bu
                 buf_putc(out, *at);
                 n = 1;
         }
+
         if (out->n && out->p[out->n - 1] != '\n')
                 buf_putc(out, '\n');
 }
@@ -77,6 +82,7 @@ static void put_hosts(const struct cordon_box *b, const struct vault_told *t, st
         struct host seen[GRANTS_MAX], h;
         size_t n, count = 0, most = strstr(t->form, "{host") ? GRANTS_MAX : 1;
         const struct door *d = policy_doors(b->policy->checked, &n);
+
         for (size_t i = 0; i < n && count < most; i++) {
                 if (!host_of(b, &d[i], t->name, &h) || !is_new(seen, count, &h))
                         continue;
@@ -90,6 +96,7 @@ struct plan_file *lib_forms(const struct cordon_box *b, size_t *ret_count, struc
         size_t n = 0;
         struct plan_file *v = calloc(b->told_count + 1, sizeof *v);
         bool whole = v != NULL;
+
         for (size_t i = 0; whole && i < b->told_count; i++) {
                 const struct vault_told *t = &b->told[i];
                 bool first = t->file[0] != '\0';
@@ -106,9 +113,11 @@ struct plan_file *lib_forms(const struct cordon_box *b, size_t *ret_count, struc
                 v[n++] = (struct plan_file){ whole ? path : NULL, whole ? strdup(buf_str(&text)) : NULL };
                 whole = whole && v[n - 1].text;
         }
+
         *ret_count = n;
         if (whole)
                 return v;
+
         lib_forms_free(v, n);
         (void) err_set(e, ERR_MEMORY, 0, "no memory for the files of credentials");
         return NULL;

@@ -47,6 +47,7 @@ bool lib_find_on_path(const char *name, char *ret, size_t cap)
                     S_ISREG(st.st_mode))
                         return true;
         }
+
         return false;
 }
 
@@ -63,8 +64,10 @@ static bool is_open_to_all(const char *dir, const char *home)
         char real[PATH_MAX], home_real[PATH_MAX];
         if (!realpath(dir, real))
                 return false;
+
         if (!realpath(home, home_real))
                 (void) snprintf(home_real, sizeof home_real, "%s", home);
+
         return !path_under(home, dir) && !path_under(home_real, real) && !policy_leads_to_secrets("/", dir) &&
                !policy_leads_to_secrets("/", real) && !policy_secret_kind(dir) && !policy_secret_kind(real);
 }
@@ -76,15 +79,19 @@ static bool holds_more_than_programs(const char *prefix)
         static const char *const signs[] = { ".bashrc", ".profile", ".git", ".hg" };
         char path[PATH_MAX];
         bool more = str_parent(prefix, strlen(prefix)) == 5 && strncmp(prefix, "/home", 5) == 0;
+
         DIR *d = opendir(prefix);
 
         for (size_t i = 0; i < sizeof signs / sizeof *signs; i++)
                 more = more || is_there(prefix, signs[i]);
+
         for (const struct dirent *x; !more && d && (x = readdir(d));)
                 more = (size_t) snprintf(path, sizeof path, "%s/%s", prefix, x->d_name) >= sizeof path ||
                        policy_secret_kind(path);
+
         if (d)
                 (void) closedir(d);
+
         return more || !d;
 }
 
@@ -94,10 +101,13 @@ static bool is_installation(const char *prefix, const char *home)
 {
         if (holds_more_than_programs(prefix))
                 return false;
+
         if (is_there(prefix, "pyvenv.cfg"))
                 return true;
+
         if (!path_under(prefix, home))
                 return strchr(prefix + 1, '/') != NULL && is_there(prefix, "lib");
+
         const char *below = prefix + strlen(home) + 1;
         return below[0] == '.' && strchr(below, '/') &&
                (is_there(prefix, "lib") || is_there(prefix, "VERSION"));
@@ -113,10 +123,12 @@ static bool is_set(cordon_policy *p, const char *variable, cordon_error *e)
         size_t n;
         if (cordon_policy_check(p, e) < 0)
                 return true; /* told by the start */
+
         const struct door *doors = policy_doors(p->checked, &n);
         for (size_t i = 0; i < n; i++)
                 if (doors[i].kind == DOOR_ENV && strcmp(doors[i].name, variable) == 0)
                         return true;
+
         return false;
 }
 
@@ -128,10 +140,13 @@ static int open_tree(cordon_policy *p, const char *dir, struct found *f, cordon_
                 if ((at == buf_str(&f->shown) || at[-1] == ' ') && (end == ',' || end == '\0'))
                         return 0;
         }
+
         if (!is_open_to_all(dir, p->home))
                 return 0;
+
         if (cordon_policy_add(p, "read", dir, e) < 0)
                 return -1;
+
         buf_printf(&f->shown, "%s%s", f->shown.n ? ", " : "", dir);
         return 0;
 }
@@ -142,19 +157,23 @@ static int open_around(cordon_policy *p, const char *program, struct found *f, c
         static const char *const beside[] = { "lib", "lib64", "libexec", "pyvenv.cfg" };
         char dir[PATH_MAX], prefix[PATH_MAX], path[PATH_MAX + 16];
         size_t n = str_parent(program, strlen(program)), up = str_parent(program, n);
+
         (void) snprintf(dir, sizeof dir, "%.*s", (int) n, program);
         (void) snprintf(prefix, sizeof prefix, "%.*s", (int) up, program);
 
         bool in_bin = up > 0 && strcmp(dir + up, "/bin") == 0;
         if (in_bin && is_installation(prefix, p->home) && is_open_to_all(prefix, p->home))
                 return open_tree(p, prefix, f, e);
+
         if (open_tree(p, dir, f, e) < 0)
                 return -1;
+
         for (size_t i = 0; in_bin && i < sizeof beside / sizeof *beside; i++) {
                 (void) snprintf(path, sizeof path, "%s/%s", prefix, beside[i]);
                 if (is_there(prefix, beside[i]) && open_tree(p, path, f, e) < 0)
                         return -1;
         }
+
         return 0;
 }
 
@@ -172,10 +191,13 @@ static bool root_of(size_t row, const char *dir, const char *real, const char *h
         const char *set = getenv(managers[row].variable), *name = strrchr(real, '/') + 1;
         if (managers[row].stand_ins && ends_with(dir, managers[row].stand_ins))
                 return (size_t) snprintf(ret, cap, "%.*s", (int) str_parent(dir, strlen(dir)), dir) < cap;
+
         if (!managers[row].program || strcmp(name, managers[row].program) != 0)
                 return false;
+
         if (set && set[0] == '/')
                 return (size_t) snprintf(ret, cap, "%s", set) < cap;
+
         return (size_t) snprintf(ret, cap, "%s/%s", home, managers[row].usual) < cap;
 }
 
@@ -197,6 +219,7 @@ static int open_manager(cordon_policy *p, const char *path, const char *real, st
                 (void) snprintf(value, sizeof value, "%s=%s", managers[i].variable, root);
                 return is_set(p, managers[i].variable, e) ? 0 : cordon_policy_add(p, "env", value, e);
         }
+
         return 0;
 }
 
@@ -208,6 +231,7 @@ static int find_one(cordon_policy *p, const char *name, struct found *f, char pa
         if (strchr(name, '/') || lib_find_program(name, path, PATH_MAX) ||
             !lib_find_on_path(name, path, PATH_MAX) || !realpath(path, real))
                 return 0;
+
         if (policy_secret_kind(path) || policy_secret_kind(real))
                 return 0; /* the start tells that it is not seen, and how to name it */
 
@@ -215,11 +239,13 @@ static int find_one(cordon_policy *p, const char *name, struct found *f, char pa
             (strcmp(path, real) != 0 && !is_shown(real) && open_around(p, real, f, e) < 0) ||
             open_manager(p, path, real, f, e) < 0)
                 return -1;
+
         size_t dir = str_parent(path, strlen(path));
         char entry[PATH_MAX + 2];
         (void) snprintf(entry, sizeof entry, "%.*s:", (int) dir, path);
         if (!strstr(buf_str(&f->path), entry))
                 buf_puts(&f->path, entry);
+
         return 1;
 }
 
@@ -230,6 +256,7 @@ static bool is_on_path(const char *real)
         char dir[PATH_MAX], there[PATH_MAX];
         size_t own = str_parent(real, strlen(real));
         const char *at = getenv("PATH");
+
         for (size_t n; at && *at; at += n + (at[n] == ':')) {
                 n = strcspn(at, ":");
                 (void) snprintf(dir, sizeof dir, "%.*s", (int) n, at);
@@ -243,6 +270,7 @@ static bool is_on_path(const char *real)
                     path_under(real, dir))
                         return true;
         }
+
         return false;
 }
 
@@ -294,6 +322,7 @@ static bool next_command(const char **at, bool *begins, char *ret, size_t cap)
                         return true;
                 }
         }
+
         return false;
 }
 
@@ -321,6 +350,7 @@ static int find_in_arguments(cordon_policy *p, const char *const *argv, struct f
                 if (found)
                         return found < 0 ? -1 : 0;
         }
+
         return 0;
 }
 
@@ -331,9 +361,11 @@ static bool runs_any(cordon_policy *p, cordon_error *e)
         bool any = false;
         if (cordon_policy_check(p, e) < 0)
                 return false; /* told by the start */
+
         const struct door *doors = policy_doors(p->checked, &n);
         for (size_t i = 0; i < n; i++)
                 any = any || (doors[i].kind == DOOR_RUN && strcmp(doors[i].path, "*") == 0);
+
         return any;
 }
 
@@ -350,6 +382,7 @@ static int find_all(cordon_policy *p, const char *const *argv, struct found *f, 
         buf_printf(&value, "PATH=%s" BOX_PATH, buf_str(&f->path));
         if (f->path.n && !is_set(p, "PATH", e) && cordon_policy_add(p, "env", buf_str(&value), e) < 0)
                 return -1;
+
         return found;
 }
 
@@ -361,6 +394,7 @@ int cordon_policy_find(cordon_policy *p, const char *const *argv, char **ret_pat
         *ret_path = *ret_shown = NULL;
         if (p->from_file)
                 return 0;
+
         if (lib_roots(p, to_err(e)) < 0)
                 return -1;
 
@@ -371,6 +405,7 @@ int cordon_policy_find(cordon_policy *p, const char *const *argv, char **ret_pat
         buf_done(&f.shown);
         if (found < 0 || (*ret_shown && (found == 0 || *ret_path)))
                 return found;
+
         free(*ret_path);
         free(*ret_shown);
         *ret_path = *ret_shown = NULL;

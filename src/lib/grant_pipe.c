@@ -16,9 +16,11 @@ static int through_socket(size_t need, int ret[2])
         socklen_t n = sizeof got;
         if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ret) < 0)
                 return -1;
+
         (void) setsockopt(ret[1], SOL_SOCKET, SO_SNDBUF, &room, sizeof room);
         if (getsockopt(ret[1], SOL_SOCKET, SO_SNDBUF, &got, &n) == 0 && (size_t) got >= 2 * need)
                 return 0;
+
         (void) close(ret[0]);
         (void) close(ret[1]);
         return -1;
@@ -31,6 +33,7 @@ int lib_grants_pipe(size_t count, int ret[2], struct err *e)
         size_t need = count * sizeof(struct grant);
         if (pipe2(ret, O_CLOEXEC) < 0)
                 return err_set(e, ERR_IO, errno, "no pipe for credentials");
+
         int room = fcntl(ret[1], F_GETPIPE_SZ);
         bool fits = (room >= 0 && (size_t) room >= need) || fcntl(ret[1], F_SETPIPE_SZ, (int) need) >= 0;
         if (!fits) {
@@ -43,6 +46,7 @@ int lib_grants_pipe(size_t count, int ret[2], struct err *e)
                                            "(/proc/sys/fs/pipe-user-pages-soft)");
                 }
         }
+
         (void) fcntl(ret[1], F_SETFL, O_NONBLOCK);
         return 0;
 }
@@ -53,11 +57,14 @@ int lib_grant_scope(const struct checked_policy *c, const char *name, char ret_s
         AUTO_BUF(lines);
         size_t n;
         const struct door *d = policy_doors(c, &n);
+
         for (size_t i = 0; i < n; i++)
                 if (d[i].kind == DOOR_NET && d[i].net.credential && strcmp(d[i].net.credential, name) == 0)
                         policy_net_scope(&d[i], &lines);
+
         if (lines.failed || lines.n >= GRANT_ASKED)
                 return err_set(e, ERR_POLICY, 0, "too many doors name the credential %s", name);
+
         memcpy(ret_scope, buf_str(&lines), lines.n + 1);
         return 0;
 }

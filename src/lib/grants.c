@@ -26,6 +26,7 @@ static int collect(const struct cordon_box *b, struct vault_request *q, struct e
                 if (lib_grant_scope(b->policy->checked, name, q->asked[q->count++], e) < 0)
                         return -1;
         }
+
         return 0;
 }
 
@@ -34,15 +35,18 @@ static int give(struct cordon_box *b, struct vault_request *q, struct err *e)
         int ends[2];
         if (lib_grants_pipe(q->count, ends, e) < 0)
                 return -1;
+
         AUTO_FD(in, ends[0]);
         AUTO_FD(out, ends[1]);
         b->told = calloc(q->count, sizeof *b->told);
         if (!b->told)
                 return err_set(e, ERR_MEMORY, 0, "no memory");
+
         q->stage_live = b->stage == POLICY_STAGE_LIVE;
         (void) snprintf(q->policy, sizeof q->policy, "%s", policy_digest(b->policy->checked));
         if (vault_give(q, out, b->passphrase, b->told, e) < 0)
                 return -1;
+
         b->told_count = q->count;
         b->grants = TAKE_FD(in);
         return 0;
@@ -53,14 +57,18 @@ int lib_grants(struct cordon_box *b, struct err *e)
         lib_grants_done(b); /* of a start that failed: its broker may have read them */
         if (b->dummies)
                 return lib_dummies_give(b, b->dummies, e);
+
         if (b->stage == POLICY_STAGE_MOCK)
                 return lib_dummies_mock(b, e); /* nothing is sent, so nothing is opened */
+
         struct vault_request *q = calloc(1, sizeof *q);
         if (!q)
                 return err_set(e, ERR_MEMORY, 0, "no memory");
+
         int r = collect(b, q, e);
         if (r == 0 && q->count > 0)
                 r = give(b, q, e);
+
         free(q);
         return r;
 }
@@ -86,6 +94,7 @@ bool lib_placeholders(const struct cordon_box *b, const char **v, size_t *n)
                         return false;
                 v[(*n)++] = both;
         }
+
         return true;
 }
 

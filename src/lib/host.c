@@ -67,9 +67,12 @@ char *cordon_doctor(int json, int *ret_ok)
         struct host_finding f[40];
         unsigned n = host_probe(f, sizeof f / sizeof *f);
         struct buf out = { 0 };
+
         *ret_ok = 1;
+
         if (json)
                 buf_putc(&out, '[');
+
         for (unsigned i = 0; i < n; i++) {
                 if (json && i)
                         buf_putc(&out, ',');
@@ -77,8 +80,10 @@ char *cordon_doctor(int json, int *ret_ok)
                 if (f[i].needed && f[i].state == HOST_NO)
                         *ret_ok = 0;
         }
+
         if (json)
                 buf_puts(&out, "]\n");
+
         return lib_give(&out, NULL);
 }
 

@@ -47,6 +47,7 @@ static bool read_value(const char *at, char ret[static IDENTITY_MAX])
                 if (quoted || *at != ' ')
                         kept = n;
         }
+
         ret[kept] = '\0';
         return !quoted && kept > 0;
 }
@@ -88,9 +89,11 @@ static void read_file(const char *dir, const char *name, struct lib_identity *re
         struct stat st;
         if ((size_t) snprintf(path, sizeof path, "%s/%s", dir, name) >= sizeof path)
                 return;
+
         AUTO_FD(fd, open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC));
         if (fd < 0 || fstat(fd, &st) < 0 || !S_ISREG(st.st_mode))
                 return;
+
         ssize_t n = fd_read_all(fd, text, CONFIG_MAX_BYTES);
         text[n < 0 ? 0 : n] = '\0';
         lib_identity_read(text, ret);
@@ -104,6 +107,7 @@ static void put_quoted(struct buf *out, const char *value)
                         buf_putc(out, '\\');
                 buf_putc(out, *value);
         }
+
         buf_puts(out, "\"\n");
 }
 
@@ -111,12 +115,16 @@ static void put_user(const struct lib_identity *u, struct buf *out)
 {
         if (u->name[0] || u->mail[0])
                 buf_puts(out, "[user]\n");
+
         if (u->name[0])
                 buf_puts(out, "\tname = ");
+
         if (u->name[0])
                 put_quoted(out, u->name);
+
         if (u->mail[0])
                 buf_puts(out, "\temail = ");
+
         if (u->mail[0])
                 put_quoted(out, u->mail);
 }
@@ -131,6 +139,7 @@ char *lib_identity(const char *home, const char *const *repositories)
                 read_file(xdg, "git/config", &user);
         else
                 read_file(home, ".config/git/config", &user);
+
         read_file(home, ".gitconfig", &user); /* the later one counts, as for git */
         put_user(&user, &out);
 
@@ -141,5 +150,6 @@ char *lib_identity(const char *home, const char *const *repositories)
                 buf_puts(&out, "[safe]\n\tdirectory = ");
                 put_quoted(&out, *r);
         }
+
         return lib_give(&out, NULL);
 }

@@ -47,6 +47,7 @@ static bool is_shown(const struct checked_policy *c, const char *path, const cha
                 if (path[n] == '/' && door_at(c, DOOR_RUN, span_of(path, n + 1)))
                         return true;
         }
+
         return false;
 }
 
@@ -58,6 +59,7 @@ static bool put_target(const char *path, const char *target, const char *rest, c
 
         int len = snprintf(all, sizeof all, "%.*s/%s/%s",
                            target[0] == '/' ? 0 : (int) str_parent(path, strlen(path)), path, target, rest);
+
         if (len < 0 || (size_t) len >= sizeof all)
                 return false;
 
@@ -74,6 +76,7 @@ static bool put_target(const char *path, const char *target, const char *rest, c
                 }
                 at += k;
         }
+
         (void) snprintf(ret + n, PATH_MAX - n, "%s", n ? "" : "/");
         return true;
 }
@@ -106,8 +109,10 @@ static bool stays_link(const struct checked_policy *c, const char *path, const c
 
         if (edited || door_at(c, DOOR_WRITE, span_str(path)) || (read && read->except))
                 return false;
+
         if (door_at(c, DOOR_RUN, span_str(path))) /* a program that a line names by a link */
                 return true;
+
         return is_shown(c, path, path) || (read && is_plain(path, target, end) && is_shown(c, end, path));
 }
 
@@ -131,6 +136,7 @@ static bool follow_one(const struct checked_policy *c, char path[static PATH_MAX
                 *ret_lost = !put_target(up, target, rest, path);
                 return !*ret_lost;
         }
+
         return false;
 }
 
@@ -177,6 +183,7 @@ static const struct door *run_by_its_end(const struct checked_policy *c, const c
                 if (tree ? trees && path_under(path, real) : strcmp(path, real) == 0)
                         return &d[i];
         }
+
         return NULL;
 }
 
@@ -198,9 +205,11 @@ static bool is_held(const struct checked_policy *c, const char *path)
 
         if (!run || door_at(c, DOOR_RUN, span_str(path)))
                 return false;
+
         for (size_t n = str_parent(path, strlen(path)); n > 0; n = str_parent(path, n))
                 if (door_at(c, DOOR_RUN, span_of(path, n + 1)))
                         return false;
+
         return true;
 }
 
@@ -224,9 +233,11 @@ static struct decision decide_path(const struct checked_policy *c, enum effect_k
                 return d.door && is_held(c, path)
                                ? (struct decision){ .gap = GAP_READ_ONLY, .nearest = d.door }
                                : d;
+
         if ((kind == EFFECT_RUN && is_any(d.door) && !any_reaches(c, path)) ||
             is_found_elsewhere(c, d.door, path))
                 d = (struct decision){ .gap = GAP_NO_DOOR };
+
         if (d.answer == ANSWER_ALLOW)
                 return d;
 
@@ -251,6 +262,7 @@ static bool find_in_box(const struct checked_policy *c, const char *name, char r
                     decide_path(c, EFFECT_READ, ret).answer == ANSWER_ALLOW)
                         return true;
         }
+
         return false;
 }
 
@@ -261,6 +273,7 @@ static void judge_bare(const struct checked_policy *c, const struct effect *f, s
 
         if (!is_any(d->door) || !lib_find_program(f->path, found, sizeof found))
                 return; /* named by a line, denied, or of no host: as it was decided */
+
         if (!find_in_box(c, f->path, in->path))
                 *d = (struct decision){ .gap = GAP_NO_DOOR };
         else
@@ -275,10 +288,12 @@ static bool starter_of(const char *path, char ret[static PATH_MAX])
 
         if (lib_interpreter(path, ret, PATH_MAX))
                 return true;
+
         AUTO_FD(fd, open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
         if (fd < 0 || pread(fd, &head, sizeof head, 0) != sizeof head ||
             memcmp(head.e_ident, ELFMAG, SELFMAG) != 0 || head.e_ident[EI_CLASS] != ELFCLASS64)
                 return false;
+
         for (unsigned i = 0; i < head.e_phnum; i++) {
                 off_t at = (off_t) (head.e_phoff + i * sizeof part);
                 if (pread(fd, &part, sizeof part, at) != sizeof part)
@@ -289,6 +304,7 @@ static bool starter_of(const char *path, char ret[static PATH_MAX])
                 ret[part.p_filesz - 1] = '\0';
                 return whole && ret[0] == '/';
         }
+
         return false;
 }
 
@@ -302,6 +318,7 @@ static void judge_starter(const struct checked_policy *c, struct effect *f, stru
         if (d->answer != ANSWER_ALLOW || (bare && !lib_find_program(f->path, found, sizeof found)) ||
             !starter_of(bare ? found : f->path, starter))
                 return;
+
         bool led = follow(c, starter);
         struct decision s = decide_path(c, EFFECT_READ, starter);
         if (led && s.answer == ANSWER_ALLOW)
@@ -310,6 +327,7 @@ static void judge_starter(const struct checked_policy *c, struct effect *f, stru
         *d = s;
         if (s.answer == ANSWER_ALLOW)
                 *d = (struct decision){ .gap = GAP_NO_DOOR };
+
         memcpy(in->path, starter, sizeof in->path);
         f->kind = EFFECT_READ; /* that is what is missing */
         f->path = in->path;
@@ -321,18 +339,22 @@ static void judge(const struct checked_policy *c, struct effect *f, struct lib_i
                 judge_bare(c, f, in, d);
                 return;
         }
+
         /* A line that names the link opens what it leads to. */
         bool named = d->answer == ANSWER_ALLOW && d->door && d->door->kind == DOOR_RUN &&
                      strcmp(d->door->path, f->path) == 0;
         if (snprintf(in->path, sizeof in->path, "%s", f->path) >= (int) sizeof in->path)
                 return;
+
         in->nowhere = !follow(c, in->path);
         if (in->nowhere)
                 return;
+
         char real[PATH_MAX]; /* behind an `except` of another line it is covered */
         struct decision end = named && realpath(in->path, real) ? decide_as(c, EFFECT_READ, real) : *d;
         if (named && f->kind == EFFECT_RUN && end.gap != GAP_EXCEPTED)
                 return;
+
         *d = named && end.gap == GAP_EXCEPTED ? end : decide_path(c, f->kind, in->path);
         f->path = in->path;
 }
@@ -364,6 +386,7 @@ static bool is_beside_one_file(const struct checked_policy *c, const char *path)
                 if (parent[0] && path_under(path, parent) && is_one_file(c, &d[i], parent))
                         return true;
         }
+
         return false;
 }
 
@@ -375,6 +398,7 @@ static bool has_net(const struct checked_policy *c)
         for (size_t i = 0; i < n; i++)
                 if (d[i].kind == DOOR_NET)
                         return true;
+
         return false;
 }
 
@@ -393,6 +417,7 @@ static bool is_given(const struct checked_policy *c, const char *path)
         for (size_t i = 0; i < sizeof given / sizeof *given; i++)
                 if (strcmp(path, given[i].path) == 0)
                         return !given[i].net || has_net(c);
+
         return false;
 }
 
@@ -403,11 +428,14 @@ void lib_inside(const struct checked_policy *c, struct effect *f, struct lib_ins
         in->nowhere = false;
         if (!file || policy_wall(c) == WALL_PROCESS)
                 return;
+
         judge(c, f, in, d);
         if (f->kind == EFFECT_RUN)
                 judge_starter(c, f, in, d);
+
         if (f->kind == EFFECT_READ && d->answer != ANSWER_ALLOW && is_given(c, f->path))
                 *d = (struct decision){ .answer = ANSWER_ALLOW, .built_in = "the box's own /etc" };
+
         if (f->kind == EFFECT_WRITE && d->gap == GAP_NO_DOOR && d->answer != ANSWER_ALLOW &&
             !is_shown(c, f->path, "") && is_beside_one_file(c, f->path))
                 *d = (struct decision){ .answer = ANSWER_ALLOW,

@@ -23,6 +23,7 @@ static enum learn_look look(void *ctx, const char *path)
         (void) ctx;
         if (stat(path, &st) < 0)
                 return LEARN_NOTHING;
+
         return S_ISDIR(st.st_mode)    ? LEARN_DIRECTORY
                : S_ISSOCK(st.st_mode) ? LEARN_SOCKET
                : S_ISREG(st.st_mode)  ? LEARN_FILE
@@ -36,14 +37,17 @@ static bool real(void *ctx, const char *path, char ret[LEARN_PATH_MAX])
         const struct teacher *t = ctx;
         if (t && teacher_other_name(t->at.home, path, ret, LEARN_PATH_MAX))
                 return true;
+
         if ((size_t) snprintf(part, sizeof part, "%s", path) >= sizeof part)
                 return false;
+
         while (!realpath(part, found)) {
                 char *slash = strrchr(part, '/');
                 if (!slash || slash == part)
                         return false;
                 *slash = '\0';
         }
+
         return snprintf(ret, LEARN_PATH_MAX, "%s%s", found, path + strlen(part)) < LEARN_PATH_MAX;
 }
 
@@ -53,6 +57,7 @@ static void keep_tail(struct teacher *t, const char *p, size_t n)
                 p += n - sizeof t->tail;
                 n = sizeof t->tail;
         }
+
         size_t over = t->tail_len + n > sizeof t->tail ? t->tail_len + n - sizeof t->tail : 0;
         memmove(t->tail, t->tail + over, t->tail_len - over);
         memcpy(t->tail + t->tail_len - over, p, n);
@@ -85,6 +90,7 @@ static bool in_program_directory(const char *path)
                 if (strncmp(path, dirs[i], n) == 0 && path[n] && !strchr(path + n, '/'))
                         return true;
         }
+
         return false;
 }
 
@@ -105,6 +111,7 @@ static bool is_our_search(const cordon_denial *d)
         for (size_t i = 0; i < sizeof dirs / sizeof *dirs; i++)
                 if (strcmp(d->program, "cordon-init") == 0 && strcmp(d->path, dirs[i]) == 0)
                         return true;
+
         return false;
 }
 
@@ -141,14 +148,17 @@ static void tell(struct teacher *t, struct learn *l, unsigned run, const cordon_
         if (d->minor == ALWAYS_LOOKED_FOR || is_our_search(d) || strcmp(d->layer, "egress") == 0 ||
             teacher_net_socket(t, d) || comes_with_net(t, d->path))
                 return; /* what the broker refused is told by teacher_net_tell(), in more words */
+
         for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
                 if (strcmp(d->code, kinds[i].code) == 0)
                         a = (struct learn_access){ .kind = kinds[i].kind,
                                                    .path = d->path,
                                                    .program = d->program,
                                                    .on_host = d->on_host == 1 };
+
         if (a.kind == LEARN_READ && is_program(a.path))
                 a.kind = LEARN_RUN;
+
         (void) learn_add(l, &a, run);
 }
 
@@ -208,9 +218,11 @@ static void take_layer(struct teacher *t, const cordon_result *r)
         cordon_error none;
         if (!r->work[0])
                 return;
+
         const cordon_work_diff_options all = {
                 .run = r->work, .verbose = 1, .out = hash_change, .out_ctx = t
         };
+
         (void) cordon_work_diff(&all, &entries, &none);
         (void) cordon_work_discard(r->work, 0, NULL, NULL, dropped, &none);
 }
@@ -223,11 +235,14 @@ static void tell_interpreter(const struct teacher *t, struct learn *l, unsigned 
         const char *script = t->o->argv[0];
         if (!strchr(script, '/') && lib_find_program(script, found, sizeof found))
                 script = found;
+
         if (why->code != ERR_EXEC || why->sys != ENOENT || !lib_interpreter(script, name, sizeof name))
                 return;
+
         struct learn_access a = {
                 .kind = LEARN_RUN, .path = name, .program = "", .on_host = access(name, X_OK) == 0
         };
+
         (void) learn_add(l, &a, run);
 }
 
@@ -251,8 +266,10 @@ static int run_box(cordon_box *b, struct teacher *t, struct learn *l, unsigned r
                 not_started(ret, e);
                 return e->code == ERR_HOST || e->code == ERR_WALL || e->code == ERR_MEMORY ? -1 : 0;
         }
+
         while (cordon_box_wait(b, -1) == 0)
                 ;
+
         const cordon_result *r = cordon_box_result(b);
         ret->started = r->end != CORDON_FAILED;
         ret->status = cordon_result_status(r);
@@ -260,24 +277,33 @@ static int run_box(cordon_box *b, struct teacher *t, struct learn *l, unsigned r
                 not_started(ret, r->error);
         else if (r->end == CORDON_LIMIT)
                 (void) snprintf(ret->why, sizeof ret->why, "the limit `%s` ended it", r->limit);
+
         take_layer(t, r);
         for (size_t i = 0; i < 2; i++)
                 sha256_end(&t->printed[i], ret->digest[i]);
+
         bool had_net = t->net.wanted;
         for (size_t i = 0; l && i < r->denial_count; i++)
                 (void) teacher_net_socket(t, &r->denials[i]);
+
         if (t->net.wanted && !had_net)
                 l = NULL; /* with a network it goes another way: what it looked for without does not count */
+
         for (size_t i = 0; l && i < r->denial_count; i++)
                 tell(t, l, run, &r->denials[i]);
+
         if (l && r->error)
                 tell_interpreter(t, l, run, r->error);
+
         if (l)
                 teacher_net_tell(t, l, run, b);
+
         if (l && t->blind)
                 tell_used(l, run, b, t->at.work);
+
         if (l)
                 tell_named(t, l, run);
+
         ret->again = t->net.again;
         return 0;
 }
@@ -289,6 +315,7 @@ static int run_command(void *ctx, const char *policy, struct learn *l, unsigned 
         cordon_error *e = (cordon_error *) (void *) pe;
         if (t->o->progress)
                 t->o->progress(t->o->progress_ctx, "running it in boxes", ++t->begun, 0);
+
         cordon_policy *p = cordon_policy_new();
         cordon_box *b = p ? cordon_box_new(p) : NULL;
         int r = -1;
@@ -296,10 +323,12 @@ static int run_command(void *ctx, const char *policy, struct learn *l, unsigned 
         buf_puts(&text, policy);
         if (l)
                 teacher_net_doors(t, &text);
+
         t->net.again = false;
         t->tail_len = 0;
         for (size_t i = 0; i < 2; i++)
                 sha256_init(&t->printed[i]);
+
         if (!b || text.failed || cordon_box_command(b, t->o->argv) < 0)
                 (void) err_set(pe, ERR_MEMORY, 0, "no memory");
         else if (load_draft(p, t, buf_str(&text), e) < 0) {
@@ -309,6 +338,7 @@ static int run_command(void *ctx, const char *policy, struct learn *l, unsigned 
                 configure(b, t);
                 r = run_box(b, t, l, run, ret, e);
         }
+
         cordon_box_free(b);
         cordon_policy_free(p);
         return r;
@@ -328,6 +358,7 @@ static bool holds(const struct teacher *t, const char *line)
             cordon_policy_add_text(p, "held", line, strlen(line), &e) == 0 &&
             cordon_box_command(b, argv) == 0)
                 plan = cordon_box_plan(b, &e);
+
         bool ok = plan != NULL;
         cordon_free(plan);
         cordon_box_free(b);
@@ -343,6 +374,7 @@ static void name_box(const char *program, char out[40])
                 if ((*name >= 'a' && *name <= 'z') || (*name >= 'A' && *name <= 'Z') ||
                     (*name >= '0' && *name <= '9') || *name == '-' || *name == '_')
                         out[n++] = *name;
+
         out[n] = '\0';
         if (n == 0)
                 (void) snprintf(out, 40, "box");
@@ -361,12 +393,14 @@ static const char *find_entry(const char *name, char path[PATH_MAX])
         char try[PATH_MAX];
         if (strchr(name, '/'))
                 return realpath(name, path) ? path : name;
+
         static const char *const dirs[] = { "/usr/local/sbin", "/usr/local/bin", "/usr/sbin", "/usr/bin" };
         for (size_t i = 0; i < sizeof dirs / sizeof *dirs; i++) {
                 (void) snprintf(try, sizeof try, "%s/%.200s", dirs[i], name);
                 if (access(try, X_OK) == 0 && realpath(try, path))
                         return path;
         }
+
         return name;
 }
 
@@ -380,14 +414,17 @@ static int place_teacher(struct teacher *t, cordon_policy *p, cordon_error *e)
 {
         if (!t->from_log && (!t->o->argv || !t->o->argv[0]))
                 return err_set(to_err(e), ERR_USAGE, 0, "there is no command to run");
+
         if (cordon_policy_add(p, "use", "none", e) < 0 || cordon_policy_check(p, e) < 0)
                 return -1;
+
         t->at = lib_context(p);
         t->unwatched = access("/dev/fuse", R_OK | W_OK) < 0;
         t->blind = t->unwatched || in_private_place(t->at.work);
         t->net.holds = holds(t, "net https://cordon.invalid/ GET\n");
         if (lib_dummies_begin(&t->dummies, t->o->with, to_err(e)) < 0)
                 return -1;
+
         return teacher_net_begin(t, e);
 }
 
@@ -404,13 +441,16 @@ static void say_last(const struct teacher *t, const struct learn_outcome *last, 
         AUTO_BUF(out);
         char inert[TEACHER_TAIL + 1];
         size_t n = 0;
+
         for (size_t i = 0; i < t->tail_len; i++)
                 if (t->tail[i] == '\n' || ((unsigned char) t->tail[i] >= 32 && t->tail[i] != 127))
                         inert[n++] = t->tail[i];
+
         if (last->why[0])
                 buf_printf(&out, "%s\n", last->why);
         else
                 buf_printf(&out, "it ended with status %d\n", last->status);
+
         buf_add(&out, inert, n);
         ret->last = text_of(&out);
 }
@@ -423,6 +463,7 @@ static void fill(cordon_learned *ret, const struct learn_result *r, const struct
         for (size_t i = 0; i < r->draft.n; i++)
                 if (r->draft.v[i].closed)
                         buf_printf(&closed, "%s\n", r->draft.v[i].text);
+
         ret->passed = r->passed;
         ret->complete = r->complete;
         ret->runs_passed = r->runs_passed;
@@ -462,6 +503,7 @@ static void fill_refused(cordon_learned *ret, const struct learn *l)
                 ret->refused_dot = learn_refused_for(l, "dot-path");
         } else
                 buf_puts(&json, "[]");
+
         ret->refused = text_of(&text);
         ret->refused_json = text_of(&json);
 }
@@ -495,6 +537,7 @@ static int learn_with(struct teacher *t, cordon_learned *ret, cordon_error *e)
         struct learn *l = learn_new(&c);
         if (!l)
                 return err_set(to_err(e), ERR_MEMORY, 0, "no memory");
+
         int bad = learn_widen(l, &r, &result, to_err(e));
         if (bad == 0) {
                 ret->runs = c.runs;
@@ -506,6 +549,7 @@ static int learn_with(struct teacher *t, cordon_learned *ret, cordon_error *e)
                 fill_refused(ret, l);
                 say_last(t, &result.last, ret);
         }
+
         learn_draft_done(&result.draft);
         learn_free(l);
         return bad < 0 ? -1 : finish(ret, e);
@@ -520,6 +564,7 @@ static int conclude(struct teacher *t, int bad, struct learn_result *result, con
                 fill_refused(ret, NULL);
                 say_last(t, &result->last, ret);
         }
+
         learn_draft_done(&result->draft);
         return bad < 0 ? -1 : finish(ret, e);
 }
@@ -532,8 +577,10 @@ static int tighten_with(struct teacher *t, cordon_learned *ret, cordon_error *e)
                 learn_draft_done(&result.draft);
                 return -1;
         }
+
         for (size_t i = 0; t->o->net == CORDON_LEARN_NET_DENY && i < result.draft.n; i++)
                 result.draft.v[i].keep |= strncmp(result.draft.v[i].text, "net ", 4) == 0; /* not tried */
+
         ret->doors_before = (unsigned) learn_doors(&result.draft);
         ret->runs = t->o->runs ? t->o->runs : RUNS;
         int bad = learn_tighten(&result.draft, &r, ret->runs, &result, to_err(e));
@@ -550,8 +597,10 @@ static int tighten_by_log(struct teacher *t, cordon_learned *ret, cordon_error *
         ret->doors_before = bad < 0 ? 0 : (unsigned) learn_doors(&result.draft);
         if (bad == 0)
                 bad = teacher_close_unused(t, &result.draft, ret, e);
+
         if (bad == 0 && replay)
                 bad = learn_replay(&result.draft, &r, ret->runs, &result, to_err(e));
+
         return conclude(t, bad, &result, &r, ret, e);
 }
 
@@ -564,6 +613,7 @@ static int teach(const cordon_learning *o, cordon_learned *ret, cordon_error *e,
         int r = p ? place_teacher(&t, p, e) : err_set(to_err(e), ERR_MEMORY, 0, "no memory");
         if (r == 0)
                 r = with(&t, ret, e);
+
         teacher_net_done(&t);
         cordon_policy_free(p);
         return r;

@@ -57,9 +57,11 @@ static char *digest_of(const struct teacher *t, cordon_error *e)
                  cordon_policy_add_text(p, t->o->name ? t->o->name : "policy", t->o->policy, t->o->policy_len,
                                         e) == 0)
                 digest = cordon_policy_view(p, CORDON_VIEW_DIGEST, e);
+
         cordon_policy_free(p);
         if (digest)
                 digest[strcspn(digest, "\n")] = '\0';
+
         return digest;
 }
 
@@ -68,8 +70,10 @@ int teacher_close_unused(const struct teacher *t, struct learn_draft *d, cordon_
         struct history h = { 0 };
         char *digest = digest_of(t, e);
         unsigned need = t->o->runs ? t->o->runs : 3;
+
         if (!digest)
                 return -1;
+
         int r = read_history(&h, t->o->status, digest, to_err(e));
         if (r == 0) {
                 const struct learn_evidence ev = { .lines = h.uses.used.v,
@@ -84,6 +88,7 @@ int teacher_close_unused(const struct teacher *t, struct learn_draft *d, cordon_
                 ret->past_runs = h.counted;
                 ret->past_observed = h.observed;
         }
+
         past_uses_done(&h.uses);
         past_done(&h.past);
         free(digest);

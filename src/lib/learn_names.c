@@ -35,8 +35,10 @@ static bool name_in(const char *dir, const struct stat *st, char *ret, size_t ca
                         other.st_dev == st->st_dev && other.st_ino == st->st_ino &&
                         snprintf(ret, cap, "%s/%s", dir, x->d_name) < (int) cap;
         }
+
         if (d)
                 (void) closedir(d);
+
         return found;
 }
 
@@ -46,11 +48,13 @@ bool teacher_other_name(const char *home, const char *path, char *ret, size_t ca
         char dir[PATH_MAX];
         if (!home || stat(path, &st) < 0 || !S_ISREG(st.st_mode) || st.st_nlink < 2)
                 return false;
+
         for (size_t i = 0; i < sizeof places / sizeof *places; i++)
                 if (snprintf(dir, sizeof dir, "%s%s%s", home, places[i][0] ? "/" : "", places[i]) <
                             (int) sizeof dir &&
                     name_in(dir, &st, ret, cap) && policy_secret_kind(ret))
                         return true;
+
         return false;
 }
 
@@ -71,11 +75,13 @@ static bool begins_as_key(int dir, const char *name)
         struct stat st;
         if (fd < 0 || fstat(fd, &st) < 0 || !S_ISREG(st.st_mode))
                 return false;
+
         ssize_t n = read(fd, text, sizeof text - 1);
         text[n > 0 ? n : 0] = '\0';
         for (size_t i = 0; i < sizeof heads / sizeof *heads; i++)
                 if (strncmp(text, heads[i].begin, strlen(heads[i].begin)) == 0 && strstr(text, heads[i].has))
                         return true;
+
         return false;
 }
 
@@ -114,6 +120,7 @@ static void search_entry(struct search *s, int dir, const struct dirent *x, size
         size_t len = strlen(x->d_name);
         if (n + 1 + len >= sizeof s->path)
                 return;
+
         s->path[n] = '/';
         memcpy(s->path + n + 1, x->d_name, len + 1);
         bool read = x->d_type == DT_REG && s->to_read > 0;
@@ -122,9 +129,11 @@ static void search_entry(struct search *s, int dir, const struct dirent *x, size
         const char *kept = secret ? arena_str(&s->mem, s->path + s->top) : NULL;
         if (kept && s->count < FOUND_MOST)
                 s->found[s->count++] = kept;
+
         if (kept || depth == DEPTH_MOST || (x->d_type != DT_DIR && x->d_type != DT_UNKNOWN) ||
             strcmp(x->d_name, ".git") == 0)
                 return;
+
         AUTO_FD(below, openat(dir, x->d_name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
         if (below >= 0)
                 search_in(s, below, n + 1 + len, depth + 1);
@@ -138,12 +147,14 @@ static void search_in(struct search *s, int dir, size_t n, unsigned depth)
                 fd_close(&own);
                 return;
         }
+
         for (const struct dirent *x; s->left > 0 && (x = readdir(d));) {
                 if (strcmp(x->d_name, ".") == 0 || strcmp(x->d_name, "..") == 0)
                         continue;
                 s->left--;
                 search_entry(s, dirfd(d), x, n, depth);
         }
+
         (void) closedir(d);
 }
 
@@ -169,9 +180,11 @@ bool teacher_secrets(void *ctx, const char *dir, void (*each)(void *to, const ch
                 for (size_t i = 0; i < s->count; i++)
                         each(to, s->found[i]);
         }
+
         bool whole = s && !s->mem.failed;
         if (s)
                 arena_done(&s->mem);
+
         free(s);
         return whole;
 }

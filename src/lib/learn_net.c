@@ -22,14 +22,18 @@ int teacher_net_begin(struct teacher *t, cordon_error *e)
         struct net_lesson *n = &t->net;
         if (getrandom(random, sizeof random, 0) != sizeof random)
                 return err_set(to_err(e), ERR_HOST, errno, "the kernel gives no random bytes");
+
         for (size_t i = 0; i < sizeof random; i++)
                 (void) snprintf(n->secret + 2 * i, 3, "%02x", random[i]);
+
         if (!t->o->places)
                 return 0;
+
         size_t len = 0;
         char *text = lib_slurp(t->o->places, &len, to_err(e));
         if (text)
                 n->places = policy_places_parse(t->o->places, span_of(text, len), to_err(e));
+
         free(text);
         return n->places ? 0 : -1;
 }
@@ -43,6 +47,7 @@ void teacher_net_configure(const struct teacher *t, cordon_box *b)
         (void) cordon_box_set(b, CORDON_STAGE, !live ? "mock" : o->stage ? o->stage : "live");
         if (o->places)
                 (void) cordon_box_set(b, CORDON_PLACES, o->places);
+
         if (o->answers && o->net == CORDON_LEARN_NET_MOCK)
                 (void) cordon_box_set(b, CORDON_ANSWERS, o->answers);
 }
@@ -54,6 +59,7 @@ void teacher_net_doors(const struct teacher *t, struct buf *out)
         const struct net_lesson *n = &t->net;
         if (!n->wanted || !n->holds)
                 return;
+
         /* Hosts stand in the certificate that the box can read: the secret is in the path alone. */
         buf_printf(out, "net https://nowhere.invalid/%s GET\nnet http://nowhere.invalid/%s GET\n", n->secret,
                    n->secret);
@@ -72,8 +78,10 @@ static void probe(struct net_lesson *n, const char *host, uint16_t port)
         for (unsigned i = 0; i < n->probes; i++)
                 if (n->probe[i].port == port && strcmp(n->probe[i].host, host) == 0)
                         return;
+
         if (n->probes == NET_PROBES_MAX || strlen(host) >= NET_HOST)
                 return;
+
         struct net_probe *p = &n->probe[n->probes++];
         (void) snprintf(p->host, sizeof p->host, "%s", host);
         p->port = port == 443 || port == 80 ? 0 : port;
@@ -86,8 +94,10 @@ bool teacher_net_socket(struct teacher *t, const cordon_denial *d)
         bool refused = strcmp(d->layer, "seccomp") == 0 && strcmp(d->reason, "socket") == 0;
         if (!n->holds || !refused)
                 return false;
+
         if (n->program[0] && strcmp(n->program, d->program) != 0)
                 n->several = true;
+
         (void) snprintf(n->program, sizeof n->program, "%s", d->program);
         n->again |= !n->wanted;
         n->wanted = true;
@@ -104,6 +114,7 @@ static bool named_before(const cordon_learning *o, const char *to)
                     (strncmp(*x, to, n) == 0 && to[n] == ':' && !strchr(to + n + 1, ':')))
                         return true;
         }
+
         return false;
 }
 
@@ -114,8 +125,10 @@ static struct net_answer *answer_of(struct teacher *t, const char *to, const cha
         for (unsigned i = 0; i < n->answers; i++)
                 if (strcmp(n->answer[i].to, to) == 0)
                         return &n->answer[i];
+
         if (n->answers == NET_ANSWERS_MAX || strlen(to) >= sizeof n->answer[0].to)
                 return NULL;
+
         struct net_answer *a = &n->answer[n->answers++];
         (void) snprintf(a->to, sizeof a->to, "%s", to);
         a->yes = named_before(t->o, to) || (t->o->agree && t->o->agree(t->o->agree_ctx, to, what) == 1);
@@ -126,10 +139,13 @@ static bool may_try(struct teacher *t, const struct learn_access *a, const char 
 {
         if (learn_is_sensitive(a))
                 return false;
+
         if (t->o->net == CORDON_LEARN_NET_MOCK)
                 return strstr(a->path, "://") != NULL; /* bytes have no recorded answer */
+
         if (t->o->net != CORDON_LEARN_NET_ASK)
                 return false;
+
         const struct net_answer *x = answer_of(t, to, what);
         return x && x->yes;
 }
@@ -169,6 +185,7 @@ static bool is_probed(const struct net_lesson *n, const char *host, unsigned por
                     (p->port == port || (p->port == 0 && (port == 443 || port == 80))))
                         return true;
         }
+
         return false;
 }
 
@@ -181,6 +198,7 @@ static void tell_connection(struct teacher *t, const struct refused *r, const ch
         unsigned long port = colon ? strtoul(colon + 1, NULL, 10) : 0;
         if (!colon || port == 0 || port > 65535 || (size_t) (colon - to) >= sizeof host)
                 return;
+
         (void) snprintf(host, sizeof host, "%.*s", (int) (colon - to), to);
         if (learn_is_sensitive(&a) || speaks_first((unsigned) port) ||
             is_probed(&t->net, host, (unsigned) port))
@@ -198,11 +216,13 @@ static void tell_name(struct teacher *t, const struct refused *r, const char *na
         bool is_address;
         const char *why;
         struct learn_access a = { .kind = LEARN_NET, .path = name };
+
         if (policy_host(span_str(name), host, &is_address, &why) == 0 && !is_address) {
                 a.path = host;
                 if (!learn_is_sensitive(&a))
                         probe(&t->net, host, 0);
         }
+
         add(t, r, &a, NULL);
 }
 
@@ -212,6 +232,7 @@ static bool url_to(const char *url, char *ret, size_t cap)
         const char *host = strstr(url, "://");
         if (!host)
                 return false;
+
         host += 3;
         size_t n = strcspn(host, "/");
         size_t name = host[0] == '[' ? strcspn(host, "]") : 0;
@@ -230,8 +251,10 @@ static const char *next_credential(struct teacher *t, const char *to)
         struct net_answer *x = NULL;
         for (unsigned i = 0; i < n->answers; i++)
                 x = strcmp(n->answer[i].to, to) == 0 ? &n->answer[i] : x;
+
         if (!x && t->o->net == CORDON_LEARN_NET_MOCK)
                 x = answer_of(t, to, "");
+
         return x && x->tried_with < t->dummies.count ? t->dummies.v[x->tried_with++].name : NULL;
 }
 
@@ -241,14 +264,17 @@ static void tell_request(struct teacher *t, const struct refused *r, const char 
         static const char misplaced[] = "a placeholder of a credential";
         char to[NET_HOST + 8];
         struct learn_access a = { .kind = LEARN_NET, .path = url, .method = method };
+
         if (!url_to(url, to, sizeof to))
                 return;
+
         if (!method[0]) {
                 a.path = to;
                 a.method = NULL;
         } else if (strncmp(r->row->why, misplaced, strlen(misplaced)) == 0) {
                 a.with = next_credential(t, to);
         }
+
         add(t, r, &a, to);
 }
 
@@ -257,8 +283,10 @@ static void tell_row(struct teacher *t, const struct refused *r)
         static const char name[] = EGRESS_NAME_ASKED;
         const char *to = r->row->to, *url = strstr(to, "://"), *space = strchr(to, ' ');
         char method[32] = "";
+
         if (strstr(to, t->net.secret))
                 return; /* our own */
+
         if (strncmp(to, name, strlen(name)) == 0) {
                 tell_name(t, r, to + strlen(name));
         } else if (url && (!space || space > url)) {
@@ -282,6 +310,7 @@ static bool was_asked(const struct box_result *r, const char *to)
                            other, sizeof other) &&
                     strcmp(other, to) == 0)
                         return true;
+
         return false;
 }
 
@@ -292,8 +321,10 @@ static void tell_silent(struct teacher *t, const struct refused *r, const struct
         const char *colon = strrchr(row->to, ':');
         char host[NET_HOST];
         struct learn_access a = { .kind = LEARN_NET, .path = row->to };
+
         if (row->requests || !row->connections || row->why[0] || !colon || was_asked(all, row->to))
                 return;
+
         (void) snprintf(host, sizeof host, "%.*s", (int) (colon - row->to), row->to);
         if (is_probed(&t->net, host, (unsigned) strtoul(colon + 1, NULL, 10)))
                 add(t, r, &a, row->to);
@@ -319,6 +350,7 @@ bool teacher_net_place(void *ctx, const char *url, struct buf *ret)
         const struct teacher *t = ctx;
         const char *best = NULL, *name;
         size_t depth = 0;
+
         for (size_t i = 0; (name = policy_place_name(t->net.places, i)); i++) {
                 const struct policy_place_url *u = policy_place_asked(t->net.places, name, POLICY_STAGE_LIVE);
                 if (!u)
@@ -335,7 +367,9 @@ bool teacher_net_place(void *ctx, const char *url, struct buf *ret)
                         depth = front.n;
                 }
         }
+
         if (best)
                 buf_printf(ret, "@%s/%s", best, url + depth);
+
         return best != NULL;
 }

@@ -23,6 +23,7 @@ int lib_set_ledger(struct cordon_box *b, const char *value)
                         b->ledger_said = true;
                         return 0;
                 }
+
         return -1;
 }
 
@@ -33,12 +34,15 @@ int lib_set_cause(struct cordon_box *b, const char *run)
         static const uint64_t clock_max = UINT64_C(1) << 53;
         size_t n = strspn(run, "abcdefghijklmnopqrstuvwxyz0123456789-.");
         uint64_t clock = 0;
+
         /* Three parts, as the ids of runs and replies have: a name would be a cause that nobody finds. */
         const char *dash = strchr(run, '-');
         if (n == 0 || n + 5 > sizeof b->cause || !dash || !strchr(dash + 1, '-'))
                 return -1;
+
         if (run[n] && (run[n] != '@' || str_to_u64(span_str(run + n + 1), &clock) < 0 || clock > clock_max))
                 return -1;
+
         (void) snprintf(b->cause, sizeof b->cause, "%.*s%s", (int) n, run, memchr(run, '.', n) ? "" : ".end");
         b->cause_clock = clock;
         return 0;
@@ -49,11 +53,14 @@ void lib_prepare_ledger(struct cordon_box *b)
         const char *asked = getenv("CORDON_LEDGER"), *in = getenv("TRACEPARENT");
         if (!b->ledger_said && asked)
                 (void) lib_set_ledger(b, asked);
+
         if (b->ledger == BOX_LEDGER_OFF)
                 return;
+
         b->trace_in[0] = '\0';
         if (ledger_trace_valid(in))
                 memcpy(b->trace_in, in, sizeof b->trace_in);
+
         ledger_trace_child(in, b->trace_out);
 }
 
@@ -87,6 +94,7 @@ static void note_view(const char *how, const char *target)
         struct ledger *l = asked && strcmp(asked, "off") == 0 ? NULL : open_as("view", &ignored);
         if (!l)
                 return;
+
         struct ledger_record r = ledger_record_of(LEDGER_VIEW, LEDGER_HUMAN);
         (void) snprintf(who, sizeof who, "uid %u", getuid());
         r.door = how;
@@ -95,6 +103,7 @@ static void note_view(const char *how, const char *target)
         (void) ledger_append(l, &r, false, NULL, &ignored);
         if (ledger_flush(l, 50, &ignored) == 0)
                 ledger_wake_sealer(l);
+
         ledger_close(l);
 }
 
@@ -144,13 +153,16 @@ int cordon_log_each(const cordon_log_filter *f, uint64_t *cursor,
         struct ledger_log *l = open_log(NULL, to_err(pe));
         if (!l)
                 return -1;
+
         bool first = *cursor == 0;
         if (first && f && f->last)
                 *cursor = begin_of_last(l, &filter, f->last);
+
         each_from(l, &filter, cursor, each, ctx);
         ledger_log_free(l);
         if (first)
                 note_list(f);
+
         return 0;
 }
 
@@ -166,10 +178,13 @@ static int newest_checkpoint(int dir, struct buf *out, struct err *e)
         struct ledger_note n, last = { 0 };
         if (ledger_slurp(dir, "checkpoints", &text) < 0)
                 return err_set(e, ERR_IO, errno, "the checkpoints cannot be read");
+
         for (struct span rest = buf_span(&text); ledger_note_next(rest, &n, &rest) == 1;)
                 last = n;
+
         if (last.whole.n == 0)
                 return no_seal("checkpoint", e);
+
         buf_add(out, last.whole.p, last.whole.n);
         return 0;
 }
@@ -213,8 +228,10 @@ static char *answer_noted(cordon_log_view view, const struct ledger_log *l, int 
         AUTO_BUF(out);
         if (answer(view, l, dir, arg ? arg : "", &out, e) < 0)
                 return NULL;
+
         if (view <= CORDON_LOG_TILES && names[view])
                 note_view(names[view], arg);
+
         return lib_give(&out, e);
 }
 
@@ -262,9 +279,11 @@ cordon_ledgers *cordon_ledgers_open(const char *const *dirs, size_t count, cordo
                 (void) err_set(to_err(pe), ERR_MEMORY, 0, "no memory for the ledgers");
                 return NULL;
         }
+
         l->log = ledger_log_several(dirs, count, to_err(pe));
         if (l->log)
                 return l;
+
         free(l);
         return NULL;
 }
@@ -309,8 +328,10 @@ char *cordon_verify(const char *checkpoints, int json, int *ret_ok, cordon_error
         AUTO_FD(dir, ledger_dir_open(false, to_err(pe)));
         AUTO_BUF(out);
         bool ok = false;
+
         if (dir < 0)
                 return NULL;
+
         int r = ledger_verify(dir, checkpoints ? checkpoints : "", json, &out, &ok, to_err(pe));
         *ret_ok = ok;
         return r == 0 ? lib_give(&out, to_err(pe)) : NULL;
@@ -321,11 +342,13 @@ char *cordon_verify_proof(const char *proof, size_t len, const char *keyfile, in
         char own[4096];
         AUTO_BUF(out);
         bool ok = false;
+
         if (!keyfile) {
                 if (ledger_place(own, sizeof own - 8, to_err(pe)) < 0)
                         return NULL;
                 (void) strncat(own, "/key.pub", 9);
         }
+
         int r = ledger_proof_check(span_of(proof, len), keyfile ? keyfile : own, &out, &ok, to_err(pe));
         *ret_ok = ok;
         return r == 0 ? lib_give(&out, to_err(pe)) : NULL;
@@ -337,9 +360,11 @@ int cordon_log_export(const char *format, const cordon_log_filter *f,
         struct ledger_filter filter = to_filter(f);
         struct ledger_log *l = open_log(NULL, to_err(pe));
         int r = l ? ledger_export(l, format, &filter, put, ctx, to_err(pe)) : -1;
+
         ledger_log_free(l);
         if (r == 0)
                 note_view("export", format);
+
         return r;
 }
 
@@ -347,11 +372,13 @@ int cordon_log_prune(const char *kind, int64_t before_us, uint64_t *ret_count, c
 {
         if (!kind || strcmp(kind, "output") == 0)
                 (void) box_logs_prune(before_us * 1000);
+
         AUTO_FD(there,
                 ledger_dir_open(false, to_err(pe))); /* none: nothing to prune, and none is made for it */
         struct ledger *l = there < 0 ? NULL : open_as("prune", to_err(pe));
         if (!l)
                 return -1;
+
         int r = ledger_prune(l, kind, before_us, ret_count, to_err(pe));
         ledger_wake_sealer(l);
         ledger_close(l);
@@ -384,6 +411,7 @@ int cordon_react(const char *token, const char *from, const char *text, char ret
         struct ledger *l =
                 at >= 0 && ledger_log_view(log, (uint64_t) at, &v) == 0 ? open_as("reply", e) : NULL;
         int r = -1;
+
         if (l) {
                 char cause[LEDGER_ID_MAX], digest[72] = "sha256:";
                 struct ledger_record reply = ledger_record_of(
@@ -400,6 +428,7 @@ int cordon_react(const char *token, const char *from, const char *text, char ret
                 ledger_wake_sealer(l);
                 ledger_close(l);
         }
+
         ledger_graph_free(g);
         ledger_log_free(log);
         return r;

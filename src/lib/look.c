@@ -82,26 +82,32 @@ static void look_at_path(struct look *l, const struct door *d, struct plan_seen 
         struct stat st;
         char target[PATH_MAX];
         AUTO_FD(fd, d->from_stock ? -1 : open(path, O_PATH | O_CLOEXEC));
+
         *ret = (struct plan_seen){ 0 };
+
         if (d->from_stock ? lstat(path, &st) < 0 : fd < 0 || fstat(fd, &st) < 0) {
                 note_want(l, path);
                 return;
         }
+
         bool plain = d->from_stock && !S_ISLNK(st.st_mode);
         if (d->from_stock && !plain && stat(path, &st) < 0) {
                 note_want(l, path);
                 return;
         }
+
         ret->kind = kind_of(st.st_mode);
         ret->dev = st.st_dev;
         ret->ino = st.st_ino;
         if (!d->from_stock)
                 look_where_it_leads(mem, path, fd, ret);
+
         ssize_t n = plain ? -1 : readlink(path, target, sizeof target - 1);
         if (n > 0) {
                 target[n] = '\0';
                 ret->link = arena_str(mem, target);
         }
+
         ret->bytes = (uint64_t) st.st_size;
         ret->copyable = !ret->link && !ret->real && lib_is_copyable(d, &st);
 }
@@ -119,17 +125,21 @@ static bool fill_program(struct look *l, const char *path, bool want_dir, struct
         AUTO_FD(fd, open(path, O_PATH | O_CLOEXEC));
         if (fd < 0)
                 note_want(l, path);
+
         if (fd < 0 || fstat(fd, &st) < 0 || (want_dir ? !S_ISDIR(st.st_mode) : !S_ISREG(st.st_mode)))
                 return false;
+
         char resolved[PATH_MAX];
         bool named = st.st_nlink > 0 && where_it_leads(fd, resolved);
         const char *real = named ? arena_str(mem, resolved) : NULL;
         const char *own = arena_str(mem, path);
         if (!real || !own)
                 return false;
+
         *ret = (struct plan_program){
                 .path = own, .real = real, .dev = st.st_dev, .ino = st.st_ino, .links = st.st_nlink
         };
+
         return true;
 }
 
@@ -144,6 +154,7 @@ bool lib_find_program(const char *name, char *ret, size_t cap)
                         return true;
                 at += k + (at[k] == ':');
         }
+
         return false;
 }
 
@@ -160,10 +171,12 @@ static void look_at_run(struct look *l, const struct door *d, struct plan_seen *
         size_t n = strlen(d->path);
         if (strcmp(d->path, "*") == 0)
                 return;
+
         if (!strchr(d->path, '/')) {
                 find_program(l, d->path, found);
                 return;
         }
+
         char path[PATH_MAX];
         bool dir = n > 1 && d->path[n - 1] == '/';
         (void) snprintf(path, sizeof path, "%.*s", (int) (dir ? n - 1 : n), d->path);
@@ -192,11 +205,13 @@ struct look *look_at_doors(const struct door *doors, size_t n, const char *const
                 l->seen = calloc(n + 1, sizeof *l->seen);
                 l->found = calloc(n + 1, sizeof *l->found);
         }
+
         if (!l || !l->seen || !l->found) {
                 look_free(l);
                 (void) err_set(e, ERR_MEMORY, 0, "no memory for the doors");
                 return NULL;
         }
+
         for (size_t i = 0; i < n; i++) {
                 if (doors[i].kind == DOOR_RUN)
                         look_at_run(l, &doors[i], &l->seen[i], &l->found[i]);
@@ -209,15 +224,19 @@ struct look *look_at_doors(const struct door *doors, size_t n, const char *const
                 l->seen[i].repository = l->seen[i].kind == SEEN_DIR && !doors[i].from_stock &&
                                         doors[i].kind != DOOR_RUN && is_repository(doors[i].path);
         }
+
         l->cwd_repository = is_repository(cwd);
         if (argv && argv[0])
                 look_at_entry(l, argv[0], cwd);
+
         if (!l->mem.failed && !l->want)
                 return l;
+
         if (l->mem.failed) /* a door or a program that was seen and forgotten would be another box */
                 (void) err_set(e, ERR_MEMORY, ENOMEM, "no memory for the doors");
         else
                 (void) err_set(e, ERR_IO, l->want, "looking at %s: %s", l->wanted, strerror(l->want));
+
         look_free(l);
         return NULL;
 }
@@ -229,6 +248,7 @@ void look_fill(const struct look *l, struct plan_request *r)
         r->entry = l->entry;
         r->entry_searched = l->entry_searched;
         r->cwd_repository = l->cwd_repository;
+
         /* PREFIX/var/run of what was built from source. */
         r->stock_sockets = access("/usr/local/var", F_OK) == 0 || access("/usr/var", F_OK) == 0;
 }

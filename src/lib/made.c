@@ -48,6 +48,7 @@ bool lib_is_made(const struct door *d, const struct door *doors, size_t n)
         if ((d->kind != DOOR_WRITE && d->kind != DOOR_EDIT) || d->optional || d->from_stock ||
             is_mistyped(d->path) || (d->kind == DOOR_EDIT && lies_in_edit(d, doors, n)))
                 return false;
+
         if (lstat(d->path, &st) == 0 || errno != ENOENT)
                 return false;
 
@@ -64,10 +65,12 @@ static int make(struct lib_made *m)
         m->parent = open(parent, O_PATH | O_DIRECTORY | O_CLOEXEC);
         if (m->parent < 0)
                 return -1;
+
         if (m->dir)
                 return mkdirat(m->parent, m->name, 0777) < 0
                                ? -1
                                : fstatat(m->parent, m->name, &m->as_made, AT_SYMLINK_NOFOLLOW);
+
         AUTO_FD(fd, openat(m->parent, m->name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666));
         return fd < 0 ? -1 : fstat(fd, &m->as_made);
 }
@@ -87,6 +90,7 @@ static int make_door(struct cordon_box *b, const struct door *d, struct err *e)
                 b->made = m;
                 return 0;
         }
+
         char at[256];
         (void) err_set(e, ERR_DOOR, errno, "%s: making %s: %s", policy_place(&d->at, at, sizeof at), d->path,
                        strerror(errno));

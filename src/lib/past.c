@@ -12,6 +12,7 @@ static void add_start(struct past *p, const struct ledger_view *v, uint64_t gaps
         char box[NAME_MAX_BYTES];
         if (ledger_member(v->more, "trial").n > 0)
                 return; /* learning shut doors to see it fail: that says nothing of those that are open */
+
         if (p->n == p->cap) {
                 size_t cap = p->cap ? 2 * p->cap : 256;
                 struct past_run *more = realloc(p->v, cap * sizeof *more);
@@ -22,6 +23,7 @@ static void add_start(struct past *p, const struct ledger_view *v, uint64_t gaps
                 p->v = more;
                 p->cap = cap;
         }
+
         p->v[p->n++] = (struct past_run){ .id = arena_copy(&p->mem, v->run),
                                           .box = arena_str(&p->mem, ledger_plain(v->box, box, sizeof box)),
                                           .policy = arena_copy(&p->mem, v->policy),
@@ -41,8 +43,10 @@ static void sort(struct past *p)
         p->failed |= !p->by_id || p->mem.failed;
         if (p->failed)
                 return;
+
         for (size_t i = 0; i < p->n; i++)
                 p->by_id[i] = i;
+
         qsort_r(p->by_id, p->n, sizeof *p->by_id, by_id, p->v);
 }
 
@@ -63,6 +67,7 @@ struct past_run *past_find(const struct past *p, struct span run)
                         return &p->v[p->by_id[mid]];
                 *(c < 0 ? &hi : &lo) = c < 0 ? mid : mid + 1;
         }
+
         return NULL;
 }
 
@@ -72,9 +77,11 @@ static void note_end(struct past *p, const struct ledger_view *v, const char *pa
         uint64_t doors = 0;
         if (!r)
                 return;
+
         struct span n = ledger_member(v->more, "doors");
         for (size_t i = 0; i < n.n && n.p[i] >= '0' && n.p[i] <= '9' && doors < 100000; i++)
                 doors = doors * 10 + (n.p[i] - '0');
+
         r->ended = true;
         r->passed = span_is(v->result, passed);
         r->observed = span_is(ledger_member(v->more, "observed"), "all");
@@ -99,18 +106,21 @@ int past_open(struct past *p, int status, struct err *e)
         (void) snprintf(passed, sizeof passed, "exited %d", status);
         if (open_log(p, e) < 0)
                 return -1;
+
         uint64_t n = p->log ? ledger_log_count(p->log) : 0;
         for (uint64_t i = 0, gaps = 0; i < n; i++)
                 if (ledger_log_view(p->log, i, &v) < 0)
                         gaps++;
                 else if (span_is(v.kind, "start"))
                         add_start(p, &v, gaps);
+
         sort(p);
         for (uint64_t i = 0, gaps = 0; i < n && !p->failed; i++)
                 if (ledger_log_view(p->log, i, &v) < 0)
                         gaps++;
                 else if (span_is(v.kind, "end"))
                         note_end(p, &v, passed, gaps);
+
         return p->failed ? err_set(e, ERR_MEMORY, 0, "no memory for the runs of the ledger") : 0;
 }
 

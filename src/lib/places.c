@@ -20,18 +20,22 @@ int cordon_policy_places(cordon_policy *p, const char *file, const char *stage, 
         struct policy_places *places = NULL;
         char *text = NULL;
         size_t n = 0;
+
         if (stage && policy_stage_find(stage, &s) < 0) {
                 (void) err_set(e, ERR_USAGE, 0, "there is no stage %.60s", stage);
                 return err_hint(e, "live, test or mock");
         }
+
         if (file) {
                 places = lib_places_read(file, &text, &n, e);
                 free(text); /* what was parsed has its own */
                 if (!places)
                         return -1;
         }
+
         if (file)
                 lib_rules_come_from(p, file);
+
         policy_places_free(p->places);
         p->places = places;
         p->staged = (struct policy_staged){ places, s };

@@ -36,11 +36,13 @@ void cordon_policy_free(cordon_policy *p)
 {
         if (!p)
                 return;
+
         drop_checked(p);
         policy_places_free(p->places);
         policy_free(p->lines);
         for (unsigned i = 0; i < p->rule_count; i++)
                 free(p->rules[i]);
+
         free(p);
 }
 
@@ -67,6 +69,7 @@ int cordon_policy_add_file(cordon_policy *p, const char *path, cordon_error *e)
         char *text = lib_slurp(path, &n, to_err(e));
         if (!text)
                 return -1;
+
         int r = cordon_policy_add_text(p, path, text, n, e);
         free(text);
         lib_rules_come_from(p, path);
@@ -88,9 +91,11 @@ int cordon_policy_roots(cordon_policy *p, const char *work, const char *home, co
         drop_checked(p);
         if ((work && work[0] != '/') || (home && home[0] != '/'))
                 return err_set(to_err(e), ERR_USAGE, 0, "{work} and {home} must be absolute paths");
+
         if ((work && set_root(p->work, work) < 0) || (home && set_root(p->home, home) < 0))
                 return err_set(to_err(e), ERR_USAGE, ENAMETOOLONG,
                                "{work} and {home} are paths, and no path is so long");
+
         return 0;
 }
 
@@ -102,13 +107,16 @@ int lib_roots(cordon_policy *p, struct err *e)
                                strerror(errno));
                 return err_hint(e, "%s", next);
         }
+
         if (p->work[0] != '/') { /* "(unreachable)...": a directory outside our own root */
                 (void) err_set(e, ERR_USAGE, 0, "the working directory is not reachable from the root");
                 return err_hint(e, "%s", next);
         }
+
         const char *home = getenv("HOME");
         if (!p->home[0] && set_root(p->home, home && home[0] == '/' ? home : "/root") < 0)
                 return err_set(e, ERR_USAGE, ENAMETOOLONG, "HOME is a path, and no path is so long");
+
         return 0;
 }
 
@@ -129,10 +137,12 @@ static int load_used(void *ctx, const char *name, struct span *ret, struct err *
             lib_config_path(u->by, config, sizeof config) < 0 ||
             (size_t) snprintf(path, sizeof path, "%s/%s.cordon", config, name) >= sizeof path)
                 return err_set(e, ERR_POLICY, 0, "`use %s`: no such policy", name);
+
         size_t n = 0;
         char *text = lib_slurp(path, &n, e);
         if (!text)
                 return -1;
+
         u->text[u->count++] = text;
         lib_rules_come_from(u->by, path);
         *ret = span_of(text, n);
@@ -161,15 +171,19 @@ static bool leads_out(void *ctx, const char *path, char *ret, size_t cap)
         size_t n = strlen(w->path);
         if (strlen(path) <= n) /* the workspace itself */
                 return false;
+
         const char *below = path + n + strspn(path + n, "/");
         if (w->fd < 0)
                 w->fd = open(w->path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+
         if (w->fd < 0 || *below == '\0')
                 return false;
+
         AUTO_FD(fd, fd_open2(w->fd, below, O_PATH, RESOLVE_BENEATH));
         bool unsure = errno == EXDEV || errno == ENOSYS || errno == EAGAIN;
         if (fd >= 0 || !unsure || !realpath(w->path, work) || !realpath(path, to) || path_under(to, work))
                 return false;
+
         (void) snprintf(ret, cap, "%s", to);
         return true;
 }
@@ -190,6 +204,7 @@ struct checked_policy *lib_check_at(cordon_policy *p, int64_t now, struct err *e
 {
         if (lib_roots(p, e) < 0)
                 return NULL;
+
         struct used_texts u = { .by = p };
         struct policy_context c = lib_context(p);
         c.now = now;
@@ -205,6 +220,7 @@ struct checked_policy *lib_check_at(cordon_policy *p, int64_t now, struct err *e
         fd_close(&w.fd);
         for (unsigned i = 0; i < u.count; i++)
                 free(u.text[i]);
+
         return checked;
 }
 
@@ -220,11 +236,13 @@ int cordon_policy_handle(cordon_policy *p, const char *name, cordon_error *e)
         size_t n;
         if (cordon_policy_check(p, e) < 0)
                 return -1;
+
         const struct door *doors = policy_doors(p->checked, &n);
         for (size_t i = 0; i < n; i++)
                 if ((doors[i].kind == DOOR_IN || doors[i].kind == DOOR_OUT) &&
                     strcmp(doors[i].name, name) == 0)
                         return doors[i].kind == DOOR_IN ? 1 : 2;
+
         return 0;
 }
 
@@ -233,15 +251,18 @@ int cordon_policy_note(cordon_policy *p, size_t index, cordon_note *ret, cordon_
         size_t n;
         if (cordon_policy_check(p, e) < 0)
                 return -1;
+
         const struct policy_note *t = policy_notes(p->checked, &n);
         if (index >= n)
                 return 0;
+
         *ret = (cordon_note){ .code = t[index].code,
                               .level = t[index].level,
                               .file = t[index].at.file,
                               .line = t[index].at.line,
                               .column = t[index].at.column,
                               .text = t[index].text };
+
         return 1;
 }
 
@@ -269,6 +290,7 @@ int cordon_word_help(size_t index, const char **word, const char **synopsis, con
         const struct policy_word_help *w = policy_words(&n);
         if (index >= n)
                 return 0;
+
         *word = w[index].word;
         *synopsis = w[index].synopsis;
         *help = w[index].help;

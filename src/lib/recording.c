@@ -33,6 +33,7 @@ static int open_dir(const char *path)
                 memcpy(dir, path, n);
                 dir[n] = '\0';
         }
+
         return open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 }
 
@@ -44,10 +45,12 @@ static int refuse(const struct cordon_box *b, struct err *e)
                 return err_hint(e,
                                 "--record FILE with --stage live or test; then --stage mock --answers FILE");
         }
+
         if (!sees_requests(b)) {
                 (void) err_set(e, ERR_USAGE, 0, "no door sees requests, so there is nothing to record");
                 return err_hint(e, "write the door as a URL: net https://host/** instead of net host:443");
         }
+
         return 0;
 }
 
@@ -57,8 +60,10 @@ int lib_recording(struct cordon_box *b, struct err *e)
         struct stat st;
         if (!b->record_file[0])
                 return 0;
+
         if (refuse(b, e) < 0)
                 return -1;
+
         fd_close(&b->record); /* of a start that failed */
         fd_close(&b->record_dir);
         b->record_dir = open_dir(b->record_file);
@@ -66,14 +71,17 @@ int lib_recording(struct cordon_box *b, struct err *e)
                 (void) err_set(e, ERR_USAGE, EEXIST, "%s is there already", b->record_file);
                 return err_hint(e, "what was recorded is never written over: move it, or name another file");
         }
+
         b->record = b->record_dir < 0 || !name[0]
                             ? -1
                             : openat(b->record_dir, ".", O_TMPFILE | O_WRONLY | O_CLOEXEC, 0600);
         if (b->record >= 0)
                 return 0;
+
         (void) err_set(e, ERR_IO, errno, "%s cannot be made: %s", b->record_file, strerror(errno));
         if (errno == EOPNOTSUPP)
                 (void) err_hint(e, "this filesystem holds no file without a name: record into another one");
+
         return -1;
 }
 

@@ -58,15 +58,18 @@ cordon_canary *cordon_canary_new(const char *file, cordon_error *e)
         cordon_canary *c = text ? calloc(1, sizeof *c) : NULL;
         if (text && (!c || !(c->policy = cordon_policy_new())))
                 (void) err_set(to_err(e), ERR_MEMORY, ENOMEM, "no memory for a second policy");
+
         bool good = c && c->policy && cordon_policy_add_text(c->policy, file, text, n, e) == 0;
         if (c) {
                 c->dir = c->mine = -1;
                 sha256_hex(span_of(text, n), c->digest);
                 (void) snprintf(c->file, sizeof c->file, "%s", file);
         }
+
         free(text);
         if (good)
                 return c;
+
         cordon_canary_free(c);
         return NULL;
 }
@@ -94,6 +97,7 @@ static int lock_dir(int dir)
                         return -1;
                 (void) nanosleep(&pause, NULL);
         }
+
         return -1;
 }
 
@@ -128,6 +132,7 @@ static int count_files(const cordon_canary *c, struct tally *t)
                 fd_close(&fd);
                 return -1;
         }
+
         *t = (struct tally){ 0 };
         while ((errno = 0, x = readdir(d))) {
                 if (strncmp(x->d_name, c->digest, DIGEST) != 0)
@@ -138,6 +143,7 @@ static int count_files(const cordon_canary *c, struct tally *t)
                 if (t->bad++ == 0)
                         read_reason(c->dir, x->d_name, t->reason, sizeof t->reason);
         }
+
         int bad = errno;
         (void) closedir(d);
         return bad ? -1 : 0;
@@ -179,12 +185,16 @@ static int pick_locked(cordon_canary *c)
         struct tally t;
         if (count_files(c, &t) < 0)
                 return says(c, "%s is not tried: its record cannot be read", c->file);
+
         if (t.bad >= c->bound)
                 return says(c, "%s is not used any more until it changes: %s", c->file, t.reason);
+
         if (t.all >= c->bound)
                 return 0; /* others are trying it, and how that ends is not known yet */
+
         if (enter(c) < 0)
                 return says(c, "%s is not tried: its record cannot be written: %s", c->file, strerror(errno));
+
         return 1;
 }
 
@@ -205,10 +215,13 @@ int cordon_canary_pick(cordon_canary *c, cordon_policy *usual, unsigned share, u
         c->says[0] = '\0';
         if (cordon_policy_check(c->policy, &e) < 0)
                 return says(c, "%s is not tried: %s", c->file, e.what);
+
         if (cordon_policy_check(usual, &e) < 0 || !is_its_turn(share))
                 return 0; /* a usual policy that does not hold is told by whoever runs it */
+
         if (open_dir(c, to_err(&e)) < 0)
                 return says(c, "%s is not tried: %s", c->file, e.what);
+
         int chosen = pick_locked(c);
         (void) flock(c->dir, LOCK_UN);
         return chosen;
@@ -238,11 +251,14 @@ static bool usual_permits(const cordon_canary *c, const struct box_denial *d)
         bool net = strcmp(d->layer, "egress") == 0;
         if (net && strncmp(d->path, name, strlen(name)) == 0)
                 return policy_names_host(c->usual->checked, d->path + strlen(name), context.now);
+
         if (!net && strcmp(d->code, "net") == 0)
                 return usual_has_net(c);
+
         (void) snprintf(text, sizeof text, "%s%s", net ? "net " : "", net ? d->path : d->what);
         if (strcmp(d->code, "limit") == 0 || policy_effect_parse(text, &context, &f, &ignored) < 0)
                 return false;
+
         bool allowed = policy_decide(c->usual->checked, &f).answer == ANSWER_ALLOW ||
                        (net && d->permit[0] && policy_covers_line(c->usual->checked, d->permit, &context)) ||
                        (net && f.net.form == NET_HOST_PORT && !f.net.is_address &&
@@ -262,6 +278,7 @@ static bool hit_lower_limit(const cordon_canary *c, uint32_t hit, char *reason)
                                         policy_limit_name(k));
                         return true;
                 }
+
         return false;
 }
 
@@ -273,6 +290,7 @@ static bool went_badly(const cordon_canary *c, cordon_box *b, char *reason)
         (void) snprintf(reason, REASON_MAX, "a run with it could not be started");
         if (!r)
                 return true;
+
         for (unsigned i = 0; i < r->denial_count; i++)
                 if (usual_permits(c, &r->denials[i])) {
                         (void) snprintf(reason, REASON_MAX,
@@ -280,11 +298,14 @@ static bool went_badly(const cordon_canary *c, cordon_box *b, char *reason)
                                         r->denials[i].what);
                         return true;
                 }
+
         if (hit_lower_limit(c, r->limits_hit, reason))
                 return true;
+
         (void) snprintf(reason, REASON_MAX, "more was refused than was kept to be looked at");
         if (r->denials_lost)
                 return true;
+
         (void) snprintf(reason, REASON_MAX, "a run with it ended with status %d", status);
         return r->end != BOX_EXITED || status != 0;
 }
@@ -295,13 +316,16 @@ static void tell_ledger(const cordon_canary *c, const cordon_box *b, const char 
         char run[48], parent[LEDGER_ID_MAX];
         struct err ignored;
         uint32_t dice = 0;
+
         if (b->ledger == BOX_LEDGER_OFF)
                 return;
+
         (void) !getrandom(&dice, sizeof dice, GRND_INSECURE);
         (void) snprintf(run, sizeof run, "canary-%llx-%08x", (unsigned long long) clock_wall_s(), dice);
         struct ledger *l = ledger_open(run, "", &ignored);
         if (!l)
                 return;
+
         struct ledger_record r = ledger_record_of(LEDGER_LIMIT, LEDGER_DENIED);
         r.door = "canary";
         r.target = c->file;
@@ -309,6 +333,7 @@ static void tell_ledger(const cordon_canary *c, const cordon_box *b, const char 
         r.digest = c->digest;
         if (b->box && snprintf(parent, sizeof parent, "%s.end", box_run_id(b->box)) < (int) sizeof parent)
                 r.parents[r.parent_count++] = parent;
+
         (void) ledger_append(l, &r, false, NULL, &ignored);
         (void) ledger_flush(l, 50, &ignored);
         ledger_close(l);
@@ -332,17 +357,20 @@ int cordon_canary_end(cordon_canary *c, cordon_box *b)
         struct tally t = { 0 };
         if (c->mine < 0)
                 return 0;
+
         c->says[0] = '\0';
         if (!went_badly(c, b, reason)) {
                 (void) unlinkat(c->dir, c->name, 0);
                 fd_close(&c->mine);
                 return 0;
         }
+
         write_bad(c, reason);
         fd_close(&c->mine);
         bool over = count_files(c, &t) < 0 || t.bad >= c->bound;
         if (over)
                 tell_ledger(c, b, reason);
+
         (void) says(c, "%s %s: %s", c->file,
                     over ? "is not used any more until it changes" : "went badly once", reason);
         return 1;

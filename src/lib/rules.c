@@ -27,8 +27,10 @@ void lib_rules_come_from(cordon_policy *p, const char *file)
         for (unsigned i = 0; i < p->rule_count; i++)
                 if (strcmp(p->rules[i], file) == 0)
                         return;
+
         if (p->rule_count == sizeof p->rules / sizeof *p->rules)
                 return;
+
         p->rules[p->rule_count] = strdup(file);
         if (p->rules[p->rule_count])
                 p->rule_count++;
@@ -41,16 +43,19 @@ static bool programs_below(const char *door, char *ret, size_t cap)
         static const char *const names[] = { EGRESS_PROGRAM, "cordon-ledger", VAULT_PROGRAM };
         char path[PATH_MAX], file[PATH_MAX];
         struct err none;
+
         if (realpath("/proc/self/exe", file) && path_under(file, door)) {
                 (void) snprintf(ret, cap, "%s", file);
                 return true;
         }
+
         for (size_t i = 0; i < sizeof names / sizeof *names; i++)
                 if (host_program(names[i], path, sizeof path, &none) == 0 && realpath(path, file) &&
                     path_under(file, door)) {
                         (void) snprintf(ret, cap, "%s", file);
                         return true;
                 }
+
         return false;
 }
 
@@ -60,6 +65,7 @@ bool lib_rules_below(void *ctx, const char *path, char *ret, size_t cap)
         char door[PATH_MAX], file[PATH_MAX], named[PATH_MAX], config[PATH_MAX];
         if (!realpath(path, door))
                 return false;
+
         bool held = lib_config_path(p, named, sizeof named) == 0 && realpath(named, config);
         for (unsigned i = 0; i < p->rule_count; i++)
                 if (realpath(p->rules[i], file) && path_under(file, door) &&
@@ -67,5 +73,6 @@ bool lib_rules_below(void *ctx, const char *path, char *ret, size_t cap)
                         (void) snprintf(ret, cap, "%s", p->rules[i]);
                         return true;
                 }
+
         return programs_below(door, ret, cap);
 }

@@ -45,6 +45,7 @@ static int put_doors(const cordon_policy *p, const char *const *paths, struct bu
                 policy_put_token(lines, *paths);
                 buf_putc(lines, '\n');
         }
+
         return lines->failed ? err_set(e, ERR_MEMORY, 0, "no memory") : 0;
 }
 
@@ -60,6 +61,7 @@ static int check_names(const char *const *paths, struct err *e)
                                                str_inert(span_str(*paths), shown, sizeof shown));
                                 return err_hint(e, "rename it, or hand it in on standard input");
                         }
+
         return 0;
 }
 
@@ -69,8 +71,10 @@ int cordon_policy_show(cordon_policy *p, const char *const *paths, cordon_error 
         if (cordon_policy_check(p, e) < 0 || check_names(paths, to_err(e)) < 0 ||
             put_doors(p, paths, &lines, to_err(e)) < 0)
                 return -1;
+
         if (lines.n == 0)
                 return 0;
+
         policy_checked_free(p->checked);
         p->checked = NULL;
         return policy_add_text(p->lines, "argument", buf_span(&lines), to_err(e));

@@ -71,6 +71,7 @@ static void resolve_unmade(const char *named, char ret[static PATH_MAX])
                 (void) snprintf(ret + len, PATH_MAX - len, "%s", named + n);
                 return;
         }
+
         (void) snprintf(ret, PATH_MAX, "%s", named);
 }
 
@@ -103,8 +104,10 @@ static int make_config(char *path, struct err *e)
                 *s = '\0';
                 (void) mkdir(path, 0700);
         }
+
         if (mkdir(path, 0700) == 0 || errno == EEXIST || errno == EACCES || errno == EPERM || errno == EROFS)
                 return 0;
+
         return err_set(e, ERR_IO, errno, "%s cannot be made, and a door covers it: %s", path,
                        strerror(errno));
 }
@@ -120,6 +123,7 @@ static int name_config(const struct cordon_box *b, const struct door *doors, siz
         bool resolved = realpath(s->config, s->config_real) != NULL;
         if (!resolved)
                 resolve_unmade(s->config, s->config_real);
+
         if (!resolved && !b->dry && any_changes(doors, n, r, s->config, s->config_real) &&
             make_config(s->config, e) < 0)
                 return -1;
@@ -135,19 +139,23 @@ static int name_state(const struct door *doors, size_t n, bool dry, struct state
         struct err none;
         if (!has_own_doors(doors, n) || store_path(s->named, &none) < 0)
                 return 0; /* only stock doors, or nowhere to keep anything: there is nothing to hide */
+
         bool resolved = realpath(s->named, s->real) != NULL;
         if (!resolved)
                 resolve_unmade(s->named, s->real);
+
         if (!resolved && !dry && any_covers(doors, n, r, s->named, s->real)) {
                 AUTO_FD(dir, store_open(e));
                 if (dir < 0)
                         return -1;
                 resolved = realpath(s->named, s->real) != NULL;
         }
+
         r->state[0] = s->named;
         r->state[1] = resolved && strcmp(s->named, s->real) != 0 ? s->real : NULL;
         if (resolved)
                 name_key(s, r);
+
         return 0;
 }
 
@@ -162,8 +170,10 @@ static void name_home(const struct cordon_box *b, const struct door *doors, size
                 bool by_path = doors[i].path && doors[i].path[0] == '/';
                 led |= r->seen[i].real || (by_path && g->path && g->real && strcmp(g->path, g->real) != 0);
         }
+
         if (!led || !home[0])
                 return;
+
         r->home = home;
         r->home_real = realpath(home, real) ? real : home;
 }
@@ -175,6 +185,7 @@ static const char **passed_variables(const struct cordon_box *b, const struct do
         const char **v = calloc(n + b->told_count + 1, sizeof *v);
         size_t k = 0;
         bool whole = v;
+
         for (size_t i = 0; whole && i < n; i++) {
                 if (doors[i].kind != DOOR_ENV || doors[i].value)
                         continue;
@@ -185,8 +196,10 @@ static const char **passed_variables(const struct cordon_box *b, const struct do
                 if (value && (whole = asprintf(&both, "%s=%s", doors[i].name, value) >= 0))
                         v[k++] = both;
         }
+
         if (whole && lib_placeholders(b, v, &k))
                 return v;
+
         free_variables(v);
         (void) err_set(e, ERR_MEMORY, ENOMEM, "no memory for the variables");
         return NULL;
@@ -203,6 +216,7 @@ static int name_git(const struct cordon_box *b, const struct door *doors, size_t
         for (size_t i = 0; repositories && i < n; i++)
                 if (r->seen[i].repository)
                         repositories[k++] = doors[i].path;
+
         if (repositories && r->cwd_repository)
                 repositories[k++] = r->cwd;
 
@@ -210,6 +224,7 @@ static int name_git(const struct cordon_box *b, const struct door *doors, size_t
                 r->git_config = lib_identity(b->policy->home, repositories);
                 whole = r->git_config;
         }
+
         free(repositories);
         return whole ? 0 : err_set(e, ERR_MEMORY, ENOMEM, "no memory for git's settings");
 }
@@ -231,16 +246,20 @@ struct plan *lib_plan(const struct cordon_box *b, enum wall_kind wall, struct er
                                   .stage = b->stage,
                                   .as_root = b->as_root };
         struct host_machine machine;
+
         if (wall == WALL_NAMESPACE && policy_local(b->policy->checked) & LOCAL_PROC) {
                 host_machine_read(&machine);
                 r.machine = &machine;
         }
+
         char here[4096];
         if (getcwd(here, sizeof here) && here[0] == '/')
                 r.cwd = here;
+
         struct look *l = look_at_doors(doors, n, r.argv, r.cwd, e);
         if (!l)
                 return NULL;
+
         look_fill(l, &r);
         char home[PATH_MAX];
         name_home(b, doors, n, home, &r);
@@ -250,6 +269,7 @@ struct plan *lib_plan(const struct cordon_box *b, enum wall_kind wall, struct er
                 look_free(l);
                 return NULL;
         }
+
         const char **passed = passed_variables(b, doors, n, e);
         struct plan_file *files = passed ? lib_forms(b, &r.file_count, e) : NULL;
         r.passed = passed;
@@ -270,6 +290,7 @@ static int check_host(const struct host_facts *f, enum wall_kind wall, struct er
                 return err_hint(
                         e, "Linux 6.12 or newer has it; or let user namespaces be made: see `cordon doctor`");
         }
+
         if (f->uid == 0 && f->maps_all && !f->has_setid) {
                 (void) err_set(
                         e, ERR_HOST, 0,
@@ -277,6 +298,7 @@ static int check_host(const struct host_facts *f, enum wall_kind wall, struct er
                 return err_hint(e, "run it as another user (docker run --user 1000 ...), or let it have the "
                                    "capabilities SETUID and SETGID");
         }
+
         return 0;
 }
 
@@ -285,9 +307,11 @@ static int start_with(struct cordon_box *b, enum wall_kind wall, const struct ho
 {
         if (check_host(f, wall, e) < 0)
                 return -1;
+
         plan_free(b->plan);
         if (!(b->plan = lib_plan(b, wall, e)))
                 return -1;
+
         struct box_config c = { .plan = b->plan,
                                 .policy = b->policy->checked,
                                 .io = b->io,
@@ -321,16 +345,21 @@ static int start_with(struct cordon_box *b, enum wall_kind wall, const struct ho
                                 .work_on = b->work_on[0] ? b->work_on : NULL };
         if (!(b->box = box_start(&c, e)))
                 return -1;
+
         for (int sig = 1; box_signal_bit(sig); sig++)
                 if (b->early_signals & box_signal_bit(sig))
                         box_signal(b->box, sig);
+
         while (!box_is_up(b->box) && !b->over)
                 b->over = box_step(b->box, -1) == 1;
+
         const struct box_result *r = box_result(b->box);
         if (r->end == BOX_NO_EXEC)
                 lib_explain_exec(b);
+
         if (r->end != BOX_FAILED || r->attested)
                 return 0;
+
         *e = r->error;
         box_free(b->box);
         b->box = NULL;
@@ -356,11 +385,14 @@ int lib_places(struct cordon_box *b, struct err *e)
                 if (!b->places)
                         return -1;
         }
+
         if (!b->answers_file[0] || b->answers_text.p)
                 return 0;
+
         b->answers_text.p = lib_slurp_up_to(b->answers_file, ANSWERS_MAX_BYTES, &b->answers_text.n, e);
         if (b->answers_text.p)
                 return 0;
+
         return e->sys == ENOENT ? err_hint(e, "`cordon run --record FILE` makes a file of recorded exchanges")
                                 : -1;
 }
@@ -371,25 +403,33 @@ static int start(struct cordon_box *b, cordon_error *pe)
         struct host_facts f;
         if (store_variable(e) < 0 || cordon_policy_check(b->policy, pe) < 0 || host_facts_quick(&f, e) < 0)
                 return -1;
+
         b->as_root = f.uid == 0 && f.maps_all;
         lib_prepare_ledger(b);
         lib_watch_work();
         if (lib_places(b, e) < 0 || lib_recording(b, e) < 0 || lib_grants(b, e) < 0)
                 return -1;
+
         if (lib_make_doors(b, e) < 0)
                 return -1;
+
         enum wall_kind wall = policy_wall(b->policy->checked);
         if (wall != WALL_AUTO)
                 return start_with(b, wall, &f, e) == 0 ? 0 : explain_namespaces(e);
+
         if (start_with(b, WALL_NAMESPACE, &f, e) == 0)
                 return 0;
+
         if (!wall_refused_by_host(e))
                 return -1;
+
         struct err first = *e;
         if (start_with(b, WALL_PROCESS, &f, e) == 0)
                 return 0;
+
         if (e->code == ERR_HOST) /* neither wall: the stronger one's reason is the one to mend */
                 *e = first;
+
         return explain_namespaces(e);
 }
 
@@ -397,11 +437,13 @@ int cordon_box_start(cordon_box *b, cordon_error *pe)
 {
         if (b->box)
                 return err_set(to_err(pe), ERR_USAGE, 0, "this box was started before");
+
         int r = start(b, pe);
         b->start_failed = r < 0;
         if (r < 0) {
                 b->start_error = *pe;
                 lib_unmake_doors(b, false);
         }
+
         return r;
 }

@@ -39,6 +39,7 @@ char *lib_slurp_up_to(const char *path, size_t most, size_t *ret_len, struct err
                 (void) err_hint(e, "if it is yours, give it as standard input, which is called /dev/stdin");
                 return NULL;
         }
+
         if (fd < 0 || fstat(fd, &st) < 0) {
                 (void) err_set(e, ERR_POLICY, errno, "%s: %s", path[0] ? path : "a file whose name is empty",
                                strerror(errno));
@@ -56,11 +57,13 @@ char *lib_slurp_up_to(const char *path, size_t most, size_t *ret_len, struct err
                                    "come with cordon");
                 return NULL;
         }
+
         char *text = malloc(most + 1);
         if (!text) {
                 (void) err_set(e, ERR_MEMORY, ENOMEM, "%s: no memory for a policy", path);
                 return NULL;
         }
+
         ssize_t n = fd_read_all(fd, text, most + 1);
         bool nobody = n == 0 && S_ISFIFO(st.st_mode); /* <(...) of a shell */
         if (n < 0 || nobody || (size_t) n > most) {
@@ -74,6 +77,7 @@ char *lib_slurp_up_to(const char *path, size_t most, size_t *ret_len, struct err
                 free(text);
                 return NULL;
         }
+
         *ret_len = (size_t) n;
         return text;
 }
@@ -82,11 +86,13 @@ char *lib_give(struct buf *b, struct err *e)
 {
         if (!b->failed && !b->p)
                 buf_puts(b, "");
+
         char *text = b->failed ? NULL : b->p;
         if (text)
                 *b = (struct buf){ 0 };
         else if (e)
                 (void) err_set(e, ERR_MEMORY, ENOMEM, "no memory for the answer");
+
         buf_done(b);
         return text;
 }

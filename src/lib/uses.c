@@ -19,10 +19,12 @@ static void keep(struct past_uses *u, struct past_texts *t, struct span s)
         struct span text = span_str(ledger_plain(s, plain, sizeof plain));
         if (has(t, text))
                 return;
+
         if (u->most && t->n == u->most) {
                 u->lost = true;
                 return;
         }
+
         if (t->n == t->cap) {
                 size_t cap = t->cap ? 2 * t->cap : 64;
                 const char **more = realloc(t->v, cap * sizeof *more);
@@ -33,6 +35,7 @@ static void keep(struct past_uses *u, struct past_texts *t, struct span s)
                 t->v = more;
                 t->cap = cap;
         }
+
         const char *copy = arena_copy(&u->mem, text);
         if (copy)
                 t->v[t->n++] = copy;
@@ -43,6 +46,7 @@ void past_uses_note(struct past_uses *u, const struct ledger_view *v, bool all)
         struct span line = ledger_member(v->more, "line");
         if (!span_is(v->phase, "outcome"))
                 return;
+
         if (span_is(v->kind, "net") || span_is(v->kind, "request"))
                 keep(u, &u->dests, v->target);
         else if (line.n && span_is(v->result, "door used") && (all || ledger_member(v->more, "own").n))

@@ -28,6 +28,7 @@ static void add_debt(struct audit *a, const struct vault_meta *m, enum vault_deb
                 a->count++;
                 return;
         }
+
         buf_printf(&a->out, "%s{\"name\":\"%s\",\"debt\":\"%s\",\"text\":", a->count++ ? ",\n " : "[",
                    m->name, vault_debt_name(d));
         buf_json(&a->out, buf_span(&what));
@@ -51,6 +52,7 @@ char *cordon_vault_audit(int json, int *ret_count, cordon_error *e)
                 buf_done(&a.out);
                 return NULL;
         }
+
         *ret_count = a.count;
         buf_puts(&a.out, !a.json ? "" : a.count ? "]\n" : "[]\n");
         return lib_give(&a.out, to_err(e));
@@ -68,6 +70,7 @@ static int judge_credential(const struct door *d, void (*each)(void *ctx, const 
         struct err none;
         if (vault_meta_peek(d->net.credential, &m, &none) < 0)
                 return 0;
+
         if (vault_owes(&m, VAULT_DEBT_LIFETIME, 0)) {
                 AUTO_BUF(next);
                 vault_debt_print(&m, VAULT_DEBT_LIFETIME, &what);
@@ -76,8 +79,10 @@ static int judge_credential(const struct door *d, void (*each)(void *ctx, const 
                                policy_place(&d->at, at, sizeof at), m.name, buf_str(&what));
                 return err_hint(e, "%s", buf_str(&next));
         }
+
         if (!vault_owes(&m, VAULT_DEBT_GROWTH, 0))
                 return 0;
+
         vault_debt_print(&m, VAULT_DEBT_GROWTH, &what);
         (void) snprintf(n.text, sizeof n.text, "the credential %s: %s", m.name, buf_str(&what));
         each(ctx, &n);
@@ -93,10 +98,12 @@ static void note_not_given(const struct checked_policy *c, const struct door *d,
         struct err why = { 0 };
         struct policy_note n = { .level = 'W', .code = "W133", .at = d->at };
         char asked[GRANT_ASKED];
+
         if (vault_meta_peek(d->net.credential, &m, &why) == 0 &&
             lib_grant_scope(c, d->net.credential, asked, &why) == 0 &&
             vault_may_give(&m, stage == POLICY_STAGE_LIVE, clock_wall_s(), asked, &why) == 0)
                 return;
+
         (void) snprintf(n.text, sizeof n.text, "this box does not start here: %.180s%s%.80s", why.what,
                         why.hint[0] ? "; " : "", why.hint);
         each(ctx, &n);
@@ -124,5 +131,6 @@ int lib_vault_notes(const struct checked_policy *c, enum policy_stage stage,
                 if (stage != POLICY_STAGE_MOCK && !was_named_before(d, i))
                         note_not_given(c, &d[i], stage, each, ctx);
         }
+
         return 0;
 }

@@ -17,6 +17,7 @@ static int would_start(cordon_policy *p, struct err *e)
                 cordon_box_free(b);
                 return err_set(e, ERR_MEMORY, ENOMEM, "no memory for the doors");
         }
+
         b->dry = true;
         b->places_later = !p->has_stage;
         b->places = p->places; /* lent */
@@ -44,6 +45,7 @@ static void note_text(void *ctx, const struct policy_note *t)
                 buf_printf(o->out, "%s: %s: %s\n", policy_place(&t->at, at, sizeof at), t->code, t->text);
                 return;
         }
+
         buf_printf(o->out, "%s{\"code\":\"%s\",\"level\":\"%c\",\"file\":", o->count++ ? "," : "", t->code,
                    t->level);
         buf_json(o->out, span_str(t->at.file));
@@ -60,12 +62,15 @@ static int note_start(cordon_policy *p, struct notes_out *o, struct err *e)
         struct policy_note n = { .level = 'W', .code = "W133", .at = { .file = "this host" } };
         if (would_start(p, &why) == 0)
                 return 0;
+
         if (why.code != ERR_DOOR && why.code != ERR_HOST) {
                 *e = why;
                 return -1;
         }
+
         if (why.code == ERR_HOST && policy_wall(p->checked) == WALL_PROCESS)
                 return 0; /* W132 said it, with the line */
+
         char text[sizeof n.text];
         (void) snprintf(text, sizeof text, "this box does not start here: %s%s%s", why.what,
                         why.hint[0] ? "; " : "", why.hint);
@@ -115,16 +120,21 @@ static int notes_text(cordon_policy *p, struct buf *out, bool json, struct err *
         struct notes_out o = { out, json, 0 };
         const struct checked_policy *c = p->checked;
         const struct policy_note *notes = policy_notes(c, &n);
+
         if (json)
                 buf_putc(out, '[');
+
         for (size_t i = 0; i < n; i++)
                 note_text(&o, &notes[i]);
+
         note_nowhere(p, &o);
         enum policy_stage stage = p->has_stage ? p->staged.stage : POLICY_STAGE_LIVE;
         if (lib_vault_notes(c, stage, note_text, &o, e) < 0 || note_start(p, &o, e) < 0)
                 return -1;
+
         if (json)
                 buf_puts(out, "]\n");
+
         return 0;
 }
 
@@ -133,6 +143,7 @@ char *cordon_policy_view(cordon_policy *p, cordon_view view, cordon_error *e)
         AUTO_BUF(out);
         if (cordon_policy_check(p, e) < 0)
                 return NULL;
+
         switch (view) {
         case CORDON_VIEW_DOORS:
         case CORDON_VIEW_DOORS_ALL:

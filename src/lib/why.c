@@ -44,6 +44,7 @@ static void find_reasons(struct asked *q)
         q->refusal = policy_refusal(q->c, &q->f, &q->d, &facts);
         if (!q->f.path || policy_wall(q->c) == WALL_PROCESS || !policy_is_own_place(q->f.path))
                 policy_smallest_line(&q->f, &q->d, &q->line);
+
         policy_line_cost(&q->f, &q->cost);
         policy_difference(q->c, &q->f, &q->d, &q->difference);
 }
@@ -72,6 +73,7 @@ static bool is_absent(const struct asked *q)
 
         if (q->d.built_in || q->in.nowhere)
                 return q->in.nowhere;
+
         switch (q->f.kind) {
         case EFFECT_READ:
         case EFFECT_SOCK:
@@ -117,6 +119,7 @@ static void refusal_json(const struct asked *q, struct buf *out)
         buf_printf(out, ",\"layer\":\"%s\",\"layers\":[", r->layers[0] ? r->layers[0] : "none");
         for (size_t i = 0; i < 3 && r->layers[i]; i++)
                 buf_printf(out, "%s\"%s\"", i ? "," : "", r->layers[i]);
+
         buf_printf(out, "],\"errno\":\"%s\"", r->answer);
         if (r->instead) {
                 buf_printf(out, ",\"or\":{\"errno\":\"%s\",\"when\":", r->instead);
@@ -131,14 +134,17 @@ static void deny_json(const struct asked *q, struct buf *out)
         const char *secret = file ? policy_secret_kind(q->f.path) : NULL;
         if (q->near)
                 door_json("nearest", q->near, out);
+
         buf_puts(out, ",\"differs\":");
         buf_json(out, buf_span(&q->difference));
         refusal_json(q, out);
         if (secret)
                 buf_printf(out, ",\"sensitive\":\"%s\"", secret);
+
         buf_puts(out, ",\"next_steps\":[");
         if (q->line.n > 0)
                 buf_json(out, buf_span(&q->line));
+
         buf_puts(out, "],\"adds\":");
         buf_json(out, buf_span(&q->cost));
 }
@@ -156,12 +162,15 @@ static void why_json(const struct asked *q, struct buf *out)
                 buf_puts(out, ",\"leads\":");
                 buf_json(out, buf_span(&q->url));
         }
+
         if (leads_elsewhere(q)) {
                 buf_puts(out, ",\"opens\":");
                 buf_json(out, span_str(q->f.path));
         }
+
         if (is_absent(q))
                 buf_puts(out, ",\"on_host\":false");
+
         if (!ok)
                 deny_json(q, out);
         else if (q->d.door)
@@ -170,6 +179,7 @@ static void why_json(const struct asked *q, struct buf *out)
                 buf_puts(out, ",\"built_in\":");
                 buf_json(out, span_str(q->d.built_in));
         }
+
         buf_puts(out, "}\n");
 }
 
@@ -196,6 +206,7 @@ static void refusal_text(const struct refusal *r, bool absent, struct buf *out)
         buf_printf(out, "layer  %s", r->layers[0] ? r->layers[0] : "none");
         for (size_t i = 1; i < 3 && r->layers[i]; i++)
                 buf_printf(out, "%s%s", i == 1 ? ", and behind it " : ", ", r->layers[i]);
+
         if (strcmp(r->answer, "empty") == 0 && absent)
                 buf_printf(out, " (made outside while a box runs, it would be seen and %s be read)\n",
                            answers(r, "landlock") ? "not" : "could");
@@ -216,6 +227,7 @@ static void nowhere_text(const struct asked *q, struct buf *out)
         const struct policy_place_url *asked;
         const char *place =
                 q->f.net.form == NET_PLACE ? q->f.net.host : policy_place_of(q->staged, &q->f.net, &asked);
+
         if (!place) {
                 buf_printf(out, "deny   %s\nwhy    nowhere: no place names it in the stage %s\n", q->text,
                            stage);
@@ -223,6 +235,7 @@ static void nowhere_text(const struct asked *q, struct buf *out)
                 buf_printf(out, "permit place NAME %s https://HOST/ in the places file\n", stage);
                 return;
         }
+
         buf_printf(
                 out,
                 "deny   %s\nwhy    nowhere: no line of a places file says where @%s leads in the stage %s\n",
@@ -254,6 +267,7 @@ static void why_text(const struct asked *q, struct buf *out)
                 nowhere_text(q, out);
                 return;
         }
+
         if (q->d.answer == ANSWER_ALLOW) {
                 buf_printf(out, "allow  %s\n", q->text);
                 opens_text(q, out);
@@ -267,14 +281,17 @@ static void why_text(const struct asked *q, struct buf *out)
                 leads_text(q, out);
                 return;
         }
+
         buf_printf(out, "deny   %s\nwhy    %s: %s\n", q->text, policy_gap_name(q->d.gap),
                    buf_str(&q->difference));
         opens_text(q, out);
         if (is_absent(q))
                 buf_printf(out, "and    this host has no such %s: no line makes it there\n",
                            q->f.kind == EFFECT_RUN ? "program" : "path");
+
         if (q->near)
                 door_text("near  ", q->near, out);
+
         refusal_text(&q->refusal, is_absent(q), out);
         if (q->line.n > 0)
                 buf_printf(out, "permit %s\nadds   %s\n", buf_str(&q->line), buf_str(&q->cost));
@@ -286,10 +303,12 @@ char *cordon_policy_why(cordon_policy *p, const char *effect, int json, int *ret
 {
         if (cordon_policy_check(p, e) < 0)
                 return NULL;
+
         struct policy_context c = lib_context(p);
         struct asked q = { .c = p->checked, .text = effect, .staged = lib_staged(p) };
         if (policy_effect_parse(effect, &c, &q.f, to_err(e)) < 0)
                 return NULL;
+
         q.d = lib_decide(p, &q.f);
         q.asked_path = q.f.path;
         lib_inside(q.c, &q.f, &q.in, &q.d);
@@ -298,6 +317,7 @@ char *cordon_policy_why(cordon_policy *p, const char *effect, int json, int *ret
         *ret_allowed = is_allowed(&q);
         if (q.d.answer != ANSWER_ALLOW)
                 find_reasons(&q);
+
         AUTO_BUF(out);
         (json ? why_json : why_text)(&q, &out);
         out.failed = out.failed || q.line.failed || q.cost.failed || q.difference.failed || q.url.failed;

@@ -43,6 +43,7 @@ static void add_door(struct count *c, const struct door *d, struct arena *mem)
         struct counted *x = &c->v[c->n];
         if (!is_wide(d))
                 return;
+
         *x = (struct counted){ .until = d->until, .day = -1, .day_used = -1, .net = d->kind == DOOR_NET };
         policy_door_without_end(d, &line, x->w.until);
         x->w.line = arena_str(mem, buf_str(&line));
@@ -59,9 +60,11 @@ static void add_version(struct count *c, cordon_policy *p, int64_t time)
         struct err ignored;
         if (c->version_count == TIMES_MAX)
                 return;
+
         struct checked_policy *was = lib_check_at(p, time, &ignored);
         if (!was)
                 return;
+
         struct version *v = &c->versions[c->version_count++];
         v->time = time;
         (void) snprintf(v->digest, sizeof v->digest, "%s", policy_digest(was));
@@ -115,6 +118,7 @@ static bool is_use(const struct count *c, const struct counted *x, const struct 
                 struct span used = ledger_member(v->more, "line");
                 return used.n && is_line(span_str(ledger_plain(used, line, sizeof line)), x->w.line);
         }
+
         const char *to = ledger_plain(v->target, line, sizeof line);
         const struct learn_evidence ev = { .dests = &to, .dest_count = 1, .need = 1, .at = c->at };
         return (span_is(v->kind, "net") || span_is(v->kind, "request")) &&
@@ -146,10 +150,12 @@ static void find_doors(struct count *c, cordon_policy *p, struct arena *mem)
         const struct door *a = policy_doors(p->checked, &live), *b = policy_doors_closed(p->checked, &closed);
         for (size_t i = 0; i < live; i++)
                 add_door(c, &a[i], mem);
+
         for (size_t i = 0; i < closed; i++) {
                 add_door(c, &b[i], mem);
                 add_version(c, p, b[i].until - 1);
         }
+
         add_version(c, p, c->at.now);
 }
 
@@ -169,12 +175,14 @@ int past_widened(const struct past *past, cordon_policy *p, struct arena *mem, s
                 for (size_t i = 0; i < c.n; i++)
                         w[i] = c.v[i].w;
         }
+
         bool failed = !c.v || !w || mem->failed;
         free(c.v);
         if (failed) {
                 free(w);
                 return err_set(e, ERR_MEMORY, 0, "no memory");
         }
+
         *ret = w;
         *ret_count = c.n;
         return 0;
@@ -190,10 +198,13 @@ char *cordon_policy_widened(cordon_policy *p, cordon_error *pe)
         int r = cordon_policy_check(p, pe);
         if (r == 0)
                 r = past_open(&past, 0, to_err(pe));
+
         if (r == 0)
                 r = past_widened(&past, p, &mem, &w, &n, to_err(pe));
+
         for (size_t i = 0; i < n; i++)
                 learn_widened_text(&w[i], &out);
+
         past_done(&past);
         arena_done(&mem);
         free(w);

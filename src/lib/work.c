@@ -76,6 +76,7 @@ static int record_intent(void *ctx, const struct work_effect *first, size_t coun
         char target[PATH_MAX_BYTES], end[LEDGER_ID_MAX];
         if (f->off)
                 return 0;
+
         name_target(first, target);
         (void) snprintf(end, sizeof end, "%s.end", first->run);
         struct ledger_record r = ledger_record_of(LEDGER_FILE, LEDGER_INTENT);
@@ -86,6 +87,7 @@ static int record_intent(void *ctx, const struct work_effect *first, size_t coun
         r.parents[r.parent_count++] = end;
         if (open_ledger(f, first->run, e) == 0 && ledger_append(f->ledger, &r, true, f->intent, e) == 0)
                 return 0;
+
         return err_hint(e, "nothing was applied; --ledger off applies without a record");
 }
 
@@ -96,8 +98,10 @@ static void stamp(const struct work_effect *x, bool late, const char *id)
         const int flags = O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC;
         const uint64_t resolve = RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS;
         struct stat st;
+
         if (x->path.n >= sizeof path)
                 return;
+
         memcpy(path, x->path.p, x->path.n);
         path[x->path.n] = '\0';
         AUTO_FD(top, open(x->host, O_PATH | O_CLOEXEC));
@@ -106,9 +110,11 @@ static void stamp(const struct work_effect *x, bool late, const char *id)
                                      : fd_open2(top, path, (uint64_t) flags, resolve));
         if (fd < 0 || fstat(fd, &st) < 0 || !S_ISREG(st.st_mode))
                 return;
+
         char now[LEDGER_ID_MAX] = "";
         if (late)
                 ledger_read_origin(fd, now);
+
         if (!late || strncmp(now, x->run, strlen(x->run)) == 0)
                 ledger_stamp_origin(fd, id);
 }
@@ -125,6 +131,7 @@ static void record_effect(struct effects *f, const struct work_effect *x)
         struct err none;
         if (!f->ledger)
                 return;
+
         name_target(x, target);
         (void) snprintf(end, sizeof end, "%s.end", x->run);
         (void) snprintf(after, sizeof after, "sha256:%.64s", x->after);
@@ -138,6 +145,7 @@ static void record_effect(struct effects *f, const struct work_effect *x)
         r.parents[r.parent_count++] = f->intent;
         if (is_sha256(x->before))
                 ledger_more_text(&r, "before", before);
+
         if (ledger_append(f->ledger, &r, false, id, &none) == 0 && r.digest && !x->linked)
                 stamp(x, f->late, id);
 }
@@ -149,12 +157,14 @@ static bool close_ledger(struct effects *f)
         struct err none;
         if (!f->ledger)
                 return true;
+
         bool written = ledger_flush(f->ledger, FLUSH_MS, &none) == 0;
         ledger_wake_sealer(f->ledger);
         if (written)
                 ledger_close(f->ledger);
         else
                 ledger_give_up(f->ledger);
+
         f->ledger = NULL;
         return written;
 }
@@ -166,10 +176,13 @@ static bool record_after(const char *run, struct ledger_record *r)
         struct effects f = { .off = is_off() };
         struct err none;
         char end[LEDGER_ID_MAX];
+
         if (f.off)
                 return true;
+
         if (choose_name(&f, &none) < 0 || open_ledger(&f, run, &none) < 0)
                 return false;
+
         (void) snprintf(end, sizeof end, "%.48s.end", run);
         r->parents[r->parent_count++] = end;
         bool kept = ledger_append(f.ledger, r, false, NULL, &none) == 0;
@@ -193,9 +206,11 @@ static bool record_settled(const struct work_settled *s)
         struct effects f = { .off = is_off(), .late = true };
         struct err none;
         char target[PATH_MAX_BYTES];
+
         (void) snprintf(f.intent, sizeof f.intent, "%.48s.%.12s", s->run, s->mark);
         if (s->how == WORK_UNDONE)
                 return record_undo(s->run, s->count);
+
         if (s->how == WORK_TAKEN_BACK) {
                 struct ledger_record r = ledger_record_of(LEDGER_FILE, LEDGER_OUTCOME);
                 name_target(&s->effects[0], target);
@@ -205,12 +220,16 @@ static bool record_settled(const struct work_settled *s)
                 r.parents[r.parent_count++] = f.intent;
                 return record_after(s->run, &r);
         }
+
         if (f.off)
                 return true;
+
         if (choose_name(&f, &none) < 0 || open_ledger(&f, s->run, &none) < 0)
                 return false;
+
         for (size_t i = 0; i < s->count; i++)
                 record_effect(&f, &s->effects[i]);
+
         return close_ledger(&f);
 }
 
@@ -309,14 +328,17 @@ int cordon_work_apply(const cordon_work_apply_options *o, cordon_work_outcome *r
                                       .after = flush_effects,
                                       .effect_ctx = &effects };
         struct work_outcome got = { 0 };
+
         if (o->patch && (o->to || o->json))
                 return err_set(to_err(e), ERR_USAGE, 0, "a patch goes into no directory and no JSON");
+
         sha256_init(&patch.sum);
         lib_watch_work();
         int r = choose_name(&effects, to_err(e)) < 0 ? -1 : work_apply(&a, &got, to_err(e));
         (void) close_ledger(&effects);
         if (r == 0 && o->patch && !effects.off)
                 record_patch(&patch, got.run);
+
         tell(&got, ret);
         return r;
 }
@@ -334,6 +356,7 @@ int cordon_work_undo(const cordon_work_undo_options *o, cordon_work_outcome *ret
         int r = work_undo(&u, &got, to_err(e));
         if (r == 0 && got.applied > 0 && got.conflicts == 0)
                 (void) record_undo(got.run, got.applied);
+
         tell(&got, ret);
         return r;
 }

@@ -36,12 +36,16 @@ void limit_thaw(pid_t pid)
         struct host_cgroups h;
         struct err e;
         char path[48], text[8192], group[1024];
+
         if (fd_get(AT_FDCWD, limit_proc_path(pid, "/cgroup", path), text, sizeof text) < 0)
                 return;
+
         if (host_cgroups_read(&h, &e) < 0)
                 return;
+
         if (host_cgroup_find(text, "freezer", group, sizeof group) == 0 && strcmp(group, "/") != 0)
                 thaw_v1(host_cgroup_at(&h.v1[CONTROLLER_FREEZER], group, HOST_CGROUP_V1));
+
         /* v2: its own group only. A frozen v2 task dies of SIGKILL anyway, and an ancestor was frozen by
          * someone else. */
         if (host_cgroup_find(text, "", group, sizeof group) == 0 && strcmp(group, "/") != 0) {
@@ -96,6 +100,7 @@ static void kill_batch(int dir, const struct members *m, bool thaw)
         int fds[BATCH];
         for (unsigned i = 0; i < m->n; i++)
                 fds[i] = (int) syscall(SYS_pidfd_open, m->at[i], 0);
+
         list_members(dir, m->after, &again);
         for (unsigned i = 0; i < m->n; i++) {
                 if (fds[i] < 0)
@@ -121,6 +126,7 @@ static unsigned kill_members(int dir, bool thaw)
                         kill_batch(dir, &m, thaw);
                 seen += m.n;
         } while (m.n == BATCH);
+
         return seen;
 }
 
@@ -128,16 +134,21 @@ static unsigned kill_members(int dir, bool thaw)
 static unsigned kill_round(struct limit_group *g, bool thaw)
 {
         unsigned seen = 0;
+
         /* No new ones while we go through them; a kernel before 5.14 has no cgroup.kill. */
         if (g->v1[CONTROLLER_PIDS] >= 0)
                 (void) fd_put(g->v1[CONTROLLER_PIDS], "pids.max", "0");
+
         if (g->v2 >= 0 && fd_put(g->v2, "cgroup.kill", "1") < 0)
                 (void) fd_put(g->v2, "pids.max", "0");
+
         for (unsigned c = 0; c < CONTROLLER__COUNT; c++)
                 if (g->v1_parent[c] >= 0)
                         seen += kill_members(g->v1[c], thaw);
+
         if (g->v2 >= 0)
                 seen += kill_members(g->v2, thaw);
+
         return seen;
 }
 
@@ -174,10 +185,12 @@ static bool remove_one(int *dir, int *parent, const char *name)
                 fd_close(dir);
                 return true;
         }
+
         /* Only EBUSY passes with time; ENOENT is what we want; the rest (EACCES, EROFS) is not ours to mend.
          */
         if (unlinkat(*parent, name, AT_REMOVEDIR) < 0 && errno == EBUSY)
                 return false;
+
         fd_close(dir);
         fd_close(parent);
         return true;
@@ -199,12 +212,14 @@ void limit_end_within(struct limit_group *g, unsigned wait_ms)
         fd_close(&g->v2_procs);
         for (unsigned c = 0; c < CONTROLLER__COUNT; c++)
                 fd_close(&g->v1_tasks[c]);
+
         /* Removing an empty group needs no look at it, and the usual group is empty by now. */
         for (unsigned round = 0; !remove_all(g); round++) {
                 (void) kill_round(g, round >= 2);
                 if (!next_round(round, deadline))
                         break;
         }
+
         fd_close(&g->v2);
         fd_close(&g->v2_parent);
         for (unsigned c = 0; c < CONTROLLER__COUNT; c++) {

@@ -30,12 +30,15 @@ int limit_group_open(struct limit_group *g, const struct host_cgroups *h, const 
         g->ask = *ask;
         if (check_name(ask->name, e) < 0)
                 return -1;
+
         if (limit_v2_open(g, h, false, e) < 0 || limit_v1_open(g, h, false, e) < 0) {
                 limit_group_end(g);
                 return -1;
         }
+
         if (g->holds_memory || g->holds_procs || (ask->memory == 0 && ask->procs == 0))
                 return 0;
+
         limit_group_end(g);
         (void) err_set(e, ERR_LIMIT, ENOENT, "no control group here can hold memory or processes");
         return err_hint(e, "mount -t cgroup2 none /sys/fs/cgroup (as root), or leave --require-limit out");
@@ -45,13 +48,16 @@ int limit_group_attach(struct limit_group *g, pid_t pid, bool born_in_v2, struct
 {
         char text[NUMBER_TEXT];
         (void) limit_text((uint64_t) pid, text);
+
         /* One after the other without a pause: only the first write waits for the kernel's grace period. */
         if (g->v2 >= 0 && !born_in_v2 && fd_put(g->v2, "cgroup.procs", text) < 0)
                 return limit_denied(e, errno, true, "cannot move a process into its v2 control group");
+
         for (unsigned c = 0; c < CONTROLLER__COUNT; c++)
                 if (g->v1_parent[c] >= 0 && fd_put(g->v1[c], "cgroup.procs", text) < 0)
                         return limit_denied(e, errno, false,
                                             "cannot move a process into its v1 control group");
+
         return 0;
 }
 
@@ -102,6 +108,7 @@ int limit_group_usage(const struct limit_group *g, struct limit_usage *ret)
         u.has_procs = pids >= 0 && limit_key(pids, "pids.events", "max", &u.procs_denied) == 0;
         if (!u.has_memory && !u.has_cpu && !u.has_procs)
                 return -1;
+
         *ret = u;
         return 0;
 }

@@ -36,6 +36,7 @@ static void keep_only(int *kept, unsigned n)
                         kept[k] = kept[k - 1];
                         kept[k - 1] = t;
                 }
+
         unsigned from = 0;
         for (unsigned i = 0; i < n; i++) {
                 if (kept[i] < 0)
@@ -44,6 +45,7 @@ static void keep_only(int *kept, unsigned n)
                         close_between(from, (unsigned) kept[i] - 1);
                 from = (unsigned) kept[i] + 1;
         }
+
         close_between(from, ~0u);
 }
 
@@ -77,6 +79,7 @@ static _Noreturn void janitor(const struct host_cgroups *h, const char *name, in
                 limit_group_adopt(&g, h, name);
                 limit_group_end(&g);
         }
+
         _exit(0);
 }
 
@@ -85,15 +88,18 @@ int limit_janitor_start(const struct host_cgroups *h, const char *name, struct l
 {
         int ends[2];
         sigset_t all, before;
+
         /* A socket pair rather than a pipe: a dismissal to a janitor that was killed must not raise SIGPIPE.
          */
         if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) < 0)
                 return err_set(e, ERR_LIMIT, errno, "cannot make the janitor's line");
+
         AUTO_FD(reads, ends[0]);
         AUTO_FD(writes, ends[1]);
         AUTO_FD(keeper, (int) syscall(SYS_pidfd_open, getpid(), 0));
         if (keeper < 0)
                 return err_set(e, ERR_LIMIT, errno, "cannot watch the keeper");
+
         /* Blocked before the fork and for the janitor's whole life: no handler of the caller's ever runs in
          * it, and the signals that end a terminal's jobs (INT, TERM, HUP, QUIT) do not end it. */
         (void) sigfillset(&all);
@@ -101,10 +107,12 @@ int limit_janitor_start(const struct host_cgroups *h, const char *name, struct l
         pid_t pid = quiet_fork();
         if (pid == 0)
                 janitor(h, name, reads, keeper);
+
         int sys = errno;
         (void) sigprocmask(SIG_SETMASK, &before, NULL);
         if (pid < 0)
                 return err_set(e, ERR_LIMIT, sys, "cannot start the janitor");
+
         *ret = (struct limit_janitor){ .pid = pid, .line = TAKE_FD(writes) };
         return 0;
 }

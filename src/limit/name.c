@@ -49,6 +49,7 @@ static int hex(const char *at, size_t n, uint64_t *ret)
         uint64_t value = 0;
         if (n == 0 || n > 16)
                 return -1;
+
         for (size_t i = 0; i < n; i++) {
                 const char *digits = "0123456789abcdef";
                 const char *d = at[i] ? strchr(digits, at[i]) : NULL;
@@ -56,6 +57,7 @@ static int hex(const char *at, size_t n, uint64_t *ret)
                         return -1;
                 value = value << 4 | (uint64_t) (d - digits);
         }
+
         *ret = value;
         return 0;
 }
@@ -65,17 +67,21 @@ int limit_name_parse(const char *name, struct limit_owner *ret)
         uint64_t pid, start, ns, random;
         if (strncmp(name, "cordon-", 7) != 0)
                 return -1;
+
         const char *p = name + 7;
         size_t pid_len = strcspn(p, "-");
         if (p[pid_len] != '-' || str_to_u64(span_of(p, pid_len), &pid) < 0 || pid == 0 || pid > INT32_MAX)
                 return -1;
+
         const char *s = p + pid_len + 1;
         size_t start_len = strcspn(s, "-");
         if (s[start_len] != '-' || hex(s, start_len, &start) < 0)
                 return -1;
+
         const char *tail = s + start_len + 1;
         if (strlen(tail) != 16 || hex(tail, 8, &ns) < 0 || hex(tail + 8, 8, &random) < 0)
                 return -1;
+
         *ret = (struct limit_owner){ .pid = (pid_t) pid, .start = start, .pid_ns = (uint32_t) ns };
         return 0;
 }

@@ -69,6 +69,7 @@ unsigned limit_sweep(const struct host_cgroups *h)
         unsigned swept = 0;
         struct names found;
         struct limit_group g;
+
         for (unsigned i = 0; i <= CONTROLLER__COUNT; i++) {
                 AUTO_FD(top, parent_of(h, i));
                 if (top < 0)
@@ -80,5 +81,6 @@ unsigned limit_sweep(const struct host_cgroups *h)
                         swept += !is_there(top, found.name[k]);
                 }
         }
+
         return swept;
 }

@@ -18,6 +18,7 @@ static int write_socket_memory(const struct limit_group *g, int dir)
         char text[NUMBER_TEXT];
         if (!g->ask.sockets)
                 return 0;
+
         (void) limit_text(g->ask.memory / 8, text);
         return fd_put(dir, "memory.kmem.tcp.limit_in_bytes", text) < 0 && errno != ENOENT &&
                                errno != EOPNOTSUPP
@@ -31,15 +32,19 @@ static int write_memory(struct limit_group *g, int dir, struct err *e)
         char text[NUMBER_TEXT];
         if (g->ask.memory == 0)
                 return 0;
+
         (void) limit_text(g->ask.memory, text);
         if (fd_put(dir, "memory.limit_in_bytes", text) < 0)
                 return limit_denied(e, errno, false, "cannot limit memory");
+
         /* Absent without swap accounting: then the box is at least asked not to swap. */
         if (fd_put(dir, "memory.memsw.limit_in_bytes", text) < 0 && errno != ENOENT && errno != EOPNOTSUPP)
                 return limit_denied(e, errno, false, "cannot limit memory and swap");
+
         (void) fd_put(dir, "memory.swappiness", "0");
         if (write_socket_memory(g, dir) < 0)
                 return limit_denied(e, errno, false, "cannot limit the memory of sockets");
+
         g->holds_memory = true;
         return 0;
 }
@@ -49,8 +54,10 @@ static int write_procs(struct limit_group *g, int dir, struct err *e)
         char text[NUMBER_TEXT];
         if (g->ask.procs == 0)
                 return 0;
+
         if (fd_put(dir, "pids.max", limit_text(g->ask.procs, text)) < 0)
                 return limit_denied(e, errno, false, "cannot limit the number of processes");
+
         g->holds_procs = true;
         return 0;
 }
@@ -63,6 +70,7 @@ static int oom_event(int dir)
         AUTO_FD(control, openat(dir, "memory.oom_control", O_RDONLY | O_CLOEXEC | O_NOFOLLOW));
         if (event < 0 || control < 0)
                 return -1;
+
         char *at = stpcpy(text, limit_text((uint64_t) event, number));
         at = stpcpy(at, " ");
         (void) stpcpy(at, limit_text((uint64_t) control, number));
@@ -85,12 +93,15 @@ static int make(struct limit_group *g, const struct host_cgroups *h, unsigned c,
                 g->v1[c] = fcntl(g->v1[other], F_DUPFD_CLOEXEC, 3);
                 return g->v1[c] < 0 ? -1 : 0;
         }
+
         AUTO_FD(parent, host_cgroup_top(&h->v1[c], any_fs ? HOST_CGROUP_ANY : HOST_CGROUP_V1));
         if (parent < 0)
                 return -1;
+
         g->v1[c] = limit_make_dir(parent, g->ask.name);
         if (g->v1[c] < 0)
                 return -1;
+
         g->v1_parent[c] = TAKE_FD(parent);
         g->v1_tasks[c] = openat(g->v1[c], "tasks", O_WRONLY | O_CLOEXEC | O_NOFOLLOW);
         return g->v1_tasks[c] < 0 ? -1 : 0;
@@ -126,11 +137,14 @@ int limit_v1_open(struct limit_group *g, const struct host_cgroups *h, bool any_
                 if (parts[i].write(g, g->v1[c], e) < 0)
                         return -1;
         }
+
         if (g->v1[CONTROLLER_MEMORY] >= 0)
                 g->oom_event = oom_event(g->v1[CONTROLLER_MEMORY]);
+
         /* v2 counts CPU time in every group, so one directory less where there is a v2. Only a figure: no
          * error. */
         if (g->v2 < 0 && h->v1[CONTROLLER_CPUACCT].present)
                 g->counts_cpu = make(g, h, CONTROLLER_CPUACCT, any_fs) == 0;
+
         return 0;
 }

@@ -21,12 +21,15 @@ int limit_v2_hand_down(int parent, const char *controller, struct err *e)
         char text[512], word[32];
         if (fd_get(parent, "cgroup.subtree_control", text, sizeof text) < 0)
                 return limit_denied(e, errno, true, "cannot read cgroup.subtree_control");
+
         if (host_lists(text, controller))
                 return 0;
+
         (void) stpncpy(stpcpy(word, "+"), controller, sizeof word - 2);
         word[sizeof word - 1] = '\0';
         if (fd_put(parent, "cgroup.subtree_control", word) < 0)
                 return limit_denied(e, errno, true, "cannot hand a controller down to control groups");
+
         return 0;
 }
 
@@ -43,6 +46,7 @@ static int write_memory(struct limit_group *g, struct err *e)
             put_if_there(g->v2, "memory.swap.max", "0") < 0 ||
             put_if_there(g->v2, "memory.oom.group", "1") < 0)
                 return limit_denied(e, errno, true, "cannot limit memory");
+
         g->holds_memory = true;
         return 0;
 }
@@ -60,10 +64,13 @@ int limit_v2_write(struct limit_group *g, bool memory, bool procs, struct err *e
 {
         if (memory && g->ask.memory > 0 && write_memory(g, e) < 0)
                 return -1;
+
         if (procs && g->ask.procs > 0 && write_procs(g, e) < 0)
                 return -1;
+
         if (memory)
                 g->oom_event = openat(g->v2, "memory.events", O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+
         g->counts_cpu = true;
         return 0;
 }
@@ -80,18 +87,24 @@ int limit_v2_open(struct limit_group *g, const struct host_cgroups *h, bool any_
         bool root = geteuid() == 0, needed = memory || procs;
         if (!h->v2.present || (!needed && (!root || g->ask.late)))
                 return 0;
+
         AUTO_FD(parent, limit_v2_parent(h, root, any_fs));
         if (parent < 0)
                 return needed ? limit_denied(e, errno, true, "this account may make no control group") : 0;
+
         if (memory && limit_v2_hand_down(parent, "memory", e) < 0)
                 return -1;
+
         if (procs && limit_v2_hand_down(parent, "pids", e) < 0)
                 return -1;
+
         g->v2 = limit_make_dir(parent, g->ask.name);
         if (g->v2 < 0)
                 return needed ? limit_denied(e, errno, true, "cannot make a v2 control group") : 0;
+
         g->v2_parent = TAKE_FD(parent);
         if (g->ask.late && limit_group_door(g, e) < 0)
                 return -1;
+
         return limit_v2_write(g, memory, procs, e);
 }

@@ -17,6 +17,7 @@ static bool is_shown_to_run(const struct builder *b, const char *path, const cha
 {
         if (door_runs(b, path) || (b->r->entry.path && strcmp(b->r->entry.real, path) == 0))
                 return true;
+
         for (size_t i = 0; i < b->door_count; i++) {
                 const struct plan_program *g = &b->r->found[i];
                 if (b->doors[i].kind == DOOR_RUN && g->path &&
@@ -24,6 +25,7 @@ static bool is_shown_to_run(const struct builder *b, const char *path, const cha
                      strcmp(g->real, path) == 0))
                         return true;
         }
+
         return false;
 }
 
@@ -64,6 +66,7 @@ static void add_copy(struct builder *b, size_t i, const char *parent)
         if (!has_directory(b, parent))
                 (void) build_step(b, STEP_SCRATCH, parent, arena_printf(b->a, "copies-%u", b->p->copies),
                                   STEP_WRITE | exec);
+
         struct plan_step *s = build_step(b, STEP_COPY, path, path, STEP_WRITE);
         s->dev = seen->dev;
         s->ino = seen->ino;
@@ -91,5 +94,6 @@ bool build_copy(struct builder *b, size_t i)
 
         if (!build_has_bind(b, d->path)) /* one path, two lines: one copy */
                 add_copy(b, i, parent);
+
         return true;
 }

@@ -53,9 +53,11 @@ bool door_runs(const struct builder *b, const char *path)
         bool own = door_writes(b, path);
         if (has_run(b, span_of(path, len), own))
                 return true;
+
         for (size_t n = str_parent(path, len); n > 0; n = str_parent(path, n))
                 if (has_run(b, span_of(path, n + 1), own))
                         return true;
+
         int n = snprintf(tree, sizeof tree, "%s/", path);
         return n > 0 && (size_t) n < sizeof tree && has_run(b, span_of(tree, (size_t) n), own);
 }
@@ -65,12 +67,16 @@ unsigned door_flags(const struct builder *b, const struct door *d)
         unsigned f = 0;
         if (d->kind == DOOR_WRITE || d->kind == DOOR_EDIT)
                 f |= STEP_WRITE;
+
         if (b->run_any || door_runs(b, d->path) || (!door_writes(b, d->path) && policy_shows_libraries(d)))
                 f |= STEP_EXEC;
+
         if (d->optional)
                 f |= STEP_OPTIONAL;
+
         if (b->r->as_root && !d->from_stock)
                 f |= STEP_IDMAP;
+
         return f;
 }
 
@@ -87,6 +93,7 @@ const struct door *door_covering(const struct builder *b, const char *path, cons
                                 return d;
                 }
         }
+
         return NULL;
 }
 
@@ -100,6 +107,7 @@ const struct door *door_mounted_over(const struct builder *b, const char *path)
                 if (d)
                         return d;
         }
+
         return door_covering(b, path, NULL);
 }
 
@@ -120,6 +128,7 @@ bool door_changed_otherwise(const struct builder *b, const struct door *d, const
                 if (o != d && changes && b->r->seen[i].kind != SEEN_NOTHING && path_under(path, o->path))
                         return true;
         }
+
         return false;
 }
 
@@ -130,10 +139,12 @@ static const char *link_end(struct builder *b, const struct door *d, const char 
         size_t dir = str_parent(d->path, strlen(d->path));
         for (; dir > 0 && strncmp(target, "../", 3) == 0; target += 3)
                 dir = str_parent(d->path, dir);
+
         char *s = target[0] == '/' ? arena_str(b->a, target)
                                    : arena_printf(b->a, "%.*s/%s", (int) dir, d->path, target);
         if (!s || strstr(s, "/../") || strstr(s, "/./") || strstr(s, "//"))
                 return NULL;
+
         return s;
 }
 
@@ -144,11 +155,14 @@ const char *door_shown_as_link(struct builder *b, size_t i)
         const struct plan_seen *seen = &b->r->seen[i];
         if (d->kind != DOOR_READ || !seen->link)
                 return NULL;
+
         const char *end = link_end(b, d, seen->link);
+
         /* Up and down again by names, of the system's own alone: /etc/os-release. */
         bool up = strncmp(seen->link, "../", 3) == 0;
         if (end && up && !(path_under(d->path, "/etc") && path_under(end, "/usr")))
                 return NULL;
+
         return end && door_covering(b, end, d) ? end : NULL;
 }
 
@@ -166,6 +180,7 @@ const char *door_through_links(struct builder *b, const char *path)
                                 return arena_printf(b->a, "%s%s", end, path + n);
                 }
         }
+
         return arena_str(b->a, path);
 }
 

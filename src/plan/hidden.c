@@ -19,6 +19,7 @@ static bool shown_otherwise(const struct builder *b, const struct door *d, const
                             !door_excepts(&b->doors[lo], path))
                                 return true;
         }
+
         return false;
 }
 
@@ -34,6 +35,7 @@ static const struct door *door_below(struct builder *b, const char *path)
                      i++)
                         if (b->r->seen[i].kind != SEEN_NOTHING)
                                 return &b->doors[i];
+
         return NULL;
 }
 
@@ -50,6 +52,7 @@ static size_t top_of_rights(const struct builder *b, const struct door *d)
                 if (rights & RIGHT_READ && !(rights & RIGHT_WRITE))
                         top = n;
         }
+
         return top;
 }
 
@@ -63,6 +66,7 @@ static unsigned hand_rights_down(struct builder *b, const char *hidden, size_t n
         const char *dir = arena_printf(b->a, "%.*s", (int) n, hidden);
         if (!dir)
                 return 0; /* no memory: told at the end */
+
         struct plan_rule *r = build_rule(b, dir, RIGHT_LIST, true);
         r->entries |= rights | r->rights;
         r->rights = RIGHT_LIST;
@@ -80,10 +84,12 @@ static int add_mask(struct builder *b, const struct door *d, const char *path, s
                                inner->path);
                 return err_hint(e, "except only what is not opened by another line");
         }
+
         (void) build_step(b, STEP_MASK, arena_str(b->a, path), NULL, 0);
         size_t had;
         if (names_find(&b->rules, d->path, &had)) /* else a link, which hides nothing itself */
                 (void) hand_rights_down(b, path, str_parent(path, strlen(path)), top_of_rights(b, d));
+
         return 0;
 }
 
@@ -106,6 +112,7 @@ static const struct plan_step *edit_step(const struct builder *b, const char *pa
                     (!best || strlen(s->path) > strlen(best->path)))
                         best = s;
         }
+
         return best;
 }
 
@@ -126,6 +133,7 @@ static void add_guard(struct builder *b, const struct door *d, const char *excep
         const struct plan_step *door = path ? edit_step(b, path) : NULL;
         if (!door || build_has_bind(b, path) || door_changed_otherwise(b, d, except))
                 return;
+
         unsigned exec = door->flags & STEP_EXEC;
         pin_parents(b, door->path, path, exec);
         (void) build_step(b, STEP_PIN, path, NULL, STEP_GUARD | exec);
@@ -193,11 +201,13 @@ static int hide_state_from(struct builder *b, const struct door *d, const char *
                 if (hide_own(b, d, path, real, &state, e) < 0)
                         return -1;
         }
+
         for (size_t k = 0; changes && k < PLAN_CONFIG_PATHS; k++) {
                 config.path = b->r->config[k];
                 if (hide_own(b, d, path, real, &config, e) < 0)
                         return -1;
         }
+
         return 0;
 }
 
@@ -212,6 +222,7 @@ int build_state_masks(struct builder *b, struct err *e)
                     (d->kind == DOOR_RUN && real && hide_state_from(b, d, real, real, e) < 0))
                         return -1;
         }
+
         return 0;
 }
 
@@ -246,6 +257,7 @@ static size_t top_of_runs(const struct builder *b, const char *path)
                     (b->p->rules[at].rights | b->p->rules[at].entries) & RIGHT_EXEC)
                         top = n;
         }
+
         return top;
 }
 

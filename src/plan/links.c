@@ -45,8 +45,10 @@ static bool is_alias(const struct builder *b, size_t i, size_t k)
         if (k == i || !door_is_of_files(o) || b->r->seen[k].kind == SEEN_NOTHING ||
             (!path_under(real_of(b, i), real_of(b, k)) && !path_under(real_of(b, k), real_of(b, i))))
                 return false;
+
         if (lies_in(b, i, k) || lies_in(b, k, i))
                 return false;
+
         /* A read door that is a link itself has its own turn, if it has a mount. */
         return d->kind == DOOR_WRITE ? runs_unnamed(b, k) && !(b->r->seen[k].real && o->kind == DOOR_READ)
                                      : o->kind == DOOR_WRITE && runs_unnamed(b, i);
@@ -74,9 +76,11 @@ static const char *undone_except(const struct builder *b, size_t i, size_t k)
         bool holds = b->doors[k].kind == DOOR_EDIT; /* as it is: who only reads does not undo that */
         if (k == i || (holds && b->doors[i].kind == DOOR_READ))
                 return NULL;
+
         for (char **x = b->doors[k].except; x && *x; x++)
                 if (path_under(real, *x) || path_under(*x, real))
                         return *x;
+
         return NULL;
 }
 
@@ -102,10 +106,13 @@ static const char *leads_to_private(const struct builder *b, enum door_kind kind
         const char *home = b->r->home, *home_real = b->r->home_real;
         if (policy_leads_to_secrets(path, real))
                 return "which holds secrets";
+
         if (kind == DOOR_SOCK && is_agent(real) && !is_agent(path))
                 return "which acts for its clients";
+
         if (home && home_real && path_under(home_real, real) && !path_under(home, path))
                 return strcmp(home_real, real) == 0 ? "which is your home" : "which your home lies below";
+
         return NULL;
 }
 
@@ -118,6 +125,7 @@ static const char *hint_of_private(const struct builder *b, const char *real)
                                    "if you mean all of your home, name it as HOME does: %.100s; else look "
                                    "who made the link",
                                    b->r->home);
+
         return own ? own : "look who made the link; if you mean that, name it in place of the link";
 }
 
@@ -134,6 +142,7 @@ static int judge_files(const struct builder *b, size_t i, struct err *e)
         if (d->kind != DOOR_READ && policy_is_kernels(b->r->seen[i].real))
                 return leads_wrong(d, b->r->seen[i].real, "which is the kernel's: no box writes there",
                                    "look who made the link", e);
+
         for (size_t k = 0; k < b->door_count; k++) {
                 const char *undone = undone_except(b, i, k);
                 if (undone)
@@ -145,6 +154,7 @@ static int judge_files(const struct builder *b, size_t i, struct err *e)
                 if (b->doors[k].kind == DOOR_RUN && is_written_program(b, i, &b->r->found[k]))
                         return written_and_run(b, b->r->found[k].path, i, e);
         }
+
         return is_written_program(b, i, &b->r->entry) ? written_and_run(b, b->r->entry.path, i, e) : 0;
 }
 

@@ -41,9 +41,11 @@ static bool is_of_processor(struct span key)
                 "Features",     "address sizes",   "CPU part", "CPU architecture", "CPU variant",
                 "CPU revision", "CPU implementer",
         };
+
         for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
                 if (key.n == strlen(keys[i]) && memcmp(key.p, keys[i], key.n) == 0)
                         return true;
+
         return false;
 }
 
@@ -62,6 +64,7 @@ static void write_cpuinfo(const struct builder *b, struct buf *out)
         AUTO_BUF(rows);
         const struct host_machine *m = b->r->machine;
         unsigned core = 0, cores = count_cpus(m);
+
         processor_rows(m->cpuinfo, &rows);
 
         for (unsigned i = next_cpu(m, 0); i < HOST_CPUS_MAX; i = next_cpu(m, i + 1)) {
@@ -70,6 +73,7 @@ static void write_cpuinfo(const struct builder *b, struct buf *out)
                 buf_printf(out, "physical id\t: 0\nsiblings\t: %u\ncore id\t\t: %u\ncpu cores\t: %u\n\n",
                            cores, core++, cores);
         }
+
         out->failed |= rows.failed;
 }
 
@@ -99,6 +103,7 @@ static void write_stat(const struct builder *b, struct buf *out)
         buf_puts(out, "cpu  0 0 0 0 0 0 0 0 0 0\n");
         for (unsigned i = next_cpu(m, 0); i < HOST_CPUS_MAX; i = next_cpu(m, i + 1))
                 buf_printf(out, "cpu%u 0 0 0 0 0 0 0 0 0 0\n", i);
+
         buf_printf(out,
                    "intr 0\nctxt 0\nbtime %lld\nprocesses 1\nprocs_running 1\nprocs_blocked 0\n"
                    "softirq 0 0 0 0 0 0 0 0 0 0 0\n",
@@ -150,6 +155,7 @@ static void write_list(const struct host_machine *m, struct buf *out)
                 buf_printf(out, last > i ? "%s%u-%u" : "%s%u", out->n ? "," : "", i, last);
                 i = last;
         }
+
         buf_putc(out, '\n');
 }
 
@@ -173,6 +179,7 @@ static void add_sys(struct builder *b)
         AUTO_BUF(online);
         AUTO_BUF(possible);
         const struct host_machine *m = b->r->machine;
+
         write_list(m, &online);
         write_possible(m, &possible);
 
@@ -181,10 +188,13 @@ static void add_sys(struct builder *b)
                 (void) build_step(b, STEP_LINK, "/sys/devices/system/cpu/possible", "online", 0);
         else
                 keep(b, STEP_FILE, "/sys/devices/system/cpu/possible", &possible);
+
         (void) build_step(b, STEP_LINK, "/sys/devices/system/cpu/present", "possible", 0);
+
         /* glibc before 2.35 counts them. */
         for (unsigned i = next_cpu(m, 0); i < HOST_CPUS_MAX; i = next_cpu(m, i + 1))
                 (void) build_step(b, STEP_DIR, arena_printf(b->a, "%s/cpu%u", sys_cpu, i), NULL, 0);
+
         (void) build_rule(b, sys_cpu, RIGHT_READ, false);
 }
 
@@ -199,6 +209,7 @@ void build_machine(struct builder *b)
                 files[i].write(b, &text);
                 keep(b, STEP_COVER, files[i].path, &text);
         }
+
         if (!door_any_under(b, "/sys"))
                 add_sys(b);
 }

@@ -33,8 +33,10 @@ bool names_find(const struct names *t, const char *name, size_t *ret_number)
         size_t i = hash_of(name) & t->mask;
         while (t->slots[i].name && strcmp(t->slots[i].name, name) != 0)
                 i = (i + 1) & t->mask;
+
         if (!t->slots[i].name)
                 return false;
+
         *ret_number = t->slots[i].number;
         return true;
 }

@@ -21,9 +21,11 @@ static int add_port(struct builder *b, const struct door *d, uint16_t port, stru
         for (size_t i = 0; i < p->port_count; i++)
                 if (p->ports[i] == port)
                         return 0;
+
         if (p->port_count == NET_PORTS_MAX)
                 return refuse(d, ERR_POLICY, "more different ports than one box can have",
                               "256 is the most; use two boxes", e);
+
         p->ports[p->port_count++] = port;
         return 0;
 }
@@ -49,18 +51,23 @@ static int add_local(struct builder *b, const struct door *d, const struct polic
         struct plan_local l = { .port = u->port, .v6 = strchr(u->host, ':') != NULL };
         if (inet_pton(l.v6 ? AF_INET6 : AF_INET, u->host, l.address) != 1)
                 return err_set(e, ERR_INTERNAL, 0, "%s is no address", u->host);
+
         if (is_ours(&l))
                 return refuse(d, ERR_POLICY, "the address lies in the range that names get in a box",
                               "198.18.0.0/15 and fd53:c0d0::/31 are never a host: name another", e);
+
         if (!is_loopback(&l))
                 return 0;
+
         for (size_t i = 0; i < p->local_count; i++)
                 if (p->locals[i].v6 == l.v6 && p->locals[i].port == l.port &&
                     memcmp(p->locals[i].address, l.address, sizeof l.address) == 0)
                         return 0;
+
         if (p->local_count == NET_LOCALS_MAX)
                 return refuse(d, ERR_POLICY, "more loopback addresses than one box can have",
                               "64 is the most; use two boxes", e);
+
         p->locals[p->local_count++] = l;
         return 0;
 }
@@ -97,6 +104,7 @@ static int judge_stage(const struct builder *b, const struct door *d, struct err
                         "if %.100s is a test server, say so in the file of --places: `place NAME test "
                         "http://%.100s:%u/`",
                         d->net.host, d->net.host, d->net.port);
+
         return err_hint(e, "--places FILE, with `place NAME live %s://%.100s/` and `place NAME test URL`",
                         d->net.tls ? "https" : "http", d->net.host);
 }
@@ -106,6 +114,7 @@ static int add_door(struct builder *b, const struct door *d, struct err *e)
         if (b->p->wall != WALL_NAMESPACE)
                 return refuse(d, ERR_HOST, "the process wall cannot hold a `net` door",
                               "it needs the namespace wall: `cordon doctor` tells what is missing", e);
+
         const struct policy_place_url own = { .tls = d->net.form == NET_URL && d->net.tls,
                                               .is_address = d->net.is_address,
                                               .port = d->net.port,
@@ -113,13 +122,17 @@ static int add_door(struct builder *b, const struct door *d, struct err *e)
         const struct policy_place_url *u = &own;
         if (d->net.form == NET_PLACE && b->r->places_later)
                 return 0;
+
         if (d->net.form == NET_PLACE && !(u = policy_place_asked(b->r->places, d->net.host, b->r->stage)))
                 return refuse_place(b, d, e);
+
         if (judge_stage(b, d, e) < 0)
                 return -1;
+
         b->p->authority |= u->tls;
         if (add_port(b, d, u->port, e) < 0 || (u->is_address && add_local(b, d, u, e) < 0))
                 return -1;
+
         return 0;
 }
 
@@ -128,14 +141,18 @@ int build_net(struct builder *b, struct err *e)
         struct plan *p = b->p;
         for (size_t i = 0; i < b->door_count; i++)
                 p->net |= b->doors[i].kind == DOOR_NET;
+
         if (!p->net)
                 return 0;
+
         p->ports = arena_alloc(b->a, NET_PORTS_MAX * sizeof *p->ports);
         p->locals = arena_alloc(b->a, NET_LOCALS_MAX * sizeof *p->locals);
         for (size_t i = 0; !b->a->failed && i < b->door_count; i++)
                 if (b->doors[i].kind == DOOR_NET && add_door(b, &b->doors[i], e) < 0)
                         return -1;
+
         if (!b->a->failed)
                 qsort(p->ports, p->port_count, sizeof *p->ports, by_number);
+
         return 0;
 }

@@ -20,11 +20,14 @@ static int build_argv(struct builder *b, struct err *e)
         size_t n = count(b->r->argv);
         if (n == 0 || b->r->argv[0][0] == '\0')
                 return err_set(e, ERR_USAGE, 0, "there is no command to run");
+
         if (n > ARGV_MAX)
                 return err_set(e, ERR_USAGE, 0, "the command has %zu arguments; %d is the most", n, ARGV_MAX);
+
         const char **v = arena_alloc(b->a, (n + 1) * sizeof *v);
         for (size_t i = 0; v && i < n; i++)
                 v[i] = arena_str(b->a, b->r->argv[i]);
+
         b->p->argv = v;
         return 0;
 }
@@ -36,6 +39,7 @@ static void build_exec(struct builder *b)
         const char **v = arena_alloc(b->a, 16 * sizeof *v);
         if (!v)
                 return;
+
         size_t n = 0;
         if (!b->r->entry_searched) {
                 v[n++] = arena_str(b->a, b->r->entry.path ? b->r->entry.path : name);
@@ -47,6 +51,7 @@ static void build_exec(struct builder *b)
                         at += k + (at[k] == ':');
                 }
         }
+
         b->p->exec = v;
 }
 
@@ -58,6 +63,7 @@ static bool is_visible(const struct builder *b, const char *path)
                     path_under(path, b->doors[i].path))
                         return true;
         }
+
         return false;
 }
 
@@ -71,6 +77,7 @@ static bool leads_to_door(const struct builder *b, const char *path)
                     b->r->seen[i].kind != SEEN_NOTHING && path_under(b->doors[i].path, path))
                         return true;
         }
+
         return false;
 }
 
@@ -89,6 +96,7 @@ static const char *cwd_by_link(struct builder *b, const char *cwd)
                 if (k > 0 && n > k && strcmp(path + n - k, rest) == 0)
                         return arena_printf(b->a, "%.*s", (int) (n - k), path);
         }
+
         return NULL;
 }
 
@@ -98,6 +106,7 @@ static void build_cwd(struct builder *b)
         const char *fallback = b->p->wall == WALL_NAMESPACE ? BOX_HOME : "/";
         if (b->r->cwd && !b->r->cwd_asked)
                 b->p->cwd_outside = arena_str(b->a, b->r->cwd);
+
         if (b->r->cwd_asked)
                 b->p->cwd = arena_str(b->a, b->r->cwd_asked);
         else if (b->r->cwd && (is_visible(b, b->r->cwd) || leads_to_door(b, b->r->cwd)))
@@ -167,6 +176,7 @@ static int add_handles(struct builder *b, const char **envp, size_t *n, struct e
                 if (b->a->failed)
                         return 0;
         }
+
         return 0;
 }
 
@@ -208,12 +218,14 @@ static const char *git_url_key(struct builder *b, const char *path)
         char *key = arena_alloc(b->a, 3 * strlen(path) + sizeof "url.file://.insteadOf"), *to = key;
         if (!key)
                 return NULL;
+
         to = stpcpy(to, "url.file://");
         for (const char *at = path; *at; at++)
                 if (*at == '%')
                         to = stpcpy(to, "%25");
                 else
                         *to++ = *at;
+
         (void) memcpy(to, ".insteadOf", sizeof ".insteadOf");
         return key;
 }
@@ -240,8 +252,10 @@ static void add_git(struct builder *b, const char **v, size_t *n)
         unsigned settings = 0;
         if (b->a->failed || b->p->wall != WALL_NAMESPACE || has_variable(v, *n, "GIT_CONFIG_COUNT"))
                 return;
+
         if (build_sees_repository(b))
                 set_git(b, v, n, &settings, "core.checkStat", "minimal");
+
         add_git_clones(b, v, n, &settings);
         if (settings)
                 v[(*n)++] = arena_printf(b->a, "GIT_CONFIG_COUNT=%u", settings);
@@ -254,14 +268,18 @@ static int build_env(struct builder *b, struct err *e)
                 arena_alloc(b->a, (2 * b->door_count + count(b->r->passed) + HANDLES_MAX + 24) * sizeof *v);
         if (!v)
                 return 0; /* told at the end */
+
         size_t n = 0;
         for (size_t i = 0; i < b->door_count; i++)
                 if (b->doors[i].kind == DOOR_ENV && b->doors[i].value)
                         v[n++] = arena_printf(b->a, "%s=%s", b->doors[i].name, b->doors[i].value);
+
         for (const char *const *x = b->r->passed; x && *x; x++)
                 v[n++] = arena_str(b->a, *x);
+
         if (b->a->failed)
                 return 0;
+
         const char *home = b->p->wall == WALL_NAMESPACE ? "HOME=" BOX_HOME : "HOME=/nonexistent";
         const char *const defaults[][2] = {
                 { "PATH", "PATH=" BOX_PATH },
@@ -270,16 +288,21 @@ static int build_env(struct builder *b, struct err *e)
                 { "USER", "USER=" BOX_USER },
                 { "TERM", b->r->tty && b->r->term ? arena_printf(b->a, "TERM=%s", b->r->term) : "TERM=dumb" },
         };
+
         for (size_t i = 0; i < sizeof defaults / sizeof *defaults; i++)
                 if (!has_variable(v, n, defaults[i][0]))
                         v[n++] = defaults[i][1];
+
         if (b->p->net)
                 add_trust(b, v, &n);
+
         add_git(b, v, &n);
         if (b->a->failed)
                 return 0; /* told at the end */
+
         if (add_handles(b, v, &n, e) < 0)
                 return -1;
+
         v[n] = NULL;
         b->p->envp = v;
         return 0;

@@ -32,27 +32,33 @@ static bool allocate(struct builder *b)
         for (size_t i = 0; i < b->door_count; i++)
                 for (char **x = b->doors[i].except; x && *x; x++)
                         excepts += 1 + depth_of(*x);
+
         /* Fixed steps and rules, then at most three per door (bind, link, entry), one per except and
          * directory that leads to it, and those that hide the state directory, by its name and where a link
          * leads, and hold what leads to it. */
         size_t own = 0, held = 0, written = 0;
         for (size_t k = 0; k < PLAN_OWN_PATHS; k++)
                 own += b->r->state[k] ? depth_of(b->r->state[k]) : 0;
+
         for (size_t k = 0; k < PLAN_CONFIG_PATHS; k++)
                 own += b->r->config[k] ? depth_of(b->r->config[k]) : 0;
+
         for (size_t i = 0; i < b->door_count; i++)
                 if (b->doors[i].kind == DOOR_WRITE) {
                         held += 2 * own;
                         written += depth_of(b->doors[i].path);
                 }
+
         b->step_cap = 64 + machine_steps(b->r) +
                       (3 + 2 * (PLAN_OWN_PATHS + PLAN_CONFIG_PATHS)) * b->door_count + excepts + held +
                       b->r->file_count;
+
         /* And as many as lead there from the top, and to what is written. */
         b->rule_cap = 32 + 3 * b->door_count + excepts + written;
         b->p = arena_alloc(b->a, sizeof *b->p);
         if (!b->p)
                 return false;
+
         b->p->steps = arena_alloc(b->a, b->step_cap * sizeof *b->p->steps);
         b->p->rules = arena_alloc(b->a, b->rule_cap * sizeof *b->p->rules);
         return names_init(&b->rules, b->scratch, b->rule_cap) == 0 &&
@@ -78,6 +84,7 @@ static int refuse_beyond_process_wall(const struct builder *b, struct err *e)
                                "the process wall cannot show uid 0: it has no ids of its own");
                 return err_hint(e, "leave --root out; `cordon doctor` tells what the namespace wall needs");
         }
+
         bool rules = !(policy_without(b->c) & WITHOUT_LANDLOCK);
         for (size_t i = 0; i < b->door_count && b->r->wall == WALL_PROCESS; i++) {
                 const struct door *d = &b->doors[i];
@@ -98,6 +105,7 @@ static int refuse_beyond_process_wall(const struct builder *b, struct err *e)
                         return err_hint(e, "leave `without landlock` out");
                 }
         }
+
         return 0;
 }
 
@@ -108,8 +116,10 @@ static int refuse_too_few_files(const struct builder *b, struct err *e)
         uint64_t need = STREAMS + PROBE, files = b->p->limits.value[LIMIT_FILES];
         for (size_t i = 0; i < b->door_count; i++)
                 need += b->doors[i].kind == DOOR_IN || b->doors[i].kind == DOOR_OUT;
+
         if (files >= need)
                 return 0;
+
         (void) err_set(e, ERR_LIMIT, 0,
                        "limit files %llu: the box's streams and handles and the probe from inside need %llu",
                        (unsigned long long) files, (unsigned long long) need);
@@ -135,6 +145,7 @@ static int resolve_local(struct builder *b, struct err *e)
                                policy_place(stated, at, sizeof at), rows[i].name);
                 return err_hint(e, "it needs the namespace wall: `cordon doctor` tells what is missing");
         }
+
         b->p->local = 0;
         return 0;
 }
@@ -151,16 +162,20 @@ static int build_all(struct builder *b, struct err *e)
                 policy_limit_lift(&p->limits, LIMIT_TIME);
                 policy_limit_lift(&p->limits, LIMIT_CPU);
         }
+
         p->uid = p->gid = b->r->root_inside ? 0 : 1000;
         p->run_any = b->run_any = policy_runs_any(b->c);
         for (size_t i = 0; i < b->door_count; i++)
                 b->writes |= b->doors[i].kind == DOOR_WRITE || b->doors[i].kind == DOOR_EDIT;
+
         if (refuse_unbuilt(b, e) < 0 || refuse_beyond_process_wall(b, e) < 0 ||
             refuse_too_few_files(b, e) < 0 || resolve_local(b, e) < 0 || build_net(b, e) < 0 ||
             build_view(b, e) < 0 || build_payload(b, e) < 0)
                 return -1;
+
         if (p->step_count == b->step_cap || p->rule_count == b->rule_cap)
                 return err_set(e, ERR_INTERNAL, 0, "the plan has more steps than were counted");
+
         return b->a->failed ? err_set(e, ERR_MEMORY, 0, "no memory for the plan") : 0;
 }
 
@@ -169,16 +184,19 @@ struct plan *plan_make(const struct checked_policy *c, const struct plan_request
         struct arena mem = { 0 }, scratch = { 0 };
         struct builder b = { .a = &mem, .scratch = &scratch, .c = c, .r = r };
         struct plan *made = NULL;
+
         b.doors = policy_doors(c, &b.door_count);
         if (!allocate(&b))
                 (void) err_set(e, ERR_MEMORY, 0, "no memory for the plan");
         else if (build_all(&b, e) == 0)
                 made = b.p;
+
         arena_done(&scratch);
         if (made)
                 made->mem = mem;
         else
                 arena_done(&mem);
+
         return made;
 }
 
@@ -210,6 +228,7 @@ static void print_rights(unsigned r, struct buf *out)
                       { RIGHT_WRITE, "write" },
                       { RIGHT_EXEC, "exec" },
                       { RIGHT_DEVICE, "device" } };
+
         for (size_t i = 0; i < sizeof names / sizeof *names; i++)
                 if (r & names[i].bit)
                         buf_printf(out, " %s", names[i].name);
@@ -229,6 +248,7 @@ void plan_print(const struct plan *p, struct buf *out)
                         print_flags(s->flags, out);
                 buf_putc(out, '\n');
         }
+
         for (size_t i = 0; i < p->rule_count; i++) {
                 buf_printf(out, "landlock %s", str_inert(span_str(p->rules[i].path), text, sizeof text));
                 print_rights(p->rules[i].rights, out);
@@ -238,10 +258,13 @@ void plan_print(const struct plan *p, struct buf *out)
                 }
                 buf_putc(out, '\n');
         }
+
         for (size_t i = 0; i < p->port_count; i++)
                 buf_printf(out, "port     %u\n", p->ports[i]);
+
         for (const char **v = p->envp; *v; v++)
                 buf_printf(out, "env      %.*s\n", (int) strcspn(*v, "="), *v);
+
         buf_printf(out, "cwd      %s\n", str_inert(span_str(p->cwd), text, sizeof text));
         for (const char **v = p->exec; *v; v++)
                 buf_printf(out, "exec     %s\n", str_inert(span_str(*v), text, sizeof text));

@@ -8,12 +8,14 @@ struct plan_step *build_step(struct builder *b, enum step_kind kind, const char 
         struct plan *p = b->p;
         if (p->step_count == b->step_cap || !path)
                 return &b->lost;
+
         struct plan_step *s = &p->steps[p->step_count++];
         *s = (struct plan_step){ .kind = kind, .flags = flags, .path = path, .text = text };
         size_t had;
         bool mounts = kind == STEP_BIND || kind == STEP_EDIT || kind == STEP_PIN || kind == STEP_COPY;
         if (mounts && !names_find(&b->binds, path, &had))
                 names_add(&b->binds, path, p->step_count - 1);
+
         return s;
 }
 
@@ -27,8 +29,10 @@ struct plan_rule *build_rule(struct builder *b, const char *path, unsigned right
                 p->rules[i].optional &= optional;
                 return &p->rules[i];
         }
+
         if (p->rule_count == b->rule_cap)
                 return &lost;
+
         names_add(&b->rules, path, p->rule_count);
         p->rules[p->rule_count] = (struct plan_rule){ .path = path, .rights = rights, .optional = optional };
         return &p->rules[p->rule_count++];

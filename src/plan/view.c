@@ -32,6 +32,7 @@ static bool edited_otherwise(const struct builder *b, const struct door *d)
                     (o->kind == DOOR_EDIT && !door_excepts(o, d->path) && (!same || o < d)))
                         return true;
         }
+
         return false;
 }
 
@@ -40,15 +41,20 @@ static bool is_redundant(const struct builder *b, const struct door *d)
 {
         if (d->kind == DOOR_EDIT)
                 return edited_otherwise(b, d);
+
         if (d->kind != DOOR_READ)
                 return false;
+
         if (door_writes(b, d->path))
                 return true;
+
         size_t lo, hi;
         if (policy_doors_at(b->c, DOOR_READ, span_str(d->path), &lo, &hi) && &b->doors[lo] < d)
                 return true; /* one path, two lines: one mount */
+
         if (d->except)
                 return false;
+
         const struct door *up = door_covering(b, d->path, d);
         unsigned care = STEP_WRITE | STEP_EXEC | STEP_IDMAP;
         return up && up->kind == DOOR_READ && !up->except &&
@@ -72,19 +78,24 @@ static int hint_missing(struct builder *b, const struct door *d, struct err *e)
         if (strstr(d->path, "/$"))
                 return err_hint(e,
                                 "no variable is expanded here: {work} and {home} stand for those two paths");
+
         if (d->at.line && strstr(d->path, "/'"))
                 return err_hint(e, "only double quotes hold a name with blanks together");
+
         if (colon && (colon[1] == '/' || strcmp(colon, ":ro") == 0 || strcmp(colon, ":rw") == 0))
                 return err_hint(e, "a door is one path, the same inside as outside: `read` shows it, `write` "
                                    "lets it be changed");
+
         if (!d->at.line && strstr(d->path, " except "))
                 return err_hint(e, "an option is one path, blanks and all; a line with `except` stands in a "
                                    "file for -p");
+
         if (d->kind == DOOR_WRITE || d->kind == DOOR_EDIT)
                 return err_hint(e,
                                 "its directory does not exist either: make that first; or write `%s%s %s?` "
                                 "if it may be missing",
                                 dashes, word, path);
+
         return err_hint(e, "write `%s%s %s?` if it may be missing", dashes, word, path);
 }
 
@@ -96,6 +107,7 @@ static int door_is_wrong(struct builder *b, const struct door *d, const struct p
                 (void) err_set(e, ERR_DOOR, 0, "%s: there is no %s on this host", at, d->path);
                 return hint_missing(b, d, e);
         }
+
         (void) err_set(e, ERR_DOOR, 0,
                        d->kind == DOOR_SOCK ? "%s: %s is not a Unix socket"
                                             : "%s: %s is neither a file nor a directory",
@@ -104,8 +116,10 @@ static int door_is_wrong(struct builder *b, const struct door *d, const struct p
                 return err_hint(e,
                                 "no door shows a device or a pipe of the host; a box has null, zero, full, "
                                 "random and urandom of its own");
+
         if (d->kind == DOOR_SOCK)
                 return err_hint(e, "a file or directory is opened with `read %s`", as_token(b, d->path));
+
         return err_hint(e, "a Unix socket is opened with `sock %s`", as_token(b, d->path));
 }
 
@@ -114,17 +128,20 @@ static int judge_own_place(const struct builder *b, const struct door *d, const 
         char at[256];
         if (b->p->wall != WALL_NAMESPACE || !policy_is_own_place(path))
                 return 0;
+
         (void) policy_place(&d->at, at, sizeof at);
         if (path_under(path, "/proc")) {
                 (void) err_set(e, ERR_DOOR, 0, "%s: %s: a box has a /proc of its own, with its own processes",
                                at, path);
                 return err_hint(e, "give it a copy in a file; behind `--wall process` it sees the host's");
         }
+
         if (strcmp(path, "/dev") == 0) {
                 (void) err_set(e, ERR_DOOR, 0, "%s: a box has a /dev of its own", at);
                 return err_hint(e, "null, zero, full, random and urandom are in it, terminals with --tty; of "
                                    "the host's name what is needed, as /dev/shm");
         }
+
         (void) err_set(e, ERR_DOOR, 0, "%s: all of %s: the box's own home lies in it, " BOX_HOME, at, path);
         return err_hint(e, "name what is needed of it, as %s/NAME", path);
 }
@@ -135,13 +152,16 @@ static void add_bind(struct builder *b, const struct door *d, const struct plan_
                      (d->kind == DOOR_SOCK ? STEP_SOCK : 0);
         bool edit = d->kind == DOOR_EDIT;
         struct plan_step *s = build_step(b, edit ? STEP_EDIT : STEP_BIND, path, arena_str(b->a, d->path), f);
+
         s->dev = seen->dev;
         s->ino = seen->ino;
         unsigned rights = RIGHT_LIST | RIGHT_READ;
         if (f & STEP_WRITE)
                 rights |= RIGHT_WRITE;
+
         if ((f & STEP_EXEC) && (b->run_any || door_runs(b, d->path)))
                 rights |= RIGHT_EXEC;
+
         struct plan_rule *r = build_rule(b, path, rights, d->optional);
         r->real = seen->real ? arena_str(b->a, seen->real) : NULL;
         build_pin(b, r, seen->dev, seen->ino);
@@ -154,29 +174,39 @@ static int add_door(struct builder *b, size_t i, struct err *e)
         const struct plan_seen *seen = &b->r->seen[i];
         if (seen->kind == SEEN_NOTHING && d->optional)
                 return 0;
+
         if (seen->kind == SEEN_NOTHING || seen->kind == SEEN_OTHER ||
             (seen->kind == SEEN_SOCKET) != (d->kind == DOOR_SOCK))
                 return door_is_wrong(b, d, seen, e);
+
         bool kernels = d->kind == DOOR_READ && seen->real && path_under(seen->real, "/proc"); /* /etc/mtab */
         if (judge_own_place(b, d, kernels ? seen->real : d->path, e) < 0)
                 return -1;
+
         const char *path = door_through_links(b, d->path);
         if (!path)
                 return 0; /* no memory: told at the end */
+
         if (strcmp(path, d->path) != 0 && d->kind == DOOR_READ && door_covering(b, path, d))
                 return 0; /* seen through the link, and visible there */
+
         if (seen->link && d->kind == DOOR_READ && !d->except && door_covering(b, d->path, d))
                 return 0; /* a link that another door shows as it is */
+
         if (door_shown_as_link(b, i)) {
                 (void) build_step(b, STEP_LINK, path, arena_str(b->a, seen->link), 0);
                 return 0;
         }
+
         if (is_redundant(b, d))
                 return 0;
+
         if (seen->real && link_judge(b, i, e) < 0)
                 return -1;
+
         if (!build_copy(b, i))
                 add_bind(b, d, seen, path);
+
         return 0;
 }
 
@@ -200,6 +230,7 @@ static bool is_in_program_directory(const struct builder *b, const char *path)
                     strcmp(g->path, path) != 0 && path_under(path, g->path))
                         return true;
         }
+
         return false;
 }
 
@@ -210,11 +241,13 @@ static void add_program(struct builder *b, const struct plan_program *g, bool is
 {
         if (!g->path)
                 return;
+
         const char *real = arena_str(b->a, g->real);
         const struct door *up = door_mounted_over(b, g->real);
         struct plan_step *held = real ? held_at(b, real) : NULL;
         if (held)
                 held->flags |= STEP_EXEC;
+
         /* An edit door in another's layer has no mount, and lends no right to run. */
         bool runs = up && door_flags(b, up) & STEP_EXEC && !(up->kind == DOOR_EDIT && is_redundant(b, up));
         if (real && !build_has_bind(b, real) && !runs) {
@@ -229,9 +262,11 @@ static void add_program(struct builder *b, const struct plan_program *g, bool is
                 s->dev = g->dev;
                 s->ino = g->ino;
         }
+
         if (real)
                 build_pin(b, build_rule(b, real, RIGHT_EXEC | RIGHT_READ | (is_dir ? RIGHT_LIST : 0), false),
                           g->dev, g->ino);
+
         if (strcmp(g->path, g->real) != 0 && !door_covering(b, g->path, NULL) &&
             !is_in_program_directory(b, g->path))
                 (void) build_step(b, STEP_LINK, arena_str(b->a, g->path), real, 0);
@@ -254,6 +289,7 @@ static int judge_written(struct builder *b, const struct plan_program *g, const 
 {
         if (b->run_any || !g->path || !lies_behind_write(b, g->real) || door_runs(b, g->real))
                 return 0;
+
         const char *tree = is_dir ? arena_printf(b->scratch, "%s/", g->real) : NULL;
         const char *run = as_token(b, tree ? tree : g->real);
         if (b->p->wall == WALL_PROCESS) {
@@ -263,6 +299,7 @@ static int judge_written(struct builder *b, const struct plan_program *g, const 
                         what, g->path);
                 return err_hint(e, "the process wall cannot pin it; add `run %s` if that is meant", run);
         }
+
         if (is_dir) { /* led here by a link: who names it is asked above */
                 (void) err_set(e, ERR_DOOR, 0,
                                "the directory of programs %s leads behind a `write` door: the box could "
@@ -270,8 +307,10 @@ static int judge_written(struct builder *b, const struct plan_program *g, const 
                                g->path);
                 return err_hint(e, "add `run %s` if that is meant", run);
         }
+
         if (g->links <= 1)
                 return 0;
+
         (void) err_set(e, ERR_DOOR, 0,
                        "the %s %s lies behind a `write` door and is a file with several names: the box could "
                        "change it by another and run it again",
@@ -284,6 +323,7 @@ static int program_is_wrong(struct builder *b, size_t i, struct err *e)
         const struct door *d = &b->doors[i];
         const char *dashes = d->at.line ? "" : "--";
         char at[256];
+
         (void) policy_place(&d->at, at, sizeof at);
         if (b->r->seen[i].kind == SEEN_OTHER) {
                 const char *tree = arena_printf(b->scratch, "%s/", d->path);
@@ -291,10 +331,12 @@ static int program_is_wrong(struct builder *b, size_t i, struct err *e)
                 return err_hint(e, "write `%srun %s` for all programs in it", dashes,
                                 as_token(b, tree ? tree : d->path));
         }
+
         size_t n = strlen(d->path);
         bool dir = d->path[n - 1] == '/';
         (void) err_set(e, ERR_DOOR, 0, "%s: there is no %s %s on this host", at,
                        dir ? "directory" : "program", d->path);
+
         /* Behind a door to write, it is what the box is to make: a line that may be missing opens nothing. */
         const char *in = arena_printf(b->scratch, "%.*s", (int) str_parent(d->path, n - dir), d->path);
         const char *named = in ? arena_printf(b->scratch, "%s/", in) : NULL;
@@ -302,9 +344,11 @@ static int program_is_wrong(struct builder *b, size_t i, struct err *e)
         if (made && dir)
                 return err_hint(e, "make it first: what a box makes runs from a directory that is there when "
                                    "the box starts");
+
         if (made)
                 return err_hint(e, "what a box makes runs from a directory that is named: `%srun %s`", dashes,
                                 as_token(b, named));
+
         return err_hint(e, "write `%srun %s?` if it may be missing", dashes, as_token(b, d->path));
 }
 
@@ -318,11 +362,13 @@ static bool entry_is_named(const struct builder *b)
                 if (policy_decide(b->c, &f).answer == ANSWER_ALLOW)
                         return true;
         }
+
         for (size_t i = 0; i < b->door_count; i++) {
                 const struct plan_program *o = &b->r->found[i];
                 if (b->doors[i].kind == DOOR_RUN && o->path && o->dev == g->dev && o->ino == g->ino)
                         return true;
         }
+
         return false;
 }
 
@@ -336,8 +382,10 @@ static int add_entry(struct builder *b, struct err *e)
         /* The caller named the command, so exactly that file may start, even where no line covers it. */
         if (judge_written(b, g, "command", false, e) < 0)
                 return -1;
+
         if (!(b->run_any && b->r->entry_searched && g->path))
                 add_program(b, g, false, false);
+
         return 0;
 }
 
@@ -356,6 +404,7 @@ static int add_programs(struct builder *b, struct err *e)
                         return -1;
                 add_program(b, g, is_dir, d->from_stock);
         }
+
         return add_entry(b, e);
 }
 
@@ -368,6 +417,7 @@ static void add_loader_rights(struct builder *b)
                 "/lib/ld-musl-x86_64.so.1",
                 "/lib/ld-musl-aarch64.so.1",
         };
+
         for (size_t i = 0; i < sizeof loaders / sizeof *loaders; i++)
                 (void) build_rule(b, loaders[i], RIGHT_READ | RIGHT_EXEC, true);
 }
@@ -396,8 +446,10 @@ static void add_etc(struct builder *b)
                         (void) build_step(b, STEP_FILE, name_files[i].path, name_files[i].text, 0);
                 else if (b->p->local & LOCAL_LOOPBACK) /* nobody to ask: programs look for it all the same */
                         (void) build_step(b, STEP_FILE, name_files[i].path, "", 0);
+
         if (b->p->net)
                 (void) build_step(b, STEP_TRUST, BOX_TRUST, NULL, 0);
+
         (void) build_rule(b, "/etc", RIGHT_READ | (b->run_any ? RIGHT_EXEC : 0), false);
 }
 
@@ -458,22 +510,29 @@ static void add_built_ins(struct builder *b)
         for (size_t i = 0; i < b->r->file_count; i++)
                 (void) build_step(b, STEP_FILE, arena_str(b->a, b->r->files[i].path),
                                   arena_str(b->a, b->r->files[i].text), STEP_PRIVATE);
+
         add_git_config(b);
         if (b->p->authority)
                 (void) build_step(b, STEP_TRUST, BOX_NSS, NULL, STEP_OPTIONAL | STEP_PRIVATE);
+
         add_scratch(b, "/tmp", "tmp");
         if (!door_any_under(b, "/var/tmp")) /* private and sticky already */
                 (void) build_step(b, STEP_LINK, "/var/tmp", "/tmp", 0);
+
         if (!door_any_under(b, "/dev/shm"))
                 add_scratch(b, "/dev/shm", "shm");
+
         for (size_t i = 0; i < sizeof devices / sizeof *devices; i++) {
                 (void) build_step(b, STEP_DEVICE, devices[i], NULL, 0);
                 (void) build_rule(b, devices[i], RIGHT_READ | RIGHT_DEVICE, false);
         }
+
         for (size_t i = 0; i < sizeof dev_links / sizeof *dev_links; i++)
                 (void) build_step(b, STEP_LINK, dev_links[i][0], dev_links[i][1], 0);
+
         if (b->p->tty || b->p->local & LOCAL_PTY)
                 add_terminal(b);
+
         build_machine(b);
         (void) build_step(b, STEP_PROC, "/proc", NULL, 0);
         (void) build_rule(b, "/proc", RIGHT_READ, false);
@@ -504,6 +563,7 @@ static int add_sock(struct builder *b, size_t i, struct err *e)
                                policy_place(&d->at, at, sizeof at));
                 return err_hint(e, "it needs the namespace wall: see `cordon doctor`");
         }
+
         return add_door(b, i, e);
 }
 
@@ -517,6 +577,7 @@ static void judge_sockets(struct builder *b)
                 directory |= (door_is_of_files(d) || d->kind == DOOR_RUN) &&
                              (!d->from_stock || b->r->stock_sockets) && b->r->seen[i].kind == SEEN_DIR;
         }
+
         if (b->p->wall == WALL_NAMESPACE && policy_makes_sockets(b->c))
                 b->p->sockets = directory ? PLAN_SOCKETS_SERVED : PLAN_SOCKETS_FREE;
 }
@@ -539,12 +600,14 @@ static bool is_covered(const struct builder *b, const struct plan_rule *r)
         size_t at;
         if (r->entries || !build_has_bind(b, r->path))
                 return false;
+
         for (size_t n = strlen(r->path); n > 1;) {
                 n = str_parent(r->path, n);
                 const char *dir = arena_copy(b->scratch, span_of(r->path, n ? n : 1));
                 if (dir && names_find(&b->rules, dir, &at))
                         above |= b->p->rules[at].rights;
         }
+
         return (r->rights & ~above) == 0;
 }
 
@@ -555,6 +618,7 @@ int build_view(struct builder *b, struct err *e)
                 add_built_ins(b);
         else
                 add_process_built_ins(b);
+
         size_t first = b->own_steps = b->p->step_count;
         for (size_t i = 0; i < b->door_count; i++) {
                 enum door_kind k = b->doors[i].kind;
@@ -562,26 +626,34 @@ int build_view(struct builder *b, struct err *e)
                     (k == DOOR_SOCK && add_sock(b, i, e) < 0))
                         return -1;
         }
+
         build_guards(b); /* first: a program that an `except` names is held as the except says */
         if (add_programs(b, e) < 0)
                 return -1;
+
         if (!b->run_any)
                 add_loader_rights(b);
+
         /* Parents before children, so that a door inside a door is mounted on top of it. */
         qsort(b->p->steps + first, b->p->step_count - first, sizeof *b->p->steps, by_path);
         for (size_t i = first; i < b->p->step_count; i++)
                 if (b->p->steps[i].kind == STEP_EDIT)
                         b->p->steps[i].layer = b->p->edits++;
+
         for (size_t i = 0; i < b->door_count; i++)
                 if (build_masks(b, &b->doors[i], e) < 0)
                         return -1;
+
         build_written(b);
         cover_roots(b);
         if (build_state_masks(b, e) < 0)
                 return -1;
+
         if (b->p->wall == WALL_PROCESS)
                 keep_masks(b->p);
+
         for (size_t i = 0; b->p->wall == WALL_NAMESPACE && i < b->p->rule_count; i++)
                 b->p->rules[i].covered = is_covered(b, &b->p->rules[i]);
+
         return 0;
 }

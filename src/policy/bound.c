@@ -28,6 +28,7 @@ bool bound_name_ok(const char *name)
         size_t n = strlen(name);
         if (n == 0 || n >= NAME_MAX_BYTES)
                 return false;
+
         for (const char *p = name;; p++) {
                 if (*p == '.' || *p == '\0') {
                         if (!letter)
@@ -53,13 +54,16 @@ static int read_int(const struct bound_in *x, const char *rest)
         size_t n = dots ? (size_t) (dots - rest) : 0;
         if (!dots || n >= sizeof low)
                 return refuse(x, "the range is missing, or its beginning is no integer", hint);
+
         memcpy(low, rest, n);
         x->b->least = INT64_MIN;
         x->b->most = INT64_MAX;
         if ((n && param_int(low, &x->b->least) < 0) || (dots[2] && param_int(dots + 2, &x->b->most) < 0))
                 return refuse(x, "an end of the range is not a plain decimal integer of 64 bits", hint);
+
         if (x->b->least > x->b->most)
                 return refuse(x, "the range is empty: nothing lies in it", "write the smaller number first");
+
         return 0;
 }
 
@@ -75,9 +79,11 @@ static int unescape(const struct bound_in *x, struct span raw, char *to)
                 to[n++] = (char) (b >= 0 ? a << 4 | b : raw.p[i]);
                 i += b >= 0 ? 2 : 0;
         }
+
         to[n] = '\0';
         if (strlen(to) != n || !param_is_text(to))
                 return refuse(x, "a value is not UTF-8, or holds a control character", NULL);
+
         return n ? 0 : refuse(x, "an empty value in the list", "write one:A|B");
 }
 
@@ -89,6 +95,7 @@ static int read_one(const struct bound_in *x, const char *rest)
         size_t n = 1, k = 0;
         for (const char *p = rest; *p; p++)
                 n += *p == '|';
+
         x->b->one = arena_alloc(mem, (n + 1) * sizeof *x->b->one);
         for (const char *p = rest; x->b->one && k < n; k++) {
                 size_t len = strcspn(p, "|");
@@ -99,12 +106,15 @@ static int read_one(const struct bound_in *x, const char *rest)
                         return -1;
                 p += len + 1;
         }
+
         if (!x->b->one)
                 return fail_memory(x->r->e);
+
         qsort(x->b->one, n, sizeof *x->b->one, by_name);
         for (size_t i = 1; i < n; i++)
                 if (strcmp(x->b->one[i - 1], x->b->one[i]) == 0)
                         return refuse(x, "a value is named twice", NULL);
+
         return 0;
 }
 
@@ -147,6 +157,7 @@ static int read_type(const struct bound_in *x, const char *text)
                                 "write int:MIN..MAX, one:A|B, text:MAX or bool");
                 return readers[i].read(x, text + n + !readers[i].alone);
         }
+
         (void) fail_at(x->r->e, &x->t->at, "\"%s\": no such type of a parameter", show_text(x->t->text).text);
         (void) err_hint(x->r->e, "write int:MIN..MAX, one:A|B, text:MAX or bool");
         char word[16] = "";
@@ -163,15 +174,19 @@ static int read_bound(const struct bound_in *x)
         char *equals = name ? strchr(name, '=') : NULL;
         if (!name)
                 return fail_memory(x->r->e);
+
         if (!equals || x->t->optional)
                 return refuse(x, "no bound", "write NAME=TYPE, NAME?=TYPE where it may be missing");
+
         *equals = '\0';
         x->b->optional = equals > name && equals[-1] == '?';
         if (x->b->optional)
                 equals[-1] = '\0';
+
         if (!bound_name_ok(name))
                 return refuse(x, "this cannot name a parameter",
                               "letters, digits, _ and -; a.b for the member b of a");
+
         x->b->name = name;
         x->b->fold = param_fold(&x->r->p->mem, name);
         return x->b->fold ? read_type(x, equals + 1) : fail_memory(x->r->e);
@@ -204,6 +219,7 @@ static int refuse_double(const struct bound_in *x, const struct net_dest *d)
                 if (param_fold_inside(other->fold, fold) || param_fold_inside(fold, other->fold))
                         return refuse(x, "of two parameters one lies in the other", "name the inner one");
         }
+
         return 0;
 }
 
@@ -226,6 +242,7 @@ static int read_place(struct reader *r, struct net_dest *d, const struct token *
                 (void) fail_at(r->e, &in->at, "`in` stands behind no parameter of its own");
                 return err_hint(r->e, "write NAME=TYPE ... in body, or in query");
         }
+
         const struct token *t = reader_need(r, "the place after `in`");
         for (size_t p = BOUND_IN_BODY; t && p < COUNT(place_names); p++) {
                 if (!token_is(t, place_names[p]))
@@ -234,8 +251,10 @@ static int read_place(struct reader *r, struct net_dest *d, const struct token *
                         d->bounds[i].place = (enum bound_place) p;
                 return (int) d->bound_count;
         }
+
         if (!t)
                 return -1;
+
         (void) fail_at(r->e, &t->at, "\"%s\": parameters stand in the body or in the query",
                        show_text(t->text).text);
         (void) err_hint(r->e, "write `in body` or `in query`");
@@ -249,9 +268,11 @@ int bounds_read(struct reader *r, struct net_dest *d)
         const struct token *t = reader_need(r, "the bound after `where`");
         if (!t || may_have_bounds(r, d, t) < 0)
                 return -1;
+
         d->bounds = arena_alloc(&r->p->mem, BOUNDS_MAX * sizeof *d->bounds);
         if (!d->bounds)
                 return fail_memory(r->e);
+
         for (; t && (d->bound_count == 0 || token_is(t, "in") || strchr(t->text, '=')); t = reader_next(r)) {
                 struct net_bound b = { 0 };
                 struct bound_in x = { r, t, &b };
@@ -266,10 +287,12 @@ int bounds_read(struct reader *r, struct net_dest *d)
                         return -1; /* a bound that was read has both; gcc -fanalyzer does not see it */
                 d->bounds[d->bound_count++] = b;
         }
+
         bounds_sort(d->bounds, d->bound_count);
         d->only = token_is(t, "only");
         if (t && !d->only)
                 r->i--;
+
         return 0;
 }
 
@@ -285,6 +308,7 @@ int bounds_copy(const struct scope *s, struct net_dest *to, const struct net_des
         bool failed = false;
         if (!from->bounds)
                 return 0;
+
         to->bounds = arena_alloc(s->mem, from->bound_count * sizeof *to->bounds);
         for (size_t i = 0; to->bounds && i < from->bound_count; i++) {
                 struct net_bound *b = &to->bounds[i];
@@ -302,6 +326,7 @@ int bounds_copy(const struct scope *s, struct net_dest *to, const struct net_des
                         b->one[k] = copy(s, one[k], &failed);
                 failed = failed || !b->one;
         }
+
         return failed || !to->bounds ? fail_memory(s->e) : 0;
 }
 
@@ -321,6 +346,7 @@ void bound_print(const struct net_bound *b, struct buf *out)
         buf_printf(out, "%s%s=%s", b->name, b->optional ? "?" : "", type_names[b->type]);
         if (b->type == BOUND_TEXT)
                 buf_printf(out, ":%lld", (long long) b->most);
+
         if (b->type == BOUND_INT) {
                 buf_putc(out, ':');
                 if (b->least != INT64_MIN)
@@ -329,6 +355,7 @@ void bound_print(const struct net_bound *b, struct buf *out)
                 if (b->most != INT64_MAX)
                         buf_printf(out, "%lld", (long long) b->most);
         }
+
         for (char **v = b->one; v && *v; v++) {
                 buf_putc(out, v == b->one ? ':' : '|');
                 print_value(*v, out);
@@ -359,12 +386,14 @@ void bounds_show(const struct net_dest *d, struct buf *out)
 {
         if (!d->bounds)
                 return;
+
         buf_puts(out, " where");
         for (size_t i = 0; i < d->bound_count; i++) {
                 const char *place = bounds_place_ends(d, i);
                 show_bound(&d->bounds[i], out);
                 buf_printf(out, "%s%s", place ? " " : "", place ? place : "");
         }
+
         buf_puts(out, d->only ? " only" : "");
 }
 
@@ -391,8 +420,10 @@ int bounds_order(const struct net_dest *a, const struct net_dest *b)
                         break;
                 c = cmp_values(x->one, y->one);
         }
+
         if (c || a->bound_count != b->bound_count)
                 return c ? c : a->bound_count < b->bound_count ? -1 : 1;
+
         return cmp_i64(a->only, b->only);
 }
 
@@ -431,6 +462,7 @@ static bool is_kept_away(const struct net_dest *d, const struct net_bound *b)
                     param_fold_inside(b->fold, fold))
                         return false;
         }
+
         return d->only;
 }
 
@@ -439,15 +471,19 @@ bool bounds_cover(const struct net_dest *s, const struct net_dest *d)
 {
         if (!s->bounds)
                 return true;
+
         if (!d->bounds || (s->only && !d->only))
                 return false;
+
         for (size_t i = 0; i < s->bound_count; i++) {
                 const struct net_bound *b = &s->bounds[i], *other = find(d, b->name);
                 if (other ? !value_covers(b, other) : !(b->optional && is_kept_away(d, b)))
                         return false;
         }
+
         for (size_t i = 0; s->only && i < d->bound_count; i++)
                 if (!find(s, d->bounds[i].name))
                         return false;
+
         return true;
 }

@@ -9,8 +9,10 @@ int param_int(const char *text, int64_t *ret_value)
         uint64_t v;
         if (str_to_u64(span_str(text + minus), &v) < 0 || (minus && v == 0))
                 return -1;
+
         if (v > (uint64_t) INT64_MAX + minus)
                 return -1;
+
         *ret_value = minus ? -(int64_t) (v - 1) - 1 : (int64_t) v;
         return 0;
 }
@@ -86,8 +88,10 @@ static struct fault judge_bound(const struct net_bound *b, const struct params *
                         return (struct fault){ FAULT_TWICE, b, x };
                 found = x;
         }
+
         if (!found)
                 return (struct fault){ b->optional ? FAULT_NONE : FAULT_MISSING, b, NULL };
+
         enum fault_kind kind = is_misplaced(b, found) ? FAULT_PLACE : judges[b->type](b, found);
         return (struct fault){ kind, b, found };
 }
@@ -104,13 +108,16 @@ struct fault bounds_judge(const struct net_dest *d, const struct params *p)
 {
         if (!p || p->unread)
                 return (struct fault){ FAULT_UNREAD, &d->bounds[0], NULL };
+
         for (size_t i = 0; i < d->bound_count; i++) {
                 struct fault f = judge_bound(&d->bounds[i], p);
                 if (f.kind != FAULT_NONE)
                         return f;
         }
+
         for (const struct param *x = p->first; d->only && x; x = x->next)
                 if (!x->shadow && !is_among(d, x))
                         return (struct fault){ FAULT_EXTRA, NULL, x };
+
         return (struct fault){ 0 };
 }

@@ -61,6 +61,7 @@ static void put_value(const struct param *x, struct buf *out)
                 [PARAM_INT] = "",           [PARAM_NUMBER] = "",         [PARAM_BOOL] = "",
                 [PARAM_ARRAY] = "an array", [PARAM_OBJECT] = "an object"
         };
+
         _Static_assert(COUNT(names) == PARAM_KIND__COUNT, "words for each kind");
         bool number = x->kind == PARAM_INT || x->kind == PARAM_NUMBER || x->kind == PARAM_BOOL;
         int64_t ignored;
@@ -68,6 +69,7 @@ static void put_value(const struct param *x, struct buf *out)
                 buf_puts(out, "something that is not shown");
                 return;
         }
+
         buf_puts(out, names[x->kind]);
         if (number || (x->kind == PARAM_TEXT && param_int(x->value, &ignored) == 0)) {
                 put_inert(x->value, out);
@@ -107,21 +109,25 @@ static void put_fault(const struct fault *f, struct buf *out)
                 buf_puts(out, " is not among those that the door permits (`only`)");
                 return;
         }
+
         if (f->param && f->param->shadow) {
                 buf_printf(out, "parameter %s stands in %s", b->name,
                            f->param->in_body ? "the body again where that is read as a form"
                                              : "a cookie too, which some servers take for it");
                 return;
         }
+
         if (f->kind == FAULT_SPELLED || f->kind == FAULT_NEST) {
                 put_neighbour(f, out);
                 return;
         }
+
         buf_printf(out, "parameter %s ", b->name);
         if (f->kind == FAULT_TWICE) {
                 buf_puts(out, "stands in the request twice");
                 return;
         }
+
         if (f->kind == FAULT_MISSING) {
                 buf_puts(out, "is missing");
         } else if (f->kind == FAULT_PLACE) {
@@ -132,6 +138,7 @@ static void put_fault(const struct fault *f, struct buf *out)
                 buf_puts(out, "is ");
                 put_value(f->param, out);
         }
+
         buf_puts(out, ", and the door permits ");
         bound_in_words(b, out);
 }
@@ -140,6 +147,7 @@ void policy_bound_fault(const struct door *d, const struct effect *f, struct buf
 {
         if (!d->net.bounds)
                 return;
+
         struct fault x = bounds_judge(&d->net, f->params);
         if (x.kind == FAULT_UNREAD)
                 buf_printf(out, "parameter %s cannot be read: %s", x.bound->name,
@@ -165,25 +173,32 @@ static bool widen(struct net_bound *b, const struct fault *f, char **values)
         size_t n = 0;
         if (f->kind == FAULT_MISSING)
                 return b->optional = true;
+
         if (f->kind == FAULT_PLACE) {
                 b->place = BOUND_ANYWHERE;
                 return true;
         }
+
         if (f->kind != FAULT_VALUE || f->param->hidden)
                 return false;
+
         if (b->type == BOUND_TEXT) {
                 b->most = (int64_t) strlen(f->param->value);
                 return b->most <= BOUND_TEXT_MAX;
         }
+
         if (b->type == BOUND_INT && param_int(f->param->value, &v) == 0) {
                 b->least = v < b->least ? v : b->least;
                 b->most = v > b->most ? v : b->most;
                 return true;
         }
+
         while (b->one && b->one[n])
                 n++;
+
         if (b->type != BOUND_ONE || n + 2 > BOUNDS_MAX || !is_printable(f->param))
                 return false;
+
         memcpy(values, b->one, n * sizeof *values);
         values[n] = f->param->value;
         values[n + 1] = NULL;
@@ -197,6 +212,7 @@ static bool just_this(const struct param *x, struct net_bound *b)
         int64_t v;
         if (x->hidden || x->odd || !bound_name_ok(x->name))
                 return false;
+
         *b = (struct net_bound){ .name = x->name, .fold = x->fold };
         if (x->kind == PARAM_INT && param_int(x->value, &v) == 0) {
                 b->type = BOUND_INT;
@@ -208,6 +224,7 @@ static bool just_this(const struct param *x, struct net_bound *b)
                 b->type = BOUND_TEXT;
                 b->most = x->value[0] ? (int64_t) strlen(x->value) : 1;
         }
+
         return b->type != BOUND_NONE;
 }
 
@@ -217,6 +234,7 @@ bool bounds_widened(const struct net_dest *d, const struct params *p, struct buf
         struct net_bound own[BOUNDS_MAX];
         char *values[BOUNDS_MAX][BOUNDS_MAX];
         struct net_dest w = { .bounds = own, .bound_count = d->bound_count, .only = d->only };
+
         memcpy(own, d->bounds, d->bound_count * sizeof *own);
         for (unsigned round = 0; round < 2 * BOUNDS_MAX; round++) {
                 struct fault f = bounds_judge(&w, p);
@@ -231,5 +249,6 @@ bool bounds_widened(const struct net_dest *d, const struct params *p, struct buf
                             : !widen(&own[i], &f, values[i]))
                         return false;
         }
+
         return false;
 }

@@ -19,6 +19,7 @@ static int take_singletons(struct checked_policy *c, const struct policy *p)
                                             : limit_row((enum limit_key) k)->fallback;
                 c->limits.stated[k] = own || used;
         }
+
         return c->box.text && c->doc.text ? 0 : -1;
 }
 
@@ -38,13 +39,17 @@ static int check_into(struct gather *g, const struct policy *p)
         struct err *e = g->scope.e;
         if (p->n_uses == 0 && take_default(g) < 0)
                 return -1;
+
         if (gather_policy(g, p, false, NULL) < 0 || gather_narrow(g) < 0 || door_set_seal(&c->live, e) < 0 ||
             door_set_seal(&c->closed, e) < 0)
                 return -1;
+
         if (take_singletons(c, p) < 0)
                 return fail_memory(e);
+
         if (check_expects(c, p, &g->scope, true) < 0)
                 return -1;
+
         return lint_run(c, p, g->scope.ctx, e);
 }
 
@@ -55,6 +60,7 @@ struct checked_policy *policy_check(const struct policy *p, const struct policy_
                 (void) fail_memory(e);
                 return NULL;
         }
+
         out->work = arena_str(&out->mem, c->work ? c->work : "");
         out->home = arena_str(&out->mem, c->home ? c->home : "");
         if (out->mem.failed) {
@@ -62,11 +68,13 @@ struct checked_policy *policy_check(const struct policy *p, const struct policy_
                 (void) fail_memory(e);
                 return NULL;
         }
+
         struct gather g = { .scope = { .ctx = c, .mem = &out->mem, .e = e }, .c = out };
         int r = check_into(&g, p);
         free(g.seen);
         if (r == 0)
                 return out;
+
         policy_checked_free(out);
         return NULL;
 }

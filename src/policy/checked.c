@@ -9,6 +9,7 @@ void policy_checked_free(struct checked_policy *c)
 {
         if (!c)
                 return;
+
         free(c->live.v);
         free(c->closed.v);
         free(c->expects);
@@ -45,10 +46,12 @@ const char *policy_digest(const struct checked_policy *c)
 {
         if (c->digest[0])
                 return c->digest;
+
         AUTO_BUF(b);
         policy_canonical_json(c, &b);
         if (!b.failed)
                 sha256_hex(buf_span(&b), ((struct checked_policy *) (uintptr_t) c)->digest);
+
         return c->digest;
 }
 

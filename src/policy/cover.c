@@ -60,6 +60,7 @@ static const struct door *over(const struct cover *c, const char *top)
                                 if (covers_top(c, &c->s->v[lo], top))
                                         return &c->s->v[lo];
                 }
+
         return NULL;
 }
 
@@ -69,12 +70,15 @@ static bool region(const struct cover *c, const char *top)
 {
         if (inside_any(c->free_of, top))
                 return true;
+
         const struct door *d = over(c, top);
         if (!d)
                 return false;
+
         for (char *const *x = taken(d, c->power); x && *x; x++)
                 if (path_inside(top, *x) && !region(c, *x))
                         return false;
+
         return true;
 }
 
@@ -87,12 +91,14 @@ static bool cover_file(const struct door_set *s, const struct door *d, const str
                 { DOOR_READ, POWER_READ },  { DOOR_EDIT, POWER_READ },   { DOOR_EDIT, POWER_WRITE },
                 { DOOR_WRITE, POWER_READ }, { DOOR_WRITE, POWER_WRITE }, { DOOR_WRITE, POWER_WRITE_HOST },
         };
+
         for (size_t i = 0; i < COUNT(grants); i++) {
                 struct cover c = { .s = s, .skip = skip, .power = grants[i].power, .until = d->until };
                 c.free_of = taken(d, c.power);
                 if (grants[i].kind == d->kind && !region(&c, d->path))
                         return false;
         }
+
         return true;
 }
 
@@ -109,6 +115,7 @@ static bool is_shown_whole(const struct door_set *s, const char *tree)
                         if (!s->v[lo].except)
                                 return true;
         }
+
         return false;
 }
 
@@ -127,10 +134,12 @@ static bool in_bin_dir(const char *path)
         size_t count;
         const char *const *dirs = builtin_bin_dirs(&count);
         const char *slash = strrchr(path, '/');
+
         for (size_t i = 0; i < count; i++)
                 if (strlen(dirs[i]) == (size_t) (slash - path) &&
                     strncmp(dirs[i], path, (size_t) (slash - path)) == 0)
                         return true;
+
         return false;
 }
 
@@ -154,15 +163,20 @@ static bool cover_run(const struct checked_policy *c, const struct asked *q)
         const char *path = q->d->path;
         if (has_run(s, q, span_str(path)))
                 return true;
+
         if (strcmp(path, "*") == 0)
                 return false;
+
         if (has_run(s, q, span_str("*")) && any_covers(c, q->d))
                 return true;
+
         if (path[0] != '/')
                 return false; /* a bare name is looked for in many directories */
+
         for (size_t n = str_parent(path, strlen(path)); n > 0; n = str_parent(path, n))
                 if (has_run(s, q, span_of(path, n + 1))) /* DIR/ */
                         return true;
+
         return !is_tree(path) && in_bin_dir(path) && has_run(s, q, span_str(strrchr(path, '/') + 1));
 }
 
@@ -181,10 +195,13 @@ static bool url_covers(const struct net_dest *s, const struct net_dest *d)
 {
         if (s->form == NET_HOST_PORT)
                 return true;
+
         if (d->form == NET_HOST_PORT || s->tls != d->tls)
                 return false;
+
         if (s->path_tail)
                 return strncmp(s->path, d->path, strlen(s->path)) == 0;
+
         return !d->path_tail && strcmp(s->path, d->path) == 0;
 }
 
@@ -198,6 +215,7 @@ static bool caps_cover(const struct net_dest *s, const struct net_dest *d)
                 if (s->cap[c] && (!most || most > s->cap[c]))
                         return false;
         }
+
         return true;
 }
 
@@ -207,6 +225,7 @@ static bool net_covers(const struct door *a, const struct door *b, const char *m
         bool listed = !s->methods && net_method_unnamed(method);
         for (char **m = s->methods; method && m && *m; m++)
                 listed = listed || strcmp(*m, method) == 0;
+
         bool credential = !d->credential || (s->credential && strcmp(s->credential, d->credential) == 0);
         return listed && credential && (s->form == NET_PLACE) == (d->form == NET_PLACE) &&
                host_covers(s, d) && s->port == d->port && url_covers(s, d) && bounds_cover(s, d) &&
@@ -260,13 +279,17 @@ bool cover_door(const struct checked_policy *c, const struct door *d, const stru
         struct asked q = { d, skip };
         if (d->kind == DOOR_READ || d->kind == DOOR_EDIT || d->kind == DOOR_WRITE)
                 return cover_file(s, d, skip);
+
         if (d->kind == DOOR_NET)
                 return cover_net(s, &q);
+
         if (d->kind == DOOR_RUN)
                 return cover_run(c, &q);
+
         size_t lo, hi;
         for (door_set_find(s, d->kind, span_str(door_key(d)), &lo, &hi); lo < hi; lo++)
                 if (&s->v[lo] != skip && lasts(&s->v[lo], d->until) && simple_covers(&s->v[lo], d))
                         return true;
+
         return false;
 }

@@ -35,6 +35,7 @@ static int number(const char *s, int digits)
                         return -1;
                 v = v * 10 + (s[i] - '0');
         }
+
         return v;
 }
 
@@ -43,6 +44,7 @@ int date_parse(const char *s, int64_t *ret_seconds)
         size_t n = strlen(s);
         if ((n != 10 && n != 17) || s[4] != '-' || s[7] != '-')
                 return -1;
+
         int y = number(s, 4), m = number(s + 5, 2), d = number(s + 8, 2), hour = 0, minute = 0;
         if (n == 17) {
                 if (s[10] != 'T' || s[13] != ':' || s[16] != 'Z')
@@ -50,8 +52,10 @@ int date_parse(const char *s, int64_t *ret_seconds)
                 hour = number(s + 11, 2);
                 minute = number(s + 14, 2);
         }
+
         if (y < 1971 || m < 1 || m > 12 || d < 1 || hour < 0 || hour > 23 || minute < 0 || minute > 59)
                 return -1;
+
         int64_t days = days_of(y, (unsigned) m, (unsigned) d);
         int back_y;
         unsigned back_m, back_d;
@@ -59,6 +63,7 @@ int date_parse(const char *s, int64_t *ret_seconds)
         if (back_y != y || (int) back_m != m ||
             (int) back_d != d) /* 31 April, 29 February of a common year */
                 return -1;
+
         *ret_seconds = days * 86400 + hour * 3600 + minute * 60;
         return 0;
 }

@@ -51,6 +51,7 @@ static void view_door(struct file_view *v, const struct door *d, const char *pat
                 keep(out ? &v->no_read : &v->read, d);
                 return;
         }
+
         keep(&v->read, d);
         keep(out ? &v->no_write : &v->write, d);
 }
@@ -67,6 +68,7 @@ static struct file_view look(const struct door_set *s, const char *path, size_t 
                 }
                 n = str_parent(path, n);
         }
+
         return v;
 }
 
@@ -74,12 +76,14 @@ static const struct builtin_file *builtin_of(const struct checked_policy *c, con
 {
         if ((c->work[0] && path_inside(c->work, path)) || (c->home[0] && path_inside(c->home, path)))
                 return NULL; /* the question is about the host's file */
+
         size_t count;
         const struct builtin_file *b = builtin_files(&count);
         for (size_t i = 0; i < count; i++)
                 if ((b[i].process || c->wall != WALL_PROCESS) && !(b[i].local & ~c->local) &&
                     (b[i].tree ? path_inside(b[i].path, path) : strcmp(b[i].path, path) == 0))
                         return &b[i];
+
         return NULL;
 }
 
@@ -113,11 +117,14 @@ static struct decision file_live(const struct checked_policy *c, const char *pat
         struct file_view v = look(&c->live, path, b ? strlen(b->path) : 1);
         if (b && !v.read && !v.no_read) /* every door that covers it shows in one of the two */
                 return writing && !b->writable ? deny(GAP_READ_ONLY, NULL) : allow_builtin(b->name);
+
         if (writing)
                 return v.write ? allow(v.write) : write_gap(&v);
+
         const struct door *seen = v.read ? v.read : explicit_run(&c->live, path, false);
         if (seen)
                 return allow(seen);
+
         return v.no_read ? deny(GAP_EXCEPTED, v.no_read) : deny(GAP_NO_DOOR, NULL);
 }
 
@@ -126,10 +133,12 @@ static struct decision file_decide(const struct checked_policy *c, const char *p
         struct decision d = file_live(c, path, writing);
         if (d.answer == ANSWER_ALLOW)
                 return d;
+
         struct file_view old = look(&c->closed, path, 1);
         const struct door *was = writing ? old.write : old.read;
         if (!was && !writing)
                 was = explicit_run(&c->closed, path, false);
+
         return was ? deny(GAP_EXPIRED, was) : d;
 }
 
@@ -177,6 +186,7 @@ static const struct door *explicit_bare(const struct door_set *s, const char *na
         size_t count;
         const char *const *dirs = builtin_bin_dirs(&count);
         const struct door *best = first(s, DOOR_RUN, span_str(name), NULL);
+
         for (size_t i = 0; i < count; i++) {
                 char path[PATH_MAX_BYTES];
                 size_t d = strlen(dirs[i]), n = strlen(name);
@@ -188,6 +198,7 @@ static const struct door *explicit_bare(const struct door_set *s, const char *na
                 best = first(s, DOOR_RUN, span_str(path), best);
                 best = tree_above(s, span_of(path, d + 1 + n), false, best);
         }
+
         return best;
 }
 
@@ -195,13 +206,16 @@ static const struct door *explicit_run(const struct door_set *s, const char *pat
 {
         if (strcmp(path, any_key) == 0)
                 return NULL;
+
         if (path[0] != '/')
                 return explicit_bare(s, path);
+
         const struct door *best = first_run(s, span_str(path), own, NULL);
         best = tree_above(s, span_str(path), own, best);
         const char *base = strrchr(path, '/') + 1;
         if (in_bin_dir(path) && strcmp(base, any_key) != 0 && *base)
                 best = first_run(s, span_str(base), own, best);
+
         return best;
 }
 
@@ -225,13 +239,17 @@ static struct decision run_decide(const struct checked_policy *c, const char *pa
         const struct door *d = run_in(c, &c->live, path);
         if (d)
                 return allow(d);
+
         if ((d = run_in(c, &c->closed, path)))
                 return deny(GAP_EXPIRED, d);
+
         if (path[0] != '/')
                 return deny(GAP_NO_DOOR, NULL);
+
         struct decision w = file_live(c, path, true), r = file_live(c, path, false);
         if (w.answer == ANSWER_ALLOW)
                 return deny(GAP_WRITABLE, w.door);
+
         return r.answer == ANSWER_ALLOW ? deny(GAP_NOT_RUN, r.door) : deny(GAP_NO_DOOR, NULL);
 }
 
@@ -262,14 +280,19 @@ static enum stage stage_of(const struct net_dest *d, const struct effect *f)
         bool l7 = d->form != NET_HOST_PORT;
         if ((d->form == NET_PLACE) != (f->net.form == NET_PLACE))
                 return STAGE_HOST;
+
         if (d->form == NET_URL && f->net.form == NET_URL && d->tls != f->net.tls)
                 return STAGE_SCHEME;
+
         if (d->form != NET_PLACE && d->port != f->net.port)
                 return STAGE_PORT;
+
         if (l7 && (f->net.form == NET_HOST_PORT || !path_covered(d, f->net.path)))
                 return STAGE_PATH; /* a raw connection asks for every path at once */
+
         if (l7 && !method_listed(d, f->method))
                 return STAGE_METHOD;
+
         return d->bounds && bounds_judge(d, f->params).kind != FAULT_NONE ? STAGE_PARAM : STAGE_COVERED;
 }
 
@@ -324,8 +347,10 @@ static struct net_best net_look(const struct door_set *s, const struct effect *f
         net_key(s, f, f->net.host, false, &best);
         if (f->net.form == NET_PLACE || f->net.is_address)
                 return best;
+
         for (const char *dot = strchr(f->net.host, '.'); dot; dot = strchr(dot + 1, '.'))
                 net_key(s, f, dot + 1, true, &best);
+
         return best;
 }
 
@@ -334,11 +359,14 @@ static struct decision net_decide(const struct checked_policy *c, const struct e
         struct net_best live = net_look(&c->live, f);
         if (live.stage == STAGE_COVERED)
                 return allow(live.door);
+
         struct net_best old = net_look(&c->closed, f);
         if (old.stage == STAGE_COVERED)
                 return deny(GAP_EXPIRED, old.door);
+
         if (c->live.start[DOOR_NET] == c->live.start[DOOR_NET + 1])
                 return deny(GAP_NO_DOOR, NULL);
+
         return deny(stage_gap[live.stage], live.door);
 }
 
@@ -349,11 +377,13 @@ static struct decision keyed_decide(const struct checked_policy *c, enum door_ki
         const struct door *d = first(&c->live, kind, span_str(key), NULL);
         if (d)
                 return allow(d);
+
         size_t count;
         const char *const *vars = builtin_vars(&count);
         for (size_t i = 0; kind == DOOR_ENV && i < count; i++)
                 if (strcmp(vars[i], key) == 0)
                         return allow_builtin(builtin_var_name);
+
         d = first(&c->closed, kind, span_str(key), NULL);
         return d ? deny(GAP_EXPIRED, d) : deny(GAP_NO_DOOR, NULL);
 }

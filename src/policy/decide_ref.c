@@ -20,6 +20,7 @@ static bool below_or_same(const char *dir, const char *path)
                 dir += a;
                 path += b;
         }
+
         return true;
 }
 
@@ -39,8 +40,10 @@ static bool file_relation(const struct door *d, const char *path, enum power p)
 {
         if (d->kind != DOOR_READ && d->kind != DOOR_EDIT && d->kind != DOOR_WRITE)
                 return false;
+
         if (!below_or_same(d->path, path))
                 return false;
+
         bool hit = except_hits(d, path);
         switch (p) {
         case POWER_READ:
@@ -67,6 +70,7 @@ static const struct door *file_door(const struct door_set *s, const char *path, 
                 if (!best || strlen(d->path) > strlen(best->path))
                         best = d;
         }
+
         return best;
 }
 
@@ -77,6 +81,7 @@ static const struct builtin_file *file_builtin(const struct checked_policy *c, c
         size_t count;
         const struct builtin_file *all = builtin_files(&count);
         const struct builtin_file *hit = NULL;
+
         for (size_t i = count; i > 0; i--) {
                 const struct builtin_file *b = &all[i - 1];
                 if (c->wall == WALL_PROCESS && !b->process)
@@ -86,6 +91,7 @@ static const struct builtin_file *file_builtin(const struct checked_policy *c, c
                 if (strcmp(b->path, path) == 0 || (b->tree && below_or_same(b->path, path)))
                         hit = b;
         }
+
         return of_host ? NULL : hit;
 }
 
@@ -132,6 +138,7 @@ static struct decision ref_file(const struct checked_policy *c, const char *path
         } else {
                 d.gap = GAP_NO_DOOR;
         }
+
         return d;
 }
 
@@ -147,6 +154,7 @@ static const char *short_name(const char *path)
                 if (strncmp(dirs[i], path, n) == 0 && path[n] == '/' && !strchr(path + n + 1, '/'))
                         return path + n + 1;
         }
+
         return NULL;
 }
 
@@ -164,16 +172,21 @@ static bool names_program(const struct door *d, const char *program)
 {
         if (d->kind != DOOR_RUN || strcmp(d->path, "*") == 0 || strcmp(program, "*") == 0)
                 return false;
+
         bool door_tree = d->path[0] == '/' && d->path[strlen(d->path) - 1] == '/';
         bool program_bare = program[0] != '/';
         if (door_tree && program_bare)
                 return tree_holds_a_bin_dir(d->path);
+
         if (door_tree)
                 return strncmp(d->path, program, strlen(d->path)) == 0;
+
         if (strcmp(d->path, program) == 0)
                 return true;
+
         const char *a = d->path[0] == '/' ? short_name(d->path) : d->path;
         const char *b = program_bare ? program : short_name(program);
+
         /* Two whole paths in two directories are two programs, whatever their names. */
         return a && b && (d->path[0] != '/' || program_bare) && strcmp(a, b) == 0;
 }
@@ -196,10 +209,13 @@ static const struct door *ref_run_door(const struct checked_policy *c, const str
         for (size_t i = 0; i < s->n && !any; i++)
                 if (s->v[i].kind == DOOR_RUN && strcmp(s->v[i].path, "*") == 0)
                         any = &s->v[i];
+
         if (named)
                 return named;
+
         if (program[0] != '/')
                 return any;
+
         bool visible = short_name(program) || ref_file(c, program, false, false).answer == ANSWER_ALLOW;
         return visible ? any : NULL;
 }
@@ -209,12 +225,16 @@ static struct decision ref_run(const struct checked_policy *c, const char *progr
         struct decision d = { .answer = ANSWER_DENY, .gap = GAP_NO_DOOR };
         const struct door *live = ref_run_door(c, &c->live, program);
         const struct door *closed = ref_run_door(c, &c->closed, program);
+
         if (live)
                 return (struct decision){ .answer = ANSWER_ALLOW, .door = live };
+
         if (closed)
                 return (struct decision){ .gap = GAP_EXPIRED, .nearest = closed };
+
         if (program[0] != '/')
                 return d;
+
         struct decision w = ref_file(c, program, true, false), r = ref_file(c, program, false, false);
         if (w.answer == ANSWER_ALLOW) {
                 d.gap = GAP_WRITABLE;
@@ -223,6 +243,7 @@ static struct decision ref_run(const struct checked_policy *c, const char *progr
                 d.gap = GAP_NOT_RUN;
                 d.nearest = r.door;
         }
+
         return d;
 }
 
@@ -232,8 +253,10 @@ static bool host_fits(const struct net_dest *d, const struct net_dest *f)
 {
         if ((d->form == NET_PLACE) != (f->form == NET_PLACE))
                 return false;
+
         if (!d->wildcard)
                 return strcmp(d->host, f->host) == 0;
+
         size_t n = strlen(d->host), k = strlen(f->host);
         return !f->is_address && k > n + 1 && f->host[k - n - 1] == '.' &&
                strcmp(f->host + k - n, d->host) == 0;
@@ -244,10 +267,13 @@ static bool ref_same_letters(const char *a, const char *b)
 {
         while (*a == '.')
                 a++;
+
         while (*b == '.')
                 b++;
+
         if (!*a || !*b)
                 return *a == *b;
+
         return *a == *b && ref_same_letters(a + 1, b + 1);
 }
 
@@ -265,13 +291,16 @@ static bool ref_integer(const char *s, int64_t least, int64_t most)
         s += minus;
         if (!*s || (*s == '0' && (s[1] || minus)))
                 return false;
+
         for (; *s; s++) {
                 if (*s < '0' || *s > '9' || __builtin_mul_overflow(v, 10, &v) ||
                     __builtin_sub_overflow(v, *s - '0', &v))
                         return false;
         }
+
         if (!minus && v == INT64_MIN)
                 return false;
+
         v = minus ? v : -v;
         return least <= v && v <= most;
 }
@@ -284,6 +313,7 @@ static bool ref_has_control(const char *s)
                 if (c < ' ' || c == 0x7f || (before == 0xc2 && c <= 0x9f))
                         return true;
         }
+
         return false;
 }
 
@@ -293,6 +323,7 @@ static bool ref_value(const struct net_bound *b, const struct param *x)
         size_t listed = 0;
         for (size_t i = 0; b->one && b->one[i]; i++)
                 listed += strcmp(b->one[i], x->value) == 0;
+
         switch (b->type) {
         case BOUND_INT:
                 return (text || x->kind == PARAM_INT) && ref_integer(x->value, b->least, b->most);
@@ -334,8 +365,10 @@ static bool ref_params(const struct net_dest *d, const struct params *p)
                 }
                 good = good && (named || x->shadow || !d->only);
         }
+
         for (size_t i = 0; good && i < d->bound_count; i++)
                 good = seen[i] == 1 || (seen[i] == 0 && d->bounds[i].optional);
+
         return good;
 }
 
@@ -346,20 +379,28 @@ static enum gap net_gap(const struct net_dest *d, const struct effect *f)
         bool listed = d->methods == NULL && (!f->method || strcmp(f->method, "WEBSOCKET") != 0);
         if (!host_fits(d, n))
                 return GAP_HOST;
+
         if (d->form == NET_URL && n->form == NET_URL && d->tls != n->tls)
                 return GAP_SCHEME;
+
         if (d->form != NET_PLACE && d->port != n->port)
                 return GAP_PORT;
+
         if (d->form == NET_HOST_PORT)
                 return GAP_NONE;
+
         if (n->form == NET_HOST_PORT)
                 return GAP_URL_PATH;
+
         if (strcmp(d->path, n->path) != 0 && !(d->path_tail && strstr(n->path, d->path) == n->path))
                 return GAP_URL_PATH;
+
         for (size_t i = 0; d->methods && d->methods[i]; i++)
                 listed = listed || (f->method && strcmp(d->methods[i], f->method) == 0);
+
         if (!listed)
                 return GAP_METHOD;
+
         return d->bound_count == 0 || ref_params(d, f->params) ? GAP_NONE : GAP_PARAMETER;
 }
 
@@ -374,17 +415,20 @@ static struct decision ref_net(const struct checked_policy *c, const struct effe
                 if (d->kind == DOOR_NET && net_gap(&d->net, f) == GAP_NONE)
                         return (struct decision){ .answer = ANSWER_ALLOW, .door = d };
         }
+
         for (size_t i = 0; i < c->closed.n; i++) {
                 const struct door *d = &c->closed.v[i];
                 if (d->kind == DOOR_NET && net_gap(&d->net, f) == GAP_NONE)
                         return (struct decision){ .gap = GAP_EXPIRED, .nearest = d };
         }
+
         for (size_t g = 0; g < COUNT(farthest_first); g++)
                 for (size_t i = 0; i < c->live.n; i++)
                         if (c->live.v[i].kind == DOOR_NET &&
                             net_gap(&c->live.v[i].net, f) == farthest_first[g])
                                 return (struct decision){ .gap = farthest_first[g],
                                                           .nearest = &c->live.v[i] };
+
         return (struct decision){ .gap = have ? GAP_HOST : GAP_NO_DOOR };
 }
 
@@ -397,12 +441,15 @@ static struct decision ref_env(const struct checked_policy *c, const char *name)
         for (size_t i = 0; i < c->live.n; i++)
                 if (c->live.v[i].kind == DOOR_ENV && strcmp(c->live.v[i].name, name) == 0)
                         return (struct decision){ .answer = ANSWER_ALLOW, .door = &c->live.v[i] };
+
         for (size_t i = 0; i < count; i++)
                 if (strcmp(vars[i], name) == 0)
                         return (struct decision){ .answer = ANSWER_ALLOW, .built_in = builtin_var_name };
+
         for (size_t i = 0; i < c->closed.n; i++)
                 if (c->closed.v[i].kind == DOOR_ENV && strcmp(c->closed.v[i].name, name) == 0)
                         return (struct decision){ .gap = GAP_EXPIRED, .nearest = &c->closed.v[i] };
+
         return (struct decision){ .gap = GAP_NO_DOOR };
 }
 
@@ -411,9 +458,11 @@ static struct decision ref_sock(const struct checked_policy *c, const char *path
         for (size_t i = 0; i < c->live.n; i++)
                 if (c->live.v[i].kind == DOOR_SOCK && strcmp(c->live.v[i].path, path) == 0)
                         return (struct decision){ .answer = ANSWER_ALLOW, .door = &c->live.v[i] };
+
         for (size_t i = 0; i < c->closed.n; i++)
                 if (c->closed.v[i].kind == DOOR_SOCK && strcmp(c->closed.v[i].path, path) == 0)
                         return (struct decision){ .gap = GAP_EXPIRED, .nearest = &c->closed.v[i] };
+
         return (struct decision){ .gap = GAP_NO_DOOR };
 }
 

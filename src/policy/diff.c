@@ -25,6 +25,7 @@ static bool extra(const struct checked_policy *x, const struct checked_policy *y
                 line(out, sign, &x->live.v[i]);
                 found = true;
         }
+
         return found;
 }
 
@@ -67,6 +68,7 @@ static void diff_wall(const struct checked_policy *a, const struct checked_polic
                            : is < was ? "wider"
                                       : "another wall, neither stronger nor weaker");
         }
+
         size_t count;
         const struct without_row *rows = without_rows(&count);
         for (size_t i = 0; i < count; i++) {
@@ -104,6 +106,7 @@ enum policy_order policy_diff(const struct checked_policy *a, const struct check
         diff_wall(a, b, &c, out);
         if (c.wider && c.narrower)
                 return POLICY_CROSSING;
+
         return c.wider ? POLICY_WIDER : c.narrower ? POLICY_NARROWER : POLICY_EQUAL;
 }
 
@@ -112,12 +115,14 @@ bool policy_covers_line(const struct checked_policy *c, const char *line, const 
         AUTO_BUF(text);
         struct err ignored;
         struct policy *p = policy_new();
+
         buf_printf(&text, "use none\n%s\n", line);
         bool read = p && !text.failed && policy_add_text(p, "line", buf_span(&text), &ignored) == 0;
         struct checked_policy *own = read ? policy_check(p, ctx, &ignored) : NULL;
         bool covered = own && (own->live.n > 0 || own->local) && !(own->local & ~c->local);
         for (size_t i = 0; covered && i < own->live.n; i++)
                 covered = cover_door(c, &own->live.v[i], NULL);
+
         policy_checked_free(own);
         policy_free(p);
         return covered;

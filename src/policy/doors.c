@@ -59,10 +59,13 @@ static const char *door_words(const struct checked_policy *c, const struct door 
 {
         if (d->kind == DOOR_EDIT && is_written(c, d))
                 return "no effect: the `write` door of this path holds";
+
         if (d->kind == DOOR_ENV)
                 return d->value ? "set to this" : "the caller's value";
+
         if (d->kind == DOOR_NET && has_post(d))
                 return "may connect; what a server makes of a POST's body is not judged";
+
         return kind_words[d->kind];
 }
 
@@ -100,8 +103,10 @@ static void stock_text(const struct checked_policy *c, enum door_kind k, const c
                 buf_printf(out, " %s%s", name, d->optional ? "?" : "");
                 column += strlen(name) + 2;
         }
+
         if (column)
                 buf_putc(out, '\n');
+
         if (folded)
                 buf_printf(out,
                            "  %s, read-only: what this host has of %zu files and directories in /etc that "
@@ -116,6 +121,7 @@ static void kind_text(const struct checked_policy *c, enum door_kind k, bool all
         for (size_t i = c->live.start[k]; i < c->live.start[k + 1]; i++)
                 if (!c->live.v[i].from_stock)
                         door_text(c, &c->live.v[i], out);
+
         for (size_t i = 0; i < count; i++)
                 stock_text(c, k, names[i], all, out);
 }
@@ -126,6 +132,7 @@ static void group_text(const struct checked_policy *c, size_t g, bool all, struc
                 buf_printf(out, "%s: %s\n", groups[g].title, groups[g].none);
                 return;
         }
+
         buf_printf(out, "%s:\n", groups[g].title);
         for (enum door_kind k = groups[g].first; k <= groups[g].last; k++)
                 kind_text(c, k, all, out);
@@ -139,6 +146,7 @@ static void local_text(const struct checked_policy *c, struct buf *out)
                 buf_puts(out, "Among its own processes: pipes and files, no sockets or terminals\n");
                 return;
         }
+
         buf_puts(out, "Among its own processes:\n");
         for (size_t i = 0; i < count; i++)
                 if (c->local & rows[i].bit)
@@ -203,6 +211,7 @@ static void worst_readable_programs(const struct checked_policy *c, struct buf *
                                    shown > 1 ? ", " : "- It can read, to start it, everything in ",
                                    str_inert(span_str(d->path), inert, sizeof inert));
         }
+
         if (shown)
                 buf_puts(out, ".\n");
 }
@@ -216,6 +225,7 @@ static void worst_files(const struct checked_policy *c, struct buf *out)
         else if (count_of(c, DOOR_READ, DOOR_WRITE) > own)
                 buf_printf(out, "- It can read program files of this host (the stock doors above)%s.\n",
                            own ? "" : ", and no file of yours");
+
         sentence(c, DOOR_READ, "It can read everything in", out);
         worst_readable_programs(c, out);
         sentence(c, DOOR_EDIT,
@@ -234,6 +244,7 @@ static void worst_programs(const struct checked_policy *c, struct buf *out)
                          "arguments.\n");
                 return;
         }
+
         if (count_of(c, DOOR_RUN, DOOR_RUN) > 0) {
                 buf_puts(out, "- It can start, with any arguments, ");
                 name_doors(c, DOOR_RUN, false, out);
@@ -241,6 +252,7 @@ static void worst_programs(const struct checked_policy *c, struct buf *out)
         } else {
                 buf_puts(out, "- It can start no further program.\n");
         }
+
         buf_puts(out, "- It can run nothing that it wrote, unless a `run` line covers it.\n");
 }
 
@@ -258,16 +270,19 @@ static void worst_effects(const struct net_dest *n, struct buf *out)
         bool far = n->reach > NET_REACH_SELF, first = true;
         if (!far && !n->touches)
                 return;
+
         buf_puts(out, "- What it does at ");
         net_print(n, out);
         if (far)
                 buf_printf(out, " reaches %s%s", whom[n->reach], n->touches ? " and" : "");
+
         for (unsigned i = 0; i < NET_TOUCH__COUNT; i++) {
                 if (!(n->touches & 1u << i))
                         continue;
                 buf_printf(out, "%s%s", first ? " touches " : ", ", what[i]);
                 first = false;
         }
+
         buf_puts(out, ".\n");
 }
 
@@ -275,6 +290,7 @@ static void worst_bounds(const struct net_dest *n, struct buf *out)
 {
         if (!n->bounds)
                 return;
+
         buf_puts(out, "- What it asks for at ");
         net_print(n, out);
         buf_puts(out, " is bound: ");
@@ -283,6 +299,7 @@ static void worst_bounds(const struct net_dest *n, struct buf *out)
                 bound_in_words(&n->bounds[i], out);
                 buf_puts(out, n->bounds[i].optional ? ", or not there" : "");
         }
+
         buf_puts(out, n->only ? "; no other parameter passes.\n" : "; other parameters pass unseen.\n");
 }
 
@@ -299,14 +316,17 @@ static void worst_network(const struct checked_policy *c, struct buf *out)
                 buf_puts(out,
                          "- There is no net door, but the programs behind its sockets may send for it.\n");
         }
+
         sentence(c, DOOR_SOCK, "It can ask for anything that the program behind it does for you:", out);
         sentence(c, DOOR_LISTEN, "It can answer whatever connects to these ports of the loopback:", out);
         for (size_t i = c->live.start[DOOR_NET]; i < c->live.start[DOOR_NET + 1]; i++)
                 if (c->live.v[i].net.credential)
                         buf_printf(out, "- It can act with the credential \"%s\", but not learn it.\n",
                                    c->live.v[i].net.credential);
+
         for (size_t i = c->live.start[DOOR_NET]; i < c->live.start[DOOR_NET + 1]; i++)
                 worst_effects(&c->live.v[i].net, out);
+
         for (size_t i = c->live.start[DOOR_NET]; i < c->live.start[DOOR_NET + 1]; i++)
                 worst_bounds(&c->live.v[i].net, out);
 }
@@ -327,6 +347,7 @@ static void worst_rest(const struct checked_policy *c, struct buf *out)
         if (c->without & WITHOUT_LANDLOCK)
                 buf_puts(out, "- The policy gives up Landlock: one mechanism fewer stands behind the file "
                               "doors.\n");
+
         if (c->without & WITHOUT_CGROUP)
                 buf_puts(out, "- The policy gives up cgroups: limits hold for single processes and by "
                               "sampling only.\n");
@@ -347,14 +368,17 @@ void policy_doors_text(const struct checked_policy *c, const struct policy_stage
         buf_printf(out, "box %s", c->box.text);
         if (c->doc.text[0])
                 buf_printf(out, ": %s", c->doc.text);
+
         buf_putc(out, '\n');
         for (size_t g = 0; g < COUNT(groups); g++)
                 group_text(c, g, all, out);
+
         local_text(c, out);
         buf_puts(out, "Limits:");
         for (int k = 0; k < LIMIT_KEY__COUNT; k++)
                 buf_printf(out, " %s %s", policy_limit_name((enum limit_key) k),
                            limit_print((enum limit_key) k, c->limits.value[k], value));
+
         buf_printf(out, "\nWall: %s\n", policy_wall_name(c->wall));
         buf_puts(out, "\nThe worst a hostile guest could do:\n");
         worst(c, out);
@@ -378,8 +402,10 @@ void policy_doors_json(const struct checked_policy *c, const struct policy_stage
                 first = false;
                 p += n + (p[n] == '\n');
         }
+
         buf_putc(out, ']');
         if (s)
                 staged_json(c, s, out);
+
         buf_puts(out, "}\n");
 }

@@ -28,10 +28,13 @@ static int effect_path(const struct effect_in *x)
         bool optional;
         if (x->n != 1)
                 return fail_count(x, "this effect takes one path", "read /etc/passwd");
+
         if (path_token(x->tok, x->s->mem, &raw, &optional, x->s->e) < 0)
                 return -1;
+
         if (optional)
                 return fail_effect(x, "an effect is one concrete path, without ?");
+
         x->f->path = path_expand(x->s, &x->tok->at, raw);
         return x->f->path ? 0 : -1;
 }
@@ -42,10 +45,13 @@ static int effect_run(const struct effect_in *x)
         bool optional;
         if (x->n != 1)
                 return fail_count(x, "this effect takes one program", "run python3");
+
         if (path_token(x->tok, x->s->mem, &raw, &optional, x->s->e) < 0)
                 return -1;
+
         if (optional || strcmp(raw, "*") == 0 || token_is(x->tok, "any") || raw[strlen(raw) - 1] == '/')
                 return fail_effect(x, "an effect is one concrete program");
+
         x->f->path = path_program(x->s, &x->tok->at, raw);
         return x->f->path ? 0 : -1;
 }
@@ -65,12 +71,15 @@ static int effect_query(const struct effect_in *x, const struct token *url)
         struct params *p = arena_alloc(x->s->mem, sizeof *p);
         if (!p)
                 return fail_memory(x->s->e);
+
         x->f->params = p;
         if (!mark)
                 return 0;
+
         for (const char *q = mark + 1; *q; q++)
                 if (*q <= ' ' || *q >= 0x7f || strchr("#\"<>\\`", *q))
                         return fail_at(x->s->e, &url->at, "a character that no URL query has");
+
         x->f->query = arena_str(x->s->mem, mark + 1);
         policy_params_form(p, x->s->mem, span_str(mark + 1), false);
         return x->f->query && !p->failed ? 0 : fail_memory(x->s->e);
@@ -82,19 +91,24 @@ static int effect_net(const struct effect_in *x)
 {
         if (x->n < 1 || x->n > 2)
                 return fail_effect(x, "write `net METHOD URL` or `net HOST:PORT`");
+
         bool behind = x->n == 2 && !net_method_known(x->tok[0].text) && net_method_known(x->tok[1].text);
         const struct token *url = &x->tok[behind ? 0 : x->n - 1], *method = &x->tok[behind];
         if (net_dest_parse(x->s->mem, url, NET_IN_EFFECT, &x->f->net, x->s->e) < 0)
                 return -1;
+
         bool raw = x->f->net.form == NET_HOST_PORT;
         if (raw != (x->n == 1)) {
                 (void) fail_effect(x, raw ? "host:port has no method" : "the method is missing");
                 return err_hint(x->s->e, "write `net GET https://host/path` or `net host:443`");
         }
+
         if (raw)
                 return 0;
+
         if (!net_method_known(method->text))
                 return fail_at(x->s->e, &method->at, "unknown method \"%s\"", show_text(method->text).text);
+
         x->f->method = arena_str(x->s->mem, method->text);
         return x->f->method ? effect_query(x, url) : fail_memory(x->s->e);
 }
@@ -129,6 +143,7 @@ static int unknown_effect(const struct scope *s, const struct token *tok, const 
         for (size_t i = 0; i < COUNT(synonyms); i++)
                 if (token_is(tok, synonyms[i].word))
                         (void) err_hint(s->e, "did you mean \"%s\"?", synonyms[i].meant);
+
         return -1;
 }
 
@@ -147,6 +162,7 @@ int effect_from_tokens(const struct scope *s, const struct token *tok, size_t n,
                 *ret_effect = f;
                 return 0;
         }
+
         return unknown_effect(s, tok, names);
 }
 
@@ -156,8 +172,10 @@ static int parse_text(const char *text, const struct scope *s, struct tokens *t,
         struct source_place from = { .file = "effect", .line = 1, .column = 1 };
         if (lex_line(&x, span_str(text), from) < 0)
                 return -1;
+
         if (t->n == 0)
                 return fail_at(s->e, &from, "the effect is missing");
+
         return effect_from_tokens(s, t->v, t->n, ret_effect);
 }
 
@@ -169,6 +187,7 @@ int policy_effect_parse(const char *text, const struct policy_context *c, struct
         struct arena *mem = calloc(1, sizeof *mem);
         if (!mem)
                 return fail_memory(e);
+
         struct scope s = { .ctx = c, .mem = mem, .e = e };
         int r = parse_text(text, &s, &t, &f);
         free(t.v);
@@ -177,6 +196,7 @@ int policy_effect_parse(const char *text, const struct policy_context *c, struct
                 free(mem);
                 return -1;
         }
+
         *ret_effect = f;
         ret_effect->mem = mem;
         return 0;
@@ -196,6 +216,7 @@ void effect_print(const struct effect *f, struct buf *out)
         for (size_t i = 0; i < COUNT(effects); i++)
                 if (effects[i].kind == f->kind)
                         buf_printf(out, "%s ", effects[i].word);
+
         if (f->kind == EFFECT_NET) {
                 if (f->method)
                         buf_printf(out, "%s ", f->method);

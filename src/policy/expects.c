@@ -10,9 +10,11 @@ static int keep_expect(struct checked_policy *c, const struct expect_line *x, co
         effect_print(f, &b);
         if (b.n > POLICY_MAX_LINE)
                 return fail_at(e, &x->at, "this effect is too long for one line");
+
         char *line = b.failed ? NULL : arena_copy(&c->mem, buf_span(&b));
         if (!line || vec_room((void **) &c->expects, c->n_expects, &c->cap_expects, sizeof *c->expects) < 0)
                 return fail_memory(e);
+
         c->expects[c->n_expects++] = line;
         return 0;
 }
@@ -28,10 +30,12 @@ static int unmet(const struct expect_line *x, const struct effect *f, const stru
                                show_text(buf_str(&effect)).text, policy_gap_name(d->gap));
                 return line.n ? err_hint(e, "the line `%s` would allow it", buf_str(&line)) : -1;
         }
+
         if (d->door)
                 show_door(d->door, &line);
         else
                 buf_puts(&line, d->built_in ? d->built_in : "");
+
         (void) fail_at(e, &x->at, "expected to be denied, but it is allowed: %s",
                        show_text(buf_str(&effect)).text);
         return err_hint(e, "it is allowed by `%s`%s%s", show_text(buf_str(&line)).text, d->door ? " of " : "",
@@ -50,13 +54,16 @@ static int check_expect(struct checked_policy *c, const struct expect_line *x, c
         struct effect f;
         if (effect_from_tokens(s, x->tok, x->n, &f) < 0)
                 return -1;
+
         struct decision d = policy_decide(c, &f), ref = policy_decide_ref(c, &f);
         if (!same(&d, &ref))
                 return err_set(s->e, ERR_INTERNAL, 0,
                                "%s:%u:%u: the two evaluators disagree here: a bug of cordon", x->at.file,
                                x->at.line, x->at.column);
+
         if (d.answer != x->want)
                 return unmet(x, &f, &d, s->e);
+
         return keep ? keep_expect(c, x, &f, s->e) : 0;
 }
 

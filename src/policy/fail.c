@@ -45,6 +45,7 @@ void hint_nearest(struct err *e, const char *wrong, const char *const *words, si
                 }
                 str_nearer(wrong, words[i], &best);
         }
+
         if (best)
                 (void) err_hint(e, "did you mean \"%s\"?", best);
 }

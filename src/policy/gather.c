@@ -25,6 +25,7 @@ static void tidy_except(char **v, size_t n)
                 if (j == kept)
                         v[kept++] = v[i];
         }
+
         v[kept] = NULL;
 }
 
@@ -44,9 +45,11 @@ static int expand_except(const struct scope *s, struct door *d, char *const *raw
         size_t n = 0;
         while (raw[n])
                 n++;
+
         d->except = arena_alloc(s->mem, (n + 1) * sizeof *d->except);
         if (!d->except)
                 return fail_memory(s->e);
+
         for (size_t i = 0; i < n; i++) {
                 char *p = expand_sub(s, d, raw[i]);
                 if (!p)
@@ -58,6 +61,7 @@ static int expand_except(const struct scope *s, struct door *d, char *const *raw
                 }
                 d->except[i] = p;
         }
+
         tidy_except(d->except, n);
         return 0;
 }
@@ -67,6 +71,7 @@ static int expand_file(const struct scope *s, struct door *d, const struct door 
         d->path = path_expand(s, &d->at, raw->path);
         if (!d->path)
                 return -1;
+
         if (strcmp(d->path, "/") == 0) {
                 (void) fail_at(s->e, &d->at, "`%s /` would open everything and is refused",
                                policy_door_word(d->kind));
@@ -74,6 +79,7 @@ static int expand_file(const struct scope *s, struct door *d, const struct door 
                         s->e,
                         "name the directories that are needed; `use base/system` gives this host's programs");
         }
+
         d->directory =
                 (d->kind == DOOR_WRITE || d->kind == DOOR_EDIT) && raw->path[strlen(raw->path) - 1] == '/';
         return raw->except ? expand_except(s, d, raw->except) : 0;
@@ -102,6 +108,7 @@ static int copy_net(const struct scope *s, struct net_dest *to, const struct net
                         to->methods[i] = copy(s, from->methods[i], &failed);
                 failed = failed || !to->methods;
         }
+
         return failed ? fail_memory(s->e) : bounds_copy(s, to, from);
 }
 
@@ -111,8 +118,10 @@ static int copy_named(const struct scope *s, struct door *d, const struct door *
         d->name = copy(s, raw->name, &failed);
         if (failed)
                 return fail_memory(s->e);
+
         if (!raw->value)
                 return 0;
+
         d->value = path_roots_in_text(s, &raw->at, raw->value);
         return d->value ? 0 : -1;
 }
@@ -172,8 +181,10 @@ int gather_door(struct gather *g, const struct door *raw, bool stock)
         enum door_kind kind = held ? DOOR_EDIT : raw->kind;
         struct door d = { .kind = kind, .at = raw->at, .optional = raw->optional, .from_stock = stock };
         int64_t now = g->scope.ctx->now;
+
         if (is_no_op(raw))
                 return 0;
+
         d.until = raw->until;
         d.max = raw->max;
         d.max_stated = raw->max_stated;
@@ -181,7 +192,9 @@ int gather_door(struct gather *g, const struct door *raw, bool stock)
         d.at.file = copy_file(g, raw->at.file);
         if (!d.at.file)
                 return fail_memory(g->scope.e);
+
         if (expand(&g->scope, &d, raw) < 0 || check_length(&g->scope, &d) < 0)
                 return -1;
+
         return door_set_add(d.until != 0 && now >= d.until ? &g->c->closed : &g->c->live, &d, g->scope.e);
 }

@@ -24,9 +24,11 @@ static bool is_system(const struct effect *f)
         for (size_t i = 0; i < COUNT(system_tops); i++)
                 if (strcmp(system_tops[i], f->path) == 0)
                         return true;
+
         for (size_t i = 0; f->kind == EFFECT_WRITE && i < COUNT(system_trees); i++)
                 if (path_inside(system_trees[i], f->path))
                         return true;
+
         return false;
 }
 
@@ -35,11 +37,14 @@ const char *policy_never_hinted(const struct effect *f, const char *home)
         bool file = f->kind == EFFECT_READ || f->kind == EFFECT_WRITE || f->kind == EFFECT_SOCK;
         if (!file || !f->path)
                 return NULL;
+
         const char *kind = policy_secret_kind(f->path);
         if (is_home(f->path, home))
                 return "home";
+
         if (kind && strcmp(kind, "host") != 0)
                 return kind;
+
         return is_system(f) ? "system" : NULL;
 }
 

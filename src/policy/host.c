@@ -126,6 +126,7 @@ static int check_bytes(struct span raw, struct host_why *why)
 {
         if (raw.n == 0)
                 return refuse(why, "the host is missing", NULL);
+
         for (size_t i = 0; i < raw.n; i++) {
                 uint8_t c = raw.p[i];
                 if (c >= 0x80)
@@ -138,6 +139,7 @@ static int check_bytes(struct span raw, struct host_why *why)
                 if (!is_alnum((char) c) && c != '-' && c != '.' && c != '_')
                         return refuse(why, "a character that no host name has", NULL);
         }
+
         return 0;
 }
 
@@ -147,8 +149,10 @@ static int canon_labels(struct span raw, char *out, struct host_why *why)
         size_t n = raw.n, label = 0;
         if (n > 1 && raw.p[n - 1] == '.')
                 n--;
+
         if (n > HOST_MAX)
                 return refuse(why, "the host is longer than 253 characters", NULL);
+
         for (size_t i = 0; i <= n; i++) {
                 if (i < n && raw.p[i] != '.') {
                         out[i] = (char) (raw.p[i] >= 'A' && raw.p[i] <= 'Z' ? raw.p[i] | 0x20 : raw.p[i]);
@@ -164,6 +168,7 @@ static int canon_labels(struct span raw, char *out, struct host_why *why)
                 out[i] = i < n ? '.' : '\0';
                 label = 0;
         }
+
         return 0;
 }
 
@@ -185,6 +190,7 @@ static int canon_ipv4(const char *host, struct host_why *why)
             strcmp(back, host) != 0)
                 return refuse(why, "a number that is not a plain IPv4 address",
                               "write four decimal numbers without leading zeros, as 192.0.2.7");
+
         return 0;
 }
 
@@ -194,19 +200,24 @@ static int canon_ipv6(struct span raw, struct host_name *h, struct host_why *why
         struct in6_addr a;
         if (raw.n >= sizeof text)
                 return refuse(why, "not an IPv6 address", NULL);
+
         memcpy(text, raw.p, raw.n);
         text[raw.n] = '\0';
         if (strchr(text, '%'))
                 return refuse(why, "an address cannot hold a zone id", NULL);
+
         if (strlen(text) != raw.n || inet_pton(AF_INET6, text, &a) != 1)
                 return refuse(why, "not an IPv6 address", NULL);
+
         if (IN6_IS_ADDR_V4MAPPED(&a) || IN6_IS_ADDR_V4COMPAT(&a)) {
                 if (!IN6_IS_ADDR_LOOPBACK(&a) && !IN6_IS_ADDR_UNSPECIFIED(&a))
                         return refuse(why, "an IPv4 address in IPv6 clothes",
                                       "write the four decimal numbers");
         }
+
         if (!inet_ntop(AF_INET6, &a, h->text, sizeof h->text))
                 return refuse(why, "not an IPv6 address", NULL);
+
         h->is_address = true;
         return 0;
 }
@@ -228,9 +239,11 @@ static bool is_public_suffix(const char *host)
         for (size_t i = 0; country && i < COUNT(country_words); i++)
                 if (span_is(span_of(host, (size_t) (dot - host)), country_words[i]))
                         return true;
+
         for (size_t i = 0; i < COUNT(public_suffixes); i++)
                 if (strcmp(host, public_suffixes[i]) == 0)
                         return true;
+
         return false;
 }
 
@@ -243,6 +256,7 @@ static bool is_in_cloud(const char *host)
                     (n == k || host[n - k - 1] == '.'))
                         return true;
         }
+
         return false;
 }
 
@@ -251,12 +265,15 @@ static int check_wildcard(const char *host, struct host_why *why)
         if (!strchr(host, '.'))
                 return refuse(why, "a wildcard over a whole top-level domain",
                               "name at least two labels after *.");
+
         if (is_public_suffix(host))
                 return refuse(why, "a wildcard over a suffix where strangers register names",
                               "name the host, or one more label after *.");
+
         if (is_in_cloud(host))
                 return refuse(why, "a wildcard over a cloud, whose customers have names at every depth",
                               "name the host");
+
         return 0;
 }
 
@@ -271,22 +288,30 @@ int host_parse(struct span raw, struct host_name *ret_host, struct host_why *why
                 *ret_host = h;
                 return 0;
         }
+
         h.wildcard = span_starts(raw, "*.");
         if (h.wildcard)
                 raw = span_of(raw.p + 2, raw.n - 2);
+
         if (memchr(raw.p, '*', raw.n))
                 return refuse(why, "* stands only as the first label of a host", "write *.example.org:443");
+
         if (memchr(raw.p, ':', raw.n))
                 return refuse(why, "an IPv6 address must stand in brackets", "write [2001:db8::7]:443");
+
         if (check_bytes(raw, why) < 0 || canon_labels(raw, h.text, why) < 0 || check_puny(h.text, why) < 0)
                 return -1;
+
         h.is_address = ends_in_number(h.text);
         if (h.is_address && canon_ipv4(h.text, why) < 0)
                 return -1;
+
         if (h.is_address && h.wildcard)
                 return refuse(why, "a wildcard over addresses", "name each address");
+
         if (h.wildcard && check_wildcard(h.text, why) < 0)
                 return -1;
+
         *ret_host = h;
         return 0;
 }
@@ -299,10 +324,12 @@ int policy_host(struct span raw, char ret_host[256], bool *ret_is_address, const
                 *ret_why = why.what;
                 return -1;
         }
+
         if (h.wildcard) {
                 *ret_why = "a wildcard is no host";
                 return -1;
         }
+
         memcpy(ret_host, h.text, strlen(h.text) + 1);
         *ret_is_address = h.is_address;
         return 0;

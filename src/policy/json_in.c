@@ -183,6 +183,7 @@ static int door_keys(struct json_in *x, const struct json *door, const struct js
         const char *names[COUNT(extras)];
         for (size_t i = 0; i < COUNT(extras); i++)
                 names[i] = extras[i].key;
+
         for (const struct json *v = door->child; v; v = v->next) {
                 if (v == main || extra_fits(v->key, main->key))
                         continue;
@@ -190,6 +191,7 @@ static int door_keys(struct json_in *x, const struct json *door, const struct js
                         return fail_json(x, v, "one object opens one door");
                 return unknown_key(x, v, names, COUNT(names));
         }
+
         return 0;
 }
 
@@ -202,11 +204,13 @@ static int no_door_word(struct json_in *x, const struct json *door)
                 "a door is an object with one of the words read edit write run env net sock listen in out");
         for (size_t i = 0; i < COUNT(words); i++)
                 words[i] = policy_door_word((enum door_kind)(DOOR_READ + i));
+
         for (const struct json *v = door->type == JSON_OBJECT ? door->child : NULL; v; v = v->next)
                 if (!is_extra(v->key)) {
                         hint_nearest(x->e, v->key, words, COUNT(words));
                         break;
                 }
+
         return -1;
 }
 
@@ -215,18 +219,23 @@ static int read_door(struct json_in *x, const struct json *door)
         const struct json *main = door->type == JSON_OBJECT ? door->child : NULL;
         while (main && door_kind_of(main->key) < 0)
                 main = main->next;
+
         if (!main)
                 return no_door_word(x, door);
+
         if (door_keys(x, door, main) < 0 || check_string(x, main) < 0)
                 return -1;
+
         bool any = strcmp(main->key, "run") == 0 && strcmp(main->str, "any") == 0;
         if (add_token(x, main, main->key, false) < 0 || add_token(x, main, main->str, !any) < 0)
                 return -1;
+
         for (size_t i = 0; i < COUNT(extras); i++) {
                 const struct json *v = json_get(door, extras[i].key);
                 if (v && extras[i].add(x, v) < 0)
                         return -1;
         }
+
         return finish(x);
 }
 
@@ -261,6 +270,7 @@ static int key_limit(struct json_in *x, const struct json *v)
 {
         if (v->type != JSON_OBJECT)
                 return fail_json(x, v, "an object of limits must stand here");
+
         for (const struct json *k = v->child; k; k = k->next) {
                 if (k->type != JSON_INT && check_string(x, k) < 0)
                         return -1;
@@ -268,6 +278,7 @@ static int key_limit(struct json_in *x, const struct json *v)
                     finish(x) < 0)
                         return -1;
         }
+
         return 0;
 }
 
@@ -318,6 +329,7 @@ static int read_root(struct json_in *x, const struct json *root)
         const char *names[COUNT(keys)];
         for (size_t i = 0; i < COUNT(keys); i++)
                 names[i] = keys[i].key;
+
         for (const struct json *v = root->child; v; v = v->next) {
                 size_t i = 0;
                 while (i < COUNT(keys) && strcmp(keys[i].key, v->key) != 0)
@@ -325,11 +337,13 @@ static int read_root(struct json_in *x, const struct json *root)
                 if (i == COUNT(keys))
                         return unknown_key(x, v, names, COUNT(names));
         }
+
         for (size_t i = 0; i < COUNT(keys); i++) {
                 const struct json *v = json_get(root, keys[i].key);
                 if (v && keys[i].read(x, v) < 0)
                         return -1;
         }
+
         return x->t.n > 0 ? finish(x) : 0;
 }
 
@@ -339,6 +353,7 @@ int json_read_policy(struct policy *p, const char *file, struct span text, struc
         struct json_doc *d = json_parse(file, text, e);
         if (!d)
                 return -1;
+
         int r = read_root(&x, json_root(d));
         free(x.t.v);
         json_free(d);

@@ -64,12 +64,14 @@ static void list(struct json_out *o, const char *k, char *const *v)
 {
         if (!v)
                 return;
+
         key(o, k);
         open_with(o, '[');
         for (; *v; v++) {
                 next(o);
                 buf_json(o->b, span_str(*v));
         }
+
         close_with(o, ']');
 }
 
@@ -78,9 +80,11 @@ static void cap(struct json_out *o, const struct net_dest *n)
         char texts[NET_CAP__COUNT][NET_CAP_TEXT];
         char *v[NET_CAP__COUNT + 1] = { 0 };
         size_t k = 0;
+
         for (unsigned c = 0; c < NET_CAP__COUNT; c++)
                 if (n->cap[c])
                         v[k++] = net_cap_text(n, c, texts[c]);
+
         if (k == 1)
                 text(o, "cap", v[0]);
         else if (k > 1)
@@ -91,6 +95,7 @@ static void touches(struct json_out *o, const struct net_dest *n)
 {
         if (!n->touches)
                 return;
+
         key(o, "touches");
         open_with(o, '[');
         for (unsigned i = 0; i < NET_TOUCH__COUNT; i++) {
@@ -99,6 +104,7 @@ static void touches(struct json_out *o, const struct net_dest *n)
                 next(o);
                 buf_json(o->b, span_str(net_touch_word(i)));
         }
+
         close_with(o, ']');
 }
 
@@ -106,6 +112,7 @@ static void bounds(struct json_out *o, const struct net_dest *n)
 {
         if (!n->bounds)
                 return;
+
         key(o, "where");
         open_with(o, '[');
         for (size_t i = 0; i < n->bound_count; i++) {
@@ -120,10 +127,12 @@ static void bounds(struct json_out *o, const struct net_dest *n)
                         buf_json(o->b, span_str(place));
                 }
         }
+
         if (n->only) {
                 next(o);
                 buf_json(o->b, span_str("only"));
         }
+
         close_with(o, ']');
 }
 
@@ -136,8 +145,10 @@ static void main_value(const struct door *d, struct buf *out)
                 buf_puts(out, "any");
         else
                 buf_puts(out, door_key(d));
+
         if (d->directory)
                 buf_putc(out, '/');
+
         if (d->value)
                 buf_printf(out, "%c%s", d->kind == DOOR_LISTEN ? ':' : '=', d->value);
 }
@@ -174,6 +185,7 @@ static void door_member(struct json_out *o, const struct door *d, const char *k,
                 bounds(o, &d->net);
         else if (strcmp(k, "with") == 0)
                 text(o, k, d->net.credential);
+
         if (strcmp(k, "optional") == 0 && d->optional && strcmp(door_key(d), "*") != 0) {
                 key(o, k);
                 buf_puts(o->b, "true");
@@ -189,6 +201,7 @@ static void door(struct json_out *o, const struct door *d)
         open_with(o, '{');
         for (size_t i = 0; i < COUNT(door_keys); i++)
                 door_member(o, d, door_keys[i], buf_str(&value));
+
         close_with(o, '}');
 }
 
@@ -212,6 +225,7 @@ static void walls(struct json_out *o, const struct checked_policy *c)
                 next(o);
                 buf_json(o->b, span_str(rows[i].name));
         }
+
         close_with(o, ']');
 }
 
@@ -221,6 +235,7 @@ static void locals(struct json_out *o, const struct checked_policy *c)
         const struct policy_local_row *rows = policy_local_rows(&count);
         if (!c->local)
                 return;
+
         key(o, "local");
         open_with(o, '[');
         for (size_t i = 0; i < count; i++) {
@@ -229,6 +244,7 @@ static void locals(struct json_out *o, const struct checked_policy *c)
                 next(o);
                 buf_json(o->b, span_str(rows[i].name));
         }
+
         close_with(o, ']');
 }
 
@@ -239,6 +255,7 @@ static void expectations(struct json_out *o, const struct checked_policy *c)
         static const char word[] = "expect ";
         if (c->n_expects == 0)
                 return;
+
         key(o, "expect");
         open_with(o, '[');
         for (size_t i = 0; i < c->n_expects; i++) {
@@ -247,6 +264,7 @@ static void expectations(struct json_out *o, const struct checked_policy *c)
                 buf_json(o->b,
                          span_str(strncmp(line, word, sizeof word - 1) == 0 ? line + sizeof word - 1 : line));
         }
+
         close_with(o, ']');
 }
 
@@ -261,14 +279,17 @@ static void write_policy(struct json_out *o, const struct checked_policy *c)
         open_with(o, '[');
         for (size_t i = 0; i < c->live.n; i++)
                 door(o, &c->live.v[i]);
+
         close_with(o, ']');
         if (o->pretty)
                 expectations(o, c);
+
         key(o, "limit");
         open_with(o, '{');
         for (size_t i = 0; i < COUNT(limits_by_name); i++)
                 text(o, policy_limit_name(limits_by_name[i]),
                      limit_print(limits_by_name[i], c->limits.value[limits_by_name[i]], value));
+
         close_with(o, '}');
         locals(o, c);
         list(o, "use", nothing);

@@ -20,10 +20,12 @@ static int refuse_char(const struct lexer *x, const struct source_place *at, str
         char seen[32];
         if (c.n == 0)
                 return fail_at(x->e, at, "this is not UTF-8");
+
         (void) fail_at(x->e, at, "a control or invisible character (%s) cannot stand in a policy",
                        str_inert(c, seen, sizeof seen));
         if (at->line == 1 && at->column == 1 && c.n == 3 && memcmp(c.p, "\xef\xbb\xbf", 3) == 0)
                 return err_hint(x->e, "save the file without a byte order mark");
+
         return c.p[0] == '\r' ? err_hint(x->e, "save the file with Unix line ends") : -1;
 }
 
@@ -46,6 +48,7 @@ int lex_check(const struct lexer *x, struct span line, struct source_place from)
                         return refuse_char(x, &from, span_of(line.p + i, k));
                 i += k;
         }
+
         return 0;
 }
 
@@ -72,6 +75,7 @@ static int lex_quoted(const struct lexer *x, struct cursor *c, struct token *t)
         t->text = arena_alloc(x->mem, c->line.n - c->i + 1);
         if (!t->text)
                 return fail_memory(x->e);
+
         for (advance(c); more(c) && c->line.p[c->i] != '"'; advance(c)) {
                 if (c->line.p[c->i] == '\\') {
                         advance(c);
@@ -83,15 +87,19 @@ static int lex_quoted(const struct lexer *x, struct cursor *c, struct token *t)
                 }
                 t->text[n++] = (char) c->line.p[c->i];
         }
+
         if (!more(c))
                 return fail_at(x->e, &t->at, "this quote is never closed");
+
         advance(c);
         if (more(c) && c->line.p[c->i] == '?') {
                 t->optional = true;
                 advance(c);
         }
+
         if (more(c) && !blank(c))
                 return fail_at(x->e, &c->at, "a space must follow a closing quote");
+
         return 0;
 }
 
@@ -104,6 +112,7 @@ static int lex_plain(const struct lexer *x, struct cursor *c, struct token *t)
                 (void) fail_at(x->e, &c->at, "a quote can only begin a token");
                 return err_hint(x->e, "put the whole token in quotes");
         }
+
         t->text = arena_copy(x->mem, span_of(c->line.p + start, c->i - start));
         return t->text ? 0 : fail_memory(x->e);
 }
@@ -113,8 +122,10 @@ int lex_line(const struct lexer *x, struct span line, struct source_place from)
         struct cursor c = { .line = line, .at = from };
         if (line.n > POLICY_MAX_LINE)
                 return fail_at(x->e, &from, "this line is longer than %d bytes", POLICY_MAX_LINE);
+
         if (lex_check(x, line, from) < 0)
                 return -1;
+
         for (;;) {
                 while (more(&c) && blank(&c))
                         advance(&c);

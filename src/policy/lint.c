@@ -59,16 +59,20 @@ static void lint_implied(struct lint_view *v, const struct lint_row *row)
         size_t n = 0;
         struct door *mine = arena_alloc(&v->c->mem, (v->c->live.n + 1) * sizeof *mine);
         struct err e;
+
         if (!mine) {
                 v->result = fail_memory(v->e);
                 return;
         }
+
         for (size_t i = 0; i < v->c->live.n; i++)
                 if (!v->c->live.v[i].from_stock)
                         mine[n++] = v->c->live.v[i];
+
         own.live = (struct door_set){ .v = mine, .n = n };
         if (door_set_seal(&own.live, &e) < 0)
                 return;
+
         /* Lines of one host are compared in pairs: not for thousands of them. */
         bool skip_net = own.live.start[DOOR_NET + 1] - own.live.start[DOOR_NET] > PAIRS_MAX;
         for (size_t i = 0; i < own.live.n; i++) {
@@ -88,12 +92,15 @@ static void lint_no_expect(struct lint_view *v, const struct lint_row *row)
         struct source_place at = { .file = v->p->file, .line = 1, .column = 1 };
         if (!v->p->file)
                 return;
+
         for (size_t i = 0; i < v->p->n_expects; i++)
                 if (v->p->expects[i].want == ANSWER_DENY)
                         return;
+
         for (size_t i = 0; i < v->c->live.n; i++)
                 if (!v->c->live.v[i].from_stock && v->c->live.v[i].at.line > 0)
                         at.file = v->c->live.v[i].at.file;
+
         lint_note(v, row, &at,
                   "no `expect deny` line: say what this box must never do, and it is checked at every load");
 }
@@ -105,6 +112,7 @@ static void lint_trifecta(struct lint_view *v, const struct lint_row *row)
         const struct door *net = lint_next(v, DOOR_NET, NULL);
         if (!net)
                 return;
+
         for (enum door_kind k = DOOR_READ; k <= DOOR_WRITE; k++) {
                 for (const struct door *d = NULL; (d = lint_next(v, k, d));) {
                         if (!lint_is_private(v, d))
@@ -215,10 +223,13 @@ static void clean_root(char *to, const char *from)
         size_t n = from ? strlen(from) : 0;
         while (n > 1 && from[n - 1] == '/')
                 n--;
+
         if (n >= PATH_MAX_BYTES)
                 n = 0;
+
         if (n > 0)
                 memcpy(to, from, n);
+
         to[n] = '\0';
 }
 

@@ -79,9 +79,11 @@ static bool runs_later(const char *path)
         for (size_t i = 0; i < COUNT(later_parts); i++)
                 if (path_has_part(path, later_parts[i]))
                         return true;
+
         for (size_t i = 0; i < COUNT(system_dirs); i++)
                 if (path_inside(system_dirs[i], path))
                         return true;
+
         return lint_listed(later_names, COUNT(later_names), base_name(path));
 }
 
@@ -127,8 +129,10 @@ static void writable_and_run(struct lint_view *v, const struct lint_row *row, co
                 if (r->path[n] == '/' || r->path[n] == '\0')
                         for (door_set_find(s, k, span_of(r->path, n), &lo, &hi); lo < hi; lo++)
                                 note_write_and_run(v, row, r, &s->v[lo]);
+
         if (!ends_with(r->path, "/"))
                 return;
+
         for (lo = door_set_from(s, k, span_of(r->path, len)); lo < s->start[k + 1] && !lint_full(v); lo++) {
                 if (strncmp(r->path, s->v[lo].path, len) != 0)
                         return;
@@ -375,6 +379,7 @@ void lint_socket(struct lint_view *v, const struct lint_row *row)
                 if (socket_danger(d->path))
                         lint_note(v, row, &d->at, "%s is %s", show_text(d->path).text,
                                   socket_danger(d->path));
+
         for (enum door_kind k = DOOR_READ; k <= DOOR_WRITE; k++)
                 for (const struct door *d = NULL; (d = lint_next(v, k, d));)
                         if ((path_inside("/run", d->path) || path_inside("/var/run", d->path) ||

@@ -41,6 +41,7 @@ static bool under_shared(const char *host)
                     (k == n || host[k - n - 1] == '.'))
                         return true;
         }
+
         return false;
 }
 
@@ -70,11 +71,14 @@ static enum range range4(uint32_t a)
                 { 0x0a000000, 8, RANGE_LOCAL },   { 0xac100000, 12, RANGE_LOCAL },
                 { 0xc0a80000, 16, RANGE_LOCAL },  { 0x64400000, 10, RANGE_LOCAL },
         };
+
         if (a == 0x646464c8) /* 100.100.100.200: metadata of one cloud, outside link-local */
                 return RANGE_LINK;
+
         for (size_t i = 0; i < COUNT(ranges); i++)
                 if ((a & (uint32_t) (UINT64_C(0xffffffff) << (32 - ranges[i].bits))) == ranges[i].net)
                         return ranges[i].range;
+
         return RANGE_PUBLIC;
 }
 
@@ -83,15 +87,20 @@ static enum range range6(const struct in6_addr *a)
         const uint8_t *b = a->s6_addr;
         static const uint8_t ec2[16] = { 0xfd, 0x00, 0x0e, 0xc2, [14] = 0x02, [15] = 0x54 };
         static const uint8_t nat64[12] = { 0x00, 0x64, 0xff, 0x9b };
+
         if (IN6_IS_ADDR_UNSPECIFIED(a) || b[0] == 0xff)
                 return RANGE_NOWHERE;
+
         if (memcmp(b, ec2, sizeof ec2) == 0 || IN6_IS_ADDR_LINKLOCAL(a))
                 return RANGE_LINK;
+
         if (IN6_IS_ADDR_LOOPBACK(a) || (b[0] & 0xfe) == 0xfc)
                 return RANGE_LOCAL;
+
         /* An IPv4 address inside another: NAT64 and 6to4 lead wherever that one leads. */
         if (memcmp(b, nat64, sizeof nat64) == 0 || (b[0] == 0x20 && b[1] == 0x02))
                 return RANGE_LOCAL;
+
         return RANGE_PUBLIC;
 }
 
@@ -101,8 +110,10 @@ static enum range address_range(const struct door *d)
         struct in6_addr a6;
         if (!d->net.is_address)
                 return RANGE_PUBLIC;
+
         if (inet_pton(AF_INET, d->net.host, &a4) == 1)
                 return range4(ntohl(a4.s_addr));
+
         return inet_pton(AF_INET6, d->net.host, &a6) == 1 ? range6(&a6) : RANGE_PUBLIC;
 }
 
@@ -230,10 +241,12 @@ static bool methods_meet(char *const *a, char *const *b)
 {
         if (!a || !b)
                 return true;
+
         for (; *a; a++)
                 for (char *const *m = b; *m; m++)
                         if (strcmp(*a, *m) == 0)
                                 return true;
+
         return false;
 }
 

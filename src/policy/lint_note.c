@@ -39,10 +39,12 @@ void lint_note(struct lint_view *v, const struct lint_row *row, const struct sou
         char text[sizeof c->notes->text];
         if (v->result < 0 || (row->level == 'W' && c->n_notes >= NOTES_MAX))
                 return;
+
         if (vec_room((void **) &c->notes, c->n_notes, &c->cap_notes, sizeof *c->notes) < 0) {
                 v->result = fail_memory(v->e);
                 return;
         }
+
         va_list ap;
         va_start(ap, fmt);
         (void) vsnprintf(text, sizeof text, fmt, ap);
@@ -55,6 +57,7 @@ void lint_note(struct lint_view *v, const struct lint_row *row, const struct sou
                 v->result = fail_memory(v->e);
                 return;
         }
+
         (void) snprintf(n->code, sizeof n->code, "%s", row->code);
         (void) str_inert(span_str(text), n->text, sizeof n->text);
         if (row->level == 'E')

@@ -19,6 +19,7 @@ static int read_lines(struct policy *p, const char *file, struct span text, stru
                         return -1;
                 i += n + 1;
         }
+
         return 0;
 }
 
@@ -36,11 +37,14 @@ static int read_text(struct policy *p, const char *file, struct span text, struc
         struct tokens t = { 0 };
         char *name = policy_file_name(p, file);
         struct source_place at = { .file = name, .line = 1, .column = 1 };
+
         if (!name)
                 return fail_memory(e);
+
         p->file = name;
         if (text.n > POLICY_MAX_BYTES)
                 return fail_at(e, &at, "more than %d bytes", POLICY_MAX_BYTES);
+
         int r = is_json(text) ? json_read_policy(p, name, text, e) : read_lines(p, name, text, &t, e);
         free(t.v);
         return r;
@@ -51,9 +55,11 @@ int policy_add_text(struct policy *p, const char *file, struct span text, struct
         struct policy *own = policy_new();
         if (!own)
                 return fail_memory(e);
+
         int r = read_text(own, file, text, e);
         if (r == 0)
                 r = policy_absorb(p, own, e);
+
         policy_free(own);
         return r;
 }

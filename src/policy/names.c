@@ -92,6 +92,7 @@ int limit_key_find(const char *name, enum limit_key *ret_key)
                         return 0;
                 }
         }
+
         return -1;
 }
 

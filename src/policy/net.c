@@ -44,8 +44,10 @@ static int read_host(const struct dest *x, struct span raw)
         struct host_why why;
         if (host_parse(raw, &h, &why) < 0)
                 return refuse(x, why.what, why.hint);
+
         if (h.wildcard && (x->flags & NET_IN_EFFECT))
                 return refuse(x, "an effect reaches one host, not a wildcard", NULL);
+
         x->d->wildcard = h.wildcard;
         x->d->is_address = h.is_address;
         x->d->host = arena_str(x->mem, h.text);
@@ -70,6 +72,7 @@ static size_t port_at(struct span raw)
                 if (raw.p[i] == ':')
                         return i;
         }
+
         return raw.n;
 }
 
@@ -81,17 +84,23 @@ static int read_path(const struct dest *x, struct span raw)
                 if (q)
                         raw.n = (size_t) (q - raw.p);
         }
+
         if (raw.n == 0 && (x->flags & NET_IN_EFFECT))
                 raw = span_str("/");
+
         if (raw.n == 0)
                 return refuse(x, "the path is missing", "end it in / for one page, in /** for all below");
+
         x->d->path = arena_alloc(x->mem, raw.n + 1);
         if (!x->d->path)
                 return fail_memory(x->e);
+
         if (url_path_parse(raw, x->d->path, &x->d->path_tail, &why) < 0)
                 return refuse(x, why.what, why.hint);
+
         if (x->d->path_tail && (x->flags & NET_IN_EFFECT))
                 return refuse(x, "an effect asks for one path, not for **", NULL);
+
         return 0;
 }
 
@@ -100,6 +109,7 @@ static int read_url(const struct dest *x, struct span rest, bool tls)
         size_t n = 0;
         while (n < rest.n && !strchr("/?#", rest.p[n]))
                 n++;
+
         struct span authority = span_of(rest.p, n);
         size_t colon = port_at(authority);
         x->d->form = NET_URL;
@@ -107,10 +117,13 @@ static int read_url(const struct dest *x, struct span rest, bool tls)
         x->d->port = tls ? 443 : 80;
         if (n > 0 && memchr(authority.p, '@', n))
                 return refuse(x, "a URL cannot carry a user name", "credentials come by `with NAME`");
+
         if (read_host(x, span_of(rest.p, colon)) < 0)
                 return -1;
+
         if (colon < n && read_port(x, span_of(rest.p + colon + 1, n - colon - 1)) < 0)
                 return -1;
+
         return read_path(x, span_of(rest.p + n, rest.n - n));
 }
 
@@ -122,8 +135,10 @@ static int read_place(const struct dest *x, struct span rest)
         x->d->host = arena_copy(x->mem, span_of(rest.p, n));
         if (!x->d->host)
                 return fail_memory(x->e);
+
         if (!name_ok(x->d->host, "-") || strpbrk(x->d->host, "ABCDEFGHIJKLMNOPQRSTUVWXYZ"))
                 return refuse(x, "a place has small letters, digits and -", "write @name/path or @name/**");
+
         return read_path(x, span_of(rest.p + n, rest.n - n));
 }
 
@@ -139,9 +154,11 @@ static const char *hint_of_word(const char *word)
                 { "any", ALL },   { "*", ALL },    { "host", ALL }, { "bridge", ALL },   { "on", ALL },
                 { "yes", ALL },   { "true", ALL }, { "open", ALL }, { "internet", ALL },
         };
+
         for (size_t i = 0; i < COUNT(words); i++)
                 if (strcmp(words[i].word, word) == 0)
                         return words[i].hint;
+
         return "write host:443, or https://host/** for requests";
 }
 
@@ -151,12 +168,16 @@ static int read_host_port(const struct dest *x, struct span raw)
         x->d->form = NET_HOST_PORT;
         if (raw.n > 0 && memchr(raw.p, '/', raw.n))
                 return refuse(x, "neither host:port nor a URL", "write host:443 or https://host/path/**");
+
         if (colon == raw.n && net_method_known(x->t->text)) /* the order of cordon-why(1) */
                 return refuse(x, "the destination stands before its methods", "write https://host/** GET");
+
         if (colon == raw.n)
                 return refuse(x, "the port is missing", hint_of_word(x->t->text));
+
         if (read_host(x, span_of(raw.p, colon)) < 0)
                 return -1;
+
         return read_port(x, span_of(raw.p + colon + 1, raw.n - colon - 1));
 }
 
@@ -167,15 +188,20 @@ int net_dest_parse(struct arena *mem, const struct token *t, unsigned flags, str
         struct span s = span_str(t->text);
         if (s.n == 0)
                 return fail_at(e, &t->at, "an empty destination");
+
         if (s.p[0] == '@')
                 return read_place(&x, span_of(s.p + 1, s.n - 1));
+
         if (span_starts(s, "https://"))
                 return read_url(&x, span_of(s.p + 8, s.n - 8), true);
+
         if (span_starts(s, "http://"))
                 return read_url(&x, span_of(s.p + 7, s.n - 7), false);
+
         if (strstr(t->text, "://"))
                 return refuse(&x, "only http and https can be inspected",
                               "write host:port for another protocol");
+
         return read_host_port(&x, s);
 }
 
@@ -190,8 +216,10 @@ void net_print(const struct net_dest *d, struct buf *out)
                            : d->tls                 ? "https://"
                                                     : "http://",
                            d->wildcard ? "*." : "", v6 ? "[" : "", d->host, v6 ? "]" : "");
+
         if (d->form == NET_HOST_PORT || (d->form == NET_URL && d->port != (d->tls ? 443 : 80)))
                 buf_printf(out, ":%u", d->port);
+
         if (d->path)
                 buf_printf(out, "%s%s", d->path, d->path_tail ? "**" : "");
 }
@@ -203,10 +231,13 @@ static int read_credential(struct reader *r, struct net_dest *d)
         const struct token *t = reader_need(r, "the credential after `with`");
         if (!t)
                 return -1;
+
         if (d->credential)
                 return fail_at(r->e, &t->at, "`with` is stated twice");
+
         if (!name_ok(t->text, "._-"))
                 return fail_at(r->e, &t->at, "\"%s\" cannot name a credential", show_text(t->text).text);
+
         d->credential = t->text;
         return 0;
 }
@@ -231,9 +262,11 @@ static int read_cap(struct reader *r, struct net_dest *d)
         const struct token *t = reader_need(r, "the amount after `cap`");
         if (!t)
                 return -1;
+
         size_t n = strcspn(t->text, "/"), c = 0;
         while (c < NET_CAP__COUNT && strcmp(t->text + n, cap_tails[c]) != 0)
                 c++;
+
         uint64_t v = 0;
         struct span amount = span_of(t->text, n);
         int bad = c == NET_CAP_HOUR ? str_to_u64(amount, &v) : str_to_size(amount, &v);
@@ -242,8 +275,10 @@ static int read_cap(struct reader *r, struct net_dest *d)
                 return err_hint(r->e, "write `cap 600M` for bytes, `cap 10M/out` or `cap 1G/in` for those of "
                                       "one way, or `cap 2000/h` for requests an hour");
         }
+
         if (d->cap[c])
                 return fail_at(r->e, &t->at, "`cap` is stated twice");
+
         d->cap[c] = v;
         return 0;
 }
@@ -275,13 +310,16 @@ static int read_reach(struct reader *r, struct net_dest *d)
         const struct token *t = reader_need(r, "whom it reaches, after `reach`,");
         if (!t)
                 return -1;
+
         if (d->reach)
                 return fail_at(r->e, &t->at, "`reach` is stated twice");
+
         size_t i = word_number(reaches, COUNT(reaches), t);
         if (i == COUNT(reaches)) {
                 (void) fail_at(r->e, &t->at, "\"%s\" is nobody to reach", show_text(t->text).text);
                 return err_hint(r->e, "write self, tenant, named or public");
         }
+
         d->reach = (uint8_t) i;
         return 0;
 }
@@ -292,20 +330,25 @@ static int read_touches(struct reader *r, struct net_dest *d)
         const struct token *t = reader_need(r, "what it touches, after `touches`,");
         if (!t)
                 return -1;
+
         if (d->touches)
                 return fail_at(r->e, &t->at, "`touches` is stated twice");
+
         size_t i = word_number(touched, COUNT(touched), t);
         if (i == COUNT(touched)) {
                 (void) fail_at(r->e, &t->at, "\"%s\" is nothing to touch", show_text(t->text).text);
                 return err_hint(r->e, "write quota, money, ticket or person, or several of them");
         }
+
         for (; t && (i = word_number(touched, COUNT(touched), t)) < COUNT(touched); t = reader_next(r)) {
                 if (d->touches & 1u << i)
                         return fail_at(r->e, &t->at, "\"%s\" is named twice", t->text);
                 d->touches |= (uint8_t) (1u << i);
         }
+
         if (t)
                 r->i--;
+
         return 0;
 }
 
@@ -321,13 +364,16 @@ static int read_method(struct reader *r, struct net_dest *d, const struct token 
                 hint_nearest(r->e, t->text, words, COUNT(words));
                 return -1;
         }
+
         if (d->form == NET_HOST_PORT) {
                 (void) fail_at(r->e, &t->at, "a method cannot be seen in a raw connection");
                 return err_hint(r->e, "write https://host/** instead of host:port");
         }
+
         for (; d->methods[n]; n++)
                 if (strcmp(d->methods[n], t->text) == 0)
                         return fail_at(r->e, &t->at, "\"%s\" is named twice", t->text);
+
         d->methods[n] = t->text;
         return 0;
 }
@@ -343,6 +389,7 @@ static int refuse_bounded_websocket(struct reader *r, const struct door *d)
                 (void) fail_at(r->e, &d->at, "`where` cannot see into a WebSocket");
                 return err_hint(r->e, "give WEBSOCKET a line of its own");
         }
+
         return 0;
 }
 
@@ -352,9 +399,11 @@ int line_net(struct reader *r)
         struct door *d = t ? reader_door(r, DOOR_NET, t) : NULL;
         if (!d || net_dest_parse(&r->p->mem, t, 0, &d->net, r->e) < 0)
                 return -1;
+
         d->net.methods = arena_alloc(&r->p->mem, (r->n - r->i + 1) * sizeof *d->net.methods);
         if (!d->net.methods)
                 return fail_memory(r->e);
+
         while ((t = reader_next(r))) {
                 int bad = token_is(t, "with")      ? read_credential(r, &d->net)
                           : token_is(t, "cap")     ? read_cap(r, &d->net)
@@ -365,11 +414,14 @@ int line_net(struct reader *r)
                 if (bad < 0)
                         return -1;
         }
+
         size_t n = 0;
         while (d->net.methods[n])
                 n++;
+
         qsort(d->net.methods, n, sizeof *d->net.methods, by_name);
         if (n == 0)
                 d->net.methods = NULL;
+
         return refuse_bounded_websocket(r, d);
 }

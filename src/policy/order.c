@@ -36,11 +36,13 @@ static int cmp_list(char *const *a, char *const *b)
 {
         if (!a || !b)
                 return (a != NULL) - (b != NULL);
+
         for (; *a && *b; a++, b++) {
                 int c = strcmp(*a, *b);
                 if (c)
                         return c;
         }
+
         return (*a != NULL) - (*b != NULL);
 }
 
@@ -62,6 +64,7 @@ static int cmp_net(const struct net_dest *a, const struct net_dest *b)
             (c = cmp_caps(a, b)) || (c = bounds_order(a, b)) ||
             (c = cmp_u64(b->reach, a->reach))) /* who says more comes first, and is found first */
                 return c;
+
         return cmp_u64(b->touches, a->touches);
 }
 
@@ -85,10 +88,13 @@ static int cmp_door(const void *x, const void *y)
             (c = cmp_str(a->at.file, b->at.file)) || (c = cmp_u64(a->at.line, b->at.line)) ||
             (c = cmp_u64(a->at.column, b->at.column)))
                 return c;
+
         if ((c = cmp_u64((uint64_t) a->until, (uint64_t) b->until)))
                 return c;
+
         if ((c = cmp_u64(a->directory, b->directory)))
                 return c;
+
         return cmp_u64(a->optional, b->optional);
 }
 
@@ -97,8 +103,10 @@ int door_set_add(struct door_set *s, const struct door *d, struct err *e)
         if (s->n >=
             4 * POLICY_MAX_DOORS) /* before duplicates go; the real cap is held when the set is sealed */
                 return err_set(e, ERR_POLICY, 0, "more than %d doors", POLICY_MAX_DOORS);
+
         if (vec_room((void **) &s->v, s->n, &s->cap, sizeof *s->v) < 0)
                 return fail_memory(e);
+
         s->v[s->n++] = *d;
         return 0;
 }
@@ -121,6 +129,7 @@ static int contradicts(const struct door *a, const struct door *b, struct err *e
                 a->kind == DOOR_ENV || a->kind == DOOR_LISTEN || a->kind == DOOR_IN || a->kind == DOOR_OUT;
         if (!single || a->kind != b->kind || strcmp(a->name, b->name) != 0)
                 return 0;
+
         char at[256];
         return fail_at(e, &b->at, "`%s %s` contradicts the one at %s", policy_door_word(a->kind), a->name,
                        policy_place(&a->at, at, sizeof at));
@@ -131,6 +140,7 @@ int door_set_seal(struct door_set *s, struct err *e)
         size_t n = 0;
         if (s->n > 1)
                 qsort(s->v, s->n, sizeof *s->v, cmp_door);
+
         for (size_t i = 0; i < s->n; i++) {
                 if (n > 0 && cmp_power(&s->v[n - 1], &s->v[i]) == 0) {
                         merge(&s->v[n - 1], &s->v[i]);
@@ -140,17 +150,21 @@ int door_set_seal(struct door_set *s, struct err *e)
                         return -1;
                 s->v[n++] = s->v[i];
         }
+
         s->n = n;
         if (n > POLICY_MAX_DOORS)
                 return err_set(e, ERR_POLICY, 0, "more than %d doors", POLICY_MAX_DOORS);
+
         for (size_t k = 0, i = 0; k <= DOOR_KIND__COUNT; k++) {
                 while (i < n && s->v[i].kind < k)
                         i++;
                 s->start[k] = i;
         }
+
         size_t handles = s->start[DOOR_KIND__COUNT] - s->start[DOOR_IN];
         if (handles > HANDLES_MAX)
                 return fail_at(e, &s->v[s->start[DOOR_IN]].at, "more than %d handles", HANDLES_MAX);
+
         return 0;
 }
 
@@ -165,6 +179,7 @@ size_t door_set_from(const struct door_set *s, enum door_kind kind, struct span 
                 else
                         hi = mid; /* equal, or longer than the key: an equal one stands first */
         }
+
         return lo;
 }
 

@@ -41,10 +41,12 @@ static void end_part(struct folder *f)
 {
         if (f->nested && all_digits(f->out + f->part, f->n - f->part))
                 f->n = f->part;
+
         if (f->n > f->part) {
                 f->out[f->n++] = '.';
                 f->part = f->n;
         }
+
         f->nested = f->n > 0;
 }
 
@@ -83,8 +85,10 @@ static uint32_t point_of(const char *s, size_t *ret_bytes)
         uint8_t c = (uint8_t) *s;
         size_t n = c >= 0xf0 ? 4 : c >= 0xe0 ? 3 : 2;
         uint32_t v = c & masks[n];
+
         for (size_t i = 1; i < n; i++)
                 v = v << 6 | ((uint8_t) s[i] & 0x3f);
+
         *ret_bytes = n;
         return v;
 }
@@ -101,15 +105,18 @@ static size_t fold_wide(struct folder *f, const char *s)
                         f->out[f->n++] = *p;
                 return n;
         }
+
         size_t n;
         uint32_t v = point_of(s, &n);
         if (v >= WIDE_FIRST && v <= WIDE_LAST) { /* as wide as an ideograph */
                 fold_plain(f, (char) (v - WIDE_TO_ASCII));
                 return n;
         }
+
         for (size_t i = 0; i < COUNT(nothings); i++)
                 if (v >= nothings[i].first && v <= nothings[i].last)
                         return n;
+
         memcpy(f->out + f->n, s, n);
         f->n += n;
         return n;
@@ -130,6 +137,7 @@ char *param_fold(struct arena *mem, const char *name)
         struct folder f = { .out = arena_alloc(mem, strlen(name) + 2) };
         if (!f.out)
                 return NULL;
+
         while (*name) {
                 name += f.n == f.part ? skip_prototype(name) : 0;
                 if ((uint8_t) *name >= 0x80)
@@ -137,6 +145,7 @@ char *param_fold(struct arena *mem, const char *name)
                 else
                         fold_plain(&f, *name++);
         }
+
         end_part(&f);
         f.out[f.n ? f.n - 1 : 0] = '\0';
         return f.out;
@@ -167,19 +176,23 @@ static struct param *add(struct params *p, struct arena *mem, char *name)
                 unread(p, "the request has more than 512 parameters");
         else if (strlen(name) > NAME_LONGEST)
                 unread(p, "a name is longer than 1024 bytes");
+
         if (p->unread)
                 return NULL;
+
         struct param *x = arena_alloc(mem, sizeof *x);
         char *fold = x ? param_fold(mem, name) : NULL;
         if (!fold) {
                 no_memory(p);
                 return NULL;
         }
+
         *x = (struct param){ .name = name, .fold = fold };
         if (p->last)
                 p->last->next = x;
         else
                 p->first = x;
+
         p->last = x;
         p->count++;
         return x;
@@ -202,10 +215,12 @@ static char *plain(struct params *p, struct arena *mem, struct span raw)
                 to[n++] = (char) (b >= 0 ? a << 4 | b : raw.p[i] == '+' ? ' ' : raw.p[i]);
                 i += b >= 0 ? 2 : 0;
         }
+
         if (!to)
                 no_memory(p);
         else if (!str_is_utf8(span_of(to, n)))
                 unread(p, "a name or value is not UTF-8, or holds a NUL");
+
         return p->unread ? NULL : to;
 }
 
@@ -218,9 +233,11 @@ static void add_pair(struct params *p, struct arena *mem, struct span pair, bool
         char *value = name ? plain(p, mem, span_of(pair.p + skip, pair.n - skip)) : NULL;
         if (value && strchr(name, '%'))
                 unread(p, "a name is escaped twice, and some servers take off both");
+
         struct param *x = value ? add(p, mem, name) : NULL;
         if (!x)
                 return;
+
         x->kind = PARAM_TEXT;
         x->value = value;
         x->in_body = in_body;
@@ -240,8 +257,10 @@ void policy_params_form(struct params *p, struct arena *mem, struct span text, b
 {
         if (in_body && begins_as_json(text))
                 unread(p, "the body is said to be a form, and begins as JSON");
+
         if (text.n && memchr(text.p, ';', text.n))
                 unread(p, "a semicolon parts parameters for some servers, and not for others");
+
         for (size_t at = 0; at < text.n && !p->unread;) {
                 const uint8_t *end = memchr(text.p + at, '&', text.n - at);
                 size_t n = end ? (size_t) (end - text.p) - at : text.n - at;
@@ -274,8 +293,10 @@ static void add_member(struct params *p, struct arena *mem, const struct json *v
         char *value = x ? arena_str(mem, text_of(v)) : NULL;
         if (x && !value)
                 no_memory(p);
+
         if (!value)
                 return;
+
         x->kind = kind_of(v);
         x->value = value;
         x->odd = odd;
@@ -311,14 +332,18 @@ static char *loose_name(struct arena *mem, struct span raw)
                 to[n++] = (char) (b >= 0 ? a << 4 | b : raw.p[i]);
                 i += b >= 0 ? 2 : 0;
         }
+
         if (to && str_is_utf8(span_of(to, n)))
                 return to;
+
         size_t kept = 0; /* what is ASCII of it, up to a NUL: where others end it, too */
         for (size_t i = 0; to && i < n && to[i]; i++)
                 if ((uint8_t) to[i] < 0x80)
                         to[kept++] = to[i];
+
         if (to)
                 to[kept] = '\0';
+
         return to;
 }
 
@@ -331,8 +356,10 @@ static void add_shadow(struct params *p, struct arena *mem, struct span raw, boo
         char *value = x ? arena_str(mem, "") : NULL;
         if (counts && (!name || (x && !value)))
                 no_memory(p);
+
         if (!value)
                 return;
+
         x->value = value;
         x->odd = x->shadow = true;
         x->in_body = in_body;
@@ -356,6 +383,7 @@ static void add_shadows(struct params *p, struct arena *mem, struct span text)
                         add_shadow_pair(p, mem, span_of(text.p + begin, i - begin));
                 begin = i + 1;
         }
+
         if (begin < text.n && !p->unread)
                 add_shadow_pair(p, mem, span_of(text.p + begin, text.n - begin));
 }
@@ -373,8 +401,10 @@ void policy_params_json(struct params *p, struct arena *mem, struct span text)
                 unread(p, "the body is JSON, and not an object");
         else
                 add_members(p, mem, json_root(d), NULL, false);
+
         if (!p->unread)
                 add_shadows(p, mem, text);
+
         json_free(d);
 }
 

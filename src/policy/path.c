@@ -11,6 +11,7 @@ int path_token(const struct token *t, struct arena *mem, char **ret_raw, bool *r
         bool optional = t->optional || (!t->quoted && n > 1 && t->text[n - 1] == '?');
         if (n == 0)
                 return fail_at(e, &t->at, "an empty path");
+
         if (!t->quoted) {
                 char *raw = arena_copy(mem, span_of(t->text, n - optional));
                 if (!raw)
@@ -25,6 +26,7 @@ int path_token(const struct token *t, struct arena *mem, char **ret_raw, bool *r
         } else {
                 *ret_raw = t->text;
         }
+
         *ret_optional = optional;
         return 0;
 }
@@ -72,6 +74,7 @@ static int unknown_root(const struct scope *s, const struct source_place *at, co
                 (void) fail_at(s->e, at, "\"%s\": ~ stands only alone or before /", show_text(raw).text);
                 return err_hint(s->e, "write the whole path, or ./~name for a file of that name");
         }
+
         size_t n = strcspn(raw, "}");
         (void) fail_at(s->e, at, "\"%s\" begins with an unknown root", show_text(raw).text);
         (void) err_hint(s->e, "it is {work}, {home} or {tmp}; ./{name} is a file of that name");
@@ -80,6 +83,7 @@ static int unknown_root(const struct scope *s, const struct source_place *at, co
                 memcpy(word + n, "}", 2);
                 hint_nearest(s->e, word, names, COUNT(names));
         }
+
         return -1;
 }
 
@@ -103,8 +107,10 @@ static bool clean(char *path)
                 }
                 p += n;
         }
+
         if (out == 0)
                 path[out++] = '/';
+
         path[out] = '\0';
         return true;
 }
@@ -116,15 +122,18 @@ static char *joined(const struct scope *s, const struct source_place *at, const 
                 (void) fail_memory(s->e);
                 return NULL;
         }
+
         (void) stpcpy(stpcpy(stpcpy(p, base), "/"), rest);
         if (!clean(p)) {
                 (void) fail_at(s->e, at, "\"%s\" climbs above the root with ..", show_text(rest).text);
                 return NULL;
         }
+
         if (strlen(p) >= PATH_MAX_BYTES) {
                 (void) fail_at(s->e, at, "this path is longer than %d bytes", PATH_MAX_BYTES - 1);
                 return NULL;
         }
+
         return p;
 }
 
@@ -132,17 +141,20 @@ char *path_expand(const struct scope *s, const struct source_place *at, const ch
 {
         if (raw[0] == '/')
                 return joined(s, at, "", raw);
+
         int i = root_find(raw);
         if (i < 0 && (raw[0] == '{' || raw[0] == '~')) {
                 (void) unknown_root(s, at, raw);
                 return NULL;
         }
+
         const char *base = i < 0 ? s->ctx->work : root_value(s, (size_t) i);
         if (!base || base[0] != '/') {
                 (void) fail_at(s->e, at, "\"%s\" needs %s, which is not known here", show_text(raw).text,
                                i < 0 ? "{work}" : roots[i].name);
                 return NULL;
         }
+
         return joined(s, at, base, i < 0 ? raw : raw + strlen(roots[i].name));
 }
 
@@ -167,21 +179,26 @@ char *path_program(const struct scope *s, const struct source_place *at, const c
                 (void) err_hint(s->e, "a directory of programs is written DIR/");
                 return NULL;
         }
+
         char *p = path_expand(s, at, raw);
         if (!p)
                 return NULL;
+
         if (strcmp(p, "/") == 0) {
                 (void) fail_at(s->e, at, "`run /` is refused");
                 (void) err_hint(s->e, "write `run any`");
                 return NULL;
         }
+
         if (raw[n - 1] != '/')
                 return p;
+
         char *tree = arena_alloc(s->mem, strlen(p) + 2);
         if (!tree) {
                 (void) fail_memory(s->e);
                 return NULL;
         }
+
         (void) stpcpy(stpcpy(tree, p), "/");
         return tree;
 }
@@ -208,9 +225,11 @@ char *path_roots_in_text(const struct scope *s, const struct source_place *at, c
                 buf_puts(&out, value);
                 p += strlen(roots[i].name);
         }
+
         char *copy = out.failed ? NULL : arena_str(s->mem, buf_str(&out));
         if (!copy)
                 (void) fail_memory(s->e);
+
         return copy;
 }
 

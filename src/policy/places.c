@@ -32,6 +32,7 @@ int policy_stage_find(const char *name, enum policy_stage *ret_stage)
                 *ret_stage = (enum policy_stage) i;
                 return 0;
         }
+
         return -1;
 }
 
@@ -70,8 +71,10 @@ static int read_stage(const struct token *t, enum policy_stage *ret_stage, struc
                 hint_nearest(e, t->text, stage_names, COUNT(stage_names));
                 return -1;
         }
+
         if (*ret_stage != POLICY_STAGE_MOCK)
                 return 0;
+
         (void) fail_at(e, &t->at, "the stage mock reaches nothing, so no place leads anywhere in it");
         return err_hint(e, "leave the line out: recorded exchanges answer for the live URL");
 }
@@ -82,13 +85,16 @@ static int read_url(struct policy_places *p, const struct token *t, struct polic
         struct net_dest d = { 0 };
         if (net_dest_parse(&p->mem, t, 0, &d, e) < 0)
                 return err_hint(e, "write https://host/ or https://host/path/ with a slash at its end");
+
         if (d.form != NET_URL || d.wildcard || d.path_tail || d.path[strlen(d.path) - 1] != '/') {
                 (void) fail_at(e, &t->at, "\"%s\" is not where a place can lead", show_text(t->text).text);
                 return err_hint(e, "write https://host/ or https://host/path/ with a slash at its end");
         }
+
         *ret = (struct policy_place_url){
                 .tls = d.tls, .is_address = d.is_address, .port = d.port, .host = d.host, .path = d.path
         };
+
         return 0;
 }
 
@@ -97,22 +103,28 @@ static int read_place(struct policy_places *p, const struct tokens *t, struct er
         static const char *const words[] = { "place" };
         enum policy_stage stage = POLICY_STAGE_MOCK;
         struct policy_place_url url = { 0 };
+
         if (!token_is(&t->v[0], "place")) {
                 (void) fail_at(e, &t->v[0].at, "unknown word \"%s\"", show_text(t->v[0].text).text);
                 hint_nearest(e, t->v[0].text, words, COUNT(words));
                 return -1;
         }
+
         if (t->n != 4)
                 return fail_at(e, &t->v[0].at, "write `place NAME STAGE URL`");
+
         if (read_name(&t->v[1], e) < 0 || read_stage(&t->v[2], &stage, e) < 0 ||
             read_url(p, &t->v[3], &url, e) < 0)
                 return -1;
+
         struct place *x = find_or_add(p, t->v[1].text + (t->v[1].text[0] == '@'));
         if (!x)
                 return fail_memory(e);
+
         if (x->url[stage].host)
                 return fail_at(e, &t->v[0].at, "the place %s has its %s URL already", x->name,
                                stage_names[stage]);
+
         x->url[stage] = url;
         return 0;
 }
@@ -123,8 +135,10 @@ static int read_lines(struct policy_places *p, const char *file, struct span tex
         struct lexer x = { .mem = &p->mem, .file = file, .out = &t, .e = e };
         struct source_place at = { .file = file, .line = 1, .column = 1 };
         int bad = 0;
+
         if (text.n > POLICY_MAX_BYTES)
                 return fail_at(e, &at, "this file is longer than %d bytes", POLICY_MAX_BYTES);
+
         for (size_t i = 0; i < text.n && !bad; at.line++) {
                 const uint8_t *end = memchr(text.p + i, '\n', text.n - i);
                 size_t n = end ? (size_t) (end - text.p) - i : text.n - i;
@@ -132,6 +146,7 @@ static int read_lines(struct policy_places *p, const char *file, struct span tex
                 bad = lex_line(&x, span_of(text.p + i, n), at) < 0 || (t.n && read_place(p, &t, e) < 0);
                 i += n + 1;
         }
+
         free(t.v);
         return bad ? -1 : 0;
 }
@@ -143,8 +158,10 @@ struct policy_places *policy_places_parse(const char *file, struct span text, st
                 (void) fail_memory(e);
                 return NULL;
         }
+
         if (read_lines(p, file, text, e) == 0)
                 return p;
+
         policy_places_free(p);
         return NULL;
 }

@@ -64,11 +64,14 @@ bool puny_valid(struct span s)
         uint64_t code = FIRST_CODE, i = 0, delta;
         uint32_t bias = FIRST_BIAS, points = 0;
         size_t at = 0;
+
         for (size_t k = 0; k < s.n; k++) /* the plain characters stand before the last hyphen */
                 if (s.p[k] == '-')
                         points = (uint32_t) k, at = k + 1;
+
         if (s.n > LABEL_MAX || at == 1 || at == s.n)
                 return false;
+
         while (at < s.n) {
                 bool first = i == 0 && code == FIRST_CODE;
                 if (!number(s, &at, bias, &delta))
@@ -81,5 +84,6 @@ bool puny_valid(struct span s)
                 if (code > CODE_MAX || is_forbidden((uint32_t) code))
                         return false;
         }
+
         return true;
 }

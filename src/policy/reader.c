@@ -37,10 +37,12 @@ struct door *reader_door(struct reader *r, enum door_kind kind, const struct tok
                 (void) fail_at(r->e, &r->at, "more than %d doors", POLICY_MAX_DOORS);
                 return NULL;
         }
+
         if (vec_room((void **) &p->doors, p->n_doors, &p->cap_doors, sizeof *p->doors) < 0) {
                 (void) fail_memory(r->e);
                 return NULL;
         }
+
         struct door *d = &p->doors[p->n_doors++];
         *d = (struct door){ .kind = kind, .at = at->at, .until = r->until };
         return d;

@@ -57,16 +57,20 @@ static bool leads_somewhere(const struct question *q, const char *path)
         const struct builtin_file *b = builtin_files(&count);
         if (strcmp(path, "/") == 0)
                 return true;
+
         for (size_t i = 0; i < count; i++)
                 if (!(b[i].local & ~q->c->local) && path_inside(path, b[i].path))
                         return true;
+
         if (strcmp(path, "/etc") == 0)
                 return true; /* passwd and group of the box's own */
+
         for (size_t i = q->c->live.start[DOOR_READ]; i < q->c->live.start[DOOR_RUN + 1]; i++) {
                 const struct door *d = &q->c->live.v[i];
                 if (d->path[0] == '/' && path_inside(path, d->path) && opens(q, d))
                         return true;
         }
+
         return false;
 }
 
@@ -123,10 +127,13 @@ static struct refusal refuse_write(const struct question *q)
         int depth = excepted_depth(q->d, path);
         if (depth)
                 return depth == 1 ? read_only : hidden;
+
         if (is_own_file(path) || sees(q, path).answer == ANSWER_ALLOW)
                 return read_only;
+
         if (leads_somewhere(q, path))
                 return no_file_here;
+
         size_t n = slash > path ? (size_t) (slash - path) : 1;
         memcpy(parent, path, n);
         parent[n] = '\0';
@@ -149,6 +156,7 @@ static struct refusal refuse_run(const struct question *q)
                         return excepted(q, depth == 1 ? masked_run : below_mask);
                 return seen.answer == ANSWER_ALLOW ? refuse_visible(&seen) : hidden;
         }
+
         for (size_t i = 0; i < count; i++) {
                 char path[PATH_MAX_BYTES];
                 (void) stpcpy(stpcpy(stpcpy(path, dirs[i]), "/"),
@@ -158,6 +166,7 @@ static struct refusal refuse_run(const struct question *q)
                 if (seen.answer == ANSWER_ALLOW)
                         return refuse_visible(&seen);
         }
+
         return hidden;
 }
 
@@ -182,11 +191,13 @@ static bool is_served(const struct question *q)
 {
         if (!policy_makes_sockets(q->c))
                 return false;
+
         for (size_t i = q->c->live.start[DOOR_READ]; i < q->c->live.start[DOOR_RUN + 1]; i++) {
                 const struct door *d = &q->c->live.v[i];
                 if (!d->from_stock && q->facts->look && q->facts->look(d->path) == REFUSAL_DIRECTORY)
                         return true;
         }
+
         return false;
 }
 
@@ -201,10 +212,13 @@ static struct refusal refuse_net(const struct question *q)
 {
         if (!has_net(q->c) && q->c->local & LOCAL_LOOPBACK && q->facts->wall != WALL_PROCESS)
                 return behind_connector(q, refuse_beyond_loopback(q));
+
         if (!has_net(q->c))
                 return no_family;
+
         if (q->d->gap == GAP_METHOD || q->d->gap == GAP_URL_PATH || q->d->gap == GAP_PARAMETER)
                 return no_request;
+
         bool named = q->d->gap == GAP_PORT || q->d->gap == GAP_SCHEME || q->f->net.is_address;
         return named ? no_port : no_name;
 }

@@ -410,6 +410,7 @@ static bool is_above(const struct row *r, const char *path)
                 if (k > n && path[k - n - 1] == '/' && memcmp(path + k - n, r->text, n) == 0)
                         return true;
         }
+
         return false;
 }
 
@@ -433,5 +434,6 @@ bool policy_leads_to_secrets(const char *path, const char *real)
                             !(r->how == TREE && names_tree(groups[g].rows, groups[g].count, path)))
                                 return true;
                 }
+
         return false;
 }

@@ -13,10 +13,13 @@ static void show_path(const struct door *d, struct buf *out)
                 show_token(out, buf_str(&tree));
         } else
                 show_token(out, d->path);
+
         if (d->optional && strcmp(d->path, "*") != 0)
                 buf_putc(out, '?');
+
         if (d->except)
                 buf_puts(out, " except");
+
         for (char **x = d->except; x && *x; x++) {
                 buf_putc(out, ' ');
                 show_token(out, *x);
@@ -39,18 +42,24 @@ static void show_net(const struct net_dest *n, struct buf *out)
         net_print(n, out);
         for (char **m = n->methods; m && *m; m++)
                 buf_printf(out, " %s", *m);
+
         if (n->credential)
                 buf_printf(out, " with %s", n->credential);
+
         for (unsigned c = 0; c < NET_CAP__COUNT; c++)
                 if (n->cap[c])
                         buf_printf(out, " cap %s", net_cap_text(n, c, cap));
+
         if (n->reach)
                 buf_printf(out, " reach %s", net_reach_word(n->reach));
+
         if (n->touches)
                 buf_puts(out, " touches");
+
         for (unsigned i = 0; i < NET_TOUCH__COUNT; i++)
                 if (n->touches & 1u << i)
                         buf_printf(out, " %s", net_touch_word(i));
+
         bounds_show(n, out);
 }
 
@@ -112,9 +121,11 @@ static void show_wall(const struct checked_policy *c, struct buf *out)
         buf_printf(out, "wall %s", policy_wall_name(c->wall));
         if (c->without)
                 buf_puts(out, " without");
+
         for (size_t i = 0; i < count; i++)
                 if (c->without & rows[i].bit)
                         buf_printf(out, " %s", rows[i].name);
+
         buf_putc(out, '\n');
 }
 
@@ -124,10 +135,12 @@ static void show_local(const struct checked_policy *c, struct buf *out)
         const struct policy_local_row *rows = policy_local_rows(&count);
         if (!c->local)
                 return;
+
         buf_puts(out, "local");
         for (size_t i = 0; i < count; i++)
                 if (c->local & rows[i].bit)
                         buf_printf(out, " %s", rows[i].name);
+
         buf_putc(out, '\n');
 }
 
@@ -141,14 +154,17 @@ void policy_show(const struct checked_policy *c, struct buf *out)
                 buf_puts(out, "\ndoc ");
                 show_token(out, c->doc.text);
         }
+
         buf_puts(out, "\nuse none\n");
         for (size_t i = 0; i < c->live.n; i++) {
                 show_door(&c->live.v[i], out);
                 buf_putc(out, '\n');
         }
+
         for (int k = 0; k < LIMIT_KEY__COUNT; k++)
                 buf_printf(out, "limit %s %s\n", policy_limit_name((enum limit_key) k),
                            limit_print((enum limit_key) k, c->limits.value[k], value));
+
         show_local(c, out);
         show_wall(c, out);
         for (size_t i = 0; i < c->n_expects; i++)

@@ -20,6 +20,7 @@ const char *policy_place_of(const struct policy_staged *s, const struct net_dest
                         best = name;
                 }
         }
+
         return best;
 }
 
@@ -29,6 +30,7 @@ static bool as_place(const struct policy_place_url *u, char *name, const struct 
 {
         if (!policy_place_holds(u, &url->net))
                 return false;
+
         *ret = *url;
         ret->net = (struct net_dest){ .form = NET_PLACE,
                                       .host = name,
@@ -56,6 +58,7 @@ bool policy_net_choose(const struct checked_policy *c, const struct effect *f, s
                 if (weight(d, depth) > best->weight)
                         *best = (struct policy_choice){ d, weight(d, depth) };
         }
+
         return best->weight > before;
 }
 
@@ -76,9 +79,11 @@ static bool decide_as(const struct checked_policy *c, const struct effect *f, si
                 d.answer == ANSWER_ALLOW ? policy_net_choose(c, f, depth, 0, choice) : is_better(&d, best);
         if (!better)
                 return false;
+
         *best = d;
         if (d.answer == ANSWER_ALLOW)
                 best->door = choice->door;
+
         return true;
 }
 
@@ -89,8 +94,10 @@ struct decision policy_decide_staged(const struct checked_policy *c, const struc
         struct policy_choice choice = { 0 };
         struct effect url = *f;
         char *name;
+
         if (url.kind != EFFECT_NET)
                 return best;
+
         (void) decide_as(c, f, 0, &choice, &best);
         for (size_t i = 0; url.net.form == NET_URL && (name = place_name(s->places, i / 2)); i++) {
                 struct effect e;
@@ -99,6 +106,7 @@ struct decision policy_decide_staged(const struct checked_policy *c, const struc
                 if (as_place(u, name, &url, &e) && decide_as(c, &e, strlen(u->path), &choice, &best))
                         *f = e;
         }
+
         return best;
 }
 
@@ -118,8 +126,10 @@ static bool door_meets(const struct net_dest *n, const struct policy_place_url *
 {
         if (!u || u->port != n->port || !host_is(n, u->host))
                 return false;
+
         if (n->form == NET_HOST_PORT)
                 return !n->wildcard;
+
         if (u->tls != n->tls)
                 return false;
 
@@ -134,12 +144,14 @@ bool policy_stage_has_door(const struct policy_staged *s, const struct net_dest 
 
         if (s->stage != POLICY_STAGE_TEST || n->form == NET_PLACE)
                 return true;
+
         for (size_t i = 0; (name = policy_place_name(s->places, i)); i++) {
                 const struct policy_place_url *asked = policy_place_asked(s->places, name, s->stage);
                 if (door_meets(n, policy_place_target(s->places, name, s->stage)) ||
                     (n->form == NET_URL && door_meets(n, asked)))
                         return true;
         }
+
         return false;
 }
 
@@ -149,9 +161,11 @@ bool policy_stage_has_url(const struct policy_staged *s, const struct net_dest *
 
         if (s->stage != POLICY_STAGE_TEST)
                 return true;
+
         for (size_t i = 0; (name = policy_place_name(s->places, i)); i++)
                 if (policy_place_holds(policy_place_target(s->places, name, s->stage), n))
                         return true;
+
         return false;
 }
 
@@ -169,19 +183,25 @@ enum policy_leads policy_leads(const struct policy_staged *s, const struct net_d
         const struct policy_place_url *asked = NULL;
         const char *name = n->form == NET_PLACE ? n->host : NULL;
         size_t skip = 1;
+
         if (name)
                 asked = policy_place_asked(s->places, name, s->stage);
         else if (n->form == NET_URL && (name = policy_place_of(s, n, &asked)))
                 skip = strlen(asked->path);
+
         if (name && !asked)
                 return POLICY_LEADS_NOWHERE;
+
         if (s->stage == POLICY_STAGE_MOCK)
                 return POLICY_LEADS_MOCK;
+
         const struct policy_place_url *to = name ? policy_place_target(s->places, name, s->stage) : NULL;
         if (!to && (name || !(n->form == NET_URL ? policy_stage_has_url : policy_stage_has_door)(s, n)))
                 return POLICY_LEADS_NOWHERE;
+
         if (!to)
                 return POLICY_LEADS_ITSELF;
+
         print_url(to, url);
         buf_puts(url, n->path + skip);
         return POLICY_LEADS_THERE;
@@ -203,6 +223,7 @@ static void place_json(const struct policy_place_url *u, struct buf *out)
         AUTO_BUF(url);
         if (u)
                 print_url(u, &url);
+
         out->failed = out->failed || url.failed;
         if (u)
                 buf_json(out, buf_span(&url));
@@ -215,6 +236,7 @@ void staged_json(const struct checked_policy *c, const struct policy_staged *s, 
         size_t n;
         bool first = true;
         const struct door *d = policy_doors(c, &n);
+
         buf_printf(out, ",\"stage\":\"%s\",\"places\":[", policy_stage_name(s->stage));
         for (size_t i = 0; i < n; i++) {
                 if (!is_first(d, i))
@@ -228,6 +250,7 @@ void staged_json(const struct checked_policy *c, const struct policy_staged *s, 
                 buf_putc(out, '}');
                 first = false;
         }
+
         buf_putc(out, ']');
 }
 
@@ -236,6 +259,7 @@ void staged_text(const struct checked_policy *c, const struct policy_staged *s, 
         size_t n;
         bool first = true;
         const struct door *d = policy_doors(c, &n);
+
         for (size_t i = 0; i < n; i++) {
                 if (!is_first(d, i))
                         continue;

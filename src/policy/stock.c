@@ -117,11 +117,14 @@ bool policy_shows_libraries(const struct door *d)
         static const char *const with_named_programs[] = { loader, python3, node, git };
         if (d->kind != DOOR_READ)
                 return false;
+
         if (!path_under(path, "/usr") && !path_under(path, "/etc") && strncmp(path, "/lib", 4) != 0)
                 return false; /* most doors, at once */
+
         for (size_t i = 0; i < COUNT(with_named_programs); i++)
                 if (names_path(with_named_programs[i], path))
                         return true;
+
         return false;
 }
 

@@ -10,9 +10,11 @@ static bool needs_quotes(const char *s)
                 "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._/@:+=,%~-{}";
         if (!*s || s[strspn(s, plain)])
                 return true;
+
         for (size_t i = 0; i < COUNT(keywords); i++)
                 if (strcmp(s, keywords[i]) == 0)
                         return true;
+
         return false;
 }
 
@@ -22,12 +24,14 @@ void show_token(struct buf *out, const char *text)
                 buf_puts(out, text);
                 return;
         }
+
         buf_putc(out, '"');
         for (; *text; text++) {
                 if (*text == '"' || *text == '\\')
                         buf_putc(out, '\\');
                 buf_putc(out, *text);
         }
+
         buf_putc(out, '"');
 }
 
@@ -36,10 +40,12 @@ bool name_ok(const char *s, const char *extra)
         size_t n = strlen(s);
         if (n == 0 || n >= NAME_MAX_BYTES)
                 return false;
+
         for (; *s; s++) {
                 bool word = (*s >= 'a' && *s <= 'z') || (*s >= 'A' && *s <= 'Z') || (*s >= '0' && *s <= '9');
                 if (!word && !strchr(extra, *s))
                         return false;
         }
+
         return true;
 }

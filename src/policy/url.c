@@ -39,11 +39,13 @@ static int put_escape(struct canon *c, struct span raw, size_t i, struct host_wh
         int a = i + 2 < raw.n ? str_hex(raw.p[i + 1]) : -1, b = i + 2 < raw.n ? str_hex(raw.p[i + 2]) : -1;
         if (a < 0 || b < 0)
                 return refuse(why, "% must be followed by two hexadecimal digits", NULL);
+
         uint8_t v = (uint8_t) (a << 4 | b);
         if (v < 0x20 || v == 0x7f || strchr("./\\%;", v))
                 return refuse(why,
                               "an escape that hides a dot, slash, backslash, percent, semicolon or control",
                               NULL);
+
         char text[3] = { '%', up[v >> 4], up[v & 15] };
         char self = (char) v;
         return unreserved(v) ? put(c, v, &self, 1) : put(c, v, text, 3);
@@ -58,6 +60,7 @@ static int check_segments(const char *path, struct host_why *why)
                 if ((n == 1 && p[1] == '.') || (n == 2 && p[1] == '.' && p[2] == '.'))
                         return refuse(why, "a . or .. segment in the path", "write the path that is meant");
         }
+
         return 0;
 }
 
@@ -65,11 +68,14 @@ static int refuse_byte(uint8_t c, struct host_why *why)
 {
         if (c == '*')
                 return refuse(why, "* in the path", "** alone may end a path, as its last segment");
+
         if (c == '?' || c == '#')
                 return refuse(why, "a query or fragment cannot be part of a door",
                               "a path covers all its queries");
+
         if (c >= 0x80)
                 return refuse(why, "the path is not plain ASCII", "write other characters as %XX");
+
         return refuse(why, "a character that no URL path has", "write it as %XX if it is meant");
 }
 
@@ -79,9 +85,11 @@ int url_path_parse(struct span raw, char *ret_path, bool *ret_tail, struct host_
         bool tail = raw.n >= 3 && memcmp(raw.p + raw.n - 3, "/**", 3) == 0;
         if (raw.n == 0 || raw.p[0] != '/')
                 return refuse(why, "the path must begin with /", NULL);
+
         raw.n -= tail ? 2 : 0;
         if (raw.n >= sizeof c.plain)
                 return refuse(why, "the path is too long", NULL);
+
         for (size_t i = 0; i < raw.n; i++) {
                 uint8_t b = raw.p[i];
                 if (b == '%') {
@@ -95,9 +103,11 @@ int url_path_parse(struct span raw, char *ret_path, bool *ret_tail, struct host_
                         return refuse_byte(b, why);
                 }
         }
+
         ret_path[c.n] = '\0';
         if (!str_is_utf8(span_of(c.plain, c.n_plain)))
                 return refuse(why, "the escapes of the path are not UTF-8", NULL);
+
         *ret_tail = tail;
         return check_segments(ret_path, why);
 }
@@ -110,6 +120,7 @@ int policy_url_path(struct span raw, char *ret_path, const char **ret_why)
                 *ret_why = why.what;
                 return -1;
         }
+
         *ret_why = tail ? "* in the path" : NULL;
         return tail ? -1 : 0;
 }

@@ -26,13 +26,17 @@ static int find_text(struct gather *g, const struct use_line *u, struct span *re
                 *ret_text = span_str(stock);
                 return 0;
         }
+
         if (strncmp(u->name, "base/", 5) == 0 || !ctx->load)
                 return unknown_use(g, u);
+
         g->scope.e->code = ERR_NONE; /* to see whether the loader gave a reason of its own */
         if (ctx->load(ctx->load_ctx, u->name, ret_text, g->scope.e) == 0)
                 return 0;
+
         if (g->scope.e->code == ERR_NONE)
                 return unknown_use(g, u);
+
         char at[256];
         return err_in(g->scope.e, "%s: use %s", policy_place(&u->at, at, sizeof at), u->name);
 }
@@ -49,11 +53,14 @@ static int remember(struct gather *g, const struct use_line *u)
 {
         if (g->n_seen == USE_MAX)
                 return fail_at(g->scope.e, &u->at, "more than %d policies are used", USE_MAX);
+
         if (vec_room((void **) &g->seen, g->n_seen, &g->cap_seen, sizeof *g->seen) < 0)
                 return fail_memory(g->scope.e);
+
         char *name = arena_str(g->scope.mem, u->name);
         if (!name)
                 return fail_memory(g->scope.e);
+
         g->seen[g->n_seen++] = name;
         return 0;
 }
@@ -99,6 +106,7 @@ int gather_narrow(struct gather *g)
         for (size_t i = 0; i < all; i++)
                 if (!is_default_run(&s->v[i]))
                         s->v[kept++] = s->v[i];
+
         s->n = kept;
         if (kept == all)
                 return 0;
@@ -116,6 +124,7 @@ static int hold_alone(struct gather *g, const struct policy *p, const struct use
         struct checked_policy *alone = calloc(1, sizeof *alone);
         if (!alone)
                 return fail_memory(g->scope.e);
+
         alone->work = g->c->work; /* borrowed: they outlive it */
         alone->home = g->c->home;
         struct gather own = { .scope = g->scope, .c = alone, .nested = true };
@@ -126,6 +135,7 @@ static int hold_alone(struct gather *g, const struct policy *p, const struct use
                 r = check_expects(alone, p, &own.scope, false);
         else
                 r = -1;
+
         free(own.seen);
         policy_checked_free(alone);
         return r;
@@ -154,9 +164,11 @@ static int check_pin(struct gather *g, const struct use_line *u, struct span tex
 
         if (stock && !u->pin)
                 return 0;
+
         sha256_hex(text, digest);
         if (u->pin)
                 return strcmp(u->pin, digest) == 0 ? 0 : has_changed(g, u, digest);
+
         if (vec_room((void **) &c->unpinned, c->n_unpinned, &c->cap_unpinned, sizeof *c->unpinned) < 0)
                 return fail_memory(g->scope.e);
 
@@ -166,6 +178,7 @@ static int check_pin(struct gather *g, const struct use_line *u, struct span tex
         memcpy(x->digest, digest, sizeof x->digest);
         if (!x->name || !x->at.file)
                 return fail_memory(g->scope.e);
+
         c->n_unpinned++;
         return 0;
 }
@@ -188,8 +201,10 @@ static int take_text(struct gather *g, const struct use_line *u, const struct us
         if (find_text(g, u, &text, &stock) < 0 || check_pin(g, u, text, stock) < 0 ||
             policy_add_text(p, u->name, text, g->scope.e) < 0)
                 return -1;
+
         if (p->n_expects > 0 && !g->nested && hold_alone(g, p, &link) < 0)
                 return -1;
+
         take_limits(g, p);
         return gather_policy(g, p, stock, &link);
 }
@@ -198,12 +213,16 @@ static int take_use(struct gather *g, const struct use_line *u, const struct use
 {
         if (strcmp(u->name, "none") == 0)
                 return 0;
+
         if (check_chain(g, u, chain) < 0)
                 return -1;
+
         if (seen(g, u->name))
                 return check_again(g, u);
+
         if (remember(g, u) < 0)
                 return -1;
+
         struct policy *p = policy_new();
         int r = p ? take_text(g, u, chain, p) : fail_memory(g->scope.e);
         policy_free(p);
@@ -220,6 +239,7 @@ static int take_local(struct gather *g, const struct policy *p, bool stock)
                 g->c->local_at = p->local_at;
                 g->c->local_at.file = arena_str(g->scope.mem, p->local_at.file);
         }
+
         g->c->local_own |= p->local;
         return g->c->local_at.file ? 0 : fail_memory(g->scope.e);
 }
@@ -228,11 +248,14 @@ int gather_policy(struct gather *g, const struct policy *p, bool stock, const st
 {
         if (take_local(g, p, stock) < 0)
                 return -1;
+
         for (size_t i = 0; i < p->n_uses; i++)
                 if (take_use(g, &p->uses[i], chain) < 0)
                         return -1;
+
         for (size_t i = 0; i < p->n_doors; i++)
                 if (gather_door(g, &p->doors[i], stock) < 0)
                         return -1;
+
         return 0;
 }

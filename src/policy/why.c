@@ -10,10 +10,12 @@ static void line_net_text(const struct effect *f, const struct decision *d, stru
         AUTO_BUF(where);
         if (d->gap == GAP_PARAMETER && !bounds_widened(&d->nearest->net, f->params, &where))
                 return;
+
         buf_puts(out, "net ");
         net_print(&f->net, out);
         if (f->method)
                 buf_printf(out, " %s", f->method);
+
         buf_puts(out, buf_str(&where));
         out->failed = out->failed || where.failed;
 }
@@ -31,6 +33,7 @@ void policy_smallest_line(const struct effect *f, const struct decision *d, stru
 {
         if (d->answer == ANSWER_ALLOW || no_line_can(f))
                 return;
+
         switch (f->kind) {
         case EFFECT_READ:
                 buf_puts(out, "read ");
@@ -71,6 +74,7 @@ static void secret_cost(const struct effect *f, struct buf *out)
                 { "host", "It tells about this host and its people" },
                 { "kernel", "It is the kernel's own" },
         };
+
         bool file = f->kind == EFFECT_READ || f->kind == EFFECT_WRITE || f->kind == EFFECT_SOCK;
         const char *kind = file && f->path ? policy_secret_kind(f->path) : NULL;
         for (size_t i = 0; kind && i < COUNT(costs); i++)
@@ -152,6 +156,7 @@ static const struct door *near_path(const struct checked_policy *c, const char *
                         best = d;
                 }
         }
+
         return best;
 }
 
@@ -180,6 +185,7 @@ static const struct door *near_name(const struct checked_policy *c, enum door_ki
                         best = d;
                 }
         }
+
         return best;
 }
 
@@ -188,6 +194,7 @@ const struct door *policy_nearest(const struct checked_policy *c, const struct e
 {
         if (d->answer == ANSWER_ALLOW || d->nearest || d->gap == GAP_READ_ONLY)
                 return d->nearest;
+
         switch (f->kind) {
         case EFFECT_READ:
         case EFFECT_WRITE:
@@ -219,6 +226,7 @@ static void net_difference(const struct effect *f, const struct decision *d, str
 {
         if (!d->nearest)
                 return;
+
         const struct net_dest *n = &d->nearest->net;
         if (d->gap == GAP_PORT)
                 buf_printf(out, "the door has port %u, not %u", n->port, f->net.port);
@@ -245,6 +253,7 @@ void policy_difference(const struct checked_policy *c, const struct effect *f, c
                 [GAP_WRITABLE] = "the box can write it, and what a box can write it cannot run",
 
         };
+
         char date[32];
         const struct door *near = policy_nearest(c, f, d);
         switch (d->gap) {

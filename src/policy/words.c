@@ -82,17 +82,21 @@ static int unknown_word(const char *word, const struct source_place *at, struct 
         const char *names[COUNT(helps)];
         if (is_later(word))
                 return fail_at(e, at, "`%s` is not built yet", word);
+
         (void) fail_at(e, at, "unknown word \"%s\"", show_text(word).text);
         if (at->line && word[0] && strchr("/~{.\\", word[0]))
                 return err_hint(e, "a line begins with its word, and does not go on in the next one: write "
                                    "`read PATH` again");
+
         for (size_t i = 0; i < COUNT(helps); i++)
                 names[i] = helps[i].word;
+
         hint_nearest(e, word, names, COUNT(names));
         if (!e->hint[0])
                 (void) err_hint(e,
                                 "each line opens a door: read, edit, write, run, env, net, sock, in or out; "
                                 "`man cordon.policy` has all words");
+
         return -1;
 }
 
@@ -111,6 +115,7 @@ static int read_until(struct reader *r)
                 }
                 r->n = i;
         }
+
         return 0;
 }
 
@@ -119,11 +124,14 @@ int words_read(struct policy *p, const struct token *tok, size_t n, struct err *
         int w = tok->quoted ? -1 : word_find(tok->text);
         if (w < 0)
                 return unknown_word(tok->text, &tok->at, e);
+
         struct reader r = { .p = p, .word = &helps[w], .tok = tok, .n = n, .i = 1, .at = tok->at, .e = e };
         if ((handlers[w].flags & DOOR) && read_until(&r) < 0)
                 return -1;
+
         if (handlers[w].parse(&r) < 0)
                 return -1;
+
         return reader_end(&r);
 }
 
@@ -138,8 +146,10 @@ static int one_token(struct policy *p, int w, const char *arg, struct tokens *t,
         size_t n = strlen(arg);
         if (n > POLICY_MAX_LINE)
                 return fail_at(e, &at, "longer than %d bytes", POLICY_MAX_LINE);
+
         if (lex_check(&x, span_of(arg, n), at) < 0)
                 return -1;
+
         bool run = handlers[w].parse == line_run,
              optional = n > 1 && arg[n - 1] == '?' && handlers[w].parse != line_env;
         struct token k = { .at = at, .quoted = !run || strcmp(arg, "any") != 0, .optional = optional };
@@ -156,13 +166,16 @@ static int read_flag(struct policy *p, const char *word, const char *arg, struct
         int w = word_find(word);
         if (!name || !k.text || tokens_add(t, &k) < 0)
                 return fail_memory(e);
+
         if (w < 0)
                 return unknown_word(word, &k.at, e);
+
         struct lexer x = { .mem = &p->mem, .file = name, .out = t, .e = e };
         int r = (handlers[w].flags & ONE_TOKEN) ? one_token(p, w, arg, t, e)
                                                 : lex_line(&x, span_str(arg), k.at);
         for (size_t i = 0; r == 0 && i < t->n; i++)
                 t->v[i].at.column = 0;
+
         return r < 0 ? -1 : words_read(p, t->v, t->n, e);
 }
 
@@ -172,9 +185,11 @@ int policy_add_flag(struct policy *p, const char *word, const char *arg, struct 
         struct policy *own = policy_new();
         if (!own)
                 return fail_memory(e);
+
         int r = read_flag(own, word, arg, &t, e);
         if (r == 0)
                 r = policy_absorb(p, own, e);
+
         free(t.v);
         policy_free(own);
         return r;

@@ -11,6 +11,7 @@ void policy_free(struct policy *p)
 {
         if (!p)
                 return;
+
         free(p->doors);
         free(p->uses);
         free(p->expects);
@@ -27,11 +28,14 @@ static int absorb_text(struct text_line *to, const struct text_line *from, const
         char first[256];
         if (!from->text)
                 return 0;
+
         if (to->text && is_flag(&to->at) == is_flag(&from->at) && strcmp(to->text, from->text) != 0)
                 return fail_at(e, &from->at, "`%s` is stated twice, at %s first", word,
                                policy_place(&to->at, first, sizeof first));
+
         if (!to->text || is_flag(&from->at))
                 *to = *from;
+
         return 0;
 }
 
@@ -41,9 +45,11 @@ static int absorb_wall(struct wall_line *to, const struct wall_line *from, struc
         char first[256];
         if (!from->stated)
                 return 0;
+
         if (to->stated && (to->kind != from->kind || to->without != from->without))
                 return fail_at(e, &from->at, "`wall` is stated twice and differs from %s",
                                policy_place(&to->at, first, sizeof first));
+
         *to = *from;
         return 0;
 }
@@ -66,6 +72,7 @@ static int absorb_limits(struct policy *p, const struct policy *from, struct err
                 p->limits.stated[k] = true;
                 p->limit_at[k] = *at;
         }
+
         return 0;
 }
 
@@ -102,16 +109,20 @@ int policy_absorb(struct policy *p, struct policy *from, struct err *e)
             absorb_text(&trial.doc, &from->doc, "doc", e) < 0 ||
             absorb_wall(&trial.wall, &from->wall, e) < 0 || absorb_limits(&trial, from, e) < 0)
                 return -1;
+
         if (p->n_doors + from->n_doors > POLICY_MAX_DOORS)
                 return err_set(e, ERR_POLICY, 0, "more than %d doors", POLICY_MAX_DOORS);
+
         if (absorb_room(p, from) < 0)
                 return fail_memory(e);
+
         p->box = trial.box;
         p->doc = trial.doc;
         p->wall = trial.wall;
         p->limits = trial.limits;
         if (!p->local)
                 p->local_at = from->local_at;
+
         p->local |= from->local;
         memcpy(p->limit_at, trial.limit_at, sizeof p->limit_at);
         p->file = p->file ? p->file : from->file;

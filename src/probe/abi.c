@@ -20,12 +20,14 @@ static int by_death(struct probe_result *r, int status, const char *what)
 {
         if (status == -1)
                 return cannot_tell(r, "no process for it");
+
         if (WIFSIGNALED(status) &&
             (WTERMSIG(status) == SIGSYS || WTERMSIG(status) == SIGSEGV || WTERMSIG(status) == SIGILL)) {
                 if (WTERMSIG(status) != SIGSYS)
                         return held(r, "%s: this kernel has no such ABI (signal %d)", what, WTERMSIG(status));
                 return held(r, "%s: killed by SIGSYS", what);
         }
+
         return escaped(r, "%s came back (status 0x%x): the other ABI is open", what, (unsigned) status);
 }
 
@@ -111,6 +113,7 @@ static size_t arm_program(unsigned char *p, unsigned nr)
                 32,   0,   1,   0,    0, 0,    0, 0,  0, 0,    1, 0, 0, 0, 0, 0, 0, 0, 0,    0,  1,
                 0,    0,   0,   1,    0, 0x80, 0, 0,  0, 0x80, 0, 0, 0, 5, 0, 0, 0, 0, 0x10, 0,  0,
         };
+
         const uint32_t code[] = { 0xe3a07000u | (nr & 0xff),
                                   0xe3877c00u | (nr >> 8 & 0xff),
                                   0xef000000u,
@@ -136,12 +139,14 @@ static int arm(struct probe_result *r, unsigned nr, const char *what)
         AUTO_FD(fd, make_file(path, "arm", 0700));
         if (fd < 0)
                 return refused(r, "writing a foreign program");
+
         bool written = fd_write_all(fd, program, arm_program(program, nr)) == 0;
         fd_close(&fd);
         int status = written ? child_status(run_program, path) : -1;
         (void) unlink(path);
         if (status != -1 && WIFEXITED(status) && WEXITSTATUS(status) > 107)
                 return held(r, "%s: exec was refused (errno %d)", what, WEXITSTATUS(status) - 100);
+
         return by_death(r, status, what);
 }
 

@@ -71,6 +71,7 @@ static int lock_shared(struct probe_result *r)
                         return escaped(r, "an exclusive lock on %s, which all boxes and the host share",
                                        paths[i]);
         }
+
         return refused(r, "flock of shared program files");
 }
 
@@ -88,12 +89,15 @@ static int lease_shared(struct probe_result *r)
         AUTO_FD(fd, open("/proc/self/exe", O_RDONLY | O_CLOEXEC));
         if (fd < 0)
                 return refused(r, "open /proc/self/exe");
+
         struct {
                 uint32_t flags;
                 uint16_t type, pad;
         } delegation = { .type = F_RDLCK };
+
         if (fcntl(fd, 1024 + 16 /* F_SETDELEG */, &delegation) == 0)
                 return escaped(r, "a delegation of a shared program file");
+
         return by_reply(r, fcntl(fd, F_SETLEASE, F_RDLCK), "a lease on a shared program file");
 }
 
@@ -112,9 +116,11 @@ static int inotify_shared(struct probe_result *r)
         AUTO_FD(fd, inotify_init1(IN_CLOEXEC | IN_NONBLOCK));
         if (fd < 0)
                 return refused(r, "inotify_init1");
+
         for (size_t i = 0; i < sizeof paths / sizeof *paths; i++)
                 if (inotify_add_watch(fd, paths[i], IN_OPEN | IN_ACCESS) >= 0)
                         return escaped(r, "inotify watches %s, which all boxes and the host share", paths[i]);
+
         return refused(r, "inotify_add_watch on shared files");
 }
 
@@ -157,11 +163,14 @@ static int abstract_bind(struct probe_result *r)
         AUTO_FD(fd, socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
         if (fd < 0)
                 return refused(r, "socket(AF_UNIX)");
+
         memcpy(own.sun_path + 1, r->world->abstract, n);
+
         /* The host holds this very name: two holders mean two namespaces. */
         if (bind(fd, (struct sockaddr *) &own, (socklen_t) (sizeof own.sun_family + 1 + n)) < 0)
                 return errno == EADDRINUSE ? escaped(r, "the host's abstract name is in use here, too")
                                            : refused(r, "bind");
+
         return held(r, "the host's abstract name is free here");
 }
 

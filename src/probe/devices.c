@@ -63,9 +63,11 @@ static int make_node(struct probe_result *r, mode_t type, unsigned major, unsign
         AUTO_FD(fd, make_file(path, "node", 0600));
         if (fd < 0)
                 return refused(r, "finding a place for the node");
+
         (void) unlink(path);
         if (mknod(path, type | 0666, makedev(major, minor)) < 0)
                 return refused(r, what);
+
         AUTO_FD(node, open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK));
         int o = node >= 0 ? escaped(r, "%s made a node that opens", what)
                           : escaped(r, "%s made a node", what);
@@ -89,10 +91,12 @@ static int node_at(struct probe_result *r)
         AUTO_FD(fd, make_file(path, "node", 0600));
         if (fd < 0)
                 return refused(r, "finding a place for the node");
+
         (void) unlink(path);
         long reply = syscall(SYS_mknodat, AT_FDCWD, path, 0xffff0000u | S_IFBLK | 0600, makedev(254, 0));
         if (reply == 0)
                 (void) unlink(path);
+
         return by_reply(r, reply, "mknodat with high bits");
 }
 
@@ -104,6 +108,7 @@ static int node_by_rename(struct probe_result *r)
         AUTO_FD(fd, make_file(from, "whiteout", 0600));
         if (fd < 0)
                 return refused(r, "making a file to move");
+
         (void) snprintf(to, sizeof to, "%s.moved", from);
         long reply = syscall(SYS_renameat2, AT_FDCWD, from, AT_FDCWD, to, 4 /* RENAME_WHITEOUT */);
         int sys = errno;
@@ -113,6 +118,7 @@ static int node_by_rename(struct probe_result *r)
         errno = sys;
         if (node)
                 return escaped(r, "renameat2(RENAME_WHITEOUT) left a character device");
+
         return by_reply(r, reply, "renameat2(RENAME_WHITEOUT)");
 }
 
@@ -122,6 +128,7 @@ static int known_only(struct probe_result *r)
         DIR *d = opendir("/dev");
         if (!d)
                 return refused(r, "opendir /dev");
+
         for (struct dirent *e; (e = readdir(d));) {
                 static const char *const own[] = {
                         "null", "zero", "full", "random", "urandom", "tty", "ptmx"
@@ -137,6 +144,7 @@ static int known_only(struct probe_result *r)
                 (void) closedir(d);
                 return escaped(r, "%.100s is a device", path);
         }
+
         (void) closedir(d);
         return held(r, "no device but the known");
 }

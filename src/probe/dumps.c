@@ -37,11 +37,14 @@ static int core_file(struct probe_result *r)
         const char *dir = writable_dir();
         if (!dir || chdir(dir) < 0)
                 return refused(r, "finding a writable place");
+
         int status = child_status(crash, NULL);
         if (status == -1 || !WIFSIGNALED(status))
                 return cannot_tell(r, "nothing crashed");
+
         if (WCOREDUMP(status))
                 return escaped(r, "the kernel dumped the memory of a process");
+
         return held(r, "crashed, and nothing was dumped");
 }
 
@@ -53,14 +56,19 @@ static int core_program(struct probe_result *r)
         struct rlimit now;
         if (getrlimit(RLIMIT_CORE, &now) < 0)
                 return refused(r, "getrlimit");
+
         if (r->world->core_pipe == PROBE_CORE_SOCKET)
                 return cannot_tell(r, "this host's core_pattern is a socket, which no limit closes");
+
         if (now.rlim_cur == 1 && now.rlim_max == 1)
                 return held(r, "the limit is 1, by which the kernel starts no program");
+
         if (r->world->core_pipe != PROBE_CORE_PROGRAM)
                 return held(r, "this host's core_pattern starts no program");
+
         if (prctl(PR_GET_DUMPABLE, 0, 0, 0, 0) == 0 && prctl(PR_SET_DUMPABLE, 1, 0, 0, 0) < 0)
                 return refused(r, "becoming dumpable");
+
         return escaped(r, "the limit is %llu: a crash starts the host's core program as root",
                        (unsigned long long) now.rlim_cur);
 }

@@ -23,6 +23,7 @@ size_t probe_tiny_program(unsigned char *buf, size_t cap)
         enum { MACHINE = EM_AARCH64 };
 #endif
         const uint64_t base = 0x400000, at = sizeof(Elf64_Ehdr) + sizeof(Elf64_Phdr);
+
         Elf64_Ehdr e = { .e_ident = { 0x7f, 'E', 'L', 'F', ELFCLASS64, ELFDATA2LSB, EV_CURRENT },
                          .e_type = ET_EXEC,
                          .e_machine = MACHINE,
@@ -41,6 +42,7 @@ size_t probe_tiny_program(unsigned char *buf, size_t cap)
                          .p_align = 4096 };
         if (cap < at + sizeof code)
                 return 0;
+
         memcpy(buf, &e, sizeof e);
         memcpy(buf + sizeof e, &p, sizeof p);
         memcpy(buf + at, code, sizeof code);
@@ -80,6 +82,7 @@ static int written_file(struct probe_result *r)
         AUTO_FD(fd, write_program(path, "run"));
         if (fd < 0)
                 return refused(r, "writing a program");
+
         fd_close(&fd); /* or the kernel says ETXTBSY */
         before_exec(r, path);
         (void) execve(path, no_words, no_words + 1);
@@ -92,6 +95,7 @@ static int written_by_descriptor(struct probe_result *r)
         AUTO_FD(fd, write_program(path, "runfd"));
         if (fd < 0)
                 return refused(r, "writing a program");
+
         fd_close(&fd);
         AUTO_FD(again, open(path, O_RDONLY | O_CLOEXEC));
         before_exec(r, path);
@@ -108,12 +112,15 @@ static int by_loader(struct probe_result *r)
         AUTO_FD(fd, write_program(path, "loaded"));
         if (fd < 0)
                 return refused(r, "writing a program");
+
         fd_close(&fd);
+
         /* The map is the loader's way in. If that is shut, handing it the file is too. */
         AUTO_FD(again, open(path, O_RDONLY | O_CLOEXEC));
         void *p = mmap(NULL, 4096, PROT_READ | PROT_EXEC, MAP_PRIVATE, again, 0);
         if (p == MAP_FAILED)
                 return after_exec(r, path, "mapping a written file for execution");
+
         (void) loaders;
         (void) unlink(path);
         return escaped(r, "a written file was mapped for execution: ld.so would run it");
@@ -125,10 +132,12 @@ static int map_then_protect(struct probe_result *r)
         AUTO_FD(fd, write_program(path, "protected"));
         if (fd < 0)
                 return refused(r, "writing a program");
+
         void *p = mmap(NULL, 4096, PROT_READ, MAP_PRIVATE, fd, 0);
         (void) unlink(path);
         if (p == MAP_FAILED)
                 return refused(r, "mmap of a written file");
+
         return by_reply(r, mprotect(p, 4096, PROT_READ | PROT_EXEC),
                         "mprotect of a written file for execution");
 }
@@ -139,6 +148,7 @@ static int try_script(struct probe_result *r, const char *name, const char *text
         AUTO_FD(fd, make_file(path, name, 0700));
         if (fd < 0)
                 return refused(r, "writing a script");
+
         (void) !write(fd, text, strlen(text));
         fd_close(&fd);
         before_exec(r, path);
@@ -162,6 +172,7 @@ static int filled_memfd(struct probe_result *r, unsigned flags)
         int fd = (int) syscall(SYS_memfd_create, "probe", flags);
         if (fd < 0)
                 return (void) refused(r, "memfd_create"), -1;
+
         (void) fchmod(fd, 0700);
         (void) fd_write_all(fd, program, probe_tiny_program(program, sizeof program));
         return fd;
@@ -188,9 +199,11 @@ static int memfd_huge_mode(struct probe_result *r, unsigned flags)
         struct stat st;
         if (fd < 0)
                 return refused(r, "memfd_create(MFD_HUGETLB)");
+
         (void) fchmod(fd, 0700);
         if (fstat(fd, &st) == 0 && (st.st_mode & 0111))
                 return escaped(r, "a memory file of huge pages became executable by its mode");
+
         errno = EPERM;
         return refused(r, "fchmod of a memory file of huge pages");
 }
@@ -207,6 +220,7 @@ static int memfd_by_proc(struct probe_result *r)
         AUTO_FD(fd, filled_memfd(r, 0));
         if (fd < 0)
                 return (int) r->outcome;
+
         (void) snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
         (void) escaped(r, "a memory file was run through /proc");
         (void) execve(path, no_words, no_words + 1);
@@ -218,11 +232,14 @@ static int memfd_map(struct probe_result *r)
         AUTO_FD(fd, filled_memfd(r, 0x8 /* MFD_NOEXEC_SEAL */));
         if (fd < 0)
                 return (int) r->outcome;
+
         if (fchmod(fd, 0700) == 0)
                 return escaped(r, "a memory file's mode became executable");
+
         void *at = mmap(NULL, 4096, PROT_READ | PROT_EXEC, MAP_PRIVATE, fd, 0);
         if (at != MAP_FAILED)
                 return escaped(r, "a memory file was mapped for execution: ld.so would run it");
+
         return refused(r, "fchmod and mmap of a memory file");
 }
 
@@ -235,6 +252,7 @@ static int unnamed_file(struct probe_result *r)
         AUTO_FD(fd, dir ? open(dir, O_TMPFILE | O_RDWR | O_CLOEXEC, 0700) : -1);
         if (fd < 0)
                 return refused(r, "open with O_TMPFILE");
+
         (void) fd_write_all(fd, program, probe_tiny_program(program, sizeof program));
         (void) snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
         AUTO_FD(again, open(path, O_RDONLY | O_CLOEXEC));

@@ -26,9 +26,11 @@ static int open_through_link(struct probe_result *r, const char *target)
         AUTO_FD(fd, make_file(path, "link", 0600));
         if (fd < 0)
                 return refused(r, "making a place for the link");
+
         (void) unlink(path);
         if (symlink(target, path) < 0)
                 return refused(r, "symlink");
+
         int o = by_open(r, path, O_RDONLY);
         (void) unlink(path);
         return o;
@@ -94,6 +96,7 @@ static int proc_fds(struct probe_result *r)
                 if (by_open(r, path, O_RDONLY) == PROBE_ESCAPED)
                         return PROBE_ESCAPED;
         }
+
         return PROBE_HELD;
 }
 
@@ -104,6 +107,7 @@ static int proc_map_files(struct probe_result *r)
         AUTO_FD(fd, open("/proc/1/map_files", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
         if (fd >= 0)
                 return escaped(r, "the mapped files of pid 1 can be listed");
+
         (void) path;
         return refused(r, "open /proc/1/map_files");
 }
@@ -122,6 +126,7 @@ static int descriptors_leaked(struct probe_result *r)
                         continue; /* an `in` or `out` handle of the policy */
                 return escaped(r, "descriptor %d is open: %s", fd, target);
         }
+
         return held(r, "no descriptor above 2 but handles");
 }
 
@@ -150,23 +155,28 @@ static int descriptor_cwd(struct probe_result *r)
                 if (chdir(path) == 0)
                         return escaped(r, "chdir %s led somewhere", path);
         }
+
         return refused(r, "chdir /proc/self/fd/3..63");
 }
 
 static int cwd_reachable(struct probe_result *r)
 {
         char cwd[PATH_MAX];
+
         /* The raw call: libc's hides what is unreachable. */
         long n = syscall(SYS_getcwd, cwd, sizeof cwd);
         if (n <= 0)
                 return refused(r, "getcwd");
+
         if (cwd[0] != '/')
                 return escaped(r, "the working directory lies outside the root: %.150s", cwd);
+
         AUTO_FD(up, open("../../../../../../../..", O_PATH | O_CLOEXEC));
         struct stat top, root;
         if (up >= 0 && fstat(up, &top) == 0 && stat("/", &root) == 0 &&
             (top.st_ino != root.st_ino || top.st_dev != root.st_dev))
                 return escaped(r, "the way up from the working directory does not end at the root");
+
         return held(r, "the way up from %.100s ends at the box's root", cwd);
 }
 
@@ -196,6 +206,7 @@ static int handle_of_root(struct probe_result *r)
                 if (fd >= 0)
                         return escaped(r, "open_by_handle_at opened inode %u", roots[i]);
         }
+
         return refused(r, "open_by_handle_at");
 }
 
@@ -205,10 +216,12 @@ static int hard_link_out(struct probe_result *r)
         AUTO_FD(fd, make_file(path, "hard", 0600));
         if (fd < 0)
                 return refused(r, "making a place for the link");
+
         (void) unlink(path);
         long reply = link(canary(r, "secret"), path);
         if (reply == 0)
                 (void) unlink(path);
+
         return by_reply(r, reply, "link to the canary");
 }
 
@@ -219,6 +232,7 @@ static int hard_link_door(struct probe_result *r)
         AUTO_FD(fd, make_file(path, "hard", 0600));
         if (fd < 0)
                 return refused(r, "making a place for the link");
+
         (void) unlink(path);
         static const char *const files[] = { "/etc/passwd", "/usr/bin/env", "/proc/self/exe" };
         for (size_t i = 0; i < sizeof files / sizeof *files; i++)
@@ -226,6 +240,7 @@ static int hard_link_door(struct probe_result *r)
                         (void) unlink(path);
                         return escaped(r, "%s was linked into a writable place", files[i]);
                 }
+
         return refused(r, "linkat");
 }
 
@@ -235,6 +250,7 @@ static int rename_out(struct probe_result *r)
         AUTO_FD(fd, make_file(path, "move", 0600));
         if (fd < 0)
                 return refused(r, "making a file to move");
+
         long reply = rename(path, canary(r, "moved"));
         int sys = errno;
         (void) unlink(path);

@@ -29,6 +29,7 @@ static int create_in(struct probe_result *r, const char *dir)
         int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
         if (fd < 0)
                 return refused(r, dir);
+
         (void) close(fd);
         (void) unlink(path);
         (void) snprintf(r->effect, sizeof r->effect, "write %s", dir);
@@ -43,6 +44,7 @@ static int create_system(struct probe_result *r)
         for (size_t i = 0; i < sizeof dirs / sizeof *dirs; i++)
                 if (create_in(r, dirs[i]) == PROBE_ESCAPED)
                         return PROBE_ESCAPED;
+
         return PROBE_HELD;
 }
 
@@ -61,10 +63,12 @@ static int overwrite_exes(struct probe_result *r)
         enum { PIDS = 400 };
         static char names[PIDS][24];
         const char *paths[PIDS] = { "/proc/self/exe" };
+
         for (int pid = 1; pid < PIDS; pid++) {
                 (void) snprintf(names[pid], sizeof names[pid], "/proc/%d/exe", pid);
                 paths[pid] = names[pid];
         }
+
         return by_write_opens(r, paths, PIDS);
 }
 
@@ -82,8 +86,10 @@ static int truncate_self(struct probe_result *r)
         const char *self = r->world->self;
         if (!self[0] || stat(self, &st) < 0)
                 return refused(r, "stat of the prober's own file");
+
         if (truncate(self, st.st_size) == 0)
                 return escaped(r, "%.150s could be truncated", self);
+
         return refused(r, "truncate of the prober's own file");
 }
 
@@ -93,9 +99,11 @@ static int rename_self(struct probe_result *r)
         const char *self = r->world->self;
         if (!self[0])
                 return cannot_tell(r, "the prober does not know its own file");
+
         (void) snprintf(away, sizeof away, "%s.moved", self);
         if (rename(self, away) < 0)
                 return refused(r, "rename of the prober's own file");
+
         (void) rename(away, self);
         (void) snprintf(r->effect, sizeof r->effect, "write %s", self);
         return escaped(r, "%.150s could be moved aside", self);
@@ -108,9 +116,11 @@ static int map_readonly(struct probe_result *r)
         AUTO_FD(fd, open("/proc/self/exe", O_RDONLY | O_CLOEXEC));
         if (fd < 0)
                 return refused(r, "open /proc/self/exe");
+
         void *p = mmap(NULL, 4096, PROT_READ, MAP_SHARED, fd, 0);
         if (p == MAP_FAILED)
                 return refused(r, "mmap");
+
         return by_reply(r, mprotect(p, 4096, PROT_READ | PROT_WRITE),
                         "mprotect of a shared read-only mapping");
 }
@@ -123,22 +133,28 @@ static int splice_readonly(struct probe_result *r)
         AUTO_FD(fd, open("/proc/self/exe", O_RDONLY | O_CLOEXEC));
         if (fd < 0 || pipe2(ends, O_CLOEXEC) < 0)
                 return refused(r, "opening /proc/self/exe");
+
         char fill[4096] = { 0 };
         for (int i = 0; i < 16; i++) /* every slot of the ring is used once, so that its flags are stale */
                 (void) !write(ends[1], fill, sizeof fill);
+
         for (int i = 0; i < 16; i++)
                 (void) !read(ends[0], fill, sizeof fill);
+
         loff_t at = 3;
         if (pread(fd, before, sizeof before, 4) != sizeof before)
                 return cannot_tell(r, "the program file cannot be read");
+
         if (splice(fd, &at, ends[1], NULL, 1, 0) != 1)
                 return refused(r, "splice");
+
         (void) !write(ends[1], before,
                       1); /* the byte that is there already, off by none: harmless either way */
         char flipped = (char) ~before[0];
         (void) !write(ends[1], &flipped, 1);
         if (pread(fd, after, sizeof after, 4) == sizeof after && memcmp(before, after, sizeof after) != 0)
                 return escaped(r, "the page cache of a read-only file changed");
+
         return held(r, "the page cache of the file is unchanged");
 }
 
@@ -153,11 +169,13 @@ static int replace_null(struct probe_result *r)
 {
         if (!null_is_null())
                 return cannot_tell(r, "/dev/null is no device here");
+
         int a = unlink("/dev/null"), sys = errno;
         int b = rename("/dev/null", "/dev/nul");
         int c = symlink("/proc/self/mem", "/dev/null.link");
         if (a == 0 || b == 0 || c == 0 || !null_is_null())
                 return escaped(r, "/dev could be changed");
+
         errno = sys;
         return refused(r, "unlink /dev/null");
 }
@@ -180,6 +198,7 @@ static int rename_parents(struct probe_result *r)
                         return escaped(r, "%s was moved away", parents[i]);
                 }
         }
+
         return refused(r, "rename of /usr, /etc, /home, /tmp ...");
 }
 
@@ -194,6 +213,7 @@ static int existence(struct probe_result *r)
                         (void) snprintf(r->effect, sizeof r->effect, "read %s", names[i]);
                         return escaped(r, "%s exists, as stat tells", names[i]);
                 }
+
         return refused(r, "stat of /root, /boot, /sys, /run ...");
 }
 
@@ -204,6 +224,7 @@ static bool leads_to_mount(const char *name)
         char below[300], itself[300];
         AUTO_FD(fd, open("/proc/self/mountinfo", O_RDONLY | O_CLOEXEC));
         ssize_t n = fd < 0 ? 0 : fd_read_all(fd, text, sizeof text - 1);
+
         text[n > 0 ? n : 0] = '\0';
         (void) snprintf(below, sizeof below, " /%s/", name);
         (void) snprintf(itself, sizeof itself, " /%s ", name);
@@ -229,6 +250,7 @@ static int list_root(struct probe_result *r)
         DIR *d = opendir("/");
         if (!d)
                 return refused(r, "opendir /");
+
         for (struct dirent *e; (e = readdir(d));) {
                 if (is_own_name(e->d_name))
                         continue;
@@ -236,6 +258,7 @@ static int list_root(struct probe_result *r)
                 (void) closedir(d);
                 return escaped(r, "/ lists %.100s", r->effect + 5);
         }
+
         (void) closedir(d);
         return held(r, "/ lists only the box's own names and doors");
 }

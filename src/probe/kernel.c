@@ -214,9 +214,11 @@ static int old_calls(struct probe_result *r)
                 { 447, "memfd_secret" },    { 451, "cachestat" },
                 { 470, "listns" },
         };
+
         for (size_t i = 0; i < sizeof calls / sizeof *calls; i++)
                 if (by_reach(r, syscall(calls[i].nr, 0, 0, 0, 0, 0, 0), calls[i].name, 0) == PROBE_ESCAPED)
                         return PROBE_ESCAPED;
+
         return PROBE_HELD;
 }
 

@@ -151,6 +151,7 @@ static int gap_exec(struct probe_result *r)
         AUTO_FD(fd, open(canary(r, "program"), O_PATH | O_CLOEXEC));
         if (fd < 0)
                 return refused(r, "open with O_PATH outside");
+
         char *const argv[] = { (char[]){ "x" }, NULL };
         (void) snprintf(r->effect, sizeof r->effect, "run %s", canary(r, "program"));
         (void) escaped(r,

@@ -34,6 +34,7 @@ static int raise_each(struct probe_result *r)
                 if (syscall(SYS_prlimit64, 0, which[i], &more, NULL) == 0)
                         return escaped(r, "limit %d was raised", which[i]);
         }
+
         return refused(r, "raising nine limits");
 }
 
@@ -74,6 +75,7 @@ static int deadline(struct probe_result *r)
                 uint32_t priority;
                 uint64_t runtime, deadline, period;
         } a = { sizeof a, 6 /* SCHED_DEADLINE */, 0, 0, 0, 1000000, 10000000, 10000000 };
+
         return by_reply(r, syscall(SYS_sched_setattr, 0, &a, 0), "deadline scheduling");
 }
 
@@ -188,6 +190,7 @@ static int many_queues(struct probe_result *r)
         char name[32];
         struct mq_attr a = { .mq_maxmsg = 10, .mq_msgsize = 8192 };
         long made = 0, fd = 0;
+
         for (; made < QUEUES && fd >= 0; made++) {
                 (void) snprintf(name, sizeof name, "cordon-%ld", made);
                 fd = syscall(SYS_mq_open, name, O_CREAT | O_EXCL | O_RDWR, 0600, &a);
@@ -195,10 +198,12 @@ static int many_queues(struct probe_result *r)
                 if (fd >= 0)
                         (void) close((int) fd);
         }
+
         for (long i = 0; i < made; i++) {
                 (void) snprintf(name, sizeof name, "cordon-%ld", i);
                 (void) syscall(SYS_mq_unlink, name);
         }
+
         return fd >= 0 ? escaped(r, "%d message queues", QUEUES)
                        : held(r, "message queue %ld: %s", made, errno_name(r->sys));
 }
@@ -208,15 +213,18 @@ static int page_cache(struct probe_result *r)
         struct {
                 uint64_t off, len;
         } range = { 0, 4096 };
+
         uint64_t found[5];
         AUTO_FD(fd, open(r->world->self[0] ? r->world->self : "/proc/self/exe", O_RDONLY | O_CLOEXEC));
         if (fd < 0)
                 return refused(r, "open");
+
         /* It answers in both cases: bytes, or EAGAIN when they would have to be read first. */
         char byte;
         struct iovec to = { &byte, 1 };
         if (syscall(SYS_preadv2, fd, &to, 1, 0, 0, 8 /* RWF_NOWAIT */) >= 0 || errno == EAGAIN)
                 return escaped(r, "preadv2(RWF_NOWAIT) tells what the page cache has");
+
         return by_reply(r, syscall(CACHESTAT, fd, &range, found, 0), "cachestat");
 }
 

@@ -142,6 +142,7 @@ static int made_is_ours(struct probe_result *r, const char *path, const char *ow
         ssize_t n = fd < 0 ? -1 : read(fd, text, sizeof text - 1);
         if (n < 0)
                 return refused(r, path);
+
         text[n] = '\0';
         return strstr(text, own) ? held(r, "%s is one that was made for the box", path)
                                  : escaped(r, "%s is the kernel's", path);
@@ -175,6 +176,7 @@ static int kernel_facts(struct probe_result *r)
                 "/proc/slabinfo",        "/proc/iomem",       "/proc/ioports", "/proc/latency_stats",
                 "/proc/bus/pci/devices", "/proc/partitions",  "/proc/swaps",   "/proc/diskstats"
         };
+
         return read_each(r, paths, COUNT(paths));
 }
 
@@ -201,6 +203,7 @@ static int sys_tree(struct probe_result *r)
         for (size_t i = 0; i < COUNT(paths); i++) /* the way to the box's own files is not the kernel's */
                 if (!is_way(paths[i]) && by_open(r, paths[i], O_RDONLY) == PROBE_ESCAPED)
                         return PROBE_ESCAPED;
+
         return PROBE_HELD;
 }
 
@@ -215,6 +218,7 @@ static int release_mount(struct probe_result *r)
                         (void) syscall(SYS_umount2, "/tmp", 2);
                         return escaped(r, "the control groups of %s were mounted", controllers[i]);
                 }
+
         return refused(r, "mount of each v1 hierarchy");
 }
 
@@ -234,6 +238,7 @@ static int release_files(struct probe_result *r)
                 "/sys/fs/cgroup/cgroup.procs",       "/sys/fs/cgroup/unified/cgroup.procs",
                 "/sys/fs/cgroup/memory/tasks"
         };
+
         return by_write_opens(r, paths, COUNT(paths));
 }
 
@@ -244,10 +249,12 @@ static int group_mounts(struct probe_result *r)
         AUTO_FD(fd, open("/proc/self/mountinfo", O_RDONLY | O_CLOEXEC));
         if (fd < 0)
                 return refused(r, "open /proc/self/mountinfo");
+
         ssize_t n = fd_read_all(fd, text, sizeof text - 1);
         text[n > 0 ? n : 0] = '\0';
         if (strstr(text, " - cgroup"))
                 return escaped(r, "a mount of control groups is in view");
+
         return held(r, "no mount of control groups is in view");
 }
 
@@ -257,6 +264,7 @@ static int group_path(struct probe_result *r)
         AUTO_FD(fd, open("/proc/self/cgroup", O_RDONLY | O_CLOEXEC));
         if (fd < 0)
                 return refused(r, "open /proc/self/cgroup");
+
         ssize_t n = fd_read_all(fd, text, sizeof text - 1);
         text[n > 0 ? n : 0] = '\0';
         for (char *save = NULL, *line = strtok_r(text, "\n", &save); line;
@@ -265,6 +273,7 @@ static int group_path(struct probe_result *r)
                 if (path && strstr(path, "cordon"))
                         return escaped(r, "the path of the box's control group is visible: %.120s", path + 1);
         }
+
         return held(r, "no path of the host's control groups is visible");
 }
 

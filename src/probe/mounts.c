@@ -56,9 +56,11 @@ static int mount_nested_proc(struct probe_result *r)
 {
         if (unshare(CLONE_NEWUSER | CLONE_NEWNS | CLONE_NEWPID) < 0)
                 return refused(r, "unshare of user, mount and pid namespaces");
+
         int status = child_status(mount_own_proc, NULL);
         if (!WIFEXITED(status))
                 return cannot_tell(r, "no child in the new pid namespace");
+
         errno = WEXITSTATUS(status);
         return by_reply(r, status == 0 ? 0 : -1, "mount of a proc in a nested pid namespace");
 }
@@ -77,11 +79,13 @@ static int mount_devices(struct probe_result *r)
                 "devtmpfs", "debugfs",     "tracefs", "securityfs", "bpf",
                 "configfs", "binfmt_misc", "mqueue",  "devpts",     "hugetlbfs"
         };
+
         for (size_t i = 0; i < sizeof types / sizeof *types; i++)
                 if (do_mount("none", "/tmp", types[i], 0, NULL) == 0) {
                         (void) syscall(SYS_umount2, "/tmp", DETACH);
                         return escaped(r, "%s was mounted", types[i]);
                 }
+
         return refused(r, "mount of devtmpfs, debugfs, tracefs ...");
 }
 
@@ -206,9 +210,11 @@ static int chroot_classic(struct probe_result *r)
         AUTO_FD(above, open("/", O_PATH | O_DIRECTORY | O_CLOEXEC));
         if (chroot("/tmp") < 0)
                 return refused(r, "chroot");
+
         (void) !fchdir(above);
         for (int i = 0; i < 64; i++)
                 (void) !chdir("..");
+
         struct stat st;
         const char *dir = canary(r, "secret");
         return escaped(r, "chroot succeeded%s", stat(dir + 1, &st) == 0 ? " and led out" : "");

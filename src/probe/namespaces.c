@@ -85,6 +85,7 @@ static int try_setns(struct probe_result *r, const char *name)
                 fd_close(&fd);
                 return by_reach(r, syscall(SYS_setns, -1, 0), call, 0);
         }
+
         return by_reply(r, syscall(SYS_setns, fd, 0), call);
 }
 

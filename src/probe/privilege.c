@@ -21,12 +21,15 @@ static int by_bits(struct probe_result *r, const char *path, long reply, const c
         struct stat st;
         int sys = errno;
         bool set = stat(path, &st) == 0 && (st.st_mode & 06000);
+
         (void) unlink(path);
         errno = sys;
         if (set)
                 return escaped(r, "%s left a file with setuid or setgid bits", call);
+
         if (reply < 0)
                 return refused(r, call);
+
         return held(r, "%s was answered, and the bits are not there", call);
 }
 
@@ -76,6 +79,7 @@ static int bits_by_open(struct probe_result *r)
         AUTO_FD(fd, make_file(path, "suid", 0700));
         if (fd < 0)
                 return refused(r, "making a file");
+
         (void) unlink(path);
         AUTO_FD(made, (int) syscall(SYS_openat, AT_FDCWD, path, O_WRONLY | O_CREAT | O_EXCL, 06755));
         return by_bits(r, path, made, "openat");
@@ -88,6 +92,7 @@ static int bits_by_openat2(struct probe_result *r)
         AUTO_FD(fd, make_file(path, "suid", 0700));
         if (fd < 0)
                 return refused(r, "making a file");
+
         (void) unlink(path);
         AUTO_FD(made, (int) syscall(437, AT_FDCWD, path, how, sizeof how));
         return by_bits(r, path, made, "openat2");
@@ -108,10 +113,12 @@ static int bits_by_tmpfile(struct probe_result *r)
         const char *dir = writable_dir();
         if (!dir)
                 return refused(r, "finding a writable place");
+
         AUTO_FD(fd, open(dir, O_TMPFILE | O_WRONLY | O_CLOEXEC, 06755));
         struct stat st;
         if (fd < 0)
                 return refused(r, "open with O_TMPFILE");
+
         return fstat(fd, &st) == 0 && (st.st_mode & 06000) ? escaped(r, "O_TMPFILE kept the setuid bit")
                                                            : held(r, "the bits are not there");
 }
@@ -123,6 +130,7 @@ static int bits_by_mkdir(struct probe_result *r)
         AUTO_FD(fd, make_file(path, "sgid", 0700));
         if (fd < 0)
                 return refused(r, "making a file");
+
         (void) unlink(path);
         long reply = mkdir(path, 06755);
         struct stat st;
@@ -145,9 +153,11 @@ static int no_caps(struct probe_result *r)
         struct __user_cap_data_struct d[2] = { { 0 } };
         if (syscall(SYS_capget, &head, d) < 0)
                 return refused(r, "capget");
+
         if (d[0].effective | d[1].effective | d[0].permitted | d[1].permitted | d[0].inheritable |
             d[1].inheritable)
                 return escaped(r, "capabilities are held: %x %x", d[0].effective, d[0].permitted);
+
         return held(r, "all three sets are empty");
 }
 
@@ -193,6 +203,7 @@ static int setuid_programs(struct probe_result *r)
                         if (stat(programs[i], &st) == 0 && (st.st_mode & S_ISUID))
                                 return escaped(r, "%s would run as another user", programs[i]);
                 }
+
         return held(r, "no_new_privs holds for every setuid program here");
 }
 
@@ -202,10 +213,12 @@ static int setuid_exec(struct probe_result *r)
         uid_t before = geteuid();
         if (setresuid(before, before, before) < 0)
                 return refused(r, "setresuid to itself");
+
         static const uid_t others[] = { 0, 1, 65534, 1001 };
         for (size_t i = 0; i < sizeof others / sizeof *others; i++)
                 if (others[i] != before && syscall(SYS_setresuid, others[i], others[i], others[i]) == 0)
                         return escaped(r, "the id became %u", others[i]);
+
         return refused(r, "setresuid to 0, 1, 1001, 65534");
 }
 
@@ -214,10 +227,12 @@ static int other_groups(struct probe_result *r)
         gid_t all[] = { 0, 4, 6, 42, 999 };
         if (setgroups(5, all) == 0)
                 return escaped(r, "groups were taken");
+
         int sys = errno;
         for (size_t i = 0; i < 5; i++)
                 if (all[i] != getegid() && setgid(all[i]) == 0)
                         return escaped(r, "the group became %u", all[i]);
+
         errno = sys;
         return refused(r, "setgroups");
 }
@@ -249,6 +264,7 @@ static int file_caps(struct probe_result *r)
         AUTO_FD(fd, make_file(path, "caps", 0700));
         if (fd < 0)
                 return refused(r, "making a file");
+
         long reply = fsetxattr(fd, "security.capability", caps, sizeof caps, 0);
         int o = by_reply(r, reply, "setxattr of file capabilities");
         (void) unlink(path);
@@ -261,6 +277,7 @@ static int trusted_attr(struct probe_result *r)
         AUTO_FD(fd, make_file(path, "trusted", 0700));
         if (fd < 0)
                 return refused(r, "making a file");
+
         int o = by_reply(r, fsetxattr(fd, "trusted.overlay.opaque", "y", 1, 0), "setxattr of trusted.*");
         (void) unlink(path);
         return o;
@@ -272,6 +289,7 @@ static int give_away(struct probe_result *r)
         AUTO_FD(fd, make_file(path, "chown", 0700));
         if (fd < 0)
                 return refused(r, "making a file");
+
         int o = by_reply(r, fchown(fd, geteuid() == 0 ? 1 : 0, (gid_t) -1), "fchown to another user");
         (void) unlink(path);
         return o;

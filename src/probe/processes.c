@@ -44,6 +44,7 @@ static int trace_child(struct probe_result *r)
         pid_t pid = sleeper();
         if (pid < 0)
                 return cannot_tell(r, "no process to trace");
+
         long reply = ptrace(PTRACE_SEIZE, pid, NULL, NULL);
         int o = by_reply(r, reply, "ptrace of a child");
         end_sleeper(pid);
@@ -72,6 +73,7 @@ static int vm_read(struct probe_result *r)
         pid_t pid = sleeper();
         struct iovec mine = { &byte, 1 }, its = { far, 1 };
         int o = by_reply(r, process_vm_readv(pid, &mine, 1, &its, 1, 0), "process_vm_readv of a child");
+
         end_sleeper(pid);
         return o;
 }
@@ -119,11 +121,13 @@ static int pidfd_namespaces(struct probe_result *r)
         AUTO_FD(pidfd, (int) syscall(SYS_pidfd_open, 1, 0));
         if (pidfd < 0)
                 return refused(r, "pidfd_open of pid 1");
+
         for (unsigned nr = 1; nr <= 10; nr++) {
                 AUTO_FD(ns, ioctl(pidfd, _IO(0xff, nr), 0));
                 if (ns >= 0)
                         return escaped(r, "a namespace of pid 1 was handed out by ioctl %u", nr);
         }
+
         return refused(r, "ioctl PIDFD_GET_*_NAMESPACE of pid 1");
 }
 
@@ -143,6 +147,7 @@ static int proc_shows(struct probe_result *r)
         DIR *d = opendir("/proc");
         if (!d)
                 return refused(r, "opendir /proc");
+
         for (struct dirent *e; (e = readdir(d));) {
                 long pid = strtol(e->d_name, NULL, 10);
                 /* All of ours descend from the prober, whose process group is this one's parent's or its own.
@@ -152,6 +157,7 @@ static int proc_shows(struct probe_result *r)
                 (void) closedir(d);
                 return escaped(r, "/proc shows process %ld, which is not ours", pid);
         }
+
         (void) closedir(d);
         return held(r, "/proc shows only the prober");
 }
@@ -165,6 +171,7 @@ static int signal_sweep(struct probe_result *r)
                 if (kill(pid, 0) == 0)
                         return escaped(r, "process %d, which is not ours, can be signalled", pid);
         }
+
         return refused(r, "kill(2..70000, 0)");
 }
 
@@ -199,10 +206,12 @@ static int signal_init(struct probe_result *r)
         int a = kill(1, SIGSTOP), sys = errno;
         const struct timespec t = { 0, 20000000 };
         (void) nanosleep(&t, NULL);
+
         /* A told call is answered by init only: an answer is a sign of life. */
         errno = sys;
         if (a == 0)
                 return held(r, "SIGSTOP to pid 1 was taken and dropped");
+
         return refused(r, "kill(1, SIGSTOP)");
 }
 
@@ -213,8 +222,10 @@ static int signal_owner(struct probe_result *r)
         int ends[2];
         if (pipe2(ends, O_CLOEXEC | O_NONBLOCK) < 0)
                 return cannot_tell(r, "no pipe");
+
         if (fcntl(ends[0], F_SETOWN, (pid_t) r->world->bystander) < 0)
                 return refused(r, "F_SETOWN to a process outside");
+
         (void) fcntl(ends[0], F_SETSIG, SIGURG);
         (void) fcntl(ends[0], F_SETFL, O_ASYNC | O_NONBLOCK);
         (void) !write(ends[1], "x", 1);

@@ -54,6 +54,7 @@ static int flipped_argument(struct probe_result *r)
         struct shared *s = share();
         if (!s)
                 return cannot_tell(r, "no memory");
+
         (void) snprintf(other, sizeof other, "%s", canary(r, "secret"));
         pid_t pid = flip(s, "/usr/lib/os-release", other);
         bool got = false;
@@ -61,9 +62,11 @@ static int flipped_argument(struct probe_result *r)
                 AUTO_FD(fd, open(s->path, O_RDONLY | O_CLOEXEC));
                 got = fd >= 0 && holds_mark(fd);
         }
+
         end(s, pid);
         if (got)
                 says_canary(r);
+
         return got ? escaped(r, "a path that flips led out") : held(r, "a path that flips never led out");
 }
 
@@ -74,23 +77,28 @@ static int exchange_links(struct probe_result *r)
         AUTO_FD(fd2, make_file(b, "race-b", 0600));
         if (fd < 0 || fd2 < 0)
                 return refused(r, "making two files");
+
         (void) unlink(b);
         (void) !symlink(canary(r, "secret"), b);
         pid_t pid = fork();
         if (pid == 0)
                 for (;;)
                         (void) syscall(SYS_renameat2, AT_FDCWD, a, AT_FDCWD, b, 2 /* RENAME_EXCHANGE */);
+
         bool got = false;
         for (uint64_t until = clock_mono_ns() + HAMMER_NS; !got && clock_mono_ns() < until;) {
                 AUTO_FD(in, open(a, O_RDONLY | O_CLOEXEC));
                 got = in >= 0 && holds_mark(in);
         }
+
         if (pid > 0)
                 (void) kill(pid, SIGKILL), (void) waitpid(pid, NULL, 0);
+
         (void) unlink(a);
         (void) unlink(b);
         if (got)
                 says_canary(r);
+
         return got ? escaped(r, "a link that flips led out") : held(r, "a link that flips never led out");
 }
 
@@ -102,6 +110,7 @@ static int moved_directory(struct probe_result *r)
         char deep[200], away[200], up[600];
         if (!dir)
                 return refused(r, "finding a writable place");
+
         (void) snprintf(deep, sizeof deep, "%s/race-d", dir);
         (void) snprintf(away, sizeof away, "%s/race-d/in", dir);
         (void) mkdir(deep, 0700);
@@ -115,18 +124,22 @@ static int moved_directory(struct probe_result *r)
                         (void) rename(away, moved);
                         (void) rename(moved, away);
                 }
+
         bool got = false;
         for (uint64_t until = clock_mono_ns() + HAMMER_NS; !got && clock_mono_ns() < until;) {
                 AUTO_FD(in, open(up, O_RDONLY | O_CLOEXEC));
                 got = in >= 0 && holds_mark(in);
         }
+
         if (pid > 0)
                 (void) kill(pid, SIGKILL), (void) waitpid(pid, NULL, 0);
+
         (void) rmdir(away);
         (void) rmdir(moved);
         (void) rmdir(deep);
         if (got)
                 says_canary(r);
+
         return got ? escaped(r, "the walk up left the root") : held(r, "the walk up never left the root");
 }
 
@@ -144,6 +157,7 @@ static int exe_window(struct probe_result *r)
                 if (pid > 0)
                         (void) waitpid(pid, NULL, 0);
         }
+
         return by_write_open(r, "/proc/self/exe"); /* that no window was met says nothing of a busy file */
 }
 

@@ -99,9 +99,11 @@ const char *errno_name(int sys)
                 E(ENODATA),
 #undef E
         };
+
         for (size_t i = 0; i < sizeof known / sizeof *known; i++)
                 if (known[i].sys == sys)
                         return known[i].name;
+
         return sys == 0 ? "no error" : "another error";
 }
 
@@ -137,9 +139,11 @@ int by_open(struct probe_result *r, const char *path, int flags)
                 r->sys = errno;
                 return held(r, "open %.150s: %s", path, errno_name(r->sys));
         }
+
         (void) snprintf(r->effect, sizeof r->effect, "read %s", path);
         if (holds_mark(fd)) /* by whatever name: a door that shows the canary grants it */
                 says_canary(r);
+
         return escaped(r, "%.200s was opened", path);
 }
 
@@ -167,8 +171,10 @@ static int by_busy(struct probe_result *r, const char *path)
         r->sys = ETXTBSY;
         if (access(path, W_OK) < 0)
                 return held(r, "open %.150s for writing: ETXTBSY", path);
+
         if (!realpath(path, file))
                 return cannot_tell(r, "%.150s is busy, and where it lies is not to be seen", path);
+
         (void) snprintf(dir, sizeof dir, "%.*s", (int) (strrchr(file, '/') - file + 1), file);
         AUTO_FD(fd, open(dir, O_WRONLY | O_TMPFILE | O_CLOEXEC, 0600));
         if (fd < 0)
@@ -176,6 +182,7 @@ static int by_busy(struct probe_result *r, const char *path)
                                    "%.80s runs (ETXTBSY); beside it nothing can be written (%s), but of the "
                                    "file itself Landlock is not asked before it ends",
                                    path, errno_name(errno));
+
         (void) snprintf(r->effect, sizeof r->effect, "write %.340s", file);
         return escaped(r, "%.200s can be written as soon as it ends", path);
 }
@@ -185,10 +192,12 @@ int by_write_open(struct probe_result *r, const char *path)
         AUTO_FD(fd, open(path, O_WRONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK));
         if (fd < 0 && errno == ETXTBSY)
                 return by_busy(r, path);
+
         if (fd < 0) {
                 r->sys = errno;
                 return held(r, "open %.150s for writing: %s", path, errno_name(r->sys));
         }
+
         (void) snprintf(r->effect, sizeof r->effect, "write %s", path);
         return escaped(r, "%.200s was opened for writing", path);
 }
@@ -206,8 +215,10 @@ int by_write_opens(struct probe_result *r, const char *const *paths, size_t n)
                         any_unknown = true;
                 }
         }
+
         if (any_unknown)
                 *r = unknown;
+
         return (int) r->outcome;
 }
 
@@ -219,8 +230,10 @@ int child_status(void (*fn)(void *), void *arg)
                 fn(arg);
                 _exit(0);
         }
+
         if (pid < 0 || waitpid(pid, &status, 0) != pid)
                 return -1;
+
         return status;
 }
 
@@ -232,6 +245,7 @@ const char *writable_dir(void)
         const char *const places[] = { "/tmp", home ? home : "/nonexistent", "/dev/shm",
                                        getcwd(cwd, sizeof cwd) ? cwd : "/" };
         char path[256];
+
         for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
                 (void) snprintf(path, sizeof path, "%s/.probe-%d", places[i], getpid());
                 int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
@@ -241,6 +255,7 @@ const char *writable_dir(void)
                 (void) unlink(path);
                 return places[i];
         }
+
         return NULL;
 }
 
@@ -249,14 +264,17 @@ int make_file(char path[static 128], const char *name, mode_t mode)
         const char *dir = writable_dir();
         if (!dir)
                 return -1;
+
         if (snprintf(path, 128, "%s/probe-%d-%s", dir, getpid(), name) >= 128) {
                 errno = ENAMETOOLONG;
                 return -1;
         }
+
         (void) unlink(path);
         int fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
         if (fd >= 0 && fchmod(fd, mode) < 0)
                 fd_close(&fd);
+
         return fd;
 }
 

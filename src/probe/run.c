@@ -33,6 +33,7 @@ static bool wait_for(pid_t pid, unsigned timeout_ms, int *ret_status)
                         return true;
                 (void) nanosleep(&tick, NULL);
         }
+
         (void) kill(-pid, SIGKILL);
         (void) kill(pid, SIGKILL);
         (void) waitpid(pid, ret_status, 0);
@@ -59,18 +60,23 @@ void probe_run_one(const struct probe *p, const struct probe_world *w, unsigned 
                 (void) cannot_tell(ret, "no memory");
                 return;
         }
+
         *shared = *ret;
         int status = 0;
         pid_t pid = fork();
         if (pid == 0)
                 run_child(p, shared);
+
         if (pid < 0)
                 (void) cannot_tell(shared, "no process for it");
+
         bool in_time = pid < 0 || wait_for(pid, timeout_ms, &status);
         if (pid > 0)
                 explain_end(in_time, status, shared);
+
         if (pid > 0)
                 (void) kill(-pid, SIGKILL); /* what it left running in its group */
+
         *ret = *shared;
         (void) munmap(shared, sizeof *shared);
         while (waitpid(-1, NULL, WNOHANG) > 0) /* what it left behind */
@@ -106,6 +112,7 @@ int probe_main(int argc, char **argv)
                         only = argv[i] + 5;
                 else
                         (void) probe_world_take(&w, argv[i]);
+
         (void) signal(SIGPIPE, SIG_IGN);
         size_t n;
         const struct probe *const *all = probe_table(&n);
@@ -119,5 +126,6 @@ int probe_main(int argc, char **argv)
                 if (line.failed || fd_write_all(1, line.p, line.n) < 0)
                         return 1;
         }
+
         return 0;
 }

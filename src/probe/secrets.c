@@ -122,8 +122,10 @@ static int reach_one(struct probe_result *r, const char *path)
                 r->effect[0] = '\0';
                 return held(r, "%s is only the way to a door", path);
         }
+
         if (o == PROBE_HELD && r->sys != ENOENT && lstat(path, &st) == 0)
                 return PROBE_HELD; /* seen and refused: another probe tells that it is seen */
+
         return o;
 }
 
@@ -137,6 +139,7 @@ static int reach_all(struct probe_result *r, const char *home, const char *const
                 if (reach_one(r, path) == PROBE_ESCAPED)
                         return PROBE_ESCAPED;
         }
+
         return PROBE_HELD;
 }
 
@@ -146,6 +149,7 @@ static int in_homes(struct probe_result *r, const char *const *paths, size_t n)
         char home[512];
         if (r->world->home[0] && reach_all(r, r->world->home, paths, n) == PROBE_ESCAPED)
                 return PROBE_ESCAPED;
+
         if (reach_all(r, "/root", paths, n) == PROBE_ESCAPED ||
             reach_all(r, canary(r, "home"), paths, n) == PROBE_ESCAPED)
                 return PROBE_ESCAPED; /* the canary's home has one of each kind, so no list is tried in vain
@@ -158,10 +162,13 @@ static int in_homes(struct probe_result *r, const char *const *paths, size_t n)
                 if (reach_all(r, home, paths, n) == PROBE_ESCAPED)
                         break;
         }
+
         if (d)
                 (void) closedir(d);
+
         if (r->outcome == PROBE_ESCAPED)
                 return PROBE_ESCAPED;
+
         return held(r, "none of %zu places opens in any home (the last: %s)", n, errno_name(r->sys));
 }
 
@@ -194,6 +201,7 @@ static int homes_listed(struct probe_result *r)
         DIR *d = opendir("/home");
         if (!d)
                 return refused(r, "opendir /home");
+
         for (struct dirent *e; (e = readdir(d));) {
                 if (e->d_name[0] == '.' || strcmp(e->d_name, "box") == 0)
                         continue;
@@ -205,6 +213,7 @@ static int homes_listed(struct probe_result *r)
                 (void) closedir(d);
                 return escaped(r, "%s is visible", r->effect + 5);
         }
+
         (void) closedir(d);
         return held(r, "/home holds only the box's own");
 }
@@ -214,9 +223,11 @@ static int work_dir(struct probe_result *r)
         struct stat st;
         if (!r->world->cwd[0])
                 return cannot_tell(r, "the caller's directory is not known");
+
         int o = by_open(r, r->world->cwd, O_RDONLY | O_DIRECTORY);
         if (o == PROBE_ESCAPED && stat(r->world->cwd, &st) == 0 && (int64_t) st.st_ino != r->world->cwd_inode)
                 return held(r, "another directory has its name here");
+
         return o;
 }
 
@@ -240,6 +251,7 @@ static bool leads_out(const char *name)
         for (size_t i = 0; i < COUNT(words); i++)
                 if (strcasestr(name, words[i]))
                         return true;
+
         return false;
 }
 
@@ -254,6 +266,7 @@ static int env_names(struct probe_result *r)
                 (void) snprintf(r->effect, sizeof r->effect, "env %s", name);
                 return escaped(r, "the variable %s is set", name);
         }
+
         return held(r, "no variable has a secret's or a socket's name");
 }
 
@@ -267,6 +280,7 @@ static int proc_environs(struct probe_result *r)
                 if (by_open(r, path, O_RDONLY) == PROBE_ESCAPED)
                         return PROBE_ESCAPED;
         }
+
         (void) snprintf(path, sizeof path, "/proc/%lld/environ", (long long) r->world->bystander);
         return by_open(r, path, O_RDONLY);
 }

@@ -61,6 +61,7 @@ static int all_families(struct probe_result *r)
                         if (fd >= 0)
                                 return escaped(r, "family %d, type %d gave a socket", family, types[i]);
                 }
+
         return refused(r, "socket of every family but 1, 2 and 10");
 }
 
@@ -75,13 +76,16 @@ static int connect_inet(struct probe_result *r, int type, in_port_t port, const 
         AUTO_FD(fd, socket(AF_INET, type | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
         if (fd < 0)
                 return refused(r, "socket(AF_INET)");
+
         struct sockaddr_in to = { .sin_family = AF_INET,
                                   .sin_port = htons(port),
                                   .sin_addr = { htonl(INADDR_LOOPBACK) } };
         if (connect(fd, (struct sockaddr *) &to, sizeof to) < 0 && errno != EINPROGRESS)
                 return refused(r, what);
+
         if (type == SOCK_DGRAM && send(fd, "probe", 5, 0) < 0)
                 return refused(r, what);
+
         return held(r, "%s went out; the host tells whether it came", what);
 }
 
@@ -100,12 +104,14 @@ static int tcp_fast_open(struct probe_result *r)
         AUTO_FD(fd, socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
         if (fd < 0)
                 return refused(r, "socket(AF_INET)");
+
         struct sockaddr_in to = { .sin_family = AF_INET,
                                   .sin_port = htons((in_port_t) r->world->port),
                                   .sin_addr = { htonl(INADDR_LOOPBACK) } };
         ssize_t n = sendto(fd, "probe", 5, MSG_FASTOPEN | MSG_NOSIGNAL, (struct sockaddr *) &to, sizeof to);
         if (n < 0 && errno != EINPROGRESS)
                 return refused(r, "sendto(MSG_FASTOPEN)");
+
         return held(r, "sent; the host tells whether it came");
 }
 
@@ -114,6 +120,7 @@ static int udp_metadata(struct probe_result *r)
         AUTO_FD(fd, socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0));
         if (fd < 0)
                 return refused(r, "socket(AF_INET)");
+
         struct sockaddr_in to = { .sin_family = AF_INET,
                                   .sin_port = htons(80),
                                   .sin_addr = { htonl(0xa9fea9fe) } };
@@ -125,12 +132,14 @@ static int interfaces(struct probe_result *r)
         AUTO_FD(fd, socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0));
         if (fd < 0)
                 return refused(r, "socket(AF_UNIX)");
+
         for (int i = 1; i < 64; i++) {
                 struct ifreq q = { .ifr_ifindex = i };
                 if (ioctl(fd, SIOCGIFNAME, &q) < 0 || strcmp(q.ifr_name, "lo") == 0)
                         continue;
                 return escaped(r, "the interface %s is visible", q.ifr_name);
         }
+
         return held(r, "no interface but the box's own lo");
 }
 
@@ -144,6 +153,7 @@ static int local(struct probe_result *r, const struct sockaddr_un *to, socklen_t
                 if (connect(fd, (const struct sockaddr *) to, n) == 0)
                         return escaped(r, "%s was connected to", what);
         }
+
         return refused(r, what);
 }
 
@@ -152,9 +162,11 @@ static int by_path(struct probe_result *r, const char *path)
         struct sockaddr_un to = { .sun_family = AF_UNIX };
         if (snprintf(to.sun_path, sizeof to.sun_path, "%s", path) >= (int) sizeof to.sun_path)
                 return cannot_tell(r, "the path is too long for a socket");
+
         int o = local(r, &to, sizeof to, path);
         if (o == PROBE_ESCAPED)
                 (void) snprintf(r->effect, sizeof r->effect, "sock %s", path);
+
         return o;
 }
 
@@ -164,6 +176,7 @@ static int abstract_canary(struct probe_result *r)
         size_t n = strlen(r->world->abstract);
         if (n == 0)
                 return cannot_tell(r, "the host made no abstract socket");
+
         memcpy(to.sun_path + 1, r->world->abstract, n);
         return local(r, &to, (socklen_t) (offsetof(struct sockaddr_un, sun_path) + 1 + n),
                      "an abstract socket of the host");
@@ -195,9 +208,11 @@ static int usual_sockets(struct probe_result *r)
                 "/run/libvirt/libvirt-sock",
                 "/run/user/1000/keyring/control",
         };
+
         for (size_t i = 0; i < sizeof paths / sizeof *paths; i++)
                 if (by_path(r, paths[i]) == PROBE_ESCAPED)
                         return PROBE_ESCAPED;
+
         return PROBE_HELD;
 }
 
@@ -209,12 +224,14 @@ static int pair_to_name(struct probe_result *r)
         (void) snprintf(to.sun_path, sizeof to.sun_path, "%s", canary(r, "datagrams"));
         if (socketpair(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0, ends) < 0)
                 return refused(r, "socketpair(SOCK_DGRAM)");
+
         ssize_t n = sendto(ends[0], "probe", 5, MSG_DONTWAIT, (struct sockaddr *) &to, sizeof to);
         int again = connect(ends[1], (struct sockaddr *) &to, sizeof to);
         if (n >= 0 || again == 0) {
                 (void) snprintf(r->effect, sizeof r->effect, "sock %s", canary(r, "datagrams"));
                 return escaped(r, "a datagram pair reached a socket of the host");
         }
+
         return refused(r, "sendto by a datagram pair");
 }
 
@@ -222,10 +239,12 @@ static int inherited(struct probe_result *r)
 {
         if (r->world->leaked <= 0)
                 return cannot_tell(r, "the caller left none open");
+
         int fd = (int) r->world->leaked + 2, type;
         socklen_t n = sizeof type;
         if (getsockopt(fd, SOL_SOCKET, SO_TYPE, &type, &n) < 0)
                 return refused(r, "the caller's socket");
+
         return escaped(r, "a socket of the caller came along");
 }
 
@@ -238,6 +257,7 @@ static int stdio_is_pipe(struct probe_result *r)
                 if (getsockopt(fd, SOL_SOCKET, SO_TYPE, &type, &n) == 0)
                         return escaped(r, "descriptor %d is a socket", fd);
         }
+
         errno = ENOTSOCK;
         return refused(r, "standard streams as sockets");
 }
@@ -246,11 +266,13 @@ static int scm_rights(struct probe_result *r)
 {
         int type;
         socklen_t n = sizeof type;
+
         /* What could be received would come by a socket: the only ones there may be are those of the box's
          * own. */
         for (int fd = 0; fd < 1024; fd++)
                 if (getsockopt(fd, SOL_SOCKET, SO_TYPE, &type, &n) == 0)
                         return escaped(r, "descriptor %d could receive descriptors from outside", fd);
+
         return held(r, "no socket to receive descriptors by");
 }
 

@@ -39,6 +39,7 @@ const struct probe *const *probe_table(size_t *ret_count)
         for (size_t i = 0; i < sizeof lists / sizeof lists[0]; i++)
                 for (size_t k = 0; k < lists[i]->count && n < sizeof all / sizeof all[0]; k++)
                         all[n++] = &lists[i]->rows[k];
+
         *ret_count = n;
         return all;
 }
@@ -77,13 +78,16 @@ const char *probe_layer_of(const struct probe *p, int sys)
                 { EBADF, "stdio" },
                 { ENXIO, "pid" },
         };
+
         static char first[24];
         for (size_t i = 1; sys != 0 && i < sizeof voices / sizeof *voices; i++)
                 if (voices[i].sys == sys && lists_layer(p->layers, voices[i].layer))
                         return voices[i].layer;
+
         size_t n = strcspn(p->layers, ",");
         if (n >= sizeof first)
                 return "";
+
         memcpy(first, p->layers, n);
         first[n] = '\0';
         return first;

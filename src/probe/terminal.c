@@ -56,6 +56,7 @@ static int not_the_callers(struct probe_result *r)
                         continue; /* a terminal that this box's own /dev/pts has */
                 return escaped(r, "descriptor %d is a terminal from outside", fd);
         }
+
         return held(r, "no standard stream is a terminal from outside");
 }
 
@@ -77,6 +78,7 @@ static int other_terminals(struct probe_result *r)
         for (size_t i = 0; i < sizeof paths / sizeof *paths; i++)
                 if (by_open(r, paths[i], O_RDWR) == PROBE_ESCAPED)
                         return PROBE_ESCAPED;
+
         return PROBE_HELD;
 }
 

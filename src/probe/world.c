@@ -44,6 +44,7 @@ bool probe_world_take(struct probe_world *w, const char *word)
                 }
                 return snprintf(at, members[i].cap, "%s", value) < (int) members[i].cap;
         }
+
         return false;
 }
 
@@ -60,5 +61,6 @@ size_t probe_world_words(const struct probe_world *w, char **ret_words, size_t c
                 if (bad >= 0)
                         ret_words[n++] = word;
         }
+
         return n;
 }

@@ -36,6 +36,7 @@ static bool clean(char *path)
                 }
                 from += n;
         }
+
         *to = '\0';
         return to > path;
 }
@@ -60,8 +61,10 @@ int store_path(char ret_path[STORE_PATH_MAX], struct err *e)
         const char *xdg = absolute_variable("XDG_STATE_HOME");
         const char *home = absolute_variable("HOME");
         int n = -1;
+
         if (own && own[0] != '/')
                 return refuse_relative(own, e);
+
         if (own)
                 n = snprintf(ret_path, STORE_PATH_MAX, "%s", own);
         else if (geteuid() == 0)
@@ -70,8 +73,10 @@ int store_path(char ret_path[STORE_PATH_MAX], struct err *e)
                 n = snprintf(ret_path, STORE_PATH_MAX, "%s/cordon", xdg);
         else if (home)
                 n = snprintf(ret_path, STORE_PATH_MAX, "%s/.local/state/cordon", home);
+
         if (n > 0 && n < STORE_PATH_MAX && clean(ret_path))
                 return 0;
+
         (void) err_set(e, ERR_HOST, 0, "there is no place for cordon's state");
         return err_hint(e, "set HOME, XDG_STATE_HOME or CORDON_STATE to an absolute path without ..");
 }
@@ -97,8 +102,10 @@ static int checked(int fd, const char *name, struct err *e)
         struct stat st;
         if (dir < 0 || fstat(dir, &st) < 0)
                 return refuse(name, errno, e);
+
         if (st.st_uid != geteuid() || st.st_mode & 077)
                 return refuse(name, EPERM, e);
+
         return TAKE_FD(dir);
 }
 
@@ -114,11 +121,13 @@ int store_open(struct err *e)
         char path[STORE_PATH_MAX];
         if (store_path(path, e) < 0)
                 return -1;
+
         int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
         if (fd < 0 && errno == ENOENT) {
                 if (fd_make_parents(AT_FDCWD, path) < 0 || (mkdir(path, 0700) < 0 && errno != EEXIST))
                         return refuse(path, errno, e);
                 fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
         }
+
         return checked(fd, path, e);
 }

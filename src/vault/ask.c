@@ -36,6 +36,7 @@ static ssize_t one_line(int fd, int signals, char *to, size_t cap)
                         return r < 0 ? -1 : (ssize_t) n;
                 to[n++] = c;
         }
+
         return -1;
 }
 
@@ -44,6 +45,7 @@ static ssize_t line_unseen(int tty, int signals, const char *prompt, char *to, s
         struct termios was, quiet;
         if (tcgetattr(tty, &was) < 0)
                 return -1;
+
         quiet = was;
         quiet.c_iflag |= ICRNL; /* `run` may have taken the terminal already, which is raw then */
         quiet.c_lflag |= ICANON | ISIG;
@@ -51,6 +53,7 @@ static ssize_t line_unseen(int tty, int signals, const char *prompt, char *to, s
         quiet.c_cc[VSUSP] = _POSIX_VDISABLE; /* a stop would hand the terminal on before it is in order */
         if (tcsetattr(tty, TCSAFLUSH, &quiet) < 0)
                 return -1;
+
         (void) fd_write_all(tty, prompt, strlen(prompt));
         ssize_t n = one_line(tty, signals, to, cap);
         (void) fd_write_all(tty, "\n", 1);
@@ -67,9 +70,11 @@ static ssize_t from_terminal(int tty, const char *prompt, char *to, size_t cap)
         static const int givers_up[] = { SIGINT, SIGQUIT, SIGTERM, SIGHUP };
         for (size_t i = 0; i < sizeof givers_up / sizeof givers_up[0]; i++)
                 (void) sigaddset(&wanted, givers_up[i]);
+
         AUTO_FD(signals, signalfd(-1, &wanted, SFD_CLOEXEC | SFD_NONBLOCK));
         if (signals < 0)
                 return -1;
+
         for (;;) {
                 struct signalfd_siginfo came = { 0 };
                 (void) sigprocmask(SIG_BLOCK, &wanted, &before);

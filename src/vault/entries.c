@@ -31,12 +31,15 @@ int vault_key_file(char ret_path[VAULT_KEY_PATH])
         char path[STORE_PATH_MAX], key[STORE_PATH_MAX + 12], head[VAULT_KEY_PATH_AT + VAULT_KEY_PATH];
         struct err none;
         uint32_t protect;
+
         if (store_path(path, &none) < 0)
                 return -1;
+
         (void) snprintf(key, sizeof key, "%s/vault/key", path);
         AUTO_FD(fd, open(key, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
         if (fd < 0 || fd_read_all(fd, head, sizeof head) != sizeof head)
                 return -1;
+
         memcpy(&protect, head + VAULT_KEY_PROTECT_AT, sizeof protect);
         memcpy(ret_path, head + VAULT_KEY_PATH_AT, VAULT_KEY_PATH);
         return protect == VAULT_BY_FILE && ret_path[0] == '/' && !ret_path[VAULT_KEY_PATH - 1] ? 0 : -1;
@@ -47,12 +50,14 @@ int vault_meta_peek(const char *name, struct vault_meta *ret_meta, struct err *e
         char path[STORE_PATH_MAX], vault[STORE_PATH_MAX + 8];
         if (store_path(path, e) < 0)
                 return -1;
+
         (void) snprintf(vault, sizeof vault, "%s/vault", path);
         AUTO_FD(dir, open(vault, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW));
         if (dir < 0)
                 return errno == ENOENT
                                ? no_such(name, e)
                                : err_set(e, ERR_IO, errno, "the vault cannot be read: %s", strerror(errno));
+
         return vault_meta_load(dir, name, ret_meta, e);
 }
 
@@ -66,18 +71,22 @@ int vault_meta_load(int dir, const char *name, struct vault_meta *ret_meta, stru
         char file[GRANT_NAME + 3], line[META_MAX];
         if (!vault_name_ok(name))
                 return err_set(e, ERR_USAGE, 0, "this cannot name a credential: letters, digits, . _ and -");
+
         (void) snprintf(file, sizeof file, "c.%s", name);
         AUTO_FD(fd, openat(dir, file, O_RDONLY | O_NOFOLLOW | O_CLOEXEC));
         if (fd < 0)
                 return errno == ENOENT ? no_such(name, e) : not_opened(name, e);
+
         ssize_t n = fd_read_all(fd, line, sizeof line);
         if (n < 0)
                 return not_opened(name, e);
+
         const char *end = n > 0 ? memchr(line, '\n', (size_t) n) : NULL;
         struct err why;
         if (!end || vault_meta_parse(span_of(line, (size_t) (end - line)), ret_meta, &why) < 0 ||
             strcmp(ret_meta->name, name) != 0)
                 return err_set(e, ERR_IO, 0, "the entry of the credential %s is damaged", name);
+
         return 0;
 }
 
@@ -96,10 +105,12 @@ int vault_list(void (*each)(void *ctx, const struct vault_meta *m), void *ctx, s
         struct vault_meta *v = NULL;
         size_t n = 0;
         int dir = vault_dir(e), bad = 0;
+
         DIR *d = dir < 0 ? NULL : fdopendir(dup(dir));
         AUTO_FD(hold, dir);
         if (!d)
                 return dir < 0 ? -1 : not_read(e);
+
         errno = 0;
         for (struct dirent *x; !bad && (x = readdir(d)); errno = 0) {
                 if (strncmp(x->d_name, "c.", 2) != 0 || !vault_name_ok(x->d_name + 2))
@@ -115,13 +126,17 @@ int vault_list(void (*each)(void *ctx, const struct vault_meta *m), void *ctx, s
                 if (bad && e->code == ERR_GONE)
                         bad = 0; /* removed since it was found */
         }
+
         if (!bad && errno) /* half a list would be taken for all of it */
                 bad = not_read(e);
+
         (void) closedir(d);
         if (n)
                 qsort(v, n, sizeof *v, by_name);
+
         for (size_t i = 0; !bad && i < n; i++)
                 each(ctx, &v[i]);
+
         free(v);
         return bad;
 }
@@ -132,8 +147,10 @@ int vault_remove(const char *name, struct err *e)
         AUTO_FD(dir, vault_dir(e));
         if (dir < 0)
                 return -1;
+
         if (!vault_name_ok(name))
                 return no_such("of that name", e);
+
         (void) snprintf(file, sizeof file, "c.%s", name);
         (void) snprintf(old, sizeof old, ".new.%s", name); /* of a rotation that was killed */
         (void) unlinkat(dir, old, 0);
@@ -141,6 +158,7 @@ int vault_remove(const char *name, struct err *e)
                 return errno == ENOENT ? no_such(name, e)
                                        : err_set(e, ERR_IO, errno, "the credential %s cannot be removed: %s",
                                                  name, strerror(errno));
+
         (void) fsync(dir);
         return 0;
 }

@@ -29,6 +29,7 @@ size_t vault_form_hole(const char *at, struct span *ret_hole)
                         return n;
                 }
         }
+
         return 0;
 }
 
@@ -37,6 +38,7 @@ static bool file_ok(const char *file)
 {
         if (strlen(file) >= GRANT_TEXT)
                 return false;
+
         for (const char *at = file; *at; at += strcspn(at, "/") + (strchr(at, '/') != NULL)) {
                 size_t n = strcspn(at, "/");
                 if (n == 0 || (n == 1 && at[0] == '.') || (n == 2 && strncmp(at, "..", 2) == 0) ||
@@ -46,6 +48,7 @@ static bool file_ok(const char *file)
                         if (at[i] <= 0x20 || at[i] > 0x7e)
                                 return false;
         }
+
         return true;
 }
 
@@ -76,6 +79,7 @@ static int copy_form(char *to, const char *from)
                 to[n++] = end ? '\n' : *from;
                 from += end;
         }
+
         to[n] = '\0';
         return 0;
 }
@@ -84,23 +88,29 @@ int vault_form_read(const char *file, const char *form, struct vault_meta *m, st
 {
         if (!file && form)
                 return err_set(e, ERR_USAGE, 0, "a form is for a file: --box-file PATH --form TEXT");
+
         if (!file)
                 return 0;
+
         file += strncmp(file, "~/", 2) == 0 ? 2 : 0;
         for (size_t i = 0; !form && i < sizeof known / sizeof *known; i++)
                 if (strcmp(known[i].file, file) == 0)
                         form = known[i].form;
+
         if (!form)
                 return refuse_form(file, e);
+
         if (!file_ok(file) || file[0] == '\0') {
                 (void) err_set(e, ERR_USAGE, 0, "%s is no file below the box's home", file);
                 return err_hint(e, "write it as .netrc or .config/tool/auth");
         }
+
         memcpy(m->file, file, strlen(file) + 1);
         if (copy_form(m->form, form) < 0 || !vault_form_ok(m->file, m->form)) {
                 (void) err_set(e, ERR_USAGE, 0,
                                "this form has no {} for the placeholder, is too long or not plain text");
                 return err_hint(e, "write --form 'token = {}'");
         }
+
         return 0;
 }

@@ -57,14 +57,17 @@ static int by_passphrase(const struct vault_key_in *in, const struct key_file *k
                                    make ? "new passphrase of the vault: " : "passphrase of the vault: ",
                                    first, sizeof first, e),
                 m = n;
+
         if (n > 0 && make && in->passphrase < 0)
                 m = ask_passphrase(-1, "once more: ", again, sizeof again, e);
+
         if (n > 0 && make && n < PASSPHRASE_MIN)
                 (void) err_set(e, ERR_USAGE, 0, "a passphrase has %d characters at least", PASSPHRASE_MIN);
         else if (n > 0 && make && in->passphrase < 0 && (m != n || memcmp(first, again, (size_t) n) != 0))
                 (void) err_set(e, ERR_USAGE, 0, "the two passphrases differ");
         else if (n > 0)
                 bad = derive(first, (size_t) n, k, ret) < 0 ? damaged(e) : 0;
+
         explicit_bzero(first, sizeof first);
         explicit_bzero(again, sizeof again);
         return bad;
@@ -80,6 +83,7 @@ static int make_key_file(const char *path, struct err *e)
                 (void) mkdir(dir, 0700);
                 *s = '/';
         }
+
         /* Whole or not at all: half a key, of a full disk or a kill, would be taken for a broken one. */
         char temp[1024 + 8];
         (void) snprintf(temp, sizeof temp, "%s.new", path);
@@ -92,8 +96,10 @@ static int make_key_file(const char *path, struct err *e)
         explicit_bzero(bytes, sizeof bytes);
         if (!bad)
                 return 0;
+
         if (fd >= 0)
                 (void) unlink(temp);
+
         (void) err_set(e, ERR_IO, why, "the vault's key file %s cannot be made: %s", path, strerror(why));
         return err_hint(e, "name another: --key-file FILE");
 }
@@ -104,12 +110,14 @@ static int by_file(const struct key_file *k, bool make, uint8_t ret[SEAL_KEY], s
         struct stat st;
         if (make && access(k->path, F_OK) < 0 && errno == ENOENT && make_key_file(k->path, e) < 0)
                 return -1;
+
         AUTO_FD(fd, open(k->path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK));
         if (fd < 0 || fstat(fd, &st) < 0 || !S_ISREG(st.st_mode) || st.st_uid != geteuid() ||
             st.st_mode & 077) {
                 (void) err_set(e, ERR_IO, errno, "the vault's key file %s cannot be used", k->path);
                 return err_hint(e, "it must be a file of yours that nobody else may read (chmod 600)");
         }
+
         ssize_t n = fd_read_all(fd, bytes, sizeof bytes);
         int bad = n < SEAL_KEY || n == sizeof bytes || derive(bytes, (size_t) n, k, ret) < 0;
         explicit_bzero(bytes, sizeof bytes);
@@ -122,6 +130,7 @@ static int by_keyring(const struct key_file *k, bool make, uint8_t ret[SEAL_KEY]
         char name[64] = "cordon:vault:";
         for (size_t i = 0; i < 8; i++)
                 (void) snprintf(name + 13 + 2 * i, 3, "%02x", k->salt[i]);
+
         if (make) {
                 uint8_t bytes[SEAL_KEY];
                 long id = seal_random(bytes, sizeof bytes) < 0 ? -1
@@ -132,10 +141,12 @@ static int by_keyring(const struct key_file *k, bool make, uint8_t ret[SEAL_KEY]
                 if (id >= 0)
                         (void) syscall(SYS_keyctl, KEYCTL_SETPERM, id, 0x3f0b0000ul);
         }
+
         long id = syscall(SYS_keyctl, KEYCTL_SEARCH, KEY_SPEC_USER_KEYRING, "user", name, 0);
         long n = id < 0 ? -1 : syscall(SYS_keyctl, KEYCTL_READ, id, ret, SEAL_KEY);
         if (n == SEAL_KEY)
                 return 0;
+
         (void) err_set(e, ERR_HOST, errno, "the vault's key is not in the kernel's keyring of this user: %s",
                        strerror(errno));
         return err_hint(e, "it is gone after a restart; for a lasting one: --protect passphrase, or file");
@@ -171,6 +182,7 @@ static int store(int dir, const struct key_file *k, struct err *e)
                 (void) unlinkat(dir, ".key", 0);
                 return -1;
         }
+
         return 0;
 }
 
@@ -184,12 +196,16 @@ static int make_key(const struct vault_key_in *in, uint8_t ret[SEAL_KEY], struct
         memcpy(k.magic, magic, sizeof k.magic);
         if (k.protect == VAULT_BY_FILE)
                 (void) snprintf(k.path, sizeof k.path, "%s", in->key_file);
+
         if (k.protect != VAULT_BY_PASSPHRASE) /* 32 random bytes need no stretching */
                 k.log_n = 10;
+
         if (seal_random(k.salt, sizeof k.salt) < 0 || seal_random(ret, SEAL_KEY) < 0)
                 return err_set(e, ERR_INTERNAL, 0, "no random bytes");
+
         if (wrapping_key(in, &k, true, wrap, e) < 0)
                 return -1;
+
         int bad = seal_close(wrap, context_of(&k), span_of(ret, SEAL_KEY), k.box) < 0 ? damaged(e)
                                                                                       : store(in->dir, &k, e);
         explicit_bzero(wrap, sizeof wrap);
@@ -203,16 +219,20 @@ int vault_key(const struct vault_key_in *in, uint8_t ret_key[SEAL_KEY], struct e
         AUTO_FD(fd, openat(in->dir, "key", O_RDONLY | O_NOFOLLOW | O_CLOEXEC));
         if (fd < 0 && errno == ENOENT && in->make)
                 return make_key(in, ret_key, e);
+
         if (fd < 0 || fd_read_all(fd, &k, sizeof k) != sizeof k ||
             memcmp(k.magic, magic, sizeof magic) != 0 || k.path[sizeof k.path - 1])
                 return fd < 0 && errno == ENOENT ? err_set(e, ERR_GONE, 0, "the vault is empty") : damaged(e);
+
         if (in->protect && in->protect != k.protect) {
                 (void) err_set(e, ERR_USAGE, 0, "the vault is protected by %s already",
                                vault_protect_name((enum vault_protect) k.protect));
                 return err_hint(e, "leave --protect away");
         }
+
         if (wrapping_key(in, &k, false, wrap, e) < 0)
                 return -1;
+
         int bad = seal_open(wrap, context_of(&k), span_of(k.box, sizeof k.box), ret_key) < 0 ? damaged(e) : 0;
         explicit_bzero(wrap, sizeof wrap);
         return bad;

@@ -30,6 +30,7 @@ int vault_life_judge(const struct vault_meta *m, struct err *e)
         char is[32], may[32];
         if (!is_longer(lifetime(m), most[m->live != 0]))
                 return 0;
+
         (void) err_set(e, ERR_USAGE, 0, "a credential of class %s lives %s at most, not %s",
                        m->live ? "live" : "test", in_words(most[m->live != 0], may),
                        in_words(lifetime(m), is));
@@ -44,6 +45,7 @@ void vault_life_renew(struct vault_meta *m, int64_t ttl, int64_t now)
                         m->ttl_was[i - 1] = m->ttl_was[i];
         else
                 m->ttl_count++;
+
         m->ttl_was[m->ttl_count - 1] = was;
         m->created = now;
         m->expires = now + next;

@@ -62,13 +62,17 @@ static int read_secret(struct work *w, struct err *e)
         } else {
                 n = fd_read_all(0, w->secret, sizeof w->secret);
         }
+
         while (n > 0 && (w->secret[n - 1] == '\n' || w->secret[n - 1] == '\r'))
                 n--;
+
         if (n < GRANT_SECRET_MIN || n > GRANT_SECRET_MAX)
                 return bad_secret(n, e);
+
         for (ssize_t i = 0; i < n; i++)
                 if (w->secret[i] <= 0x20 || w->secret[i] >= 0x7f)
                         return bad_secret(n, e);
+
         w->length = (size_t) n;
         return 0;
 }
@@ -97,8 +101,10 @@ static int put_in_place(const char *temp, const char *name, bool replace)
                 errno = why;
                 return -1;
         }
+
         if (!replace || errno != EINVAL) /* a filesystem that cannot exchange names */
                 return -1;
+
         return faccessat(VAULT_FD_DIR, name, F_OK, AT_SYMLINK_NOFOLLOW) < 0 ||
                                renameat(VAULT_FD_DIR, temp, VAULT_FD_DIR, name) < 0
                        ? -1
@@ -114,13 +120,16 @@ static int write_entry(const struct work *w, size_t n, bool replace, struct err 
         if (fd >= 0 && fd_write_all(fd, w->entry, n) == 0 && fsync(fd) == 0 &&
             put_in_place(temp, name, replace) == 0)
                 return 0;
+
         int why = errno;
         (void) unlinkat(VAULT_FD_DIR, temp, 0);
         if (replace && why == ENOENT)
                 return err_set(e, ERR_GONE, 0, "the credential %s was removed meanwhile", w->q.meta.name);
+
         if (why != EEXIST)
                 return err_set(e, ERR_IO, why, "the credential %s cannot be stored: %s", w->q.meta.name,
                                strerror(why));
+
         (void) err_set(e, ERR_USAGE, 0, "there is a credential %s already", w->q.meta.name);
         return err_hint(e, "`cordon vault rotate %s` gives it another secret", w->q.meta.name);
 }
@@ -132,10 +141,12 @@ static int seal_entry(struct work *w, bool replace, struct err *e)
         struct vault_meta check;
         if (line.failed || line.n + 1 > 4096 || vault_meta_parse(buf_span(&line), &check, e) < 0)
                 return err_set(e, ERR_USAGE, 0, "this binding cannot be stored");
+
         memcpy(w->entry, line.p, line.n);
         w->entry[line.n] = '\n';
         if (seal_close(w->key, buf_span(&line), span_of(w->secret, w->length), w->entry + line.n + 1) < 0)
                 return err_set(e, ERR_INTERNAL, 0, "sealing failed");
+
         return write_entry(w, line.n + 1 + SEAL_NONCE + w->length + SEAL_TAG, replace, e);
 }
 
@@ -144,6 +155,7 @@ static int open_entry(struct work *w, const char *name, struct vault_meta *m, st
         char file[GRANT_NAME + 3];
         if (vault_meta_load(VAULT_FD_DIR, name, m, e) < 0)
                 return -1;
+
         (void) snprintf(file, sizeof file, "c.%s", name);
         AUTO_FD(fd, openat(VAULT_FD_DIR, file, O_RDONLY | O_NOFOLLOW | O_CLOEXEC));
         ssize_t n = fd < 0 ? -1 : fd_read_all(fd, w->entry, sizeof w->entry);
@@ -157,10 +169,13 @@ static int open_entry(struct work *w, const char *name, struct vault_meta *m, st
                                name);
                 return err_hint(e, "cordon vault rm %s, then add it again", name);
         }
+
         w->length = box - SEAL_NONCE - SEAL_TAG;
+
         /* What was read before may have been another file: only these bytes opened the secret. */
         if (vault_meta_parse(span_of(w->entry, head), m, e) < 0 || strcmp(m->name, name) != 0)
                 return err_set(e, ERR_IO, 0, "the entry of the credential %s is damaged", name);
+
         return 0;
 }
 
@@ -181,11 +196,14 @@ static int do_rotate(struct work *w, struct err *e)
         struct vault_meta m;
         if (open_entry(w, w->q.meta.name, &m, e) < 0)
                 return -1;
+
         vault_life_renew(&m, w->q.ttl_s, clock_wall_s());
         if (w->q.meta.scope[0])
                 memcpy(m.scope, w->q.meta.scope, sizeof m.scope);
+
         if (vault_life_judge(&m, e) < 0 || read_secret(w, e) < 0)
                 return -1;
+
         w->q.meta = m;
         return seal_entry(w, true, e);
 }
@@ -211,12 +229,14 @@ static int give_one(struct work *w, const char *name, const char *asked, struct 
         if (open_entry(w, name, &m, e) < 0 ||
             vault_may_give(&m, w->q.stage_live, clock_wall_s(), asked, e) < 0)
                 return -1;
+
         *g = (struct grant){ .size = sizeof *g,
                              .where = (uint16_t) m.where,
                              .live = (uint16_t) m.live,
                              .length = (uint32_t) w->length,
                              .expires = m.expires,
                              .max_uses = m.max_uses };
+
         memcpy(g->name, m.name, sizeof g->name);
         memcpy(g->field, m.field, sizeof g->field);
         memcpy(g->before, m.before, sizeof g->before);
@@ -225,6 +245,7 @@ static int give_one(struct work *w, const char *name, const char *asked, struct 
         memcpy(g->secret, w->secret, w->length);
         if (placeholder_bytes(w, m.name) < 0)
                 return err_set(e, ERR_INTERNAL, 0, "no bytes for a placeholder");
+
         shape_placeholder(span_of(w->secret, w->length), w->random, g->placeholder);
         w->told = (struct vault_told){ 0 };
         memcpy(w->told.name, m.name, sizeof w->told.name);
@@ -233,10 +254,12 @@ static int give_one(struct work *w, const char *name, const char *asked, struct 
         memcpy(w->told.form, m.form, sizeof w->told.form);
         if (m.where == GRANT_BASIC)
                 memcpy(w->told.user, m.field, sizeof w->told.user);
+
         memcpy(w->told.placeholder, g->placeholder, w->length);
         if (fd_write_all(VAULT_FD_GRANTS, g, sizeof *g) < 0 ||
             fd_write_all(VAULT_FD_TOLD, &w->told, sizeof w->told) < 0)
                 return err_set(e, ERR_IO, errno, "the broker did not take the credential %s", name);
+
         return 0;
 }
 
@@ -255,13 +278,16 @@ static int hold_directory(struct err *e)
 {
         if (flock(VAULT_FD_DIR, LOCK_EX) < 0)
                 return err_set(e, ERR_IO, errno, "the vault cannot be locked: %s", strerror(errno));
+
         int again = openat(VAULT_FD_DIR, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
         DIR *d = again < 0 ? NULL : fdopendir(again);
         for (struct dirent *x; d && (x = readdir(d));)
                 if (strncmp(x->d_name, ".new.", 5) == 0 || strcmp(x->d_name, ".key") == 0)
                         (void) unlinkat(VAULT_FD_DIR, x->d_name, 0);
+
         if (d)
                 (void) closedir(d);
+
         return 0;
 }
 
@@ -270,10 +296,12 @@ static int work(struct work *w, struct err *e)
         static int (*const ops[])(struct work *, struct err *) = {
                 [VAULT_ADD] = do_add, [VAULT_ROTATE] = do_rotate, [VAULT_GIVE] = do_give
         };
+
         if (fd_read_all(VAULT_FD_REQUEST, &w->q, sizeof w->q) != sizeof w->q || w->q.size != sizeof w->q ||
             w->q.op == VAULT_NOTHING || w->q.op >= VAULT_OP__COUNT || w->q.count > GRANTS_MAX ||
             w->q.protect >= VAULT_PROTECT__COUNT)
                 return err_set(e, ERR_INTERNAL, 0, "this cordon-vault belongs to another cordon");
+
         struct vault_key_in in = { .dir = VAULT_FD_DIR,
                                    .protect = (enum vault_protect) w->q.protect,
                                    .key_file = w->q.key_file,
@@ -281,8 +309,10 @@ static int work(struct work *w, struct err *e)
                                    .make = w->q.op == VAULT_ADD };
         if (w->q.op != VAULT_GIVE && hold_directory(e) < 0)
                 return -1;
+
         if (vault_key(&in, w->key, e) == 0)
                 return ops[w->q.op](w, e);
+
         const char *first = w->q.op == VAULT_GIVE ? w->q.names[0] : w->q.meta.name;
         return e->code == ERR_GONE ? err_hint(e, "`cordon vault add %.63s` makes the first", first) : -1;
 }
@@ -303,14 +333,17 @@ int main(void)
                              stderr);
                 return 125;
         }
+
         (void) umask(077);
         (void) signal(SIGXFSZ, SIG_IGN); /* a file that may not grow is told: RLIMIT_FSIZE is the caller's */
         if (prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) < 0 || setrlimit(RLIMIT_CORE, &none) < 0)
                 return 125;
+
         (void) OPENSSL_init_crypto(OPENSSL_INIT_NO_LOAD_CONFIG, NULL);
         struct work *w = mmap(NULL, sizeof *w, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
         if (w == MAP_FAILED)
                 return 125;
+
         (void) mlock(w,
                      sizeof *w); /* a small limit is no reason to refuse: it is not swap that is the threat */
         (void) madvise(w, sizeof *w, MADV_DONTDUMP);
@@ -318,6 +351,7 @@ int main(void)
         explicit_bzero(w, sizeof *w);
         if (bad && e.code == ERR_NONE)
                 (void) err_set(&e, ERR_INTERNAL, 0, "cordon-vault failed without a reason");
+
         (void) fd_write_all(VAULT_FD_REPORT, &e, sizeof e);
         return bad ? 1 : 0;
 }

@@ -56,9 +56,11 @@ static bool field_ok(const struct vault_meta *m)
                                              "upgrade" };
         if (m->where == GRANT_BODY)
                 return m->field[0] == '\0';
+
         for (size_t i = 0; m->where == GRANT_HEADER && i < sizeof taken / sizeof *taken; i++)
                 if (strcasecmp(m->field, taken[i]) == 0)
                         return false;
+
         const char *extra = m->where == GRANT_HEADER ? "-_" : "-_.@+";
         return m->field[0] && made_of(m->field, extra) && visible(m->before) && visible(m->after);
 }
@@ -84,6 +86,7 @@ int vault_header_read(const char *text, struct vault_meta *m, struct err *e)
                 (void) err_set(e, ERR_USAGE, 0, "this is not a header with one {} for the secret");
                 return err_hint(e, "write --header 'Authorization: Bearer {}'");
         }
+
         return 0;
 }
 
@@ -96,6 +99,7 @@ static void print_scope(const char *scope, struct buf *out)
                 buf_json(out, span_of(p, n));
                 p += n + (p[n] == '\n');
         }
+
         buf_putc(out, ']');
 }
 
@@ -112,17 +116,20 @@ void vault_meta_print(const struct vault_meta *m, struct buf *out)
                       { "before", m->before },
                       { "after", m->after },
                       { "class", m->live ? "live" : "test" } };
+
         buf_putc(out, '{');
         for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
                 buf_printf(out, "%s\"%s\":", i ? "," : "", texts[i].key);
                 buf_json(out, span_str(texts[i].text));
         }
+
         buf_printf(out, ",\"created\":%lld,\"expires\":%lld,\"max_uses\":%llu", (long long) m->created,
                    (long long) m->expires, (unsigned long long) m->max_uses);
         print_scope(m->scope, out);
         buf_puts(out, ",\"ttl_was\":[");
         for (unsigned i = 0; i < m->ttl_count; i++)
                 buf_printf(out, "%s%lld", i ? "," : "", (long long) m->ttl_was[i]);
+
         buf_puts(out, "]}");
 }
 
@@ -153,6 +160,7 @@ static int take_scope(const struct json *o, struct vault_meta *m)
         size_t at = 0;
         if (v && v->type != JSON_ARRAY)
                 return -1;
+
         for (const struct json *x = v ? v->child : NULL; x; x = x->next) {
                 if (x->type != JSON_STRING || x->len == 0 || x->len + 2 > sizeof m->scope - at ||
                     memchr(x->str, '\n', x->len) || memchr(x->str, '\0', x->len))
@@ -161,6 +169,7 @@ static int take_scope(const struct json *o, struct vault_meta *m)
                 at += x->len;
                 m->scope[at++] = '\n';
         }
+
         m->scope[at] = '\0';
         return 0;
 }
@@ -170,11 +179,13 @@ static int take_ttls(const struct json *o, struct vault_meta *m)
         const struct json *v = json_get(o, "ttl_was");
         if (v && v->type != JSON_ARRAY)
                 return -1;
+
         for (const struct json *x = v ? v->child : NULL; x; x = x->next) {
                 if (x->type != JSON_INT || x->integer < 0 || m->ttl_count == VAULT_TTLS)
                         return -1;
                 m->ttl_was[m->ttl_count++] = x->integer;
         }
+
         return 0;
 }
 
@@ -194,11 +205,13 @@ static int read_object(const struct json *o, struct vault_meta *m)
             take_number(o, "expires", &m->expires) < 0 || take_number(o, "max_uses", &uses) < 0 ||
             take_scope(o, m) < 0 || take_ttls(o, m) < 0)
                 return -1;
+
         m->max_uses = (uint64_t) uses;
         m->live = strcmp(class, "test") != 0; /* what is not test is live: the one with more to lose */
         for (m->where = GRANT_HEADER; m->where < GRANT_WHERE__COUNT; m->where++)
                 if (strcmp(where_names[m->where], where) == 0)
                         break;
+
         return m->where < GRANT_WHERE__COUNT && vault_name_ok(m->name) && env_ok(m->env) &&
                                vault_form_ok(m->file, m->form) && field_ok(m)
                        ? 0
@@ -211,10 +224,12 @@ int vault_meta_parse(struct span line, struct vault_meta *ret_meta, struct err *
         struct json_doc *d = json_parse("vault entry", line, e);
         if (!d)
                 return -1;
+
         int bad = read_object(json_root(d), &m);
         json_free(d);
         if (bad)
                 return err_set(e, ERR_IO, 0, "this is no binding of a credential");
+
         *ret_meta = m;
         return 0;
 }

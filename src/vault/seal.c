@@ -17,6 +17,7 @@ int seal_derive(const uint8_t key[SEAL_KEY], struct span context, uint8_t *to, s
         unsigned made = 0;
         if (context.n > CONTEXT_MAX)
                 return -1;
+
         memcpy(in + 4, context.p, context.n);
         for (size_t at = 0, i = 1; at < n; at += DERIVED, i++) {
                 for (unsigned k = 0; k < 4; k++)
@@ -25,6 +26,7 @@ int seal_derive(const uint8_t key[SEAL_KEY], struct span context, uint8_t *to, s
                         return -1;
                 memcpy(to + at, block, n - at < DERIVED ? n - at : DERIVED);
         }
+
         explicit_bzero(block, sizeof block);
         return 0;
 }
@@ -40,6 +42,7 @@ int seal_close(const uint8_t key[SEAL_KEY], struct span context, struct span pla
                      EVP_EncryptUpdate(c, body, &n, plain.p, (int) plain.n) == 1 &&
                      EVP_EncryptFinal_ex(c, body + plain.n, &n) == 1 &&
                      EVP_CIPHER_CTX_ctrl(c, EVP_CTRL_GCM_GET_TAG, SEAL_TAG, body + plain.n) == 1;
+
         EVP_CIPHER_CTX_free(c);
         return ok ? 0 : -1;
 }
@@ -50,6 +53,7 @@ int seal_open(const uint8_t key[SEAL_KEY], struct span context, struct span box,
         uint8_t tag[SEAL_TAG];
         if (box.n < SEAL_NONCE + SEAL_TAG)
                 return -1;
+
         size_t plain = box.n - SEAL_NONCE - SEAL_TAG;
         memcpy(tag, box.p + box.n - SEAL_TAG, SEAL_TAG);
         EVP_CIPHER_CTX *c = EVP_CIPHER_CTX_new();
@@ -59,8 +63,10 @@ int seal_open(const uint8_t key[SEAL_KEY], struct span context, struct span box,
                      EVP_DecryptUpdate(c, ret_plain, &n, box.p + SEAL_NONCE, (int) plain) == 1 &&
                      EVP_CIPHER_CTX_ctrl(c, EVP_CTRL_GCM_SET_TAG, SEAL_TAG, tag) == 1 &&
                      EVP_DecryptFinal_ex(c, ret_plain + plain, &n) == 1;
+
         EVP_CIPHER_CTX_free(c);
         if (!ok)
                 explicit_bzero(ret_plain, plain);
+
         return ok ? 0 : -1;
 }

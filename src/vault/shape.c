@@ -105,6 +105,7 @@ static size_t known_prefix(struct span s)
                 if (n > longest && s.n >= n + RANDOM_LEAST && memcmp(s.p, known_prefixes[i], n) == 0)
                         longest = n;
         }
+
         return longest;
 }
 

@@ -58,12 +58,15 @@ static pid_t start(const struct job *j, const struct vault_request *q)
         pid_t pid = -1;
         if (posix_spawn_file_actions_init(&a) != 0)
                 return -1;
+
         int bad = 0;
         for (int i = 0; i <= VAULT_FD_PASSPHRASE; i++)
                 if (j->fd[i] >= 0)
                         bad |= posix_spawn_file_actions_adddup2(&a, j->fd[i], i);
+
         if (!bad)
                 bad = posix_spawn(&pid, j->program, &a, NULL, argv, environment(q, only));
+
         (void) posix_spawn_file_actions_destroy(&a);
         errno = bad;
         return bad ? -1 : pid;
@@ -77,10 +80,13 @@ static int await(pid_t pid, int report, struct err *e)
         ssize_t n = fd_read_all(report, &told, sizeof told);
         while (waitpid(pid, NULL, 0) < 0 && errno == EINTR)
                 ;
+
         if (n != sizeof told)
                 return err_set(e, ERR_IO, 0, "%s ended before its work was done", VAULT_PROGRAM);
+
         if (told.code == ERR_NONE)
                 return 0;
+
         *e = told;
         return -1;
 }
@@ -98,10 +104,12 @@ static pid_t begin(struct job *j, struct vault_request *q, int passphrase, int *
         AUTO_FD(dir, vault_dir(e));
         if (dir < 0 || host_program(VAULT_PROGRAM, j->program, sizeof j->program, e) < 0)
                 return -1;
+
         q->size = sizeof *q;
         q->has_passphrase = passphrase >= 0;
         if (pipe2(report, O_CLOEXEC) < 0)
                 return err_set(e, ERR_IO, errno, "making a pipe: %s", strerror(errno));
+
         *ret_report = report[0];
         j->fd[VAULT_FD_REQUEST] = request_fd(q);
         j->fd[VAULT_FD_DIR] = out_of_the_way(dir);
@@ -115,6 +123,7 @@ static pid_t begin(struct job *j, struct vault_request *q, int passphrase, int *
         close_all(j);
         if (pid < 0)
                 (void) err_set(e, ERR_EXEC, sys, "%s could not be started: %s", VAULT_PROGRAM, strerror(sys));
+
         return pid;
 }
 
@@ -144,6 +153,7 @@ int vault_give(struct vault_request *q, int grants, int passphrase, struct vault
         int report = -1, told[2];
         if (pipe2(told, O_CLOEXEC) < 0)
                 return err_set(e, ERR_IO, errno, "making a pipe: %s", strerror(errno));
+
         AUTO_FD(told_in, told[0]);
         j.fd[VAULT_FD_TOLD] = out_of_the_way(told[1]);
         j.fd[VAULT_FD_GRANTS] = out_of_the_way(grants);
@@ -154,10 +164,12 @@ int vault_give(struct vault_request *q, int grants, int passphrase, struct vault
         AUTO_FD(hold, report);
         if (pid < 0)
                 return -1;
+
         size_t want = q->count * sizeof *ret_told;
         ssize_t n = fd_read_all(told_in, ret_told, want);
         if (await(pid, report, e) < 0)
                 return -1;
+
         return n == (ssize_t) want ? 0 : err_set(e, ERR_IO, 0, "%s said too little", VAULT_PROGRAM);
 }
 
@@ -169,6 +181,7 @@ int vault_default_key_file(char *ret_path, size_t cap, struct err *e)
                                          : -1;
         if (n > 0 && (size_t) n < cap)
                 return 0;
+
         (void) err_set(e, ERR_HOST, 0, "there is no place for the vault's key file");
         return err_hint(e, "set HOME or XDG_CONFIG_HOME, or name it: --key-file FILE");
 }

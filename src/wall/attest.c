@@ -35,9 +35,11 @@ static bool no_capability(const struct wall_init *w)
         struct __user_cap_data_struct d[2];
         if (syscall(SYS_capget, &head, d) < 0)
                 return false;
+
         for (int i = 0; i < 2; i++)
                 if (d[i].effective | d[i].permitted | d[i].inheritable)
                         return false;
+
         return w->plan->wall != WALL_NAMESPACE || prctl(PR_CAPBSET_READ, CAP_SYS_ADMIN, 0, 0, 0) == 0;
 }
 
@@ -60,9 +62,11 @@ static bool landlock_is_up(const struct wall_init *w)
 {
         if (w->plan->without & WITHOUT_LANDLOCK)
                 return true;
+
         const char *canary = w->plan->wall == WALL_NAMESPACE ? LANDLOCK_CANARY : "/proc/self/status";
         if (wall_left_out(LAYER_MOUNT)) /* tests only: paths mean the host's */
                 canary = "/sys/kernel/uevent_seqnum";
+
         /* Where reads are watched nobody could answer yet: by our own number it is not. */
         return syscall(SYS_openat, AT_FDCWD, canary, O_RDONLY | O_CLOEXEC, 0, 0, w->own) < 0 &&
                errno == EACCES;
@@ -97,8 +101,10 @@ static bool link_is_ours(void)
         AUTO_FD(s, socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0));
         struct ifreq link = { .ifr_name = BOX_LINK }, third = { .ifr_ifindex = 3 };
         char text[INET_ADDRSTRLEN];
+
         if (s < 0 || ioctl(s, SIOCGIFADDR, &link) < 0)
                 return false;
+
         const struct sockaddr_in *at = (const struct sockaddr_in *) (const void *) &link.ifr_addr;
         return inet_ntop(AF_INET, &at->sin_addr, text, sizeof text) && strcmp(text, BOX_ADDRESS4) == 0 &&
                ioctl(s, SIOCGIFNAME, &third) < 0 && errno == ENODEV;
@@ -119,13 +125,17 @@ static bool network_is_gone(const struct wall_init *w)
 {
         if (w->plan->wall != WALL_NAMESPACE)
                 return true;
+
         if (w->plan->net)
                 return link_is_ours();
+
         if (w->plan->local & LOCAL_LOOPBACK)
                 return only_loopback(w);
+
         int ends[2]; /* a pair, because a box may be refused any other socket */
         if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) < 0)
                 return false;
+
         AUTO_FD(s, ends[0]);
         AUTO_FD(other, ends[1]);
         struct ifreq lo = { .ifr_name = "lo" };
@@ -140,8 +150,10 @@ static bool descriptors_are_granted(const struct wall_init *w)
         unsigned granted = 3 + w->s->io->handle_count;
         uint64_t files = w->plan->limits.value[LIMIT_FILES];
         unsigned n = files < LOOKED_AT ? (unsigned) files : LOOKED_AT;
+
         for (unsigned i = 0; i < n; i++)
                 p[i] = (struct pollfd){ .fd = (int) i };
+
         /* As many at a time as the caller's own limit of open files lets poll look at. */
         for (unsigned at = 0, step = n; at < n; at += step) {
                 while (poll(p + at, step < n - at ? step : n - at, 0) < 0) {
@@ -150,9 +162,11 @@ static bool descriptors_are_granted(const struct wall_init *w)
                         step /= 2;
                 }
         }
+
         for (unsigned i = granted; i < n; i++)
                 if (!(p[i].revents & POLLNVAL))
                         return false;
+
         return true;
 }
 
@@ -190,5 +204,6 @@ int wall_attest(const struct wall_init *w, struct err *e)
                 e->step = STAGE_ATTEST;
                 return -1;
         }
+
         return 0;
 }

@@ -125,10 +125,12 @@ static int take_from(struct connector *c, uint32_t task, int fd)
 
         if (c->kept[i].task)
                 fd_close(&c->kept[i].fd);
+
         c->kept[i].task = 0;
         c->kept[i].fd = open_task(task);
         if (c->kept[i].fd < 0)
                 return take_from_first(c, task, fd);
+
         c->kept[i].task = task;
         return (int) syscall(SYS_pidfd_getfd, c->kept[i].fd, fd, 0);
 }
@@ -148,6 +150,7 @@ static const char *names_descriptor(const char *path, int *ret)
                 *ret = n < 1u << 30 ? (int) n : -1;
                 return *end == '\0' || *end == '/' ? end : NULL;
         }
+
         return NULL;
 }
 
@@ -163,11 +166,13 @@ static int open_target(struct connector *c, const struct ask *a)
         char name[32];
         int number = -1;
         const char *path = a->to.un.sun_path, *rest = names_descriptor(path, &number);
+
         if (rest) {
                 AUTO_FD(from, take_from(c, a->task, number));
                 rest += strspn(rest, "/");
                 return from < 0 || *rest == '\0' ? TAKE_FD(from) : open_below(from, rest);
         }
+
         if (*path == '/')
                 return open_below(AT_FDCWD, path);
 
@@ -192,10 +197,12 @@ static void tell_refused(struct connector *c, const struct seccomp_notif *n, int
         char name[16];
         if (!c->tell || saw_call(c->tasks, n->pid, &n->data, false, &m.denial) == SAW_NOTHING)
                 return;
+
         (void) snprintf(name, sizeof name, "%d", found);
         ssize_t len = found < 0 ? 0 : readlink(name, m.denial.path, sizeof m.denial.path - 1);
         if (len > 0)
                 m.denial.path[len] = '\0';
+
         m.denial.inside = len > 0;
         tell(c, &m, n->pid);
 }
@@ -214,9 +221,11 @@ static int find_target(struct connector *c, struct ask *a, const struct seccomp_
         a->target = targets_judge(&c->targets, fcntl(found, F_DUPFD_CLOEXEC, 0));
         if (a->target >= 0)
                 return 0;
+
         int error = errno;
         if (error == EACCES)
                 tell_refused(c, n, found);
+
         return error;
 }
 
@@ -250,6 +259,7 @@ static int attempt(struct ask *a)
         bool flips = a->waits && flags >= 0 && !(flags & O_NONBLOCK);
         if (flips)
                 (void) fcntl(a->sock, F_SETFL, flags | O_NONBLOCK);
+
         watch_over(true);
         int error = connect_now(a);
         watch_over(false);
@@ -258,6 +268,7 @@ static int attempt(struct ask *a)
 
         if (a->waits && (error == EINTR || error == EALREADY))
                 return a->local ? EAGAIN : EINPROGRESS;
+
         return error;
 }
 
@@ -295,18 +306,22 @@ static int read_ask(struct ask *a, const struct seccomp_notif *n)
         int family = option_of(a->sock, SO_DOMAIN), flags = fcntl(a->sock, F_GETFL);
         if (family < 0)
                 return ENOTSOCK;
+
         if (family != AF_UNIX && family != AF_INET && family != AF_INET6)
                 return EACCES;
+
         a->local = family == AF_UNIX;
         a->waits = !(flags & O_NONBLOCK) && option_of(a->sock, SO_TYPE) != SOCK_DGRAM;
 
         a->len = (socklen_t) n->data.args[2];
         if (a->len > sizeof a->to.un)
                 return EINVAL;
+
         struct iovec to = { a->to.bytes, a->len };
         struct iovec from = { (void *) (uintptr_t) n->data.args[1], a->len };
         if (process_vm_readv((pid_t) a->task, &to, 1, &from, 1, 0) != (ssize_t) a->len)
                 return EFAULT;
+
         return 0;
 }
 
@@ -315,9 +330,11 @@ static int judge(struct connector *c, struct ask *a, const struct seccomp_notif 
         int error = read_ask(a, n);
         if (error)
                 return error;
+
         bool named = a->local && a->to.any.sa_family == AF_UNIX && a->to.un.sun_path[0] != '\0';
         if (named)
                 return find_target(c, a, n);
+
         return is_of_box(a->sock) ? 0 : EACCES;
 }
 
@@ -334,6 +351,7 @@ static void wait_on(struct connector *c, struct ask *a, int error)
                 let_go(a);
                 return;
         }
+
         uint64_t most = timeout_ns(a->sock);
         a->since_ns = clock_mono_ns();
         a->until_ns = most ? a->since_ns + most : 0;
@@ -355,6 +373,7 @@ static void serve_connect(struct connector *c, const struct seccomp_notif *n)
                         return;
                 }
         }
+
         saw_answer(c->listener, a.id, error, 0);
         let_go(&a);
 }
@@ -380,6 +399,7 @@ static int interrupts(const struct connector *c, const struct ask *a)
         bool own = number_of(&s, "\nSigPnd:", 16) & open, shared = number_of(&s, "\nShdPnd:", 16) & open;
         if (own || (shared && number_of(&s, "\nThreads:", 10) == 1))
                 return RESTARTS;
+
         return shared && clock_mono_ns() - a->since_ns > SIGNAL_MS * 1000000ull ? EINTR : 0;
 }
 
@@ -388,12 +408,14 @@ static bool go_on(const struct connector *c, struct ask *a, bool ready)
 {
         if (!saw_is_waiting(c->listener, a->id))
                 return true;
+
         int error = a->local || ready ? attempt(a) : EINPROGRESS;
         if (must_wait(a, error) && !(a->until_ns && clock_mono_ns() >= a->until_ns)) {
                 error = interrupts(c, a);
                 if (!error)
                         return false;
         }
+
         saw_answer(c->listener, a->id, error, 0);
         return true;
 }
@@ -407,6 +429,7 @@ static void go_on_all(struct connector *c, const struct pollfd *p)
                 else
                         c->waiting[kept++] = c->waiting[i];
         }
+
         c->waiting_count = kept;
 }
 
@@ -427,12 +450,15 @@ static bool serve_next(struct connector *c)
         ssize_t got = read(c->line, &n, sizeof n);
         if (got != sizeof n)
                 return got < 0 && errno == EINTR;
+
         if (!saw_is_waiting(c->listener, n.id))
                 return true; /* its task was ended meanwhile */
+
         if (saw_kind(&n.data) == TRIED_SOCK)
                 serve_connect(c, &n);
         else
                 serve_listen(c, &n);
+
         return true;
 }
 
@@ -442,12 +468,15 @@ static bool step(struct connector *c)
         unsigned count = c->waiting_count;
         if (count == 0)
                 return serve_next(c);
+
         p[0] = (struct pollfd){ .fd = c->line, .events = POLLIN };
         for (unsigned i = 0; i < count; i++)
                 p[1 + i] = (struct pollfd){ .fd = c->waiting[i].local ? -1 : c->waiting[i].sock,
                                             .events = POLLOUT };
+
         if (poll(p, 1 + count, again_ms(c)) < 0)
                 return errno == EINTR;
+
         go_on_all(c, p + 1);
         return !p[0].revents || serve_next(c);
 }
@@ -462,6 +491,7 @@ _Noreturn static void serve(struct connector *c, const struct wall_init *w)
         (void) prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
         if (w->looks_for_box)
                 atomic_store(w->looks_for_box, getpid());
+
         (void) sigemptyset(&timer);
         (void) sigaddset(&timer, SIGALRM);
         AUTO_FD(own, openat(c->tasks, "self/fd", O_PATH | O_DIRECTORY | O_CLOEXEC));
@@ -471,6 +501,7 @@ _Noreturn static void serve(struct connector *c, const struct wall_init *w)
         targets_begin(&c->targets, w);
         while (step(c))
                 ;
+
         _exit(0);
 }
 
@@ -481,10 +512,12 @@ static bool begin(struct wall_init *w)
         int ends[2];
         if (pipe2(ends, O_CLOEXEC) < 0)
                 return false;
+
         AUTO_FD(line, ends[0]);
         AUTO_FD(calls, ends[1]);
         if (fcntl(calls, F_SETFL, O_NONBLOCK) < 0) /* init never waits for it */
                 return false;
+
         pid_t pid = (pid_t) syscall(SYS_clone, SIGCHLD, NULL, NULL, NULL, NULL);
         if (pid == 0) {
                 fd_close(&calls);
@@ -495,8 +528,10 @@ static bool begin(struct wall_init *w)
                 c.tell = w->s->tell;
                 serve(&c, w);
         }
+
         if (pid < 0)
                 return false;
+
         w->connector = pid;
         w->calls = TAKE_FD(calls);
         return true;

@@ -42,11 +42,13 @@ void targets_listen(struct targets *t, int sock)
 
         if (t->next == TARGETS_MAX)
                 t->next = t->fixed;
+
         struct target *at = &t->at[t->next++];
         if (t->count < t->next)
                 t->count = t->next;
         else
                 (void) close(at->fd);
+
         *at = (struct target){ TAKE_FD(fd), st.st_dev, st.st_ino };
 }
 
@@ -58,16 +60,19 @@ int targets_judge(struct targets *t, int taken)
         AUTO_FD(fd, taken);
         if (fstat(fd, &st) < 0)
                 return -1;
+
         if (!S_ISSOCK(st.st_mode)) {
                 errno = ECONNREFUSED;
                 return -1;
         }
+
         if (st.st_dev == t->scratch_dev)
                 return TAKE_FD(fd);
 
         const struct target *own = find(t, &st);
         if (own)
                 return fcntl(own->fd, F_DUPFD_CLOEXEC, 0);
+
         errno = EACCES;
         return -1;
 }

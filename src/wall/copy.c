@@ -22,6 +22,7 @@ static int copy_bytes(int from, int to, const struct stat *st)
                 if (n < 0 && errno != EINTR)
                         return -1;
         }
+
         const struct timespec times[] = { st->st_atim, st->st_mtim };
         return fchmod(to, st->st_mode & 0777) < 0 ? -1 : futimens(to, times);
 }
@@ -32,6 +33,7 @@ int wall_do_copy(struct wall_init *w, const struct plan_step *s, struct err *e)
         const char *last;
         if (!w->s->copies)
                 return 0; /* cost.c: mounts alone are timed */
+
         AUTO_FD(from, wall_receive_mount(w, s, e));
         if (from < 0)
                 return -1;
@@ -39,6 +41,7 @@ int wall_do_copy(struct wall_init *w, const struct plan_step *s, struct err *e)
         int dir = place_open_parent(w, s->path, &last);
         if (dir < 0 || !place_is_ours(w, dir))
                 return wall_fail(e, STAGE_DOORS, "there is no place for %s in the box", s->path);
+
         AUTO_FD(to, openat(dir, last, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600));
         if (to < 0 || fstat(from, &st) < 0 || copy_bytes(from, to, &st) < 0 || fstat(to, &st) < 0)
                 return wall_fail(e, STAGE_DOORS, "copying %s", s->text);
@@ -46,5 +49,6 @@ int wall_do_copy(struct wall_init *w, const struct plan_step *s, struct err *e)
         struct wall_message m = { .word = WALL_SAYS_COPY, .copy = { .ino = st.st_ino, .which = s->layer } };
         if (wire_send(w->control, &m, sizeof m, dir) < 0)
                 return wall_fail(e, STAGE_DOORS, "handing over %s", s->path);
+
         return 0;
 }

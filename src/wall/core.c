@@ -15,8 +15,10 @@ void wall_core_note(struct wall_core *c, const struct wall_core *born)
                 c->all = born->all; /* ours may be narrowed just now */
         else if (sched_getaffinity(0, sizeof c->all, &c->all) < 0)
                 return;
+
         if (here < 0)
                 return;
+
         c->others = c->all;
         CPU_CLR((unsigned) here, &c->others);
         c->known = CPU_COUNT(&c->others) > 0;

@@ -30,9 +30,11 @@ static int map_ids(uid_t uid, gid_t gid, struct err *e)
         (void) snprintf(map, sizeof map, "0 %u 1", uid);
         if (fd_put(w.host_proc, "self/setgroups", "deny") < 0 || fd_put(w.host_proc, "self/uid_map", map) < 0)
                 return wall_fail(e, STAGE_MAP, "mapping the user");
+
         (void) snprintf(map, sizeof map, "0 %u 1", gid);
         if (fd_put(w.host_proc, "self/gid_map", map) < 0)
                 return wall_fail(e, STAGE_MAP, "mapping the group");
+
         return 0;
 }
 
@@ -201,8 +203,10 @@ int wall_cost_prepare(enum wall_layer l, const struct plan *plan, uid_t uid, gid
         w.host_proc = open("/proc", O_PATH | O_DIRECTORY | O_CLOEXEC);
         if (!mechanisms[l].raise || w.host_proc < 0)
                 return wall_fail(e, STAGE_CLONE, "preparing %s", wall_layer_name(l));
+
         if (mechanisms[l].flags & CLONE_NEWUSER && map_ids(uid, gid, e) < 0)
                 return -1;
+
         return mechanisms[l].prepare(e);
 }
 
@@ -226,12 +230,16 @@ int wall_cost_raise(enum wall_layer l, struct wall_cost *ret, struct err *e)
         const struct mechanism *m = &mechanisms[l];
         uint64_t plain = m->calls ? m->calls() : 0, looked_at = m->looked_at ? m->looked_at() : 0;
         uint64_t t = clock_mono_ns();
+
         if (m->raise(e) < 0)
                 return -1;
+
         *ret = (struct wall_cost){ .start_ns = clock_mono_ns() - t, .units = given_units(l) };
         if (m->calls)
                 ret->call_ps = more(m->calls(), plain);
+
         if (m->looked_at)
                 ret->looked_at_ps = more(m->looked_at(), looked_at);
+
         return 0;
 }

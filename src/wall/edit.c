@@ -22,11 +22,13 @@ int wall_open_layer(const struct wall_edit *l, struct err *e)
         struct stat st;
         if (dir < 0 || fstat(dir, &st) < 0)
                 return wall_fail(e, STAGE_DOORS, "opening the private overlay %s", l->path);
+
         if (st.st_dev != l->dev || st.st_ino != l->ino) {
                 errno = ESTALE;
                 return wall_fail(e, STAGE_DOORS, "the private overlay %s changed while the box was starting",
                                  l->path);
         }
+
         return TAKE_FD(dir);
 }
 
@@ -37,9 +39,11 @@ static int wall_hold(struct wall_init *w, int detached, const char *name)
         AUTO_FD(tree, detached);
         if (tree < 0 || (!w->observer && mkdirat(w->root, name, 0700) < 0))
                 return -1;
+
         AUTO_FD(place, openat(w->root, name, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
         if (place < 0 || mount_move(tree, place) < 0)
                 return -1;
+
         return openat(w->root, name, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 }
 
@@ -68,11 +72,13 @@ static int make_overlay(const struct wall_init *w, int lower, int layer, unsigne
         AUTO_FD(fs, mount_fsopen("overlay"));
         if (upper < 0 || work < 0 || fs < 0 || fchdir(w->host_proc) < 0)
                 return -1;
+
         if (set_layer(fs, "lowerdir", lower) < 0 || set_layer(fs, "upperdir", upper) < 0 ||
             set_layer(fs, "workdir", work) < 0 || mount_fsflag(fs, "userxattr") < 0 ||
             mount_fsset(fs, "index", "off") < 0 || mount_fsset(fs, "metacopy", "off") < 0 ||
             mount_fsset(fs, "xino", "auto") < 0 || mount_fsflag(fs, "volatile") < 0 || mount_fscreate(fs) < 0)
                 return -1;
+
         return mount_fsmount(fs, attr);
 }
 
@@ -83,8 +89,10 @@ static int overlay_failed(const struct plan_step *s, const struct wall_edit *l, 
         if (sys == ELOOP)
                 return err_hint(e, "cordon's state lies inside the door: let CORDON_STATE name a directory "
                                    "outside of it");
+
         if (sys == ENODEV)
                 return err_hint(e, "this kernel has no overlayfs: `modprobe overlay`");
+
         return err_hint(e,
                         "either a filesystem is mounted below it: name narrower doors; or the one that %.80s "
                         "lies on cannot hold layers: let CORDON_STATE name another",
@@ -98,9 +106,11 @@ static int edit_file(struct wall_init *w, const struct plan_step *s, int layer, 
         AUTO_FD(file, openat(layer, "file", O_PATH | O_NOFOLLOW | O_CLOEXEC));
         if (file >= 0 && place_look(file, &st) < 0)
                 return wall_fail(e, STAGE_DOORS, "taking the private copy of %s", s->text);
+
         AUTO_FD(tree, file < 0 ? -1 : mount_clone(file, "", 0));
         if (tree < 0 || wall_set_attr(tree, 0, wall_step_attr(s->flags), 0) < 0)
                 return wall_fail(e, STAGE_DOORS, "taking the private copy of %s", s->text);
+
         return wall_attach(w, tree, s->path, false, e);
 }
 
@@ -121,14 +131,18 @@ static int edit_mapped(struct wall_init *w, const struct plan_step *s, struct er
         AUTO_FD(above, below < 0 ? -1 : wall_receive_mount(w, s, e));
         if (above < 0)
                 return -1;
+
         AUTO_FD(lower, tree ? wall_hold(w, TAKE_FD(below), FRONT_EDIT_BELOW) : -1);
         AUTO_FD(layer, wall_hold(w, TAKE_FD(above), FRONT_EDIT_ABOVE));
         if (layer < 0 || (tree && lower < 0))
                 return wall_fail(e, STAGE_DOORS, "placing the overlays of %s", s->text);
+
         if ((tree ? edit_tree(w, s, lower, layer, e) : edit_file(w, s, layer, e)) < 0)
                 return -1;
+
         if (let_go(w, FRONT_EDIT_ABOVE, layer) < 0 || (tree && let_go(w, FRONT_EDIT_BELOW, lower) < 0))
                 return wall_fail(e, STAGE_DOORS, "hiding the overlays of %s", s->text);
+
         return 0;
 }
 
@@ -136,10 +150,12 @@ int wall_do_edit(struct wall_init *w, const struct plan_step *s, struct err *e)
 {
         if (s->flags & STEP_IDMAP)
                 return edit_mapped(w, s, e);
+
         AUTO_FD(lower, wall_open_door(s, e));
         AUTO_FD(layer, lower < 0 ? -1 : wall_open_layer(&w->s->edits[s->layer], e));
         if (layer < 0)
                 return -1;
+
         return s->flags & STEP_IS_DIR ? edit_tree(w, s, lower, layer, e) : edit_file(w, s, layer, e);
 }
 
@@ -152,18 +168,21 @@ int wall_do_pin(struct wall_init *w, const struct plan_step *s, struct err *e)
         bool seen = place_look(place, &st) == 0;
         if (!seen && s->flags & STEP_OPTIONAL && (errno == ENOENT || errno == ENOTDIR || errno == ELOOP))
                 return 0;
+
         if (!seen) {
                 (void) wall_fail(e, STAGE_DOORS, "cannot hold %s", s->path);
                 if (e->sys == ELOOP)
                         (void) err_hint(e, "it is, or lies behind, a symbolic link: name what it leads to");
                 return -1;
         }
+
         /* With what is mounted below: a door there must not be covered by the host's own files. */
         AUTO_FD(tree, mount_clone(place, "", s->flags & STEP_GUARD ? 0 : AT_RECURSIVE));
         uint64_t clear = s->flags & STEP_EXEC ? MOUNT_ATTR_NOEXEC : 0;
         if (tree < 0 || wall_set_attr(tree, 0, wall_step_attr(s->flags), clear) < 0 ||
             mount_move(tree, place) < 0)
                 return wall_fail(e, STAGE_DOORS, "holding %s", s->path);
+
         wall_forget_parent(w);
         return 0;
 }

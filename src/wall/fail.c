@@ -12,6 +12,7 @@ int wall_fail(struct err *e, enum wall_step step, const char *fmt, ...)
         int sys = errno;
         char what[256];
         va_list ap;
+
         va_start(ap, fmt);
         (void) vsnprintf(what, sizeof what, fmt, ap);
         va_end(ap);

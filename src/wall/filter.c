@@ -39,6 +39,7 @@ static int compile(struct wall_init *w, struct err *e)
         w->filter_len = (unsigned short) seccomp_compile(&ask, w->filter, FILTER_MAX);
         if (w->filter_len > 0)
                 return 0;
+
         errno = E2BIG;
         return wall_fail(e, STAGE_SECCOMP, "compiling the system-call filter");
 }
@@ -87,15 +88,19 @@ int wall_filter_load(struct wall_init *w, struct err *e)
 {
         if (wall_left_out(LAYER_SECCOMP))
                 return 0;
+
         bool listens = w->s->tell || w->plan->wall == WALL_NAMESPACE; /* which makes some calls for the box */
         long r = listens ? load_listening(w) : load(w, 0);
         if (r < 0 && errno == EBUSY && !w->s->tell) { /* a filter around us has one: those calls then fail */
                 listens = false;
                 r = load_without_moves(w, 0);
         }
+
         if (r < 0)
                 return wall_fail(e, STAGE_SECCOMP, "loading the system-call filter");
+
         if (listens)
                 w->listener = (int) r;
+
         return 0;
 }

@@ -33,9 +33,11 @@ int wall_front_device(struct wall_init *w, struct err *e)
         (void) e;
         if (!is_wanted(w))
                 return 0;
+
         AUTO_FD(fd, fd_open2(AT_FDCWD, "/dev/fuse", O_RDWR, RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS));
         if (fd >= 0 && fstat(fd, &st) == 0 && S_ISCHR(st.st_mode) && st.st_rdev == makedev(10, 229))
                 w->fuse = TAKE_FD(fd);
+
         return 0;
 }
 
@@ -49,6 +51,7 @@ static int mount_front(int fuse)
             mount_fsflag(fs, "allow_other") < 0 || mount_fsflag(fs, "default_permissions") < 0 ||
             mount_fsflag(fs, "ro") < 0 || mount_fscreate(fs) < 0)
                 return -1;
+
         return mount_fsmount(fs, MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV);
 }
 
@@ -59,6 +62,7 @@ static bool make_tree(const struct wall_init *w, struct front_tree *t)
                           -1, 0);
         if (room == MAP_FAILED)
                 return false;
+
         t->node = room;
         return front_tree_build(t, w->plan) == 0;
 }
@@ -71,6 +75,7 @@ _Noreturn static void observe(struct front *f)
         (void) prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0); /* also where a test leaves out the pid namespace */
         for (int i = 0; i < count; i++)
                 *kept[i] = dup2(*kept[i], i);
+
         (void) syscall(SYS_close_range, (unsigned) count, ~0U, 0);
         front_serve(f);
 }
@@ -115,14 +120,17 @@ int wall_front_open(struct wall_init *w)
         AUTO_FD(fuse, TAKE_FD(w->fuse));
         if (fuse < 0 || !make_tree(w, &f.tree))
                 return -1;
+
         void *shared = mmap(NULL, sizeof *w->looks_for_box, PROT_READ | PROT_WRITE,
                             MAP_SHARED | MAP_ANONYMOUS, -1, 0);
         if (shared == MAP_FAILED)
                 return -1;
+
         f.connector = w->looks_for_box = shared;
         AUTO_FD(root, mount_front(fuse));
         if (root < 0)
                 return -1;
+
         w->observer_proc = f.proc = wall_proc_make("off"); /* who asks may not have got as far as exec */
         f.fuse = fuse;
         f.control = w->control;
@@ -130,10 +138,12 @@ int wall_front_open(struct wall_init *w)
         pid_t pid = (pid_t) syscall(SYS_clone, SIGCHLD, NULL, NULL, NULL, NULL);
         if (pid == 0)
                 observe(&f);
+
         if (pid < 0) {
                 fd_close(&w->observer_proc); /* a plain root buries nothing */
                 return -1;
         }
+
         w->observer = pid;
         fd_close(&fuse); /* the observer's is the last: should it end, a question has an answer */
         list_ahead(root);

@@ -43,14 +43,18 @@ static void reply(const struct front *f, const struct request *r, int error, con
         struct fuse_out_header head = { .error = error, .unique = r->head->unique };
         if (error || !p || n > sizeof out - sizeof head)
                 n = 0;
+
         head.len = (uint32_t) (sizeof head + n);
         memcpy(out, &head, sizeof head);
         if (n)
                 memcpy(out + sizeof head, p, n);
+
         ssize_t k;
         do
                 k = write(f->fuse, out, head.len);
+
         while (k < 0 && errno == EINTR);
+
         /* ENOENT: who asked was killed in between. Any other answer that is lost would be waited for by a
          * task that not even SIGKILL ends: with us the mount ends, and its wait. */
         if (k < 0 && errno != ENOENT)
@@ -146,8 +150,10 @@ static uint64_t missed(struct observer *o, const struct request *r, uint32_t dir
         bool by_init = r->head->pid == INIT_PID || r->head->pid == (uint32_t) atomic_load(o->f->connector);
         if (!dir || !front_tree_path(&o->f->tree, dir, r->body, missing, sizeof missing))
                 return 0;
+
         if (o->awake)
                 return by_init ? 0 : tell_of(o, r, dir, missing);
+
         o->awake = !by_init && strcmp(missing, ATTEST_MISSING) == 0;
         o->payload = r->head->pid;
         return by_init ? settled_for(missing) : 0;
@@ -174,6 +180,7 @@ static void say_lookup(struct observer *o, const struct request *r)
                 reply(f, r, none.entry_valid ? 0 : -ENOENT, &none, sizeof none);
                 return;
         }
+
         struct fuse_entry_out out = entry_of(f, i);
         reply(f, r, 0, &out, sizeof out);
 }
@@ -202,11 +209,13 @@ static void tell_of_list(struct observer *o, const struct request *r)
         char name[256];
         if (!o->awake || up <= 1 || r->head->pid == INIT_PID || t->node[dir].name_len >= sizeof name)
                 return;
+
         memcpy(name, t->node[dir].name, t->node[dir].name_len);
         name[t->node[dir].name_len] = '\0';
         m.denial.kind = TRIED_READ;
         if (!front_tree_path(t, up, name, m.denial.path, sizeof m.denial.path))
                 return;
+
         saw_program(o->f->proc, r->head->pid, m.denial.program, sizeof m.denial.program);
         tell(o, &m);
 }
@@ -240,6 +249,7 @@ static void say_read(struct observer *o, const struct request *r)
         size_t len = text ? strlen(text) : 0;
         size_t from = in.offset < len ? (size_t) in.offset : len;
         size_t n = len - from < in.size ? len - from : in.size;
+
         reply(o->f, r, 0, text ? text + from : NULL, n);
 }
 
@@ -256,8 +266,10 @@ static bool put_entry(struct listed *l, const struct fuse_entry_out *e, uint64_t
         struct fuse_dirent d = {
                 .ino = e->attr.ino, .off = off, .namelen = len, .type = IFTODT(e->attr.mode)
         };
+
         if (whole > l->room - l->n)
                 return false;
+
         char *at = l->out + l->n;
         memset(at, 0, whole);
         memcpy(at, e, sizeof *e);
@@ -277,9 +289,11 @@ static void say_list(struct observer *o, const struct request *r)
         uint64_t off = 0;
         struct fuse_entry_out dots = { .attr = { .ino = dir,
                                                  .mode = S_IFDIR } }; /* no node: never looked up */
+
         for (; off < 2; off++)
                 if (off >= in.offset)
                         (void) put_entry(&l, &dots, off + 1, "..", off ? 2 : 1);
+
         for (uint32_t i = dir ? t->node[dir].child : 0; i; i = t->node[i].next) {
                 if (t->node[i].ours || off++ < in.offset)
                         continue;
@@ -287,6 +301,7 @@ static void say_list(struct observer *o, const struct request *r)
                 if (!put_entry(&l, &e, off, t->node[i].name, t->node[i].name_len))
                         break;
         }
+
         reply(o->f, r, 0, out, l.n);
 }
 
@@ -337,6 +352,7 @@ _Noreturn void front_serve(struct front *f)
         o.f = f;
         if (wall_powers_keep(1u << CAP_SYS_PTRACE) < 0) /* to read the arguments of calls */
                 _exit(1);
+
         for (;;) {
                 ssize_t n = read(f->fuse, in, BUFFER);
                 if (n < 0 && (errno == EINTR || errno == ENOENT || errno == EAGAIN))

@@ -40,6 +40,7 @@ static uint32_t add(struct front_tree *t, uint32_t dir, const char *name, size_t
 {
         if (t->count == t->cap)
                 return 0;
+
         uint32_t i = t->count++;
         t->node[i] = (struct front_node){ .name = name,
                                           .name_len = (uint32_t) len,
@@ -66,6 +67,7 @@ static uint32_t make_parents(struct front_tree *t, const char *path, const char 
                         return 0;
                 dir = next;
         }
+
         *ret_last = at;
         return dir;
 }
@@ -107,15 +109,19 @@ static int add_step(struct front_tree *t, const struct plan_step *s)
         mode_t mode = mode_of(s);
         if (mode == 0)
                 return 0; /* an `except` covers what is there already */
+
         uint32_t dir = make_parents(t, s->path, &last);
         if (dir == 0)
                 return s->kind == STEP_TRUST ? 0 : -1; /* then it lies behind something else of the box */
+
         size_t n = strlen(last);
         if (front_tree_find(t, dir, last, n, true))
                 return 0;
+
         const char *text = s->kind == STEP_LINK ? s->text : NULL; /* a file's is mounted: see root.c */
         if (s->kind == STEP_TRUST && S_ISLNK(mode))
                 text = BOX_TRUST;
+
         return add(t, dir, last, n, mode, text) ? 0 : -1;
 }
 
@@ -130,12 +136,14 @@ static int add_ours(struct front_tree *t)
                      { FRONT_MASK_FILE, S_IFREG | 0444 },
                      { FRONT_EDIT_BELOW, S_IFDIR | 0700 },
                      { FRONT_EDIT_ABOVE, S_IFDIR | 0700 } };
+
         for (size_t i = 0; i < sizeof ours / sizeof *ours; i++) {
                 uint32_t at = add(t, ROOT, ours[i].name, strlen(ours[i].name), ours[i].mode, NULL);
                 if (!at)
                         return -1;
                 t->node[at].ours = true;
         }
+
         return 0;
 }
 
@@ -144,13 +152,16 @@ int front_tree_build(struct front_tree *t, const struct plan *p)
         static const struct plan_step canary = { .kind = STEP_FILE, .path = LANDLOCK_CANARY, .text = "" };
         if (t->cap < FIXED)
                 return -1;
+
         t->node[ROOT] = (struct front_node){ .name = "", .mode = S_IFDIR | 0755 };
         t->count = ROOT + 1;
         if (add_ours(t) < 0)
                 return -1;
+
         for (size_t i = 0; i < p->step_count; i++)
                 if (add_step(t, &p->steps[i]) < 0)
                         return -1;
+
         return add_step(t, &canary);
 }
 
@@ -159,6 +170,7 @@ bool front_tree_path(const struct front_tree *t, uint32_t dir, const char *name,
         size_t n = strlen(name);
         if (n + 2 > cap)
                 return false;
+
         size_t at = cap - n - 1;
         memcpy(ret + at, name, n + 1);
         ret[--at] = '/';
@@ -170,6 +182,7 @@ bool front_tree_path(const struct front_tree *t, uint32_t dir, const char *name,
                 memcpy(ret + at, t->node[i].name, len);
                 ret[--at] = '/';
         }
+
         memmove(ret, ret + at, cap - at);
         return true;
 }

@@ -39,10 +39,12 @@ static void close_knobs(const struct gateway *g)
                 "sys/net/ipv6/conf/default/disable_ipv6", "sys/net/ipv4/conf/all/rp_filter",
                 "sys/net/ipv4/conf/default/rp_filter",
         };
+
         static const char *const on[] = { "sys/net/ipv4/icmp_echo_ignore_all",
                                           "sys/net/ipv6/icmp/echo_ignore_all" };
         for (size_t i = 0; i < sizeof off / sizeof *off; i++)
                 (void) fd_put(g->w->host_proc, off[i], "0");
+
         for (size_t i = 0; i < sizeof on / sizeof *on; i++)
                 (void) fd_put(g->w->host_proc, on[i], "1");
 }
@@ -71,13 +73,16 @@ static int raise_link(struct gateway *g, int nl, int index, bool gateway)
         const struct netlink_address a6 = address(true, gateway ? BOX_GATEWAY6 : BOX_ADDRESS6, 64);
         if (index < 0 || netlink_up(nl, 1) < 0 || netlink_up(nl, index) < 0)
                 return fail(g, "raising the box's link");
+
         if (netlink_address(nl, index, &a4) < 0)
                 return fail(g, "giving the box's link an address");
+
         if (g->v6 && netlink_address(nl, index, &a6) < 0) {
                 if (gateway)
                         return fail(g, "giving the box's link an IPv6 address");
                 g->v6 = false;
         }
+
         return 0;
 }
 
@@ -85,10 +90,12 @@ static int make_pair(const struct gateway *g, int nl)
 {
         if (netlink_veth(nl, BOX_LINK, PEER_LINK, g->own_ns) == 0)
                 return 0;
+
         bool absent = errno == EOPNOTSUPP;
         (void) fail(g, "making the box's link");
         if (!absent)
                 return -1;
+
         g->e->code = ERR_HOST;
         return err_hint(g->e, "this kernel has no veth links: `modprobe veth` as root");
 }
@@ -124,16 +131,20 @@ static int open_socket(const union where *at, int type)
         if (fd < 0 || setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on) < 0 ||
             (v6 && setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &off, sizeof off) < 0))
                 return -1;
+
         if (type == SOCK_DGRAM && (setsockopt(fd, v6 ? IPPROTO_IPV6 : IPPROTO_IP,
                                               v6 ? IPV6_RECVPKTINFO : IP_PKTINFO, &on, sizeof on) < 0))
                 return -1;
+
         /* An answer leaves from whatever address was asked. Of IPv4 the kernel lets each that is local do so,
          * of IPv6 only those that a link has, unless the socket is free. */
         if (type == SOCK_DGRAM && v6 && setsockopt(fd, IPPROTO_IPV6, IPV6_FREEBIND, &on, sizeof on) < 0)
                 return -1;
+
         if (bind(fd, &at->any, v6 ? sizeof at->v6 : sizeof at->v4) < 0 ||
             (type == SOCK_STREAM && listen(fd, BACKLOG) < 0))
                 return -1;
+
         return TAKE_FD(fd);
 }
 
@@ -158,17 +169,21 @@ static int listen_gateway(const struct gateway *g, int index)
         const struct plan *p = g->w->plan;
         if (listen_all(g, LISTENER_DNS_UDP, DNS_PORT) < 0)
                 return -1;
+
         bool dns_taken = false; /* a door to port 53: then connections there are the door's */
         for (size_t i = 0; i < p->port_count; i++) {
                 dns_taken |= p->ports[i] == DNS_PORT;
                 if (listen_all(g, LISTENER_TCP, p->ports[i]) < 0)
                         return -1;
         }
+
         if (!dns_taken && listen_all(g, LISTENER_DNS_TCP, DNS_PORT) < 0)
                 return -1;
+
         AUTO_FD(watch, wall_watch_open(p, index));
         if (watch < 0)
                 return fail(g, "watching the gateway's link");
+
         return hand_over(g, LISTENER_WATCH, 0, watch);
 }
 
@@ -190,6 +205,7 @@ static int listen_locals(const struct gateway *g)
                 if (hand_over(g, LISTENER_TCP, l->port, fd) < 0)
                         return -1;
         }
+
         return 0;
 }
 
@@ -197,15 +213,19 @@ static int raise_box(struct gateway *g)
 {
         if (new_namespace(g, &g->box_ns) < 0)
                 return -1;
+
         wall_net_low_ports(g->w);
         AUTO_FD(nl, netlink_open());
         if (nl < 0)
                 return fail(g, "opening netlink");
+
         if (make_pair(g, nl) < 0)
                 return -1;
+
         int index = netlink_index(BOX_LINK);
         if (raise_link(g, nl, index, false) < 0 || route_box(g, nl, index) < 0)
                 return -1;
+
         return listen_locals(g);
 }
 
@@ -213,14 +233,18 @@ static int raise_gateway(struct gateway *g)
 {
         if (setns(g->own_ns, CLONE_NEWNET) < 0)
                 return fail(g, "entering the gateway");
+
         AUTO_FD(nl, netlink_open());
         int index = netlink_index(PEER_LINK);
         if (nl < 0)
                 return fail(g, "opening netlink");
+
         if (raise_link(g, nl, index, true) < 0)
                 return -1;
+
         if (netlink_all_local(nl, false) < 0 || (g->v6 && netlink_all_local(nl, true) < 0))
                 return fail(g, "making every address the gateway's own");
+
         return listen_gateway(g, index);
 }
 
@@ -232,12 +256,15 @@ int wall_gateway_raise(struct wall_init *w, int *ret_box_ns, struct err *e)
         int r = new_namespace(&g, &g.own_ns);
         if (r == 0)
                 r = raise_box(&g);
+
         if (r == 0)
                 r = raise_gateway(&g);
+
         fd_close(&g.own_ns);
         if (r < 0)
                 fd_close(&g.box_ns);
         else
                 *ret_box_ns = g.box_ns;
+
         return r;
 }

@@ -27,6 +27,7 @@ int wall_handles_stand_in(struct wall_init *w, struct err *e)
                     dup2(w->stand_in[i], 3 + (int) i) < 0)
                         return wall_fail(e, STAGE_DOORS, "making the handle %s", w->plan->handles[i].name);
         }
+
         return 0;
 }
 
@@ -40,6 +41,7 @@ static int hand_over(int from, int to, uint64_t max)
                 if (n < 0)
                         return -1;
         }
+
         return 0;
 }
 

@@ -39,6 +39,7 @@ static void hold(const char *name)
         (void) nanosleep(&a_while, NULL);
         if (errno != 0)
                 _exit(1);
+
         (void) prctl(PR_SET_NAME, was);
 }
 
@@ -48,10 +49,13 @@ void wall_step(const char *name)
         size_t n = strlen(name);
         if (!want || strncmp(want, name, n) != 0)
                 return;
+
         if (want[n] == '\0')
                 hold(name);
+
         if (strcmp(want + n, ":kill") != 0)
                 return;
+
         (void) kill(getpid(), SIGKILL);
         _exit(1); /* pid 1 of a namespace cannot kill itself; this is as sudden */
 }

@@ -30,6 +30,7 @@ static int connect_to(const union loopback *at, socklen_t len)
         if (fd < 0 || (connect(fd, &at->any, len) < 0 && errno != EINPROGRESS) ||
             getsockopt(fd, SOL_SOCKET, SO_ERROR, &sys, &n) < 0 || sys != 0)
                 return -1;
+
         return TAKE_FD(fd);
 }
 

@@ -59,9 +59,11 @@ static int place_descriptors(struct wall_init *w, struct err *e)
         for (int i = 0; i < 3; i++)
                 if (dup2(w->plan->tty ? w->host_proc : w->stdio[i], i) < 0)
                         return wall_fail(e, STAGE_CLONE, "placing standard descriptors");
+
         for (unsigned i = 0; i < w->s->io->handle_count; i++)
                 if (dup2(w->handles[i], 3 + (int) i) < 0)
                         return wall_fail(e, STAGE_CLONE, "placing handles");
+
         return 0;
 }
 
@@ -82,17 +84,22 @@ static int gather_descriptors(struct wall_init *w, struct err *e)
         int control = lift(w->control); /* the old one is still there to say that there is no room */
         if (control < 0)
                 return no_room(e);
+
         keep[n++] = w->control = control;
         keep[n++] = w->host_proc = lift(w->host_proc);
         if (w->keeper >= 0)
                 keep[n++] = w->keeper = lift(w->keeper);
+
         if (w->s->trust_fd >= 0)
                 keep[n++] = w->trust = lift(w->s->trust_fd);
+
         for (int i = 0; i < 3; i++)
                 if ((w->stdio[i] = lift(io->stdio[i])) >= 0 || io->stdio[i] >= 0)
                         keep[n++] = w->stdio[i];
+
         for (unsigned i = 0; i < io->handle_count; i++)
                 keep[n++] = w->handles[i] = lift(io->handles[i]);
+
         unsigned from = 0;
         for (unsigned i = 0; i < n; i++) { /* lifted in order, so rising */
                 if (keep[i] < 0)
@@ -101,10 +108,12 @@ static int gather_descriptors(struct wall_init *w, struct err *e)
                         return wall_fail(e, STAGE_CLONE, "closing the caller's descriptors");
                 from = (unsigned) keep[i] + 1;
         }
+
         (void) syscall(SYS_close_range, from, ~0U, 0);
         note_network(w);
         if (place_descriptors(w, e) < 0)
                 return -1;
+
         return w->early ? wall_payload_gates(w, e) : 0;
 }
 
@@ -146,6 +155,7 @@ static void share_watches(const struct wall_init *w)
         (void) fd_put(w->host_proc, "sys/user/max_inotify_instances", "32"); /* of the kernel's 128 */
         if (fd_get_u64(w->host_proc, "sys/fs/inotify/max_user_watches", &all) < 0)
                 return;
+
         (void) snprintf(share, sizeof share, "%llu", (unsigned long long) all / 4);
         (void) fd_put(w->host_proc, "sys/user/max_inotify_watches", share);
 }
@@ -158,9 +168,11 @@ int wall_memfds_seal(struct wall_init *w, struct err *e)
         (void) e;
         if (w->plan->run_any)
                 return 0;
+
         w->memfd_sealed = fd_put(w->host_proc, "sys/vm/memfd_noexec", "1") == 0;
         if (w->memfd_sealed)
                 w->layers |= 1u << LAYER_MEMFD;
+
         return 0;
 }
 
@@ -173,6 +185,7 @@ static int close_knobs(struct wall_init *w, struct err *e)
                 (void) fd_put(w->host_proc, "sys/kernel/sem", "250 32000 100 128");
                 (void) fd_put(w->host_proc, "sys/kernel/msgmni", "64");
         }
+
         return 0;
 }
 
@@ -202,9 +215,11 @@ static int begin_payload(struct wall_init *w, struct err *e)
 {
         if (w->plan->net || w->s->groups_late)
                 return 0;
+
         wall_core_note(&w->core, &w->born);
         if (wall_payload_early(w) < 0)
                 return wall_fail(e, STAGE_NET, "making the payload's process");
+
         wall_core_leave_to_us(&w->core, w->payload);
         return 0;
 }
@@ -245,9 +260,11 @@ static int adopt_stragglers(int *ret_children, struct err *e)
 {
         if (prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) < 0)
                 return wall_fail(e, STAGE_CLONE, "becoming the reaper");
+
         *ret_children = wall_own_children();
         if (*ret_children >= 0)
                 return 0;
+
         (void) wall_fail(e, STAGE_CLONE, "finding what a payload leaves running");
         return e->sys != ENOENT ? -1
                                 : err_hint(e, "the process wall needs a kernel with CONFIG_PROC_CHILDREN");
@@ -334,6 +351,7 @@ static int raise_stages(struct wall_init *w, const struct stage *stages, size_t 
                 if (stages[i].raise(w, e) < 0)
                         return -1;
         }
+
         return 0;
 }
 
@@ -380,15 +398,18 @@ static void let_go_of_stdio(struct wall_init *w)
 {
         if (w->held & WALL_SAMPLES)
                 wall_shared_begin(w);
+
         (void) syscall(SYS_close_range, 0, 2 + w->s->io->handle_count, 0);
         for (int i = 0; i < 3; i++)
                 fd_close(&w->stdio[i]);
+
         wall_handles_close(w);
         fd_close(&w->tty_slave);
         if (w->plan->wall == WALL_PROCESS)
                 w->tasks = TAKE_FD(w->host_proc);
         else
                 w->tasks = w->proc;
+
         fd_close(&w->host_proc);
         fd_close(&w->trust);
         fd_close(&w->root);
@@ -404,20 +425,24 @@ static int stand_behind_reaper(struct wall_init *w, struct err *e)
         int children = -1;
         if (adopt_stragglers(&children, e) < 0)
                 return -1;
+
         pid_t init = (pid_t) syscall(SYS_clone, SIGCHLD, NULL, NULL, NULL, NULL);
         if (init < 0)
                 return wall_fail(e, STAGE_CLONE, "making the process behind the reaper");
+
         if (init == 0) {
                 (void) prctl(PR_SET_PDEATHSIG, SIGTERM, 0, 0, 0);
                 w->reaper = getppid();
                 return 0;
         }
+
         (void) prctl(PR_SET_NAME, "cordon-reaper", 0, 0, 0);
         int held = dup2(children, 0);
         (void) syscall(SYS_close_range, (unsigned) held + 1, ~0U, 0);
         int status = 0;
         while (waitpid(init, &status, __WALL) < 0 && errno == EINTR)
                 ;
+
         wall_kill_stragglers(held);
         _exit(!WIFEXITED(status) || WEXITSTATUS(status) != 0);
 }
@@ -434,6 +459,7 @@ _Noreturn void wall_init_main(struct wall_init *w)
         struct wall_message m = { .word = WALL_SAYS_ERROR };
         (void) prctl(PR_SET_NAME, OWN_NAME, 0, 0, 0);
         fd_use_limit();
+
         /* The box's own files have the modes that are meant. What it makes outside is no more open than what
          * the caller makes. */
         w->mask = (umask(022) & 077) | 022;
@@ -441,16 +467,20 @@ _Noreturn void wall_init_main(struct wall_init *w)
         bool behind = w->plan->wall == WALL_PROCESS;
         if (!behind)
                 die_with_keeper(w);
+
         if (leave_precedence(&m.error) < 0 || (behind && stand_behind_reaper(w, &m.error) < 0) ||
             raise_all(w, &m.error) < 0) {
                 (void) wire_send(w->control, &m, sizeof m, -1);
                 _exit(1);
         }
+
         m = (struct wall_message){ .word = WALL_SAYS_UP, .layers = w->layers };
         let_go_of_stdio(w);
+
         /* The keeper holds the line of watched calls too: when init is killed, a call that waits then goes on
          * waiting until its task is killed, instead of coming back with an error that no program expects. */
         if (wire_send(w->control, &m, sizeof m, w->listener) < 0)
                 _exit(1);
+
         _exit(wall_supervise(w) < 0);
 }

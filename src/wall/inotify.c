@@ -40,10 +40,12 @@ static int open_target(const struct wall_init *w, const struct seccomp_notif *n)
                 errno = EFAULT;
                 return -1;
         }
+
         (void) snprintf(name, sizeof name, "%u/cwd", n->pid);
         AUTO_FD(start, openat(w->tasks, name, O_PATH | O_DIRECTORY | O_CLOEXEC));
         if (start < 0)
                 return -1;
+
         uint64_t nofollow = n->data.args[2] & IN_DONT_FOLLOW ? O_NOFOLLOW : 0;
         return fd_open2(start, path, O_PATH | nofollow, RESOLVE_NO_MAGICLINKS);
 }
@@ -85,11 +87,14 @@ int wall_inotify_add(const struct wall_init *w, const struct seccomp_notif *n)
         AUTO_FD(instance, take_instance(w, n));
         if (instance < 0)
                 return -errno;
+
         AUTO_FD(target, open_target(w, n));
         if (target < 0)
                 return -errno;
+
         if (!is_changeable(target))
                 return -EACCES;
+
         (void) snprintf(path, sizeof path, "/proc/self/fd/%d", target);
         int id = inotify_add_watch(instance, path, (uint32_t) n->data.args[2] & ~(uint32_t) IN_DONT_FOLLOW);
         return id < 0 ? -errno : id;

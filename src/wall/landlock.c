@@ -53,10 +53,13 @@ static uint64_t fs_handled(int abi)
         uint64_t all = 0x1fff;
         if (abi >= 2)
                 all |= FS_REFER;
+
         if (abi >= 3)
                 all |= FS_TRUNCATE;
+
         if (abi >= 5)
                 all |= FS_IOCTL_DEV;
+
         return all;
 }
 
@@ -65,14 +68,19 @@ static uint64_t rights_of(unsigned rights)
         uint64_t r = 0;
         if (rights & RIGHT_LIST)
                 r |= FS_READ_DIR;
+
         if (rights & RIGHT_READ)
                 r |= FS_READ_FILE;
+
         if (rights & RIGHT_WRITE)
                 r |= FS_WRITING;
+
         if (rights & RIGHT_EXEC)
                 r |= FS_EXECUTE;
+
         if (rights & RIGHT_DEVICE)
                 r |= FS_WRITE_FILE | FS_IOCTL_DEV;
+
         return r;
 }
 
@@ -106,14 +114,18 @@ static int allow(const struct rules *r, int at, unsigned rights, const char *pat
         struct kernel_statx st;
         if (!look_at(at, &st))
                 return wall_fail(e, STAGE_DOORS, "finding %s for Landlock", path);
+
         struct landlock_path_beneath_attr a = { .allowed_access = rights_of(rights) & r->handled,
                                                 .parent_fd = at };
         if (!S_ISDIR(st.mode))
                 a.allowed_access &= FS_ON_FILES;
+
         if (a.allowed_access == 0)
                 return 0;
+
         if (syscall(SYS_landlock_add_rule, r->set, LANDLOCK_RULE_PATH_BENEATH, &a, 0) < 0)
                 return wall_fail(e, STAGE_DOORS, "adding %s to Landlock", path);
+
         return 0;
 }
 
@@ -163,6 +175,7 @@ static int cannot_hand_on(struct err *e, const struct plan_rule *rule)
         const char *hint = "name what the link leads to";
         if (rule->entries != RIGHT_EXEC)
                 return cannot_hide(e, rule->path, "is, or lies behind, a symbolic link", hint);
+
         (void) err_set(e, ERR_DOOR, 0,
                        "the process wall cannot keep from running what is written below %s: it is, or lies "
                        "behind, a symbolic link",
@@ -193,10 +206,13 @@ static int allow_entry(const struct rules *r, int dir, const struct plan_rule *r
         AUTO_FD(at, openat(dir, name, O_PATH | O_NOFOLLOW | O_CLOEXEC));
         if (at < 0 || !look_at(at, &st)) /* gone meanwhile */
                 return fd_is_want(errno) ? wall_fail(e, STAGE_DOORS, "finding %s for Landlock", path) : 0;
+
         if (is_hidden(r->w->plan, path) && !is_cover(r->w, &st))
                 return hide_bare(r, path, st.mode, e);
+
         if (S_ISLNK(st.mode) || has_entries(r->w->plan, path) || is_written(r->w->plan, path))
                 return 0; /* where a link leads counts */
+
         return allow(r, at, rule->entries, path, e);
 }
 
@@ -221,8 +237,10 @@ static int allow_entries(const struct rules *r, int at, const struct plan_rule *
         int more;
         if (dir < 0 && errno == ENOTDIR) /* a file where a directory was to lead to something hidden */
                 return allow(r, at, rule->entries, rule->path, e);
+
         if (dir < 0 && errno == EACCES) /* nothing in it can be named here, so nothing in it is opened */
                 return 0;
+
         while ((more = dir < 0 ? -1 : dir_more(&list, dir)) > 0) {
                 for (const struct dir_entry *d; (d = dir_next(&list));) {
                         if (strcmp(d->name, ".") == 0 || strcmp(d->name, "..") == 0)
@@ -234,6 +252,7 @@ static int allow_entries(const struct rules *r, int at, const struct plan_rule *
                 if (count > ENTRIES_MAX)
                         return too_many(e, rule);
         }
+
         return more < 0 ? wall_fail(e, STAGE_DOORS, "listing %s, in which something is hidden or written",
                                     rule->path)
                         : 0;
@@ -260,19 +279,25 @@ static int add_rule(const struct rules *r, const struct plan_rule *rule, struct 
          */
         if (r->w->plan->wall == WALL_PROCESS && is_hidden(r->w->plan, rule->path))
                 return 0;
+
         AUTO_FD(at, open_ruled(r, rule));
         if (at < 0 && errno == ELOOP && rule->entries)
                 return cannot_hand_on(e, rule);
+
         if (at < 0 && !fd_is_want(errno) && (rule->optional || wall_left_out(LAYER_MOUNT)))
                 return 0;
+
         if (at < 0)
                 return wall_fail(e, STAGE_DOORS, "finding %s for Landlock", rule->path);
+
         if (rule->pinned && !is_still(at, rule)) {
                 errno = ESTALE;
                 return wall_fail(e, STAGE_DOORS, "%s changed while the box was starting", rule->path);
         }
+
         if (allow(r, at, rule->rights, rule->path, e) < 0)
                 return -1;
+
         return rule->entries ? allow_entries(r, at, rule, e) : 0;
 }
 
@@ -286,19 +311,24 @@ int wall_landlock_build(struct wall_init *w, struct err *e)
                                 "with one layer less",
                                 policy_wall_name(w->plan->wall));
         }
+
         struct ruleset_attr a = { .fs = fs_handled((int) abi) };
         if (abi >= 4 && !w->plan->net && !(w->plan->local & LOCAL_LOOPBACK))
                 a.net = NET_BIND_TCP | NET_CONNECT_TCP;
+
         if (abi >= 6)
                 a.scoped = SCOPE_ABSTRACT_UNIX | SCOPE_SIGNAL;
+
         size_t size = abi >= 6 ? sizeof a : abi >= 4 ? 16 : 8;
         AUTO_FD(set, (int) syscall(SYS_landlock_create_ruleset, &a, size, 0));
         if (set < 0)
                 return wall_fail(e, STAGE_LANDLOCK, "making the Landlock rules");
+
         const struct rules r = { w, set, a.fs };
         for (size_t i = 0; i < w->plan->rule_count; i++)
                 if (!w->plan->rules[i].covered && add_rule(&r, &w->plan->rules[i], e) < 0)
                         return -1;
+
         w->landlock = TAKE_FD(set);
         return 0;
 }

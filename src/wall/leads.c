@@ -38,6 +38,7 @@ static bool go_down(struct way *w, const char *name, size_t k)
 {
         if (w->n + k + 2 > sizeof w->done)
                 return false;
+
         w->done[w->n] = '/';
         memcpy(w->done + w->n + 1, name, k);
         w->n += k + 1;
@@ -60,6 +61,7 @@ static bool put_before(struct way *w, const char *target, const char *after)
         size_t n = strlen(target), k = strlen(after);
         if (n + 1 + k + 1 > sizeof w->rest)
                 return false;
+
         memmove(w->rest + n + 1, after, k + 1);
         memcpy(w->rest, target, n);
         w->rest[n] = '/';
@@ -73,16 +75,20 @@ static bool follow_link(struct way *w, const char *after, enum leads *ret)
         ssize_t n = is_own_number(w) ? 0 : readlink(w->done, target, sizeof target - 1);
         if (n <= 0)
                 return false;
+
         target[n] = '\0';
+
         /* Links of the kernel's lead to a path, or to what has none. */
         bool no_path = target[0] != '/' && path_under(w->done, "/proc");
         if (++w->links > LINKS_MAX || no_path)
                 *ret = LEADS_NOWHERE;
         else if (!put_before(w, target, after))
                 *ret = LEADS_TOO_FAR;
+
         go_up(w);
         if (target[0] == '/')
                 w->n = 0;
+
         w->done[w->n] = '\0';
         return true;
 }
@@ -92,12 +98,14 @@ enum leads leads_to(uint32_t task, const char *path, bool follow, char *ret, siz
         static struct way w; /* too large for a stack that is a guest's; we are alone */
         enum leads end = LEADS_THERE;
         const char *at = w.rest;
+
         w.task = task;
         w.links = 0;
         w.n = 0;
         w.done[0] = '\0';
         if ((size_t) snprintf(w.rest, sizeof w.rest, "%s", path) >= sizeof w.rest)
                 return LEADS_TOO_FAR;
+
         for (unsigned steps = 0; end == LEADS_THERE && *(at += strspn(at, "/")); steps++) {
                 size_t k = strcspn(at, "/");
                 const char *after = at + k;
@@ -111,8 +119,10 @@ enum leads leads_to(uint32_t task, const char *path, bool follow, char *ret, siz
                         after = w.rest;
                 at = after;
         }
+
         if (end == LEADS_THERE && (size_t) snprintf(ret, cap, "%s", w.n ? w.done : "/") >= cap)
                 end = LEADS_TOO_FAR;
+
         return end;
 }
 

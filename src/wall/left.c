@@ -28,9 +28,11 @@ static bool is_meant(const struct plan *p, const char *name)
         for (size_t i = 0; i < sizeof made / sizeof *made; i++)
                 if (strcmp(made[i], name) == 0)
                         return true;
+
         for (const char *const *w = p->argv; *w; w++)
                 if (strcmp(*w, name) == 0)
                         return true;
+
         return false;
 }
 

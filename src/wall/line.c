@@ -41,10 +41,12 @@ bool wall_offer(int control, const struct wall_message *m)
         struct pollfd p = { .fd = control, .events = POLLOUT };
         if (wire_offer(control, m, sizeof *m) == 0)
                 return true;
+
         if (errno == EAGAIN)
                 (void) poll(&p, 1, OFFER_MS);
         else if (errno != EINTR)
                 return false;
+
         return wire_offer(control, m, sizeof *m) == 0;
 }
 

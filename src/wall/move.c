@@ -73,6 +73,7 @@ static int walk(struct tree *t, int from, int to, unsigned depth, visit *each)
 {
         if (depth >= DEPTH_MAX)
                 return give_up(t, REASON_MOVE_SIZE);
+
         struct dir_list list = { .bytes = t->room[depth], .cap = ROOM };
         int more, error = 0;
         while (!error && (more = dir_more(&list, from)) != 0) {
@@ -82,6 +83,7 @@ static int walk(struct tree *t, int from, int to, unsigned depth, visit *each)
                         if (!is_dots(d->name))
                                 error = each(t, from, to, d, depth);
         }
+
         return error;
 }
 
@@ -95,14 +97,18 @@ static int survey(struct tree *t, int from, int to, const struct dir_entry *d, u
         (void) to;
         if (++t->entries > MOVE_ENTRIES_MAX)
                 return give_up(t, REASON_MOVE_SIZE);
+
         if (is_dir(from, d)) {
                 AUTO_FD(dir, open_dir(from, d->name));
                 return dir < 0 ? refused(t, errno) : survey_dir(t, dir, depth + 1);
         }
+
         if (fstatat(from, d->name, &st, AT_SYMLINK_NOFOLLOW) < 0)
                 return errno == ENOENT ? 0 : errno;
+
         if (S_ISREG(st.st_mode))
                 t->bytes += (uint64_t) st.st_size;
+
         return t->bytes > MOVE_BYTES_MAX ? give_up(t, REASON_MOVE_SIZE) : 0;
 }
 
@@ -134,9 +140,11 @@ static int copy_xattrs(struct tree *t, int from, int to)
         ssize_t n = flistxattr(from, names, sizeof names);
         if (n < 0)
                 return errno == ENOTSUP ? 0 : give_up(t, REASON_MOVE_RIGHTS);
+
         int error = 0;
         for (const char *at = names; !error && at < names + n; at += strlen(at) + 1)
                 error = copy_xattr(t, from, to, at);
+
         return error;
 }
 
@@ -146,11 +154,14 @@ static int copy_attributes(struct tree *t, int from, int to)
         struct stat st, made;
         if (fstat(from, &st) < 0 || fstat(to, &made) < 0)
                 return errno;
+
         if (st.st_gid != made.st_gid && fchown(to, (uid_t) -1, st.st_gid) < 0)
                 return refused(t, errno);
+
         int error = copy_xattrs(t, from, to);
         if (error)
                 return error;
+
         const struct timespec times[2] = { st.st_atim, st.st_mtim };
         return fchmod(to, st.st_mode & 07777) < 0 || futimens(to, times) < 0 ? refused(t, errno) : 0;
 }
@@ -159,14 +170,17 @@ static int gather(struct tree *t, int from, int to, const struct dir_entry *d, u
 {
         if (++t->entries > MOVE_ENTRIES_MAX)
                 return give_up(t, REASON_MOVE_SIZE);
+
         if (!is_dir(from, d))
                 return linkat(from, d->name, to, d->name, 0) == 0 || errno == ENOENT ? 0 : refused(t, errno);
 
         AUTO_FD(src, open_dir(from, d->name));
         if (src < 0)
                 return errno == ENOENT ? 0 : refused(t, errno);
+
         if (mkdirat(to, d->name, 0700) < 0)
                 return errno;
+
         AUTO_FD(dst, open_dir(to, d->name));
         int error = dst < 0 ? errno : walk(t, src, dst, depth + 1, gather);
         return error ? error : copy_attributes(t, src, dst);
@@ -213,14 +227,17 @@ static int drain(struct tree *t, int from, int to, const struct dir_entry *d, un
                                                      : renameat(from, d->name, to, d->name);
                 return r < 0 && errno != ENOENT ? errno : 0;
         }
+
         AUTO_FD(src, open_dir(from, d->name));
         if (src < 0)
                 return errno == ENOENT ? 0 : errno;
+
         bool made = mkdirat(to, d->name, 0700) == 0;
         AUTO_FD(dst, open_dir(to, d->name));
         int error = dst < 0 ? errno : walk(t, src, dst, depth + 1, drain);
         if (!error && made)
                 error = copy_attributes(t, src, dst);
+
         return error ? error : unlinkat(from, d->name, AT_REMOVEDIR) < 0 ? errno : 0;
 }
 
@@ -233,6 +250,7 @@ static int drain_all(struct tree *t, const struct move *m, int from, int to)
                 if (!error && unlinkat(m->old_dir, m->old, AT_REMOVEDIR) < 0)
                         error = errno;
         }
+
         return error;
 }
 
@@ -255,9 +273,11 @@ static int publish(struct tree *t, const struct move *m, int src)
         uint64_t number;
         if (getrandom(&number, sizeof number, 0) != sizeof number)
                 return EIO;
+
         (void) snprintf(staging, sizeof staging, MOVING_PREFIX "%016llx", (unsigned long long) number);
         if (mkdirat(m->new_dir, staging, 0700) < 0)
                 return errno;
+
         AUTO_FD(dst, open_dir(m->new_dir, staging));
         if (dst < 0) {
                 int error = errno;
@@ -271,10 +291,12 @@ static int publish(struct tree *t, const struct move *m, int src)
         error = error ? error : copy_attributes(t, src, dst);
         if (!error && syscall(SYS_renameat2, m->new_dir, staging, m->new_dir, m->new, m->flags) < 0)
                 error = errno;
+
         if (error) {
                 take_back(t, m, staging, dst);
                 return error;
         }
+
         return drain_all(t, m, src, dst);
 }
 
@@ -285,14 +307,17 @@ int move_directory(const struct move *m, enum wall_reason *ret)
         *ret = REASON_NONE;
         if (syscall(SYS_renameat2, m->old_dir, m->old, m->new_dir, m->new, m->flags) == 0)
                 return 0;
+
         if (errno != EXDEV || m->flags & ~NO_REPLACE)
                 return errno;
+
         if (!mount_of(m->old_dir, &from) || !mount_of(m->new_dir, &to) || from != to)
                 return EXDEV;
 
         AUTO_FD(src, open_dir(m->old_dir, m->old));
         if (src < 0)
                 return errno;
+
         t.entries = 0;
         t.bytes = 0;
         t.reason = REASON_NONE;

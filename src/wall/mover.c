@@ -46,9 +46,11 @@ static bool next_ask(int line, struct ask *ret, int dirs[2])
         ssize_t n;
         do
                 n = recvmsg(line, &m, MSG_CMSG_CLOEXEC);
+
         while (n < 0 && errno == EINTR);
         if (n != sizeof *ret || c.head.cmsg_len != CMSG_LEN(2 * sizeof(int)))
                 return false;
+
         memcpy(dirs, CMSG_DATA(&c.head), 2 * sizeof(int));
         return true;
 }
@@ -66,6 +68,7 @@ static void tell_refused(struct mover *v, const struct ask *a, int dir, enum wal
         enum { TOLD_MAX = 64 };
         struct wall_message m = { .word = WALL_SAYS_DENIED, .denial = { .call = a->call, .reason = reason } };
         char name[32], above[WALL_PATH];
+
         (void) snprintf(name, sizeof name, "self/fd/%d", dir);
         ssize_t n = readlinkat(v->tasks, name, above, sizeof above - 1);
         above[n < 0 ? 0 : n] = '\0';
@@ -73,6 +76,7 @@ static void tell_refused(struct mover *v, const struct ask *a, int dir, enum wal
                            a->old);
         if (len < 0 || (size_t) len >= sizeof m.denial.path)
                 memcpy(m.denial.path + sizeof m.denial.path - 4, "...", 4);
+
         memcpy(m.denial.program, a->program, sizeof a->program);
         bool news = saw_news(&v->told, TOLD_MAX, &m.denial);
         v->untold.some |= v->told.lost;
@@ -85,9 +89,11 @@ static void serve_one(struct mover *v, const struct ask *a, const int dirs[2])
         enum wall_reason reason = REASON_NONE;
         if (!saw_is_waiting(v->listener, a->id))
                 return; /* its task was ended meanwhile */
+
         int error = v->able ? move_directory(&m, &reason) : EXDEV;
         if (error == EXDEV && reason != REASON_NONE && v->tell)
                 tell_refused(v, a, dirs[0], reason);
+
         saw_answer(v->listener, a->id, error, 0);
 }
 
@@ -112,6 +118,7 @@ _Noreturn static void serve(struct mover *v, const struct wall_init *w)
                 fd_close(&dirs[0]);
                 fd_close(&dirs[1]);
         }
+
         _exit(0);
 }
 
@@ -122,6 +129,7 @@ static bool begin(struct wall_init *w)
         int ends[2];
         if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) < 0)
                 return false;
+
         AUTO_FD(line, ends[0]);
         AUTO_FD(moves, ends[1]);
         pid_t pid = (pid_t) syscall(SYS_clone, SIGCHLD, NULL, NULL, NULL, NULL);
@@ -134,8 +142,10 @@ static bool begin(struct wall_init *w)
                 v.tell = w->s->tell;
                 serve(&v, w);
         }
+
         if (pid < 0)
                 return false;
+
         w->mover = pid;
         w->moves = TAKE_FD(moves);
         return true;
@@ -149,15 +159,18 @@ static bool split(char *path, char name[NAME_MAX + 1])
         size_t n = strlen(path);
         while (n > 1 && path[n - 1] == '/')
                 path[--n] = '\0';
+
         char *slash = strrchr(path, '/'), *last = slash ? slash + 1 : path;
         size_t len = strlen(last);
         if (len == 0 || len > NAME_MAX || strcmp(last, ".") == 0 || strcmp(last, "..") == 0)
                 return false;
+
         memcpy(name, last, len + 1);
         if (slash)
                 slash[slash == path] = '\0';
         else
                 memcpy(path, ".", 2);
+
         return true;
 }
 
@@ -174,18 +187,22 @@ static bool find_place(const struct wall_init *w, uint32_t task, int dirfd, uint
         char path[PATH_MAX];
         if (!saw_text(task, at, path, sizeof path) || path[0] == '\0')
                 return false;
+
         AUTO_FD(start, wall_task_start(w, task, dirfd, path));
         const char *from = path + strspn(path, "/");
         if (start < 0)
                 return false;
+
         if (is_dir) {
                 AUTO_FD(whole, fd_open2(start, *from ? from : ".", O_PATH | O_DIRECTORY | O_NOFOLLOW,
                                         RESOLVE_NO_MAGICLINKS));
                 if (whole < 0)
                         return false;
         }
+
         if (!split(path, ret->name))
                 return false;
+
         from = path + strspn(path, "/");
         ret->dir = fd_open2(start, *from ? from : ".", O_PATH | O_DIRECTORY, RESOLVE_NO_MAGICLINKS);
         return ret->dir >= 0;
@@ -197,12 +214,14 @@ static bool is_in_edit_door(const struct wall_init *w, int dir)
         struct stat st, top;
         if (fstat(dir, &st) < 0)
                 return false;
+
         for (size_t i = 0; i < w->plan->step_count; i++) {
                 const struct plan_step *s = &w->plan->steps[i];
                 if (s->kind == STEP_EDIT && s->flags & STEP_IS_DIR && stat(s->path, &top) == 0 &&
                     top.st_dev == st.st_dev)
                         return true;
         }
+
         return false;
 }
 
@@ -213,9 +232,11 @@ static bool read_call(const struct wall_init *w, const struct seccomp_notif *n, 
         const __u64 *a = n->data.args;
         enum seccomp_renames form = seccomp_renames(&n->data);
         bool at = form != RENAMES_PLAIN;
+
         *flags = form == RENAMES_FLAGS ? (unsigned) a[4] : 0;
         if (form == RENAMES_NOT || *flags & EXCHANGE)
                 return false;
+
         return find_place(w, n->pid, at ? (int) a[0] : AT_FDCWD, at ? a[1] : a[0], true, old) &&
                is_in_edit_door(w, old->dir) &&
                find_place(w, n->pid, at ? (int) a[2] : AT_FDCWD, at ? a[3] : a[1], false, new);
@@ -249,6 +270,7 @@ bool mover_take(struct wall_init *w, const struct seccomp_notif *n)
         AUTO_FD(from, old.dir);
         AUTO_FD(to, new.dir);
         uint64_t *place = wanted ? free_place(w) : NULL;
+
         /* Last: until then what was read may have been another task's. */
         if (!place || !saw_is_waiting(w->listener, n->id) || (!w->mover && !begin(w)))
                 return false;
@@ -259,8 +281,10 @@ bool mover_take(struct wall_init *w, const struct seccomp_notif *n)
         memcpy(a.new, new.name, sizeof a.new);
         if (w->s->tell)
                 saw_program(w->tasks, n->pid, a.program, sizeof a.program); /* hidden from the mover */
+
         if (!send_ask(w->moves, &a, (int[2]){ from, to }))
                 return false;
+
         *place = n->id;
         return true;
 }
@@ -269,6 +293,7 @@ void mover_ended(struct wall_init *w, pid_t pid)
 {
         if (pid != w->mover)
                 return;
+
         w->mover = 0;
         fd_close(&w->moves);
         for (unsigned i = 0; i < MOVES_MAX; i++) {

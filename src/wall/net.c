@@ -45,6 +45,7 @@ static int begin_linked(struct wall_init *w, struct err *e)
         w->net = mmap(NULL, sizeof *w->net, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
         if (w->net == MAP_FAILED)
                 return wall_fail(e, STAGE_NET, "no memory for the network helper");
+
         *w->net = (struct wall_net){ .box_ns = -1, .failed = true };
         (void) err_set(&w->net->error, ERR_WALL, 0, "the network helper ended early");
         w->net_helper = clone(linked_main, w->stack + sizeof w->stack, CLONE_FILES | SIGCHLD, w);
@@ -55,6 +56,7 @@ int wall_net_begin(struct wall_init *w, struct err *e)
 {
         if (w->early)
                 return 0; /* it is at that */
+
         wall_core_note(&w->core, &w->born);
         if (w->plan->net) {
                 if (begin_linked(w, e) < 0)
@@ -63,8 +65,10 @@ int wall_net_begin(struct wall_init *w, struct err *e)
                 w->net_helper =
                         clone(empty_main, w->stack + sizeof w->stack, CLONE_VM | CLONE_FILES | SIGCHLD, w);
         }
+
         if (w->net_helper < 0)
                 return wall_fail(e, STAGE_NET, "making the network namespace");
+
         wall_core_leave_to_us(&w->core, w->net_helper);
         return 0;
 }
@@ -84,9 +88,11 @@ static int await_helper(struct wall_init *w, struct err *e)
         int status;
         if (w->early)
                 return wall_payload_namespaces(w, e);
+
         while (waitpid(w->net_helper, &status, __WALL) < 0)
                 if (errno != EINTR)
                         return wall_fail(e, STAGE_NET, "waiting for the network namespace");
+
         return w->plan->net ? take_linked(w, e) : 0;
 }
 
@@ -94,12 +100,15 @@ int wall_net_join(struct wall_init *w, struct err *e)
 {
         if (await_helper(w, e) < 0)
                 return -1;
+
         errno = w->net_error;
         if (w->net_ns < 0 || setns(w->net_ns, CLONE_NEWNET) < 0)
                 return wall_fail_namespace(e, STAGE_NET, "entering the network namespace");
+
         fd_close(&w->net_ns);
         if (!w->early && !w->plan->net && wall_net_loopback(w, e) < 0)
                 return -1;
+
         w->layers |= 1u << LAYER_NET;
         return 0;
 }

@@ -47,6 +47,7 @@ static struct rtattr *attribute(struct request *r, uint16_t type, const void *p,
         a->rta_len = (uint16_t) RTA_LENGTH(n);
         if (n > 0)
                 memcpy(RTA_DATA(a), p, n);
+
         r->head.nlmsg_len = NLMSG_ALIGN(r->head.nlmsg_len) + (uint32_t) RTA_ALIGN(a->rta_len);
         return a;
 }
@@ -63,18 +64,23 @@ static int ask(int nl, const struct request *r)
                 struct nlmsgerr error;
                 char rest[512];
         } answer;
+
         if (send(nl, r, r->head.nlmsg_len, 0) < 0)
                 return -1;
+
         ssize_t n;
         do
                 n = recv(nl, &answer, sizeof answer, 0);
+
         while (n < 0 && errno == EINTR);
         if (n < 0)
                 return -1;
+
         if (n < (ssize_t) NLMSG_LENGTH(sizeof answer.error) || answer.head.nlmsg_type != NLMSG_ERROR) {
                 errno = EPROTO;
                 return -1;
         }
+
         errno = -answer.error.error;
         return answer.error.error == 0 ? 0 : -1;
 }
@@ -86,6 +92,7 @@ int netlink_veth(int nl, const char *name, const char *peer, int peer_ns)
         struct request r;
         struct ifinfomsg *link = start(&r, RTM_NEWLINK, NLM_F_CREATE | NLM_F_EXCL, sizeof *link);
         const struct ifinfomsg other = { .ifi_flags = IFF_NOARP, .ifi_change = IFF_NOARP };
+
         link->ifi_flags = link->ifi_change = IFF_NOARP;
         (void) attribute(&r, IFLA_IFNAME, name, strlen(name) + 1);
         (void) attribute(&r, IFLA_MTU, &mtu, sizeof mtu);
@@ -124,6 +131,7 @@ int netlink_address(int nl, int index, const struct netlink_address *a)
         struct request r;
         struct ifaddrmsg *m = start(&r, RTM_NEWADDR, NLM_F_CREATE | NLM_F_EXCL, sizeof *m);
         size_t n = a->v6 ? 16 : 4;
+
         m->ifa_family = a->v6 ? AF_INET6 : AF_INET;
         m->ifa_prefixlen = a->bits;
         m->ifa_flags = a->v6 ? IFA_F_NODAD : 0; /* nobody else can be there, and a probe takes a second */

@@ -43,9 +43,11 @@ static int map_nested(const struct wall_init *w, struct err *e)
         if (fd_put(w->host_proc, "self/setgroups", "deny") < 0 ||
             fd_put(w->host_proc, "self/uid_map", map) < 0)
                 return wall_fail(e, STAGE_IDS, "mapping the box's user");
+
         (void) snprintf(map, sizeof map, "%u 0 1", w->plan->gid);
         if (fd_put(w->host_proc, "self/gid_map", map) < 0)
                 return wall_fail(e, STAGE_IDS, "mapping the box's group");
+
         return 0;
 }
 
@@ -55,14 +57,18 @@ static int become_box_user(const struct wall_init *w, struct err *e)
         bool mapped = w->plan->wall == WALL_NAMESPACE;
         uid_t uid = mapped ? w->plan->uid : w->s->host_uid;
         gid_t gid = mapped ? w->plan->gid : w->s->host_gid;
+
         if (mapped && wall_left_out(LAYER_NESTED_USER))
                 uid = gid = 0; /* as the outer namespace calls the box's user */
         else if (mapped && map_nested(w, e) < 0)
                 return -1;
+
         if (!mapped && w->s->host_uid != geteuid() && syscall(SYS_setgroups, 0, NULL) < 0)
                 return wall_fail(e, STAGE_IDS, "leaving the caller's groups");
+
         if (syscall(SYS_setresgid, gid, gid, gid) == 0 && syscall(SYS_setresuid, uid, uid, uid) == 0)
                 return 0;
+
         (void) wall_fail(e, STAGE_IDS, "becoming the box's user");
         return e->sys == EINVAL ? err_hint(e, "the user namespace around cordon has no number for your id: "
                                               "map it (`unshare -r`)")
@@ -108,6 +114,7 @@ static void exec_payload(struct wall_init *w, struct err *e)
                 e->step = STAGE_EXEC;
                 return;
         }
+
         for (const char **x = w->plan->exec; *x; x++) {
                 /* Not watched, by our own number: init waits for us and could not answer. */
                 (void) syscall(SYS_execveat, AT_FDCWD, *x, w->plan->argv, w->plan->envp, 0, w->own);
@@ -118,6 +125,7 @@ static void exec_payload(struct wall_init *w, struct err *e)
                 if (errno != ENOENT && errno != ENOTDIR && errno != EACCES)
                         break;
         }
+
         (void) err_set(e, ERR_EXEC, sys, "cannot start %s: %s", sys == ENOENT ? w->plan->argv[0] : path,
                        strerror(sys));
         e->step = STAGE_EXEC;
@@ -179,6 +187,7 @@ static int late_main(void *arg)
         if (lead_session(&w->error) == 0 && become_payload(w, &w->error) == 0 &&
             load_filter(w, &w->error) == 0 && enter_box(w, &w->error) == 0)
                 exec_payload(w, &w->error);
+
         w->payload_failed = true;
         _exit(127);
 }
@@ -244,6 +253,7 @@ static int early_main(void *arg)
         await_event(w->gate);
         if (ok && enter_box(w, &w->error) == 0)
                 exec_payload(w, &w->error);
+
         w->payload_failed = true;
         _exit(127);
 }
@@ -252,6 +262,7 @@ pid_t wall_payload_early(struct wall_init *w)
 {
         w->early = true;
         w->last_cap = wall_last_cap();
+
         /* The kernel clears `alive` and wakes who waits for it when our memory is no longer the child's. */
         int flags =
                 CLONE_VM | CLONE_FILES | CLONE_SIGHAND | CLONE_PARENT_SETTID | CLONE_CHILD_CLEARTID | SIGCHLD;
@@ -286,11 +297,14 @@ int wall_payload_namespaces(struct wall_init *w, struct err *e)
         struct pollfd news = { .fd = w->news, .events = POLLIN };
         while (poll(&news, 1, LOOK_MS) != 1 && atomic_load(&w->alive) != 0)
                 ;
+
         if (w->payload_failed || atomic_load(&w->alive) == 0)
                 return ended_early(w, e);
+
         /* By its process: a file of /proc would have to be opened for it first. */
         if ((w->net_ns = (int) syscall(SYS_pidfd_open, w->payload, 0)) < 0)
                 return wall_fail_namespace(e, STAGE_NET, "finding the network namespace");
+
         return 0;
 }
 
@@ -332,10 +346,13 @@ static uint32_t payload_layers(const struct wall_init *w)
         for (size_t i = 0; i < sizeof always / sizeof *always; i++)
                 if (!wall_left_out(always[i]))
                         bits |= 1u << always[i];
+
         if (w->plan->wall == WALL_NAMESPACE && !wall_left_out(LAYER_NESTED_USER))
                 bits |= 1u << LAYER_NESTED_USER;
+
         if (w->landlock >= 0)
                 bits |= 1u << LAYER_LANDLOCK;
+
         return bits;
 }
 
@@ -345,8 +362,10 @@ int wall_payload_start(struct wall_init *w, struct err *e)
                 start_early(w);
         else if (start_late(w, e) < 0)
                 return -1;
+
         if (w->payload_failed || !w->at_exec)
                 return ended_early(w, e);
+
         w->layers |= payload_layers(w);
         return 0;
 }

@@ -38,8 +38,10 @@ static bool device_of(const struct wall_init *w, int dir, dev_t *ret)
                 *ret = (dev_t) w->parent_dev;
                 return true;
         }
+
         if (fstat(dir, &at) < 0)
                 return false;
+
         *ret = at.st_dev;
         return true;
 }
@@ -82,6 +84,7 @@ static int walk_down(struct wall_init *w, int dir, const char *at, const char *e
                 dir = next;
                 at += n + 1;
         }
+
         return dir;
 }
 
@@ -92,6 +95,7 @@ int place_open_parent(struct wall_init *w, const char *path, const char **ret_la
         *ret_last = last;
         if (w->parent >= 0 && n == w->parent_len && memcmp(path, w->parent_path, n) == 0)
                 return w->parent;
+
         fd_close(&w->parent);
         w->parent = walk_down(w, fcntl(w->root, F_DUPFD_CLOEXEC, 0), path + 1, last);
         w->parent_path = path;
@@ -100,6 +104,7 @@ int place_open_parent(struct wall_init *w, const char *path, const char **ret_la
         w->parent_dev = 0;
         if (w->parent >= 0 && device_of(w, w->parent, &dev))
                 w->parent_dev = dev;
+
         return w->parent;
 }
 
@@ -120,16 +125,20 @@ static int open_place(struct wall_init *w, const char *path, bool is_dir)
         int fd = place_find(w, path);
         if (fd >= 0 || errno != ENOENT)
                 return fd;
+
         const char *last;
         int dir = place_open_parent(w, path, &last);
         if (dir < 0)
                 return -1;
+
         if (!place_is_ours(w, dir)) {
                 errno = ENOENT; /* inside a door of the host: no stub is ever made there */
                 return -1;
         }
+
         if (place_make_node(dir, last, is_dir) < 0)
                 return -1;
+
         return openat(dir, last, O_PATH | O_NOFOLLOW | O_CLOEXEC);
 }
 
@@ -150,6 +159,7 @@ int wall_attach(struct wall_init *w, int tree, const char *path, bool is_dir, st
                 forget_hidden(w, path);
                 return 0;
         }
+
         AUTO_FD(place, open_place(w, path, is_dir));
         if (place < 0) {
                 int sys = errno;
@@ -159,8 +169,10 @@ int wall_attach(struct wall_init *w, int tree, const char *path, bool is_dir, st
                                            "where it leads");
                 return -1;
         }
+
         if (mount_move(tree, place) < 0)
                 return wall_fail(e, STAGE_DOORS, "mounting %s", path);
+
         forget_hidden(w, path);
         return 0;
 }

@@ -24,14 +24,17 @@ static int bounding_drop(unsigned last, struct err *e)
 {
         if (!holds_setpcap())
                 return 0;
+
         for (unsigned cap = 0; cap <= last; cap++)
                 if (prctl(PR_CAPBSET_DROP, cap, 0, 0, 0) < 0)
                         return wall_fail(e, STAGE_CAPS, "dropping capability %u", cap);
+
         const unsigned long locked = SECBIT_NOROOT | SECBIT_NOROOT_LOCKED | SECBIT_NO_SETUID_FIXUP |
                                      SECBIT_NO_SETUID_FIXUP_LOCKED | SECBIT_KEEP_CAPS_LOCKED |
                                      SECBIT_NO_CAP_AMBIENT_RAISE | SECBIT_NO_CAP_AMBIENT_RAISE_LOCKED;
         if (prctl(PR_SET_SECUREBITS, locked, 0, 0, 0) < 0)
                 return wall_fail(e, STAGE_CAPS, "locking securebits");
+
         return 0;
 }
 
@@ -49,12 +52,15 @@ static int caps_drop(unsigned last, struct err *e)
 {
         if (bounding_drop(last, e) < 0)
                 return -1;
+
         if (prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0) < 0)
                 return wall_fail(e, STAGE_CAPS, "clearing ambient capabilities");
+
         struct __user_cap_header_struct head = { .version = _LINUX_CAPABILITY_VERSION_3 };
         struct __user_cap_data_struct none[2] = { { 0 } };
         if (syscall(SYS_capset, &head, none) < 0)
                 return wall_fail(e, STAGE_CAPS, "dropping capabilities");
+
         return 0;
 }
 
@@ -66,11 +72,13 @@ int wall_powers_keep(uint32_t caps)
         struct __user_cap_data_struct d[2] = { { 0 } };
         if (syscall(SYS_capget, &head, d) < 0)
                 return -1;
+
         caps &= d[0].permitted;
         d[0] = (struct __user_cap_data_struct){ .effective = caps, .permitted = caps };
         d[1] = (struct __user_cap_data_struct){ 0 };
         if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0 || syscall(SYS_capset, &head, d) < 0)
                 return -1;
+
         return prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
 }
 
@@ -114,8 +122,10 @@ static int lower(const struct cap *c)
         if (setrlimit(c->resource, &all) ==
             0) /* the kernel refuses to raise: all capabilities are gone by now */
                 return 0;
+
         if (getrlimit(c->resource, &now) < 0)
                 return -1;
+
         rlim_t value = c->value < now.rlim_max ? c->value : now.rlim_max;
         struct rlimit want = { value, value };
         return setrlimit(c->resource, &want);
@@ -141,7 +151,9 @@ int wall_rlimits(const struct wall_init *w, struct err *e)
 {
         if (wall_left_out(LAYER_RLIMIT))
                 return 0;
+
         const uint64_t *v = w->plan->limits.value;
+
         /* The group's limit must be the one that is hit: it counts, and so has a name in the result. */
         uint64_t procs = w->held & WALL_GROUP_PROCS ? 2 * v[LIMIT_PROCS] + 64 : v[LIMIT_PROCS];
         const struct cap caps[] = {
@@ -159,6 +171,7 @@ int wall_rlimits(const struct wall_init *w, struct err *e)
                 { RLIMIT_RTPRIO, 0 },
                 { RLIMIT_NICE, 0 },
         };
+
         /* No RLIMIT_AS or RLIMIT_DATA: java, chromium and others reserve far more than they ever use. */
         return apply(caps, sizeof caps / sizeof *caps, e);
 }
@@ -168,11 +181,14 @@ int wall_become_root(const struct wall_init *w, struct err *e)
         /* Only a root caller's keeper leaves setgroups open, so that its groups can be left behind here. */
         if (w->s->host_uid != w->s->caller_uid && syscall(SYS_setgroups, 0, NULL) < 0)
                 return wall_fail(e, STAGE_MAP, "leaving the caller's groups");
+
         if (syscall(SYS_setresgid, 0, 0, 0) < 0 || syscall(SYS_setresuid, 0, 0, 0) < 0)
                 return wall_fail(e, STAGE_MAP, "taking the mapped ids");
+
         /* A change of ids closed our own /proc/self to us; the payload's map is written through it. Closed
          * again by the payload's own process before exec, and by init when it starts to supervise. */
         if (prctl(PR_SET_DUMPABLE, 1, 0, 0, 0) < 0)
                 return wall_fail(e, STAGE_MAP, "opening /proc/self");
+
         return 0;
 }

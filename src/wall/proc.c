@@ -64,6 +64,7 @@ static int cover_names(const struct wall_init *w, int from)
                 if (tree < 0 || mount_move_to(tree, w->proc, name) < 0)
                         return -1;
         }
+
         return 0;
 }
 
@@ -93,12 +94,15 @@ static int proc_with_covers(struct wall_init *w, const struct plan_step *s, stru
         AUTO_FD(whole, under < 0 ? -1 : make_whole());
         if (whole < 0)
                 return 0;
+
         w->proc = TAKE_FD(whole);
         if (wall_attach(w, w->proc, s->path, true, e) < 0)
                 return -1;
+
         if (cover_names(w, w->observer ? w->texts : under) == 0 && narrow(w->proc) == 0 &&
             wall_set_attr(w->proc, AT_RECURSIVE, PROC_ATTR, 0) == 0)
                 return 1;
+
         return take_off(w, e);
 }
 
@@ -108,8 +112,10 @@ int wall_do_proc(struct wall_init *w, const struct plan_step *s, struct err *e)
         int done = own && has_covers(w->plan) ? proc_with_covers(w, s, e) : 0;
         if (done != 0)
                 return done < 0 ? -1 : 0;
+
         if (own)
                 w->proc = wall_proc_make(hide);
+
         if (w->proc < 0) {
                 (void) wall_fail(e, STAGE_ROOT, "making the box's own /proc");
                 return e->sys == EPERM
@@ -117,5 +123,6 @@ int wall_do_proc(struct wall_init *w, const struct plan_step *s, struct err *e)
                                              "`cordon doctor` tells what mends it")
                                : -1;
         }
+
         return wall_attach(w, w->proc, s->path, true, e);
 }

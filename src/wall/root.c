@@ -48,8 +48,10 @@ static int bury_own(struct wall_init *w, struct err *e)
         w->texts = make_tmpfs("12m", "512", MOUNT_PLAIN | MOUNT_ATTR_NOEXEC);
         if (w->texts < 0)
                 return wall_fail(e, STAGE_ROOT, "making the box's own files");
+
         if (w->observer_proc >= 0 && wall_attach(w, w->observer_proc, "/tmp", true, e) < 0)
                 return -1;
+
         fd_close(&w->observer_proc);
         return wall_attach(w, w->texts, "/tmp", true, e);
 }
@@ -78,8 +80,10 @@ static int do_file(struct wall_init *w, const struct plan_step *s, struct err *e
         int dir = place_open_parent(w, s->path, &last);
         if (dir < 0)
                 return wall_fail(e, STAGE_DOORS, "making %s", s->path);
+
         if (place_is_made(w, dir))
                 return s->text[0] ? mount_text(w, s, e) : 0;
+
         return wall_write_text(s, dir, last, e);
 }
 
@@ -89,10 +93,13 @@ static int do_link(struct wall_init *w, const struct plan_step *s, struct err *e
         int dir = place_open_parent(w, s->path, &last);
         if (dir < 0 || !place_is_ours(w, dir))
                 return wall_fail(e, STAGE_DOORS, "making the link %s", s->path);
+
         if (place_is_made(w, dir))
                 return 0;
+
         if (symlinkat(s->text, dir, last) < 0 && errno != EEXIST)
                 return wall_fail(e, STAGE_ROOT, "making the link %s", s->path);
+
         return 0;
 }
 
@@ -122,8 +129,10 @@ static int keep_sock(struct wall_init *w, int tree, struct err *e)
                 w->socks[w->sock_count] = fcntl(tree, F_DUPFD_CLOEXEC, 0);
         else
                 errno = E2BIG;
+
         if (w->sock_count == SOCKS_MAX || w->socks[w->sock_count] < 0)
                 return wall_fail(e, STAGE_DOORS, "keeping more than %d sockets", SOCKS_MAX);
+
         w->sock_count++;
         return 0;
 }
@@ -133,11 +142,14 @@ static int do_bind(struct wall_init *w, const struct plan_step *s, struct err *e
         AUTO_FD(tree, s->flags & STEP_IDMAP ? wall_receive_mount(w, s, e) : clone_door(s, e));
         if (tree < 0)
                 return -1;
+
         if (wall_set_attr(tree, AT_RECURSIVE, wall_step_attr(s->flags), 0) < 0)
                 return wall_fail(e, STAGE_DOORS, "making %s %s", s->path,
                                  s->flags & STEP_WRITE ? "nosuid" : "read-only");
+
         if (s->flags & STEP_SOCK && keep_sock(w, tree, e) < 0)
                 return -1;
+
         return wall_attach(w, tree, s->path, s->flags & STEP_IS_DIR, e);
 }
 
@@ -148,6 +160,7 @@ static int scratch_begin(struct wall_init *w, struct err *e)
                 const char *name;
                 mode_t mode;
         } parts[] = { { "tmp", 01777 }, { "shm", 01777 }, { "home", 0700 } };
+
         char size[32], inodes[32];
         uint64_t disk = w->plan->limits.value[LIMIT_DISK];
         (void) snprintf(size, sizeof size, "%llu", (unsigned long long) disk);
@@ -156,10 +169,12 @@ static int scratch_begin(struct wall_init *w, struct err *e)
         w->scratch = make_tmpfs(size, inodes, MOUNT_PLAIN | MOUNT_ATTR_NOEXEC);
         if (w->scratch < 0 || note_device(w->scratch, &w->scratch_dev) < 0)
                 return wall_fail(e, STAGE_ROOT, "making the private files");
+
         for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
                 if (mkdirat(w->scratch, parts[i].name, 0700) < 0 ||
                     fchmodat(w->scratch, parts[i].name, parts[i].mode, 0) < 0)
                         return wall_fail(e, STAGE_ROOT, "making the private files");
+
         AUTO_FD(own, fcntl(w->scratch, F_DUPFD_CLOEXEC, 0));
         return wall_attach(w, own, "/tmp", true, e);
 }
@@ -168,11 +183,14 @@ static int do_scratch(struct wall_init *w, const struct plan_step *s, struct err
 {
         if (w->scratch < 0 && scratch_begin(w, e) < 0)
                 return -1;
+
         if (mkdirat(w->scratch, s->text, 0755) < 0 && errno != EEXIST)
                 return wall_fail(e, STAGE_ROOT, "making the private %s", s->text);
+
         AUTO_FD(tree, mount_clone(w->scratch, s->text, 0));
         if (tree < 0 || (s->flags & STEP_EXEC && wall_set_attr(tree, 0, 0, MOUNT_ATTR_NOEXEC) < 0))
                 return wall_fail(e, STAGE_ROOT, "taking the private %s", s->text);
+
         return wall_attach(w, tree, s->path, true, e);
 }
 
@@ -190,9 +208,11 @@ static bool is_device(int fd, const char *path)
         struct stat st;
         if (fstat(fd, &st) < 0 || !S_ISCHR(st.st_mode))
                 return false;
+
         for (size_t i = 0; i < sizeof device_numbers / sizeof *device_numbers; i++)
                 if (strcmp(device_numbers[i].path, path) == 0)
                         return st.st_rdev == makedev(device_numbers[i].major, device_numbers[i].minor);
+
         return false;
 }
 
@@ -201,12 +221,15 @@ static int do_device(struct wall_init *w, const struct plan_step *s, struct err 
         AUTO_FD(tree, mount_clone(AT_FDCWD, s->path, AT_SYMLINK_NOFOLLOW));
         if (tree < 0)
                 return wall_fail(e, STAGE_ROOT, "opening %s", s->path);
+
         if (!is_device(tree, s->path)) {
                 errno = ENODEV;
                 return wall_fail(e, STAGE_ROOT, "%s of this host is not the device it should be", s->path);
         }
+
         if (wall_set_attr(tree, 0, MOUNT_ATTR_NOSUID | MOUNT_ATTR_NOEXEC | MOUNT_ATTR_RDONLY, 0) < 0)
                 return wall_fail(e, STAGE_ROOT, "taking %s", s->path);
+
         return wall_attach(w, tree, s->path, false, e);
 }
 
@@ -219,9 +242,11 @@ static int do_devpts(struct wall_init *w, const struct plan_step *s, struct err 
         if (fs < 0 || mount_fsset(fs, "ptmxmode", "0666") < 0 || mount_fsset(fs, "mode", "0600") < 0 ||
             mount_fsset(fs, "max", TERMINALS_MAX) < 0 || mount_fscreate(fs) < 0)
                 return wall_fail(e, STAGE_ROOT, "making the box's own terminals");
+
         AUTO_FD(tree, mount_fsmount(fs, MOUNT_ATTR_NOSUID | MOUNT_ATTR_NOEXEC));
         if (tree < 0)
                 return wall_fail(e, STAGE_ROOT, "making the box's own terminals");
+
         return wall_attach(w, tree, s->path, true, e);
 }
 
@@ -249,8 +274,10 @@ static int do_mask(struct wall_init *w, const struct plan_step *s, struct err *e
         AUTO_FD(place, place_find(w, s->path));
         if (place < 0 && (errno == ENOENT || errno == ENOTDIR))
                 return 0;
+
         if (place < 0 && errno == ELOOP && s->flags & STEP_OPTIONAL)
                 return 0; /* where the link leads has a step of its own */
+
         struct stat st;
         if (place_look(place, &st) < 0) {
                 (void) wall_fail(e, STAGE_DOORS, "cannot hide %s", s->path);
@@ -259,11 +286,13 @@ static int do_mask(struct wall_init *w, const struct plan_step *s, struct err *e
                                            "after `except`");
                 return -1;
         }
+
         bool is_dir = S_ISDIR(st.st_mode);
         const char *name = is_dir ? FRONT_MASK_DIR : FRONT_MASK_FILE;
         w->masked = true;
         if (make_mask(w, name, is_dir) < 0 || cover(w, name, place) < 0)
                 return wall_fail(e, STAGE_DOORS, "hiding %s", s->path);
+
         return 0;
 }
 
@@ -279,6 +308,7 @@ static int write_trust(struct wall_init *w, const struct plan_step *s, int dir, 
         ssize_t n = -1;
         off_t at = nss ? (off_t) w->s->bundle_bytes : 0;
         off_t end = nss || !w->s->bundle_bytes ? INT32_MAX : (off_t) w->s->bundle_bytes;
+
         for (; fd >= 0; at += n) {
                 size_t most = end - at < (off_t) sizeof text ? (size_t) (end - at) : sizeof text;
                 n = pread(w->trust, text, most, at);
@@ -287,6 +317,7 @@ static int write_trust(struct wall_init *w, const struct plan_step *s, int dir, 
                 if (fd_write_all(fd, text, (size_t) n) < 0)
                         return wall_fail(e, STAGE_ROOT, "making %s", s->path);
         }
+
         return n < 0 ? wall_fail(e, STAGE_ROOT, "making %s", s->path) : 0;
 }
 
@@ -325,17 +356,23 @@ static int do_trust(struct wall_init *w, const struct plan_step *s, struct err *
         struct stat st;
         if (w->trust < 0)
                 return 0; /* this host has no roots */
+
         if (s->flags & STEP_PRIVATE && !has_nss(w))
                 return 0;
+
         if (strcmp(s->path, BOX_TRUST) == 0 || s->flags & STEP_PRIVATE)
                 return make_trust(w, s, e);
+
         AUTO_FD(place, place_find(w, s->path));
         if (place < 0 && errno == ENOENT && !(s->flags & STEP_OPTIONAL))
                 return link_trust(w, s);
+
         if (place < 0 || fstat(place, &st) < 0 || !S_ISREG(st.st_mode))
                 return 0; /* not a file of this box */
+
         if (cover(w, &BOX_TRUST[1], place) < 0)
                 return wall_fail(e, STAGE_DOORS, "covering %s", s->path);
+
         return 0;
 }
 
@@ -356,18 +393,23 @@ static int root_begin(struct wall_init *w, struct err *e)
         (void) snprintf(inodes, sizeof inodes, "%zu", 1024 + 32 * w->plan->step_count);
         if (syscall(SYS_mount, NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) < 0)
                 return wall_fail(e, STAGE_ROOT, "making mounts private");
+
         w->root = wall_front_open(w);
         if (w->root < 0)
                 w->root = make_tmpfs("4m", inodes, MOUNT_PLAIN);
+
         if (w->root < 0 || note_device(w->root, &w->root_dev) < 0)
                 return wall_fail(e, STAGE_ROOT, "making the new root");
+
         /* Somewhere in the old root: it is reached through its descriptor until pivot_root. Not on top of it:
          * whoever has the root below is called chrooted then, and may make no user namespace, as an early
          * payload must. No door leads to anything of the host's /proc. */
         if (wall_left_out(LAYER_PID)) /* tests only: the host's processes, as they are */
                 w->proc = mount_clone(AT_FDCWD, "/proc", AT_RECURSIVE);
+
         if (mount_over_proc(w->root) < 0)
                 return wall_fail(e, STAGE_ROOT, "attaching the new root");
+
         return w->observer ? bury_own(w, e) : 0;
 }
 
@@ -384,21 +426,25 @@ int wall_root_build(struct wall_init *w, struct err *e)
 {
         if (root_begin(w, e) < 0)
                 return -1;
+
         lift_file_size();
         for (size_t i = 0; i < w->plan->step_count; i++) {
                 const struct plan_step *s = &w->plan->steps[i];
                 if (!doers[s->kind] || doers[s->kind](w, s, e) < 0)
                         return -1;
         }
+
         wall_forget_parent(w);
         fd_close(&w->texts);
         if (w->masked && !w->observer) {
                 (void) unlinkat(w->root, FRONT_MASK_DIR, AT_REMOVEDIR);
                 (void) unlinkat(w->root, FRONT_MASK_FILE, 0);
         }
+
         if ((!w->observer && place_make_node(w->root, &LANDLOCK_CANARY[1], false) < 0) ||
             wall_set_attr(w->root, 0, MOUNT_PLAIN | MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOEXEC, 0) < 0)
                 return wall_fail(e, STAGE_ROOT, "closing the new root");
+
         return 0;
 }
 
@@ -411,8 +457,10 @@ int wall_root_enter(struct wall_init *w, struct err *e)
                         (void) err_hint(e, "this system runs from its initial ramdisk; use `--wall process`");
                 return -1;
         }
+
         if (mount_detach_here() < 0 || chdir("/") < 0)
                 return wall_fail(e, STAGE_PIVOT, "leaving the old root");
+
         w->layers |= 1u << LAYER_MOUNT;
         return 0;
 }

@@ -62,6 +62,7 @@ static void find_living(int proc, const char *stat, struct living *l)
                 (void) snprintf(l->at, sizeof l->at, "%.20s", l->pid);
                 return;
         }
+
         (void) snprintf(name, sizeof name, "%.20s/task", l->pid);
         AUTO_FD(tasks, openat(proc, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC));
         if (tasks >= 0 && stat_field(stat, 20) > 1)
@@ -78,6 +79,7 @@ static int read_memory(int proc, const char *name, char *text, size_t cap)
         const size_t len = sizeof first - 1;
         AUTO_FD(fd, openat(proc, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW));
         size_t kept = 0;
+
         for (ssize_t n; fd >= 0 && (n = fd_read_all(fd, text + kept, cap - 1 - kept)) > 0;) {
                 size_t have = kept + (size_t) n;
                 text[have] = '\0';
@@ -85,6 +87,7 @@ static int read_memory(int proc, const char *name, char *text, size_t cap)
                 kept = at ? strlen(at) : have < len ? have : len - 1; /* which may be the beginning of it */
                 memmove(text, text + have - kept, kept);
         }
+
         text[kept] = '\0';
         return kept >= len ? 0 : -1;
 }
@@ -95,6 +98,7 @@ static void add_memory(struct wall_sample *s, int proc, const char *living)
         (void) snprintf(name, sizeof name, "%s/status", living);
         if (read_memory(proc, name, text, sizeof text) < 0)
                 return;
+
         s->shmem += status_bytes(text, "\nRssShmem:");
         s->rss += status_bytes(text, "\nVmRSS:");
         s->rss += status_bytes(text, "\nVmPTE:"); /* reading what is empty takes memory only there */
@@ -108,13 +112,16 @@ static void add_process(void *ctx, int proc, const char *pid)
         char name[64], text[4096];
         if (strcmp(pid, "1") == 0)
                 return; /* init: us */
+
         (void) snprintf(name, sizeof name, "%.20s/stat", pid);
         if (fd_get(proc, name, text, sizeof text) < 0)
                 return; /* it ended in between */
+
         long hz = sysconf(_SC_CLK_TCK);
         uint64_t ticks = 0;
         for (unsigned f = 14; f <= 17; f++) /* utime stime cutime cstime: what was waited for counts too */
                 ticks += stat_field(text, f);
+
         s->cpu_ns += ticks * (1000000000u / (uint64_t) hz);
         s->tasks += stat_field(text, 20);
         struct living l = { .pid = pid };

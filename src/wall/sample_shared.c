@@ -51,6 +51,7 @@ static bool is_new(struct wall_shared *s, uint64_t ino)
                 if (i == 64)
                         break;
         }
+
         return true;
 }
 
@@ -92,10 +93,12 @@ static bool is_removed_edit(const struct plan *p, char *target)
         size_t n = strlen(target), last = sizeof removed - 1;
         if (n <= last || strcmp(target + n - last, removed) != 0)
                 return false;
+
         target[n - last] = '\0';
         for (size_t i = 0; i < p->step_count; i++)
                 if (p->steps[i].kind == STEP_EDIT && path_under(target, p->steps[i].path))
                         return true;
+
         return false;
 }
 
@@ -124,6 +127,7 @@ static void look_for_memory(struct looking *l, int dir, const char *name)
         char target[32] = "";
         if (readlinkat(dir, name, target, sizeof target - 1) < 0)
                 return;
+
         if (strncmp(target, file, strlen(file)) == 0)
                 l->bytes += file_bytes(l->s, dir, name, l->attributes ? attribute_bytes(dir, name) : 0);
         else if (strncmp(target, pipe, strlen(pipe)) == 0)
@@ -148,6 +152,7 @@ static void look_at_thread(void *ctx, int tasks, const char *tid)
         pid_t thread = (pid_t) strtol(tid, NULL, 10);
         if (l->thread && syscall(SYS_kcmp, l->thread, thread, KCMP_FILES, 0, 0) == 0)
                 return;
+
         l->thread = thread;
         (void) snprintf(name, sizeof name, "%.20s/fd", tid);
         AUTO_FD(dir, openat(tasks, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC));
@@ -244,5 +249,6 @@ uint64_t wall_sample_shared(struct wall_init *w)
                 s->next_ns = now + took + took * REST;
                 s->soon_ns = now + took + took * SHORT_REST;
         }
+
         return s->file_bytes + segment_bytes(w);
 }

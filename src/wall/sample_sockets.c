@@ -54,6 +54,7 @@ static int ask(int fd, const struct kind *k)
                 struct nlmsghdr head;
                 union question q;
         } m = { .head = { .nlmsg_type = SOCK_DIAG_BY_FAMILY, .nlmsg_flags = NLM_F_REQUEST | NLM_F_DUMP } };
+
         if (k->family == AF_UNIX)
                 m.q.local = (struct unix_diag_req){ .sdiag_family = AF_UNIX,
                                                     .udiag_states = ~0u,
@@ -64,6 +65,7 @@ static int ask(int fd, const struct kind *k)
                                                       .sdiag_protocol = k->protocol,
                                                       .idiag_ext = 1 << (INET_DIAG_SKMEMINFO - 1),
                                                       .idiag_states = ~0u };
+
         m.head.nlmsg_len = NLMSG_LENGTH(k->family == AF_UNIX ? sizeof(struct unix_diag_req)
                                                              : sizeof(struct inet_diag_req_v2));
         return send(fd, &m, m.head.nlmsg_len, MSG_NOSIGNAL) == (ssize_t) m.head.nlmsg_len ? 0 : -1;
@@ -113,9 +115,11 @@ static void add_socket(struct sum *s, struct nlmsghdr *h, const struct kind *k)
         struct rtattr *memory, *a = (void *) ((char *) NLMSG_DATA(h) + NLMSG_ALIGN(own));
         if (h->nlmsg_len < NLMSG_LENGTH(own))
                 return;
+
         for (size_t left = h->nlmsg_len - NLMSG_LENGTH(own); RTA_OK(a, left); a = RTA_NEXT(a, left))
                 if (a->rta_type < ATTRIBUTES)
                         at[a->rta_type] = a;
+
         memory = at[local ? (int) UNIX_DIAG_MEMINFO : (int) INET_DIAG_SKMEMINFO];
         s->bytes += memory ? bytes_of(memory) : 0;
         if (local)
@@ -127,6 +131,7 @@ static void add_kind(struct sum *s, int fd, const struct kind *k)
         char buf[8192] __attribute__((aligned(8)));
         if (ask(fd, k) < 0)
                 return;
+
         for (;;) {
                 struct pollfd p = { .fd = fd, .events = POLLIN };
                 ssize_t n = poll(&p, 1, ANSWER_MS) == 1 ? recv(fd, buf, sizeof buf, MSG_DONTWAIT) : -1;
@@ -145,9 +150,11 @@ uint64_t wall_sample_sockets(const struct wall_init *w)
 {
         if (w->plan->wall != WALL_NAMESPACE)
                 return 0; /* they are among the host's */
+
         AUTO_FD(fd, socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_SOCK_DIAG));
         struct sum s = { 0 };
         for (size_t i = 0; fd >= 0 && i < (w->plan->net ? sizeof kinds / sizeof *kinds : 1); i++)
                 add_kind(&s, fd, &kinds[i]);
+
         return s.bytes + (s.senders > HONEST ? (s.senders - HONEST) * SENT_MOST : 0);
 }

@@ -23,11 +23,13 @@ static void note_process(void *ctx, int proc, const char *pid)
         struct wall_still *s = ctx;
         if (strcmp(pid, "1") == 0)
                 return; /* init: us */
+
         struct wall_still_process p = { 0 };
         s->known = s->known && s->count < STILL_MAX &&
                    clock_getcpuclockid((pid_t) strtol(pid, NULL, 10), &p.clock) == 0;
         if (!s->known)
                 return;
+
         p.used_ns = used_ns(p.clock);
         s->at[s->count++] = p;
 }
@@ -55,9 +57,11 @@ bool wall_is_still(struct wall_still *s)
 {
         if (!s->known || s->skipped == STILL_LOOKS)
                 return false;
+
         for (unsigned i = 0; i < s->count; i++)
                 if (s->at[i].used_ns == UINT64_MAX || used_ns(s->at[i].clock) != s->at[i].used_ns)
                         return false;
+
         s->skipped++;
         return true;
 }

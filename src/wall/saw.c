@@ -106,16 +106,19 @@ enum wall_tried saw_kind(const struct seccomp_data *d)
         const struct path_call *c = find_call(d);
         if (!c)
                 return TRIED_CALL;
+
         if (c->how == BY_FLAGS) {
                 uint64_t flags = d->args[c->path + 1];
                 bool looks = flags & O_PATH; /* whatever stands beside it; some libcs have it in O_ACCMODE */
                 bool writes = flags & (O_WRONLY | O_RDWR | O_CREAT | O_TRUNC);
                 return writes && !looks ? TRIED_WRITE : TRIED_READ;
         }
+
         static const enum wall_tried kinds[] = {
                 [READS] = TRIED_READ,  [WRITES] = TRIED_WRITE, [CHANGES] = TRIED_WRITE,
                 [MAKES] = TRIED_WRITE, [RUNS] = TRIED_RUN,     [CONNECTS] = TRIED_SOCK
         };
+
         return kinds[c->how];
 }
 
@@ -148,6 +151,7 @@ bool saw_text(uint32_t task, uint64_t at, char *ret, size_t cap)
                         return true;
                 n += (size_t) k;
         }
+
         return false;
 }
 
@@ -159,9 +163,11 @@ static bool read_start(int proc, uint32_t task, int32_t dirfd, char *ret, size_t
                 (void) snprintf(name, sizeof name, "%u/cwd", task);
         else
                 (void) snprintf(name, sizeof name, "%u/fd/%d", task, dirfd);
+
         ssize_t n = readlinkat(proc, name, ret, cap - 1);
         if (n <= 0 || ret[0] != '/')
                 return false;
+
         ret[n] = '\0';
         return true;
 }
@@ -174,9 +180,11 @@ static bool read_address(uint32_t task, uint64_t at, uint64_t len, char *ret, si
         struct iovec to = { &a, len < sizeof a ? (size_t) len : sizeof a };
         struct iovec from = { (void *) (uintptr_t) at, to.iov_len };
         size_t head = offsetof(struct sockaddr_un, sun_path);
+
         if (process_vm_readv((pid_t) task, &to, 1, &from, 1, 0) != (ssize_t) to.iov_len ||
             a.sun_family != AF_UNIX || to.iov_len <= head)
                 return false;
+
         (void) snprintf(ret, cap, "%.*s", (int) (to.iov_len - head), a.sun_path);
         return true;
 }
@@ -238,9 +246,11 @@ bool saw_connect(uint32_t task, const struct seccomp_data *d, char *ret, size_t 
         union internet a = { 0 };
         if (!read_internet(task, d, &a))
                 return false;
+
         ret[0] = '\0';
         if (is_own(&a))
                 return port_of(&a) == NAMES_PORT;
+
         put_address(&a, ret, cap);
         return true;
 }
@@ -267,6 +277,7 @@ static bool read_raw(int proc, uint32_t task, const struct seccomp_data *d, stru
         char text[4096], start[4096] = "";
         if (at.path < 0)
                 return false;
+
         bool read = at.how == CONNECTS
                             ? read_address(task, d->args[at.path], d->args[at.path + 1], text, sizeof text)
                             : saw_text(task, d->args[at.path], text, sizeof text);
@@ -274,8 +285,10 @@ static bool read_raw(int proc, uint32_t task, const struct seccomp_data *d, stru
         bool by_fd = at.how == RUNS && dirfd >= 0; /* without a path: the descriptor itself is run */
         if (!read || (text[0] == '\0' && !by_fd))
                 return false;
+
         if (text[0] != '/' && !read_start(proc, task, dirfd, start, sizeof start))
                 return false;
+
         return snprintf(ret, RAW, "%s/%s", start, text) < RAW;
 }
 
@@ -285,10 +298,12 @@ static bool clean(const char *raw, char ret[WALL_PATH])
         char whole[RAW];
         if (!path_join("", raw, whole, sizeof whole))
                 return false;
+
         size_t n = strlen(whole);
         memcpy(ret, whole, n < WALL_PATH ? n + 1 : WALL_PATH);
         if (n >= WALL_PATH)
                 memcpy(ret + WALL_PATH - 4, "...", 4);
+
         return true;
 }
 
@@ -336,9 +351,11 @@ static enum saw_what name_by_end(uint32_t task, const struct path_call *c, struc
         bool follow = follows(c, &d->call);
         if (keeps_name(d, raw) || leads_straight(raw, follow))
                 return SAW_PATH;
+
         enum leads end = leads_to(task, raw, follow, real, sizeof real);
         if (end == LEADS_THERE)
                 memcpy(d->path, real, sizeof real);
+
         return end == LEADS_THERE ? SAW_PATH : end == LEADS_NOWHERE ? SAW_OWN : SAW_NOTHING;
 }
 
@@ -349,6 +366,7 @@ enum saw_what saw_call(int proc, uint32_t task, const struct seccomp_data *d, bo
         const struct path_call *c = find_call(d);
         if (!c || !read_raw(proc, task, d, first_of(c), raw) || !clean(raw, ret->path))
                 return SAW_NOTHING;
+
         ret->kind = saw_kind(d);
         ret->call = *d;
         return in_box ? name_by_end(task, c, ret, raw) : SAW_PATH;
@@ -365,6 +383,7 @@ static bool get_stopped(int proc, const char *name, char *text, size_t cap)
                         return true;
                 (void) usleep(ASLEEP_US);
         }
+
         return false;
 }
 
@@ -375,12 +394,14 @@ static bool read_call(int proc, uint32_t task, struct seccomp_data *ret)
         (void) snprintf(name, sizeof name, "%u/syscall", task);
         if (proc < 0 || !get_stopped(proc, name, text, sizeof text) || text[0] < '0' || text[0] > '9')
                 return false;
+
         char *at = text;
         *ret = (struct seccomp_data){ .arch = seccomp_native() == SECCOMP_AARCH64 ? AUDIT_ARCH_AARCH64
                                                                                   : AUDIT_ARCH_X86_64 };
         ret->nr = (int) strtol(at, &at, 10);
         for (int i = 0; i < 6; i++)
                 ret->args[i] = strtoull(at, &at, 16);
+
         return true;
 }
 
@@ -400,8 +421,10 @@ void saw_missing(int proc, uint32_t task, const char *missing, bool anywhere, st
                     (anywhere || path_under(ret->path, missing)))
                         return;
         }
+
         if (ret->kind == TRIED_SOCK)
                 ret->kind = TRIED_READ; /* what is missing leads to the socket, and is none */
+
         (void) snprintf(ret->path, sizeof ret->path, "%s", missing);
 }
 
@@ -410,8 +433,10 @@ static uint64_t keyed_hash(struct saw_told *t, const struct wall_denial *d)
         uint8_t digest[32];
         uint64_t h;
         struct sha256 s;
+
         while (t->key[0] == 0 && getrandom(t->key, sizeof t->key, 0) != sizeof t->key)
                 ;
+
         sha256_init(&s);
         sha256_add(&s, t->key, sizeof t->key);
         sha256_add(&s, &d->kind, sizeof d->kind);
@@ -427,10 +452,12 @@ bool saw_news(struct saw_told *t, unsigned most, const struct wall_denial *d)
         for (; t->of[at]; at = (at + 1) % (2 * SAW_MAX))
                 if (t->of[at] == h)
                         return false;
+
         if (t->count == most) {
                 t->lost = true;
                 return false;
         }
+
         t->of[at] = h;
         t->count++;
         return true;

@@ -108,16 +108,22 @@ static uint32_t settle(const struct program *p, uint32_t go)
 {
         if (go == GO_TELL)
                 return p->ask->tell ? GO_NOTIFY : GO_EPERM;
+
         if (go == GO_TELL_FAMILY)
                 return p->ask->tell ? GO_NOTIFY : GO_EAFNOSUPPORT;
+
         if (go == GO_TELL_ACCES)
                 return p->ask->tell ? GO_NOTIFY : GO_EACCES;
+
         if (go == GO_RENAME && p->ask->moves)
                 return GO_NOTIFY;
+
         if (go == GO_WATCH || go == GO_RENAME)
                 return p->ask->watch ? GO_NOTIFY : GO_ALLOW;
+
         if (go == GO_WATCH_READ)
                 return p->ask->watch && p->ask->watch_reads ? GO_NOTIFY : GO_ALLOW;
+
         return go;
 }
 
@@ -131,11 +137,13 @@ static uint32_t reach(struct program *p, uint32_t go)
                 }
                 return p->answer_at[go];
         }
+
         uint32_t at = go - GO__COUNT;
         if (p->n - at > NEAR) {
                 emit(p, (struct sock_filter) BPF_STMT(BPF_JMP | BPF_JA, p->n - at));
                 at = p->n;
         }
+
         return at;
 }
 
@@ -145,6 +153,7 @@ static uint32_t branch(struct program *p, uint16_t op, uint32_t k, uint32_t yes,
         no = settle(p, no);
         if (yes == no)
                 return yes;
+
         uint32_t yes_at = reach(p, yes);
         uint32_t no_at = reach(p, no);
         emit(p, (struct sock_filter) BPF_JUMP(BPF_JMP | op | BPF_K, k, (uint8_t) (p->n - yes_at),
@@ -179,8 +188,10 @@ static size_t add_range(const struct program *p, struct range *r, size_t count, 
         next.go = settle(p, next.go);
         if (count > 0 && r[count - 1].from == next.from)
                 count--;
+
         if (count > 0 && r[count - 1].go == next.go)
                 return count;
+
         r[count] = next;
         return count + 1;
 }
@@ -203,6 +214,7 @@ static uint32_t choose(struct program *p, const struct choice *c)
                 if (c->list[i].last < UINT32_MAX)
                         n = add_range(p, r, n, (struct range){ c->list[i].last + 1, c->out });
         }
+
         return load(p, c->word, c->mask, search(p, r, n));
 }
 
@@ -376,10 +388,12 @@ static uint32_t rule_socket(struct program *p)
                 inet = choose(p, CHOICE(LOW(2), protocols_inet, GO_ALLOW, GO_EPROTONOSUPPORT));
                 inet = choose(p, TYPE(types_inet, inet, GO_TELL_FAMILY));
         }
+
         if (p->ask->unix_sockets && p->ask->unix_served)
                 local = choose(p, TYPE(types_paired, GO_ALLOW, GO_EPROTONOSUPPORT));
         else if (p->ask->unix_sockets)
                 local = choose(p, TYPE(types_unix, GO_ALLOW, GO_EAFNOSUPPORT));
+
         const struct range families[] = {
                 { 0, GO_TELL_FAMILY },
                 { 1, local },           /* AF_UNIX */
@@ -390,6 +404,7 @@ static uint32_t rule_socket(struct program *p)
                 { 16, GO_EOPNOTSUPP },  /* AF_NETLINK: ZeroMQ aborts at any other error of getifaddrs() */
                 { 17, GO_TELL_FAMILY }, /* AF_PACKET, AF_ALG, AF_VSOCK and all that follow */
         };
+
         return load(p, LOW(0), ALL_BITS, search(p, families, COUNT(families)));
 }
 
@@ -435,6 +450,7 @@ static uint32_t rule_sockopt(struct program *p)
                 uint32_t ip = choose(p, CHOICE(LOW(2), ip_refused, GO_EPERM, GO_ALLOW));
                 other = choose(p, CHOICE(LOW(1), level_ip, ip, other));
         }
+
         uint32_t option = choose(p, CHOICE(LOW(2), sockopt_refused, GO_EPERM, GO_ALLOW));
         return choose(p, CHOICE(LOW(1), level_socket, option, other));
 }
@@ -625,6 +641,7 @@ static uint32_t go_of(struct program *p, const struct seccomp_row *row)
 {
         if (!row)
                 return GO_ENOSYS; /* of a newer kernel than the table: as on an older one */
+
         switch ((enum seccomp_verdict) row->verdict) {
         case SECCOMP_TELL:
                 return GO_TELL;
@@ -654,11 +671,13 @@ static uint32_t write_numbers(struct program *p)
         for (long nr = 0; nr < SECCOMP_NR_END; nr++)
                 n = add_range(p, r, n,
                               (struct range){ (uint32_t) nr, go_of(p, seccomp_row_get(p->ask->arch, nr)) });
+
         n = add_range(p, r, n, (struct range){ SECCOMP_NR_END, GO_ENOSYS });
         if (p->ask->arch == SECCOMP_X86_64) {
                 n = add_range(p, r, n, (struct range){ X32_BIT, GO_KILL });
                 n = add_range(p, r, n, (struct range){ UINT32_MAX, GO_ENOSYS });
         }
+
         return load(p, offsetof(struct seccomp_data, nr), ALL_BITS, search(p, r, n));
 }
 
@@ -668,18 +687,25 @@ bool seccomp_lets_through(const struct seccomp_data *d)
         const struct seccomp_row *row = seccomp_row_get(arch, d->nr);
         if (!row || d->arch != (arch == SECCOMP_AARCH64 ? AUDIT_ARCH_AARCH64 : AUDIT_ARCH_X86_64))
                 return false;
+
         if (row->verdict == SECCOMP_ALLOW)
                 return seccomp_watched(row);
+
         if (row->verdict != SECCOMP_ALLOW_IF)
                 return false;
+
         if (row->rule == RULE_RENAME)
                 return !(d->args[4] & WHITEOUT);
+
         if (row->rule == RULE_EXECVEAT)
                 return true;
+
         if (row->rule == RULE_MMAP)
                 return !(d->args[3] & MAP_HUGE);
+
         if (row->rule == RULE_MODE_ARG1)
                 return !(d->args[1] & SETID_BITS);
+
         unsigned flags = row->rule == RULE_OPEN ? 1 : row->rule == RULE_OPENAT ? 2 : 0;
         return flags && !(d->args[flags] & MAKES_FILE && d->args[flags + 1] & SETID_BITS);
 }
@@ -689,16 +715,20 @@ size_t seccomp_compile(const struct seccomp_ask *ask, struct sock_filter *ret, s
         static const uint32_t audit[SECCOMP_ARCH__COUNT] = {
                 [SECCOMP_X86_64] = AUDIT_ARCH_X86_64, [SECCOMP_AARCH64] = AUDIT_ARCH_AARCH64
         };
+
         if ((unsigned) ask->arch >= SECCOMP_ARCH__COUNT)
                 return 0;
+
         if (cap > BPF_MAXINSNS)
                 cap = BPF_MAXINSNS;
+
         struct program p = { .ask = ask, .end = ret + cap, .cap = (uint32_t) cap };
         uint32_t numbers = write_numbers(&p);
         load(&p, offsetof(struct seccomp_data, arch), ALL_BITS,
              branch(&p, BPF_JEQ, audit[ask->arch], numbers, GO_KILL));
         if (p.full)
                 return 0;
+
         memmove(ret, p.end - p.n, p.n * sizeof *ret);
         return p.n;
 }

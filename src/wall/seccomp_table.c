@@ -104,15 +104,20 @@ static bool lets_through(const struct seccomp_ask *ask, const struct seccomp_row
 {
         if (row->verdict != SECCOMP_ALLOW_IF)
                 return row->verdict == SECCOMP_ALLOW;
+
         if (row->rule == RULE_OWN_IPC || row->rule == RULE_SHMGET)
                 return ask->own_ipc;
+
         if (row->rule == RULE_OWN_VIEW || row->rule == RULE_SETXATTR || row->rule == RULE_WATCH ||
             row->rule == RULE_CHMOD_ARG1 || row->rule == RULE_CHMOD_ARG2)
                 return ask->own_view;
+
         if (row->rule == RULE_TRACE)
                 return ask->trace;
+
         if (row->rule == RULE_SOCKET)
                 return ask->net || ask->unix_sockets;
+
         return true;
 }
 

@@ -60,6 +60,7 @@ __attribute__((format(printf, 2, 3))) static void say(struct text *t, const char
 {
         if (t->cap == 0 || t->n >= t->cap - 1)
                 return;
+
         va_list ap;
         va_start(ap, fmt);
         int n = vsnprintf(t->p + t->n, t->cap - t->n, fmt, ap);
@@ -76,6 +77,7 @@ static void say_value(struct text *t, const struct word *words, size_t count, ui
                         return;
                 }
         }
+
         say(t, value > 255 ? "0x%x" : "%u", value);
 }
 
@@ -206,15 +208,18 @@ char *seccomp_describe(const struct seccomp_data *d, char *buf, size_t cap)
         const struct seccomp_row *row = row_of(d);
         if (cap > 0)
                 buf[0] = '\0';
+
         if (!row) {
                 say(&t, "system call %d", d->nr);
                 return buf;
         }
+
         say(&t, "%s(", seccomp_row_name(row));
         for (size_t i = 0; i < COUNT(details); i++) {
                 if (strcmp(details[i].name, seccomp_row_name(row)) == 0)
                         details[i].say(&t, d);
         }
+
         say(&t, ")");
         return buf;
 }
@@ -226,10 +231,13 @@ const char *seccomp_permit(const struct seccomp_data *d)
         const struct seccomp_row *row = row_of(d);
         if (row && row->rule == RULE_TRACE)
                 return "local trace";
+
         if (makes_memfd(d))
                 return "run any";
+
         if (makes_socket(d) && low(d, 0) == AF_UNIX)
                 return "local unix";
+
         return makes_socket(d) && internet && (type == SOCK_STREAM || type == SOCK_DGRAM) ? "net HOST:PORT"
                                                                                           : NULL;
 }
@@ -256,6 +264,7 @@ const char *wall_denial_words(const struct wall_denial *d, char *what, size_t ca
                 say(&t, d->path[0] ? "connect to %s" : "look up a host name", d->path);
                 return "net HOST:PORT";
         }
+
         (void) seccomp_describe(&d->call, what, cap);
         return seccomp_permit(&d->call);
 }

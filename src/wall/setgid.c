@@ -33,6 +33,7 @@ static struct target target_of(const struct seccomp_data *d)
         bool by_fd = name[0] == 'f';
         if (seccomp_sets_gid(d) == 1)
                 return (struct target){ .dirfd = by_fd ? (int) d->args[0] : AT_FDCWD, .by_fd = by_fd };
+
         uint64_t flags = strcmp(name, "fchmodat2") == 0 ? d->args[3] : 0;
         return (struct target){ .dirfd = (int) d->args[0],
                                 .nofollow = flags & AT_SYMLINK_NOFOLLOW,
@@ -48,13 +49,16 @@ static int open_target(const struct wall_init *w, const struct seccomp_notif *n)
                 errno = EFAULT;
                 return -1;
         }
+
         AUTO_FD(start, wall_task_start(w, n->pid, t.dirfd, path));
         if (start < 0) {
                 errno = errno == ENOENT && t.dirfd != AT_FDCWD ? EBADF : errno;
                 return -1;
         }
+
         if (t.by_fd || (path[0] == '\0' && t.empty))
                 return TAKE_FD(start);
+
         return fd_open2(start, path, O_PATH | (t.nofollow ? O_NOFOLLOW : 0), RESOLVE_NO_MAGICLINKS);
 }
 
@@ -66,11 +70,14 @@ int wall_setgid(const struct wall_init *w, const struct seccomp_notif *n)
         AUTO_FD(target, open_target(w, n));
         if (target < 0 || fstat(target, &st) < 0)
                 return -errno;
+
         if (!S_ISDIR(st.st_mode))
                 return -EPERM;
+
         /* Last: until then what was opened may have been another task's. */
         if (ioctl(w->listener, SECCOMP_IOCTL_NOTIF_ID_VALID, &n->id) < 0)
                 return -ENOENT;
+
         (void) snprintf(name, sizeof name, "self/fd/%d", target);
         return fchmodat(w->tasks, name, mode, 0) < 0 ? -errno : 0;
 }

@@ -37,10 +37,12 @@ static int open_proc(struct err *e)
         struct statfs fs;
         if (fd < 0 || fstatfs(fd, &fs) < 0)
                 return wall_fail(e, STAGE_CLONE, "opening /proc");
+
         if (fs.f_type != PROC_SUPER_MAGIC) {
                 errno = ENOTSUP;
                 return wall_fail(e, STAGE_CLONE, "/proc of this host is not a proc filesystem");
         }
+
         return TAKE_FD(fd);
 }
 
@@ -65,6 +67,7 @@ static int clone_error(struct err *e)
                                                      "`ulimit -u`"
                                                    : "try again when this machine has room");
         }
+
         (void) err_set(e, ERR_HOST, sys, "this host does not let us make namespaces: %s", strerror(sys));
         e->step = STAGE_CLONE;
         return err_hint(e, is_in_a_box() ? WALL_NOT_NESTED
@@ -134,8 +137,10 @@ static long clone_call(const struct wall_start *s, int *ret_pidfd, bool *ret_in_
                                 .exit_signal = SIGCHLD,
                                 .cgroup = (uint64_t) s->cgroup_fd };
         long pid = s->cgroup_fd < 0 ? -1 : syscall(SYS_clone3, &a, sizeof a);
+
         *ret_in_cgroup = pid >= 0;
         bool older = s->cgroup_fd < 0 || (pid < 0 && errno == ENOSYS && s->plan->wall == WALL_PROCESS);
+
         return older ? syscall(SYS_clone, flags | SIGCHLD, NULL, ret_pidfd, NULL, NULL) : pid;
 }
 
@@ -149,6 +154,7 @@ static int clone_init(const struct wall_start *s, struct shared *with, struct wa
         long pid = clone_call(s, &pidfd, &ret->born_in_cgroup);
         if (pid == 0)
                 child(s, with);
+
         int sys = errno;
         wall_core_leave_to_us(&with->core, (pid_t) pid);
         (void) sigprocmask(SIG_SETMASK, &old, NULL);
@@ -156,6 +162,7 @@ static int clone_init(const struct wall_start *s, struct shared *with, struct wa
         wall_step("keeper-cloned");
         if (pid < 0)
                 return clone_error(e);
+
         ret->pid = (pid_t) pid;
         ret->pidfd = pidfd;
         ret->own_pids = s->plan->wall == WALL_NAMESPACE && !wall_left_out(LAYER_PID);
@@ -169,6 +176,7 @@ static void add_groups(const struct wall_start *s, char *map, size_t cap)
         enum { GROUPS_MAX = 8 };
         gid_t seen[GROUPS_MAX];
         unsigned count = 0;
+
         for (size_t i = 0; i < s->plan->step_count && count < GROUPS_MAX; i++) {
                 const struct plan_step *step = &s->plan->steps[i];
                 struct stat st;
@@ -195,18 +203,22 @@ static int write_maps(const struct wall_start *s, int host_proc, pid_t pid, stru
         AUTO_FD(dir, openat(host_proc, name, O_PATH | O_DIRECTORY | O_CLOEXEC));
         if (dir < 0)
                 return wall_fail(e, STAGE_MAP, "finding the new process");
+
         bool ok = s->host_uid != s->caller_uid || fd_put(dir, "setgroups", "deny") == 0;
         (void) snprintf(map, sizeof map, "0 %u 1", s->host_uid);
         ok = ok && fd_put(dir, "uid_map", map) == 0;
         (void) snprintf(map, sizeof map, "0 %u 1", s->host_gid);
         if (s->host_uid != s->caller_uid)
                 add_groups(s, map, sizeof map);
+
         ok = ok && fd_put(dir, "gid_map", map) == 0;
         if (ok)
                 return 0;
+
         int sys = errno;
         if (is_shortage(sys))
                 return wall_fail(e, STAGE_MAP, "mapping ids into the box");
+
         (void) err_set(e, ERR_HOST, sys, "this host does not let us map ids into a user namespace: %s",
                        strerror(sys));
         e->step = STAGE_MAP;
@@ -227,16 +239,20 @@ static int map_tree(const struct plan_step *s, int opened, int userns, struct er
         AUTO_FD(from, opened);
         if (from < 0)
                 return -1;
+
         AUTO_FD(tree, mount_clone(from, "", 0));
         struct mount_attr a = { .attr_set = MOUNT_ATTR_IDMAP | MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV,
                                 .propagation = MS_PRIVATE,
                                 .userns_fd = (uint64_t) userns };
         if (tree < 0)
                 return wall_fail(e, STAGE_DOORS, "taking the door %s", s->text);
+
         if (is_kernels(from, s))
                 a.attr_set &= ~(uint64_t) MOUNT_ATTR_IDMAP;
+
         if (mount_attr_set(tree, 0, &a) < 0)
                 return wall_fail(e, STAGE_DOORS, "mapping ids on the door %s", s->text);
+
         return TAKE_FD(tree);
 }
 
@@ -247,8 +263,10 @@ static int send_tree(const struct wall_child *c, int mapped, const struct plan_s
         struct wall_order o = { .command = COMMAND_MOUNT };
         if (tree < 0)
                 return -1;
+
         if (wire_send(c->control, &o, sizeof o, tree) < 0)
                 return wall_fail(e, STAGE_DOORS, "handing over the door %s", step->path);
+
         return 0;
 }
 
@@ -271,8 +289,10 @@ static int send_door(const struct wall_start *s, const struct wall_child *c, con
                         "may use the files (`su`, `setpriv`)",
                         e) < 0)
                 return -1;
+
         if (step->kind != STEP_EDIT)
                 return 0;
+
         int layer = wall_open_layer(&s->edits[step->layer], e);
         return send_mapped(c, map_tree(step, layer, userns, e), step,
                            "the filesystem of its private overlay cannot map ids for root's box: let "
@@ -301,6 +321,7 @@ static int send_mapped_doors(const struct wall_start *s, int host_proc, const st
                 if (send_door(s, c, step, userns, e) < 0)
                         return -1;
         }
+
         return 0;
 }
 
@@ -308,10 +329,12 @@ static int hand_over(const struct wall_start *s, int host_proc, const struct wal
 {
         if (s->plan->wall == WALL_NAMESPACE && write_maps(s, host_proc, c->pid, e) < 0)
                 return -1;
+
         wall_step("keeper-mapped");
         struct wall_order o = { .command = COMMAND_MAPPED };
         if (wire_send(c->control, &o, sizeof o, -1) < 0)
                 return wall_fail(e, STAGE_MAP, "talking to the box");
+
         bool mounts = s->plan->wall == WALL_NAMESPACE && !wall_left_out(LAYER_MOUNT);
         return mounts ? send_mapped_doors(s, host_proc, c, e) : 0;
 }
@@ -325,12 +348,14 @@ static void prefer_its_error(const struct wall_child *c, struct err *e)
         struct pollfd p[] = { { .fd = c->control, .events = POLLIN }, { .fd = c->pidfd, .events = POLLIN } };
         if (poll(p, 2, 1) <= 0)
                 return;
+
         if (p[0].revents & POLLIN && wall_listen(c, &m, &fd) == 1 && m.word == WALL_SAYS_ERROR) {
                 *e = m.error;
         } else if (p[0].revents & POLLHUP || p[1].revents) {
                 (void) err_set(e, ERR_WALL, 0, "the box ended while its walls went up");
                 e->step = STAGE_CLONE;
         }
+
         fd_close(&fd);
 }
 
@@ -339,18 +364,22 @@ int wall_start(const struct wall_start *s, struct wall_child *ret, struct err *e
         AUTO_FD(host_proc, open_proc(e));
         if (host_proc < 0)
                 return -1;
+
         int ends[2];
         if (wire_pair(ends) < 0)
                 return wall_fail(e, STAGE_CLONE, "making the control socket");
+
         AUTO_FD(mine, ends[0]);
         AUTO_FD(its, ends[1]);
         AUTO_FD(keeper, s->die_with_thread ? -1 : (int) syscall(SYS_pidfd_open, getpid(), 0));
         if (keeper < 0 && !s->die_with_thread)
                 return wall_fail(e, STAGE_CLONE, "watching the keeper");
+
         struct wall_child c = { .pid = -1, .pidfd = -1, .control = -1 };
         if (clone_init(s, &(struct shared){ .control = its, .keeper = keeper, .host_proc = host_proc }, &c,
                        e) < 0)
                 return -1;
+
         fd_close(&its);
         c.control = TAKE_FD(mine);
         if (hand_over(s, host_proc, &c, e) < 0) {
@@ -358,6 +387,7 @@ int wall_start(const struct wall_start *s, struct wall_child *ret, struct err *e
                 wall_kill(&c);
                 return -1;
         }
+
         *ret = c;
         return 0;
 }
@@ -423,5 +453,6 @@ void wall_kill(struct wall_child *c)
                 c->max_rss = (uint64_t) u.ru_maxrss * 1024;
                 c->pid = -1;
         }
+
         fd_close(&c->pidfd);
 }

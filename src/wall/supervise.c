@@ -75,6 +75,7 @@ static void look_as_payload(const struct wall_init *w)
 {
         if (w->plan->wall != WALL_PROCESS || w->s->host_uid == w->s->caller_uid)
                 return;
+
         pid_t reaper = getppid();
         (void) syscall(SYS_setfsuid, w->s->host_uid);
         (void) prctl(PR_SET_PDEATHSIG, SIGTERM, 0, 0, 0);
@@ -92,6 +93,7 @@ static bool refused_by_group(const struct watch *t, int at, const struct stat *s
         if (st->st_gid != NOBODYS || fs->f_type != OVERLAYFS_SUPER_MAGIC ||
             !(S_ISREG(st->st_mode) || S_ISDIR(st->st_mode)))
                 return false;
+
         (void) snprintf(own, sizeof own, "self/fd/%d", at);
         int flags = (S_ISDIR(st->st_mode) ? O_TMPFILE : 0) | O_WRONLY | O_CLOEXEC;
         AUTO_FD(tried, openat(t->w->tasks, own, flags, 0600));
@@ -112,16 +114,20 @@ static bool refused_by_mount(struct watch *t, struct wall_denial *d)
                         return false; /* many files in one directory are the usual case */
                 at = fd_open2(AT_FDCWD, path, O_PATH, RESOLVE_NO_MAGICLINKS);
         }
+
         struct statfs fs;
         struct stat st;
         if (at < 0 || fstatfs(at, &fs) < 0 || fs.f_type == PROC_SUPER_MAGIC)
                 return false; /* /dev/fd/1 and the like lead to something of the task's own */
+
         if (fstat(at, &st) < 0 || S_ISCHR(st.st_mode))
                 return false; /* a device takes what is written, on a mount that can only be read too */
+
         if (!(fs.f_flags & ST_RDONLY) && refused_by_group(t, at, &st, &fs))
                 d->reason = REASON_GROUP;
         else if (made && !(fs.f_flags & ST_RDONLY))
                 memcpy(t->room, path, sizeof path);
+
         return fs.f_flags & ST_RDONLY || d->reason == REASON_GROUP;
 }
 
@@ -139,9 +145,11 @@ static bool refused_by_rules(const struct plan *p, const struct wall_denial *d)
         for (size_t i = 0; i < p->step_count; i++)
                 if (p->steps[i].kind == STEP_MASK && path_under(d->path, p->steps[i].path))
                         return true;
+
         for (size_t i = 0; i < p->rule_count; i++)
                 if (p->rules[i].rights & right && path_under(d->path, p->rules[i].path))
                         return false;
+
         return true;
 }
 
@@ -187,21 +195,27 @@ static void tell_of_path(struct watch *t, const struct seccomp_notif *n)
         bool in_box = t->w->plan->wall == WALL_NAMESPACE;
         enum saw_what what =
                 t->w->tasks < 0 ? SAW_NOTHING : saw_call(t->w->tasks, n->pid, &n->data, in_box, &m.denial);
+
         if (what == SAW_NOTHING) {
                 bool waits = syscall(SYS_ioctl, t->w->listener, SECCOMP_IOCTL_NOTIF_ID_VALID, &n->id) == 0;
                 tell_of_lost(t, waits && saw_names_path(&n->data)); /* hidden from us on purpose, maybe */
                 return;
         }
+
         if (finds_it_there(t, &m.denial))
                 m.denial.kind = TRIED_READ;
+
         if (m.denial.kind != TRIED_RUN && (what == SAW_OWN || !is_refused(t, &m.denial)))
                 m.word = WALL_SAYS_SAW;
+
         if (m.word == WALL_SAYS_SAW && !t->w->s->watch_all)
                 return;
+
         if (!saw_news(&t->told, t->w->s->watch_all ? SAW_MAX : TOLD_MAX, &m.denial)) {
                 tell_of_lost(t, t->told.lost);
                 return;
         }
+
         /* Not on the host's own tree, which may not answer: nobody keeps the limits meanwhile. */
         m.denial.inside = in_box && m.denial.kind == TRIED_RUN && is_inside(&m.denial);
         saw_program(t->w->tasks, n->pid, m.denial.program, sizeof m.denial.program);
@@ -218,8 +232,10 @@ static void tell_of_call(struct watch *t, const struct seccomp_notif *n)
                 tell_of_lost(t, true);
                 return;
         }
+
         if (told)
                 *told = true;
+
         struct wall_message m = { .word = WALL_SAYS_DENIED, .denial = { .call = n->data } };
         saw_program(t->w->tasks, n->pid, m.denial.program, sizeof m.denial.program);
         wall_offer_denial(t->w->control, &m, &t->untold);
@@ -241,13 +257,16 @@ static void tell_of_mapping(struct watch *t, const struct seccomp_notif *n)
                                   .denial = { .call = n->data, .kind = TRIED_RUN, .inside = true } };
         char name[48];
         struct statfs fs;
+
         (void) snprintf(name, sizeof name, "%u/fd/%d", n->pid, (int) n->data.args[seccomp_maps(&n->data)]);
         AUTO_FD(file, openat(t->w->tasks, name, O_PATH | O_CLOEXEC));
         if (file < 0 || fstatfs(file, &fs) < 0 || !(fs.f_flags & ST_NOEXEC))
                 return;
+
         ssize_t len = readlinkat(t->w->tasks, name, m.denial.path, sizeof m.denial.path - 1);
         if (len <= 0 || m.denial.path[0] != '/' || !saw_news(&t->told, TOLD_MAX, &m.denial))
                 return;
+
         saw_program(t->w->tasks, n->pid, m.denial.program, sizeof m.denial.program);
         wall_offer_denial(t->w->control, &m, &t->untold);
 }
@@ -262,12 +281,15 @@ static void tell_of_connect(struct watch *t, const struct seccomp_notif *n)
         unsigned port = out ? 0 : saw_own_loopback(n->pid, &n->data, to, sizeof m.denial.path);
         if (!out && !port)
                 return;
+
         if (!saw_news(&t->told, TOLD_MAX, &m.denial)) {
                 tell_of_lost(t, t->told.lost);
                 return;
         }
+
         if (port && listens_on_loopback(t->w->tasks, (uint16_t) port))
                 return;
+
         m.denial.reason = port ? REASON_LOOPBACK : REASON_NONE;
         saw_program(t->w->tasks, n->pid, m.denial.program, sizeof m.denial.program);
         wall_offer_denial(t->w->control, &m, &t->untold);
@@ -281,6 +303,7 @@ static void answer_notification(struct watch *t)
         struct seccomp_notif n = { 0 };
         if (syscall(SYS_ioctl, t->w->listener, SECCOMP_IOCTL_NOTIF_RECV, &n) < 0)
                 return;
+
         struct seccomp_notif_resp r = { .id = n.id };
         if (seccomp_served(&n.data) && t->w->plan->sockets == PLAN_SOCKETS_SERVED) {
                 if (t->w->plan->local & LOCAL_LOOPBACK && t->w->s->tell)
@@ -312,6 +335,7 @@ static void answer_notification(struct watch *t)
                 tell_of_call(t, &n);
                 r.error = -seccomp_errno(&n.data);
         }
+
         (void) syscall(SYS_ioctl, t->w->listener, SECCOMP_IOCTL_NOTIF_SEND, &r);
 }
 
@@ -353,6 +377,7 @@ static bool reap(struct watch *t)
         struct signalfd_siginfo got;
         while (read(t->signals, &got, sizeof got) == sizeof got)
                 t->alone |= got.ssi_signo == SIGTERM && getppid() != t->w->reaper; /* not one for all of us */
+
         int status;
         pid_t pid;
         bool over = t->alone;
@@ -364,8 +389,10 @@ static bool reap(struct watch *t)
                         t->end.status = status;
                         over = true;
                 }
+
         if (over && pid == 0)
                 look_at_those_left(t);
+
         return over;
 }
 
@@ -381,8 +408,10 @@ static int sample_ms(const struct watch *t)
                 uint64_t soon = t->memory_ms > least ? t->memory_ms : least;
                 return (int) (soon < ms ? soon : ms);
         }
+
         if (t->w->tasks < 0 || (t->end.files_full && !t->w->plan->edits))
                 return WAIT_MAX_MS;
+
         return t->is_still ? STILL_FILES_MS : FILES_MS;
 }
 
@@ -400,10 +429,12 @@ static bool sample_is_due(struct watch *t)
         uint64_t now = clock_mono_ns();
         if (now < t->next_sample_ns)
                 return false;
+
         t->is_still = has_rested(t);
         t->next_sample_ns = now + (uint64_t) sample_ms(t) * 1000000u;
         if (t->is_still)
                 return false;
+
         t->sampled_ns = now;
         wall_still_note(&t->still, t->w);
         return true;
@@ -417,8 +448,10 @@ static uint64_t sum_of_cpu(struct watch *t, struct wall_sample *s)
         struct wall_sample again;
         if (s->cpu_ns < t->cpu_seen && sample_all(t, &again) == 0 && again.cpu_ns > s->cpu_ns)
                 s->cpu_ns = again.cpu_ns;
+
         if (s->cpu_ns < t->cpu_seen)
                 t->cpu_lost += t->cpu_seen - s->cpu_ns;
+
         t->cpu_seen = s->cpu_ns;
         return t->cpu_seen + t->cpu_lost;
 }
@@ -438,15 +471,18 @@ static bool over_budget(struct watch *t)
         struct wall_sample s;
         if (sample_all(t, &s) < 0)
                 return false;
+
         uint64_t cpu = sum_of_cpu(t, &s);
         if (cpu > t->end.cpu_ns)
                 t->end.cpu_ns = cpu;
+
         /* Shared memory counts once, whether it is mapped or not; what several have mapped, as often as that.
          */
         uint64_t shared = wall_sample_shared(t->w),
                  memory = s.rss + (shared > s.shmem ? shared - s.shmem : 0) + t->w->shared.socket_bytes;
         if (memory > t->end.max_rss)
                 t->end.max_rss = memory;
+
         t->end.procs_full |= s.tasks >= v[LIMIT_PROCS];
         t->end.cpu_over = cpu > v[LIMIT_CPU] * 1000000u;
         t->end.memory_over = memory > v[LIMIT_MEMORY];
@@ -460,16 +496,20 @@ static bool obey(struct watch *t, bool *ret_over)
         struct wall_order o;
         if (wire_recv(t->w->control, &o, sizeof o, NULL) != 1)
                 return false;
+
         if (o.command == COMMAND_SIGNAL && o.arg > 0 && o.arg < NSIG)
                 (void) kill(-t->w->payload, o.arg);
+
         if (o.command == COMMAND_CONNECT)
                 wall_inbound_connect(t->w, o.arg, o.id);
+
         if (o.command == COMMAND_END) {
                 *ret_over = true;
                 t->end.status = SIGKILL; /* which the payload gets when we end */
                 /* The last look: who lives is not waited for, and counted nowhere else. */
                 (void) over_budget(t);
         }
+
         return true;
 }
 
@@ -499,8 +539,10 @@ static bool look(struct watch *t)
 {
         if (!sample_is_due(t))
                 return false;
+
         if (!t->end.files_full)
                 t->end.files_full = wall_sample_files(t->w) >= t->w->plan->limits.value[LIMIT_FILES];
+
         bool over = t->w->held & WALL_SAMPLES && over_budget(t);
         t->sample_ns = clock_mono_ns() - t->sampled_ns;
         t->next_sample_ns = t->sampled_ns + t->sample_ns + (uint64_t) sample_ms(t) * 1000000u;
@@ -540,6 +582,7 @@ static void fill_end(struct watch *t)
                 t->end.memory_passed =
                         t->w->held & WALL_SAMPLES && t->end.max_rss > t->w->plan->limits.value[LIMIT_MEMORY];
         }
+
         struct statfs fs;
         t->end.disk_full = t->w->scratch >= 0 && fstatfs(t->w->scratch, &fs) == 0 &&
                            (fs.f_bfree == 0 || fs.f_ffree == 0);
@@ -555,14 +598,18 @@ static bool step(struct watch *t, bool *ret_over)
         int n = poll(p, 4, wait_ms(t));
         if (n < 0 && errno != EINTR)
                 return false;
+
         if (p[3].revents || (p[0].revents && !obey(t, ret_over)))
                 return false;
+
         if (p[2].revents & POLLIN)
                 answer_notification(t);
         else if (p[2].revents)
                 fd_close(&w->listener); /* no filtered task is left */
+
         if ((p[1].revents && reap(t)) || t->over || look(t) || over_time(t))
                 *ret_over = true;
+
         return true;
 }
 
@@ -585,13 +632,17 @@ static int tell_end(struct watch *t)
         tell_the_last(t);
         if (t->w->observer)
                 (void) kill(t->w->observer, SIGKILL);
+
         if (t->w->connector)
                 (void) kill(t->w->connector, SIGKILL);
+
         if (t->w->mover)
                 (void) kill(t->w->mover, SIGKILL);
+
         fill_end(t);
         if (t->w->scratch >= 0 && strcmp(t->w->plan->cwd, BOX_HOME) == 0)
                 wall_left(t->w->scratch, t->w->plan, &t->end);
+
         t->end.blind = t->w->s->watch && t->w->plan->wall == WALL_NAMESPACE && !t->w->observer;
         t->end.one_program = t->w->s->watch && !t->starts;
         struct wall_message m = { .word = WALL_SAYS_END, .end = t->end };
@@ -607,21 +658,27 @@ int wall_supervise(struct wall_init *w)
         (void) sigaddset(&child, SIGCHLD);
         if (w->plan->wall != WALL_NAMESPACE)
                 (void) sigaddset(&child, SIGTERM);
+
         t.signals = signalfd(-1, &child, SFD_CLOEXEC | SFD_NONBLOCK);
         if (t.signals < 0)
                 return -1;
+
         take_turns(w->listener);
         look_as_payload(w);
+
         /* SAFETY: the setgid bit of a directory whose group root's box is not in; init sets no other. */
         uint32_t group = w->s->host_uid != w->s->caller_uid ? 1u << CAP_FSETID : 0;
         uint32_t served = w->plan->sockets == PLAN_SOCKETS_SERVED ? 1u << CAP_NET_ADMIN : 0;
+
         /* Over its children and, for the connector, their network; over nothing else. */
         if (wall_powers_keep(1u << CAP_SYS_PTRACE | 1u << CAP_KILL | group | served) < 0)
                 return -1;
+
         t.disk_free = disk_free(w->plan);
         note_memory_left(&t, &(struct wall_sample){ 0 }, 0);
         uint64_t now = clock_mono_ns();
         t.next_sample_ns = now + (uint64_t) sample_ms(&t) * 1000000u;
+
         /* Who samples is first: it alone can tell what was used until then. */
         unsigned late_ms = w->held & WALL_SAMPLES ? 0 : KEEPER_LATE_MS;
         t.deadline_ns = now + (w->plan->limits.value[LIMIT_TIME] + late_ms) * 1000000u;
@@ -629,10 +686,13 @@ int wall_supervise(struct wall_init *w)
         while (!over)
                 if (!step(&t, &over))
                         break;
+
         bool orderly = over && !t.alone;
         if (w->plan->wall != WALL_NAMESPACE)
                 wall_kill_stragglers(w->children);
+
         if (!orderly || wall_handles_hand_over(w) < 0)
                 return -1;
+
         return tell_end(&t);
 }

@@ -10,9 +10,11 @@ int wall_task_start(const struct wall_init *w, uint32_t task, int dirfd, const c
         char name[48];
         if (*path == '/')
                 return open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
+
         if (dirfd == AT_FDCWD)
                 (void) snprintf(name, sizeof name, "%u/cwd", task);
         else
                 (void) snprintf(name, sizeof name, "%u/fd/%d", task, dirfd);
+
         return openat(w->tasks, name, O_PATH | O_CLOEXEC);
 }

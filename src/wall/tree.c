@@ -23,6 +23,7 @@ int wall_each_number(int at_dir, void (*each)(void *ctx, int dir, const char *na
                 for (const struct dir_entry *d; (d = dir_next(&list));)
                         if (d->name[0] >= '0' && d->name[0] <= '9')
                                 each(ctx, at_dir, d->name);
+
         return more;
 }
 
@@ -41,8 +42,10 @@ static bool plant(void *ctx, uint64_t pid)
         for (; t->slot[i]; i = (i + 1) % TREE_SLOTS)
                 if (t->slot[i] == (pid_t) pid)
                         return true;
+
         if (t->count == TREE_MAX)
                 return false;
+
         t->slot[i] = t->at[t->count++] = (pid_t) pid;
         return true;
 }
@@ -79,6 +82,7 @@ static int grow(struct tree *t)
                 while (done < t->count)
                         plant_of_process(t, t->at[done++]);
         }
+
         return 0;
 }
 
@@ -88,18 +92,22 @@ int wall_each_process(const struct wall_init *w, void (*each)(void *ctx, int pro
         static struct tree t; /* too large for a stack, and init has one thread */
         if (w->tasks < 0)
                 return -1;
+
         if (w->plan->wall == WALL_NAMESPACE)
                 return wall_each_number(w->tasks, each, ctx);
+
         t.proc = w->tasks;
         t.count = 0;
         memset(t.slot, 0, sizeof t.slot);
         if (grow(&t) < 0)
                 return -1;
+
         for (unsigned i = 0; i < t.count; i++) {
                 char pid[16];
                 (void) snprintf(pid, sizeof pid, "%d", t.at[i]);
                 each(ctx, t.proc, pid);
         }
+
         return 0;
 }
 
@@ -120,9 +128,11 @@ static bool end_child(void *ctx, uint64_t number)
                 (void) kill(-group, SIGKILL);
                 r->group = group;
         }
+
         if (waitid(P_PID, (id_t) pid, &ended, WEXITED | WNOHANG | WNOWAIT | __WALL) == 0 &&
             ended.si_pid == pid)
                 return true;
+
         (void) kill(pid, SIGKILL);
         r->alive++;
         return true;
@@ -150,6 +160,7 @@ void wall_kill_stragglers(int children)
         siginfo_t any;
         if (waitid(P_ALL, 0, &any, WEXITED | WNOHANG | WNOWAIT | __WALL) < 0 && errno == ECHILD)
                 return;
+
         for (;;) {
                 struct round r = { 0 };
                 if (lseek(children, 0, SEEK_SET) < 0)

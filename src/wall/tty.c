@@ -22,17 +22,22 @@ int wall_tty_open(struct wall_init *w, struct err *e)
                                            "(/proc/sys/kernel/pty/nr): try again, or without -t");
                 return -1;
         }
+
         w->tty_slave = ioctl(master, TIOCGPTPEER, O_RDWR | O_NOCTTY | O_CLOEXEC);
         if (w->tty_slave < 0)
                 return wall_fail(e, STAGE_TTY, "opening the terminal");
+
         struct winsize size = { .ws_row = w->s->rows, .ws_col = w->s->columns };
         if (size.ws_row > 0)
                 (void) ioctl(w->tty_slave, TIOCSWINSZ, &size); /* before the payload can ask for it */
+
         for (int i = 0; i < 3; i++)
                 if (dup2(w->tty_slave, i) < 0)
                         return wall_fail(e, STAGE_TTY, "placing the terminal");
+
         struct wall_message m = { .word = WALL_SAYS_TTY };
         if (wire_send(w->control, &m, sizeof m, master) < 0)
                 return wall_fail(e, STAGE_TTY, "handing over the terminal");
+
         return 0;
 }

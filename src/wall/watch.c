@@ -68,6 +68,7 @@ static void judge(struct program *p, const struct plan *plan)
         answer_if(p, DNS_PORT, 0);
         for (size_t i = 0; i < plan->port_count; i++)
                 answer_if(p, plan->ports[i], 0);
+
         answer(p, SNAP_BYTES);
 }
 
@@ -89,11 +90,14 @@ int wall_watch_open(const struct plan *plan, int index)
                                   .sll_protocol = htons(ETH_P_ALL),
                                   .sll_ifindex = index };
         int room = 65536, on = 1;
+
         if (fd < 0 || attach(fd, plan) < 0 ||
             setsockopt(fd, SOL_PACKET, PACKET_IGNORE_OUTGOING, &on, sizeof on) < 0)
                 return -1;
+
         (void) setsockopt(fd, SOL_SOCKET, SO_RCVBUF, &room, sizeof room);
         if (bind(fd, (const struct sockaddr *) &at, sizeof at) < 0)
                 return -1;
+
         return TAKE_FD(fd);
 }

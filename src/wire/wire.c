@@ -30,9 +30,11 @@ int wire_send(int fd, const void *p, size_t n, int pass)
                                            .cmsg_type = SCM_RIGHTS };
                 memcpy(CMSG_DATA(&c.head), &pass, sizeof pass);
         }
+
         ssize_t k;
         do
                 k = sendmsg(fd, &m, MSG_NOSIGNAL);
+
         while (k < 0 && errno == EINTR);
         return k < 0 ? -1 : 0;
 }
@@ -61,6 +63,7 @@ static unsigned take_passed(struct msghdr *m, int *ret_fd)
                                 (void) close(fd);
                 }
         }
+
         return count;
 }
 
@@ -70,27 +73,34 @@ int wire_recv(int fd, void *p, size_t n, int *ret_pass)
         struct iovec io = { .iov_base = p, .iov_len = n };
         struct msghdr m = { .msg_iov = &io, .msg_iovlen = 1, .msg_control = &c, .msg_controllen = sizeof c };
         ssize_t k;
+
         /* Told once, and in front: that the other side went without reading us. Its own last words come after
          * it. */
         unsigned resets = 0;
         do
                 k = recvmsg(fd, &m, MSG_CMSG_CLOEXEC);
+
         while (k < 0 && (errno == EINTR || (errno == ECONNRESET && resets++ == 0)));
         if (k < 0)
                 return -1;
+
         int got;
         unsigned count = take_passed(&m, &got);
         bool bad = (size_t) k != n || (m.msg_flags & (MSG_TRUNC | MSG_CTRUNC)) || count > 1 ||
                    (count > 0 && !ret_pass);
         if (bad && got >= 0)
                 (void) close(got);
+
         if (bad && k == 0 && count == 0)
                 return 0; /* the other side is gone */
+
         if (bad) {
                 errno = EPROTO;
                 return -1;
         }
+
         if (ret_pass)
                 *ret_pass = got;
+
         return 1;
 }

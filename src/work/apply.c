@@ -29,13 +29,18 @@ static const char *judge_there(const struct target *t, struct entry *x, struct n
         const char *name;
         char digest[65] = "";
         AUTO_FD(parent, tree_parent(t->fd, x->path, &name));
+
         *ret_old = (struct node){ 0 };
+
         if (parent < 0)
                 return errno == ENOENT && x->base_kind == '-' ? NULL : "parent directory is missing";
+
         if (tree_look(parent, name, ret_old) < 0 || tree_digest(parent, name, ret_old, false, digest) < 0)
                 return "cannot be read there";
+
         if (kind_letter(ret_old->kind) != x->base_kind || strcmp(x->base, digest[0] ? digest : "-") != 0)
                 return x->base_kind == '-' ? "is there already" : "is something else there";
+
         return NULL;
 }
 
@@ -55,6 +60,7 @@ static size_t count_conflicts(const struct work_apply *a, const struct journal *
                         apply_say(a, "conflict:", x, why);
                 }
         }
+
         return n;
 }
 
@@ -79,6 +85,7 @@ static int fill_target(struct journal *j, size_t door, const char *path, struct 
                 return err_hint(e, "--to takes a copy of the tree: `cp -a %s %s` makes one",
                                 j->l->doors[door].host, path);
         }
+
         t->dev = tree_fsid(t->fd);
         t->uuid = tree_uuid(t->fd);
         t->ino = st.st_ino;
@@ -93,6 +100,7 @@ static int target_of_door(struct journal *j, size_t door, struct err *e)
         char path[PATH_MAX];
         if (snprintf(path, sizeof path, "%s", d->host) >= (int) sizeof path)
                 return err_set(e, ERR_DOOR, ENAMETOOLONG, "the door %s has too long a path", d->host);
+
         if (!d->is_dir) {
                 if (!realpath(d->host, path) && errno != ENOENT)
                         return err_set(e, ERR_DOOR, errno, "opening the door %s: %s", d->host,
@@ -101,13 +109,17 @@ static int target_of_door(struct journal *j, size_t door, struct err *e)
                 j->targets[door].file = arena_str(&j->mem, slash + 1);
                 slash[slash == path] = '\0';
         }
+
         if (fill_target(j, door, path, e) < 0)
                 return -1;
+
         if (!d->is_dir)
                 return file_stays(d, j->targets[door].fd, j->targets[door].file, e);
+
         if (!tree_is_on(j->targets[door].fd, d->dev, d->uuid) || j->targets[door].ino != d->ino)
                 return err_set(e, ERR_DOOR, ESTALE, "%s is another directory than the one that the box saw",
                                d->host);
+
         return 0;
 }
 
@@ -127,6 +139,7 @@ static int find_targets(const struct work_apply *a, struct journal *j, const str
                 if ((a->to ? fill_target(j, door, a->to, e) : target_of_door(j, door, e)) < 0)
                         return -1;
         }
+
         return 0;
 }
 
@@ -138,6 +151,7 @@ static void add_op(const struct work_apply *a, struct journal *j, const struct e
         const struct work_door *d = &j->l->doors[x->door];
         const struct target *t = &j->targets[x->door];
         bool file = x->now.kind == NODE_FILE && kind != OP_META && kind != OP_TAKE;
+
         *o = (struct op){ .kind = kind,
                           .door = x->door,
                           .slot = j->n,
@@ -152,6 +166,7 @@ static void add_op(const struct work_apply *a, struct journal *j, const struct e
                           .keep_owner = x->what & WHAT_OWNER && !a->flagged,
                           .new_dir = brings_directory(x),
                           .elsewhere = a->to != NULL };
+
         /* One name, ours, on one mount: the file itself may go. */
         o->moved = file && d->is_dir && !a->to && !t->inside && x->now.links == 1 &&
                    x->now.uid == geteuid() && !o->keep_owner;
@@ -167,12 +182,14 @@ static int make_ops(const struct work_apply *a, struct journal *j, const struct 
         j->ops = calloc(2 * v->n + 1, sizeof *j->ops);
         if (!j->ops)
                 return err_set(e, ERR_MEMORY, 0, "no memory for the journal");
+
         for (size_t i = 0; i < v->n; i++) {
                 const struct entry *x = &v->v[i];
                 bool covered = up[i] >= 0 && v->v[up[i]].chosen && takes_directory(&v->v[up[i]]);
                 if (x->chosen && x->what & WHAT_DELETED && !covered)
                         add_op(a, j, x, OP_TAKE);
         }
+
         for (int dirs = 1; dirs >= 0; dirs--)
                 for (size_t i = 0; i < v->n; i++) {
                         const struct entry *x = &v->v[i];
@@ -183,11 +200,13 @@ static int make_ops(const struct work_apply *a, struct journal *j, const struct 
                         else if (!dirs || x->what & WHAT_TYPE)
                                 add_op(a, j, x, OP_SWAP);
                 }
+
         /* What lies in a directory before the directory, and the top, which sorts among them, last of all. */
         for (int top = 0; top <= 1; top++)
                 for (size_t i = v->n; i-- > 0;)
                         if (v->v[i].chosen && v->v[i].now.kind == NODE_DIR && is_top(&v->v[i]) == top)
                                 add_op(a, j, &v->v[i], OP_META);
+
         return j->mem.failed ? err_set(e, ERR_MEMORY, 0, "no memory for the journal") : 0;
 }
 
@@ -199,6 +218,7 @@ static bool find_place(const struct work_apply *a, const struct work_door *d, st
         char path[PATH_MAX];
         struct stat st;
         const char *at = a->to ? a->to : d->host;
+
         if (!a->to && !d->is_dir) {
                 if (!realpath(d->host, path))
                         return false;
@@ -206,9 +226,11 @@ static bool find_place(const struct work_apply *a, const struct work_door *d, st
                 slash[slash == path] = '\0';
                 at = path;
         }
+
         AUTO_FD(fd, open(at, O_PATH | O_DIRECTORY | O_CLOEXEC));
         if (fd < 0 || fstat(fd, &st) < 0)
                 return false;
+
         *ret = (struct place){ tree_fsid(fd), st.st_ino };
         return true;
 }
@@ -234,12 +256,15 @@ static int plan_journal(const struct work_apply *a, struct journal *j, struct er
         if (copy_node(j->l->dir, "base", j->dir, "base", false) < 0 || syncfs(j->dir) < 0)
                 return err_set(e, ERR_IO, errno, "keeping what the overlay %s began with: %s", j->l->run,
                                strerror(errno));
+
         work_step();
         if (journal_write(j, e) < 0)
                 return -1;
+
         work_step();
         if (tell_intent(a, j, e) < 0)
                 return -1;
+
         work_step();
         return 0;
 }
@@ -251,16 +276,20 @@ static int run_journal(struct journal *j, struct err *e)
         if (journal_open_targets(j, true, e) == 0 && stage_all(j, e) == 0 && journal_commit(j, e) == 0 &&
             journal_finish(j, &back, e) == 0)
                 return 0;
+
         if (!back)
                 return err_hint(e, "everything has landed; the next command tidies up");
+
         /* Without the mark, for which a full disk has no room, what was committed goes on where it can; see
          * journal_recover(). What was not, it takes back by itself. */
         bool committed = journal_has(j, "commit");
         if (journal_sure(j, &why) < 0 || (committed && journal_mark(j, "back", &why) < 0))
                 return err_hint(e, "the next command finishes what was begun, or takes it back: %s",
                                 why.what);
+
         if (journal_take_back(j, false, &why) < 0)
                 return err_hint(e, "what was begun is taken back by the next command: %s", why.what);
+
         return err_hint(e, "nothing was changed");
 }
 
@@ -292,15 +321,18 @@ static void note_landed(const struct work_apply *a, struct layer *l, struct entr
         AUTO_BUF(out);
         struct err why;
         const enum layer_state before = l->state;
+
         if (base_drop(l, v, &why) == 0) {
                 work_step();
                 l->state = whole ? LAYER_APPLIED : LAYER_SEALED;
                 if (layer_write(l, &why) == 0)
                         return;
         }
+
         l->state = before;
         if (!a->out || a->json)
                 return;
+
         buf_printf(&out, "note: everything has landed, but the overlay does not know it: %s\n", why.what);
         a->out(a->out_ctx, buf_str(&out), out.n);
 }
@@ -310,27 +342,35 @@ static int land(const struct work_apply *a, struct layer *l, struct entries *v, 
 {
         if ((!a->to && shut_mark(l, v, e) < 0) || choose_entries(a, l, v, up, ret, e) < 0)
                 return -1;
+
         if (ret->applied == 0)
                 return 0;
+
         AUTO_JOURNAL(j, journal_new(l, e));
         if (!j)
                 return -1;
+
         work_step();
         struct err none;
         int r = find_targets(a, j, v, e);
         if (r == 0 && (ret->conflicts = count_conflicts(a, j, v)) > 0)
                 ret->applied = 0;
+
         j->mark = a->mark;
         if (r < 0 || ret->conflicts > 0 || make_ops(a, j, v, up, e) < 0 || plan_journal(a, j, e) < 0) {
                 (void) journal_remove(j, &none);
                 return ret->conflicts > 0 ? 0 : -1;
         }
+
         if (run_journal(j, e) < 0)
                 return -1;
+
         if (tell_effects(a, j))
                 journal_told(j);
+
         if (a->to)
                 return 0;
+
         tell_apart(a, v);
         note_landed(a, l, v, ret->applied == v->n);
         return 0;
@@ -366,9 +406,11 @@ static int apply_layer(const struct work_apply *a, struct layer *l, struct entri
                 (void) err_set(e, ERR_USAGE, 0, "the overlay %s has been applied already", l->run);
                 return err_hint(e, "`cordon undo %s` takes it back", l->run);
         }
+
         if (take_turns_of(a, l, &turns, e) < 0 || scan_sealed(l, v, e) < 0 || scan_torn(l, v, e) < 0 ||
             paths_all_found(l, v, a->paths, e) < 0 || paths_all_found(l, v, a->but, e) < 0)
                 return -1;
+
         long *up = find_parents(v);
         int r = up ? (a->patch ? hand_out : land)(a, l, v, up, ret, e)
                    : err_set(e, ERR_MEMORY, 0, "no memory for the changes");
@@ -386,6 +428,7 @@ int work_apply(const struct work_apply *a, struct work_outcome *ret, struct err 
                 l->progress = a->progress;
                 l->progress_ctx = a->progress_ctx;
         }
+
         int r = l ? apply_layer(a, l, &v, ret, e) : -1;
         return a->json ? outcome_apply(a, l, &v, ret, r, e) : r;
 }

@@ -41,6 +41,7 @@ static bool read_record(char *at, struct record *r)
                         return false;
                 *at++ = '\0';
         }
+
         *r = (struct record){ .door = (unsigned) strtoul(word[0], NULL, 10),
                               .kind = word[1][0],
                               .mode = (mode_t) strtoul(word[2], NULL, 8),
@@ -52,8 +53,10 @@ static bool read_record(char *at, struct record *r)
                               .now_size = strtoull(word[8], &sum, 10),
                               .summed = *sum == ':',
                               .path = at };
+
         if (r->summed)
                 r->now_sum = strtoull(sum + 1, &sum, 16);
+
         r->more = sum;
         return true;
 }
@@ -88,19 +91,24 @@ static int base_read_in(const struct layer *l, int dir, struct base *ret, struct
         AUTO_FD(fd, openat(dir, "base", O_RDONLY | O_NOFOLLOW | O_CLOEXEC));
         if (fd < 0 && errno == ENOENT)
                 return l->state == LAYER_OPEN ? 0 : lost(l, e);
+
         size_t size = fd < 0 || fstat(fd, &st) < 0 ? SIZE_MAX : (size_t) st.st_size;
         ret->text = size == SIZE_MAX ? NULL : malloc(size + 1);
         ssize_t n = ret->text ? fd_read_all(fd, ret->text, size) : -1;
         if (n < 0)
                 return err_set(e, ERR_IO, errno, "reading what the overlay %s began with: %s", l->run,
                                strerror(errno));
+
         if ((size_t) n != size)
                 return lost(l, e);
+
         if (!check_end(ret->text, &size))
                 return lost(l, e);
+
         size_t count = 0;
         for (size_t i = 0; i < size; i++)
                 count += ret->text[i] == '\0';
+
         ret->v = calloc(count + 1, sizeof *ret->v);
         for (char *at = ret->text; ret->v && at < ret->text + size;) {
                 char *next = at + strlen(at) + 1;
@@ -109,6 +117,7 @@ static int base_read_in(const struct layer *l, int dir, struct base *ret, struct
                                        l->run);
                 at = next;
         }
+
         return ret->v ? 0 : err_set(e, ERR_MEMORY, 0, "no memory for the changes");
 }
 
@@ -130,6 +139,7 @@ static size_t first_from(const struct base *b, unsigned door, const char *path)
                 else
                         high = mid;
         }
+
         return low;
 }
 
@@ -144,8 +154,10 @@ struct base *base_open(const struct layer *l, struct err *e)
         struct base *b = calloc(1, sizeof *b);
         if (!b)
                 (void) err_set(e, ERR_MEMORY, 0, "no memory for the changes");
+
         if (!b || base_read(l, b, e) == 0)
                 return b;
+
         base_free(b);
         return NULL;
 }
@@ -175,6 +187,7 @@ void base_put(struct buf *out, const struct record *r)
                    r->gid, r->size, r->digest[0] ? r->digest : "-", r->now_kind, r->now_size);
         if (r->summed)
                 buf_printf(out, ":%" PRIx64, r->now_sum);
+
         buf_puts(out, r->more ? r->more : "");
         buf_putc(out, ' ');
         buf_add(out, r->path, strlen(r->path) + 1);
@@ -189,10 +202,12 @@ int base_write(const struct layer *l, struct buf *out, struct err *e)
         AUTO_FD(fd, openat(l->dir, "base.new", O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0600));
         if (out->failed)
                 return err_set(e, ERR_MEMORY, 0, "no memory for the changes");
+
         if (fd < 0 || fd_write_all(fd, out->p, out->n) < 0 || (l->durable && fsync(fd) < 0) ||
             renameat(l->dir, "base.new", l->dir, "base") < 0 || (l->durable && fsync(l->dir) < 0))
                 return err_set(e, ERR_IO, errno, "writing what the overlay %s began with: %s", l->run,
                                strerror(errno));
+
         return 0;
 }
 
@@ -205,6 +220,7 @@ const struct record *base_unseen_above(const struct base *b, unsigned door, cons
                 *slash = '\0';
                 r = base_find(b, door, above);
         }
+
         return r && r->digest[0] == '?' ? r : NULL;
 }
 
@@ -219,6 +235,7 @@ int base_drop(const struct layer *l, const struct entries *v, struct err *e)
         AUTO_BUF(out);
         if (base_read(l, &b, e) < 0)
                 return -1;
+
         size_t at = 0; /* both are sorted the same way */
         for (size_t i = 0; i < b.n; i++) {
                 const struct record *r = &b.v[i];
@@ -229,6 +246,7 @@ int base_drop(const struct layer *l, const struct entries *v, struct err *e)
                 if (!same || !v->v[at].chosen)
                         base_put(&out, r);
         }
+
         return base_write(l, &out, e);
 }
 
@@ -238,6 +256,7 @@ void base_digests(struct journal *j)
         struct err none;
         if (base_read_in(j->l, j->dir, &b, &none) < 0)
                 return;
+
         for (size_t i = 0; i < j->n; i++) {
                 const struct record *r = base_find(&b, j->ops[i].door, j->ops[i].source);
                 j->ops[i].before = r ? arena_str(&j->mem, r->digest) : NULL;
@@ -293,22 +312,30 @@ int base_restore(const struct journal *j, struct err *e)
         AUTO_BASE(before);
         AUTO_BUF(out);
         AUTO_BUF(old);
+
         if (base_read(j->l, &now, e) < 0 || base_read_in(j->l, j->dir, &before, e) < 0)
                 return -1;
+
         const struct op **undone = calloc(j->n + 1, sizeof(const struct op *));
         if (!undone)
                 return err_set(e, ERR_MEMORY, 0, "no memory for the changes");
+
         for (size_t i = 0; i < j->n; i++)
                 undone[i] = &j->ops[i];
+
         if (j->n > 1)
                 qsort(undone, j->n, sizeof(const struct op *), by_source);
+
         merge_bases(&now, &before, undone, j->n, &out);
         free(undone);
         for (size_t i = 0; i < now.n; i++)
                 base_put(&old, &now.v[i]);
+
         if (out.failed || old.failed)
                 return err_set(e, ERR_MEMORY, 0, "no memory for the changes");
+
         if (out.n == old.n && memcmp(out.p, old.p, out.n) == 0)
                 return 0; /* a full disk takes back what never landed */
+
         return base_write(j->l, &out, e);
 }

@@ -66,6 +66,7 @@ static int parts_there(struct view *w, const char *guard, bool *ret_whole, struc
                 if (*at)
                         view_down(w, part, hidden);
         }
+
         *ret_whole = true;
         return 0;
 }
@@ -79,12 +80,16 @@ static int open_to_make(struct layer *l, const struct work_door *d, int dir, con
         struct stat st;
         if (fstat(dir, &st) < 0)
                 return -1;
+
         if ((st.st_mode & 0700) == 0700 || geteuid() == 0)
                 return 0;
+
         if (slash)
                 (void) snprintf(parent, sizeof parent, "%.*s", (int) (slash - path), path);
+
         if (closed_keep(l, (unsigned) (d - l->doors), parent, st.st_mode & 07777, e) < 0)
                 return -1;
+
         return fchmod(dir, (st.st_mode & 07777) | 0700);
 }
 
@@ -98,10 +103,12 @@ static int make_part(struct layer *l, struct work_door *d, struct view *w, const
         struct node above = { 0 }, here = view_look(w, name, &hidden);
         if (tree_look(w->upper, name, &above) < 0)
                 return -1;
+
         bool makes = here.kind == NODE_NONE || above.kind == NODE_NONE;
         if ((makes && open_to_make(l, d, w->upper, path, e) < 0) ||
             (hidden && unlinkat(w->upper, name, 0) < 0))
                 return -1;
+
         if (here.kind == NODE_NONE) {
                 d->stubs = layer_append(l, d->stubs, &d->stub_count, path);
                 if (make_stub(w->upper, name, last) < 0)
@@ -109,8 +116,10 @@ static int make_part(struct layer *l, struct work_door *d, struct view *w, const
         } else if (above.kind == NODE_NONE && copy_node(w->lower, name, w->upper, name, false) < 0) {
                 return -1;
         }
+
         if (!last)
                 view_down(w, name, hidden);
+
         return w->upper < 0 ? -1 : 0;
 }
 
@@ -123,11 +132,14 @@ static int place_guard(struct layer *l, struct work_door *d, const struct view *
         char path[WORK_PATH_MAX];
         if (snprintf(path, sizeof path, "%s", guard) >= (int) sizeof path)
                 return err_set(e, ERR_DOOR, ENAMETOOLONG, "an `except` path is too long");
+
         AUTO_VIEW(look, top);
         if (parts_there(&look, guard, &whole, e) < 0)
                 return -1;
+
         if (whole)
                 return 0;
+
         AUTO_VIEW(w, top);
         for (char *slash = strchr(path, '/');; slash = strchr(slash + 1, '/')) {
                 if (slash)
@@ -146,17 +158,21 @@ static int place_guards(struct layer *l, size_t door, struct err *e)
         struct work_door *d = &l->doors[door];
         if (!d->is_dir || d->guard_count == 0)
                 return 0;
+
         AUTO_FD(dir, layer_door_dir(l, door));
         AUTO_FD(upper, dir < 0 ? -1 : tree_dir(dir, "upper"));
         AUTO_FD(lower, open_host(d, e));
         if (lower < 0)
                 return -1;
+
         if (upper < 0)
                 return err_set(e, ERR_IO, errno, "opening the overlay of %s", d->host);
+
         const struct view top = { upper, lower };
         for (size_t i = 0; i < d->guard_count; i++)
                 if (place_guard(l, d, &top, d->guards[i], e) < 0)
                         return -1;
+
         return 0;
 }
 
@@ -176,15 +192,19 @@ static int copy_single(struct layer *l, struct work_door *d, int host, int dir, 
         char *slash = fd_path(host, path, sizeof path) < 0 ? NULL : strrchr(path, '/');
         if (!slash)
                 return err_set(e, ERR_DOOR, errno, "opening the door %s: %s", d->host, strerror(errno));
+
         *slash = '\0';
         AUTO_FD(parent, open(path[0] ? path : "/", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
         if (parent < 0 || !is_file(parent, slash + 1, host))
                 return err_set(e, ERR_DOOR, ESTALE, "%s changed while the box was starting", d->host);
+
         if (copy_place(host, dir, "file") < 0)
                 return err_set(e, ERR_IO, errno, "copying %s into the overlay: %s", d->host, strerror(errno));
+
         struct stat st;
         if (fstat(parent, &st) < 0)
                 return err_set(e, ERR_IO, errno, "opening the directory of %s: %s", d->host, strerror(errno));
+
         d->in_dev = tree_fsid(parent);
         d->in_uuid = tree_uuid(parent);
         d->in_ino = st.st_ino;
@@ -196,16 +216,20 @@ static int make_parts(struct layer *l, struct work_door *d, int host, int dir, s
 {
         if (!d->is_dir)
                 return copy_single(l, d, host, dir, e);
+
         struct stat st;
         AUTO_FD(lower, open_host(d, e));
         if (lower < 0)
                 return -1;
+
         /* The top of the layer is what the box sees as the top of the door. */
         if (fstat(lower, &st) < 0 || mkdirat(dir, "upper", 0700) < 0 || mkdirat(dir, "work", 0700) < 0)
                 return layer_cannot(e, "making the overlay of", d->host);
+
         AUTO_FD(upper, tree_dir(dir, "upper"));
         if (upper < 0 || fchmod(upper, st.st_mode & 07777) < 0)
                 return layer_cannot(e, "making the overlay of", d->host);
+
         d->top = st.st_mode;
         (void) !fchown(upper, st.st_uid, st.st_gid);
         (void) xattr_copy(lower, upper);
@@ -231,6 +255,7 @@ static int refuse_second_names(int dir, const struct work_door_ask *ask, struct 
         AUTO_FD(upper, tree_dir(dir, "upper"));
         if (upper < 0 && errno != ENOENT)
                 return err_set(e, ERR_IO, errno, "the overlay of %s: %s", ask->host, strerror(errno));
+
         for (const char *const *x = ask->programs; upper >= 0 && x && *x; x++) {
                 const char *last;
                 struct node n;
@@ -248,6 +273,7 @@ static int refuse_second_names(int dir, const struct work_door_ask *ask, struct 
                                ask->host, *x);
                 return err_hint(e, "add a `run` line of it if that is meant; or run a copy of it");
         }
+
         return 0;
 }
 
@@ -256,8 +282,10 @@ static int add_door(struct layer *l, const struct work_door_ask *ask, size_t *re
         size_t i = 0;
         while (i < l->door_count && strcmp(l->doors[i].host, ask->host) != 0)
                 i++;
+
         if (i == WORK_DOORS_MAX)
                 return err_set(e, ERR_POLICY, 0, "more than %d edit doors", WORK_DOORS_MAX);
+
         struct work_door *d = &l->doors[i];
         *ret_door = i;
         bool known = i < l->door_count;
@@ -265,6 +293,7 @@ static int add_door(struct layer *l, const struct work_door_ask *ask, size_t *re
         AUTO_FD(host, open(ask->host, O_PATH | O_CLOEXEC));
         if (host < 0 || fstat(host, &st) < 0 || st.st_dev != ask->dev || st.st_ino != ask->ino)
                 return err_set(e, ERR_DOOR, ESTALE, "%s changed while the box was starting", ask->host);
+
         if (ask->is_dir && xattr_hides_below(host)) {
                 (void) err_set(e, ERR_DOOR, 0,
                                "%s has an attribute by which files in it would be hidden from the box",
@@ -274,11 +303,13 @@ static int add_door(struct layer *l, const struct work_door_ask *ask, size_t *re
                                 "%.120s` takes it away",
                                 ask->host);
         }
+
         if (known && (!tree_is_on(host, d->dev, d->uuid) || d->ino != ask->ino || d->is_dir != ask->is_dir)) {
                 (void) err_set(e, ERR_DOOR, ESTALE, "%s is not what it was when the overlay %s was made",
                                d->host, l->run);
                 return err_hint(e, "look at it with `cordon diff %s`, then apply or discard it", l->run);
         }
+
         if (!known) {
                 l->door_count++;
                 d->host = arena_str(&l->mem, ask->host);
@@ -287,16 +318,20 @@ static int add_door(struct layer *l, const struct work_door_ask *ask, size_t *re
                 d->ino = ask->ino;
                 d->is_dir = ask->is_dir;
         }
+
         for (const char *const *g = ask->guards; g && *g; g++)
                 d->guards = layer_append(l, d->guards, &d->guard_count, *g);
+
         char name[32];
         (void) snprintf(name, sizeof name, "door-%zu", i);
         AUTO_FD(dir, l->mem.failed ? -1 : store_dir(l->dir, name, e));
         if (dir < 0)
                 return -1;
+
         if ((known ? make_work_again(d, dir, e) : make_parts(l, d, host, dir, e)) < 0 ||
             (known && refuse_second_names(dir, ask, e) < 0))
                 return -1;
+
         return place_guards(l, i, e);
 }
 
@@ -305,6 +340,7 @@ static int name_places(struct work_run *w, struct err *e)
         char state[STORE_PATH_MAX];
         if (store_path(state, e) < 0)
                 return -1;
+
         for (size_t i = 0; i < w->door_count; i++) {
                 struct stat st;
                 AUTO_FD(dir, layer_door_dir(w->l, w->numbers[i]));
@@ -314,6 +350,7 @@ static int name_places(struct work_run *w, struct err *e)
                 w->places[i].dev = st.st_dev;
                 w->places[i].ino = st.st_ino;
         }
+
         return 0;
 }
 
@@ -321,8 +358,10 @@ static void run_free(struct work_run *w)
 {
         if (!w)
                 return;
+
         for (size_t i = 0; w->places && i < w->door_count; i++)
                 free(w->places[i].path);
+
         free(w->places);
         free(w->numbers);
         layer_free(w->l);
@@ -335,12 +374,15 @@ static int open_layer(struct work_run *w, const struct work_ask *ask, struct err
         w->l = ask->on ? layer_open(ask->on, LAYER_WAITING, e) : layer_new(ask->run, e);
         if (!w->l)
                 return -1;
+
         if (w->l->state == LAYER_APPLIED) {
                 (void) err_set(e, ERR_USAGE, 0, "the overlay %s has been applied", w->l->run);
                 return err_hint(e, "a run without --on begins where that left the files");
         }
+
         if (ask->on && (refuse_torn(w->l, e) < 0 || refresh_layer(w->l, e) < 0))
                 return -1;
+
         w->l->keep |= ask->keep;
         w->l->state = LAYER_OPEN;
         w->l->durable = !w->fresh;
@@ -348,7 +390,9 @@ static int open_layer(struct work_run *w, const struct work_ask *ask, struct err
                 w->l->box = arena_str(&w->l->mem, ask->box);
                 w->l->policy = arena_str(&w->l->mem, ask->policy);
         }
+
         w->free_at_start = work_room(w);
+
         /* Not the coarse clock: newer kernels give files finer times, and a file that was written just before
          * would count as changed. What changes within a tick from here, no program of the box has seen. */
         (void) clock_gettime(CLOCK_REALTIME, &w->l->start);
@@ -362,11 +406,14 @@ static int fill(struct work_run *w, const struct work_ask *ask, struct err *e)
         w->numbers = calloc(ask->door_count, sizeof *w->numbers);
         if (!w->places || !w->numbers)
                 return err_set(e, ERR_MEMORY, 0, "no memory for the overlays");
+
         if (open_layer(w, ask, e) < 0)
                 return -1;
+
         for (size_t i = 0; i < ask->door_count; i++)
                 if (add_door(w->l, &ask->doors[i], &w->numbers[i], e) < 0)
                         return -1;
+
         return closed_restore(w->l, e) < 0 || layer_write(w->l, e) < 0 ? -1 : name_places(w, e);
 }
 
@@ -377,8 +424,10 @@ struct work_run *work_begin(const struct work_ask *ask, struct err *e)
                 (void) err_set(e, ERR_MEMORY, 0, "no memory for the overlays");
                 return NULL;
         }
+
         if (fill(w, ask, e) == 0)
                 return w;
+
         work_drop(w);
         return NULL;
 }
@@ -410,6 +459,7 @@ int work_end(struct work_run *w, struct work_counts *ret, struct err *e)
         } else if (r == 0) {
                 r = seal_scanned(w->l, &found, e);
         }
+
         run_free(w);
         return r;
 }
@@ -444,6 +494,7 @@ static void tally_dir(struct tally *t, int fd)
                 (void) close(fd);
                 return;
         }
+
         for (const struct dirent *x; !is_full(t) && (x = readdir(d));) {
                 struct node n;
                 if (strcmp(x->d_name, ".") == 0 || strcmp(x->d_name, "..") == 0)
@@ -468,6 +519,7 @@ static void tally_dir(struct tally *t, int fd)
                         t->depth--;
                 }
         }
+
         (void) closedir(d);
 }
 
@@ -489,8 +541,10 @@ bool work_is_over(const struct work_run *w, uint64_t max_bytes, uint64_t max_ent
                 if (top >= 0)
                         tally_dir(&t, top);
         }
+
         if (is_full(&t) || !t.blind)
                 return is_full(&t);
+
         /* A directory that we cannot look into: then what the whole filesystem lost since counts. */
         uint64_t room = work_room(w);
         return w->free_at_start != UINT64_MAX && w->free_at_start > room &&

@@ -33,6 +33,7 @@ long *find_parents(const struct entries *v)
                         k = up[k];
                 up[i] = k;
         }
+
         return up;
 }
 
@@ -105,8 +106,10 @@ static const char *why_held(const struct wish *w, const struct layer *l, struct 
         unsigned bit;
         if (x->shut)
                 return shut_words(l, v, x);
+
         if (holds_left_out(w, l, x))
                 return "something in it is left out";
+
         unsigned flags = held_flags(w, l, x);
         return flags ? flags_words(flags, &bit) : NULL;
 }
@@ -158,6 +161,7 @@ static size_t count_held(const struct wish *w, const struct layer *l, const stru
                         held++;
                         *ret_flags |= held_flags(w, l, &x[i]);
                 }
+
         return held;
 }
 
@@ -169,6 +173,7 @@ static void tell_one_held(const struct wish *w, const struct layer *l, const str
                 flags_put(&why, flags);
         else
                 buf_puts(&why, x->held);
+
         apply_say(w->a, "held back:", x, buf_str(&why));
 }
 
@@ -179,15 +184,18 @@ static void put_approval(const struct wish *w, const struct layer *l, const stru
         enum { KINDS = 4 };
         AUTO_BUF(words);
         unsigned flags = 0, kinds = 0;
+
         for (size_t i = 0; i < v->n; i++)
                 if (v->v[i].held && !v->v[i].shut)
                         flags |= held_flags(w, l, &v->v[i]) & ~FLAG_NEVER;
+
         flags |= flags ? w->kinds : 0;
         for (unsigned i = 0; i < flags_count(); i++)
                 if (flags & (1u << i)) {
                         buf_printf(&words, " --flagged %s", flags_kind(i));
                         kinds++;
                 }
+
         (void) snprintf(ret->approval, sizeof ret->approval, "%s",
                         kinds > KINDS ? " --include-flagged" : buf_str(&words));
 }
@@ -200,10 +208,13 @@ static size_t tell_whole(const struct wish *w, const struct layer *l, const stru
         const struct entry *x = &v->v[first];
         char dir[WORK_PATH_MAX];
         size_t all = fold_measure(v, first, strlen(x->path)).n, held = 0;
+
         for (size_t i = first; i < first + all; i++)
                 held += v->v[i].held != NULL;
+
         if (held <= FEW)
                 return 0;
+
         (void) snprintf(dir, sizeof dir, "%s/", x->path);
         buf_printf(&why, "%zu entries, a new directory: ", held);
         flags_put(&why, x->inside);
@@ -211,6 +222,7 @@ static size_t tell_whole(const struct wish *w, const struct layer *l, const stru
         for (size_t i = first; i < first + all; i++)
                 if (v->v[i].held && (v->v[i].shut || v->v[i].flags & FLAG_NEVER))
                         tell_one_held(w, l, &v->v[i]);
+
         return all;
 }
 
@@ -262,6 +274,7 @@ static int read_kinds(const char *const *kinds, unsigned *ret, struct err *e)
                                str_inert(span_str(*kinds), shown, sizeof shown));
                 return err_hint(e, "kinds are: %s", buf_str(&all));
         }
+
         return 0;
 }
 
@@ -271,11 +284,13 @@ int choose_entries(const struct work_apply *a, const struct layer *l, struct ent
         struct wish w = { .a = a };
         if (read_kinds(a->kinds, &w.kinds, e) < 0)
                 return -1;
+
         mark_whole(&w, l, v, up);
         choose(&w, l, v, up, ret);
         tell_held(&w, l, v);
         put_approval(&w, l, v, ret);
         for (size_t i = 0; i < v->n; i++)
                 ret->applied += v->v[i].chosen;
+
         return 0;
 }

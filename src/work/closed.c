@@ -39,14 +39,18 @@ int closed_read(struct layer *l, struct err *e)
         AUTO_FD(fd, openat(l->dir, "closed", O_RDONLY | O_NOFOLLOW | O_CLOEXEC));
         if (fd < 0 && errno == ENOENT)
                 return 0;
+
         if (fd < 0 || fstat(fd, &st) < 0)
                 return failed(l, "reading about", e);
+
         size_t n = (size_t) st.st_size, count = 0;
         char *text = arena_alloc(&l->mem, n + 1);
         if (!text || fd_read_all(fd, text, n) != (ssize_t) n)
                 return failed(l, "reading about", e);
+
         for (size_t i = 0; i < n; i++)
                 count += text[i] == '\0';
+
         l->closed_cap = count + 1;
         l->closed = arena_alloc(&l->mem, l->closed_cap * sizeof *l->closed);
         for (char *at = text; l->closed && l->closed_count < count; at += strlen(at) + 1) {
@@ -56,6 +60,7 @@ int closed_read(struct layer *l, struct err *e)
                 l->closed[l->closed_count++] = (struct closed){ door, m, *path ? path + 1 : path };
                 l->closed_bytes = (uint64_t) (path - text) + strlen(path) + 1;
         }
+
         closed_settle(l);
         return l->closed ? 0 : err_set(e, ERR_MEMORY, 0, "no memory for an overlay");
 }
@@ -75,12 +80,15 @@ static bool make_room(struct layer *l)
 {
         if (l->closed_count < l->closed_cap)
                 return true;
+
         size_t cap = l->closed_cap ? 2 * l->closed_cap : 16;
         struct closed *more = arena_alloc(&l->mem, cap * sizeof *more);
         if (!more)
                 return false;
+
         if (l->closed_count > 0)
                 memcpy(more, l->closed, l->closed_count * sizeof *more);
+
         l->closed = more;
         l->closed_cap = cap;
         return true;
@@ -96,6 +104,7 @@ static int append(struct layer *l, const struct closed *c)
         if (fd < 0 || out.failed || lseek(fd, (off_t) l->closed_bytes, SEEK_SET) < 0 ||
             fd_write_all(fd, out.p, out.n) < 0 || (l->durable && fsync(fd) < 0))
                 return -1;
+
         l->closed_bytes += out.n;
         return 0;
 }
@@ -122,15 +131,18 @@ static int set_mode(const struct layer *l, const struct closed *c, mode_t mode)
         bool single = c->door < l->door_count && !l->doors[c->door].is_dir;
         const char *name;
         struct node n;
+
         mode_t back = 0;
         AUTO_FD(door, layer_door_dir(l, c->door));
         AUTO_FD(upper, door < 0 ? -1 : single ? tree_place(door, "") : tree_own_dir(door, "upper", &back));
         if (upper < 0)
                 return -1;
+
         AUTO_FD(parent, tree_parent(upper, single ? "file" : c->path, &name));
         int r = parent < 0 ? -1 : tree_look(parent, name, &n);
         if (r == 0 && (n.kind == NODE_DIR || n.kind == NODE_FILE))
                 r = tree_set_mode(parent, name, mode); /* no link to follow, and nobody else is at it */
+
         tree_dir_end(upper, back);
         return r < 0 && errno != ENOENT && errno != ENOTDIR ? -1 : 0;
 }
@@ -139,12 +151,15 @@ int closed_restore(struct layer *l, struct err *e)
 {
         if (l->closed_count == 0)
                 return 0; /* most layers, at each start */
+
         for (size_t i = l->closed_count; i-- > 0;)
                 if (set_mode(l, &l->closed[i], l->closed[i].mode) < 0)
                         return failed(l, "closing", e);
+
         l->closed_count = l->closed_sorted = 0;
         l->closed_bytes = 0;
         if (unlinkat(l->dir, "closed", 0) < 0 && errno != ENOENT)
                 return failed(l, "closing", e);
+
         return 0;
 }

@@ -31,6 +31,7 @@ static int copy_range(int from, int to, off_t at, off_t end)
                         break; /* it became shorter */
                 at += n > 0 ? n : 0;
         }
+
         return 0;
 }
 
@@ -39,8 +40,10 @@ static int copy_bytes(int from, int to)
         struct stat st;
         if (ioctl(to, FICLONE, from) == 0)
                 return 0;
+
         if (fstat(from, &st) < 0 || ftruncate(to, st.st_size) < 0)
                 return -1;
+
         for (off_t at = 0; at < st.st_size;) {
                 off_t data = lseek(from, at, SEEK_DATA);
                 if (data < 0)
@@ -52,6 +55,7 @@ static int copy_bytes(int from, int to)
                         return -1;
                 at = hole;
         }
+
         return 0;
 }
 
@@ -66,10 +70,12 @@ static int copy_opened(int in, const struct node *n, int to, const char *name, b
                 in < 0 ? -1 : openat(to, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600));
         if (out < 0)
                 return -1;
+
         const struct timespec times[2] = { { .tv_nsec = UTIME_OMIT }, n->mtime };
         if (copy_bytes(in, out) < 0 || xattr_copy(in, out) < 0 || fchmod(out, landing_mode(n, setid)) < 0 ||
             futimens(out, times) < 0)
                 return -1;
+
         return 0;
 }
 
@@ -94,6 +100,7 @@ static int copy_dir(int from, const char *from_name, int to, const char *name, c
         AUTO_FD(in, tree_own_dir(from, from_name, &back));
         if (in < 0 || mkdirat(to, name, 0700) < 0)
                 return -1;
+
         AUTO_FD(out, openat(to, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
         const struct timespec times[2] = { { .tv_nsec = UTIME_OMIT }, n->mtime };
         int bad = out < 0 || xattr_copy(in, out) < 0 || fchmod(out, landing_mode(n, setid)) < 0 ||
@@ -108,6 +115,7 @@ int copy_node(int from, const char *from_name, int to, const char *name, bool se
         char target[WORK_PATH_MAX];
         if (tree_look(from, from_name, &n) < 0)
                 return -1;
+
         switch (n.kind) {
         case NODE_FILE:
                 return copy_file(from, from_name, to, name, setid);
@@ -156,6 +164,7 @@ static int copy_marks(int in, int out)
                 if (n >= 0 && fsetxattr(out, marks[i], value, (size_t) n, 0) < 0)
                         return -1;
         }
+
         return 0;
 }
 
@@ -164,6 +173,7 @@ static int copy_linked(struct copying *c, const struct node *n, int to, const ch
         for (size_t i = 0; i < c->linked_count; i++)
                 if (c->linked[i].ino == n->ino)
                         return linkat(c->top, c->linked[i].path, to, name, 0) == 0 ? 1 : -1;
+
         if (c->linked_count == c->linked_cap) {
                 size_t cap = c->linked_cap ? c->linked_cap * 2 : 16;
                 void *v = realloc(c->linked, cap * sizeof *c->linked);
@@ -172,6 +182,7 @@ static int copy_linked(struct copying *c, const struct node *n, int to, const ch
                 c->linked = v;
                 c->linked_cap = cap;
         }
+
         c->linked[c->linked_count].ino = n->ino;
         c->linked[c->linked_count].path = arena_str(&c->mem, c->path);
         return c->linked[c->linked_count++].path ? 0 : -1;
@@ -188,9 +199,11 @@ static int copy_inside(struct copying *c, int from, const char *from_name, int t
         AUTO_FD(out, openat(to, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
         if (in < 0 || out < 0 || fchmod(out, 0700) < 0)
                 return -1;
+
         int bad = tree_names(in, &list);
         if (!bad && c->marks)
                 bad = copy_marks(in, out);
+
         size_t len = strlen(c->path);
         for (size_t i = 0; !bad && i < list.n; i++) {
                 int k = snprintf(c->path + len, sizeof c->path - len, "/%s", list.v[i]);
@@ -198,9 +211,11 @@ static int copy_inside(struct copying *c, int from, const char *from_name, int t
                       copy_any(c, in, list.v[i], out, list.v[i]) < 0;
                 c->path[len] = '\0';
         }
+
         const struct timespec times[2] = { { .tv_nsec = UTIME_OMIT }, n->mtime };
         if (!bad && (fchmod(out, n->mode) < 0 || futimens(out, times) < 0))
                 bad = -1;
+
         tree_dir_end(in, back);
         return bad ? -1 : 0;
 }
@@ -212,9 +227,11 @@ static int copy_special(int from, const char *from_name, int to, const char *nam
         if (fstatat(from, from_name, &st, AT_SYMLINK_NOFOLLOW) < 0 ||
             mknodat(to, name, st.st_mode & (S_IFMT | 0777), st.st_rdev) < 0)
                 return -1;
+
         const struct timespec times[2] = { { .tv_nsec = UTIME_OMIT }, st.st_mtim };
         if (st.st_uid != geteuid() || st.st_gid != getegid())
                 (void) !fchownat(to, name, st.st_uid, st.st_gid, AT_SYMLINK_NOFOLLOW);
+
         (void) !tree_set_mode(to, name, st.st_mode & 07777);
         (void) utimensat(to, name, times, AT_SYMLINK_NOFOLLOW);
         return 0;
@@ -225,21 +242,27 @@ static int copy_any(struct copying *c, int from, const char *from_name, int to, 
         struct node n;
         if (tree_look(from, from_name, &n) < 0)
                 return -1;
+
         if (n.kind == NODE_OTHER)
                 return n.whiteout && !c->marks ? 0 : copy_special(from, from_name, to, name);
+
         if (n.kind == NODE_FILE && n.links > 1) {
                 int done = copy_linked(c, &n, to, name);
                 if (done)
                         return done < 0 ? -1 : 0;
         }
+
         if (copy_node(from, from_name, to, name, true) < 0)
                 return -1;
+
         if (n.kind != NODE_DIR)
                 return 0;
+
         if (c->depth == WORK_DEPTH_MAX) {
                 errno = ELOOP;
                 return -1;
         }
+
         c->depth++;
         int r = copy_inside(c, from, from_name, to, name, &n);
         c->depth--;
@@ -251,6 +274,7 @@ int copy_tree(int from, const char *from_name, int to, const char *name, bool ma
         struct copying *c = calloc(1, sizeof *c);
         if (!c)
                 return -1;
+
         c->marks = marks;
         c->top = to;
         (void) snprintf(c->path, sizeof c->path, "%s", name);
@@ -270,6 +294,7 @@ static int empty_into(int top, int dir, unsigned long *next)
         AUTO_NAMES(list);
         if (tree_names(dir, &list) < 0)
                 return -1;
+
         for (size_t i = 0; i < list.n; i++) {
                 struct node n;
                 char number[32];
@@ -288,6 +313,7 @@ static int empty_into(int top, int dir, unsigned long *next)
                 if (renameat(dir, list.v[i], top, number) < 0)
                         return -1;
         }
+
         return 0;
 }
 
@@ -305,20 +331,25 @@ int remove_tree(int dir, const char *name)
         struct node n;
         if (tree_look(dir, name, &n) < 0)
                 return -1;
+
         if (n.kind == NODE_NONE)
                 return 0;
+
         if (n.kind != NODE_DIR)
                 return unlinkat(dir, name, 0);
+
         unsigned long next = 0, done = 0;
         mode_t back;
         char number[32];
         AUTO_FD(top, tree_own_dir(dir, name, &back));
         if (top < 0 || empty_into(top, top, &next) < 0)
                 return -1;
+
         for (; done < next; done++) {
                 (void) snprintf(number, sizeof number, ".gone-%lu", done);
                 if (remove_dir(top, number, &next) < 0 && errno != ENOENT)
                         return -1;
         }
+
         return unlinkat(dir, name, AT_REMOVEDIR);
 }

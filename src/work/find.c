@@ -55,6 +55,7 @@ static bool is_meant(const struct search *s, struct layer *l, struct timespec *r
         *ret_when = l->start;
         if (s->box)
                 return l->box && strcmp(l->box, s->box) == 0;
+
         switch (s->want) {
         case LAYER_WAITING:
                 return l->state != LAYER_APPLIED;
@@ -86,14 +87,17 @@ static void consider(struct search *s, struct layer *l)
         char door[PATH_MAX] = "";
         if (!is_meant(s, l, &when))
                 return;
+
         if (!s->box && !is_of(l, s->cwd, door)) {
                 list_layer(&s->listed[0], s->elsewhere++, l);
                 return;
         }
+
         s->several |= s->run[0] && !s->box && !are_together(door, s->door);
         list_layer(&s->listed[1], s->here++, l);
         if (s->run[0] && !is_later(when, s->when))
                 return;
+
         s->when = when;
         (void) snprintf(s->run, WORK_RUN_MAX, "%s", l->run);
         (void) snprintf(s->door, sizeof s->door, "%s", door);
@@ -112,6 +116,7 @@ static bool newest(int store, const struct names *list, struct search *s)
         s->run[0] = '\0';
         if (!s->box && !getcwd(s->cwd, sizeof s->cwd))
                 s->cwd[0] = '\0'; /* gone: nothing is of it */
+
         for (size_t i = 0; i < list->n; i++) {
                 struct err why;
                 if (layer_swept(store, list->v[i]) || list->v[i][0] == '.')
@@ -128,6 +133,7 @@ static bool newest(int store, const struct names *list, struct search *s)
                         consider(s, l);
                 layer_free(l);
         }
+
         return s->run[0] != '\0';
 }
 
@@ -153,8 +159,10 @@ static int none_here(const struct search *s, struct err *e)
                 (void) err_set(e, ERR_GONE, 0, "%s: %s", others[s->want], buf_str(&s->listed[0]));
                 return err_hint(e, "%s", name_it);
         }
+
         if (s->unread.code)
                 return *e = s->unread, -1;
+
         (void) err_set(
                 e, ERR_GONE, 0, "%s",
                 s->busy ? "the only overlay there is is in use: its box runs, or another command works "
@@ -173,6 +181,7 @@ static int find_unnamed(int store, const struct names *list, enum layer_wanted w
                 : !found      ? none_here(&s, e)
                 : s.several   ? several_here(&s, e)
                               : 0;
+
         buf_done(&s.listed[0]);
         buf_done(&s.listed[1]);
         return r;
@@ -184,8 +193,10 @@ int layer_find(int store, const char *which, enum layer_wanted want, char ret_ru
         AUTO_NAMES(list);
         if (tree_names(store, &list) < 0)
                 return err_set(e, ERR_IO, errno, "listing the overlays: %s", strerror(errno));
+
         if (!which)
                 return find_unnamed(store, &list, want, ret_run, e);
+
         unsigned hits = 0;
         for (size_t i = 0; which[0] && which[0] != '.' && i < list.n; i++) {
                 if (strcmp(list.v[i], which) == 0)
@@ -197,16 +208,20 @@ int layer_find(int store, const char *which, enum layer_wanted want, char ret_ru
                 if (strcmp(list.v[i], which) == 0)
                         break;
         }
+
         char shown[128];
         struct search of_box = { .box = which, .run = ret_run };
         bool named = hits == 0 && newest(store, &list, &of_box);
         buf_done(&of_box.listed[1]);
         if (of_box.failed.code)
                 return *e = of_box.failed, -1;
+
         if (hits == 1 || named)
                 return 0;
+
         if (of_box.unread.code)
                 return *e = of_box.unread, -1;
+
         (void) str_inert(span_str(which), shown, sizeof shown);
         (void) err_set(e, hits ? ERR_USAGE : ERR_GONE, 0,
                        hits ? "several overlays begin with %s: give more of the id"
@@ -215,6 +230,7 @@ int layer_find(int store, const char *which, enum layer_wanted want, char ret_ru
         if (!hits && of_box.busy)
                 return err_hint(
                         e, "the overlay of a box that runs has no name but its id: `cordon diff --list`");
+
         return err_hint(
                 e, "`cordon diff --list` shows the overlays, `cordon diff --name-only` the changed paths");
 }
@@ -225,13 +241,16 @@ struct layer *layer_open(const char *which, enum layer_wanted want, struct err *
         AUTO_FD(store, layer_store(e));
         if (store < 0 || layer_find(store, which, want, run, e) < 0)
                 return NULL;
+
         struct layer *l = layer_take(store, run, e);
         if (!l)
                 return NULL;
+
         AUTO_ENTRIES(found);
         l->durable = true;
         if (journal_recover(l, e) == 0 && (l->state != LAYER_OPEN || seal(l, &found, e) == 0))
                 return l;
+
         layer_free(l);
         return NULL;
 }

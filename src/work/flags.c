@@ -45,11 +45,14 @@ static bool glob(const char *p, const char *pe, const char *s, const char *se)
                 p++;
                 s++;
         }
+
         if (p == pe)
                 return s == se;
+
         p++;
         if (!memchr(p, '*', (size_t) (pe - p))) /* the last one: what is behind it is the end of the name */
                 return se - s >= pe - p && glob(p, pe, se - (pe - p), se);
+
         for (;; s++) {
                 if (glob(p, pe, s, se))
                         return true;
@@ -117,6 +120,7 @@ unsigned flags_by_name(const char *path)
                 if (flags_match(trusted_names[i].patterns, path) ||
                     (strcmp(path, plain) != 0 && flags_match(trusted_names[i].patterns, plain)))
                         f |= 1u << trusted_names[i].flag;
+
         return f;
 }
 
@@ -163,9 +167,11 @@ unsigned flags_by_content(struct span text)
                 "BuiltDependencies\"",
                 "trustedDependencies\"",
         };
+
         for (size_t i = 0; i < sizeof scripts / sizeof *scripts; i++)
                 if (text.n > 0 && memmem(text.p, text.n, scripts[i], strlen(scripts[i])))
                         return 1u << FLAG_PACKAGE;
+
         return text.n >= 1 << 20 ? 1u << FLAG_PACKAGE : 0; /* more than we look at */
 }
 
@@ -174,13 +180,17 @@ unsigned flags_by_node(const struct node *old, const struct node *now)
         unsigned f = 0;
         if (now->kind == NODE_OTHER)
                 f |= 1u << FLAG_SPECIAL;
+
         if (now->kind == NODE_FILE && now->mode & 06000)
                 f |= 1u << FLAG_SETID;
+
         if (now->kind == NODE_FILE && now->mode & 0111 && !(old->kind == NODE_FILE && old->mode & 0111))
                 f |= 1u << FLAG_EXECUTABLE;
+
         if (now->kind == old->kind && now->kind != NODE_LINK &&
             now->mode & ~old->mode & (now->kind == NODE_DIR ? 0077 : 0066))
                 f |= 1u << FLAG_LOOSER;
+
         return f;
 }
 
@@ -193,8 +203,10 @@ unsigned flags_by_link(const char *path, const char *target)
         bool named = false;
         if (target[0] == '/')
                 return 1u << FLAG_LINK_OUT;
+
         for (const char *p = path; *p; p++)
                 depth += *p == '/';
+
         for (const char *at = target; *at; at += strspn(at, "/")) {
                 size_t n = strcspn(at, "/");
                 if (n == 2 && at[0] == '.' && at[1] == '.')
@@ -205,6 +217,7 @@ unsigned flags_by_link(const char *path, const char *target)
                         return 1u << FLAG_LINK_OUT;
                 at += n;
         }
+
         return 0;
 }
 
@@ -215,6 +228,7 @@ const char *flags_words(unsigned bits, unsigned *ret_bit)
                         *ret_bit = 1u << i;
                         return flags[i].words;
                 }
+
         *ret_bit = 0;
         return "";
 }

@@ -65,6 +65,7 @@ size_t fold_of(const struct entries *v, size_t i)
         size_t n = fold_length(x->path, is_dir(x));
         if (n > 0)
                 return n;
+
         /* Entries are sorted: the `.git` that it lies in stands before it. */
         for (const char *at = x->path; (at = strstr(at, ".git")) != NULL; at += 4) {
                 n = (size_t) (at - x->path) + 4;
@@ -79,6 +80,7 @@ size_t fold_of(const struct entries *v, size_t i)
                                 break;
                 }
         }
+
         return 0;
 }
 
@@ -98,6 +100,7 @@ struct fold fold_measure(const struct entries *v, size_t first, size_t len)
                 f.flagged += x->flags != 0;
                 f.flags |= x->flags;
         }
+
         return f;
 }
 
@@ -123,8 +126,10 @@ void fold_put(struct buf *out, const struct fold *f)
         static const char *const units[] = { "bytes", "kB", "MB", "GB", "TB" };
         uint64_t n = f->bytes;
         unsigned unit = 0;
+
         for (; n >= 1000 && unit + 1 < sizeof units / sizeof *units; unit++)
                 n = (n + 500) / 1000;
+
         put_count(out, f->files);
         buf_printf(out, " file%s, %" PRIu64 " %s", f->files == 1 ? "" : "s", n, units[unit]);
 }

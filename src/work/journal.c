@@ -36,10 +36,12 @@ void journal_free(struct journal *j)
 {
         if (!j)
                 return;
+
         for (size_t i = 0; i < WORK_DOORS_MAX; i++) {
                 fd_close(&j->targets[i].fd);
                 fd_close(&j->targets[i].slots);
         }
+
         fd_close(&j->dir);
         free(j->ops);
         arena_done(&j->mem);
@@ -53,10 +55,12 @@ static struct journal *journal_alloc(struct layer *l, const char *name, struct e
                 (void) err_set(e, ERR_MEMORY, 0, "no memory for the journal");
                 return NULL;
         }
+
         j->l = l;
         j->dir = -1;
         for (size_t i = 0; i < WORK_DOORS_MAX; i++)
                 j->targets[i].fd = j->targets[i].slots = -1;
+
         (void) snprintf(j->name, sizeof j->name, "%s", name);
         return j;
 }
@@ -67,14 +71,18 @@ struct journal *journal_new(struct layer *l, struct err *e)
         unsigned k = 1;
         do
                 (void) snprintf(name, sizeof name, "apply-%u", k++);
+
         while (faccessat(l->dir, name, F_OK, AT_SYMLINK_NOFOLLOW) == 0);
         struct journal *j = journal_alloc(l, name, e);
         if (!j)
                 return NULL;
+
         if (mkdirat(l->dir, name, 0700) == 0)
                 j->dir = openat(l->dir, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+
         if (j->dir >= 0)
                 return j;
+
         (void) journal_failed(e, "making", name);
         journal_free(j);
         return NULL;
@@ -89,9 +97,11 @@ static int write_file(int dir, const char *name, struct span text)
         AUTO_FD(fd, openat(dir, fresh, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0600));
         if (fd < 0 || fd_write_all(fd, text.p, text.n) < 0 || fsync(fd) < 0)
                 return -1;
+
         work_step();
         if (renameat(dir, fresh, dir, name) < 0)
                 return -1;
+
         return fsync(dir);
 }
 
@@ -100,8 +110,10 @@ int journal_mark(struct journal *j, const char *mark, struct err *e)
         work_step();
         if (journal_sure(j, e) < 0)
                 return -1;
+
         if (write_file(j->dir, mark, span_str("1\n")) < 0)
                 return journal_failed(e, "writing the journal of", j->l->run);
+
         work_step();
         return 0;
 }
@@ -113,6 +125,7 @@ int journal_write(struct journal *j, struct err *e)
                 buf_puts(&out, "mark ");
                 buf_add(&out, j->mark, strlen(j->mark) + 1);
         }
+
         for (size_t i = 0; i < WORK_DOORS_MAX; i++) {
                 const struct target *t = &j->targets[i];
                 if (!t->used)
@@ -121,6 +134,7 @@ int journal_write(struct journal *j, struct err *e)
                            t->ino, t->inside);
                 buf_add(&out, t->path, strlen(t->path) + 1);
         }
+
         for (size_t i = 0; i < j->n; i++) {
                 const struct op *o = &j->ops[i];
                 buf_printf(&out, "op %c %d", o->kind, o->moved);
@@ -129,10 +143,13 @@ int journal_write(struct journal *j, struct err *e)
                 buf_printf(&out, " %u %zu %zu %s %s", o->door, o->slot, strlen(o->path), o->path, o->source);
                 buf_add(&out, "", 1);
         }
+
         if (out.failed)
                 return err_set(e, ERR_MEMORY, 0, "no memory for the journal");
+
         if (write_file(j->dir, "journal", buf_span(&out)) < 0 || fsync(j->l->dir) < 0)
                 return journal_failed(e, "writing the journal of", j->l->run);
+
         return 0;
 }
 
@@ -149,11 +166,14 @@ int journal_commit(struct journal *j, struct err *e)
         AUTO_BUF(out);
         for (size_t i = 0; i < j->n; i++)
                 put_commit(&out, &j->ops[i]);
+
         work_step();
         if (out.failed)
                 return err_set(e, ERR_MEMORY, 0, "no memory for the journal");
+
         if (write_file(j->dir, "commit", buf_span(&out)) < 0)
                 return journal_failed(e, "writing the journal of", j->l->run);
+
         work_step();
         return 0;
 }
@@ -164,6 +184,7 @@ static char *read_whole(struct journal *j, const char *name, size_t *ret_n)
         AUTO_FD(fd, openat(j->dir, name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC));
         if (fd < 0 || fstat(fd, &st) < 0)
                 return NULL;
+
         char *text = arena_alloc(&j->mem, (size_t) st.st_size + 1);
         *ret_n = (size_t) st.st_size;
         return text && fd_read_all(fd, text, *ret_n) == st.st_size ? text : NULL;
@@ -186,6 +207,7 @@ static bool read_target(struct journal *j, char *at)
         size_t i = door ? strtoul(door, NULL, 10) : WORK_DOORS_MAX;
         if (!dev || !ino || !inside || i >= WORK_DOORS_MAX)
                 return false;
+
         struct target *t = &j->targets[i];
         t->used = true;
         t->dev = strtoull(dev, &dev, 10);
@@ -202,6 +224,7 @@ static bool read_op(struct op *o, char *at)
         size_t n = len ? strtoul(len, NULL, 10) : 0;
         if (!kind || !moved || !door || !slot || !len || strlen(at) <= n || at[n] != ' ')
                 return false;
+
         at[n] = '\0';
         *o = (struct op){ .kind = kind[0],
                           .moved = moved[0] == '1',
@@ -225,6 +248,7 @@ static void read_old(struct op *o, char *at)
                 if (!part[i])
                         return;
         }
+
         o->old.kind = (enum node_kind) strtoul(part[0], NULL, 10);
         o->old.ino = strtoull(part[1], NULL, 10);
         o->old.size = strtoull(part[2], NULL, 10);
@@ -234,8 +258,10 @@ static void read_old(struct op *o, char *at)
         o->mode = strtol(part[5], &more, 10);
         if (*more == ' ')
                 o->old_mode = strtol(more + 1, &more, 10);
+
         if (*more == ' ')
                 o->old.links = strtoull(more + 1, &more, 10);
+
         if (*more == ' ')
                 o->linked = strtol(more + 1, NULL, 10) == 1;
 }
@@ -258,6 +284,7 @@ static bool read_commit(struct journal *j)
                 j->ops[i].digest = digest;
                 at = nl + 1;
         }
+
         return at != NULL;
 }
 
@@ -277,15 +304,18 @@ static struct journal *journal_read(struct layer *l, const char *name, struct er
         struct journal *j = journal_alloc(l, name, e);
         if (!j)
                 return NULL;
+
         j->dir = openat(l->dir, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
         bool bad = j->dir < 0;
         bool began = !bad && journal_has(j, "journal");
         if (!bad)
                 errno = 0;
+
         char *text = began ? read_whole(j, "journal", &n) : NULL;
         bad |= began && !text;
         for (size_t i = 0; text && i < n; i++)
                 count += text[i] == '\0';
+
         j->ops = calloc(count + 1, sizeof *j->ops);
         bad |= !j->ops;
         for (char *at = text; !bad && text && at < text + n;) {
@@ -299,12 +329,15 @@ static struct journal *journal_read(struct layer *l, const char *name, struct er
                               !read_op(&j->ops[j->n++], at);
                 at = next;
         }
+
         if (!bad && journal_has(j, "commit"))
                 bad = !read_commit(j);
+
         if (bad)
                 (void) not_read(j, e);
         else if (journal_sure(j, e) == 0)
                 return j;
+
         journal_free(j);
         return NULL;
 }
@@ -330,12 +363,15 @@ static int open_target(struct journal *j, const struct target *t)
         bool closed = fd < 0 && errno == EACCES;
         if (closed)
                 fd = open_path(t->path, O_PATH);
+
         if (fd < 0 || fstat(fd, &st) < 0)
                 return -1;
+
         if (!tree_is_on(fd, t->dev, t->uuid) || st.st_ino != t->ino) {
                 errno = ESTALE;
                 return -1;
         }
+
         return closed && is_underway(j) ? tree_open_place(fd, st.st_mode) : TAKE_FD(fd);
 }
 
@@ -348,9 +384,11 @@ static int open_slots(const struct journal *j, size_t door, bool make)
                 (void) snprintf(name, sizeof name, ".cordon-%s-%s", j->l->run, j->name);
         else
                 (void) snprintf(name, sizeof name, "slots-%zu", door);
+
         int dir = t->inside ? t->fd : j->dir;
         if (make && mkdirat(dir, name, 0700) < 0)
                 return -1;
+
         return openat(dir, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 }
 
@@ -368,6 +406,7 @@ int journal_open_targets(struct journal *j, bool make, struct err *e)
                 if (t->slots < 0 && (make || errno != ENOENT))
                         return journal_failed(e, "making room for the changes in", t->path);
         }
+
         return 0;
 }
 
@@ -379,6 +418,7 @@ static int remove_inside(const struct journal *j)
                 if (j->targets[i].used && j->targets[i].inside && j->targets[i].fd >= 0 &&
                     remove_tree(j->targets[i].fd, name) < 0)
                         return -1;
+
         return 0;
 }
 
@@ -389,11 +429,14 @@ int journal_remove(struct journal *j, struct err *e)
         work_step();
         if (journal_sure(j, e) < 0)
                 return -1;
+
         if (remove_inside(j) < 0 || renameat(j->l->dir, j->name, j->l->dir, gone) < 0)
                 return journal_failed(e, "removing the journal of", j->l->run);
+
         work_step();
         if (remove_tree(j->l->dir, gone) < 0)
                 return journal_failed(e, "removing the journal of", j->l->run);
+
         return 0;
 }
 
@@ -406,6 +449,7 @@ static int bring_home(struct journal *j, size_t door, struct err *e)
         (void) snprintf(fresh, sizeof fresh, "%s.new", home);
         if (journal_has(j, home))
                 return 0;
+
         if (remove_tree(j->dir, fresh) < 0 ||
             copy_tree(j->targets[door].fd, there, j->dir, fresh, false) < 0 || syncfs(j->dir) < 0 ||
             renameat(j->dir, fresh, j->dir, home) < 0 || fsync(j->dir) < 0) {
@@ -414,6 +458,7 @@ static int bring_home(struct journal *j, size_t door, struct err *e)
                                    fresh); /* a full disk has no room for the mark of the way back, either */
                 return -1;
         }
+
         return 0;
 }
 
@@ -434,6 +479,7 @@ int journal_send_out(struct journal *j, struct err *e)
                         return err_hint(e, "nothing was changed");
                 }
         }
+
         return 0;
 }
 
@@ -445,6 +491,7 @@ static bool is_home(struct journal *j)
                 if (j->targets[i].used && j->targets[i].inside && !journal_has(j, home))
                         return false;
         }
+
         return true;
 }
 
@@ -454,9 +501,11 @@ static int settle(struct journal *j, struct err *e)
         for (size_t i = 0; i < WORK_DOORS_MAX; i++)
                 if (j->targets[i].used && j->targets[i].inside && bring_home(j, i, e) < 0)
                         return -1;
+
         work_step();
         if (remove_inside(j) < 0)
                 return journal_failed(e, "tidying up after", j->name);
+
         return journal_mark(j, "done", e);
 }
 
@@ -488,19 +537,24 @@ int journal_take_back(struct journal *j, bool again, struct err *e)
         bool began = journal_has(j, "journal"), landed = journal_has(j, "done");
         if (journal_back(j, e) < 0 || (began && base_restore(j, e) < 0))
                 return -1;
+
         if (j->l->state == LAYER_APPLIED) {
                 j->l->state = LAYER_SEALED;
                 if (layer_write(j->l, e) < 0)
                         return -1;
         }
+
         bool told = landed && !again;
         const enum work_end_of how = landed ? WORK_UNDONE : WORK_TAKEN_BACK;
         if (!told)
                 told = journal_tell(j, how);
+
         if (journal_remove(j, e) < 0)
                 return -1;
+
         if (!told) /* what was removed may be the room that the record lacked */
                 (void) journal_tell(j, how);
+
         return 0;
 }
 
@@ -509,19 +563,23 @@ static int recover_one(struct layer *l, const char *name, struct err *e)
         struct journal *j = journal_read(l, name, e);
         if (!j)
                 return -1;
+
         bool done = journal_has(j, "done"), back = journal_has(j, "back"),
              committed = journal_has(j, "commit");
         int r = journal_sure(j, e);
         if (r < 0)
                 goto out;
+
         if (done && !back) {
                 struct err none; /* an undo that was ended before it began */
                 if (any_inside(j) && journal_open_targets(j, false, &none) == 0)
                         (void) remove_inside(j);
                 goto landed;
         }
+
         if ((r = journal_open_targets(j, false, e)) < 0)
                 goto out;
+
         if (!back && committed) {
                 r = any_inside(j) && is_home(j) ? settle(j, e) : journal_finish(j, &back, e);
                 if (r < 0 && back && (r = journal_mark(j, "back", e)) == 0)
@@ -529,6 +587,7 @@ static int recover_one(struct layer *l, const char *name, struct err *e)
         } else {
                 r = journal_take_back(j, true, e);
         }
+
         if (r < 0)
                 (void) err_in(e, "an apply of %s was interrupted and cannot be finished", l->run);
 landed:
@@ -544,12 +603,14 @@ int journal_recover(struct layer *l, struct err *e)
         AUTO_NAMES(list);
         if (tree_names(l->dir, &list) < 0)
                 return journal_failed(e, "listing", l->run);
+
         for (size_t i = 0; i < list.n; i++) {
                 if (strncmp(list.v[i], ".gone-", 6) == 0 && remove_tree(l->dir, list.v[i]) < 0)
                         return journal_failed(e, "removing", list.v[i]);
                 if (strncmp(list.v[i], "apply-", 6) == 0 && recover_one(l, list.v[i], e) < 0)
                         return -1;
         }
+
         return 0;
 }
 
@@ -572,6 +633,7 @@ static long newest_with(const struct layer *l, const struct names *list, const c
                         return -1;
                 }
         }
+
         return best;
 }
 
@@ -594,10 +656,12 @@ struct journal *journal_newest(struct layer *l, const char *mark, struct err *e)
                 (void) journal_failed(e, "listing", l->run);
                 return NULL;
         }
+
         if (best == 0) {
                 (void) err_set(e, ERR_GONE, 0, "nothing of the overlay %s has been applied", l->run);
                 return NULL;
         }
+
         char name[32];
         (void) snprintf(name, sizeof name, "apply-%ld", best);
         return journal_read(l, name, e);

@@ -28,10 +28,12 @@ static int meta_from(int slots, const char *name, int parent, const char *target
         AUTO_FD(to, from < 0 ? -1 : tree_own_dir(parent, target, &back));
         if (from < 0 || to < 0 || fstat(from, &st) < 0)
                 return -1;
+
         const struct timespec times[2] = { { .tv_nsec = UTIME_OMIT }, st.st_mtim };
         work_step();
         if (xattr_mirror(from, to) == 0 && futimens(to, times) == 0)
                 return fchmod(to, mode < 0 ? st.st_mode & 07777 : (mode_t) mode);
+
         int sys = errno;
         tree_dir_end(to, back);
         errno = sys;
@@ -60,6 +62,7 @@ static bool is_rewritten(int parent, const char *name, const struct op *o, const
         if (o->old.ctime.tv_sec == 0 || o->old.kind != NODE_FILE || same || !o->before ||
             strlen(o->before) != 64)
                 return false;
+
         return tree_digest(parent, name, there, false, digest) < 0 || strcmp(digest, o->before) != 0;
 }
 
@@ -70,8 +73,10 @@ static bool is_another(int parent, const char *name, const struct op *o, const s
         bool taken = o->kind == OP_TAKE ? in_slot->kind : !in_slot->kind || in_slot->ino != o->ino;
         if (!o->old.kind || taken || (o->kind != OP_SWAP && o->kind != OP_TAKE))
                 return false;
+
         if (tree_look(parent, name, &there) < 0)
                 return false;
+
         return there.ino != o->old.ino || is_rewritten(parent, name, o, &there);
 }
 
@@ -84,8 +89,10 @@ static int forward(struct journal *j, const struct op *o, struct err *e)
         AUTO_FD(parent, tree_parent(t->fd, o->path, &name));
         if (parent < 0 || tree_look(t->slots, slot_name(o->slot, "", slot), &in_slot) < 0)
                 return journal_failed(e, "opening", o->path);
+
         if (is_another(parent, name, o, &in_slot))
                 return changed_meanwhile(e, o->path);
+
         int r = 0;
         switch ((enum op_kind) o->kind) {
         case OP_PUT:
@@ -106,15 +113,19 @@ static int forward(struct journal *j, const struct op *o, struct err *e)
         }
         if (r < 0)
                 return journal_failed(e, "putting in place", o->path);
+
         work_step();
+
         /* What came out must be what was looked at. */
         if (!o->old.kind || (o->kind != OP_SWAP && o->kind != OP_TAKE))
                 return 0;
+
         if (tree_look(t->slots, slot, &in_slot) < 0 || in_slot.ino != o->old.ino ||
             in_slot.size != o->old.size ||
             (in_slot.kind != NODE_DIR &&
              (in_slot.mtime.tv_sec != o->old.mtime.tv_sec || in_slot.mtime.tv_nsec != o->old.mtime.tv_nsec)))
                 return changed_meanwhile(e, o->path);
+
         return 0;
 }
 
@@ -134,6 +145,7 @@ static int open_closed(const struct journal *j)
                 if ((n.mode & 0700) != 0700 && tree_set_mode(parent, name, n.mode | 0700) < 0)
                         return -1;
         }
+
         return 0;
 }
 
@@ -141,14 +153,17 @@ int journal_forward(struct journal *j, struct err *e)
 {
         if (open_closed(j) < 0)
                 return journal_failed(e, "opening closed directories for", j->l->run);
+
         for (size_t i = 0; i < j->n; i++) {
                 layer_progress(j->l, "putting in place", i, j->n);
                 if (forward(j, &j->ops[i], e) < 0)
                         return -1;
         }
+
         for (size_t i = 0; i < WORK_DOORS_MAX; i++)
                 if (j->targets[i].used && syncfs(j->targets[i].fd) < 0)
                         return journal_failed(e, "writing out", j->targets[i].path);
+
         return 0;
 }
 
@@ -187,12 +202,14 @@ static bool find_ours(int parent, const char *name, const struct op *o, char ret
                 *ret_ino = n.ino;
                 return true;
         }
+
         for (size_t i = tree_names(parent, &list) < 0 ? list.n : 0; i < list.n; i++)
                 if (tree_look(parent, list.v[i], &n) == 0 && n.ino == o->ino &&
                     is_ours(parent, list.v[i], &n, o)) {
                         (void) snprintf(ret_name, NAME_MAX + 1, "%s", list.v[i]);
                         return true;
                 }
+
         return false;
 }
 
@@ -213,6 +230,7 @@ static int back_swap(const struct journal *j, const struct op *o, int parent, co
         char slot[32], where[NAME_MAX + 1];
         struct node in_slot;
         uint64_t ours;
+
         (void) slot_name(o->slot, "", slot);
         for (unsigned tries = 0, gone = 0; tries < TRIES && gone < GONE; tries++) {
                 if (tree_look(t->slots, slot, &in_slot) < 0)
@@ -237,6 +255,7 @@ static int back_swap(const struct journal *j, const struct op *o, int parent, co
                 /* The names were exchanged between look and step: turned round, and looked again. */
                 (void) exchange(t->slots, slot, parent, where, RENAME_EXCHANGE);
         }
+
         return keep_beside(j, t, slot, parent, name);
 }
 
@@ -254,15 +273,20 @@ static int back_put(const struct journal *j, const struct op *o, int parent, con
         const struct target *t = &j->targets[o->door];
         char slot[32];
         struct node taken;
+
         if (!is_ours(parent, name, there, o))
                 return 0;
+
         if (there->kind == NODE_DIR && holds_something(parent, name))
                 return 0;
+
         if (exchange(parent, name, t->slots, slot_name(o->slot, "", slot), RENAME_NOREPLACE) < 0 ||
             tree_look(t->slots, slot, &taken) < 0)
                 return -1;
+
         if (taken.ino == there->ino || exchange(t->slots, slot, parent, name, RENAME_NOREPLACE) == 0)
                 return 0;
+
         return errno == EEXIST ? keep_beside(j, t, slot, parent, name) : -1;
 }
 
@@ -278,6 +302,7 @@ static int backward(struct journal *j, const struct op *o)
             tree_look(parent, name, &there) < 0)
                 return (errno == ENOENT || errno == ENOTDIR) && o->kind != OP_TAKE && o->kind != OP_SWAP ? 0
                                                                                                          : -1;
+
         switch ((enum op_kind) o->kind) {
         case OP_PUT:
                 return in_slot.kind ? 0 : back_put(j, o, parent, name, &there);
@@ -308,11 +333,14 @@ static int give_back(const struct target *t, const struct op *o, int parent, con
         struct node n;
         if (!is_in_slot(t, slot_name(o->slot, "", slot), o, &n) || n.kind == NODE_DIR)
                 return 0;
+
         if (o->left && n.kind == NODE_FILE && n.links == 1 && n.mode != (o->left & 07777) &&
             tree_set_mode(t->slots, slot, o->left & 07777) < 0)
                 return -1;
+
         if (o->moved)
                 return exchange(t->slots, slot, parent, name, RENAME_NOREPLACE);
+
         return copy_node(t->slots, slot, parent, name, true);
 }
 
@@ -328,12 +356,15 @@ static int unstage(struct journal *j, const struct op *o)
         bool single = o->door < j->l->door_count && !j->l->doors[o->door].is_dir;
         if (o->kind == OP_META || t->slots < 0 || single)
                 return 0;
+
         if (sides_open(j->l, o->door, &s, &none) < 0)
                 return -1;
+
         AUTO_FD(parent, side_upper(&s, o->source, &name));
         int r = parent < 0 ? (tree_is_missing(errno) ? 0 : -1) : tree_look(parent, name, &n);
         if (r == 0 && parent >= 0 && n.kind == NODE_NONE)
                 r = o->kind == OP_TAKE ? tree_whiteout(parent, name) : give_back(t, o, parent, name);
+
         sides_close(&s);
         return r;
 }
@@ -343,19 +374,23 @@ int journal_back(struct journal *j, struct err *e)
         bool committed = journal_has(j, "commit");
         if (journal_sure(j, e) < 0)
                 return -1;
+
         for (size_t i = j->n; committed && i-- > 0;) {
                 layer_progress(j->l, "taking back", j->n - i, j->n);
                 if (j->targets[j->ops[i].door].slots >= 0 && backward(j, &j->ops[i]) < 0)
                         return journal_failed(e, "taking back", j->ops[i].path);
                 work_step();
         }
+
         for (size_t i = 0; i < j->n; i++) {
                 if (unstage(j, &j->ops[i]) < 0)
                         return journal_failed(e, "taking back", j->ops[i].path);
                 work_step();
         }
+
         for (size_t i = 0; i < WORK_DOORS_MAX; i++)
                 if (j->targets[i].used && syncfs(j->targets[i].fd) < 0)
                         return journal_failed(e, "writing out", j->targets[i].path);
+
         return 0;
 }

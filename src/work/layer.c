@@ -34,8 +34,10 @@ static struct layer *layer_alloc(const char *run, struct err *e)
                 l->doors = calloc(WORK_DOORS_MAX, sizeof *l->doors);
                 (void) snprintf(l->run, sizeof l->run, "%s", run);
         }
+
         if (l && l->doors)
                 return l;
+
         layer_free(l);
         (void) err_set(e, ERR_MEMORY, 0, "no memory for an overlay");
         return NULL;
@@ -45,10 +47,12 @@ void layer_free(struct layer *l)
 {
         if (!l)
                 return;
+
         /* Not only closed: a child that was forked meanwhile, and has not come to its exec yet, has it too.
          */
         if (l->lock >= 0)
                 (void) flock(l->lock, LOCK_UN);
+
         fd_close(&l->lock);
         fd_close(&l->dir);
         fd_close(&l->store);
@@ -64,6 +68,7 @@ char **layer_append(struct layer *l, char **list, size_t *count, const char *tex
         for (size_t i = 0; i < n; i++)
                 if (strcmp(list[i], text) == 0)
                         return list;
+
         char *kept = arena_str(&l->mem, text);
         if (n == 0 || (n & (n + 1)) == 0) { /* 0, 1, 3, 7 ... hold n and their end */
                 char **more = arena_alloc(&l->mem, (2 * n + 2) * sizeof *more);
@@ -71,8 +76,10 @@ char **layer_append(struct layer *l, char **list, size_t *count, const char *tex
                         memcpy(more, list, n * sizeof *more);
                 list = more ? more : list;
         }
+
         if (l->mem.failed || !kept || !list)
                 return list;
+
         list[n] = kept;
         list[n + 1] = NULL;
         *count = n + 1;
@@ -109,10 +116,13 @@ static void put_door(struct buf *out, const struct work_door *d)
                 put_number(out, "in-ino", d->in_ino);
                 put(out, "name", d->name);
         }
+
         for (size_t i = 0; i < d->guard_count; i++)
                 put(out, "guard", d->guards[i]);
+
         for (size_t i = 0; i < d->stub_count; i++)
                 put(out, "stub", d->stubs[i]);
+
         for (size_t i = 0; i < d->other_count; i++)
                 buf_add(out, d->others[i], strlen(d->others[i]) + 1);
 }
@@ -125,6 +135,7 @@ static int write_whole(int dir, const char *name, const struct buf *text, bool d
         if (fd < 0 || fd_write_all(fd, text->p, text->n) < 0 || (durable && fsync(fd) < 0) ||
             renameat(dir, fresh, dir, name) < 0)
                 return -1;
+
         return durable ? fsync(dir) : 0;
 }
 
@@ -141,12 +152,16 @@ int layer_write(struct layer *l, struct err *e)
         put_number(&out, "start-ns", (uint64_t) l->start.tv_nsec);
         for (size_t i = 0; i < l->other_count; i++)
                 buf_add(&out, l->others[i], strlen(l->others[i]) + 1);
+
         for (size_t i = 0; i < l->door_count; i++)
                 put_door(&out, &l->doors[i]);
+
         if (out.failed || l->mem.failed)
                 return err_set(e, ERR_MEMORY, 0, "no memory for an overlay");
+
         if (write_whole(l->dir, "meta", &out, l->durable) < 0)
                 return layer_cannot(e, "writing about the overlay", l->run);
+
         return 0;
 }
 
@@ -219,8 +234,10 @@ static int check_version(const struct layer *l, const char *text, struct err *e)
         uint64_t version = 0;
         if (strncmp(text, "version=", 8) != 0 || str_to_u64(span_str(text + 8), &version) < 0 || version == 0)
                 return err_set(e, ERR_IO, 0, "what is written about the overlay %s makes no sense", l->run);
+
         if (version <= LAYER_VERSION)
                 return 0;
+
         (void) err_set(e, ERR_IO, EPROTONOSUPPORT,
                        "the overlay %s was written by a later cordon: its format is %" PRIu64
                        ", and this one reads up to %d",
@@ -241,17 +258,22 @@ static int read_meta(struct layer *l, struct err *e)
         AUTO_FD(fd, openat(l->dir, "meta", O_RDONLY | O_NOFOLLOW | O_CLOEXEC));
         if (fd < 0 || fstat(fd, &st) < 0)
                 return not_opened(l, "says nothing about itself", e);
+
         if (st.st_size > META_MAX)
                 return err_set(e, ERR_IO, 0, "what is written about the overlay %s makes no sense", l->run);
+
         char *text = arena_alloc(&l->mem, (size_t) st.st_size + 1);
         if (!text)
                 return err_set(e, ERR_MEMORY, 0, "no memory for an overlay");
+
         ssize_t n = fd_read_all(fd, text, (size_t) st.st_size);
         if (n < 0)
                 return layer_cannot(e, "reading about the overlay", l->run);
+
         text[n] = '\0';
         if (check_version(l, text, e) < 0)
                 return -1;
+
         for (char *at = text; at < text + n; at += strlen(at) + 1) {
                 char *value = strchr(at, '=');
                 if (!value)
@@ -261,6 +283,7 @@ static int read_meta(struct layer *l, struct err *e)
                 (void) snprintf(key, sizeof key, "%.*s", (int) (value - at), at);
                 take_field(l, key, value + 1, at);
         }
+
         /* A guard that found no memory would be one that nobody named. */
         return l->mem.failed ? err_set(e, ERR_MEMORY, 0, "no memory for an overlay") : 0;
 }
@@ -282,12 +305,16 @@ static int lock_layer(struct layer *l, bool make, struct err *e)
         l->lock = openat(l->dir, "lock", O_RDWR | O_NOFOLLOW | O_CLOEXEC | (make ? O_CREAT : 0), 0600);
         if (l->lock < 0 && !make && errno == EROFS) /* it can still be looked at */
                 l->lock = openat(l->dir, "lock", O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+
         if (l->lock < 0)
                 return not_opened(l, "is not whole", e);
+
         if (flock(l->lock, LOCK_EX | LOCK_NB) == 0)
                 return 0;
+
         if (errno != EWOULDBLOCK)
                 return layer_cannot(e, "locking the overlay", l->run);
+
         (void) err_set(e, ERR_IO, EBUSY, "the overlay %s is in use", l->run);
         return err_hint(e, "a box is running on it, or another command works on it: `cordon ps`");
 }
@@ -297,11 +324,13 @@ struct layer *layer_new(const char *run, struct err *e)
         struct layer *l = layer_alloc(run, e);
         if (!l)
                 return NULL;
+
         l->store = layer_store(e);
         if (l->store >= 0 && mkdirat(l->store, run, 0700) < 0)
                 (void) layer_cannot(e, "making the overlay", run);
         else if (l->store >= 0 && (l->dir = store_dir(l->store, run, e)) >= 0 && lock_layer(l, true, e) == 0)
                 return l;
+
         layer_free(l);
         return NULL;
 }
@@ -311,12 +340,14 @@ struct layer *layer_take(int store, const char *run, struct err *e)
         struct layer *l = layer_alloc(run, e);
         if (!l)
                 return NULL;
+
         l->store = fcntl(store, F_DUPFD_CLOEXEC, 0);
         l->dir = l->store < 0 ? -1 : openat(store, run, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
         if (l->dir < 0)
                 (void) not_opened(l, "is not there", e);
         else if (lock_layer(l, false, e) == 0 && read_meta(l, e) == 0 && closed_read(l, e) == 0)
                 return l;
+
         layer_free(l);
         return NULL;
 }
@@ -331,12 +362,15 @@ static bool remove_door_of_nothing(const struct layer *l, size_t door)
         AUTO_FD(dir, layer_door_dir(l, door));
         if (dir < 0)
                 return false;
+
         for (size_t i = 3; i-- > 0;)
                 (void) !fchmodat(dir, parts[i], 0700, 0);
+
         (void) unlinkat(dir, "work/work/incompat/volatile/dirty", 0);
         for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
                 if (unlinkat(dir, parts[i], AT_REMOVEDIR) < 0 && errno != ENOENT)
                         return false;
+
         (void) snprintf(name, sizeof name, "door-%zu", door);
         return unlinkat(l->dir, name, AT_REMOVEDIR) == 0;
 }
@@ -371,6 +405,7 @@ static bool holds_something(int dir)
         AUTO_NAMES(doors);
         if (tree_names(dir, &doors) < 0)
                 return true;
+
         for (size_t i = 0; i < doors.n; i++) {
                 AUTO_NAMES(inside);
                 char upper[NAME_MAX + 8];
@@ -380,6 +415,7 @@ static bool holds_something(int dir)
                 if (!none && (fd < 0 || tree_names(fd, &inside) < 0 || inside.n > 0))
                         return true;
         }
+
         return false;
 }
 
@@ -390,16 +426,20 @@ bool layer_swept(int store, const char *name)
                 (void) remove_tree(store, name);
                 return true;
         }
+
         AUTO_FD(dir, openat(store, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
         if (dir < 0)
                 return tree_is_missing(errno);
+
         if (faccessat(dir, "meta", F_OK, AT_SYMLINK_NOFOLLOW) == 0 || errno != ENOENT || holds_something(dir))
                 return false;
+
         struct layer l = { .store = store, .dir = dir, .lock = -1 };
         (void) snprintf(l.run, sizeof l.run, "%s", name);
         struct stat st;
         if (lock_layer(&l, true, &none) < 0 || fstat(dir, &st) < 0 || time(NULL) - st.st_mtime < 2)
                 return fd_close(&l.lock), true; /* a start is at it just now, or was */
+
         bool gone = layer_remove(&l, &none) == 0;
         fd_close(&l.lock);
         return gone;

@@ -62,6 +62,7 @@ static bool split(struct span s, struct text *ret)
                 ret->v[ret->n++] = l;
                 at += l.n;
         }
+
         return ret->v != NULL;
 }
 
@@ -78,6 +79,7 @@ static void add_edit(struct edits *e, struct edit x)
                 last->b += x.b;
                 return;
         }
+
         if (e->n == e->cap) {
                 size_t cap = e->cap ? e->cap * 2 : 64;
                 struct edit *v = realloc(e->v, cap * sizeof *v);
@@ -88,6 +90,7 @@ static void add_edit(struct edits *e, struct edit x)
                 e->v = v;
                 e->cap = cap;
         }
+
         e->v[e->n++] = x;
 }
 
@@ -120,6 +123,7 @@ static long forward(struct myers *y)
                                 return d;
                 }
         }
+
         return -1;
 }
 
@@ -132,6 +136,7 @@ static void backward(const struct myers *y, long d, struct edits *out, size_t sk
                 out->failed = true;
                 return;
         }
+
         for (; d > 0; d--) {
                 const int *u = y->trace[d - 1];
                 long k = x - at;
@@ -141,8 +146,10 @@ static void backward(const struct myers *y, long d, struct edits *out, size_t sk
                 x = from_x;
                 at = from_y;
         }
+
         while (count > 0)
                 add_edit(out, list[--count]);
+
         free(list);
 }
 
@@ -152,16 +159,20 @@ static bool find_edits(const struct text *a, const struct text *b, struct edits 
         size_t head = 0, tail = 0;
         while (head < a->n && head < b->n && same(&a->v[head], &b->v[head]))
                 head++;
+
         while (tail < a->n - head && tail < b->n - head &&
                same(&a->v[a->n - 1 - tail], &b->v[b->n - 1 - tail]))
                 tail++;
+
         size_t n = a->n - head - tail, m = b->n - head - tail;
         if (n == 0 && m == 0)
                 return true;
+
         if (n == 0 || m == 0) {
                 add_edit(out, (struct edit){ head, n, head, m });
                 return true;
         }
+
         struct myers *y = calloc(1, sizeof *y);
         long d = -1;
         if (y) {
@@ -171,12 +182,15 @@ static bool find_edits(const struct text *a, const struct text *b, struct edits 
                 y->m = (long) m;
                 d = n < 1 << 30 && m < 1 << 30 ? forward(y) : -1;
         }
+
         if (d >= 0)
                 backward(y, d, out, head);
         else
                 add_edit(out, (struct edit){ head, n, head, m });
+
         for (size_t i = 0; y && i <= EDITS_MAX; i++)
                 free(y->trace[i]);
+
         free(y);
         return d >= 0;
 }
@@ -204,6 +218,7 @@ static void put_hunk(struct buf *out, const struct text *a, const struct text *b
         const struct edit *z = &v[count - 1];
         size_t end_a = z->at_a + z->a + CONTEXT < a->n ? z->at_a + z->a + CONTEXT : a->n;
         size_t end_b = z->at_b + z->b + (end_a - z->at_a - z->a);
+
         buf_puts(out, "@@ ");
         put_range(out, '-', from_a, end_a - from_a);
         buf_putc(out, ' ');
@@ -219,6 +234,7 @@ static void put_hunk(struct buf *out, const struct text *a, const struct text *b
                         put_line(out, '+', &b->v[v[i].at_b + k]);
                 at = v[i].at_a + v[i].a;
         }
+
         for (; at < end_a; at++)
                 put_line(out, ' ', &a->v[at]);
 }
@@ -263,6 +279,7 @@ bool lines_diff(struct span a, struct span b, struct buf *out)
                         replace(a, b, out);
                 return a.n == 0 || b.n == 0 || span_eq(a, b);
         }
+
         struct text x = { 0 }, y = { 0 };
         struct edits e = { 0 };
         bool whole = false;
@@ -272,6 +289,7 @@ bool lines_diff(struct span a, struct span b, struct buf *out)
         } else {
                 out->failed = true;
         }
+
         out->failed |= e.failed;
         free(e.v);
         free(x.v);
@@ -289,12 +307,15 @@ void lines_count(struct span a, struct span b, size_t *ret_added, size_t *ret_re
                 *ret_removed = span_eq(a, b) ? 0 : count_lines(a);
                 return;
         }
+
         if (split(a, &x) && split(b, &y))
                 (void) find_edits(&x, &y, &e);
+
         for (size_t i = 0; i < e.n; i++) {
                 *ret_added += e.v[i].b;
                 *ret_removed += e.v[i].a;
         }
+
         free(e.v);
         free(x.v);
         free(y.v);

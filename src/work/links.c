@@ -15,6 +15,7 @@ int links_note(struct entries *v, unsigned door, const char *path, const struct 
 {
         if (n->kind != NODE_FILE || n->links < 2)
                 return 0;
+
         if (v->twin_count == v->twin_cap) {
                 size_t cap = v->twin_cap ? v->twin_cap * 2 : 64;
                 struct twin *more = realloc(v->twins, cap * sizeof *more);
@@ -23,9 +24,11 @@ int links_note(struct entries *v, unsigned door, const char *path, const struct 
                 v->twins = more;
                 v->twin_cap = cap;
         }
+
         const char *kept = arena_str(&v->mem, path);
         if (!kept)
                 return err_set(e, ERR_MEMORY, 0, "no memory for the changes");
+
         v->twins[v->twin_count++] = (struct twin){ door, n->ino, kept };
         return 0;
 }
@@ -68,11 +71,14 @@ static struct name *gather(struct entries *v, bool (*is_one)(const struct entry 
         size_t n = 0;
         if (!names)
                 (void) err_set(e, ERR_MEMORY, 0, "no memory for the changes");
+
         for (size_t i = 0; names && i < v->n; i++)
                 if (is_one(&v->v[i]))
                         names[n++].x = &v->v[i];
+
         if (n > 1)
                 qsort(names, n, sizeof *names, order);
+
         *ret_n = n;
         return names;
 }
@@ -95,6 +101,7 @@ static int find_apart(struct entries *v, struct err *e)
         struct name *names = gather(v, had_names, by_both_files, &n, e);
         if (!names)
                 return -1;
+
         for (size_t i = 0, k; i < n; i = k) {
                 const struct entry *x = names[i].x;
                 for (k = i + 1; k < n && names[k].x->door == x->door && names[k].x->old.ino == x->old.ino &&
@@ -103,6 +110,7 @@ static int find_apart(struct entries *v, struct err *e)
                 for (size_t j = i; x->old.links > k - i && j < k; j++)
                         names[j].x->apart = names[j].x->link ? 0 : x->old.links;
         }
+
         free(names);
         return 0;
 }
@@ -118,6 +126,7 @@ static const struct entry *chief(const struct name *names, size_t n)
                 if (!old && names[i].x->old.kind)
                         old = names[i].x;
         }
+
         return old;
 }
 
@@ -128,6 +137,7 @@ static int find_among_entries(struct entries *v, struct err *e)
         struct name *names = gather(v, has_names, by_layer_file, &n, e);
         if (!names)
                 return -1;
+
         for (size_t i = 0, k; i < n; i = k) {
                 for (k = i + 1; k < n && names[k].x->door == names[i].x->door &&
                                 names[k].x->now.ino == names[i].x->now.ino;)
@@ -137,6 +147,7 @@ static int find_among_entries(struct entries *v, struct err *e)
                         if (names[j].x != first)
                                 names[j].x->link = first->path;
         }
+
         free(names);
         return 0;
 }
@@ -145,6 +156,7 @@ int links_find(struct entries *v, struct err *e)
 {
         if (v->twin_count > 1)
                 qsort(v->twins, v->twin_count, sizeof *v->twins, by_file);
+
         for (size_t i = 0; v->twin_count > 0 && i < v->n; i++) {
                 struct entry *x = &v->v[i];
                 if (x->now.kind != NODE_FILE || x->now.links < 2 || x->shut)
@@ -153,6 +165,7 @@ int links_find(struct entries *v, struct err *e)
                 const struct twin *t = bsearch(&key, v->twins, v->twin_count, sizeof *v->twins, by_file);
                 x->link = t ? t->path : NULL;
         }
+
         return find_among_entries(v, e) < 0 ? -1 : find_apart(v, e);
 }
 
@@ -163,8 +176,10 @@ static bool link_same(int from, const char *name, const struct node *n, int slot
         struct node made;
         if (linkat(from, name, slots, slot, 0) < 0)
                 return false;
+
         if (tree_look(slots, slot, &made) == 0 && made.kind == NODE_FILE && made.ino == n->ino)
                 return true;
+
         (void) unlinkat(slots, slot, 0);
         return false;
 }
@@ -174,15 +189,19 @@ bool links_take(const struct sides *sides, const struct op *o, int slots, const 
         const struct entry *x = o->entry;
         const char *above, *below;
         struct node host;
+
         if (!x->link || o->elsewhere || o->keep_owner || (!o->setid && x->now.mode & 06000))
                 return false;
+
         AUTO_FD(upper, side_upper(sides, o->source, &above));
         AUTO_FD(lower, side_lower(sides, x->link, &below));
         if (upper < 0 || lower < 0 || tree_look(lower, below, &host) < 0 || host.kind != NODE_FILE)
                 return false;
+
         /* Two names of one file cannot be exchanged: the kernel would do nothing. */
         if ((x->old.kind && x->old.ino == host.ino) ||
             node_differs(upper, lower, above, below, &x->now, &host) != 0)
                 return false;
+
         return link_same(lower, below, &host, slots, slot);
 }

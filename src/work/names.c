@@ -12,21 +12,27 @@ static bool named_by(const struct layer *l, const struct entry *x, const char *n
         const struct work_door *d = &l->doors[x->door];
         size_t n = strlen(name);
         char clean[WORK_PATH_MAX];
+
         if (n >= sizeof clean)
                 return false;
+
         memcpy(clean, name, n + 1);
         while (n > 1 && clean[n - 1] == '/')
                 clean[--n] = '\0';
+
         const char *at = strncmp(clean, "./", 2) == 0 ? clean + 2 : clean;
         if (strcmp(at, ".") == 0)
                 return true;
+
         if (at[0] != '/')
                 return path_below(x->path, at);
+
         if (d->is_dir)
                 (void) snprintf(whole, sizeof whole, "%s/%s", strcmp(d->host, "/") == 0 ? "" : d->host,
                                 x->path);
         else
                 (void) snprintf(whole, sizeof whole, "%s", d->host);
+
         return path_below(whole, at);
 }
 
@@ -44,6 +50,7 @@ int paths_all_found(const struct layer *l, const struct entries *v, const char *
                 return err_hint(e, "paths are absolute, or as `cordon diff --name-only %s` prints them",
                                 l->run);
         }
+
         return 0;
 }
 
@@ -84,6 +91,7 @@ bool entry_named_itself(const struct layer *l, const struct entry *x, const char
                 if (!d->is_dir || (at && (is_same_path(at, x->path) || is_flagged_directory(at))))
                         return true;
         }
+
         return false;
 }
 

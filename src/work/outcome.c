@@ -20,6 +20,7 @@ static void put_head(struct buf *out, const struct layer *l, const char *end, co
                 buf_json(out, span_str(l->run));
         else
                 buf_puts(out, "null");
+
         buf_puts(out, ",\"box\":");
         buf_json(out, span_str(l && l->box ? l->box : ""));
         buf_puts(out, ",\"doors\":[");
@@ -28,6 +29,7 @@ static void put_head(struct buf *out, const struct layer *l, const char *end, co
                 json_path(out, "host", l->doors[i].host);
                 buf_putc(out, '}');
         }
+
         buf_printf(out, "],\"end\":\"%s\",\"state\":", end);
         if (l)
                 buf_json(out, span_str(state ? state : state_after(l)));
@@ -56,11 +58,14 @@ static int put_end(struct buf *out, int r, work_sink *sink, void *ctx, struct er
         } else {
                 buf_puts(out, "null");
         }
+
         buf_putc(out, '}');
         if (out->failed)
                 return r < 0 ? r : err_set(e, ERR_MEMORY, 0, "no memory to tell what was done");
+
         if (sink)
                 sink(ctx, out->p, out->n);
+
         return r;
 }
 
@@ -95,6 +100,7 @@ int outcome_apply(const struct work_apply *a, const struct layer *l, const struc
         } else {
                 buf_puts(&out, ",\"to\":null");
         }
+
         buf_printf(&out, ",\"applied\":%zu,\"held\":%zu,\"conflicts\":%zu,\"entries\":[",
                    done ? got->applied : 0, got->held, got->conflicts);
         const char *between = "";
@@ -104,6 +110,7 @@ int outcome_apply(const struct work_apply *a, const struct layer *l, const struc
                         put_entry(&out, &v->v[i], done && v->v[i].chosen);
                         between = ",";
                 }
+
         buf_putc(&out, ']');
         return put_end(&out, r, a->out, a->out_ctx, e);
 }
@@ -134,6 +141,7 @@ int outcome_undo(const struct work_undo *u, const struct layer *l, const struct 
                 buf_putc(&out, '}');
                 between = ",";
         }
+
         buf_putc(&out, ']');
         return put_end(&out, r, u->out, u->out_ctx, e);
 }

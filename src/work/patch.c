@@ -32,6 +32,7 @@ static void deflate_stored(struct span s, struct buf *out)
                 a = (a + s.p[i]) % 65521;
                 b = (b + a) % 65521;
         }
+
         buf_add(out, "\x78\x01", 2);
         size_t at = 0;
         do {
@@ -42,6 +43,7 @@ static void deflate_stored(struct span s, struct buf *out)
                 buf_add(out, s.p + at, n);
                 at += n;
         } while (at < s.n);
+
         put_be32(out, b << 16 | a);
 }
 
@@ -85,12 +87,14 @@ static void put_names(struct buf *out, const char *path, bool old, bool now)
                 put_git_path(out, "a/", path);
         else
                 buf_puts(out, "/dev/null");
+
         buf_puts(out, old ? end : "\n");
         buf_puts(out, "+++ ");
         if (now)
                 put_git_path(out, "b/", path);
         else
                 buf_puts(out, "/dev/null");
+
         buf_puts(out, now ? end : "\n");
 }
 
@@ -109,6 +113,7 @@ static void put_file(struct buf *out, const char *path, const struct node *old, 
         bool same = was && is && a->n == b->n && memcmp(a->p, b->p, a->n) == 0;
         if (same && git_mode(old) == git_mode(now))
                 return;
+
         buf_puts(out, "diff --git ");
         put_git_path(out, "a/", path);
         buf_putc(out, ' ');
@@ -120,8 +125,10 @@ static void put_file(struct buf *out, const char *path, const struct node *old, 
                 buf_printf(out, "deleted file mode %06o\n", git_mode(old));
         else if (git_mode(old) != git_mode(now))
                 buf_printf(out, "old mode %06o\nnew mode %06o\n", git_mode(old), git_mode(now));
+
         if (same)
                 return;
+
         buf_puts(out, "index ");
         put_id(out, a, was);
         buf_puts(out, "..");
@@ -131,8 +138,10 @@ static void put_file(struct buf *out, const char *path, const struct node *old, 
                 put_binary(out, span_of(b->p, b->n));
                 return;
         }
+
         if (a->n == 0 && b->n == 0)
                 return;
+
         put_names(out, path, was, is);
         (void) lines_diff(span_of(a->p, a->n), span_of(b->p, b->n), out);
 }
@@ -165,16 +174,20 @@ static int put_entry(struct shower *s, const struct entry *x, struct err *e)
         const struct node none = { 0 };
         const struct content nothing = { 0 };
         struct content a, b;
+
         if (!x->chosen || git_refuses(x) || (!fits(&x->old) && !fits(&x->now)))
                 return 0;
+
         if (show_contents(s, x, &a, &b, e) < 0)
                 return -1;
+
         if (a.unread) {
                 char shown[256];
                 free(b.p);
                 return err_set(e, ERR_IO, EACCES, "a patch needs both sides, and %s cannot be read",
                                str_inert(span_str(x->path), shown, sizeof shown));
         }
+
         const struct node *old = fits(&x->old) ? &x->old : &none, *now = fits(&x->now) ? &x->now : &none;
         if (old->kind && now->kind &&
             old->kind != now->kind) { /* git has no change of type: it goes and comes */
@@ -183,6 +196,7 @@ static int put_entry(struct shower *s, const struct entry *x, struct err *e)
         } else {
                 put_file(&s->out, x->path, old, now, &a, &b);
         }
+
         free(a.p);
         free(b.p);
         return 0;
@@ -204,18 +218,25 @@ static const char *left_out(const struct shower *s, size_t i)
         const struct entry *x = &s->v->v[i];
         if (x->shut)
                 return "in a directory of the host that is closed to you";
+
         if (git_refuses(x))
                 return "git takes none of its own files from a patch";
+
         if (x->held)
                 return x->held;
+
         if (x->now.kind == NODE_DIR && x->what & (WHAT_ADDED | WHAT_TYPE) && !holds_entries(s, i))
                 return "an empty directory";
+
         if (x->now.kind == NODE_DIR && x->what & WHAT_MODE)
                 return "the mode of a directory";
+
         if (x->now.kind == NODE_FILE && x->what & WHAT_MODE && git_mode(&x->old) == git_mode(&x->now))
                 return "a mode beyond the execute bit";
+
         if (x->what & WHAT_XATTR)
                 return "extended attributes";
+
         return NULL;
 }
 
@@ -253,6 +274,7 @@ static int put_left_out(struct shower *s, struct err *e)
                 put_git_path(&s->out, "", x->path);
                 buf_printf(&s->out, ": %s\n", what);
         }
+
         return 0;
 }
 
@@ -267,5 +289,6 @@ int show_patch(const struct work_apply *a, const struct layer *l, const struct e
                 show_flush(&s);
                 r = put_entry(&s, &v->v[i], e);
         }
+
         return show_end(&s, r, e);
 }

@@ -12,6 +12,7 @@ int path_order(const char *a, const char *b)
                 a++;
                 b++;
         }
+
         int x = *a == '/' ? 1 : (unsigned char) *a + (*a ? 1 : 0),
             y = *b == '/' ? 1 : (unsigned char) *b + (*b ? 1 : 0);
         return x - y;
@@ -22,10 +23,12 @@ void put_git_path(struct buf *out, const char *prefix, const char *path)
         bool plain = true;
         for (const char *p = path; *p; p++)
                 plain &= (unsigned char) *p >= ' ' && (unsigned char) *p < 0x7f && *p != '"' && *p != '\\';
+
         if (plain) {
                 buf_printf(out, "%s%s", prefix, path);
                 return;
         }
+
         buf_printf(out, "\"%s", prefix);
         for (const char *p = path; *p; p++)
                 if (*p == '"' || *p == '\\')
@@ -34,6 +37,7 @@ void put_git_path(struct buf *out, const char *prefix, const char *path)
                         buf_printf(out, "\\%03o", (unsigned char) *p);
                 else
                         buf_putc(out, *p);
+
         buf_putc(out, '"');
 }
 

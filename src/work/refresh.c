@@ -34,6 +34,7 @@ static int enter(struct refresh *s, const char *name, size_t *ret_before)
                 errno = ENAMETOOLONG;
                 return -1;
         }
+
         s->len += (size_t) n;
         return 0;
 }
@@ -55,11 +56,14 @@ static int keep_hidden(const struct refresh *s, int upper, int lower, const char
         struct node above, below;
         if (tree_look(upper, name, &above) < 0 || tree_look(lower, name, &below) < 0)
                 return -1;
+
         if (above.kind == NODE_NONE)
                 return below.kind && base_waits(s->waiting, s->door, s->path) ? tree_whiteout(upper, name)
                                                                               : 0;
+
         if (above.kind != NODE_DIR || below.kind != NODE_DIR)
                 return 0;
+
         AUTO_FD(dir, tree_dir(upper, name));
         return dir < 0 ? -1 : xattr_set_opaque(dir, true);
 }
@@ -69,14 +73,17 @@ static int uncover(struct refresh *s, int upper, int lower)
         AUTO_NAMES(below);
         if (!xattr_is_opaque(upper))
                 return 0;
+
         if (tree_names(lower, &below) < 0)
                 return -1;
+
         for (size_t i = 0; i < below.n; i++) {
                 size_t before;
                 if (enter(s, below.v[i], &before) < 0 || keep_hidden(s, upper, lower, below.v[i]) < 0)
                         return -1;
                 leave(s, before);
         }
+
         return xattr_set_opaque(upper, false);
 }
 
@@ -102,10 +109,12 @@ static int refresh_both(struct refresh *s, int upper, int lower, const char *nam
         AUTO_FD(low, up < 0 ? -1 : tree_dir(lower, name));
         if (low < 0)
                 return up >= 0 && errno == EACCES ? 0 : -1; /* closed to us: so it is to every apply */
+
         (void) closed_mode(s->l, s->door, s->path, &now->mode);
         bool stale = !waits(s) && node_differs(upper, lower, name, name, now, old) != 0;
         if (refresh_inside(s, up, low) < 0)
                 return -1;
+
         return stale ? copy_metadata(s, up, low, old) : 0;
 }
 
@@ -114,15 +123,20 @@ static int refresh_entry(struct refresh *s, int upper, int lower, const char *na
         struct node now, old;
         if (door_is_guarded(s->d, s->path) || door_is_stub(s->d, s->path))
                 return 0;
+
         if (tree_look(upper, name, &now) < 0 || tree_look(lower, name, &old) < 0)
                 return -1;
+
         if (now.kind == NODE_DIR && old.kind == NODE_DIR)
                 return refresh_both(s, upper, lower, name, &now, &old);
+
         if (waits(s) || base_has_below(s->waiting, s->door, s->path))
                 return 0;
+
         (void) closed_mode(s->l, s->door, s->path, &now.mode);
         if (now.kind == old.kind && node_differs(upper, lower, name, name, &now, &old) == 0)
                 return 0; /* a file that got a second name in the layer */
+
         return remove_tree(upper, name);
 }
 
@@ -133,8 +147,10 @@ static int refresh_inside(struct refresh *s, int upper, int lower)
                 errno = ELOOP;
                 return -1;
         }
+
         if (uncover(s, upper, lower) < 0 || tree_names(upper, &above) < 0)
                 return -1;
+
         s->depth++;
         for (size_t i = 0; i < above.n; i++) {
                 size_t before;
@@ -142,6 +158,7 @@ static int refresh_inside(struct refresh *s, int upper, int lower)
                         return -1;
                 leave(s, before);
         }
+
         s->depth--;
         return 0;
 }
@@ -152,9 +169,11 @@ static int refresh_top(struct refresh *s, const struct sides *x)
         struct node now, old;
         if (tree_look(x->upper, ".", &now) < 0 || tree_look(x->lower, ".", &old) < 0)
                 return -1;
+
         (void) closed_mode(s->l, s->door, ".", &now.mode);
         if (base_has(s->waiting, s->door, ".") || node_differs(x->upper, x->lower, ".", ".", &now, &old) == 0)
                 return 0;
+
         s->d->top = S_IFDIR | old.mode;
         return copy_metadata(s, x->upper, x->lower, &old);
 }
@@ -166,6 +185,7 @@ static int refresh_door(struct layer *l, size_t door, const struct base *waiting
         struct refresh *s = calloc(1, sizeof *s);
         if (!s)
                 return err_set(e, ERR_MEMORY, 0, "no memory for an overlay");
+
         *s = (struct refresh){ .l = l, .d = &l->doors[door], .door = (unsigned) door, .waiting = waiting };
         int r = sides_open(l, door, &x, e);
         if (r == 0) {
@@ -176,6 +196,7 @@ static int refresh_door(struct layer *l, size_t door, const struct base *waiting
                                        strerror(errno));
                 sides_close(&x);
         }
+
         free(s);
         return r;
 }
@@ -185,11 +206,13 @@ int refresh_layer(struct layer *l, struct err *e)
         AUTO_ENTRIES(found); /* the scan opens what is closed in the layer */
         if (scan_layer(l, &found, e) < 0)
                 return -1;
+
         struct base *waiting = base_open(l, e);
         int r = waiting ? 0 : -1;
         for (size_t i = 0; r == 0 && i < l->door_count; i++)
                 if (l->doors[i].is_dir)
                         r = refresh_door(l, i, waiting, e);
+
         base_free(waiting);
         return r;
 }

@@ -47,12 +47,15 @@ static bool rejoin(const struct looking *w, int dir, const char *name, const str
             kept.mtime.tv_nsec != here->mtime.tv_nsec ||
             node_differs(slots, dir, slot, name, &kept, here) != 0)
                 return false;
+
         (void) slot_name(o->slot, ".name", fresh);
         if (linkat(dir, name, slots, fresh, 0) < 0)
                 return false;
+
         if (tree_look(slots, fresh, &made) == 0 && made.ino == here->ino &&
             renameat(slots, fresh, slots, slot) == 0)
                 return true;
+
         (void) unlinkat(slots, fresh, 0);
         return false;
 }
@@ -67,6 +70,7 @@ static void look_at(struct looking *w, int dir, const char *name, const struct n
                 else
                         high = mid;
         }
+
         for (; low < w->n && w->v[low].ino == here->ino; low++)
                 if (w->v[low].op && rejoin(w, dir, name, here, w->v[low].op)) {
                         w->v[low].op->rejoined = true;
@@ -81,6 +85,7 @@ static void walk(struct looking *w, int dir)
         struct stat slots;
         if (w->depth == WORK_DEPTH_MAX || tree_names(dir, &list) < 0 || fstat(w->t->slots, &slots) < 0)
                 return;
+
         for (size_t i = 0; i < list.n && w->left > 0 && w->seen < WORK_ENTRIES_MAX; i++) {
                 struct node n;
                 w->seen++;
@@ -104,14 +109,18 @@ int rejoin_names(struct journal *j, size_t door)
         struct looking w = { .t = t, .v = calloc(j->n + 1, sizeof *w.v) };
         if (!w.v)
                 return -1;
+
         for (size_t i = 0; i < j->n; i++)
                 if (had_names(&j->ops[i], door))
                         w.v[w.n++] = (struct lost){ j->ops[i].old.ino, &j->ops[i] };
+
         w.left = w.n;
         if (w.n > 1)
                 qsort(w.v, w.n, sizeof *w.v, by_number);
+
         if (w.n > 0 && t->slots >= 0)
                 walk(&w, t->fd);
+
         free(w.v);
         return 0;
 }

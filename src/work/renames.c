@@ -37,8 +37,10 @@ static struct candidate *gather(struct entries *v, unsigned what, size_t *ret_n)
                 if (x->what & what && may_move(side))
                         all[n++] = (struct candidate){ .size = side->size, .door = x->door, .x = x };
         }
+
         if (n > 1)
                 qsort(all, n, sizeof *all, by_size);
+
         *ret_n = n;
         return all;
 }
@@ -53,6 +55,7 @@ static int digest_those(struct cursor *c, struct candidate *v, size_t n, const s
                     digest_of(c, v[i].x, now, v[i].digest, e) < 0)
                         return -1;
         }
+
         return 0;
 }
 
@@ -82,13 +85,16 @@ int find_renames(const struct layer *l, struct entries *v, struct err *e)
         int r = gone && added ? 0 : err_set(e, ERR_MEMORY, 0, "no memory for the changes");
         if (r == 0)
                 r = digest_those(&c, gone, n, added, m, false, e);
+
         if (r == 0)
                 r = digest_those(&c, added, m, gone, n, true, e);
+
         if (r == 0) {
                 qsort(gone, n, sizeof *gone, by_content);
                 qsort(added, m, sizeof *added, by_content);
                 pair_up(gone, n, added, m);
         }
+
         free(gone);
         free(added);
         return r;

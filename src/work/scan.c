@@ -44,11 +44,13 @@ static int scan_failed(struct scan *s, const char *doing)
                        str_inert(span_str(s->path), shown, sizeof shown), strerror(sys));
         if (sys == EXDEV)
                 (void) err_hint(s->e, "a filesystem is mounted there now; take it away first");
+
         if (sys == ENAMETOOLONG || sys == ELOOP)
                 (void) err_hint(s->e,
                                 "the box left a path that is too long or too deep: take it away with `cordon "
                                 "run --on %s`, or `cordon discard %s`",
                                 s->l->run, s->l->run);
+
         return -1;
 }
 
@@ -80,9 +82,11 @@ static int add_entry(struct scan *s, unsigned what, const struct node *old, cons
         struct entries *v = s->to;
         if (door_is_guarded(s->d, s->path))
                 return 0;
+
         if (v->n == WORK_ENTRIES_MAX)
                 return err_set(s->e, ERR_LIMIT, 0, "the overlay changes more than %d entries",
                                WORK_ENTRIES_MAX);
+
         if (v->n == v->cap) {
                 size_t cap = v->cap ? v->cap * 2 : 256;
                 struct entry *more = realloc(v->v, cap * sizeof *more);
@@ -91,13 +95,16 @@ static int add_entry(struct scan *s, unsigned what, const struct node *old, cons
                 v->v = more;
                 v->cap = cap;
         }
+
         layer_progress(s->l, "looking for changes", v->n, 0);
         const char *path = arena_copy(&v->mem, span_of(s->path, s->len));
         if (!path)
                 return err_set(s->e, ERR_MEMORY, 0, "no memory for the changes");
+
         v->v[v->n++] = (struct entry){
                 .door = s->door, .what = what, .path = path, .old = *old, .now = *now, .shut = s->shut
         };
+
         return 0;
 }
 
@@ -110,6 +117,7 @@ static bool enter(struct scan *s, const char *name, size_t *ret_before)
                 errno = ENAMETOOLONG;
                 return false;
         }
+
         s->len += (size_t) n;
         return true;
 }
@@ -142,8 +150,10 @@ static int removed(struct scan *s, int lower, const char *name, const struct nod
         const struct node none = { 0 };
         if (add_entry(s, WHAT_DELETED, old, &none) < 0)
                 return -1;
+
         if (old->kind != NODE_DIR)
                 return 0;
+
         AUTO_NAMES(list);
         size_t self = s->to->n - 1;
         AUTO_FD(dir, open_below(lower, name, true));
@@ -152,8 +162,10 @@ static int removed(struct scan *s, int lower, const char *name, const struct nod
                         s->to->v[self].shut = s->to->v[self].path;
                 return 0;
         }
+
         if (dir < 0 || tree_names(dir, &list) < 0 || too_deep(s))
                 return scan_failed(s, "looking below");
+
         s->depth++;
         for (size_t i = 0; i < list.n; i++) {
                 size_t before;
@@ -164,6 +176,7 @@ static int removed(struct scan *s, int lower, const char *name, const struct nod
                         return -1;
                 leave(s, before);
         }
+
         s->depth--;
         return 0;
 }
@@ -177,12 +190,16 @@ static int tell_hidden(struct scan *s, int upper, const char *name)
         struct node now;
         struct entries *v = s->to;
         bool told = v->n > 0 && strcmp(v->v[v->n - 1].path, s->path) == 0;
+
         if (tree_look(upper, name, &now) < 0)
                 return scan_failed(s, "looking at");
+
         if (!told && add_entry(s, WHAT_UNSEEN, &none, &now) < 0)
                 return -1;
+
         if (told)
                 v->v[v->n - 1].shut = s->shut;
+
         return 0;
 }
 
@@ -191,16 +208,20 @@ static int walk_into(struct scan *s, int upper, int lower, const char *name, boo
         const char *outside = s->shut;
         const bool hidden = s->hidden;
         AUTO_FD(up, tree_dir(upper, name));
+
         s->hidden |= up >= 0 && xattr_is_opaque(up);
         AUTO_FD(low, up >= 0 && below ? open_below(lower, name, s->hidden) : -1);
         if (up >= 0 && below && low < 0 && errno == EACCES)
                 s->shut = arena_str(&s->to->mem, s->path);
+
         if (up < 0 || (below && low < 0 && !s->shut) || too_deep(s))
                 return scan_failed(s, "looking into");
+
         s->depth++;
         int r = s->shut != outside && s->hidden ? tell_hidden(s, upper, name) : 0;
         if (r == 0)
                 r = walk(s, up, low);
+
         s->depth--;
         s->shut = outside;
         s->hidden = hidden;
@@ -223,11 +244,14 @@ static int visit_stub(struct scan *s, int upper, const char *name, const struct 
         size_t first = s->to->n;
         if (now->kind != NODE_DIR || add_entry(s, WHAT_ADDED, &none, now) < 0)
                 return now->kind == NODE_DIR ? -1 : 0;
+
         size_t with = s->to->n;
         if (walk_into(s, upper, -1, name, false) < 0)
                 return -1;
+
         if (s->to->n == with && with > first)
                 s->to->n = first;
+
         return 0;
 }
 
@@ -241,11 +265,14 @@ static int open_for_good(struct scan *s, int dir, const char *name, const char *
         bool known = closed_mode(s->l, s->door, path, mode);
         if ((now & need) == need || geteuid() == 0)
                 return 0;
+
         if (!known && closed_keep(s->l, s->door, path, now, s->e) < 0)
                 return -1;
+
         work_step();
         if (tree_set_mode(dir, name, now | need) < 0)
                 return scan_failed(s, "opening");
+
         work_step();
         return 0;
 }
@@ -265,16 +292,22 @@ static int visit(struct scan *s, int upper, int lower, const char *name)
         struct node now, old = { 0 };
         if (tree_look(upper, name, &now) < 0 || (lower >= 0 && tree_look(lower, name, &old) < 0))
                 return scan_failed(s, "looking at");
+
         if (now.kind == NODE_NONE)
                 return 0;
+
         if (open_entry(s, upper, name, &now) < 0)
                 return -1;
+
         if (s->shut)
                 return visit_unseen(s, upper, name, &now);
+
         if (now.whiteout)
                 return old.kind ? removed(s, lower, name, &old) : 0;
+
         if (old.kind == NODE_NONE && door_is_stub(s->d, s->path))
                 return visit_stub(s, upper, name, &now);
+
         if (old.kind == NODE_NONE) {
                 if (add_entry(s, WHAT_ADDED, &old, &now) < 0)
                         return -1;
@@ -295,6 +328,7 @@ static int visit(struct scan *s, int upper, int lower, const char *name)
                           : links_note(s->to, s->door, s->path, &now, s->e)) < 0)
                         return -1;
         }
+
         return now.kind == NODE_DIR ? walk_into(s, upper, lower, name, old.kind == NODE_DIR) : 0;
 }
 
@@ -306,6 +340,7 @@ static int walk(struct scan *s, int upper, int lower)
         bool hides = lower >= 0 && s->hidden;
         if (tree_names(upper, &above) < 0 || (hides && tree_names(lower, &below) < 0))
                 return scan_failed(s, "listing");
+
         for (size_t i = 0; i < above.n; i++) {
                 size_t before;
                 if (!enter(s, above.v[i], &before))
@@ -314,6 +349,7 @@ static int walk(struct scan *s, int upper, int lower)
                         return -1;
                 leave(s, before);
         }
+
         for (size_t i = 0; i < below.n; i++) {
                 size_t before;
                 struct node old;
@@ -325,6 +361,7 @@ static int walk(struct scan *s, int upper, int lower)
                         return -1;
                 leave(s, before);
         }
+
         return 0;
 }
 
@@ -336,15 +373,20 @@ static int scan_single(struct scan *s, const struct sides *x)
         if (!enter(s, slash ? slash + 1 : s->d->host, &before) ||
             tree_look(x->upper, x->upper_name, &now) < 0 || tree_look(x->lower, x->lower_name, &old) < 0)
                 return scan_failed(s, "looking at");
+
         if (open_entry(s, x->upper, x->upper_name, &now) < 0)
                 return -1;
+
         if (now.kind == NODE_NONE)
                 return old.kind ? add_entry(s, WHAT_DELETED, &old, &now) : 0;
+
         if (old.kind != now.kind)
                 return add_entry(s, old.kind ? WHAT_TYPE : WHAT_ADDED, &old, &now);
+
         unsigned what = node_differs(x->upper, x->lower, x->upper_name, x->lower_name, &now, &old);
         if (what == WHAT_OWNER) /* the copy belongs to whom the layer does; no box gives a file away */
                 return 0;
+
         return what ? add_entry(s, what, &old, &now) : 0;
 }
 
@@ -356,12 +398,15 @@ static int scan_top(struct scan *s, const struct sides *x)
         size_t before;
         if (tree_look(x->upper, ".", &now) < 0 || tree_look(x->lower, ".", &old) < 0)
                 return scan_failed(s, "looking at");
+
         now.mode = s->top;
         unsigned what = s->d->top && now.mode != (s->d->top & 07777) && now.mode != old.mode ? WHAT_MODE : 0;
         if (!xattr_same(x->upper, x->lower))
                 what |= WHAT_XATTR;
+
         if (!what)
                 return 0;
+
         return enter(s, ".", &before) ? add_entry(s, what, &old, &now) : scan_failed(s, "looking at");
 }
 
@@ -375,9 +420,11 @@ static const char *telling_part(const char *host)
         for (const char *git = host; (git = strstr(git, "/.git")) != NULL; git += 5)
                 if (git[5] == '/' || git[5] == '\0')
                         return git + 1;
+
         for (unsigned parts = 0; at > host; at--)
                 if (at[-1] == '/' && ++parts == 2)
                         break;
+
         return at;
 }
 
@@ -388,8 +435,10 @@ static unsigned flags_behind(const struct work_door *d, const char *path, enum n
                          d->is_dir ? path : "");
         bool fits = n >= 0 && (size_t) n + 1 < sizeof whole;
         unsigned flags = flags_by_name(fits ? whole : path);
+
         if (kind != NODE_DIR || !fits)
                 return flags;
+
         /* A row that names a file (`.env`) says nothing of a directory of that name, but git's do. */
         memcpy(whole + n, "/", 2);
         return flags_by_name(whole) | (flags & 1u << FLAG_GIT_CONFIG);
@@ -419,12 +468,15 @@ static bool makes_repository(const struct sides *x, const char *path)
         static const char *const parts[] = { "HEAD", "config", "objects", "refs", "commondir" };
         const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
         size_t i = 0, git = sizeof "/.git" - 1, above = slash ? (size_t) (slash - path) : 0;
+
         while (i < sizeof parts / sizeof *parts && strcasecmp(name, parts[i]) != 0)
                 i++;
+
         bool usual = (above == git - 1 && strncmp(path, ".git", above) == 0) ||
                      (above >= git && strncmp(slash - git, "/.git", git) == 0);
         if (i == sizeof parts / sizeof *parts || usual)
                 return false;
+
         struct view here = { side_upper(x, path, &name), side_lower(x, path, &name) };
         bool hidden, is = view_look(&here, "HEAD", &hidden).kind != NODE_NONE;
         is = is && (view_look(&here, "commondir", &hidden).kind != NODE_NONE ||
@@ -453,21 +505,28 @@ static int flag_entry(const struct work_door *d, const struct sides *x, struct e
         n->masked = d->is_dir && is_masked(x, n);
         if (n->what & WHAT_DELETED)
                 return 0;
+
         n->flags |= flags_by_node(&n->old, &n->now);
         if (fold_length(n->path, false) > 0) /* builds and packages bring programs, which run when called */
                 n->flags &= ~(1u << FLAG_EXECUTABLE);
+
         if (d->is_dir && makes_repository(x, n->path))
                 n->flags |= 1u << FLAG_GIT_INSIDE;
+
         if (n->now.kind == NODE_DIR)
                 n->flags |= flags_by_access(x, n);
+
         if (n->link) /* who writes to one writes to both */
                 n->flags |= flags_behind(d, n->link, NODE_FILE);
+
         bool looks = n->now.kind == NODE_LINK || (n->now.kind == NODE_FILE && flags_wants_content(n->path));
         if (!looks)
                 return 0;
+
         AUTO_FD(dir, side_upper(x, n->path, &name));
         if (dir < 0)
                 return -1;
+
         if (n->now.kind == NODE_LINK) {
                 if (tree_link(dir, name, target, sizeof target) < 0)
                         return -1;
@@ -476,12 +535,14 @@ static int flag_entry(const struct work_door *d, const struct sides *x, struct e
                         n->flags |= FLAG_LEAVES;
                 return 0;
         }
+
         enum { LOOK = 1 << 20 };
         AUTO_FD(fd, tree_file(dir, name, true, NULL));
         char *text = fd < 0 ? NULL : malloc(LOOK);
         ssize_t k = text ? fd_read_all(fd, text, LOOK) : -1;
         if (k >= 0)
                 n->flags |= flags_by_content(span_of(text, (size_t) k));
+
         free(text);
         return k < 0 ? -1 : 0;
 }
@@ -514,10 +575,12 @@ static int walk_door(struct scan *s)
         struct sides x;
         if ((s->d->is_dir && open_top(s) < 0) || sides_open(s->l, s->door, &x, s->e) < 0)
                 return -1;
+
         s->hidden = s->d->is_dir && xattr_is_opaque(x.upper);
         int r = s->d->is_dir ? walk(s, x.upper, x.lower) : scan_single(s, &x);
         if (r == 0 && s->d->is_dir)
                 r = scan_top(s, &x); /* last: it does not leave its name again */
+
         sides_close(&x);
         return r;
 }
@@ -527,6 +590,7 @@ static int scan_door(struct layer *l, size_t door, struct entries *ret, struct e
         struct scan *s = calloc(1, sizeof *s);
         if (!s)
                 return err_set(e, ERR_MEMORY, 0, "no memory for the changes");
+
         *s = (struct scan){ .l = l, .d = &l->doors[door], .door = (unsigned) door, .to = ret, .e = e };
         int r = walk_door(s);
         free(s);
@@ -540,13 +604,16 @@ static size_t flag_door(const struct layer *l, struct entries *v, size_t first, 
         size_t i = first;
         if (sides_open(l, v->v[first].door, &x, e) < 0)
                 return 0;
+
         bool bad = false;
         for (; !bad && i < v->n && v->v[i].door == v->v[first].door; i++) {
                 layer_progress(l, "looking for flags", i, v->n);
                 bad = flag_entry(&l->doors[v->v[i].door], &x, &v->v[i]) < 0;
         }
+
         if (bad)
                 (void) err_set(e, ERR_IO, errno, "looking into a changed entry: %s", strerror(errno));
+
         sides_close(&x);
         return bad ? 0 : i;
 }
@@ -570,17 +637,22 @@ int scan_layer(struct layer *l, struct entries *ret, struct err *e)
         int r = 0;
         for (size_t i = 0; r == 0 && i < l->door_count; i++)
                 r = scan_door(l, i, ret, e);
+
         closed_settle(l);
         if (r < 0 || links_find(ret, e) < 0)
                 return -1;
+
         for (size_t i = 0; i < ret->n;)
                 if ((i = flag_door(l, ret, i, e)) == 0)
                         return -1;
+
         inherit_flags(ret);
         if (!is_sorted(ret)) /* the walk sorts, but where something was hidden as a whole */
                 qsort(ret->v, ret->n, sizeof *ret->v, by_place);
+
         ret->flagged = 0;
         for (size_t i = 0; i < ret->n; i++)
                 ret->flagged += ret->v[i].flags != 0;
+
         return 0;
 }

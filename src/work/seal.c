@@ -55,6 +55,7 @@ static bool sum_of(struct cursor *c, unsigned door, const char *path, uint64_t *
         struct err none;
         if (cursor_at(c, door, &none) < 0)
                 return false;
+
         AUTO_FD(dir, side_upper(&c->s, path, &name));
         AUTO_FD(fd, dir < 0 ? -1 : tree_file(dir, name, true, NULL));
         return fd >= 0 && sum_file(fd, budget, ret);
@@ -71,8 +72,10 @@ int seal_scanned(struct layer *l, struct entries *ret, struct err *e)
         AUTO_BUF(out);
         AUTO_CURSOR(c, l);
         uint64_t budget = SUM_BUDGET;
+
         if (base_read(l, &before, e) < 0)
                 return -1;
+
         for (size_t i = 0; i < ret->n; i++) {
                 struct entry *x = &ret->v[i];
                 const struct record *known = base_find(&before, x->door, x->path);
@@ -94,9 +97,11 @@ int seal_scanned(struct layer *l, struct entries *ret, struct err *e)
                 r.summed = x->now.kind == NODE_FILE && sum_of(&c, x->door, x->path, &budget, &r.now_sum);
                 base_put(&out, &r);
         }
+
         l->state = LAYER_SEALED;
         if (base_write(l, &out, e) < 0)
                 return -1;
+
         return layer_write(l, e);
 }
 
@@ -114,25 +119,33 @@ static const char *judge(const struct entry *x, const struct record *r, const ch
         bool by_time = r->digest[0] == '?';
         if (strcmp(r->digest, "!") == 0)
                 return "changed while the box ran";
+
         if (x->what & WHAT_UNSEEN)
                 return NULL; /* held back */
+
         if (by_time && is_after(&x->old, r->digest))
                 return "changed since the run began";
+
         if (r->kind == '?')
                 return NULL;
+
         if (r->kind != now)
                 return now == '-'       ? "removed since"
                        : r->kind == '-' ? "made since"
                                         : "changed its type since";
+
         if (now == '-')
                 return NULL;
+
         if ((!by_time && strcmp(r->digest, digest[0] ? digest : "-") != 0) ||
             (now == 'f' && r->size != x->old.size))
                 return "changed since";
+
         bool opened = now == 'd' && x->old.mode == (r->mode | 0700); /* as an apply that held it back said */
         if (now != 'l' &&
             ((r->mode != x->old.mode && !opened) || r->uid != x->old.uid || r->gid != x->old.gid))
                 return "changed its mode or owner since";
+
         return NULL;
 }
 
@@ -156,6 +169,7 @@ int scan_sealed(struct layer *l, struct entries *ret, struct err *e)
         AUTO_CURSOR(c, l);
         if (base_read(l, &b, e) < 0 || scan_layer(l, ret, e) < 0)
                 return -1;
+
         size_t kept = 0;
         const struct entry *gone = NULL;
         ret->flagged = ret->conflicts = 0;
@@ -185,6 +199,7 @@ int scan_sealed(struct layer *l, struct entries *ret, struct err *e)
                 if (takes_directory(&x) && !lies_in(&x, gone))
                         gone = &ret->v[kept - 1];
         }
+
         ret->n = kept;
         return ret->mem.failed ? err_set(e, ERR_MEMORY, 0, "no memory for the changes") : 0;
 }
@@ -195,6 +210,7 @@ int scan_torn(const struct layer *l, struct entries *v, struct err *e)
         AUTO_CURSOR(c, l);
         if (base_read(l, &b, e) < 0)
                 return -1;
+
         for (size_t i = 0; i < v->n; i++) {
                 struct entry *x = &v->v[i];
                 layer_progress(l, "reading the overlay", i, v->n);
@@ -207,6 +223,7 @@ int scan_torn(const struct layer *l, struct entries *v, struct err *e)
                 x->conflict = TORN_WORDS;
                 x->torn = true;
         }
+
         return 0;
 }
 
@@ -216,6 +233,7 @@ int refuse_torn(const struct layer *l, struct err *e)
         AUTO_CURSOR(c, l);
         if (base_read(l, &b, e) < 0)
                 return -1;
+
         for (size_t i = 0; i < b.n; i++) {
                 const struct record *r = &b.v[i];
                 uint64_t sum, all = UINT64_MAX;
@@ -228,5 +246,6 @@ int refuse_torn(const struct layer *l, struct err *e)
                                 "`cordon diff %s` shows what there is; `cordon discard %s`, and begin anew",
                                 l->run, l->run);
         }
+
         return 0;
 }

@@ -20,8 +20,10 @@ static void one_block(struct sha1 *s)
         for (unsigned i = 0; i < 16; i++)
                 w[i] = (uint32_t) s->block[4 * i] << 24 | (uint32_t) s->block[4 * i + 1] << 16 |
                        (uint32_t) s->block[4 * i + 2] << 8 | s->block[4 * i + 3];
+
         for (unsigned i = 16; i < 80; i++)
                 w[i] = left(w[i - 3] ^ w[i - 8] ^ w[i - 14] ^ w[i - 16], 1);
+
         for (unsigned i = 0; i < 80; i++) {
                 static const uint32_t k[] = { 0x5a827999, 0x6ed9eba1, 0x8f1bbcdc, 0xca62c1d6 };
                 uint32_t f = i < 20              ? (b & c) | (~b & d)
@@ -34,6 +36,7 @@ static void one_block(struct sha1 *s)
                 b = a;
                 a = t;
         }
+
         s->h[0] += a;
         s->h[1] += b;
         s->h[2] += c;
@@ -59,15 +62,18 @@ void blob_id(struct span content, char ret_hex[41])
         struct sha1 s = { { 0x67452301, 0xefcdab89, 0x98badcfe, 0x10325476, 0xc3d2e1f0 }, { 0 }, 0 };
         char head[32];
         int n = snprintf(head, sizeof head, "blob %zu", content.n);
+
         add(&s, (const uint8_t *) head, (size_t) n + 1); /* with its NUL */
         add(&s, content.p, content.n);
         uint64_t bits = s.bytes * 8;
         uint8_t end[8], one = 0x80, zero = 0;
         for (unsigned i = 0; i < 8; i++)
                 end[i] = (uint8_t) (bits >> (56 - 8 * i));
+
         add(&s, &one, 1);
         while (s.bytes % 64 != 56)
                 add(&s, &zero, 1);
+
         add(&s, end, 8);
         for (unsigned i = 0; i < 20; i++)
                 (void) snprintf(ret_hex + 2 * i, 3, "%02x",

@@ -62,6 +62,7 @@ static void put_inert(struct buf *out, struct span text)
                 out->failed = true;
                 return;
         }
+
         buf_puts(out, str_inert(text, big, big == small ? sizeof small : text.n * 4 + 16));
         if (big != small)
                 free(big);
@@ -92,6 +93,7 @@ static void put_name(struct shower *s, const struct entry *x, const char *path)
                 put_inert(&s->out, span_str(host_of(s, x)));
                 buf_putc(&s->out, '/');
         }
+
         if (s->many && !s->l->doors[x->door].is_dir)
                 put_inert(&s->out, span_str(host_of(s, x)));
         else
@@ -117,14 +119,17 @@ static int read_side(int dir, const char *name, const struct node *n, bool own, 
                 memcpy(ret->p, target, ret->n = (size_t) k);
                 return 0;
         }
+
         AUTO_FD(fd, tree_file(dir, name, own, NULL));
         ret->unread = fd < 0 && !own && errno == EACCES;
         if (ret->unread)
                 return 0;
+
         ret->p = fd < 0 ? NULL : malloc(n->size + 1);
         ssize_t k = ret->p ? fd_read_all(fd, ret->p, n->size) : -1;
         if (k < 0)
                 return -1;
+
         ret->n = (size_t) k;
         return 0;
 }
@@ -139,19 +144,23 @@ int show_contents(struct shower *s, const struct entry *x, struct content *old, 
         *old = *now = (struct content){ 0 };
         if (sides_open(s->l, x->door, &sides, e) < 0)
                 return -1;
+
         int bad = 0;
         if (has_content(&x->old)) {
                 AUTO_FD(dir, side_lower(&sides, x->path, &name));
                 bad |= dir < 0 || read_side(dir, name, &x->old, false, old) < 0;
         }
+
         if (!bad && has_content(&x->now)) {
                 AUTO_FD(dir, side_upper(&sides, x->path, &name));
                 bad |= dir < 0 || read_side(dir, name, &x->now, true, now) < 0;
         }
+
         sides_close(&sides);
         char shown[256];
         if (!bad)
                 return 0;
+
         free(old->p);
         free(now->p);
         *old = *now = (struct content){ 0 };
@@ -191,6 +200,7 @@ static void put_flag_line(struct shower *s, const struct entry *x)
         const char *reason = s->look->verbose ? flags_reason(x->path) : NULL;
         if (reason)
                 buf_printf(&s->out, " (%s)", reason);
+
         buf_putc(&s->out, '\n');
 }
 
@@ -229,6 +239,7 @@ static void put_flagged(struct shower *s)
                 put_flag_fold(s, x, len, &f);
                 i += f.n - 1;
         }
+
         if (any)
                 buf_putc(&s->out, '\n');
 }
@@ -248,6 +259,7 @@ static void put_conflicts(struct shower *s)
                 put_name(s, x, x->path);
                 buf_printf(&s->out, ": %s\n", x->conflict);
         }
+
         if (any)
                 buf_putc(&s->out, '\n');
 }
@@ -272,6 +284,7 @@ static void put_shut(struct shower *s, const struct entry *x)
 {
         if (!x->shut)
                 return;
+
         buf_puts(&s->out, x->what & WHAT_UNSEEN && !x->now.kind ? " (removed in the box)" : "");
         buf_puts(&s->out, " (");
         put_name(s, x, x->shut);
@@ -285,8 +298,10 @@ static void put_link(struct shower *s, const struct entry *x)
         if (x->apart)
                 buf_printf(&s->out, " (has %" PRIu64 " names on the host, and becomes a file of its own)",
                            x->apart);
+
         if (!x->link)
                 return;
+
         buf_puts(&s->out, " (a second name of ");
         put_name(s, x, x->link);
         buf_putc(&s->out, ')');
@@ -302,20 +317,27 @@ static void put_header(struct shower *s, const struct entry *x)
                 buf_puts(&s->out, x->what & WHAT_ADDED ? " from " : " to ");
                 put_name(s, x, x->other);
         }
+
         if (x->what & WHAT_TYPE)
                 buf_printf(&s->out, " (%s to %s)", kinds[x->old.kind], kinds[x->now.kind]);
+
         if (x->what & WHAT_MODE)
                 buf_printf(&s->out, " (%06o to %06o)", git_mode(&x->old), git_mode(&x->now));
+
         if (x->what & WHAT_OWNER)
                 buf_printf(&s->out, " (%u:%u to %u:%u)", x->old.uid, x->old.gid, x->now.uid, x->now.gid);
+
         if (x->what & WHAT_ADDED && !(x->what & WHAT_RENAMED))
                 buf_printf(&s->out, " (%s, %06o)", kinds[x->now.kind], git_mode(&x->now));
+
         put_link(s, x);
         if (x->what & WHAT_DELETED && x->old.kind != NODE_FILE)
                 buf_printf(&s->out, " (%s)", kinds[x->old.kind]);
+
         put_shut(s, x);
         if (x->conflict)
                 buf_puts(&s->out, " (conflict: - is what the host has now, not what the box began with)");
+
         colour(s, "0");
         buf_putc(&s->out, '\n');
 }
@@ -346,17 +368,21 @@ static int put_sides(struct shower *s, const struct entry *x, bool theirs, struc
         struct content a, b;
         if (!has_content(&x->old) && !has_content(&x->now))
                 return 0;
+
         if (is_large(x)) {
                 buf_printf(&s->out, "too large to be shown as text: %" PRIu64 " to %" PRIu64 " bytes\n",
                            theirs ? x->now.size : x->old.size, theirs ? x->old.size : x->now.size);
                 return 0;
         }
+
         if (show_contents(s, x, &a, &b, e) < 0)
                 return -1;
+
         struct span host = span_of(a.p, a.n), box = span_of(b.p, b.n), from = theirs ? box : host,
                     to = theirs ? host : box;
         if (a.unread)
                 buf_puts(&s->out, "(the host's file cannot be read: what the box left is shown whole)\n");
+
         if (is_binary(from) || is_binary(to)) {
                 buf_printf(&s->out, "binary: %zu to %zu bytes\n", from.n, to.n);
         } else {
@@ -367,6 +393,7 @@ static int put_sides(struct shower *s, const struct entry *x, bool theirs, struc
                 s->out.failed |= hunks.failed;
                 put_hunks(s, &hunks);
         }
+
         free(a.p);
         free(b.p);
         return 0;
@@ -408,8 +435,10 @@ int show_theirs(struct shower *s, struct err *e)
                         return -1;
                 flush_some(s);
         }
+
         if (conflicts > 0)
                 return 0;
+
         (void) err_set(e, ERR_USAGE, 0, "nothing is in conflict there: the host has not changed it since");
         return err_hint(e, "`cordon diff %s` lists conflicts behind what is flagged", s->l->run);
 }
@@ -429,9 +458,11 @@ static size_t summed_up(const struct shower *s, size_t i, size_t *opened, struct
         const struct entry *x = &s->v->v[i];
         if (i < *opened || !fold_is_whole(x))
                 return 0;
+
         *ret = fold_measure(s->v, i, strlen(x->path));
         if (is_opened(s, x, strlen(x->path)))
                 *opened = i + ret->n;
+
         return i >= *opened && fold_is_long(x, ret) ? ret->n : 0;
 }
 
@@ -469,6 +500,7 @@ int show_diffs(struct shower *s, struct err *e)
                         return -1;
                 flush_some(s);
         }
+
         return 0;
 }
 
@@ -490,6 +522,7 @@ int show_names(struct shower *s, struct err *e)
                 buf_putc(&s->out, '\n');
                 flush_some(s);
         }
+
         return 0;
 }
 
@@ -504,11 +537,14 @@ static int count_lines(struct shower *s, const struct entry *x, struct numbers *
         *ret = (struct numbers){ .binary = is_large(x) };
         if (is_large(x) || (!has_content(&x->old) && !has_content(&x->now)))
                 return 0;
+
         if (show_contents(s, x, &a, &b, e) < 0)
                 return -1;
+
         ret->binary = is_binary(span_of(a.p, a.n)) || is_binary(span_of(b.p, b.n));
         if (!ret->binary)
                 lines_count(span_of(a.p, a.n), span_of(b.p, b.n), &ret->added, &ret->removed);
+
         free(a.p);
         free(b.p);
         return 0;
@@ -522,11 +558,13 @@ static void put_stat_line(struct shower *s, const struct entry *x, struct number
                 buf_puts(&s->out, " => ");
                 *n = (struct numbers){ .binary = n->binary };
         }
+
         put_name(s, x, x->what & WHAT_RENAMED && x->what & WHAT_DELETED ? x->other : x->path);
         if (n->binary)
                 buf_printf(&s->out, " | binary %" PRIu64 " to %" PRIu64 " bytes", x->old.size, x->now.size);
         else
                 buf_printf(&s->out, " | +%zu -%zu", n->added, n->removed);
+
         buf_puts(&s->out, " (");
         put_what(s, x);
         buf_puts(&s->out, ")\n");
@@ -571,11 +609,13 @@ int show_stat(struct shower *s, struct err *e)
                 added += n.added;
                 removed += n.removed;
         }
+
         buf_printf(&s->out, "%zu %s, %zu lines added, %zu removed, %zu flagged", entries,
                    entries == 1 ? "entry" : "entries", added, removed, flagged);
         if (sums > 0)
                 buf_printf(&s->out, "; %zu %s summed up, not counted in lines", sums,
                            sums == 1 ? "directory is" : "directories are");
+
         buf_putc(&s->out, '\n');
         return 0;
 }
@@ -588,6 +628,7 @@ static void json_node(struct buf *out, const char *key, const struct node *n)
                 buf_printf(out, ",\"%s\":null", key);
                 return;
         }
+
         buf_printf(out,
                    ",\"%s\":{\"kind\":\"%s\",\"mode\":\"%04o\",\"uid\":%u,\"gid\":%u,\"size\":%" PRIu64 "}",
                    key, kinds[n->kind], n->mode, n->uid, n->gid, n->size);
@@ -600,9 +641,11 @@ void json_path(struct buf *out, const char *key, const char *path)
         buf_json(out, span_str(path));
         if (str_is_utf8(span_str(path)))
                 return;
+
         buf_printf(out, ",\"%s_hex\":\"", key);
         for (const char *p = path; *p; p++)
                 buf_printf(out, "%02x", (unsigned char) *p);
+
         buf_putc(out, '"');
 }
 
@@ -615,6 +658,7 @@ void json_changes(struct buf *out, unsigned what)
                         buf_printf(out, "%s\"%s\"", between, changes[i].word);
                         between = ",";
                 }
+
         buf_putc(out, ']');
 }
 
@@ -628,6 +672,7 @@ void json_flags(struct buf *out, unsigned flags)
                 buf_json(out, span_str(flags_words(flags, &bit)));
                 between = ",";
         }
+
         buf_puts(out, "],\"kinds\":[");
         between = "";
         for (unsigned i = 0; i < flags_count(); i++)
@@ -635,6 +680,7 @@ void json_flags(struct buf *out, unsigned flags)
                         buf_printf(out, "%s\"%s\"", between, flags_kind(i));
                         between = ",";
                 }
+
         buf_putc(out, ']');
 }
 
@@ -654,10 +700,12 @@ static void json_entry(struct shower *s, const struct entry *x, const struct num
                 buf_putc(out, ',');
                 json_path(out, x->what & WHAT_ADDED ? "from" : "to", x->other);
         }
+
         if (x->link) {
                 buf_putc(out, ',');
                 json_path(out, "link", x->link);
         }
+
         json_apart(out, x->apart);
         json_node(out, "old", &x->old);
         json_node(out, "new", &x->now);
@@ -669,11 +717,13 @@ static void json_entry(struct shower *s, const struct entry *x, const struct num
                 json_path(out, "closed", x->shut);
                 buf_putc(out, ',');
         }
+
         buf_puts(out, "\"conflict\":");
         if (x->conflict)
                 buf_json(out, span_str(x->conflict));
         else
                 buf_puts(out, "null");
+
         buf_putc(out, '}');
 }
 
@@ -688,6 +738,7 @@ int show_json(struct shower *s, struct err *e)
                 json_path(out, "host", s->l->doors[i].host);
                 buf_putc(out, '}');
         }
+
         buf_puts(out, "],\"entries\":[");
         bool first = true;
         for (size_t i = 0; i < s->v->n; i++) {
@@ -703,6 +754,7 @@ int show_json(struct shower *s, struct err *e)
                 json_entry(s, &s->v->v[i], &n);
                 flush_some(s);
         }
+
         buf_puts(out, "]}\n");
         return 0;
 }

@@ -33,8 +33,10 @@ static const char *what_keeps(struct entries *v, const struct entry *x, const st
         AUTO_FD(parent, side_lower(s, x->path, &name));
         if (parent < 0)
                 return errno == EACCES ? parent_of(v, x->path) : NULL;
+
         if (is_denied(parent, ".", in_place ? X_OK : W_OK | X_OK))
                 return parent_of(v, x->path);
+
         return goes && is_denied(parent, name, W_OK) ? x->path : NULL;
 }
 
@@ -50,6 +52,7 @@ int shut_mark(const struct layer *l, struct entries *v, struct err *e)
                                 v->v[i].shut = what_keeps(v, &v->v[i], &s);
                 sides_close(&s);
         }
+
         return v->mem.failed ? err_set(e, ERR_MEMORY, 0, "no memory for the changes") : 0;
 }
 
@@ -58,9 +61,11 @@ const char *shut_words(const struct layer *l, struct entries *v, const struct en
         AUTO_BUF(out);
         char shown[WORK_PATH_MAX];
         const struct work_door *d = &l->doors[x->door];
+
         buf_printf(&out, "%s", str_inert(span_str(d->host), shown, sizeof shown));
         if (strcmp(x->shut, ".") != 0)
                 buf_printf(&out, "/%s", str_inert(span_str(x->shut), shown, sizeof shown));
+
         buf_puts(&out, " is closed to you: open it (chmod u+rwx), then apply again");
         const char *kept = arena_str(&v->mem, buf_str(&out));
         return kept ? kept : "its directory is closed to you";

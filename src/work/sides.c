@@ -20,15 +20,18 @@ int open_host(const struct work_door *d, struct err *e)
                              RESOLVE_NO_MAGICLINKS));
         struct stat st;
         char shown[256];
+
         if (fd < 0 || fstat(fd, &st) < 0)
                 return err_set(e, ERR_DOOR, errno, "opening the door %s: %s",
                                str_inert(span_str(d->host), shown, sizeof shown), strerror(errno));
+
         /* A single file may have been replaced by saving it: that is a change, found by its content. */
         if (d->is_dir && (!tree_is_on(fd, d->dev, d->uuid) || st.st_ino != d->ino)) {
                 (void) err_set(e, ERR_DOOR, ESTALE, "%s is another directory than the one that the box saw",
                                str_inert(span_str(d->host), shown, sizeof shown));
                 return err_hint(e, "move what it saw back there; or drop the changes with `cordon discard`");
         }
+
         return TAKE_FD(fd);
 }
 
@@ -42,6 +45,7 @@ int file_stays(const struct work_door *d, int dir, const char *name, struct err 
             (fstat(dir, &st) == 0 && st.st_ino == d->in_ino && tree_is_on(dir, d->in_dev, d->in_uuid) &&
              strcmp(name, d->name) == 0))
                 return 0;
+
         (void) err_set(e, ERR_DOOR, ESTALE, "%s leads elsewhere than when the box saw it",
                        str_inert(span_str(d->host), shown, sizeof shown));
         return err_hint(e, "move what it saw back there; or drop the changes with `cordon discard`");
@@ -56,14 +60,17 @@ static int open_file_parent(const struct work_door *d, char ret_name[NAME_MAX + 
                         return err_set(e, ERR_DOOR, errno, "opening the door %s: %s", d->host,
                                        strerror(errno));
         }
+
         char *slash = strrchr(real, '/');
         if (snprintf(ret_name, NAME_MAX + 1, "%s", slash + 1) > NAME_MAX)
                 return err_set(e, ERR_DOOR, ENAMETOOLONG, "no file has a name as long as %s", d->host);
+
         *slash = '\0';
         AUTO_FD(fd, open(real[0] ? real : "/", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
         if (fd < 0)
                 return err_set(e, ERR_DOOR, errno, "opening the directory of %s: %s", d->host,
                                strerror(errno));
+
         return file_stays(d, fd, ret_name, e) < 0 ? -1 : TAKE_FD(fd);
 }
 
@@ -74,6 +81,7 @@ int sides_open(const struct layer *l, size_t door, struct sides *ret, struct err
         AUTO_FD(dir, layer_door_dir(l, door));
         if (dir < 0)
                 return err_set(e, ERR_IO, errno, "opening the overlay of %s: %s", d->host, strerror(errno));
+
         if (d->is_dir) {
                 ret->lower = open_host(d, e);
                 ret->upper = ret->lower < 0 ? -1 : tree_own_dir(dir, "upper", &ret->back);
@@ -82,10 +90,13 @@ int sides_open(const struct layer *l, size_t door, struct sides *ret, struct err
                 ret->lower = open_file_parent(d, ret->lower_name, e);
                 ret->upper = ret->lower < 0 ? -1 : TAKE_FD(dir);
         }
+
         if (ret->lower >= 0 && ret->upper < 0)
                 (void) err_set(e, ERR_IO, errno, "opening the overlay of %s: %s", d->host, strerror(errno));
+
         if (ret->upper >= 0)
                 return 0;
+
         sides_close(ret);
         return -1;
 }
@@ -120,15 +131,19 @@ unsigned node_differs(int upper, int lower, const char *un, const char *ln, cons
         char a[WORK_PATH_MAX], b[WORK_PATH_MAX];
         if (now->kind != NODE_LINK && now->mode != old->mode)
                 what |= WHAT_MODE;
+
         if (now->uid != old->uid || now->gid != old->gid)
                 what |= WHAT_OWNER;
+
         if (now->kind == NODE_LINK)
                 return what | (tree_link(upper, un, a, sizeof a) < 0 ||
                                                tree_link(lower, ln, b, sizeof b) < 0 || strcmp(a, b) != 0
                                        ? WHAT_CONTENT
                                        : 0);
+
         if (now->kind == NODE_OTHER)
                 return what;
+
         AUTO_FD(x, now->kind == NODE_DIR ? tree_dir(upper, un) : tree_file(upper, un, true, NULL));
         AUTO_FD(y, now->kind == NODE_DIR ? tree_dir(lower, ln) : tree_file(lower, ln, false, NULL));
         if (x < 0 || y < 0)
@@ -139,6 +154,7 @@ unsigned node_differs(int upper, int lower, const char *un, const char *ln, cons
                 if (now->kind == NODE_FILE && (now->size != old->size || !tree_same_content(x, y)))
                         what |= WHAT_CONTENT;
         }
+
         return what;
 }
 
@@ -146,11 +162,14 @@ int cursor_at(struct cursor *c, unsigned door, struct err *e)
 {
         if (c->door == (long) door)
                 return 0;
+
         if (c->door >= 0)
                 sides_close(&c->s);
+
         c->door = -1;
         if (sides_open(c->l, door, &c->s, e) < 0)
                 return -1;
+
         c->door = door;
         return 0;
 }
@@ -168,12 +187,15 @@ int digest_of(struct cursor *c, const struct entry *x, bool now, char ret_hex[65
         ret_hex[0] = '\0';
         if (n->kind != NODE_FILE && n->kind != NODE_LINK)
                 return 0;
+
         if (cursor_at(c, x->door, e) < 0)
                 return -1;
+
         AUTO_FD(dir, now ? side_upper(&c->s, x->path, &name) : side_lower(&c->s, x->path, &name));
         char shown[256];
         if (dir < 0 || tree_digest(dir, name, n, now, ret_hex) < 0)
                 return err_set(e, ERR_IO, errno, "reading %s: %s",
                                str_inert(span_str(x->path), shown, sizeof shown), strerror(errno));
+
         return 0;
 }

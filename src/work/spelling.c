@@ -20,6 +20,7 @@ static uint32_t character(const unsigned char *p, size_t *ret_n)
                         return p[0];
                 c = c << 6 | (p[i] & 0x3f);
         }
+
         *ret_n = n;
         return c;
 }
@@ -38,10 +39,12 @@ static size_t name_end(const char *path, size_t n)
         size_t first = n;
         while (first > 0 && path[first - 1] != '/')
                 first--;
+
         const char *colon = n > first ? memchr(path + first, ':', n - first) : NULL;
         size_t end = colon ? (size_t) (colon - path) : n;
         while (end > first && (path[end - 1] == '.' || path[end - 1] == ' '))
                 end--;
+
         return end > first ? end : n; /* nothing but dots: a name of its own */
 }
 
@@ -63,5 +66,6 @@ void spelling_plain(const char *path, char *ret, size_t cap)
                         n += bytes;
                 }
         }
+
         ret[name_end(ret, n)] = '\0';
 }

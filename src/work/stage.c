@@ -36,12 +36,14 @@ static int scrub(int slots, const char *slot, mode_t mode, bool setid)
         AUTO_FD(fd, tree_file(slots, slot, true, &n));
         if (fd < 0)
                 return -1;
+
         if (xattr_drop_overlay(fd) < 0) { /* nobody may write it, not even its owner */
                 if (errno != EACCES || fchmod(fd, mode | 0200) < 0 || xattr_drop_overlay(fd) < 0)
                         return -1;
                 work_step();
                 n.mode = mode | 0200;
         }
+
         return n.mode != wanted ? fchmod(fd, wanted) : 0;
 }
 
@@ -62,12 +64,14 @@ static int as_link(struct staging *g, struct op *o, int slots, const char *slot)
         const struct node *n = &o->entry->now;
         if (n->kind != NODE_FILE || n->links < 2)
                 return 0;
+
         for (size_t i = 0; i < g->linked_count; i++)
                 if (g->linked[i].ino == n->ino && g->linked[i].door == o->door) {
                         o->linked = g->j->ops[g->linked[i].slot].linked;
                         (void) slot_name(g->linked[i].slot, "", first);
                         return linkat(slots, first, slots, slot, 0) < 0 ? -1 : 1;
                 }
+
         if (g->linked_count == g->linked_cap) {
                 size_t cap = g->linked_cap ? g->linked_cap * 2 : 16;
                 struct linked *v = realloc(g->linked, cap * sizeof *v);
@@ -76,6 +80,7 @@ static int as_link(struct staging *g, struct op *o, int slots, const char *slot)
                 g->linked = v;
                 g->linked_cap = cap;
         }
+
         g->linked[g->linked_count++] = (struct linked){ n->ino, o->door, o->slot };
         return 0;
 }
@@ -86,11 +91,14 @@ static int copy_entry(struct staging *g, const struct op *o, int slots, const ch
         AUTO_FD(parent, side_upper(&g->sides, o->source, &name));
         if (parent < 0 || copy_node(parent, name, slots, slot, o->setid) < 0)
                 return -1;
+
         const struct node *owner = o->keep_owner && o->entry->old.kind ? &o->entry->old : &o->entry->now;
         if (owner->uid != geteuid() || owner->gid != getegid())
                 (void) !fchownat(slots, slot, owner->uid, owner->gid, AT_SYMLINK_NOFOLLOW);
+
         if (o->new_dir) /* open until everything is in it: its own mode is the last step */
                 return tree_set_mode(slots, slot, 0700);
+
         /* A change of owner takes set-id bits away, and the layer's own may be open since it was looked at.
          */
         mode_t mode = o->entry->now.mode;
@@ -114,6 +122,7 @@ static void stamp(const struct staging *g, int slots, const char *slot)
         AUTO_FD(fd, tree_file(slots, slot, true, &n));
         if (fd < 0 || put_origin(fd, run) || errno != EACCES)
                 return;
+
         if (fchmod(fd, n.mode | 0200) == 0) { /* nobody may write it, not even its owner */
                 work_step();
                 (void) put_origin(fd, run);
@@ -136,15 +145,19 @@ static int stage_new(struct staging *g, struct op *o)
         int slots = g->j->targets[o->door].slots;
         char slot[32], digest[65];
         struct node made;
+
         (void) slot_name(o->slot, "", slot);
         int r = as_name(g, o, slots, slot);
         if (r == 0)
                 r = o->moved ? take_file(g, o, slots, slot) : copy_entry(g, o, slots, slot);
+
         if (r == 0 && o->entry->now.kind == NODE_FILE)
                 stamp(g, slots, slot);
+
         if (r < 0 || tree_look(slots, slot, &made) < 0 || !made.kind ||
             tree_digest(slots, slot, &made, true, digest) < 0)
                 return -1;
+
         o->ino = made.ino;
         o->digest = arena_str(&g->j->mem, digest);
         return o->digest ? 0 : -1;
@@ -171,11 +184,14 @@ static int stage_meta(struct staging *g, struct op *o)
         if (parent < 0 || copy_node(parent, name, slots, slot_name(o->slot, ".new", fresh), o->setid) < 0 ||
             set_as_left(slots, fresh, o) < 0)
                 return -1;
+
         if (o->new_dir)
                 return mkdirat(slots, slot_name(o->slot, ".old", old), 0700);
+
         AUTO_FD(below, tree_parent(g->j->targets[o->door].fd, o->path, &name));
         if (below < 0 || copy_node(below, name, slots, slot_name(o->slot, ".old", old), true) < 0)
                 return -1;
+
         o->old_mode = o->entry->old.mode;
         return tree_set_mode(slots, old, (mode_t) o->old_mode | 0700); /* it is read again */
 }
@@ -190,11 +206,13 @@ static int stage_one(struct staging *g, struct op *o, struct err *e)
                         return -1;
                 g->door = o->door;
         }
+
         int r = o->kind == OP_TAKE ? 0 : o->kind == OP_META ? stage_meta(g, o) : stage_new(g, o);
         char shown[256];
         if (r < 0)
                 return err_set(e, ERR_IO, errno, "copying %s: %s",
                                str_inert(span_str(o->path), shown, sizeof shown), strerror(errno));
+
         work_step();
         return 0;
 }
@@ -207,11 +225,14 @@ int stage_all(struct journal *j, struct err *e)
                 layer_progress(j->l, "copying", i, j->n);
                 r = stage_one(&g, &j->ops[i], e);
         }
+
         if (g.door >= 0)
                 sides_close(&g.sides);
+
         free(g.linked);
         for (size_t i = 0; r == 0 && i < WORK_DOORS_MAX; i++)
                 if (j->targets[i].used && syncfs(j->targets[i].slots) < 0)
                         r = err_set(e, ERR_IO, errno, "writing out the changes: %s", strerror(errno));
+
         return r;
 }

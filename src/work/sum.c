@@ -22,6 +22,7 @@ static uint64_t mix_block(uint64_t sum, const char *p, size_t n, uint64_t offset
         static const char zeros[BLOCK];
         if (memcmp(p, zeros, n) == 0)
                 return sum;
+
         sum = mix(sum, offset);
         for (; n > 0;) {
                 uint64_t word = 0;
@@ -31,6 +32,7 @@ static uint64_t mix_block(uint64_t sum, const char *p, size_t n, uint64_t offset
                 p += k;
                 n -= k;
         }
+
         return sum;
 }
 
@@ -55,6 +57,7 @@ bool sum_file(int fd, uint64_t *budget, uint64_t *ret)
                         break;
                 at += n;
         }
+
         *ret = sum;
         return true;
 }

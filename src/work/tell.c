@@ -31,15 +31,19 @@ bool journal_tell(struct journal *j, enum work_end_of how)
         work_settle_sink *sink = __atomic_load_n(&settle_sink, __ATOMIC_RELAXED);
         if (!j->mark || j->n == 0 || !sink)
                 return true;
+
         struct work_effect *v = calloc(j->n, sizeof *v);
         if (!v)
                 return false;
+
         base_digests(j);
         for (size_t i = 0; i < j->n; i++)
                 v[i] = journal_effect(j, &j->ops[i]);
+
         const struct work_settled s = {
                 .how = how, .run = j->l->run, .mark = j->mark, .effects = v, .count = j->n
         };
+
         bool known = sink(&s);
         free(v);
         return known;

@@ -64,6 +64,7 @@ static uint64_t uuid_of(int fd)
         struct {
                 uint8_t len, uuid[16];
         } id = { 0 };
+
         struct xfs_geometry geometry = { 0 };
         struct statfs fs;
         uint64_t first = 0;
@@ -72,6 +73,7 @@ static uint64_t uuid_of(int fd)
         else if (fstatfs(fd, &fs) == 0 && fs.f_type == XFS_MAGIC &&
                  ioctl(fd, (int) XFS_GEOMETRY, &geometry) == 0)
                 memcpy(&first, geometry.uuid, sizeof first);
+
         return first;
 }
 
@@ -98,6 +100,7 @@ int tree_parent(int dir, const char *path, const char **ret_last)
                 errno = ENAMETOOLONG;
                 return -1;
         }
+
         memcpy(parent, path, n);
         parent[n] = '\0';
         return tree_place(dir, parent);
@@ -158,17 +161,21 @@ int tree_file_at(int place, bool own, struct node *ret_node)
         struct stat st;
         if (fstat(place, &st) < 0)
                 return -1;
+
         if (!S_ISREG(st.st_mode)) {
                 errno = EINVAL;
                 return -1;
         }
+
         int fd = fd_reopen(place, O_RDONLY | O_NOCTTY);
         if (fd < 0 && errno == EACCES && own && mode_by_place(place, (st.st_mode & 07777) | 0400) == 0) {
                 fd = fd_reopen(place, O_RDONLY | O_NOCTTY);
                 (void) mode_by_place(place, st.st_mode & 07777);
         }
+
         if (fd >= 0 && ret_node)
                 fill_node(&st, ret_node);
+
         return fd;
 }
 
@@ -185,9 +192,11 @@ int tree_own_dir(int dir, const char *name, mode_t *ret_mode)
         *ret_mode = 0;
         if (place < 0 || fstat(place, &st) < 0)
                 return -1;
+
         bool closed = (st.st_mode & 0700) != 0700;
         if (closed && geteuid() != 0 && mode_by_place(place, (st.st_mode & 07777) | 0700) == 0)
                 *ret_mode = (st.st_mode & 07777) | S_IFDIR;
+
         int fd = fd_reopen(place, O_RDONLY | O_DIRECTORY);
         if (fd < 0 && *ret_mode) { /* nobody else will close it again */
                 int sys = errno;
@@ -195,6 +204,7 @@ int tree_own_dir(int dir, const char *name, mode_t *ret_mode)
                 *ret_mode = 0;
                 errno = sys;
         }
+
         return fd;
 }
 
@@ -211,8 +221,10 @@ ssize_t tree_link(int dir, const char *name, char *buf, size_t cap)
                 errno = ENAMETOOLONG;
                 return -1;
         }
+
         if (n >= 0)
                 buf[n] = '\0';
+
         return n;
 }
 
@@ -230,6 +242,7 @@ static int digest_file(int fd, char ret_hex[65])
         char chunk[CHUNK];
         uint64_t done = 0;
         struct sha256 s;
+
         sha256_init(&s);
         for (;;) {
                 ssize_t n = read(fd, chunk, sizeof chunk);
@@ -242,6 +255,7 @@ static int digest_file(int fd, char ret_hex[65])
                 sha256_add(&s, chunk, (size_t) n);
                 hurry(done += (uint64_t) n);
         }
+
         sha256_end_hex(&s, ret_hex);
         return 0;
 }
@@ -267,6 +281,7 @@ static int digest_sparse(int fd, uint64_t size, char ret_hex[65])
         static const char zeros[BLOCK];
         char chunk[CHUNK], hex[65];
         struct sha256 s;
+
         sha256_init(&s);
         sha256_add(&s, &size, sizeof size);
         for (off_t at = 0; (at = next_data(fd, at)) != OFF_MAX;) {
@@ -286,6 +301,7 @@ static int digest_sparse(int fd, uint64_t size, char ret_hex[65])
                         break;
                 at += n;
         }
+
         sha256_end_hex(&s, hex);
         (void) snprintf(ret_hex, 65, TREE_SPARSE "%.57s", hex);
         return 0;
@@ -319,6 +335,7 @@ int tree_digest(int dir, const char *name, const struct node *n, bool own, char 
                 }
                 return fd < 0 ? -1 : digest_content(fd, &opened, ret_hex);
         }
+
         return 0;
 }
 
@@ -328,6 +345,7 @@ bool tree_same_content(int a, int b)
         struct stat sa, sb;
         if (fstat(a, &sa) < 0 || fstat(b, &sb) < 0 || sa.st_size != sb.st_size)
                 return false;
+
         for (off_t at = 0;;) {
                 off_t da = next_data(a, at), db = next_data(b, at);
                 at = da < db ? da : db; /* before it both have a hole */
@@ -356,9 +374,11 @@ static int add_name(struct names *to, size_t *cap, const char *name)
                 to->v = v;
                 *cap = more;
         }
+
         char *kept = arena_str(&to->mem, name);
         if (!kept)
                 return -1;
+
         to->v[to->n++] = kept;
         return 0;
 }
@@ -373,20 +393,24 @@ int tree_names(int dir, struct names *ret)
                         (void) close(own);
                 return -1;
         }
+
         errno = 0;
         int bad = 0;
         for (const struct dirent *x; !bad && (x = readdir(d)); errno = 0)
                 if (strcmp(x->d_name, ".") != 0 && strcmp(x->d_name, "..") != 0 &&
                     (ret->n >= WORK_ENTRIES_MAX || add_name(ret, &cap, x->d_name) < 0))
                         bad = ENOMEM;
+
         bad = bad ? bad : errno;
         (void) closedir(d);
         if (bad) {
                 errno = bad;
                 return -1;
         }
+
         if (ret->n > 1)
                 qsort(ret->v, ret->n, sizeof *ret->v, by_bytes);
+
         return 0;
 }
 
@@ -420,10 +444,14 @@ static int list_xattrs(int fd, char **ret, size_t *ret_n)
         char *list = malloc(XATTR_MAX);
         ssize_t n = list ? flistxattr(fd, list, XATTR_MAX) : -1;
         int sys = errno;
+
         *ret = n > 0 ? list : NULL;
+
         *ret_n = n > 0 ? (size_t) n : 0;
+
         if (n <= 0)
                 free(list);
+
         errno = sys;
         return n >= 0 || (list && sys == ENOTSUP) ? 0 : -1;
 }
@@ -434,6 +462,7 @@ static bool xattr_within(int a, int b, char *va, char *vb)
         size_t n;
         char *list;
         bool same = list_xattrs(a, &list, &n) == 0;
+
         for (size_t at = 0; same && at < n; at += strlen(list + at) + 1) {
                 if (!is_ours(list + at))
                         continue;
@@ -441,6 +470,7 @@ static bool xattr_within(int a, int b, char *va, char *vb)
                 same = k >= 0 && fgetxattr(b, list + at, vb, XATTR_MAX) == k &&
                        memcmp(va, vb, (size_t) k) == 0;
         }
+
         free(list);
         return same;
 }
@@ -469,11 +499,13 @@ int xattr_copy(int from, int to)
         size_t n;
         char *list, *value = malloc(XATTR_MAX);
         int bad = list_xattrs(from, &list, &n) < 0 || !value ? -1 : 0;
+
         for (size_t at = 0; !bad && at < n; at += strlen(list + at) + 1) {
                 ssize_t k = is_ours(list + at) ? fgetxattr(from, list + at, value, XATTR_MAX) : -1;
                 if (k >= 0)
                         bad = fsetxattr(to, list + at, value, (size_t) k, 0);
         }
+
         free(list);
         free(value);
         return bad;
@@ -515,9 +547,11 @@ int xattr_drop_overlay(int fd)
         size_t n;
         char *list;
         int bad = list_xattrs(fd, &list, &n);
+
         for (size_t at = 0; !bad && at < n; at += strlen(list + at) + 1)
                 if (strncmp(list + at, "user.overlay.", 13) == 0)
                         bad = fremovexattr(fd, list + at);
+
         free(list);
         return bad;
 }
@@ -528,9 +562,11 @@ int xattr_mirror(int from, int to)
         char *list, none[1];
         if (list_xattrs(to, &list, &n) < 0)
                 return -1;
+
         for (size_t at = 0; at < n; at += strlen(list + at) + 1)
                 if (is_ours(list + at) && fgetxattr(from, list + at, none, 0) < 0)
                         (void) fremovexattr(to, list + at);
+
         free(list);
         return xattr_copy(from, to);
 }

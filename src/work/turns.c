@@ -31,8 +31,10 @@ int take_turns(struct turns *t, struct err *e)
         AUTO_FD(dir, state < 0 ? -1 : store_dir(state, "locks", e));
         if (dir < 0)
                 return -1;
+
         if (t->places > 1)
                 qsort(t->place, t->places, sizeof *t->place, by_place);
+
         for (size_t i = 0; i < t->places; i++) {
                 char name[64];
                 if (i > 0 && by_place(&t->place[i - 1], &t->place[i]) == 0)
@@ -45,5 +47,6 @@ int take_turns(struct turns *t, struct err *e)
                 if (fd < 0 || flock(fd, LOCK_EX) < 0)
                         return err_set(e, ERR_IO, errno, "waiting for another apply: %s", strerror(errno));
         }
+
         return 0;
 }

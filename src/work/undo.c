@@ -26,6 +26,7 @@ static bool is_behind_closed(const struct journal *j, const struct op *o)
                     holds)
                         return true;
         }
+
         return false;
 }
 
@@ -46,19 +47,26 @@ static const char *judge_undo(const struct journal *j, const struct op *o)
         struct node now;
         const char *name;
         char digest[65] = "";
+
         if (o->kind == OP_META)
                 return NULL;
+
         AUTO_FD(parent, tree_parent(t->fd, o->path, &name));
         if (parent < 0 || tree_look(parent, name, &now) < 0)
                 return errno == EACCES && is_behind_closed(j, o) ? NULL : "parent directory is missing";
+
         if (o->kind == OP_TAKE)
                 return now.kind ? "is there again" : NULL;
+
         if (now.kind == NODE_NONE)
                 return "is gone";
+
         if (tree_digest(parent, name, &now, false, digest) < 0)
                 return "cannot be read";
+
         if (strcmp(digest, "-") == 0 && strcmp(o->digest, "-") != 0)
                 return is_untouched(j, o, &now) ? NULL : "cannot be read";
+
         return strcmp(o->digest, digest[0] ? digest : "-") == 0 ? NULL : "changed since";
 }
 
@@ -80,9 +88,11 @@ static const char *judge_contents(const struct journal *j, const struct op *o, c
         AUTO_NAMES(names);
         if (o->kind != OP_PUT && o->kind != OP_SWAP)
                 return NULL;
+
         AUTO_FD(dir, tree_dir(j->targets[o->door].fd, o->path));
         if (dir < 0 || tree_names(dir, &names) < 0)
                 return NULL; /* no directory, or not ours to look into */
+
         for (size_t i = 0; i < names.n; i++) {
                 char path[2 * WORK_PATH_MAX];
                 (void) snprintf(path, sizeof path, "%s/%s", o->path, names.v[i]);
@@ -90,6 +100,7 @@ static const char *judge_contents(const struct journal *j, const struct op *o, c
                 if (!bsearch(&key, puts, count, sizeof *puts, by_put))
                         return "holds something new";
         }
+
         return NULL;
 }
 
@@ -100,8 +111,10 @@ static size_t undo_conflicts(struct journal *j, const struct work_undo *u)
         for (size_t i = 0; puts && i < j->n; i++)
                 if (j->ops[i].kind == OP_PUT)
                         puts[count++] = (struct put){ j->ops[i].door, j->ops[i].path };
+
         if (count > 1)
                 qsort(puts, count, sizeof *puts, by_put);
+
         for (size_t i = 0; i < j->n; i++) {
                 struct op *o = &j->ops[i];
                 layer_progress(j->l, "comparing with the host", i, j->n);
@@ -119,6 +132,7 @@ static size_t undo_conflicts(struct journal *j, const struct work_undo *u)
                 o->conflict = why;
                 n++;
         }
+
         free(puts);
         return n;
 }
@@ -143,26 +157,34 @@ static int undo_journal(const struct work_undo *u, struct journal *j, struct wor
 {
         if (journal_open_targets(j, false, e) < 0)
                 return -1;
+
         AUTO_TURNS(turns);
         for (size_t i = 0; i < WORK_DOORS_MAX; i++)
                 if (j->targets[i].used)
                         turns.place[turns.places++] = (struct place){ j->targets[i].dev, j->targets[i].ino };
+
         if (take_turns(&turns, e) < 0)
                 return -1;
+
         ret->conflicts = undo_conflicts(j, u);
         if (ret->conflicts > 0)
                 return 0;
+
         for (size_t i = 0; i < j->n; i++)
                 ret->applied += j->ops[i].kind != OP_META;
+
         if (journal_send_out(j, e) < 0 || journal_mark(j, "back", e) < 0)
                 return -1;
+
         tell_copies(u, j);
         for (size_t i = 0; i < WORK_DOORS_MAX; i++) { /* again: what was only a place is opened */
                 fd_close(&j->targets[i].fd);
                 fd_close(&j->targets[i].slots);
         }
+
         if (journal_open_targets(j, false, e) == 0 && journal_take_back(j, false, e) == 0)
                 return 0;
+
         return err_hint(
                 e, "it is taken back in part; once that is out of the way the next command on %s goes on",
                 j->l->run);
@@ -177,6 +199,7 @@ int work_undo(const struct work_undo *u, struct work_outcome *ret, struct err *e
                 l->progress = u->progress;
                 l->progress_ctx = u->progress_ctx;
         }
+
         AUTO_JOURNAL(j, l ? journal_newest(l, "done", e) : NULL);
         int r = j ? undo_journal(u, j, ret, e) : -1;
         return u->json ? outcome_undo(u, l, j, ret, r, e) : r;

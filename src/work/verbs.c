@@ -32,10 +32,12 @@ int work_diff(const struct work_look *look, size_t *ret_count, struct err *e)
                 l->progress = look->progress;
                 l->progress_ctx = look->progress_ctx;
         }
+
         if (!l || scan_sealed(l, &v, e) < 0 || scan_torn(l, &v, e) < 0 ||
             paths_all_found(l, &v, look->paths, e) < 0 || paths_all_found(l, &v, look->theirs, e) < 0 ||
             find_renames(l, &v, e) < 0)
                 return -1;
+
         struct shower s = { .l = l, .v = &v, .look = look, .many = touches_many(&v) };
         *ret_count = v.n;
         return show_end(&s, (look->theirs ? show_theirs : forms[look->form])(&s, e), e);
@@ -71,13 +73,16 @@ static bool fill_row(int store, const char *run, struct row *r)
                         r->state = why.sys == EBUSY ? "running" : "later"; /* of a later cordon */
                 return why.code != ERR_GONE;
         }
+
         l->durable = true;
         r->start = l->start.tv_sec;
         if (journal_recover(l, &why) < 0)
                 return true;
+
         static const char *const states[] = {
                 [LAYER_OPEN] = "killed", [LAYER_SEALED] = "waiting", [LAYER_APPLIED] = "applied"
         };
+
         r->state = states[l->state];
         r->doors = l->door_count;
         (void) str_inert(span_str(l->door_count ? l->doors[0].host : ""), r->host, sizeof r->host);
@@ -87,6 +92,7 @@ static bool fill_row(int store, const char *run, struct row *r)
                 r->entries = v.n;
                 r->flagged = v.flagged;
         }
+
         return true;
 }
 
@@ -101,6 +107,7 @@ static void put_row(const struct row *r, bool json, struct buf *out)
                            r->flagged, r->host, r->doors > 1 ? " ..." : "");
                 return;
         }
+
         buf_puts(out, "{\"run\":");
         buf_json(out, span_str(r->run));
         buf_printf(out,
@@ -119,32 +126,41 @@ int work_list(bool json, work_sink *sink, void *ctx, struct err *e)
         AUTO_FD(store, layer_store(e));
         if (store < 0)
                 return -1;
+
         if (tree_names(store, &names) < 0)
                 return err_set(e, ERR_IO, errno, "listing the overlays: %s", strerror(errno));
+
         struct row *rows = calloc(names.n + 1, sizeof *rows);
         size_t n = 0;
         for (size_t i = 0; rows && i < names.n; i++)
                 n += names.v[i][0] != '.' && fill_row(store, names.v[i], &rows[n]);
+
         if (rows && n > 1)
                 qsort(rows, n, sizeof *rows, newest_first);
+
         if (json)
                 buf_putc(&out, '[');
         else if (n > 0)
                 buf_printf(&out, "%-34s %-8s %-19s %7s %7s  %s\n", "RUN", "STATE", "START", "ENTRIES",
                            "FLAGGED", "DOOR");
+
         for (size_t i = 0; i < n; i++) {
                 if (json && i)
                         buf_putc(&out, ',');
                 put_row(&rows[i], json, &out);
         }
+
         if (json)
                 buf_puts(&out, "]\n");
+
         bool bad = !rows || out.failed;
         free(rows);
         if (bad)
                 return err_set(e, ERR_MEMORY, 0, "no memory for the list");
+
         if (out.n > 0 && sink)
                 sink(ctx, out.p, out.n);
+
         return 0;
 }
 
@@ -175,6 +191,7 @@ int work_discard(const struct work_undo *u, char *ret_run, struct err *e)
                 r = l->state != LAYER_APPLIED && journal_landed(l, &when) ? discard_rest(l, e)
                                                                           : layer_remove(l, e);
         }
+
         return u->json ? outcome_discard(u, l, r, e) : r;
 }
 
@@ -193,6 +210,7 @@ static int fork_into(const struct layer *from, struct layer *to, struct err *e)
         to->policy = from->policy ? arena_str(&to->mem, from->policy) : NULL;
         for (size_t i = 0; i < from->other_count; i++)
                 to->others = layer_append(to, to->others, &to->other_count, from->others[i]);
+
         for (size_t i = 0; i < from->door_count; i++) {
                 const struct work_door *d = &from->doors[i];
                 struct work_door *c = &to->doors[to->door_count++];
@@ -224,9 +242,11 @@ static int fork_into(const struct layer *from, struct layer *to, struct err *e)
                         return err_set(e, ERR_IO, errno, "copying the overlay of %s: %s", d->host,
                                        strerror(errno));
         }
+
         if ((copy_node(from->dir, "base", to->dir, "base", false) < 0 && errno != ENOENT) ||
             (copy_node(from->dir, "closed", to->dir, "closed", false) < 0 && errno != ENOENT))
                 return err_set(e, ERR_IO, errno, "copying the overlay %s: %s", from->run, strerror(errno));
+
         return layer_write(to, e);
 }
 
@@ -235,17 +255,21 @@ int work_fork(const char *run, const char *new_run, char *ret_run, struct err *e
         AUTO_LAYER(from, layer_open(run, LAYER_WAITING, e));
         if (!from)
                 return -1;
+
         if (from->state == LAYER_APPLIED)
                 return err_set(e, ERR_USAGE, 0, "the overlay %s has been applied: there is nothing to copy",
                                from->run);
+
         AUTO_LAYER(to, layer_new(new_run, e));
         if (!to)
                 return -1;
+
         if (fork_into(from, to, e) < 0) {
                 struct err none;
                 (void) layer_remove(to, &none);
                 return -1;
         }
+
         (void) snprintf(ret_run, WORK_RUN_MAX, "%s", to->run);
         return 0;
 }

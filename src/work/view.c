@@ -71,6 +71,7 @@ static bool first_part(char *text, char part[NAME_MAX + 1])
         size_t skip = strspn(text, "/"), n = strcspn(text + skip, "/");
         if (n == 0 || n > NAME_MAX)
                 return false;
+
         memcpy(part, text + skip, n);
         part[n] = '\0';
         memmove(text, text + skip + n, strlen(text + skip + n) + 1);
@@ -100,6 +101,7 @@ static enum step go_to(struct way *w, char *path)
                 const struct node n = view_look(&w->here, part, &hidden);
                 s = n.kind == NODE_DIR ? enter(w, part, hidden) : STEP_ENDS;
         }
+
         return s;
 }
 
@@ -109,6 +111,7 @@ static enum step up(struct way *w)
         char *slash = strrchr(w->at, '/');
         if (!slash)
                 return STEP_OUT;
+
         *slash = '\0';
         memcpy(path, w->at, sizeof path);
         return go_to(w, path);
@@ -122,6 +125,7 @@ static enum step through(struct way *w, const char *name, bool below)
         if (++w->links > WORK_LINKS_MAX || tree_link(side, name, target, sizeof target) < 0 ||
             target[0] == '/')
                 return STEP_OUT;
+
         memcpy(rest, w->rest, sizeof rest);
         return snprintf(w->rest, sizeof w->rest, "%s/%s", target, rest) >= (int) sizeof w->rest ? STEP_OUT
                                                                                                 : STEP_ON;
@@ -139,13 +143,17 @@ static enum step step(struct way *w, const char *name)
         struct node above = { 0 };
         if (strcmp(name, ".") == 0)
                 return STEP_ON;
+
         if (strcmp(name, "..") == 0)
                 return up(w);
+
         if (is_blind(w->here.upper, name) || is_blind(w->here.lower, name))
                 return STEP_OUT;
+
         const struct node n = view_look(&w->here, name, &hidden);
         if (n.kind == NODE_LINK)
                 return through(w, name, !is_there(w->here.upper, name, &above));
+
         return n.kind == NODE_DIR ? enter(w, name, hidden) : STEP_ENDS;
 }
 
@@ -168,10 +176,12 @@ bool view_leads_out(const struct view *top, const char *path, const char *target
             m = snprintf(w.rest, sizeof w.rest, "%s", target);
         if (n < 0 || m < 0 || (size_t) n >= sizeof parent || (size_t) m >= sizeof w.rest)
                 return true;
+
         enum step s = target[0] == '/' ? STEP_OUT : go_to(&w, parent);
         bool placed = s != STEP_ENDS; /* else its own directory is not there, and it leads nowhere */
         while (s == STEP_ON && first_part(w.rest, part))
                 s = step(&w, part);
+
         view_end(&w.here);
         bool left = w.rest[strspn(w.rest, "/")] != '\0'; /* a name that is too long, or not there */
         return s == STEP_OUT || (s == STEP_ON && left) || (placed && climbs(w.rest));
