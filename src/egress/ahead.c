@@ -239,7 +239,7 @@ bool ahead_over(struct flow *f, enum ledger_end end, const char *result, const s
         (void) snprintf(a->q.result, sizeof a->q.result, "%s%s", a->open ? "" : "kept inside: ", result);
         a->q.end = (uint8_t) (a->open ? end : LEDGER_END_REFUSED);
         if (!a->open)
-                return true;                /* the answer to its intent is still to come */
+                return true; /* the answer to its intent is still to come */
 
         if (a->q.end == LEDGER_END_REFUSED) /* nothing of it left */
                 sent = 0;

@@ -233,7 +233,7 @@ void swap_as_sent(const struct http_credential *cred, struct fifo *out)
                 put_escaped(cred->secret, out);
 
         while (cred->where == HTTP_IN_BASIC && out->n && out->p[out->at + out->n - 1] == '=')
-                out->n--;             /* not everybody keeps it */
+                out->n--; /* not everybody keeps it */
 
         if (out->n == cred->secret.n) /* nothing had to be escaped */
                 fifo_drop(out, out->n);

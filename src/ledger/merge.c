@@ -62,7 +62,7 @@ static void take(struct ledger_log *l, const struct source *s, unsigned k)
                 l->segments[l->segment_count++] =
                         s->log->segments[i]; /* walked: its place is of no use here */
 
-        s->log->segment_count = 0;           /* they are ours now */
+        s->log->segment_count = 0; /* they are ours now */
         l->ledgers = k + 1;
 }
 
