@@ -2,7 +2,7 @@
 /* tests/bearer.h - the credential of tests and fuzz targets: a key behind "Bearer". Both texts are literals.
  */
 #pragma once
-#include "egress/http.h"
+#include "egress/http/http.h"
 
 #define BEARER_KEY(real, held)                                                                               \
         {                                                                                                    \

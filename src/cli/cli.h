@@ -93,7 +93,7 @@ int cli_time(const char *text, int64_t *ret_us);
 /* Did cli_options() tell of a policy or a door that is wrong? */
 bool cli_policy_failed(void);
 
-/* verbs.c: main() tells what there is; then it can be listed and looked up. */
+/* verb_find.c: main() tells what there is; then it can be listed and looked up. */
 void cli_verbs_are(const struct cli_verb *v, size_t count);
 const struct cli_verb *cli_verbs(size_t *ret_count);
 const struct cli_verb *cli_verb_find(const char *name);
@@ -104,7 +104,7 @@ const char *cli_verb_rest(const struct cli_verb *v, const char *group);
 /* The second word of that group's verbs that is nearest to `given`, if it is nearer than *best. */
 void cli_verb_nearer(const char *group, const char *given, const char **best);
 
-/* say.c: one line to standard error, inert whatever is in it. Those that return give EXIT_CORDON. */
+/* messages.c: one line to standard error, inert whatever is in it. Those that return give EXIT_CORDON. */
 void cli_note(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 int cli_problem(const char *fmt, ...) __attribute__((format(printf, 1, 2))); /* cordon: error: ... */
 int cli_hint(const char *fmt, ...) __attribute__((format(printf, 1, 2)));    /* cordon: hint: ... */
@@ -195,7 +195,7 @@ void cli_progress_sink(void *ctx, const void *data, size_t len);
 void cli_sink(void *ctx, const void *data, size_t len);
 void cli_help_verb(const struct cli_verb *v);
 
-/* log.c: kinds and phases of records, ended by NULL. */
+/* cmd_log.c: kinds and phases of records, ended by NULL. */
 extern const char *const cli_ledger_kinds[];
 /* complete.c: prints what could stand at the end of these words, which are those behind `cordon`. */
 int cli_complete(int argc, char **argv);

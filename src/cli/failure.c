@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* cli/failure.c - why a verb failed, for the program that asked it for JSON. say.c hands over what it tells
- * people; the first of it is the reason, and the rest came of it. */
+/* cli/failure.c - why a verb failed, for the program that asked it for JSON. messages.c hands over what it
+ * tells people; the first of it is the reason, and the rest came of it. */
 #include "base/buf.h"
 #include "base/err.h"
 #include "cli/cli.h"

@@ -2,7 +2,7 @@
 /* cli/here.c - a run that was about the caller's directory, in a box that does not show it: its own is empty,
  * and many programs call that a success. Words of the command alone tell; nothing is refused here. */
 #include "base/shell.h"
-#include "cli/end.h"
+#include "cli/run_end.h"
 
 #include <dirent.h>
 #include <limits.h>

@@ -125,7 +125,7 @@ struct egress_message {
 
 enum { EGRESS_ROOTS_MAX = 2 << 20 }; /* the box's root has room for 4 MB */
 
-/* guard.c: pure. */
+/* address_guard.c: pure. */
 struct egress_address {
         bool v6;
         bool own; /* this host has it */

@@ -49,7 +49,7 @@ union endpoint {
         struct sockaddr_in6 v6;
 };
 
-/* ---- names.c: names and the addresses that stand for them in the box ---- */
+/* ---- name_addresses.c: names and the addresses that stand for them in the box ---- */
 enum name_state { NAME_UNKNOWN = 0, NAME_ASKED, NAME_KNOWN, NAME_FAILED };
 struct name {
         char host[256];
@@ -151,7 +151,7 @@ struct broker {
         int control, epoll, resolver, ledger;
         int spare; /* to refuse a connection with when no other is left */
         struct source control_source, resolver_source, ledger_source;
-        bool ledger_on;       /* effects with consequences wait for their intents: ahead.c */
+        bool ledger_on;       /* effects with consequences wait for their intents: write_ahead.c */
         char ledger_why[200]; /* why none may leave any more; "": they may */
         struct ahead *aheads;
         struct buf unsent;                  /* what the line to the ledger did not take yet */
@@ -214,7 +214,7 @@ int control_start(struct broker *b, struct err *e);
 void control_serve(struct broker *b);
 void control_flush(struct broker *b);
 
-/* books.c: what happened, and what is left of each budget */
+/* accounting.c: what happened, and what is left of each budget */
 void books_touch(struct broker *b, struct egress_row *r);
 void books_seen(struct flow *f, enum egress_seen seen); /* of its row the least counts */
 /* A name was looked up outside: that left, too, whether somebody connects or not. */
@@ -242,10 +242,11 @@ void books_drain(struct broker *b, const struct door *d);
 /* Which budget is empty, in words. */
 const char *books_why(struct broker *b, const struct door *d, bool out);
 
-/* own.c: does the kernel keep what is sent there, as its routes are now? True where that is not known. */
+/* own_address.c: does the kernel keep what is sent there, as its routes are now? True where that is not
+ * known. */
 bool own_by_route(const struct egress_address *a);
 
-/* decide.c */
+/* ask_policy.c */
 bool decide_closed(const struct broker *b, const struct door *d); /* its `until` has passed */
 /* A door that moves bytes to this host, and is open; NULL: none, or requests are seen there. */
 const struct door *decide_raw_door(const struct broker *b, const char *host);
@@ -275,7 +276,7 @@ void flow_closes_whole(struct flow *f); /* closing its sockets says an end from 
 void flow_leave_server(struct flow *f); /* connected or not yet */
 void flow_tick(struct broker *b);
 
-/* part.c: answered, and the client may still send */
+/* linger.c: answered, and the client may still send */
 void part_begin(struct flow *f);
 void part_event(struct flow *f);
 void part_tick(struct flow *f);
@@ -308,10 +309,10 @@ void dns_tick(struct broker *b, bool free_dead);
 void dns_resolved(struct broker *b, struct name *n);
 void dns_last_words(struct broker *b); /* names that nobody has answered for yet */
 
-/* record.c: exchanges become lines of a file that the keeper made and will name */
+/* record_fixture.c: exchanges become lines of a file that the keeper made and will name */
 struct span;
 void record_line(struct broker *b, struct span line);
 
-/* watch.c */
+/* refused_packets.c */
 void watch_serve(struct broker *b, struct source *s);
 void watch_pause(struct broker *b, bool pause);

@@ -29,7 +29,7 @@ struct learn {
 /* ---- collect.c ---- */
 bool learn_has_odd_bytes(const char *path); /* no line can name it */
 
-/* ---- fold.c: many paths to few ---- */
+/* ---- path_fold.c: many paths to few ---- */
 struct node {
         char *path;
         uint64_t runs;
@@ -59,7 +59,7 @@ const char *group_of_program(const char *path); /* by its name: python3.11 */
 bool group_is_system(const char *path);         /* a program file of the host */
 const char *group_bare_name(const char *path);  /* "sort" for /usr/bin/sort; NULL: not where programs are */
 
-/* ---- lines.c ---- */
+/* ---- draft_lines.c ---- */
 struct learn_line *line_add(struct learn_draft *d, bool door, const char *fmt, ...)
         __attribute__((format(printf, 3, 4)));
 void line_comment(struct learn_draft *d, struct learn_line *l, const char *fmt, ...)
@@ -86,7 +86,7 @@ bool trial_passes(struct trial *t);
 /* Closes what it can, and proves what is left. */
 void trial_close(struct trial *t, unsigned runs, struct learn_result *ret);
 
-/* ---- net.c ---- */
+/* ---- net_draft.c ---- */
 void net_lines(const struct learn *l, uint64_t mask, struct learn_draft *d);
 const char *net_sensitive(const char *dest);
 /* Why this one is not learned, also for what the others show: "tunnel", "network" ...; NULL: it is. */

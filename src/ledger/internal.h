@@ -50,7 +50,7 @@ void put_u64(uint8_t *p, uint64_t v);
 uint32_t get_u32(const uint8_t *p);
 uint64_t get_u64(const uint8_t *p);
 
-/* record.c: the JSON of a record up to where the clock's digits go, and behind it. */
+/* record_json.c: the JSON of a record up to where the clock's digits go, and behind it. */
 struct record_stamp {
         const char *id, *run;
         int64_t time_us, mono_us;
@@ -58,10 +58,10 @@ struct record_stamp {
 int record_encode(const struct ledger_record *r, const struct record_stamp *s, struct buf *ret_front,
                   struct buf *ret_back, struct err *e);
 
-/* secret.c: the text, or other words in its place when it holds a secret. `spare` keeps those. */
+/* record_secrets.c: the text, or other words in its place when it holds a secret. `spare` keeps those. */
 const char *secret_scrub(const char *text, char spare[80]);
 
-/* place.c: what lies in the ledger's directory. */
+/* ledger_place.c: what lies in the ledger's directory. */
 /* The greatest segment number, 0: none, -1: cannot be read. */
 int64_t ledger_last_segment(int dir);
 /* 0, or -1: a later version wrote it. */
@@ -70,8 +70,8 @@ void ledger_boot_id(char ret[40]);
 /* The size in the last checkpoint, 0: there is none. -1 with errno: it cannot be read. */
 int ledger_sealed_size(int dir, uint64_t *ret);
 
-/* read.c: a file that others may cut, as it is now, in memory of our own: a span from its beginning, of which
- * the bytes before `from` are nothing. For munmap(). */
+/* segment_read.c: a file that others may cut, as it is now, in memory of our own: a span from its beginning,
+ * of which the bytes before `from` are nothing. For munmap(). */
 int ledger_copy(int fd, size_t from, struct span *ret);
 /* Every frame from the first segment on. `each` returns 0 to go on. */
 enum scan_end {
@@ -106,7 +106,7 @@ bool answers_intent(const struct ledger_view *v);
 /* An outcome of something that was refused, or that failed before a byte of it left: nobody was reached. */
 bool came_to_nothing(const struct ledger_view *v);
 
-/* text.c: what a record says, so that a terminal only shows it; cut to `cap`. Returns ret. */
+/* record_text.c: what a record says, so that a terminal only shows it; cut to `cap`. Returns ret. */
 const char *text_inert(struct span escaped, char *ret, size_t cap);
 void text_put(struct buf *out, struct span escaped, size_t most);
 /* Day and second in UTC, and what stands between them; "" when it cannot be written. Returns ret. */
@@ -115,11 +115,11 @@ const char *text_time(int64_t us, char between, char ret[TEXT_TIME]);
 /* What is wrong with a record, in brackets. */
 void text_marks(struct buf *out, const struct ledger_view *v);
 
-/* hash.c: of a text, keyed in each process. */
+/* table_hash.c: of a text, keyed in each process. */
 uint64_t ledger_hash(struct span s);
 
-/* log.c: records by index. Of several ledgers (merge.c), `at` is in the one order, and the other lists say
- * where each record comes from. */
+/* log_records.c: records by index. Of several ledgers (merge.c), `at` is in the one order, and the other
+ * lists say where each record comes from. */
 enum { RECORD_LOST_CAUSE = 1, RECORD_IN_CIRCLE = 2 };
 struct log_segment {
         struct span bytes;
@@ -156,11 +156,11 @@ static inline unsigned log_from(const struct ledger_log *l, uint64_t index)
         return l->from ? l->from[index] : 0;
 }
 
-/* order.c: one order of a log of several ledgers; pure. Causes first (all but LINK_BYTES); then, where they
- * do not contradict, `bytes` too, and the order in which each ledger was written; then the logical clock (or,
- * `by_time`, the wall clock before it), the ledger and the index in it. ret_order[n] is the record that comes
- * n-th. Records in a circle of causes are marked in ret_circle, and stand among each other as if it were not
- * there. */
+/* causal_order.c: one order of a log of several ledgers; pure. Causes first (all but LINK_BYTES); then, where
+ * they do not contradict, `bytes` too, and the order in which each ledger was written; then the logical clock
+ * (or, `by_time`, the wall clock before it), the ledger and the index in it. ret_order[n] is the record that
+ * comes n-th. Records in a circle of causes are marked in ret_circle, and stand among each other as if it
+ * were not there. */
 struct ordering {
         const struct ledger_log *log;
         const struct ledger_edge *edges;

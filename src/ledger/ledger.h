@@ -5,7 +5,7 @@
  *   STATE/ledger/segments/NNNNNNNN.seg  frames: length, CRC-32C, canonical JSON (frame.c)
  *   STATE/ledger/head                   where the last frame ends; its lock is the writers' lock (append.c)
  *   STATE/ledger/tiles/L                hashes of the RFC 6962 tree, level L, 256 to a tile (tiles.c)
- *   STATE/ledger/checkpoints            signed notes, one after the other (note.c)
+ *   STATE/ledger/checkpoints            signed notes, one after the other (signed_note.c)
  *   STATE/ledger/key, key.pub           Ed25519, made by the sealer on first use (sign.c)
  *
  * Writers append by themselves; `cordon-ledger`, the sealer, keeps tiles and signs. */
@@ -28,7 +28,7 @@ enum {
         LEDGER_NAME_MAX = 80,
 };
 
-/* ---- records (record.c, secret.c): pure but for the secrets' registry ---- */
+/* ---- records (record_json.c, record_secrets.c): pure but for the secrets' registry ---- */
 
 enum ledger_kind {
         LEDGER_NO_KIND = 0,
@@ -185,7 +185,7 @@ void ledger_stamp_origin(int fd, const char *id);
 void ledger_read_origin(int fd, char ret_id[LEDGER_ID_MAX]);
 void ledger_path_origin(const char *path, char ret_id[LEDGER_ID_MAX]); /* "" for a link */
 
-/* ---- write-ahead for the world (line.c, writer.c) ----
+/* ---- write-ahead for the world (writer_start.c, writer.c) ----
  *
  * A run's broker has no files: before an effect with consequences leaves, it asks `cordon-ledger write`, a
  * process of its own, so that a slow disk holds up nobody but who waits for it. Messages of fixed size, see
@@ -226,7 +226,7 @@ void ledger_effect_id(const char *run, char what, uint32_t number, char ret_id[L
 /* Starts the writer on one end of a line; its process, or -1. */
 pid_t ledger_writer_start(const char *run, const char *box, int line, struct err *e);
 
-/* ---- the tree (tree.c), RFC 6962: pure ---- */
+/* ---- the tree (merkle.c), RFC 6962: pure ---- */
 
 void ledger_leaf_hash(struct span payload, uint8_t ret[LEDGER_HASH]);
 void ledger_node_hash(const uint8_t left[LEDGER_HASH], const uint8_t right[LEDGER_HASH],
@@ -255,7 +255,7 @@ bool ledger_check_inclusion(const uint8_t leaf[LEDGER_HASH], uint64_t index, uin
 bool ledger_check_consistency(uint64_t first, const uint8_t root1[LEDGER_HASH], uint64_t second,
                               const uint8_t root2[LEDGER_HASH], const struct ledger_proof *p);
 
-/* ---- notes (note.c): C2SP signed notes, pure ---- */
+/* ---- notes (signed_note.c): C2SP signed notes, pure ---- */
 
 struct ledger_note {
         struct span whole; /* text, empty line, signature lines */
@@ -276,7 +276,7 @@ bool ledger_note_line(struct span *rest, struct span *ret);
 void ledger_trace_child(const char *in, char ret[LEDGER_TRACE_MAX]);
 bool ledger_trace_valid(const char *text);
 
-/* ---- reading (read.c) ---- */
+/* ---- reading (segment_read.c) ---- */
 
 struct ledger_log;
 /* Every record that can be read; what cannot is left to ledger_verify(). `dir`: the ledger's directory. */
@@ -294,11 +294,11 @@ bool ledger_log_has_gap(const struct ledger_log *l, const char *run, uint64_t fi
  * tell them apart and must differ. Takes the logs, also when it fails. Pure. */
 struct ledger_log *ledger_log_merge(struct ledger_log **logs, const char *const *names, size_t count,
                                     struct err *e);
-/* The same of directories (several.c), states or the ledgers in them: each is verified first, and named by
- * its key. */
+/* The same of directories (many_ledgers.c), states or the ledgers in them: each is verified first, and named
+ * by its key. */
 struct ledger_log *ledger_log_several(const char *const *paths, size_t count, struct err *e);
 
-/* ---- questions (query.c, show.c): pure; text goes to `out` ---- */
+/* ---- questions (query.c, run_picture.c): pure; text goes to `out` ---- */
 
 struct ledger_filter { /* NULL: any */
         const char *box, *run, *kind, *target;
@@ -369,7 +369,7 @@ int ledger_prune(struct ledger *l, const char *kind, int64_t before_us, uint64_t
 /* Puts the whole ledger aside, under a name that says when, and begins another. */
 int ledger_restart(struct buf *ret_where, struct err *e);
 
-/* ---- the place (place.c, helper.c) ---- */
+/* ---- the place (ledger_place.c, sealer_client.c) ---- */
 
 int ledger_dir_open(bool make, struct err *e);
 int ledger_place(char *ret, size_t cap, struct err *e);

@@ -9,7 +9,7 @@
  *   check KEYS        notes on standard input, one line "SIZE good|bad|unknown" for each; KEYS is a file
  */
 #include "base/fd.h"
-#include "ledger/seal.h"
+#include "ledger/write/sealer.h"
 
 #include <fcntl.h>
 #include <openssl/crypto.h>

@@ -24,20 +24,20 @@ int limit_v2_write(struct limit_group *g, bool memory, bool procs, struct err *e
 int limit_make_dir(int parent, const char *name);
 int limit_denied(struct err *e, int sys, bool v2, const char *what);
 
-/* end.c */
+/* group_end.c */
 void limit_end_within(struct limit_group *g, unsigned wait_ms);
 
 /* sweep.c: takes hold of a group by its name in every hierarchy, so that it is killed as a whole */
 void limit_group_adopt(struct limit_group *g, const struct host_cgroups *h, const char *name);
 
-/* text.c: no allocation, no locale, usable in a forked child of a program with threads */
+/* kernel_text.c: no allocation, no locale, usable in a forked child of a program with threads */
 char *limit_text(uint64_t n, char out[NUMBER_TEXT]);
 char *limit_hex(uint64_t n, unsigned digits, char out[NUMBER_TEXT]); /* at least so many digits */
 char *limit_proc_path(pid_t pid, const char *file, char out[48]);
 int limit_key(int dir, const char *file, const char *key, uint64_t *ret); /* "key N" lines */
 uint64_t limit_start_time(pid_t pid);                                     /* 0: not to be read */
 
-/* name.c */
+/* group_name.c */
 struct limit_owner {
         pid_t pid;
         uint64_t start;

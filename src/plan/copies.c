@@ -3,7 +3,7 @@
  *
  * A bind mount of one file cannot be renamed over, and nothing can be created beside it. Where no other door
  * shows its directory, the box gets a private directory in that place with a copy of the file, and the keeper
- * publishes the copy (box/publish.c). Several such files share one directory. */
+ * publishes the copy (keeper/publish.c). Several such files share one directory. */
 #include "base/limits.h"
 #include "base/str.h"
 #include "plan/internal.h"

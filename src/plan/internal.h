@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* plan/internal.h - the builder that plan.c, view.c and payload.c share. */
+/* plan/internal.h - the builder that plan.c, view.c and payload_plan.c share. */
 #pragma once
 #include "base/arena.h"
 #include "base/str.h"
 #include "plan/plan.h"
 
-/* names.c: at most as many names as were asked for; half of the table is always free. */
+/* path_table.c: at most as many names as were asked for; half of the table is always free. */
 struct name_slot;
 struct names {
         struct name_slot *slots;
@@ -39,7 +39,7 @@ struct plan_rule *build_rule(struct builder *b, const char *path, unsigned right
 void build_pin(const struct builder *b, struct plan_rule *r, uint64_t dev, uint64_t ino);
 bool build_has_bind(const struct builder *b, const char *path);
 
-/* doors.c: what the doors that are on this host say of a path. The pointers are to doors, or NULL. */
+/* door_lookup.c: what the doors that are on this host say of a path. The pointers are to doors, or NULL. */
 bool door_is_of_files(const struct door *d); /* read, edit, write */
 const struct door *door_at(const struct builder *b, enum door_kind kind, struct span path);
 const struct door *door_covering(const struct builder *b, const char *path, const struct door *other);
@@ -53,7 +53,7 @@ unsigned door_flags(const struct builder *b, const struct door *d); /* of its mo
 const char *door_shown_as_link(struct builder *b, size_t i);
 const char *door_through_links(struct builder *b, const char *path);
 
-/* links.c: may the door be what the links on its way lead to? */
+/* door_links.c: may the door be what the links on its way lead to? */
 int link_judge(const struct builder *b, size_t i, struct err *e);
 int link_judge_program(const struct builder *b, size_t i, struct err *e); /* of a `run` line */
 
@@ -68,11 +68,12 @@ bool build_copy(struct builder *b, size_t i);
 
 /* view.c: the file tree that the doors make. */
 int build_view(struct builder *b, struct err *e);
-/* machine.c: /proc/cpuinfo and the like, and /sys/devices/system/cpu; at most how many steps that takes. */
+/* proc_texts.c: /proc/cpuinfo and the like, and /sys/devices/system/cpu; at most how many steps that takes.
+ */
 size_t machine_steps(const struct plan_request *r);
 void build_machine(struct builder *b);
-/* net.c: the ports and literal addresses that the doors name. */
+/* net_plan.c: the ports and literal addresses that the doors name. */
 int build_net(struct builder *b, struct err *e);
-/* payload.c: arguments, variables, working directory, handles. */
+/* payload_plan.c: arguments, variables, working directory, handles. */
 int build_payload(struct builder *b, struct err *e);
 bool build_sees_repository(const struct builder *b);

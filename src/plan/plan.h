@@ -15,7 +15,7 @@
 
 enum { PLAN_OWN_PATHS = 4, PLAN_CONFIG_PATHS = 2 };
 
-/* What the caller found at one path of the host. Gathered by lib/look.c, one per door. */
+/* What the caller found at one path of the host. Gathered by api/look.c, one per door. */
 enum seen_kind { SEEN_NOTHING = 0, SEEN_FILE, SEEN_DIR, SEEN_SOCKET, SEEN_OTHER };
 struct plan_seen {
         enum seen_kind kind; /* after following links */

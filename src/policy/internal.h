@@ -11,7 +11,7 @@
 /* Makes room for one more element of `size` bytes in a heap array; 0 or -1. */
 int vec_room(void **v, size_t n, size_t *cap, size_t size);
 
-/* ---- fail.c ---- */
+/* ---- policy_fail.c ---- */
 /* "FILE:LINE:COL: sentence", or "--flag: sentence" when line is 0. Returns -1. */
 int fail_at(struct err *e, const struct source_place *at, const char *fmt, ...)
         __attribute__((format(printf, 3, 4)));
@@ -115,7 +115,7 @@ int reader_end(struct reader *r);
 /* ---- words.c; tok[0] is the word ---- */
 int words_read(struct policy *p, const struct token *tok, size_t n, struct err *e);
 
-/* ---- lines.c, net.c: handlers of the word table ---- */
+/* ---- door_lines.c, net_line.c: handlers of the word table ---- */
 int line_box(struct reader *r);
 int line_doc(struct reader *r);
 int line_use(struct reader *r);
@@ -157,7 +157,7 @@ bool path_inside(const char *dir, const char *path);    /* equal or below */
 bool path_has_part(const char *path, const char *part); /* "a/b", as whole components */
 char *path_roots_in_text(const struct scope *s, const struct source_place *at, const char *text);
 
-/* ---- host.c, url.c ---- */
+/* ---- host_name.c, url.c ---- */
 struct host_why {
         const char *what, *hint;
 };
@@ -182,7 +182,7 @@ const char *net_reach_word(unsigned reach);                                     
 const char *net_touch_word(unsigned touch);
 void net_print(const struct net_dest *d, struct buf *out); /* the destination alone */
 
-/* ---- places.c ---- */
+/* ---- places_file.c ---- */
 char *place_name(const struct policy_places *p, size_t index); /* as policy_place_name() */
 
 /* ---- staged.c: the places that doors name ---- */
@@ -235,7 +235,7 @@ char *param_fold(struct arena *mem, const char *name); /* NULL: no memory */
 bool param_fold_same(const char *a, const char *b);    /* one name to somebody */
 bool param_fold_inside(const char *outer, const char *inner);
 
-/* ---- tables (names.c) ---- */
+/* ---- tables (policy_names.c) ---- */
 struct limit_row {
         const char *name;
         enum { UNIT_MS, UNIT_BYTES, UNIT_COUNT, UNIT_PER_HOUR } unit;
@@ -315,7 +315,7 @@ int gather_narrow(struct gather *g);
 /* expects.c */
 int check_expects(struct checked_policy *c, const struct policy *p, const struct scope *s, bool keep);
 
-/* ---- order.c ---- */
+/* ---- door_order.c ---- */
 const char *door_key(const struct door *d);
 int door_set_add(struct door_set *s, const struct door *d, struct err *e);
 /* Sorts, merges doors of equal power, builds the ranges; refuses contradictions. */
@@ -334,7 +334,7 @@ void effect_print(const struct effect *f, struct buf *out);
 bool name_ok(const char *s, const char *extra);     /* letters, digits and `extra`, 1..NAME_MAX_BYTES-1 */
 void show_token(struct buf *out, const char *text); /* quoted where it must be */
 
-/* ---- show.c ---- */
+/* ---- policy_show.c ---- */
 void show_door(const struct door *d, struct buf *out); /* one door line, no newline */
 
 /* ---- cover.c: is what a door grants granted by a set of doors? ---- */

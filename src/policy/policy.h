@@ -386,7 +386,7 @@ bool policy_method_known(const char *method);
 /* The path of a URL, without query; `ret_path` holds raw.n + 1 bytes. -1 and why. */
 int policy_url_path(struct span raw, char *ret_path, const char **ret_why);
 
-/* ---- places (places.c): where @name leads in each stage ---- */
+/* ---- places (places_file.c): where @name leads in each stage ---- */
 
 /* Zero reaches nothing: only recorded answers. */
 enum policy_stage { POLICY_STAGE_MOCK = 0, POLICY_STAGE_TEST, POLICY_STAGE_LIVE, POLICY_STAGE__COUNT };

@@ -2,7 +2,7 @@
 /* vault/ask.c - a passphrase, from a descriptor or the terminal. Never: from argv or the environment; leaves
  * the terminal without its echo, also when somebody gives up in the middle. */
 #include "base/fd.h"
-#include "vault/seal.h"
+#include "vault/vault_seal.h"
 
 #include <errno.h>
 #include <fcntl.h>

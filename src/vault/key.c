@@ -4,7 +4,7 @@
  *
  *   STATE/vault/key: struct key_file below; its part before `nonce` is authenticated with the wrapped key. */
 #include "base/fd.h"
-#include "vault/seal.h"
+#include "vault/vault_seal.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -5,7 +5,7 @@
  * no core, locked in memory where the limits allow, wiped at the end. */
 #include "base/clock.h"
 #include "base/fd.h"
-#include "vault/seal.h"
+#include "vault/vault_seal.h"
 
 #include <dirent.h>
 #include <errno.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* vault/shape.c - a placeholder that tools accept in place of the secret: same length, same alphabet, and the
  * prefix by which everybody knows this kind of secret. Nothing else of the secret is copied. Pure. */
-#include "vault/seal.h"
+#include "vault/vault_seal.h"
 
 #include <stdio.h>
 

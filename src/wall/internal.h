@@ -3,7 +3,7 @@
  * locks, no libc state; errors go into struct err. */
 #pragma once
 #include "wall/hooks.h"
-#include "wall/seccomp.h"
+#include "wall/linux/seccomp/seccomp.h"
 #include "wall/wall.h"
 
 #include <linux/filter.h>
@@ -74,7 +74,7 @@ struct wall_still {
         bool known;
 };
 
-/* core.c: a place, and the cores that are not it. */
+/* task_core.c: a place, and the cores that are not it. */
 struct wall_core {
         cpu_set_t all, others;
         bool known; /* there are others */
@@ -131,7 +131,7 @@ struct wall_init {
         unsigned held;   /* enum wall_held: told at the release */
         bool memfd_sealed;
         int handles[HANDLES_MAX];
-        int stand_in[HANDLES_MAX]; /* handles.c */
+        int stand_in[HANDLES_MAX]; /* out_handles.c */
         int stdio[3];
         pid_t net_helper;
         int net_ns; /* a file of it, or a process in it */
@@ -145,7 +145,7 @@ struct wall_init {
         _Atomic(bool) gathered; /* descriptors have their last numbers, and there are gates */
         unsigned last_cap;
         mode_t mask;          /* of what the payload makes */
-        struct wall_net *net; /* net.c: shared with the helper of a box that has `net` doors */
+        struct wall_net *net; /* net_namespace.c: shared with the helper of a box that has `net` doors */
         struct sock_filter filter[FILTER_MAX];
         unsigned short filter_len;
         uint64_t own; /* see struct seccomp_ask */
@@ -170,15 +170,15 @@ static inline uint64_t wall_cpu_ns(const struct rusage *u)
                (uint64_t) (u->ru_utime.tv_usec + u->ru_stime.tv_usec) * 1000u;
 }
 
-/* fail.c */
+/* wall_fail.c */
 #define WALL_NOT_NESTED "no box starts inside another: start both from outside"
 int wall_fail(struct err *e, enum wall_step step, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
 
 /* The same, where a namespace cannot be had. */
 int wall_fail_namespace(struct err *e, enum wall_step step, const char *what);
 
-/* line.c: the keeper's next order, as wire_recv(); 0 also when the keeper is gone. Says something to it, and
- * waits until it is said; -1: it is gone. */
+/* keeper_line.c: the keeper's next order, as wire_recv(); 0 also when the keeper is gone. Says something to
+ * it, and waits until it is said; -1: it is gone. */
 int wall_hear(const struct wall_init *w, struct wall_order *ret, int *ret_fd);
 int wall_say(const struct wall_init *w, const struct wall_message *m);
 /* Says it if the keeper takes it soon; false with errno: it did not. */
@@ -187,11 +187,11 @@ bool wall_offer(int control, const struct wall_message *m);
 void wall_offer_denial(int control, const struct wall_message *m, struct wall_untold *u);
 int wall_root_build(struct wall_init *w, struct err *e); /* root.c */
 int wall_root_enter(struct wall_init *w, struct err *e);
-/* front.c: the root as a watched one, detached; starts the observer. -1 without an error: it is not asked
+/* fuse_root.c: the root as a watched one, detached; starts the observer. -1 without an error: it is not asked
  * for, or this host has no FUSE for us, and a plain root will do. */
 int wall_front_device(struct wall_init *w, struct err *e);
 int wall_front_open(struct wall_init *w);
-int wall_net_begin(struct wall_init *w, struct err *e); /* net.c: in parallel with the mounts */
+int wall_net_begin(struct wall_init *w, struct err *e); /* net_namespace.c: in parallel with the mounts */
 int wall_net_join(struct wall_init *w, struct err *e);
 /* loopback.c: of the namespace that the caller is in, up, if the plan has one. */
 int wall_net_loopback(const struct wall_init *w, struct err *e);
@@ -220,20 +220,20 @@ int wall_privileges_drop(unsigned last_cap, struct err *e);
 int wall_powers_keep(uint32_t caps);
 int wall_rlimits(const struct wall_init *w, struct err *e); /* privileges.c */
 int wall_attest(const struct wall_init *w, struct err *e);  /* attest.c */
-/* handles.c: makes what the payload writes instead of an `out` handle; copies it to the handle, when the
+/* out_handles.c: makes what the payload writes instead of an `out` handle; copies it to the handle, when the
  * payload has ended; closes the handles that need no copy. */
 int wall_handles_stand_in(struct wall_init *w, struct err *e);
 int wall_handles_hand_over(struct wall_init *w);
 void wall_handles_close(struct wall_init *w);
 int wall_memfds_seal(struct wall_init *w, struct err *e);       /* init.c */
 int wall_become_root(const struct wall_init *w, struct err *e); /* privileges.c: id 0 of the namespace */
-int wall_filter_compile(struct wall_init *w, struct err *e);    /* filter.c */
-int wall_filter_load(struct wall_init *w, struct err *e);       /* filter.c */
-/* left.c */
+int wall_filter_compile(struct wall_init *w, struct err *e);    /* payload_filter.c */
+int wall_filter_load(struct wall_init *w, struct err *e);       /* payload_filter.c */
+/* home_left.c */
 void wall_left(int scratch, const struct plan *plan, struct wall_end *end);
 int wall_supervise(struct wall_init *w);            /* supervise.c */
 _Noreturn void wall_init_main(struct wall_init *w); /* init.c */
-/* tree.c: every process of the box, and init where it is numbered 1; -1: they cannot be listed. */
+/* process_tree.c: every process of the box, and init where it is numbered 1; -1: they cannot be listed. */
 int wall_each_process(const struct wall_init *w, void (*each)(void *ctx, int proc, const char *pid),
                       void *ctx);
 int wall_own_children(void);             /* the list of them, open: for a process with one thread */
@@ -266,7 +266,7 @@ uint64_t wall_sample_sockets(const struct wall_init *w);
 void wall_still_note(struct wall_still *s, const struct wall_init *w);
 bool wall_is_still(struct wall_still *s);
 
-/* ---- place.c ---- */
+/* ---- mount_place.c ---- */
 /* What a step's mount may do, as mount attributes; and setting them. */
 uint64_t wall_step_attr(unsigned flags);
 int wall_set_attr(int tree, unsigned recursive, uint64_t set, uint64_t clear);
@@ -294,15 +294,15 @@ int place_make_node(int dir, const char *name, bool is_dir);
  * because steps come in groups (/etc/..., /dev/...), and mounts on top of it would be a new group. */
 int place_open_parent(struct wall_init *w, const char *path, const char **ret_last);
 
-/* ---- proc.c ---- */
+/* ---- box_proc.c ---- */
 /* A /proc of the box's own processes, detached; `hidepid` as in proc(5). */
 int wall_proc_make(const char *hidepid);
 int wall_do_cover(struct wall_init *w, const struct plan_step *s, struct err *e);
 int wall_do_proc(struct wall_init *w, const struct plan_step *s, struct err *e);
 
-/* ---- edit.c ---- */
+/* ---- edit_mount.c ---- */
 /* An edit door, and a part of one that is mounted over itself. */
-int wall_do_copy(struct wall_init *w, const struct plan_step *s, struct err *e); /* copy.c */
+int wall_do_copy(struct wall_init *w, const struct plan_step *s, struct err *e); /* file_copy.c */
 int wall_do_edit(struct wall_init *w, const struct plan_step *s, struct err *e);
 int wall_do_pin(struct wall_init *w, const struct plan_step *s, struct err *e);
 /* Opens a layer's directory, if it is still what the keeper made. */
@@ -316,5 +316,5 @@ int wall_open_layer(const struct wall_edit *l, struct err *e);
 /* What init and, until exec, the payload's process go by. */
 #define OWN_NAME "cordon-init"
 
-/* inbound.c: connects to a port of the box's own loopback, and sends the socket to the keeper. */
+/* inbound_connect.c: connects to a port of the box's own loopback, and sends the socket to the keeper. */
 void wall_inbound_connect(const struct wall_init *w, int port, uint32_t id);

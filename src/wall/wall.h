@@ -203,7 +203,7 @@ void wall_kill(struct wall_child *c);
 /* An id outside that owns nothing: unique per run, so that two boxes of root share no uid either. */
 uid_t wall_host_id(void);
 
-/* ---- what a layer costs: cost.c ---- */
+/* ---- what a layer costs: layer_cost.c ---- */
 
 /* Of one layer, raised alone in a process of its own by the code of a real start. */
 struct wall_cost {

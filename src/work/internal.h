@@ -11,7 +11,7 @@
 #include <sys/types.h>
 #include <time.h>
 
-/* ---- tree.c: entries of trees that nobody trusts ---- */
+/* ---- tree_look.c: entries of trees that nobody trusts ---- */
 
 enum node_kind { NODE_NONE = 0, NODE_FILE, NODE_DIR, NODE_LINK, NODE_OTHER };
 
@@ -97,13 +97,13 @@ int xattr_drop_overlay(int fd);
 /* Also removes what `to` has and `from` has not. */
 int xattr_mirror(int from, int to);
 
-/* ---- sum.c ---- */
+/* ---- quick_sum.c ---- */
 
 /* A sum of the content of an open file; reads no more than *budget bytes, which it lowers. False: more than
  * that, or not readable. */
 bool sum_file(int fd, uint64_t *budget, uint64_t *ret);
 
-/* ---- copy.c ---- */
+/* ---- tree_copy.c ---- */
 
 /* Without the set-id bits of a file; a directory's setgid bit only says which group its entries get. */
 mode_t landing_mode(const struct node *n, bool setid);
@@ -117,7 +117,7 @@ int copy_tree(int from, const char *from_name, int to, const char *name, bool ma
 /* A tree of any depth, with whatever modes it has. Nothing there: no error. */
 int remove_tree(int dir, const char *name);
 
-/* ---- layer.c ---- */
+/* ---- overlay.c ---- */
 
 enum layer_state { LAYER_OPEN = 0, LAYER_SEALED, LAYER_APPLIED };
 /* Of everything that a layer's directory holds. A field more in `meta`, a number more at the end of a line of
@@ -190,7 +190,7 @@ bool layer_swept(int store, const char *name);
 int layer_door_dir(const struct layer *l, size_t door);
 char **layer_append(struct layer *l, char **list, size_t *count, const char *text);
 
-/* ---- find.c ---- */
+/* ---- overlay_find.c ---- */
 
 /* Without a name: the newest layer that waits for somebody, or the one whose apply was the last; in either
  * case only one that has a door at, above or below the working directory. */
@@ -304,7 +304,7 @@ int path_order(const char *a, const char *b);
 /* Is `path` `root` itself or below it? */
 bool path_below(const char *path, const char *root);
 
-/* ---- links.c ---- */
+/* ---- hard_links.c ---- */
 struct op;
 
 /* A file of the layer that is as the host's is; then, when all are known, whose second names there are. */
@@ -313,7 +313,7 @@ int links_find(struct entries *v, struct err *e);
 /* A second name of the host's file in the slot; false: none is there, and the file is to be copied. */
 bool links_take(const struct sides *sides, const struct op *o, int slots, const char *slot);
 
-/* ---- view.c ---- */
+/* ---- merged_view.c ---- */
 
 /* The two sides of one directory; -1: not there, or hidden. */
 struct view {
@@ -329,7 +329,7 @@ void view_down(struct view *v, const char *name, bool hidden);
  * told counts as yes. */
 bool view_leads_out(const struct view *top, const char *path, const char *target);
 
-/* ---- base.c: the file `base`, which holds a record of each changed entry ---- */
+/* ---- base_record.c: the file `base`, which holds a record of each changed entry ---- */
 struct journal;
 
 struct record {
@@ -379,7 +379,7 @@ void base_digests(struct journal *j);
  * for what the journal's steps put back. */
 int base_restore(const struct journal *j, struct err *e);
 
-/* ---- seal.c ---- */
+/* ---- overlay_seal.c ---- */
 
 int seal(struct layer *l, struct entries *ret, struct err *e);
 int seal_scanned(struct layer *l, struct entries *ret, struct err *e);
@@ -390,7 +390,7 @@ int scan_torn(const struct layer *l, struct entries *v, struct err *e);
 /* The same without a scan, for a run that goes on: -1 when an entry is torn. */
 int refuse_torn(const struct layer *l, struct err *e);
 
-/* ---- renames.c, names.c ---- */
+/* ---- renames.c, named_entries.c ---- */
 
 /* Finds renames among added and deleted entries. */
 int find_renames(const struct layer *l, struct entries *v, struct err *e);
@@ -408,7 +408,7 @@ bool names_reach_into(const struct layer *l, unsigned door, const char *dir, con
 /* Before the next box on a layer: it shows the host wherever the layer has no record of a change. */
 int refresh_layer(struct layer *l, struct err *e);
 
-/* ---- shut.c: the host's directories; closed.c: the layer's ---- */
+/* ---- closed_dirs.c: the host's directories; unreadable.c: the layer's ---- */
 
 /* Which entries an apply has no way to, into `shut`. */
 int shut_mark(const struct layer *l, struct entries *v, struct err *e);
@@ -484,7 +484,7 @@ unsigned flags_of_kind(const char *kind);
 /* All of them, each with its kind: "git runs it [git-hook]; ..." */
 void flags_put(struct buf *out, unsigned flags);
 
-/* ---- fold.c: directories that are told in one line ---- */
+/* ---- fold_dirs.c: directories that are told in one line ---- */
 
 struct fold {
         size_t n; /* entries, from the first on */
@@ -505,7 +505,7 @@ bool fold_is_long(const struct entry *x, const struct fold *f);
 /* "12,252 files, 88 MB" */
 void fold_put(struct buf *out, const struct fold *f);
 
-/* ---- show.c, patch.c, lines.c, paths.c ---- */
+/* ---- work_show.c, patch.c, line_diff.c, paths.c ---- */
 /* PREFIX and PATH as git writes names: in quotes, with octal escapes, where one line could not hold them. */
 void put_git_path(struct buf *out, const char *prefix, const char *path);
 
@@ -545,7 +545,8 @@ bool lines_diff(struct span a, struct span b, struct buf *out);
 void lines_count(struct span a, struct span b, size_t *ret_added, size_t *ret_removed);
 bool is_binary(struct span s);
 
-/* ---- journal.c, journal_marks.c, journal_steps.c, stage.c, apply.c: see journal.c for the format ---- */
+/* ---- journal.c, journal_marks.c, journal_steps.c, staging.c, work_apply.c: see journal.c for the format
+ * ---- */
 
 enum op_kind { OP_PUT = 'P', OP_SWAP = 'S', OP_TAKE = 'T', OP_META = 'M' };
 
@@ -623,13 +624,13 @@ int rejoin_names(struct journal *j, size_t door);
 /* `again`: somebody else began it. */
 int journal_take_back(struct journal *j, bool again, struct err *e);
 struct work_effect journal_effect(const struct journal *j, const struct op *o);
-/* tell.c: to work_on_settled()'s. False: it could not be taken, and is to be told again. */
+/* apply_report.c: to work_on_settled()'s. False: it could not be taken, and is to be told again. */
 bool journal_tell(struct journal *j, enum work_end_of how);
 /* The caller knows what became of it: nobody tells it again. */
 void journal_told(struct journal *j);
 /* Finishes or takes back every apply of the layer that was interrupted. */
 int journal_recover(struct layer *l, struct err *e);
-/* stage.c: the new entries, complete and on the target's filesystem. */
+/* staging.c: the new entries, complete and on the target's filesystem. */
 int stage_all(struct journal *j, struct err *e);
 /* The slot's name in `buf`. */
 const char *slot_name(size_t slot, const char *suffix, char buf[32]);
@@ -640,7 +641,7 @@ void work_step(void);
 static inline void work_step(void) {}
 #endif
 
-/* ---- turns.c ---- */
+/* ---- tree_lock.c ---- */
 
 /* Two applies into one tree take turns, from the first look on. The lock is a file of ours: a box can lock
  * what it sees. Each tree once, and always in the same order, so that nobody waits for himself or in a

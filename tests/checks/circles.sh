@@ -5,7 +5,7 @@ cd "$(dirname "$0")/../.." || exit 1
 : "${BUILD:=build}"
 
 # One exception: a connection through the broker is one machine of states in several files, which hand it to each other.
-machine='ahead.c.o|control.c.o|decide.c.o|dial.c.o|dns_serve.c.o|flow.c.o|listen.c.o|loop.c.o|part.c.o|relay.c.o|requests.c.o|resolve.c.o|watch.c.o'
+machine='broker_write_ahead.c.o|broker_control.c.o|broker_ask_policy.c.o|broker_dial.c.o|dns_dns_serve.c.o|broker_flow.c.o|broker_listen.c.o|broker_loop.c.o|broker_linger.c.o|broker_relay.c.o|broker_requests.c.o|broker_resolve.c.o|broker_refused_packets.c.o'
 
 needs() { # DIR: "FILE FILE" a line: the first calls the second. A name that several programs define is none of these.
         find "$1" -name '*.c.o' ! -path '*/tests/*' ! -path '*/examples/*' | sort >"$T/objects"

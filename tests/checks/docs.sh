@@ -56,20 +56,20 @@ box_options=$(sed -n '/^typedef enum cordon_option/,/^} cordon_option/p' include
 is "libcordon(3) names every option of a box" "$(for o in $box_options; do grep -qw "Dv $o" man/libcordon.3 || echo "$o"; done)" ""
 codes=$(sed -n '/code_names/,/};/p' src/base/err.c | grep -oE '"[a-z]+"' | tr -d '"' | grep -vE 'none|unknown')
 is "cordon-errors(7) names every code" "$(for c in $codes; do grep -q "^\.It Li $c\$" man/cordon-errors.7 || echo "$c"; done)" ""
-members=$(grep -ohE '\\"[a-z_]+\\":' src/box/result.c | tr -d '\\":' | sort -u)
+members=$(grep -ohE '\\"[a-z_]+\\":' src/keeper/result_json.c | tr -d '\\":' | sort -u)
 is "cordon-run(1) or cordon-net(7) names every member of the result" "$(for m in $members; do grep -hE '^\.(It )?(Li|Pq)' man/cordon-run.1 man/cordon-net.7 | grep -qw "$m" || echo "$m"; done)" ""
 ok "there are members" test "$(echo "$members" | wc -l)" -ge 40
-fields=$({ sed -n '/^int record_encode/,/^}/p' src/ledger/record.c; grep -rhoE 'ledger_more_(text|number)\([^"]*"[a-z-]+"' src; grep -hoE 'put_key\(out, "[a-z]+"' src/ledger/record.c; } | grep -oE '"[a-z-]+"' | tr -d '"' | sort -u)
+fields=$({ sed -n '/^int record_encode/,/^}/p' src/ledger/write/record_json.c; grep -rhoE 'ledger_more_(text|number)\([^"]*"[a-z-]+"' src; grep -hoE 'put_key\(out, "[a-z]+"' src/ledger/write/record_json.c; } | grep -oE '"[a-z-]+"' | tr -d '"' | sort -u)
 is "cordon-ledger(5) names every field of a record" "$(for m in $fields; do grep -hE '^\.(It )?Li' man/cordon-ledger.5 | grep -qE -- "(^|[^a-z-])$m([^a-z-]|\$)" || echo "$m"; done)" ""
 ok "there are fields" test "$(echo "$fields" | wc -l)" -ge 40
 is "cordon-errors(7) names every lint, and no other" "$(sed -n 's/^\.It \([EW]1[0-9][0-9]\)$/\1/p' man/cordon-errors.7 | sort)" "$(grep -rohE '\b[EW]1[0-9][0-9]\b' src --include='*.c' | sort -u)"
-is "and every reason of why, and no other" "$(sed -n '/^\.Sh REASONS/,/^\.Sh LINTS/s/^\.It Li //p' man/cordon-errors.7 | sed 's/ , /\n/g' | sort)" "$({ sed -n '/ gaps\[\] = {/,/};/p' src/policy/names.c | grep -oE '= "[a-z-]+"' | grep -v none; grep -oE '"nowhere"' src/lib/why.c; } | tr -d '= "' | sort)"
+is "and every reason of why, and no other" "$(sed -n '/^\.Sh REASONS/,/^\.Sh LINTS/s/^\.It Li //p' man/cordon-errors.7 | sed 's/ , /\n/g' | sort)" "$({ sed -n '/ gaps\[\] = {/,/};/p' src/policy/show/policy_names.c | grep -oE '= "[a-z-]+"' | grep -v none; grep -oE '"nowhere"' src/api/api_why.c; } | tr -d '= "' | sort)"
 is "and every step" "$(sed -n '/^\.Sh STEPS/,/^\.Sh COMMON/p' man/cordon-errors.7 | grep -oE '\b[0-9]+ ' | tr -d ' \n')" "$(seq -s '' "$(sed -n '/^enum wall_step/,/^}/p' src/wall/internal.h | grep -c 'STAGE_[A-MO-Z]\|STAGE_NET')")"
-layers=$(sed -n '/layer_names\[\]/,/};/p' src/wall/*.c | grep -oE '= "[a-z-]+"' | tr -d '= "')
+layers=$(sed -n '/layer_names\[\]/,/};/p' $(git ls-files "src/wall/*.c") | grep -oE '= "[a-z-]+"' | tr -d '= "')
 is "cordon-walls(7) names every layer" "$(for l in $layers; do grep -qE "(^|[^a-z-])$l([^a-z-]|\$)" man/cordon-walls.7 || echo "$l"; done)" ""
 bombs=$("$CORDON" selftest bombs nosuch 2>&1 | sed -n 's/.*there are: //p')
 is "cordon-bombs(1) names every bomb, in its order" "$(sed -n '/^The bombs are/,$s/^\.It Li \([a-z-]*\)$/\1/p' man/cordon-selftest-bombs.1 | tr '\n' ' ')" "$bombs "
-words=$(sed -n '/ kinds\[\] = {/,/};/p; / phases\[\] = {/,/};/p' src/ledger/record.c | grep -oE '"[a-z]+"' | tr -d '"' | grep -v none | awk '!seen[$0]++' | tr '\n' ' ')
+words=$(sed -n '/ kinds\[\] = {/,/};/p; / phases\[\] = {/,/};/p' src/ledger/write/record_json.c | grep -oE '"[a-z]+"' | tr -d '"' | grep -v none | awk '!seen[$0]++' | tr '\n' ' ')
 is "cordon-log(1) and its completion name every kind and phase" "$(for w in $words; do sed -n '/^\.It Fl -kind/,/^\.It Fl -target/p' man/cordon-log.1 | grep -qw "$w" || echo "$w"; done)$("$CORDON" __complete log --kind "" | cut -f 1 | grep -vx unknown | tr '\n' ' ')" "$words"
 is "cordon.policy(5) names every stock policy" "$("$CORDON" policy stock | while read -r s; do grep -q "Li $s\$" man/cordon.policy.5 || echo "$s"; done)" ""
 
@@ -170,7 +170,7 @@ done
 is "every option of each command completes" "$missing" ""
 is "and no other" "$extra" ""
 is "every command completes" "$(for v in $verbs; do set -- $(words "$v"); offered "$@" | grep -qx "$(words "$v" | sed 's/.* //')" || echo "$v"; done)" ""
-is "every kind that --flagged takes completes" "$(offered apply --flagged "" | sort)" "$(sed -n 's/^ *\[FLAG_[A-Z_]*\] = { "\([a-z-]*\)".*/\1/p' src/work/flags.c | grep -vx special | sort)"
+is "every kind that --flagged takes completes" "$(offered apply --flagged "" | sort)" "$(sed -n 's/^ *\[FLAG_[A-Z_]*\] = { "\([a-z-]*\)".*/\1/p' src/work/flags/flags.c | grep -vx special | sort)"
 is "what stands behind the option's = completes" "$(offered run --observe=d; offered run --read=x; offered run --handle in=x)" "--observe=denials
 @files
 @files"
@@ -224,14 +224,14 @@ ok "there are promises" test "$(grep -cE '^\| *[A-Z]+[0-9]+ ' SPECIFICATION.md)"
 # ---- no boasting ----
 # Whole words; what stands in quotes in a document is another's, as is git's safe.directory. Comments and #include lines of src are not user-visible.
 boast='\b(secure|safe|unbreakable)\b'
-is "no string of src boasts" "$(grep -nEi "\"[^\"]*$boast" src/*/*.[ch] src/*/*.inc include/*.h | grep -vE ':[0-9]+: *(/\*|\*|#include)|\[safe\]' | grep -Ei "\"[^\"]*${boast}[^\"]*\"")" ""
+is "no string of src boasts" "$(grep -nEi "\"[^\"]*$boast" $(git ls-files "src/*.[ch]" "src/*.inc") include/*.h | grep -vE ':[0-9]+: *(/\*|\*|#include)|\[safe\]' | grep -Ei "\"[^\"]*${boast}[^\"]*\"")" ""
 is "no help text boasts" "$({ "$CORDON" help; for v in $verbs; do "$CORDON" help $(words "$v"); done; } | grep -Ei "$boast")" ""
 is "no page or document boasts" "$(sed 's/"[^"]*"//g' README.md man/*.[1-8] | grep -vF safe.directory | grep -Ei "$boast")" ""
 
 # ---- plain words ----
 # The worst of what nobody says or searches for; CONTRIBUTING.md has the words to use. `told` is part of names of attempts and files in src.
 foreign='there is no verb|is no option|whoever|also where|for want of'
-is "no string of src has a foreign phrase" "$(grep -nE "\"[^\"]*\b($foreign|(is|are|was|were) told)\b" src/*/*.[ch] src/*/*.inc | grep -vE ':[0-9]+: *(/\*|\*|#include)' | sed 's,/\*.*,,' | grep -E "\"[^\"]*\b($foreign|(is|are|was|were) told)\b")" ""
+is "no string of src has a foreign phrase" "$(grep -nE "\"[^\"]*\b($foreign|(is|are|was|were) told)\b" $(git ls-files "src/*.[ch]" "src/*.inc") | grep -vE ':[0-9]+: *(/\*|\*|#include)' | sed 's,/\*.*,,' | grep -E "\"[^\"]*\b($foreign|(is|are|was|were) told)\b")" ""
 { "$CORDON" help; for v in $verbs; do "$CORDON" help $(words "$v"); done; } >"$T/helps"
 is "no help, page or README has one" "$(grep -nEi "\b($foreign|told)\b" "$T/helps" README.md man/*.[1-8])" ""
 [ "$ROOT" = "$PWD" ] || exit 1

@@ -16,7 +16,7 @@ check_layers() { # ROOT: prints each wrong include
                 else if (t != folder && layer[t] >= layer[folder]) print FILENAME ":" FNR ": " folder " includes " to
                 else if (folder in face && t != folder && t != "base" && !(folder == "cli" && (t == "probe" || t == "bomb"))) print FILENAME ":" FNR ": a face includes " to
                 else if (t != folder && to !~ "^" t "/" t "\\.h$" && t != "base") print FILENAME ":" FNR ": past the door of " t ": " to
-        }' tools/layers "$1"/src/*/*.[ch]
+        }' tools/layers $(find "$1/src" -name "*.[ch]")
 }
 wrong=$(check_layers "$PWD")
 is "every include goes down" "$wrong" ""

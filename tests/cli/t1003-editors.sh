@@ -10,16 +10,16 @@ words=$("$c" help check | sed -n '/^Doors/,/^$/s/^  --\([a-z]*\) .*/\1/p' | grep
 has "help tells the words" "$words" expect
 limits=$("$c" help check | sed -n 's/^  --limit KEY VALUE  *//p' | lines)
 walls=$("$c" help check | sed -n 's/^  --wall NAME  *//p' | lines)
-methods=$(sed -n '/const methods\[\]/,/};/p' src/policy/net.c | grep -oE '"[A-Z]+"' | tr -d '"' | lines)
-effects=$(sed -n '/} effects\[\]/,/};/p' src/policy/effect.c | grep -oE '"[a-z]+"' | tr -d '"' | lines)
-types=$(sed -n '/const types\[\]/,/};/p' src/policy/names.c | grep -oE '"[a-z]+"' | tr -d '"' | lines)
-layers=$(sed -n '/without_row without\[\]/,/};/p' src/policy/names.c | grep -oE '"[a-z]+"' | tr -d '"' | lines)
-keywords=$(sed -n '/const keywords\[\]/,/};/p' src/policy/token.c | grep -oE '"[a-z]+"' | tr -d '"' | lines)
+methods=$(sed -n '/const methods\[\]/,/};/p' src/policy/read/net_line.c | grep -oE '"[A-Z]+"' | tr -d '"' | lines)
+effects=$(sed -n '/} effects\[\]/,/};/p' src/policy/decide/effect.c | grep -oE '"[a-z]+"' | tr -d '"' | lines)
+types=$(sed -n '/const types\[\]/,/};/p' src/policy/show/policy_names.c | grep -oE '"[a-z]+"' | tr -d '"' | lines)
+layers=$(sed -n '/without_row without\[\]/,/};/p' src/policy/show/policy_names.c | grep -oE '"[a-z]+"' | tr -d '"' | lines)
+keywords=$(sed -n '/const keywords\[\]/,/};/p' src/policy/read/token.c | grep -oE '"[a-z]+"' | tr -d '"' | lines)
 for list in "$limits" "$walls" "$methods" "$effects" "$types" "$layers" "$keywords"; do
         ok "a list of the language was found: $(echo "$list" | head -n 2 | tr '\n' ' ')" test "$(echo "$list" | wc -l)" -ge 2
 done
 # What a door object may hold beside its word: the table of src/policy/json_in.c.
-sed -n '/} extras\[\]/,/};/s/^ *{ "\([a-z]*\)", "\([^"]*\)".*/\1 \2/p' src/policy/json_in.c | while read -r key fits; do
+sed -n '/} extras\[\]/,/};/s/^ *{ "\([a-z]*\)", "\([^"]*\)".*/\1 \2/p' src/policy/read/json_in.c | while read -r key fits; do
         for w in $fits; do echo "$w $key"; done
 done | sort >"$T/extras"
 

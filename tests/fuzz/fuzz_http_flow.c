@@ -4,7 +4,7 @@
  * Whatever they do: no secret comes down, no placeholder goes up, what goes up are whole requests to paths
  * that a door covers, and one whose parameters are judged goes up with its whole body or not at all. */
 #include "../bearer.h"
-#include "egress/http_internal.h"
+#include "egress/http/http_internal.h"
 
 #include <stdlib.h>
 

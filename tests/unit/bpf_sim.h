@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* tests/unit/bpf_sim.h - runs and checks classic BPF as the kernel does for seccomp(2).
- * Knows nothing of cordon: it is the second opinion on what wall/seccomp_bpf.c writes. */
+ * Knows nothing of cordon: it is the second opinion on what wall/linux/seccomp/seccomp_bpf.c writes. */
 #pragma once
 #include <linux/filter.h>
 #include <linux/seccomp.h>

@@ -4,7 +4,7 @@
 #pragma once
 #include "bpf_sim.h"
 #include "harness.h"
-#include "wall/seccomp.h"
+#include "wall/linux/seccomp/seccomp.h"
 
 #include <linux/audit.h>
 #include <stdlib.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* tests/unit/test_box_tally.c - when the keeper counts what is in a layer again: seldom where that takes
  * long, and soon all the same where the disk goes. */
-#include "box/internal.h"
 #include "harness.h"
+#include "keeper/internal.h"
 
 static const uint64_t MS = 1000000, DISK = 800 << 20, ROOM = 1ull << 40;
 

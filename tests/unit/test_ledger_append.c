@@ -3,7 +3,7 @@
  * written, or the ledger says that it is damaged and takes nothing more. */
 #include "base/fd.h"
 #include "harness.h"
-#include "ledger/append.h"
+#include "ledger/write/append.h"
 
 #include <errno.h>
 #include <fcntl.h>

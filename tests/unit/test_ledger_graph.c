@@ -3,7 +3,7 @@
  * beside it; the graph built from the records alone must be that one, edge for edge. */
 #include "base/fd.h"
 #include "harness.h"
-#include "ledger/append.h"
+#include "ledger/write/append.h"
 
 #include <fcntl.h>
 #include <stdlib.h>

@@ -2,7 +2,7 @@
 /* The walls of cordon-ledger, tried from inside by a child that has put them up. */
 #include "base/calls.h"
 #include "harness.h"
-#include "ledger/seal.h"
+#include "ledger/write/sealer.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "harness.h"
-#include "ledger/append.h"
 #include "ledger/internal.h"
+#include "ledger/write/append.h"
 
 #include <stdlib.h>
 

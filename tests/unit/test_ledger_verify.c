@@ -3,7 +3,7 @@
  * rollback is found. Needs cordon-ledger beside the tests, for the signatures. */
 #include "base/fd.h"
 #include "harness.h"
-#include "ledger/append.h"
+#include "ledger/write/append.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -3,7 +3,7 @@
  * also not for the moment until it is another program. */
 #include "base/fd.h"
 #include "harness.h"
-#include "ledger/append.h"
+#include "ledger/write/append.h"
 
 #include <fcntl.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* tests/unit/test_lib_identity.c - name and mail of a ~/.gitconfig, as git reads them, and nothing else. */
+#include "api/internal.h"
 #include "harness.h"
-#include "lib/internal.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -74,7 +74,7 @@ struct scene {
         struct plan *p;
 };
 
-/* Files of the caller's own, as lib/look.c says. */
+/* Files of the caller's own, as api/look.c says. */
 static inline bool path_is_copyable(const char *path)
 {
         size_t n = strlen(path);
@@ -103,7 +103,7 @@ static inline struct plan_program fake_find(const char *name)
         return (struct plan_program){ 0 };
 }
 
-/* As lib/look.c does it, on the table above. */
+/* As api/look.c does it, on the table above. */
 static inline void scene_look(struct scene *s)
 {
         size_t n;

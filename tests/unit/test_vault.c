@@ -2,9 +2,9 @@
 /* The vault: bindings, sealing, placeholders, and the program cordon-vault at work in a state directory of
  * the test's own. */
 #include "base/fd.h"
-#include "egress/http_internal.h"
+#include "egress/http/http_internal.h"
 #include "test_policy_common.h"
-#include "vault/seal.h"
+#include "vault/vault_seal.h"
 
 #include <errno.h>
 #include <fcntl.h>

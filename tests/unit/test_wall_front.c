@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The watched root: its tree, made from a plan, without a kernel. */
 #include "harness.h"
-#include "wall/front.h"
+#include "wall/linux/observe/fuse_root.h"
 
 #include <stdlib.h>
 

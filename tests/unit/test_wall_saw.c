@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* What a call was tried on, read out of a process: of this one, with texts where they are hard to read. */
 #include "harness.h"
-#include "wall/leads.h"
-#include "wall/saw.h"
-#include "wall/seccomp.h"
+#include "wall/linux/observe/watched_calls.h"
+#include "wall/linux/root/link_walk.h"
+#include "wall/linux/seccomp/seccomp.h"
 
 #include <fcntl.h>
 #include <linux/audit.h>

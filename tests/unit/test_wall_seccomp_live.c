@@ -3,7 +3,7 @@
  * supervisor, and ordinary programs run, under the narrowest filter as under the widest. Needs no rights:
  * no_new_privs suffices. */
 #include "harness.h"
-#include "wall/seccomp.h"
+#include "wall/linux/seccomp/seccomp.h"
 
 #include <errno.h>
 #include <fcntl.h>

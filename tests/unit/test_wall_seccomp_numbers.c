@@ -4,7 +4,7 @@
  * both architectures as text, where they are installed, and finds every name of theirs in the table and every
  * row in them. */
 #include "harness.h"
-#include "wall/seccomp.h"
+#include "wall/linux/seccomp/seccomp.h"
 
 #include <asm/unistd.h>
 #include <stdlib.h>
@@ -23,7 +23,7 @@
         _Static_assert((arm) < 0 ? IS_UNDEFINED(name) : IS_UNDEFINED(name) || IS(name, arm),                 \
                        "aarch64: " #name);
 #endif
-#include "wall/seccomp_rows.inc"
+#include "wall/linux/seccomp/seccomp_rows.inc"
 #undef ROW
 
 enum { NEWEST = 471 }; /* of the table */

@@ -1,0 +1,635 @@
+/* SPDX-License-Identifier: MIT */
+/* api/api_learn.c - cordon_learn(), cordon_tighten(): real boxes around the pure learner. No file of the host
+ * is changed: `write` doors are held back as `edit` doors, and the overlays are discarded after each run. */
+#include "api/teacher.h"
+#include "base/clock.h"
+#include "base/hash.h"
+#include "base/str.h"
+#include "learn/learn.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { RUNS = 3, SECONDS = 60 };
+
+static enum learn_look look(void *ctx, const char *path)
+{
+        struct stat st;
+        (void) ctx;
+        if (stat(path, &st) < 0)
+                return LEARN_NOTHING;
+
+        return S_ISDIR(st.st_mode)    ? LEARN_DIRECTORY
+               : S_ISSOCK(st.st_mode) ? LEARN_SOCKET
+               : S_ISREG(st.st_mode)  ? LEARN_FILE
+                                      : LEARN_DEVICE;
+}
+
+/* What does not exist lies where its nearest directory does. */
+static bool real(void *ctx, const char *path, char ret[LEARN_PATH_MAX])
+{
+        char part[LEARN_PATH_MAX], found[PATH_MAX];
+        const struct teacher *t = ctx;
+        if (t && teacher_other_name(t->at.home, path, ret, LEARN_PATH_MAX))
+                return true;
+
+        if ((size_t) snprintf(part, sizeof part, "%s", path) >= sizeof part)
+                return false;
+
+        while (!realpath(part, found)) {
+                char *slash = strrchr(part, '/');
+                if (!slash || slash == part)
+                        return false;
+                *slash = '\0';
+        }
+
+        return snprintf(ret, LEARN_PATH_MAX, "%s%s", found, path + strlen(part)) < LEARN_PATH_MAX;
+}
+
+static void keep_tail(struct teacher *t, const char *p, size_t n)
+{
+        if (n > sizeof t->tail) {
+                p += n - sizeof t->tail;
+                n = sizeof t->tail;
+        }
+
+        size_t over = t->tail_len + n > sizeof t->tail ? t->tail_len + n - sizeof t->tail : 0;
+        memmove(t->tail, t->tail + over, t->tail_len - over);
+        memcpy(t->tail + t->tail_len - over, p, n);
+        t->tail_len += n - over;
+}
+
+static void on_output(void *ctx, int stream, const void *data, size_t len)
+{
+        struct teacher *t = ctx;
+        sha256_add(&t->printed[stream == 2], data, len);
+        if (stream == 2)
+                keep_tail(t, data, len);
+}
+
+/* ---- what was refused ---- */
+
+static const struct {
+        const char *code;
+        enum learn_kind kind;
+} kinds[] = {
+        { "read", LEARN_READ }, { "write", LEARN_WRITE }, { "run", LEARN_RUN }, { "sock", LEARN_READ }
+};
+
+static bool in_program_directory(const char *path)
+{
+        static const char *const dirs[] = { "/usr/local/sbin/", "/usr/local/bin/", "/usr/sbin/",
+                                            "/usr/bin/",        "/sbin/",          "/bin/" };
+        for (size_t i = 0; i < sizeof dirs / sizeof *dirs; i++) {
+                size_t n = strlen(dirs[i]);
+                if (strncmp(path, dirs[i], n) == 0 && path[n] && !strchr(path + n, '/'))
+                        return true;
+        }
+
+        return false;
+}
+
+/* A shell looks for a program before it starts it: what was refused then is the look. */
+static bool is_program(const char *path)
+{
+        struct stat st;
+        return in_program_directory(path) && stat(path, &st) == 0 && S_ISREG(st.st_mode) &&
+               (st.st_mode & 0111);
+}
+
+/* Our own look for the command, before it is the command. */
+static bool is_our_search(const cordon_denial *d)
+{
+        static const char *const dirs[] = { "/usr/local", "/usr/local/sbin", "/usr/local/bin",
+                                            "/usr/sbin",  "/usr/bin",        "/sbin",
+                                            "/bin" };
+        for (size_t i = 0; i < sizeof dirs / sizeof *dirs; i++)
+                if (strcmp(d->program, "cordon-init") == 0 && strcmp(d->path, dirs[i]) == 0)
+                        return true;
+
+        return false;
+}
+
+/* What was used below a directory that had to be opened whole. */
+static void tell_used(struct learn *l, unsigned run, cordon_box *b, const char *work)
+{
+        cordon_effect f;
+        size_t n = strlen(work);
+        for (size_t i = 0; cordon_box_effect(b, i, &f); i++) {
+                struct learn_access a = {
+                        .kind = LEARN_READ, .path = f.path, .program = f.program, .on_host = true
+                };
+                a.listed = look(NULL, f.path) == LEARN_DIRECTORY;
+                if (strcmp(f.code, "read") == 0 && strncmp(f.path, work, n) == 0 && f.path[n] == '/' &&
+                    look(NULL, f.path) != LEARN_NOTHING)
+                        (void) learn_add(l, &a, run);
+        }
+}
+
+/* With a net door a box has files of its own for these. */
+static bool comes_with_net(const struct teacher *t, const char *path)
+{
+        return t->net.wanted && t->o->net != CORDON_LEARN_NET_DENY &&
+               (strcmp(path, "/etc/hosts") == 0 || strcmp(path, "/etc/resolv.conf") == 0);
+}
+
+static void tell(struct teacher *t, struct learn *l, unsigned run, const cordon_denial *d)
+{
+        enum { ALWAYS_LOOKED_FOR = 2 };
+        struct learn_access a = { .kind = LEARN_CALL,
+                                  .path = d->what,
+                                  .program = d->program,
+                                  .internet = strcmp(d->code, "net") == 0 };
+        if (d->minor == ALWAYS_LOOKED_FOR || is_our_search(d) || strcmp(d->layer, "egress") == 0 ||
+            teacher_net_socket(t, d) || comes_with_net(t, d->path))
+                return; /* what the broker refused is told by teacher_net_tell(), in more words */
+
+        for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+                if (strcmp(d->code, kinds[i].code) == 0)
+                        a = (struct learn_access){ .kind = kinds[i].kind,
+                                                   .path = d->path,
+                                                   .program = d->program,
+                                                   .on_host = d->on_host == 1 };
+
+        if (a.kind == LEARN_READ && is_program(a.path))
+                a.kind = LEARN_RUN;
+
+        (void) learn_add(l, &a, run);
+}
+
+/* ---- one run ---- */
+
+static int load_draft(cordon_policy *p, const struct teacher *t, const char *text, cordon_error *e)
+{
+        char limit[32];
+        p->hold_writes = true; /* each run starts from the same files */
+        (void) snprintf(limit, sizeof limit, "time %us", t->o->seconds ? t->o->seconds : SECONDS);
+        return cordon_policy_roots(p, t->at.work, t->at.home, e) < 0 ||
+                               cordon_policy_add_text(p, t->o->name ? t->o->name : "draft", text,
+                                                      strlen(text), e) < 0 ||
+                               cordon_policy_add(p, "limit", limit, e) < 0
+                       ? -1
+                       : cordon_policy_check(p, e);
+}
+
+/* In a box /tmp is its own: what of the host's is looked for there is seen only where every open is. */
+static bool names_private_place(const char *const *argv)
+{
+        for (; *argv; argv++)
+                if (strstr(*argv, "/tmp/") || strstr(*argv, "/dev/shm/"))
+                        return true;
+        return false;
+}
+
+static void configure(cordon_box *b, struct teacher *t)
+{
+        bool all = t->blind || names_private_place(t->o->argv);
+        (void) cordon_box_set(b, CORDON_OBSERVE, all ? "all" : "denials");
+        (void) cordon_box_set(b, CORDON_CWD_MADE, "1");
+        (void) cordon_box_set(b, CORDON_SINGLE_THREAD, "1");
+        teacher_net_configure(t, b);
+        b->trial = true;
+        b->dummies = &t->dummies;
+        cordon_box_on_output(b, on_output, t);
+        if (t->o->input >= 0 && lseek(t->o->input, 0, SEEK_SET) == 0)
+                cordon_box_stdio(b, 0, t->o->input);
+}
+
+static void not_started(struct learn_outcome *ret, const cordon_error *e)
+{
+        (void) snprintf(ret->why, sizeof ret->why, "%s%s%s", e->what, e->hint[0] ? "; " : "", e->hint);
+}
+
+static void hash_change(void *ctx, const void *data, size_t len)
+{
+        sha256_add(&((struct teacher *) ctx)->printed[0], data, len);
+}
+
+/* What it changed behind edit doors counts as what it printed does, and then goes. */
+static void take_layer(struct teacher *t, const cordon_result *r)
+{
+        char dropped[64];
+        size_t entries;
+        cordon_error none;
+        if (!r->work[0])
+                return;
+
+        const cordon_work_diff_options all = {
+                .run = r->work, .verbose = 1, .out = hash_change, .out_ctx = t
+        };
+
+        (void) cordon_work_diff(&all, &entries, &none);
+        (void) cordon_work_discard(r->work, 0, NULL, NULL, dropped, &none);
+}
+
+/* A script starts by the kernel's hand, before anybody watches what is looked for: its interpreter is told
+ * here. */
+static void tell_interpreter(const struct teacher *t, struct learn *l, unsigned run, const cordon_error *why)
+{
+        char name[256], found[PATH_MAX];
+        const char *script = t->o->argv[0];
+        if (!strchr(script, '/') && lib_find_program(script, found, sizeof found))
+                script = found;
+
+        if (why->code != ERR_EXEC || why->sys != ENOENT || !lib_interpreter(script, name, sizeof name))
+                return;
+
+        struct learn_access a = {
+                .kind = LEARN_RUN, .path = name, .program = "", .on_host = access(name, X_OK) == 0
+        };
+
+        (void) learn_add(l, &a, run);
+}
+
+/* Where no miss is told, the files that the command line names are what is known. */
+static void tell_named(const struct teacher *t, struct learn *l, unsigned run)
+{
+        char path[PATH_MAX];
+
+        for (const char *const *word = t->o->argv + 1; t->unwatched && word[-1] && *word; word++) {
+                struct learn_access a = { .kind = LEARN_READ, .path = path, .program = "", .on_host = true };
+                if (path_join(t->at.work, *word, path, sizeof path) && look(NULL, path) == LEARN_FILE)
+                        (void) learn_add(l, &a, run);
+        }
+}
+
+/* -1: this host holds no box at all, so that another draft would not help. */
+static int run_box(cordon_box *b, struct teacher *t, struct learn *l, unsigned run, struct learn_outcome *ret,
+                   cordon_error *e)
+{
+        if (cordon_box_start(b, e) < 0) {
+                not_started(ret, e);
+                return e->code == ERR_HOST || e->code == ERR_WALL || e->code == ERR_MEMORY ? -1 : 0;
+        }
+
+        while (cordon_box_wait(b, -1) == 0)
+                ;
+
+        const cordon_result *r = cordon_box_result(b);
+        ret->started = r->end != CORDON_FAILED;
+        ret->status = cordon_result_status(r);
+        if (r->error)
+                not_started(ret, r->error);
+        else if (r->end == CORDON_LIMIT)
+                (void) snprintf(ret->why, sizeof ret->why, "the limit `%s` ended it", r->limit);
+
+        take_layer(t, r);
+        for (size_t i = 0; i < 2; i++)
+                sha256_end(&t->printed[i], ret->digest[i]);
+
+        bool had_net = t->net.wanted;
+        for (size_t i = 0; l && i < r->denial_count; i++)
+                (void) teacher_net_socket(t, &r->denials[i]);
+
+        if (t->net.wanted && !had_net)
+                l = NULL; /* with a network it goes another way: what it looked for without does not count */
+
+        for (size_t i = 0; l && i < r->denial_count; i++)
+                tell(t, l, run, &r->denials[i]);
+
+        if (l && r->error)
+                tell_interpreter(t, l, run, r->error);
+
+        if (l)
+                teacher_net_tell(t, l, run, b);
+
+        if (l && t->blind)
+                tell_used(l, run, b, t->at.work);
+
+        if (l)
+                tell_named(t, l, run);
+
+        ret->again = t->net.again;
+        return 0;
+}
+
+static int run_command(void *ctx, const char *policy, struct learn *l, unsigned run,
+                       struct learn_outcome *ret, struct err *pe)
+{
+        struct teacher *t = ctx;
+        cordon_error *e = (cordon_error *) (void *) pe;
+        if (t->o->progress)
+                t->o->progress(t->o->progress_ctx, "running it in boxes", ++t->begun, 0);
+
+        cordon_policy *p = cordon_policy_new();
+        cordon_box *b = p ? cordon_box_new(p) : NULL;
+        int r = -1;
+        AUTO_BUF(text);
+        buf_puts(&text, policy);
+        if (l)
+                teacher_net_doors(t, &text);
+
+        t->net.again = false;
+        t->tail_len = 0;
+        for (size_t i = 0; i < 2; i++)
+                sha256_init(&t->printed[i]);
+
+        if (!b || text.failed || cordon_box_command(b, t->o->argv) < 0)
+                (void) err_set(pe, ERR_MEMORY, 0, "no memory");
+        else if (load_draft(p, t, buf_str(&text), e) < 0) {
+                not_started(ret, e);
+                r = 0;
+        } else {
+                configure(b, t);
+                r = run_box(b, t, l, run, ret, e);
+        }
+
+        cordon_box_free(b);
+        cordon_policy_free(p);
+        return r;
+}
+
+/* ---- what the learner is told of this host ---- */
+
+/* Can this build hold such a door? Asked of the planner, which knows. */
+static bool holds(const struct teacher *t, const char *line)
+{
+        static const char *const argv[] = { "true", NULL };
+        cordon_error e = { 0 };
+        cordon_policy *p = cordon_policy_new();
+        cordon_box *b = p ? cordon_box_new(p) : NULL;
+        char *plan = NULL;
+        if (b && cordon_policy_roots(p, t->at.work, t->at.home, &e) == 0 &&
+            cordon_policy_add_text(p, "held", line, strlen(line), &e) == 0 &&
+            cordon_box_command(b, argv) == 0)
+                plan = cordon_box_plan(b, &e);
+
+        bool ok = plan != NULL;
+        cordon_free(plan);
+        cordon_box_free(b);
+        cordon_policy_free(p);
+        return ok;
+}
+
+static void name_box(const char *program, char out[40])
+{
+        const char *slash = strrchr(program, '/'), *name = slash ? slash + 1 : program;
+        size_t n = 0;
+        for (; *name && n < 39; name++)
+                if ((*name >= 'a' && *name <= 'z') || (*name >= 'A' && *name <= 'Z') ||
+                    (*name >= '0' && *name <= '9') || *name == '-' || *name == '_')
+                        out[n++] = *name;
+
+        out[n] = '\0';
+        if (n == 0)
+                (void) snprintf(out, 40, "box");
+}
+
+static void command_line(const char *const *argv, struct buf *out)
+{
+        char inert[256];
+        for (size_t i = 0; argv[i] && out->n < 400; i++)
+                buf_printf(out, "%s%s", i ? " " : "", str_inert(span_str(argv[i]), inert, sizeof inert));
+}
+
+/* The program that a bare name stands for in a box. */
+static const char *find_entry(const char *name, char path[PATH_MAX])
+{
+        char try[PATH_MAX];
+        if (strchr(name, '/'))
+                return realpath(name, path) ? path : name;
+
+        static const char *const dirs[] = { "/usr/local/sbin", "/usr/local/bin", "/usr/sbin", "/usr/bin" };
+        for (size_t i = 0; i < sizeof dirs / sizeof *dirs; i++) {
+                (void) snprintf(try, sizeof try, "%s/%.200s", dirs[i], name);
+                if (access(try, X_OK) == 0 && realpath(try, path))
+                        return path;
+        }
+
+        return name;
+}
+
+static bool in_private_place(const char *work)
+{
+        return strncmp(work, "/tmp/", 5) == 0 || strncmp(work, "/var/tmp/", 9) == 0 ||
+               strncmp(work, "/dev/shm/", 9) == 0;
+}
+
+static int place_teacher(struct teacher *t, cordon_policy *p, cordon_error *e)
+{
+        if (!t->from_log && (!t->o->argv || !t->o->argv[0]))
+                return err_set(to_err(e), ERR_USAGE, 0, "there is no command to run");
+
+        if (cordon_policy_add(p, "use", "none", e) < 0 || cordon_policy_check(p, e) < 0)
+                return -1;
+
+        t->at = lib_context(p);
+        t->unwatched = access("/dev/fuse", R_OK | W_OK) < 0;
+        t->blind = t->unwatched || in_private_place(t->at.work);
+        t->net.holds = holds(t, "net https://cordon.invalid/ GET\n");
+        if (lib_dummies_begin(&t->dummies, t->o->with, to_err(e)) < 0)
+                return -1;
+
+        return teacher_net_begin(t, e);
+}
+
+/* ---- the results ---- */
+
+static char *text_of(struct buf *b)
+{
+        cordon_error e;
+        return lib_give(b, to_err(&e));
+}
+
+static void say_last(const struct teacher *t, const struct learn_outcome *last, cordon_learned *ret)
+{
+        AUTO_BUF(out);
+        char inert[TEACHER_TAIL + 1];
+        size_t n = 0;
+
+        for (size_t i = 0; i < t->tail_len; i++)
+                if (t->tail[i] == '\n' || ((unsigned char) t->tail[i] >= 32 && t->tail[i] != 127))
+                        inert[n++] = t->tail[i];
+
+        if (last->why[0])
+                buf_printf(&out, "%s\n", last->why);
+        else
+                buf_printf(&out, "it ended with status %d\n", last->status);
+
+        buf_add(&out, inert, n);
+        ret->last = text_of(&out);
+}
+
+static void fill(cordon_learned *ret, const struct learn_result *r, const struct learn_runner *runner)
+{
+        AUTO_BUF(text);
+        AUTO_BUF(closed);
+        learn_print(&r->draft, false, &text);
+        for (size_t i = 0; i < r->draft.n; i++)
+                if (r->draft.v[i].closed)
+                        buf_printf(&closed, "%s\n", r->draft.v[i].text);
+
+        ret->passed = r->passed;
+        ret->complete = r->complete;
+        ret->runs_passed = r->runs_passed;
+        ret->boxes = runner->boxes;
+        ret->replayed = runner->boxes > 0;
+        ret->doors = (unsigned) learn_doors(&r->draft);
+        ret->policy = text_of(&text);
+        ret->closed = text_of(&closed);
+}
+
+void cordon_learned_done(cordon_learned *l)
+{
+        free(l->policy);
+        free(l->closed);
+        free(l->refused);
+        free(l->refused_json);
+        free(l->last);
+        *l = (cordon_learned){ 0 };
+}
+
+static int finish(cordon_learned *ret, cordon_error *e)
+{
+        if (ret->policy && ret->closed && ret->last && ret->refused && ret->refused_json)
+                return 0;
+        cordon_learned_done(ret);
+        return err_set(to_err(e), ERR_MEMORY, 0, "no memory");
+}
+
+static void fill_refused(cordon_learned *ret, const struct learn *l)
+{
+        AUTO_BUF(text);
+        AUTO_BUF(json);
+        if (l) {
+                learn_refused(l, false, &text);
+                learn_refused(l, true, &json);
+                ret->refused_net = learn_refused_for(l, "network");
+                ret->refused_dot = learn_refused_for(l, "dot-path");
+        } else
+                buf_puts(&json, "[]");
+
+        ret->refused = text_of(&text);
+        ret->refused_json = text_of(&json);
+}
+
+static int learn_with(struct teacher *t, cordon_learned *ret, cordon_error *e)
+{
+        char name[40], path[PATH_MAX];
+        AUTO_BUF(command);
+        name_box(t->o->argv[0], name);
+        command_line(t->o->argv, &command);
+        struct learn_context c = { .work = t->at.work,
+                                   .home = t->at.home,
+                                   .name = name,
+                                   .command = buf_str(&command),
+                                   .entry = find_entry(t->o->argv[0], path),
+                                   .runs = t->o->runs ? t->o->runs : RUNS,
+                                   .now = clock_wall_s(),
+                                   .blind = t->blind,
+                                   .edits = holds(t, "edit {work}\n"),
+                                   .nets = t->net.holds && t->o->net != CORDON_LEARN_NET_DENY,
+                                   .look = look,
+                                   .look_ctx = t,
+                                   .secrets = teacher_secrets,
+                                   .real = real,
+                                   .holds_key = teacher_holds_key,
+                                   .agreed = teacher_agreed,
+                                   .place = t->net.places ? teacher_net_place : NULL,
+                                   .place_ctx = t };
+        struct learn_runner r = { .run = run_command, .ctx = t, .want = t->o->status, .budget = t->o->boxes };
+        struct learn_result result = { 0 };
+        struct learn *l = learn_new(&c);
+        if (!l)
+                return err_set(to_err(e), ERR_MEMORY, 0, "no memory");
+
+        int bad = learn_widen(l, &r, &result, to_err(e));
+        if (bad == 0) {
+                ret->runs = c.runs;
+                ret->unobserved = t->unwatched;
+                fill(ret, &result, &r);
+                ret->doors_before = ret->doors;
+                for (size_t i = 0; i < result.draft.n; i++)
+                        ret->doors_before += result.draft.v[i].closed;
+                fill_refused(ret, l);
+                say_last(t, &result.last, ret);
+        }
+
+        learn_draft_done(&result.draft);
+        learn_free(l);
+        return bad < 0 ? -1 : finish(ret, e);
+}
+
+/* Takes the draft of `result`. */
+static int conclude(struct teacher *t, int bad, struct learn_result *result, const struct learn_runner *r,
+                    cordon_learned *ret, cordon_error *e)
+{
+        if (bad == 0) {
+                fill(ret, result, r);
+                fill_refused(ret, NULL);
+                say_last(t, &result->last, ret);
+        }
+
+        learn_draft_done(&result->draft);
+        return bad < 0 ? -1 : finish(ret, e);
+}
+
+static int tighten_with(struct teacher *t, cordon_learned *ret, cordon_error *e)
+{
+        struct learn_runner r = { .run = run_command, .ctx = t, .want = t->o->status, .budget = t->o->boxes };
+        struct learn_result result = { 0 };
+        if (learn_split(span_of(t->o->policy, t->o->policy_len), &result.draft, to_err(e)) < 0) {
+                learn_draft_done(&result.draft);
+                return -1;
+        }
+
+        for (size_t i = 0; t->o->net == CORDON_LEARN_NET_DENY && i < result.draft.n; i++)
+                result.draft.v[i].keep |= strncmp(result.draft.v[i].text, "net ", 4) == 0; /* not tried */
+
+        ret->doors_before = (unsigned) learn_doors(&result.draft);
+        ret->runs = t->o->runs ? t->o->runs : RUNS;
+        int bad = learn_tighten(&result.draft, &r, ret->runs, &result, to_err(e));
+        return conclude(t, bad, &result, &r, ret, e);
+}
+
+static int tighten_by_log(struct teacher *t, cordon_learned *ret, cordon_error *e)
+{
+        struct learn_runner r = { .run = run_command, .ctx = t, .want = t->o->status, .budget = t->o->boxes };
+        struct learn_result result = { .passed = true, .complete = true };
+        ret->runs = t->o->runs ? t->o->runs : RUNS;
+        bool replay = t->o->argv && t->o->argv[0];
+        int bad = learn_split(span_of(t->o->policy, t->o->policy_len), &result.draft, to_err(e));
+        ret->doors_before = bad < 0 ? 0 : (unsigned) learn_doors(&result.draft);
+        if (bad == 0)
+                bad = teacher_close_unused(t, &result.draft, ret, e);
+
+        if (bad == 0 && replay)
+                bad = learn_replay(&result.draft, &r, ret->runs, &result, to_err(e));
+
+        return conclude(t, bad, &result, &r, ret, e);
+}
+
+static int teach(const cordon_learning *o, cordon_learned *ret, cordon_error *e,
+                 int (*with)(struct teacher *, cordon_learned *, cordon_error *))
+{
+        struct teacher t = { .o = o, .from_log = with == tighten_by_log };
+        cordon_policy *p = cordon_policy_new();
+        *ret = (cordon_learned){ 0 };
+        int r = p ? place_teacher(&t, p, e) : err_set(to_err(e), ERR_MEMORY, 0, "no memory");
+        if (r == 0)
+                r = with(&t, ret, e);
+
+        teacher_net_done(&t);
+        cordon_policy_free(p);
+        return r;
+}
+
+int cordon_learn(const cordon_learning *o, cordon_learned *ret, cordon_error *e)
+{
+        return teach(o, ret, e, learn_with);
+}
+
+int cordon_tighten(const cordon_learning *o, cordon_learned *ret, cordon_error *e)
+{
+        return teach(o, ret, e, tighten_with);
+}
+
+int cordon_tighten_log(const cordon_learning *o, cordon_learned *ret, cordon_error *e)
+{
+        return teach(o, ret, e, tighten_by_log);
+}

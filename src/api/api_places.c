@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: MIT */
+/* api/api_places.c - the places file and the stage, for questions about a policy: what `run` does with them.
+ */
+#include "api/internal.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+struct policy_places *lib_places_read(const char *file, char **ret_text, size_t *ret_len, struct err *e)
+{
+        *ret_text = lib_slurp(file, ret_len, e);
+        if (!*ret_text && e->sys == ENOENT)
+                (void) err_hint(e, "a places file has lines like `place api live https://host/`");
+        return *ret_text ? policy_places_parse(file, span_of(*ret_text, *ret_len), e) : NULL;
+}
+
+int cordon_policy_places(cordon_policy *p, const char *file, const char *stage, cordon_error *pe)
+{
+        struct err *e = to_err(pe);
+        enum policy_stage s = POLICY_STAGE_LIVE;
+        struct policy_places *places = NULL;
+        char *text = NULL;
+        size_t n = 0;
+
+        if (stage && policy_stage_find(stage, &s) < 0) {
+                (void) err_set(e, ERR_USAGE, 0, "there is no stage %.60s", stage);
+                return err_hint(e, "live, test or mock");
+        }
+
+        if (file) {
+                places = lib_places_read(file, &text, &n, e);
+                free(text); /* what was parsed has its own */
+                if (!places)
+                        return -1;
+        }
+
+        if (file)
+                lib_rules_come_from(p, file);
+
+        policy_places_free(p->places);
+        p->places = places;
+        p->staged = (struct policy_staged){ places, s };
+        p->has_stage = true;
+        return 0;
+}
+
+const struct policy_staged *lib_staged(const cordon_policy *p) { return p->has_stage ? &p->staged : NULL; }
+
+struct decision lib_decide(const cordon_policy *p, struct effect *f)
+{
+        static const struct policy_staged nowhere = { .stage = POLICY_STAGE_LIVE };
+        return policy_decide_staged(p->checked, p->has_stage ? &p->staged : &nowhere, f);
+}

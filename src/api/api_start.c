@@ -1,0 +1,449 @@
+/* SPDX-License-Identifier: MIT */
+/* api/api_start.c - policy + host facts -> plan -> box, and which wall. */
+#include "api/forms.h"
+#include "api/internal.h"
+#include "base/fd.h"
+#include "base/str.h"
+#include "host/host.h"
+#include "store/store.h"
+#include "vault/vault.h"
+#include "wall/wall.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+/* Landlock scopes signals and abstract sockets from ABI 6 on; the process wall has nothing else that does. */
+enum { PROCESS_WALL_ABI = HOST_LANDLOCK_SCOPES };
+
+static void free_variables(const char **v)
+{
+        for (const char **x = v; x && *x; x++)
+                free((char *) (uintptr_t) *x);
+        free(v);
+}
+
+/* A door that covers the state directory needs it to exist: what is made later would show through. */
+struct state_names {
+        char named[STORE_PATH_MAX];
+        char real[PATH_MAX];
+        char key[VAULT_KEY_PATH], key_real[PATH_MAX];
+        char config[PATH_MAX], config_real[PATH_MAX];
+};
+
+static bool covers(const struct door *d, const char *path)
+{
+        return d->path && !d->from_stock && path_under(path, d->path);
+}
+
+static bool has_own_doors(const struct door *doors, size_t n)
+{
+        for (size_t i = 0; i < n; i++)
+                if (doors[i].path && !doors[i].from_stock && strchr(doors[i].path, '/'))
+                        return true;
+        return false;
+}
+
+/* By its name, by where a link leads, or as a directory of programs. */
+static bool any_covers(const struct door *doors, size_t n, const struct plan_request *r, const char *path,
+                       const char *real)
+{
+        for (size_t i = 0; i < n; i++) {
+                const char *end = doors[i].kind == DOOR_RUN ? r->found[i].real : r->seen[i].real;
+                if (covers(&doors[i], path) || (end && path_under(real, end)))
+                        return true;
+        }
+        return false;
+}
+
+/* Where it will be: the links on the way to it are there already. */
+static void resolve_unmade(const char *named, char ret[static PATH_MAX])
+{
+        char up[PATH_MAX];
+        for (size_t n = strlen(named); n > 0; n = str_parent(named, n)) {
+                (void) snprintf(up, sizeof up, "%.*s", (int) n, named);
+                if (!realpath(up, ret))
+                        continue;
+                size_t len = strlen(ret);
+                (void) snprintf(ret + len, PATH_MAX - len, "%s", named + n);
+                return;
+        }
+
+        (void) snprintf(ret, PATH_MAX, "%s", named);
+}
+
+/* The vault's key lies outside the state directory, so that neither opens anything alone; a box gets neither.
+ */
+static void name_key(struct state_names *s, struct plan_request *r)
+{
+        if (vault_key_file(s->key) < 0)
+                return;
+        r->state[2] = s->key;
+        if (realpath(s->key, s->key_real) && strcmp(s->key, s->key_real) != 0)
+                r->state[3] = s->key_real;
+}
+
+static bool any_changes(const struct door *doors, size_t n, const struct plan_request *r, const char *path,
+                        const char *real)
+{
+        for (size_t i = 0; i < n; i++)
+                if ((doors[i].kind == DOOR_WRITE || doors[i].kind == DOOR_EDIT) &&
+                    (path_under(path, doors[i].path) ||
+                     (r->seen[i].real && path_under(real, r->seen[i].real))))
+                        return true;
+        return false;
+}
+
+/* What the caller may not make, no box of the caller's makes. */
+static int make_config(char *path, struct err *e)
+{
+        for (char *s = path + 1; (s = strchr(s, '/')); *s++ = '/') {
+                *s = '\0';
+                (void) mkdir(path, 0700);
+        }
+
+        if (mkdir(path, 0700) == 0 || errno == EEXIST || errno == EACCES || errno == EPERM || errno == EROFS)
+                return 0;
+
+        return err_set(e, ERR_IO, errno, "%s cannot be made, and a door covers it: %s", path,
+                       strerror(errno));
+}
+
+/* Policies that `use` finds, and by default the vault's key. A box that could make them would choose the
+ * doors and the key of later runs. */
+static int name_config(const struct cordon_box *b, const struct door *doors, size_t n, struct state_names *s,
+                       struct plan_request *r, struct err *e)
+{
+        if (!has_own_doors(doors, n) || lib_config_path(b->policy, s->config, sizeof s->config) < 0)
+                return 0;
+
+        bool resolved = realpath(s->config, s->config_real) != NULL;
+        if (!resolved)
+                resolve_unmade(s->config, s->config_real);
+
+        if (!resolved && !b->dry && any_changes(doors, n, r, s->config, s->config_real) &&
+            make_config(s->config, e) < 0)
+                return -1;
+
+        r->config[0] = s->config;
+        r->config[1] = strcmp(s->config, s->config_real) != 0 ? s->config_real : NULL;
+        return 0;
+}
+
+static int name_state(const struct door *doors, size_t n, bool dry, struct state_names *s,
+                      struct plan_request *r, struct err *e) /* r has been looked at */
+{
+        struct err none;
+        if (!has_own_doors(doors, n) || store_path(s->named, &none) < 0)
+                return 0; /* only stock doors, or nowhere to keep anything: there is nothing to hide */
+
+        bool resolved = realpath(s->named, s->real) != NULL;
+        if (!resolved)
+                resolve_unmade(s->named, s->real);
+
+        if (!resolved && !dry && any_covers(doors, n, r, s->named, s->real)) {
+                AUTO_FD(dir, store_open(e));
+                if (dir < 0)
+                        return -1;
+                resolved = realpath(s->named, s->real) != NULL;
+        }
+
+        r->state[0] = s->named;
+        r->state[1] = resolved && strcmp(s->named, s->real) != 0 ? s->real : NULL;
+        if (resolved)
+                name_key(s, r);
+
+        return 0;
+}
+
+/* Asked for only where a link leads somewhere: it costs calls. */
+static void name_home(const struct cordon_box *b, const struct door *doors, size_t n,
+                      char real[static PATH_MAX], struct plan_request *r)
+{
+        const char *home = b->policy->home;
+        bool led = false;
+        for (size_t i = 0; i < n; i++) {
+                const struct plan_program *g = &r->found[i]; /* of a `run` line */
+                bool by_path = doors[i].path && doors[i].path[0] == '/';
+                led |= r->seen[i].real || (by_path && g->path && g->real && strcmp(g->path, g->real) != 0);
+        }
+
+        if (!led || !home[0])
+                return;
+
+        r->home = home;
+        r->home_real = realpath(home, real) ? real : home;
+}
+
+/* Values of the caller's variables that `env NAME` doors pass on; NULL: no memory. */
+static const char **passed_variables(const struct cordon_box *b, const struct door *doors, size_t n,
+                                     struct err *e)
+{
+        const char **v = calloc(n + b->told_count + 1, sizeof *v);
+        size_t k = 0;
+        bool whole = v;
+
+        for (size_t i = 0; whole && i < n; i++) {
+                if (doors[i].kind != DOOR_ENV || doors[i].value)
+                        continue;
+                const char *value = getenv(doors[i].name);
+                if (b->trace_out[0] && strcmp(doors[i].name, "TRACEPARENT") == 0)
+                        value = b->trace_out; /* the run's own span, not the caller's */
+                char *both = NULL;
+                if (value && (whole = asprintf(&both, "%s=%s", doors[i].name, value) >= 0))
+                        v[k++] = both;
+        }
+
+        if (whole && lib_placeholders(b, v, &k))
+                return v;
+
+        free_variables(v);
+        (void) err_set(e, ERR_MEMORY, ENOMEM, "no memory for the variables");
+        return NULL;
+}
+
+/* The box's ~/.gitconfig, where a door shows a repository. */
+static int name_git(const struct cordon_box *b, const struct door *doors, size_t n, struct plan_request *r,
+                    struct err *e)
+{
+        const char **repositories = r->wall == WALL_NAMESPACE ? calloc(n + 2, sizeof *repositories) : NULL;
+        size_t k = 0;
+        bool whole = repositories || r->wall != WALL_NAMESPACE;
+
+        for (size_t i = 0; repositories && i < n; i++)
+                if (r->seen[i].repository)
+                        repositories[k++] = doors[i].path;
+
+        if (repositories && r->cwd_repository)
+                repositories[k++] = r->cwd;
+
+        if (repositories && k > 0) {
+                r->git_config = lib_identity(b->policy->home, repositories);
+                whole = r->git_config;
+        }
+
+        free(repositories);
+        return whole ? 0 : err_set(e, ERR_MEMORY, ENOMEM, "no memory for git's settings");
+}
+
+struct plan *lib_plan(const struct cordon_box *b, enum wall_kind wall, struct err *e)
+{
+        size_t n;
+        const struct door *doors = policy_doors(b->policy->checked, &n);
+        struct plan_request r = { .argv = (const char *const *) b->argv,
+                                  .cwd = b->policy->work,
+                                  .cwd_asked = b->cwd[0] ? b->cwd : NULL,
+                                  .cwd_made = b->cwd_made,
+                                  .term = b->term,
+                                  .tty = b->tty,
+                                  .root_inside = b->root_inside,
+                                  .wall = wall,
+                                  .places = b->places,
+                                  .places_later = b->places_later,
+                                  .stage = b->stage,
+                                  .as_root = b->as_root };
+        struct host_machine machine;
+
+        if (wall == WALL_NAMESPACE && policy_local(b->policy->checked) & LOCAL_PROC) {
+                host_machine_read(&machine);
+                r.machine = &machine;
+        }
+
+        char here[4096];
+        if (getcwd(here, sizeof here) && here[0] == '/')
+                r.cwd = here;
+
+        struct look *l = look_at_doors(doors, n, r.argv, r.cwd, e);
+        if (!l)
+                return NULL;
+
+        look_fill(l, &r);
+        char home[PATH_MAX];
+        name_home(b, doors, n, home, &r);
+        struct state_names state;
+        if (name_state(doors, n, b->dry, &state, &r, e) < 0 || name_config(b, doors, n, &state, &r, e) < 0 ||
+            name_git(b, doors, n, &r, e) < 0) {
+                look_free(l);
+                return NULL;
+        }
+
+        const char **passed = passed_variables(b, doors, n, e);
+        struct plan_file *files = passed ? lib_forms(b, &r.file_count, e) : NULL;
+        r.passed = passed;
+        r.files = files;
+        struct plan *p = files ? plan_make(b->policy->checked, &r, e) : NULL;
+        free_variables(passed);
+        lib_forms_free(files, r.file_count);
+        free(r.git_config);
+        look_free(l);
+        return p;
+}
+
+static int check_host(const struct host_facts *f, enum wall_kind wall, struct err *e)
+{
+        if (wall == WALL_PROCESS && f->landlock_abi < PROCESS_WALL_ABI) {
+                (void) err_set(e, ERR_HOST, 0, "the process wall needs Landlock ABI %d; this kernel has %d",
+                               PROCESS_WALL_ABI, f->landlock_abi);
+                return err_hint(
+                        e, "Linux 6.12 or newer has it; or let user namespaces be made: see `cordon doctor`");
+        }
+
+        if (f->uid == 0 && f->maps_all && !f->has_setid) {
+                (void) err_set(
+                        e, ERR_HOST, 0,
+                        "cordon runs as root but may not change ids, so the box would be root outside");
+                return err_hint(e, "run it as another user (docker run --user 1000 ...), or let it have the "
+                                   "capabilities SETUID and SETGID");
+        }
+
+        return 0;
+}
+
+/* Starts once with one wall, and sees the start through: 0 when the payload runs or has run. */
+static int start_with(struct cordon_box *b, enum wall_kind wall, const struct host_facts *f, struct err *e)
+{
+        if (check_host(f, wall, e) < 0)
+                return -1;
+
+        plan_free(b->plan);
+        if (!(b->plan = lib_plan(b, wall, e)))
+                return -1;
+
+        struct box_config c = { .plan = b->plan,
+                                .policy = b->policy->checked,
+                                .io = b->io,
+                                .stage = b->stage,
+                                .places = span_of(b->places_text.p, b->places_text.n),
+                                .answers = span_of(b->answers_text.p, b->answers_text.n),
+                                .recording = lib_recording_of(b),
+                                .grants = b->grants >= 0 ? &b->grants : NULL,
+                                .handles = b->handles,
+                                .handle_count = b->handle_count,
+                                .name = b->name[0] ? b->name : NULL,
+                                .require_groups = b->require_groups,
+                                .single_thread = b->single_thread,
+                                .rows = b->rows,
+                                .columns = b->columns,
+                                .observe = b->observe,
+                                .signals_stay_in = f->landlock_abi >= HOST_LANDLOCK_SCOPES &&
+                                                   !(b->plan->without & WITHOUT_LANDLOCK),
+                                .ledger = b->ledger,
+                                .trace_in = b->trace_in[0] ? b->trace_in : NULL,
+                                .trace_out = b->trace_out[0] ? b->trace_out : NULL,
+                                .cause = b->cause[0] ? b->cause : NULL,
+                                .cause_clock = b->cause_clock,
+                                .trial = b->trial,
+                                .home = b->policy->home,
+                                .uid = f->uid,
+                                .gid = f->gid,
+                                .root = b->as_root,
+                                .work_keep = b->work_keep,
+                                .keep_output = b->keep_output,
+                                .work_on = b->work_on[0] ? b->work_on : NULL };
+        if (!(b->box = box_start(&c, e)))
+                return -1;
+
+        for (int sig = 1; box_signal_bit(sig); sig++)
+                if (b->early_signals & box_signal_bit(sig))
+                        box_signal(b->box, sig);
+
+        while (!box_is_up(b->box) && !b->over)
+                b->over = box_step(b->box, -1) == 1;
+
+        const struct box_result *r = box_result(b->box);
+        if (r->end == BOX_NO_EXEC)
+                lib_explain_exec(b);
+
+        if (r->end != BOX_FAILED || r->attested)
+                return 0;
+
+        *e = r->error;
+        box_free(b->box);
+        b->box = NULL;
+        b->over = false;
+        return -1;
+}
+
+/* For namespaces the kernel says "no space" where it means a number that an administrator set. */
+static int explain_namespaces(struct err *e)
+{
+        if (e->code == ERR_HOST && (e->sys == ENOSPC || e->sys == EUSERS))
+                (void) err_hint(
+                        e, "as many namespaces as user.max_*_namespaces allow are there, or it is 0: `cordon "
+                           "doctor` tells how to mend it; `--wall process` needs none");
+        return -1;
+}
+
+int lib_places(struct cordon_box *b, struct err *e)
+{
+        if (b->places_file[0] && !b->places) {
+                free(b->places_text.p); /* of one that did not hold */
+                b->places = lib_places_read(b->places_file, &b->places_text.p, &b->places_text.n, e);
+                if (!b->places)
+                        return -1;
+        }
+
+        if (!b->answers_file[0] || b->answers_text.p)
+                return 0;
+
+        b->answers_text.p = lib_slurp_up_to(b->answers_file, ANSWERS_MAX_BYTES, &b->answers_text.n, e);
+        if (b->answers_text.p)
+                return 0;
+
+        return e->sys == ENOENT ? err_hint(e, "`cordon run --record FILE` makes a file of recorded exchanges")
+                                : -1;
+}
+
+static int start(struct cordon_box *b, cordon_error *pe)
+{
+        struct err *e = to_err(pe);
+        struct host_facts f;
+        if (store_variable(e) < 0 || cordon_policy_check(b->policy, pe) < 0 || host_facts_quick(&f, e) < 0)
+                return -1;
+
+        b->as_root = f.uid == 0 && f.maps_all;
+        lib_prepare_ledger(b);
+        lib_watch_work();
+        if (lib_places(b, e) < 0 || lib_recording(b, e) < 0 || lib_grants(b, e) < 0)
+                return -1;
+
+        if (lib_make_doors(b, e) < 0)
+                return -1;
+
+        enum wall_kind wall = policy_wall(b->policy->checked);
+        if (wall != WALL_AUTO)
+                return start_with(b, wall, &f, e) == 0 ? 0 : explain_namespaces(e);
+
+        if (start_with(b, WALL_NAMESPACE, &f, e) == 0)
+                return 0;
+
+        if (!wall_refused_by_host(e))
+                return -1;
+
+        struct err first = *e;
+        if (start_with(b, WALL_PROCESS, &f, e) == 0)
+                return 0;
+
+        if (e->code == ERR_HOST) /* neither wall: the stronger one's reason is the one to mend */
+                *e = first;
+
+        return explain_namespaces(e);
+}
+
+int cordon_box_start(cordon_box *b, cordon_error *pe)
+{
+        if (b->box)
+                return err_set(to_err(pe), ERR_USAGE, 0, "this box was started before");
+
+        int r = start(b, pe);
+        b->start_failed = r < 0;
+        if (r < 0) {
+                b->start_error = *pe;
+                lib_unmake_doors(b, false);
+        }
+
+        return r;
+}

@@ -1,0 +1,330 @@
+/* SPDX-License-Identifier: MIT */
+/* api/api_why.c - cordon_policy_why(): one decision in words and in JSON. Field names are stable; new ones
+ * are only added. */
+#include "api/internal.h"
+#include "base/str.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+struct asked { /* one question, and all that is known about its answer */
+        const struct checked_policy *c;
+        const char *text;
+        struct effect f;
+        struct decision d;
+        const struct door *near;
+        struct refusal refusal;
+        struct buf line, cost, difference;
+        const struct policy_staged *staged; /* NULL: where places lead was not asked */
+        enum policy_leads leads;
+        struct buf url; /* where to */
+        struct lib_inside in;
+        const char *asked_path; /* as it was typed; NULL: of no path */
+};
+
+static bool leads_nowhere(const struct asked *q) { return q->staged && q->leads == POLICY_LEADS_NOWHERE; }
+static bool is_allowed(const struct asked *q) { return q->d.answer == ANSWER_ALLOW && !leads_nowhere(q); }
+
+static enum refusal_look look(const char *path)
+{
+        struct stat st;
+        if (stat(path, &st) < 0)
+                return REFUSAL_NOTHING;
+        return S_ISDIR(st.st_mode) ? REFUSAL_DIRECTORY : REFUSAL_FILE;
+}
+
+static void find_reasons(struct asked *q)
+{
+        struct refusal_facts facts = { .wall = policy_wall(q->c), .look = look };
+        q->near = policy_nearest(q->c, &q->f, &q->d);
+        q->refusal = policy_refusal(q->c, &q->f, &q->d, &facts);
+        if (!q->f.path || policy_wall(q->c) == WALL_PROCESS || !policy_is_own_place(q->f.path))
+                policy_smallest_line(&q->f, &q->d, &q->line);
+
+        policy_line_cost(&q->f, &q->cost);
+        policy_difference(q->c, &q->f, &q->d, &q->difference);
+}
+
+static bool has_parent(const char *path)
+{
+        char up[PATH_MAX];
+        struct stat st;
+
+        size_t n = str_parent(path, strlen(path));
+        (void) snprintf(up, sizeof up, "%.*s", n ? (int) n : 1, path);
+        return stat(up, &st) == 0 && S_ISDIR(st.st_mode);
+}
+
+static bool is_program(const char *path)
+{
+        struct stat st;
+        return stat(path, &st) == 0 && S_ISREG(st.st_mode) && access(path, X_OK) == 0;
+}
+
+/* Nothing to read, run, talk to or make, whatever a policy says. */
+static bool is_absent(const struct asked *q)
+{
+        struct stat st;
+        char found[PATH_MAX];
+
+        if (q->d.built_in || q->in.nowhere)
+                return q->in.nowhere;
+
+        switch (q->f.kind) {
+        case EFFECT_READ:
+        case EFFECT_SOCK:
+                return stat(q->f.path, &st) < 0 && (errno == ENOENT || errno == ELOOP);
+        case EFFECT_WRITE:
+                return (q->d.door && q->d.door->optional && stat(q->d.door->path, &st) < 0) ||
+                       (lstat(q->f.path, &st) < 0 && errno == ENOENT && !has_parent(q->f.path));
+        case EFFECT_RUN:
+                return strchr(q->f.path, '/') ? !is_program(q->f.path)
+                                              : !lib_find_program(q->f.path, found, sizeof found);
+        case EFFECT_NONE:
+        case EFFECT_NET:
+        case EFFECT_ENV:
+        case EFFECT_KIND__COUNT:
+                break;
+        }
+        return false;
+}
+
+/* A link, or a program that needs another one: what is judged in its place. */
+static bool leads_elsewhere(const struct asked *q)
+{
+        return q->asked_path && strcmp(q->asked_path, q->f.path) != 0;
+}
+
+/* ---- for programs ---- */
+
+static void door_json(const char *name, const struct door *d, struct buf *out)
+{
+        AUTO_BUF(line);
+        policy_door_line(d, &line);
+        out->failed = out->failed || line.failed;
+        buf_printf(out, ",\"%s\":{\"word\":\"%s\",\"line_text\":", name, policy_door_word(d->kind));
+        buf_json(out, buf_span(&line));
+        buf_puts(out, ",\"file\":");
+        buf_json(out, span_str(d->at.file));
+        buf_printf(out, ",\"line\":%u}", d->at.line);
+}
+
+static void refusal_json(const struct asked *q, struct buf *out)
+{
+        const struct refusal *r = &q->refusal;
+        buf_printf(out, ",\"layer\":\"%s\",\"layers\":[", r->layers[0] ? r->layers[0] : "none");
+        for (size_t i = 0; i < 3 && r->layers[i]; i++)
+                buf_printf(out, "%s\"%s\"", i ? "," : "", r->layers[i]);
+
+        buf_printf(out, "],\"errno\":\"%s\"", r->answer);
+        if (r->instead) {
+                buf_printf(out, ",\"or\":{\"errno\":\"%s\",\"when\":", r->instead);
+                buf_json(out, span_str(r->instead_when));
+                buf_putc(out, '}');
+        }
+}
+
+static void deny_json(const struct asked *q, struct buf *out)
+{
+        bool file = q->f.kind == EFFECT_READ || q->f.kind == EFFECT_WRITE || q->f.kind == EFFECT_SOCK;
+        const char *secret = file ? policy_secret_kind(q->f.path) : NULL;
+        if (q->near)
+                door_json("nearest", q->near, out);
+
+        buf_puts(out, ",\"differs\":");
+        buf_json(out, buf_span(&q->difference));
+        refusal_json(q, out);
+        if (secret)
+                buf_printf(out, ",\"sensitive\":\"%s\"", secret);
+
+        buf_puts(out, ",\"next_steps\":[");
+        if (q->line.n > 0)
+                buf_json(out, buf_span(&q->line));
+
+        buf_puts(out, "],\"adds\":");
+        buf_json(out, buf_span(&q->cost));
+}
+
+static void why_json(const struct asked *q, struct buf *out)
+{
+        bool ok = q->d.answer == ANSWER_ALLOW;
+        buf_puts(out, "{\"effect\":");
+        buf_json(out, span_str(q->text));
+        buf_printf(out, ",\"answer\":\"%s\",\"code\":\"%s\"", is_allowed(q) ? "allow" : "deny",
+                   !ok                ? policy_gap_name(q->d.gap)
+                   : leads_nowhere(q) ? "nowhere"
+                                      : "covered");
+        if (ok && q->url.n > 0) {
+                buf_puts(out, ",\"leads\":");
+                buf_json(out, buf_span(&q->url));
+        }
+
+        if (leads_elsewhere(q)) {
+                buf_puts(out, ",\"opens\":");
+                buf_json(out, span_str(q->f.path));
+        }
+
+        if (is_absent(q))
+                buf_puts(out, ",\"on_host\":false");
+
+        if (!ok)
+                deny_json(q, out);
+        else if (q->d.door)
+                door_json("door", q->d.door, out);
+        else if (q->d.built_in) {
+                buf_puts(out, ",\"built_in\":");
+                buf_json(out, span_str(q->d.built_in));
+        }
+
+        buf_puts(out, "}\n");
+}
+
+/* ---- for people ---- */
+
+static void door_text(const char *label, const struct door *d, struct buf *out)
+{
+        char at[256];
+        buf_printf(out, "%s %s: ", label, policy_place(&d->at, at, sizeof at));
+        policy_door_line(d, out);
+        buf_putc(out, '\n');
+}
+
+static bool answers(const struct refusal *r, const char *layer)
+{
+        for (size_t i = 0; i < 3 && r->layers[i]; i++)
+                if (strcmp(r->layers[i], layer) == 0)
+                        return true;
+        return false;
+}
+
+static void refusal_text(const struct refusal *r, bool absent, struct buf *out)
+{
+        buf_printf(out, "layer  %s", r->layers[0] ? r->layers[0] : "none");
+        for (size_t i = 1; i < 3 && r->layers[i]; i++)
+                buf_printf(out, "%s%s", i == 1 ? ", and behind it " : ", ", r->layers[i]);
+
+        if (strcmp(r->answer, "empty") == 0 && absent)
+                buf_printf(out, " (made outside while a box runs, it would be seen and %s be read)\n",
+                           answers(r, "landlock") ? "not" : "could");
+        else if (strcmp(r->answer, "empty") == 0)
+                buf_puts(out,
+                         " (a program inside sees a place of the box's own, without the host's files)\n");
+        else if (r->instead)
+                buf_printf(out, " (a program inside sees %s; or %s, where %s)\n", r->answer, r->instead,
+                           r->instead_when);
+        else
+                buf_printf(out, " (a program inside sees %s)\n", r->answer);
+}
+
+/* A place leads somewhere by a line of the places file, and by no door. */
+static void nowhere_text(const struct asked *q, struct buf *out)
+{
+        const char *stage = policy_stage_name(q->staged->stage);
+        const struct policy_place_url *asked;
+        const char *place =
+                q->f.net.form == NET_PLACE ? q->f.net.host : policy_place_of(q->staged, &q->f.net, &asked);
+
+        if (!place) {
+                buf_printf(out, "deny   %s\nwhy    nowhere: no place names it in the stage %s\n", q->text,
+                           stage);
+                door_text("door  ", q->d.door, out);
+                buf_printf(out, "permit place NAME %s https://HOST/ in the places file\n", stage);
+                return;
+        }
+
+        buf_printf(
+                out,
+                "deny   %s\nwhy    nowhere: no line of a places file says where @%s leads in the stage %s\n",
+                q->text, place, stage);
+        door_text("door  ", q->d.door, out);
+        buf_printf(out, "permit place %s %s https://HOST/ in the places file\n", place,
+                   q->staged->stage == POLICY_STAGE_MOCK ? "live" : stage);
+}
+
+static void leads_text(const struct asked *q, struct buf *out)
+{
+        if (q->staged && q->f.kind == EFFECT_NET && q->leads == POLICY_LEADS_MOCK)
+                buf_puts(out,
+                         "leads  nowhere: the stage mock reaches nothing, and recorded exchanges answer\n");
+        else if (q->url.n > 0)
+                buf_printf(out, "leads  %s, in the stage %s\n", buf_str(&q->url),
+                           policy_stage_name(q->staged->stage));
+}
+
+static void opens_text(const struct asked *q, struct buf *out)
+{
+        if (leads_elsewhere(q))
+                buf_printf(out, "opens  %s\n", q->f.path);
+}
+
+static void why_text(const struct asked *q, struct buf *out)
+{
+        if (q->d.answer == ANSWER_ALLOW && leads_nowhere(q)) {
+                nowhere_text(q, out);
+                return;
+        }
+
+        if (q->d.answer == ANSWER_ALLOW) {
+                buf_printf(out, "allow  %s\n", q->text);
+                opens_text(q, out);
+                if (is_absent(q))
+                        buf_printf(out, "but    this host has no such %s\n",
+                                   q->f.kind == EFFECT_RUN ? "program" : "path");
+                if (q->d.door)
+                        door_text("door  ", q->d.door, out);
+                else if (q->d.built_in)
+                        buf_printf(out, "door   none needed: %s\n", q->d.built_in);
+                leads_text(q, out);
+                return;
+        }
+
+        buf_printf(out, "deny   %s\nwhy    %s: %s\n", q->text, policy_gap_name(q->d.gap),
+                   buf_str(&q->difference));
+        opens_text(q, out);
+        if (is_absent(q))
+                buf_printf(out, "and    this host has no such %s: no line makes it there\n",
+                           q->f.kind == EFFECT_RUN ? "program" : "path");
+
+        if (q->near)
+                door_text("near  ", q->near, out);
+
+        refusal_text(&q->refusal, is_absent(q), out);
+        if (q->line.n > 0)
+                buf_printf(out, "permit %s\nadds   %s\n", buf_str(&q->line), buf_str(&q->cost));
+        else
+                buf_puts(out, q->d.gap == GAP_PARAMETER ? "permit no `where` can\n" : "permit no line can\n");
+}
+
+char *cordon_policy_why(cordon_policy *p, const char *effect, int json, int *ret_allowed, cordon_error *e)
+{
+        if (cordon_policy_check(p, e) < 0)
+                return NULL;
+
+        struct policy_context c = lib_context(p);
+        struct asked q = { .c = p->checked, .text = effect, .staged = lib_staged(p) };
+        if (policy_effect_parse(effect, &c, &q.f, to_err(e)) < 0)
+                return NULL;
+
+        q.d = lib_decide(p, &q.f);
+        q.asked_path = q.f.path;
+        lib_inside(q.c, &q.f, &q.in, &q.d);
+        q.leads = q.staged && q.f.kind == EFFECT_NET ? policy_leads(q.staged, &q.f.net, &q.url)
+                                                     : POLICY_LEADS_ITSELF;
+        *ret_allowed = is_allowed(&q);
+        if (q.d.answer != ANSWER_ALLOW)
+                find_reasons(&q);
+
+        AUTO_BUF(out);
+        (json ? why_json : why_text)(&q, &out);
+        out.failed = out.failed || q.line.failed || q.cost.failed || q.difference.failed || q.url.failed;
+        policy_effect_done(&q.f);
+        buf_done(&q.line);
+        buf_done(&q.cost);
+        buf_done(&q.difference);
+        buf_done(&q.url);
+        return lib_give(&out, to_err(e));
+}

@@ -1,0 +1,387 @@
+/* SPDX-License-Identifier: MIT */
+/* api/api_work.c - cordon_work_*: layers of edit doors, for faces. */
+#include "api/internal.h"
+#include "base/fd.h"
+#include "base/hash.h"
+#include "base/limits.h"
+#include "base/str.h"
+#include "ledger/ledger.h"
+#include "limit/limit.h"
+#include "work/work.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/openat2.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include <sys/stat.h>
+
+_Static_assert(sizeof(((cordon_work_outcome *) 0)->run) == WORK_RUN_MAX, "a run's id fits");
+
+int cordon_work_list(int json, cordon_sink out, void *ctx, cordon_error *e)
+{
+        lib_watch_work();
+        return work_list(json != 0, out, ctx, to_err(e));
+}
+
+enum { FLUSH_MS = 1000, CHANCE = 6 };
+
+struct effects {
+        void (*each)(void *ctx, const cordon_work_effect *effect);
+        void *ctx;
+        struct ledger *ledger; /* NULL: not yet, or not wanted */
+        bool off;
+        bool late;             /* found out by a later command: a file may be somebody else's by now */
+        char name[CHANCE + 2]; /* the end of its intent's id */
+        char intent[LEDGER_ID_MAX];
+};
+
+static bool is_off(void)
+{
+        const char *asked = getenv("CORDON_LEDGER");
+        return asked && strcmp(asked, "off") == 0;
+}
+
+/* An apply may come again after an undo: chance makes its records' ids others. */
+static int choose_name(struct effects *f, struct err *e)
+{
+        uint32_t number = 0;
+        if (getrandom(&number, sizeof number, 0) < 0)
+                return err_set(e, ERR_IO, errno, "no random number for the ledger");
+        (void) snprintf(f->name, sizeof f->name, "q%06x", number & 0xffffff);
+        return 0;
+}
+
+static int open_ledger(struct effects *f, const char *run, struct err *e)
+{
+        char source[sizeof f->name];
+        (void) snprintf(source, sizeof source, "a%s", f->name + 1);
+        f->ledger = ledger_open(run, source, e);
+        return f->ledger ? 0 : -1;
+}
+
+static void name_target(const struct work_effect *x, char target[PATH_MAX_BYTES])
+{
+        char path[PATH_MAX_BYTES];
+        (void) snprintf(target, PATH_MAX_BYTES, "%s%s%s", x->host, x->path.n ? "/" : "",
+                        str_inert(x->path, path, sizeof path));
+}
+
+/* The host's files are changed only after the intent is on the disk. */
+static int record_intent(void *ctx, const struct work_effect *first, size_t count, struct err *e)
+{
+        struct effects *f = ctx;
+        char target[PATH_MAX_BYTES], end[LEDGER_ID_MAX];
+        if (f->off)
+                return 0;
+
+        name_target(first, target);
+        (void) snprintf(end, sizeof end, "%s.end", first->run);
+        struct ledger_record r = ledger_record_of(LEDGER_FILE, LEDGER_INTENT);
+        r.name = f->name;
+        r.writes = true;
+        r.target = target;
+        r.count = (int64_t) count;
+        r.parents[r.parent_count++] = end;
+        if (open_ledger(f, first->run, e) == 0 && ledger_append(f->ledger, &r, true, f->intent, e) == 0)
+                return 0;
+
+        return err_hint(e, "nothing was applied; --ledger off applies without a record");
+}
+
+/* Later readers of the file find the effect that made it. Never: follows a link, opens what is no file. */
+static void stamp(const struct work_effect *x, bool late, const char *id)
+{
+        char path[PATH_MAX_BYTES];
+        const int flags = O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC;
+        const uint64_t resolve = RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS;
+        struct stat st;
+
+        if (x->path.n >= sizeof path)
+                return;
+
+        memcpy(path, x->path.p, x->path.n);
+        path[x->path.n] = '\0';
+        AUTO_FD(top, open(x->host, O_PATH | O_CLOEXEC));
+        AUTO_FD(fd, top < 0          ? -1
+                    : x->path.n == 0 ? open(x->host, flags)
+                                     : fd_open2(top, path, (uint64_t) flags, resolve));
+        if (fd < 0 || fstat(fd, &st) < 0 || !S_ISREG(st.st_mode))
+                return;
+
+        char now[LEDGER_ID_MAX] = "";
+        if (late)
+                ledger_read_origin(fd, now);
+
+        if (!late || strncmp(now, x->run, strlen(x->run)) == 0)
+                ledger_stamp_origin(fd, id);
+}
+
+static bool is_sha256(const char *digest)
+{
+        return strlen(digest) == 64 && strspn(digest, "0123456789abcdef") == 64;
+}
+
+/* What reached the host, with its content before and after; caused by the run's end. */
+static void record_effect(struct effects *f, const struct work_effect *x)
+{
+        char target[PATH_MAX_BYTES], end[LEDGER_ID_MAX], id[LEDGER_ID_MAX], after[80], before[80];
+        struct err none;
+        if (!f->ledger)
+                return;
+
+        name_target(x, target);
+        (void) snprintf(end, sizeof end, "%s.end", x->run);
+        (void) snprintf(after, sizeof after, "sha256:%.64s", x->after);
+        (void) snprintf(before, sizeof before, "sha256:%.64s", x->before);
+        struct ledger_record r = ledger_record_of(LEDGER_FILE, LEDGER_OUTCOME);
+        r.writes = true;
+        r.target = target;
+        r.result = "applied";
+        r.digest = is_sha256(x->after) ? after : NULL;
+        r.parents[r.parent_count++] = end;
+        r.parents[r.parent_count++] = f->intent;
+        if (is_sha256(x->before))
+                ledger_more_text(&r, "before", before);
+
+        if (ledger_append(f->ledger, &r, false, id, &none) == 0 && r.digest && !x->linked)
+                stamp(x, f->late, id);
+}
+
+/* True: all of it is in the file. Else none of it: who settles the apply tells it, and it is not told twice.
+ */
+static bool close_ledger(struct effects *f)
+{
+        struct err none;
+        if (!f->ledger)
+                return true;
+
+        bool written = ledger_flush(f->ledger, FLUSH_MS, &none) == 0;
+        ledger_wake_sealer(f->ledger);
+        if (written)
+                ledger_close(f->ledger);
+        else
+                ledger_give_up(f->ledger);
+
+        f->ledger = NULL;
+        return written;
+}
+
+/* One record of a run that has ended; not held up by a ledger that cannot be written. True: it is there, or
+ * nobody wants it. */
+static bool record_after(const char *run, struct ledger_record *r)
+{
+        struct effects f = { .off = is_off() };
+        struct err none;
+        char end[LEDGER_ID_MAX];
+
+        if (f.off)
+                return true;
+
+        if (choose_name(&f, &none) < 0 || open_ledger(&f, run, &none) < 0)
+                return false;
+
+        (void) snprintf(end, sizeof end, "%.48s.end", run);
+        r->parents[r->parent_count++] = end;
+        bool kept = ledger_append(f.ledger, r, false, NULL, &none) == 0;
+        return close_ledger(&f) && kept;
+}
+
+/* A person took it back. */
+static bool record_undo(const char *run, size_t count)
+{
+        struct ledger_record r = ledger_record_of(LEDGER_FILE, LEDGER_HUMAN);
+        r.writes = true;
+        r.target = run;
+        r.result = "taken back";
+        r.count = (int64_t) count;
+        return record_after(run, &r);
+}
+
+/* An apply that failed, or was killed and came to its end in a later command: its intent gets its outcome. */
+static bool record_settled(const struct work_settled *s)
+{
+        struct effects f = { .off = is_off(), .late = true };
+        struct err none;
+        char target[PATH_MAX_BYTES];
+
+        (void) snprintf(f.intent, sizeof f.intent, "%.48s.%.12s", s->run, s->mark);
+        if (s->how == WORK_UNDONE)
+                return record_undo(s->run, s->count);
+
+        if (s->how == WORK_TAKEN_BACK) {
+                struct ledger_record r = ledger_record_of(LEDGER_FILE, LEDGER_OUTCOME);
+                name_target(&s->effects[0], target);
+                r.target = target;
+                r.result = "taken back";
+                r.count = (int64_t) s->count;
+                r.parents[r.parent_count++] = f.intent;
+                return record_after(s->run, &r);
+        }
+
+        if (f.off)
+                return true;
+
+        if (choose_name(&f, &none) < 0 || open_ledger(&f, s->run, &none) < 0)
+                return false;
+
+        for (size_t i = 0; i < s->count; i++)
+                record_effect(&f, &s->effects[i]);
+
+        return close_ledger(&f);
+}
+
+void lib_watch_work(void) { work_on_settled(record_settled); }
+
+/* A patch leaves as bytes, and may be applied where nobody sees it: its digest leads back to the run. */
+struct patch {
+        cordon_sink out;
+        void *ctx;
+        struct sha256 sum;
+        uint64_t bytes;
+};
+
+static void pass_patch(void *ctx, const void *data, size_t len)
+{
+        struct patch *p = ctx;
+        sha256_add(&p->sum, data, len);
+        p->bytes += len;
+        p->out(p->ctx, data, len);
+}
+
+static void record_patch(struct patch *p, const char *run)
+{
+        char digest[80] = "sha256:";
+        sha256_end_hex(&p->sum, digest + strlen(digest));
+        struct ledger_record r = ledger_record_of(LEDGER_FILE, LEDGER_OUTCOME);
+        r.target = "patch";
+        r.result = "written";
+        r.digest = digest;
+        r.bytes = (int64_t) p->bytes;
+        (void) record_after(run, &r);
+}
+
+int cordon_work_diff(const cordon_work_diff_options *o, size_t *ret_entries, cordon_error *e)
+{
+        static const enum work_form forms[] = { [CORDON_WORK_TEXT] = WORK_TEXT,
+                                                [CORDON_WORK_STAT] = WORK_STAT,
+                                                [CORDON_WORK_NAMES] = WORK_NAMES,
+                                                [CORDON_WORK_JSON] = WORK_JSON };
+        const struct work_look look = { .run = o->run,
+                                        .form = forms[o->form],
+                                        .colour = o->colour != 0,
+                                        .verbose = o->verbose != 0,
+                                        .paths = o->paths,
+                                        .theirs = o->theirs,
+                                        .out = o->out,
+                                        .out_ctx = o->out_ctx,
+                                        .progress = o->progress,
+                                        .progress_ctx = o->progress_ctx };
+        lib_watch_work();
+        return work_diff(&look, ret_entries, to_err(e));
+}
+
+static void pass_effect(void *ctx, const struct work_effect *x)
+{
+        struct effects *f = ctx;
+        const cordon_work_effect shown = { x->run, x->host, x->path.p, x->path.n, x->before, x->after };
+        record_effect(f, x);
+        if (f->each)
+                f->each(f->ctx, &shown);
+}
+
+/* A ledger that another writer holds for long: what became of the intent is told by the next command. */
+static bool flush_effects(void *ctx) { return close_ledger(ctx); }
+
+static void tell(const struct work_outcome *from, cordon_work_outcome *to)
+{
+        memcpy(to->run, from->run, sizeof to->run);
+        to->applied = from->applied;
+        to->held = from->held;
+        to->conflicts = from->conflicts;
+        to->closed = from->closed;
+        memcpy(to->approval, from->approval, sizeof to->approval);
+}
+
+int cordon_work_apply(const cordon_work_apply_options *o, cordon_work_outcome *ret, cordon_error *e)
+{
+        struct effects effects = { .each = o->effect, .ctx = o->effect_ctx, .off = o->no_ledger || is_off() };
+        struct patch patch = { .out = o->patch, .ctx = o->patch_ctx };
+        const struct work_apply a = { .run = o->run,
+                                      .mark = effects.off ? NULL : effects.name,
+                                      .paths = o->paths,
+                                      .but = o->all_but,
+                                      .flagged = o->include_flagged != 0,
+                                      .kinds = o->flagged,
+                                      .to = o->to,
+                                      .out = o->out,
+                                      .out_ctx = o->out_ctx,
+                                      .patch = o->patch ? pass_patch : NULL,
+                                      .patch_ctx = &patch,
+                                      .progress = o->progress,
+                                      .progress_ctx = o->progress_ctx,
+                                      .json = o->json != 0,
+                                      .before = record_intent,
+                                      .effect = pass_effect,
+                                      .after = flush_effects,
+                                      .effect_ctx = &effects };
+        struct work_outcome got = { 0 };
+
+        if (o->patch && (o->to || o->json))
+                return err_set(to_err(e), ERR_USAGE, 0, "a patch goes into no directory and no JSON");
+
+        sha256_init(&patch.sum);
+        lib_watch_work();
+        int r = choose_name(&effects, to_err(e)) < 0 ? -1 : work_apply(&a, &got, to_err(e));
+        (void) close_ledger(&effects);
+        if (r == 0 && o->patch && !effects.off)
+                record_patch(&patch, got.run);
+
+        tell(&got, ret);
+        return r;
+}
+
+int cordon_work_undo(const cordon_work_undo_options *o, cordon_work_outcome *ret, cordon_error *e)
+{
+        const struct work_undo u = { .run = o->run,
+                                     .json = o->json != 0,
+                                     .out = o->out,
+                                     .out_ctx = o->out_ctx,
+                                     .progress = o->progress,
+                                     .progress_ctx = o->progress_ctx };
+        struct work_outcome got;
+        lib_watch_work();
+        int r = work_undo(&u, &got, to_err(e));
+        if (r == 0 && got.applied > 0 && got.conflicts == 0)
+                (void) record_undo(got.run, got.applied);
+
+        tell(&got, ret);
+        return r;
+}
+
+int cordon_work_discard(const char *run, int json, cordon_sink out, void *ctx, char ret_run[64],
+                        cordon_error *e)
+{
+        const struct work_undo u = { .run = run, .json = json != 0, .out = out, .out_ctx = ctx };
+        lib_watch_work();
+        int r = work_discard(&u, ret_run, to_err(e));
+        if (r == 0)
+                box_logs_forget(ret_run);
+        return r;
+}
+
+int cordon_work_find(const char *run, char ret_run[64], cordon_error *e)
+{
+        lib_watch_work();
+        return work_find(run, ret_run, to_err(e));
+}
+
+int cordon_work_fork(const char *run, char ret_run[64], cordon_error *e)
+{
+        char name[48];
+        limit_name(name);
+        lib_watch_work();
+        return work_fork(run, name + strlen("cordon-"), ret_run, to_err(e));
+}

@@ -1,0 +1,362 @@
+/* SPDX-License-Identifier: MIT */
+/* api/box.c - cordon_box_*: the handle around one run. */
+#include "api/internal.h"
+#include "base/fd.h"
+#include "base/str.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+cordon_box *cordon_box_new(cordon_policy *p)
+{
+        cordon_box *b = calloc(1, sizeof *b);
+        if (!b)
+                return NULL;
+
+        b->policy = p;
+        b->grants = b->record = b->record_dir = b->passphrase = -1;
+        b->stage = POLICY_STAGE_LIVE;
+        b->io = (struct box_stdio){ .in = -1, .out = { -1, -1 } };
+        return b;
+}
+
+/* A box that is freed before its end was killed: its layer, if there is one, counts as one that waits. */
+static void end_doors(cordon_box *b)
+{
+        const struct box_result *r = b->box ? box_result(b->box) : NULL;
+        lib_unmake_doors(b, r && (!b->over || (r->has_work && r->work.kept)));
+}
+
+void cordon_box_free(cordon_box *b)
+{
+        if (!b)
+                return;
+
+        end_doors(b);
+        box_free(b->box);
+        plan_free(b->plan);
+        lib_grants_done(b);
+        fd_close(&b->record);
+        fd_close(&b->record_dir);
+        policy_places_free(b->places);
+        free(b->places_text.p);
+        free(b->answers_text.p);
+        free(b->argv);
+        free(b);
+}
+
+int cordon_box_command(cordon_box *b, const char *const *argv)
+{
+        size_t n = 0, bytes = 0;
+        for (; argv[n]; n++)
+                bytes += strlen(argv[n]) + 1;
+
+        /* One block: the pointers, then the text they point at. */
+        char **v = calloc(1, (n + 1) * sizeof *v + bytes);
+        if (!v)
+                return -1;
+
+        char *at = (char *) (v + n + 1);
+        for (size_t i = 0; i < n; i++) {
+                v[i] = at;
+                at = stpcpy(at, argv[i]) + 1;
+        }
+
+        free(b->argv);
+        b->argv = v;
+        return 0;
+}
+
+static int set_text(char *to, size_t cap, const char *value)
+{
+        int n = snprintf(to, cap, "%s", value);
+        return n >= 0 && (size_t) n < cap ? 0 : -1;
+}
+
+static int set_observe(cordon_box *b, const char *value)
+{
+        static const char *const names[] = { [BOX_OBSERVE_DENIALS] = "denials",
+                                             [BOX_OBSERVE_CALLS] = "calls",
+                                             [BOX_OBSERVE_OFF] = "off",
+                                             [BOX_OBSERVE_ALL] = "all" };
+        for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+                if (strcmp(names[i], value) == 0) {
+                        b->observe = (enum box_observe) i;
+                        return 0;
+                }
+
+        return -1;
+}
+
+static int set_passphrase(cordon_box *b, const char *value)
+{
+        uint64_t fd;
+        if (str_to_u64(span_str(value), &fd) < 0 || fd > 65535)
+                return -1;
+        b->passphrase = (int) fd;
+        return 0;
+}
+
+size_t cordon_box_effect(cordon_box *b, size_t index, cordon_effect *ret)
+{
+        const struct box_result *r = b->box ? box_result(b->box) : NULL;
+        if (!r || index >= r->effect_count)
+                return 0;
+        const struct box_effect *e = &r->effects[index];
+        *ret = (cordon_effect){ box_tried_word(e->kind), e->path, e->program };
+        return 1;
+}
+
+size_t cordon_box_unreached(cordon_box *b, size_t index, cordon_unreached *ret)
+{
+        const struct box_result *r = b->box ? box_result(b->box) : NULL;
+        for (unsigned i = 0; r && i < r->net_count; i++) {
+                const struct egress_row *n = &r->net[i];
+                if (!n->allowed || !n->why[0] || index-- > 0)
+                        continue;
+                *ret = (cordon_unreached){ n->to, n->why, n->connections };
+                return 1;
+        }
+
+        return 0;
+}
+
+int cordon_box_set(cordon_box *b, cordon_option option, const char *value)
+{
+        bool on = strcmp(value, "1") == 0;
+        switch (option) {
+        case CORDON_NAME:
+                return set_text(b->name, sizeof b->name, value);
+        case CORDON_CWD:
+                return value[0] == '/' ? set_text(b->cwd, sizeof b->cwd, value) : -1;
+        case CORDON_CWD_MADE:
+                b->cwd_made = on;
+                return 0;
+        case CORDON_TERM:
+                return set_text(b->term, sizeof b->term, value);
+        case CORDON_TTY:
+                b->tty = on;
+                return 0;
+        case CORDON_ROOT_INSIDE:
+                b->root_inside = on;
+                return 0;
+        case CORDON_REQUIRE_GROUPS:
+                b->require_groups = on;
+                return 0;
+        case CORDON_OBSERVE:
+                return set_observe(b, value);
+        case CORDON_STAGE:
+                return policy_stage_find(value, &b->stage);
+        case CORDON_PLACES:
+                return set_text(b->places_file, sizeof b->places_file, value);
+        case CORDON_ANSWERS:
+                return set_text(b->answers_file, sizeof b->answers_file, value);
+        case CORDON_RECORD:
+                return set_text(b->record_file, sizeof b->record_file, value);
+        case CORDON_KEEP_OUTPUT:
+                b->keep_output = on;
+                return 0;
+        case CORDON_PASSPHRASE_FD:
+                return set_passphrase(b, value);
+        case CORDON_SINGLE_THREAD:
+                b->single_thread = on;
+                return 0;
+        case CORDON_LEDGER:
+                return lib_set_ledger(b, value);
+        case CORDON_IN_FROM:
+                return lib_set_cause(b, value);
+        case CORDON_WORK_KEEP:
+                b->work_keep = on;
+                return 0;
+        case CORDON_WORK_ON:
+                return set_text(b->work_on, sizeof b->work_on, value);
+        }
+        return -1;
+}
+
+void cordon_box_stdio(cordon_box *b, int stream, int fd)
+{
+        if (stream == 0)
+                b->io.in = fd;
+        else if (stream == 1 || stream == 2)
+                b->io.out[stream - 1] = fd;
+}
+
+void cordon_box_on_output(cordon_box *b, void (*fn)(void *ctx, int stream, const void *data, size_t len),
+                          void *ctx)
+{
+        b->io.sink = fn;
+        b->io.sink_ctx = ctx;
+}
+
+int cordon_box_handle(cordon_box *b, const char *name, int fd)
+{
+        unsigned i = b->handle_count;
+        if (i == HANDLES_MAX || set_text(b->handle_names[i], sizeof b->handle_names[i], name) < 0)
+                return -1;
+        b->handles[i] = (struct box_handle){ b->handle_names[i], fd };
+        b->handle_count++;
+        return 0;
+}
+
+int cordon_box_wait(cordon_box *b, int timeout_ms)
+{
+        if (!b->box)
+                return -1;
+
+        if (!b->over)
+                b->over = box_step(b->box, timeout_ms) == 1;
+
+        if (b->over)
+                end_doors(b);
+
+        return b->over;
+}
+
+void cordon_box_signal(cordon_box *b, int sig)
+{
+        if (!b->box || !box_is_up(b->box)) /* a start that comes to nothing may be followed by another */
+                b->early_signals |= box_signal_bit(sig);
+        if (b->box)
+                box_signal(b->box, sig);
+}
+
+void cordon_box_resize(cordon_box *b, unsigned rows, unsigned columns)
+{
+        b->rows = (unsigned short) rows;
+        b->columns = (unsigned short) columns;
+        if (b->box)
+                box_resize(b->box, rows, columns);
+}
+
+void cordon_box_kill(cordon_box *b)
+{
+        if (b->box)
+                box_kill(b->box);
+}
+
+const char *cordon_box_run_id(const cordon_box *b) { return b->box ? box_run_id(b->box) : ""; }
+
+static const cordon_end ends[] = {
+        [BOX_RUNNING] = CORDON_RUNNING, [BOX_FAILED] = CORDON_FAILED,     [BOX_NO_EXEC] = CORDON_NOT_STARTED,
+        [BOX_EXITED] = CORDON_EXITED,   [BOX_SIGNALED] = CORDON_SIGNALED, [BOX_LIMIT] = CORDON_LIMIT
+};
+
+static void name_limits(cordon_box *b, uint32_t hit)
+{
+        size_t n = 0;
+        b->limits_hit[0] = '\0';
+        for (unsigned k = 0; k < LIMIT_KEY__COUNT; k++)
+                if (hit & (1u << k))
+                        n += (size_t) snprintf(b->limits_hit + n, sizeof b->limits_hit - n, "%s%s",
+                                               n ? " " : "", policy_limit_name(k));
+}
+
+const cordon_result *cordon_box_result(cordon_box *b)
+{
+        b->result.limits_hit = b->result.limit = b->result.wall = b->result.work = b->result.ledger =
+                b->result.ledger_lost = b->result.left_name = "";
+        b->result.absent = b->absent;
+        if (!b->box) {
+                b->result.end = b->start_failed ? CORDON_FAILED : CORDON_RUNNING;
+                b->result.error = b->start_failed ? &b->start_error : NULL;
+                return &b->result;
+        }
+
+        const struct box_result *r = box_result(b->box);
+        name_limits(b, r->limits_hit);
+        bool failed = r->end == BOX_FAILED || r->end == BOX_NO_EXEC;
+        b->result =
+                (cordon_result){ .end = ends[r->end],
+                                 .code = r->code,
+                                 .limits_hit = b->limits_hit,
+                                 .limit = r->end == BOX_LIMIT ? policy_limit_name(r->limit) : "",
+                                 .wall = policy_wall_name(r->wall),
+                                 .attested = r->attested,
+                                 .groups = r->memory_by_group && r->procs_by_group,
+                                 .output_truncated = r->output_truncated,
+                                 .wall_ns = r->wall_ns,
+                                 .cpu_ns = r->cpu_ns,
+                                 .start_ns = r->start_ns,
+                                 .memory_peak = r->memory_peak,
+                                 .output_bytes = r->output_bytes,
+                                 .denials = b->denials,
+                                 .denial_count = r->denial_count,
+                                 .denials_lost = r->denials_lost,
+                                 .mid_line = r->mid_line,
+                                 .ledger = r->ledger,
+                                 .ledger_lost = r->ledger_lost,
+                                 .blind = r->blind,
+                                 .away = box_is_away(b->box),
+                                 .left = r->left,
+                                 .left_name = r->left_name,
+                                 .absent = b->absent,
+                                 .work = r->has_work && r->work.kept ? r->work.run : "",
+                                 .work_entries = r->work.entries,
+                                 .work_flagged = r->work.flagged,
+                                 .recorded = r->recorded,
+                                 .unrecorded = r->unrecorded,
+                                 .work_error = r->has_work && r->work_error.code
+                                                       ? (const cordon_error *) (const void *) &r->work_error
+                                                       : NULL,
+                                 .error = failed ? (const cordon_error *) (const void *) &r->error : NULL };
+        for (unsigned i = 0; i <= ABSENT_MAX; i++)
+                b->absent[i] = i < r->absent_count ? r->absent[i] : NULL;
+
+        for (unsigned i = 0; i < r->denial_count; i++)
+                b->denials[i] = (cordon_denial){ r->denials[i].what,    r->denials[i].layer,
+                                                 r->denials[i].program, r->denials[i].permit,
+                                                 r->denials[i].count,   r->denials[i].code,
+                                                 r->denials[i].path,    r->denials[i].on_host,
+                                                 r->denials[i].reason,  (int) r->denials[i].weight };
+
+        return &b->result;
+}
+
+char *cordon_box_result_json(cordon_box *b)
+{
+        struct buf out = { 0 };
+        if (!b->box)
+                return NULL;
+        box_result_json(box_result_full(b->box), &out);
+        return lib_give(&out, NULL);
+}
+
+char *cordon_box_plan(cordon_box *b, cordon_error *e)
+{
+        if (cordon_policy_check(b->policy, e) < 0 || lib_places(b, to_err(e)) < 0)
+                return NULL;
+
+        enum wall_kind wall = policy_wall(b->policy->checked);
+        b->dry = true;
+        struct plan *p = lib_plan(b, wall == WALL_AUTO ? WALL_NAMESPACE : wall, to_err(e));
+        b->dry = false;
+        if (!p)
+                return NULL;
+
+        struct buf out = { 0 };
+        plan_print(p, &out);
+        plan_free(p);
+        return lib_give(&out, to_err(e));
+}
+
+int cordon_result_status(const cordon_result *r)
+{
+        switch (r->end) {
+        case CORDON_EXITED:
+                return r->code;
+        case CORDON_SIGNALED:
+                return 128 + r->code;
+        case CORDON_LIMIT:
+                return 124;
+        case CORDON_NOT_STARTED:
+                return r->error && r->error->sys == ENOENT ? 127 : 126;
+        case CORDON_FAILED:
+        case CORDON_RUNNING:
+                break;
+        }
+        return 125;
+}

@@ -1,0 +1,413 @@
+/* SPDX-License-Identifier: MIT */
+/* api/found.c - a command that the caller's PATH has and a box does not see: ~/.local/bin/tool, a node of
+ * nvm, /opt/x/bin. Its directory becomes a read door, with what such a program needs beside it.
+ *
+ * Only the command that the caller typed opens this, never what runs in a box; and never the home, what lies
+ * above it, or where keys and tokens lie. */
+#include "api/internal.h"
+#include "base/str.h"
+
+#include <dirent.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* `sh -c 'cargo test && ...'`: what the caller typed is in one argument. */
+static const char *const shells[] = { "sh", "bash", "dash", "zsh", "ksh" };
+/* They start what their arguments name. */
+static const char *const starters[] = { "env",  "nice",    "nohup",  "setsid", "stdbuf",
+                                        "time", "timeout", "strace", "xargs" };
+/* A name follows that is a command, too. */
+static const char *const leads[] = { "if",   "then", "else", "elif",    "while", "until", "do",
+                                     "time", "exec", "!",    "command", "{",     "nohup", "env" };
+
+/* Managers of versions: what they start lies elsewhere, and they find it by a variable. By the name of what
+ * the command leads to, or by the directory of its stand-ins. */
+static const struct {
+        const char *program, *stand_ins;
+        const char *variable, *usual; /* below the home; NULL: what the stand-ins lie in */
+        const char *shown[3];         /* NULL: all of it */
+} managers[] = {
+        { "rustup", NULL, "RUSTUP_HOME", ".rustup", { "toolchains", "settings.toml", "update-hashes" } },
+        { NULL, "/.pyenv/shims", "PYENV_ROOT", NULL, { NULL } },
+        { NULL, "/.rbenv/shims", "RBENV_ROOT", NULL, { NULL } },
+};
+
+bool lib_find_on_path(const char *name, char *ret, size_t cap)
+{
+        const char *at = getenv("PATH");
+        for (size_t n; at && *at; at += n + (at[n] == ':')) {
+                struct stat st;
+                n = strcspn(at, ":");
+                int k = at[0] == '/' ? snprintf(ret, cap, "%.*s/%s", (int) n, at, name) : -1;
+                if (k > 0 && (size_t) k < cap && access(ret, X_OK) == 0 && stat(ret, &st) == 0 &&
+                    S_ISREG(st.st_mode))
+                        return true;
+        }
+
+        return false;
+}
+
+static bool is_there(const char *dir, const char *name)
+{
+        char path[PATH_MAX];
+        return (size_t) snprintf(path, sizeof path, "%s/%s", dir, name) < sizeof path &&
+               access(path, F_OK) == 0;
+}
+
+/* By its name, and by where links lead. */
+static bool is_open_to_all(const char *dir, const char *home)
+{
+        char real[PATH_MAX], home_real[PATH_MAX];
+        if (!realpath(dir, real))
+                return false;
+
+        if (!realpath(home, home_real))
+                (void) snprintf(home_real, sizeof home_real, "%s", home);
+
+        return !path_under(home, dir) && !path_under(home_real, real) && !policy_leads_to_secrets("/", dir) &&
+               !policy_leads_to_secrets("/", real) && !policy_secret_kind(dir) && !policy_secret_kind(real);
+}
+
+/* A home of whatever account, a project, or a directory with keys in it: nothing of it but programs is shown.
+ */
+static bool holds_more_than_programs(const char *prefix)
+{
+        static const char *const signs[] = { ".bashrc", ".profile", ".git", ".hg" };
+        char path[PATH_MAX];
+        bool more = str_parent(prefix, strlen(prefix)) == 5 && strncmp(prefix, "/home", 5) == 0;
+
+        DIR *d = opendir(prefix);
+
+        for (size_t i = 0; i < sizeof signs / sizeof *signs; i++)
+                more = more || is_there(prefix, signs[i]);
+
+        for (const struct dirent *x; !more && d && (x = readdir(d));)
+                more = (size_t) snprintf(path, sizeof path, "%s/%s", prefix, x->d_name) >= sizeof path ||
+                       policy_secret_kind(path);
+
+        if (d)
+                (void) closedir(d);
+
+        return more || !d;
+}
+
+/* Where one program was installed with all that belongs to it: an environment of Python's, a Go, what a
+ * manager of versions keeps below ~/.nvm or ~/.sdkman, /opt/NAME. A project of the caller's is none. */
+static bool is_installation(const char *prefix, const char *home)
+{
+        if (holds_more_than_programs(prefix))
+                return false;
+
+        if (is_there(prefix, "pyvenv.cfg"))
+                return true;
+
+        if (!path_under(prefix, home))
+                return strchr(prefix + 1, '/') != NULL && is_there(prefix, "lib");
+
+        const char *below = prefix + strlen(home) + 1;
+        return below[0] == '.' && strchr(below, '/') &&
+               (is_there(prefix, "lib") || is_there(prefix, "VERSION"));
+}
+
+struct found {
+        struct buf shown; /* what was opened, for people */
+        struct buf path;  /* "/a/bin:/b/bin:" */
+};
+
+static bool is_set(cordon_policy *p, const char *variable, cordon_error *e)
+{
+        size_t n;
+        if (cordon_policy_check(p, e) < 0)
+                return true; /* told by the start */
+
+        const struct door *doors = policy_doors(p->checked, &n);
+        for (size_t i = 0; i < n; i++)
+                if (doors[i].kind == DOOR_ENV && strcmp(doors[i].name, variable) == 0)
+                        return true;
+
+        return false;
+}
+
+/* Once each. */
+static int open_tree(cordon_policy *p, const char *dir, struct found *f, cordon_error *e)
+{
+        for (const char *at = buf_str(&f->shown); (at = strstr(at, dir)); at++) {
+                char end = at[strlen(dir)];
+                if ((at == buf_str(&f->shown) || at[-1] == ' ') && (end == ',' || end == '\0'))
+                        return 0;
+        }
+
+        if (!is_open_to_all(dir, p->home))
+                return 0;
+
+        if (cordon_policy_add(p, "read", dir, e) < 0)
+                return -1;
+
+        buf_printf(&f->shown, "%s%s", f->shown.n ? ", " : "", dir);
+        return 0;
+}
+
+/* What `program` lies in: its installation, or its directory and the libraries beside that. */
+static int open_around(cordon_policy *p, const char *program, struct found *f, cordon_error *e)
+{
+        static const char *const beside[] = { "lib", "lib64", "libexec", "pyvenv.cfg" };
+        char dir[PATH_MAX], prefix[PATH_MAX], path[PATH_MAX + 16];
+        size_t n = str_parent(program, strlen(program)), up = str_parent(program, n);
+
+        (void) snprintf(dir, sizeof dir, "%.*s", (int) n, program);
+        (void) snprintf(prefix, sizeof prefix, "%.*s", (int) up, program);
+
+        bool in_bin = up > 0 && strcmp(dir + up, "/bin") == 0;
+        if (in_bin && is_installation(prefix, p->home) && is_open_to_all(prefix, p->home))
+                return open_tree(p, prefix, f, e);
+
+        if (open_tree(p, dir, f, e) < 0)
+                return -1;
+
+        for (size_t i = 0; in_bin && i < sizeof beside / sizeof *beside; i++) {
+                (void) snprintf(path, sizeof path, "%s/%s", prefix, beside[i]);
+                if (is_there(prefix, beside[i]) && open_tree(p, path, f, e) < 0)
+                        return -1;
+        }
+
+        return 0;
+}
+
+static bool is_shown(const char *path) { return path_under(path, "/usr") || path_under(path, "/bin"); }
+
+static bool ends_with(const char *text, const char *end)
+{
+        size_t n = strlen(text), k = strlen(end);
+        return n >= k && strcmp(text + n - k, end) == 0;
+}
+
+/* The directory that a manager of versions keeps everything in. False: the program is none's. */
+static bool root_of(size_t row, const char *dir, const char *real, const char *home, char *ret, size_t cap)
+{
+        const char *set = getenv(managers[row].variable), *name = strrchr(real, '/') + 1;
+        if (managers[row].stand_ins && ends_with(dir, managers[row].stand_ins))
+                return (size_t) snprintf(ret, cap, "%.*s", (int) str_parent(dir, strlen(dir)), dir) < cap;
+
+        if (!managers[row].program || strcmp(name, managers[row].program) != 0)
+                return false;
+
+        if (set && set[0] == '/')
+                return (size_t) snprintf(ret, cap, "%s", set) < cap;
+
+        return (size_t) snprintf(ret, cap, "%s/%s", home, managers[row].usual) < cap;
+}
+
+static int open_manager(cordon_policy *p, const char *path, const char *real, struct found *f,
+                        cordon_error *e)
+{
+        char dir[PATH_MAX], root[PATH_MAX], part[PATH_MAX + 32], value[PATH_MAX + 32];
+        (void) snprintf(dir, sizeof dir, "%.*s", (int) str_parent(path, strlen(path)), path);
+        for (size_t i = 0; i < sizeof managers / sizeof *managers; i++) {
+                if (!root_of(i, dir, real, p->home, root, sizeof root) || access(root, F_OK) != 0)
+                        continue;
+                if (!managers[i].shown[0] && open_tree(p, root, f, e) < 0)
+                        return -1;
+                for (size_t k = 0; k < 3 && managers[i].shown[k]; k++) {
+                        (void) snprintf(part, sizeof part, "%s/%s", root, managers[i].shown[k]);
+                        if (access(part, F_OK) == 0 && open_tree(p, part, f, e) < 0)
+                                return -1;
+                }
+                (void) snprintf(value, sizeof value, "%s=%s", managers[i].variable, root);
+                return is_set(p, managers[i].variable, e) ? 0 : cordon_policy_add(p, "env", value, e);
+        }
+
+        return 0;
+}
+
+/* One command name. 1: found, its path in `path`. */
+static int find_one(cordon_policy *p, const char *name, struct found *f, char path[static PATH_MAX],
+                    cordon_error *e)
+{
+        char real[PATH_MAX];
+        if (strchr(name, '/') || lib_find_program(name, path, PATH_MAX) ||
+            !lib_find_on_path(name, path, PATH_MAX) || !realpath(path, real))
+                return 0;
+
+        if (policy_secret_kind(path) || policy_secret_kind(real))
+                return 0; /* the start tells that it is not seen, and how to name it */
+
+        if ((!is_shown(path) && open_around(p, path, f, e) < 0) ||
+            (strcmp(path, real) != 0 && !is_shown(real) && open_around(p, real, f, e) < 0) ||
+            open_manager(p, path, real, f, e) < 0)
+                return -1;
+
+        size_t dir = str_parent(path, strlen(path));
+        char entry[PATH_MAX + 2];
+        (void) snprintf(entry, sizeof entry, "%.*s:", (int) dir, path);
+        if (!strstr(buf_str(&f->path), entry))
+                buf_puts(&f->path, entry);
+
+        return 1;
+}
+
+/* Would the caller's PATH lead to this program, by whatever name? A link that a box left in a directory of
+ * its own opens nothing else. */
+static bool is_on_path(const char *real)
+{
+        char dir[PATH_MAX], there[PATH_MAX];
+        size_t own = str_parent(real, strlen(real));
+        const char *at = getenv("PATH");
+
+        for (size_t n; at && *at; at += n + (at[n] == ':')) {
+                n = strcspn(at, ":");
+                (void) snprintf(dir, sizeof dir, "%.*s", (int) n, at);
+                if (at[0] != '/' || !realpath(dir, there))
+                        continue;
+                if (strlen(there) == own && strncmp(there, real, own) == 0)
+                        return true;
+                if (ends_with(there, "/shims") &&
+                    snprintf(dir, sizeof dir, "%.*s/versions", (int) str_parent(there, strlen(there)),
+                             there) < (int) sizeof dir &&
+                    path_under(real, dir))
+                        return true;
+        }
+
+        return false;
+}
+
+/* `v/bin/python` is a link to the Python that the environment was made with. */
+static int find_by_path(cordon_policy *p, const char *name, struct found *f, cordon_error *e)
+{
+        char real[PATH_MAX];
+        if (!realpath(name, real) || is_shown(real) || policy_secret_kind(real) || !is_on_path(real))
+                return 0;
+        return open_around(p, real, f, e);
+}
+
+static bool is_one_of(const char *const *list, size_t n, const char *name)
+{
+        for (size_t i = 0; i < n; i++)
+                if (strcmp(list[i], name) == 0)
+                        return true;
+        return false;
+}
+#define IS_ONE_OF(list, name) is_one_of(list, sizeof list / sizeof *list, name)
+
+/* The next name in a shell's text that stands where a command does, without reading what is quoted. False:
+ * there is none. */
+static bool next_command(const char **at, bool *begins, char *ret, size_t cap)
+{
+        bool in_word = false;
+
+        for (size_t n; **at; *at += n) {
+                n = strcspn(*at, " \t\n;|&(){}`'\"$<>\\");
+                if (**at == '#' && !in_word) {
+                        n = strcspn(*at, "\n");
+                        continue;
+                }
+                in_word = n > 0;
+                if (n == 0) {
+                        char c = **at;
+                        const char *end = c == '\'' || c == '"' ? strchr(*at + 1, c) : NULL;
+                        *begins = strchr(";|&(\n{`", c) || (*begins && (c == ' ' || c == '\t'));
+                        n = end ? (size_t) (end - *at) + 1 : c == '\\' && (*at)[1] ? 2 : 1;
+                        in_word = end || c == '\\';
+                        continue;
+                }
+                if (!*begins || n >= cap)
+                        continue;
+                (void) snprintf(ret, cap, "%.*s", (int) n, *at);
+                *begins = strchr(ret, '=') || IS_ONE_OF(leads, ret);
+                if (!*begins) {
+                        *at += n;
+                        return true;
+                }
+        }
+
+        return false;
+}
+
+static int find_in_text(cordon_policy *p, const char *text, struct found *f, cordon_error *e)
+{
+        char name[NAME_MAX + 1], path[PATH_MAX];
+        bool begins = true;
+        while (next_command(&text, &begins, name, sizeof name))
+                if (find_one(p, name, f, path, e) < 0)
+                        return -1;
+        return 0;
+}
+
+/* What the command's arguments start. */
+static int find_in_arguments(cordon_policy *p, const char *const *argv, struct found *f, cordon_error *e)
+{
+        char path[PATH_MAX];
+        const char *slash = strrchr(argv[0], '/'), *name = slash ? slash + 1 : argv[0];
+        for (size_t i = 1; argv[i]; i++) {
+                if (IS_ONE_OF(shells, name) && argv[i][0] == '-' && strchr(argv[i], 'c') && argv[i + 1])
+                        return find_in_text(p, argv[i + 1], f, e);
+                if (IS_ONE_OF(shells, name) && argv[i][0] != '-')
+                        return 0; /* a script */
+                int found = IS_ONE_OF(starters, name) ? find_one(p, argv[i], f, path, e) : 0;
+                if (found)
+                        return found < 0 ? -1 : 0;
+        }
+
+        return 0;
+}
+
+/* Where programs are named, what else a text names would be shown, and could not run. */
+static bool runs_any(cordon_policy *p, cordon_error *e)
+{
+        size_t n;
+        bool any = false;
+        if (cordon_policy_check(p, e) < 0)
+                return false; /* told by the start */
+
+        const struct door *doors = policy_doors(p->checked, &n);
+        for (size_t i = 0; i < n; i++)
+                any = any || (doors[i].kind == DOOR_RUN && strcmp(doors[i].path, "*") == 0);
+
+        return any;
+}
+
+static int find_all(cordon_policy *p, const char *const *argv, struct found *f, char path[static PATH_MAX],
+                    cordon_error *e)
+{
+        int found = strchr(argv[0], '/') ? 0 : find_one(p, argv[0], f, path, e);
+        if (found < 0 || (strchr(argv[0], '/') && find_by_path(p, argv[0], f, e) < 0) ||
+            (runs_any(p, e) && find_in_arguments(p, argv, f, e) < 0))
+                return -1;
+
+        /* A script's `env node` is to find what lies beside it. A PATH that the caller set stays. */
+        AUTO_BUF(value);
+        buf_printf(&value, "PATH=%s" BOX_PATH, buf_str(&f->path));
+        if (f->path.n && !is_set(p, "PATH", e) && cordon_policy_add(p, "env", buf_str(&value), e) < 0)
+                return -1;
+
+        return found;
+}
+
+int cordon_policy_find(cordon_policy *p, const char *const *argv, char **ret_path, char **ret_shown,
+                       cordon_error *e)
+{
+        char path[PATH_MAX];
+        struct found f = { 0 };
+        *ret_path = *ret_shown = NULL;
+        if (p->from_file)
+                return 0;
+
+        if (lib_roots(p, to_err(e)) < 0)
+                return -1;
+
+        int found = find_all(p, argv, &f, path, e);
+        buf_done(&f.path);
+        *ret_path = found > 0 ? strdup(path) : NULL;
+        *ret_shown = found >= 0 ? lib_give(&f.shown, to_err(e)) : NULL;
+        buf_done(&f.shown);
+        if (found < 0 || (*ret_shown && (found == 0 || *ret_path)))
+                return found;
+
+        free(*ret_path);
+        free(*ret_shown);
+        *ret_path = *ret_shown = NULL;
+        return err_set(to_err(e), ERR_MEMORY, 0, "no memory for the command");
+}

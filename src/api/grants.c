@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: MIT */
+/* api/grants.c - the credentials that doors name (`with NAME`): cordon-vault writes them into a pipe whose
+ * other end only the broker reads. What comes back here are placeholders, which the box may see. */
+#include "api/internal.h"
+#include "base/fd.h"
+#include "vault/vault.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static int collect(const struct cordon_box *b, struct vault_request *q, struct err *e)
+{
+        size_t n;
+        const struct door *d = policy_doors(b->policy->checked, &n);
+        for (size_t i = 0; i < n; i++) {
+                const char *name = d[i].kind == DOOR_NET ? d[i].net.credential : NULL;
+                bool known = !name;
+                for (uint32_t k = 0; k < q->count && !known; k++)
+                        known = strcmp(q->names[k], name) == 0;
+                if (known)
+                        continue;
+                if (q->count == GRANTS_MAX || strlen(name) >= sizeof q->names[0])
+                        return err_set(e, ERR_POLICY, 0, "a box can have %d credentials at most", GRANTS_MAX);
+                memcpy(q->names[q->count], name, strlen(name) + 1);
+                if (lib_grant_scope(b->policy->checked, name, q->asked[q->count++], e) < 0)
+                        return -1;
+        }
+
+        return 0;
+}
+
+static int give(struct cordon_box *b, struct vault_request *q, struct err *e)
+{
+        int ends[2];
+        if (lib_grants_pipe(q->count, ends, e) < 0)
+                return -1;
+
+        AUTO_FD(in, ends[0]);
+        AUTO_FD(out, ends[1]);
+        b->told = calloc(q->count, sizeof *b->told);
+        if (!b->told)
+                return err_set(e, ERR_MEMORY, 0, "no memory");
+
+        q->stage_live = b->stage == POLICY_STAGE_LIVE;
+        (void) snprintf(q->policy, sizeof q->policy, "%s", policy_digest(b->policy->checked));
+        if (vault_give(q, out, b->passphrase, b->told, e) < 0)
+                return -1;
+
+        b->told_count = q->count;
+        b->grants = TAKE_FD(in);
+        return 0;
+}
+
+int lib_grants(struct cordon_box *b, struct err *e)
+{
+        lib_grants_done(b); /* of a start that failed: its broker may have read them */
+        if (b->dummies)
+                return lib_dummies_give(b, b->dummies, e);
+
+        if (b->stage == POLICY_STAGE_MOCK)
+                return lib_dummies_mock(b, e); /* nothing is sent, so nothing is opened */
+
+        struct vault_request *q = calloc(1, sizeof *q);
+        if (!q)
+                return err_set(e, ERR_MEMORY, 0, "no memory");
+
+        int r = collect(b, q, e);
+        if (r == 0 && q->count > 0)
+                r = give(b, q, e);
+
+        free(q);
+        return r;
+}
+
+static bool set_by_policy(const struct cordon_box *b, const char *name)
+{
+        size_t n;
+        const struct door *d = policy_doors(b->policy->checked, &n);
+        for (size_t i = 0; i < n; i++)
+                if (d[i].kind == DOOR_ENV && strcmp(d[i].name, name) == 0)
+                        return true;
+        return false;
+}
+
+bool lib_placeholders(const struct cordon_box *b, const char **v, size_t *n)
+{
+        for (size_t i = 0; i < b->told_count; i++) {
+                const struct vault_told *t = &b->told[i];
+                char *both = NULL;
+                if (!t->env[0] || set_by_policy(b, t->env))
+                        continue;
+                if (asprintf(&both, "%s=%s", t->env, t->placeholder) < 0)
+                        return false;
+                v[(*n)++] = both;
+        }
+
+        return true;
+}
+
+void lib_grants_done(struct cordon_box *b)
+{
+        fd_close(&b->grants);
+        free(b->told);
+        b->told = NULL;
+        b->told_count = 0;
+}

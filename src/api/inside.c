@@ -1,0 +1,443 @@
+/* SPDX-License-Identifier: MIT */
+/* api/inside.c - where the path of an effect leads in the box. A policy judges names; a box follows links,
+ * and finds programs only where it sees them. So `why` judges what the box would open, not what was typed. */
+#include "api/internal.h"
+#include "base/fd.h"
+#include "base/limits.h"
+#include "base/str.h"
+
+#include <elf.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { HOPS_MAX = 40 };
+
+static bool excepts(const struct door *d, const char *path)
+{
+        for (char **x = d->except; x && *x; x++)
+                if (path_under(path, *x))
+                        return true;
+        return false;
+}
+
+static const struct door *door_at(const struct checked_policy *c, enum door_kind k, struct span path)
+{
+        size_t n, lo, hi;
+        const struct door *d = policy_doors(c, &n);
+
+        return policy_doors_at(c, k, path, &lo, &hi) ? &d[lo] : NULL;
+}
+
+/* A door above `path`, or at it but not at `but`, that shows it: of files, or of a directory of programs. */
+static bool is_shown(const struct checked_policy *c, const char *path, const char *but)
+{
+        for (size_t n = strlen(path); n > 0; n = str_parent(path, n)) {
+                if (span_is(span_of(path, n), but))
+                        continue;
+                for (enum door_kind k = DOOR_READ; k <= DOOR_WRITE; k++) {
+                        const struct door *d = door_at(c, k, span_of(path, n));
+                        if (d && !(k == DOOR_READ && excepts(d, path)))
+                                return true;
+                }
+                if (path[n] == '/' && door_at(c, DOOR_RUN, span_of(path, n + 1)))
+                        return true;
+        }
+
+        return false;
+}
+
+/* The end of a link that lies at `path`, and `rest` behind it, without ".." and ".". */
+static bool put_target(const char *path, const char *target, const char *rest, char ret[static PATH_MAX])
+{
+        char all[2 * PATH_MAX];
+        size_t n = 0;
+
+        int len = snprintf(all, sizeof all, "%.*s/%s/%s",
+                           target[0] == '/' ? 0 : (int) str_parent(path, strlen(path)), path, target, rest);
+
+        if (len < 0 || (size_t) len >= sizeof all)
+                return false;
+
+        for (const char *at = all; *(at += strspn(at, "/"));) {
+                size_t k = strcspn(at, "/");
+                if (k == 2 && at[0] == '.' && at[1] == '.')
+                        n = n ? str_parent(ret, n) : 0;
+                else if (!(k == 1 && at[0] == '.')) {
+                        if (n + k + 2 > PATH_MAX)
+                                return false;
+                        ret[n++] = '/';
+                        memcpy(ret + n, at, k);
+                        n += k;
+                }
+                at += k;
+        }
+
+        (void) snprintf(ret + n, PATH_MAX - n, "%s", n ? "" : "/");
+        return true;
+}
+
+/* An edit door inside another's layer is a part of that layer, and has no mount of its own. */
+static bool is_in_layer(const struct checked_policy *c, const char *path)
+{
+        for (size_t n = str_parent(path, strlen(path)); n > 0; n = str_parent(path, n)) {
+                const struct door *d = door_at(c, DOOR_EDIT, span_of(path, n));
+                if (d && !excepts(d, path))
+                        return true;
+        }
+        return false;
+}
+
+/* Is the end of a link its directory and its text, as it stands? The plan makes only such links anew. */
+static bool is_plain(const char *path, const char *target, const char *end)
+{
+        size_t up = target[0] == '/' ? 0 : str_parent(path, strlen(path));
+
+        return strncmp(end, path, up) == 0 && strcmp(end + up + (target[0] != '/'), target) == 0;
+}
+
+/* Does the box have the link at `path` as a link? One that a door names is what it leads to, unless another
+ * door shows the link or its end. */
+static bool stays_link(const struct checked_policy *c, const char *path, const char *target, const char *end)
+{
+        const struct door *read = door_at(c, DOOR_READ, span_str(path));
+        bool edited = door_at(c, DOOR_EDIT, span_str(path)) && !is_in_layer(c, path);
+
+        if (edited || door_at(c, DOOR_WRITE, span_str(path)) || (read && read->except))
+                return false;
+
+        if (door_at(c, DOOR_RUN, span_str(path))) /* a program that a line names by a link */
+                return true;
+
+        return is_shown(c, path, path) || (read && is_plain(path, target, end) && is_shown(c, end, path));
+}
+
+/* One link that the box would follow. False: none is left. */
+static bool follow_one(const struct checked_policy *c, char path[static PATH_MAX], bool *ret_lost)
+{
+        char target[PATH_MAX], end[PATH_MAX], up[PATH_MAX];
+
+        for (size_t n = 1; n <= strlen(path); n++) {
+                if (path[n] != '/' && path[n] != '\0')
+                        continue;
+                (void) snprintf(up, sizeof up, "%.*s", (int) n, path);
+                ssize_t k = readlink(up, target, sizeof target - 1);
+                if (k <= 0)
+                        continue;
+                target[k] = '\0';
+                if (!put_target(up, target, "", end) || !stays_link(c, up, target, end))
+                        continue;
+                char rest[PATH_MAX];
+                (void) snprintf(rest, sizeof rest, "%s", path + n);
+                *ret_lost = !put_target(up, target, rest, path);
+                return !*ret_lost;
+        }
+
+        return false;
+}
+
+/* False: it leads round in a circle. */
+static bool follow(const struct checked_policy *c, char path[static PATH_MAX])
+{
+        bool lost = false;
+
+        for (unsigned hops = 0; hops < HOPS_MAX; hops++)
+                if (!follow_one(c, path, &lost))
+                        return !lost;
+        return false;
+}
+
+static struct decision decide_as(const struct checked_policy *c, enum effect_kind kind, char *path)
+{
+        struct effect f = { .kind = kind, .path = path };
+        return policy_decide(c, &f);
+}
+
+static bool is_any(const struct door *d) { return d && d->kind == DOOR_RUN && strcmp(d->path, "*") == 0; }
+
+/* What a `run` line opens: the path that it names, or where its bare name is found. False: nothing. */
+static bool program_of(const struct door *d, char ret[static PATH_MAX])
+{
+        if (d->kind != DOOR_RUN || is_any(d))
+                return false;
+        if (d->path[0] != '/')
+                return lib_find_program(d->path, ret, PATH_MAX);
+        return snprintf(ret, PATH_MAX, "%s", d->path) < PATH_MAX;
+}
+
+/* A `run` line opens the file that its path or name leads to, by that file's own name, too. */
+static const struct door *run_by_its_end(const struct checked_policy *c, const char *path, bool trees)
+{
+        size_t n;
+        const struct door *d = policy_doors(c, &n);
+        char program[PATH_MAX], real[PATH_MAX];
+
+        for (size_t i = 0; i < n; i++) {
+                if (!program_of(&d[i], program) || !realpath(program, real))
+                        continue;
+                bool tree = program[strlen(program) - 1] == '/';
+                if (tree ? trees && path_under(path, real) : strcmp(path, real) == 0)
+                        return &d[i];
+        }
+
+        return NULL;
+}
+
+/* A bare name stands for each directory of programs, and the box has the one where it is found. */
+static bool is_found_elsewhere(const struct checked_policy *c, const struct door *d, const char *path)
+{
+        char program[PATH_MAX], real[PATH_MAX];
+
+        if (!d || d->kind != DOOR_RUN || is_any(d) || d->path[0] == '/' || is_shown(c, path, ""))
+                return false;
+        return !program_of(d, program) ||
+               (strcmp(program, path) != 0 && !(realpath(program, real) && strcmp(real, path) == 0));
+}
+
+/* A program that a `run` line leads to is held as it is, unless a line names that very path. */
+static bool is_held(const struct checked_policy *c, const char *path)
+{
+        const struct door *run = run_by_its_end(c, path, false);
+
+        if (!run || door_at(c, DOOR_RUN, span_str(path)))
+                return false;
+
+        for (size_t n = str_parent(path, strlen(path)); n > 0; n = str_parent(path, n))
+                if (door_at(c, DOOR_RUN, span_of(path, n + 1)))
+                        return false;
+
+        return true;
+}
+
+/* `run any` reaches what the box sees. What an edit door excepts is mounted as the door is, and runs or not
+ * as what is written there does. */
+static bool any_reaches(const struct checked_policy *c, char *path)
+{
+        struct decision w = decide_as(c, EFFECT_WRITE, path);
+
+        if (decide_as(c, EFFECT_READ, path).answer != ANSWER_ALLOW)
+                return false;
+        return w.gap != GAP_EXCEPTED || w.nearest->kind != DOOR_EDIT ||
+               decide_as(c, EFFECT_RUN, w.nearest->path).answer == ANSWER_ALLOW;
+}
+
+static struct decision decide_path(const struct checked_policy *c, enum effect_kind kind, char *path)
+{
+        struct decision d = decide_as(c, kind, path);
+
+        if (kind == EFFECT_WRITE)
+                return d.door && is_held(c, path)
+                               ? (struct decision){ .gap = GAP_READ_ONLY, .nearest = d.door }
+                               : d;
+
+        if ((kind == EFFECT_RUN && is_any(d.door) && !any_reaches(c, path)) ||
+            is_found_elsewhere(c, d.door, path))
+                d = (struct decision){ .gap = GAP_NO_DOOR };
+
+        if (d.answer == ANSWER_ALLOW)
+                return d;
+
+        const struct door *run = run_by_its_end(c, path, true);
+        return run ? (struct decision){ .answer = ANSWER_ALLOW, .door = run } : d;
+}
+
+static bool is_program(const char *path)
+{
+        struct stat st;
+        return access(path, X_OK) == 0 && stat(path, &st) == 0 && S_ISREG(st.st_mode);
+}
+
+/* Where the box finds a bare name: in the first directory of its PATH where it sees such a program. */
+static bool find_in_box(const struct checked_policy *c, const char *name, char ret[static PATH_MAX])
+{
+        for (const char *at = BOX_PATH; *at; at += strspn(at, ":")) {
+                size_t k = strcspn(at, ":");
+                int n = snprintf(ret, PATH_MAX, "%.*s/%s", (int) k, at, name);
+                at += k;
+                if (n > 0 && n < PATH_MAX && is_program(ret) && follow(c, ret) &&
+                    decide_path(c, EFFECT_READ, ret).answer == ANSWER_ALLOW)
+                        return true;
+        }
+
+        return false;
+}
+
+static void judge_bare(const struct checked_policy *c, const struct effect *f, struct lib_inside *in,
+                       struct decision *d)
+{
+        char found[PATH_MAX];
+
+        if (!is_any(d->door) || !lib_find_program(f->path, found, sizeof found))
+                return; /* named by a line, denied, or of no host: as it was decided */
+
+        if (!find_in_box(c, f->path, in->path))
+                *d = (struct decision){ .gap = GAP_NO_DOOR };
+        else
+                *d = decide_path(c, EFFECT_RUN, in->path);
+}
+
+/* The program that the kernel starts in the end: of a script its interpreter, of most others the loader. */
+static bool starter_of(const char *path, char ret[static PATH_MAX])
+{
+        Elf64_Ehdr head;
+        Elf64_Phdr part;
+
+        if (lib_interpreter(path, ret, PATH_MAX))
+                return true;
+
+        AUTO_FD(fd, open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
+        if (fd < 0 || pread(fd, &head, sizeof head, 0) != sizeof head ||
+            memcmp(head.e_ident, ELFMAG, SELFMAG) != 0 || head.e_ident[EI_CLASS] != ELFCLASS64)
+                return false;
+
+        for (unsigned i = 0; i < head.e_phnum; i++) {
+                off_t at = (off_t) (head.e_phoff + i * sizeof part);
+                if (pread(fd, &part, sizeof part, at) != sizeof part)
+                        return false;
+                if (part.p_type != PT_INTERP || part.p_filesz == 0 || part.p_filesz > PATH_MAX)
+                        continue;
+                bool whole = pread(fd, ret, part.p_filesz, (off_t) part.p_offset) == (ssize_t) part.p_filesz;
+                ret[part.p_filesz - 1] = '\0';
+                return whole && ret[0] == '/';
+        }
+
+        return false;
+}
+
+/* A program whose interpreter or loader the box does not see does not start. */
+static void judge_starter(const struct checked_policy *c, struct effect *f, struct lib_inside *in,
+                          struct decision *d)
+{
+        char starter[PATH_MAX], found[PATH_MAX];
+        bool bare = !strchr(f->path, '/');
+
+        if (d->answer != ANSWER_ALLOW || (bare && !lib_find_program(f->path, found, sizeof found)) ||
+            !starter_of(bare ? found : f->path, starter))
+                return;
+
+        bool led = follow(c, starter);
+        struct decision s = decide_path(c, EFFECT_READ, starter);
+        if (led && s.answer == ANSWER_ALLOW)
+                return;
+
+        *d = s;
+        if (s.answer == ANSWER_ALLOW)
+                *d = (struct decision){ .gap = GAP_NO_DOOR };
+
+        memcpy(in->path, starter, sizeof in->path);
+        f->kind = EFFECT_READ; /* that is what is missing */
+        f->path = in->path;
+}
+
+static void judge(const struct checked_policy *c, struct effect *f, struct lib_inside *in, struct decision *d)
+{
+        if (f->path[0] != '/') {
+                judge_bare(c, f, in, d);
+                return;
+        }
+
+        /* A line that names the link opens what it leads to. */
+        bool named = d->answer == ANSWER_ALLOW && d->door && d->door->kind == DOOR_RUN &&
+                     strcmp(d->door->path, f->path) == 0;
+        if (snprintf(in->path, sizeof in->path, "%s", f->path) >= (int) sizeof in->path)
+                return;
+
+        in->nowhere = !follow(c, in->path);
+        if (in->nowhere)
+                return;
+
+        char real[PATH_MAX]; /* behind an `except` of another line it is covered */
+        struct decision end = named && realpath(in->path, real) ? decide_as(c, EFFECT_READ, real) : *d;
+        if (named && f->kind == EFFECT_RUN && end.gap != GAP_EXCEPTED)
+                return;
+
+        *d = named && end.gap == GAP_EXCEPTED ? end : decide_path(c, f->kind, in->path);
+        f->path = in->path;
+}
+
+/* Does this door give the box a copy of one file, in a private directory in place of the file's own? */
+static bool is_one_file(const struct checked_policy *c, const struct door *d, const char *parent)
+{
+        size_t n;
+        struct stat st;
+        const struct door *all = policy_doors(c, &n);
+        bool made = lstat(d->path, &st) < 0 && lib_is_made(d, all, n) && !d->directory;
+
+        return (made || lib_is_copyable(d, &st)) && !is_shown(c, parent, "") &&
+               !run_by_its_end(c, d->path, true);
+}
+
+/* Beside such a file the box writes as it likes, and nothing of it is kept. */
+static bool is_beside_one_file(const struct checked_policy *c, const char *path)
+{
+        size_t n;
+        char parent[PATH_MAX];
+        const struct door *d = policy_doors(c, &n);
+
+        for (size_t i = 0; i < n; i++) {
+                if (d[i].kind != DOOR_WRITE)
+                        continue;
+                (void) snprintf(parent, sizeof parent, "%.*s", (int) str_parent(d[i].path, strlen(d[i].path)),
+                                d[i].path);
+                if (parent[0] && path_under(path, parent) && is_one_file(c, &d[i], parent))
+                        return true;
+        }
+
+        return false;
+}
+
+static bool has_net(const struct checked_policy *c)
+{
+        size_t n;
+        const struct door *d = policy_doors(c, &n);
+
+        for (size_t i = 0; i < n; i++)
+                if (d[i].kind == DOOR_NET)
+                        return true;
+
+        return false;
+}
+
+/* Files that a box is given. A policy's `expect` is about the host's: no table of the policy has them. */
+static bool is_given(const struct checked_policy *c, const char *path)
+{
+        static const struct {
+                const char *path;
+                bool net;
+        } given[] = { { "/etc/passwd", false },
+                      { "/etc/group", false },
+                      { "/etc/hosts", false },
+                      { "/etc/nsswitch.conf", false },
+                      { "/etc/resolv.conf", true } };
+
+        for (size_t i = 0; i < sizeof given / sizeof *given; i++)
+                if (strcmp(path, given[i].path) == 0)
+                        return !given[i].net || has_net(c);
+
+        return false;
+}
+
+void lib_inside(const struct checked_policy *c, struct effect *f, struct lib_inside *in, struct decision *d)
+{
+        bool file = f->kind == EFFECT_READ || f->kind == EFFECT_WRITE || f->kind == EFFECT_RUN;
+
+        in->nowhere = false;
+        if (!file || policy_wall(c) == WALL_PROCESS)
+                return;
+
+        judge(c, f, in, d);
+        if (f->kind == EFFECT_RUN)
+                judge_starter(c, f, in, d);
+
+        if (f->kind == EFFECT_READ && d->answer != ANSWER_ALLOW && is_given(c, f->path))
+                *d = (struct decision){ .answer = ANSWER_ALLOW, .built_in = "the box's own /etc" };
+
+        if (f->kind == EFFECT_WRITE && d->gap == GAP_NO_DOOR && d->answer != ANSWER_ALLOW &&
+            !is_shown(c, f->path, "") && is_beside_one_file(c, f->path))
+                *d = (struct decision){ .answer = ANSWER_ALLOW,
+                                        .built_in = "a private directory around a one-file `write` door" };
+}

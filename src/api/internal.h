@@ -1,0 +1,192 @@
+/* SPDX-License-Identifier: MIT */
+/* api/internal.h - the bodies behind cordon.h's handles. */
+#pragma once
+#include "base/grant.h"
+#include "cordon.h"
+#include "keeper/keeper.h"
+#include "policy/policy.h"
+
+_Static_assert(sizeof(cordon_error) == sizeof(struct err),
+               "cordon_error is struct err under its public name");
+
+enum { ROOT_MAX = 4096 };
+
+struct cordon_policy {
+        struct policy *lines;
+        struct checked_policy *checked;      /* made on demand, dropped when a line is added */
+        char work[ROOT_MAX], home[ROOT_MAX]; /* what {work} and {home} mean; "": not said yet */
+        bool hold_writes;                    /* see struct policy_context */
+        bool from_file;                      /* a file was given: nothing is opened by default */
+        struct policy_places *places;
+        struct policy_staged staged;
+        bool has_stage;  /* `places` or a stage was given, and questions are answered as in it */
+        char *rules[32]; /* files that it came from, and those of its places */
+        unsigned rule_count;
+};
+/* This file says what a run may do. */
+void lib_rules_come_from(cordon_policy *p, const char *file);
+/* `ctx` is a cordon_policy: does one of them lie at or below `path`? */
+bool lib_rules_below(void *ctx, const char *path, char *ret, size_t cap);
+
+/* Credentials of a box that is learned or mocked: never the vault's (dummies.c). */
+struct lib_dummies {
+        uint8_t seed[32];
+        bool in_files; /* also in the files where tools look for them: the stage mock */
+        struct {
+                char name[NAME_MAX_BYTES];
+        } v[GRANTS_MAX];
+        unsigned count;
+};
+
+struct cordon_box {
+        cordon_policy *policy;
+        char **argv;
+        char name[NAME_MAX_BYTES];
+        char cwd[4096];
+        char term[64];
+        bool as_root; /* the box gets an id of its own outside */
+        bool tty, root_inside, cwd_made, require_groups, single_thread, work_keep, keep_output;
+        bool dry;   /* a plan is made, and no box: nothing may be made on the host */
+        bool trial; /* learning tries doors: who judges a policy by past runs does not count this one */
+        bool places_later;
+        char work_on[WORK_RUN_MAX];
+        enum box_observe observe;
+        enum box_ledger ledger;
+        bool ledger_said;     /* the option was set: the variable does not count */
+        char cause[64];       /* --in-from: id of the record that led to this run */
+        uint64_t cause_clock; /* its logical clock, where another ledger has it */
+        char trace_in[56], trace_out[56];
+        struct box_stdio io;
+        struct box_handle handles[HANDLES_MAX];
+        char handle_names[HANDLES_MAX][NAME_MAX_BYTES];
+        unsigned handle_count;
+        enum policy_stage stage;
+        char places_file[4096], answers_file[4096], record_file[4096];
+        int record, record_dir; /* the file of recorded exchanges, without a name yet, and where it goes */
+        struct lib_text {
+                char *p;
+                size_t n;
+        } places_text, answers_text; /* of those files */
+        struct policy_places *places;
+        struct vault_told *told; /* placeholders of the credentials that doors name */
+        size_t told_count;
+        const struct lib_dummies *dummies; /* not NULL: these, and the vault is not asked; borrowed */
+        int passphrase; /* of the vault: a descriptor of the caller's, or -1: the terminal is asked */
+        int grants;     /* the pipe with the credentials themselves, for the broker; or -1 */
+        struct plan *plan;
+        struct lib_made *made; /* targets of doors that did not exist, the newest first */
+        struct box *box;
+        bool over;
+        unsigned short rows, columns;
+        _Atomic uint64_t early_signals; /* came before a payload ran; set by signal handlers */
+        char limits_hit[128];
+        cordon_result result;
+        bool start_failed; /* for a reason that the box itself could not keep */
+        cordon_error start_error;
+        cordon_denial denials[DENIALS_MAX];
+        const char *absent[ABSENT_MAX + 1];
+};
+
+static inline struct err *to_err(cordon_error *e) { return (struct err *) (void *) e; }
+
+/* policy.c: what a policy's roots and the clock say now; `use` of own files is not in it. */
+struct policy_context lib_context(const cordon_policy *p);
+/* The policy as it is, or was, at that time; the caller frees. NULL with e set. */
+struct checked_policy *lib_check_at(cordon_policy *p, int64_t now, struct err *e);
+/* rules.c: the directory of own policies, as `use NAME` finds them. */
+int lib_config_path(const cordon_policy *p, char *ret, size_t cap);
+/* look.c: where a bare name is found in the box's PATH, which is ours to choose, not the caller's. */
+bool lib_find_program(const char *name, char *ret, size_t cap);
+bool lib_find_on_path(const char *name, char *ret, size_t cap); /* found.c: in the caller's own PATH */
+int lib_roots(cordon_policy *p, struct err *e); /* policy.c: {work} and {home}, where nobody set them */
+/* api_text.c: the text, which is the caller's from now on, or NULL with e (which may be NULL) when it is not
+ * whole. */
+char *lib_give(struct buf *b, struct err *e);
+
+/* api_start.c: gathers host facts and makes the plan for one wall. */
+struct plan *lib_plan(const struct cordon_box *b, enum wall_kind wall, struct err *e);
+
+/* explain.c: a hint for a command that could not be started. */
+void lib_explain_exec(const struct cordon_box *b);
+/* What runs a script, by the path that its first line has; false: it is none. */
+bool lib_interpreter(const char *script, char *ret, size_t cap);
+/* ledger.c: the options, and the trace context of a run, from the caller's environment. */
+int lib_set_ledger(struct cordon_box *b, const char *value);
+int lib_set_cause(struct cordon_box *b, const char *run);
+void lib_prepare_ledger(struct cordon_box *b);
+
+/* api_text.c: a whole file of at most 1 MB; the caller frees. NULL with e set. */
+char *lib_slurp(const char *path, size_t *ret_len, struct err *e);
+char *lib_slurp_up_to(const char *path, size_t most, size_t *ret_len, struct err *e);
+
+/* vault_audit.c: lints that need the vault; they read bindings, and open nothing. */
+int lib_vault_notes(const struct checked_policy *c, enum policy_stage stage,
+                    void (*each)(void *ctx, const struct policy_note *n), void *ctx, struct err *e);
+
+/* grant_pipe.c: the doors that name this credential, as policy_net_scope() writes them. */
+int lib_grant_scope(const struct checked_policy *c, const char *name, char ret_scope[GRANT_ASKED],
+                    struct err *e);
+/* A way with room for so many, that is written before it is read. */
+int lib_grants_pipe(size_t count, int ret[2], struct err *e);
+
+/* dummies.c */
+int lib_dummies_begin(struct lib_dummies *d, const char *const *with, struct err *e);
+int lib_dummies_give(struct cordon_box *b, const struct lib_dummies *d, struct err *e);
+int lib_dummies_mock(struct cordon_box *b, struct err *e); /* for the doors' credentials, in the stage mock */
+
+/* grants.c: has the vault write what doors name into b->grants. */
+int lib_grants(struct cordon_box *b, struct err *e);
+/* Adds "VARIABLE=placeholder" for each that has a variable; v has room for b->told_count more. False: no
+ * memory. */
+bool lib_placeholders(const struct cordon_box *b, const char **v, size_t *n);
+void lib_grants_done(struct cordon_box *b);
+
+/* api_recording.c: a file without a name, where the recorded exchanges go. */
+int lib_recording(struct cordon_box *b, struct err *e);
+/* From here on, interrupted applies that somebody finishes get their record. */
+void lib_watch_work(void);
+struct box_recording lib_recording_of(const struct cordon_box *b);
+
+/* api_start.c: reads the places file and the recorded exchanges, if there are any. */
+int lib_places(struct cordon_box *b, struct err *e);
+
+/* places.c. The text is the caller's to free, also where it does not hold. */
+struct policy_places *lib_places_read(const char *file, char **ret_text, size_t *ret_len, struct err *e);
+const struct policy_staged *lib_staged(const cordon_policy *p); /* NULL: none was given */
+/* As the broker would, where a stage was given; *f may become the request to a place. */
+struct decision lib_decide(const cordon_policy *p, struct effect *f);
+
+/* inside.c: what the effect is in the box, whose links and PATH decide what is opened: *d is decided anew,
+ * and f->path becomes in->path where links lead elsewhere. */
+struct lib_inside {
+        char path[4096];
+        bool nowhere; /* links that lead round in a circle */
+};
+void lib_inside(const struct checked_policy *c, struct effect *f, struct lib_inside *in, struct decision *d);
+
+/* look.c: what the host has at the paths that doors and programs name. */
+/* identity.c: the text of a ~/.gitconfig with the caller's name and mail, and with these repositories as safe
+ * ones (NULL-terminated). The caller frees; NULL: no memory. */
+enum { IDENTITY_MAX = 256 };
+struct lib_identity {
+        char name[IDENTITY_MAX], mail[IDENTITY_MAX];
+};
+char *lib_identity(const char *home, const char *const *repositories);
+void lib_identity_read(const char *text, struct lib_identity *ret); /* what it does not say stays */
+
+/* made.c: is this the target of a door that does not exist yet, and is made? */
+bool lib_is_made(const struct door *d, const struct door *doors, size_t n);
+
+/* look.c: can a box get a copy of the file behind this door? The copy is the box's to change, and the name is
+ * written in its directory: both must be what the caller can do. */
+struct stat;
+bool lib_is_copyable(const struct door *d, const struct stat *st);
+int lib_make_doors(struct cordon_box *b, struct err *e);
+/* Removes what is still as it was made; but what an edit door's layer that waits for a person lies over. */
+void lib_unmake_doors(struct cordon_box *b, bool layer_waits);
+
+struct look;
+struct look *look_at_doors(const struct door *doors, size_t n, const char *const *argv, const char *cwd,
+                           struct err *e);
+void look_fill(const struct look *l, struct plan_request *r);
+void look_free(struct look *l);

@@ -1,0 +1,435 @@
+/* SPDX-License-Identifier: MIT */
+/* api/ledger.c - the ledger behind cordon.h: options of a run, and questions to the record. */
+#include "ledger/ledger.h"
+#include "api/internal.h"
+#include "base/clock.h"
+#include "base/fd.h"
+#include "base/hash.h"
+#include "base/str.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include <unistd.h>
+
+int lib_set_ledger(struct cordon_box *b, const char *value)
+{
+        static const char *const words[] = { "on", "off", "require" };
+        for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+                if (strcmp(value, words[i]) == 0) {
+                        b->ledger = (enum box_ledger) i;
+                        b->ledger_said = true;
+                        return 0;
+                }
+
+        return -1;
+}
+
+/* RUN, or the id of one of its records; ID@CLOCK where that is in another host's ledger. A clock is bounded:
+ * from there on ours goes on, and it must never come to its end. */
+int lib_set_cause(struct cordon_box *b, const char *run)
+{
+        static const uint64_t clock_max = UINT64_C(1) << 53;
+        size_t n = strspn(run, "abcdefghijklmnopqrstuvwxyz0123456789-.");
+        uint64_t clock = 0;
+
+        /* Three parts, as the ids of runs and replies have: a name would be a cause that nobody finds. */
+        const char *dash = strchr(run, '-');
+        if (n == 0 || n + 5 > sizeof b->cause || !dash || !strchr(dash + 1, '-'))
+                return -1;
+
+        if (run[n] && (run[n] != '@' || str_to_u64(span_str(run + n + 1), &clock) < 0 || clock > clock_max))
+                return -1;
+
+        (void) snprintf(b->cause, sizeof b->cause, "%.*s%s", (int) n, run, memchr(run, '.', n) ? "" : ".end");
+        b->cause_clock = clock;
+        return 0;
+}
+
+void lib_prepare_ledger(struct cordon_box *b)
+{
+        const char *asked = getenv("CORDON_LEDGER"), *in = getenv("TRACEPARENT");
+        if (!b->ledger_said && asked)
+                (void) lib_set_ledger(b, asked);
+
+        if (b->ledger == BOX_LEDGER_OFF)
+                return;
+
+        b->trace_in[0] = '\0';
+        if (ledger_trace_valid(in))
+                memcpy(b->trace_in, in, sizeof b->trace_in);
+
+        ledger_trace_child(in, b->trace_out);
+}
+
+/* ---- questions ---- */
+
+static struct ledger_log *open_log(int *ret_dir, struct err *e)
+{
+        AUTO_FD(dir, ledger_dir_open(false, e));
+        struct ledger_log *l = dir < 0 ? NULL : ledger_log_open(dir, e);
+        if (l && ret_dir)
+                *ret_dir = TAKE_FD(dir);
+        return l;
+}
+
+/* An id for what is no run: who looked, reacted, pruned. */
+static struct ledger *open_as(const char *what, struct err *e)
+{
+        char run[48];
+        uint32_t r = 0;
+        (void) !getrandom(&r, sizeof r, GRND_INSECURE);
+        (void) snprintf(run, sizeof run, "%s-%llx-%08x", what, (unsigned long long) clock_wall_s(), r);
+        return ledger_open(run, "", e);
+}
+
+/* To look is to leave a trace: who has seen an effect is a question like any other. */
+static void note_view(const char *how, const char *target)
+{
+        struct err ignored;
+        char who[32];
+        const char *asked = getenv("CORDON_LEDGER");
+        struct ledger *l = asked && strcmp(asked, "off") == 0 ? NULL : open_as("view", &ignored);
+        if (!l)
+                return;
+
+        struct ledger_record r = ledger_record_of(LEDGER_VIEW, LEDGER_HUMAN);
+        (void) snprintf(who, sizeof who, "uid %u", getuid());
+        r.door = how;
+        r.target = target ? target : "ledger";
+        ledger_more_text(&r, "who", who);
+        (void) ledger_append(l, &r, false, NULL, &ignored);
+        if (ledger_flush(l, 50, &ignored) == 0)
+                ledger_wake_sealer(l);
+
+        ledger_close(l);
+}
+
+static struct ledger_filter to_filter(const cordon_log_filter *f)
+{
+        struct ledger_filter all = { 0 };
+        if (f)
+                all = (struct ledger_filter){ f->box, f->run, f->kind, f->target, f->since_us };
+        return all;
+}
+
+/* Where the newest `last` that match begin. */
+static uint64_t begin_of_last(const struct ledger_log *l, const struct ledger_filter *f, uint64_t last)
+{
+        uint64_t i = ledger_log_count(l);
+        while (i > 0 && last > 0) {
+                struct ledger_view v;
+                last -= ledger_log_view(l, --i, &v) == 0 && ledger_matches(f, &v);
+        }
+        return i;
+}
+
+static void each_from(const struct ledger_log *l, const struct ledger_filter *f, uint64_t *cursor,
+                      void (*each)(void *ctx, const char *json, const char *line), void *ctx)
+{
+        for (; *cursor < ledger_log_count(l); ++*cursor) {
+                struct ledger_view v;
+                if (ledger_log_view(l, *cursor, &v) < 0 || !ledger_matches(f, &v))
+                        continue;
+                AUTO_BUF(json);
+                AUTO_BUF(line);
+                ledger_json(&v, &json);
+                ledger_line(&v, &line);
+                each(ctx, buf_str(&json), buf_str(&line));
+        }
+}
+
+static void note_list(const cordon_log_filter *f)
+{
+        note_view("log", f && f->run ? f->run : f && f->target ? f->target : NULL);
+}
+
+int cordon_log_each(const cordon_log_filter *f, uint64_t *cursor,
+                    void (*each)(void *ctx, const char *json, const char *line), void *ctx, cordon_error *pe)
+{
+        struct ledger_filter filter = to_filter(f);
+        struct ledger_log *l = open_log(NULL, to_err(pe));
+        if (!l)
+                return -1;
+
+        bool first = *cursor == 0;
+        if (first && f && f->last)
+                *cursor = begin_of_last(l, &filter, f->last);
+
+        each_from(l, &filter, cursor, each, ctx);
+        ledger_log_free(l);
+        if (first)
+                note_list(f);
+
+        return 0;
+}
+
+static int no_seal(const char *what, struct err *e)
+{
+        (void) err_set(e, ERR_GONE, 0, "there is no %s yet", what);
+        return err_hint(e, "the sealer makes it within a second of a run; is cordon-ledger installed?");
+}
+
+static int newest_checkpoint(int dir, struct buf *out, struct err *e)
+{
+        AUTO_BUF(text);
+        struct ledger_note n, last = { 0 };
+        if (ledger_slurp(dir, "checkpoints", &text) < 0)
+                return err_set(e, ERR_IO, errno, "the checkpoints cannot be read");
+
+        for (struct span rest = buf_span(&text); ledger_note_next(rest, &n, &rest) == 1;)
+                last = n;
+
+        if (last.whole.n == 0)
+                return no_seal("checkpoint", e);
+
+        buf_add(out, last.whole.p, last.whole.n);
+        return 0;
+}
+
+static int answer(cordon_log_view view, const struct ledger_log *l, int dir, const char *arg, struct buf *out,
+                  struct err *e)
+{
+        switch (view) {
+        case CORDON_LOG_SHOW:
+                return ledger_show(l, arg, out, e);
+        case CORDON_LOG_FIELD:
+        case CORDON_LOG_FIELD_JSON:
+                return ledger_field(l, arg, view == CORDON_LOG_FIELD_JSON, out), 0;
+        case CORDON_LOG_REACHED:
+        case CORDON_LOG_REACHED_JSON:
+                return ledger_reached(l, view == CORDON_LOG_REACHED_JSON, out), 0;
+        case CORDON_LOG_PROOF:
+                return ledger_proof_make(dir, arg, out, e);
+        case CORDON_LOG_CHECKPOINT:
+                return newest_checkpoint(dir, out, e);
+        case CORDON_LOG_KEYS:
+                if (ledger_slurp(dir, "key.pub", out) < 0)
+                        return err_set(e, ERR_IO, errno, "key.pub cannot be read");
+                return out->n ? 0 : no_seal("key", e);
+        case CORDON_LOG_HTML:
+                return ledger_html(l, arg, out, e);
+        case CORDON_LOG_POSTMORTEM:
+                return ledger_postmortem(l, arg, out, e);
+        case CORDON_LOG_TILES:
+                return ledger_tiles_export(l, dir, arg, out, e);
+        }
+        return err_set(e, ERR_USAGE, 0, "there is no such view of the ledger");
+}
+
+/* With a directory: of this user's own ledger. */
+static char *answer_noted(cordon_log_view view, const struct ledger_log *l, int dir, const char *arg,
+                          struct err *e)
+{
+        static const char *const names[] = { "show", "field", "field",  "reached", "reached", "proof",
+                                             NULL,   NULL,    "report", "report",  "tiles" };
+        AUTO_BUF(out);
+        if (answer(view, l, dir, arg ? arg : "", &out, e) < 0)
+                return NULL;
+
+        if (view <= CORDON_LOG_TILES && names[view])
+                note_view(names[view], arg);
+
+        return lib_give(&out, e);
+}
+
+char *cordon_log(cordon_log_view view, const char *arg, cordon_error *pe)
+{
+        AUTO_FD(dir, -1);
+        struct ledger_log *l = open_log(&dir, to_err(pe));
+        char *text = l ? answer_noted(view, l, dir, arg, to_err(pe)) : NULL;
+        ledger_log_free(l);
+        return text;
+}
+
+static char *trace_noted(const struct ledger_log *l, const char *id, unsigned ways, bool json, struct err *e)
+{
+        AUTO_BUF(out);
+        if (ledger_trace(l, id, ways, json, &out, e) < 0)
+                return NULL;
+        note_view("trace", id);
+        return lib_give(&out, e);
+}
+
+static unsigned ways_of(int back, int forward)
+{
+        return (back ? LEDGER_BACK : 0u) | (forward ? LEDGER_FORWARD : 0u);
+}
+
+char *cordon_trace(const char *id, int back, int forward, int json, cordon_error *pe)
+{
+        struct ledger_log *l = open_log(NULL, to_err(pe));
+        char *text = l ? trace_noted(l, id, ways_of(back, forward), json, to_err(pe)) : NULL;
+        ledger_log_free(l);
+        return text;
+}
+
+/* ---- several ledgers: what is looked at is noted in this user's own ---- */
+
+struct cordon_ledgers {
+        struct ledger_log *log;
+};
+
+cordon_ledgers *cordon_ledgers_open(const char *const *dirs, size_t count, cordon_error *pe)
+{
+        struct cordon_ledgers *l = calloc(1, sizeof *l);
+        if (!l) {
+                (void) err_set(to_err(pe), ERR_MEMORY, 0, "no memory for the ledgers");
+                return NULL;
+        }
+
+        l->log = ledger_log_several(dirs, count, to_err(pe));
+        if (l->log)
+                return l;
+
+        free(l);
+        return NULL;
+}
+
+void cordon_ledgers_free(cordon_ledgers *l)
+{
+        if (l)
+                ledger_log_free(l->log);
+        free(l);
+}
+
+int cordon_ledgers_each(const cordon_ledgers *l, const cordon_log_filter *f,
+                        void (*each)(void *ctx, const char *json, const char *line), void *ctx,
+                        cordon_error *pe)
+{
+        struct ledger_filter filter = to_filter(f);
+        uint64_t cursor = f && f->last ? begin_of_last(l->log, &filter, f->last) : 0;
+        (void) pe;
+        each_from(l->log, &filter, &cursor, each, ctx);
+        note_list(f);
+        return 0;
+}
+
+char *cordon_ledgers_log(const cordon_ledgers *l, cordon_log_view view, const char *arg, cordon_error *pe)
+{
+        if (view != CORDON_LOG_PROOF && view != CORDON_LOG_CHECKPOINT && view != CORDON_LOG_KEYS &&
+            view != CORDON_LOG_TILES)
+                return answer_noted(view, l->log, -1, arg, to_err(pe));
+        (void) err_set(to_err(pe), ERR_USAGE, 0, "proofs, checkpoints and keys are of one ledger");
+        (void) err_hint(to_err(pe), "let CORDON_STATE name its directory");
+        return NULL;
+}
+
+char *cordon_ledgers_trace(const cordon_ledgers *l, const char *id, int back, int forward, int json,
+                           cordon_error *pe)
+{
+        return trace_noted(l->log, id, ways_of(back, forward), json, to_err(pe));
+}
+
+char *cordon_verify(const char *checkpoints, int json, int *ret_ok, cordon_error *pe)
+{
+        AUTO_FD(dir, ledger_dir_open(false, to_err(pe)));
+        AUTO_BUF(out);
+        bool ok = false;
+
+        if (dir < 0)
+                return NULL;
+
+        int r = ledger_verify(dir, checkpoints ? checkpoints : "", json, &out, &ok, to_err(pe));
+        *ret_ok = ok;
+        return r == 0 ? lib_give(&out, to_err(pe)) : NULL;
+}
+
+char *cordon_verify_proof(const char *proof, size_t len, const char *keyfile, int *ret_ok, cordon_error *pe)
+{
+        char own[4096];
+        AUTO_BUF(out);
+        bool ok = false;
+
+        if (!keyfile) {
+                if (ledger_place(own, sizeof own - 8, to_err(pe)) < 0)
+                        return NULL;
+                (void) strncat(own, "/key.pub", 9);
+        }
+
+        int r = ledger_proof_check(span_of(proof, len), keyfile ? keyfile : own, &out, &ok, to_err(pe));
+        *ret_ok = ok;
+        return r == 0 ? lib_give(&out, to_err(pe)) : NULL;
+}
+
+int cordon_log_export(const char *format, const cordon_log_filter *f,
+                      void (*put)(void *ctx, const char *text, size_t len), void *ctx, cordon_error *pe)
+{
+        struct ledger_filter filter = to_filter(f);
+        struct ledger_log *l = open_log(NULL, to_err(pe));
+        int r = l ? ledger_export(l, format, &filter, put, ctx, to_err(pe)) : -1;
+
+        ledger_log_free(l);
+        if (r == 0)
+                note_view("export", format);
+
+        return r;
+}
+
+int cordon_log_prune(const char *kind, int64_t before_us, uint64_t *ret_count, cordon_error *pe)
+{
+        if (!kind || strcmp(kind, "output") == 0)
+                (void) box_logs_prune(before_us * 1000);
+
+        AUTO_FD(there,
+                ledger_dir_open(false, to_err(pe))); /* none: nothing to prune, and none is made for it */
+        struct ledger *l = there < 0 ? NULL : open_as("prune", to_err(pe));
+        if (!l)
+                return -1;
+
+        int r = ledger_prune(l, kind, before_us, ret_count, to_err(pe));
+        ledger_wake_sealer(l);
+        ledger_close(l);
+        return r;
+}
+
+int cordon_log_rotate(cordon_error *pe)
+{
+        char place[4096];
+        AUTO_FD(dir, ledger_dir_open(true, to_err(pe)));
+        if (dir < 0 || ledger_place(place, sizeof place, to_err(pe)) < 0)
+                return -1;
+        return ledger_helper_do("rotate", place, span_of("", 0), NULL, to_err(pe));
+}
+
+char *cordon_log_restart(cordon_error *pe)
+{
+        AUTO_BUF(out);
+        return ledger_restart(&out, to_err(pe)) == 0 ? lib_give(&out, to_err(pe)) : NULL;
+}
+
+/* An intent that nobody knew the end of gets its outcome this way; to anything else it is a claim. */
+int cordon_react(const char *token, const char *from, const char *text, char ret_id[64], cordon_error *pe)
+{
+        struct err *e = to_err(pe);
+        struct ledger_log *log = open_log(NULL, e);
+        struct ledger_graph *g = log ? ledger_graph_new(log, e) : NULL;
+        int64_t at = g ? ledger_graph_find(g, token, e) : -1;
+        struct ledger_view v;
+        struct ledger *l =
+                at >= 0 && ledger_log_view(log, (uint64_t) at, &v) == 0 ? open_as("reply", e) : NULL;
+        int r = -1;
+
+        if (l) {
+                char cause[LEDGER_ID_MAX], digest[72] = "sha256:";
+                struct ledger_record reply = ledger_record_of(
+                        LEDGER_REPLY, span_is(v.phase, "intent") ? LEDGER_OUTCOME : LEDGER_CLAIM);
+                reply.parents[0] = ledger_plain(v.id, cause, sizeof cause);
+                reply.parent_count = 1;
+                reply.clock_seen = v.clock > 0 ? (uint64_t) v.clock : 0;
+                reply.target = from;
+                reply.result = text;
+                reply.bytes = (int64_t) strlen(text);
+                sha256_hex(span_str(text), digest + 7);
+                reply.digest = digest;
+                r = ledger_append(l, &reply, true, ret_id, e);
+                ledger_wake_sealer(l);
+                ledger_close(l);
+        }
+
+        ledger_graph_free(g);
+        ledger_log_free(log);
+        return r;
+}

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: MIT */
+/* api/past.h - the runs that the ledger has, for those who judge a policy by them. */
+#pragma once
+#include "api/internal.h"
+#include "base/arena.h"
+#include "ledger/ledger.h"
+
+struct past_run {
+        const char *id, *box, *policy; /* policy: its digest */
+        int64_t time_us;
+        bool ended, passed, observed, refused;
+        bool pruned;    /* payloads are missing between its start and its end: what it used is not known */
+        uint64_t gaps;  /* so many were missing before its start */
+        unsigned doors; /* of the policy's own, for files and programs */
+        size_t group;   /* whose it is, from 1 on; 0: nobody's */
+};
+struct past {
+        struct ledger_log *log; /* NULL: there is no ledger yet */
+        struct arena mem;
+        struct past_run *v; /* in the order of the ledger */
+        size_t *by_id;
+        size_t n, cap;
+        bool failed;
+};
+/* Reads starts and ends. `status`: the exit status that counts as passed. A ledger that is not there has no
+ * runs: 0, and `e` says that it is not there. */
+int past_open(struct past *p, int status, struct err *e);
+void past_done(struct past *p);
+struct past_run *past_find(const struct past *p, struct span run);
+static inline int64_t past_day(int64_t time_us) { return time_us / (86400 * INT64_C(1000000)); }
+
+/* uses.c: what runs used, each once. */
+struct past_texts {
+        const char **v;
+        size_t n, cap;
+};
+struct past_uses {
+        struct past_texts used, dests; /* lines of doors, and where connections went */
+        struct arena mem;
+        size_t most; /* of each; 0: no end */
+        bool lost;   /* there were more */
+};
+/* Takes what this record tells of a use, if it does. `all`: also of doors that are nobody's own lines. */
+void past_uses_note(struct past_uses *u, const struct ledger_view *v, bool all);
+void past_uses_done(struct past_uses *u);
+
+/* widened.c: the doors of `p` that have an end or are wide, with the days that they were open. The caller
+ * frees; texts are in `mem`. */
+struct learn_widened;
+int past_widened(const struct past *past, cordon_policy *p, struct arena *mem, struct learn_widened **ret,
+                 size_t *ret_count, struct err *e);

@@ -1,0 +1,298 @@
+/* SPDX-License-Identifier: MIT */
+/* api/policy.c - cordon_policy_*: files and roots from the host around the pure policy language. */
+#include "api/internal.h"
+#include "base/clock.h"
+#include "base/fd.h"
+#include "base/limits.h"
+#include "base/str.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <linux/openat2.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+cordon_policy *cordon_policy_new(void)
+{
+        cordon_policy *p = calloc(1, sizeof *p);
+        if (p && !(p->lines = policy_new())) {
+                free(p);
+                return NULL;
+        }
+        return p;
+}
+
+static void drop_checked(cordon_policy *p)
+{
+        policy_checked_free(p->checked);
+        p->checked = NULL;
+}
+
+void cordon_policy_free(cordon_policy *p)
+{
+        if (!p)
+                return;
+
+        drop_checked(p);
+        policy_places_free(p->places);
+        policy_free(p->lines);
+        for (unsigned i = 0; i < p->rule_count; i++)
+                free(p->rules[i]);
+
+        free(p);
+}
+
+int cordon_policy_is_word(const char *word) { return policy_is_word(word); }
+
+int cordon_policy_add(cordon_policy *p, const char *word, const char *arg, cordon_error *e)
+{
+        drop_checked(p);
+        return policy_add_flag(p->lines, word, arg, to_err(e));
+}
+
+int cordon_policy_add_text(cordon_policy *p, const char *name, const char *text, size_t len, cordon_error *e)
+{
+        drop_checked(p);
+        if (policy_add_text(p->lines, name, span_of(text, len), to_err(e)) < 0)
+                return -1; /* taken whole or not at all: also the doors that go without saying stay */
+        p->from_file = true;
+        return 0;
+}
+
+int cordon_policy_add_file(cordon_policy *p, const char *path, cordon_error *e)
+{
+        size_t n = 0;
+        char *text = lib_slurp(path, &n, to_err(e));
+        if (!text)
+                return -1;
+
+        int r = cordon_policy_add_text(p, path, text, n, e);
+        free(text);
+        lib_rules_come_from(p, path);
+        return r;
+}
+
+/* Whole or not at all: the beginning of a path is another directory, and its doors would be wider. */
+static int set_root(char root[ROOT_MAX], const char *path)
+{
+        size_t n = strlen(path);
+        if (n >= ROOT_MAX)
+                return -1;
+        memcpy(root, path, n + 1);
+        return 0;
+}
+
+int cordon_policy_roots(cordon_policy *p, const char *work, const char *home, cordon_error *e)
+{
+        drop_checked(p);
+        if ((work && work[0] != '/') || (home && home[0] != '/'))
+                return err_set(to_err(e), ERR_USAGE, 0, "{work} and {home} must be absolute paths");
+
+        if ((work && set_root(p->work, work) < 0) || (home && set_root(p->home, home) < 0))
+                return err_set(to_err(e), ERR_USAGE, ENAMETOOLONG,
+                               "{work} and {home} are paths, and no path is so long");
+
+        return 0;
+}
+
+int lib_roots(cordon_policy *p, struct err *e)
+{
+        const char *next = "go to another (`cd /`), or say which one {work} is: --work DIR";
+        if (!p->work[0] && !getcwd(p->work, sizeof p->work)) {
+                (void) err_set(e, ERR_USAGE, errno, "the working directory cannot be named: %s",
+                               strerror(errno));
+                return err_hint(e, "%s", next);
+        }
+
+        if (p->work[0] != '/') { /* "(unreachable)...": a directory outside our own root */
+                (void) err_set(e, ERR_USAGE, 0, "the working directory is not reachable from the root");
+                return err_hint(e, "%s", next);
+        }
+
+        const char *home = getenv("HOME");
+        if (!p->home[0] && set_root(p->home, home && home[0] == '/' ? home : "/root") < 0)
+                return err_set(e, ERR_USAGE, ENAMETOOLONG, "HOME is a path, and no path is so long");
+
+        return 0;
+}
+
+/* Own policies of `use NAME`: $XDG_CONFIG_HOME/cordon/NAME.cordon. Never one from the working directory: a
+ * tree that a box can write must not choose its own doors. The text lives in `ctx` until the check is done.
+ */
+struct used_texts {
+        char *text[16];
+        unsigned count;
+        cordon_policy *by;
+};
+
+static int load_used(void *ctx, const char *name, struct span *ret, struct err *e)
+{
+        struct used_texts *u = ctx;
+        char config[PATH_MAX], path[PATH_MAX];
+        if (strstr(name, "..") || name[0] == '/' || u->count == sizeof u->text / sizeof *u->text ||
+            lib_config_path(u->by, config, sizeof config) < 0 ||
+            (size_t) snprintf(path, sizeof path, "%s/%s.cordon", config, name) >= sizeof path)
+                return err_set(e, ERR_POLICY, 0, "`use %s`: no such policy", name);
+
+        size_t n = 0;
+        char *text = lib_slurp(path, &n, e);
+        if (!text)
+                return -1;
+
+        u->text[u->count++] = text;
+        lib_rules_come_from(u->by, path);
+        *ret = span_of(text, n);
+        return 0;
+}
+
+struct policy_context lib_context(const cordon_policy *p)
+{
+        return (struct policy_context){ .work = p->work,
+                                        .home = p->home,
+                                        .now = clock_wall_s(),
+                                        .hold_writes = p->hold_writes,
+                                        .default_system = !p->from_file };
+}
+
+struct workspace {
+        const char *path;
+        int fd; /* opened when it is first asked for */
+};
+
+/* One call for a door that does not lead out, as on most starts; links are followed only where it says no. */
+static bool leads_out(void *ctx, const char *path, char *ret, size_t cap)
+{
+        struct workspace *w = ctx;
+        char work[PATH_MAX], to[PATH_MAX];
+        size_t n = strlen(w->path);
+        if (strlen(path) <= n) /* the workspace itself */
+                return false;
+
+        const char *below = path + n + strspn(path + n, "/");
+        if (w->fd < 0)
+                w->fd = open(w->path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+
+        if (w->fd < 0 || *below == '\0')
+                return false;
+
+        AUTO_FD(fd, fd_open2(w->fd, below, O_PATH, RESOLVE_BENEATH));
+        bool unsure = errno == EXDEV || errno == ENOSYS || errno == EAGAIN;
+        if (fd >= 0 || !unsure || !realpath(w->path, work) || !realpath(path, to) || path_under(to, work))
+                return false;
+
+        (void) snprintf(ret, cap, "%s", to);
+        return true;
+}
+
+/* A user's edit door is an overlay in a user namespace, where one user and one group are known; behind a
+ * write door the host decides. Root's doors are mapped, and what is not root's is nobody's in both. */
+static bool foreign(enum door_kind kind, const char *path, char *ret, size_t cap)
+{
+        struct stat st;
+        if ((kind == DOOR_WRITE && geteuid() != 0) || stat(path, &st) < 0 ||
+            (st.st_uid == geteuid() && (geteuid() == 0 || st.st_gid == getegid())))
+                return false;
+        (void) snprintf(ret, cap, "%u:%u", (unsigned) st.st_uid, (unsigned) st.st_gid);
+        return true;
+}
+
+struct checked_policy *lib_check_at(cordon_policy *p, int64_t now, struct err *e)
+{
+        if (lib_roots(p, e) < 0)
+                return NULL;
+
+        struct used_texts u = { .by = p };
+        struct policy_context c = lib_context(p);
+        c.now = now;
+        c.load = load_used;
+        c.load_ctx = &u;
+        struct workspace w = { p->work, -1 };
+        c.leads_out = leads_out;
+        c.leads_ctx = &w;
+        c.foreign = foreign;
+        c.rules_below = lib_rules_below;
+        c.rules_ctx = p;
+        struct checked_policy *checked = policy_check(p->lines, &c, e);
+        fd_close(&w.fd);
+        for (unsigned i = 0; i < u.count; i++)
+                free(u.text[i]);
+
+        return checked;
+}
+
+int cordon_policy_check(cordon_policy *p, cordon_error *e)
+{
+        if (!p->checked)
+                p->checked = lib_check_at(p, clock_wall_s(), to_err(e));
+        return p->checked ? 0 : -1;
+}
+
+int cordon_policy_handle(cordon_policy *p, const char *name, cordon_error *e)
+{
+        size_t n;
+        if (cordon_policy_check(p, e) < 0)
+                return -1;
+
+        const struct door *doors = policy_doors(p->checked, &n);
+        for (size_t i = 0; i < n; i++)
+                if ((doors[i].kind == DOOR_IN || doors[i].kind == DOOR_OUT) &&
+                    strcmp(doors[i].name, name) == 0)
+                        return doors[i].kind == DOOR_IN ? 1 : 2;
+
+        return 0;
+}
+
+int cordon_policy_note(cordon_policy *p, size_t index, cordon_note *ret, cordon_error *e)
+{
+        size_t n;
+        if (cordon_policy_check(p, e) < 0)
+                return -1;
+
+        const struct policy_note *t = policy_notes(p->checked, &n);
+        if (index >= n)
+                return 0;
+
+        *ret = (cordon_note){ .code = t[index].code,
+                              .level = t[index].level,
+                              .file = t[index].at.file,
+                              .line = t[index].at.line,
+                              .column = t[index].at.column,
+                              .text = t[index].text };
+
+        return 1;
+}
+
+const char *cordon_stock_text(const char *name) { return policy_stock_text(name); }
+
+const char *cordon_stock_name(size_t index)
+{
+        size_t n;
+        const char *const *names = policy_stock_names(&n);
+        return index < n ? names[index] : NULL;
+}
+
+int cordon_limit_help(size_t index, const char **name, char ret_default[32])
+{
+        if (index >= LIMIT_KEY__COUNT)
+                return 0;
+        *name = policy_limit_name((enum limit_key) index);
+        policy_limit_default((enum limit_key) index, ret_default);
+        return 1;
+}
+
+int cordon_word_help(size_t index, const char **word, const char **synopsis, const char **help)
+{
+        size_t n;
+        const struct policy_word_help *w = policy_words(&n);
+        if (index >= n)
+                return 0;
+
+        *word = w[index].word;
+        *synopsis = w[index].synopsis;
+        *help = w[index].help;
+        return 1;
+}

@@ -1,0 +1,694 @@
+/* SPDX-License-Identifier: MIT */
+/* cli/cmd_run.c - `cordon run`: options, terminal, signals, detaching, and what is said at the end. */
+#include "base/err.h"
+#include "base/fd.h"
+#include "base/str.h"
+#include "cli/arguments.h"
+#include "cli/handle_options.h"
+#include "cli/run_end.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/wait.h>
+#include <termios.h>
+#include <unistd.h>
+
+enum { OPTIONS = CORDON_PASSPHRASE_FD + 1 };
+
+struct run {
+        cordon_policy *policy;
+        cordon_box *box;
+        const char *set[OPTIONS]; /* for cordon_box_set(), by its number; NULL: as it is */
+        struct cli_handles handles;
+        struct cli_end end;
+        bool no_stdin, plan, detach, no_tty, interactive;
+        const char *canary_file; /* a policy that some runs try */
+        unsigned canary_share;
+        long canary_bound;
+        cordon_canary *canary; /* this run is one of them; NULL: it is not */
+        char *work;            /* --work, for the second policy */
+        bool script;
+        char **command;                  /* of a script */
+        char *found;                     /* the command, where only the caller's PATH has it */
+        bool arg_files, arg_directories; /* what the command's arguments name is shown */
+};
+
+/* Signal handlers have no other way to reach the box. Written before they are installed. */
+static cordon_box *volatile signal_box;
+static volatile sig_atomic_t resized;
+
+/* A setter for cordon_box_set() that always gives the same. */
+#define GIVES(name, option, fixed)                                                                           \
+        static int set_##name(void *ctx, const char *value)                                                  \
+        {                                                                                                    \
+                (void) value;                                                                                \
+                ((struct run *) ctx)->set[option] = fixed;                                                   \
+                return 0;                                                                                    \
+        }
+GIVES(tty, CORDON_TTY, "1")
+GIVES(root, CORDON_ROOT_INSIDE, "1")
+GIVES(keep, CORDON_WORK_KEEP, "1")
+GIVES(require, CORDON_REQUIRE_GROUPS, "1")
+GIVES(require_ledger, CORDON_LEDGER, "require")
+
+static int set_name(void *ctx, const char *value)
+{
+        size_t n = strspn(value, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.-");
+        if (n == 0 || value[n] || n > 60)
+                return cli_usage("a name has letters, digits, `_`, `.` and `-`, at most 60"), -1;
+        ((struct run *) ctx)->set[CORDON_NAME] = value;
+        return 0;
+}
+
+static int set_ledger(void *ctx, const char *value)
+{
+        if (strcmp(value, "on") != 0 && strcmp(value, "off") != 0)
+                return cli_usage("--ledger takes on or off"), -1;
+        const char **set = &((struct run *) ctx)->set[CORDON_LEDGER];
+        if (!*set || strcmp(*set, "require") != 0) /* which says more */
+                *set = value;
+        return 0;
+}
+
+static int set_cwd(void *ctx, const char *value)
+{
+        static char clean[PATH_MAX];
+        char here[PATH_MAX] = "/"; /* a relative one is meant from here, as in doors */
+        if (value[0] != '/' && !getcwd(here, sizeof here))
+                return cli_usage("--cwd %s: the directory that it starts from is gone", value), -1;
+
+        if (!path_join(here, value, clean, sizeof clean))
+                return cli_usage("--cwd: the path is too long"), -1;
+
+        ((struct run *) ctx)->set[CORDON_CWD] = clean;
+        return 0;
+}
+
+static int set_stage(void *ctx, const char *value)
+{
+        if (strcmp(value, "live") != 0 && strcmp(value, "test") != 0 && strcmp(value, "mock") != 0)
+                return cli_usage("--stage takes live, test or mock"), -1;
+        ((struct run *) ctx)->set[CORDON_STAGE] = value;
+        return 0;
+}
+
+/* What nobody reads while it runs is kept for `cordon logs`. */
+static int set_detach(void *ctx, const char *value)
+{
+        (void) value;
+        ((struct run *) ctx)->detach = true;
+        ((struct run *) ctx)->set[CORDON_KEEP_OUTPUT] = "1";
+        return 0;
+}
+
+static int set_record(void *ctx, const char *value)
+{
+        ((struct run *) ctx)->set[CORDON_RECORD] = ((struct run *) ctx)->end.record = value;
+        return 0;
+}
+
+static int set_work(void *ctx, const char *value)
+{
+        struct run *r = ctx;
+        cordon_error e;
+        char *real = realpath(value, NULL);
+        if (!real)
+                return cli_usage("--work %s: %s", value, strerror(errno)), -1;
+
+        free(r->work);
+        r->work = real;
+        return cordon_policy_roots(r->policy, real, NULL, &e);
+}
+
+/* One that is open, and not only for that; else -1. */
+static int open_descriptor(const char *value, int not_only)
+{
+        char *end;
+        errno = 0;
+        long fd = strtol(value, &end, 10);
+        if (errno || end == value || *end || fd < 0 || fd > 65535)
+                return -1;
+
+        int flags = fcntl((int) fd, F_GETFL);
+        return flags < 0 || flags & O_PATH || (flags & O_ACCMODE) == not_only ? -1 : (int) fd;
+}
+
+static int set_status_fd(void *ctx, const char *value)
+{
+        int fd = open_descriptor(value, O_RDONLY);
+        if (fd < 0)
+                return cli_usage("--status-fd %s is not a descriptor that is open for writing", value), -1;
+        ((struct run *) ctx)->end.status_fd = fd;
+        return 0;
+}
+
+static int set_passphrase_fd(void *ctx, const char *value)
+{
+        if (open_descriptor(value, O_WRONLY) < 0)
+                return cli_usage("--passphrase-fd %s is not a descriptor that is open for reading", value),
+                       -1;
+        ((struct run *) ctx)->set[CORDON_PASSPHRASE_FD] = value;
+        return 0;
+}
+
+static int set_canary_share(void *ctx, const char *value)
+{
+        char *end;
+        unsigned long n = value[0] >= '0' && value[0] <= '9' ? strtoul(value, &end, 10) : 0;
+        if (n < 1 || n > 100 || (*end && strcmp(end, "%") != 0))
+                return cli_usage("--canary-share takes 1%% to 100%%"), -1;
+        ((struct run *) ctx)->canary_share = (unsigned) n;
+        return 0;
+}
+
+static int set_canary_bound(void *ctx, const char *value)
+{
+        return cli_number("--canary-bound", value, 1, 1000, &((struct run *) ctx)->canary_bound);
+}
+
+static int set_handle(void *ctx, const char *value)
+{
+        return cli_handles_add(&((struct run *) ctx)->handles, value);
+}
+
+const struct cli_option run_options[] = {
+        { "tty", 't', NULL, "a terminal of the box's own (never yours); the default on a terminal", set_tty },
+        { "no-tty", 'T', NULL, "no terminal", CLI_FLAG(struct run, no_tty) },
+        { "interactive", 'i', NULL, "accepted as docker has it: input is always passed on",
+          CLI_FLAG(struct run, interactive) },
+        { "rm", 0, NULL, "accepted as docker has it: nothing is left of a box",
+          CLI_FLAG(struct run, interactive) },
+        { "no-stdin", 'n', NULL,
+          "empty input; else the box takes all of it, as ssh does (`while read` loops)",
+          CLI_FLAG(struct run, no_stdin) },
+        { "detach", 'd', NULL, "run in the background; prints the run id", set_detach },
+        { "name", 0, "NAME", "a name for ps, stop and logs", set_name },
+        { "handle", 0, "NAME=FILE", "the file behind an `in` or `out` handle", set_handle },
+        { "cwd", 0, "DIR", "start there, as the box sees it", set_cwd },
+        { "work", 0, "DIR", "what {work} means (default: here)", set_work },
+        { "keep", 0, NULL, "keep the overlay of edit doors for a later --on, even if nothing changed",
+          set_keep },
+        { "on", 0, "RUN", "continue in the overlay that this run left",
+          CLI_TEXT(struct run, set[CORDON_WORK_ON]) },
+        { "stage", 0, "live|test|mock", "where places lead (default: live)", set_stage },
+        { "places", 0, "FILE", "where @name leads in each stage", CLI_TEXT(struct run, set[CORDON_PLACES]) },
+        { "answers", 0, "FILE", "recorded exchanges, for the stage mock",
+          CLI_TEXT(struct run, set[CORDON_ANSWERS]) },
+        { "record", 0, "FILE", "record exchanges, for a later --answers FILE", set_record },
+        { "arg-files", 0, NULL, "show each file that an argument of the command names; never keys or tokens",
+          CLI_FLAG(struct run, arg_files) },
+        { "arg-dirs", 0, NULL, "and each directory, with all below it",
+          CLI_FLAG(struct run, arg_directories) },
+        { "script", 0, NULL, "COMMAND is an untrusted script: strict box, 60 s, no file but itself",
+          CLI_FLAG(struct run, script) },
+        { "root", 0, NULL, "uid 0 inside; no privileges outside", set_root },
+        { "require-limit", 0, NULL, "do not start if control groups cannot keep the limits", set_require },
+        { "require-ledger", 0, NULL, "do not start if the run cannot be recorded", set_require_ledger },
+        { "ledger", 0, "on|off", "record the run (default: on)", set_ledger },
+        { "in-from", 0, "RUN", "the run whose results are the input of this one",
+          CLI_TEXT(struct run, set[CORDON_IN_FROM]) },
+        { "json", 0, NULL, "the result as one JSON object on standard error",
+          CLI_FLAG(struct run, end.json) },
+        { "status-fd", 0, "N", "the result as JSON to descriptor N", set_status_fd },
+        { "passphrase-fd", 0, "N", "read the vault's passphrase from descriptor N, not from the terminal",
+          set_passphrase_fd },
+        { "observe", 0, "off|calls|denials|all", "which effects are reported (default: denials)",
+          CLI_TEXT(struct run, set[CORDON_OBSERVE]) },
+        { "canary", 0, "FILE", "let a share of the runs try this policy instead",
+          CLI_TEXT(struct run, canary_file) },
+        { "canary-share", 0, "PERCENT", "how many of them (default: 10%)", set_canary_share },
+        { "canary-bound", 0, "N", "nobody tries it after so many bad runs (default: 1)", set_canary_bound },
+        { "verbose", 'v', NULL, "list all that was blocked", CLI_FLAG(struct run, end.verbose) },
+        { "quiet", 'q', NULL, "say nothing at the end", CLI_FLAG(struct run, end.quiet) },
+        { "plan", 0, NULL, "print what would be done, and do nothing", CLI_FLAG(struct run, plan) },
+        { 0 },
+};
+
+/* ---- signals and the terminal ---- */
+
+static void pass_on(int sig)
+{
+        int saved = errno;
+        cordon_box *b = signal_box;
+        if (sig == SIGWINCH)
+                resized = 1;
+        else if (b && sig == SIGTSTP) {
+                cordon_box_signal(b, SIGSTOP);
+                (void) raise(SIGSTOP);
+                cordon_box_signal(b, SIGCONT);
+        } else if (b)
+                cordon_box_signal(b, sig);
+
+        errno = saved;
+}
+
+/* nohup(1): whoever starts us so means the command to go on. Of other signals that says nothing: a shell
+ * ignores INT and QUIT for every job in the background, and who sends one of them means it. */
+static bool stays_ignored(int sig)
+{
+        struct sigaction was;
+        return sig == SIGHUP && sigaction(sig, NULL, &was) == 0 && was.sa_handler == SIG_IGN;
+}
+
+static void catch_signals(void)
+{
+        static const int passed[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2, SIGTSTP, SIGWINCH };
+        struct sigaction a = { .sa_handler = pass_on };
+        (void) sigemptyset(&a.sa_mask);
+        for (size_t i = 0; i < sizeof passed / sizeof *passed; i++)
+                if (!stays_ignored(passed[i]))
+                        (void) sigaction(passed[i], &a, NULL);
+
+        (void) signal(SIGPIPE, SIG_IGN);
+}
+
+static struct termios saved_terminal;
+static bool terminal_is_raw;
+
+static void restore_terminal(void)
+{
+        if (terminal_is_raw)
+                (void) tcsetattr(0, TCSADRAIN, &saved_terminal);
+        terminal_is_raw = false;
+}
+
+static int take_terminal(void)
+{
+        if (tcgetattr(0, &saved_terminal) < 0)
+                return cli_problem("-t needs a terminal on standard input"), cli_hint("leave out -t"), -1;
+
+        struct termios raw = saved_terminal;
+        cfmakeraw(&raw);
+        if (tcsetattr(0, TCSADRAIN, &raw) < 0)
+                return cli_usage("the terminal cannot be taken: %s", strerror(errno)), -1;
+
+        terminal_is_raw = true;
+        (void) atexit(restore_terminal);
+        return 0;
+}
+
+static void follow_size(cordon_box *b)
+{
+        struct winsize w;
+        if (ioctl(0, TIOCGWINSZ, &w) == 0)
+                cordon_box_resize(b, w.ws_row, w.ws_col);
+}
+
+static int start_failed(const struct run *run, const cordon_error *e)
+{
+        int status = cli_error(e);
+        cli_end_failure(&run->end, NULL, e);
+        return status;
+}
+
+/* ---- a policy on trial ---- */
+
+/* The usual policy stays where anything is wrong with the other one. Said also with -q: it is not of this
+ * run. */
+static int choose_policy(struct run *r, int argc, char **argv, const char *verb)
+{
+        cordon_error e = { 0 };
+        cordon_canary *c = cordon_canary_new(r->canary_file, &e);
+        if (!c) {
+                cli_note("%s is not tried: %s", r->canary_file, e.what);
+                return 0;
+        }
+
+        cordon_policy *p = cordon_canary_policy(c);
+        bool whole = (!r->work || cordon_policy_roots(p, r->work, NULL, &e) == 0) &&
+                     cli_words_again(argc, argv, cli_verb_find(verb), p) == 0;
+        bool chosen = whole && cordon_canary_pick(c, r->policy, r->canary_share ? r->canary_share : 10,
+                                                  r->canary_bound ? (unsigned) r->canary_bound : 1);
+        if (cordon_canary_says(c)[0])
+                cli_note("%s", cordon_canary_says(c));
+
+        if (!chosen) {
+                cordon_canary_free(c);
+                return 0;
+        }
+
+        cordon_box_free(r->box);
+        r->canary = c;
+        r->box = cli_box_new(p);
+        if (!r->end.quiet)
+                cli_note("this run tries %s", r->canary_file);
+
+        return r->box ? 0 : -1;
+}
+
+static cordon_policy *policy_of(const struct run *r)
+{
+        return r->canary ? cordon_canary_policy(r->canary) : r->policy;
+}
+
+static void end_canary(const struct run *r)
+{
+        if (r->canary && cordon_canary_end(r->canary, r->box))
+                cli_note("%s", cordon_canary_says(r->canary));
+}
+
+/* ---- the run ---- */
+
+/* A policy file was checked when it was written; an option is typed once. */
+static bool is_worth_saying(const cordon_note *n)
+{
+        static const char *const always[] = { "W131", "W138", "W140", "W143" }, *const of_options[] = {
+                "W122", "W123"
+        };
+
+        for (size_t i = 0; i < sizeof always / sizeof *always; i++)
+                if (strcmp(n->code, always[i]) == 0)
+                        return true;
+
+        for (size_t i = 0; n->line == 0 && i < sizeof of_options / sizeof *of_options; i++)
+                if (strcmp(n->code, of_options[i]) == 0)
+                        return true;
+
+        return false;
+}
+
+/* A door that somebody else's link moved out of the workspace, whose files are somebody else's, behind which
+ * the next run's rules lie, or by an option a store of secrets: said before anything goes through it. */
+static void say_links(const struct run *r)
+{
+        cordon_error e = { 0 }; /* of a policy that does not hold: the start tells it */
+        cordon_note n;
+        if (!r->end.quiet && r->set[CORDON_PLACES])
+                (void) cordon_policy_places(policy_of(r), r->set[CORDON_PLACES], r->set[CORDON_STAGE], &e);
+
+        for (size_t i = 0; !r->end.quiet && cordon_policy_note(policy_of(r), i, &n, &e) == 1; i++)
+                if (!is_worth_saying(&n))
+                        continue;
+                else if (n.line > 0)
+                        cli_note("note: %s:%u:%u: %s: %s", n.file, n.line, n.column, n.code, n.text);
+                else
+                        cli_note("note: %s: %s: %s", n.file, n.code, n.text);
+}
+
+static int option_is_wrong(const struct run *r, size_t option)
+{
+        if (option == CORDON_IN_FROM)
+                return cli_usage("--in-from takes a run's id, as `cordon log` shows it"), -1;
+        if (option == CORDON_OBSERVE)
+                return cli_usage("--observe takes off, calls, denials or all, not `%s`", r->set[option]), -1;
+        return cli_usage("an option is too long"), -1;
+}
+
+static int configure(struct run *r, char **command)
+{
+        const char *term = getenv("TERM");
+        const cordon_error no_memory = { 0 };
+        cordon_error e = { 0 };
+        r->end.policy = policy_of(r);
+        r->end.program = command[0];
+        r->end.command = command + 1;
+        if (cordon_box_command(r->box, (const char *const *) command) < 0)
+                return cli_error(&no_memory), -1;
+
+        r->set[CORDON_SINGLE_THREAD] = "1";
+        if (r->set[CORDON_TTY])
+                r->set[CORDON_TERM] = term ? term : "xterm";
+
+        /* Where nobody will read of hidden paths, nobody needs to look for them. */
+        bool unread = r->end.quiet && !r->end.json && r->end.status_fd < 0 && !r->canary;
+        if (!r->set[CORDON_OBSERVE])
+                r->set[CORDON_OBSERVE] = unread ? "calls" : "denials";
+
+        for (size_t i = 0; i < OPTIONS; i++)
+                if (r->set[i] && cordon_box_set(r->box, (cordon_option) i, r->set[i]) < 0)
+                        return option_is_wrong(r, i);
+
+        if (!r->detach) {
+                cordon_box_stdio(r->box, 0, r->no_stdin ? -1 : 0);
+                cordon_box_stdio(r->box, 1, 1);
+                cordon_box_stdio(r->box, 2, 2);
+        }
+
+        r->handles.quiet = r->end.quiet;
+        if (cli_handles_open(&r->handles, policy_of(r), r->box, &e) < 0)
+                return start_failed(r, &e), -1;
+
+        return 0;
+}
+
+/* After a good end; else there is nothing to name. */
+static int publish(struct run *r, cordon_error *e)
+{
+        const cordon_result *result = cordon_box_result(r->box);
+        bool well = result->end == CORDON_EXITED && result->code == 0;
+        return well ? cli_handles_publish(&r->handles, e) : 0;
+}
+
+static int end_for_programs(const struct run *r, bool published, const cordon_error *e)
+{
+        if (published)
+                return cli_end_status(&r->end, r->box);
+        cli_end_failure(&r->end, cordon_box_run_id(r->box), e);
+        return 0;
+}
+
+static int run_here(struct run *r)
+{
+        cordon_error e = { 0 };
+        signal_box = r->box;
+        catch_signals();
+        if (r->set[CORDON_TTY] && take_terminal() < 0)
+                return EXIT_CORDON;
+
+        if (r->set[CORDON_TTY])
+                follow_size(r->box);
+
+        if (cordon_box_start(r->box, &e) < 0) {
+                restore_terminal();
+                end_canary(r);
+                return start_failed(r, &e);
+        }
+
+        while (cordon_box_wait(r->box, -1) == 0)
+                if (resized) {
+                        resized = 0;
+                        follow_size(r->box);
+                }
+
+        restore_terminal();
+        signal_box = NULL;
+        const cordon_result *result = cordon_box_result(r->box);
+        int status = cordon_result_status(result);
+        cli_box_spoke(result->mid_line);
+        bool published = publish(r, &e) == 0;
+        if (!published)
+                status = cli_error(&e);
+
+        r->end.run = cordon_box_run_id(r->box);
+        cli_end_say(&r->end, result);
+        cli_end_unreached(&r->end, r->box);
+        end_canary(r);
+
+        /* Who asked for a result and has none must not take the run for a good one. */
+        return end_for_programs(r, published, &e) < 0 && status == 0 ? EXIT_CORDON : status;
+}
+
+/* The keeper goes on alone; the caller hears the run id, or why there is none. */
+static _Noreturn void keep_in_background(struct run *r, int tell)
+{
+        cordon_error e = { 0 };
+        (void) setsid();
+        if (cordon_box_start(r->box, &e) < 0) {
+                end_canary(r);
+                (void) !write(tell, &e, sizeof e);
+                exit(EXIT_CORDON);
+        }
+
+        const cordon_result *now = cordon_box_result(r->box);
+        if (now->end == CORDON_NOT_STARTED) {
+                end_canary(r);
+                (void) !write(tell, now->error, sizeof *now->error);
+                exit(cordon_result_status(now));
+        }
+
+        (void) dprintf(tell, "%s", cordon_box_run_id(r->box));
+        (void) close(tell);
+        int null = open("/dev/null", O_RDWR | O_CLOEXEC);
+        for (int i = 0; i < 3 && null >= 0; i++)
+                (void) dup2(null, i);
+
+        while (cordon_box_wait(r->box, -1) == 0)
+                ;
+
+        bool published = publish(r, &e) == 0;
+        end_canary(r);
+        (void) end_for_programs(r, published, &e);
+        exit(published ? cordon_result_status(cordon_box_result(r->box)) : EXIT_CORDON);
+}
+
+static int run_detached(struct run *r)
+{
+        int line[2];
+        cordon_error e = { 0 };
+        if (pipe2(line, O_CLOEXEC) < 0)
+                return cli_usage("no pipe: %s", strerror(errno));
+
+        (void) signal(SIGCHLD, SIG_DFL); /* as in main(), where a start in the foreground does without */
+        pid_t pid = fork();
+        if (pid < 0)
+                return cli_usage("no process: %s", strerror(errno));
+
+        if (pid == 0) {
+                (void) close(line[0]);
+                keep_in_background(r, line[1]);
+        }
+
+        (void) close(line[1]);
+        ssize_t n = read(line[0], &e, sizeof e);
+        (void) close(line[0]);
+        if (n == (ssize_t) sizeof e) { /* told why; its own status tells 126 and 127 apart */
+                int status = EXIT_CORDON;
+                (void) start_failed(r, &e);
+                return waitpid(pid, &status, 0) == pid && WIFEXITED(status) ? WEXITSTATUS(status)
+                                                                            : EXIT_CORDON;
+        }
+
+        if (n <= 0)
+                return cli_usage("the box ended before it began");
+
+        const char *id = (const char *) &e;
+        if (printf("%.*s\n", (int) n, id) >= 0 && fflush(stdout) == 0)
+                return 0;
+
+        cli_note("note: the box runs: `cordon stop %.*s` ends it", (int) n, id);
+        return EXIT_CORDON;
+}
+
+/* The caller's shell would find the command: so does the box. */
+static int find_command(struct run *r, char **command)
+{
+        cordon_error e = { 0 };
+        char *shown = NULL;
+        int found = cordon_policy_find(r->policy, (const char *const *) command, &r->found, &shown, &e);
+        if (found < 0)
+                return start_failed(r, &e);
+
+        if (found > 0)
+                command[0] = r->found;
+
+        if (shown && shown[0])
+                cli_note("note: your PATH has the command in %s: shown read-only", shown);
+
+        cordon_free(shown);
+        return 0;
+}
+
+/* Where a person sits at all three, the box gets a terminal of its own. */
+static void choose_terminal(struct run *r)
+{
+        bool person = isatty(0) && isatty(1) && isatty(2);
+        if (r->no_tty)
+                r->set[CORDON_TTY] = NULL;
+        else if (person && !r->detach && !r->no_stdin && !r->plan)
+                r->set[CORDON_TTY] = "1";
+}
+
+/* `-v HOST:INSIDE` and `-p PORT:PORT` are typed as docker has them: here the first lists what was blocked,
+ * and what follows it would be taken for the command. */
+static bool is_volume(const struct run *r, const char *word)
+{
+        return r->end.verbose && strchr("/.~", word[0]) && strchr(word, ':') && access(word, F_OK) != 0;
+}
+
+static int run_configured(struct run *r, char **command)
+{
+        cordon_error e = { 0 };
+        if (is_volume(r, command[0])) {
+                (void) cli_problem("-v takes no argument, and %s is not a program", command[0]);
+                return cli_hint("%s", cli_habit(NULL, "--volume"));
+        }
+
+        choose_terminal(r);
+        int failed = find_command(r, command);
+        if (failed)
+                return failed;
+
+        if (r->set[CORDON_TTY] && r->detach)
+                return cli_usage("-t and --detach do not go together");
+
+        if (configure(r, command) < 0)
+                return EXIT_CORDON;
+
+        if (r->plan)
+                return cli_give(cordon_box_plan(r->box, &e), &e);
+
+        say_links(r);
+        return r->detach ? run_detached(r) : run_here(r);
+}
+
+static int show_arguments(const struct run *r, char **arguments, cordon_error *e)
+{
+        bool asked = r->arg_files || r->arg_directories;
+        return asked ? cli_show_arguments(r->policy, arguments, r->arg_directories, e) : 0;
+}
+
+/* Where the result is wanted, also of a command line that was not read to its end. */
+static void find_programs(struct run *r, int argc, char **argv, const struct cli_verb *verb)
+{
+        const char *fd = cli_asked(argc, argv, verb, "status-fd");
+        r->end.json = r->end.json || cli_asked(argc, argv, verb, "json");
+        if (fd && r->end.status_fd < 0)
+                r->end.status_fd = open_descriptor(fd, O_RDONLY);
+}
+
+/* Files and policies that were typed: who names them knows what the box shows. */
+static void note_door(void *ctx, const struct cli_door *d)
+{
+        static const char *const files[] = { "--read", "--edit", "--write", "--in", "--out" };
+        struct run *r = ctx;
+        for (size_t i = 0; i < sizeof files / sizeof *files; i++)
+                r->end.doors |= d->file || strcmp(d->option, files[i]) == 0;
+}
+
+static int run_with(int argc, char **argv, struct run *r, const char *verb)
+{
+        cordon_error e = { 0 };
+        fd_use_limit();
+        r->policy = cli_policy_new();
+        r->box = r->policy ? cli_box_new(r->policy) : NULL;
+        int at = r->box ? cli_options(argc, argv, cli_verb_find(verb), r, r->policy) : -1;
+        int status = EXIT_CORDON;
+        cli_doors_again(argc, argv, cli_verb_find(verb), note_door, r);
+        r->end.doors |= r->script;
+        if (at < 0)
+                find_programs(r, argc, argv, cli_verb_find(verb));
+        else if (at >= argc)
+                status = cli_usage("there is nothing to run; for example: cordon %s",
+                                   r->script ? "run --script install.sh" : "run -- ls /");
+        else if (at >= 0 && r->script && cli_script(r->policy, argv + at, &r->command, &e) < 0)
+                status = start_failed(r, &e);
+        else if (at >= 0 && show_arguments(r, argv + at + 1, &e) < 0)
+                status = start_failed(r, &e);
+        else if (at >= 0 && r->script && r->canary_file)
+                status = cli_usage("`cordon run --script` has no policy file that another could stand for");
+        else if (at >= 0 && (!r->canary_file || r->plan || choose_policy(r, argc, argv, verb) == 0))
+                status = run_configured(r, r->script ? r->command : argv + at);
+
+        if (status == EXIT_CORDON)
+                cli_end_untold(&r->end);
+
+        cordon_box_free(r->box);
+        cordon_canary_free(r->canary);
+        free(r->work);
+        free(r->command);
+        cordon_free(r->found);
+        cordon_policy_free(r->policy);
+        return status;
+}
+
+int verb_run(int argc, char **argv)
+{
+        struct run r = { .end.status_fd = -1 };
+        return run_with(argc, argv, &r, "run");
+}

@@ -1,0 +1,614 @@
+/* SPDX-License-Identifier: MIT */
+/* cli/run_end.c - what is said when a run is over: the end, what was refused, what an edit door held back. */
+#include "cli/run_end.h"
+#include "base/shell.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* The path of a line, which may stand in the quotes of the policy language, as an option takes it: as it is,
+ * and with one more question mark where it ends in one. */
+static void put_plain(struct buf *out, const char *quoted)
+{
+        const char *p = quoted + 1;
+        for (; *p && *p != '"'; p++) {
+                p += *p == '\\' && p[1];
+                buf_putc(out, *p);
+        }
+
+        if (p[-1] == '?')
+                buf_putc(out, '?');
+}
+
+/* As it is typed: what follows the word is one argument. The box chose what stands in it. */
+static void say_permit(const char *line)
+{
+        AUTO_BUF(plain);
+        AUTO_BUF(word);
+        const char *rest = strchr(line, ' ');
+        if (!rest)
+                return;
+
+        if (rest[1] == '"')
+                put_plain(&plain, rest + 1);
+        else
+                buf_puts(&plain, rest + 1);
+
+        buf_shell(&word, buf_str(&plain));
+        if (!plain.failed && !word.failed)
+                (void) fprintf(stderr, "hint: --%.*s %s\n", (int) (rest - line), line, buf_str(&word));
+}
+
+/* SAFETY: the box chose the name of what it was denied and of the program that asked. Each is one word, in
+ * quotes where it would be more, so that no part of it is taken for the words of ours that follow. */
+static void put_word(struct buf *out, const char *before, const char *word)
+{
+        AUTO_BUF(quoted);
+        buf_shell(&quoted, word);
+        buf_printf(out, "%s%s", before, buf_str(&quoted));
+        out->failed |= quoted.failed;
+}
+
+/* Why, in words. Of the rest it is said that there is no door of its kind. */
+static const struct {
+        const char *reason, *text;
+} reasons[] = {
+        { "read-only", "read-only" },
+        { "excepted", "an `except` hides it" },
+        { "not-run", "no `run` line names it" },
+        { "writable", "what a box can write does not run" },
+        { "own-program", "what this box can write does not run" },
+        { "socket", "no net door" },
+        { "call", "no door opens it" },
+        { "local", "no `local` line" },
+        { "loopback", "a box has a loopback of its own, and something listens there on the host's" },
+        { "keys", "keys; no hint is given for them" },
+        { "tokens", "tokens or passwords; no hint is given for them" },
+        { "passwords", "passwords; no hint is given for them" },
+        { "history", "private; no hint is given for it" },
+        { "agent", "acts for its owner; no hint is given for it" },
+        { "kernel", "the kernel's; no door opens it" },
+        { "home", "a whole home directory; name what is needed in it" },
+        { "system", "a directory of the system" },
+        { "too-large", "EXDEV: more than 5,000 entries, 64 levels or 64 MB behind an edit door" },
+        { "mounted", "EXDEV: an `except` or another door lies in it" },
+        { "not-owned", "EXDEV: not all of it can be moved with your rights" },
+        { "group",
+          "its group is not your primary one: behind an edit door without root the kernel maps no other" },
+        { "metadata", "the metadata service hands out credentials; no hint is given for it" },
+};
+
+static void put_reason(struct buf *out, const cordon_denial *d)
+{
+        for (size_t i = 0; i < sizeof reasons / sizeof *reasons; i++)
+                if (strcmp(reasons[i].reason, d->reason) == 0) {
+                        buf_printf(out, " (%s)", reasons[i].text);
+                        return;
+                }
+        buf_printf(out, " (no %s door)", d->code);
+}
+
+static bool is(const char *a, const char *b) { return strcmp(a, b) == 0; }
+
+static void say_denial(const cordon_denial *d, const char *more)
+{
+        AUTO_BUF(line);
+        bool broker = is(d->layer, "egress"), path = d->path[0] && !broker;
+        bool to = is(d->code, "sock") || is(d->code, "net");
+
+        if (is(d->reason, "socket"))
+                buf_puts(&line, "network");
+        else if (broker)
+                buf_printf(&line, "%s%s", strchr(d->path, ' ') ? "" : "connect to ", d->what);
+        else
+                buf_puts(&line, !path ? d->what : to ? "connect to" : d->code);
+
+        if (path)
+                put_word(&line, " ", d->path);
+
+        if (d->program[0])
+                put_word(&line, " by ", d->program);
+
+        if (!broker || is(d->reason, "metadata")) /* the broker has a clause of its own */
+                put_reason(&line, d);
+
+        if (d->count > 1)
+                buf_printf(&line, ", %u times", d->count);
+
+        cli_note("blocked: %s%s", buf_str(&line), more);
+}
+
+/* `sg` starts a command with another of the account's groups as its primary one. */
+static void hint_group(const char *path)
+{
+        char above[PATH_MAX];
+        struct stat st = { 0 };
+        (void) snprintf(above, sizeof above, "%s", path);
+        char *slash = strrchr(above, '/');
+        if (stat(above, &st) < 0 && slash) {
+                *slash = '\0';
+                (void) stat(above, &st);
+        }
+
+        (void) fprintf(stderr,
+                       "hint: sg GROUP -c 'cordon run ...' with the name of group %u, or a write door\n",
+                       (unsigned) st.st_gid);
+}
+
+/* What browsers and the like begin a sandbox of their own with. */
+static bool is_own_sandbox(const cordon_denial *d)
+{
+        return is(d->what, "clone(CLONE_NEWUSER)") || is(d->what, "unshare(CLONE_NEWUSER)");
+}
+
+/* A URL door to an address, and a command that calls it by a name. */
+static void hint_of_name(const cordon_denial *d)
+{
+        const char *at = is(d->layer, "egress") ? strstr(d->what, "://127.0.0.1:") : NULL;
+        if (at && strstr(d->what, "the Host header names another server"))
+                (void) fprintf(stderr,
+                               "hint: write 127.0.0.1 instead of its name in the command, or --net %.*s\n",
+                               (int) strcspn(at + 3, "/ ,;"), at + 3);
+}
+
+static void say_hint(const cordon_denial *d)
+{
+        hint_of_name(d);
+        if (is(d->reason, "socket"))
+                (void) fputs(
+                        "hint: --net HOST:PORT names what it may reach; `cordon learn --net ask -- COMMAND` "
+                        "finds that out\n",
+                        stderr);
+        else if (d->permit[0])
+                say_permit(d->permit);
+        else if (is(d->reason, "own-program") || is(d->reason, "writable"))
+                (void) fputs("hint: use base/system, or name it: --run PATH or --run DIR/\n", stderr);
+        else if (is(d->reason, "group"))
+                hint_group(d->path);
+        else if (is(d->reason, "too-large"))
+                (void) fputs("hint: `mv` copies it instead, or rename it outside the box\n", stderr);
+        else if (is_own_sandbox(d))
+                (void) fputs(
+                        "hint: no box makes namespaces: it is the sandbox, and a program's own is turned "
+                        "off (chromium --no-sandbox)\n",
+                        stderr);
+
+        if (d->permit[0] && is(d->reason, "name"))
+                (void) fputs("hint: 443 is a guess: the box asked for the name alone\n", stderr);
+}
+
+/* ---- which of them ---- */
+
+/* Does the command name it? Then that it is missing is the first thing to know. */
+static bool is_named(const struct cli_end *o, const char *path)
+{
+        for (char *const *w = o->command; w && *w; w++) {
+                size_t n = strlen(*w), k = strlen(path);
+                if (n > 0 && k >= n && strcmp(path + k - n, *w) == 0 && (k == n || path[k - n - 1] == '/'))
+                        return true;
+        }
+        return false;
+}
+
+/* What is more likely to have made a run fail comes first. */
+static unsigned rank_of(const struct cli_end *o, const cordon_denial *d)
+{
+        static const char *const order[] = { "credential", "net",  "run",  "write",
+                                             "rename",     "sock", "read", "call" };
+        unsigned n = 1;
+        while (n <= sizeof order / sizeof *order && strcmp(order[n - 1], d->code) != 0)
+                n++;
+        return (d->path[0] && is_named(o, d->path) ? 0 : n) + 16 * (unsigned) d->minor;
+}
+
+/* The host's loopback by its other address: a name leads to both. */
+static bool is_loopback_again(const cordon_denial *d, const cordon_denial *o)
+{
+        const char *port = strrchr(d->path, ':'), *other = strrchr(o->path, ':');
+        return is(d->reason, "loopback") && is(o->reason, "loopback") && d->path[0] == '[' &&
+               o->path[0] != '[' && port && other && is(port, other);
+}
+
+/* Of the sockets that were denied the first is enough, and none where a destination is known, which is named
+ * once. */
+static bool is_said_better(const cordon_result *r, const cordon_denial *d)
+{
+        for (size_t i = 0; i < r->denial_count && is(d->code, "net"); i++) {
+                const cordon_denial *o = &r->denials[i];
+                bool same = o < d && is(o->permit, d->permit);
+                if (is(o->code, "net") && (same || (is(d->reason, "socket") && !is(o->reason, "socket")) ||
+                                           is_loopback_again(d, o)))
+                        return true;
+        }
+
+        return false;
+}
+
+static bool is_same_socket(const cordon_denial *a, const cordon_denial *b)
+{
+        return is(a->reason, "socket") && is(b->reason, "socket") && is(a->program, b->program);
+}
+
+/* Sockets of different families read alike: they are told as one, with how many there were. */
+static bool is_counted_before(const cordon_result *r, const cordon_denial *d)
+{
+        for (const cordon_denial *o = r->denials; o < d; o++)
+                if (is_same_socket(o, d))
+                        return true;
+        return false;
+}
+
+static cordon_denial with_all_counted(const cordon_result *r, const cordon_denial *d)
+{
+        cordon_denial sum = *d;
+        for (const cordon_denial *o = d + 1; o < r->denials + r->denial_count; o++)
+                sum.count += is_same_socket(o, d) ? o->count : 0;
+        return sum;
+}
+
+/* Limits are said above; what every program looks for is no news. */
+static bool is_listed(const struct cli_end *o, const cordon_result *r, const cordon_denial *d)
+{
+        return !is(d->code, "limit") && !is_counted_before(r, d) &&
+               (o->verbose || (d->minor < 2 && !is_said_better(r, d)));
+}
+
+enum { SHOWN_MOST = 5, RANKS = 48 };
+
+static void say_where(const struct cli_end *o, const cordon_result *r, size_t more)
+{
+        if (more && is(r->ledger, "on"))
+                cli_note("%zu more blocked: cordon log show %s", more, o->run);
+        else if (more)
+                cli_note("%zu more blocked: cordon run -v ... shows all", more);
+}
+
+/* Those that can have caused it first, each once. */
+static void say_causes(const struct cli_end *o, const cordon_result *r)
+{
+        size_t shown = 0, all = 0;
+        for (size_t i = 0; i < r->denial_count; i++)
+                all += is_listed(o, r, &r->denials[i]);
+
+        for (unsigned rank = 0; rank < RANKS; rank++)
+                for (size_t i = 0; i < r->denial_count; i++) {
+                        const cordon_denial *d = &r->denials[i];
+                        if (!is_listed(o, r, d) || rank_of(o, d) != rank ||
+                            (shown == SHOWN_MOST && !o->verbose))
+                                continue;
+                        cordon_denial all_of_it = with_all_counted(r, d);
+                        say_denial(&all_of_it, "");
+                        if (shown == 0 && is(d->code, "read") && is_named(o, d->path))
+                                cli_here_script(o);
+                        say_hint(d);
+                        shown++;
+                }
+
+        say_where(o, r, all - shown);
+}
+
+/* Did it want something that a person should hear of although it went well? */
+static bool matters(const cordon_denial *d)
+{
+        static const char *const secrets[] = {
+                "keys", "tokens", "passwords", "history", "agent", "metadata"
+        };
+
+        if (d->minor)
+                return false;
+
+        for (size_t i = 0; i < sizeof secrets / sizeof *secrets; i++)
+                if (is(d->reason, secrets[i]))
+                        return true;
+
+        bool named = d->path[0] && !is(d->reason, "loopback"); /* or all of the network, of a strict box */
+        return is(d->code, "credential") || is(d->code, "run") ||
+               (is(d->code, "net") && (is(d->layer, "egress") || is(d->layer, "seccomp") || named));
+}
+
+static void say_what_matters(const struct cli_end *o, const cordon_result *r)
+{
+        const cordon_denial *first = NULL;
+        size_t n = 0;
+        char more[128] = "";
+
+        for (size_t i = 0; i < r->denial_count; i++)
+                if (matters(&r->denials[i]) && n++ == 0)
+                        first = &r->denials[i];
+
+        if (!first)
+                return;
+
+        if (is(r->ledger, "on"))
+                (void) snprintf(more, sizeof more, "%s; more: cordon log show %.60s",
+                                n > 1 ? ", and others" : "", o->run);
+        else
+                (void) snprintf(more, sizeof more, "%s; more: cordon run -v ...",
+                                n > 1 ? ", and others" : "");
+
+        say_denial(first, more);
+        hint_of_name(first);
+}
+
+static void say_absent(const cordon_result *r)
+{
+        AUTO_BUF(words);
+        for (int i = 0; i < 2 && r->absent[i]; i++) {
+                buf_puts(&words, i ? ", " : "");
+                buf_shell(&words, r->absent[i]);
+        }
+        cli_note("does not exist outside the box either: %s", buf_str(&words));
+}
+
+static bool went_well(const cordon_result *r) { return r->end == CORDON_EXITED && r->code == 0; }
+
+/* A run that failed, and nothing can be said of it: where nobody watches paths, that one was refused may be
+ * why. */
+static void say_blind(const struct cli_end *o, const cordon_result *r)
+{
+        if (!cli_here_say(o, r) && r->blind && r->end == CORDON_EXITED && r->code != 0)
+                cli_note("note: refused paths are not reported on this host: `cordon doctor` tells why");
+}
+
+static void say_denials(const struct cli_end *o, const cordon_result *r)
+{
+        size_t listed = 0;
+        for (size_t i = 0; i < r->denial_count; i++)
+                listed += is_listed(o, r, &r->denials[i]);
+
+        if (went_well(r) && !o->verbose) {
+                say_what_matters(o, r);
+                (void) cli_here_say(o, r);
+                return;
+        }
+
+        if (!went_well(r))
+                cli_here_options(o);
+
+        say_causes(o, r);
+        if (r->denials_lost)
+                cli_note("%zu or more blocked effects are not listed: there were too many", r->denials_lost);
+
+        if (!listed && r->absent[0])
+                say_absent(r);
+
+        if (!listed && r->left == 0 && !r->limits_hit[0])
+                say_blind(o, r);
+}
+
+/* What was made where the box worked, without a door, ends with the box. */
+static void say_left(const cordon_result *r)
+{
+        AUTO_BUF(name);
+        if (r->left == 0)
+                return;
+
+        buf_shell(&name, r->left_name);
+        if (r->left == 1)
+                cli_note("lost: %s was made in the box's private home, which ends with the box",
+                         buf_str(&name));
+        else
+                cli_note("lost: %s and %zu more were made in the box's private home, which ends with the box",
+                         buf_str(&name), r->left - 1);
+
+        cli_here_hint("edit");
+}
+
+static bool has_line(const char *lines, const char *start)
+{
+        for (const char *at = lines; at; at = strchr(at, '\n') ? strchr(at, '\n') + 1 : NULL)
+                if (strncmp(at, start, strlen(start)) == 0)
+                        return true;
+        return false;
+}
+
+/* A `run` line for a path, not one of a stock policy, which may all be missing. */
+static bool names_programs(const char *lines)
+{
+        for (const char *at = lines; at; at = strchr(at, '\n') ? strchr(at, '\n') + 1 : NULL) {
+                size_t n = strcspn(at, "\n");
+                if (strncmp(at, "run /", 5) == 0 && at[n - 1] != '?')
+                        return true;
+        }
+        return false;
+}
+
+/* make asks whether it may run a program (access), and when it may not, it does not try: no refusal is heard
+ * of, and what it built itself is what it mostly runs. */
+static void say_unheard(const struct cli_end *o, const cordon_result *r)
+{
+        const char *slash = strrchr(o->program, '/'), *name = slash ? slash + 1 : o->program;
+        bool make = strcmp(name, "make") == 0 || strcmp(name, "gmake") == 0;
+        cordon_error e = { 0 };
+        if (!make || r->end != CORDON_EXITED || r->code == 0)
+                return;
+
+        char *lines = cordon_policy_view(o->policy, CORDON_VIEW_LINES, &e);
+        if ((has_line(lines, "write ") || has_line(lines, "edit ")) && !has_line(lines, "run any") &&
+            !names_programs(lines))
+                cli_note("note: what a box can write it may not run (\"Permission denied\") but what "
+                         "`--run DIR/` names");
+
+        cordon_free(lines);
+}
+
+/* What an edit door held back, and what to type next. */
+static void say_work(const cordon_result *r)
+{
+        if (r->work_error)
+                cli_note("the overlay %s could not be read: %s", r->work, r->work_error->what);
+        else if (r->work[0] && r->work_entries > 0)
+                cli_note("%zu %s held back, %zu flagged: cordon diff %s; then cordon apply %s",
+                         r->work_entries, r->work_entries == 1 ? "change" : "changes", r->work_flagged,
+                         r->work, r->work);
+        else if (r->work[0])
+                cli_note("nothing changed; the overlay is kept: cordon run --on %s ...", r->work);
+}
+
+/* Whoever wants the record one day should not hear only then that there is none. */
+static void say_ledger(const cordon_result *r)
+{
+        if (r->ledger_lost[0])
+                cli_note("note: not all of this run is recorded: %s", r->ledger_lost);
+}
+
+static void say_recorded(const char *file, const cordon_result *r)
+{
+        AUTO_BUF(word);
+        buf_shell(&word, file);
+        cli_note("%zu exchange%s recorded: cordon run --stage mock --answers %s ...", r->recorded,
+                 r->recorded == 1 ? "" : "s", buf_str(&word));
+        if (r->unrecorded)
+                cli_note(
+                        "%zu left out: over 1M, broken off, or not an exchange of one request and one answer",
+                        r->unrecorded);
+}
+
+/* With more of it the run may end well; one that did needs no more. */
+static void say_limits(const cordon_result *r)
+{
+        static const char word[] = "limit ";
+        cli_note("limits that were reached: %s", r->limits_hit);
+        for (size_t i = 0; !went_well(r) && i < r->denial_count; i++)
+                if (strncmp(r->denials[i].permit, word, sizeof word - 1) == 0)
+                        (void) fprintf(stderr, "hint: --%s\n", r->denials[i].permit + sizeof word - 1);
+}
+
+void cli_end_say(const struct cli_end *o, const cordon_result *r)
+{
+        if (r->error)
+                (void) cli_error(r->error);
+
+        if (o->quiet)
+                return;
+
+        if (strcmp(r->wall, "process") == 0)
+                cli_note("note: the process wall, without namespaces: other files answer \"permission "
+                         "denied\" "
+                         "instead of not existing, and stat sees them; no loopback, Unix sockets or "
+                         "terminals of "
+                         "its own; `cordon doctor` tells what the namespace wall needs");
+
+        if (r->end == CORDON_LIMIT) {
+                cli_note("the limit `%s` ended it%s; --%s gives it more", r->limit,
+                         r->output_truncated ? ", and output was cut there" : "", r->limit);
+                if (!r->groups)
+                        cli_note("note: no control groups for this account: memory, cpu and processes are "
+                                 "kept by rlimits and sampling");
+        } else if (r->limits_hit[0])
+                say_limits(r);
+
+        say_denials(o, r);
+        say_unheard(o, r);
+        say_left(r);
+        say_work(r);
+        say_ledger(r);
+        if (o->record && !r->error)
+                say_recorded(o->record, r);
+}
+
+/* A program inside often sees no more of it than a reset connection. */
+void cli_end_unreached(const struct cli_end *o, cordon_box *b)
+{
+        cordon_unreached u;
+        for (size_t i = 0;
+             !o->quiet && (o->verbose || !went_well(cordon_box_result(b))) && cordon_box_unreached(b, i, &u);
+             i++) {
+                if (i == 0)
+                        cli_note("not reached:");
+                (void) fprintf(stderr, "  %s (%s)", u.to, u.why);
+                if (u.count > 1)
+                        (void) fprintf(stderr, ", %u times", u.count);
+                (void) fputc('\n', stderr);
+        }
+}
+
+/* Whole, also into a pipe that is full and does not wait: a program reads it. Who asked for it and cannot get
+ * it is told, also with -q. */
+static int write_status(int fd, const char *json)
+{
+        for (size_t n = strlen(json); n > 0;) {
+                ssize_t k = write(fd, json, n);
+                struct pollfd room = { .fd = fd, .events = POLLOUT };
+                if (k >= 0) {
+                        json += k;
+                        n -= (size_t) k;
+                } else if (errno == EAGAIN)
+                        (void) poll(&room, 1, -1);
+                else if (errno != EINTR) {
+                        (void) cli_problem("the result could not be written to descriptor %d: %s", fd,
+                                           strerror(errno));
+                        return -1;
+                }
+        }
+
+        return 0;
+}
+
+int cli_end_status(const struct cli_end *o, cordon_box *b)
+{
+        int told = 0;
+        if (!o->json && o->status_fd < 0)
+                return 0; /* nobody asked: the policy's digest alone costs as much as a door */
+
+        char *json = cordon_box_result_json(b);
+        if (!json) {
+                (void) cli_problem("there is no memory for the result as JSON");
+                return -1;
+        }
+
+        cli_failure_told();
+        if (o->json)
+                cli_line_begin();
+
+        if (o->json && fprintf(stderr, "%s\n", json) < 0)
+                told = -1;
+
+        if (o->status_fd >= 0 &&
+            (write_status(o->status_fd, json) < 0 || write_status(o->status_fd, "\n") < 0))
+                told = -1;
+
+        cordon_free(json);
+        return told;
+}
+
+/* A start that failed has a result too. */
+void cli_end_failure(const struct cli_end *o, const char *run, const cordon_error *e)
+{
+        AUTO_BUF(out);
+        buf_puts(&out, "{\"version\":1,");
+        if (run)
+                buf_printf(&out, "\"run\":\"%s\",", run);
+
+        const char *code = cordon_error_name(e->code);
+
+        /* Of a detached box this is how its caller hears that the program could not be started. */
+        buf_printf(&out, "\"end\":\"%s\",\"error\":{\"code\":\"%s\",\"errno\":%d,\"step\":%u,\"what\":",
+                   strcmp(code, "exec") == 0 ? "not-started" : "failed", code, e->sys, (unsigned) e->step);
+        buf_json(&out, span_str(e->what));
+        buf_puts(&out, ",\"hint\":");
+        buf_json(&out, span_str(e->hint));
+        buf_puts(&out, "}}\n");
+        if (o->json) {
+                cli_line_begin();
+                (void) fputs(buf_str(&out), stderr);
+        }
+
+        if (o->status_fd >= 0)
+                (void) write_status(o->status_fd, buf_str(&out));
+
+        cli_failure_told();
+}
+
+void cli_end_untold(const struct cli_end *o)
+{
+        const cordon_error *e = cli_failure_untold();
+        if (e)
+                cli_end_failure(o, NULL, e);
+}

@@ -1,0 +1,239 @@
+/* SPDX-License-Identifier: MIT */
+/* egress/broker/accounting.c - what happened, one row for each destination and each kind of refusal, and what
+ * is left of each budget. A budget is taken before a byte moves, so none is ever overdrawn. */
+#include "egress/http/clause.h"
+#include "egress/internal.h"
+
+#include <stdio.h>
+#include <string.h>
+
+void books_touch(struct broker *b, struct egress_row *r)
+{
+        b->dirty[r - b->rows] = true;
+        b->any_dirty = true;
+}
+
+void books_seen(struct flow *f, enum egress_seen seen)
+{
+        f->seen = seen;
+        if (!f->row || f->row->seen >= seen)
+                return;
+        f->row->seen = (uint8_t) seen;
+        books_touch(f->b, f->row);
+}
+
+static struct egress_row *find_row(struct broker *b, const char *to, bool allowed, const char *why,
+                                   const char *permit)
+{
+        for (unsigned i = 0; i < b->row_count; i++) {
+                struct egress_row *r = &b->rows[i];
+                if (r->allowed == allowed && strcmp(r->to, to) == 0 && strcmp(r->why, why) == 0)
+                        return r;
+        }
+
+        if (b->row_count == NET_ROWS_MAX || (!allowed && b->denied_rows == DENIED_ROWS_MAX)) {
+                b->rows_lost++;
+                return NULL;
+        }
+
+        struct egress_row *r = &b->rows[b->row_count];
+        *r = (struct egress_row){ .index = b->row_count++,
+                                  .allowed = allowed,
+                                  .reason = (uint8_t) clause_reason(why) };
+        b->denied_rows += !allowed;
+        (void) snprintf(r->to, sizeof r->to, "%s", to);
+        (void) snprintf(r->why, sizeof r->why, "%s", why);
+        (void) snprintf(r->permit, sizeof r->permit, "%s", permit);
+        return r;
+}
+
+void books_looked_up(struct broker *b, struct name *n, const char *to)
+{
+        if (n->told)
+                return;
+        n->told = true;
+        n->row = find_row(b, to, true, "", "");
+        if (n->row)
+                books_touch(b, n->row);
+}
+
+struct egress_row *books_connected(struct broker *b, const struct name *n, const char *to)
+{
+        struct egress_row *r = n ? n->row : NULL;
+        if (r && r->connections == 0)
+                (void) snprintf(r->to, sizeof r->to, "%s", to); /* by another port of the same name */
+
+        r = find_row(b, to, true, "", "");
+        if (!r)
+                return NULL;
+
+        r->connections++;
+        books_touch(b, r);
+        return r;
+}
+
+void books_cut(struct flow *f)
+{
+        if (!f->row)
+                return;
+        f->row->cut++;
+        books_touch(f->b, f->row);
+}
+
+void books_deny(struct broker *b, const char *to, const char *why, const char *permit)
+{
+        struct egress_row *r = find_row(b, to, false, why, permit);
+        if (!r)
+                return;
+        r->connections++;
+        books_touch(b, r);
+}
+
+/* A door leads there, but nobody answered. */
+struct egress_row *books_fail(struct broker *b, const char *to, const char *why)
+{
+        struct egress_row *r = find_row(b, to, true, why, "");
+        if (!r)
+                return NULL;
+        r->connections++;
+        books_touch(b, r);
+        return r;
+}
+
+/* In the ledger it stands once: as the outcome of its intent, else in the row of failures; what it was
+ * counted in first has it no more. */
+void books_fail_flow(struct flow *f, const char *why, bool told)
+{
+        struct egress_row *r = books_fail(f->b, f->row_to, why);
+        if (!r)
+                return;
+
+        struct egress_row *other = told ? r : f->row;
+        if (other) {
+                other->told++;
+                books_touch(f->b, other);
+        }
+
+        r->reach = (uint8_t) (f->dial.count ? egress_judge(&f->dial.list[0]) : REACH_UNKNOWN);
+}
+
+static struct door_use *use_of(const struct broker *b, const struct door *d)
+{
+        return &b->uses[d - b->doors];
+}
+
+/* 61 buckets: the hour before now lies wholly within them, so no hour ever sees more than the cap. */
+static uint64_t last_hour(struct door_use *u, uint64_t minute)
+{
+        uint64_t sum = 0;
+        while (u->minute < minute) {
+                uint64_t gap = minute - u->minute;
+                u->minute = gap > 61 ? minute - 61 : u->minute;
+                u->minute_count[++u->minute % 61] = 0;
+        }
+
+        for (unsigned i = 0; i < 61; i++)
+                sum += u->minute_count[i];
+
+        return sum;
+}
+
+int books_enter(struct broker *b, const struct door *d, bool came, const char **ret_why)
+{
+        struct door_use *u = use_of(b, d);
+        uint64_t minute = b->now_ns / 60000000000u + 61;
+        if (b->effects >= b->limits->value[LIMIT_EFFECTS]) {
+                b->limits_hit |= 1u << LIMIT_EFFECTS;
+                *ret_why = "the limit `effects` is used up";
+                return -1;
+        }
+
+        if (last_hour(&b->all, minute) >= b->limits->value[LIMIT_RATE]) {
+                b->limits_hit |= 1u << LIMIT_RATE;
+                *ret_why = "the limit `rate` is used up for this hour";
+                return -1;
+        }
+
+        if (d->net.cap[NET_CAP_HOUR] && last_hour(u, minute) >= d->net.cap[NET_CAP_HOUR]) {
+                *ret_why = "the door's cap for an hour is used up";
+                return -1;
+        }
+
+        for (int out = 0; out < 2; out++) { /* what cannot be answered need not be asked */
+                if (!(out && came) && books_room(b, d, out, 1) == 0) {
+                        *ret_why = books_why(b, d, out);
+                        return -1;
+                }
+        }
+
+        b->effects++;
+        b->all.minute_count[minute % 61]++;
+        if (d->net.cap[NET_CAP_HOUR])
+                u->minute_count[minute % 61]++;
+
+        return 0;
+}
+
+static uint64_t left(uint64_t most, uint64_t used) { return used < most ? most - used : 0; }
+
+/* What the door's own caps leave of `want`. */
+static uint64_t door_room(const struct broker *b, const struct door *d, bool out, uint64_t want)
+{
+        const uint64_t *cap = d->net.cap, *moved = use_of(b, d)->moved;
+        uint64_t both = cap[NET_CAP_BYTES] ? left(cap[NET_CAP_BYTES], moved[0] + moved[1]) : want;
+        uint64_t way = cap[out ? NET_CAP_OUT : NET_CAP_IN];
+        uint64_t one = way ? left(way, moved[out]) : want;
+        uint64_t least = both < one ? both : one;
+        return least < want ? least : want;
+}
+
+size_t books_room(const struct broker *b, const struct door *d, bool out, size_t want)
+{
+        uint64_t room = d ? door_room(b, d, out, want) : want;
+        uint64_t all = out ? left(b->limits->value[LIMIT_EGRESS], b->sent)
+                           : left(b->limits->value[LIMIT_INGRESS], b->received);
+        return (size_t) (all < room ? all : room);
+}
+
+void books_spend(struct broker *b, const struct door *d, bool out, size_t n)
+{
+        if (d)
+                use_of(b, d)->moved[out] += n;
+        *(out ? &b->sent : &b->received) += n;
+}
+
+void books_drain(struct broker *b, const struct door *d)
+{
+        books_spend(b, d, true, books_room(b, d, true, SIZE_MAX));
+}
+
+const char *books_cannot_pay(const struct broker *b, const struct door *d, size_t n)
+{
+        const uint64_t *cap = d->net.cap, *moved = use_of(b, d)->moved;
+        if (door_room(b, d, true, n) == n)
+                return NULL;
+        return cap[NET_CAP_BYTES] && left(cap[NET_CAP_BYTES], moved[0] + moved[1]) < n
+                       ? "the door's cap is used up"
+                       : "the door's cap for what goes out is used up";
+}
+
+void books_pay(struct broker *b, const struct door *d, size_t n) { use_of(b, d)->moved[1] += n; }
+
+const char *books_why(struct broker *b, const struct door *d, bool out)
+{
+        if (out && b->sent >= b->limits->value[LIMIT_EGRESS]) {
+                b->limits_hit |= 1u << LIMIT_EGRESS;
+                return "the limit `egress` is used up";
+        }
+
+        if (!out && b->received >= b->limits->value[LIMIT_INGRESS]) {
+                b->limits_hit |= 1u << LIMIT_INGRESS;
+                return "the limit `ingress` is used up";
+        }
+
+        if (!d || door_room(b, d, !out, 1) == 0) /* the other way too: so it is the one for both */
+                return "the door's cap is used up";
+
+        return out ? "the door's cap for what goes out is used up"
+                   : "the door's cap for what comes in is used up";
+}

@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: MIT */
+/* egress/broker/refused_packets.c - tells of what the gateway's kernel refused by itself: connections to
+ * ports that no door names, and anything that is neither TCP nor a question for a name. Only headers are
+ * looked at. */
+#include "egress/internal.h"
+
+#include <netinet/in.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/epoll.h>
+
+enum { ROUND = 32 };
+
+struct seen {
+        struct egress_address to;
+        uint8_t protocol;
+        uint16_t port;
+};
+
+static bool read_packet(const uint8_t *p, size_t n, struct seen *ret)
+{
+        bool v6 = n > 0 && p[0] >> 4 == 6;
+        size_t header = v6 ? 40 : n > 0 ? (size_t) (p[0] & 15) * 4 : 0;
+        *ret = (struct seen){ .to = { .v6 = v6 } };
+        if (n < header || header < 20)
+                return false;
+
+        ret->protocol = p[v6 ? 6 : 9];
+        memcpy(ret->to.bytes, p + (v6 ? 24 : 16), v6 ? 16 : 4);
+        if ((ret->protocol == IPPROTO_TCP || ret->protocol == IPPROTO_UDP) && n >= header + 4)
+                ret->port = (uint16_t) (p[header + 2] << 8 | p[header + 3]);
+
+        return true;
+}
+
+static bool is_tcp_port(const struct broker *b, uint16_t port)
+{
+        for (size_t i = 0; i < b->door_count; i++)
+                if (b->doors[i].kind == DOOR_NET && b->doors[i].net.port == port)
+                        return true;
+        return false;
+}
+
+static void tell(struct broker *b, const struct seen *s)
+{
+        char host[256], to[300], named[320], permit[336] = "";
+        const struct name *n = names_find(&b->names, &s->to);
+        if (n)
+                memcpy(host, n->host, sizeof host);
+        else
+                (void) egress_address_text(&s->to, host, sizeof host);
+
+        decide_to_text(host, !n, s->port, to, sizeof to);
+        if (s->protocol == IPPROTO_TCP) {
+                (void) snprintf(permit, sizeof permit, "net %s", to);
+                if (!is_tcp_port(b, s->port))
+                        books_deny(b, to, n ? "no door leads to that port" : "no door leads there", permit);
+        } else if (s->protocol == IPPROTO_UDP) {
+                (void) snprintf(named, sizeof named, "UDP to %s", to);
+                books_deny(b, named, "only TCP leaves a box", "");
+        } else if (s->to.v6 ? s->to.bytes[0] != 0xff : s->to.bytes[0] < 224) {
+                (void) snprintf(named, sizeof named, "IP protocol %u to %s", s->protocol, host);
+                books_deny(b, named, "only TCP leaves a box", "");
+        }
+}
+
+void watch_pause(struct broker *b, bool pause)
+{
+        b->watched = pause ? b->watched : 0;
+        if (b->watch_paused == pause)
+                return;
+
+        b->watch_paused = pause;
+        for (unsigned i = 0; i < 2; i++) {
+                struct epoll_event e = { .events = pause ? 0 : EPOLLIN, .data.ptr = b->watchers[i] };
+                if (b->watchers[i])
+                        (void) epoll_ctl(b->epoll, EPOLL_CTL_MOD, b->watchers[i]->fd, &e);
+        }
+}
+
+void watch_serve(struct broker *b, struct source *s)
+{
+        if (b->watched >= WATCH_BURST) { /* a flood is the kernel's to drop until the next tick */
+                watch_pause(b, true);
+                return;
+        }
+
+        for (unsigned i = 0; i < ROUND; i++, b->watched++) {
+                uint8_t p[128];
+                struct seen seen;
+                ssize_t n = recv(s->fd, p, sizeof p, MSG_DONTWAIT);
+                if (n < 0)
+                        return;
+                if (read_packet(p, (size_t) n, &seen))
+                        tell(b, &seen);
+        }
+}

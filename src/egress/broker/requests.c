@@ -1,0 +1,581 @@
+/* SPDX-License-Identifier: MIT */
+/* egress/broker/requests.c - connections whose requests are judged one by one: moves bytes between the
+ * sockets and http_flow, connects where it wishes, and keeps its books. What is allowed is not decided here.
+ */
+#include "egress/broker/requests.h"
+#include "base/fd.h"
+#include "base/str.h"
+#include "base/trust.h"
+#include "egress/broker/write_ahead.h"
+#include "egress/internal.h"
+#include "egress/tls/tls.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+
+enum { NAMES_IN_CA = 1024, ROUNDS = 16 };
+
+/* ---- start: before the broker closes its files ---- */
+
+static int read_roots(struct buf *out)
+{
+        for (size_t i = 0; i < sizeof trust_files / sizeof *trust_files; i++) {
+                AUTO_FD(fd, open(trust_files[i], O_RDONLY | O_CLOEXEC));
+                struct stat st;
+                if (fd < 0 || fstat(fd, &st) < 0 || !S_ISREG(st.st_mode) || st.st_size > EGRESS_ROOTS_MAX)
+                        continue;
+                char *text = malloc((size_t) st.st_size + 1);
+                ssize_t n = text ? fd_read_all(fd, text, (size_t) st.st_size) : -1;
+                if (n > 0)
+                        buf_add(out, text, (size_t) n);
+                free(text);
+                if (n > 0)
+                        return 0;
+        }
+
+        return 0; /* none: then no server can be verified, and every such connection says so */
+}
+
+/* For the programs in the box: the host's roots and the box's own authority; then that authority again, for
+ * browsers. */
+static int make_bundle(struct broker *b, const struct buf *trusted, const struct tls_box *tls)
+{
+        AUTO_BUF(nss);
+        struct span ca = tls_box_ca_pem(tls);
+        bool browsers = tls_box_nss(tls, &nss);
+        AUTO_FD(fd, (int) syscall(SYS_memfd_create, "trust", MFD_CLOEXEC));
+        if (fd < 0 || fd_write_all(fd, buf_str(trusted), trusted->n) < 0 || fd_write_all(fd, "\n", 1) < 0 ||
+            fd_write_all(fd, ca.p, ca.n) < 0 || (browsers && fd_write_all(fd, nss.p, nss.n) < 0))
+                return -1;
+
+        b->trust = TAKE_FD(fd);
+        b->bundle_bytes = trusted->n + 1 + ca.n;
+        return 0;
+}
+
+int requests_take_grants(struct broker *b, int fd, struct err *e)
+{
+        b->grants = http_grants_read(fd, e);
+        return b->grants ? 0 : -1;
+}
+
+int requests_take_places(struct broker *b, struct span text, struct err *e)
+{
+        b->places = policy_places_parse("places", text, e);
+        return b->places ? 0 : -1;
+}
+
+int requests_take_answers(struct broker *b, struct span text, struct err *e)
+{
+        b->answers = http_fixtures_parse("--answers", text, e);
+        return b->answers ? 0 : -1;
+}
+
+/* What the box asks for at this door: its own URL, or the place's. NULL: bytes, or nowhere. */
+static const struct policy_place_url *asked_at(const struct broker *b, const struct door *d,
+                                               struct policy_place_url *own)
+{
+        if (d->kind != DOOR_NET || d->net.form == NET_HOST_PORT)
+                return NULL;
+
+        if (d->net.form == NET_PLACE)
+                return policy_place_asked(b->places, d->net.host, b->stage);
+
+        *own = (struct policy_place_url){
+                .tls = d->net.tls, .is_address = d->net.is_address, .port = d->net.port, .host = d->net.host
+        };
+
+        return own;
+}
+
+bool requests_name_host(const struct broker *b, const char *host)
+{
+        for (size_t i = 0; i < b->door_count; i++) {
+                struct policy_place_url own;
+                const struct policy_place_url *u = asked_at(b, &b->doors[i], &own);
+                if (u && u != &own && !u->is_address && strcmp(u->host, host) == 0 &&
+                    !decide_closed(b, &b->doors[i]))
+                        return true;
+        }
+
+        return false;
+}
+
+static size_t tls_names(const struct broker *b, const char **names)
+{
+        size_t n = 0;
+        for (size_t i = 0; i < b->door_count && n < NAMES_IN_CA; i++) {
+                struct policy_place_url own;
+                const struct policy_place_url *u = asked_at(b, &b->doors[i], &own);
+                if (u && u->tls)
+                        names[n++] = u->host;
+        }
+
+        return n;
+}
+
+static int start_tls(struct broker *b, struct http_rules_in *in, struct err *e)
+{
+        const char **names = calloc(NAMES_IN_CA, sizeof *names);
+        AUTO_BUF(trusted);
+        size_t n = names ? tls_names(b, names) : 0;
+        int r = 0;
+
+        if (n > 0) {
+                (void) read_roots(&trusted);
+                const struct tls_box_in box = {
+                        .names = names, .name_count = n, .trust_pem = buf_span(&trusted), .now = b->now_s
+                };
+                struct tls_box *tls = tls_box_new(&box, e);
+                in->tls = tls_box_ops();
+                in->tls_ctx = tls;
+                if (!tls)
+                        r = -1;
+                else if (make_bundle(b, &trusted, tls) < 0)
+                        r = err_set(e, ERR_IO, errno, "no file for the box's trust");
+        }
+
+        free(names);
+        return r;
+}
+
+int requests_start(struct broker *b, struct err *e)
+{
+        bool any = false;
+        for (size_t i = 0; i < b->door_count; i++)
+                any |= b->doors[i].kind == DOOR_NET && b->doors[i].net.form != NET_HOST_PORT;
+
+        if (!any)
+                return 0;
+
+        struct http_rules_in in = { .policy = b->policy,
+                                    .places = b->places,
+                                    .stage = b->stage,
+                                    .fixtures = b->answers,
+                                    .record = b->record >= 0 };
+        if (b->grants && http_grants_hold(b->grants, b->policy, e) < 0)
+                return -1;
+
+        if (b->grants)
+                in.credentials = http_grants_get(b->grants, &in.credential_count);
+
+        if (start_tls(b, &in, e) < 0)
+                return -1;
+
+        b->rules = http_rules_new(&in, e);
+        return b->rules ? 0 : -1;
+}
+
+bool requests_cover(const struct broker *b, const char *host, uint16_t port, bool raw_door)
+{
+        if (!b->rules || !http_rules_cover(b->rules, host, port))
+                return false;
+
+        if (!raw_door)
+                return true;
+
+        /* Both: bytes go through unseen, unless a door there adds a credential, which only requests can get.
+         */
+        for (size_t i = 0; i < b->door_count; i++) {
+                const struct net_dest *n = &b->doors[i].net;
+                if (b->doors[i].kind == DOOR_NET && n->credential && n->port == port &&
+                    strcmp(n->host, host) == 0)
+                        return true;
+        }
+
+        return false;
+}
+
+void requests_clock(struct broker *b)
+{
+        if (b->rules)
+                http_rules_clock(b->rules, b->now_s);
+}
+
+/* ---- what the flow tells ---- */
+
+static void url_of(const struct http_event *e, char *out, size_t cap)
+{
+        bool brackets = strchr(e->host, ':') != NULL, standard = e->port == (e->tls ? 443 : 80);
+        char port[8] = "";
+        if (!standard)
+                (void) snprintf(port, sizeof port, ":%u", e->port);
+        (void) snprintf(out, cap, "%s://%s%s%s%s%s", e->tls ? "https" : "http", brackets ? "[" : "", e->host,
+                        brackets ? "]" : "", port, e->path);
+}
+
+void requests_target(const struct http_event *e, char *out, size_t cap)
+{
+        char url[288];
+        url_of(e, url, sizeof url);
+        (void) snprintf(out, cap, "%s%s%s", e->method, e->method[0] ? " " : "", url);
+}
+
+static bool tell_ledger(struct flow *f, const struct http_event *e)
+{
+        char result[128] = "";
+        if (!f->ahead)
+                result[0] = '\0'; /* nobody asks */
+        else if (e->verdict == HTTP_ALLOWED)
+                (void) snprintf(result, sizeof result, "answered %u%s%s", e->status,
+                                e->why[0] ? ", and " : "", e->why);
+        else
+                (void) snprintf(result, sizeof result, "%s: %s",
+                                e->verdict == HTTP_BROKEN ? "broken" : "cut off", e->why);
+
+        enum ledger_end end = e->verdict == HTTP_ALLOWED  ? LEDGER_END_DONE
+                              : e->verdict == HTTP_BROKEN ? LEDGER_END_FAILED
+                              : http_flow_is_out(f->http) ? LEDGER_END_CUT
+                                                          : LEDGER_END_REFUSED;
+        return ahead_over(f, end, result, e);
+}
+
+/* One that went through; its bytes may have been told long before. */
+static void count(struct flow *f)
+{
+        f->b->answered++;
+        if (!f->row)
+                return;
+        f->row->requests++;
+        books_touch(f->b, f->row);
+}
+
+void requests_last_words(struct broker *b)
+{
+        for (struct flow *f = b->flows; f; f = f->next)
+                if (f->http && http_flow_is_out(f->http))
+                        count(f);
+}
+
+uint64_t requests_sent(const struct flow *f)
+{
+        size_t waiting = f->http ? http_flow_waiting(f->http) : 0;
+        return f->sent > waiting ? f->sent - waiting : 0;
+}
+
+/* What the box sent of a request that was refused went nowhere, whatever else the link carries. */
+static void end_account(struct flow *f, bool refused)
+{
+        uint64_t now = requests_sent(f), own = now > f->sent_over ? now - f->sent_over : 0;
+        f->sent_over = now;
+        if (!refused || !f->row)
+                return;
+        f->row->sent -= own < f->row->sent ? own : f->row->sent;
+        books_touch(f->b, f->row);
+}
+
+static void on_request(void *ctx, const struct http_event *e)
+{
+        struct flow *f = ctx;
+        char url[288], to[320], permit[512] = "";
+        bool told = tell_ledger(f, e);
+
+        end_account(f, e->verdict == HTTP_DENIED && !http_flow_is_out(f->http));
+        if (e->verdict == HTTP_ALLOWED && !e->secret_scrubbed) { /* most of them: nothing to write down */
+                count(f);
+                return;
+        }
+
+        url_of(e, url, sizeof url);
+        requests_target(e, to, sizeof to);
+        if (e->secret_scrubbed)
+                books_deny(f->b, to, "the server sent a secret back: it was removed", "");
+
+        if (e->verdict != HTTP_DENIED) {
+                count(f);
+                if (e->verdict == HTTP_BROKEN)
+                        books_fail_flow(f, e->why, told);
+                return;
+        }
+
+        if (http_flow_is_out(f->http))
+                books_cut(f);
+
+        if (f->guard_permit || e->gap == GAP_PARAMETER)
+                (void) snprintf(permit, sizeof permit, "%s", f->guard_permit ? f->guard_permit : e->permit);
+        else if (e->gap != GAP_NONE && e->method[0] && e->path[0] && strlen(url) + 1 < sizeof url)
+                (void) snprintf(permit, sizeof permit, "net %s %s", url, e->method);
+
+        books_deny(f->b, to, e->why, permit);
+}
+
+static void on_record(void *ctx, struct span line)
+{
+        struct flow *f = ctx;
+        record_line(f->b, line);
+}
+
+/* From here on the connection's bytes are this door's. */
+static bool may(void *ctx, const struct door *door, const char **ret_why)
+{
+        struct flow *f = ctx;
+        if (decide_closed(f->b, door)) {
+                *ret_why = "the door has closed (`until`)";
+                return false;
+        }
+
+        size_t held = http_flow_held(f->http);
+        const char *why = books_cannot_pay(f->b, door, held);
+        if (why) {
+                *ret_why = why;
+                return false;
+        }
+
+        if (books_enter(f->b, door, true, ret_why) < 0)
+                return false;
+
+        books_pay(f->b, door, held);
+        f->door = door;
+        return true;
+}
+
+static bool pay(void *ctx, size_t n, const char **ret_why)
+{
+        struct flow *f = ctx;
+        const char *why = books_cannot_pay(f->b, f->door, n);
+        if (why) {
+                *ret_why = why;
+                return false;
+        }
+
+        books_pay(f->b, f->door, n);
+        return true;
+}
+
+static enum http_leave leave(void *ctx, const struct http_event *e, const char **ret_why)
+{
+        return ahead_request(ctx, e, ret_why);
+}
+
+/* ---- moving bytes ---- */
+
+/* What the box sends is on the account of the box; on a door's when it is known which: may(), pay(). */
+static const struct door *payer(const struct flow *f, bool out) { return out ? NULL : f->door; }
+
+static void spend(struct flow *f, bool out, size_t n)
+{
+        books_spend(f->b, payer(f, out), out, n);
+        *(out ? &f->sent : &f->received) += n;
+        if (!f->row)
+                return;
+        *(out ? &f->row->sent : &f->row->received) += n;
+        books_touch(f->b, f->row);
+}
+
+/* What is left is spent, too: the box has had all that the budget holds, or it would have this. */
+static bool grow(void *ctx, size_t n, const char **ret_why)
+{
+        struct flow *f = ctx;
+        size_t room = books_room(f->b, f->door, false, n);
+        spend(f, false, room);
+        if (room < n)
+                *ret_why = books_why(f->b, f->door, false);
+        return room == n;
+}
+
+static void lost_server(struct flow *f)
+{
+        broker_forget(f->b, &f->server);
+        http_flow_upstream_closed(f->http);
+}
+
+/* One read from one side, at most what the flow has room and the budgets have bytes for. */
+static bool take_in(struct flow *f, struct source *s, bool client)
+{
+        bool *readable = client ? &f->client_readable : &f->server_readable;
+        size_t room = client ? http_flow_client_room(f->http) : http_flow_upstream_room(f->http);
+        if (s->fd < 0 || !*readable || room == 0)
+                return false;
+
+        room = books_room(f->b, payer(f, client), client, room < RELAY_BUFFER ? room : RELAY_BUFFER);
+
+        /* Without a budget only the end may come: what was paid for to the last byte is whole. */
+        ssize_t n = recv(s->fd, f->b->buffer, room ? room : 1, room ? 0 : MSG_PEEK);
+        if (room == 0 && n > 0) {
+                http_flow_cut(f->http, books_why(f->b, payer(f, client), client));
+                *readable = false;
+                return true;
+        }
+
+        if (n < 0 && (errno == EAGAIN || errno == EINTR)) {
+                *readable = false;
+                return false;
+        }
+
+        if (n > 0) {
+                /* Edge-triggered: a short read has emptied it, and what comes next is told. */
+                *readable = (size_t) n == room || (client ? f->client_hup : f->server_hup);
+                spend(f, client, (size_t) n);
+                (client ? http_flow_from_client : http_flow_from_upstream)(f->http,
+                                                                           span_of(f->b->buffer, (size_t) n));
+                return true;
+        }
+
+        *readable = false;
+        if (client && (n < 0 || f->client_left))
+                f->client_gone = true;
+        else if (client)
+                http_flow_client_closed(f->http);
+        else
+                lost_server(f);
+
+        return true;
+}
+
+static bool give_out(struct flow *f, struct source *s, bool client)
+{
+        struct span out = client ? http_flow_to_client(f->http) : http_flow_to_upstream(f->http);
+        if (s->fd < 0 || out.n == 0)
+                return false;
+
+        ssize_t n = send(s->fd, out.p, out.n, MSG_NOSIGNAL);
+        if (n > 0) {
+                (client ? http_flow_client_took : http_flow_upstream_took)(f->http, (size_t) n);
+                return true;
+        }
+
+        if (errno == EAGAIN || errno == EINTR)
+                return false;
+
+        if (client)
+                f->client_gone = true;
+        else
+                lost_server(f);
+
+        return true;
+}
+
+void requests_not_connected(struct flow *f, const char *why)
+{
+        broker_forget(f->b, &f->server);
+        http_flow_upstream_failed(f->http, why);
+}
+
+void requests_not_allowed(struct flow *f, const char *why, const char *permit)
+{
+        broker_forget(f->b, &f->server);
+        f->guard_permit = permit;
+        http_flow_upstream_refused(f->http, why);
+        f->guard_permit = NULL;
+}
+
+/* Where the flow wishes to be connected; the old server is left. */
+static bool connect_on(struct flow *f)
+{
+        struct http_target t;
+        if (!http_flow_take_connect(f->http, &t))
+                return false;
+
+        broker_forget(f->b, &f->server);
+        dial_stop(f);
+        (void) snprintf(f->to_host, sizeof f->to_host, "%s", t.host);
+        f->to_is_address = t.is_address;
+        f->to_port = t.port;
+        f->literal = (struct egress_address){ .v6 = strchr(t.host, ':') != NULL };
+        if (t.is_address && inet_pton(f->literal.v6 ? AF_INET6 : AF_INET, t.host, f->literal.bytes) != 1)
+                http_flow_upstream_closed(f->http);
+        else
+                flow_connect(f);
+
+        return true;
+}
+
+void requests_drive(struct flow *f)
+{
+        if (f->driving)
+                return; /* called from below: the loop there goes on */
+
+        f->driving = true;
+        bool moved = true;
+        for (unsigned i = 0; moved && i < ROUNDS && f->state != FLOW_OVER && !f->client_gone; i++) {
+                moved = give_out(f, &f->client, true);
+                moved |= give_out(f, &f->server, false);
+                moved |= connect_on(f);
+                moved |= take_in(f, &f->server, false);
+                moved |= take_in(f, &f->client, true);
+        }
+
+        f->driving = false;
+        if (f->state == FLOW_OVER)
+                return;
+
+        if (http_flow_upstream_cut(f->http))
+                broker_forget(f->b, &f->server); /* resets */
+
+        bool done = http_flow_done(f->http) && http_flow_to_client(f->http).n == 0;
+        if (f->client_gone)
+                http_flow_client_left(f->http);
+
+        if (f->client_gone || (done && http_flow_client_cut(f->http)))
+                flow_end(f, true);
+        else if (done)
+                part_begin(f);
+        else if (moved)
+                flow_again(f);
+}
+
+void requests_event(struct flow *f, struct source *s, uint32_t events)
+{
+        bool hup = events & (EPOLLRDHUP | EPOLLHUP | EPOLLERR), readable = hup || events & EPOLLIN;
+        bool client = s->kind == SOURCE_CLIENT;
+        *(client ? &f->client_readable : &f->server_readable) |= readable;
+        *(client ? &f->client_hup : &f->server_hup) |= hup;
+        f->client_left |= client && events & EPOLLHUP;
+        requests_drive(f);
+}
+
+void requests_connected(struct flow *f)
+{
+        f->server_readable = true;
+        f->server_hup = false;
+        http_flow_upstream_connected(f->http);
+        requests_drive(f);
+}
+
+void requests_leave(struct flow *f, bool leaves, const char *why)
+{
+        http_flow_leave(f->http, leaves, why);
+        requests_drive(f);
+}
+
+int requests_begin(struct flow *f)
+{
+        const struct http_callbacks cb = { .ctx = f,
+                                           .on_request = on_request,
+                                           .may = may,
+                                           .pay = pay,
+                                           .leave = leave,
+                                           .grow = grow,
+                                           .on_record = on_record };
+        const struct http_peer peer = { .host = f->host, .is_address = f->is_address, .port = f->port };
+        f->callbacks = malloc(sizeof *f->callbacks);
+        if (!f->callbacks)
+                return -1;
+
+        *f->callbacks = cb;
+        f->http = http_flow_new(f->b->rules, &peer, f->callbacks);
+        if (!f->http)
+                return -1;
+
+        f->state = FLOW_RELAYING;
+        books_seen(f, LOOKED_AT_REQUESTS);
+        f->client_readable = true;
+        requests_drive(f);
+        return 0;
+}
+
+void requests_done(struct flow *f)
+{
+        http_flow_free(f->http);
+        f->http = NULL;
+        free(f->callbacks);
+        f->callbacks = NULL;
+}

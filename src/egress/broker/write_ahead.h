@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: MIT */
+/* egress/broker/write_ahead.h - write-ahead for the world: an effect with consequences leaves only after its
+ * intent is durable in the ledger, and has an outcome there afterwards. The broker has no files: it asks the
+ * ledger's writer over a line, and only the flow that asked waits. */
+#pragma once
+#include "egress/http/http.h"
+#include "egress/internal.h"
+
+/* The line, from the keeper. Without one the caller wants no ledger, and all goes at once. */
+void ahead_take_line(struct broker *b, int fd);
+int ahead_start(struct broker *b);                   /* watches it */
+void ahead_serve(struct broker *b, uint32_t events); /* answers, and what was not taken before */
+void ahead_tick(struct broker *b);
+
+/* A connection whose requests nobody sees: connects now, later, or never. */
+void ahead_connect(struct flow *f);
+/* A request that is judged and goes out next. */
+enum http_leave ahead_request(struct flow *f, const struct http_event *e, const char **ret_why);
+/* What came of it; false: there was no intent, so this is no outcome. `event` may be NULL. */
+bool ahead_over(struct flow *f, enum ledger_end end, const char *result, const struct http_event *event);
+/* The broker ends: what is open is told, as far as the line takes it at once. */
+void ahead_last_words(struct broker *b);

@@ -1,0 +1,222 @@
+/* SPDX-License-Identifier: MIT */
+/* egress/http/http.h - one client connection under rules that see requests: judged, rewritten, answered.
+ *
+ * Sans-IO: nothing here opens, reads, waits or logs. The broker moves bytes between a socket and the flow and
+ * does what the flow wishes; TLS, where it is spoken, happens inside. One thread.
+ *
+ *   f = http_flow_new(rules, &peer, &callbacks, &e)
+ *   on bytes from the box         http_flow_from_client(f, bytes)     at most http_flow_client_room(f) bytes
+ *   on bytes from the server      http_flow_from_upstream(f, bytes)   at most http_flow_upstream_room(f)
+ *   after every call on f:
+ *     while (http_flow_to_client(f).n)    send, then http_flow_client_took(f, n)
+ *     while (http_flow_to_upstream(f).n)  send, then http_flow_upstream_took(f, n)
+ *     if (http_flow_take_connect(f, &t))  close the old upstream, resolve and connect to t.host:t.port (plain
+ *                                         TCP; TLS is inside), then http_flow_upstream_connected(f), or
+ *                                         http_flow_upstream_closed(f) when that fails or is not allowed
+ *     if (http_flow_done(f))              send what is left for the client, close both, http_flow_free(f)
+ *   on end of file or reset               http_flow_client_closed(f), http_flow_upstream_closed(f)
+ *
+ * A refused request is answered (403, or 400, 421, 501, 502, 508 with one sentence of text) and told through
+ * on_request(); the broker does not have to answer anything itself. */
+#pragma once
+#include "base/buf.h"
+#include "base/err.h"
+#include "base/span.h"
+#include "policy/policy.h"
+
+#include <sys/types.h>
+
+/* ---- credentials ---- */
+
+enum http_where { /* where a credential stands in a request */
+                  HTTP_IN_NOTHING = 0,
+                  HTTP_IN_HEADER, /* field: its name */
+                  HTTP_IN_QUERY,  /* field: the parameter */
+                  HTTP_IN_BASIC,  /* field: the user name; the secret is the password */
+                  HTTP_IN_BODY,   /* swapped where the placeholder stands in the body */
+                  HTTP_WHERE__COUNT
+};
+
+/* One credential of this run. All memory is the caller's, lives as long as the rules and is wiped by it. */
+struct http_credential {
+        const char *name; /* as in `with NAME` */
+        enum http_where where;
+        const char *field;
+        const char *before, *after; /* around the secret: "Bearer " and "" */
+        struct span secret;
+        struct span placeholder; /* same length as the secret */
+        enum policy_stage class; /* live or test; a live one is refused outside the stage live */
+        int64_t expires;         /* unix seconds; 0: does not */
+        uint64_t max_uses;       /* requests of this run; 0: no bound */
+};
+
+/* The credentials of this run, from the vault's pipe: read to its end, before the broker closes its files and
+ * forks no more. What is given stays valid until http_grants_free(), which wipes it. */
+struct http_grants;
+struct http_grants *http_grants_read(int fd, struct err *e);
+const struct http_credential *http_grants_get(const struct http_grants *x, size_t *ret_count);
+/* Is each door of this policy that names one among the doors it was handed out for? */
+int http_grants_hold(const struct http_grants *x, const struct checked_policy *c, struct err *e);
+void http_grants_free(struct http_grants *x);
+
+/* ---- fixtures ---- */
+
+/* Recorded exchanges, one JSON object a line (cordon.places(5) tells the form). */
+struct http_fixtures;
+struct http_fixtures *http_fixtures_parse(const char *file, struct span text, struct err *e);
+void http_fixtures_free(struct http_fixtures *x);
+
+/* ---- TLS, as the flow sees it; egress/tls/tls.h makes one ---- */
+
+struct tls_end;
+struct tls_ops {
+        /* The side that faces the box: presents a leaf for `name`, takes no other SNI. NULL: cannot. */
+        struct tls_end *(*server)(void *ctx, const char *name, bool is_address);
+        /* The side that faces the server: verifies it against the host's trust store for `name`. */
+        struct tls_end *(*client)(void *ctx, const char *name, bool is_address);
+        void (*free)(struct tls_end *t);
+        /* What came from the wire; 0 or -1. It must stay where it is until read() has said 0 or -1. */
+        int (*feed)(struct tls_end *t, struct span wire);
+        ssize_t (*read)(struct tls_end *t, void *plain, size_t cap); /* 0: nothing now; -1: broken */
+        ssize_t (*write)(struct tls_end *t, struct span plain);      /* how much it took; 0: not yet; -1 */
+        size_t (*take)(struct tls_end *t, void *wire, size_t cap);   /* what the wire must get; 0: nothing */
+        void (*close)(struct tls_end *t);                            /* says goodbye (close_notify) */
+        bool (*ended)(const struct tls_end *t);                      /* the peer said goodbye */
+        const char *(*why)(const struct tls_end *t);                 /* of a failure; never NULL */
+};
+
+/* ---- rules: one per box ---- */
+
+struct http_rules_in {
+        const struct checked_policy *policy; /* borrowed */
+        const struct policy_places *places;  /* borrowed; may be NULL */
+        enum policy_stage stage;
+        const struct http_credential *credentials; /* borrowed */
+        size_t credential_count;
+        struct http_fixtures *fixtures; /* borrowed; may be NULL */
+        bool record;                    /* on_record() gets what may be kept as fixtures */
+        const struct tls_ops *tls;      /* NULL: TLS of the box is refused */
+        void *tls_ctx;
+};
+struct http_rules;
+/* Refuses credentials that do not fit the stage or a door that needs one and has none. */
+struct http_rules *http_rules_new(const struct http_rules_in *in, struct err *e);
+void http_rules_free(struct http_rules *r);
+/* The broker tells the time, now and then (at least once a second while flows live). */
+void http_rules_clock(struct http_rules *r, int64_t now);
+/* Must connections to this name and port be seen as requests? False: no such door, or host:port doors only.
+ */
+bool http_rules_cover(const struct http_rules *r, const char *host, uint16_t port);
+
+/* ---- events ---- */
+
+enum http_verdict {
+        HTTP_DENIED = 0,
+        HTTP_ALLOWED,
+        HTTP_MOCKED,
+        HTTP_BROKEN, /* allowed, but the server or the client broke it */
+};
+
+struct http_event { /* text is inert: no control bytes, never a secret */
+        enum http_verdict verdict;
+        const char *method; /* "" when it could not be read */
+        const char *host;
+        uint16_t port;
+        bool tls;
+        const char *path;        /* canonical when judged; "" when it could not be read */
+        const struct door *door; /* the door that covers it, or NULL */
+        const char *credential;  /* name of the one that was put in, or NULL */
+        const char *why;         /* one clause when not allowed, or when nobody took the whole; else "" */
+        enum gap gap;            /* of the policy's decision, when it was that */
+        const char *permit;      /* GAP_PARAMETER: the line that would permit it, or "" */
+        const char *to_host;     /* whom it goes to, where a place leads elsewhere */
+        bool to_is_address, websocket;
+        bool placeholder_abused; /* a placeholder stood where it does not belong */
+        bool secret_scrubbed;    /* the server sent a secret back; it was starred out */
+        unsigned status;         /* answered to the box; 0: none */
+        uint64_t sent, received; /* body bytes each way */
+};
+
+enum http_leave { HTTP_STAYS = 0, HTTP_WAITS, HTTP_LEAVES };
+
+struct http_callbacks {
+        void *ctx;
+        /* Once for each request, when it is over. May be NULL. */
+        void (*on_request)(void *ctx, const struct http_event *event);
+        /* May this request go on (rate and byte caps, effects)? NULL: yes. False denies it with `*ret_why`.
+         */
+        bool (*may)(void *ctx, const struct door *door, const char **ret_why);
+        /* So many bytes more of the request that may go on are about to. NULL: they may. False cuts it off
+         * with `*ret_why`. */
+        bool (*pay)(void *ctx, size_t n, const char **ret_why);
+        /* It is judged and goes out next: may it? WAITS: http_flow_leave() tells. STAYS: with `*ret_why`.
+         * NULL: yes. */
+        enum http_leave (*leave)(void *ctx, const struct http_event *event, const char **ret_why);
+        /* So many bytes more go to the box than came from the server, whose answer is compressed. NULL: they
+         * may. False cuts the answer off with `*ret_why`. */
+        bool (*grow)(void *ctx, size_t n, const char **ret_why);
+        /* One line of a fixtures file, with its newline, secrets removed. May be NULL. */
+        void (*on_record)(void *ctx, struct span line);
+};
+
+/* Does a secret of this box stand in it, in any clothing? */
+bool http_rules_hold_secret(const struct http_rules *r, const char *text);
+bool http_rules_hold_placeholder(const struct http_rules *r, struct span text);
+
+/* ---- flows ---- */
+
+struct http_peer {        /* who the box believes it talks to */
+        const char *host; /* canonical name or address, of a door */
+        bool is_address;
+        uint16_t port;
+};
+
+struct http_target {      /* where the flow wants to be connected */
+        const char *host; /* lives until the next call on the flow */
+        bool is_address;
+        uint16_t port;
+};
+
+struct http_flow;
+/* Borrows rules and callbacks, copies the peer. TLS or plain: the first byte of the client tells. */
+struct http_flow *http_flow_new(struct http_rules *r, const struct http_peer *peer,
+                                const struct http_callbacks *cb);
+void http_flow_free(struct http_flow *f); /* wipes what it held */
+
+size_t http_flow_client_room(const struct http_flow *f);   /* 0: do not read from the client now */
+size_t http_flow_upstream_room(const struct http_flow *f); /* 0: do not read from the server now */
+void http_flow_from_client(struct http_flow *f, struct span bytes);
+void http_flow_from_upstream(struct http_flow *f, struct span bytes);
+struct span http_flow_to_client(const struct http_flow *f);
+struct span http_flow_to_upstream(const struct http_flow *f);
+void http_flow_client_took(struct http_flow *f, size_t n);
+void http_flow_upstream_took(struct http_flow *f, size_t n);
+void http_flow_client_closed(struct http_flow *f);
+/* It closed both halves: whatever comes, nobody takes it. */
+void http_flow_client_left(struct http_flow *f);
+void http_flow_upstream_closed(struct http_flow *f);
+/* It could not be connected; the client is told why, in one clause. */
+void http_flow_upstream_failed(struct http_flow *f, const char *why);
+/* It must not be connected to: the request is denied for this reason. */
+void http_flow_upstream_refused(struct http_flow *f, const char *why);
+
+/* Bytes of a request, head and body, that were read before it was judged: of the one that is asked about by
+ * `may`. */
+size_t http_flow_held(const struct http_flow *f);
+/* The answer for a request that waits to leave; any other time it means nothing. */
+void http_flow_leave(struct http_flow *f, bool leaves, const char *why);
+/* True once for each connection that is wanted. */
+bool http_flow_take_connect(struct http_flow *f, struct http_target *ret_target);
+void http_flow_upstream_connected(struct http_flow *f);
+/* Some of a request has left, and its answer is not over. */
+bool http_flow_is_out(const struct http_flow *f);
+/* Bytes of the client that no request has taken yet. */
+size_t http_flow_waiting(const struct http_flow *f);
+/* Nothing more will come of it but what http_flow_to_client() still holds. */
+bool http_flow_done(const struct http_flow *f);
+/* The server has half a request: reset it, so that the half is not taken for the whole. */
+bool http_flow_upstream_cut(const struct http_flow *f);
+/* The client has half an answer that would end with the connection: reset it, for the same reason. */
+bool http_flow_client_cut(const struct http_flow *f);
+/* Cuts it: the policy changed, a limit was hit. Answers 503 when nothing was answered yet. */
+void http_flow_cut(struct http_flow *f, const char *why);

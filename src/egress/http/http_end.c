@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: MIT */
+/* egress/http/http_end.c - how a request ends: answered by us, cut off, told; and the end of its connection.
+ */
+#include "egress/http/http_internal.h"
+#include "egress/tls/tls.h"
+
+#include <stdio.h>
+
+static const char *request_host(const struct http_flow *f) { return f->peer.host; }
+
+struct http_event http_event_of(const struct http_flow *f, enum http_verdict verdict, const char *why)
+{
+        const struct http_exchange *x = &f->x;
+        return (struct http_event){ .verdict = verdict,
+                                    .method = x->websocket ? "WEBSOCKET" : x->method, /* as it is judged */
+                                    .host = request_host(f),
+                                    .port = f->peer.port,
+                                    .tls = f->tls,
+                                    .path = f->url.path,
+                                    .door = f->to.door,
+                                    .credential = f->to.credential ? f->to.credential->name : NULL,
+                                    .why = why,
+                                    .gap = f->to.gap,
+                                    .permit = f->to.permit,
+                                    .to_host = f->to.host,
+                                    .to_is_address = f->to.is_address,
+                                    .websocket = x->websocket,
+                                    .placeholder_abused = x->abused != 0,
+                                    .secret_scrubbed = x->scrubbed != 0,
+                                    .status = x->status,
+                                    .sent = x->sent,
+                                    .received = x->received };
+}
+
+void http_tell(struct http_flow *f, enum http_verdict verdict, const char *why)
+{
+        struct http_event e = http_event_of(f, verdict, why);
+        if (f->cb.on_request)
+                f->cb.on_request(f->cb.ctx, &e);
+}
+
+static void held_done(struct http_exchange *x)
+{
+        fifo_done(&x->line);
+        fifo_done(&x->held);
+        arena_done(&x->params_mem);
+}
+
+void http_exchange_end(struct http_flow *f)
+{
+        struct http_exchange *x = &f->x;
+        if (f->request == REQUEST_BODY && f->answer != ANSWER_NONE)
+                f->cut = true;
+
+        if (x->answered && x->answer_by_end)
+                f->client_cut = true;
+
+        http_unpack_end(x);
+        scrub_done(&x->look);
+        scrub_done(&x->clean);
+        swap_done(&x->swap);
+        fifo_done(&x->head);
+        fifo_done(&x->asked);
+        fifo_done(&x->record_fields);
+        fifo_done(&x->record_body);
+        if (x->params_known || x->gathered)
+                held_done(x);
+
+        *x = (struct http_exchange){ 0 };
+        f->request = REQUEST_HEAD;
+        f->answer = ANSWER_NONE;
+}
+
+void http_finish(struct http_flow *f)
+{
+        if (f->done)
+                return;
+
+        f->done = true;
+        f->link = LINK_NONE;
+        http_side_done(&f->upstream, f->r->in.tls);
+        (void) http_side_pump(&f->client, f->r->in.tls);
+        if (f->client.tls && !f->client_cut) {
+                f->r->in.tls->close(f->client.tls);
+                http_side_take(&f->client, f->r->in.tls);
+        }
+}
+
+static void answer_error(struct http_flow *f, unsigned status, const char *why, bool close)
+{
+        if (f->x.answered)
+                return; /* a second head in the middle of the first answer would be data of it */
+        f->x.status = status;
+        f->x.answered = true;
+        f->x.answer_by_end = false;
+        http_put_error(status, why, close, f->x.head_only, &f->client.plain);
+}
+
+void http_refuse(struct http_flow *f, unsigned status, const char *why, bool close)
+{
+        bool sent_some =
+                f->answer != ANSWER_NONE; /* part of it is upstream already: that link is of no use */
+        answer_error(f, status, why, close || sent_some);
+        http_tell(f, HTTP_DENIED, why);
+        http_exchange_end(f);
+        if (close || sent_some)
+                http_finish(f);
+}
+
+void http_broken(struct http_flow *f, const char *why)
+{
+        char text[300];
+        (void) snprintf(text, sizeof text, "%s", why); /* it may lie in what is freed below */
+        answer_error(f, 502, text, true);
+        http_tell(f, HTTP_BROKEN, text);
+        http_exchange_end(f);
+        http_finish(f);
+}
+
+void http_flow_cut(struct http_flow *f, const char *why)
+{
+        if (f->done)
+                return;
+
+        if (f->request != REQUEST_HEAD) {
+                answer_error(f, 503, why, true);
+                http_tell(f, HTTP_DENIED, why);
+        }
+
+        http_exchange_end(f);
+        http_finish(f);
+}

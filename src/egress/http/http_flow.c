@@ -1,0 +1,326 @@
+/* SPDX-License-Identifier: MIT */
+/* egress/http/http_flow.c - a client connection: what comes of the bytes on both sides, and of their ends.
+ * What a request or an answer means is in http_request.c and http_answer.c. */
+#include "egress/http/http_internal.h"
+#include "egress/tls/tls.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+/* ---- driving ---- */
+
+static bool side_failed(const struct http_side *s)
+{
+        return s->in.failed || s->plain.failed || s->wire.failed;
+}
+
+static bool out_of_memory(const struct http_flow *f)
+{
+        const struct http_exchange *x = &f->x;
+        return side_failed(&f->client) || side_failed(&f->upstream) || f->scratch.failed || x->head.failed ||
+               x->look.held.failed || x->clean.held.failed || x->swap.held.failed || x->asked.failed ||
+               x->line.failed || x->held.failed || x->late.failed || x->packed.failed;
+}
+
+static void upstream_tls_failed(struct http_flow *f)
+{
+        char why[250];
+        (void) snprintf(why, sizeof why, "TLS to the server failed: %s", f->r->in.tls->why(f->upstream.tls));
+        f->link_stale = true;
+        if (f->answer != ANSWER_NONE)
+                http_broken(f, why);
+}
+
+static void run(struct http_flow *f)
+{
+        while (!f->done && (http_request_step(f) || (!f->done && http_answer_step(f))))
+                ;
+
+        if (!f->done && f->client.closed && f->request == REQUEST_HEAD)
+                http_finish(f);
+
+        const struct tls_ops *ops = f->r->in.tls;
+        bool bad = http_side_pump(&f->client, ops) < 0;
+        if (!f->done && f->link == LINK_OPEN && http_side_pump(&f->upstream, ops) < 0)
+                upstream_tls_failed(f);
+
+        if ((bad || out_of_memory(f)) && !f->done) {
+                http_tell(f, HTTP_BROKEN, bad ? "TLS broke" : "no memory");
+                http_exchange_end(f);
+                http_finish(f);
+        }
+}
+
+static void client_tls_failed(struct http_flow *f)
+{
+        char why[200];
+        (void) snprintf(why, sizeof why, "the TLS of the box failed: %s", f->r->in.tls->why(f->client.tls));
+        http_tell(f, HTTP_DENIED, why);
+        http_exchange_end(f);
+        http_finish(f);
+}
+
+/* A TLS record of the type handshake, or the first letter of a method. */
+static int first_byte(struct http_flow *f, uint8_t c)
+{
+        const struct tls_ops *ops = f->r->in.tls;
+        f->known = true;
+        f->tls = c == 0x16;
+        bool begins_request = (c > 0x20 && c < 0x7f) || c == '\r' || c == '\n';
+        if (!f->tls &&
+            !begins_request) { /* said at once: who waits for an answer to it would wait for long */
+                http_tell(f, HTTP_DENIED, "this is neither HTTP nor a TLS hello");
+                http_finish(f);
+                return -1;
+        }
+
+        if (!f->tls)
+                return 0;
+
+        f->client.tls = ops ? ops->server(f->r->in.tls_ctx, f->peer.host, f->peer.is_address) : NULL;
+        if (f->client.tls)
+                return 0;
+
+        http_tell(f, HTTP_DENIED, "TLS cannot be opened up for this name");
+        http_finish(f);
+        return -1;
+}
+
+/* A hello is read by our own strict reader before OpenSSL sees it: what is none goes no further. True: go on
+ * with *bytes, which is then all that came so far. */
+static bool greet(struct http_flow *f, struct span *bytes)
+{
+        struct tls_hello_info info;
+        fifo_span(&f->hello, *bytes);
+        enum tls_hello r = f->hello.failed ? TLS_HELLO_BAD : tls_hello_read(fifo_all(&f->hello), &info);
+        if (r == TLS_HELLO_MORE)
+                return false;
+
+        f->greeted = true;
+        *bytes = fifo_all(&f->hello);
+        if (r == TLS_HELLO_OK)
+                return true;
+
+        http_tell(f, HTTP_DENIED, "this is neither HTTP nor a TLS hello");
+        http_finish(f);
+        return false;
+}
+
+void http_flow_from_client(struct http_flow *f, struct span bytes)
+{
+        if (f->done || bytes.n == 0)
+                return;
+
+        if (!f->known && first_byte(f, bytes.p[0]) < 0)
+                return;
+
+        if (f->tls && !f->greeted && !greet(f, &bytes))
+                return;
+
+        int bad = http_side_feed(&f->client, f->r->in.tls, bytes);
+        fifo_done(&f->hello);
+        if (bad)
+                client_tls_failed(f);
+        else
+                run(f);
+}
+
+void http_flow_from_upstream(struct http_flow *f, struct span bytes)
+{
+        if (f->done || f->link != LINK_OPEN || bytes.n == 0)
+                return;
+        int bad = http_side_feed(&f->upstream, f->r->in.tls, bytes);
+        run(f); /* what came before it broke still counts */
+        if (bad && !f->done)
+                upstream_tls_failed(f);
+}
+
+void http_flow_upstream_connected(struct http_flow *f)
+{
+        const struct tls_ops *ops = f->r->in.tls;
+        if (f->done || f->link != LINK_CONNECTING)
+                return;
+
+        f->link = LINK_OPEN;
+        if (f->link_tls) {
+                f->upstream.tls = ops ? ops->client(f->r->in.tls_ctx, f->link_host, f->link_address) : NULL;
+                if (!f->upstream.tls) {
+                        http_broken(f, "TLS to the server cannot be spoken");
+                        return;
+                }
+        }
+
+        run(f);
+}
+
+static void broken_off(struct http_flow *f)
+{
+        http_tell(f, HTTP_BROKEN, "the client broke off its request");
+        http_exchange_end(f);
+        http_finish(f);
+}
+
+void http_flow_leave(struct http_flow *f, bool leaves, const char *why)
+{
+        if (f->done || f->request != REQUEST_HELD)
+                return;
+        http_let_go(f, leaves, why);
+        run(f);
+        if (!f->done && f->client.closed && f->request == REQUEST_BODY)
+                broken_off(f);
+}
+
+/* An idle link may close just as the next request goes out: that request may go again, once. */
+static bool try_again(struct http_flow *f)
+{
+        if (f->answer != ANSWER_HEAD || !f->x.may_retry || !f->link_used || f->upstream.in.n)
+                return false;
+        http_link_want(f);
+        f->x.may_retry = false;
+        http_link_to(f);
+        return true;
+}
+
+void http_flow_upstream_closed(struct http_flow *f)
+{
+        if (f->done)
+                return;
+
+        if (f->link == LINK_CONNECTING || f->link == LINK_WANTED) {
+                http_broken(f, "the server cannot be reached");
+                return;
+        }
+
+        f->upstream.closed = true;
+        if (f->link == LINK_OPEN && !try_again(f))
+                run(f);
+
+        if (!f->done && f->upstream.closed)
+                f->link = LINK_NONE;
+}
+
+void http_flow_upstream_failed(struct http_flow *f, const char *why)
+{
+        char text[200];
+        (void) snprintf(text, sizeof text, "the server cannot be reached: %s", why);
+        if (!f->done && (f->link == LINK_CONNECTING || f->link == LINK_WANTED))
+                http_broken(f, text);
+        else
+                http_flow_upstream_closed(f);
+}
+
+void http_flow_upstream_refused(struct http_flow *f, const char *why)
+{
+        char text[200];
+        if (f->done || (f->link != LINK_CONNECTING && f->link != LINK_WANTED))
+                return;
+        (void) snprintf(text, sizeof text, "%s", why);
+        http_refuse(f, 403, text, true);
+}
+
+void http_flow_client_closed(struct http_flow *f)
+{
+        if (f->done)
+                return;
+
+        f->client.closed = f->x.close = true;
+        if (f->request == REQUEST_SENT || f->request == REQUEST_HELD)
+                return; /* it may have closed one half only and waits for the answer */
+
+        if (f->request == REQUEST_BODY || f->request == REQUEST_GATHER) {
+                broken_off(f);
+                return;
+        }
+
+        if (f->request == REQUEST_TUNNEL)
+                http_tell(f, HTTP_ALLOWED, "");
+
+        http_exchange_end(f);
+        http_finish(f);
+}
+
+void http_flow_client_left(struct http_flow *f)
+{
+        bool answered = f->x.answered;
+        if (f->done)
+                return;
+
+        if (f->request == REQUEST_BODY || f->request == REQUEST_GATHER) {
+                broken_off(f);
+                return;
+        }
+
+        if (f->request == REQUEST_SENT || f->request == REQUEST_TUNNEL)
+                http_tell(f, answered ? HTTP_ALLOWED : HTTP_BROKEN,
+                          answered ? "the client left before its end" : "the client left before the answer");
+
+        http_exchange_end(f);
+        http_finish(f);
+}
+
+/* ---- bytes ---- */
+
+/* TLS answers some of what it is sent by itself (a key update), so that must have an end, too. What comes
+ * from the other side never is so much: a body does not wait for who waits for the body. */
+static size_t room(const struct http_side *from, const struct http_side *to, size_t also)
+{
+        size_t used = from->in.n + to->plain.n + to->wire.n + also;
+        return used < HTTP_BUFFER && from->wire.n < HTTP_UNREAD ? HTTP_BUFFER - used : 0;
+}
+
+size_t http_flow_client_room(const struct http_flow *f)
+{
+        return f->done ? 0 : room(&f->client, &f->upstream, 0);
+}
+size_t http_flow_upstream_room(const struct http_flow *f)
+{
+        return f->done || f->link != LINK_OPEN ? 0 : room(&f->upstream, &f->client, f->x.packed.n);
+}
+struct span http_flow_to_client(const struct http_flow *f) { return fifo_all(&f->client.wire); }
+struct span http_flow_to_upstream(const struct http_flow *f) { return fifo_all(&f->upstream.wire); }
+void http_flow_client_took(struct http_flow *f, size_t n)
+{
+        fifo_drop(&f->client.wire, n);
+        bool next = (f->request == REQUEST_HEAD && f->client.in.n) || f->answer == ANSWER_MOCK;
+        if (!f->done && (next || http_unpack_waits(&f->x)))
+                run(f); /* it waited for this */
+}
+void http_flow_upstream_took(struct http_flow *f, size_t n) { fifo_drop(&f->upstream.wire, n); }
+size_t http_flow_held(const struct http_flow *f) { return f->x.unpaid; }
+bool http_flow_is_out(const struct http_flow *f) { return f->answer != ANSWER_NONE && f->link == LINK_OPEN; }
+size_t http_flow_waiting(const struct http_flow *f)
+{
+        return f->client.in.n > f->judged ? f->client.in.n - f->judged : 0;
+}
+bool http_flow_done(const struct http_flow *f) { return f->done; }
+bool http_flow_upstream_cut(const struct http_flow *f) { return f->cut; }
+bool http_flow_client_cut(const struct http_flow *f) { return f->client_cut; }
+
+struct http_flow *http_flow_new(struct http_rules *r, const struct http_peer *peer,
+                                const struct http_callbacks *cb)
+{
+        struct http_flow *f = calloc(1, sizeof *f);
+        if (!f)
+                return NULL;
+
+        f->r = r;
+        f->cb = cb ? *cb : (struct http_callbacks){ 0 };
+        (void) snprintf(f->peer_host, sizeof f->peer_host, "%s", peer->host);
+        f->peer = *peer;
+        f->peer.host = f->peer_host;
+        return f;
+}
+
+void http_flow_free(struct http_flow *f)
+{
+        if (!f)
+                return;
+
+        http_exchange_end(f);
+        http_side_done(&f->client, f->r->in.tls);
+        http_side_done(&f->upstream, f->r->in.tls);
+        fifo_done(&f->scratch);
+        fifo_done(&f->hello);
+        explicit_bzero(f, sizeof *f);
+        free(f);
+}

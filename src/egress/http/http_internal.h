@@ -1,0 +1,416 @@
+/* SPDX-License-Identifier: MIT */
+/* egress/http/http_internal.h - what the files behind http.h share. Nobody else includes it. */
+#pragma once
+#include "base/arena.h"
+#include "base/limits.h"
+#include "egress/http/http.h"
+#include "egress/http/unpack.h"
+
+#define COUNT(a) (sizeof(a) / sizeof *(a))
+
+enum {
+        HTTP_HEAD_MAX = 32 * 1024, /* bytes of a head */
+        HTTP_FIELDS_MAX = 256,     /* header fields of a head */
+        HTTP_PATH_MAX = 4096,
+        HTTP_TRAILER_MAX = 8192,   /* bytes behind the last chunk */
+        HTTP_EXTENSION_MAX = 256,  /* bytes behind the size of one */
+        HTTP_BUFFER = 64 * 1024,   /* what one side may be ahead of the other */
+        HTTP_UNREAD = 256 * 1024,  /* who leaves so much unread is not read either */
+        HTTP_RECORD_MAX = 1 << 20, /* body of a recorded answer */
+        HTTP_SECRET_MIN = 8,       /* a shorter secret could not be told from ordinary text */
+        HTTP_SECRET_MAX = 4096,
+        HTTP_CREDENTIALS_MAX = 64,
+        HTTP_HELD_MAX = 64 * 1024, /* body of a request whose parameters are judged */
+};
+
+/* ---- http_fifo.c: bytes in, bytes out; wiped when they move or go ---- */
+struct fifo {
+        uint8_t *p;
+        size_t at, n, cap; /* n bytes from p + at */
+        bool failed;       /* an allocation failed: what is here is not whole */
+};
+void fifo_add(struct fifo *q, const void *p, size_t n);
+uint8_t *fifo_room(struct fifo *q, size_t n); /* where n bytes may be put; NULL: failed */
+void fifo_grew(struct fifo *q, size_t n);     /* that many were */
+void fifo_text(struct fifo *q, const char *s);
+void fifo_number(struct fifo *q, uint64_t v);
+void fifo_span(struct fifo *q, struct span s);
+void fifo_base64(struct fifo *q, struct span bytes);
+void fifo_printf(struct fifo *q, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+void fifo_drop(struct fifo *q, size_t n);
+void fifo_done(struct fifo *q);
+static inline struct span fifo_all(const struct fifo *q) { return span_of(q->n ? q->p + q->at : NULL, q->n); }
+
+/* ---- http_head.c ---- */
+enum http_read { HTTP_BAD = 0, HTTP_MORE, HTTP_WHOLE };
+struct http_field {
+        struct span name, value;
+};
+struct http_head { /* spans point into the bytes that were read */
+        struct span method, target;
+        unsigned status;
+        struct span reason;
+        bool http10;
+        struct http_field field[HTTP_FIELDS_MAX];
+        size_t field_count;
+        size_t bytes; /* of the whole head */
+        bool chunked, has_length, close, upgrade, expect_continue;
+        uint64_t length;
+        const char *why; /* one sentence when bad */
+        unsigned answer; /* status that says so */
+};
+enum http_read http_head_request(struct span in, struct http_head *h);
+enum http_read http_head_response(struct span in, struct http_head *h);
+/* Names are compared as careless servers do: any case, - for all that is no letter. */
+bool http_name_same(struct span name, const char *want); /* as long as it, at least */
+/* Asked dozens of times for each request: its length, which is mostly another, is looked at in place. */
+static inline bool http_name_is(struct span name, const char *want)
+{
+        return name.n == strlen(want) && http_name_same(name, want);
+}
+struct http_word {
+        uint8_t n;
+        const char *text;
+};
+#define HTTP_WORD(s)                                                                                         \
+        {                                                                                                    \
+                sizeof(s) - 1, s                                                                             \
+        }
+bool http_name_in(struct span name, const struct http_word *list, size_t count);
+/* Without blanks around it; one element of a comma-separated list, where *at moves behind it. */
+struct span http_trim(struct span s);
+bool http_next_element(struct span list, size_t *at, struct span *ret);
+const struct http_field *http_field_find(const struct http_head *h, const char *name,
+                                         const struct http_field *after);
+bool http_has_token(const struct http_head *h, const char *name, const char *token);
+bool http_is_hop(const struct http_head *h, struct span name); /* ends at this hop: never passed on */
+
+/* ---- http_target.c ---- */
+struct http_url {                 /* what a request asks for */
+        char path[HTTP_PATH_MAX]; /* canonical */
+        struct span query;        /* behind the '?', as written; p NULL: no '?' */
+        uint64_t escaped; /* slashes of the path that were written %2F: a bit for each, from its end */
+};
+/* Host, authority and target must all mean the peer. 0 or -1 and why. */
+int http_target_read(const struct http_head *h, const struct http_peer *peer, bool tls, struct http_url *ret,
+                     const char **ret_why);
+
+/* The same of one path or URL, as a target or a header holds it. */
+int http_target_url(struct span t, const struct http_peer *peer, bool tls, struct http_url *ret,
+                    const char **ret_why);
+
+/* The path as it is sent on: slashes that came escaped go escaped. */
+void http_put_path(const char *path, uint64_t escaped, struct fifo *out);
+size_t http_slashes(const char *path);
+
+/* ---- http_override.c ---- */
+/* Why this request asks for something else than its line says; NULL: it does not. */
+const char *http_override(const struct http_head *h, const struct http_url *u);
+bool http_names_other_host(struct span name);
+
+/* ---- http_body.c ---- */
+enum body_kind { BODY_NONE = 0, BODY_LENGTH, BODY_CHUNKED, BODY_UNTIL_CLOSE };
+enum body_state { BODY_BAD = 0, BODY_MORE, BODY_DATA, BODY_END };
+struct http_body {
+        enum body_kind kind;
+        uint64_t left;      /* of the length or of the chunk */
+        uint8_t step;       /* of the chunked form */
+        uint8_t digits;     /* of the chunk's size, so far */
+        bool line_empty;    /* the trailer line so far */
+        bool extensions;    /* an answer's: what stands behind the size of a chunk is dropped, not refused */
+        uint16_t extension; /* its bytes, so far */
+        size_t trailer;     /* its bytes */
+        const char *why;
+};
+void http_body_init(struct http_body *b, enum body_kind kind, uint64_t length);
+void http_body_of(const struct http_head *h, struct http_body *ret); /* of a request */
+/* Takes some of `in`: *ret_used bytes. DATA: *ret_data is part of the body. */
+enum body_state http_body_next(struct http_body *b, struct span in, size_t *ret_used, struct span *ret_data);
+
+/* ---- http_frames.c: where WebSocket frames of a server end ---- */
+struct http_frames {
+        uint8_t head[14]; /* of the frame being read */
+        uint8_t have;
+        uint64_t left; /* of its payload */
+};
+/* How many of these bytes belong to one frame; *ret_ends: its last one is among them. At least 1 when data.n
+ * is. */
+size_t http_frames_next(struct http_frames *w, struct span data, bool *ret_ends);
+
+/* ---- scrub.c: finds secrets in every clothing, across any cut ---- */
+struct scrub_set;
+/* Most words of a set: a credential as it is and as it is sent; most bytes of one: it escaped. */
+enum { SCRUB_WORDS_MAX = 2 * HTTP_CREDENTIALS_MAX, SCRUB_WORD_MAX = 3 * HTTP_SECRET_MAX };
+/* The bytes are copied and wiped at the end. NULL: no memory. `owner`: whose bit a word has; NULL: each its
+ * own. */
+struct scrub_set *scrub_set_of(const struct span *words, const uint8_t *owner, size_t count);
+struct scrub_set *scrub_set_new(const struct span *words, size_t count);
+void scrub_set_free(struct scrub_set *s);
+struct scrub {
+        const struct scrub_set *set;
+        struct fifo held;
+        bool verbatim;  /* only look: nothing is starred out */
+        uint64_t found; /* a bit for each word */
+};
+/* Adds `in` to `out` with every word starred out; may keep the last bytes until more comes or `end`. */
+void scrub_pass(struct scrub *s, struct span in, bool end, struct fifo *out);
+void scrub_done(struct scrub *s);
+/* The words that stand in `text`, a bit for each. */
+uint64_t scrub_find(const struct scrub_set *set, struct span text);
+
+/* ---- swap.c ---- */
+enum swap_field { SWAP_AS_IT_IS = 0, SWAP_IN_FORM, SWAP_IN_JSON };
+struct swap { /* placeholder -> secret in a body, across any cut, spelled as a form or JSON may */
+        struct span from, to; /* of one length */
+        enum swap_field field;
+        struct fifo held;
+};
+/* How such a body spells what is no letter. */
+enum swap_field swap_field_of(const struct http_head *h);
+/* A secret with signs where its placeholder has letters is longer where they are escaped: so is the body. */
+bool swap_grows(const struct swap *s);
+void swap_pass(struct swap *s, struct span in, bool end, struct fifo *out);
+void swap_done(struct swap *s);
+bool swap_is_credential_query(struct span name);
+/* The query with its '?', or nothing: what the client brought as credentials is out, and ours in where
+ * `inject`. Without a credential all passes. */
+void swap_query(struct span query, const struct http_credential *cred, bool inject, struct fifo *out);
+/* Is this a field that the client must not send through a door with this credential? */
+bool swap_strips(struct span name, const struct http_credential *cred);
+/* What a server sees of it where that is not the secret itself: base64 with its user, or escaped. Else
+ * nothing. */
+void swap_as_sent(const struct http_credential *cred, struct fifo *out);
+/* The header line of a credential, with its CRLF. */
+void swap_header(const struct http_credential *cred, struct fifo *out);
+/* Which credentials' placeholders stand where they must not: a bit for each. */
+uint64_t swap_misplaced(const struct http_rules *r, const struct http_head *h, const struct http_url *u,
+                        const struct http_credential *bound);
+
+/* ---- http_rules.c ---- */
+struct http_rules {
+        struct http_rules_in in;
+        struct scrub_set *secrets, *placeholders;
+        uint64_t uses[HTTP_CREDENTIALS_MAX];
+        int64_t now;
+        bool bounds; /* a door has `where` */
+};
+
+/* ---- http_judge.c ---- */
+struct http_verdict_in {
+        const struct http_peer *peer;
+        bool tls;
+        const char *method; /* WEBSOCKET for an upgrade */
+        const char *path;
+        const struct params *params; /* NULL: not known yet */
+};
+struct http_judgement {
+        bool allowed;
+        bool bounded; /* a door could permit it by its parameters, which are not known yet */
+        enum gap gap;
+        const struct door *door;
+        const struct http_credential *credential;
+        const char *why;
+        size_t tail; /* slashes of the path that lie in what the door leaves open */
+        /* Where it goes: */
+        bool is_address, tls;
+        uint16_t port;
+        char host[256];
+        char path[2 * HTTP_PATH_MAX];
+        char fault[250], permit[500]; /* GAP_PARAMETER: what is wrong, and the line that would permit it */
+};
+void http_judgement_none(struct http_judgement *j); /* nothing asked yet */
+void http_judge(const struct http_rules *r, const struct http_verdict_in *in, struct http_judgement *ret);
+/* http_rules.c: counts one use; false and *ret_why: expired or used up. */
+bool http_rules_use(struct http_rules *r, const struct http_credential *c, const char **ret_why);
+
+/* The credentials that doors put into requests to this host, a bit for each. */
+uint64_t http_rules_credentials_at(const struct http_rules *r, const char *host);
+
+/* ---- fixture.c ---- */
+struct fixture_key {
+        const char *method;
+        struct span url; /* https://host/path?query */
+};
+struct fixture {
+        const char *method, *url;
+        unsigned status;
+        struct span headers; /* lines with CRLF */
+        struct span body;
+        bool used;
+};
+struct fixture *fixture_find(struct http_fixtures *x, const struct fixture_key *key);
+/* The same through a door with a credential, which may stand in a parameter: it is not in the fixture, and in
+ * the stage mock nobody knows its name. */
+struct fixture *fixture_find_bound(struct http_fixtures *x, const struct fixture_key *key);
+/* One line of a fixtures file, with its newline. */
+void fixture_print(const struct fixture_key *key, unsigned status, struct span headers, struct span body,
+                   struct fifo *out);
+
+/* ---- http_place.c ---- */
+struct http_moved { /* a place that is elsewhere in this stage: what the box asks for, and where that is; or
+                       NULL */
+        const struct policy_place_url *asked, *target;
+};
+struct http_moved http_moved(const struct http_rules *r, const struct http_peer *peer, bool tls,
+                             const struct http_judgement *to);
+/* A URL or path that the server named, as the box would. */
+void http_put_moved(const struct http_moved *m, struct span value, struct fifo *out);
+
+/* ---- http_head_out.c: heads as they are sent on ---- */
+struct http_sent {
+        const struct http_head *head;
+        const struct http_url *url;
+        const struct http_judgement *to;
+        bool websocket;
+        bool identity; /* ask for no compression: secrets must stay visible to the scrubber */
+        bool whole;    /* ask for no range: a secret could be cut into pieces too small to know */
+        bool chunked;  /* also where it came with a length, which will not be the length */
+        bool close;    /* the server is to read no second request from this connection */
+};
+void http_put_request(const struct http_sent *s, struct fifo *out);
+void http_put_length(uint64_t n, struct fifo *out);
+struct http_answered {
+        const struct http_head *head;
+        const struct http_rules *rules;
+        struct http_moved moved;
+        bool with_credential, websocket;
+        bool unpacked; /* the box gets it plain: what described it compressed does not hold */
+};
+/* The fields of an answer that may go on, scrubbed; framing is the caller's. */
+void http_put_answer_fields(const struct http_answered *a, struct fifo *out, uint64_t *found);
+/* An answer of our own; one sentence. */
+void http_put_error(unsigned status, const char *why, bool close, bool head_only, struct fifo *out);
+const char *http_reason(unsigned status);
+
+/* ---- http_flow.c, http_side.c, http_link.c, http_end.c, http_request.c, http_answer.c ---- */
+struct http_side {
+        struct tls_end *tls;         /* NULL: plain */
+        struct fifo in, plain, wire; /* read from it; to be sent; as it goes over the wire */
+        bool closed;
+};
+/* It has not taken what it was sent: nothing more is made for it. */
+static inline bool http_side_is_full(const struct http_side *s)
+{
+        return s->plain.n + s->wire.n >= HTTP_BUFFER;
+}
+
+/* GATHER: its body is read, to be judged with it. HELD: judged, and nothing of it has left. */
+enum http_request_state {
+        REQUEST_HEAD = 0,
+        REQUEST_GATHER,
+        REQUEST_HELD,
+        REQUEST_BODY,
+        REQUEST_SENT,
+        REQUEST_TUNNEL
+};
+enum http_answer_state { ANSWER_NONE = 0, ANSWER_HEAD, ANSWER_BODY, ANSWER_TUNNEL, ANSWER_MOCK };
+enum http_link_state { LINK_NONE = 0, LINK_WANTED, LINK_CONNECTING, LINK_OPEN };
+
+struct http_exchange { /* one request and its answer; all zero between two */
+        char method[40];
+        struct http_body request, answer;
+        bool chunked, websocket, mock, head_only, http10, close;
+        bool answered;       /* the head of an answer has gone to the client */
+        bool answer_chunked; /* the client gets it in chunks */
+        bool answer_by_end;  /* nothing but the end of the connection ends it */
+        bool may_retry;
+        bool has_body;
+        bool last;         /* its link serves no other request */
+        unsigned informal; /* 1xx answers that came */
+        unsigned status;
+        uint64_t sent, received;
+        uint64_t abused, scrubbed; /* a bit for each credential */
+        uint64_t fine;             /* those whose placeholders may stand in the body */
+        struct scrub look, clean;
+        struct http_frames frames;
+        struct swap swap;
+        struct fifo head;  /* as sent, while it could have to be sent again */
+        struct fifo asked; /* the URL, for fixtures */
+        struct fifo record_fields, record_body;
+        bool recording;
+        struct span recorded; /* the stage mock: what is left of the answer */
+        /* An answer that comes compressed: */
+        struct unpack *unpack; /* or NULL */
+        struct fifo late;      /* its head: it goes with the first bytes that could be read */
+        struct fifo packed;    /* what was not unpacked yet */
+        bool packed_rest;      /* more may come out without more going in */
+        uint64_t packed_bytes, unpacked_bytes, grown; /* the last: by the most, so far */
+        /* Where parameters are judged: */
+        bool gathered, whole; /* its body was read before it; to its end */
+        bool params_known;
+        struct params params;
+        struct arena params_mem;
+        struct fifo line, held; /* the request's head as it came; the body so far */
+        size_t unpaid;          /* bytes of the request that were read before its door was known */
+};
+
+struct http_flow {
+        struct http_rules *r;
+        struct http_callbacks cb;
+        char peer_host[256];
+        struct http_peer peer;
+        struct http_side client, upstream;
+        bool known, tls;   /* the client spoke; in TLS */
+        struct fifo hello; /* its first bytes, until they are a whole hello */
+        bool greeted;
+        bool done;
+        enum http_request_state request;
+        enum http_answer_state answer;
+        enum http_link_state link;
+        char link_host[256];
+        uint16_t link_port;
+        bool link_tls, link_address;
+        const struct http_credential *link_credential; /* of every request over it, or NULL */
+        bool link_stale;                               /* not for another request */
+        bool link_used;                                /* an answer came over it */
+        bool cut;                                      /* it has half a request, which must not look whole */
+        bool client_cut;                               /* the same of the client and an answer */
+        struct http_exchange x;
+        struct http_head head; /* of the message being read */
+        size_t judged; /* its bytes, while it is judged: they are taken, and still lie in `client.in` */
+        struct http_url url;
+        struct http_judgement to;
+        struct fifo scratch;
+};
+
+/* http_side.c */
+void http_side_done(struct http_side *s, const struct tls_ops *ops);
+void http_side_take(struct http_side *s, const struct tls_ops *ops);
+/* Plain bytes become bytes of the wire; -1: TLS is broken. */
+int http_side_pump(struct http_side *s, const struct tls_ops *ops);
+int http_side_feed(struct http_side *s, const struct tls_ops *ops, struct span bytes);
+/* http_end.c */
+struct http_event http_event_of(const struct http_flow *f, enum http_verdict verdict, const char *why);
+void http_tell(struct http_flow *f, enum http_verdict verdict, const char *why);
+void http_refuse(struct http_flow *f, unsigned status, const char *why,
+                 bool close);                           /* answers, tells, goes on */
+void http_broken(struct http_flow *f, const char *why); /* 502 if nothing was answered; ends the flow */
+void http_exchange_end(struct http_flow *f);
+void http_finish(struct http_flow *f); /* nothing more from this flow */
+/* http_link.c */
+void http_leave(struct http_flow *f); /* its head is made: it goes, waits or stays */
+void http_let_go(struct http_flow *f, bool leaves, const char *why);
+void http_link_to(struct http_flow *f); /* an upstream for f->to: the open one, or a new one */
+void http_link_want(struct http_flow *f);
+/* http_request.c */
+bool http_request_step(struct http_flow *f);
+/* http_hold.c */
+/* True: the body is read first. False: all is known that will be. */
+bool http_hold_begin(struct http_flow *f);
+/* True: something was read. *ret_known is set when all is known that will be. */
+bool http_hold_step(struct http_flow *f, bool *ret_known);
+/* http_params.c: those of the head's query and of this body; `unread`: why the body is not looked into */
+void http_params_read(struct http_flow *f, struct span body, const char *unread);
+void http_params_done(struct http_exchange *x);
+/* http_unpack.c */
+/* How the body of this answer is compressed; false: in a way that is not read. */
+bool http_unpack_kind(const struct http_head *h, enum unpack_kind *ret);
+bool http_unpack_waits(const struct http_exchange *x); /* some of it may come out without more going in */
+/* What comes out next, perhaps nothing; false: it is damaged. */
+bool http_unpack_next(struct http_exchange *x, struct span *ret_data);
+/* By how much more has come out than went in, since this was last asked. */
+size_t http_unpack_grown(struct http_exchange *x);
+void http_unpack_end(struct http_exchange *x);
+/* http_answer.c */
+bool http_answer_step(struct http_flow *f);
+void http_answer_mock(struct http_flow *f);

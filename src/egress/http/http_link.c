@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: MIT */
+/* egress/http/http_link.c - a request that is judged leaves, over the one link upstream. */
+#include "egress/http/http_internal.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* Some servers (NTLM, Negotiate) know who asks by the connection: one that a credential opened is not for
+ * requests through a door without it. */
+static bool link_fits(const struct http_flow *f)
+{
+        return f->link == LINK_OPEN && !f->link_stale && !f->upstream.closed && f->link_port == f->to.port &&
+               f->link_tls == f->to.tls && f->link_credential == f->to.credential &&
+               strcmp(f->link_host, f->to.host) == 0;
+}
+
+void http_link_want(struct http_flow *f)
+{
+        http_side_done(&f->upstream, f->r->in.tls);
+        (void) snprintf(f->link_host, sizeof f->link_host, "%s", f->to.host);
+        f->link_port = f->to.port;
+        f->link_tls = f->to.tls;
+        f->link_address = f->to.is_address;
+        f->link_credential = f->to.credential;
+        f->link_stale = f->link_used = f->cut = false;
+        f->link = LINK_WANTED;
+}
+
+void http_link_to(struct http_flow *f)
+{
+        if (!link_fits(f))
+                http_link_want(f);
+        fifo_span(&f->upstream.plain, fifo_all(&f->x.head));
+        f->upstream.plain.failed = f->upstream.plain.failed || f->x.head.failed;
+        if (!f->x.may_retry)
+                fifo_done(&f->x.head);
+}
+
+bool http_flow_take_connect(struct http_flow *f, struct http_target *ret_target)
+{
+        if (f->done || f->link != LINK_WANTED)
+                return false;
+
+        f->link = LINK_CONNECTING;
+        *ret_target = (struct http_target){ .host = f->link_host,
+                                            .is_address = f->link_address,
+                                            .port = f->link_port };
+        return true;
+}
+
+void http_let_go(struct http_flow *f, bool leaves, const char *why)
+{
+        if (!leaves) {
+                http_refuse(f, 503, why, true);
+                return;
+        }
+
+        f->request = REQUEST_BODY;
+        f->answer = ANSWER_HEAD;
+        http_link_to(f);
+}
+
+void http_leave(struct http_flow *f)
+{
+        const char *why = "";
+        struct http_event e = http_event_of(f, HTTP_ALLOWED, "");
+        enum http_leave answer = f->cb.leave ? f->cb.leave(f->cb.ctx, &e, &why) : HTTP_LEAVES;
+        f->request = REQUEST_HELD;
+        if (answer != HTTP_WAITS)
+                http_let_go(f, answer == HTTP_LEAVES, why);
+}

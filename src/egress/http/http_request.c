@@ -1,0 +1,413 @@
+/* SPDX-License-Identifier: MIT */
+/* egress/http/http_request.c - the way up: a request is read, judged, rewritten and sent on. Nothing of it
+ * leaves before it is judged. */
+#include "egress/http/clause.h"
+#include "egress/http/http_internal.h"
+
+/* ---- the head ---- */
+
+static const struct http_credential nothing = { .name = "", .field = "", .before = "", .after = "" };
+
+/* The URL as the box asked for it, without any credential: how fixtures name it. */
+static void asked_url(struct http_flow *f)
+{
+        bool v6 = f->peer.is_address && strchr(f->peer.host, ':');
+        struct fifo *out = &f->x.asked;
+        fifo_text(out, f->tls ? "https://" : "http://");
+        fifo_text(out, v6 ? "[" : "");
+        fifo_text(out, f->peer.host);
+        fifo_text(out, v6 ? "]" : "");
+        if (f->peer.port != (f->tls ? 443 : 80)) {
+                fifo_text(out, ":");
+                fifo_number(out, f->peer.port);
+        }
+
+        http_put_path(f->url.path, f->url.escaped, out);
+        swap_query(f->url.query, f->to.credential ? f->to.credential : &nothing, false, out);
+}
+
+static bool wants_websocket(const struct http_head *h)
+{
+        return span_is(h->method, "GET") && !h->chunked && !h->has_length && !h->http10 &&
+               http_has_token(h, "connection", "upgrade") && http_has_token(h, "upgrade", "websocket") &&
+               !http_field_find(h, "upgrade", http_field_find(h, "upgrade", NULL)) &&
+               http_field_find(h, "sec-websocket-key", NULL);
+}
+
+static bool read_method(struct http_flow *f, const char **ret_why)
+{
+        struct http_exchange *x = &f->x;
+        const struct http_head *h = &f->head;
+        memcpy(x->method, h->method.p, h->method.n);
+        x->method[h->method.n] = '\0';
+        x->head_only = strcmp(x->method, "HEAD") == 0;
+        x->http10 = h->http10;
+        x->close = h->close;
+        *ret_why = "this method is not let through";
+        if (!policy_method_known(x->method) || strcmp(x->method, "WEBSOCKET") == 0)
+                return false;
+
+        x->websocket = h->upgrade && wants_websocket(h);
+        *ret_why = "the upgrade to websocket is malformed";
+        return x->websocket || !http_has_token(h, "upgrade", "websocket"); /* any other offer is ignored */
+}
+
+static void setup_bodies(struct http_flow *f)
+{
+        struct http_exchange *x = &f->x;
+        const struct http_head *h = &f->head;
+        const struct http_credential *c = f->to.credential;
+
+        if (!x->gathered)
+                http_body_of(h, &x->request);
+
+        x->look = (struct scrub){ .set = f->r->placeholders, .verbatim = true };
+        x->clean = (struct scrub){ .set = f->r->secrets };
+        if (c && c->where == HTTP_IN_BODY)
+                x->swap = (struct swap){ c->placeholder, c->secret, .field = swap_field_of(h) };
+
+        x->chunked = h->chunked || (h->length && swap_grows(&x->swap));
+        x->may_retry =
+                !h->chunked && !h->length && !x->websocket && (strcmp(x->method, "GET") == 0 || x->head_only);
+        x->recording = f->r->in.record && f->cb.on_record && !x->websocket;
+}
+
+/* Methods whose body servers read. That of another is left in the connection by some, which then read it as
+ * the next request. */
+static bool body_is_read(const char *method)
+{
+        static const char *const read[] = { "LOCK",      "MKCOL", "PATCH",  "POST",  "PROPFIND",
+                                            "PROPPATCH", "PUT",   "REPORT", "SEARCH" };
+        for (size_t i = 0; i < COUNT(read); i++)
+                if (strcmp(read[i], method) == 0)
+                        return true;
+        return false;
+}
+
+/* Judged and found good: it goes on its way. */
+static void send_head(struct http_flow *f)
+{
+        struct http_exchange *x = &f->x;
+        struct http_sent s = { .head = &f->head,
+                               .url = &f->url,
+                               .to = &f->to,
+                               .websocket = x->websocket,
+                               .identity = f->r->in.credential_count > 0 || x->recording };
+        setup_bodies(f);
+        x->fine = http_rules_credentials_at(f->r, f->to.host);
+        s.whole = x->recording || x->fine;
+        s.chunked = x->chunked;
+        x->has_body = f->head.chunked || f->head.length > 0;
+        s.close = x->last = x->has_body && !body_is_read(x->method);
+        x->mock = f->r->in.stage == POLICY_STAGE_MOCK;
+        if (x->mock || x->recording)
+                asked_url(f);
+
+        f->request = REQUEST_BODY;
+        if (f->head.expect_continue && !x->gathered)
+                fifo_text(&f->client.plain, "HTTP/1.1 100 Continue\r\n\r\n");
+
+        if (x->mock)
+                return;
+
+        http_put_request(&s, &x->head);
+        http_leave(f);
+}
+
+static struct http_verdict_in question(const struct http_flow *f)
+{
+        return (struct http_verdict_in){ .peer = &f->peer,
+                                         .tls = f->tls,
+                                         .method = f->x.websocket ? "WEBSOCKET" : f->x.method,
+                                         .path = f->url.path,
+                                         .params = f->x.params_known ? &f->x.params : NULL };
+}
+
+/* COPY and MOVE write to a second path, which a header names: it must be behind the same door. */
+static const char *object_to_destination(struct http_flow *f)
+{
+        const struct http_field *d = http_field_find(&f->head, "destination", NULL);
+        struct http_verdict_in in;
+        struct http_judgement to;
+        struct http_url url;
+        const char *why;
+
+        if (!d || (strcmp(f->x.method, "COPY") != 0 && strcmp(f->x.method, "MOVE") != 0))
+                return NULL;
+
+        if (http_field_find(&f->head, "destination", d) ||
+            http_target_url(d->value, &f->peer, f->tls, &url, &why) < 0 || url.escaped)
+                return "the Destination header is not one plain path of this server";
+
+        in = question(f);
+        in.path = url.path;
+        http_judge(f->r, &in, &to);
+        return to.allowed && to.door == f->to.door ? NULL : "the door does not cover the Destination header";
+}
+
+/* Of the credential that the door puts in; 0: it puts in none. */
+static uint64_t own_bit(const struct http_flow *f)
+{
+        const struct http_credential *c = f->to.credential;
+        return c ? UINT64_C(1) << (c - f->r->in.credentials) : 0;
+}
+
+/* What a streamed body is held against byte by byte, of one that is here as a whole. */
+static const char *object_to_held(struct http_flow *f)
+{
+        struct http_exchange *x = &f->x;
+        if (!x->whole)
+                return NULL;
+        x->abused = scrub_find(f->r->placeholders, fifo_all(&x->held)) &
+                    ~http_rules_credentials_at(f->r, f->to.host);
+        return x->abused ? CLAUSE_BODY_PLACEHOLDER : NULL;
+}
+
+/* What the request line asks for. Where parameters could open a door, nothing is said yet. */
+static const char *object_to_line(struct http_flow *f, unsigned *ret_status)
+{
+        const char *why = NULL;
+        *ret_status = 501;
+        if (!read_method(f, &why))
+                return why;
+
+        *ret_status = 421;
+        if (http_target_read(&f->head, &f->peer, f->tls, &f->url, &why) < 0)
+                return why;
+
+        *ret_status = 403;
+        struct http_verdict_in in = question(f);
+        http_judge(f->r, &in, &f->to);
+        return f->to.allowed || f->to.bounded ? NULL : f->to.why;
+}
+
+/* Every further reason to say no, in order. NULL: none. */
+static const char *objection(struct http_flow *f, unsigned *ret_status)
+{
+        struct http_exchange *x = &f->x;
+        const char *why = NULL;
+        *ret_status = 403;
+        if (!f->to.allowed)
+                return f->to.why;
+
+        if ((why = object_to_destination(f)))
+                return why;
+
+        *ret_status = 400;
+        if ((why = http_override(&f->head, &f->url)))
+                return why;
+
+        *ret_status = 403;
+        if (f->to.tail < 64 && f->url.escaped >> f->to.tail)
+                return "an escaped slash where the door's own path is: a server could read it as another "
+                       "path";
+
+        x->abused = swap_misplaced(f->r, &f->head, &f->url, f->to.credential);
+        if (x->abused)
+                return x->abused == own_bit(f) ? CLAUSE_OWN_MISPLACED : CLAUSE_MISPLACED;
+
+        if ((why = object_to_held(f)))
+                return why;
+
+        if (f->cb.may && !f->cb.may(f->cb.ctx, f->to.door, &why))
+                return why;
+
+        if (f->to.credential && !http_rules_use(f->r, f->to.credential, &why))
+                return why;
+
+        return NULL;
+}
+
+static void send_or_refuse(struct http_flow *f, const char *why, unsigned status)
+{
+        const struct http_head *h = &f->head;
+        bool more = (h->chunked || h->length > 0) && !f->x.whole;
+        if (why)
+                http_refuse(f, status, why, more || h->close || h->http10);
+        else
+                send_head(f);
+}
+
+/* A request that is whole, or as whole as it gets, goes on or is refused. */
+static void settle(struct http_flow *f)
+{
+        unsigned status;
+        struct http_verdict_in in = question(f);
+        http_judge(f->r, &in, &f->to);
+        const char *why = objection(f, &status);
+        http_params_done(&f->x);
+        send_or_refuse(f, why, status);
+}
+
+static bool head_step(struct http_flow *f)
+{
+        unsigned status;
+        if (f->client.in.n == 0 || http_side_is_full(&f->client))
+                return false; /* our answer to a request may be many times as long as it */
+
+        enum http_read r = http_head_request(fifo_all(&f->client.in), &f->head);
+        if (r == HTTP_MORE)
+                return false;
+
+        f->url.path[0] = '\0';
+        http_judgement_none(&f->to);
+        if (r == HTTP_BAD) {
+                http_refuse(f, f->head.answer, f->head.why, true);
+                return true;
+        }
+
+        f->x.unpaid = f->head.bytes;
+        const char *why = object_to_line(f, &status);
+        size_t bytes = f->judged = f->head.bytes;
+        if (why || !f->to.bounded) {
+                why = why ? why : objection(f, &status);
+                send_or_refuse(f, why, status);
+        } else if (!http_hold_begin(f)) {
+                settle(f);
+        }
+
+        fifo_drop(&f->client.in, bytes);
+        f->judged = 0;
+        return true;
+}
+
+static bool gather_step(struct http_flow *f)
+{
+        bool known = false, moved = http_hold_step(f, &known);
+        if (known)
+                settle(f);
+        return moved;
+}
+
+/* ---- the body ---- */
+
+static void put_up(struct http_flow *f, struct span data)
+{
+        struct http_exchange *x = &f->x;
+        if (data.n == 0 || x->mock)
+                return;
+
+        if (x->chunked)
+                fifo_printf(&f->upstream.plain, "%zx\r\n", data.n);
+
+        fifo_span(&f->upstream.plain, data);
+        if (x->chunked)
+                fifo_text(&f->upstream.plain, "\r\n");
+}
+
+/* Placeholders in a body: swapped where the door says so, passed on to a host that their credential is for,
+ * which they tell nothing; elsewhere the request ends here. */
+static bool body_data(struct http_flow *f, struct span data, bool end)
+{
+        struct http_exchange *x = &f->x;
+        x->sent += data.n;
+        scrub_pass(&x->look, data, end, &f->scratch);
+        x->abused = x->look.found & ~x->fine;
+        if (x->abused) {
+                fifo_drop(&f->scratch, f->scratch.n);
+                http_refuse(f, 403, CLAUSE_BODY_PLACEHOLDER, true);
+                return false;
+        }
+
+        if (x->swap.from.n) {
+                struct fifo swapped = { 0 };
+                swap_pass(&x->swap, fifo_all(&f->scratch), end, &swapped);
+                put_up(f, fifo_all(&swapped));
+                f->upstream.plain.failed = f->upstream.plain.failed || swapped.failed;
+                fifo_done(&swapped);
+        } else {
+                put_up(f, fifo_all(&f->scratch));
+        }
+
+        fifo_drop(&f->scratch, f->scratch.n);
+        return true;
+}
+
+static void body_end(struct http_flow *f)
+{
+        if (!body_data(f, (struct span){ 0 }, true))
+                return;
+
+        f->request = REQUEST_SENT;
+        if (f->x.mock)
+                http_answer_mock(f);
+        else if (f->x.chunked)
+                fifo_text(&f->upstream.plain, "0\r\n\r\n");
+}
+
+/* What was read before it was judged goes first. */
+static void pass_held(struct http_flow *f)
+{
+        struct fifo held = f->x.held; /* a refusal would free it */
+        f->x.held = (struct fifo){ 0 };
+        (void) body_data(f, fifo_all(&held), false);
+        fifo_done(&held);
+}
+
+/* A connection goes through one door after another: what was read of it is on nobody's account until it is
+ * known whose it is. False: the door has no budget for it, and the request is over. */
+static bool pay(struct http_flow *f, size_t n)
+{
+        const char *why = "";
+        if (n == 0 || !f->cb.pay || f->cb.pay(f->cb.ctx, n, &why))
+                return true;
+        http_flow_cut(f, why);
+        return false;
+}
+
+static bool body_step(struct http_flow *f)
+{
+        size_t used;
+        if (f->x.held.n) {
+                pass_held(f);
+                return true;
+        }
+
+        struct span data;
+        enum body_state s = http_body_next(&f->x.request, fifo_all(&f->client.in), &used, &data);
+        if (!pay(f, used))
+                return true;
+
+        switch (s) {
+        case BODY_BAD:
+                http_refuse(f, 400, f->x.request.why, true);
+                return true;
+        case BODY_MORE:
+                fifo_drop(&f->client.in, used);
+                return false;
+        case BODY_DATA:
+                if (body_data(f, data, false))
+                        fifo_drop(&f->client.in, used);
+                return true;
+        case BODY_END:
+                fifo_drop(&f->client.in, used);
+                body_end(f);
+                return true;
+        }
+        return false;
+}
+
+bool http_request_step(struct http_flow *f)
+{
+        switch (f->request) {
+        case REQUEST_HEAD:
+                return head_step(f);
+        case REQUEST_GATHER:
+                return gather_step(f);
+        case REQUEST_BODY:
+                return body_step(f);
+        case REQUEST_HELD:
+        case REQUEST_SENT:
+                return false;
+        case REQUEST_TUNNEL:
+                if (f->client.in.n == 0)
+                        return false;
+                if (!pay(f, f->client.in.n))
+                        return true;
+                f->x.sent += f->client.in.n;
+                fifo_span(&f->upstream.plain, fifo_all(&f->client.in));
+                fifo_drop(&f->client.in, f->client.in.n);
+                return true;
+        }
+        return false;
+}

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: MIT */
+/* egress/http/sni_check.h - does the first thing that a client says fit the door that it came through? */
+#pragma once
+#include "base/span.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum greeting_verdict { GREETING_REFUSED = 0, GREETING_MORE, GREETING_PASSES };
+enum greeting_permit {
+        PERMIT_NOTHING = 0, /* no line would */
+        PERMIT_NAMED,       /* a door to the host that was named */
+        PERMIT_REQUESTS,    /* a door that sees requests */
+};
+struct greeting {
+        enum greeting_verdict verdict;
+        const char *why; /* refused: one clause */
+        enum greeting_permit permit;
+        bool hello;      /* passes: a TLS hello named the host */
+        size_t bytes;    /* passes: so many, and what follows is for greet_again(); 0: whatever follows */
+        char named[256]; /* the host in the hello */
+};
+/* `ended`: no more will come. `host` is canonical and a name, not an address. */
+struct greeting greet_judge(struct span bytes, bool ended, const char *host, uint16_t port);
+/* What follows a hello that passed: a server may have asked for another, and goes by the name in that. */
+struct greeting greet_again(struct span bytes, bool ended, const char *host, uint16_t port);
+/* Does a server that begins so ask for a second hello? Also true of too few bytes to tell. */
+bool greet_asks_again(struct span answer);

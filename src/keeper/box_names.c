@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: MIT */
+/* keeper/box_names.c - a name that was asked for belongs to one running box of its user. Held by a lock on
+ * one byte of a file in the state directory, the byte that the name's hash tells: the kernel decides between
+ * two that ask at once, a killed keeper's lock goes with it, nothing is left for each name, and nobody else
+ * can open the file. An abstract socket would not do: anybody can bind one. */
+#include "base/fd.h"
+#include "base/hash.h"
+#include "keeper/internal.h"
+#include "store/store.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+
+/* The lock goes with the open file, not with the process: two boxes of one program are told apart too. */
+static int set_lock(int fd, short type, const char *name)
+{
+        struct sha256 s;
+        uint8_t digest[32];
+        uint64_t at = 0;
+
+        sha256_init(&s);
+        sha256_add(&s, name, strlen(name));
+        sha256_end(&s, digest);
+        memcpy(&at, digest, sizeof at);
+        struct flock f = { .l_type = type, .l_whence = SEEK_SET, .l_start = (off_t) (at >> 2), .l_len = 1 };
+        return fcntl(fd, F_OFD_SETLK, &f);
+}
+
+static int cannot(const char *name, struct err *e)
+{
+        (void) err_in(e, "the name %s cannot be kept for this box", name);
+        return e->hint[0] ? -1
+                          : err_hint(e, "leave out --name, or let CORDON_STATE name a directory of yours");
+}
+
+int names_claim(struct box *b, struct err *e)
+{
+        const char *name = b->c.name;
+        if (!name)
+                return 0;
+
+        AUTO_FD(dir, store_open(e));
+        if (dir < 0)
+                return cannot(name, e);
+
+        AUTO_FD(fd, openat(dir, "names", O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600));
+        if (fd >= 0 && set_lock(fd, F_WRLCK, name) == 0) {
+                b->name_lock = TAKE_FD(fd);
+                return 0;
+        }
+
+        if (fd < 0 || (errno != EAGAIN && errno != EACCES)) {
+                (void) err_set(e, ERR_IO, errno, "locking `names` in the state directory: %s",
+                               strerror(errno));
+                return cannot(name, e);
+        }
+
+        (void) err_set(e, ERR_USAGE, 0, "a box of yours that runs is called %s already", name);
+        return err_hint(e, "`cordon stop %s` ends it; or give this one another name", name);
+}
+
+/* Unlocked by word: a child of the caller's may hold a copy of the descriptor. */
+void names_release(struct box *b)
+{
+        if (b->name_lock >= 0)
+                (void) set_lock(b->name_lock, F_UNLCK, b->r.name);
+        fd_close(&b->name_lock);
+}

@@ -1,0 +1,391 @@
+/* SPDX-License-Identifier: MIT */
+/* keeper/broker.c - the keeper's side of the broker: starts it, hands it the policy and the gateway's
+ * listeners, keeps its books for the result. When the broker dies, the box's connections die with it and no
+ * new one is made; the box goes on without a network, and the result says so. */
+#include "base/buf.h"
+#include "base/clock.h"
+#include "base/fd.h"
+#include "base/str.h"
+#include "base/trust.h"
+#include "host/host.h"
+#include "keeper/internal.h"
+#include "ledger/ledger.h"
+#include "wire/wire.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum { READY_MS = 10000, LAST_WORDS_MS = 1000, WRITER_MS = 3000, STACK_BYTES = 32768 };
+
+/* ---- start ---- */
+
+struct birth { /* shared with the child until its exec */
+        const char *path;
+        int control;
+        sigset_t mask;
+};
+
+/* Memory is ours, descriptors are its own. A session of its own: a key pressed for the payload is not for it.
+ */
+static int child_main(void *arg)
+{
+        const struct birth *x = arg;
+        char *const argv[] = { (char[]){ EGRESS_PROGRAM }, NULL }, *const envp[] = { (char[]){ "LANG=C" },
+                                                                                     NULL };
+
+        /* Not close-on-exec: a caller without standard streams gets one of their numbers for it, and dup2()
+         * of a number to itself would leave the mark. */
+        int null = open("/dev/null", O_RDWR);
+        int control = fcntl(x->control, F_DUPFD_CLOEXEC, EGRESS_CONTROL + 1);
+
+        for (int i = 0; i < 3; i++)
+                if (null < 0 || dup2(null, i) < 0)
+                        _exit(1);
+
+        if (control < 0 || dup2(control, EGRESS_CONTROL) < 0 ||
+            syscall(SYS_close_range, EGRESS_CONTROL + 1, ~0U, 0) < 0)
+                _exit(1);
+
+        (void) setsid();
+        for (int s = 1; s < NSIG; s++)
+                if (s != SIGKILL && s != SIGSTOP)
+                        (void) signal(s, SIG_DFL);
+
+        (void) sigprocmask(SIG_SETMASK, &x->mask, NULL);
+        (void) execve(x->path, argv, envp);
+        _exit(127);
+}
+
+static pid_t spawn(const char *path, int control)
+{
+        char *stack = malloc(STACK_BYTES);
+        if (!stack)
+                return -1;
+
+        struct birth x = { .path = path, .control = control };
+        sigset_t all, old;
+        (void) sigemptyset(&x.mask);
+        (void) sigfillset(&all);
+        (void) sigprocmask(SIG_SETMASK, &all, &old);
+        char *top = stack + STACK_BYTES;
+        top -= (uintptr_t) top % 16;
+        pid_t pid = clone(child_main, top, CLONE_VM | CLONE_VFORK | SIGCHLD, &x);
+        int sys = errno;
+        (void) sigprocmask(SIG_SETMASK, &old, NULL);
+        free(stack);
+        errno = sys;
+        return pid;
+}
+
+/* One text, in a file that cannot be changed any more. */
+static int send_text(const struct box *b, struct egress_order o, struct span text)
+{
+        AUTO_FD(fd, (int) syscall(SYS_memfd_create, "broker", MFD_CLOEXEC | MFD_ALLOW_SEALING));
+        if (fd < 0 || fd_write_all(fd, text.p, text.n) < 0 ||
+            fcntl(fd, F_ADD_SEALS, F_SEAL_WRITE | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) < 0)
+                return -1;
+        return wire_send(b->broker.control, &o, sizeof o, fd);
+}
+
+/* A run that is recorded: the broker gets a line, on which it asks before effects with consequences. Who
+ * answers is started when it asks for the first time: most runs never do. */
+static int send_line(struct box *b)
+{
+        const struct egress_order o = { .command = EGRESS_LEDGER };
+        int ends[2];
+        if (b->c.ledger == BOX_LEDGER_OFF)
+                return 0;
+
+        if (wire_pair(ends) < 0)
+                return -1;
+
+        AUTO_FD(its, ends[1]);
+        b->broker.ledger = ends[0];
+        return wire_send(b->broker.control, &o, sizeof o, its);
+}
+
+/* The policy last: it is what the broker waits for. */
+static int send_all(struct box *b, struct err *e)
+{
+        const struct egress_order grants = { .command = EGRESS_GRANTS };
+        const struct egress_order policy = { .command = EGRESS_POLICY,
+                                             .kind = b->c.stage,
+                                             .become = b->c.root ? wall_host_id() : 0 };
+        AUTO_BUF(text);
+
+        policy_canonical_json(b->c.policy, &text);
+        bool bad = text.failed;
+        bad = bad || (b->c.grants && wire_send(b->broker.control, &grants, sizeof grants, *b->c.grants) < 0);
+        bad = bad || (b->c.places.n &&
+                      send_text(b, (struct egress_order){ .command = EGRESS_PLACES }, b->c.places) < 0);
+        bad = bad || (b->c.answers.n &&
+                      send_text(b, (struct egress_order){ .command = EGRESS_ANSWERS }, b->c.answers) < 0);
+        bad = bad || send_line(b) < 0;
+        const struct egress_order record = { .command = EGRESS_RECORD };
+        bad = bad || (b->c.recording.name &&
+                      wire_send(b->broker.control, &record, sizeof record, b->c.recording.fd) < 0);
+        if (bad || send_text(b, policy, buf_span(&text)) < 0)
+                return err_set(e, ERR_IO, errno, "the policy could not be handed to the broker: %s",
+                               strerror(errno));
+
+        return 0;
+}
+
+/* The roots that this host trusts, as they are; a broker that opens TLS up adds the box's authority. */
+static int open_roots(void)
+{
+        for (size_t i = 0; i < sizeof trust_files / sizeof *trust_files; i++) {
+                AUTO_FD(fd, open(trust_files[i], O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK));
+                struct stat st;
+                if (fd >= 0 && fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_size <= EGRESS_ROOTS_MAX)
+                        return TAKE_FD(fd);
+        }
+
+        return -1;
+}
+
+int broker_start(struct box *b, struct err *e)
+{
+        char path[PATH_MAX];
+        int ends[2];
+        if (!b->c.plan->net)
+                return 0;
+
+        if (host_program(EGRESS_PROGRAM, path, sizeof path, e) < 0)
+                return -1;
+
+        b->broker.rows = calloc(NET_ROWS_MAX, sizeof *b->broker.rows);
+        if (!b->broker.rows)
+                return err_set(e, ERR_MEMORY, errno, "no memory for the broker");
+
+        if (wire_pair(ends) < 0)
+                return err_set(e, ERR_IO, errno, "making the line to the broker: %s", strerror(errno));
+
+        AUTO_FD(its, ends[1]);
+        b->broker.control = ends[0];
+        b->broker.pid = spawn(path, its);
+        if (b->broker.pid < 0)
+                return err_set(e, ERR_HOST, errno, "the broker could not be started: %s", strerror(errno));
+
+        b->r.net = b->broker.rows;
+        b->broker.trust = open_roots();
+        return send_all(b, e);
+}
+
+int broker_await(struct box *b, struct err *e)
+{
+        struct egress_message m;
+        AUTO_FD(trust, -1);
+        if (!b->c.plan->net)
+                return 0;
+
+        if (fd_await(b->broker.control, POLLIN, READY_MS) &&
+            wire_recv(b->broker.control, &m, sizeof m, &trust) == 1) {
+                if (m.word == EGRESS_SAYS_READY && (trust >= 0 || !b->c.plan->authority)) {
+                        b->r.broker = BROKER_RUNS;
+                        if (trust >= 0) {
+                                fd_close(&b->broker.trust);
+                                b->broker.trust = TAKE_FD(trust);
+                                b->broker.bundle_bytes = m.bundle_bytes;
+                        }
+                        return 0;
+                }
+                if (m.word == EGRESS_SAYS_ERROR) {
+                        *e = m.error;
+                        e->what[sizeof e->what - 1] = e->hint[sizeof e->hint - 1] = '\0';
+                        return -1;
+                }
+        }
+
+        (void) err_set(e, ERR_HOST, 0, "the broker %s did not start", EGRESS_PROGRAM);
+        return err_hint(e, "is it the one of this version of cordon? `make install` puts both in place");
+}
+
+/* ---- while the box runs ---- */
+
+void broker_give(struct box *b, const struct wall_message *m, int fd)
+{
+        struct egress_order o = { .command = EGRESS_LISTENER,
+                                  .kind = m->listener.kind,
+                                  .port = m->listener.port };
+        if (b->broker.control >= 0 && fd >= 0)
+                (void) wire_send(b->broker.control, &o, sizeof o, fd); /* gone: broker_hear() tells */
+}
+
+/* It is ours, and yet what it says came past the box: text is cut and inert, places are checked. */
+static void take_row(struct box *b, const struct egress_row *row)
+{
+        if (row->index >= NET_ROWS_MAX)
+                return;
+
+        struct egress_row *r = &b->broker.rows[row->index];
+        *r = *row;
+        (void) str_inert(span_of(row->to, strnlen(row->to, sizeof row->to)), r->to, sizeof r->to);
+        (void) str_inert(span_of(row->why, strnlen(row->why, sizeof row->why)), r->why, sizeof r->why);
+        (void) str_inert(span_of(row->permit, strnlen(row->permit, sizeof row->permit)), r->permit,
+                         sizeof r->permit);
+        r->address[sizeof r->address - 1] = '\0';
+        if (row->index >= b->r.net_count)
+                b->r.net_count = row->index + 1;
+}
+
+static void reap(struct box *b, enum box_broker end)
+{
+        fd_close(&b->broker.trust);
+        fd_close(&b->broker.control);
+        if (b->broker.pid > 0) {
+                (void) kill(b->broker.pid, SIGKILL);
+                while (waitpid(b->broker.pid, NULL, __WALL) < 0 && errno == EINTR)
+                        ;
+        }
+
+        b->broker.pid = -1;
+        if (b->r.broker == BROKER_RUNS)
+                b->r.broker = end;
+}
+
+void broker_hear(struct box *b)
+{
+        struct egress_message m;
+        int r = wire_recv(b->broker.control, &m, sizeof m, NULL);
+        if (r < 0 && errno == EINTR)
+                return;
+
+        if (r != 1) {
+                reap(b, BROKER_DIED);
+                return;
+        }
+
+        b->r.limits_hit |= m.limits & (1u << LIMIT_EGRESS | 1u << LIMIT_INGRESS | 1u << LIMIT_EFFECTS |
+                                       1u << LIMIT_RATE);
+        b->r.net_lost = m.lost;
+        b->broker.after = m.after > b->broker.after ? m.after : b->broker.after;
+        b->r.recorded = m.recorded;
+        b->r.unrecorded = m.unrecorded;
+        b->broker.record_failed = m.record_failed;
+        if (m.word == EGRESS_SAYS_ROW)
+                take_row(b, &m.row);
+        else if (m.word == EGRESS_SAYS_DONE)
+                reap(b, BROKER_DONE);
+}
+
+/* Its start is in the file before its effects are. A writer that cannot be had closes the broker's doors with
+ * consequences; it is told why. */
+void broker_record(struct box *b)
+{
+        struct err e;
+        struct pollfd p = { .fd = b->broker.ledger, .events = POLLIN };
+        record_settle(b);
+        bool asks = poll(&p, 1, 0) == 1 && (p.revents & POLLIN);
+        AUTO_FD(dir, asks ? ledger_dir_open(true, &e) : -1);
+        if (dir >= 0)
+                b->broker.writer = ledger_writer_start(b->r.run, b->r.name, b->broker.ledger, &e);
+
+        if (b->broker.writer < 0 && asks) {
+                struct ledger_answer no = { .number = 0 };
+                (void) snprintf(no.why, sizeof no.why, "%.190s", e.what);
+                (void) wire_send(b->broker.ledger, &no, sizeof no, -1);
+        }
+
+        fd_close(&b->broker.ledger);
+}
+
+/* The broker is gone, and with it its line: the writer writes what came over it, and ends. One whose disk
+ * does not answer is left to it. */
+static void end_writer(struct box *b)
+{
+        uint64_t until = clock_mono_ns() + WRITER_MS * UINT64_C(1000000);
+        const struct timespec pause = { 0, 500000 };
+        fd_close(&b->broker.ledger);
+        while (b->broker.writer > 0) {
+                pid_t r = waitpid(b->broker.writer, NULL, WNOHANG);
+                if (r == b->broker.writer || (r < 0 && errno != EINTR) || clock_mono_ns() > until)
+                        b->broker.writer = -1;
+                else
+                        (void) nanosleep(&pause, NULL);
+        }
+}
+
+/* ---- end ---- */
+
+/* A credential that a door names, or whose placeholder was sent, is what was refused. */
+static void describe_row(const struct box *b, const struct egress_row *n, struct box_denial *d)
+{
+        const char *space = strchr(n->to, ' '), *url = strstr(n->to, "://");
+        bool credential = n->reason != EGRESS_REASON_OTHER;
+        *d = (struct box_denial){ .layer = "egress", .count = n->connections, .on_host = -1 };
+        (void) snprintf(d->code, sizeof d->code, "%s", credential ? "credential" : "net");
+        (void) snprintf(d->what, sizeof d->what, "%s (%s)", n->to, n->why);
+        (void) snprintf(d->path, sizeof d->path, "%s", n->to);
+        (void) snprintf(d->permit, sizeof d->permit, "%s", n->permit);
+        bool asked = strncmp(n->to, EGRESS_NAME_ASKED, strlen(EGRESS_NAME_ASKED)) == 0;
+        bool metadata = policy_names_metadata(n->to);
+        (void) snprintf(d->reason, sizeof d->reason, metadata ? "metadata" : asked ? "name" : "no-door");
+        if (metadata)
+                d->permit[0] = '\0';
+
+        if (b->one_program)
+                keeper_command_name(b, d->program, sizeof d->program);
+
+        /* Through a door that has it already, another line would help nobody: it stands in the wrong place.
+         */
+        if (n->reason == EGRESS_REASON_PLACEHOLDER && url && space && space < url)
+                (void) snprintf(d->permit, sizeof d->permit, "net %s %.*s with NAME", space + 1,
+                                (int) (space - n->to), n->to);
+}
+
+static void note_denials(struct box *b)
+{
+        for (unsigned i = 0; i < b->r.net_count; i++) {
+                const struct egress_row *n = &b->broker.rows[i];
+                struct box_denial d;
+                if (n->allowed || n->to[0] == '\0')
+                        continue;
+                describe_row(b, n, &d);
+                keeper_add_denial(b, &d);
+        }
+}
+
+static void note_death(struct box *b)
+{
+        struct box_denial d = { .code = "net", .layer = "egress", .count = 1, .on_host = -1 };
+        if (b->r.broker != BROKER_DIED)
+                return;
+        (void) snprintf(d.what, sizeof d.what, "every `net` door (the broker ended before the box)");
+        keeper_add_denial(b, &d);
+}
+
+void broker_finish(struct box *b)
+{
+        if (b->broker.control >= 0 && b->r.broker == BROKER_RUNS) {
+                struct egress_order o = { .command = EGRESS_FINISH };
+                uint64_t until = clock_mono_ns() + LAST_WORDS_MS * UINT64_C(1000000);
+                (void) wire_send(b->broker.control, &o, sizeof o, -1);
+                while (b->broker.control >= 0 && clock_mono_ns() < until) {
+                        struct pollfd p = { .fd = b->broker.control, .events = POLLIN };
+                        if (poll(&p, 1, LAST_WORDS_MS) == 1)
+                                broker_hear(b);
+                }
+        }
+
+        bool was = b->broker.pid > 0 || b->r.broker != BROKER_NONE;
+        reap(b, BROKER_DIED);
+        end_writer(b);
+        if (!was || b->broker.told)
+                return;
+
+        b->broker.told = true;
+        note_denials(b);
+        note_death(b);
+}

@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: MIT */
+/* keeper/doors_used.c - which doors a run used, from all that it was seen to do (--observe all). For the
+ * ledger, so that `cordon policy tighten --log` can tell what is never used. A report: nothing is decided by
+ * it. A door counts as used for what was named and for what that leads to on the host: a link's target, the
+ * program that a script's first line names. */
+#include "base/fd.h"
+#include "keeper/internal.h"
+
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { SEEN_MOST = 4000 /* the supervisor tells of some more than that, and no further */ };
+
+struct marks {
+        struct box *b;
+        bool *used; /* by index of policy_doors() */
+        const struct door *doors;
+};
+
+static void mark(const struct marks *m, enum effect_kind kind, char *path)
+{
+        struct effect f = { .kind = kind, .path = path };
+        struct decision d = policy_decide(m->b->c.policy, &f);
+        if (d.answer == ANSWER_ALLOW && d.door)
+                m->used[d.door - m->doors] = true;
+}
+
+static void mark_path(const struct marks *m, enum effect_kind kind, char *path)
+{
+        char real[PATH_MAX];
+        AUTO_FD(at, outside_find(m->b, path, real, sizeof real));
+        char *names[] = { path, at >= 0 && strcmp(real, path) != 0 ? real : NULL };
+
+        for (size_t i = 0; i < sizeof names / sizeof *names && names[i]; i++) {
+                mark(m, kind, names[i]);
+                if (kind == EFFECT_RUN)
+                        mark(m, EFFECT_READ, names[i]);
+        }
+}
+
+/* SAFETY: the path is the payload's word, and a link of its making may lead anywhere by now: to a device that
+ * does something when it is opened, to a pipe that somebody waits at. Only a file that a door lets run is. */
+static int open_program(const struct marks *m, const char *path)
+{
+        char real[PATH_MAX];
+        struct stat st;
+        struct effect f = { .kind = EFFECT_RUN, .path = real };
+        AUTO_FD(at, outside_find(m->b, path, real, sizeof real));
+        if (at < 0 || fstat(at, &st) < 0 || !S_ISREG(st.st_mode) ||
+            policy_decide(m->b->c.policy, &f).answer != ANSWER_ALLOW)
+                return -1;
+
+        return fd_reopen(at, O_RDONLY | O_NONBLOCK | O_NOCTTY);
+}
+
+/* The kernel starts a script's interpreter by itself; nobody's call names it. */
+static void mark_interpreter(const struct marks *m, const char *path)
+{
+        char line[256];
+        AUTO_FD(fd, open_program(m, path));
+        ssize_t n = fd < 0 ? -1 : read(fd, line, sizeof line - 1);
+        if (n < 3 || line[0] != '#' || line[1] != '!')
+                return;
+
+        line[n] = '\0';
+        char *at = line + 2 + strspn(line + 2, " \t");
+        at[strcspn(at, " \t\n")] = '\0';
+        if (at[0] == '/')
+                mark_path(m, EFFECT_RUN, at);
+}
+
+static void mark_program(const struct marks *m, char *path)
+{
+        mark_path(m, EFFECT_RUN, path);
+        mark_interpreter(m, path);
+}
+
+bool *keeper_doors_used(struct box *b)
+{
+        static const enum effect_kind kinds[TRIED__COUNT] = {
+                [TRIED_READ] = EFFECT_READ, [TRIED_WRITE] = EFFECT_WRITE, [TRIED_RUN] = EFFECT_RUN
+        };
+
+        size_t n;
+        const struct box_result *r = &b->r;
+        struct marks m = { .b = b, .doors = policy_doors(b->c.policy, &n) };
+        if (b->c.observe != BOX_OBSERVE_ALL || r->effects_lost || r->effect_count > SEEN_MOST)
+                return NULL;
+
+        m.used = calloc(n + 1, sizeof *m.used);
+        if (!m.used)
+                return NULL;
+
+        for (const char **x = b->c.plan->exec; x && *x;
+             x++) { /* the command itself: no call of its own names it */
+                char path[PATH_MAX];
+                (void) snprintf(path, sizeof path, "%s", *x);
+                mark_program(&m, path);
+        }
+
+        for (unsigned i = 0; i < r->effect_count; i++) {
+                struct box_effect *x = &r->effects[i];
+                if (x->kind == TRIED_RUN)
+                        mark_program(&m, x->path);
+                else if (kinds[x->kind] != EFFECT_NONE)
+                        mark_path(&m, kinds[x->kind], x->path);
+        }
+
+        return m.used;
+}

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: MIT */
+/* keeper/fixture_file.c - the file of recorded exchanges gets its name when the run is over, and only when it
+ * is whole. Until then it has none: whoever kills the keeper leaves nothing behind. */
+#include "base/fd.h"
+#include "keeper/internal.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <unistd.h>
+
+static int fail(const struct box *b, const char *why, struct err *e)
+{
+        return err_set(e, ERR_IO, errno, "what was recorded is not kept in %s: %s", b->c.recording.name, why);
+}
+
+int recording_finish(struct box *b, struct err *e)
+{
+        const struct box_recording *r = &b->c.recording;
+        if (!r->name || !b->up || b->r.end == BOX_FAILED)
+                return 0;
+
+        if (b->broker.record_failed) {
+                errno = (int) b->broker.record_failed;
+                return fail(b, strerror(errno), e);
+        }
+
+        if (b->r.broker != BROKER_DONE)
+                return fail(b, "the broker ended before the box", e);
+
+        /* Never over a file that is there: what was recorded before may be what tests rely on. */
+        if (fsync(r->fd) < 0 || fd_link(r->fd, r->dir, r->name) < 0)
+                return fail(b, strerror(errno), e);
+
+        return 0;
+}

@@ -1,0 +1,209 @@
+/* SPDX-License-Identifier: MIT */
+/* keeper/keeper.h - the keeper: the life of one run, from plan to result. The only place that says "allow".
+ *
+ * A keeper lives in the caller's process; box_step() drives it. When that process is killed, init sees the
+ * control socket close and ends the box, and the janitor removes the control groups. */
+#pragma once
+#include "base/err.h"
+#include "egress/egress.h"
+#include "limit/limit.h"
+#include "plan/plan.h"
+#include "wall/wall.h"
+#include "work/work.h"
+
+enum box_end {
+        BOX_RUNNING = 0,
+        BOX_FAILED,  /* cordon itself could not, `error` tells why */
+        BOX_NO_EXEC, /* the walls stood, but the program could not be started */
+        BOX_EXITED,
+        BOX_SIGNALED,
+        BOX_LIMIT, /* a limit ended it */
+};
+
+/* How much a refusal says. Programs look for settings of the system and do without them; some they look for
+ * in whatever they do. */
+enum box_weight { BOX_PLAIN = 0, BOX_SETTING, BOX_HABIT };
+
+/* One kind of refusal, with how often it happened. Reported, never an input to anything. */
+struct box_denial {
+        char code[12];    /* stable: "read", "write", "run", "net", "sock", "call", "rename", "limit",
+                         "credential" */
+        char what[640];   /* "socket(AF_INET, SOCK_STREAM)", "read /root/.ssh/id_rsa" */
+        char layer[24];   /* "seccomp", "mount", "egress" */
+        char permit[512]; /* the line that would permit it, or "" when none can */
+        char program[64];
+        char path[448]; /* what a read, write or run was tried on; a longer one ends in "..." */
+        /* Stable: the gap ("no-door", "read-only", "excepted", "not-run" ...), or why no line is proposed
+         * ("keys", "home", "system", "metadata" ...), or "own-program", "name", "socket", "call",
+         * "too-large", "mounted", "not-owned". */
+        char reason[16];
+        int on_host; /* it exists outside: 1; 0: the box made it; -1: not a path */
+        enum box_weight weight;
+        uint32_t count, recorded; /* how often; how many of them the ledger has */
+};
+
+/* The broker of a box with `net` doors. */
+enum box_broker {
+        BROKER_NONE = 0, /* no `net` door */
+        BROKER_RUNS,
+        BROKER_DONE,
+        BROKER_DIED /* before the box ended: its doors closed with it */
+};
+
+struct box_result {
+        enum box_end end;
+        int code;             /* exit status, or the signal's number */
+        enum limit_key limit; /* BOX_LIMIT: which */
+        uint32_t limits_hit;  /* bit per enum limit_key that said no, also without ending the box */
+        struct err error;
+        char run[42];
+        char name[NAME_MAX_BYTES];
+        const char *digest; /* of the policy; NULL but from box_result_full() */
+        enum wall_kind wall;
+        uint32_t layers;                                    /* bit per enum wall_layer that was in force */
+        bool attested;                                      /* the probe from inside found the walls up */
+        bool memory_by_group, procs_by_group, cpu_by_group; /* who kept them; else rlimits and sampling */
+        uint64_t wall_ns, cpu_ns, memory_peak;
+        uint64_t start_ns;      /* from box_start() until the payload could run */
+        uint64_t group_wait_ns; /* the part of it spent on control groups */
+        uint64_t output_bytes;
+        bool output_truncated;
+        bool mid_line; /* where the caller's standard error goes, the payload left a line without its end */
+        char ledger[200];      /* "on", or "off: WHY" */
+        char ledger_lost[184]; /* why it is off although it was to be on; or "" */
+        struct box_denial denials[DENIALS_MAX];
+        unsigned denial_count;
+        uint32_t denials_lost; /* distinct ones beyond DENIALS_MAX, or that were not told: at least so many */
+        char absent[ABSENT_MAX]
+                   [256]; /* what was looked for and is not on the host either: nothing refused it */
+        unsigned absent_count;
+        uint32_t left; /* names in the private home of a box whose working directory that is: they are lost */
+        char left_name[64];         /* one of them */
+        bool blind;                 /* hidden paths were to be told, and this host watches none */
+        struct box_effect *effects; /* BOX_OBSERVE_ALL: what was done, each once */
+        unsigned effect_count;
+        uint32_t effects_lost; /* beyond EFFECTS_MAX */
+        bool has_work;         /* the box had edit doors */
+        struct work_counts work;
+        struct err work_error; /* the layer could not be sealed; it is still there */
+        enum box_broker broker;
+        const struct egress_row *net; /* each destination and each kind of refusal, in the order they came */
+        unsigned net_count;
+        uint32_t net_lost; /* beyond NET_ROWS_MAX */
+        bool recording;    /* exchanges were to be recorded */
+        uint32_t recorded, unrecorded;
+};
+
+/* Where the payload's streams go outside. */
+struct box_stdio {
+        int in;     /* read from here; -1: empty */
+        int out[2]; /* stdout and stderr go here; -1: to the sink, or nowhere */
+        void (*sink)(void *ctx, int stream, const void *p, size_t n); /* stream 1 or 2; or NULL */
+        void *sink_ctx;
+};
+
+struct box_handle {
+        const char *name;
+        int fd; /* the caller's, read (in) or written (out) by the keeper only; borrowed */
+};
+
+/* Something that the box did through a door, or on its own files. With BOX_OBSERVE_ALL. */
+struct box_effect {
+        enum wall_tried kind;
+        char program[64];
+        char path[448];
+};
+
+enum box_observe {
+        BOX_OBSERVE_DENIALS = 0, /* refused calls, hidden paths, refused writes and programs */
+        BOX_OBSERVE_CALLS,       /* refused calls alone, which cost nothing to hear of */
+        BOX_OBSERVE_OFF,
+        BOX_OBSERVE_ALL /* also what nothing refused: files opened, programs started. Costs every open() */
+};
+/* Whether the run is written down. Zero writes, and goes on where that cannot be done. */
+enum box_ledger { BOX_LEDGER_ON = 0, BOX_LEDGER_OFF, BOX_LEDGER_REQUIRE };
+
+struct box_config {
+        const struct plan *plan;             /* borrowed until box_free() */
+        const struct checked_policy *policy; /* borrowed: its digest is taken when somebody asks for it */
+        struct box_stdio io;
+        enum policy_stage stage;
+        struct span places, answers; /* texts for the broker; empty: none */
+        struct box_recording {       /* exchanges are recorded, and the file gets its name at the end */
+                int fd;              /* a file without a name, or -1 */
+                int dir;
+                const char *name; /* there; NULL: nothing is recorded */
+        } recording;
+        const int *grants; /* a pipe with the credentials that doors name, for the broker; or NULL */
+        const struct box_handle *handles;
+        unsigned handle_count;
+        const char *name;             /* --name, or NULL */
+        bool require_groups;          /* --require-limit: no rlimit fallback */
+        unsigned short rows, columns; /* of the terminal at the start */
+        bool single_thread;           /* the calling program has one thread */
+        enum box_observe observe;     /* what is told of refusals; the walls are the same */
+        bool signals_stay_in;         /* Landlock keeps the payload's signals from the observer beside it */
+        enum box_ledger ledger;
+        const char *trace_in, *trace_out; /* W3C trace context of the caller and of the run; or NULL */
+        const char *cause;                /* id of the record that led to this run, or NULL */
+        uint64_t cause_clock;             /* its logical clock, where another ledger has it */
+        bool trial;                       /* learning tries doors: the ledger says so */
+        const char *home;                 /* the caller's, for hints; or NULL */
+        uid_t uid;                        /* the caller */
+        gid_t gid;
+        bool root;           /* the caller can map another id */
+        const char *work_on; /* go on in the layer of this run; or NULL */
+        bool work_keep;      /* keep the layer although nothing changed */
+        bool keep_output;    /* for box_logs() after the end; only where it goes nowhere else */
+};
+
+struct box;
+/* On failure *ret_error tells why and nothing is left behind. */
+struct box *box_start(const struct box_config *c, struct err *e);
+/* Runs the keeper until something happened or timeout_ms passed (-1: none). 1: the box is over; 0: go on; -1:
+ * never. */
+int box_step(struct box *b, int timeout_ms);
+/* Async-signal-safe: passes a signal to the payload's process group. */
+void box_signal(struct box *b, int sig);
+/* Its place in a set of those that came before they can be passed on; 0: there is no such signal. */
+static inline uint64_t box_signal_bit(int sig) { return sig >= 1 && sig <= 64 ? 1ull << (sig - 1) : 0; }
+/* The window size of the caller's terminal has changed. */
+void box_resize(struct box *b, unsigned rows, unsigned columns);
+/* Ends the box now. box_step() then tells the result. */
+void box_kill(struct box *b);
+const struct box_result *box_result(const struct box *b);
+/* The caller's directory is not in the box, which works in a private one. */
+bool box_is_away(const struct box *b);
+/* A better hint for the error of a start that failed. */
+void box_explain(struct box *b, const char *hint);
+/* The same with everything that costs time to know: the policy's digest. */
+const struct box_result *box_result_full(struct box *b);
+/* The payload has been started. */
+bool box_is_up(const struct box *b);
+const char *box_run_id(const struct box *b);
+void box_free(struct box *b);
+
+/* "read", "write", "run", "call": the stable word for a kind of effect. */
+const char *box_tried_word(enum wall_tried kind);
+
+/* The result as one JSON object, without a newline. */
+struct buf;
+void box_result_json(const struct box_result *r, struct buf *out);
+
+/* ---- boxes of this user that are running (registry.c) ---- */
+/* Calls `each` with every running box's state as JSON; returns how many, or -1. */
+int box_list(void (*each)(void *ctx, const char *json), void *ctx, struct err *e);
+enum box_request { BOX_ASK_STATE = 1, BOX_ASK_STOP, BOX_ASK_LOGS /* box_logs() */ };
+/* Asks one box, by run id, unique prefix of it, or name. Writes the answer to out. */
+int box_ask(const char *which, enum box_request request, int arg, struct buf *out, struct err *e);
+
+/* ---- output of detached boxes (logs.c) ---- */
+struct box_sink {
+        void (*put)(void *ctx, const void *p, size_t n);
+        void *ctx;
+};
+/* The newest output of a box that runs, or of one that is over and was kept; with `follow`, until it ends. */
+int box_logs(const char *which, bool follow, const struct box_sink *to, struct err *e);
+/* Removes what is kept of a run; of all that ended before this, in ns since 1970: how many. */
+void box_logs_forget(const char *run);
+size_t box_logs_prune(int64_t before_ns);

@@ -1,0 +1,243 @@
+/* SPDX-License-Identifier: MIT */
+/* keeper/limit_watch.c - the keeper's watch over budgets: which mechanism keeps each, when to look again, and
+ * what fired. */
+#include "base/clock.h"
+#include "keeper/internal.h"
+
+#include <signal.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { LOOK_NS = 10000000, OOM_LOOK_NS = 2000000, OOM_SETTLES_NS = 500000000 };
+
+/* In v2 a process is born; nothing is slower than to move one in later. And where there is no pid namespace,
+ * only v2 can end all of a box in one go. Else init can be at its walls meanwhile, with a payload that is
+ * born late; an ordinary user has hardly ever groups of v1, and finds that out in no time. */
+bool keeper_groups_come_first(const struct box *b)
+{
+        return b->c.plan->wall == WALL_PROCESS || !b->c.root || host_cgroups_unified();
+}
+
+int keeper_groups_make(struct box *b, bool late, struct err *e)
+{
+        if (b->c.plan->without & WITHOUT_CGROUP)
+                return 0;
+
+        uint64_t t = clock_mono_ns();
+        struct host_cgroups h;
+        struct limit_ask ask = { .memory = b->c.plan->limits.value[LIMIT_MEMORY],
+                                 .procs = b->c.plan->limits.value[LIMIT_PROCS] + 1,
+                                 .sockets = b->c.plan->net,
+                                 .late = late };
+        memcpy(ask.name, "cordon-", 7);
+        memcpy(ask.name + 7, keeper_run(b), strlen(keeper_run(b)) + 1);
+        int r = host_cgroups_read(&h, e);
+        if (r == 0)
+                r = limit_group_may(&h, e);
+
+        if (r == 0)
+                r = limit_janitor_start(&h, ask.name, &b->janitor, e);
+
+        if (r == 0)
+                r = limit_group_open(&b->group, &h, &ask, e);
+
+        if (r < 0)
+                limit_janitor_dismiss(&b->janitor);
+
+        b->r.group_wait_ns = clock_mono_ns() - t;
+        if (r < 0 && !b->c.require_groups)
+                return 0; /* said in the result: rlimits and sampling keep them */
+
+        return r;
+}
+
+bool keeper_groups_are_joined(const struct box *b)
+{
+        bool any = b->group.v2_procs >= 0;
+        for (unsigned i = 0; i < CONTROLLER__COUNT; i++)
+                any = any || b->group.v1_tasks[i] >= 0;
+        return any;
+}
+
+int keeper_groups_enter(struct box *b, struct err *e)
+{
+        bool missed = b->group.v2 >= 0 && b->group.v2_procs < 0 && !b->child.born_in_cgroup;
+        if (missed && limit_group_door(&b->group, e) < 0)
+                return -1;
+
+        if (b->group.v2_procs >= 0 && wall_join(&b->child, b->group.v2_procs, e) < 0)
+                return -1;
+
+        for (unsigned i = 0; i < CONTROLLER__COUNT; i++)
+                if (b->group.v1_tasks[i] >= 0 && wall_join(&b->child, b->group.v1_tasks[i], e) < 0)
+                        return -1;
+
+        b->r.memory_by_group = b->group.holds_memory;
+        b->r.procs_by_group = b->group.holds_procs;
+        b->r.cpu_by_group = b->group.counts_cpu;
+        return 0;
+}
+
+unsigned keeper_groups_hold(const struct box *b)
+{
+        const struct limit_group *g = &b->group;
+        unsigned held = g->holds_procs ? WALL_GROUP_PROCS : 0;
+        if (!g->holds_memory || !g->holds_procs || !g->counts_cpu)
+                held |= WALL_SAMPLES;
+        return held;
+}
+
+void keeper_groups_end(struct box *b)
+{
+        struct limit_usage u;
+        if (limit_group_usage(&b->group, &u) == 0) {
+                if (u.has_memory)
+                        b->r.memory_peak = u.memory_peak;
+                if (u.has_cpu)
+                        b->r.cpu_ns = u.cpu_ns;
+                if (u.oom_kills > 0)
+                        b->r.limits_hit |= 1u << LIMIT_MEMORY;
+                if (u.procs_denied > 0)
+                        b->r.limits_hit |= 1u << LIMIT_PROCS;
+        }
+
+        limit_group_end(&b->group);
+        limit_janitor_release(&b->janitor);
+}
+
+/* When all of the cpu limit can be used up: all cores busy from now on. */
+static uint64_t soonest_over(struct box *b, uint64_t cap, uint64_t used)
+{
+        if (b->cpus == 0)
+                b->cpus = host_cpus();
+        uint64_t soonest = (cap - used) / b->cpus;
+        return soonest > LOOK_NS ? soonest : LOOK_NS;
+}
+
+/* v1 says that memory is out before it kills, and writes its report into the kernel's log in between: the
+ * count may follow milliseconds later, and nobody calls for that. */
+static bool kill_may_follow(struct box *b, uint64_t now)
+{
+        if (b->oom_ns + OOM_SETTLES_NS < now)
+                b->oom_ns = 0;
+        return b->oom_ns != 0;
+}
+
+/* Memory: any kill by the kernel ends the whole box, so that half a program does not stumble on. */
+static void look_at_group(struct box *b, uint64_t now)
+{
+        struct limit_usage u;
+        b->next_look_ns = now + (kill_may_follow(b, now) ? OOM_LOOK_NS : LOOK_NS);
+        if (limit_group_usage(&b->group, &u) < 0)
+                return;
+
+        if (u.has_memory && u.oom_kills > 0)
+                keeper_limit_fired(b, LIMIT_MEMORY);
+
+        if (!u.has_cpu)
+                return;
+
+        uint64_t cap = b->c.plan->limits.value[LIMIT_CPU] * 1000000u;
+        if (u.cpu_ns >= cap)
+                keeper_limit_fired(b, LIMIT_CPU);
+        else if (!b->oom_ns)
+                b->next_look_ns = now + soonest_over(b, cap, u.cpu_ns);
+}
+
+void keeper_oom_noted(struct box *b)
+{
+        if (b->group.v1[CONTROLLER_MEMORY] >= 0)
+                b->oom_ns = clock_mono_ns();
+}
+
+/* ---- a start that does not come to its end: somebody stopped one of its processes, or a filesystem does not
+ * answer. It has the time that any start needs, and little once the caller asks for its end. ---- */
+
+enum { START_MAX_MS = 60000, ASKED_MAX_MS = 2000 };
+
+static int asked_to_end(const struct box *b)
+{
+        static const int ends[] = { SIGTERM, SIGINT, SIGHUP, SIGQUIT };
+        for (size_t i = 0; i < sizeof ends / sizeof *ends; i++)
+                if (b->early_signals & box_signal_bit(ends[i]))
+                        return ends[i];
+        return 0;
+}
+
+static uint64_t start_deadline(struct box *b, uint64_t now)
+{
+        if (asked_to_end(b) && !b->asked_ns)
+                b->asked_ns = now;
+        uint64_t late = b->began_ns + (uint64_t) START_MAX_MS * 1000000u,
+                 soon = b->asked_ns + (uint64_t) ASKED_MAX_MS * 1000000u;
+        return b->asked_ns && soon < late ? soon : late;
+}
+
+static void look_at_start(struct box *b, uint64_t now)
+{
+        if (b->r.end != BOX_RUNNING || now < start_deadline(b, now))
+                return;
+
+        if (b->asked_ns) {
+                b->r.end = BOX_SIGNALED;
+                b->r.code = asked_to_end(b);
+        } else {
+                b->r.end = BOX_FAILED;
+                (void) err_set(&b->r.error, ERR_WALL, 0, "the box was not up after %d s",
+                               START_MAX_MS / 1000);
+        }
+
+        box_kill(b);
+}
+
+void keeper_limits_look(struct box *b, bool oom)
+{
+        uint64_t now = clock_mono_ns();
+        if (!b->up)
+                look_at_start(b, now);
+
+        if (oom)
+                keeper_oom_noted(b);
+
+        if (b->up && now >= b->deadline_ns)
+                keeper_limit_fired(b, LIMIT_TIME);
+
+        /* Four files: not for every line that the payload writes. */
+        bool due = oom || b->group.oom_event < 0 || now >= b->next_look_ns;
+        if (b->up && due && (b->group.holds_memory || b->group.counts_cpu))
+                look_at_group(b, now);
+
+        if (b->up)
+                keeper_work_look(b, now);
+}
+
+/* v1 has an eventfd; v2 has memory.events, a file that is always readable and says POLLPRI when it changed.
+ */
+short keeper_oom_events(const struct box *b)
+{
+        return b->group.v1[CONTROLLER_MEMORY] >= 0 ? POLLIN : POLLPRI;
+}
+
+bool keeper_oom_drain(const struct box *b)
+{
+        char text[512];
+        if (b->group.oom_event < 0 || pread(b->group.oom_event, text, sizeof text, 0) >= 0)
+                return false;
+        return read(b->group.oom_event, text, sizeof text) > 0; /* an eventfd has no place to read from */
+}
+
+int keeper_next_look_ms(struct box *b)
+{
+        uint64_t now = clock_mono_ns(), next = b->up ? b->deadline_ns : start_deadline(b, now);
+        if (b->up && (b->group.counts_cpu || b->oom_ns) && b->next_look_ns < next)
+                next = b->next_look_ns;
+
+        if (b->up && b->work && b->tally.soon_ns < next)
+                next = b->tally.soon_ns;
+
+        if (next <= now)
+                return 0;
+
+        uint64_t ms = (next - now + 999999u) / 1000000u;
+        return ms > 3600000u ? 3600000 : (int) ms;
+}

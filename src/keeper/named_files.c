@@ -1,0 +1,315 @@
+/* SPDX-License-Identifier: MIT */
+/* keeper/named_files.c - files that the command line names, the host has and the box does not see. A program
+ * that is given `in.txt` looks for it in the box's home, or for /tmp/in.txt in a /tmp of the box's own: both
+ * are there and answer by themselves, so no layer refuses anything. Told only where the run failed: whether
+ * the file was looked for is not known, so it is in the result and not in the ledger. */
+#include "base/str.h"
+#include "keeper/internal.h"
+
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { WORDS_MOST = 64, PARTS_MOST = 64, TOLD_MOST = 4 };
+
+bool box_is_away(const struct box *b)
+{
+        const struct plan *p = b->c.plan;
+        return p->cwd_outside && strcmp(p->cwd, p->cwd_outside) != 0;
+}
+
+/* Is it in the box, as a directory that leads to a door, or one of its own files? */
+static bool is_in_box(const struct box *b, const char *path)
+{
+        static const char *const own[] = { "/proc", "/sys", "/dev" };
+        for (size_t i = 0; i < sizeof own / sizeof *own; i++)
+                if (path_under(path, own[i]))
+                        return true;
+
+        for (size_t i = 0; i < b->c.plan->rule_count; i++)
+                if (path_under(b->c.plan->rules[i].path, path))
+                        return true;
+
+        for (size_t i = 0; i < b->c.plan->step_count; i++)
+                if (path_under(b->c.plan->steps[i].path, path))
+                        return true;
+
+        return false;
+}
+
+/* Nobody watched which paths the box was refused: the words of the command alone tell of them. */
+static bool is_unheard(const struct box *b, char *path)
+{
+        struct effect f = { .kind = EFFECT_READ, .path = path };
+        return b->r.blind && b->c.observe == BOX_OBSERVE_DENIALS && !is_in_box(b, path) &&
+               policy_decide(b->c.policy, &f).answer != ANSWER_ALLOW;
+}
+
+/* Where the caller meant it, if the box has another place there or none, and nobody hears of that. */
+static bool is_elsewhere(struct box *b, const char *word, char *ret, size_t cap)
+{
+        const struct plan *p = b->c.plan;
+        if (word[0] == '\0' || !path_join(p->cwd_outside ? p->cwd_outside : "/", word, ret, cap))
+                return false;
+        return (word[0] != '/' && box_is_away(b)) || keeper_is_private(ret) ||
+               keeper_is_beside_copy(b, ret) || is_unheard(b, ret);
+}
+
+static bool meant(struct box *b, const char *word, char *ret, size_t cap)
+{
+        return is_elsewhere(b, word, ret, cap) && outside_has(b, ret);
+}
+
+static bool is_told(const struct box_result *r, const char *path)
+{
+        for (unsigned i = 0; i < r->denial_count; i++)
+                if (strcmp(r->denials[i].path, path) == 0)
+                        return true;
+        return false;
+}
+
+static bool tell(struct box *b, char *path)
+{
+        struct effect f = { .kind = EFFECT_READ, .path = path };
+        struct decision d = policy_decide(b->c.policy, &f);
+        struct box_denial n = { .code = "read", .count = 1, .on_host = 1 };
+        if (d.door || strlen(path) >= sizeof n.path || is_told(&b->r, path))
+                return false;
+
+        (void) snprintf(n.layer, sizeof n.layer, b->r.wall == WALL_PROCESS ? "landlock" : "mount");
+        keeper_command_name(b, n.program, sizeof n.program);
+        AUTO_BUF(line);
+        if (d.answer != ANSWER_ALLOW) /* else the box may read its own, but that is another */
+                policy_smallest_line(&f, &d, &line);
+
+        keeper_fill_read(&n, path, b->c.home, d.answer != ANSWER_ALLOW ? &line : NULL);
+        keeper_add_denial(b, &n);
+        return true;
+}
+
+/* ---- what is written ----
+ * `cp a b` fails at `a`, and would fail at `b` next: who types the first hint should not need a second. */
+
+enum writes { WRITES_NOTHING = 0, WRITES_LAST, WRITES_EACH };
+static const struct {
+        const char *program;
+        enum writes how;
+} writers[] = {
+        { "cp", WRITES_LAST },      { "install", WRITES_LAST }, { "ln", WRITES_LAST },
+        { "mv", WRITES_EACH },      { "rm", WRITES_EACH },      { "rmdir", WRITES_EACH },
+        { "mkdir", WRITES_EACH },   { "touch", WRITES_EACH },   { "truncate", WRITES_EACH },
+        { "tee", WRITES_EACH },     { "chmod", WRITES_EACH },   { "patch", WRITES_EACH },
+        { "gzip", WRITES_EACH },    { "gunzip", WRITES_EACH },  { "bzip2", WRITES_EACH },
+        { "bunzip2", WRITES_EACH }, { "xz", WRITES_EACH },      { "unxz", WRITES_EACH },
+};
+
+static enum writes how_it_writes(const char *const *argv)
+{
+        const char *slash = strrchr(argv[0], '/'), *name = slash ? slash + 1 : argv[0];
+        for (size_t i = 0; i < sizeof writers / sizeof *writers; i++)
+                if (strcmp(writers[i].program, name) == 0)
+                        return writers[i].how;
+        return WRITES_NOTHING;
+}
+
+/* One that goes on to unlink or replace what it names needs the directory, in a layer to be reviewed. */
+static void fill_written(struct box *b, struct box_denial *n, char *path, bool whole)
+{
+        char up[sizeof n->path], shown[sizeof n->what - 16];
+        AUTO_BUF(line);
+        size_t k = str_parent(path, strlen(path));
+
+        (void) snprintf(up, sizeof up, "%.*s", k ? (int) k : 1, path);
+        struct effect f = { .kind = EFFECT_WRITE, .path = whole ? up : path };
+        const char *never = policy_never_hinted(&f, b->c.home);
+        (void) snprintf(n->path, sizeof n->path, "%s", path);
+        (void) snprintf(n->what, sizeof n->what, "write %s", str_inert(span_str(path), shown, sizeof shown));
+        (void) snprintf(n->reason, sizeof n->reason, "%s", never ? never : policy_gap_name(GAP_NO_DOOR));
+
+        buf_puts(&line, whole ? "edit " : "write ");
+        policy_put_token(&line, whole ? up : path);
+        if (!never && strcmp(shown, n->path) == 0 && !line.failed && line.n < sizeof n->permit)
+                (void) snprintf(n->permit, sizeof n->permit, "%s", buf_str(&line));
+}
+
+static unsigned tell_written(struct box *b, const char *word, bool whole)
+{
+        char path[PATH_MAX], up[PATH_MAX];
+        struct box_denial n = { .code = "write", .count = 1 };
+        if (!is_elsewhere(b, word, path, sizeof path) || strlen(path) >= sizeof n.path ||
+            is_told(&b->r, path))
+                return 0;
+
+        (void) snprintf(up, sizeof up, "%.*s", (int) str_parent(path, strlen(path)), path);
+        n.on_host = outside_has(b, path);
+        struct effect f = { .kind = EFFECT_WRITE, .path = path };
+        if (policy_decide(b->c.policy, &f).door || !(n.on_host || (up[0] && outside_is_directory(b, up))))
+                return 0;
+
+        (void) snprintf(n.layer, sizeof n.layer, b->r.wall == WALL_PROCESS ? "landlock" : "mount");
+        keeper_command_name(b, n.program, sizeof n.program);
+        fill_written(b, &n, path, whole);
+        keeper_add_denial(b, &n);
+        return 1;
+}
+
+/* -o FILE, --output FILE, --output=FILE, of=FILE: what the words say of any program. */
+static const char *output_of(const char *const *argv, unsigned i)
+{
+        static const char *const before[] = { "--output=", "of=" };
+        for (size_t k = 0; k < sizeof before / sizeof *before; k++)
+                if (strncmp(argv[i], before[k], strlen(before[k])) == 0)
+                        return argv[i] + strlen(before[k]);
+        return strcmp(argv[i], "-o") == 0 || strcmp(argv[i], "--output") == 0 ? argv[i + 1] : NULL;
+}
+
+/* `cp -r a b` where there is no b: it is not made for it, or a copy would go into it. */
+static bool makes_directory(struct box *b, const char *from, const char *to)
+{
+        char path[PATH_MAX];
+        return meant(b, from, path, sizeof path) && outside_is_directory(b, path) &&
+               !meant(b, to, path, sizeof path);
+}
+
+/* True: what was told shows all that is read, too. */
+static bool tell_all_written(struct box *b, const char *const *argv)
+{
+        enum writes how = how_it_writes(argv);
+        const char *last = NULL, *first = NULL;
+        unsigned each = 0;
+
+        for (unsigned i = 1; i < WORDS_MOST && argv[i]; i++) {
+                const char *out = output_of(argv, i);
+                if (out)
+                        (void) tell_written(b, out, false);
+                if (argv[i][0] == '-')
+                        continue;
+                if (how == WRITES_EACH && each == 0)
+                        each += tell_written(b, argv[i], true);
+                first = first ? first : argv[i];
+                last = argv[i];
+        }
+
+        bool makes = how == WRITES_LAST && last != first && makes_directory(b, first, last);
+        unsigned told = how == WRITES_LAST && last != first ? tell_written(b, last, makes) : 0;
+        return each || (makes && told);
+}
+
+/* ---- hosts ---- */
+
+/* "https://host/..." anywhere in a word, as in the line of a shell: the URL alone. */
+static bool url_in(const char *word, const char *scheme, char *ret, size_t cap)
+{
+        const char *at = strstr(word, scheme);
+        size_t n = at ? strlen(scheme) + strcspn(at + strlen(scheme), "/ \t\n\"'`?#;|&<>()$\\{}@,") : 0;
+        if (n <= (at ? strlen(scheme) : 0) || n + 2 > cap)
+                return false;
+
+        memcpy(ret, at, n);
+        ret[n] = '/';
+        ret[n + 1] = '\0';
+        return true;
+}
+
+/* A destination that the command names and no door leads to. Without a net door a box has no resolver, so
+ * that nobody hears which name was looked for. */
+static void tell_host(struct box *b, const char *url)
+{
+        struct box_denial n = { .code = "net", .layer = "net", .count = 1, .on_host = -1 };
+        struct policy_context none = { .work = "/", .home = "/" };
+        struct effect f = { 0 };
+        struct err e;
+        AUTO_BUF(line);
+        AUTO_BUF(text);
+
+        buf_printf(&text, "net GET %s", url);
+        if (text.failed || policy_effect_parse(buf_str(&text), &none, &f, &e) < 0)
+                return;
+
+        bool local = strcmp(f.net.host, "localhost") == 0; /* no door bears the name: the box itself has it */
+        struct decision d = policy_decide(b->c.policy, &f);
+        bool denied = d.answer != ANSWER_ALLOW && d.gap != GAP_METHOD && d.gap != GAP_URL_PATH;
+        bool v6 = strchr(f.net.host, ':') != NULL;
+        (void) snprintf(n.path, sizeof n.path, "%s%s%s:%u", v6 ? "[" : "", local ? "127.0.0.1" : f.net.host,
+                        v6 ? "]" : "", (unsigned) f.net.port);
+        buf_printf(&line, "net %s", n.path);
+        (void) snprintf(n.what, sizeof n.what, "connect to %s", n.path);
+        bool metadata = policy_names_metadata(url);
+        (void) snprintf(n.reason, sizeof n.reason, "%s",
+                        metadata ? "metadata" : policy_gap_name(GAP_NO_DOOR));
+        if (!metadata && !line.failed && line.n < sizeof n.permit)
+                (void) snprintf(n.permit, sizeof n.permit, "%s", buf_str(&line));
+
+        policy_effect_done(&f);
+        if (denied && !is_told(&b->r, n.path)) {
+                keeper_command_name(b, n.program, sizeof n.program);
+                keeper_add_denial(b, &n);
+        }
+}
+
+/* `FILE`, `--from=FILE`, `if=FILE`, and `sh -c 'cat <FILE'`: in a private directory that stands for the
+ * host's no layer hears what a script looks for. */
+static unsigned tell_parts(struct box *b, const char *word)
+{
+        static const char between[] = " \t\n=;|&<>()'\"`";
+        char part[PATH_MAX], path[PATH_MAX];
+        unsigned told = 0;
+
+        for (unsigned i = 0; *word && i < PARTS_MOST && told < TOLD_MOST; i++) {
+                size_t n = strcspn(word, between);
+                (void) snprintf(part, sizeof part, "%.*s", (int) (n < sizeof part ? n : 0), word);
+                if (part[0] != '-' && meant(b, part, path, sizeof path))
+                        told += tell(b, path);
+                word += n + strspn(word + n, between);
+        }
+
+        return told;
+}
+
+/* `https://HOST/...`. */
+static void tell_url(struct box *b, const char *word)
+{
+        char url[PATH_MAX];
+        bool found = url_in(word, "https://", url, sizeof url) || url_in(word, "http://", url, sizeof url);
+        if (found && !b->c.plan->net) /* else the broker reports it */
+                tell_host(b, url);
+}
+
+/* A run that ends well although the network was refused: the host that its words name. */
+static void name_refused_host(struct box *b)
+{
+        bool refused = false;
+        for (unsigned i = 0; b->c.observe == BOX_OBSERVE_DENIALS && i < b->r.denial_count; i++)
+                refused |= strcmp(b->r.denials[i].reason, "socket") == 0;
+        for (unsigned i = 1; refused && i < WORDS_MOST && b->c.plan->argv[i]; i++)
+                tell_url(b, b->c.plan->argv[i]);
+}
+
+void keeper_note_named(struct box *b)
+{
+        char path[PATH_MAX];
+        const struct plan *p = b->c.plan;
+        bool seen = b->c.observe == BOX_OBSERVE_DENIALS || b->c.observe == BOX_OBSERVE_ALL;
+        unsigned told = 0;
+
+        if (b->r.end != BOX_EXITED || !seen)
+                return;
+
+        if (b->r.code == 0) {
+                name_refused_host(b);
+                return;
+        }
+
+        if (b->r.limits_hit) /* that is why: what it made itself was not refused */
+                return;
+
+        if (tell_all_written(b, p->argv))
+                return;
+
+        for (unsigned i = 1; i < WORDS_MOST && told < TOLD_MOST && p->argv[i]; i++) {
+                const char *word = p->argv[i];
+                bool whole = word[0] != '-' && meant(b, word, path, sizeof path);
+                told += whole ? tell(b, path) : b->c.observe == BOX_OBSERVE_DENIALS ? tell_parts(b, word) : 0;
+                tell_url(b, word);
+        }
+}

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: MIT */
+/* keeper/outside.c - the keeper's look at paths of the host that the payload named. Only ever for a report.
+ *
+ * SAFETY: while the keeper looks, nobody keeps the limits. So it does not look where a network or another
+ * process would have to answer, and where there are such mounts it follows no link that might lead there. */
+#include "base/fd.h"
+#include "host/host.h"
+#include "keeper/internal.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/openat2.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static int look(struct box *b, const char *path, int flags)
+{
+        flags |= O_PATH | O_CLOEXEC; /* opens nothing, and mounts nothing by itself */
+        if (!b->slow)
+                b->slow = host_slow_read();
+
+        if (b->slow && !host_slow_any(b->slow))
+                return open(path, flags);
+
+        if (!b->slow || host_slow_covers(b->slow, path)) {
+                errno = EAGAIN;
+                return -1;
+        }
+
+        return fd_open2(AT_FDCWD, path, (uint64_t) flags | O_NOFOLLOW,
+                        RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS);
+}
+
+bool outside_has(struct box *b, const char *path)
+{
+        AUTO_FD(at, look(b, path, O_NOFOLLOW));
+        return at >= 0 || errno == EAGAIN || errno == ELOOP;
+}
+
+bool outside_is_directory(struct box *b, const char *path)
+{
+        struct stat st;
+        AUTO_FD(at, look(b, path, 0));
+        return at >= 0 && fstat(at, &st) == 0 && S_ISDIR(st.st_mode);
+}
+
+/* Not realpath(), which begins anew for each directory: the payload names thousands of paths, as deep as it
+ * likes. */
+int outside_find(struct box *b, const char *path, char *ret_real, size_t cap)
+{
+        AUTO_FD(at, look(b, path, 0));
+        if (at < 0 || fd_path(at, ret_real, cap) < 0)
+                return -1;
+        return TAKE_FD(at);
+}

@@ -1,0 +1,202 @@
+/* SPDX-License-Identifier: MIT */
+/* keeper/record_effects.c - what a run did through its doors and what it was refused, as records. */
+#include "base/str.h"
+#include "keeper/run_record.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* What a socket lets pass nobody sees; it is told once that it was open: the box could have. Write doors are
+ * told by record_shown(), because they show something as well. */
+void record_sockets(struct box *b)
+{
+        size_t n;
+        const struct door *d = policy_doors(b->c.policy, &n);
+        for (size_t i = 0; b->record && i < n; i++) {
+                if (d[i].kind != DOOR_SOCK)
+                        continue;
+                struct ledger_record r = record_of(b, LEDGER_NET, LEDGER_CLAIM);
+                r.door = "sock";
+                r.target = d[i].path;
+                r.writes = true;
+                r.result = "open; single uses are not observed";
+                record_add(b, &r, NULL);
+        }
+}
+
+/* What kind of effect a refusal was of, by its stable word. */
+static enum ledger_kind kind_of(const struct box_denial *d)
+{
+        if (strcmp(d->code, "read") == 0 || strcmp(d->code, "write") == 0 || strcmp(d->code, "rename") == 0)
+                return LEDGER_FILE;
+        bool net = strcmp(d->code, "net") == 0 || strcmp(d->layer, "egress") == 0;
+        return net ? LEDGER_NET : LEDGER_EXEC;
+}
+
+/* When it happens, and once more at the end for as often as it happened again. */
+void record_denial(struct box *b, struct box_denial *d)
+{
+        bool own_record = strcmp(d->code, "limit") == 0;
+        if (!b->record || !b->record->ledger || b->record->over || own_record || d->count == d->recorded)
+                return;
+
+        struct ledger_record r = record_of(b, kind_of(d), LEDGER_DENIED);
+        r.target = d->what;
+        r.result = "denied";
+        r.count = d->count - d->recorded;
+        ledger_more_text(&r, "layer", d->layer);
+        ledger_more_text(&r, "permit", d->permit);
+        ledger_more_text(&r, "program", d->program);
+        if (d->weight != BOX_PLAIN)
+                ledger_more_number(&r, "minor", d->weight);
+
+        record_causes(b, &r);
+        record_add(b, &r, NULL);
+        d->recorded = d->count;
+}
+
+void record_denials(struct box *b)
+{
+        for (unsigned i = 0; i < b->r.denial_count; i++)
+                record_denial(b, &b->r.denials[i]);
+}
+
+/* "example.org" of "example.org:443". */
+static struct span host_of(const char *to)
+{
+        const char *colon = strrchr(to, ':');
+        return span_of(to, colon ? (size_t) (colon - to) : strlen(to));
+}
+
+/* Each destination that a net door led to, with what went there and came back. Refusals are denials above. */
+void record_destinations(struct box *b)
+{
+        bool mock = b->c.stage == POLICY_STAGE_MOCK; /* recorded answers: nobody was reached */
+        for (unsigned i = 0; b->record && i < b->r.net_count; i++) {
+                const struct egress_row *n = &b->r.net[i];
+                uint32_t count = n->requests ? n->requests : n->connections;
+                bool only_name = n->connections + n->requests == 0; /* it was looked up outside */
+                bool inside = !mock && !only_name && !n->why[0] && n->reached == 0; /* all of it was denied */
+                if (!n->allowed || n->to[0] == '\0' || inside || (n->told > 0 && n->told >= count))
+                        continue; /* those with consequences have records of their own */
+                struct ledger_record r =
+                        record_of(b, n->requests ? LEDGER_REQUEST : LEDGER_NET, LEDGER_OUTCOME);
+                r.target = n->to;
+                r.result = only_name         ? "its name was looked up, and nothing more"
+                           : n->why[0]       ? n->why
+                           : n->cut >= count ? "cut off"
+                                             : "done";
+                r.reach = mock ? LEDGER_REACH_SELF : egress_reaches(host_of(n->to), n->reach);
+                r.stage = mock ? LEDGER_MOCK : LEDGER_STAGE_NONE;
+                r.bytes = (int64_t) (n->sent + n->received - n->told_bytes);
+                r.count = only_name ? 1 : count - n->told;
+                if (n->cut > 0)
+                        ledger_more_number(&r, "cut", n->cut);
+                ledger_more_text(&r, "address", n->address);
+                ledger_more_text(&r, "seen", egress_seen_name(n->seen));
+                ledger_more_number(&r, "sent", (int64_t) n->sent);
+                ledger_more_number(&r, "received", (int64_t) n->received);
+                record_causes(b, &r);
+                record_add(b, &r, NULL);
+        }
+}
+
+/* Each `listen` door that was connected to. */
+void record_inbound(struct box *b)
+{
+        unsigned count;
+        const struct inbound_door *d = inbound_doors(b, &count);
+        for (unsigned i = 0; b->record && i < count; i++) {
+                char target[32], door[32];
+                if (d[i].connections == 0)
+                        continue;
+                struct ledger_record r = record_of(b, LEDGER_NET, LEDGER_OUTCOME);
+                (void) snprintf(target, sizeof target, "127.0.0.1:%u", d[i].port);
+                (void) snprintf(door, sizeof door, "listen %u:%u", d[i].port, d[i].inner);
+                r.door = door;
+                r.target = target;
+                r.result = d[i].failed == d[i].connections ? "no server in the box answered" : "connected to";
+                r.bytes = (int64_t) (d[i].sent + d[i].received);
+                r.count = d[i].connections;
+                ledger_more_number(&r, "sent", (int64_t) d[i].sent);
+                ledger_more_number(&r, "received", (int64_t) d[i].received);
+                record_causes(b, &r);
+                record_add(b, &r, NULL);
+        }
+}
+
+void record_limits(struct box *b)
+{
+        for (unsigned k = 0; b->record && k < LIMIT_KEY__COUNT; k++) {
+                if (!(b->r.limits_hit & (1u << k)))
+                        continue;
+                struct ledger_record r = record_of(b, LEDGER_LIMIT, LEDGER_OUTCOME);
+                r.target = policy_limit_name(k);
+                r.result = b->r.end == BOX_LIMIT && b->r.limit == k ? "ended the run" : "reached";
+                record_add(b, &r, NULL);
+        }
+}
+
+static enum ledger_kind kind_of_door(enum door_kind k) { return k == DOOR_RUN ? LEDGER_EXEC : LEDGER_FILE; }
+
+/* How many paths were seen written behind a write door. */
+static int64_t written_behind(const struct box *b, const struct door *d)
+{
+        int64_t paths = 0;
+        for (unsigned i = 0; d->kind == DOOR_WRITE && i < b->r.effect_count; i++)
+                paths += b->r.effects[i].kind == TRIED_WRITE && path_under(b->r.effects[i].path, d->path);
+        return paths;
+}
+
+static void add_door(struct box *b, const struct door *d, int64_t written)
+{
+        AUTO_BUF(line);
+        policy_door_line(d, &line);
+        struct ledger_record r = record_of(b, kind_of_door(d->kind), LEDGER_OUTCOME);
+        r.target = d->path;
+        r.result = "door used";
+        if (written) {
+                r.door = "write";
+                r.writes = true;
+                r.count = written;
+                record_causes(b, &r);
+        }
+
+        ledger_more_text(&r, "line", buf_str(&line));
+        if (!d->from_stock)
+                ledger_more_number(&r, "own", 1);
+
+        record_add(b, &r, NULL);
+}
+
+unsigned record_own_doors(const struct box *b)
+{
+        size_t n;
+        unsigned own = 0;
+        const struct door *d = policy_doors(b->c.policy, &n);
+
+        for (size_t i = 0; i < n; i++)
+                own += !d[i].from_stock && (d[i].kind == DOOR_READ || d[i].kind == DOOR_EDIT ||
+                                            d[i].kind == DOOR_WRITE || d[i].kind == DOOR_RUN);
+
+        return own;
+}
+
+/* Each door for files and programs that was seen to be used; without --observe all nobody looks. True: all
+ * was seen, so the other doors were not used, and the end of the run says that it can be known. */
+bool record_used(struct box *b)
+{
+        size_t n;
+        const struct door *d = policy_doors(b->c.policy, &n);
+        bool *used = b->record ? keeper_doors_used(b) : NULL, known = used != NULL;
+
+        for (size_t i = 0; b->record && i < n; i++) {
+                int64_t written = written_behind(b, &d[i]);
+                if (written || (used && used[i]))
+                        add_door(b, &d[i], written);
+        }
+
+        free(used);
+        return known;
+}

@@ -1,0 +1,227 @@
+/* SPDX-License-Identifier: MIT */
+/* keeper/record_inputs.c - what came into a run, and what came out of it as bytes: handles, streams, and what
+ * doors show. Each input is a cause of all that follows. */
+#include "base/fd.h"
+#include "base/str.h"
+#include "keeper/run_record.h"
+
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum {
+        SHOWN_MAX = INPUTS_MAX - 2, /* room for standard input, and for what was seen to be read */
+        SMALL_FILE = 64 << 10
+};
+
+static struct span map_handle(int fd)
+{
+        struct stat st;
+        if (fd < 0 || fstat(fd, &st) < 0 || st.st_size == 0)
+                return span_of("", 0);
+        void *p = mmap(NULL, (size_t) st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
+        return p == MAP_FAILED ? span_of("", 0) : span_of(p, (size_t) st.st_size);
+}
+
+static void add_handle(struct box *b, size_t i)
+{
+        const struct plan_handle *h = &b->c.plan->handles[i];
+        struct ledger_record r = record_of(b, LEDGER_HANDLE, LEDGER_OUTCOME);
+        char digest[72], door[80], id[LEDGER_ID_MAX] = "", origin[LEDGER_ID_MAX] = "";
+        struct span bytes = map_handle(b->memfd[i]);
+        int outside = handles_outside(b, h->name);
+
+        record_digest_of(bytes, digest);
+        (void) snprintf(door, sizeof door, "%s %s", h->out ? "out" : "in", h->name);
+        r.door = door;
+        r.digest = digest;
+        r.bytes = (int64_t) bytes.n;
+        r.writes = h->out;
+        r.target = h->name;
+        if (h->out)
+                record_causes(b, &r);
+        else
+                ledger_read_origin(outside, origin);
+
+        if (origin[0])
+                r.parents[r.parent_count++] = origin;
+
+        record_add(b, &r, id);
+        if (b->record && h->out)
+                ledger_stamp_origin(outside, id);
+        else if (b->record)
+                record_input(b, id);
+
+        if (bytes.n > 0)
+                (void) munmap((void *) (uintptr_t) bytes.p, bytes.n);
+}
+
+void record_handles(struct box *b, bool out)
+{
+        for (size_t i = 0; b->record && i < b->c.plan->handle_count; i++)
+                if (b->c.plan->handles[i].out == out)
+                        add_handle(b, i);
+}
+
+/* Is this what the plan put behind the door? The box runs already, and may have another thing put there. */
+static bool is_behind_door(const struct plan *p, const char *path, const struct stat *st)
+{
+        for (size_t i = 0; i < p->step_count; i++) {
+                const struct plan_step *s = &p->steps[i];
+                if ((s->kind == STEP_BIND || s->kind == STEP_EDIT || s->kind == STEP_COPY) &&
+                    s->dev == st->st_dev && s->ino == st->st_ino && strcmp(s->text, path) == 0)
+                        return true;
+        }
+
+        return false;
+}
+
+/* The digest of a file that is small enough to be read at a start; "" for all else. Looked at before it is
+ * opened: opening some devices does something. */
+static void digest_small(const struct box *b, const char *path, char ret[72])
+{
+        char bytes[SMALL_FILE];
+        struct stat st;
+        ret[0] = '\0';
+        AUTO_FD(at, open(path, O_PATH | O_CLOEXEC));
+        if (at < 0 || fstat(at, &st) < 0 || !S_ISREG(st.st_mode) || st.st_size > SMALL_FILE ||
+            !is_behind_door(b->c.plan, path, &st))
+                return;
+
+        AUTO_FD(fd, fd_reopen(at, O_RDONLY | O_NONBLOCK));
+        ssize_t n = fd < 0 ? -1 : pread(fd, bytes, sizeof bytes, 0);
+        if (n == st.st_size)
+                record_digest_of(span_of(bytes, (size_t) n), ret);
+}
+
+/* Of a write door this is also the record that it was open: the box could have, and nobody sees each time. */
+static const char *told_of(const struct door *d, bool made)
+{
+        if (d->kind == DOOR_WRITE)
+                return made ? "open, and made by another run; single uses are not observed"
+                            : "open; single uses are not observed";
+        return made ? "made by another run" : "shown; single reads are not observed";
+}
+
+/* What a door of the caller's own shows came in, whether it was looked at or not: nobody sees single reads. A
+ * file that another run made has that run's effect as its cause. What is read below a directory is seen with
+ * --observe all only: record_read_origins(). */
+void record_shown(struct box *b)
+{
+        size_t n;
+        const struct door *d = policy_doors(b->c.policy, &n);
+        for (size_t i = 0; b->record && i < n; i++) {
+                char origin[LEDGER_ID_MAX], id[LEDGER_ID_MAX] = "", digest[72];
+                bool writes = d[i].kind == DOOR_WRITE;
+                bool file = d[i].kind == DOOR_READ || d[i].kind == DOOR_EDIT || writes;
+                if (!file || !d[i].path || d[i].from_stock)
+                        continue;
+                struct ledger_record r = record_of(b, LEDGER_FILE, LEDGER_CLAIM);
+                ledger_path_origin(d[i].path, origin);
+                bool cause = origin[0] || b->record->input_count < SHOWN_MAX;
+                if (!cause && !writes)
+                        continue;
+                digest_small(b, d[i].path, digest);
+                r.door = policy_door_word(d[i].kind);
+                r.target = d[i].path;
+                r.writes = writes;
+                r.result = told_of(&d[i], origin[0]);
+                r.digest = digest[0] ? digest : NULL;
+                if (origin[0])
+                        r.parents[r.parent_count++] = origin;
+                record_add(b, &r, id);
+                if (b->record && cause)
+                        record_input(b, id);
+        }
+}
+
+/* The effect of another run that made this file, if the box may read it: the path is the payload's word. */
+static bool find_origin(struct box *b, const char *path, char ret_id[LEDGER_ID_MAX])
+{
+        char real[PATH_MAX];
+        ret_id[0] = '\0';
+        AUTO_FD(at, outside_find(b, path, real, sizeof real));
+        if (at < 0)
+                return false;
+
+        struct effect f = { .kind = EFFECT_READ, .path = real };
+        struct decision d = policy_decide(b->c.policy, &f);
+        if (d.answer != ANSWER_ALLOW || !d.door || !d.door->path || strcmp(d.door->path, real) == 0)
+                return false; /* a door on the very file: record_shown() told it */
+
+        ledger_path_origin(real, ret_id);
+        size_t n = strlen(b->r.run);
+        return ret_id[0] && !(strncmp(ret_id, b->r.run, n) == 0 && (ret_id[n] == '.' || !ret_id[n]));
+}
+
+/* Files below directory doors that the box was seen to read and other runs made. Any number of causes fits
+ * into a chain of records, each of which names the one before; the last is an input of all that comes out. */
+void record_read_origins(struct box *b)
+{
+        enum { BATCH = LEDGER_PARENTS_MAX - 2 }; /* its start and the one before are causes, too */
+        char origins[BATCH][LEDGER_ID_MAX], last[LEDGER_ID_MAX] = "";
+        unsigned found = 0;
+        const char *first = NULL;
+
+        for (unsigned i = 0; b->record && i <= b->r.effect_count; i++) {
+                const struct box_effect *x = i < b->r.effect_count ? &b->r.effects[i] : NULL;
+                if (x && (x->kind != TRIED_READ || !find_origin(b, x->path, origins[found])))
+                        continue;
+                first = x && found == 0 ? x->path : first;
+                found += x != NULL;
+                if (found == 0 || (x && found < BATCH))
+                        continue;
+                struct ledger_record r = record_of(b, LEDGER_FILE, LEDGER_CLAIM);
+                char target[PATH_MAX_BYTES];
+                r.door = "read";
+                r.target = str_inert(span_str(first), target, sizeof target);
+                r.result = "made by another run";
+                r.count = found;
+                if (last[0])
+                        r.parents[r.parent_count++] = last;
+                for (unsigned k = 0; k < found; k++)
+                        r.parents[r.parent_count++] = origins[k];
+                char id[LEDGER_ID_MAX];
+                record_add(b, &r, id);
+                memcpy(last, id, sizeof last);
+                found = 0;
+        }
+
+        if (b->record && last[0])
+                record_input(b, last);
+}
+
+void record_stream(struct box *b, int stream)
+{
+        static const char *const doors[] = { "stdin", "stdout", "stderr" };
+        struct record *c = b->record;
+        char digest[72], origin[LEDGER_ID_MAX] = "";
+
+        if (!c || c->stream[stream].bytes == 0)
+                return;
+
+        struct ledger_record r = record_of(b, stream ? LEDGER_OUTPUT : LEDGER_HANDLE, LEDGER_OUTCOME);
+        record_digest(&c->stream[stream].sum, digest);
+        r.door = doors[stream];
+        r.name = stream ? NULL : doors[0]; /* it was named as a cause before it was known whole */
+        r.bytes = (int64_t) c->stream[stream].bytes;
+        r.digest = digest;
+        ledger_more_text(&r, "pipe", c->pipe[stream]);
+        if (stream > 0)
+                record_causes(b, &r);
+        else
+                ledger_read_origin(b->c.io.in, origin);
+
+        if (origin[0])
+                r.parents[r.parent_count++] = origin;
+
+        if (stream == 1 && b->r.output_truncated)
+                r.result = "cut at its limit";
+
+        record_add(b, &r, NULL);
+}

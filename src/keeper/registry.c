@@ -1,0 +1,410 @@
+/* SPDX-License-Identifier: MIT */
+/* keeper/registry.c - how `ps`, `stop`, `inspect` and `logs` find running boxes: an abstract socket per
+ * keeper, so that nothing is left when a keeper is killed. Boxes cannot reach it: they live in other network
+ * namespaces. Both sides check the other's uid; anybody can take a name, nobody can take a uid. */
+#include "base/clock.h"
+#include "base/fd.h"
+#include "base/shell.h"
+#include "base/str.h"
+#include "keeper/internal.h"
+#include "wire/wire.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+enum {
+        ASK_TIMEOUT_MS = 1000,
+        ASK_TRIES = 8,
+        ANSWER_MAX = 4 << 20,
+        PATIENCE_MS = 1000,
+        QUEUE_MS = 5,
+        LOOKS = 3
+};
+
+struct ask {
+        uint32_t request; /* enum box_request; of an answer about output, enum logs_answer */
+        int32_t arg;
+};
+enum logs_answer { LOGS_OFF = 0, LOGS_ON };
+
+static socklen_t make_address(struct sockaddr_un *a, const char *text)
+{
+        *a = (struct sockaddr_un){ .sun_family = AF_UNIX };
+        size_t n = strlen(text);
+        if (n > sizeof a->sun_path - 1)
+                n = sizeof a->sun_path - 1;
+        memcpy(a->sun_path + 1, text, n);
+        return (socklen_t) (offsetof(struct sockaddr_un, sun_path) + 1 + n);
+}
+
+static bool peer_is(int fd, uid_t uid)
+{
+        struct ucred c;
+        socklen_t n = sizeof c;
+        return getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &c, &n) == 0 && (c.uid == uid || c.uid == 0);
+}
+
+/* ---- the keeper's side ---- */
+
+/* Not being listed is no reason not to run: a box without a registry entry is only harder to find. */
+void registry_open(struct box *b)
+{
+        struct sockaddr_un a;
+        char text[96];
+        (void) snprintf(text, sizeof text, "cordon/%u/%s", b->c.uid, b->r.run);
+        socklen_t n = make_address(&a, text);
+        AUTO_FD(fd, socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+        if (fd >= 0 && bind(fd, (struct sockaddr *) &a, n) == 0 && listen(fd, CLIENTS_MAX) == 0)
+                b->registry = TAKE_FD(fd);
+}
+
+/* What no group counts is not known before the end: then it is no number. */
+static void put_usage(struct buf *out, const char *key, bool known, uint64_t value)
+{
+        if (known)
+                buf_printf(out, ",\"%s\":%llu", key, (unsigned long long) value);
+        else
+                buf_printf(out, ",\"%s\":null", key);
+}
+
+static void state_json(const struct box *b, struct buf *out)
+{
+        buf_printf(out, "{\"run\":\"%s\",\"name\":", b->r.run);
+        buf_json(out, span_str(b->r.name));
+        buf_printf(out,
+                   ",\"keeper\":%d,\"init\":%d,\"up\":%s,\"age_ms\":%llu,\"wall\":\"%s\",\"policy\":\"%s\","
+                   "\"command\":[",
+                   getpid(), b->child.pid, b->up ? "true" : "false",
+                   (unsigned long long) ((clock_mono_ns() - b->began_ns) / 1000000u),
+                   policy_wall_name(b->r.wall), policy_digest(b->c.policy));
+        for (const char **v = b->c.plan->argv; *v; v++) {
+                if (v != b->c.plan->argv)
+                        buf_putc(out, ',');
+                buf_json(out, span_str(*v));
+        }
+
+        struct limit_usage u = { 0 };
+        (void) limit_group_usage(&b->group, &u);
+        buf_putc(out, ']');
+        put_usage(out, "memory_peak", u.has_memory, u.memory_peak);
+        put_usage(out, "cpu_ms", u.has_cpu, u.cpu_ns / 1000000u);
+        buf_printf(out, ",\"output_bytes\":%llu,\"denials\":%u}", (unsigned long long) b->r.output_bytes,
+                   b->r.denial_count);
+}
+
+/* Answers travel as a memory file: any size, one message. */
+static void answer(int client, struct span text, struct ask ok)
+{
+        AUTO_FD(fd, memfd_create("cordon-answer", MFD_CLOEXEC));
+        if (fd >= 0 && fd_write_all(fd, text.p, text.n) == 0)
+                (void) wire_send(client, &ok, sizeof ok, fd);
+}
+
+/* Who is further behind than what is kept gets all that is. */
+static void put_newer(const struct box *b, int32_t position, struct buf *out)
+{
+        uint64_t fresh = position < 0 ? b->log.n : (b->log_total - (uint64_t) position) & LOG_POSITION;
+        size_t n = fresh < b->log.n ? (size_t) fresh : b->log.n;
+        if (n > 0)
+                buf_add(out, b->log.p + b->log.n - n, n);
+}
+
+void registry_serve(struct box *b)
+{
+        AUTO_FD(client, accept4(b->registry, NULL, NULL, SOCK_CLOEXEC));
+        if (client < 0 || !peer_is(client, b->c.uid))
+                return;
+
+        struct ask q;
+        if (!fd_await(client, POLLIN, 20) || wire_recv(client, &q, sizeof q, NULL) != 1)
+                return; /* a client that connects and says nothing must not hold up the limits */
+
+        AUTO_BUF(out);
+        struct ask ok = { 0 };
+        switch ((enum box_request) q.request) {
+        case BOX_ASK_STATE:
+                state_json(b, &out);
+                break;
+        case BOX_ASK_LOGS:
+                ok = (struct ask){ b->log_on ? LOGS_ON : LOGS_OFF, (int32_t) (b->log_total & LOG_POSITION) };
+                put_newer(b, q.arg, &out);
+                break;
+        case BOX_ASK_STOP:
+                if (q.arg == SIGKILL)
+                        box_kill(b);
+                else
+                        box_signal(b, q.arg);
+                buf_puts(&out, "{}");
+                break;
+        }
+        if (!out.failed) /* half an answer would be a wrong one */
+                answer(client, buf_span(&out), ok);
+}
+
+/* ---- the asking side ---- */
+
+static int read_answer(int fd, struct buf *out)
+{
+        struct stat st;
+        char chunk[65536];
+        if (fstat(fd, &st) < 0 || !S_ISREG(st.st_mode) || st.st_size > ANSWER_MAX ||
+            lseek(fd, 0, SEEK_SET) < 0)
+                return -1;
+
+        for (ssize_t n; (n = read(fd, chunk, sizeof chunk)) > 0;)
+                buf_add(out, chunk, (size_t) n);
+
+        return 0;
+}
+
+/* SAFETY: anybody can bind a name like ours and leave its queue full; whose it is, is known only once we are
+ * through. So a full queue is waited for, as that of a busy keeper has to be, but `patience` in milliseconds
+ * is all that one question to all of them has for that. */
+static int join_queue(int fd, const struct sockaddr_un *a, socklen_t n, int *patience)
+{
+        while (connect(fd, (const struct sockaddr *) a, n) < 0) {
+                if (errno != EAGAIN || *patience <= 0)
+                        return -1;
+                (void) poll(NULL, 0, QUEUE_MS);
+                *patience -= QUEUE_MS;
+        }
+
+        return 0;
+}
+
+/* 1: somebody was there and hung up; 2: and said nothing. */
+static int ask_once(const struct sockaddr_un *a, socklen_t n, struct ask *q, int *patience, struct buf *out)
+{
+        AUTO_FD(fd, socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+        if (fd < 0 || join_queue(fd, a, n, patience) < 0 || !peer_is(fd, getuid()))
+                return -1;
+
+        if (wire_send(fd, q, sizeof *q, -1) < 0)
+                return 1;
+
+        AUTO_FD(got, -1);
+        if (!fd_await(fd, POLLIN, ASK_TIMEOUT_MS))
+                return 2;
+
+        struct ask ok;
+        if (wire_recv(fd, &ok, sizeof ok, &got) != 1 || got < 0)
+                return 1;
+
+        *q = ok;
+        return read_answer(got, out);
+}
+
+/* A keeper does not wait long for the question: one who was held up on a busy machine asks again. -1: there
+ * is none; 1: it is there, and says nothing. */
+static int ask_run(const char *run, struct ask *q, int *patience, struct buf *out)
+{
+        struct sockaddr_un a;
+        char address[96];
+        (void) snprintf(address, sizeof address, "cordon/%u/%s", getuid(), run);
+        socklen_t n = make_address(&a, address);
+        int r = 1;
+        for (int tries = 0; tries < ASK_TRIES && r == 1; tries++)
+                r = ask_once(&a, n, q, patience, out);
+
+        return r > 0 ? 1 : r;
+}
+
+/* Num RefCount Protocol Flags Type St Inode Path: what stands behind so many of them. */
+static const char *behind(const char *line, int fields)
+{
+        for (int i = 0; i < fields; i++) {
+                line += strspn(line, " ");
+                line += strcspn(line, " ");
+        }
+        return line + strspn(line, " ");
+}
+
+static bool is_listening(const char *line) { return strtoul(behind(line, 3), NULL, 16) & 0x10000; }
+
+/* The run ids of all sockets that look like keepers of this user's, each with a NUL behind it. */
+static int look_for_runs(struct buf *runs, size_t *count, struct err *e)
+{
+        FILE *f = fopen("/proc/net/unix", "re");
+        if (!f)
+                return err_set(e, ERR_IO, errno, "reading /proc/net/unix: %s", strerror(errno));
+
+        char line[512], want[32];
+        (void) snprintf(want, sizeof want, "@cordon/%u/", getuid());
+        while (fgets(line, sizeof line, f)) {
+                const char *path = behind(line, 7);
+                if (strncmp(path, want, strlen(want)) != 0 || !is_listening(line))
+                        continue;
+                buf_add(runs, path + strlen(want), strcspn(path + strlen(want), "\n"));
+                buf_putc(runs, '\0');
+                ++*count;
+        }
+
+        (void) fclose(f);
+        return 0;
+}
+
+static int by_text(const void *a, const void *b)
+{
+        return strcmp(*(const char *const *) a, *(const char *const *) b);
+}
+
+/* Calls `each` with each of them once.
+ * SAFETY: everybody's sockets stand in that file, under names that anybody chooses, also with line ends in
+ * them; and it is read in pieces, between which others come and go. So one may stand there twice, whoever
+ * wrote it, and one that is there may be passed over: it is looked for more than once. */
+static int each_run(bool (*each)(void *ctx, const char *run), void *ctx, struct err *e)
+{
+        AUTO_BUF(runs);
+        size_t count = 0;
+        for (int i = 0; i < LOOKS; i++)
+                if (look_for_runs(&runs, &count, e) < 0)
+                        return -1;
+
+        const char **all = calloc(count + 1, sizeof *all);
+        if (!all || runs.failed) {
+                free(all);
+                return err_set(e, ERR_MEMORY, ENOMEM, "no memory for the list of boxes");
+        }
+
+        for (size_t i = 0, at = 0; i < count; i++, at += strlen(runs.p + at) + 1)
+                all[i] = runs.p + at;
+
+        qsort(all, count, sizeof *all, by_text);
+        for (size_t i = 0; i < count; i++)
+                if ((i == 0 || strcmp(all[i], all[i - 1]) != 0) && !each(ctx, all[i]))
+                        break;
+
+        free(all);
+        return 0;
+}
+
+struct listing {
+        void (*each)(void *ctx, const char *json);
+        void *ctx;
+        int count, patience;
+};
+
+static bool list_one(void *ctx, const char *run)
+{
+        struct listing *l = ctx;
+        AUTO_BUF(out);
+        struct ask q = { .request = BOX_ASK_STATE };
+        if (ask_run(run, &q, &l->patience, &out) == 0) {
+                l->each(l->ctx, buf_str(&out));
+                l->count++;
+        }
+
+        return true;
+}
+
+int box_list(void (*each)(void *ctx, const char *json), void *ctx, struct err *e)
+{
+        struct listing l = { each, ctx, 0, PATIENCE_MS };
+        return each_run(list_one, &l, e) < 0 ? -1 : l.count;
+}
+
+/* A whole run id, as limit_name() makes them (pid, start time and 16 digits; the last two hexadecimal): its
+ * socket is asked and nobody else, so that whoever stops many boxes does not ask all of them about each. */
+bool registry_is_run_id(const char *which)
+{
+        static const char digits[] = "0123456789", hex[] = "0123456789abcdef";
+        for (int part = 0; part < 2; part++) {
+                size_t n = strspn(which, part == 0 ? digits : hex);
+                if (n == 0 || which[n] != '-')
+                        return false;
+                which += n + 1;
+        }
+
+        return strlen(which) == 16 && strspn(which, hex) == 16;
+}
+
+struct finding {
+        const char *which;
+        char run[64];
+        unsigned matches;
+        int patience;
+};
+
+/* Also where the id fits: somebody else may have bound it, and is none of our boxes. */
+static bool find_one(void *ctx, const char *run)
+{
+        struct finding *f = ctx;
+        char quoted[NAME_MAX_BYTES + 16];
+        AUTO_BUF(out);
+
+        (void) snprintf(quoted, sizeof quoted, "\"name\":\"%s\"", f->which);
+        struct ask q = { .request = BOX_ASK_STATE };
+        if (ask_run(run, &q, &f->patience, &out) != 0)
+                return true;
+
+        if (strncmp(run, f->which, strlen(f->which)) == 0 || strstr(buf_str(&out), quoted)) {
+                (void) snprintf(f->run, sizeof f->run, "%s", run);
+                f->matches++;
+        }
+
+        return true;
+}
+
+int registry_find(const char *which, char ret_run[64], struct err *e)
+{
+        struct finding f = { .which = which, .patience = PATIENCE_MS };
+        if (which[0] == '\0' || strlen(which) >= NAME_MAX_BYTES || strchr(which, '"'))
+                return err_set(e, ERR_USAGE, 0, "that is no name or id of a box");
+
+        if (registry_is_run_id(which)) {
+                f.matches = 1;
+                (void) snprintf(f.run, sizeof f.run, "%s", which);
+        } else if (each_run(find_one, &f, e) < 0) {
+                return -1;
+        }
+
+        memcpy(ret_run, f.run, sizeof f.run);
+        if (f.matches > 1)
+                return err_set(e, ERR_USAGE, 0, "%u boxes answer to %s: give more of the id", f.matches,
+                               which);
+
+        return f.matches == 1 ? 0 : 1;
+}
+
+int registry_logs(const char *run, int32_t *position, struct buf *out)
+{
+        int patience = PATIENCE_MS;
+        struct ask q = { .request = BOX_ASK_LOGS, .arg = *position };
+        int r = ask_run(run, &q, &patience, out);
+        if (r != 0)
+                return r < 0 ? REGISTRY_GONE : REGISTRY_SILENT;
+
+        *position = q.arg & LOG_POSITION;
+        return q.request == LOGS_ON ? 0 : REGISTRY_NOT_KEPT;
+}
+
+int box_ask(const char *which, enum box_request request, int arg, struct buf *out, struct err *e)
+{
+        char run[64];
+        int patience = PATIENCE_MS; /* for the one that is ours */
+        struct ask q = { .request = request, .arg = arg };
+        int found = registry_find(which, run, e);
+        if (found < 0)
+                return -1;
+
+        if (found == 0 && ask_run(run, &q, &patience, out) == 0)
+                return 0;
+
+        if (found == 0 && !registry_is_run_id(which))
+                return err_set(e, ERR_GONE, 0, "the box %s did not answer", run);
+
+        AUTO_BUF(word);
+        buf_shell(&word, which);
+        (void) err_set(e, ERR_GONE, 0, "no box of yours is called %s", which);
+        return err_hint(e,
+                        "`cordon ps` lists those that run; of one that is over, `cordon log --%s %s` tells",
+                        registry_is_run_id(which) ? "run" : "box", buf_str(&word));
+}

@@ -1,0 +1,269 @@
+/* SPDX-License-Identifier: MIT */
+/* keeper/result_json.c - the result of a run as one JSON object. Field names are stable; new ones are only
+ * added. */
+#include "base/buf.h"
+#include "keeper/internal.h"
+
+#include <string.h>
+
+static const char *const end_names[] = {
+        [BOX_RUNNING] = "running", [BOX_FAILED] = "failed",     [BOX_NO_EXEC] = "not-started",
+        [BOX_EXITED] = "exited",   [BOX_SIGNALED] = "signaled", [BOX_LIMIT] = "limit"
+};
+
+static void add_error(const struct err *e, struct buf *out)
+{
+        buf_printf(out,
+                   ",\"error\":{\"code\":\"%s\",\"errno\":%d,\"step\":%u,\"what\":", err_code_name(e->code),
+                   e->sys, e->step);
+        buf_json(out, span_str(e->what));
+        buf_puts(out, ",\"hint\":");
+        buf_json(out, span_str(e->hint));
+        buf_putc(out, '}');
+}
+
+static void add_limits(const struct box_result *r, struct buf *out)
+{
+        buf_puts(out, ",\"limits_hit\":[");
+        bool first = true;
+        for (unsigned k = 0; k < LIMIT_KEY__COUNT; k++)
+                if (r->limits_hit & (1u << k)) {
+                        buf_printf(out, "%s\"%s\"", first ? "" : ",", policy_limit_name(k));
+                        first = false;
+                }
+
+        buf_printf(out, "],\"kept_by\":{\"memory\":\"%s\",\"procs\":\"%s\",\"cpu\":\"%s\"}",
+                   r->memory_by_group ? "cgroup" : "sampling", r->procs_by_group ? "cgroup" : "rlimit",
+                   r->cpu_by_group ? "cgroup" : "rlimit+sampling");
+}
+
+/* What to do about it, for whoever reads this: one sentence each. */
+static void add_steps(const struct box_denial *d, struct buf *out)
+{
+        static const struct {
+                const char *code, *step;
+        } steps[] = {
+                { "read", "ask `cordon why` what that line would show to hostile code" },
+                { "write", "review with `cordon diff` what an edit door held back, then `cordon apply`" },
+                { "run", "ask `cordon why` what that program could do" },
+                { "net", "let `cordon learn --net ask` propose the destinations" },
+                { "sock", "name one socket of the host; who talks to it may act as somebody else" },
+                { "limit", "see with `cordon run --json` what the run used" },
+                { "credential", "see with `cordon vault list` which credentials there are, and until when" },
+                { "call", "no door opens this call: it is one that a box never makes" },
+        };
+
+        AUTO_BUF(text);
+        buf_puts(out, ",\"next_steps\":[");
+        if (d->permit[0]) {
+                bool asked = strncmp(d->path, EGRESS_NAME_ASKED, strlen(EGRESS_NAME_ASKED)) == 0;
+                buf_printf(&text, "add the line: %s%s", d->permit,
+                           asked ? ", with the port that is meant: only the name was asked for" : "");
+                buf_json(out, span_str(buf_str(&text)));
+        }
+
+        bool own = d->on_host == 0 && strcmp(d->code, "run") == 0;
+        if (own)
+                buf_puts(
+                        out,
+                        "\"let it be made behind `write DIR` or `edit DIR`, and name that with `run DIR/`\"");
+
+        static const char *const paths[] = { "read", "write", "run" };
+        bool closed = false; /* to all doors: of the line that would open it nothing can be said */
+        for (size_t i = 0; !own && !d->permit[0] && i < sizeof paths / sizeof *paths; i++)
+                closed |= strcmp(d->code, paths[i]) == 0;
+
+        if (closed)
+                buf_puts(out, "\"no door opens this path: a box does without\"");
+
+        for (size_t i = 0; !own && !closed && i < sizeof steps / sizeof *steps; i++)
+                if (strcmp(steps[i].code, d->code) == 0 && (!d->permit[0] || strcmp(d->code, "call") != 0)) {
+                        buf_puts(out, d->permit[0] ? "," : "");
+                        buf_json(out, span_str(steps[i].step));
+                }
+
+        buf_putc(out, ']');
+        out->failed = out->failed || text.failed;
+}
+
+static void add_denials(const struct box_result *r, struct buf *out)
+{
+        buf_puts(out, ",\"denials\":[");
+        for (unsigned i = 0; i < r->denial_count; i++) {
+                const struct box_denial *d = &r->denials[i];
+                buf_puts(out, i ? ",{\"what\":" : "{\"what\":");
+                buf_json(out, span_str(d->what));
+                buf_printf(out, ",\"layer\":\"%s\",\"program\":", d->layer);
+                buf_json(out, span_str(d->program));
+                buf_printf(out, ",\"code\":\"%s\",\"reason\":\"%s\",\"path\":", d->code, d->reason);
+                buf_json(out, span_str(d->path));
+                buf_printf(out, ",\"minor\":%s,\"count\":%u,\"permit\":", d->weight ? "true" : "false",
+                           d->count);
+                if (d->permit[0])
+                        buf_json(out, span_str(d->permit));
+                else
+                        buf_puts(out, "null");
+                if (d->on_host >= 0)
+                        buf_printf(out, ",\"on_host\":%s", d->on_host ? "true" : "false");
+                add_steps(d, out);
+                buf_putc(out, '}');
+        }
+
+        buf_printf(out, "],\"denials_lost\":%u,\"absent\":[", r->denials_lost);
+        for (unsigned i = 0; i < r->absent_count; i++) {
+                buf_puts(out, i ? "," : "");
+                buf_json(out, span_str(r->absent[i]));
+        }
+
+        buf_printf(out, "],\"left\":%u", r->left);
+}
+
+/* Only where all of it was asked for. */
+static void add_effects(const struct box_result *r, struct buf *out)
+{
+        if (!r->effects)
+                return;
+
+        buf_puts(out, ",\"effects\":[");
+        for (unsigned i = 0; i < r->effect_count; i++) {
+                const struct box_effect *e = &r->effects[i];
+                buf_printf(out, "%s{\"code\":\"%s\",\"path\":", i ? "," : "", box_tried_word(e->kind));
+                buf_json(out, span_str(e->path));
+                buf_puts(out, ",\"program\":");
+                buf_json(out, span_str(e->program));
+                buf_putc(out, '}');
+        }
+
+        buf_printf(out, "],\"effects_lost\":%u", r->effects_lost);
+}
+
+static void add_work(const struct box_result *r, struct buf *out)
+{
+        if (!r->has_work)
+                return;
+        buf_printf(out, ",\"work\":{\"layer\":%s%s%s,\"entries\":%zu,\"flagged\":%zu,\"sealed\":%s}",
+                   r->work.kept ? "\"" : "", r->work.kept ? r->work.run : "null", r->work.kept ? "\"" : "",
+                   r->work.entries, r->work.flagged, r->work_error.code ? "false" : "true");
+}
+
+static const char *const broker_names[] = {
+        [BROKER_NONE] = "none", [BROKER_RUNS] = "runs", [BROKER_DONE] = "done", [BROKER_DIED] = "died"
+};
+
+static void add_row(const struct egress_row *n, struct buf *out)
+{
+        buf_puts(out, "{\"to\":");
+        buf_json(out, span_str(n->to));
+        buf_printf(
+                out, ",\"verdict\":\"%s\",\"connections\":%u,\"requests\":%u,\"sent\":%llu,\"received\":%llu",
+                !n->allowed ? "deny"
+                : n->why[0] ? "failed"
+                            : "allow",
+                n->connections, n->requests, (unsigned long long) n->sent, (unsigned long long) n->received);
+        if (n->seen)
+                buf_printf(out, ",\"seen\":\"%s\"", egress_seen_name(n->seen));
+
+        if (n->address[0]) {
+                buf_printf(out, ",\"reach\":\"%s\",\"address\":", egress_reach_name(n->reach));
+                buf_json(out, span_str(n->address));
+        }
+
+        if (n->why[0]) {
+                buf_puts(out, ",\"why\":");
+                buf_json(out, span_str(n->why));
+        }
+
+        if (!n->allowed) {
+                buf_puts(out, ",\"permit\":");
+                if (n->permit[0])
+                        buf_json(out, span_str(n->permit));
+                else
+                        buf_puts(out, "null");
+        }
+
+        buf_putc(out, '}');
+}
+
+/* Only for a box with `net` doors. */
+static void add_net(const struct box_result *r, struct buf *out)
+{
+        if (r->broker == BROKER_NONE)
+                return;
+
+        buf_printf(out, ",\"net\":{\"broker\":\"%s\",\"destinations\":[", broker_names[r->broker]);
+        for (unsigned i = 0; i < r->net_count; i++) {
+                if (i > 0)
+                        buf_putc(out, ',');
+                add_row(&r->net[i], out);
+        }
+
+        buf_printf(out, "],\"lost\":%u", r->net_lost);
+        if (r->recording)
+                buf_printf(out, ",\"recorded\":%u,\"unrecorded\":%u", r->recorded, r->unrecorded);
+
+        buf_putc(out, '}');
+}
+
+static void add_layers(const struct box_result *r, struct buf *out)
+{
+        buf_puts(out, ",\"layers\":[");
+        bool first = true;
+        for (unsigned l = 0; l < LAYER__COUNT; l++)
+                if (r->layers & (1u << l)) {
+                        buf_printf(out, "%s\"%s\"", first ? "" : ",", wall_layer_name(l));
+                        first = false;
+                }
+
+        buf_puts(out, "]");
+}
+
+static void add_ms(const char *key, uint64_t ns, struct buf *out)
+{
+        buf_printf(out, ",\"%s\":", key);
+        buf_fixed(out, (ns + 500) / 1000, 3);
+}
+
+void box_result_json(const struct box_result *r, struct buf *out)
+{
+        buf_printf(out, "{\"version\":1,\"run\":\"%s\",\"name\":", r->run);
+        buf_json(out, span_str(r->name));
+        buf_printf(out, ",\"end\":\"%s\",\"exit\":", end_names[r->end]);
+        if (r->end == BOX_EXITED)
+                buf_printf(out, "%d", r->code);
+        else
+                buf_puts(out, "null");
+
+        buf_puts(out, ",\"signal\":");
+        if (r->end == BOX_SIGNALED)
+                buf_printf(out, "%d", r->code);
+        else
+                buf_puts(out, "null");
+
+        buf_puts(out, ",\"limit\":");
+        if (r->end == BOX_LIMIT)
+                buf_printf(out, "\"%s\"", policy_limit_name(r->limit));
+        else
+                buf_puts(out, "null");
+
+        add_limits(r, out);
+        add_ms("wall_ms", r->wall_ns, out);
+        add_ms("cpu_ms", r->cpu_ns, out);
+        add_ms("start_ms", r->start_ns, out);
+        add_ms("group_ms", r->group_wait_ns, out);
+        buf_printf(out, ",\"memory_peak\":%llu", (unsigned long long) r->memory_peak);
+        buf_printf(out, ",\"output_bytes\":%llu,\"output_truncated\":%s",
+                   (unsigned long long) r->output_bytes, r->output_truncated ? "true" : "false");
+        add_denials(r, out);
+        add_effects(r, out);
+        add_net(r, out);
+        buf_printf(out, ",\"wall\":\"%s\",\"attested\":%s", policy_wall_name(r->wall),
+                   r->attested ? "true" : "false");
+        add_layers(r, out);
+        add_work(r, out);
+        buf_printf(out, ",\"policy\":\"%s\",\"ledger\":", r->digest ? r->digest : "");
+        buf_json(out, span_str(r->ledger));
+        if (r->end == BOX_FAILED || r->end == BOX_NO_EXEC)
+                add_error(&r->error, out);
+
+        buf_putc(out, '}');
+}

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: MIT */
+/* keeper/run_record.h - what the files that write a run down share: run_record.c its life, record_entry.c one
+ * record, record_inputs.c what came in, record_effects.c what it did and was refused. */
+#pragma once
+#include "base/hash.h"
+#include "keeper/internal.h"
+#include "ledger/ledger.h"
+
+enum { STREAMS = 3, INPUTS_MAX = 6 };
+
+struct record {
+        struct ledger *ledger;
+        struct {
+                struct sha256 sum;
+                uint64_t bytes;
+        } stream[STREAMS];
+        char pipe[STREAMS][80]; /* "DEV:INO@BOOT" when the caller's stream is a pipe */
+        char start[LEDGER_ID_MAX];
+        char inputs[INPUTS_MAX][LEDGER_ID_MAX];
+        unsigned input_count;
+        char reply[LEDGER_ID_MAX];
+        bool hardware;
+        bool over; /* the end is written: what is told after it is no effect of the run */
+};
+
+/* record_entry.c. A record of this run, caused by its start. */
+struct ledger_record record_of(const struct box *b, enum ledger_kind k, enum ledger_phase p);
+/* Adds all that came in so far to its causes: of what servers answered the newest, which stands on those
+ * before it. */
+void record_causes(struct box *b, struct ledger_record *r);
+/* Appends it. A ledger that fails is off from there on, and b->record is NULL. */
+void record_add(struct box *b, const struct ledger_record *r, char ret_id[LEDGER_ID_MAX]);
+void record_off(struct box *b, const struct err *e);
+/* What comes out from now on may be caused by this record. */
+void record_input(struct box *b, const char *id);
+/* "sha256:..." */
+void record_digest(struct sha256 *s, char ret[72]);
+void record_digest_of(struct span bytes, char ret[72]);
+
+/* record_inputs.c */
+void record_handles(struct box *b, bool out);
+void record_shown(struct box *b);        /* what doors of the caller's own show, or let it change */
+void record_read_origins(struct box *b); /* what was seen to be read below them, and other runs made */
+void record_stream(struct box *b, int stream);
+
+/* publish.c */
+void record_copies(struct box *b); /* what was written to the host at the end */
+
+/* record_effects.c */
+void record_sockets(struct box *b); /* of `sock` doors, whose uses nobody sees */
+void record_denials(struct box *b);
+void record_destinations(struct box *b);
+void record_inbound(struct box *b);
+void record_limits(struct box *b);
+/* True: all was seen, so the other doors were not used, and the end of the run says that it can be known. */
+bool record_used(struct box *b);
+/* The policy's own doors for files and programs: those that record_used() can tell of. */
+unsigned record_own_doors(const struct box *b);

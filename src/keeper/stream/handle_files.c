@@ -1,0 +1,227 @@
+/* SPDX-License-Identifier: MIT */
+/* keeper/stream/handle_files.c - `in` and `out` handles. The host opens; the box gets a memory file of its
+ * own: a sealed copy of the input, or an empty one for the output, which is copied out after a good end,
+ * within its cap and if it is what it claims to be. So a handle is no way to the file's directory, its path,
+ * its other bytes, or a later write. */
+#include "base/fd.h"
+#include "base/json.h"
+#include "base/str.h"
+#include "keeper/internal.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/memfd.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static int make_memfd(const char *name)
+{
+        int fd = memfd_create(name, MFD_CLOEXEC | MFD_ALLOW_SEALING | 8u /* MFD_NOEXEC_SEAL, Linux 6.3 */);
+        if (fd < 0 && errno == EINVAL)
+                fd = memfd_create(name, MFD_CLOEXEC | MFD_ALLOW_SEALING);
+        return fd;
+}
+
+/* Nobody changes it from here on, whoever holds it. The box may have done that already. */
+static int seal(int fd)
+{
+        const int held = F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE;
+        int now = fcntl(fd, F_GET_SEALS);
+        return now >= 0 && (now & held) == held ? 0 : fcntl(fd, F_ADD_SEALS, F_SEAL_SEAL | held);
+}
+
+/* Copies at most `max` bytes; 1: there was more. */
+static int copy(int from, int to, uint64_t max)
+{
+        char chunk[65536];
+        for (uint64_t left = max;;) {
+                ssize_t n = read(from, chunk, sizeof chunk);
+                if (n < 0 && errno == EINTR)
+                        continue;
+                if (n <= 0)
+                        return (int) n;
+                if ((uint64_t) n > left)
+                        return 1;
+                if (fd_write_all(to, chunk, (size_t) n) < 0)
+                        return -1;
+                left -= (uint64_t) n;
+        }
+}
+
+static bool is_image(struct span s)
+{
+        static const struct {
+                const char *magic;
+                size_t n;
+        } kinds[] = { { "\x89PNG\r\n\x1a\n", 8 },
+                      { "\xff\xd8\xff", 3 },
+                      { "GIF87a", 6 },
+                      { "GIF89a", 6 },
+                      { "BM", 2 },
+                      { "II*\0", 4 },
+                      { "MM\0*", 4 } };
+
+        if (!s.p) /* an empty file is not mapped */
+                return false;
+
+        if (s.n >= 12 && memcmp(s.p, "RIFF", 4) == 0) /* a frame of sound and film as well */
+                return memcmp((const char *) s.p + 8, "WEBP", 4) == 0;
+
+        for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+                if (s.n >= kinds[i].n && memcmp(s.p, kinds[i].magic, kinds[i].n) == 0)
+                        return true;
+
+        return false;
+}
+
+static bool is_json(struct span s)
+{
+        struct err ignored; /* never as a tree: that takes thirty times as much as the box wrote */
+        return json_check("handle", s, &ignored) == 0;
+}
+
+static bool fits_type(enum handle_type t, struct span s)
+{
+        switch (t) {
+        case HANDLE_BINARY:
+                return true;
+        case HANDLE_TEXT:
+                return str_is_utf8(s);
+        case HANDLE_JSON:
+                return is_json(s);
+        case HANDLE_IMAGE:
+                return is_image(s);
+        case HANDLE_TYPE__COUNT:
+                break;
+        }
+        return false;
+}
+
+static int check_type(const struct plan_handle *h, int fd, uint64_t size, struct err *e)
+{
+        static const char *const names[] = { "binary", "text", "json", "image" };
+        if (h->type == HANDLE_BINARY)
+                return 0;
+
+        void *p = size ? mmap(NULL, size, PROT_READ, MAP_PRIVATE, fd, 0) : NULL;
+        if (p == MAP_FAILED)
+                return err_set(e, ERR_IO, errno, "reading the handle %s: %s", h->name, strerror(errno));
+
+        bool ok = fits_type(h->type, span_of(p, size));
+        if (p)
+                (void) munmap(p, size);
+
+        return ok ? 0 : err_set(e, ERR_DOOR, 0, "the handle %s is not %s", h->name, names[h->type]);
+}
+
+int handles_outside(const struct box *b, const char *name)
+{
+        for (unsigned i = 0; i < b->c.handle_count; i++)
+                if (strcmp(b->c.handles[i].name, name) == 0)
+                        return b->c.handles[i].fd;
+        return -1;
+}
+
+static int fill_input(const struct plan_handle *h, int from, int to, struct err *e)
+{
+        struct stat st;
+        if (fstat(from, &st) < 0)
+                return err_set(e, ERR_IO, errno, "reading the handle %s: %s", h->name, strerror(errno));
+
+        if (S_ISDIR(st.st_mode))
+                return err_set(e, ERR_DOOR, 0, "the handle %s is a directory: a box could climb out of it",
+                               h->name);
+
+        int more = copy(from, to, h->max);
+        if (more < 0)
+                return err_set(e, ERR_IO, errno, "reading the handle %s: %s", h->name, strerror(errno));
+
+        if (more > 0) {
+                char size[32];
+                (void) err_set(e, ERR_DOOR, 0, "the handle %s is larger than its %s", h->name,
+                               str_from_size(h->max, size));
+                return err_hint(e, "raise it: `in %s max SIZE`", h->name);
+        }
+
+        if (fstat(to, &st) < 0 || lseek(to, 0, SEEK_SET) < 0)
+                return err_set(e, ERR_IO, errno, "reading the handle %s: %s", h->name, strerror(errno));
+
+        if (check_type(h, to, (uint64_t) st.st_size, e) < 0)
+                return -1;
+
+        if (seal(to) < 0)
+                return err_set(e, ERR_IO, errno, "sealing the handle %s: %s", h->name, strerror(errno));
+
+        return 0;
+}
+
+int handles_open(struct box *b, struct err *e)
+{
+        const struct plan *p = b->c.plan;
+        for (size_t i = 0; i < p->handle_count; i++) {
+                const struct plan_handle *h = &p->handles[i];
+                int outside = handles_outside(b, h->name);
+                if (outside < 0) {
+                        (void) err_set(e, ERR_USAGE, 0,
+                                       "the policy has a handle `%s %s`, but nothing was given for it",
+                                       h->out ? "out" : "in", h->name);
+                        return err_hint(e, "add --handle %s=FILE", h->name);
+                }
+                int fd = b->memfd[i] = make_memfd(h->name);
+                if (fd < 0)
+                        return err_set(e, ERR_IO, errno, "making the handle %s: %s", h->name,
+                                       strerror(errno));
+                if (!h->out && fill_input(h, outside, fd, e) < 0)
+                        return -1;
+                b->inside.handles[i] = fd;
+                b->inside.handle_count = (unsigned) i + 1;
+        }
+
+        return 0;
+}
+
+static int publish(const struct plan_handle *h, int from, int to, struct err *e)
+{
+        struct stat st;
+
+        /* Somebody may still hold it: a program behind a `sock` door. What is checked is what is written. */
+        if (seal(from) < 0)
+                return err_set(e, ERR_IO, errno, "the handle %s %s; nothing was written", h->name,
+                               errno == EBUSY ? "is in use outside the box" : "cannot be sealed");
+
+        if (fstat(from, &st) < 0 || lseek(from, 0, SEEK_SET) < 0)
+                return err_set(e, ERR_IO, errno, "reading the handle %s: %s", h->name, strerror(errno));
+
+        if ((uint64_t) st.st_size > h->max) {
+                char size[32];
+                return err_set(e, ERR_LIMIT, 0, "the handle %s is larger than its %s; nothing was written",
+                               h->name, str_from_size(h->max, size));
+        }
+
+        if (check_type(h, from, (uint64_t) st.st_size, e) < 0)
+                return err_in(e, "nothing was written");
+
+        if (copy(from, to, h->max) != 0)
+                return err_set(e, ERR_IO, errno, "writing the handle %s: %s", h->name, strerror(errno));
+
+        return 0;
+}
+
+int handles_finish(struct box *b, struct err *e)
+{
+        const struct plan *p = b->c.plan;
+        for (size_t i = 0; i < p->handle_count; i++)
+                if (p->handles[i].out &&
+                    publish(&p->handles[i], b->memfd[i], handles_outside(b, p->handles[i].name), e) < 0)
+                        return -1;
+        return 0;
+}
+
+void handles_close(struct box *b)
+{
+        for (unsigned i = 0; i < HANDLES_MAX; i++)
+                fd_close(&b->memfd[i]);
+}

@@ -1,0 +1,403 @@
+/* SPDX-License-Identifier: MIT */
+/* keeper/stream/pump.c - standard streams: always pipes or a terminal of ours inside, never the caller's own
+ * descriptors. The keeper copies, counts and cuts; it never blocks on a slow reader, because limits must go
+ * on being kept. */
+#include "base/fd.h"
+#include "keeper/internal.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+
+static bool is_null_device(int fd)
+{
+        struct stat st;
+        return fd < 0 || (fstat(fd, &st) == 0 && S_ISCHR(st.st_mode) && st.st_rdev == makedev(1, 3));
+}
+
+/* A description of our own for pipes and terminals, so that O_NONBLOCK stays ours: the caller shares its. */
+static int open_outlet(struct pump *p, int fd, struct err *e)
+{
+        struct stat st;
+        p->to = fd;
+        if (fd < 0)
+                return 0;
+
+        if (fstat(fd, &st) <
+            0) /* one that the caller closed is none; what is said to another is not dropped */
+                return errno == EBADF ? 0
+                                      : err_set(e, ERR_IO, errno, "looking where the output goes: %s",
+                                                strerror(errno));
+
+        p->outlet = OUTLET_FILE;
+        if (S_ISSOCK(st.st_mode))
+                p->outlet = OUTLET_SOCKET;
+
+        if (S_ISREG(st.st_mode) || S_ISSOCK(st.st_mode))
+                return 0;
+
+        p->outlet = OUTLET_POLITE;
+        int own = fd_reopen(fd, O_WRONLY | O_NONBLOCK | O_NOCTTY);
+        if (own >= 0) {
+                p->to = own;
+                p->own_to = true;
+                p->outlet = OUTLET_NONBLOCK;
+        }
+
+        return 0;
+}
+
+static int open_pipe(int ret[2], bool to_payload, struct err *e)
+{
+        if (pipe2(ret, O_CLOEXEC) < 0 || fcntl(ret[to_payload], F_SETFL, O_NONBLOCK) < 0)
+                return err_set(e, ERR_IO, errno, "making a pipe: %s", strerror(errno));
+        return 0;
+}
+
+/* Where the caller's two outputs are one thing, the payload's are one pipe: else lines would change places.
+ */
+static bool outputs_are_one(const struct box *b)
+{
+        struct stat out, err;
+        return b->c.io.out[0] >= 0 && b->c.io.out[1] >= 0 && fstat(b->c.io.out[0], &out) == 0 &&
+               fstat(b->c.io.out[1], &err) == 0 && out.st_dev == err.st_dev && out.st_ino == err.st_ino &&
+               !b->c.io.sink;
+}
+
+static int open_output(struct box *b, int stream, struct err *e)
+{
+        struct pump *p = &b->out[stream - 1];
+        int ends[2];
+        if (!b->c.plan->tty && stream == 2 && outputs_are_one(b)) {
+                b->inside.stdio[2] = fcntl(b->inside.stdio[1], F_DUPFD_CLOEXEC, 0);
+                return b->inside.stdio[2] < 0
+                               ? err_set(e, ERR_IO, errno, "making a pipe: %s", strerror(errno))
+                               : 0;
+        }
+
+        if (open_outlet(p, b->c.io.out[stream - 1], e) < 0)
+                return -1;
+
+        if (b->c.plan->tty)
+                return 0; /* the terminal comes from init */
+
+        if (open_pipe(ends, false, e) < 0)
+                return -1;
+
+        p->from = ends[0];
+        p->own_from = true;
+        b->inside.stdio[stream] = ends[1];
+        return 0;
+}
+
+static int open_input(struct box *b, struct err *e)
+{
+        b->in.from = b->c.io.in;
+        if (b->c.plan->tty)
+                return 0;
+
+        int ends[2];
+        if (open_pipe(ends, true, e) < 0)
+                return -1;
+
+        b->inside.stdio[0] = ends[0];
+        b->in.to = ends[1];
+        b->in.own_to = true;
+        b->in.outlet = OUTLET_NONBLOCK;
+        if (is_null_device(b->c.io.in)) {
+                fd_close(&b->in.to);
+                b->in.from = -1;
+        }
+
+        return 0;
+}
+
+int pump_open(struct box *b, struct err *e)
+{
+        struct pump *all[] = { &b->in, &b->out[0], &b->out[1] };
+        for (size_t i = 0; i < 3; i++) {
+                *all[i] = (struct pump){ .from = -1, .to = -1 };
+                b->inside.stdio[i] = -1;
+        }
+        return open_input(b, e) < 0 || open_output(b, 1, e) < 0 || open_output(b, 2, e) < 0 ? -1 : 0;
+}
+
+void pump_own(struct box *b, uid_t uid, gid_t gid)
+{
+        for (int i = 0; i < 3; i++)
+                if (b->inside.stdio[i] >= 0)
+                        (void) !fchown(b->inside.stdio[i], uid, gid);
+}
+
+void pump_use_tty(struct box *b, int master)
+{
+        (void) fcntl(master, F_SETFL, O_RDWR | O_NONBLOCK);
+        b->tty = master;
+        b->in.to = b->out[0].from = master;
+        b->in.outlet = OUTLET_NONBLOCK;
+}
+
+static void close_pump(struct pump *p)
+{
+        if (p->own_from)
+                fd_close(&p->from);
+
+        if (p->own_to)
+                fd_close(&p->to);
+
+        p->from = p->to = -1;
+        free(p->buffer);
+        p->buffer = NULL;
+        p->have = p->sent = 0;
+}
+
+void pump_close(struct box *b)
+{
+        close_pump(&b->in);
+        close_pump(&b->out[0]);
+        close_pump(&b->out[1]);
+        fd_close(&b->tty);
+        for (int i = 0; i < 3; i++)
+                fd_close(&b->inside.stdio[i]);
+}
+
+bool pump_outputs_open(const struct box *b) { return b->out[0].from >= 0 || b->out[1].from >= 0; }
+
+bool pump_is_blocked(const struct box *b) { return b->out[0].blocked || b->out[1].blocked; }
+
+/* Two names of one terminal are two files, and one to who reads. */
+bool pump_is_mid_line(const struct box *b)
+{
+        const int *out = b->c.io.out;
+        bool one = outputs_are_one(b) || (isatty(out[0]) && isatty(out[1]));
+        return b->out[1].mid_line || (one && b->out[0].mid_line);
+}
+
+bool pump_outputs_idle(const struct box *b)
+{
+        struct pollfd p[] = { { .fd = b->out[0].from, .events = POLLIN },
+                              { .fd = b->out[1].from, .events = POLLIN } };
+        return !pump_is_blocked(b) && poll(p, 2, 0) == 0;
+}
+
+/* One write that does not block, whatever the caller's descriptor is. A pipe that is ready takes PIPE_BUF at
+ * once. */
+static ssize_t put(const struct pump *p, const char *at, size_t n)
+{
+        if (p->outlet == OUTLET_SOCKET)
+                return send(p->to, at, n, MSG_DONTWAIT | MSG_NOSIGNAL);
+
+        struct pollfd ready = { .fd = p->to, .events = POLLOUT };
+        if (p->outlet == OUTLET_POLITE && poll(&ready, 1, 0) != 1) {
+                errno = EAGAIN;
+                return -1;
+        }
+
+        return write(p->to, at, p->outlet == OUTLET_POLITE && n > PIPE_BUF ? PIPE_BUF : n);
+}
+
+/* Writes what is held; false when it cannot be written: errno tells why. */
+static bool flush(struct pump *p)
+{
+        while (p->sent < p->have) {
+                const char *at = p->buffer + p->sent;
+                size_t n = p->have - p->sent;
+                ssize_t k = put(p, at, n);
+                if (k < 0 && errno == EINTR)
+                        continue;
+                if (k < 0 && errno == EAGAIN) {
+                        p->blocked = true;
+                        return true;
+                }
+                if (k < 0)
+                        return false;
+                p->sent += (size_t) k;
+                p->mid_line = k > 0 ? p->buffer[p->sent - 1] != '\n' : p->mid_line;
+        }
+
+        p->have = p->sent = 0;
+        p->blocked = false;
+        return true;
+}
+
+static bool has_room(struct pump *p)
+{
+        if (!p->buffer)
+                p->buffer = malloc(PUMP_BUFFER);
+        return p->buffer != NULL;
+}
+
+static void end_output(struct pump *p)
+{
+        if (p->own_from)
+                fd_close(&p->from);
+        p->from = -1;
+}
+
+/* Nobody can write any more, and nothing is left. poll() alone does not say that: it looks at both one after
+ * the other, and the last word may come between. */
+static bool is_empty(const struct pump *p, short events)
+{
+        int left = 1;
+        return events & POLLHUP && !(events & POLLIN) && ioctl(p->from, FIONREAD, &left) == 0 && left == 0;
+}
+
+/* Nobody takes it any more: the payload gets SIGPIPE as it would unboxed. */
+static void hand_on(struct box *b, struct pump *p)
+{
+        if (flush(p))
+                return;
+        if (errno != EPIPE && b->output_error == 0)
+                b->output_error = errno;
+        end_output(p);
+        p->have = p->sent = 0;
+}
+
+/* The payload's output: counted, cut at the limit, handed on. */
+static void serve_output(struct box *b, int stream, short events)
+{
+        struct pump *p = &b->out[stream - 1];
+        if (is_empty(p, events)) { /* no buffer is needed for that */
+                end_output(p);
+                return;
+        }
+
+        uint64_t cap = b->c.plan->limits.value[LIMIT_OUTPUT];
+        uint64_t room = cap - b->r.output_bytes;
+        if (!has_room(p))
+                return;
+
+        ssize_t n = read(p->from, p->buffer, PUMP_BUFFER);
+        if (n < 0 && (errno == EAGAIN || errno == EINTR))
+                return;
+
+        if (n <= 0) { /* a terminal whose other end is gone says EIO */
+                end_output(p);
+                return;
+        }
+
+        b->late_bytes += b->init_gone ? (uint64_t) n : 0;
+        if ((uint64_t) n > room) {
+                n = (ssize_t) room;
+                b->r.output_truncated = true;
+        }
+
+        b->r.output_bytes += (uint64_t) n;
+        record_bytes(b, stream, p->buffer, (size_t) n);
+        if (b->log_on)
+                logs_add(b, p->buffer, (size_t) n);
+
+        if (b->c.io.sink)
+                b->c.io.sink(b->c.io.sink_ctx, stream, p->buffer, (size_t) n);
+
+        p->have = p->outlet == OUTLET_NONE ? 0 : (size_t) n;
+        p->sent = 0;
+        hand_on(b, p);
+        if (b->r.output_truncated)
+                keeper_limit_fired(b, LIMIT_OUTPUT);
+}
+
+static void end_input(struct box *b)
+{
+        static const char eot = 4; /* a terminal has no end but this */
+        if (b->tty >= 0)
+                (void) !write(b->tty, &eot, 1);
+        else
+                fd_close(&b->in.to);
+
+        b->in.from = -1;
+        b->in.have = 0;
+}
+
+/* The payload has closed its input. */
+static void feed(struct pump *p)
+{
+        if (flush(p))
+                return;
+        if (p->own_to)
+                fd_close(&p->to);
+        p->from = -1;
+        p->have = p->sent = 0;
+}
+
+/* By errno: was there none to be cut off? A descriptor that is not for reading; a terminal that is somebody
+ * else's by now. */
+static bool is_no_input(int from)
+{
+        int sys = errno;
+        bool none = sys == EBADF || (sys == EIO && isatty(from));
+        errno = sys;
+        return none;
+}
+
+/* The payload cannot hear that a read failed: to it, that is the end of its input. */
+static void serve_input(struct box *b)
+{
+        struct pump *p = &b->in;
+        if (!has_room(p))
+                return;
+
+        ssize_t n = read(p->from, p->buffer, PUMP_BUFFER);
+        if (n < 0 && (errno == EAGAIN || errno == EINTR))
+                return;
+
+        if (n < 0 && !is_no_input(p->from))
+                b->input_error = errno;
+
+        if (n <= 0) {
+                end_input(b);
+                return;
+        }
+
+        record_bytes(b, 0, p->buffer, (size_t) n);
+        p->have = (size_t) n;
+        p->sent = 0;
+        feed(p);
+}
+
+/* One entry per pump, in this order: in, out, err. A closed or idle one has -1. */
+unsigned pump_poll(struct box *b, struct pollfd *p)
+{
+        struct pump *all[] = { &b->in, &b->out[0], &b->out[1] };
+
+        /* The payload can speak before init has said that it runs. Then its words wait: a callback that kills
+         * the box upon them would otherwise make a start that succeeded look like one that failed. */
+        bool may_speak = b->up || b->init_gone || b->child.control < 0;
+        for (unsigned i = 0; i < 3; i++) {
+                /* Input is not touched before the payload runs: a start that fails must not have eaten it. */
+                bool live = all[i]->from >= 0 && (i > 0 ? may_speak : all[i]->to >= 0 && b->up);
+                p[i] = (struct pollfd){ .fd = -1 };
+                if (all[i]->blocked)
+                        p[i] = (struct pollfd){ .fd = all[i]->to, .events = POLLOUT };
+                else if (live)
+                        p[i] = (struct pollfd){ .fd = all[i]->from, .events = POLLIN };
+        }
+
+        return 3;
+}
+
+void pump_serve(struct box *b, const struct pollfd *p, unsigned n)
+{
+        struct pump *all[] = { &b->in, &b->out[0], &b->out[1] };
+        for (unsigned i = 0; i < n; i++) {
+                if (!p[i].revents)
+                        continue;
+                bool waited = all[i]->blocked;
+                all[i]->blocked = false;
+                if (i == 0 && waited)
+                        feed(all[i]);
+                else if (i == 0)
+                        serve_input(b);
+                else if (waited)
+                        hand_on(b, all[i]);
+                else
+                        serve_output(b, (int) i, p[i].revents);
+        }
+}

@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: MIT */
+/* ledger/read/answered.c - intents and their outcomes. An intent that no outcome names is unknown: its effect
+ * may be under way, or have happened before a crash, or not. It is never guessed. Pure. */
+#include "ledger/internal.h"
+
+#include <stdlib.h>
+
+struct answered {
+        uint64_t *ids; /* hashes, sorted */
+        size_t n, cap;
+        uint64_t from;     /* outcomes of the records from here on are listed */
+        bool made, failed; /* failed: no memory for them */
+};
+
+struct answered *answered_new(void) { return calloc(1, sizeof(struct answered)); }
+
+void answered_free(struct answered *a)
+{
+        if (a)
+                free(a->ids);
+        free(a);
+}
+
+static int by_number(const void *pa, const void *pb)
+{
+        uint64_t a, b;
+        memcpy(&a, pa, sizeof a);
+        memcpy(&b, pb, sizeof b);
+        return (a > b) - (a < b);
+}
+
+static void add(struct answered *a, struct span id)
+{
+        if (a->n == a->cap) {
+                size_t cap = a->cap ? 2 * a->cap : 256;
+                uint64_t *more = realloc(a->ids, cap * sizeof *more);
+                if (!more) {
+                        a->failed = true;
+                        return;
+                }
+                a->ids = more;
+                a->cap = cap;
+        }
+
+        a->ids[a->n++] = ledger_hash(id);
+}
+
+static bool is_answer(const struct ledger_view *v)
+{
+        return span_is(v->phase, "outcome") || span_is(v->phase, "denied");
+}
+
+/* Lists the outcomes of the records from `from` on. */
+static void list(struct answered *a, const struct ledger_log *l, uint64_t from)
+{
+        struct ledger_view v;
+        struct span parent;
+        uint64_t end = a->made ? a->from : l->count;
+
+        for (uint64_t i = from; i < end; i++) {
+                struct span bytes = log_bytes(l, i);
+                if (!bytes.p || ledger_view_parse(bytes, &v) < 0 || !is_answer(&v))
+                        continue;
+                for (unsigned k = 0; (parent = ledger_element(v.parents, k)).n > 0; k++)
+                        add(a, parent);
+        }
+
+        if (a->n > 0)
+                qsort(a->ids, a->n, sizeof *a->ids, by_number);
+
+        a->made = true;
+        a->from = from;
+}
+
+/* The same question without the list. */
+static bool search(const struct ledger_log *l, uint64_t from, struct span intent)
+{
+        struct ledger_view v;
+        struct span parent;
+        for (uint64_t i = from; i < l->count; i++) {
+                struct span bytes = log_bytes(l, i);
+                if (!bytes.p || ledger_view_parse(bytes, &v) < 0 || !is_answer(&v))
+                        continue;
+                for (unsigned k = 0; (parent = ledger_element(v.parents, k)).n > 0; k++)
+                        if (span_eq(parent, intent))
+                                return true;
+        }
+
+        return false;
+}
+
+/* Listing goes back in steps, so that questions about ever older records do not sort the list each time. */
+enum { LIST_STEP = 1 << 16 };
+
+bool answered_has(struct answered *a, const struct ledger_log *l, uint64_t index, struct span intent)
+{
+        uint64_t h = ledger_hash(intent);
+        uint64_t from = l->ledgers ? 0 : index - index % LIST_STEP;
+
+        if (!a->made || from < a->from)
+                list(a, l, from);
+
+        if (a->failed) /* slow, and right: an effect with an outcome is never reported as unknown */
+                return search(l, from, intent);
+
+        return a->n > 0 && bsearch(&h, a->ids, a->n, sizeof *a->ids, by_number);
+}
+
+/* The last part of an intent's id begins with q, and of no other record's. */
+bool answers_intent(const struct ledger_view *v)
+{
+        struct span parent;
+        for (unsigned k = 0; is_answer(v) && (parent = ledger_element(v->parents, k)).n > 0; k++) {
+                const uint8_t *dot = memrchr(parent.p, '.', parent.n);
+                if (dot && dot + 1 < parent.p + parent.n && dot[1] == 'q')
+                        return true;
+        }
+
+        return false;
+}
+
+bool came_to_nothing(const struct ledger_view *v)
+{
+        if (!span_is(v->phase, "outcome"))
+                return false;
+        struct span end = ledger_member(v->more, "end"), sent = ledger_member(v->more, "sent");
+        return span_is(end, ledger_end_name(LEDGER_END_REFUSED)) ||
+               (span_is(end, ledger_end_name(LEDGER_END_FAILED)) && (sent.n == 0 || span_is(sent, "0")));
+}

@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: MIT */
+/* ledger/read/log_records.c - the records of a ledger by index, parsed, and those of one run. */
+#include "ledger/internal.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+struct ledger_log *ledger_log_open(int dir, struct err *e)
+{
+        struct ledger_log *l = calloc(1, sizeof *l);
+        int64_t last = ledger_last_segment(dir);
+
+        ledger_use_hardware();
+        if (l)
+                l->answered = answered_new();
+
+        if (l && last > 0)
+                l->segments = calloc((size_t) last, sizeof *l->segments);
+
+        if (!l || !l->answered || last < 0 || (last > 0 && !l->segments)) {
+                ledger_log_free(l);
+                (void) err_set(e, ERR_IO, errno, "the ledger cannot be read: %s", strerror(errno));
+                return NULL;
+        }
+
+        if (log_map(l, dir, (uint32_t) last) < 0) {
+                ledger_log_free(l);
+                (void) err_set(e, ERR_MEMORY, 0, "out of memory for the ledger's records");
+                return NULL;
+        }
+
+        return l;
+}
+
+void ledger_log_free(struct ledger_log *l)
+{
+        if (!l)
+                return;
+
+        for (size_t k = 0; k < l->segment_count; k++)
+                segment_unmap(l->segments[k].bytes);
+
+        answered_free(l->answered);
+        free(l->segments);
+        free(l->at);
+        free(l->from);
+        free(l->own_index);
+        free(l->marks);
+        free(l->edges);
+        free(l);
+}
+
+uint64_t ledger_log_count(const struct ledger_log *l) { return l->count; }
+
+int ledger_log_view(const struct ledger_log *l, uint64_t index, struct ledger_view *ret)
+{
+        struct span bytes = log_bytes(l, index);
+        if (!bytes.p || ledger_view_parse(bytes, ret) < 0)
+                return -1;
+
+        ret->unknown = span_is(ret->phase, "intent") && !answered_has(l->answered, l, index, ret->id);
+        if (l->ledgers) {
+                ret->ledger = span_str(l->names[l->from[index]]);
+                ret->lost_cause = l->marks[index] & RECORD_LOST_CAUSE;
+                ret->in_circle = l->marks[index] & RECORD_IN_CIRCLE;
+        }
+
+        return 0;
+}
+
+/* ---- the records of one run ---- */
+
+/* Cheaper than parsing: canonical JSON has no space between a key and its value. */
+static bool mentions(struct span json, const char *member, const char *value)
+{
+        char text[2 * LEDGER_ID_MAX];
+        int n = snprintf(text, sizeof text, "\"%s\":\"%s", member, value);
+        return json.p && n > 0 && (size_t) n < sizeof text && memmem(json.p, json.n, text, (size_t) n);
+}
+
+bool log_may_start(const struct ledger_log *l, uint64_t index)
+{
+        return mentions(log_bytes(l, index), "kind", "start\"");
+}
+
+bool log_view_of_run(const struct ledger_log *l, uint64_t index, const char *run, struct ledger_view *ret)
+{
+        return mentions(log_bytes(l, index), "run", run) && ledger_log_view(l, index, ret) == 0 &&
+               span_is(ret->run, run);
+}
+
+/* A broker's first intent may be written shortly before the keeper's record of the start. */
+enum { BEFORE_START = 4096 };
+
+uint64_t log_run_begin(const struct ledger_log *l, const char *run)
+{
+        struct ledger_view v;
+        uint64_t i = l->count, begin;
+
+        if (l->ledgers)
+                return 0;
+
+        while (i > 0 &&
+               !(log_may_start(l, i - 1) && log_view_of_run(l, i - 1, run, &v) && span_is(v.kind, "start")))
+                i--;
+
+        begin = i > 0 ? i - 1 : 0;
+        for (unsigned n = 0; i > 1 && n < BEFORE_START; n++, i--)
+                if (log_view_of_run(l, i - 2, run, &v))
+                        begin = i - 2;
+
+        return begin;
+}
+
+bool ledger_log_has_gap(const struct ledger_log *l, const char *run, uint64_t first)
+{
+        bool began = false, gap = false;
+        for (uint64_t i = first; i < l->count; i++) {
+                struct ledger_view v;
+                bool own = log_view_of_run(l, i, run, &v);
+                if (own && began && gap)
+                        return true;
+                began |= own;
+                gap |= began && !own && ledger_log_view(l, i, &v) < 0;
+        }
+
+        return false;
+}

@@ -1,0 +1,541 @@
+/* SPDX-License-Identifier: MIT */
+/* ledger/read/verify.c - is the ledger what was written? One pass over the frames:
+ *
+ * - frames: length, sum, and the order of segments;
+ * - records: canonical, ids once, the logical clock only forward;
+ * - tiles: each leaf's hash as it was when it was sealed, which tells *which* record was changed;
+ * - checkpoints: the root at every size that was ever signed, here, with the witness, or given; signatures;
+ * - meaning: intents without outcome, runs without end, payloads pruned with and without a record of it.
+ *
+ * What is bad is a finding; what is only unfinished is counted. What there was no memory to look at is an
+ * error: never a ledger in which nothing was found. */
+#include "base/fd.h"
+#include "base/str.h"
+#include "ledger/write/append.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+
+enum { FINDINGS_MAX = 100, VERSIONS_MAX = 8 };
+
+struct version { /* of records: how many there are, and when the first was written */
+        int64_t v, since_us;
+        uint64_t records;
+};
+
+struct remembered {
+        uint64_t size;
+        uint8_t root[LEDGER_HASH];
+        const char *where;
+};
+
+struct table { /* ids, by hash: enough to find a twin or a partner */
+        uint64_t *slots;
+        size_t cap, count;
+        bool failed; /* there was no room for all of them */
+};
+
+struct verify {
+        struct buf notes, findings, witness; /* texts that spans point into */
+        struct remembered *points;
+        size_t point_count, point_next;
+        struct ledger_tree tree;
+        struct span tiles;
+        struct table ids, intents, runs;
+        uint64_t pruned, pruned_told, intents_open, outcomes, runs_open, gaps;
+        uint64_t sealed;
+        struct version versions[VERSIONS_MAX], strange; /* strange: with fields that we do not know */
+        unsigned version_count;
+        uint64_t version_more; /* records of yet other versions */
+        int64_t clock;
+        unsigned bad;
+        bool tile_told;
+        uint64_t points_differ, points_beyond; /* checkpoints that do not fit: the first is named */
+        bool failed;                           /* there was no memory to look at all of it */
+};
+
+__attribute__((format(printf, 2, 3))) static void find(struct verify *v, const char *fmt, ...)
+{
+        char text[512];
+        va_list ap;
+        va_start(ap, fmt);
+        (void) vsnprintf(text, sizeof text, fmt, ap);
+        va_end(ap);
+        if (v->bad++ >= FINDINGS_MAX)
+                return;
+
+        buf_puts(&v->findings, text);
+        buf_putc(&v->findings, '\n');
+}
+
+/* ---- sets of ids ---- */
+
+static uint64_t hash_of(struct span s)
+{
+        uint64_t h = ledger_hash(s);
+        return h > 1 ? h : 2; /* 0: empty, 1: taken out */
+}
+
+static bool table_grow(struct table *t)
+{
+        struct table bigger = { .cap = t->cap ? t->cap * 2 : 4096, .failed = t->failed };
+        bigger.slots = calloc(bigger.cap, sizeof *bigger.slots);
+        if (!bigger.slots)
+                return false;
+
+        for (size_t i = 0; i < t->cap; i++) {
+                if (t->slots[i] <= 1)
+                        continue;
+                size_t at = t->slots[i] & (bigger.cap - 1);
+                while (bigger.slots[at])
+                        at = (at + 1) & (bigger.cap - 1);
+                bigger.slots[at] = t->slots[i];
+                bigger.count++;
+        }
+
+        free(t->slots);
+        *t = bigger;
+        return true;
+}
+
+/* false: it was there before. */
+static bool table_add(struct table *t, struct span id)
+{
+        uint64_t h = hash_of(id);
+        if (t->count * 2 >= t->cap && !table_grow(t)) {
+                t->failed = true;
+                return true;
+        }
+
+        size_t at = h & (t->cap - 1);
+        for (; t->slots[at]; at = (at + 1) & (t->cap - 1))
+                if (t->slots[at] == h)
+                        return false;
+
+        t->slots[at] = h;
+        t->count++;
+        return true;
+}
+
+static bool table_take(struct table *t, struct span id)
+{
+        uint64_t h = hash_of(id);
+        for (size_t at = t->cap ? h & (t->cap - 1) : 0; t->cap && t->slots[at]; at = (at + 1) & (t->cap - 1))
+                if (t->slots[at] == h) {
+                        t->slots[at] = 1;
+                        return true;
+                }
+
+        return false;
+}
+
+/* ---- checkpoints ---- */
+
+static void remember(struct verify *v, struct span text, const char *where)
+{
+        struct ledger_note n;
+        int r;
+        while ((r = ledger_note_next(text, &n, &text)) == 1) {
+                struct remembered *more = realloc(v->points, (v->point_count + 1) * sizeof *more);
+                v->failed |= !more;
+                if (!more)
+                        return;
+                v->points = more;
+                more[v->point_count] = (struct remembered){ .size = n.size, .where = where };
+                memcpy(more[v->point_count++].root, n.root, LEDGER_HASH);
+        }
+
+        if (r < 0)
+                find(v, "%s: what stands there is no checkpoint", where);
+}
+
+static int by_size(const void *pa, const void *pb)
+{
+        const struct remembered *a = pa, *b = pb;
+        return (a->size > b->size) - (a->size < b->size);
+}
+
+static void check_points(struct verify *v)
+{
+        uint8_t root[LEDGER_HASH];
+        bool made = false;
+        for (; v->point_next < v->point_count && v->points[v->point_next].size == v->tree.size;
+             v->point_next++) {
+                if (!made)
+                        ledger_tree_root(&v->tree, root);
+                made = true;
+                if (memcmp(root, v->points[v->point_next].root, sizeof root) != 0 && v->points_differ++ == 0)
+                        find(v, "%s: the first %llu records are not those that it was signed for",
+                             v->points[v->point_next].where, (unsigned long long) v->tree.size);
+        }
+}
+
+static size_t count_notes(struct span text)
+{
+        struct ledger_note n;
+        size_t count = 0;
+        while (ledger_note_next(text, &n, &text) == 1)
+                count++;
+        return count;
+}
+
+static void check_signatures(struct verify *v, int dir, struct span text, const char *where, struct err *e)
+{
+        AUTO_BUF(answer);
+        AUTO_BUF(keys);
+        char path[64];
+        size_t told = 0;
+
+        if (text.n == 0)
+                return;
+
+        if (ledger_slurp(dir, "key.pub", &keys) < 0 || keys.n == 0) {
+                find(v, "key.pub is missing: no signature can be checked");
+                return;
+        }
+
+        AUTO_FD(file, openat(dir, "key.pub", O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
+        (void) snprintf(path, sizeof path, "/proc/%d/fd/%d", getpid(), file);
+        if (ledger_helper_do("check", path, text, &answer, e) < 0) {
+                find(v, "%s: the signatures could not be checked: %s", where, e->what);
+                return;
+        }
+
+        v->failed |= answer.failed;
+        for (const char *at = buf_str(&answer); *at; at += strcspn(at, "\n") + 1, told++) {
+                char *word;
+                unsigned long long size = strtoull(at, &word, 10);
+                if (strncmp(word, " good\n", 6) != 0)
+                        find(v, "%s: the checkpoint of %llu records has %s signature", where, size,
+                             strncmp(word, " bad\n", 5) == 0 ? "a wrong" : "no known");
+                if (!strchr(at, '\n'))
+                        break;
+        }
+
+        if (told < count_notes(text))
+                find(v, "%s: not every signature was checked", where);
+}
+
+/* ---- records ---- */
+
+static void count_one(struct version *x, const struct ledger_view *r)
+{
+        x->since_us = x->records++ == 0 || r->time_us < x->since_us ? r->time_us : x->since_us;
+}
+
+static void count_version(struct verify *v, const struct ledger_view *r)
+{
+        unsigned i = 0;
+        while (i < v->version_count && v->versions[i].v != r->v)
+                i++;
+
+        if (i == VERSIONS_MAX) {
+                v->version_more++;
+        } else {
+                v->versions[i].v = r->v;
+                v->version_count += i == v->version_count;
+                count_one(&v->versions[i], r);
+        }
+
+        if (r->strange)
+                count_one(&v->strange, r);
+}
+
+static void check_meaning(struct verify *v, const struct ledger_view *r)
+{
+        if (span_is(r->phase, "intent")) {
+                v->intents_open++;
+                (void) table_add(&v->intents, r->id);
+        } else if (span_is(r->phase, "outcome") || span_is(r->phase, "denied")) {
+                struct span parent;
+                for (unsigned i = 0; (parent = ledger_element(r->parents, i)).n > 0; i++)
+                        if (table_take(&v->intents, parent)) {
+                                v->intents_open--;
+                                v->outcomes++;
+                        }
+        }
+
+        if (span_is(r->kind, "start")) {
+                v->runs_open++;
+                (void) table_add(&v->runs, r->run);
+        } else if (span_is(r->kind, "end") && table_take(&v->runs, r->run)) {
+                v->runs_open--;
+        } else if (span_is(r->kind, "prune")) {
+                v->pruned_told += r->count > 0 ? (uint64_t) r->count : 0;
+        } else if (span_is(r->kind, "gap") && r->bytes > 0) { /* without: a ledger was put aside */
+                v->gaps++;
+        }
+}
+
+static void check_record(struct verify *v, const struct scan_place *at, const struct frame *f)
+{
+        struct ledger_view r;
+        if (f->pruned) {
+                v->pruned++;
+                return;
+        }
+
+        if (ledger_view_parse(f->payload, &r) < 0) {
+                find(v, "record %llu (segment %u, byte %llu) is no canonical record",
+                     (unsigned long long) at->index, at->seq, (unsigned long long) at->offset);
+                return;
+        }
+
+        if (!table_add(&v->ids, r.id))
+                find(v, "record %llu has the id %.*s, which another has", (unsigned long long) at->index,
+                     (int) r.id.n, (const char *) r.id.p);
+
+        if (r.clock <= v->clock)
+                find(v, "record %llu, %.*s, stands out of order", (unsigned long long) at->index,
+                     (int) r.id.n, (const char *) r.id.p);
+
+        v->clock = r.clock > v->clock ? r.clock : v->clock;
+        check_meaning(v, &r);
+        count_version(v, &r);
+}
+
+static int each(void *ctx, const struct scan_place *at, const struct frame *f)
+{
+        struct verify *v = ctx;
+        uint8_t leaf[LEDGER_HASH];
+        check_points(v);
+        frame_leaf(f, leaf);
+        if ((at->index + 1) * LEDGER_HASH <= v->tiles.n && !v->tile_told &&
+            memcmp(leaf, v->tiles.p + at->index * LEDGER_HASH, LEDGER_HASH) != 0) {
+                struct ledger_view r;
+                bool named = !f->pruned && ledger_view_parse(f->payload, &r) == 0;
+                find(v, "record %llu%s%.*s is not what was sealed (segment %u, byte %llu)",
+                     (unsigned long long) at->index, named ? ", " : "", named ? (int) r.id.n : 0,
+                     named ? (const char *) r.id.p : "", at->seq, (unsigned long long) at->offset);
+                v->tile_told = true; /* the rest follows from it */
+        }
+
+        ledger_tree_add(&v->tree, leaf);
+        check_record(v, at, f);
+        return 0;
+}
+
+static void check_end(struct verify *v, enum scan_end end, const struct scan_place *at)
+{
+        static const char *const how[] = {
+                [SCAN_BAD] = "a frame is not what was written",
+                [SCAN_HEAD] = "the segment is missing or its head is not what was written",
+                [SCAN_UNREADABLE] = "the segment cannot be read"
+        };
+
+        check_points(v);
+        for (size_t i = 0; i < v->point_count; i++)
+                if (strcmp(v->points[i].where, "witness") == 0 && v->points[i].size > v->sealed)
+                        find(v, "witness: signed for %llu records; the ledger has lost that checkpoint",
+                             (unsigned long long) v->points[i].size);
+
+        if (end >= SCAN_BAD)
+                find(v, "segment %u, byte %llu (record %llu): %s", at->seq, (unsigned long long) at->offset,
+                     (unsigned long long) at->index, how[end]);
+
+        for (; v->point_next < v->point_count; v->point_next++)
+                if (v->points_beyond++ == 0)
+                        find(v, "%s: it was signed for %llu records, and only %llu can be read",
+                             v->points[v->point_next].where,
+                             (unsigned long long) v->points[v->point_next].size,
+                             (unsigned long long) v->tree.size);
+
+        if (v->points_differ + v->points_beyond > 2)
+                find(v, "%llu checkpoints in all do not match for the reasons above",
+                     (unsigned long long) v->points_differ + v->points_beyond);
+
+        if (v->pruned > v->pruned_told)
+                find(v, "%llu payloads are gone, and pruning is recorded for %llu",
+                     (unsigned long long) v->pruned, (unsigned long long) v->pruned_told);
+
+        if (v->tiles.n / LEDGER_HASH > v->tree.size)
+                find(v, "%llu records were sealed, and only %llu are there",
+                     (unsigned long long) (v->tiles.n / LEDGER_HASH), (unsigned long long) v->tree.size);
+}
+
+static void map_tiles(struct verify *v, int dir)
+{
+        AUTO_FD(fd, openat(dir, "tiles/0", O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
+        if (fd >= 0) /* a sealer that goes on after a kill cuts them */
+                (void) ledger_copy(fd, 0, &v->tiles);
+}
+
+/* What the last writer of this boot knew to be there. (After a loss of power the head may be ahead of the
+ * disk.) */
+static uint64_t known_count(int dir)
+{
+        AUTO_BUF(bytes);
+        struct head h;
+        char boot[40];
+
+        ledger_boot_id(boot);
+        if (ledger_slurp(dir, "head", &bytes) < 0 || head_get(buf_span(&bytes), &h) < 0)
+                return 0;
+
+        return strncmp(h.boot, boot, sizeof h.boot) == 0 ? h.count : 0;
+}
+
+/* ---- the report ---- */
+
+static void put_day(struct buf *out, int64_t us)
+{
+        char text[TEXT_TIME];
+        if (text_time(us, 'T', text)[0])
+                buf_printf(out, "%sZ", text);
+        else
+                buf_putc(out, '?');
+}
+
+static void versions_json(const struct verify *v, struct buf *out)
+{
+        buf_puts(out, ",\"versions\":[");
+        for (unsigned i = 0; i < v->version_count; i++)
+                buf_printf(out, "%s{\"v\":%lld,\"records\":%llu,\"since\":%lld}", i ? "," : "",
+                           (long long) v->versions[i].v, (unsigned long long) v->versions[i].records,
+                           (long long) v->versions[i].since_us);
+
+        buf_printf(out, "],\"known_version\":%d,\"unknown_fields\":%llu", LEDGER_RECORD_VERSION,
+                   (unsigned long long) v->strange.records);
+        if (v->strange.records)
+                buf_printf(out, ",\"unknown_fields_since\":%lld", (long long) v->strange.since_us);
+}
+
+static void versions_text(const struct verify *v, struct buf *out)
+{
+        for (unsigned i = 0; i < v->version_count; i++) {
+                const struct version *x = &v->versions[i];
+                buf_printf(out, "%llu record%s of version %lld since ", (unsigned long long) x->records,
+                           x->records == 1 ? "" : "s", (long long) x->v);
+                put_day(out, x->since_us);
+                buf_puts(out, x->v > LEDGER_RECORD_VERSION ? ", which is later than this program\n" : "\n");
+        }
+
+        if (v->version_more)
+                buf_printf(out, "%llu of yet other versions\n", (unsigned long long) v->version_more);
+
+        if (v->strange.records == 0)
+                return;
+
+        buf_printf(out, "%llu record%s fields that this program does not know, since ",
+                   (unsigned long long) v->strange.records, v->strange.records == 1 ? " has" : "s have");
+        put_day(out, v->strange.since_us);
+        buf_puts(out, "; they are kept\n");
+}
+
+static void report_json(const struct verify *v, struct buf *out)
+{
+        buf_printf(out,
+                   "{\"ok\":%s,\"records\":%llu,\"sealed\":%llu,\"checkpoints\":%zu,\"unknown\":%llu,"
+                   "\"answered\":%llu,"
+                   "\"unfinished_runs\":%llu,\"pruned\":%llu,\"gaps\":%llu",
+                   v->bad ? "false" : "true", (unsigned long long) v->tree.size,
+                   (unsigned long long) v->sealed, v->point_count, (unsigned long long) v->intents_open,
+                   (unsigned long long) v->outcomes, (unsigned long long) v->runs_open,
+                   (unsigned long long) v->pruned, (unsigned long long) v->gaps);
+        versions_json(v, out);
+        buf_puts(out, ",\"findings\":[");
+        const char *at = buf_str(&v->findings);
+        for (bool first = true; *at; first = false) {
+                size_t n = strcspn(at, "\n");
+                if (!first)
+                        buf_putc(out, ',');
+                buf_json(out, span_of(at, n));
+                at += n + 1;
+        }
+
+        buf_puts(out, "]}\n");
+}
+
+static void report_text(const struct verify *v, struct buf *out)
+{
+        const struct {
+                uint64_t n;
+                const char *one, *many;
+        } counts[] = {
+                { v->intents_open, "intent has no outcome: whether that effect happened is unknown",
+                  "intents have no outcome: whether those effects happened is unknown" },
+                { v->runs_open, "run has no end: it is running, or its keeper was killed",
+                  "runs have no end: they are running, or their keeper was killed" },
+                { v->pruned, "payload was pruned; its hash is there",
+                  "payloads were pruned; their hashes are there" },
+                { v->gaps, "time bytes that were not flushed yet were lost in a crash",
+                  "times bytes that were not flushed yet were lost in a crash" },
+        };
+
+        buf_printf(out, "%llu record%s, %llu of them under %zu checkpoint%s\n",
+                   (unsigned long long) v->tree.size, v->tree.size == 1 ? "" : "s",
+                   (unsigned long long) v->sealed, v->point_count, v->point_count == 1 ? "" : "s");
+        for (size_t i = 0; i < sizeof counts / sizeof *counts; i++)
+                if (counts[i].n)
+                        buf_printf(out, "%llu %s\n", (unsigned long long) counts[i].n,
+                                   counts[i].n == 1 ? counts[i].one : counts[i].many);
+
+        versions_text(v, out);
+        char shown[600];
+        for (const char *at = buf_str(&v->findings); *at;) {
+                size_t n = strcspn(at, "\n");
+                buf_printf(out, "ALTERED: %s\n", str_inert(span_of(at, n), shown, sizeof shown));
+                at += n + 1;
+        }
+
+        buf_puts(out, v->bad ? "" : "nothing was changed, removed, reordered or added\n");
+}
+
+static void done(struct verify *v)
+{
+        if (v->tiles.p)
+                (void) munmap((void *) (uintptr_t) v->tiles.p, v->tiles.n);
+
+        free(v->points);
+        free(v->ids.slots);
+        free(v->intents.slots);
+        free(v->runs.slots);
+        buf_done(&v->notes);
+        buf_done(&v->witness);
+        buf_done(&v->findings);
+}
+
+int ledger_verify(int dir, const char *extra, bool json, struct buf *out, bool *ret_ok, struct err *e)
+{
+        struct verify v = { 0 };
+        struct scan_place at = { 0 };
+        AUTO_FD(up, openat(dir, "..", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+
+        ledger_use_hardware();
+        if (ledger_slurp(dir, "checkpoints", &v.notes) < 0 || ledger_sealed_size(dir, &v.sealed) < 0 ||
+            (up >= 0 && ledger_slurp(up, "witness/checkpoint", &v.witness) < 0)) {
+                done(&v);
+                return err_set(e, ERR_IO, errno, "the checkpoints cannot be read: %s", strerror(errno));
+        }
+
+        remember(&v, buf_span(&v.notes), "checkpoint");
+        remember(&v, buf_span(&v.witness), "witness");
+        remember(&v, span_str(extra), "the checkpoint given");
+        if (v.point_count > 0)
+                qsort(v.points, v.point_count, sizeof *v.points, by_size);
+
+        map_tiles(&v, dir);
+        uint64_t known = known_count(dir); /* first: writers may be at work */
+        enum scan_end end = ledger_scan(dir, &at, each, &v);
+        check_end(&v, end, &at);
+        if (known > v.tree.size)
+                find(&v, "%llu records were written, and only %llu are there", (unsigned long long) known,
+                     (unsigned long long) v.tree.size);
+
+        check_signatures(&v, dir, buf_span(&v.notes), "checkpoint", e);
+        check_signatures(&v, dir, buf_span(&v.witness), "witness", e);
+        check_signatures(&v, dir, span_str(extra), "the checkpoint given", e);
+        if (json)
+                report_json(&v, out);
+        else
+                report_text(&v, out);
+
+        bool whole = !v.failed && !v.ids.failed && !v.intents.failed && !v.runs.failed && !v.findings.failed;
+        *ret_ok = whole && v.bad == 0;
+        done(&v);
+        return whole ? 0 : err_set(e, ERR_MEMORY, 0, "no memory to verify all of the ledger");
+}

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: MIT */
+/* ledger/write/append.h - a writer's state, shared by append.c and recover.c. */
+#pragma once
+#include "ledger/internal.h"
+
+/* "cordonH1", u32 segment, u32 0, u64 records in all, u64 logical clock, u64 end of the last frame, boot id
+ * (36 bytes), u32 CRC-32C. Little-endian. */
+enum { HEAD_BYTES = 80 };
+struct head {
+        uint32_t seq;
+        uint64_t count, clock, end;
+        char boot[36];
+};
+void head_put(uint8_t bytes[HEAD_BYTES], const struct head *h);
+int head_get(struct span bytes, struct head *ret);
+
+struct ledger {
+        int dir, head, segment;
+        uint32_t segment_seq;
+        char run[LEDGER_ID_MAX - 16], source[8], boot[40];
+        unsigned next;
+        struct buf kept;
+        uint64_t oldest_ns;
+        bool unsure;       /* a flush to the disk failed: nothing of ours is durable any more */
+        uint64_t woken_ns; /* when a sealer was last known to run; 0: never */
+        int64_t lost;      /* bytes that a recovery cut, not told yet */
+};
+
+/* Closes the last segment: the next record begins another. */
+int ledger_roll(struct ledger *l, struct err *e);
+/* segment.c. An errno as a sentence; -1. */
+int ledger_cannot(struct err *e, const char *doing);
+int segment_open(struct ledger *l, uint32_t seq, struct err *e);
+int segment_make(struct ledger *l, struct head *h, struct err *e);
+/* No segment has the number behind it. False where that cannot be known. */
+bool segment_is_last(const struct ledger *l, uint32_t seq);
+/* recover.c */
+/* Under the lock: finds where the last whole frame ends and cuts what a killed writer left behind it. `known`
+ * is what the head says, or NULL when it says nothing. */
+int ledger_recover(struct ledger *l, const struct head *known, struct head *ret, struct err *e);

@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: MIT */
+/* ledger/write/sealer_client.c - asks cordon-ledger for what needs the key or libcrypto. Bytes go in and come
+ * out through memory files, so that neither side waits for the other. */
+#include "base/fd.h"
+#include "host/host.h"
+#include "ledger/internal.h"
+#include "store/store.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+
+int ledger_place(char *ret, size_t cap, struct err *e)
+{
+        char path[STORE_PATH_MAX];
+        if (store_path(path, e) < 0)
+                return -1;
+        int n = snprintf(ret, cap, "%s/ledger", path);
+        return n > 0 && (size_t) n < cap ? 0 : err_set(e, ERR_HOST, 0, "the ledger's path is too long");
+}
+
+static int read_back(int fd, struct buf *out)
+{
+        char chunk[4096];
+        ssize_t n;
+        if (lseek(fd, 0, SEEK_SET) < 0)
+                return -1;
+
+        while ((n = read(fd, chunk, sizeof chunk)) > 0)
+                buf_add(out, chunk, (size_t) n);
+
+        return n < 0 ? -1 : 0;
+}
+
+static int failed(int said, struct err *e)
+{
+        AUTO_BUF(text);
+        (void) read_back(said, &text);
+        size_t n = strcspn(buf_str(&text), "\n");
+        const char *colon = strstr(buf_str(&text), "error: ");
+        if (text.n == 0 || !colon)
+                return err_set(e, ERR_IO, 0, "cordon-ledger ended without a word");
+
+        size_t skip = (size_t) (colon - text.p) + 7;
+        return err_set(e, ERR_IO, 0, "%.*s", n > skip ? (int) (n - skip) : 0, text.p + skip);
+}
+
+int ledger_helper_do(const char *verb, const char *arg, struct span input, struct buf *out, struct err *e)
+{
+        char path[PATH_MAX];
+        if (host_program("cordon-ledger", path, sizeof path, e) < 0)
+                return -1;
+
+        AUTO_FD(in, memfd_create("notes", MFD_CLOEXEC));
+        AUTO_FD(answer, memfd_create("answer", MFD_CLOEXEC));
+        AUTO_FD(said, memfd_create("said", MFD_CLOEXEC));
+        if (in < 0 || answer < 0 || said < 0 || fd_write_all(in, input.p, input.n) < 0 ||
+            lseek(in, 0, SEEK_SET) < 0)
+                return err_set(e, ERR_IO, errno, "no memory files: %s", strerror(errno));
+
+        posix_spawn_file_actions_t actions;
+        (void) posix_spawn_file_actions_init(&actions);
+        (void) posix_spawn_file_actions_adddup2(&actions, in, 0);
+        (void) posix_spawn_file_actions_adddup2(&actions, answer, 1);
+        (void) posix_spawn_file_actions_adddup2(&actions, said, 2);
+        char name[] = "cordon-ledger";
+        char *argv[] = { name, (char *) (uintptr_t) verb, (char *) (uintptr_t) arg, NULL };
+        char *empty[] = { NULL };
+        pid_t pid;
+        int sys = posix_spawn(&pid, path, &actions, NULL, argv, empty), status = -1;
+        (void) posix_spawn_file_actions_destroy(&actions);
+        if (sys != 0)
+                return err_set(e, ERR_EXEC, sys, "starting cordon-ledger: %s", strerror(sys));
+
+        while ((sys = waitpid(pid, &status, 0) < 0 ? errno : 0) == EINTR)
+                ;
+
+        if (sys != 0) /* never taken for a success */
+                return err_set(
+                        e, ERR_IO, sys,
+                        "how cordon-ledger ended cannot be known: SIGCHLD is ignored here, or somebody "
+                        "else waited for it");
+
+        if (!WIFEXITED(status) || WEXITSTATUS(status) != 0)
+                return failed(said, e);
+
+        return out && read_back(answer, out) < 0 ? err_set(e, ERR_IO, errno, "reading cordon-ledger's answer")
+                                                 : 0;
+}

@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: MIT */
+/* ledger/write/wake.c - starts the sealer, gives files their origin, makes trace contexts: what a writer does
+ * beside writing. The sealer is nobody's child, holds none of the caller's descriptors, terminal or
+ * variables, and ends by itself. */
+#include "base/clock.h"
+#include "base/fd.h"
+#include "base/fork.h"
+#include "host/host.h"
+#include "ledger/write/append.h"
+#include "store/store.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/random.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <sys/xattr.h>
+
+static bool is_running(const struct ledger *l)
+{
+        struct flock f = { .l_type = F_WRLCK, .l_whence = SEEK_SET };
+        AUTO_FD(fd, openat(l->dir, "sealer", O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600));
+        return fd < 0 || fcntl(fd, F_OFD_GETLK, &f) < 0 || f.l_type != F_UNLCK;
+}
+
+/* The first child lets go of all that is the caller's, before the caller goes on: a lock that a descriptor
+ * holds would else be held, for as long as the second one takes to be started, by a process that nobody
+ * knows.
+ */
+static _Noreturn void start_sealer(const char *path, char *const argv[])
+{
+        static char *const empty[] = { NULL };
+        sigset_t none;
+        (void) setsid();
+        (void) sigemptyset(&none);
+        (void) sigprocmask(SIG_SETMASK, &none, NULL);
+        int null = open("/dev/null", O_RDWR);
+        for (int i = 0; i < 3 && null >= 0; i++)
+                (void) dup2(null, i);
+
+        (void) syscall(SYS_close_range, 3u, ~0u, 0u);
+        if (null < 0 || chdir("/") < 0)
+                _exit(1);
+
+        if (quiet_fork() == 0) /* so that the caller has no child that it does not know */
+                (void) execve(path, argv, empty);
+
+        _exit(1);
+}
+
+/* A sealer lingers for twice this after the newest write: one that was there then is there now. */
+enum { STILL_AWAKE_MS = SEAL_LINGER_MS / 2 };
+
+void ledger_wake_sealer(struct ledger *l)
+{
+        char path[PATH_MAX], place[STORE_PATH_MAX + 8], name[] = "cordon-ledger", verb[] = "seal";
+        struct err e;
+        uint64_t now = clock_mono_ns();
+        if (l->woken_ns != 0 && now - l->woken_ns < STILL_AWAKE_MS * UINT64_C(1000000))
+                return;
+
+        l->woken_ns = now;
+        if (is_running(l) || host_program("cordon-ledger", path, sizeof path, &e) < 0 ||
+            store_path(place, &e) < 0)
+                return;
+
+        (void) snprintf(place + strlen(place), 8, "/ledger");
+        char *const argv[] = { name, verb, place, NULL };
+        int status;
+
+        /* Not vfork(): nested, and under sanitizers, it can come back in the caller as if that were the
+         * child. */
+        pid_t pid = quiet_fork();
+        if (pid == 0)
+                start_sealer(path, argv);
+
+        while (pid > 0 && waitpid(pid, &status, __WALL) < 0 && errno == EINTR)
+                ;
+}
+
+/* ---- origins ---- */
+
+static const char origin_name[] = "user.cordon.origin";
+
+void ledger_stamp_origin(int fd, const char *id) { (void) fsetxattr(fd, origin_name, id, strlen(id), 0); }
+
+static void take_origin(ssize_t n, char ret_id[LEDGER_ID_MAX])
+{
+        ret_id[n > 0 ? n : 0] = '\0';
+        /* Anybody who may write the file may write this: only what looks like an id is taken for one. */
+        if (strspn(ret_id, "abcdefghijklmnopqrstuvwxyz0123456789-.") != strlen(ret_id))
+                ret_id[0] = '\0';
+}
+
+void ledger_read_origin(int fd, char ret_id[LEDGER_ID_MAX])
+{
+        take_origin(fgetxattr(fd, origin_name, ret_id, LEDGER_ID_MAX - 1), ret_id);
+}
+
+void ledger_path_origin(const char *path, char ret_id[LEDGER_ID_MAX])
+{
+        take_origin(lgetxattr(path, origin_name, ret_id, LEDGER_ID_MAX - 1), ret_id);
+}
+
+/* ---- trace contexts ---- */
+
+static bool are_hex(const char *p, size_t n, bool *ret_zero)
+{
+        *ret_zero = true;
+        for (size_t i = 0; i < n; i++) {
+                if (!((p[i] >= '0' && p[i] <= '9') || (p[i] >= 'a' && p[i] <= 'f')))
+                        return false;
+                *ret_zero = *ret_zero && p[i] == '0';
+        }
+
+        return true;
+}
+
+/* W3C Trace Context: version 00, and no id of zeros. */
+bool ledger_trace_valid(const char *t)
+{
+        bool zero_trace, zero_span, ignored;
+        if (!t || strlen(t) != 55 || strncmp(t, "00-", 3) != 0 || t[35] != '-' || t[52] != '-')
+                return false;
+        return are_hex(t + 3, 32, &zero_trace) && are_hex(t + 36, 16, &zero_span) &&
+               are_hex(t + 53, 2, &ignored) && !zero_trace && !zero_span;
+}
+
+void ledger_trace_child(const char *in, char ret[LEDGER_TRACE_MAX])
+{
+        static const char digits[] = "0123456789abcdef";
+        uint8_t random[24];
+        bool valid = ledger_trace_valid(in);
+
+        if (getrandom(random, sizeof random, GRND_INSECURE) != (ssize_t) sizeof random)
+                memset(random, 1, sizeof random);
+
+        memcpy(ret, valid ? in : "00-00000000000000000000000000000000-0000000000000000-01", 56);
+        for (size_t i = valid ? 16 : 0; i < 24; i++) {
+                size_t at = i < 16 ? 3 + 2 * i : 36 + 2 * (i - 16);
+                ret[at] = digits[random[i] >> 4];
+                ret[at + 1] = digits[random[i] & 15];
+        }
+}

@@ -1,0 +1,294 @@
+/* SPDX-License-Identifier: MIT */
+/* ledger/write/writer.c - cordon-ledger write: makes intents durable for one run's broker, and keeps its
+ * outcomes. All that waits is written and flushed together, so that many effects at once cost one flush.
+ *
+ * The broker parses what enemies send. It can name effects of its own run and nothing else: numbers only go
+ * up, an outcome needs an open intent, text is made inert. Ends when the broker does; an intent without
+ * outcome stays one, and is unknown. */
+#include "base/fd.h"
+#include "base/str.h"
+#include "ledger/write/sealer.h"
+#include "wire/wire.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { BATCH = 64, OPEN_MAX_EFFECTS = 4096, LAST_WAIT_MS = 2000 };
+
+struct writer {
+        int dir, line;
+        const char *run, *box;
+        struct ledger *l; /* NULL: not now */
+        uint32_t last;    /* the greatest number that was asked for */
+        uint32_t open[OPEN_MAX_EFFECTS + BATCH];
+        unsigned open_count;
+        uint32_t shared[OPEN_MAX_EFFECTS]; /* intents of connections: they cover later ones */
+        unsigned shared_count;
+        uint32_t covered; /* the greatest number of an outcome under one of them */
+        struct ledger_ask asked[BATCH];
+        unsigned asked_count;
+};
+
+/* What came is cut, ended and inert: 0, or -1 when no honest broker would say it. */
+static int clean(struct ledger_ask *q)
+{
+        struct {
+                char *p;
+                size_t cap;
+        } texts[] = { { q->target, sizeof q->target },         { q->door, sizeof q->door },
+                      { q->credential, sizeof q->credential }, { q->result, sizeof q->result },
+                      { q->address, sizeof q->address },       { q->seen, sizeof q->seen } };
+
+        for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+                char copy[320];
+                size_t n = strnlen(texts[i].p, texts[i].cap);
+                memcpy(copy, texts[i].p, n);
+                (void) str_inert(span_of(copy, n), texts[i].p, texts[i].cap);
+        }
+
+        bool known = q->reach < LEDGER_REACH__COUNT && q->stage < LEDGER_STAGE__COUNT &&
+                     q->touches < 1u << LEDGER_TOUCH__COUNT && q->end < LEDGER_END__COUNT;
+        return known && (q->kind == LEDGER_NET || q->kind == LEDGER_REQUEST) ? 0 : -1;
+}
+
+static struct ledger_record record_of(const struct ledger_ask *q, enum ledger_phase phase, const char *start)
+{
+        struct ledger_record r = ledger_record_of((enum ledger_kind) q->kind, phase);
+        r.reach = (enum ledger_reach) q->reach;
+        r.stage = (enum ledger_stage) q->stage;
+        r.writes = q->writes;
+        r.touches = q->touches;
+        r.target = q->target;
+        r.parents[r.parent_count++] = start;
+        return r;
+}
+
+static int add(struct writer *w, struct ledger_record *r, char what, uint32_t number, struct err *e)
+{
+        char name[16];
+        (void) snprintf(name, sizeof name, "%c%u", what, number);
+        r->name = name;
+        r->box = w->box;
+        return ledger_append(w->l, r, false, NULL, e);
+}
+
+/* ---- intents ---- */
+
+static int add_intent(struct writer *w, const struct ledger_ask *q, struct err *e)
+{
+        char start[LEDGER_ID_MAX], used[LEDGER_ID_MAX], before[LEDGER_ID_MAX];
+        (void) snprintf(start, sizeof start, "%s.start", w->run);
+        struct ledger_record r = record_of(q, LEDGER_INTENT, start);
+        r.door = q->door;
+        if (q->credential[0]) {
+                struct ledger_record c = ledger_record_of(LEDGER_CREDENTIAL, LEDGER_CREDENTIALED);
+                c.target = q->credential;
+                c.door = q->door;
+                c.stage = r.stage;
+                c.result = "put into a request";
+                c.parents[c.parent_count++] = start;
+                if (add(w, &c, 'c', q->number, e) < 0)
+                        return -1;
+                ledger_effect_id(w->run, 'c', q->number, used);
+                r.parents[r.parent_count++] = used;
+        }
+
+        if (q->after > 0 && q->after <= w->last) {
+                ledger_effect_id(w->run, 'r', q->after, before);
+                r.parents[r.parent_count++] = before;
+        }
+
+        return add(w, &r, 'q', q->number, e);
+}
+
+static void answer(struct writer *w, uint32_t number, const struct err *why)
+{
+        struct ledger_answer a = { .number = number, .leave = why == NULL };
+        if (why)
+                (void) snprintf(a.why, sizeof a.why, "%.190s", why->what);
+        (void) wire_send(w->line, &a, sizeof a, -1); /* gone: the next look tells */
+}
+
+static bool may_begin(struct writer *w, const struct ledger_ask *q)
+{
+        if (q->outcome || q->number <= w->last || w->open_count >= OPEN_MAX_EFFECTS)
+                return false;
+        w->last = q->number;
+        return true;
+}
+
+/* ---- outcomes ---- */
+
+static bool close_open(struct writer *w, uint32_t number)
+{
+        for (unsigned i = 0; i < w->open_count; i++)
+                if (w->open[i] == number) {
+                        w->open[i] = w->open[--w->open_count];
+                        return true;
+                }
+        return false;
+}
+
+static bool is_covered(struct writer *w, const struct ledger_ask *q)
+{
+        for (unsigned i = 0; i < w->shared_count && q->number > w->covered; i++)
+                if (w->shared[i] == q->under) {
+                        w->covered = q->number;
+                        return true;
+                }
+        return false;
+}
+
+static void add_outcome(struct writer *w, struct ledger_ask *q)
+{
+        char intent[LEDGER_ID_MAX];
+        struct err ignored; /* it is kept, and tried again */
+        if (!q->outcome || !w->l || !(q->under ? is_covered(w, q) : close_open(w, q->number)))
+                return;
+
+        ledger_effect_id(w->run, 'q', q->under ? q->under : q->number, intent);
+        struct ledger_record r = record_of(q, LEDGER_OUTCOME, intent);
+        r.result = q->result;
+        r.bytes = (int64_t) (q->sent + q->received);
+        ledger_more_number(&r, "sent", (int64_t) q->sent);
+        ledger_more_number(&r, "received", (int64_t) q->received);
+        if (q->status)
+                ledger_more_number(&r, "status", q->status);
+
+        if (q->end != LEDGER_END_DONE)
+                ledger_more_text(&r, "end", ledger_end_name((enum ledger_end) q->end));
+
+        if (q->address[0])
+                ledger_more_text(&r, "address", q->address);
+
+        ledger_more_text(&r, "seen", q->seen);
+        (void) add(w, &r, q->under ? 'n' : 'r', q->number, &ignored);
+        q->number = 0; /* told */
+}
+
+static void add_outcomes(struct writer *w)
+{
+        for (unsigned i = 0; i < w->asked_count; i++)
+                add_outcome(w, &w->asked[i]);
+}
+
+/* ---- a round ---- */
+
+static int open_ledger(struct writer *w, struct err *e)
+{
+        if (!w->l && w->dir >= 0)
+                w->l = ledger_open_at(w->dir, w->run, "", e);
+        else if (!w->l)
+                return err_set(e, ERR_IO, ENOENT,
+                               "the ledger cannot be written: its directory cannot be opened");
+        return w->l ? 0 : -1;
+}
+
+/* It is in the file, and perhaps on the disk, and yet was not let out: the ledger says so. */
+static void take_back(struct writer *w, const uint32_t *numbers, unsigned count)
+{
+        for (unsigned i = 0; i < count && ledger_unsure(w->l); i++) {
+                struct ledger_ask q = {
+                        .number = numbers[i], .kind = LEDGER_REQUEST, .outcome = 1, .end = LEDGER_END_REFUSED
+                };
+                (void) snprintf(q.result, sizeof q.result,
+                                "kept inside: its intent is not known to be durable");
+                w->open[w->open_count++] = q.number;
+                add_outcome(w, &q);
+        }
+}
+
+static void begin_all(struct writer *w)
+{
+        uint32_t numbers[BATCH];
+        bool connects[BATCH];
+        unsigned count = 0;
+        struct err e;
+        bool bad = open_ledger(w, &e) < 0;
+        size_t mark = bad ? 0 : ledger_mark(w->l);
+
+        for (unsigned i = 0; i < w->asked_count; i++) {
+                if (!may_begin(w, &w->asked[i]))
+                        continue;
+                connects[count] = w->asked[i].kind == LEDGER_NET;
+                numbers[count++] = w->asked[i].number;
+                bad = bad || add_intent(w, &w->asked[i], &e) < 0;
+        }
+
+        if (count == 0)
+                return;
+
+        if (bad && w->l) /* an intent that nobody answers for would read as an effect that may have left */
+                ledger_forget(w->l, mark);
+
+        bad = bad || ledger_commit(w->l, mark, &e) < 0;
+        for (unsigned i = 0; i < count; i++) {
+                if (!bad)
+                        w->open[w->open_count++] = numbers[i];
+                if (!bad && connects[i] && w->shared_count < OPEN_MAX_EFFECTS)
+                        w->shared[w->shared_count++] = numbers[i];
+                answer(w, numbers[i], bad ? &e : NULL);
+        }
+
+        if (bad && w->l)
+                take_back(w, numbers, count);
+}
+
+/* All that has come, up to a batch; -1: the broker is gone. */
+static int gather(struct writer *w)
+{
+        int r = 1;
+        for (w->asked_count = 0; w->asked_count < BATCH;) {
+                struct ledger_ask *q = &w->asked[w->asked_count];
+                struct pollfd p = { .fd = w->line, .events = POLLIN };
+                if (w->asked_count > 0 && poll(&p, 1, 0) <= 0)
+                        break;
+                r = wire_recv(w->line, q, sizeof *q, NULL);
+                if (r != 1)
+                        break;
+                if (clean(q) == 0)
+                        w->asked_count++;
+        }
+
+        return r == 1 ? 0 : -1;
+}
+
+static int serve(struct writer *w)
+{
+        struct pollfd p = { .fd = w->line, .events = POLLIN };
+        int n = poll(&p, 1, w->l && ledger_waits(w->l) ? LEDGER_COMMIT_MS / 2 : -1);
+        int r = 0;
+
+        if (n < 0 && errno != EINTR)
+                return -1;
+
+        w->asked_count = 0;
+        if (n > 0)
+                r = gather(w);
+
+        add_outcomes(w); /* first: they may be causes of the intents */
+        begin_all(w);
+        add_outcomes(w); /* of those that came to nothing at once */
+        if (w->l)
+                ledger_tick(w->l);
+
+        return r;
+}
+
+int writer_run(int dir, const char *run, const char *box)
+{
+        static struct writer w;
+        struct err ignored;
+        w = (struct writer){ .dir = dir, .line = LEDGER_LINE, .run = run, .box = box };
+        while (serve(&w) == 0)
+                ;
+
+        if (w.l)
+                (void) ledger_flush(w.l, LAST_WAIT_MS, &ignored);
+
+        ledger_close(w.l);
+        return 0;
+}

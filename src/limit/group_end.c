@@ -1,0 +1,235 @@
+/* SPDX-License-Identifier: MIT */
+/* limit/group_end.c - kills what is in a group and removes it. Never: allocates, takes a lock, waits without
+ * an end; the janitor runs all of this in a forked child. */
+#include "base/clock.h"
+#include "base/fd.h"
+#include "limit/internal.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/syscall.h>
+
+enum { BATCH = 128, LEVELS_MAX = 64 };
+
+/* --- thaw --- */
+
+/* A v1 task is frozen by its own group or by any above it. The top has no freezer.state: there it ends. */
+static void thaw_v1(int dir)
+{
+        AUTO_FD(at, dir);
+        char text[16];
+        for (unsigned i = 0; i < LEVELS_MAX && at >= 0; i++) {
+                if (fd_get(at, "freezer.self_freezing", text, sizeof text) < 0)
+                        return;
+                if (text[0] == '1')
+                        (void) fd_put(at, "freezer.state", "THAWED");
+                int up = openat(at, "..", DIR_FLAGS);
+                fd_close(&at);
+                at = up;
+        }
+}
+
+void limit_thaw(pid_t pid)
+{
+        struct host_cgroups h;
+        struct err e;
+        char path[48], text[8192], group[1024];
+
+        if (fd_get(AT_FDCWD, limit_proc_path(pid, "/cgroup", path), text, sizeof text) < 0)
+                return;
+
+        if (host_cgroups_read(&h, &e) < 0)
+                return;
+
+        if (host_cgroup_find(text, "freezer", group, sizeof group) == 0 && strcmp(group, "/") != 0)
+                thaw_v1(host_cgroup_at(&h.v1[CONTROLLER_FREEZER], group, HOST_CGROUP_V1));
+
+        /* v2: its own group only. A frozen v2 task dies of SIGKILL anyway, and an ancestor was frozen by
+         * someone else. */
+        if (host_cgroup_find(text, "", group, sizeof group) == 0 && strcmp(group, "/") != 0) {
+                AUTO_FD(dir, host_cgroup_at(&h.v2, group, HOST_CGROUP_V2));
+                char state[8];
+                if (dir >= 0 && fd_get(dir, "cgroup.freeze", state, sizeof state) > 0 && state[0] == '1')
+                        (void) fd_put(dir, "cgroup.freeze", "0");
+        }
+}
+
+/* --- kill --- */
+
+/* Some pids of a group: the first that are listed of those above `after`. */
+struct members {
+        pid_t after;
+        unsigned n;
+        pid_t at[BATCH];
+};
+
+static bool add_member(void *ctx, uint64_t pid)
+{
+        struct members *m = ctx;
+        if (pid > (uint64_t) m->after)
+                m->at[m->n++] = (pid_t) pid;
+        return m->n < BATCH;
+}
+
+/* A process outside our pid namespace is listed as 0: nothing we could signal (and kill(0) would be our own
+ * process group). */
+static void list_members(int dir, pid_t after, struct members *ret)
+{
+        AUTO_FD(list, openat(dir, "cgroup.procs", O_RDONLY | O_CLOEXEC | O_NOFOLLOW));
+        ret->after = after;
+        ret->n = 0;
+        fd_each_number(list, add_member, ret);
+}
+
+static bool is_member(const struct members *m, pid_t pid)
+{
+        for (unsigned i = 0; i < m->n; i++)
+                if (m->at[i] == pid)
+                        return true;
+        return false;
+}
+
+/* SAFETY: a pid may be reused between reading it and killing it. So: take a descriptor of the process, read
+ * the list again, and signal only what is still listed. Whoever bears the number then is a member, and the
+ * descriptor is of that process or of a dead one. */
+static void kill_batch(int dir, const struct members *m, bool thaw)
+{
+        struct members again;
+        int fds[BATCH];
+        for (unsigned i = 0; i < m->n; i++)
+                fds[i] = (int) syscall(SYS_pidfd_open, m->at[i], 0);
+
+        list_members(dir, m->after, &again);
+        for (unsigned i = 0; i < m->n; i++) {
+                if (fds[i] < 0)
+                        continue;
+                if (is_member(&again, m->at[i])) {
+                        (void) syscall(SYS_pidfd_send_signal, fds[i], SIGKILL, NULL, 0);
+                        if (thaw)
+                                limit_thaw(m->at[i]);
+                }
+                (void) close(fds[i]);
+        }
+}
+
+/* All of them, some at a time, because each takes a descriptor of ours. v1 lists them by number. v2 does not:
+ * of a group that it cannot kill by itself some are left for the next round. */
+static unsigned kill_members(int dir, bool thaw)
+{
+        unsigned seen = 0;
+        struct members m = { .n = 0 };
+        do {
+                list_members(dir, m.n > 0 ? m.at[m.n - 1] : 0, &m);
+                if (m.n > 0)
+                        kill_batch(dir, &m, thaw);
+                seen += m.n;
+        } while (m.n == BATCH);
+
+        return seen;
+}
+
+/* One round over all directories; how many processes were seen. */
+static unsigned kill_round(struct limit_group *g, bool thaw)
+{
+        unsigned seen = 0;
+
+        /* No new ones while we go through them; a kernel before 5.14 has no cgroup.kill. */
+        if (g->v1[CONTROLLER_PIDS] >= 0)
+                (void) fd_put(g->v1[CONTROLLER_PIDS], "pids.max", "0");
+
+        if (g->v2 >= 0 && fd_put(g->v2, "cgroup.kill", "1") < 0)
+                (void) fd_put(g->v2, "pids.max", "0");
+
+        for (unsigned c = 0; c < CONTROLLER__COUNT; c++)
+                if (g->v1_parent[c] >= 0)
+                        seen += kill_members(g->v1[c], thaw);
+
+        if (g->v2 >= 0)
+                seen += kill_members(g->v2, thaw);
+
+        return seen;
+}
+
+static void pause_us(long us)
+{
+        struct timespec t = { .tv_nsec = us * 1000 };
+        (void) ppoll(NULL, 0, &t, NULL);
+}
+
+/* Waits longer each time: most groups empty within a millisecond. From the third round on something holds
+ * them: a frozen v1 task does not die before it is thawed. */
+static bool next_round(unsigned round, uint64_t deadline)
+{
+        if (clock_mono_ns() > deadline)
+                return false;
+        pause_us(round < 5 ? 100L << round : 5000);
+        return true;
+}
+
+void limit_group_kill(struct limit_group *g)
+{
+        uint64_t deadline = clock_mono_ns() + WAIT_MS * 1000000ull;
+        for (unsigned round = 0; kill_round(g, round >= 2) > 0 && next_round(round, deadline); round++)
+                ;
+}
+
+/* --- remove --- */
+
+/* True when there is nothing left to wait for: gone, or shared with another controller, or not to be removed
+ * by us. */
+static bool remove_one(int *dir, int *parent, const char *name)
+{
+        if (*parent < 0) {
+                fd_close(dir);
+                return true;
+        }
+
+        /* Only EBUSY passes with time; ENOENT is what we want; the rest (EACCES, EROFS) is not ours to mend.
+         */
+        if (unlinkat(*parent, name, AT_REMOVEDIR) < 0 && errno == EBUSY)
+                return false;
+
+        fd_close(dir);
+        fd_close(parent);
+        return true;
+}
+
+/* v2 first: it is what holds a box together, and where it is empty the rest is, too. */
+static bool remove_all(struct limit_group *g)
+{
+        bool gone = remove_one(&g->v2, &g->v2_parent, g->ask.name);
+        for (unsigned c = 0; c < CONTROLLER__COUNT; c++)
+                gone &= remove_one(&g->v1[c], &g->v1_parent[c], g->ask.name);
+        return gone;
+}
+
+void limit_end_within(struct limit_group *g, unsigned wait_ms)
+{
+        uint64_t deadline = clock_mono_ns() + wait_ms * 1000000ull;
+        fd_close(&g->oom_event);
+        fd_close(&g->v2_procs);
+        for (unsigned c = 0; c < CONTROLLER__COUNT; c++)
+                fd_close(&g->v1_tasks[c]);
+
+        /* Removing an empty group needs no look at it, and the usual group is empty by now. */
+        for (unsigned round = 0; !remove_all(g); round++) {
+                (void) kill_round(g, round >= 2);
+                if (!next_round(round, deadline))
+                        break;
+        }
+
+        fd_close(&g->v2);
+        fd_close(&g->v2_parent);
+        for (unsigned c = 0; c < CONTROLLER__COUNT; c++) {
+                fd_close(&g->v1[c]);
+                fd_close(&g->v1_parent[c]);
+        }
+}
+
+void limit_group_end(struct limit_group *g)
+{
+        limit_end_within(g, WAIT_MS);
+        g->holds_memory = g->holds_procs = g->counts_cpu = false;
+}

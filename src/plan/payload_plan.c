@@ -1,0 +1,318 @@
+/* SPDX-License-Identifier: MIT */
+/* plan/payload_plan.c - what the payload starts with: arguments, variables, working directory, handles. */
+#include "base/limits.h"
+#include "base/trust.h"
+#include "plan/internal.h"
+
+#include <ctype.h>
+#include <string.h>
+
+static size_t count(const char *const *v)
+{
+        size_t n = 0;
+        while (v && v[n])
+                n++;
+        return n;
+}
+
+static int build_argv(struct builder *b, struct err *e)
+{
+        size_t n = count(b->r->argv);
+        if (n == 0 || b->r->argv[0][0] == '\0')
+                return err_set(e, ERR_USAGE, 0, "there is no command to run");
+
+        if (n > ARGV_MAX)
+                return err_set(e, ERR_USAGE, 0, "the command has %zu arguments; %d is the most", n, ARGV_MAX);
+
+        const char **v = arena_alloc(b->a, (n + 1) * sizeof *v);
+        for (size_t i = 0; v && i < n; i++)
+                v[i] = arena_str(b->a, b->r->argv[i]);
+
+        b->p->argv = v;
+        return 0;
+}
+
+/* argv[0] as a path, or one path per directory of the box's PATH, as execvp tries them. */
+static void build_exec(struct builder *b)
+{
+        const char *name = b->r->argv[0];
+        const char **v = arena_alloc(b->a, 16 * sizeof *v);
+        if (!v)
+                return;
+
+        size_t n = 0;
+        if (!b->r->entry_searched) {
+                v[n++] = arena_str(b->a, b->r->entry.path ? b->r->entry.path : name);
+        } else {
+                const char *at = BOX_PATH;
+                while (*at && n < 15) {
+                        size_t k = strcspn(at, ":");
+                        v[n++] = arena_printf(b->a, "%.*s/%s", (int) k, at, name);
+                        at += k + (at[k] == ':');
+                }
+        }
+
+        b->p->exec = v;
+}
+
+static bool is_visible(const struct builder *b, const char *path)
+{
+        for (size_t i = 0; i < b->door_count; i++) {
+                enum door_kind k = b->doors[i].kind;
+                if ((k == DOOR_READ || k == DOOR_EDIT || k == DOOR_WRITE) && b->r->seen[i].kind == SEEN_DIR &&
+                    path_under(path, b->doors[i].path))
+                        return true;
+        }
+
+        return false;
+}
+
+/* Above a door: an empty directory on the way to it. Relative paths that the caller typed then mean what they
+ * meant. */
+static bool leads_to_door(const struct builder *b, const char *path)
+{
+        for (size_t i = 0; i < b->door_count; i++) {
+                enum door_kind k = b->doors[i].kind;
+                if ((k == DOOR_READ || k == DOOR_EDIT || k == DOOR_WRITE) && !b->doors[i].from_stock &&
+                    b->r->seen[i].kind != SEEN_NOTHING && path_under(b->doors[i].path, path))
+                        return true;
+        }
+
+        return false;
+}
+
+/* The same directory under the name that a door gives it: "$PWD" is a path through links where the kernel's
+ * own, which we hear, is none. NULL: no door does. */
+static const char *cwd_by_link(struct builder *b, const char *cwd)
+{
+        for (size_t i = 0; i < b->door_count; i++) {
+                const char *path = b->doors[i].path, *real = b->r->seen[i].real;
+                if (!door_is_of_files(&b->doors[i]) || !real)
+                        continue;
+                if (b->r->seen[i].kind == SEEN_DIR && path_under(cwd, real))
+                        return arena_printf(b->a, "%s%s", path, cwd + strlen(real));
+                const char *rest = path_under(real, cwd) ? real + strlen(cwd) : "";
+                size_t n = strlen(path), k = strlen(rest);
+                if (k > 0 && n > k && strcmp(path + n - k, rest) == 0)
+                        return arena_printf(b->a, "%.*s", (int) (n - k), path);
+        }
+
+        return NULL;
+}
+
+static void build_cwd(struct builder *b)
+{
+        const char *named;
+        const char *fallback = b->p->wall == WALL_NAMESPACE ? BOX_HOME : "/";
+        if (b->r->cwd && !b->r->cwd_asked)
+                b->p->cwd_outside = arena_str(b->a, b->r->cwd);
+
+        if (b->r->cwd_asked)
+                b->p->cwd = arena_str(b->a, b->r->cwd_asked);
+        else if (b->r->cwd && (is_visible(b, b->r->cwd) || leads_to_door(b, b->r->cwd)))
+                b->p->cwd = arena_str(b->a, b->r->cwd);
+        else if (b->r->cwd && (named = cwd_by_link(b, b->r->cwd)))
+                b->p->cwd = named;
+        else if (b->r->cwd && b->r->cwd_made && b->p->wall == WALL_NAMESPACE) {
+                b->p->cwd = arena_str(b->a, b->r->cwd);
+                if (strcmp(b->r->cwd, "/") != 0) /* which is there */
+                        (void) build_step(b, STEP_FILE, arena_printf(b->a, "%s/.cordon", b->r->cwd), "", 0);
+        } else
+                b->p->cwd = fallback;
+}
+
+static bool has_variable(const char **envp, size_t n, const char *name)
+{
+        size_t k = strlen(name);
+        for (size_t i = 0; i < n; i++)
+                if (strncmp(envp[i], name, k) == 0 && envp[i][k] == '=')
+                        return true;
+        return false;
+}
+
+/* CORDON_IN_NAME=/dev/fd/N: the name in capitals, with `_` for what a variable cannot have. */
+static char *handle_variable(struct builder *b, const struct door *d)
+{
+        char *v = arena_printf(b->a, "CORDON_%s_%s", d->kind == DOOR_OUT ? "OUT" : "IN", d->name);
+        for (char *c = v; c && *c; c++)
+                *c = *c == '-' || *c == '.' ? '_' : (char) toupper((unsigned char) *c);
+        return v;
+}
+
+/* What is connected to a handle is told by its name alone. */
+static bool has_handle(const struct plan *p, const char *name)
+{
+        for (size_t i = 0; i < p->handle_count; i++)
+                if (strcmp(p->handles[i].name, name) == 0)
+                        return true;
+        return false;
+}
+
+static int add_handles(struct builder *b, const char **envp, size_t *n, struct err *e)
+{
+        struct plan *p = b->p;
+        p->handles = arena_alloc(b->a, HANDLES_MAX * sizeof *p->handles);
+        for (size_t i = 0; p->handles && i < b->door_count; i++) {
+                const struct door *d = &b->doors[i];
+                if (d->kind != DOOR_IN && d->kind != DOOR_OUT)
+                        continue;
+                if (p->handle_count == HANDLES_MAX)
+                        return err_set(e, ERR_POLICY, 0, "more than %d handles", HANDLES_MAX);
+                const char *name = handle_variable(b, d);
+                if (!name)
+                        return 0; /* told at the end */
+                if (has_variable(envp, *n, name)) {
+                        (void) err_set(e, ERR_POLICY, 0, "two lines would both set %s", name);
+                        return err_hint(e, "give the handle %s another name", d->name);
+                }
+                if (has_handle(p, d->name)) {
+                        (void) err_set(e, ERR_POLICY, 0, "`in %s` and `out %s` have one name", d->name,
+                                       d->name);
+                        return err_hint(e, "give one of them another: --handle could not tell them apart");
+                }
+                envp[(*n)++] = arena_printf(b->a, "%s=/dev/fd/%zu", name, 3 + p->handle_count);
+                p->handles[p->handle_count++] = (struct plan_handle){ arena_str(b->a, d->name),
+                                                                      d->kind == DOOR_OUT, d->max, d->type };
+                if (b->a->failed)
+                        return 0;
+        }
+
+        return 0;
+}
+
+/* Where each program looks for roots beside the system's file; a variable that the policy sets stays. node
+ * has the public ones built in and reads the file at every start, so only an authority of the box's own is
+ * told to it. */
+static void add_trust(struct builder *b, const char **v, size_t *n)
+{
+        for (size_t i = 0; i < sizeof trust_variables / sizeof *trust_variables; i++) {
+                const char *name = trust_variables[i];
+                bool needless = !b->p->authority && strcmp(name, "NODE_EXTRA_CA_CERTS") == 0;
+                if (!needless && !has_variable(v, *n, name))
+                        v[(*n)++] = arena_printf(b->a, "%s=" BOX_TRUST, name);
+                if (b->a->failed)
+                        return;
+        }
+}
+
+/* Does the box see a repository? One of a directory that it does not see must not show in its variables. */
+bool build_sees_repository(const struct builder *b)
+{
+        for (size_t i = 0; i < b->door_count; i++)
+                if (b->r->seen[i].repository)
+                        return true;
+        return b->r->cwd_repository && is_visible(b, b->r->cwd);
+}
+
+static void set_git(struct builder *b, const char **v, size_t *n, unsigned *settings, const char *key,
+                    const char *value)
+{
+        v[(*n)++] = arena_printf(b->a, "GIT_CONFIG_KEY_%u=%s", *settings, key);
+        v[(*n)++] = arena_printf(b->a, "GIT_CONFIG_VALUE_%u=%s", *settings, value);
+        (*settings)++;
+}
+
+/* url.file://DOOR.insteadOf: git decodes what follows file://. */
+static const char *git_url_key(struct builder *b, const char *path)
+{
+        char *key = arena_alloc(b->a, 3 * strlen(path) + sizeof "url.file://.insteadOf"), *to = key;
+        if (!key)
+                return NULL;
+
+        to = stpcpy(to, "url.file://");
+        for (const char *at = path; *at; at++)
+                if (*at == '%')
+                        to = stpcpy(to, "%25");
+                else
+                        *to++ = *at;
+
+        (void) memcpy(to, ".insteadOf", sizeof ".insteadOf");
+        return key;
+}
+
+/* `git clone` of a path links the objects and then wants the link to have the inode number that it saw
+ * before. Behind an edit door it has another: overlayfs finds the file that a second name came from by a file
+ * handle, which takes a capability that no user namespace gives. By file:// git asks itself for a pack, and
+ * links nothing; for that it starts programs, so a box that lists its programs is left as it is. */
+static void add_git_clones(struct builder *b, const char **v, size_t *n, unsigned *settings)
+{
+        for (size_t i = 0; i < b->door_count && b->run_any && !b->a->failed; i++) {
+                if (b->doors[i].kind != DOOR_EDIT || b->r->seen[i].kind != SEEN_DIR)
+                        continue;
+                const char *key = git_url_key(b, b->doors[i].path);
+                if (key)
+                        set_git(b, v, n, settings, key, b->doors[i].path);
+        }
+}
+
+/* git takes a file for changed when its owner is another than at the last look, and then reads it whole.
+ * Every owner is another in a box, whose ids are its own: size and time of change must do. */
+static void add_git(struct builder *b, const char **v, size_t *n)
+{
+        unsigned settings = 0;
+        if (b->a->failed || b->p->wall != WALL_NAMESPACE || has_variable(v, *n, "GIT_CONFIG_COUNT"))
+                return;
+
+        if (build_sees_repository(b))
+                set_git(b, v, n, &settings, "core.checkStat", "minimal");
+
+        add_git_clones(b, v, n, &settings);
+        if (settings)
+                v[(*n)++] = arena_printf(b->a, "GIT_CONFIG_COUNT=%u", settings);
+}
+
+/* Only what the policy names, then the five that every program expects. */
+static int build_env(struct builder *b, struct err *e)
+{
+        const char **v =
+                arena_alloc(b->a, (2 * b->door_count + count(b->r->passed) + HANDLES_MAX + 24) * sizeof *v);
+        if (!v)
+                return 0; /* told at the end */
+
+        size_t n = 0;
+        for (size_t i = 0; i < b->door_count; i++)
+                if (b->doors[i].kind == DOOR_ENV && b->doors[i].value)
+                        v[n++] = arena_printf(b->a, "%s=%s", b->doors[i].name, b->doors[i].value);
+
+        for (const char *const *x = b->r->passed; x && *x; x++)
+                v[n++] = arena_str(b->a, *x);
+
+        if (b->a->failed)
+                return 0;
+
+        const char *home = b->p->wall == WALL_NAMESPACE ? "HOME=" BOX_HOME : "HOME=/nonexistent";
+        const char *const defaults[][2] = {
+                { "PATH", "PATH=" BOX_PATH },
+                { "HOME", home },
+                { "LANG", "LANG=C.UTF-8" },
+                { "USER", "USER=" BOX_USER },
+                { "TERM", b->r->tty && b->r->term ? arena_printf(b->a, "TERM=%s", b->r->term) : "TERM=dumb" },
+        };
+
+        for (size_t i = 0; i < sizeof defaults / sizeof *defaults; i++)
+                if (!has_variable(v, n, defaults[i][0]))
+                        v[n++] = defaults[i][1];
+
+        if (b->p->net)
+                add_trust(b, v, &n);
+
+        add_git(b, v, &n);
+        if (b->a->failed)
+                return 0; /* told at the end */
+
+        if (add_handles(b, v, &n, e) < 0)
+                return -1;
+
+        v[n] = NULL;
+        b->p->envp = v;
+        return 0;
+}
+
+int build_payload(struct builder *b, struct err *e)
+{
+        if (build_argv(b, e) < 0)
+                return -1;
+        build_exec(b);
+        build_cwd(b);
+        return build_env(b, e);
+}

@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: MIT */
+/* policy/check/builtin.c - what every box has without a door. Both evaluators read these tables, so that they
+ * can differ in their reasoning but not in their facts. */
+#include "policy/internal.h"
+
+static const char home[] = "/home/box";
+
+static const struct builtin_file files[] = {
+        { "/tmp", true, true, false, "the private /tmp", 0 },
+        { "/var/tmp", true, true, false, "the private /var/tmp", 0 },
+        { "/dev/shm", true, true, false, "the private /dev/shm", 0 },
+        { home, true, true, false, "the private home", 0 },
+        { "/dev/null", false, true, true, "the box's own /dev", 0 },
+        { "/dev/zero", false, true, true, "the box's own /dev", 0 },
+        { "/dev/full", false, true, true, "the box's own /dev", 0 },
+        { "/dev/random", false, true, false, "the box's own /dev", 0 },
+        { "/dev/urandom", false, true, false, "the box's own /dev", 0 },
+        { "/dev/urandom", false, false, true, "the box's own /dev",
+          0 }, /* the process wall lets it be read */
+        { "/dev/stdin", false, true, false, "the box's own /dev", 0 },
+        { "/dev/stdout", false, true, false, "the box's own /dev", 0 },
+        { "/dev/stderr", false, true, false, "the box's own /dev", 0 },
+        { "/proc/self", true, false, false, "the box's own /proc", 0 },
+        { "/proc/cpuinfo", false, false, false, "the box's own /proc", LOCAL_PROC },
+        { "/proc/loadavg", false, false, false, "the box's own /proc", LOCAL_PROC },
+        { "/proc/meminfo", false, false, false, "the box's own /proc", LOCAL_PROC },
+        { "/proc/stat", false, false, false, "the box's own /proc", LOCAL_PROC },
+        { "/proc/uptime", false, false, false, "the box's own /proc", LOCAL_PROC },
+        { "/proc/version", false, false, false, "the box's own /proc", LOCAL_PROC },
+        { "/sys/devices/system/cpu", true, false, false, "the box's own /sys", LOCAL_PROC },
+};
+
+static const char *const vars[] = { "HOME", "LANG", "PATH", "TERM", "USER" };
+const char builtin_var_name[] = "a variable of every box";
+
+static const char *const bin_dirs[] = {
+        "/usr/local/sbin", "/usr/local/bin", "/usr/sbin", "/usr/bin", "/sbin", "/bin",
+};
+
+const struct builtin_file *builtin_files(size_t *ret_count)
+{
+        *ret_count = COUNT(files);
+        return files;
+}
+
+bool policy_is_own_place(const char *path)
+{
+        return path_inside("/proc", path) || strcmp(path, "/dev") == 0 ||
+               (strcmp(path, home) != 0 && path_inside(path, home));
+}
+
+const char *const *builtin_vars(size_t *ret_count)
+{
+        *ret_count = COUNT(vars);
+        return vars;
+}
+
+const char *const *builtin_bin_dirs(size_t *ret_count)
+{
+        *ret_count = COUNT(bin_dirs);
+        return bin_dirs;
+}

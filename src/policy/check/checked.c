@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: MIT */
+/* policy/check/checked.c - what a checked policy tells of itself, and its end. */
+#include "base/hash.h"
+#include "policy/internal.h"
+
+#include <stdlib.h>
+
+void policy_checked_free(struct checked_policy *c)
+{
+        if (!c)
+                return;
+
+        free(c->live.v);
+        free(c->closed.v);
+        free(c->expects);
+        free(c->unpinned);
+        free(c->notes);
+        arena_done(&c->mem);
+        free(c);
+}
+
+const char *policy_box(const struct checked_policy *c) { return c->box.text; }
+const char *policy_doc(const struct checked_policy *c) { return c->doc.text; }
+const struct policy_limits *policy_limits(const struct checked_policy *c) { return &c->limits; }
+enum wall_kind policy_wall(const struct checked_policy *c) { return c->wall; }
+bool policy_narrowed(const struct checked_policy *c) { return c->narrowed; }
+bool policy_runs_any(const struct checked_policy *c)
+{
+        size_t lo, hi;
+        return door_set_find(&c->live, DOOR_RUN, span_str("*"), &lo, &hi);
+}
+unsigned policy_local(const struct checked_policy *c) { return c->local; }
+const struct source_place *policy_local_stated(const struct checked_policy *c, unsigned bit)
+{
+        return c->local_own & bit ? &c->local_at : NULL;
+}
+unsigned policy_without(const struct checked_policy *c) { return c->without; }
+
+bool policy_makes_sockets(const struct checked_policy *c)
+{
+        return c->local & LOCAL_UNIX || c->live.start[DOOR_SOCK] < c->live.start[DOOR_SOCK + 1];
+}
+
+/* Taken when first asked for, and kept: a start then takes it while the walls go up, not before. */
+const char *policy_digest(const struct checked_policy *c)
+{
+        if (c->digest[0])
+                return c->digest;
+
+        AUTO_BUF(b);
+        policy_canonical_json(c, &b);
+        if (!b.failed)
+                sha256_hex(buf_span(&b), ((struct checked_policy *) (uintptr_t) c)->digest);
+
+        return c->digest;
+}
+
+const struct door *policy_doors(const struct checked_policy *c, size_t *ret_count)
+{
+        *ret_count = c->live.n;
+        return c->live.v;
+}
+
+const struct door *policy_doors_closed(const struct checked_policy *c, size_t *ret_count)
+{
+        *ret_count = c->closed.n;
+        return c->closed.v;
+}
+
+bool policy_doors_at(const struct checked_policy *c, enum door_kind kind, struct span key, size_t *ret_lo,
+                     size_t *ret_hi)
+{
+        return door_set_find(&c->live, kind, key, ret_lo, ret_hi);
+}
+
+size_t policy_doors_from(const struct checked_policy *c, enum door_kind kind, struct span prefix)
+{
+        size_t i = door_set_from(&c->live, kind, prefix);
+        bool hit = i < c->live.start[kind + 1] &&
+                   strncmp(door_key(&c->live.v[i]), (const char *) prefix.p, prefix.n) == 0;
+        return hit ? i : c->live.n;
+}
+
+const struct policy_note *policy_notes(const struct checked_policy *c, size_t *ret_count)
+{
+        *ret_count = c->n_notes;
+        return c->notes;
+}

@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: MIT */
+/* policy/check/expects.c - the tests that a policy brings along, held by both evaluators. */
+#include "policy/internal.h"
+
+static int keep_expect(struct checked_policy *c, const struct expect_line *x, const struct effect *f,
+                       struct err *e)
+{
+        AUTO_BUF(b);
+        buf_printf(&b, "expect %s ", x->want == ANSWER_ALLOW ? "allow" : "deny");
+        effect_print(f, &b);
+        if (b.n > POLICY_MAX_LINE)
+                return fail_at(e, &x->at, "this effect is too long for one line");
+
+        char *line = b.failed ? NULL : arena_copy(&c->mem, buf_span(&b));
+        if (!line || vec_room((void **) &c->expects, c->n_expects, &c->cap_expects, sizeof *c->expects) < 0)
+                return fail_memory(e);
+
+        c->expects[c->n_expects++] = line;
+        return 0;
+}
+
+static int unmet(const struct expect_line *x, const struct effect *f, const struct decision *d, struct err *e)
+{
+        AUTO_BUF(effect);
+        AUTO_BUF(line);
+        effect_print(f, &effect);
+        if (x->want == ANSWER_ALLOW) {
+                policy_smallest_line(f, d, &line);
+                (void) fail_at(e, &x->at, "expected to be allowed, but no door covers it: %s (%s)",
+                               show_text(buf_str(&effect)).text, policy_gap_name(d->gap));
+                return line.n ? err_hint(e, "the line `%s` would allow it", buf_str(&line)) : -1;
+        }
+
+        if (d->door)
+                show_door(d->door, &line);
+        else
+                buf_puts(&line, d->built_in ? d->built_in : "");
+
+        (void) fail_at(e, &x->at, "expected to be denied, but it is allowed: %s",
+                       show_text(buf_str(&effect)).text);
+        return err_hint(e, "it is allowed by `%s`%s%s", show_text(buf_str(&line)).text, d->door ? " of " : "",
+                        d->door ? d->door->at.file : "");
+}
+
+static bool same(const struct decision *a, const struct decision *b)
+{
+        return a->answer == b->answer && a->gap == b->gap && a->door == b->door && a->nearest == b->nearest &&
+               a->built_in == b->built_in;
+}
+
+static int check_expect(struct checked_policy *c, const struct expect_line *x, const struct scope *s,
+                        bool keep)
+{
+        struct effect f;
+        if (effect_from_tokens(s, x->tok, x->n, &f) < 0)
+                return -1;
+
+        struct decision d = policy_decide(c, &f), ref = policy_decide_ref(c, &f);
+        if (!same(&d, &ref))
+                return err_set(s->e, ERR_INTERNAL, 0,
+                               "%s:%u:%u: the two evaluators disagree here: a bug of cordon", x->at.file,
+                               x->at.line, x->at.column);
+
+        if (d.answer != x->want)
+                return unmet(x, &f, &d, s->e);
+
+        return keep ? keep_expect(c, x, &f, s->e) : 0;
+}
+
+int check_expects(struct checked_policy *c, const struct policy *p, const struct scope *s, bool keep)
+{
+        for (size_t i = 0; i < p->n_expects; i++)
+                if (check_expect(c, &p->expects[i], s, keep) < 0)
+                        return -1;
+        return 0;
+}

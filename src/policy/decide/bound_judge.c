@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: MIT */
+/* policy/decide/bound_judge.c - do the parameters of a request lie within the bounds of a door? decide_ref.c
+ * says the same once more, written apart. */
+#include "policy/internal.h"
+
+int param_int(const char *text, int64_t *ret_value)
+{
+        bool minus = text[0] == '-';
+        uint64_t v;
+        if (str_to_u64(span_str(text + minus), &v) < 0 || (minus && v == 0))
+                return -1;
+
+        if (v > (uint64_t) INT64_MAX + minus)
+                return -1;
+
+        *ret_value = minus ? -(int64_t) (v - 1) - 1 : (int64_t) v;
+        return 0;
+}
+
+/* No control of ASCII nor of the second hundred (U+0080 to U+009F). */
+bool param_is_text(const char *text)
+{
+        for (const char *p = text; *p; p++) {
+                uint8_t c = (uint8_t) *p;
+                if (c < 0x20 || c == 0x7f || (c == 0xc2 && (uint8_t) p[1] < 0xa0))
+                        return false;
+        }
+        return str_is_utf8(span_str(text));
+}
+
+static bool is_string(const struct param *x) { return x->kind == PARAM_TEXT || x->kind == PARAM_STRING; }
+
+static enum fault_kind judge_int(const struct net_bound *b, const struct param *x)
+{
+        int64_t v;
+        if ((x->kind != PARAM_TEXT && x->kind != PARAM_INT) || param_int(x->value, &v) < 0)
+                return FAULT_TYPE;
+        return v < b->least || v > b->most ? FAULT_VALUE : FAULT_NONE;
+}
+
+static enum fault_kind judge_one(const struct net_bound *b, const struct param *x)
+{
+        for (char **v = b->one; *v; v++)
+                if (is_string(x) && strcmp(*v, x->value) == 0)
+                        return FAULT_NONE;
+        return is_string(x) ? FAULT_VALUE : FAULT_TYPE;
+}
+
+static enum fault_kind judge_text(const struct net_bound *b, const struct param *x)
+{
+        if (!is_string(x) || !param_is_text(x->value))
+                return FAULT_TYPE;
+        return strlen(x->value) > (size_t) b->most ? FAULT_VALUE : FAULT_NONE;
+}
+
+static enum fault_kind judge_bool(const struct net_bound *b, const struct param *x)
+{
+        (void) b;
+        bool word = strcmp(x->value, "true") == 0 || strcmp(x->value, "false") == 0;
+        return x->kind == PARAM_BOOL || (x->kind == PARAM_TEXT && word) ? FAULT_NONE : FAULT_TYPE;
+}
+
+static enum fault_kind (*const judges[])(const struct net_bound *, const struct param *) = {
+        [BOUND_INT] = judge_int, [BOUND_ONE] = judge_one, [BOUND_TEXT] = judge_text, [BOUND_BOOL] = judge_bool
+};
+
+static bool is_named(const struct net_bound *b, const struct param *x)
+{
+        return !x->odd && strcmp(b->name, x->name) == 0;
+}
+
+static bool is_misplaced(const struct net_bound *b, const struct param *x)
+{
+        return b->place && (b->place == BOUND_IN_BODY) != x->in_body;
+}
+
+static struct fault judge_bound(const struct net_bound *b, const struct params *p)
+{
+        const struct param *found = NULL;
+        for (const struct param *x = p->first; x; x = x->next) {
+                if (param_fold_inside(b->fold, x->fold) || param_fold_inside(x->fold, b->fold))
+                        return (struct fault){ FAULT_NEST, b, x };
+                if (!param_fold_same(b->fold, x->fold))
+                        continue;
+                if (!is_named(b, x))
+                        return (struct fault){ FAULT_SPELLED, b, x };
+                if (found)
+                        return (struct fault){ FAULT_TWICE, b, x };
+                found = x;
+        }
+
+        if (!found)
+                return (struct fault){ b->optional ? FAULT_NONE : FAULT_MISSING, b, NULL };
+
+        enum fault_kind kind = is_misplaced(b, found) ? FAULT_PLACE : judges[b->type](b, found);
+        return (struct fault){ kind, b, found };
+}
+
+static bool is_among(const struct net_dest *d, const struct param *x)
+{
+        for (size_t i = 0; i < d->bound_count; i++)
+                if (is_named(&d->bounds[i], x))
+                        return true;
+        return false;
+}
+
+struct fault bounds_judge(const struct net_dest *d, const struct params *p)
+{
+        if (!p || p->unread)
+                return (struct fault){ FAULT_UNREAD, &d->bounds[0], NULL };
+
+        for (size_t i = 0; i < d->bound_count; i++) {
+                struct fault f = judge_bound(&d->bounds[i], p);
+                if (f.kind != FAULT_NONE)
+                        return f;
+        }
+
+        for (const struct param *x = p->first; d->only && x; x = x->next)
+                if (!x->shadow && !is_among(d, x))
+                        return (struct fault){ FAULT_EXTRA, NULL, x };
+
+        return (struct fault){ 0 };
+}

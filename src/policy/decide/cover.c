@@ -1,0 +1,295 @@
+/* SPDX-License-Identifier: MIT */
+/* policy/decide/cover.c - is all that one door grants granted by a set of doors? Used by the diff and by the
+ * lint "implied by another". Exact for subtrees: a region is covered when a door covers its top, and what
+ * that door excepts is covered in turn by others. Doors are looked up by key, never gone through: a diff or a
+ * lint that asks for each of n doors takes n log n steps. */
+#include "policy/internal.h"
+
+enum power { POWER_READ, POWER_WRITE, POWER_WRITE_HOST }; /* the last: for real, at once */
+
+struct cover {
+        const struct door_set *s;
+        const struct door *skip; /* not asked: the door itself */
+        enum power power;
+        int64_t until;
+        char *const *free_of; /* parts that need no cover */
+};
+
+static bool lasts(const struct door *s, int64_t until)
+{
+        return s->until == 0 || (until != 0 && s->until >= until);
+}
+
+static bool inside_any(char *const *list, const char *path)
+{
+        for (; list && *list; list++)
+                if (path_inside(*list, path))
+                        return true;
+        return false;
+}
+
+/* Which exceptions of `d` take this power away. */
+static char *const *taken(const struct door *d, enum power power)
+{
+        bool applies = d->kind == DOOR_READ || (d->kind == DOOR_EDIT && power != POWER_READ);
+        return applies ? d->except : NULL;
+}
+
+static bool has_power(const struct door *d, enum power power)
+{
+        if (power == POWER_WRITE_HOST)
+                return d->kind == DOOR_WRITE;
+        if (power == POWER_WRITE)
+                return d->kind == DOOR_EDIT || d->kind == DOOR_WRITE;
+        return d->kind == DOOR_READ || d->kind == DOOR_EDIT || d->kind == DOOR_WRITE;
+}
+
+static bool covers_top(const struct cover *c, const struct door *d, const char *top)
+{
+        return d != c->skip && has_power(d, c->power) && lasts(d, c->until) &&
+               !inside_any(taken(d, c->power), top);
+}
+
+/* A door at `top` or above it that covers it. */
+static const struct door *over(const struct cover *c, const char *top)
+{
+        for (size_t n = strlen(top); n > 0; n = str_parent(top, n))
+                for (enum door_kind k = DOOR_READ; k <= DOOR_WRITE; k++) {
+                        size_t lo, hi;
+                        for (door_set_find(c->s, k, span_of(top, n), &lo, &hi); lo < hi; lo++)
+                                if (covers_top(c, &c->s->v[lo], top))
+                                        return &c->s->v[lo];
+                }
+
+        return NULL;
+}
+
+/* Each step goes to a strictly deeper path, so it ends; any door that covers the top will do, because what it
+ * leaves open is asked of all doors again. */
+static bool region(const struct cover *c, const char *top)
+{
+        if (inside_any(c->free_of, top))
+                return true;
+
+        const struct door *d = over(c, top);
+        if (!d)
+                return false;
+
+        for (char *const *x = taken(d, c->power); x && *x; x++)
+                if (path_inside(top, *x) && !region(c, *x))
+                        return false;
+
+        return true;
+}
+
+static bool cover_file(const struct door_set *s, const struct door *d, const struct door *skip)
+{
+        static const struct {
+                enum door_kind kind;
+                enum power power;
+        } grants[] = {
+                { DOOR_READ, POWER_READ },  { DOOR_EDIT, POWER_READ },   { DOOR_EDIT, POWER_WRITE },
+                { DOOR_WRITE, POWER_READ }, { DOOR_WRITE, POWER_WRITE }, { DOOR_WRITE, POWER_WRITE_HOST },
+        };
+
+        for (size_t i = 0; i < COUNT(grants); i++) {
+                struct cover c = { .s = s, .skip = skip, .power = grants[i].power, .until = d->until };
+                c.free_of = taken(d, c.power);
+                if (grants[i].kind == d->kind && !region(&c, d->path))
+                        return false;
+        }
+
+        return true;
+}
+
+/* ---- programs ---- */
+
+static bool is_tree(const char *path) { return path[0] == '/' && path[strlen(path) - 1] == '/'; }
+
+/* A read door at DIR/ or above it shows all of it. */
+static bool is_shown_whole(const struct door_set *s, const char *tree)
+{
+        for (size_t n = strlen(tree) - 1; n > 0; n = str_parent(tree, n)) {
+                size_t lo, hi;
+                for (door_set_find(s, DOOR_READ, span_of(tree, n), &lo, &hi); lo < hi; lo++)
+                        if (!s->v[lo].except)
+                                return true;
+        }
+
+        return false;
+}
+
+/* Does `run any` reach all of this? Only what the box sees. */
+static bool any_covers(const struct checked_policy *c, const struct door *d)
+{
+        if (is_tree(d->path))
+                return is_shown_whole(&c->live, d->path);
+        struct effect f = { .kind = EFFECT_RUN, .path = d->path };
+        struct decision w = policy_decide(c, &f);
+        return d->path[0] != '/' || (w.answer == ANSWER_ALLOW && strcmp(w.door->path, "*") == 0);
+}
+
+static bool in_bin_dir(const char *path)
+{
+        size_t count;
+        const char *const *dirs = builtin_bin_dirs(&count);
+        const char *slash = strrchr(path, '/');
+
+        for (size_t i = 0; i < count; i++)
+                if (strlen(dirs[i]) == (size_t) (slash - path) &&
+                    strncmp(dirs[i], path, (size_t) (slash - path)) == 0)
+                        return true;
+
+        return false;
+}
+
+struct asked { /* one door, and the one that is not asked for it: itself */
+        const struct door *d, *skip;
+};
+
+/* A `run` line with exactly this key that stays open long enough. */
+static bool has_run(const struct door_set *s, const struct asked *q, struct span key)
+{
+        size_t lo, hi;
+        for (door_set_find(s, DOOR_RUN, key, &lo, &hi); lo < hi; lo++)
+                if (&s->v[lo] != q->skip && lasts(&s->v[lo], q->d->until))
+                        return true;
+        return false;
+}
+
+static bool cover_run(const struct checked_policy *c, const struct asked *q)
+{
+        const struct door_set *s = &c->live;
+        const char *path = q->d->path;
+        if (has_run(s, q, span_str(path)))
+                return true;
+
+        if (strcmp(path, "*") == 0)
+                return false;
+
+        if (has_run(s, q, span_str("*")) && any_covers(c, q->d))
+                return true;
+
+        if (path[0] != '/')
+                return false; /* a bare name is looked for in many directories */
+
+        for (size_t n = str_parent(path, strlen(path)); n > 0; n = str_parent(path, n))
+                if (has_run(s, q, span_of(path, n + 1))) /* DIR/ */
+                        return true;
+
+        return !is_tree(path) && in_bin_dir(path) && has_run(s, q, span_str(strrchr(path, '/') + 1));
+}
+
+/* ---- network ---- */
+
+static bool host_covers(const struct net_dest *s, const struct net_dest *d)
+{
+        if (s->wildcard == d->wildcard && strcmp(s->host, d->host) == 0)
+                return true;
+        size_t n = strlen(s->host), k = strlen(d->host);
+        return s->wildcard && !d->is_address && k > n && d->host[k - n - 1] == '.' &&
+               strcmp(d->host + k - n, s->host) == 0;
+}
+
+static bool url_covers(const struct net_dest *s, const struct net_dest *d)
+{
+        if (s->form == NET_HOST_PORT)
+                return true;
+
+        if (d->form == NET_HOST_PORT || s->tls != d->tls)
+                return false;
+
+        if (s->path_tail)
+                return strncmp(s->path, d->path, strlen(s->path)) == 0;
+
+        return !d->path_tail && strcmp(s->path, d->path) == 0;
+}
+
+static bool caps_cover(const struct net_dest *s, const struct net_dest *d)
+{
+        for (unsigned c = 0; c < NET_CAP__COUNT; c++) {
+                uint64_t most = d->cap[c];
+                /* Who may move so many bytes in all moves no more than that one way. */
+                if (!most && (c == NET_CAP_OUT || c == NET_CAP_IN))
+                        most = d->cap[NET_CAP_BYTES];
+                if (s->cap[c] && (!most || most > s->cap[c]))
+                        return false;
+        }
+
+        return true;
+}
+
+static bool net_covers(const struct door *a, const struct door *b, const char *method)
+{
+        const struct net_dest *s = &a->net, *d = &b->net;
+        bool listed = !s->methods && net_method_unnamed(method);
+        for (char **m = s->methods; method && m && *m; m++)
+                listed = listed || strcmp(*m, method) == 0;
+
+        bool credential = !d->credential || (s->credential && strcmp(s->credential, d->credential) == 0);
+        return listed && credential && (s->form == NET_PLACE) == (d->form == NET_PLACE) &&
+               host_covers(s, d) && s->port == d->port && url_covers(s, d) && bounds_cover(s, d) &&
+               caps_cover(s, d);
+}
+
+static bool has_net(const struct door_set *s, const struct asked *q, const char *host, const char *method)
+{
+        size_t lo, hi;
+        for (door_set_find(s, DOOR_NET, span_str(host), &lo, &hi); lo < hi; lo++)
+                if (&s->v[lo] != q->skip && lasts(&s->v[lo], q->d->until) &&
+                    net_covers(&s->v[lo], q->d, method))
+                        return true;
+        return false;
+}
+
+/* NULL asks for every method at once. The host's own lines, then those of each domain it lies in. */
+static bool cover_method(const struct door_set *s, const struct asked *q, const char *method)
+{
+        const char *host = q->d->net.host;
+        while (host && !has_net(s, q, host, method)) {
+                const char *dot = q->d->net.is_address ? NULL : strchr(host, '.');
+                host = dot ? dot + 1 : NULL;
+        }
+        return host != NULL;
+}
+
+static bool cover_net(const struct door_set *s, const struct asked *q)
+{
+        if (!q->d->net.methods)
+                return cover_method(s, q, NULL);
+        for (char **m = q->d->net.methods; *m; m++)
+                if (!cover_method(s, q, *m))
+                        return false;
+        return true;
+}
+
+/* ---- the rest ---- */
+
+/* Of two doors with one key. */
+static bool simple_covers(const struct door *s, const struct door *d)
+{
+        if (d->kind == DOOR_ENV || d->kind == DOOR_LISTEN)
+                return s->value && d->value ? strcmp(s->value, d->value) == 0 : s->value == d->value;
+        return s->max >= d->max && (s->type == d->type || s->type == HANDLE_BINARY);
+}
+
+bool cover_door(const struct checked_policy *c, const struct door *d, const struct door *skip)
+{
+        const struct door_set *s = &c->live;
+        struct asked q = { d, skip };
+        if (d->kind == DOOR_READ || d->kind == DOOR_EDIT || d->kind == DOOR_WRITE)
+                return cover_file(s, d, skip);
+
+        if (d->kind == DOOR_NET)
+                return cover_net(s, &q);
+
+        if (d->kind == DOOR_RUN)
+                return cover_run(c, &q);
+
+        size_t lo, hi;
+        for (door_set_find(s, d->kind, span_str(door_key(d)), &lo, &hi); lo < hi; lo++)
+                if (&s->v[lo] != skip && lasts(&s->v[lo], d->until) && simple_covers(&s->v[lo], d))
+                        return true;
+
+        return false;
+}

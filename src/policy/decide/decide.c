@@ -1,0 +1,411 @@
+/* SPDX-License-Identifier: MIT */
+/* policy/decide/decide.c - the compiled evaluator: binary search in the sorted doors. For a path it looks up
+ * each of its ancestors, deepest first; for a host the name and each of its parents. Cost grows with the
+ * depth of the effect and the logarithm of the doors. decide_ref.c says the same in plain loops; a test holds
+ * them together.
+ *
+ * The rules, which both hold:
+ *   Union: an effect is allowed when one live door covers it. `except` belongs to its own door.
+ *   A `run` line lets its program be read too, because whoever starts a program can read it.
+ *   What every box has (builtin.c) decides for its paths, unless a door lies at or below it.
+ *   The door that is named is the deepest for files, else the first in canonical order.
+ *   When denied: an expired door that would have covered it is named first (GAP_EXPIRED), then the nearest
+ * miss. */
+#include "policy/internal.h"
+
+/* The first door of a range, or `best` when that stands earlier. */
+static const struct door *first(const struct door_set *s, enum door_kind kind, struct span key,
+                                const struct door *best)
+{
+        size_t lo, hi;
+        if (!door_set_find(s, kind, key, &lo, &hi))
+                return best;
+        return !best || &s->v[lo] < best ? &s->v[lo] : best;
+}
+
+/* ---- files ---- */
+
+struct file_view {                             /* the deepest door of each sort */
+        const struct door *read, *write;       /* covers reading, writing */
+        const struct door *no_read, *no_write; /* covers, but excepts it */
+};
+
+static bool excepted(const struct door *d, const char *path)
+{
+        for (char **x = d->except; x && *x; x++)
+                if (path_inside(*x, path))
+                        return true;
+        return false;
+}
+
+static void keep(const struct door **slot, const struct door *d)
+{
+        if (!*slot)
+                *slot = d;
+}
+
+static void view_door(struct file_view *v, const struct door *d, const char *path)
+{
+        bool out = excepted(d, path);
+        if (d->kind == DOOR_READ) {
+                keep(out ? &v->no_read : &v->read, d);
+                return;
+        }
+
+        keep(&v->read, d);
+        keep(out ? &v->no_write : &v->write, d);
+}
+
+/* All ancestors of `path` that are at least `floor` bytes long, deepest first. */
+static struct file_view look(const struct door_set *s, const char *path, size_t floor)
+{
+        struct file_view v = { 0 };
+        for (size_t n = strlen(path); n >= floor && n > 0;) {
+                for (enum door_kind k = DOOR_READ; k <= DOOR_WRITE; k++) {
+                        size_t lo, hi;
+                        for (door_set_find(s, k, span_of(path, n), &lo, &hi); lo < hi; lo++)
+                                view_door(&v, &s->v[lo], path);
+                }
+                n = str_parent(path, n);
+        }
+
+        return v;
+}
+
+static const struct builtin_file *builtin_of(const struct checked_policy *c, const char *path)
+{
+        if ((c->work[0] && path_inside(c->work, path)) || (c->home[0] && path_inside(c->home, path)))
+                return NULL; /* the question is about the host's file */
+
+        size_t count;
+        const struct builtin_file *b = builtin_files(&count);
+        for (size_t i = 0; i < count; i++)
+                if ((b[i].process || c->wall != WALL_PROCESS) && !(b[i].local & ~c->local) &&
+                    (b[i].tree ? path_inside(b[i].path, path) : strcmp(b[i].path, path) == 0))
+                        return &b[i];
+
+        return NULL;
+}
+
+static struct decision allow(const struct door *d)
+{
+        return (struct decision){ .answer = ANSWER_ALLOW, .door = d };
+}
+static struct decision allow_builtin(const char *name)
+{
+        return (struct decision){ .answer = ANSWER_ALLOW, .built_in = name };
+}
+static struct decision deny(enum gap gap, const struct door *nearest)
+{
+        return (struct decision){ .gap = gap, .nearest = nearest };
+}
+
+static struct decision write_gap(const struct file_view *v)
+{
+        if (v->no_write)
+                return deny(GAP_EXCEPTED, v->no_write);
+        if (v->read)
+                return deny(GAP_READ_ONLY, v->read);
+        return v->no_read ? deny(GAP_EXCEPTED, v->no_read) : deny(GAP_NO_DOOR, NULL);
+}
+
+static const struct door *explicit_run(const struct door_set *s, const char *path, bool own);
+
+static struct decision file_live(const struct checked_policy *c, const char *path, bool writing)
+{
+        const struct builtin_file *b = builtin_of(c, path);
+        struct file_view v = look(&c->live, path, b ? strlen(b->path) : 1);
+        if (b && !v.read && !v.no_read) /* every door that covers it shows in one of the two */
+                return writing && !b->writable ? deny(GAP_READ_ONLY, NULL) : allow_builtin(b->name);
+
+        if (writing)
+                return v.write ? allow(v.write) : write_gap(&v);
+
+        const struct door *seen = v.read ? v.read : explicit_run(&c->live, path, false);
+        if (seen)
+                return allow(seen);
+
+        return v.no_read ? deny(GAP_EXCEPTED, v.no_read) : deny(GAP_NO_DOOR, NULL);
+}
+
+static struct decision file_decide(const struct checked_policy *c, const char *path, bool writing)
+{
+        struct decision d = file_live(c, path, writing);
+        if (d.answer == ANSWER_ALLOW)
+                return d;
+
+        struct file_view old = look(&c->closed, path, 1);
+        const struct door *was = writing ? old.write : old.read;
+        if (!was && !writing)
+                was = explicit_run(&c->closed, path, false);
+
+        return was ? deny(GAP_EXPIRED, was) : d;
+}
+
+/* ---- programs ----
+ * A bare name stands for that file in each directory where programs are looked for; a path for itself; DIR/
+ * for all below. `run any` covers every program that the box can see (or that is looked for by name), also
+ * what it wrote. Without it, what a box can write runs only when a line of its own policy names it,
+ * not one of a stock policy. */
+
+static const char *const any_key = "*";
+
+static bool in_bin_dir(const char *path)
+{
+        size_t count, n = (size_t) (strrchr(path, '/') - path);
+        const char *const *dirs = builtin_bin_dirs(&count);
+        for (size_t i = 0; i < count; i++)
+                if (strlen(dirs[i]) == n && memcmp(dirs[i], path, n) == 0)
+                        return true;
+        return false;
+}
+
+/* The first `run` line of a range, or `best` when that stands earlier; own: no line of a stock policy. */
+static const struct door *first_run(const struct door_set *s, struct span key, bool own,
+                                    const struct door *best)
+{
+        size_t lo, hi;
+        for (door_set_find(s, DOOR_RUN, key, &lo, &hi); lo < hi; lo++)
+                if (!own || !s->v[lo].from_stock)
+                        return !best || &s->v[lo] < best ? &s->v[lo] : best;
+        return best;
+}
+
+/* DIR/ for each directory above the file that ends at path[n]. */
+static const struct door *tree_above(const struct door_set *s, struct span path, bool own,
+                                     const struct door *best)
+{
+        for (size_t n = path.n; n > 1;)
+                if (path.p[--n] == '/')
+                        best = first_run(s, span_of(path.p, n + 1), own, best);
+        return best;
+}
+
+static const struct door *explicit_bare(const struct door_set *s, const char *name)
+{
+        size_t count;
+        const char *const *dirs = builtin_bin_dirs(&count);
+        const struct door *best = first(s, DOOR_RUN, span_str(name), NULL);
+
+        for (size_t i = 0; i < count; i++) {
+                char path[PATH_MAX_BYTES];
+                size_t d = strlen(dirs[i]), n = strlen(name);
+                if (d + 1 + n >= sizeof path)
+                        continue;
+                memcpy(path, dirs[i], d);
+                path[d] = '/';
+                memcpy(path + d + 1, name, n + 1);
+                best = first(s, DOOR_RUN, span_str(path), best);
+                best = tree_above(s, span_of(path, d + 1 + n), false, best);
+        }
+
+        return best;
+}
+
+static const struct door *explicit_run(const struct door_set *s, const char *path, bool own)
+{
+        if (strcmp(path, any_key) == 0)
+                return NULL;
+
+        if (path[0] != '/')
+                return explicit_bare(s, path);
+
+        const struct door *best = first_run(s, span_str(path), own, NULL);
+        best = tree_above(s, span_str(path), own, best);
+        const char *base = strrchr(path, '/') + 1;
+        if (in_bin_dir(path) && strcmp(base, any_key) != 0 && *base)
+                best = first_run(s, span_str(base), own, best);
+
+        return best;
+}
+
+/* Does `run any` reach this program? */
+static bool any_reaches(const struct checked_policy *c, const char *path)
+{
+        return path[0] != '/' || in_bin_dir(path) || file_live(c, path, false).answer == ANSWER_ALLOW;
+}
+
+static const struct door *run_in(const struct checked_policy *c, const struct door_set *s, const char *path)
+{
+        bool written = path[0] == '/' && file_live(c, path, true).answer == ANSWER_ALLOW;
+        const struct door *d = explicit_run(s, path, written);
+        if (d || !any_reaches(c, path))
+                return d;
+        return first(s, DOOR_RUN, span_str(any_key), NULL);
+}
+
+static struct decision run_decide(const struct checked_policy *c, const char *path)
+{
+        const struct door *d = run_in(c, &c->live, path);
+        if (d)
+                return allow(d);
+
+        if ((d = run_in(c, &c->closed, path)))
+                return deny(GAP_EXPIRED, d);
+
+        if (path[0] != '/')
+                return deny(GAP_NO_DOOR, NULL);
+
+        struct decision w = file_live(c, path, true), r = file_live(c, path, false);
+        if (w.answer == ANSWER_ALLOW)
+                return deny(GAP_WRITABLE, w.door);
+
+        return r.answer == ANSWER_ALLOW ? deny(GAP_NOT_RUN, r.door) : deny(GAP_NO_DOOR, NULL);
+}
+
+/* ---- network ---- */
+
+enum stage { STAGE_HOST, STAGE_SCHEME, STAGE_PORT, STAGE_PATH, STAGE_METHOD, STAGE_PARAM, STAGE_COVERED };
+static const enum gap stage_gap[] = { GAP_HOST,   GAP_SCHEME,    GAP_PORT, GAP_URL_PATH,
+                                      GAP_METHOD, GAP_PARAMETER, GAP_NONE };
+
+static bool path_covered(const struct net_dest *d, const char *path)
+{
+        return d->path_tail ? strncmp(d->path, path, strlen(d->path)) == 0 : strcmp(d->path, path) == 0;
+}
+
+static bool method_listed(const struct net_dest *d, const char *method)
+{
+        if (!d->methods)
+                return net_method_unnamed(method);
+        for (char **m = d->methods; method && *m; m++)
+                if (strcmp(*m, method) == 0)
+                        return true;
+        return false;
+}
+
+/* How far an effect comes at a door whose host fits already. */
+static enum stage stage_of(const struct net_dest *d, const struct effect *f)
+{
+        bool l7 = d->form != NET_HOST_PORT;
+        if ((d->form == NET_PLACE) != (f->net.form == NET_PLACE))
+                return STAGE_HOST;
+
+        if (d->form == NET_URL && f->net.form == NET_URL && d->tls != f->net.tls)
+                return STAGE_SCHEME;
+
+        if (d->form != NET_PLACE && d->port != f->net.port)
+                return STAGE_PORT;
+
+        if (l7 && (f->net.form == NET_HOST_PORT || !path_covered(d, f->net.path)))
+                return STAGE_PATH; /* a raw connection asks for every path at once */
+
+        if (l7 && !method_listed(d, f->method))
+                return STAGE_METHOD;
+
+        return d->bounds && bounds_judge(d, f->params).kind != FAULT_NONE ? STAGE_PARAM : STAGE_COVERED;
+}
+
+static bool host_fits(const struct door *d, const struct effect *f)
+{
+        if (!d->net.wildcard)
+                return strcmp(d->net.host, f->net.host) == 0;
+        for (const char *dot = strchr(f->net.host, '.'); dot; dot = strchr(dot + 1, '.'))
+                if (!f->net.is_address && strcmp(dot + 1, d->net.host) == 0)
+                        return true;
+        return false;
+}
+
+bool policy_net_covers(const struct door *d, const struct effect *f)
+{
+        return d->kind == DOOR_NET && f->kind == EFFECT_NET && stage_of(&d->net, f) == STAGE_COVERED &&
+               host_fits(d, f);
+}
+
+bool policy_net_asks_params(const struct door *d, const struct effect *f)
+{
+        struct effect blind = *f;
+        blind.params = NULL;
+        return d->kind == DOOR_NET && d->net.bounds && f->kind == EFFECT_NET &&
+               stage_of(&d->net, &blind) == STAGE_PARAM && host_fits(d, f);
+}
+
+struct net_best {
+        enum stage stage;
+        const struct door *door;
+};
+
+static void net_key(const struct door_set *s, const struct effect *f, const char *key, bool wild,
+                    struct net_best *best)
+{
+        size_t lo, hi;
+        for (door_set_find(s, DOOR_NET, span_str(key), &lo, &hi); lo < hi; lo++) {
+                const struct door *d = &s->v[lo];
+                if (d->net.wildcard != wild)
+                        continue;
+                enum stage at = stage_of(&d->net, f);
+                if (at == STAGE_HOST || at < best->stage ||
+                    (at == best->stage && best->door && best->door < d))
+                        continue;
+                *best = (struct net_best){ at, d };
+        }
+}
+
+static struct net_best net_look(const struct door_set *s, const struct effect *f)
+{
+        struct net_best best = { STAGE_HOST, NULL };
+        net_key(s, f, f->net.host, false, &best);
+        if (f->net.form == NET_PLACE || f->net.is_address)
+                return best;
+
+        for (const char *dot = strchr(f->net.host, '.'); dot; dot = strchr(dot + 1, '.'))
+                net_key(s, f, dot + 1, true, &best);
+
+        return best;
+}
+
+static struct decision net_decide(const struct checked_policy *c, const struct effect *f)
+{
+        struct net_best live = net_look(&c->live, f);
+        if (live.stage == STAGE_COVERED)
+                return allow(live.door);
+
+        struct net_best old = net_look(&c->closed, f);
+        if (old.stage == STAGE_COVERED)
+                return deny(GAP_EXPIRED, old.door);
+
+        if (c->live.start[DOOR_NET] == c->live.start[DOOR_NET + 1])
+                return deny(GAP_NO_DOOR, NULL);
+
+        return deny(stage_gap[live.stage], live.door);
+}
+
+/* ---- the rest ---- */
+
+static struct decision keyed_decide(const struct checked_policy *c, enum door_kind kind, const char *key)
+{
+        const struct door *d = first(&c->live, kind, span_str(key), NULL);
+        if (d)
+                return allow(d);
+
+        size_t count;
+        const char *const *vars = builtin_vars(&count);
+        for (size_t i = 0; kind == DOOR_ENV && i < count; i++)
+                if (strcmp(vars[i], key) == 0)
+                        return allow_builtin(builtin_var_name);
+
+        d = first(&c->closed, kind, span_str(key), NULL);
+        return d ? deny(GAP_EXPIRED, d) : deny(GAP_NO_DOOR, NULL);
+}
+
+struct decision policy_decide(const struct checked_policy *c, const struct effect *f)
+{
+        switch (f->kind) {
+        case EFFECT_READ:
+                return file_decide(c, f->path, false);
+        case EFFECT_WRITE:
+                return file_decide(c, f->path, true);
+        case EFFECT_RUN:
+                return run_decide(c, f->path);
+        case EFFECT_NET:
+                return net_decide(c, f);
+        case EFFECT_ENV:
+                return keyed_decide(c, DOOR_ENV, f->name);
+        case EFFECT_SOCK:
+                return keyed_decide(c, DOOR_SOCK, f->path);
+        case EFFECT_NONE:
+        case EFFECT_KIND__COUNT:
+                break;
+        }
+        return deny(GAP_NO_DOOR, NULL);
+}

@@ -1,0 +1,489 @@
+/* SPDX-License-Identifier: MIT */
+/* policy/decide/decide_ref.c - the reference evaluator: one plain loop over all doors for each question,
+ * straight from the definition (the comment on top of decide.c). Slow and obvious on purpose; shares nothing
+ * with decide.c but the facts of builtin.c, not even the test whether a path lies in a directory. */
+#include "policy/internal.h"
+
+/* Component by component: is every component of `dir` the same in `path`? */
+static bool below_or_same(const char *dir, const char *path)
+{
+        while (*dir) {
+                size_t a, b;
+                dir += strspn(dir, "/");
+                path += strspn(path, "/");
+                a = strcspn(dir, "/");
+                b = strcspn(path, "/");
+                if (a == 0)
+                        return true;
+                if (a != b || strncmp(dir, path, a) != 0)
+                        return false;
+                dir += a;
+                path += b;
+        }
+
+        return true;
+}
+
+static bool except_hits(const struct door *d, const char *path)
+{
+        if (d->except)
+                for (size_t i = 0; d->except[i]; i++)
+                        if (below_or_same(d->except[i], path))
+                                return true;
+        return false;
+}
+
+enum power { POWER_READ, POWER_WRITE, POWER_NO_READ, POWER_NO_WRITE };
+
+/* Does this door stand in this relation to the path? */
+static bool file_relation(const struct door *d, const char *path, enum power p)
+{
+        if (d->kind != DOOR_READ && d->kind != DOOR_EDIT && d->kind != DOOR_WRITE)
+                return false;
+
+        if (!below_or_same(d->path, path))
+                return false;
+
+        bool hit = except_hits(d, path);
+        switch (p) {
+        case POWER_READ:
+                return d->kind != DOOR_READ || !hit;
+        case POWER_WRITE:
+                return d->kind == DOOR_WRITE || (d->kind == DOOR_EDIT && !hit);
+        case POWER_NO_READ:
+                return d->kind == DOOR_READ && hit;
+        case POWER_NO_WRITE:
+                return d->kind == DOOR_EDIT && hit;
+        }
+        return false;
+}
+
+/* The deepest such door (the first of equals) at or below `floor`. */
+static const struct door *file_door(const struct door_set *s, const char *path, enum power p,
+                                    const char *floor)
+{
+        const struct door *best = NULL;
+        for (size_t i = 0; i < s->n; i++) {
+                const struct door *d = &s->v[i];
+                if (!file_relation(d, path, p) || (floor && !below_or_same(floor, d->path)))
+                        continue;
+                if (!best || strlen(d->path) > strlen(best->path))
+                        best = d;
+        }
+
+        return best;
+}
+
+static const struct builtin_file *file_builtin(const struct checked_policy *c, const char *path)
+{
+        bool of_host =
+                (c->home[0] && below_or_same(c->home, path)) || (c->work[0] && below_or_same(c->work, path));
+        size_t count;
+        const struct builtin_file *all = builtin_files(&count);
+        const struct builtin_file *hit = NULL;
+
+        for (size_t i = count; i > 0; i--) {
+                const struct builtin_file *b = &all[i - 1];
+                if (c->wall == WALL_PROCESS && !b->process)
+                        continue;
+                if (b->local && !(c->local & b->local))
+                        continue;
+                if (strcmp(b->path, path) == 0 || (b->tree && below_or_same(b->path, path)))
+                        hit = b;
+        }
+
+        return of_host ? NULL : hit;
+}
+
+static const struct door *program_door(const struct door_set *s, const char *program, bool writable);
+
+static struct decision ref_file(const struct checked_policy *c, const char *path, bool writing,
+                                bool with_closed)
+{
+        struct decision d = { .answer = ANSWER_DENY };
+        const struct builtin_file *b = file_builtin(c, path);
+        const char *floor = b ? b->path : NULL;
+        const struct door *can_read = file_door(&c->live, path, POWER_READ, floor);
+        const struct door *can_write = file_door(&c->live, path, POWER_WRITE, floor);
+        const struct door *not_read = file_door(&c->live, path, POWER_NO_READ, floor);
+        const struct door *not_write = file_door(&c->live, path, POWER_NO_WRITE, floor);
+        const struct door *expired = file_door(&c->closed, path, writing ? POWER_WRITE : POWER_READ, NULL);
+        bool doors_decide = can_read || can_write || not_read || not_write;
+        const struct door *can_start = writing ? NULL : program_door(&c->live, path, false);
+        const struct door *could_start = writing ? NULL : program_door(&c->closed, path, false);
+
+        if (b && !doors_decide && (b->writable || !writing)) {
+                d.answer = ANSWER_ALLOW;
+                d.built_in = b->name;
+        } else if (writing ? can_write : can_read) {
+                d.answer = ANSWER_ALLOW;
+                d.door = writing ? can_write : can_read;
+        } else if (can_start) {
+                d.answer = ANSWER_ALLOW;
+                d.door = can_start;
+        } else if (with_closed && (expired || could_start)) {
+                d.gap = GAP_EXPIRED;
+                d.nearest = expired ? expired : could_start;
+        } else if (b && !doors_decide) {
+                d.gap = GAP_READ_ONLY;
+        } else if (writing && not_write) {
+                d.gap = GAP_EXCEPTED;
+                d.nearest = not_write;
+        } else if (writing && can_read) {
+                d.gap = GAP_READ_ONLY;
+                d.nearest = can_read;
+        } else if (not_read) {
+                d.gap = GAP_EXCEPTED;
+                d.nearest = not_read;
+        } else {
+                d.gap = GAP_NO_DOOR;
+        }
+
+        return d;
+}
+
+/* ---- programs ---- */
+
+/* "/usr/bin/git" against the list of directories: "git", or NULL when it lies in none of them. */
+static const char *short_name(const char *path)
+{
+        size_t count;
+        const char *const *dirs = builtin_bin_dirs(&count);
+        for (size_t i = 0; i < count; i++) {
+                size_t n = strlen(dirs[i]);
+                if (strncmp(dirs[i], path, n) == 0 && path[n] == '/' && !strchr(path + n + 1, '/'))
+                        return path + n + 1;
+        }
+
+        return NULL;
+}
+
+static bool tree_holds_a_bin_dir(const char *tree)
+{
+        size_t count;
+        const char *const *dirs = builtin_bin_dirs(&count);
+        for (size_t i = 0; i < count; i++)
+                if (below_or_same(tree, dirs[i]))
+                        return true;
+        return false;
+}
+
+static bool names_program(const struct door *d, const char *program)
+{
+        if (d->kind != DOOR_RUN || strcmp(d->path, "*") == 0 || strcmp(program, "*") == 0)
+                return false;
+
+        bool door_tree = d->path[0] == '/' && d->path[strlen(d->path) - 1] == '/';
+        bool program_bare = program[0] != '/';
+        if (door_tree && program_bare)
+                return tree_holds_a_bin_dir(d->path);
+
+        if (door_tree)
+                return strncmp(d->path, program, strlen(d->path)) == 0;
+
+        if (strcmp(d->path, program) == 0)
+                return true;
+
+        const char *a = d->path[0] == '/' ? short_name(d->path) : d->path;
+        const char *b = program_bare ? program : short_name(program);
+
+        /* Two whole paths in two directories are two programs, whatever their names. */
+        return a && b && (d->path[0] != '/' || program_bare) && strcmp(a, b) == 0;
+}
+
+/* The first line that names this program, in one way or another. A stock policy's names nothing that the box
+ * can write. */
+static const struct door *program_door(const struct door_set *s, const char *program, bool writable)
+{
+        for (size_t i = 0; i < s->n; i++)
+                if (names_program(&s->v[i], program) && !(writable && s->v[i].from_stock))
+                        return &s->v[i];
+        return NULL;
+}
+
+static const struct door *ref_run_door(const struct checked_policy *c, const struct door_set *s,
+                                       const char *program)
+{
+        bool writable = program[0] == '/' && ref_file(c, program, true, false).answer == ANSWER_ALLOW;
+        const struct door *any = NULL, *named = program_door(s, program, writable);
+        for (size_t i = 0; i < s->n && !any; i++)
+                if (s->v[i].kind == DOOR_RUN && strcmp(s->v[i].path, "*") == 0)
+                        any = &s->v[i];
+
+        if (named)
+                return named;
+
+        if (program[0] != '/')
+                return any;
+
+        bool visible = short_name(program) || ref_file(c, program, false, false).answer == ANSWER_ALLOW;
+        return visible ? any : NULL;
+}
+
+static struct decision ref_run(const struct checked_policy *c, const char *program)
+{
+        struct decision d = { .answer = ANSWER_DENY, .gap = GAP_NO_DOOR };
+        const struct door *live = ref_run_door(c, &c->live, program);
+        const struct door *closed = ref_run_door(c, &c->closed, program);
+
+        if (live)
+                return (struct decision){ .answer = ANSWER_ALLOW, .door = live };
+
+        if (closed)
+                return (struct decision){ .gap = GAP_EXPIRED, .nearest = closed };
+
+        if (program[0] != '/')
+                return d;
+
+        struct decision w = ref_file(c, program, true, false), r = ref_file(c, program, false, false);
+        if (w.answer == ANSWER_ALLOW) {
+                d.gap = GAP_WRITABLE;
+                d.nearest = w.door;
+        } else if (r.answer == ANSWER_ALLOW) {
+                d.gap = GAP_NOT_RUN;
+                d.nearest = r.door;
+        }
+
+        return d;
+}
+
+/* ---- network ---- */
+
+static bool host_fits(const struct net_dest *d, const struct net_dest *f)
+{
+        if ((d->form == NET_PLACE) != (f->form == NET_PLACE))
+                return false;
+
+        if (!d->wildcard)
+                return strcmp(d->host, f->host) == 0;
+
+        size_t n = strlen(d->host), k = strlen(f->host);
+        return !f->is_address && k > n + 1 && f->host[k - n - 1] == '.' &&
+               strcmp(f->host + k - n, d->host) == 0;
+}
+
+/* Two folded names, whatever their parts. */
+static bool ref_same_letters(const char *a, const char *b)
+{
+        while (*a == '.')
+                a++;
+
+        while (*b == '.')
+                b++;
+
+        if (!*a || !*b)
+                return *a == *b;
+
+        return *a == *b && ref_same_letters(a + 1, b + 1);
+}
+
+static bool ref_below(const char *fold, const char *top)
+{
+        const char *rest = strstr(fold, top) == fold ? fold + strlen(top) : "";
+        return *top && *rest == '.';
+}
+
+/* -?(0|[1-9][0-9]*), within 64 bits, between the two. Digit by digit, downward: INT64_MIN has no positive. */
+static bool ref_integer(const char *s, int64_t least, int64_t most)
+{
+        bool minus = *s == '-';
+        int64_t v = 0;
+        s += minus;
+        if (!*s || (*s == '0' && (s[1] || minus)))
+                return false;
+
+        for (; *s; s++) {
+                if (*s < '0' || *s > '9' || __builtin_mul_overflow(v, 10, &v) ||
+                    __builtin_sub_overflow(v, *s - '0', &v))
+                        return false;
+        }
+
+        if (!minus && v == INT64_MIN)
+                return false;
+
+        v = minus ? v : -v;
+        return least <= v && v <= most;
+}
+
+static bool ref_has_control(const char *s)
+{
+        uint8_t before = 0;
+        for (; *s; before = (uint8_t) *s++) {
+                uint8_t c = (uint8_t) *s;
+                if (c < ' ' || c == 0x7f || (before == 0xc2 && c <= 0x9f))
+                        return true;
+        }
+
+        return false;
+}
+
+static bool ref_value(const struct net_bound *b, const struct param *x)
+{
+        bool text = x->kind == PARAM_TEXT, string = text || x->kind == PARAM_STRING;
+        size_t listed = 0;
+        for (size_t i = 0; b->one && b->one[i]; i++)
+                listed += strcmp(b->one[i], x->value) == 0;
+
+        switch (b->type) {
+        case BOUND_INT:
+                return (text || x->kind == PARAM_INT) && ref_integer(x->value, b->least, b->most);
+        case BOUND_ONE:
+                return string && listed == 1;
+        case BOUND_TEXT:
+                return string && !ref_has_control(x->value) && strlen(x->value) <= (uint64_t) b->most;
+        case BOUND_BOOL:
+                return x->kind == PARAM_BOOL ||
+                       (text && (strcmp(x->value, "true") == 0 || strcmp(x->value, "false") == 0));
+        case BOUND_NONE:
+        case BOUND_TYPE__COUNT:
+                break;
+        }
+        return false;
+}
+
+static bool ref_place(const struct net_bound *b, const struct param *x)
+{
+        return b->place != (x->in_body ? BOUND_IN_QUERY : BOUND_IN_BODY);
+}
+
+/* Each parameter is asked: does it belong to a bound, does it come near one, may it be there at all? Then
+ * each bound: was it there, once? */
+static bool ref_params(const struct net_dest *d, const struct params *p)
+{
+        unsigned seen[BOUNDS_MAX] = { 0 };
+        bool good = p && !p->unread;
+        for (const struct param *x = good ? p->first : NULL; x; x = x->next) {
+                bool named = false;
+                for (size_t i = 0; i < d->bound_count; i++) {
+                        const struct net_bound *b = &d->bounds[i];
+                        bool own = !x->odd && strcmp(b->name, x->name) == 0;
+                        bool near = ref_same_letters(b->fold, x->fold) || ref_below(b->fold, x->fold) ||
+                                    ref_below(x->fold, b->fold);
+                        good = good && (own ? ref_value(b, x) && ref_place(b, x) : !near);
+                        seen[i] += own;
+                        named = named || own;
+                }
+                good = good && (named || x->shadow || !d->only);
+        }
+
+        for (size_t i = 0; good && i < d->bound_count; i++)
+                good = seen[i] == 1 || (seen[i] == 0 && d->bounds[i].optional);
+
+        return good;
+}
+
+/* The first thing that does not fit, GAP_NONE when all does. */
+static enum gap net_gap(const struct net_dest *d, const struct effect *f)
+{
+        const struct net_dest *n = &f->net;
+        bool listed = d->methods == NULL && (!f->method || strcmp(f->method, "WEBSOCKET") != 0);
+        if (!host_fits(d, n))
+                return GAP_HOST;
+
+        if (d->form == NET_URL && n->form == NET_URL && d->tls != n->tls)
+                return GAP_SCHEME;
+
+        if (d->form != NET_PLACE && d->port != n->port)
+                return GAP_PORT;
+
+        if (d->form == NET_HOST_PORT)
+                return GAP_NONE;
+
+        if (n->form == NET_HOST_PORT)
+                return GAP_URL_PATH;
+
+        if (strcmp(d->path, n->path) != 0 && !(d->path_tail && strstr(n->path, d->path) == n->path))
+                return GAP_URL_PATH;
+
+        for (size_t i = 0; d->methods && d->methods[i]; i++)
+                listed = listed || (f->method && strcmp(d->methods[i], f->method) == 0);
+
+        if (!listed)
+                return GAP_METHOD;
+
+        return d->bound_count == 0 || ref_params(d, f->params) ? GAP_NONE : GAP_PARAMETER;
+}
+
+static struct decision ref_net(const struct checked_policy *c, const struct effect *f)
+{
+        static const enum gap farthest_first[] = { GAP_PARAMETER, GAP_METHOD, GAP_URL_PATH, GAP_PORT,
+                                                   GAP_SCHEME };
+        bool have = false;
+        for (size_t i = 0; i < c->live.n; i++) {
+                const struct door *d = &c->live.v[i];
+                have = have || d->kind == DOOR_NET;
+                if (d->kind == DOOR_NET && net_gap(&d->net, f) == GAP_NONE)
+                        return (struct decision){ .answer = ANSWER_ALLOW, .door = d };
+        }
+
+        for (size_t i = 0; i < c->closed.n; i++) {
+                const struct door *d = &c->closed.v[i];
+                if (d->kind == DOOR_NET && net_gap(&d->net, f) == GAP_NONE)
+                        return (struct decision){ .gap = GAP_EXPIRED, .nearest = d };
+        }
+
+        for (size_t g = 0; g < COUNT(farthest_first); g++)
+                for (size_t i = 0; i < c->live.n; i++)
+                        if (c->live.v[i].kind == DOOR_NET &&
+                            net_gap(&c->live.v[i].net, f) == farthest_first[g])
+                                return (struct decision){ .gap = farthest_first[g],
+                                                          .nearest = &c->live.v[i] };
+
+        return (struct decision){ .gap = have ? GAP_HOST : GAP_NO_DOOR };
+}
+
+/* ---- variables and sockets ---- */
+
+static struct decision ref_env(const struct checked_policy *c, const char *name)
+{
+        size_t count;
+        const char *const *vars = builtin_vars(&count);
+        for (size_t i = 0; i < c->live.n; i++)
+                if (c->live.v[i].kind == DOOR_ENV && strcmp(c->live.v[i].name, name) == 0)
+                        return (struct decision){ .answer = ANSWER_ALLOW, .door = &c->live.v[i] };
+
+        for (size_t i = 0; i < count; i++)
+                if (strcmp(vars[i], name) == 0)
+                        return (struct decision){ .answer = ANSWER_ALLOW, .built_in = builtin_var_name };
+
+        for (size_t i = 0; i < c->closed.n; i++)
+                if (c->closed.v[i].kind == DOOR_ENV && strcmp(c->closed.v[i].name, name) == 0)
+                        return (struct decision){ .gap = GAP_EXPIRED, .nearest = &c->closed.v[i] };
+
+        return (struct decision){ .gap = GAP_NO_DOOR };
+}
+
+static struct decision ref_sock(const struct checked_policy *c, const char *path)
+{
+        for (size_t i = 0; i < c->live.n; i++)
+                if (c->live.v[i].kind == DOOR_SOCK && strcmp(c->live.v[i].path, path) == 0)
+                        return (struct decision){ .answer = ANSWER_ALLOW, .door = &c->live.v[i] };
+
+        for (size_t i = 0; i < c->closed.n; i++)
+                if (c->closed.v[i].kind == DOOR_SOCK && strcmp(c->closed.v[i].path, path) == 0)
+                        return (struct decision){ .gap = GAP_EXPIRED, .nearest = &c->closed.v[i] };
+
+        return (struct decision){ .gap = GAP_NO_DOOR };
+}
+
+struct decision policy_decide_ref(const struct checked_policy *c, const struct effect *f)
+{
+        switch (f->kind) {
+        case EFFECT_READ:
+                return ref_file(c, f->path, false, true);
+        case EFFECT_WRITE:
+                return ref_file(c, f->path, true, true);
+        case EFFECT_RUN:
+                return ref_run(c, f->path);
+        case EFFECT_NET:
+                return ref_net(c, f);
+        case EFFECT_ENV:
+                return ref_env(c, f->name);
+        case EFFECT_SOCK:
+                return ref_sock(c, f->path);
+        case EFFECT_NONE:
+        case EFFECT_KIND__COUNT:
+                break;
+        }
+        return (struct decision){ .gap = GAP_NO_DOOR };
+}

@@ -1,0 +1,231 @@
+/* SPDX-License-Identifier: MIT */
+/* policy/decide/effect.c - effects in words: "read PATH", "run PROG", "net GET https://host/path", ... */
+#include "policy/internal.h"
+
+#include <stdlib.h>
+
+struct effect_in {
+        const struct scope *s;
+        const struct token *tok; /* behind the word */
+        size_t n;
+        struct effect *f;
+};
+
+static int fail_effect(const struct effect_in *x, const char *what)
+{
+        return fail_at(x->s->e, &x->tok[-1].at, "%s", what);
+}
+
+static int fail_count(const struct effect_in *x, const char *what, const char *example)
+{
+        (void) fail_effect(x, what);
+        return err_hint(x->s->e, "for example `%s`; a name with spaces stands in quotes", example);
+}
+
+static int effect_path(const struct effect_in *x)
+{
+        char *raw;
+        bool optional;
+        if (x->n != 1)
+                return fail_count(x, "this effect takes one path", "read /etc/passwd");
+
+        if (path_token(x->tok, x->s->mem, &raw, &optional, x->s->e) < 0)
+                return -1;
+
+        if (optional)
+                return fail_effect(x, "an effect is one concrete path, without ?");
+
+        x->f->path = path_expand(x->s, &x->tok->at, raw);
+        return x->f->path ? 0 : -1;
+}
+
+static int effect_run(const struct effect_in *x)
+{
+        char *raw;
+        bool optional;
+        if (x->n != 1)
+                return fail_count(x, "this effect takes one program", "run python3");
+
+        if (path_token(x->tok, x->s->mem, &raw, &optional, x->s->e) < 0)
+                return -1;
+
+        if (optional || strcmp(raw, "*") == 0 || token_is(x->tok, "any") || raw[strlen(raw) - 1] == '/')
+                return fail_effect(x, "an effect is one concrete program");
+
+        x->f->path = path_program(x->s, &x->tok->at, raw);
+        return x->f->path ? 0 : -1;
+}
+
+static int effect_env(const struct effect_in *x)
+{
+        if (x->n != 1 || !name_ok(x->tok->text, "_"))
+                return fail_count(x, "this effect takes one variable's name", "env HOME");
+        x->f->name = arena_str(x->s->mem, x->tok->text);
+        return x->f->name ? 0 : fail_memory(x->s->e);
+}
+
+/* The parameters are those of the query; of a body nothing is asked here. */
+static int effect_query(const struct effect_in *x, const struct token *url)
+{
+        const char *mark = strchr(url->text, '?');
+        struct params *p = arena_alloc(x->s->mem, sizeof *p);
+        if (!p)
+                return fail_memory(x->s->e);
+
+        x->f->params = p;
+        if (!mark)
+                return 0;
+
+        for (const char *q = mark + 1; *q; q++)
+                if (*q <= ' ' || *q >= 0x7f || strchr("#\"<>\\`", *q))
+                        return fail_at(x->s->e, &url->at, "a character that no URL query has");
+
+        x->f->query = arena_str(x->s->mem, mark + 1);
+        policy_params_form(p, x->s->mem, span_str(mark + 1), false);
+        return x->f->query && !p->failed ? 0 : fail_memory(x->s->e);
+}
+
+/* A URL without its method would be a test of every method or of none: it must be said. Lines have it behind
+ * the URL. */
+static int effect_net(const struct effect_in *x)
+{
+        if (x->n < 1 || x->n > 2)
+                return fail_effect(x, "write `net METHOD URL` or `net HOST:PORT`");
+
+        bool behind = x->n == 2 && !net_method_known(x->tok[0].text) && net_method_known(x->tok[1].text);
+        const struct token *url = &x->tok[behind ? 0 : x->n - 1], *method = &x->tok[behind];
+        if (net_dest_parse(x->s->mem, url, NET_IN_EFFECT, &x->f->net, x->s->e) < 0)
+                return -1;
+
+        bool raw = x->f->net.form == NET_HOST_PORT;
+        if (raw != (x->n == 1)) {
+                (void) fail_effect(x, raw ? "host:port has no method" : "the method is missing");
+                return err_hint(x->s->e, "write `net GET https://host/path` or `net host:443`");
+        }
+
+        if (raw)
+                return 0;
+
+        if (!net_method_known(method->text))
+                return fail_at(x->s->e, &method->at, "unknown method \"%s\"", show_text(method->text).text);
+
+        x->f->method = arena_str(x->s->mem, method->text);
+        return x->f->method ? effect_query(x, url) : fail_memory(x->s->e);
+}
+
+static const struct {
+        const char *word;
+        enum effect_kind kind;
+        int (*read)(const struct effect_in *x);
+} effects[] = {
+        { "read", EFFECT_READ, effect_path }, { "write", EFFECT_WRITE, effect_path },
+        { "run", EFFECT_RUN, effect_run },    { "net", EFFECT_NET, effect_net },
+        { "env", EFFECT_ENV, effect_env },    { "sock", EFFECT_SOCK, effect_path },
+};
+_Static_assert(COUNT(effects) == EFFECT_KIND__COUNT - 1, "a row for each effect");
+
+/* Other words that people have for them. */
+static const struct {
+        const char *word, *meant;
+} synonyms[] = {
+        { "edit", "write" }, { "change", "write" }, { "create", "write" }, { "delete", "write" },
+        { "open", "read" },  { "see", "read" },     { "exec", "run" },     { "execute", "run" },
+        { "start", "run" },  { "connect", "net" },  { "request", "net" },  { "fetch", "net" },
+        { "url", "net" },    { "socket", "sock" },  { "variable", "env" },
+};
+
+static int unknown_effect(const struct scope *s, const struct token *tok, const char *const *names)
+{
+        (void) fail_at(s->e, &tok->at, "unknown effect \"%s\"", show_text(tok->text).text);
+        (void) err_hint(s->e,
+                        "an effect is read, write, run, net, env or sock, and on what: `read /etc/passwd`");
+        hint_nearest(s->e, tok->text, names, COUNT(effects));
+        for (size_t i = 0; i < COUNT(synonyms); i++)
+                if (token_is(tok, synonyms[i].word))
+                        (void) err_hint(s->e, "did you mean \"%s\"?", synonyms[i].meant);
+
+        return -1;
+}
+
+int effect_from_tokens(const struct scope *s, const struct token *tok, size_t n, struct effect *ret_effect)
+{
+        const char *names[COUNT(effects)];
+        struct effect f = { 0 };
+        for (size_t i = 0; i < COUNT(effects); i++) {
+                names[i] = effects[i].word;
+                if (!token_is(tok, effects[i].word))
+                        continue;
+                struct effect_in x = { .s = s, .tok = tok + 1, .n = n - 1, .f = &f };
+                f.kind = effects[i].kind;
+                if (effects[i].read(&x) < 0)
+                        return -1;
+                *ret_effect = f;
+                return 0;
+        }
+
+        return unknown_effect(s, tok, names);
+}
+
+static int parse_text(const char *text, const struct scope *s, struct tokens *t, struct effect *ret_effect)
+{
+        struct lexer x = { .mem = s->mem, .file = "effect", .out = t, .e = s->e };
+        struct source_place from = { .file = "effect", .line = 1, .column = 1 };
+        if (lex_line(&x, span_str(text), from) < 0)
+                return -1;
+
+        if (t->n == 0)
+                return fail_at(s->e, &from, "the effect is missing");
+
+        return effect_from_tokens(s, t->v, t->n, ret_effect);
+}
+
+int policy_effect_parse(const char *text, const struct policy_context *c, struct effect *ret_effect,
+                        struct err *e)
+{
+        struct tokens t = { 0 };
+        struct effect f = { 0 };
+        struct arena *mem = calloc(1, sizeof *mem);
+        if (!mem)
+                return fail_memory(e);
+
+        struct scope s = { .ctx = c, .mem = mem, .e = e };
+        int r = parse_text(text, &s, &t, &f);
+        free(t.v);
+        if (r < 0) {
+                arena_done(mem);
+                free(mem);
+                return -1;
+        }
+
+        *ret_effect = f;
+        ret_effect->mem = mem;
+        return 0;
+}
+
+void policy_effect_done(struct effect *f)
+{
+        if (f->mem) {
+                arena_done(f->mem);
+                free(f->mem);
+        }
+        *f = (struct effect){ 0 };
+}
+
+void effect_print(const struct effect *f, struct buf *out)
+{
+        for (size_t i = 0; i < COUNT(effects); i++)
+                if (effects[i].kind == f->kind)
+                        buf_printf(out, "%s ", effects[i].word);
+
+        if (f->kind == EFFECT_NET) {
+                if (f->method)
+                        buf_printf(out, "%s ", f->method);
+                net_print(&f->net, out);
+                if (f->query)
+                        buf_printf(out, "?%s", f->query);
+        } else if (f->kind == EFFECT_ENV) {
+                buf_puts(out, f->name);
+        } else if (f->path) {
+                show_token(out, f->path);
+        }
+}

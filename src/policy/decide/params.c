@@ -1,0 +1,425 @@
+/* SPDX-License-Identifier: MIT */
+/* policy/decide/params.c - the parameters of a request, from its query, a form or a JSON object. Read exactly
+ * or not at all: what two servers could read in two ways makes the whole unread. Never: repairs, guesses a
+ * type. */
+#include "base/json.h"
+#include "policy/internal.h"
+
+enum { NAME_LONGEST = 1024 };
+
+static void unread(struct params *p, const char *why)
+{
+        if (!p->unread)
+                p->unread = why;
+}
+
+static void no_memory(struct params *p)
+{
+        unread(p, "there is no memory to read it");
+        p->failed = true;
+}
+
+/* ---- names as careless servers take them ---- */
+
+static bool is_digit(uint8_t c) { return c >= '0' && c <= '9'; }
+
+static bool all_digits(const char *s, size_t n)
+{
+        for (size_t i = 0; i < n; i++)
+                if (!is_digit((uint8_t) s[i]))
+                        return false;
+        return true;
+}
+
+struct folder {
+        char *out;
+        size_t n, part; /* part: where the one being written began */
+        bool nested;    /* it is not the first */
+};
+
+/* An empty part (a[]) and a number (a[0]) only say that there are several. */
+static void end_part(struct folder *f)
+{
+        if (f->nested && all_digits(f->out + f->part, f->n - f->part))
+                f->n = f->part;
+
+        if (f->n > f->part) {
+                f->out[f->n++] = '.';
+                f->part = f->n;
+        }
+
+        f->nested = f->n > 0;
+}
+
+static void fold_plain(struct folder *f, char c)
+{
+        if (c == '.' || c == '[' || c == ']')
+                end_part(f);
+        if (c >= 'A' && c <= 'Z')
+                c |= 0x20;
+        if ((c >= 'a' && c <= 'z') || is_digit((uint8_t) c))
+                f->out[f->n++] = c;
+}
+
+/* Characters beyond ASCII that are ASCII to somebody who changes the case of a name: the small or the capital
+ * letter of each is in it, or letters are. */
+static const struct {
+        const char *wide, *plain;
+} wide_letters[] = {
+        { "\xc5\xbf", "s" },       { "\xe2\x84\xaa", "k" },  { "\xc4\xb0", "i" },
+        { "\xc4\xb1", "i" },       { "\xc3\x9f", "ss" },     { "\xe1\xba\x9e", "ss" },
+        { "\xc7\xb0", "j" },       { "\xc5\x89", "n" },      { "\xef\xac\x80", "ff" },
+        { "\xef\xac\x81", "fi" },  { "\xef\xac\x82", "fl" }, { "\xef\xac\x83", "ffi" },
+        { "\xef\xac\x84", "ffl" }, { "\xef\xac\x85", "st" }, { "\xef\xac\x86", "st" },
+};
+
+/* Characters that somebody trims from a name, or takes off a letter: spaces, marks, what has no width. */
+static const struct {
+        uint32_t first, last;
+} nothings[] = { { 0x80, 0xa0 },     { 0xad, 0xad },     { 0x300, 0x36f },
+                 { 0x1680, 0x1680 }, { 0x180e, 0x180e }, { 0x2000, 0x206f },
+                 { 0x3000, 0x3000 }, { 0xfe00, 0xfe0f }, { 0xfeff, 0xfeff } };
+
+static uint32_t point_of(const char *s, size_t *ret_bytes)
+{
+        static const uint8_t masks[] = { 0, 0, 0x1f, 0x0f, 0x07 };
+        uint8_t c = (uint8_t) *s;
+        size_t n = c >= 0xf0 ? 4 : c >= 0xe0 ? 3 : 2;
+        uint32_t v = c & masks[n];
+
+        for (size_t i = 1; i < n; i++)
+                v = v << 6 | ((uint8_t) s[i] & 0x3f);
+
+        *ret_bytes = n;
+        return v;
+}
+
+/* One character beyond ASCII of a name, which is UTF-8; how many bytes it has. */
+static size_t fold_wide(struct folder *f, const char *s)
+{
+        enum { WIDE_FIRST = 0xff01, WIDE_LAST = 0xff5e, WIDE_TO_ASCII = 0xfee0 };
+        for (size_t i = 0; i < COUNT(wide_letters); i++) {
+                size_t n = strlen(wide_letters[i].wide);
+                if (strncmp(s, wide_letters[i].wide, n) != 0)
+                        continue;
+                for (const char *p = wide_letters[i].plain; *p; p++)
+                        f->out[f->n++] = *p;
+                return n;
+        }
+
+        size_t n;
+        uint32_t v = point_of(s, &n);
+        if (v >= WIDE_FIRST && v <= WIDE_LAST) { /* as wide as an ideograph */
+                fold_plain(f, (char) (v - WIDE_TO_ASCII));
+                return n;
+        }
+
+        for (size_t i = 0; i < COUNT(nothings); i++)
+                if (v >= nothings[i].first && v <= nothings[i].last)
+                        return n;
+
+        memcpy(f->out + f->n, s, n);
+        f->n += n;
+        return n;
+}
+
+/* What a JavaScript object inherits, its user finds in itself. */
+static size_t skip_prototype(const char *name)
+{
+        static const char word[] = "__proto__";
+        size_t n = sizeof word - 1;
+        return strncmp(name, word, n) == 0 && name[n] && strchr(".[]", name[n]) ? n : 0;
+}
+
+/* Case is nothing to ASP.NET and Go; a space, dot, sign or bracket is '_' or nothing to PHP, '_' and case are
+ * one to protobuf, and '_' or '!' before a name mean its default to Spring. */
+char *param_fold(struct arena *mem, const char *name)
+{
+        struct folder f = { .out = arena_alloc(mem, strlen(name) + 2) };
+        if (!f.out)
+                return NULL;
+
+        while (*name) {
+                name += f.n == f.part ? skip_prototype(name) : 0;
+                if ((uint8_t) *name >= 0x80)
+                        name += fold_wide(&f, name);
+                else
+                        fold_plain(&f, *name++);
+        }
+
+        end_part(&f);
+        f.out[f.n ? f.n - 1 : 0] = '\0';
+        return f.out;
+}
+
+bool param_fold_same(const char *a, const char *b)
+{
+        for (;; a++, b++) {
+                a += *a == '.';
+                b += *b == '.';
+                if (*a != *b)
+                        return false;
+                if (!*a)
+                        return true;
+        }
+}
+
+bool param_fold_inside(const char *outer, const char *inner)
+{
+        size_t n = strlen(outer);
+        return n > 0 && strncmp(outer, inner, n) == 0 && inner[n] == '.';
+}
+
+/* A name has its place in JSON in it: each could be as long as the whole body, and there may be many. */
+static struct param *add(struct params *p, struct arena *mem, char *name)
+{
+        if (p->count == PARAMS_MAX)
+                unread(p, "the request has more than 512 parameters");
+        else if (strlen(name) > NAME_LONGEST)
+                unread(p, "a name is longer than 1024 bytes");
+
+        if (p->unread)
+                return NULL;
+
+        struct param *x = arena_alloc(mem, sizeof *x);
+        char *fold = x ? param_fold(mem, name) : NULL;
+        if (!fold) {
+                no_memory(p);
+                return NULL;
+        }
+
+        *x = (struct param){ .name = name, .fold = fold };
+        if (p->last)
+                p->last->next = x;
+        else
+                p->first = x;
+
+        p->last = x;
+        p->count++;
+        return x;
+}
+
+/* ---- a=b&c=d ---- */
+
+/* NULL: it cannot be read, and why is said. */
+static char *plain(struct params *p, struct arena *mem, struct span raw)
+{
+        char *to = arena_alloc(mem, raw.n + 1);
+        size_t n = 0;
+        for (size_t i = 0; to && i < raw.n; i++) {
+                int a = raw.p[i] == '%' && i + 2 < raw.n ? str_hex(raw.p[i + 1]) : -1;
+                int b = a >= 0 ? str_hex(raw.p[i + 2]) : -1;
+                if (raw.p[i] == '%' && b < 0) {
+                        unread(p, "a % is not followed by two hexadecimal digits");
+                        return NULL;
+                }
+                to[n++] = (char) (b >= 0 ? a << 4 | b : raw.p[i] == '+' ? ' ' : raw.p[i]);
+                i += b >= 0 ? 2 : 0;
+        }
+
+        if (!to)
+                no_memory(p);
+        else if (!str_is_utf8(span_of(to, n)))
+                unread(p, "a name or value is not UTF-8, or holds a NUL");
+
+        return p->unread ? NULL : to;
+}
+
+static void add_pair(struct params *p, struct arena *mem, struct span pair, bool in_body)
+{
+        const uint8_t *equals = memchr(pair.p, '=', pair.n);
+        size_t n = equals ? (size_t) (equals - pair.p) : pair.n;
+        size_t skip = equals ? n + 1 : n;
+        char *name = plain(p, mem, span_of(pair.p, n));
+        char *value = name ? plain(p, mem, span_of(pair.p + skip, pair.n - skip)) : NULL;
+        if (value && strchr(name, '%'))
+                unread(p, "a name is escaped twice, and some servers take off both");
+
+        struct param *x = value ? add(p, mem, name) : NULL;
+        if (!x)
+                return;
+
+        x->kind = PARAM_TEXT;
+        x->value = value;
+        x->in_body = in_body;
+}
+
+/* Some servers try JSON first, whatever is said about the body, and read over what no form begins with: a
+ * byte order mark, space of any kind. */
+static bool begins_as_json(struct span text)
+{
+        size_t i = 0;
+        while (i < text.n && (text.p[i] <= ' ' || text.p[i] >= 0x7f))
+                i++;
+        return i < text.n && (text.p[i] == '{' || text.p[i] == '[');
+}
+
+void policy_params_form(struct params *p, struct arena *mem, struct span text, bool in_body)
+{
+        if (in_body && begins_as_json(text))
+                unread(p, "the body is said to be a form, and begins as JSON");
+
+        if (text.n && memchr(text.p, ';', text.n))
+                unread(p, "a semicolon parts parameters for some servers, and not for others");
+
+        for (size_t at = 0; at < text.n && !p->unread;) {
+                const uint8_t *end = memchr(text.p + at, '&', text.n - at);
+                size_t n = end ? (size_t) (end - text.p) - at : text.n - at;
+                if (n)
+                        add_pair(p, mem, span_of(text.p + at, n), in_body);
+                at += n + 1;
+        }
+}
+
+/* ---- {"a": {"b": 1}} ---- */
+
+static enum param_kind kind_of(const struct json *v)
+{
+        static const enum param_kind kinds[] = {
+                [JSON_NULL] = PARAM_NULL,   [JSON_FALSE] = PARAM_BOOL,    [JSON_TRUE] = PARAM_BOOL,
+                [JSON_INT] = PARAM_INT,     [JSON_NUMBER] = PARAM_NUMBER, [JSON_STRING] = PARAM_STRING,
+                [JSON_ARRAY] = PARAM_ARRAY, [JSON_OBJECT] = PARAM_OBJECT,
+        };
+        return kinds[v->type];
+}
+
+static const char *text_of(const struct json *v)
+{
+        return v->str ? v->str : v->type == JSON_TRUE ? "true" : v->type == JSON_FALSE ? "false" : "";
+}
+
+static void add_member(struct params *p, struct arena *mem, const struct json *v, char *name, bool odd)
+{
+        struct param *x = add(p, mem, name);
+        char *value = x ? arena_str(mem, text_of(v)) : NULL;
+        if (x && !value)
+                no_memory(p);
+
+        if (!value)
+                return;
+
+        x->kind = kind_of(v);
+        x->value = value;
+        x->odd = odd;
+        x->in_body = true;
+}
+
+/* As deep as the reader lets it be. */
+static void add_members(struct params *p, struct arena *mem, const struct json *object, const char *above,
+                        bool odd_above)
+{
+        for (const struct json *v = object->child; v && !p->unread; v = v->next) {
+                char *name = above ? arena_printf(mem, "%s.%s", above, v->key) : arena_str(mem, v->key);
+                bool odd = odd_above || strpbrk(v->key, ".[]");
+                if (name && strlen(name) > NAME_LONGEST)
+                        unread(p, "a name is longer than 1024 bytes");
+                else if (!name)
+                        no_memory(p);
+                else if (v->type == JSON_OBJECT && v->child)
+                        add_members(p, mem, v, name, odd);
+                else
+                        add_member(p, mem, v, name, odd);
+        }
+}
+
+/* As much of an escaped name as there is. */
+static char *loose_name(struct arena *mem, struct span raw)
+{
+        char *to = arena_alloc(mem, raw.n + 1);
+        size_t n = 0;
+        for (size_t i = 0; to && i < raw.n; i++) {
+                int a = raw.p[i] == '%' && i + 2 < raw.n ? str_hex(raw.p[i + 1]) : -1;
+                int b = a >= 0 ? str_hex(raw.p[i + 2]) : -1;
+                to[n++] = (char) (b >= 0 ? a << 4 | b : raw.p[i]);
+                i += b >= 0 ? 2 : 0;
+        }
+
+        if (to && str_is_utf8(span_of(to, n)))
+                return to;
+
+        size_t kept = 0; /* what is ASCII of it, up to a NUL: where others end it, too */
+        for (size_t i = 0; to && i < n && to[i]; i++)
+                if ((uint8_t) to[i] < 0x80)
+                        to[kept++] = to[i];
+
+        if (to)
+                to[kept] = '\0';
+
+        return to;
+}
+
+/* A name alone: whatever its value is, it is not the one that was judged. */
+static void add_shadow(struct params *p, struct arena *mem, struct span raw, bool in_body)
+{
+        bool counts = raw.n && raw.n <= NAME_LONGEST;
+        char *name = counts ? loose_name(mem, raw) : NULL;
+        struct param *x = name && name[0] ? add(p, mem, name) : NULL;
+        char *value = x ? arena_str(mem, "") : NULL;
+        if (counts && (!name || (x && !value)))
+                no_memory(p);
+
+        if (!value)
+                return;
+
+        x->value = value;
+        x->odd = x->shadow = true;
+        x->in_body = in_body;
+}
+
+static void add_shadow_pair(struct params *p, struct arena *mem, struct span pair)
+{
+        const uint8_t *equals = memchr(pair.p, '=', pair.n);
+        add_shadow(p, mem, span_of(pair.p, equals ? (size_t) (equals - pair.p) : 0), true);
+}
+
+/* {"x":"&amount=9&"} is a form with an `amount` to servers that take every body for one (Bottle), that know
+ * types by a part of them (Perl's CGI, formidable), or that do not look. No name begins with the '{'. */
+static void add_shadows(struct params *p, struct arena *mem, struct span text)
+{
+        size_t begin = text.n;
+        for (size_t i = 0; i < text.n && !p->unread; i++) {
+                if (text.p[i] != '&' && text.p[i] != ';')
+                        continue;
+                if (begin < i)
+                        add_shadow_pair(p, mem, span_of(text.p + begin, i - begin));
+                begin = i + 1;
+        }
+
+        if (begin < text.n && !p->unread)
+                add_shadow_pair(p, mem, span_of(text.p + begin, text.n - begin));
+}
+
+void policy_params_json(struct params *p, struct arena *mem, struct span text)
+{
+        struct err e = { 0 };
+        struct json_doc *d = json_parse("body", text, &e);
+        const char *why = d ? NULL : arena_printf(mem, "the body is not one exact JSON object (%s)", e.what);
+        if (!d && (!why || e.code == ERR_MEMORY))
+                no_memory(p);
+        else if (!d)
+                unread(p, why);
+        else if (json_root(d)->type != JSON_OBJECT)
+                unread(p, "the body is JSON, and not an object");
+        else
+                add_members(p, mem, json_root(d), NULL, false);
+
+        if (!p->unread)
+                add_shadows(p, mem, text);
+
+        json_free(d);
+}
+
+/* ---- a=b; c=d ---- */
+
+void policy_params_cookies(struct params *p, struct arena *mem, struct span text)
+{
+        for (size_t at = 0; at < text.n && !p->unread;) {
+                size_t n = 0, named = 0;
+                while (at + n < text.n && text.p[at + n] != ';')
+                        n++;
+                while (named < n && text.p[at + named] != '=')
+                        named++;
+                add_shadow(p, mem, span_of(text.p + at, named), false);
+                at += n + 1;
+        }
+}

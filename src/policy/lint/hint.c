@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: MIT */
+/* policy/lint/hint.c - which lines are never proposed to a person who only wants a command to work: keys and
+ * tokens, whole homes, directories of the system, metadata services. Pure, by names alone. */
+#include "policy/internal.h"
+
+/* Nothing below these is proposed to be changed. */
+static const char *const system_trees[] = { "/usr", "/bin",  "/sbin", "/lib",     "/lib32",   "/lib64",
+                                            "/etc", "/boot", "/opt",  "/var/lib", "/var/log", "/var/run",
+                                            "/run", "/sys",  "/proc", "/dev",     "/snap" };
+/* These as a whole are proposed for nothing. */
+static const char *const system_tops[] = { "/",        "/etc",  "/var",  "/var/lib", "/usr",   "/run",
+                                           "/var/run", "/opt",  "/boot", "/mnt",     "/media", "/srv",
+                                           "/home",    "/root", "/sys",  "/proc",    "/dev" };
+
+static bool is_home(const char *path, const char *home)
+{
+        bool of_somebody = strncmp(path, "/home/", 6) == 0 && path[6] && !strchr(path + 6, '/');
+        bool above = home && home[0] == '/' && home[1] && path_inside(path, home);
+        return of_somebody || above || strcmp(path, "/root") == 0 || strcmp(path, "/home") == 0;
+}
+
+static bool is_system(const struct effect *f)
+{
+        for (size_t i = 0; i < COUNT(system_tops); i++)
+                if (strcmp(system_tops[i], f->path) == 0)
+                        return true;
+
+        for (size_t i = 0; f->kind == EFFECT_WRITE && i < COUNT(system_trees); i++)
+                if (path_inside(system_trees[i], f->path))
+                        return true;
+
+        return false;
+}
+
+const char *policy_never_hinted(const struct effect *f, const char *home)
+{
+        bool file = f->kind == EFFECT_READ || f->kind == EFFECT_WRITE || f->kind == EFFECT_SOCK;
+        if (!file || !f->path)
+                return NULL;
+
+        const char *kind = policy_secret_kind(f->path);
+        if (is_home(f->path, home))
+                return "home";
+
+        if (kind && strcmp(kind, "host") != 0)
+                return kind;
+
+        return is_system(f) ? "system" : NULL;
+}
+
+bool policy_names_metadata(const char *destination)
+{
+        static const char *const hosts[] = { "169.254.",   "100.100.100.200",          "[fe80:",
+                                             "[fd00:ec2:", "metadata.google.internal", "metadata.goog" };
+        for (size_t i = 0; i < COUNT(hosts); i++)
+                if (strstr(destination, hosts[i]))
+                        return true;
+        return false;
+}

@@ -1,0 +1,245 @@
+/* SPDX-License-Identifier: MIT */
+/* policy/lint/lint.c - the lint table, and the lints that look at the whole. A lint judges purely: what needs
+ * the host (is this wall available?) is told by the doctor. E is for lines that cannot mean what they say; W
+ * for lines that mean more than most people want. */
+#include "policy/lint/lint.h"
+#include "base/variable.h"
+
+enum { PAIRS_MAX = 512 };
+
+/* ---- programs ---- */
+
+static void lint_run_any(struct lint_view *v, const struct lint_row *row)
+{
+        for (const struct door *d = NULL; (d = lint_next(v, DOOR_RUN, d));)
+                if (strcmp(d->path, "*") == 0 && d->until == 0)
+                        lint_note(v, row, &d->at,
+                                  "`run any` without `until`: name the programs, or say when this ends");
+}
+
+/* ---- variables and handles ---- */
+
+static void lint_secret_name(struct lint_view *v, const struct lint_row *row)
+{
+        for (const struct door *d = NULL; (d = lint_next(v, DOOR_ENV, d));)
+                if (variable_looks_secret(d->name, strlen(d->name)))
+                        lint_note(v, row, &d->at,
+                                  "the variable %s looks like a secret, and the box would hold it: "
+                                  "give it to a net door by `with NAME`",
+                                  d->name);
+}
+
+static void lint_secret_value(struct lint_view *v, const struct lint_row *row)
+{
+        static const char *const starts[] = { "ghp_",       "gho_",  "github_pat_", "glpat-", "sk-",
+                                              "xoxb-",      "xoxp-", "AKIA",        "AIza",   "eyJhbGciOi",
+                                              "-----BEGIN", "npm_",  "hf_",         "pypi-" };
+        for (const struct door *d = NULL; (d = lint_next(v, DOOR_ENV, d));)
+                for (size_t i = 0; d->value && i < COUNT(starts); i++)
+                        if (strncmp(d->value, starts[i], strlen(starts[i])) == 0)
+                                lint_note(v, row, &d->at,
+                                          "the value of %s looks like a secret written into the policy",
+                                          d->name);
+}
+
+static void lint_out_cap(struct lint_view *v, const struct lint_row *row)
+{
+        for (const struct door *d = NULL; (d = lint_next(v, DOOR_OUT, d));)
+                if (!d->max_stated)
+                        lint_note(v, row, &d->at, "the output %s has no `max`, so it may grow to 64M",
+                                  d->name);
+}
+
+/* ---- the whole ---- */
+
+/* Between own lines only: that a stock policy covers a line is no fault of the line. */
+static void lint_implied(struct lint_view *v, const struct lint_row *row)
+{
+        struct checked_policy own = *v->c;
+        size_t n = 0;
+        struct door *mine = arena_alloc(&v->c->mem, (v->c->live.n + 1) * sizeof *mine);
+        struct err e;
+
+        if (!mine) {
+                v->result = fail_memory(v->e);
+                return;
+        }
+
+        for (size_t i = 0; i < v->c->live.n; i++)
+                if (!v->c->live.v[i].from_stock)
+                        mine[n++] = v->c->live.v[i];
+
+        own.live = (struct door_set){ .v = mine, .n = n };
+        if (door_set_seal(&own.live, &e) < 0)
+                return;
+
+        /* Lines of one host are compared in pairs: not for thousands of them. */
+        bool skip_net = own.live.start[DOOR_NET + 1] - own.live.start[DOOR_NET] > PAIRS_MAX;
+        for (size_t i = 0; i < own.live.n; i++) {
+                const struct door *d = &own.live.v[i];
+                AUTO_BUF(line);
+                if (lint_full(v) || (skip_net && d->kind == DOOR_NET) || !cover_door(&own, d, d))
+                        continue;
+                show_door(d, &line);
+                lint_whole(v, &line);
+                lint_note(v, row, &d->at, "`%s` opens nothing that another line does not open",
+                          show_text(buf_str(&line)).text);
+        }
+}
+
+static void lint_no_expect(struct lint_view *v, const struct lint_row *row)
+{
+        struct source_place at = { .file = v->p->file, .line = 1, .column = 1 };
+        if (!v->p->file)
+                return;
+
+        for (size_t i = 0; i < v->p->n_expects; i++)
+                if (v->p->expects[i].want == ANSWER_DENY)
+                        return;
+
+        for (size_t i = 0; i < v->c->live.n; i++)
+                if (!v->c->live.v[i].from_stock && v->c->live.v[i].at.line > 0)
+                        at.file = v->c->live.v[i].at.file;
+
+        lint_note(v, row, &at,
+                  "no `expect deny` line: say what this box must never do, and it is checked at every load");
+}
+
+/* Private data, text from strangers, and a way out: any two are fine, all three let a sentence in a web page
+ * or an issue carry the data away. Whatever a net door answers is text from strangers. */
+static void lint_trifecta(struct lint_view *v, const struct lint_row *row)
+{
+        const struct door *net = lint_next(v, DOOR_NET, NULL);
+        if (!net)
+                return;
+
+        for (enum door_kind k = DOOR_READ; k <= DOOR_WRITE; k++) {
+                for (const struct door *d = NULL; (d = lint_next(v, k, d));) {
+                        if (!lint_is_private(v, d))
+                                continue;
+                        lint_note(v, row, &d->at,
+                                  "private data (%s), text from outside and a way out (%s) in one box: "
+                                  "a hostile text could carry the data away",
+                                  show_text(d->path).text, net->net.host);
+                        return;
+                }
+        }
+}
+
+/* A policy that is given by an option is chosen anew each time. */
+static void lint_unpinned(struct lint_view *v, const struct lint_row *row)
+{
+        for (size_t i = 0; i < v->c->n_unpinned; i++) {
+                const struct unpinned_use *u = &v->c->unpinned[i];
+                if (u->at.line > 0)
+                        lint_note(v, row, &u->at,
+                                  "a program that can write the policy %s can widen this one: write `use %s "
+                                  "sha256:%s`, and a "
+                                  "change stops the load",
+                                  show_text(u->name).text, show_text(u->name).text, u->digest);
+        }
+}
+
+static void lint_without(struct lint_view *v, const struct lint_row *row)
+{
+        if (v->c->without)
+                lint_note(v, row, &v->p->wall.at, "the policy gives up a layer of its wall");
+}
+
+static void lint_closed(struct lint_view *v, const struct lint_row *row)
+{
+        for (size_t i = 0; i < v->c->closed.n; i++) {
+                const struct door *d = &v->c->closed.v[i];
+                AUTO_BUF(line);
+                show_door(d, &line);
+                lint_whole(v, &line);
+                if (!d->from_stock)
+                        lint_note(v, row, &d->at, "this door has closed: `%s`",
+                                  show_text(buf_str(&line)).text);
+        }
+}
+
+/* Such a box never starts; `wall auto` takes another wall. */
+static void lint_beyond_wall(struct lint_view *v, const struct lint_row *row)
+{
+        for (size_t i = 0; policy_wall(v->c) == WALL_PROCESS && i < v->c->live.n; i++) {
+                const struct door *d = &v->c->live.v[i];
+                bool ruled = !d->except || !(v->c->without & WITHOUT_LANDLOCK);
+                bool held = d->kind != DOOR_NET && d->kind != DOOR_SOCK && d->kind != DOOR_EDIT && ruled;
+                if (!held && !d->from_stock)
+                        lint_note(v, row, &d->at,
+                                  "the process wall cannot hold %s `%s`%s, so this box does not start",
+                                  d->kind == DOOR_EDIT ? "an" : "a", policy_door_word(d->kind),
+                                  ruled ? "" : " with `except` and without Landlock");
+        }
+}
+
+/* ---- the table ---- */
+
+static const struct lint_row rows[] = {
+        { 'W', "W101", "host wildcard too wide", lint_wildcard },
+        { 'W', "W102", "cloud metadata or link-local destination", lint_metadata },
+        { 'W', "W103", "loopback or private destination", lint_local_address },
+        { 'E', "E104", "an address that is no destination", lint_no_destination },
+        { 'W', "W105", "`run any` of one's own without `until`", lint_run_any },
+        { 'E', "E106", "credential on a connection that cannot be inspected", lint_blind_credential },
+        { 'W', "W107", "credential sent in the clear", lint_clear_credential },
+        { 'W', "W108", "credential for a wildcard", lint_wild_credential },
+        { 'E', "E109", "two credentials for one request", lint_two_credentials },
+        { 'W', "W110", "write door over what the host later executes", lint_runs_later },
+        { 'W', "W111", "write door over the whole project or home", lint_write_root },
+        { 'W', "W112", "write and run on one subtree", lint_write_and_run },
+        { 'W', "W113", "agent, container-engine, display or bus socket", lint_socket },
+        { 'W', "W114", "secret-looking variable", lint_secret_name },
+        { 'W', "W115", "secret-looking value", lint_secret_value },
+        { 'W', "W116", "output without cap", lint_out_cap },
+        { 'W', "W117", "non-ASCII path", lint_foreign_path },
+        { 'W', "W118", "internationalised host", lint_foreign_host },
+        { 'W', "W119", "door implied by another", lint_implied },
+        { 'W', "W120", "no `expect deny` in a policy file", lint_no_expect },
+        { 'W', "W121", "private data, foreign text and egress in one box", lint_trifecta },
+        { 'W', "W122", "a store of secrets", lint_secret_store },
+        { 'W', "W123", "more of the host than any task needs", lint_too_much },
+        { 'W', "W124", "a layer given up", lint_without },
+        { 'W', "W125", "http without TLS", lint_plain_http },
+        { 'E', "E126", "writing to the kernel's own files", lint_kernel_files },
+        { 'W', "W127", "a door that hides the private /tmp or home", lint_hides_private },
+        { 'W', "W128", "a door that has closed", lint_closed },
+        { 'E', "E136", "all of /etc beside a net door", lint_hides_etc },
+        { 'E', "E137", "a door to localhost, which is the box itself", lint_localhost },
+        { 'W', "W131", "a door that a link leads out of the workspace", lint_leads_out },
+        { 'W', "W132", "a door that the wall which is named cannot hold", lint_beyond_wall },
+        { 'W', "W134", "money or people without a cap", lint_uncapped },
+        { 'W', "W135", "money moved with a credential and without bounds", lint_unbounded },
+        { 'W', "W138", "a door to change what belongs to somebody else", lint_others_files },
+        { 'W', "W140", "a write door over the policy, its places or our programs", lint_own_rules },
+        { 'W', "W142", "an own policy that is used and not pinned", lint_unpinned },
+        { 'W', "W143", "an edit and a write door of one path", lint_edit_and_write },
+        { 'E', "E141", "a --write option over a home or a store of secrets", lint_write_option },
+};
+
+static void clean_root(char *to, const char *from)
+{
+        size_t n = from ? strlen(from) : 0;
+        while (n > 1 && from[n - 1] == '/')
+                n--;
+
+        if (n >= PATH_MAX_BYTES)
+                n = 0;
+
+        if (n > 0)
+                memcpy(to, from, n);
+
+        to[n] = '\0';
+}
+
+int lint_run(struct checked_policy *c, const struct policy *p, const struct policy_context *ctx,
+             struct err *e)
+{
+        struct lint_view v = { .c = c, .p = p, .ctx = ctx, .e = e };
+        clean_root(v.work, ctx->work);
+        clean_root(v.home, ctx->home);
+        for (size_t i = 0; i < COUNT(rows); i++)
+                rows[i].look(&v, &rows[i]);
+        return v.result;
+}

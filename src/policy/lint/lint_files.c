@@ -1,0 +1,392 @@
+/* SPDX-License-Identifier: MIT */
+/* policy/lint/lint_files.c - lints of file and socket doors. */
+#include "policy/lint/lint.h"
+
+static const char *base_name(const char *path) { return strrchr(path, '/') ? strrchr(path, '/') + 1 : path; }
+
+static bool ends_with(const char *s, const char *tail)
+{
+        size_t n = strlen(tail), k = strlen(s);
+        return k >= n && strcmp(s + k - n, tail) == 0;
+}
+
+/* ---- what the host executes later ---- */
+
+static const char *const later_parts[] = {
+        /* anywhere in the path, as whole components */
+        ".git",
+        ".github/workflows",
+        ".gitlab-ci.yml",
+        ".vscode",
+        ".idea",
+        ".claude",
+        ".codex",
+        ".cursor",
+        ".gemini",
+        ".husky",
+        ".devcontainer",
+        ".config/autostart",
+        ".config/systemd",
+        ".config/fish",
+        ".config/git",
+        ".ssh",
+        "cron.d",
+        "cron.daily",
+        "cron",
+        "systemd/system",
+        "init.d",
+        "profile.d",
+        ".local/bin",
+        "git-hooks",
+        ".githooks",
+};
+static const char *const later_names[] = {
+        /* the last component */
+        ".bashrc",        ".bash_profile",
+        ".bash_login",    ".profile",
+        ".zshrc",         ".zshenv",
+        ".zprofile",      ".zlogin",
+        ".kshrc",         ".cshrc",
+        ".gitconfig",     ".gitmodules",
+        ".gitattributes", ".envrc",
+        ".npmrc",         ".pypirc",
+        ".vimrc",         ".emacs",
+        ".inputrc",       ".tmux.conf",
+        "Makefile",       "makefile",
+        "GNUmakefile",    "CMakeLists.txt",
+        "meson.build",    "build.gradle",
+        "package.json",   "pyproject.toml",
+        "setup.py",       "conftest.py",
+        "tox.ini",        "Cargo.toml",
+        "build.rs",       "Rakefile",
+        "Gemfile",        "Justfile",
+        "justfile",       "Taskfile.yml",
+        "Dockerfile",     "docker-compose.yml",
+        "compose.yaml",   ".pre-commit-config.yaml",
+        "CLAUDE.md",      "AGENTS.md",
+        "GEMINI.md",      ".mcp.json",
+        ".cursorrules",   "mcp.json",
+        "crontab",        "sudoers",
+        "passwd",         "bin",
+        "sbin",
+};
+static const char *const system_dirs[] = {
+        "/usr", "/bin", "/sbin", "/lib", "/lib64", "/etc", "/boot", "/opt"
+};
+
+static bool runs_later(const char *path)
+{
+        for (size_t i = 0; i < COUNT(later_parts); i++)
+                if (path_has_part(path, later_parts[i]))
+                        return true;
+
+        for (size_t i = 0; i < COUNT(system_dirs); i++)
+                if (path_inside(system_dirs[i], path))
+                        return true;
+
+        return lint_listed(later_names, COUNT(later_names), base_name(path));
+}
+
+/* Edit doors are not here: a person sees these files, held back and marked, before they land. */
+void lint_runs_later(struct lint_view *v, const struct lint_row *row)
+{
+        for (const struct door *d = NULL; (d = lint_next(v, DOOR_WRITE, d));)
+                if (runs_later(d->path))
+                        lint_note(v, row, &d->at,
+                                  "this host later executes what stands in %s: use `edit`, and it is "
+                                  "reviewed before it lands",
+                                  show_text(d->path).text);
+}
+
+void lint_write_root(struct lint_view *v, const struct lint_row *row)
+{
+        for (const struct door *d = NULL; (d = lint_next(v, DOOR_WRITE, d));) {
+                bool work = v->work[0] && path_inside(d->path, v->work),
+                     home = v->home[0] && path_inside(d->path, v->home);
+                if (work || home)
+                        lint_note(v, row, &d->at,
+                                  "`write` over the whole %s reaches hooks, build files and start files at "
+                                  "once: use `edit`, or name the parts",
+                                  work ? "project" : "home");
+        }
+}
+
+static void note_write_and_run(struct lint_view *v, const struct lint_row *row, const struct door *r,
+                               const struct door *d)
+{
+        if (!d->from_stock)
+                lint_note(v, row, &r->at, "the box can write %s and run what it wrote there",
+                          show_text(d->path).text);
+}
+
+/* Doors of kind `k` that let the box write what line `r` runs: above it, at it and, for DIR/, below it. */
+static void writable_and_run(struct lint_view *v, const struct lint_row *row, const struct door *r,
+                             enum door_kind k)
+{
+        const struct door_set *s = &v->c->live;
+        size_t len = strlen(r->path), lo, hi;
+        for (size_t n = 1; n <= len; n++)
+                if (r->path[n] == '/' || r->path[n] == '\0')
+                        for (door_set_find(s, k, span_of(r->path, n), &lo, &hi); lo < hi; lo++)
+                                note_write_and_run(v, row, r, &s->v[lo]);
+
+        if (!ends_with(r->path, "/"))
+                return;
+
+        for (lo = door_set_from(s, k, span_of(r->path, len)); lo < s->start[k + 1] && !lint_full(v); lo++) {
+                if (strncmp(r->path, s->v[lo].path, len) != 0)
+                        return;
+                note_write_and_run(v, row, r, &s->v[lo]);
+        }
+}
+
+void lint_write_and_run(struct lint_view *v, const struct lint_row *row)
+{
+        for (const struct door *r = NULL; (r = lint_next(v, DOOR_RUN, r));)
+                for (enum door_kind k = DOOR_EDIT; k <= DOOR_WRITE && r->path[0] == '/'; k++)
+                        writable_and_run(v, row, r, k);
+}
+
+/* ---- what should not be seen or touched ---- */
+
+static bool is_own_device(const char *path)
+{
+        size_t count;
+        const struct builtin_file *b = builtin_files(&count);
+        for (size_t i = 0; i < count; i++)
+                if (!b[i].tree && !b[i].local && strcmp(b[i].path, path) == 0)
+                        return true;
+        return false;
+}
+
+void lint_kernel_files(struct lint_view *v, const struct lint_row *row)
+{
+        for (enum door_kind k = DOOR_EDIT; k <= DOOR_WRITE; k++)
+                for (const struct door *d = NULL; (d = lint_next(v, k, d));)
+                        if (policy_is_kernels(d->path))
+                                lint_note(v, row, &d->at,
+                                          is_own_device(d->path)
+                                                  ? "every box has a %s of its own, and needs no door to it"
+                                                  : "%s is the kernel's: no box writes there",
+                                          show_text(d->path).text);
+}
+
+void lint_secret_store(struct lint_view *v, const struct lint_row *row)
+{
+        static const enum door_kind kinds[] = { DOOR_READ, DOOR_EDIT, DOOR_WRITE, DOOR_RUN };
+        for (size_t k = 0; k < COUNT(kinds); k++)
+                for (const struct door *d = NULL; (d = lint_next(v, kinds[k], d));)
+                        if (policy_holds_secrets(d->path))
+                                lint_note(v, row, &d->at,
+                                          "%s holds secrets: give them to a net door by `with NAME`",
+                                          show_text(d->path).text);
+}
+
+/* An option is typed in a hurry, a policy file is read again: what a slip must not destroy stands in a file.
+ */
+void lint_write_option(struct lint_view *v, const struct lint_row *row)
+{
+        static const char *const homes[] = { "/home", "/root" };
+
+        for (const struct door *d = NULL; (d = lint_next(v, DOOR_WRITE, d));) {
+                bool home = (v->home[0] && path_inside(d->path, v->home)) ||
+                            lint_listed(homes, COUNT(homes), d->path),
+                     project = v->work[0] && strcmp(v->work, v->home) != 0 && path_inside(v->work, d->path),
+                     store = !project && policy_holds_secrets(d->path);
+                if (d->at.line == 0 && (home || store))
+                        lint_note(
+                                v, row, &d->at,
+                                "%s %s, and the box would change it at once: name the part that is needed, "
+                                "use "
+                                "--edit, or write the line `write %s` into a policy file and give it with -p",
+                                show_text(d->path).text, home ? "is a whole home" : "holds secrets",
+                                show_text(d->path).text);
+        }
+}
+
+void lint_too_much(struct lint_view *v, const struct lint_row *row)
+{
+        static const char *const trees[] = { "/home", "/root", "/etc", "/var", "/run",   "/var/run",
+                                             "/proc", "/sys",  "/dev", "/mnt", "/media", "/srv" };
+        for (enum door_kind k = DOOR_READ; k <= DOOR_WRITE; k++) {
+                for (const struct door *d = NULL; (d = lint_next(v, k, d));) {
+                        bool home = v->home[0] && strcmp(d->path, v->home) == 0;
+                        if (home || lint_listed(trees, COUNT(trees), d->path))
+                                lint_note(v, row, &d->at, "all of %s: name the parts that are needed",
+                                          show_text(d->path).text);
+                }
+        }
+}
+
+/* Data of a person that is not the project at hand. */
+bool lint_is_private(const struct lint_view *v, const struct door *d)
+{
+        bool in_work = v->work[0] && path_inside(v->work, d->path);
+        bool in_home = (v->home[0] && path_inside(v->home, d->path)) || path_inside("/home", d->path) ||
+                       path_inside("/root", d->path);
+        bool over_home = v->home[0] && path_inside(d->path, v->home);
+        return policy_holds_secrets(d->path) || over_home || (in_home && !in_work);
+}
+
+void lint_hides_private(struct lint_view *v, const struct lint_row *row)
+{
+        size_t count;
+        const struct builtin_file *b = builtin_files(&count);
+        for (enum door_kind k = DOOR_READ; k <= DOOR_WRITE; k++)
+                for (const struct door *d = NULL; (d = lint_next(v, k, d));)
+                        for (size_t i = 0; i < count; i++)
+                                if (b[i].tree && b[i].writable && strcmp(b[i].path, d->path) == 0)
+                                        lint_note(v, row, &d->at, "%s of the host would stand in place of %s",
+                                                  d->path, b[i].name);
+}
+
+/* Such a box finds names and roots in an /etc of its own, and there is nothing to mount those on in the
+ * host's. */
+void lint_hides_etc(struct lint_view *v, const struct lint_row *row)
+{
+        for (enum door_kind k = DOOR_READ; lint_next(v, DOOR_NET, NULL) && k <= DOOR_WRITE; k++)
+                for (const struct door *d = NULL; (d = lint_next(v, k, d));)
+                        if (strcmp(d->path, "/etc") == 0)
+                                lint_note(v, row, &d->at,
+                                          "a box with a `net` door has an /etc of its own: name what is "
+                                          "needed of "
+                                          "the host's, as /etc/ssl");
+}
+
+/* What every box with programs sees: that a tool of the project is a link there, as in .venv/bin, is usual.
+ */
+static bool is_program_file(const char *path)
+{
+        static const char *const trees[] = { "/usr", "/bin", "/sbin", "/lib", "/lib64" };
+        for (size_t i = 0; i < COUNT(trees); i++)
+                if (path_under(path, trees[i]))
+                        return true;
+        return false;
+}
+
+/* Who can write in the workspace chooses where such a door leads; what may be run can be read, too. */
+void lint_leads_out(struct lint_view *v, const struct lint_row *row)
+{
+        static const enum door_kind kinds[] = { DOOR_READ, DOOR_EDIT, DOOR_WRITE, DOOR_SOCK, DOOR_RUN };
+        char to[PATH_MAX_BYTES];
+        for (size_t i = 0; v->ctx->leads_out && v->work[0] && i < COUNT(kinds); i++)
+                for (const struct door *d = NULL; (d = lint_next(v, kinds[i], d));)
+                        if (path_under(d->path, v->work) &&
+                            v->ctx->leads_out(v->ctx->leads_ctx, d->path, to, sizeof to) &&
+                            !(d->kind == DOOR_RUN && is_program_file(to)))
+                                lint_note(v, row, &d->at,
+                                          "%s leads out of the workspace by a link, to %s: name that path, "
+                                          "if it is "
+                                          "what the door is for",
+                                          show_text(d->path).text, show_text(to).text);
+}
+
+/* Only the caller's own id is known in a box. What another owns cannot be copied into the layer of an edit
+ * door. */
+void lint_others_files(struct lint_view *v, const struct lint_row *row)
+{
+        char owner[64];
+        for (enum door_kind k = DOOR_EDIT; v->ctx->foreign && k <= DOOR_WRITE; k++)
+                for (const struct door *d = NULL; (d = lint_next(v, k, d));)
+                        if (v->ctx->foreign(k, d->path, owner, sizeof owner))
+                                lint_note(v, row, &d->at,
+                                          "%s belongs to %s: a box changes only what belongs to you and your "
+                                          "primary group, so run cordon as its owner, or with a group of "
+                                          "yours by `sg GROUP -c`",
+                                          show_text(d->path).text, owner);
+}
+
+/* Behind an edit door `cordon diff` flags them, and nothing is obeyed before somebody has looked. */
+void lint_own_rules(struct lint_view *v, const struct lint_row *row)
+{
+        char file[PATH_MAX_BYTES];
+        for (const struct door *d = NULL; v->ctx->rules_below && (d = lint_next(v, DOOR_WRITE, d));)
+                if (v->ctx->rules_below(v->ctx->rules_ctx, d->path, file, sizeof file))
+                        lint_note(v, row, &d->at,
+                                  "the box can write %s, which the next run obeys: keep it elsewhere, or use "
+                                  "`edit`",
+                                  show_text(file).text);
+}
+
+/* Both show one mount, and the wider right holds. */
+void lint_edit_and_write(struct lint_view *v, const struct lint_row *row)
+{
+        size_t lo, hi;
+        for (const struct door *d = NULL; (d = lint_next(v, DOOR_EDIT, d));) {
+                door_set_find(&v->c->live, DOOR_WRITE, span_str(d->path), &lo, &hi);
+                if (lo < hi)
+                        lint_note(v, row, &d->at,
+                                  "%s has an `edit` and a `write` door: `write` holds, and changes reach the "
+                                  "host at once",
+                                  show_text(d->path).text);
+        }
+}
+
+void lint_foreign_path(struct lint_view *v, const struct lint_row *row)
+{
+        for (size_t i = 0; i < v->c->live.n; i++) {
+                const struct door *d = &v->c->live.v[i];
+                for (const char *p = d->path && !d->from_stock ? d->path : ""; *p; p++) {
+                        if (!(*p & 0x80))
+                                continue;
+                        lint_note(v, row, &d->at, "%s is not plain ASCII: two such names can look the same",
+                                  show_text(d->path).text);
+                        break;
+                }
+        }
+}
+
+/* ---- sockets ---- */
+
+static const struct {
+        const char *part, *what;
+} sockets[] = {
+        { "docker.sock", "Docker: a client of it is root on this host" },
+        { "containerd", "containerd: a client of it is root on this host" },
+        { "podman.sock", "Podman: it starts boxes outside this one" },
+        { "crio.sock", "CRI-O: a client of it is root on this host" },
+        { "buildkitd.sock", "BuildKit: it runs commands outside this box" },
+        { "libvirt-sock", "libvirt: it starts machines outside this box" },
+        { "lxd", "LXD: a client of it is root on this host" },
+        { "ssh-agent", "an SSH agent: it signs in as you" },
+        { "S.gpg-agent", "a GPG agent: it signs and decrypts as you" },
+        { "gnupg", "a GPG agent: it signs and decrypts as you" },
+        { "keyring", "a keyring: it hands out your passwords" },
+        { ".X11-unix", "X11: it sees every key and window" },
+        { "wayland-", "Wayland: it shows windows and takes keys" },
+        { "dbus", "D-Bus: it starts programs outside this box" },
+        { "/bus", "D-Bus: it starts programs outside this box" },
+        { "pulse", "PulseAudio: it hears the microphone" },
+        { "pipewire", "PipeWire: it hears the microphone and sees the screen" },
+        { "systemd/notify", "systemd: it speaks for the service that started this" },
+        { "systemd/private", "systemd: it starts services outside this box" },
+        { "snapd.socket", "snapd: it installs programs as root" },
+        { "agent.", "an agent: it acts as you" },
+};
+
+static const char *socket_danger(const char *path)
+{
+        for (size_t i = 0; i < COUNT(sockets); i++)
+                if (strstr(path, sockets[i].part))
+                        return sockets[i].what;
+        return NULL;
+}
+
+/* A file door on a socket is as good as a socket door elsewhere: a read-only bind does not stop connect(). */
+void lint_socket(struct lint_view *v, const struct lint_row *row)
+{
+        for (const struct door *d = NULL; (d = lint_next(v, DOOR_SOCK, d));)
+                if (socket_danger(d->path))
+                        lint_note(v, row, &d->at, "%s is %s", show_text(d->path).text,
+                                  socket_danger(d->path));
+
+        for (enum door_kind k = DOOR_READ; k <= DOOR_WRITE; k++)
+                for (const struct door *d = NULL; (d = lint_next(v, k, d));)
+                        if ((path_inside("/run", d->path) || path_inside("/var/run", d->path) ||
+                             ends_with(d->path, ".sock")) &&
+                            (socket_danger(d->path) || strcmp(d->path, "/run") == 0 ||
+                             strcmp(d->path, "/var/run") == 0))
+                                lint_note(v, row, &d->at,
+                                          "%s holds sockets, and read-only does not stop a connection",
+                                          show_text(d->path).text);
+}

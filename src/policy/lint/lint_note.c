@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: MIT */
+/* policy/lint/lint_note.c - what the lints share: the doors they look at, and the notes they make. */
+#include "policy/lint/lint.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+
+enum { NOTES_MAX = 200 }; /* nobody reads more, and pairs of doors could make millions */
+
+const struct door *lint_next(const struct lint_view *v, enum door_kind kind, const struct door *after)
+{
+        const struct door_set *s = &v->c->live;
+        size_t i = after ? (size_t) (after - s->v) + 1 : s->start[kind];
+        while (i < s->start[kind + 1] && s->v[i].from_stock)
+                i++;
+        return i < s->start[kind + 1] ? &s->v[i] : NULL;
+}
+
+bool lint_full(const struct lint_view *v) { return v->result < 0 || v->c->n_notes >= NOTES_MAX; }
+
+bool lint_listed(const char *const *list, size_t count, const char *s)
+{
+        for (size_t i = 0; i < count; i++)
+                if (strcmp(list[i], s) == 0)
+                        return true;
+        return false;
+}
+
+void lint_whole(struct lint_view *v, const struct buf *b)
+{
+        if (b->failed && v->result == 0)
+                v->result = fail_memory(v->e);
+}
+
+void lint_note(struct lint_view *v, const struct lint_row *row, const struct source_place *at,
+               const char *fmt, ...)
+{
+        struct checked_policy *c = v->c;
+        char text[sizeof c->notes->text];
+        if (v->result < 0 || (row->level == 'W' && c->n_notes >= NOTES_MAX))
+                return;
+
+        if (vec_room((void **) &c->notes, c->n_notes, &c->cap_notes, sizeof *c->notes) < 0) {
+                v->result = fail_memory(v->e);
+                return;
+        }
+
+        va_list ap;
+        va_start(ap, fmt);
+        (void) vsnprintf(text, sizeof text, fmt, ap);
+        va_end(ap);
+        struct policy_note *n = &c->notes[c->n_notes++];
+        *n = (struct policy_note){ .level = row->level, .at = *at };
+        n->at.file = arena_str(&c->mem, at->file); /* a note outlives the policy as written */
+        if (!n->at.file) {
+                c->n_notes--;
+                v->result = fail_memory(v->e);
+                return;
+        }
+
+        (void) snprintf(n->code, sizeof n->code, "%s", row->code);
+        (void) str_inert(span_str(text), n->text, sizeof n->text);
+        if (row->level == 'E')
+                v->result = fail_at(v->e, at, "%s: %s", row->code, n->text);
+}

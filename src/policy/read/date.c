@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: MIT */
+/* policy/read/date.c - the dates of `until`, in UTC, without asking a clock or a time zone table.
+ * A date without a time is its first minute: the door is closed for all of that day. */
+#include "policy/internal.h"
+
+#include <stdio.h>
+
+/* Days since 1970-01-01 of the proleptic Gregorian calendar (Howard Hinnant's days_from_civil). */
+static int64_t days_of(int64_t y, unsigned m, unsigned d)
+{
+        y -= m <= 2;
+        int64_t era = y / 400;
+        int64_t yoe = y - era * 400;
+        int64_t doy = (153 * (m + (m > 2 ? -3 : 9)) + 2) / 5 + d - 1;
+        return era * 146097 + yoe * 365 + yoe / 4 - yoe / 100 + doy - 719468;
+}
+
+static void civil_of(int64_t days, int *y, unsigned *m, unsigned *d)
+{
+        days += 719468;
+        int64_t era = days / 146097, doe = days - era * 146097;
+        int64_t yoe = (doe - doe / 1460 + doe / 36524 - doe / 146096) / 365;
+        int64_t doy = doe - (365 * yoe + yoe / 4 - yoe / 100), mp = (5 * doy + 2) / 153;
+        *d = (unsigned) (doy - (153 * mp + 2) / 5 + 1);
+        *m = (unsigned) (mp < 10 ? mp + 3 : mp - 9);
+        *y = (int) (yoe + era * 400 + (*m <= 2));
+}
+
+/* Two or four digits; -1 when they are none. */
+static int number(const char *s, int digits)
+{
+        int v = 0;
+        for (int i = 0; i < digits; i++) {
+                if (s[i] < '0' || s[i] > '9')
+                        return -1;
+                v = v * 10 + (s[i] - '0');
+        }
+
+        return v;
+}
+
+int date_parse(const char *s, int64_t *ret_seconds)
+{
+        size_t n = strlen(s);
+        if ((n != 10 && n != 17) || s[4] != '-' || s[7] != '-')
+                return -1;
+
+        int y = number(s, 4), m = number(s + 5, 2), d = number(s + 8, 2), hour = 0, minute = 0;
+        if (n == 17) {
+                if (s[10] != 'T' || s[13] != ':' || s[16] != 'Z')
+                        return -1;
+                hour = number(s + 11, 2);
+                minute = number(s + 14, 2);
+        }
+
+        if (y < 1971 || m < 1 || m > 12 || d < 1 || hour < 0 || hour > 23 || minute < 0 || minute > 59)
+                return -1;
+
+        int64_t days = days_of(y, (unsigned) m, (unsigned) d);
+        int back_y;
+        unsigned back_m, back_d;
+        civil_of(days, &back_y, &back_m, &back_d);
+        if (back_y != y || (int) back_m != m ||
+            (int) back_d != d) /* 31 April, 29 February of a common year */
+                return -1;
+
+        *ret_seconds = days * 86400 + hour * 3600 + minute * 60;
+        return 0;
+}
+
+char *date_print(int64_t seconds, char buf[32])
+{
+        int y;
+        unsigned m, d;
+        civil_of(seconds / 86400, &y, &m, &d);
+        int rest = (int) (seconds % 86400);
+        (void) snprintf(buf, 32, "%04d-%02u-%02uT%02d:%02dZ", y, m, d, rest / 3600, rest / 60 % 60);
+        return buf;
+}

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: MIT */
+/* policy/read/token.c - one word of a line: which letters a name may have, and a word as a line spells it. */
+#include "policy/internal.h"
+
+static bool needs_quotes(const char *s)
+{
+        static const char *const keywords[] = { "any",   "as",      "cap",   "except", "max",  "only",
+                                                "reach", "touches", "until", "where",  "with", "without" };
+        static const char plain[] =
+                "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._/@:+=,%~-{}";
+        if (!*s || s[strspn(s, plain)])
+                return true;
+
+        for (size_t i = 0; i < COUNT(keywords); i++)
+                if (strcmp(s, keywords[i]) == 0)
+                        return true;
+
+        return false;
+}
+
+void show_token(struct buf *out, const char *text)
+{
+        if (!needs_quotes(text)) {
+                buf_puts(out, text);
+                return;
+        }
+
+        buf_putc(out, '"');
+        for (; *text; text++) {
+                if (*text == '"' || *text == '\\')
+                        buf_putc(out, '\\');
+                buf_putc(out, *text);
+        }
+
+        buf_putc(out, '"');
+}
+
+bool name_ok(const char *s, const char *extra)
+{
+        size_t n = strlen(s);
+        if (n == 0 || n >= NAME_MAX_BYTES)
+                return false;
+
+        for (; *s; s++) {
+                bool word = (*s >= 'a' && *s <= 'z') || (*s >= 'A' && *s <= 'Z') || (*s >= '0' && *s <= '9');
+                if (!word && !strchr(extra, *s))
+                        return false;
+        }
+
+        return true;
+}

@@ -1,0 +1,197 @@
+/* SPDX-License-Identifier: MIT */
+/* policy/read/words.c - the word table, and how a line, a flag or a JSON door reaches the handler of its
+ * word. */
+#include "policy/internal.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+enum { ONE_TOKEN = 1, DOOR = 2 }; /* as a flag the argument is one token | takes `until` */
+
+/* One row: word, synopsis, help, handler, flags. */
+#define WORDS(X)                                                                                             \
+        X("box", "NAME", "name of the box", line_box, 0)                                                     \
+        X("doc", "\"TEXT\"", "one sentence for people", line_doc, 0)                                         \
+        X("use", "NAME...[sha256:HEX]",                                                                      \
+          "all doors of a stock or own policy; `use none`: not even the loader", line_use, 0)                \
+        X("read", "PATH...[except SUB...]", "visible, read-only", line_read, ONE_TOKEN | DOOR)               \
+        X("edit", "PATH...[except SUB...]",                                                                  \
+          "writable in a private overlay, applied by a person later; one file cannot be replaced",           \
+          line_edit, ONE_TOKEN | DOOR)                                                                       \
+        X("write", "PATH...",                                                                                \
+          "writable for real, at once; a missing name is made as a file, DIR/ as a directory", line_write,   \
+          ONE_TOKEN | DOOR)                                                                                  \
+        X("run", "PROGRAM...|any", "programs that may start; DIR/ for all below it", line_run,               \
+          ONE_TOKEN | DOOR)                                                                                  \
+        X("env", "NAME[=VALUE]...", "pass or set a variable", line_env, ONE_TOKEN | DOOR)                    \
+        X("net", "DEST [METHOD...] [with NAME] [cap N] [reach WHOM] [touches WHAT...] [where BOUND...]",     \
+          "host:port, *.host:port, https://host/path/**, @place/path", line_net, DOOR)                       \
+        X("sock", "PATH...", "one Unix socket of the host", line_sock, ONE_TOKEN | DOOR)                     \
+        X("listen", "PORT[:PORT]...", "this port of the host's loopback leads to a server in the box",       \
+          line_listen, ONE_TOKEN | DOOR)                                                                     \
+        X("in", "NAME [max SIZE] [as TYPE]", "a handle to read, opened by the host", line_in, DOOR)          \
+        X("out", "NAME [max SIZE] [as TYPE]", "a handle to write, opened by the host", line_out, DOOR)       \
+        X("limit", "KEY VALUE...", "time cpu memory procs files disk output egress ingress effects rate",    \
+          line_limit, 0)                                                                                     \
+        X("wall", "NAME [without LAYER...]", "auto process namespace wasm vm", line_wall, 0)                 \
+        X("local", "WHAT...", "among its own processes: loopback unix pty proc trace", line_local, 0)        \
+        X("expect", "allow|deny EFFECT", "a test of the policy, held at load", line_expect, 0)
+
+static const struct policy_word_help helps[] = {
+#define X(word, synopsis, help, parse, flags) { word, synopsis, help },
+        WORDS(X)
+#undef X
+};
+static const struct {
+        int (*parse)(struct reader *r);
+        unsigned flags;
+} handlers[] = {
+#define X(word, synopsis, help, parse, flags) { parse, flags },
+        WORDS(X)
+#undef X
+};
+
+/* Later tranches. They must stop the load: a ceiling or a gate that is ignored is a hole. */
+static const char *const later[] = { "under", "label", "accepts", "ask", "rule", "reach" };
+
+const struct policy_word_help *policy_words(size_t *ret_count)
+{
+        *ret_count = COUNT(helps);
+        return helps;
+}
+
+static int word_find(const char *word)
+{
+        for (size_t i = 0; i < COUNT(helps); i++)
+                if (strcmp(helps[i].word, word) == 0)
+                        return (int) i;
+        return -1;
+}
+
+static bool is_later(const char *word)
+{
+        for (size_t i = 0; i < COUNT(later); i++)
+                if (strcmp(later[i], word) == 0)
+                        return true;
+        return false;
+}
+
+bool policy_is_word(const char *word) { return word_find(word) >= 0 || is_later(word); }
+
+static int unknown_word(const char *word, const struct source_place *at, struct err *e)
+{
+        const char *names[COUNT(helps)];
+        if (is_later(word))
+                return fail_at(e, at, "`%s` is not built yet", word);
+
+        (void) fail_at(e, at, "unknown word \"%s\"", show_text(word).text);
+        if (at->line && word[0] && strchr("/~{.\\", word[0]))
+                return err_hint(e, "a line begins with its word, and does not go on in the next one: write "
+                                   "`read PATH` again");
+
+        for (size_t i = 0; i < COUNT(helps); i++)
+                names[i] = helps[i].word;
+
+        hint_nearest(e, word, names, COUNT(names));
+        if (!e->hint[0])
+                (void) err_hint(e,
+                                "each line opens a door: read, edit, write, run, env, net, sock, in or out; "
+                                "`man cordon.policy` has all words");
+
+        return -1;
+}
+
+/* Takes `until DATE` off the end of a door line. */
+static int read_until(struct reader *r)
+{
+        for (size_t i = r->i; i < r->n; i++) {
+                if (!token_is(&r->tok[i], "until"))
+                        continue;
+                if (i + 2 != r->n)
+                        return fail_at(r->e, &r->tok[i].at, "`until DATE` must end the line");
+                if (date_parse(r->tok[i + 1].text, &r->until) < 0) {
+                        (void) fail_at(r->e, &r->tok[i + 1].at, "\"%s\" is not a date",
+                                       show_text(r->tok[i + 1].text).text);
+                        return err_hint(r->e, "write 2026-12-31 or 2026-12-31T12:00Z");
+                }
+                r->n = i;
+        }
+
+        return 0;
+}
+
+int words_read(struct policy *p, const struct token *tok, size_t n, struct err *e)
+{
+        int w = tok->quoted ? -1 : word_find(tok->text);
+        if (w < 0)
+                return unknown_word(tok->text, &tok->at, e);
+
+        struct reader r = { .p = p, .word = &helps[w], .tok = tok, .n = n, .i = 1, .at = tok->at, .e = e };
+        if ((handlers[w].flags & DOOR) && read_until(&r) < 0)
+                return -1;
+
+        if (handlers[w].parse(&r) < 0)
+                return -1;
+
+        return reader_end(&r);
+}
+
+/* ---- flags ---- */
+
+/* The whole argument is one token. It stands in no line, so nothing in it is a pattern or a keyword but a
+ * last ? (not of a variable) and `any`. */
+static int one_token(struct policy *p, int w, const char *arg, struct tokens *t, struct err *e)
+{
+        struct source_place at = t->v[0].at;
+        struct lexer x = { .mem = &p->mem, .file = at.file, .out = t, .e = e };
+        size_t n = strlen(arg);
+        if (n > POLICY_MAX_LINE)
+                return fail_at(e, &at, "longer than %d bytes", POLICY_MAX_LINE);
+
+        if (lex_check(&x, span_of(arg, n), at) < 0)
+                return -1;
+
+        bool run = handlers[w].parse == line_run,
+             optional = n > 1 && arg[n - 1] == '?' && handlers[w].parse != line_env;
+        struct token k = { .at = at, .quoted = !run || strcmp(arg, "any") != 0, .optional = optional };
+        k.text = arena_copy(&p->mem, span_of(arg, n - optional));
+        return k.text && tokens_add(t, &k) == 0 ? 0 : fail_memory(e);
+}
+
+static int read_flag(struct policy *p, const char *word, const char *arg, struct tokens *t, struct err *e)
+{
+        char flag[sizeof(struct shown) + 2];
+        (void) snprintf(flag, sizeof flag, "--%s", show_text(word).text);
+        char *name = policy_file_name(p, flag);
+        struct token k = { .text = arena_str(&p->mem, word), .at = { .file = name } };
+        int w = word_find(word);
+        if (!name || !k.text || tokens_add(t, &k) < 0)
+                return fail_memory(e);
+
+        if (w < 0)
+                return unknown_word(word, &k.at, e);
+
+        struct lexer x = { .mem = &p->mem, .file = name, .out = t, .e = e };
+        int r = (handlers[w].flags & ONE_TOKEN) ? one_token(p, w, arg, t, e)
+                                                : lex_line(&x, span_str(arg), k.at);
+        for (size_t i = 0; r == 0 && i < t->n; i++)
+                t->v[i].at.column = 0;
+
+        return r < 0 ? -1 : words_read(p, t->v, t->n, e);
+}
+
+int policy_add_flag(struct policy *p, const char *word, const char *arg, struct err *e)
+{
+        struct tokens t = { 0 };
+        struct policy *own = policy_new();
+        if (!own)
+                return fail_memory(e);
+
+        int r = read_flag(own, word, arg, &t, e);
+        if (r == 0)
+                r = policy_absorb(p, own, e);
+
+        free(t.v);
+        policy_free(own);
+        return r;
+}

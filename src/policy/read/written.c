@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: MIT */
+/* policy/read/written.c - struct policy: lines as written, and how two sources of them become one.
+ * A text is read into a policy of its own first, so that nothing is added when it fails. */
+#include "policy/internal.h"
+
+#include <stdlib.h>
+
+struct policy *policy_new(void) { return calloc(1, sizeof(struct policy)); }
+
+void policy_free(struct policy *p)
+{
+        if (!p)
+                return;
+
+        free(p->doors);
+        free(p->uses);
+        free(p->expects);
+        arena_done(&p->mem);
+        free(p);
+}
+
+static bool is_flag(const struct source_place *at) { return at->line == 0; }
+
+/* A flag speaks last, because the person who types it has the file before their eyes. Two files or two flags
+ * that disagree are an error: no order of reading may decide. */
+static int absorb_text(struct text_line *to, const struct text_line *from, const char *word, struct err *e)
+{
+        char first[256];
+        if (!from->text)
+                return 0;
+
+        if (to->text && is_flag(&to->at) == is_flag(&from->at) && strcmp(to->text, from->text) != 0)
+                return fail_at(e, &from->at, "`%s` is stated twice, at %s first", word,
+                               policy_place(&to->at, first, sizeof first));
+
+        if (!to->text || is_flag(&from->at))
+                *to = *from;
+
+        return 0;
+}
+
+/* A stated wall is a minimum, which no later source may weaken, so two of them must agree. */
+static int absorb_wall(struct wall_line *to, const struct wall_line *from, struct err *e)
+{
+        char first[256];
+        if (!from->stated)
+                return 0;
+
+        if (to->stated && (to->kind != from->kind || to->without != from->without))
+                return fail_at(e, &from->at, "`wall` is stated twice and differs from %s",
+                               policy_place(&to->at, first, sizeof first));
+
+        *to = *from;
+        return 0;
+}
+
+static int absorb_limits(struct policy *p, const struct policy *from, struct err *e)
+{
+        for (int k = 0; k < LIMIT_KEY__COUNT; k++) {
+                const struct source_place *at = &from->limit_at[k];
+                if (!from->limits.stated[k])
+                        continue;
+                bool had = p->limits.stated[k], same_rank = had && is_flag(at) == is_flag(&p->limit_at[k]);
+                if (same_rank && is_flag(at) && p->limits.value[k] != from->limits.value[k])
+                        return fail_at(e, at, "`limit %s` is stated twice",
+                                       policy_limit_name((enum limit_key) k));
+                if (same_rank && p->limits.value[k] <= from->limits.value[k])
+                        continue; /* of two files the smaller limit holds */
+                if (had && !same_rank && !is_flag(at))
+                        continue;
+                p->limits.value[k] = from->limits.value[k];
+                p->limits.stated[k] = true;
+                p->limit_at[k] = *at;
+        }
+
+        return 0;
+}
+
+static int room(void **v, size_t n, size_t *cap, size_t more, size_t size)
+{
+        while (*cap < n + more)
+                if (vec_room(v, *cap, cap, size) < 0)
+                        return -1;
+        return 0;
+}
+
+static int absorb_room(struct policy *p, const struct policy *from)
+{
+        return room((void **) &p->doors, p->n_doors, &p->cap_doors, from->n_doors, sizeof *p->doors) < 0 ||
+                               room((void **) &p->uses, p->n_uses, &p->cap_uses, from->n_uses,
+                                    sizeof *p->uses) < 0 ||
+                               room((void **) &p->expects, p->n_expects, &p->cap_expects, from->n_expects,
+                                    sizeof *p->expects) < 0
+                       ? -1
+                       : 0;
+}
+
+static void append(void *to, size_t *n, const void *from, size_t more, size_t size)
+{
+        if (more > 0)
+                memcpy((char *) to + *n * size, from, more * size);
+        *n += more;
+}
+
+int policy_absorb(struct policy *p, struct policy *from, struct err *e)
+{
+        struct policy trial = *p; /* singletons are tried on a copy: all of `from` or nothing */
+        if (absorb_text(&trial.box, &from->box, "box", e) < 0 ||
+            absorb_text(&trial.doc, &from->doc, "doc", e) < 0 ||
+            absorb_wall(&trial.wall, &from->wall, e) < 0 || absorb_limits(&trial, from, e) < 0)
+                return -1;
+
+        if (p->n_doors + from->n_doors > POLICY_MAX_DOORS)
+                return err_set(e, ERR_POLICY, 0, "more than %d doors", POLICY_MAX_DOORS);
+
+        if (absorb_room(p, from) < 0)
+                return fail_memory(e);
+
+        p->box = trial.box;
+        p->doc = trial.doc;
+        p->wall = trial.wall;
+        p->limits = trial.limits;
+        if (!p->local)
+                p->local_at = from->local_at;
+
+        p->local |= from->local;
+        memcpy(p->limit_at, trial.limit_at, sizeof p->limit_at);
+        p->file = p->file ? p->file : from->file;
+        append(p->doors, &p->n_doors, from->doors, from->n_doors, sizeof *p->doors);
+        append(p->uses, &p->n_uses, from->uses, from->n_uses, sizeof *p->uses);
+        append(p->expects, &p->n_expects, from->expects, from->n_expects, sizeof *p->expects);
+        arena_join(&p->mem, &from->mem);
+        return 0;
+}
+
+char *policy_file_name(struct policy *p, const char *file)
+{
+        char inert[256];
+        return arena_str(&p->mem, str_inert(span_str(file), inert, sizeof inert));
+}

@@ -1,0 +1,254 @@
+/* SPDX-License-Identifier: MIT */
+/* policy/show/bound_words.c - what is wrong about a parameter, in words, and the narrowest `where` that would
+ * let it pass. Values come from a hostile box: they are shown inert and cut, and not at all where they could
+ * be a credential. */
+#include "policy/internal.h"
+
+enum { SHOWN_MAX = 64, LISTED_MAX = 4 };
+
+static void put_inert(const char *text, struct buf *out)
+{
+        char shown[SHOWN_MAX + 1];
+        buf_puts(out, str_inert(span_str(text), shown, sizeof shown));
+}
+
+static void put_values(const struct net_bound *b, struct buf *out)
+{
+        switch (b->type) {
+        case BOUND_INT:
+                if (b->least != INT64_MIN && b->most != INT64_MAX)
+                        buf_printf(out, "%lld to %lld", (long long) b->least, (long long) b->most);
+                else if (b->least != INT64_MIN)
+                        buf_printf(out, "integers from %lld on", (long long) b->least);
+                else if (b->most != INT64_MAX)
+                        buf_printf(out, "integers up to %lld", (long long) b->most);
+                else
+                        buf_puts(out, "any integer of 64 bits");
+                break;
+        case BOUND_ONE:
+                for (size_t i = 0; b->one[i]; i++) {
+                        if (i == LISTED_MAX) {
+                                buf_puts(out, " or others of its list");
+                                break;
+                        }
+                        buf_puts(out, i == 0 ? "" : b->one[i + 1] ? ", " : " or ");
+                        put_inert(b->one[i], out);
+                }
+                break;
+        case BOUND_TEXT:
+                buf_printf(out, "text of %lld bytes at most", (long long) b->most);
+                break;
+        case BOUND_BOOL:
+                buf_puts(out, "true or false");
+                break;
+        case BOUND_NONE:
+        case BOUND_TYPE__COUNT:
+                break;
+        }
+}
+
+void bound_in_words(const struct net_bound *b, struct buf *out)
+{
+        static const char *const places[] = { "", " in the body", " in the query" };
+        put_values(b, out);
+        buf_puts(out, places[b->place]);
+}
+
+static void put_value(const struct param *x, struct buf *out)
+{
+        static const char *const names[] = {
+                [PARAM_NULL] = "null",      [PARAM_TEXT] = "",           [PARAM_STRING] = "the string ",
+                [PARAM_INT] = "",           [PARAM_NUMBER] = "",         [PARAM_BOOL] = "",
+                [PARAM_ARRAY] = "an array", [PARAM_OBJECT] = "an object"
+        };
+
+        _Static_assert(COUNT(names) == PARAM_KIND__COUNT, "words for each kind");
+        bool number = x->kind == PARAM_INT || x->kind == PARAM_NUMBER || x->kind == PARAM_BOOL;
+        int64_t ignored;
+        if (x->hidden) {
+                buf_puts(out, "something that is not shown");
+                return;
+        }
+
+        buf_puts(out, names[x->kind]);
+        if (number || (x->kind == PARAM_TEXT && param_int(x->value, &ignored) == 0)) {
+                put_inert(x->value, out);
+        } else if (x->kind == PARAM_TEXT || x->kind == PARAM_STRING) {
+                buf_putc(out, '"');
+                put_inert(x->value, out);
+                buf_putc(out, '"');
+        }
+}
+
+/* Another spelling of it, something in it, or something where an object that holds it would be. */
+static void put_neighbour(const struct fault *f, struct buf *out)
+{
+        bool inside = f->kind == FAULT_NEST && strlen(f->param->fold) > strlen(f->bound->fold);
+        buf_printf(out, "parameter %s %s\"", f->bound->name,
+                   f->kind == FAULT_SPELLED ? "is spelled "
+                   : inside                 ? "has parts, "
+                                            : "has no place: ");
+        put_inert(f->param->name, out);
+        if (f->kind == FAULT_SPELLED) {
+                buf_puts(out, "\", which not every server takes for it");
+        } else if (inside) {
+                buf_puts(out, "\", and the door permits ");
+                bound_in_words(f->bound, out);
+        } else {
+                buf_puts(out, "\" is ");
+                put_value(f->param, out);
+        }
+}
+
+static void put_fault(const struct fault *f, struct buf *out)
+{
+        const struct net_bound *b = f->bound;
+        if (f->kind == FAULT_EXTRA) {
+                buf_puts(out, "parameter ");
+                put_inert(f->param->name, out);
+                buf_puts(out, " is not among those that the door permits (`only`)");
+                return;
+        }
+
+        if (f->param && f->param->shadow) {
+                buf_printf(out, "parameter %s stands in %s", b->name,
+                           f->param->in_body ? "the body again where that is read as a form"
+                                             : "a cookie too, which some servers take for it");
+                return;
+        }
+
+        if (f->kind == FAULT_SPELLED || f->kind == FAULT_NEST) {
+                put_neighbour(f, out);
+                return;
+        }
+
+        buf_printf(out, "parameter %s ", b->name);
+        if (f->kind == FAULT_TWICE) {
+                buf_puts(out, "stands in the request twice");
+                return;
+        }
+
+        if (f->kind == FAULT_MISSING) {
+                buf_puts(out, "is missing");
+        } else if (f->kind == FAULT_PLACE) {
+                buf_puts(out, f->param->in_body ? "stands in the body" : "stands in the query");
+        } else if (f->kind == FAULT_VALUE && b->type == BOUND_TEXT) {
+                buf_printf(out, "has %zu bytes", strlen(f->param->value));
+        } else {
+                buf_puts(out, "is ");
+                put_value(f->param, out);
+        }
+
+        buf_puts(out, ", and the door permits ");
+        bound_in_words(b, out);
+}
+
+void policy_bound_fault(const struct door *d, const struct effect *f, struct buf *out)
+{
+        if (!d->net.bounds)
+                return;
+
+        struct fault x = bounds_judge(&d->net, f->params);
+        if (x.kind == FAULT_UNREAD)
+                buf_printf(out, "parameter %s cannot be read: %s", x.bound->name,
+                           f->params ? f->params->unread : "the request's parameters are not known");
+        else if (x.kind != FAULT_NONE)
+                put_fault(&x, out);
+}
+
+/* ---- the line that would permit it ---- */
+
+/* A policy's text refuses what a person would not see in it: marks, turned directions. */
+static bool is_printable(const struct param *x)
+{
+        char shown[SHOWN_MAX + 1];
+        struct span value = span_str(x->value);
+        return !x->hidden && value.n && value.n <= SHOWN_MAX && param_is_text(x->value) &&
+               span_is(value, str_inert(value, shown, sizeof shown));
+}
+
+static bool widen(struct net_bound *b, const struct fault *f, char **values)
+{
+        int64_t v = 0;
+        size_t n = 0;
+        if (f->kind == FAULT_MISSING)
+                return b->optional = true;
+
+        if (f->kind == FAULT_PLACE) {
+                b->place = BOUND_ANYWHERE;
+                return true;
+        }
+
+        if (f->kind != FAULT_VALUE || f->param->hidden)
+                return false;
+
+        if (b->type == BOUND_TEXT) {
+                b->most = (int64_t) strlen(f->param->value);
+                return b->most <= BOUND_TEXT_MAX;
+        }
+
+        if (b->type == BOUND_INT && param_int(f->param->value, &v) == 0) {
+                b->least = v < b->least ? v : b->least;
+                b->most = v > b->most ? v : b->most;
+                return true;
+        }
+
+        while (b->one && b->one[n])
+                n++;
+
+        if (b->type != BOUND_ONE || n + 2 > BOUNDS_MAX || !is_printable(f->param))
+                return false;
+
+        memcpy(values, b->one, n * sizeof *values);
+        values[n] = f->param->value;
+        values[n + 1] = NULL;
+        b->one = values;
+        return true;
+}
+
+/* A bound that has what is there and nothing else. */
+static bool just_this(const struct param *x, struct net_bound *b)
+{
+        int64_t v;
+        if (x->hidden || x->odd || !bound_name_ok(x->name))
+                return false;
+
+        *b = (struct net_bound){ .name = x->name, .fold = x->fold };
+        if (x->kind == PARAM_INT && param_int(x->value, &v) == 0) {
+                b->type = BOUND_INT;
+                b->least = b->most = v;
+        } else if (x->kind == PARAM_BOOL) {
+                b->type = BOUND_BOOL;
+        } else if ((x->kind == PARAM_TEXT || x->kind == PARAM_STRING) && param_is_text(x->value) &&
+                   strlen(x->value) <= BOUND_TEXT_MAX) {
+                b->type = BOUND_TEXT;
+                b->most = x->value[0] ? (int64_t) strlen(x->value) : 1;
+        }
+
+        return b->type != BOUND_NONE;
+}
+
+/* Each round takes away one fault, so that there are at most as many as there are bounds, twice. */
+bool bounds_widened(const struct net_dest *d, const struct params *p, struct buf *out)
+{
+        struct net_bound own[BOUNDS_MAX];
+        char *values[BOUNDS_MAX][BOUNDS_MAX];
+        struct net_dest w = { .bounds = own, .bound_count = d->bound_count, .only = d->only };
+
+        memcpy(own, d->bounds, d->bound_count * sizeof *own);
+        for (unsigned round = 0; round < 2 * BOUNDS_MAX; round++) {
+                struct fault f = bounds_judge(&w, p);
+                size_t i = f.bound ? (size_t) (f.bound - own) : 0;
+                if (f.kind == FAULT_NONE) {
+                        bounds_sort(own, w.bound_count);
+                        bounds_show(&w, out);
+                        return true;
+                }
+                if (f.kind == FAULT_EXTRA
+                            ? w.bound_count == BOUNDS_MAX || !just_this(f.param, &own[w.bound_count++])
+                            : !widen(&own[i], &f, values[i]))
+                        return false;
+        }
+
+        return false;
+}

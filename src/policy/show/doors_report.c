@@ -1,0 +1,412 @@
+/* SPDX-License-Identifier: MIT */
+/* policy/show/doors_report.c - every door in words, grouped, then the worst a hostile guest could do with
+ * them. */
+#include "policy/internal.h"
+
+static size_t count_of(const struct checked_policy *c, enum door_kind first, enum door_kind last)
+{
+        return c->live.start[last + 1] - c->live.start[first];
+}
+
+/* ---- doors in words ---- */
+
+static const struct {
+        enum door_kind first, last;
+        const char *title, *none;
+} groups[] = {
+        { DOOR_READ, DOOR_WRITE, "Files", "no file of the host" },
+        { DOOR_RUN, DOOR_RUN, "Programs", "none may be started by name" },
+        { DOOR_ENV, DOOR_ENV, "Variables",
+          "only PATH HOME LANG TERM USER, and git's own where a repository is seen or edited" },
+        { DOOR_NET, DOOR_NET, "Network", "nothing is reachable" },
+        { DOOR_SOCK, DOOR_SOCK, "Sockets", "none" },
+        { DOOR_LISTEN, DOOR_LISTEN, "Inbound", "nobody outside can connect to it" },
+        { DOOR_IN, DOOR_OUT, "Handles", "none" },
+};
+
+static const char *const kind_words[] = {
+        [DOOR_NONE] = "",
+        [DOOR_READ] = "read-only",
+        [DOOR_EDIT] = "writable in a private overlay; a person applies it",
+        [DOOR_WRITE] = "writable on the host, at once",
+        [DOOR_RUN] = "may start",
+        [DOOR_ENV] = "",
+        [DOOR_NET] = "may connect",
+        [DOOR_SOCK] = "may talk to the program behind it",
+        [DOOR_LISTEN] = "programs on this host may connect to it",
+        [DOOR_IN] = "may be read through its descriptor",
+        [DOOR_OUT] = "may be written through its descriptor",
+};
+_Static_assert(COUNT(kind_words) == DOOR_KIND__COUNT, "words for each door");
+
+/* Some frameworks take the method from a posted body, which nobody judges. */
+static bool has_post(const struct door *d)
+{
+        for (char **m = d->net.methods; m && *m; m++)
+                if (strcmp(*m, "POST") == 0)
+                        return true;
+        return false;
+}
+
+/* One mount shows both, and it is written at once. */
+static bool is_written(const struct checked_policy *c, const struct door *d)
+{
+        size_t lo, hi;
+        door_set_find(&c->live, DOOR_WRITE, span_str(d->path), &lo, &hi);
+        return lo < hi;
+}
+
+static const char *door_words(const struct checked_policy *c, const struct door *d)
+{
+        if (d->kind == DOOR_EDIT && is_written(c, d))
+                return "no effect: the `write` door of this path holds";
+
+        if (d->kind == DOOR_ENV)
+                return d->value ? "set to this" : "the caller's value";
+
+        if (d->kind == DOOR_NET && has_post(d))
+                return "may connect; what a server makes of a POST's body is not judged";
+
+        return kind_words[d->kind];
+}
+
+static void door_text(const struct checked_policy *c, const struct door *d, struct buf *out)
+{
+        AUTO_BUF(line);
+        char inert[POLICY_MAX_LINE];
+
+        show_door(d, &line);
+        out->failed = out->failed || line.failed;
+        buf_printf(out, "  %-44s  %s\n", str_inert(buf_span(&line), inert, sizeof inert), door_words(c, d));
+}
+
+/* All doors of one kind from one stock policy, in few lines: they are many and nobody wrote them here. */
+static void stock_text(const struct checked_policy *c, enum door_kind k, const char *file, bool all,
+                       struct buf *out)
+{
+        size_t column = 0, folded = 0;
+        for (size_t i = c->live.start[k]; i < c->live.start[k + 1]; i++) {
+                const struct door *d = &c->live.v[i];
+                if (!d->from_stock || strcmp(d->at.file, file) != 0)
+                        continue;
+                if (!all && k == DOOR_READ && path_under(d->path, "/etc")) {
+                        folded++;
+                        continue;
+                }
+                if (column == 0 || column > 90) {
+                        if (column)
+                                buf_puts(out, "\n     ");
+                        else
+                                buf_printf(out, "  %s, %s:", file, kind_words[k]);
+                        column = 6;
+                }
+                const char *name = strcmp(door_key(d), "*") == 0 ? "any program" : door_key(d);
+                buf_printf(out, " %s%s", name, d->optional ? "?" : "");
+                column += strlen(name) + 2;
+        }
+
+        if (column)
+                buf_putc(out, '\n');
+
+        if (folded)
+                buf_printf(out,
+                           "  %s, read-only: what this host has of %zu files and directories in /etc that "
+                           "programs need (-v: which)\n",
+                           file, folded);
+}
+
+static void kind_text(const struct checked_policy *c, enum door_kind k, bool all, struct buf *out)
+{
+        size_t count;
+        const char *const *names = policy_stock_names(&count);
+        for (size_t i = c->live.start[k]; i < c->live.start[k + 1]; i++)
+                if (!c->live.v[i].from_stock)
+                        door_text(c, &c->live.v[i], out);
+
+        for (size_t i = 0; i < count; i++)
+                stock_text(c, k, names[i], all, out);
+}
+
+static void group_text(const struct checked_policy *c, size_t g, bool all, struct buf *out)
+{
+        if (count_of(c, groups[g].first, groups[g].last) == 0) {
+                buf_printf(out, "%s: %s\n", groups[g].title, groups[g].none);
+                return;
+        }
+
+        buf_printf(out, "%s:\n", groups[g].title);
+        for (enum door_kind k = groups[g].first; k <= groups[g].last; k++)
+                kind_text(c, k, all, out);
+}
+
+static void local_text(const struct checked_policy *c, struct buf *out)
+{
+        size_t count;
+        const struct policy_local_row *rows = policy_local_rows(&count);
+        if (!c->local) {
+                buf_puts(out, "Among its own processes: pipes and files, no sockets or terminals\n");
+                return;
+        }
+
+        buf_puts(out, "Among its own processes:\n");
+        for (size_t i = 0; i < count; i++)
+                if (c->local & rows[i].bit)
+                        buf_printf(out, "  local %-38s  %s\n", rows[i].name, rows[i].words);
+}
+
+/* ---- the worst ---- */
+
+static void name_doors(const struct checked_policy *c, enum door_kind k, bool own_only, struct buf *out)
+{
+        size_t shown = 0;
+        for (size_t i = c->live.start[k]; i < c->live.start[k + 1]; i++) {
+                const struct door *d = &c->live.v[i];
+                char inert[256];
+                if (own_only && d->from_stock)
+                        continue;
+                if (++shown > 8) {
+                        buf_puts(out, ", ...");
+                        return;
+                }
+                AUTO_BUF(name);
+                if (k == DOOR_NET)
+                        net_print(&d->net, &name);
+                else
+                        buf_puts(&name, door_key(d));
+                out->failed = out->failed || name.failed;
+                buf_printf(out, "%s%s", shown > 1 ? ", " : "",
+                           str_inert(buf_span(&name), inert, sizeof inert));
+        }
+}
+
+static size_t count_own(const struct checked_policy *c, enum door_kind k)
+{
+        size_t n = 0;
+        for (size_t i = c->live.start[k]; i < c->live.start[k + 1]; i++)
+                n += !c->live.v[i].from_stock;
+        return n;
+}
+
+static void sentence(const struct checked_policy *c, enum door_kind k, const char *text, struct buf *out)
+{
+        if (count_own(c, k) == 0)
+                return;
+        buf_printf(out, "- %s ", text);
+        name_doors(c, k, true, out);
+        buf_puts(out, ".\n");
+}
+
+/* Whoever may start a program can read it, and with DIR/ all that lies beside it. */
+static void worst_readable_programs(const struct checked_policy *c, struct buf *out)
+{
+        size_t shown = 0;
+        for (size_t i = c->live.start[DOOR_RUN]; i < c->live.start[DOOR_RUN + 1] && shown < 9; i++) {
+                const struct door *d = &c->live.v[i];
+                char inert[256];
+                if (d->from_stock || d->path[0] != '/')
+                        continue;
+                if (++shown > 8)
+                        buf_puts(out, ", ...");
+                else
+                        buf_printf(out, "%s%s",
+                                   shown > 1 ? ", " : "- It can read, to start it, everything in ",
+                                   str_inert(span_str(d->path), inert, sizeof inert));
+        }
+
+        if (shown)
+                buf_puts(out, ".\n");
+}
+
+static void worst_files(const struct checked_policy *c, struct buf *out)
+{
+        size_t own = count_own(c, DOOR_READ) + count_own(c, DOOR_EDIT) + count_own(c, DOOR_WRITE);
+        if (count_of(c, DOOR_READ, DOOR_WRITE) == 0)
+                buf_printf(out, "- It can read no file of this host%s.\n",
+                           count_of(c, DOOR_RUN, DOOR_RUN) ? " but the programs that it may start" : "");
+        else if (count_of(c, DOOR_READ, DOOR_WRITE) > own)
+                buf_printf(out, "- It can read program files of this host (the stock doors above)%s.\n",
+                           own ? "" : ", and no file of yours");
+
+        sentence(c, DOOR_READ, "It can read everything in", out);
+        worst_readable_programs(c, out);
+        sentence(c, DOOR_EDIT,
+                 "It can read, and change in a private overlay that you review before applying it,", out);
+        sentence(c, DOOR_WRITE, "It can read, overwrite and delete, at once and for good, everything in",
+                 out);
+        if (count_of(c, DOOR_WRITE, DOOR_WRITE) == 0)
+                buf_puts(out, "- It can change nothing on this host by itself.\n");
+}
+
+static void worst_programs(const struct checked_policy *c, struct buf *out)
+{
+        if (policy_runs_any(c)) {
+                buf_puts(out,
+                         "- It can start every program that it can see, also one that it wrote, with any "
+                         "arguments.\n");
+                return;
+        }
+
+        if (count_of(c, DOOR_RUN, DOOR_RUN) > 0) {
+                buf_puts(out, "- It can start, with any arguments, ");
+                name_doors(c, DOOR_RUN, false, out);
+                buf_puts(out, ".\n");
+        } else {
+                buf_puts(out, "- It can start no further program.\n");
+        }
+
+        buf_puts(out, "- It can run nothing that it wrote, unless a `run` line covers it.\n");
+}
+
+/* "reaches the public", "touches money, a person". */
+static void worst_effects(const struct net_dest *n, struct buf *out)
+{
+        static const char *const whom[] = { [NET_REACH_TENANT] = "others of your network or account",
+                                            [NET_REACH_NAMED] = "somebody else",
+                                            [NET_REACH_PUBLIC] = "the public" };
+        static const char *const what[] = { [NET_TOUCH_QUOTA] = "a quota",
+                                            [NET_TOUCH_MONEY] = "money",
+                                            [NET_TOUCH_TICKET] = "a ticket",
+                                            [NET_TOUCH_PERSON] = "a person" };
+        _Static_assert(COUNT(what) == NET_TOUCH__COUNT, "a thing for each");
+        bool far = n->reach > NET_REACH_SELF, first = true;
+        if (!far && !n->touches)
+                return;
+
+        buf_puts(out, "- What it does at ");
+        net_print(n, out);
+        if (far)
+                buf_printf(out, " reaches %s%s", whom[n->reach], n->touches ? " and" : "");
+
+        for (unsigned i = 0; i < NET_TOUCH__COUNT; i++) {
+                if (!(n->touches & 1u << i))
+                        continue;
+                buf_printf(out, "%s%s", first ? " touches " : ", ", what[i]);
+                first = false;
+        }
+
+        buf_puts(out, ".\n");
+}
+
+static void worst_bounds(const struct net_dest *n, struct buf *out)
+{
+        if (!n->bounds)
+                return;
+
+        buf_puts(out, "- What it asks for at ");
+        net_print(n, out);
+        buf_puts(out, " is bound: ");
+        for (size_t i = 0; i < n->bound_count; i++) {
+                buf_printf(out, "%s%s is ", i ? "; " : "", n->bounds[i].name);
+                bound_in_words(&n->bounds[i], out);
+                buf_puts(out, n->bounds[i].optional ? ", or not there" : "");
+        }
+
+        buf_puts(out, n->only ? "; no other parameter passes.\n" : "; other parameters pass unseen.\n");
+}
+
+static void worst_network(const struct checked_policy *c, struct buf *out)
+{
+        char size[32];
+        if (count_of(c, DOOR_NET, DOOR_NET) > 0) {
+                buf_puts(out, "- It can send all it can read to ");
+                name_doors(c, DOOR_NET, false, out);
+                buf_printf(out, ", up to %s in all.\n", str_from_size(c->limits.value[LIMIT_EGRESS], size));
+        } else if (count_of(c, DOOR_SOCK, DOOR_SOCK) == 0) {
+                buf_puts(out, "- Without a net door nothing can be sent anywhere.\n");
+        } else {
+                buf_puts(out,
+                         "- There is no net door, but the programs behind its sockets may send for it.\n");
+        }
+
+        sentence(c, DOOR_SOCK, "It can ask for anything that the program behind it does for you:", out);
+        sentence(c, DOOR_LISTEN, "It can answer whatever connects to these ports of the loopback:", out);
+        for (size_t i = c->live.start[DOOR_NET]; i < c->live.start[DOOR_NET + 1]; i++)
+                if (c->live.v[i].net.credential)
+                        buf_printf(out, "- It can act with the credential \"%s\", but not learn it.\n",
+                                   c->live.v[i].net.credential);
+
+        for (size_t i = c->live.start[DOOR_NET]; i < c->live.start[DOOR_NET + 1]; i++)
+                worst_effects(&c->live.v[i].net, out);
+
+        for (size_t i = c->live.start[DOOR_NET]; i < c->live.start[DOOR_NET + 1]; i++)
+                worst_bounds(&c->live.v[i].net, out);
+}
+
+static void worst_rest(const struct checked_policy *c, struct buf *out)
+{
+        char a[32], b[32], d[32], e[32];
+        sentence(c, DOOR_ENV, "It can read the values of", out);
+        sentence(c, DOOR_OUT, "It can pass hostile bytes to the readers of", out);
+        buf_printf(
+                out,
+                "- It can use up to %s of time, %s of memory, %s of disk and %llu process%s, and print %s.\n",
+                str_from_ms(c->limits.value[LIMIT_TIME], a), str_from_size(c->limits.value[LIMIT_MEMORY], b),
+                str_from_size(c->limits.value[LIMIT_DISK], d),
+                (unsigned long long) c->limits.value[LIMIT_PROCS],
+                c->limits.value[LIMIT_PROCS] == 1 ? "" : "es",
+                str_from_size(c->limits.value[LIMIT_OUTPUT], e));
+        if (c->without & WITHOUT_LANDLOCK)
+                buf_puts(out, "- The policy gives up Landlock: one mechanism fewer stands behind the file "
+                              "doors.\n");
+
+        if (c->without & WITHOUT_CGROUP)
+                buf_puts(out, "- The policy gives up cgroups: limits hold for single processes and by "
+                              "sampling only.\n");
+}
+
+static void worst(const struct checked_policy *c, struct buf *out)
+{
+        worst_files(c, out);
+        worst_programs(c, out);
+        worst_network(c, out);
+        worst_rest(c, out);
+}
+
+void policy_doors_text(const struct checked_policy *c, const struct policy_staged *s, bool all,
+                       struct buf *out)
+{
+        char value[32];
+        buf_printf(out, "box %s", c->box.text);
+        if (c->doc.text[0])
+                buf_printf(out, ": %s", c->doc.text);
+
+        buf_putc(out, '\n');
+        for (size_t g = 0; g < COUNT(groups); g++)
+                group_text(c, g, all, out);
+
+        local_text(c, out);
+        buf_puts(out, "Limits:");
+        for (int k = 0; k < LIMIT_KEY__COUNT; k++)
+                buf_printf(out, " %s %s", policy_limit_name((enum limit_key) k),
+                           limit_print((enum limit_key) k, c->limits.value[k], value));
+
+        buf_printf(out, "\nWall: %s\n", policy_wall_name(c->wall));
+        buf_puts(out, "\nThe worst a hostile guest could do:\n");
+        worst(c, out);
+        if (s)
+                staged_text(c, s, out);
+}
+
+void policy_doors_json(const struct checked_policy *c, const struct policy_staged *s, struct buf *out)
+{
+        AUTO_BUF(w);
+        bool first = true;
+        worst(c, &w);
+        out->failed = out->failed || w.failed || !policy_digest(c)[0];
+        buf_printf(out, "{\"digest\":\"%s\",\"policy\":", policy_digest(c));
+        policy_canonical_json(c, out);
+        buf_puts(out, ",\"worst\":[");
+        for (const char *p = buf_str(&w); *p;) {
+                size_t n = strcspn(p, "\n");
+                buf_puts(out, first ? "" : ",");
+                buf_json(out, span_of(p + 2, n - 2)); /* without "- " */
+                first = false;
+                p += n + (p[n] == '\n');
+        }
+
+        buf_putc(out, ']');
+        if (s)
+                staged_json(c, s, out);
+
+        buf_puts(out, "}\n");
+}

@@ -1,0 +1,311 @@
+/* SPDX-License-Identifier: MIT */
+/* policy/show/json_out.c - the canonical JSON, and the same with line breaks. Keys are written in byte order,
+ * doors in canonical order; what is written is accepted by json_in.c and gives the same policy. The digest is
+ * taken over this: a byte that changes here changes every digest ever recorded. */
+#include "policy/internal.h"
+
+struct json_out {
+        struct buf *b;
+        bool pretty;
+        unsigned depth;
+        bool first; /* of the object or list that is open */
+};
+
+static void newline(struct json_out *o)
+{
+        if (!o->pretty)
+                return;
+        buf_putc(o->b, '\n');
+        for (unsigned i = 0; i < o->depth; i++)
+                buf_puts(o->b, "  ");
+}
+
+static void open_with(struct json_out *o, char c)
+{
+        buf_putc(o->b, c);
+        o->depth++;
+        o->first = true;
+}
+
+static void close_with(struct json_out *o, char c)
+{
+        bool empty = o->first;
+        o->depth--;
+        if (!empty)
+                newline(o);
+        buf_putc(o->b, c);
+        o->first = false;
+}
+
+static void next(struct json_out *o)
+{
+        if (!o->first)
+                buf_putc(o->b, ',');
+        newline(o);
+        o->first = false;
+}
+
+static void key(struct json_out *o, const char *k)
+{
+        next(o);
+        buf_json(o->b, span_str(k));
+        buf_puts(o->b, o->pretty ? ": " : ":");
+}
+
+static void text(struct json_out *o, const char *k, const char *v)
+{
+        if (!v)
+                return;
+        key(o, k);
+        buf_json(o->b, span_str(v));
+}
+
+static void list(struct json_out *o, const char *k, char *const *v)
+{
+        if (!v)
+                return;
+
+        key(o, k);
+        open_with(o, '[');
+        for (; *v; v++) {
+                next(o);
+                buf_json(o->b, span_str(*v));
+        }
+
+        close_with(o, ']');
+}
+
+static void cap(struct json_out *o, const struct net_dest *n)
+{
+        char texts[NET_CAP__COUNT][NET_CAP_TEXT];
+        char *v[NET_CAP__COUNT + 1] = { 0 };
+        size_t k = 0;
+
+        for (unsigned c = 0; c < NET_CAP__COUNT; c++)
+                if (n->cap[c])
+                        v[k++] = net_cap_text(n, c, texts[c]);
+
+        if (k == 1)
+                text(o, "cap", v[0]);
+        else if (k > 1)
+                list(o, "cap", v);
+}
+
+static void touches(struct json_out *o, const struct net_dest *n)
+{
+        if (!n->touches)
+                return;
+
+        key(o, "touches");
+        open_with(o, '[');
+        for (unsigned i = 0; i < NET_TOUCH__COUNT; i++) {
+                if (!(n->touches & 1u << i))
+                        continue;
+                next(o);
+                buf_json(o->b, span_str(net_touch_word(i)));
+        }
+
+        close_with(o, ']');
+}
+
+static void bounds(struct json_out *o, const struct net_dest *n)
+{
+        if (!n->bounds)
+                return;
+
+        key(o, "where");
+        open_with(o, '[');
+        for (size_t i = 0; i < n->bound_count; i++) {
+                AUTO_BUF(word);
+                const char *place = bounds_place_ends(n, i);
+                bound_print(&n->bounds[i], &word);
+                o->b->failed = o->b->failed || word.failed;
+                next(o);
+                buf_json(o->b, buf_span(&word));
+                if (place) {
+                        next(o);
+                        buf_json(o->b, span_str(place));
+                }
+        }
+
+        if (n->only) {
+                next(o);
+                buf_json(o->b, span_str("only"));
+        }
+
+        close_with(o, ']');
+}
+
+/* The door's own value: path, destination, NAME=VALUE or handle. */
+static void main_value(const struct door *d, struct buf *out)
+{
+        if (d->kind == DOOR_NET)
+                net_print(&d->net, out);
+        else if (d->kind == DOOR_RUN && strcmp(d->path, "*") == 0)
+                buf_puts(out, "any");
+        else
+                buf_puts(out, door_key(d));
+
+        if (d->directory)
+                buf_putc(out, '/');
+
+        if (d->value)
+                buf_printf(out, "%c%s", d->kind == DOOR_LISTEN ? ':' : '=', d->value);
+}
+
+/* Every key a door can have, in byte order; each writes itself or nothing. */
+static const char *const door_keys[] = {
+        "as",  "cap",   "edit", "env", "except", "in",      "listen", "max",   "methods", "net",   "optional",
+        "out", "reach", "read", "run", "sock",   "touches", "until",  "where", "with",    "write",
+};
+
+static void door_member(struct json_out *o, const struct door *d, const char *k, const char *value)
+{
+        char tmp[32];
+        bool handle = d->kind == DOOR_IN || d->kind == DOOR_OUT;
+        if (strcmp(k, policy_door_word(d->kind)) == 0)
+                text(o, k, value);
+        else if (strcmp(k, "as") == 0 && handle)
+                text(o, k, handle_type_name(d->type));
+        else if (strcmp(k, "max") == 0 && handle)
+                text(o, k, str_from_size(d->max, tmp));
+        else if (strcmp(k, "cap") == 0)
+                cap(o, &d->net);
+        else if (strcmp(k, "except") == 0)
+                list(o, k, d->except);
+        else if (strcmp(k, "methods") == 0)
+                list(o, k, d->net.methods);
+        else if (strcmp(k, "reach") == 0)
+                text(o, k, net_reach_word(d->net.reach));
+        else if (strcmp(k, "touches") == 0)
+                touches(o, &d->net);
+        else if (strcmp(k, "until") == 0 && d->until)
+                text(o, k, date_print(d->until, tmp));
+        else if (strcmp(k, "where") == 0)
+                bounds(o, &d->net);
+        else if (strcmp(k, "with") == 0)
+                text(o, k, d->net.credential);
+
+        if (strcmp(k, "optional") == 0 && d->optional && strcmp(door_key(d), "*") != 0) {
+                key(o, k);
+                buf_puts(o->b, "true");
+        }
+}
+
+static void door(struct json_out *o, const struct door *d)
+{
+        AUTO_BUF(value);
+        main_value(d, &value);
+        o->b->failed = o->b->failed || value.failed;
+        next(o);
+        open_with(o, '{');
+        for (size_t i = 0; i < COUNT(door_keys); i++)
+                door_member(o, d, door_keys[i], buf_str(&value));
+
+        close_with(o, '}');
+}
+
+/* In the byte order of their names, which is not the order of the enum. */
+static const enum limit_key limits_by_name[] = {
+        LIMIT_CPU,    LIMIT_DISK,   LIMIT_EFFECTS, LIMIT_EGRESS, LIMIT_FILES, LIMIT_INGRESS,
+        LIMIT_MEMORY, LIMIT_OUTPUT, LIMIT_PROCS,   LIMIT_RATE,   LIMIT_TIME,
+};
+_Static_assert(COUNT(limits_by_name) == LIMIT_KEY__COUNT, "each limit once");
+
+static void walls(struct json_out *o, const struct checked_policy *c)
+{
+        size_t count;
+        const struct without_row *rows = without_rows(&count);
+        text(o, "wall", policy_wall_name(c->wall));
+        key(o, "without");
+        open_with(o, '[');
+        for (size_t i = 0; i < count; i++) {
+                if (!(c->without & rows[i].bit))
+                        continue;
+                next(o);
+                buf_json(o->b, span_str(rows[i].name));
+        }
+
+        close_with(o, ']');
+}
+
+static void locals(struct json_out *o, const struct checked_policy *c)
+{
+        size_t count;
+        const struct policy_local_row *rows = policy_local_rows(&count);
+        if (!c->local)
+                return;
+
+        key(o, "local");
+        open_with(o, '[');
+        for (size_t i = 0; i < count; i++) {
+                if (!(c->local & rows[i].bit))
+                        continue;
+                next(o);
+                buf_json(o->b, span_str(rows[i].name));
+        }
+
+        close_with(o, ']');
+}
+
+/* The policy's own tests: part of what a person reads and edits, not of the digest, which is of what they
+ * test. */
+static void expectations(struct json_out *o, const struct checked_policy *c)
+{
+        static const char word[] = "expect ";
+        if (c->n_expects == 0)
+                return;
+
+        key(o, "expect");
+        open_with(o, '[');
+        for (size_t i = 0; i < c->n_expects; i++) {
+                const char *line = c->expects[i];
+                next(o);
+                buf_json(o->b,
+                         span_str(strncmp(line, word, sizeof word - 1) == 0 ? line + sizeof word - 1 : line));
+        }
+
+        close_with(o, ']');
+}
+
+static void write_policy(struct json_out *o, const struct checked_policy *c)
+{
+        char value[32];
+        static char *const nothing[] = { NULL };
+        open_with(o, '{');
+        text(o, "box", c->box.text);
+        text(o, "doc", c->doc.text);
+        key(o, "doors");
+        open_with(o, '[');
+        for (size_t i = 0; i < c->live.n; i++)
+                door(o, &c->live.v[i]);
+
+        close_with(o, ']');
+        if (o->pretty)
+                expectations(o, c);
+
+        key(o, "limit");
+        open_with(o, '{');
+        for (size_t i = 0; i < COUNT(limits_by_name); i++)
+                text(o, policy_limit_name(limits_by_name[i]),
+                     limit_print(limits_by_name[i], c->limits.value[limits_by_name[i]], value));
+
+        close_with(o, '}');
+        locals(o, c);
+        list(o, "use", nothing);
+        walls(o, c);
+        close_with(o, '}');
+}
+
+void policy_canonical_json(const struct checked_policy *c, struct buf *out)
+{
+        struct json_out o = { .b = out };
+        write_policy(&o, c);
+}
+
+void policy_json(const struct checked_policy *c, struct buf *out)
+{
+        struct json_out o = { .b = out, .pretty = true };
+        write_policy(&o, c);
+        buf_putc(out, '\n');
+}

@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: MIT */
+/* policy/show/policy_diff.c - is policy b wider than a? By coverage, not by text: `read /a` covers `read
+ * /a/b`. One thing is judged door by door: `run any` is the same door in both, though what it reaches depends
+ * on the file doors around it, which are compared on their own lines. */
+#include "policy/internal.h"
+
+struct change {
+        bool wider, narrower;
+};
+
+static void line(struct buf *out, char sign, const struct door *d)
+{
+        buf_printf(out, "%c ", sign);
+        show_door(d, out);
+        buf_putc(out, '\n');
+}
+
+/* Doors of `x` that `y` does not cover. */
+static bool extra(const struct checked_policy *x, const struct checked_policy *y, char sign, struct buf *out)
+{
+        bool found = false;
+        for (size_t i = 0; i < x->live.n; i++) {
+                if (cover_door(y, &x->live.v[i], NULL))
+                        continue;
+                line(out, sign, &x->live.v[i]);
+                found = true;
+        }
+
+        return found;
+}
+
+static void diff_limits(const struct checked_policy *a, const struct checked_policy *b, struct change *c,
+                        struct buf *out)
+{
+        for (int k = 0; k < LIMIT_KEY__COUNT; k++) {
+                uint64_t was = a->limits.value[k], is = b->limits.value[k];
+                char x[32], y[32];
+                if (was == is)
+                        continue;
+                c->wider = c->wider || is > was;
+                c->narrower = c->narrower || is < was;
+                buf_printf(out, "%c limit %s %s, was %s: %s\n", is > was ? '+' : '-',
+                           policy_limit_name((enum limit_key) k), limit_print((enum limit_key) k, is, y),
+                           limit_print((enum limit_key) k, was, x), is > was ? "wider" : "narrower");
+        }
+}
+
+/* `auto` states no minimum, so it grants most. Wasm and namespaces are different walls, not a stronger and a
+ * weaker. */
+static unsigned wall_rank(enum wall_kind w)
+{
+        static const unsigned rank[] = {
+                [WALL_AUTO] = 0, [WALL_PROCESS] = 1, [WALL_NAMESPACE] = 2, [WALL_WASM] = 2, [WALL_VM] = 3
+        };
+        return rank[w];
+}
+
+static void diff_wall(const struct checked_policy *a, const struct checked_policy *b, struct change *c,
+                      struct buf *out)
+{
+        if (a->wall != b->wall) {
+                unsigned was = wall_rank(a->wall), is = wall_rank(b->wall);
+                c->wider = c->wider || is <= was;
+                c->narrower = c->narrower || is >= was;
+                buf_printf(out, "%c wall %s, was %s: %s\n", is > was ? '-' : '+', policy_wall_name(b->wall),
+                           policy_wall_name(a->wall),
+                           is > was   ? "narrower"
+                           : is < was ? "wider"
+                                      : "another wall, neither stronger nor weaker");
+        }
+
+        size_t count;
+        const struct without_row *rows = without_rows(&count);
+        for (size_t i = 0; i < count; i++) {
+                bool was = a->without & rows[i].bit, is = b->without & rows[i].bit;
+                if (was == is)
+                        continue;
+                c->wider = c->wider || is;
+                c->narrower = c->narrower || was;
+                buf_printf(out, "%c without %s\n", is ? '+' : '-', rows[i].name);
+        }
+}
+
+static void diff_local(const struct checked_policy *a, const struct checked_policy *b, struct change *c,
+                       struct buf *out)
+{
+        size_t count;
+        const struct policy_local_row *rows = policy_local_rows(&count);
+        for (size_t i = 0; i < count; i++) {
+                bool was = a->local & rows[i].bit, is = b->local & rows[i].bit;
+                if (was == is)
+                        continue;
+                c->wider = c->wider || is;
+                c->narrower = c->narrower || was;
+                buf_printf(out, "%c local %s\n", is ? '+' : '-', rows[i].name);
+        }
+}
+
+enum policy_order policy_diff(const struct checked_policy *a, const struct checked_policy *b, struct buf *out)
+{
+        struct change c = { 0 };
+        c.wider = extra(b, a, '+', out);
+        c.narrower = extra(a, b, '-', out);
+        diff_limits(a, b, &c, out);
+        diff_local(a, b, &c, out);
+        diff_wall(a, b, &c, out);
+        if (c.wider && c.narrower)
+                return POLICY_CROSSING;
+
+        return c.wider ? POLICY_WIDER : c.narrower ? POLICY_NARROWER : POLICY_EQUAL;
+}
+
+bool policy_covers_line(const struct checked_policy *c, const char *line, const struct policy_context *ctx)
+{
+        AUTO_BUF(text);
+        struct err ignored;
+        struct policy *p = policy_new();
+
+        buf_printf(&text, "use none\n%s\n", line);
+        bool read = p && !text.failed && policy_add_text(p, "line", buf_span(&text), &ignored) == 0;
+        struct checked_policy *own = read ? policy_check(p, ctx, &ignored) : NULL;
+        bool covered = own && (own->live.n > 0 || own->local) && !(own->local & ~c->local);
+        for (size_t i = 0; covered && i < own->live.n; i++)
+                covered = cover_door(c, &own->live.v[i], NULL);
+
+        policy_checked_free(own);
+        policy_free(p);
+        return covered;
+}

@@ -1,0 +1,291 @@
+/* SPDX-License-Identifier: MIT */
+/* policy/show/policy_why.c - why an effect is denied: the smallest line that would permit it, what that line
+ * costs, the door that came nearest and what differs. refusal.c tells what a program inside sees of it. */
+#include "policy/internal.h"
+
+/* A value that is off is let in by wider bounds. Where a request is ambiguous, only a door without bounds
+ * would take it: that is nobody's next step, and is not told. */
+static void line_net_text(const struct effect *f, const struct decision *d, struct buf *out)
+{
+        AUTO_BUF(where);
+        if (d->gap == GAP_PARAMETER && !bounds_widened(&d->nearest->net, f->params, &where))
+                return;
+
+        buf_puts(out, "net ");
+        net_print(&f->net, out);
+        if (f->method)
+                buf_printf(out, " %s", f->method);
+
+        buf_puts(out, buf_str(&where));
+        out->failed = out->failed || where.failed;
+}
+
+/* The root directory, what is the kernel's to write, and a device: a plan takes none for a door. */
+static bool no_line_can(const struct effect *f)
+{
+        if (!f->path || (f->kind == EFFECT_WRITE && policy_is_kernels(f->path)))
+                return f->path != NULL;
+        return strcmp(f->path, "/") == 0 || (f->kind == EFFECT_READ && strncmp(f->path, "/dev/", 5) == 0);
+}
+
+/* Nothing is written when no line can permit it, also not of parameters that could be read in two ways. */
+void policy_smallest_line(const struct effect *f, const struct decision *d, struct buf *out)
+{
+        if (d->answer == ANSWER_ALLOW || no_line_can(f))
+                return;
+
+        switch (f->kind) {
+        case EFFECT_READ:
+                buf_puts(out, "read ");
+                break;
+        case EFFECT_WRITE:
+                buf_puts(out, "edit ");
+                break; /* the smaller power: nothing reaches the host unseen */
+        case EFFECT_RUN:
+                buf_puts(out, "run ");
+                break;
+        case EFFECT_SOCK:
+                buf_puts(out, "sock ");
+                break;
+        case EFFECT_ENV:
+                buf_printf(out, "env %s", f->name);
+                return;
+        case EFFECT_NET:
+                line_net_text(f, d, out);
+                return;
+        case EFFECT_NONE:
+        case EFFECT_KIND__COUNT:
+                return;
+        }
+        show_token(out, f->path);
+}
+
+/* What a line gives away beside what it names: the name tells. */
+static void secret_cost(const struct effect *f, struct buf *out)
+{
+        static const struct {
+                const char *kind, *what;
+        } costs[] = {
+                { "keys", "Keys usually lie there" },
+                { "tokens", "Tokens or passwords of a service usually lie there" },
+                { "passwords", "Passwords and private data of a person lie there" },
+                { "history", "What a person typed lies there" },
+                { "agent", "Whoever talks to it acts as somebody else" },
+                { "host", "It tells about this host and its people" },
+                { "kernel", "It is the kernel's own" },
+        };
+
+        bool file = f->kind == EFFECT_READ || f->kind == EFFECT_WRITE || f->kind == EFFECT_SOCK;
+        const char *kind = file && f->path ? policy_secret_kind(f->path) : NULL;
+        for (size_t i = 0; kind && i < COUNT(costs); i++)
+                if (strcmp(costs[i].kind, kind) == 0)
+                        buf_printf(out, " %s.", costs[i].what);
+}
+
+void policy_line_cost(const struct effect *f, struct buf *out)
+{
+        switch (f->kind) {
+        case EFFECT_READ:
+                buf_printf(out, "A hostile guest could read everything at and below %s", f->path);
+                break;
+        case EFFECT_WRITE:
+                buf_printf(out,
+                           "A hostile guest could read %s and change, add or delete anything at and below "
+                           "it, in a "
+                           "private overlay that reaches the host only when a person applies it",
+                           f->path);
+                break;
+        case EFFECT_RUN:
+                buf_printf(out, "A hostile guest could start %s with any arguments", f->path);
+                break;
+        case EFFECT_NET:
+                buf_puts(out, "A hostile guest could send anything it can read to ");
+                net_print(&f->net, out);
+                buf_puts(out, " and take whatever comes back");
+                break;
+        case EFFECT_ENV:
+                buf_printf(out, "A hostile guest could read the value of %s", f->name);
+                break;
+        case EFFECT_SOCK:
+                buf_printf(out,
+                           "A hostile guest could ask the program behind %s for anything it does for you",
+                           f->path);
+                break;
+        case EFFECT_NONE:
+        case EFFECT_KIND__COUNT:
+                return;
+        }
+        buf_putc(out, '.');
+        secret_cost(f, out);
+}
+
+void policy_net_scope(const struct door *d, struct buf *out)
+{
+        struct door plain = *d;
+        AUTO_BUF(line);
+        plain.net.credential = NULL;
+        memset(plain.net.cap, 0, sizeof plain.net.cap);
+        plain.net.reach = plain.net.touches = 0;
+        plain.until = 0;
+        show_door(&plain, &line);
+        out->failed = out->failed || line.failed;
+        buf_printf(out, "%s\n", buf_str(&line) + strlen("net "));
+}
+
+/* ---- the door that came nearest, when the decision names none ---- */
+
+static size_t shared_components(const char *a, const char *b)
+{
+        size_t n = 0, i = 0;
+        for (; a[i] && a[i] == b[i]; i++)
+                n += a[i] == '/' && i > 0;
+        bool ends = (!a[i] || a[i] == '/') && (!b[i] || b[i] == '/');
+        return n + (ends && i > 1);
+}
+
+/* Two components or more in common: a door of /srv is not near /srv2, and all paths share the root. */
+static const struct door *near_path(const struct checked_policy *c, const char *path)
+{
+        const struct door *best = NULL;
+        size_t most = 1;
+        for (size_t i = c->live.start[DOOR_READ]; i < c->live.start[DOOR_WRITE + 1]; i++) {
+                const struct door *d = &c->live.v[i];
+                size_t n = d->from_stock ? 0 : shared_components(d->path, path);
+                if (n > most) {
+                        most = n;
+                        best = d;
+                }
+        }
+
+        return best;
+}
+
+static bool same_parent(const char *a, const char *b)
+{
+        const char *x = strchr(a, '.'), *y = strchr(b, '.');
+        return x && y && strchr(x + 1, '.') && strcmp(x, y) == 0;
+}
+
+static const char *name_of(const struct door *d)
+{
+        return d->kind == DOOR_NET ? d->net.host : d->kind == DOOR_ENV ? d->name : d->path;
+}
+
+static const struct door *near_name(const struct checked_policy *c, enum door_kind kind, const char *name)
+{
+        const struct door *best = NULL;
+        unsigned least = 3;
+        for (size_t i = c->live.start[kind]; i < c->live.start[kind + 1]; i++) {
+                const struct door *d = &c->live.v[i];
+                unsigned far = d->from_stock ? least : str_distance(name_of(d), name);
+                if (kind == DOOR_NET && far >= least && same_parent(d->net.host, name))
+                        far = least - 1;
+                if (far < least) {
+                        least = far;
+                        best = d;
+                }
+        }
+
+        return best;
+}
+
+const struct door *policy_nearest(const struct checked_policy *c, const struct effect *f,
+                                  const struct decision *d)
+{
+        if (d->answer == ANSWER_ALLOW || d->nearest || d->gap == GAP_READ_ONLY)
+                return d->nearest;
+
+        switch (f->kind) {
+        case EFFECT_READ:
+        case EFFECT_WRITE:
+                return near_path(c, f->path);
+        case EFFECT_RUN:
+                return near_name(c, DOOR_RUN, f->path);
+        case EFFECT_NET:
+                return near_name(c, DOOR_NET, f->net.host);
+        case EFFECT_ENV:
+                return near_name(c, DOOR_ENV, f->name);
+        case EFFECT_SOCK:
+                return near_name(c, DOOR_SOCK, f->path);
+        case EFFECT_NONE:
+        case EFFECT_KIND__COUNT:
+                break;
+        }
+        return NULL;
+}
+
+/* ---- what differs ---- */
+
+static void methods_text(const struct net_dest *n, struct buf *out)
+{
+        for (char **m = n->methods; m && *m; m++)
+                buf_printf(out, "%s%s", m == n->methods ? "" : " ", *m);
+}
+
+static void net_difference(const struct effect *f, const struct decision *d, struct buf *out)
+{
+        if (!d->nearest)
+                return;
+
+        const struct net_dest *n = &d->nearest->net;
+        if (d->gap == GAP_PORT)
+                buf_printf(out, "the door has port %u, not %u", n->port, f->net.port);
+        else if (d->gap == GAP_SCHEME)
+                buf_printf(out, "the door is %s, not %s", n->tls ? "https" : "http",
+                           f->net.tls ? "https" : "http");
+        else if (d->gap == GAP_URL_PATH)
+                buf_printf(out, "the door covers %s%s, not %s", n->path ? n->path : "no path",
+                           n->path_tail ? "**" : "", f->net.path ? f->net.path : "every path at once");
+        else if (d->gap == GAP_METHOD) {
+                buf_puts(out, "the door permits ");
+                methods_text(n, out);
+                buf_printf(out, ", not %s", f->method ? f->method : "every method");
+        }
+}
+
+void policy_difference(const struct checked_policy *c, const struct effect *f, const struct decision *d,
+                       struct buf *out)
+{
+        static const char *const plain[] = {
+                [GAP_READ_ONLY] = "the door lets it be read, not changed",
+                [GAP_EXCEPTED] = "the door's own `except` takes it out",
+                [GAP_NOT_RUN] = "it can be seen, but no `run` line names it",
+                [GAP_WRITABLE] = "the box can write it, and what a box can write it cannot run",
+
+        };
+
+        char date[32];
+        const struct door *near = policy_nearest(c, f, d);
+        switch (d->gap) {
+        case GAP_NONE:
+        case GAP__COUNT:
+                break;
+        case GAP_NO_DOOR:
+                buf_puts(out, near ? "the door is another" : "no door comes near it");
+                break;
+        case GAP_HOST:
+                buf_printf(out, near ? "the door names the host %s" : "no door names the host",
+                           near ? near->net.host : "");
+                break;
+        case GAP_READ_ONLY:
+        case GAP_EXCEPTED:
+        case GAP_NOT_RUN:
+        case GAP_WRITABLE:
+                buf_puts(out,
+                         d->gap == GAP_READ_ONLY && !near ? "it is read-only in every box" : plain[d->gap]);
+                break;
+        case GAP_PORT:
+        case GAP_METHOD:
+        case GAP_URL_PATH:
+        case GAP_SCHEME:
+                net_difference(f, d, out);
+                break;
+        case GAP_PARAMETER:
+                policy_bound_fault(d->nearest, f, out);
+                break;
+        case GAP_EXPIRED:
+                if (near)
+                        buf_printf(out, "the door closed on %s", date_print(near->until, date));
+                break;
+        }
+}

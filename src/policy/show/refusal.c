@@ -1,0 +1,287 @@
+/* SPDX-License-Identifier: MIT */
+/* policy/show/refusal.c - what a program inside a box sees of a denied effect, and which layer answers it.
+ * Pure: facts about the host come in by struct refusal_facts. tests/cli/t1002-why-probes.sh asks real boxes
+ * the same questions, with each layer left out in turn. */
+#include "policy/internal.h"
+
+struct question {
+        const struct checked_policy *c;
+        const struct effect *f;
+        const struct decision *d;
+        const struct refusal_facts *facts;
+};
+
+static const struct refusal hidden = { { "mount", "landlock" }, "ENOENT", NULL, NULL };
+static const struct refusal hidden_directory = { { "mount" }, "ENOENT", NULL, NULL }; /* Landlock lists all */
+static const struct refusal below_mask = { { "mount" }, "ENOENT", NULL, NULL };
+static const struct refusal no_file_here = { { "mount", "landlock" }, "EROFS", NULL, NULL };
+static const struct refusal empty_place = { { "mount" }, "empty", NULL, NULL };
+static const struct refusal read_only = {
+        { "mount", "landlock" }, "EROFS", "EACCES", "the mode of the file says no first"
+};
+static const struct refusal not_run = { { "mount", "landlock" }, "EACCES", NULL, NULL };
+static const struct refusal not_run_stock = { { "landlock" }, "EACCES", NULL, NULL };
+static const struct refusal masked_run = { { "mount" }, "EACCES", NULL, NULL };
+static const struct refusal no_family = { { "seccomp", "net", "landlock" }, "EAFNOSUPPORT", NULL, NULL };
+static const struct refusal own_loopback = { { "net" }, "ECONNREFUSED", NULL, NULL };
+static const struct refusal no_route = { { "net" }, "ENETUNREACH", NULL, NULL };
+static const struct refusal no_resolver = { { "net" }, "EAI_AGAIN", NULL, NULL };
+static const struct refusal no_sockets = { { "seccomp" }, "EAFNOSUPPORT", NULL, NULL };
+static const struct refusal no_sockets_nor_file = { { "seccomp", "mount" }, "EAFNOSUPPORT", NULL, NULL };
+static const struct refusal not_ours = { { "seccomp" }, "EACCES", NULL, NULL };
+static const struct refusal no_socket_nor_way = { { "mount", "seccomp" }, "ENOENT", NULL, NULL };
+static const struct refusal no_socket_here = { { "mount" }, "ENOENT", NULL, NULL };
+static const struct refusal no_port = { { "egress" }, "ECONNREFUSED", NULL, NULL };
+static const struct refusal no_name = { { "egress" }, "NXDOMAIN", NULL, NULL };
+static const struct refusal no_request = { { "egress" }, "403", NULL, NULL };
+static const struct refusal not_passed = { { "environment" }, "unset", NULL, NULL };
+static const struct refusal by_landlock = {
+        { "landlock" }, "EACCES", "ENOENT", "there is no such file: the process wall hides no names"
+};
+
+static struct decision sees(const struct question *q, const char *path)
+{
+        struct effect f = { .kind = EFFECT_READ, .path = (char *) (uintptr_t) path };
+        return policy_decide(q->c, &f);
+}
+
+static bool opens(const struct question *q, const struct door *d)
+{
+        return !d->optional || !q->facts->look || q->facts->look(d->path) != REFUSAL_NOTHING;
+}
+
+/* Is `path` a directory that only leads to something the box has? */
+static bool leads_somewhere(const struct question *q, const char *path)
+{
+        size_t count;
+        const struct builtin_file *b = builtin_files(&count);
+        if (strcmp(path, "/") == 0)
+                return true;
+
+        for (size_t i = 0; i < count; i++)
+                if (!(b[i].local & ~q->c->local) && path_inside(path, b[i].path))
+                        return true;
+
+        if (strcmp(path, "/etc") == 0)
+                return true; /* passwd and group of the box's own */
+
+        for (size_t i = q->c->live.start[DOOR_READ]; i < q->c->live.start[DOOR_RUN + 1]; i++) {
+                const struct door *d = &q->c->live.v[i];
+                if (d->path[0] == '/' && path_inside(path, d->path) && opens(q, d))
+                        return true;
+        }
+
+        return false;
+}
+
+static bool is_own_file(const char *path)
+{
+        return strcmp(path, "/etc/passwd") == 0 || strcmp(path, "/etc/group") == 0;
+}
+
+/* Under an `except`: 0 no, 1 exactly what it names, 2 below that. */
+static int excepted_depth(const struct decision *d, const char *path)
+{
+        if (d->gap != GAP_EXCEPTED || !d->nearest || d->nearest->kind != DOOR_READ)
+                return 0;
+        for (char **x = d->nearest->except; x && *x; x++)
+                if (strcmp(*x, path) == 0)
+                        return 1;
+        return 2;
+}
+
+/* Everything below a directory of the box's own has the rights of that. */
+static bool is_below_own(const char *path)
+{
+        size_t count;
+        const struct builtin_file *b = builtin_files(&count);
+        for (size_t i = 0; i < count; i++)
+                if (b[i].tree && b[i].writable && path_inside(b[i].path, path))
+                        return true;
+        return false;
+}
+
+/* What lies below an `except` has no right of Landlock's; directories can be listed without one. */
+static struct refusal excepted(const struct question *q, struct refusal r)
+{
+        bool listed = q->facts->look && q->facts->look(q->f->path) == REFUSAL_DIRECTORY;
+        if (!listed && !is_below_own(q->f->path))
+                r.layers[1] = "landlock";
+        return r;
+}
+
+static struct refusal refuse_read(const struct question *q)
+{
+        int depth = excepted_depth(q->d, q->f->path);
+        if (depth)
+                return excepted(q, depth == 1 ? empty_place : below_mask);
+        if (is_own_file(q->f->path) || leads_somewhere(q, q->f->path))
+                return empty_place;
+        return q->facts->look && q->facts->look(q->f->path) == REFUSAL_DIRECTORY ? hidden_directory : hidden;
+}
+
+static struct refusal refuse_write(const struct question *q)
+{
+        char parent[PATH_MAX_BYTES];
+        const char *path = q->f->path, *slash = strrchr(path, '/');
+        int depth = excepted_depth(q->d, path);
+        if (depth)
+                return depth == 1 ? read_only : hidden;
+
+        if (is_own_file(path) || sees(q, path).answer == ANSWER_ALLOW)
+                return read_only;
+
+        if (leads_somewhere(q, path))
+                return no_file_here;
+
+        size_t n = slash > path ? (size_t) (slash - path) : 1;
+        memcpy(parent, path, n);
+        parent[n] = '\0';
+        return leads_somewhere(q, parent) ? no_file_here : hidden;
+}
+
+static struct refusal refuse_visible(const struct decision *seen)
+{
+        return seen->door && policy_shows_libraries(seen->door) ? not_run_stock : not_run;
+}
+
+static struct refusal refuse_run(const struct question *q)
+{
+        size_t count;
+        const char *const *dirs = builtin_bin_dirs(&count);
+        if (q->f->path[0] == '/') {
+                struct decision seen = sees(q, q->f->path);
+                int depth = excepted_depth(&seen, q->f->path);
+                if (depth)
+                        return excepted(q, depth == 1 ? masked_run : below_mask);
+                return seen.answer == ANSWER_ALLOW ? refuse_visible(&seen) : hidden;
+        }
+
+        for (size_t i = 0; i < count; i++) {
+                char path[PATH_MAX_BYTES];
+                (void) stpcpy(stpcpy(stpcpy(path, dirs[i]), "/"),
+                              q->f->path); /* a bare name has at most 255 bytes */
+                bool there = !q->facts->look || q->facts->look(path) != REFUSAL_NOTHING;
+                struct decision seen = there ? sees(q, path) : (struct decision){ 0 };
+                if (seen.answer == ANSWER_ALLOW)
+                        return refuse_visible(&seen);
+        }
+
+        return hidden;
+}
+
+static bool has_net(const struct checked_policy *c)
+{
+        return c->live.start[DOOR_NET] < c->live.start[DOOR_NET + 1];
+}
+
+/* The box's own loopback is all there is: the same port of the host's is not behind it. */
+static struct refusal refuse_beyond_loopback(const struct question *q)
+{
+        const char *host = q->f->net.host;
+        if (!q->f->net.is_address)
+                return strcmp(host, "localhost") == 0 ? own_loopback : no_resolver;
+        return strncmp(host, "127.", 4) == 0 || strcmp(host, "::1") == 0 ? own_loopback : no_route;
+}
+
+/* With a net door there is a broker: names that no door names do not exist, ports that none names are closed,
+ * and what is wrong about a request is answered as a request. */
+/* Where both are, connections are made for the box, and only by sockets of its own network. */
+static bool is_served(const struct question *q)
+{
+        if (!policy_makes_sockets(q->c))
+                return false;
+
+        for (size_t i = q->c->live.start[DOOR_READ]; i < q->c->live.start[DOOR_RUN + 1]; i++) {
+                const struct door *d = &q->c->live.v[i];
+                if (!d->from_stock && q->facts->look && q->facts->look(d->path) == REFUSAL_DIRECTORY)
+                        return true;
+        }
+
+        return false;
+}
+
+static struct refusal behind_connector(const struct question *q, struct refusal r)
+{
+        if (is_served(q))
+                r.layers[1] = "seccomp";
+        return r;
+}
+
+static struct refusal refuse_net(const struct question *q)
+{
+        if (!has_net(q->c) && q->c->local & LOCAL_LOOPBACK && q->facts->wall != WALL_PROCESS)
+                return behind_connector(q, refuse_beyond_loopback(q));
+
+        if (!has_net(q->c))
+                return no_family;
+
+        if (q->d->gap == GAP_METHOD || q->d->gap == GAP_URL_PATH || q->d->gap == GAP_PARAMETER)
+                return no_request;
+
+        bool named = q->d->gap == GAP_PORT || q->d->gap == GAP_SCHEME || q->f->net.is_address;
+        return named ? no_port : no_name;
+}
+
+static struct refusal refuse_sock(const struct question *q)
+{
+        bool seen = sees(q, q->f->path).answer == ANSWER_ALLOW;
+        if (!policy_makes_sockets(q->c))
+                return seen ? no_sockets : no_sockets_nor_file;
+        if (seen)
+                return not_ours;
+        return is_served(q) ? no_socket_nor_way : no_socket_here;
+}
+
+static struct refusal in_namespaces(const struct question *q)
+{
+        switch (q->f->kind) {
+        case EFFECT_READ:
+                return refuse_read(q);
+        case EFFECT_WRITE:
+                return refuse_write(q);
+        case EFFECT_RUN:
+                return refuse_run(q);
+        case EFFECT_NET:
+                return refuse_net(q);
+        case EFFECT_SOCK:
+                return refuse_sock(q);
+        case EFFECT_ENV:
+                return not_passed;
+        case EFFECT_NONE:
+        case EFFECT_KIND__COUNT:
+                break;
+        }
+        return hidden;
+}
+
+/* It has no view of its own, and makes no Unix sockets. */
+static struct refusal in_process(const struct question *q)
+{
+        struct refusal r = q->f->kind == EFFECT_SOCK                              ? no_sockets
+                           : q->f->kind == EFFECT_ENV || q->f->kind == EFFECT_NET ? in_namespaces(q)
+                                                                                  : by_landlock;
+        if (q->f->kind == EFFECT_NET && strcmp(r.layers[0], "seccomp") == 0)
+                r = (struct refusal){ { "seccomp", "landlock" }, r.answer, NULL, NULL };
+        return r;
+}
+
+static void leave_out(struct refusal *r, const char *layer)
+{
+        size_t n = 0;
+        for (size_t i = 0; i < COUNT(r->layers) && r->layers[i]; i++)
+                if (strcmp(r->layers[i], layer) != 0)
+                        r->layers[n++] = r->layers[i];
+        while (n < COUNT(r->layers))
+                r->layers[n++] = NULL;
+}
+
+struct refusal policy_refusal(const struct checked_policy *c, const struct effect *f,
+                              const struct decision *d, const struct refusal_facts *facts)
+{
+        struct question q = { c, f, d, facts };
+        struct refusal r = facts->wall == WALL_PROCESS ? in_process(&q) : in_namespaces(&q);
+        if (c->without & WITHOUT_LANDLOCK)
+                leave_out(&r, "landlock");
+        return r;
+}

@@ -1,0 +1,209 @@
+/* SPDX-License-Identifier: MIT */
+/* wall/linux/attest.c - the box is probed from inside, in the payload's own process, after the last wall and
+ * before its first instruction. Every probe's answer differs between "wall up" and "wall down"; one wrong
+ * answer ends the start.
+ *
+ * Only calls that seccomp answers by itself are used: a told or watched call (mkdir, execve) would wait for
+ * init, which waits for us. */
+#include "base/fd.h"
+#include "wall/internal.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/capability.h>
+#include <net/if.h>
+#include <netinet/in.h>
+#include <poll.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+
+static bool ids_are_ours(const struct wall_init *w)
+{
+        uid_t want = w->plan->wall == WALL_NAMESPACE ? w->plan->uid : w->s->host_uid;
+        uid_t r, e, s;
+        return getresuid(&r, &e, &s) == 0 && r == want && e == want && s == want;
+}
+
+static bool no_capability(const struct wall_init *w)
+{
+        struct __user_cap_header_struct head = { .version = _LINUX_CAPABILITY_VERSION_3 };
+        struct __user_cap_data_struct d[2];
+        if (syscall(SYS_capget, &head, d) < 0)
+                return false;
+
+        for (int i = 0; i < 2; i++)
+                if (d[i].effective | d[i].permitted | d[i].inheritable)
+                        return false;
+
+        return w->plan->wall != WALL_NAMESPACE || prctl(PR_CAPBSET_READ, CAP_SYS_ADMIN, 0, 0, 0) == 0;
+}
+
+static bool no_new_privs(const struct wall_init *w)
+{
+        (void) w;
+        return prctl(PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0) == 1;
+}
+
+/* The kernel itself says EINVAL to both; only the filter says ENOSYS. */
+static bool seccomp_is_up(const struct wall_init *w)
+{
+        (void) w;
+        return syscall(SYS_clone3, NULL, 0) < 0 && errno == ENOSYS &&
+               syscall(SYS_openat2, -1, "", NULL, 0) < 0 && errno == ENOSYS;
+}
+
+/* A file that anyone may read, on a mount that allows it: Landlock alone refuses. */
+static bool landlock_is_up(const struct wall_init *w)
+{
+        if (w->plan->without & WITHOUT_LANDLOCK)
+                return true;
+
+        const char *canary = w->plan->wall == WALL_NAMESPACE ? LANDLOCK_CANARY : "/proc/self/status";
+        if (wall_left_out(LAYER_MOUNT)) /* tests only: paths mean the host's */
+                canary = "/sys/kernel/uevent_seqnum";
+
+        /* Where reads are watched nobody could answer yet: by our own number it is not. */
+        return syscall(SYS_openat, AT_FDCWD, canary, O_RDONLY | O_CLOEXEC, 0, 0, w->own) < 0 &&
+               errno == EACCES;
+}
+
+/* No name but the box's own processes and what covers a few others: see proc.c. */
+static bool proc_is_narrow(void)
+{
+        static const char *const denied[] = { "/proc/sys", "/proc/kallsyms", "/proc/keys", "/proc/1" };
+        struct stat st;
+        for (size_t i = 0; i < sizeof denied / sizeof *denied; i++)
+                if (stat(denied[i], &st) == 0 || errno != ENOENT)
+                        return false;
+        return true;
+}
+
+/* The filesystem that init made, closed for writing, with nothing of the host's in it. On a watched root each
+ * name is a question to the observer, so there is only one; it is the last, and tells it who comes next. */
+static bool root_is_ours(const struct wall_init *w)
+{
+        if (w->plan->wall != WALL_NAMESPACE)
+                return true;
+        struct stat root;
+        return stat("/", &root) == 0 && root.st_dev == w->root_dev &&
+               (wall_left_out(LAYER_PID) || proc_is_narrow()) &&
+               mknod(ATTEST_MISSING, S_IFREG | 0600, 0) < 0 && errno == EROFS;
+}
+
+/* The loopback, one link with the address we gave it, and nothing else. */
+static bool link_is_ours(void)
+{
+        AUTO_FD(s, socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0));
+        struct ifreq link = { .ifr_name = BOX_LINK }, third = { .ifr_ifindex = 3 };
+        char text[INET_ADDRSTRLEN];
+
+        if (s < 0 || ioctl(s, SIOCGIFADDR, &link) < 0)
+                return false;
+
+        const struct sockaddr_in *at = (const struct sockaddr_in *) (const void *) &link.ifr_addr;
+        return inet_ntop(AF_INET, &at->sin_addr, text, sizeof text) && strcmp(text, BOX_ADDRESS4) == 0 &&
+               ioctl(s, SIOCGIFNAME, &third) < 0 && errno == ENODEV;
+}
+
+/* Of the host's namespace we would see another number, and more than one interface. */
+static bool only_loopback(const struct wall_init *w)
+{
+        AUTO_FD(s, socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0));
+        struct ifreq lo = { .ifr_name = "lo" };
+        struct stat own;
+        return s >= 0 && ioctl(s, SIOCGIFFLAGS, &lo) == 0 && lo.ifr_flags & IFF_UP &&
+               stat("/proc/self/ns/net", &own) == 0 && w->host_net != 0 && own.st_ino != w->host_net;
+}
+
+/* A fresh network namespace has its loopback down. */
+static bool network_is_gone(const struct wall_init *w)
+{
+        if (w->plan->wall != WALL_NAMESPACE)
+                return true;
+
+        if (w->plan->net)
+                return link_is_ours();
+
+        if (w->plan->local & LOCAL_LOOPBACK)
+                return only_loopback(w);
+
+        int ends[2]; /* a pair, because a box may be refused any other socket */
+        if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) < 0)
+                return false;
+
+        AUTO_FD(s, ends[0]);
+        AUTO_FD(other, ends[1]);
+        struct ifreq lo = { .ifr_name = "lo" };
+        return s >= 0 && ioctl(s, SIOCGIFFLAGS, &lo) == 0 && !(lo.ifr_flags & IFF_UP);
+}
+
+/* One poll() asks about them all: a closed one answers POLLNVAL. */
+static bool descriptors_are_granted(const struct wall_init *w)
+{
+        enum { LOOKED_AT = 256 };
+        struct pollfd p[LOOKED_AT];
+        unsigned granted = 3 + w->s->io->handle_count;
+        uint64_t files = w->plan->limits.value[LIMIT_FILES];
+        unsigned n = files < LOOKED_AT ? (unsigned) files : LOOKED_AT;
+
+        for (unsigned i = 0; i < n; i++)
+                p[i] = (struct pollfd){ .fd = (int) i };
+
+        /* As many at a time as the caller's own limit of open files lets poll look at. */
+        for (unsigned at = 0, step = n; at < n; at += step) {
+                while (poll(p + at, step < n - at ? step : n - at, 0) < 0) {
+                        if (errno != EINVAL || step < 2)
+                                return false;
+                        step /= 2;
+                }
+        }
+
+        for (unsigned i = granted; i < n; i++)
+                if (!(p[i].revents & POLLNVAL))
+                        return false;
+
+        return true;
+}
+
+static bool pid_namespace_is_new(const struct wall_init *w)
+{
+        return w->plan->wall != WALL_NAMESPACE || getppid() == 1;
+}
+
+static const struct {
+        const char *name;
+        enum wall_layer layer;
+        bool (*holds)(const struct wall_init *);
+} probes[] = {
+        { "ids", LAYER_NESTED_USER, ids_are_ours },
+        { "capabilities", LAYER_CAPS, no_capability },
+        { "no_new_privs", LAYER_NO_NEW_PRIVS, no_new_privs },
+        { "seccomp", LAYER_SECCOMP, seccomp_is_up },
+        { "landlock", LAYER_LANDLOCK, landlock_is_up },
+        { "mount", LAYER_MOUNT, root_is_ours },
+        { "network", LAYER_NET, network_is_gone },
+        { "descriptors", LAYER__COUNT, descriptors_are_granted },
+        { "pid", LAYER_PID, pid_namespace_is_new },
+};
+
+int wall_attest(const struct wall_init *w, struct err *e)
+{
+        for (size_t i = 0; i < sizeof probes / sizeof *probes; i++) {
+                if (probes[i].layer < LAYER__COUNT && wall_excused(probes[i].layer))
+                        continue;
+                errno = 0;
+                if (probes[i].holds(w))
+                        continue;
+                (void) err_set(e, ERR_ATTEST, errno, "probed from inside, the wall `%s` is not up",
+                               probes[i].name);
+                e->step = STAGE_ATTEST;
+                return -1;
+        }
+
+        return 0;
+}

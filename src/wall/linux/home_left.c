@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: MIT */
+/* wall/linux/home_left.c - what the payload left in its private home, which ends with the box. For a report
+ * alone. Called by init when the payload is over, on the tmpfs itself: no path of the box is followed. */
+#include "base/fd.h"
+#include "wall/internal.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+enum { LEFT_BYTES = 4096, LEFT_READS = 16 };
+
+struct entry { /* of getdents64() */
+        uint64_t ino, next;
+        uint16_t length;
+        uint8_t type;
+        char name[];
+};
+
+/* A name with a dot is mostly a setting or a cache of a program's. Not one that is a word of the command, and
+ * not what tools make for people to keep. */
+static bool is_meant(const struct plan *p, const char *name)
+{
+        static const char *const made[] = { ".git", ".hg", ".svn", ".venv", ".env", ".github", ".vscode" };
+        for (size_t i = 0; i < sizeof made / sizeof *made; i++)
+                if (strcmp(made[i], name) == 0)
+                        return true;
+
+        for (const char *const *w = p->argv; *w; w++)
+                if (strcmp(*w, name) == 0)
+                        return true;
+
+        return false;
+}
+
+static void note(struct wall_end *end, const struct plan *p, const struct entry *x)
+{
+        bool itself = strcmp(x->name, ".") == 0 || strcmp(x->name, "..") == 0;
+        if (itself || (x->name[0] == '.' && !is_meant(p, x->name)))
+                return;
+        if (end->left++ == 0)
+                (void) snprintf(end->left_name, sizeof end->left_name, "%s", x->name);
+}
+
+void wall_left(int scratch, const struct plan *plan, struct wall_end *end)
+{
+        _Alignas(uint64_t) char some[LEFT_BYTES];
+        AUTO_FD(home, openat(scratch, "home", O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+        for (unsigned i = 0; home >= 0 && i < LEFT_READS; i++) {
+                long n = syscall(SYS_getdents64, home, some, sizeof some);
+                for (long at = 0; at < n;) {
+                        const struct entry *x = (const void *) (some + at);
+                        note(end, plan, x);
+                        at += x->length;
+                }
+                if (n <= 0)
+                        return;
+        }
+}

@@ -1,0 +1,486 @@
+/* SPDX-License-Identifier: MIT */
+/* wall/linux/init.c - pid 1 of the box: raises the walls in the one order that works, then supervises.
+ *
+ * It is a copy of the keeper made by clone, so it must not touch the heap, locks or standard streams. */
+#include "base/fd.h"
+#include "base/precedence.h"
+#include "wall/internal.h"
+#include "wire/wire.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <sys/prctl.h>
+#include <sys/random.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static const char *const layer_names[] = {
+        [LAYER_USER] = "user",
+        [LAYER_MOUNT] = "mount",
+        [LAYER_PID] = "pid",
+        [LAYER_NET] = "net",
+        [LAYER_IPC] = "ipc",
+        [LAYER_UTS] = "uts",
+        [LAYER_CGROUP_NS] = "cgroup-ns",
+        [LAYER_CAPS] = "capabilities",
+        [LAYER_NO_NEW_PRIVS] = "no-new-privs",
+        [LAYER_SECCOMP] = "seccomp",
+        [LAYER_LANDLOCK] = "landlock",
+        [LAYER_RLIMIT] = "rlimit",
+        [LAYER_CGROUP] = "cgroup",
+        [LAYER_NESTED_USER] = "nested-user",
+        [LAYER_MEMFD] = "memfd-noexec",
+};
+_Static_assert(sizeof layer_names / sizeof *layer_names == LAYER__COUNT, "a name for each layer");
+
+const char *wall_layer_name(enum wall_layer l) { return (unsigned) l < LAYER__COUNT ? layer_names[l] : "?"; }
+
+/* Moves one descriptor to where nothing is in its way. */
+static int lift(int fd) { return fd < 0 ? -1 : fcntl(fd, F_DUPFD_CLOEXEC, 4 + HANDLES_MAX); }
+
+/* A limit below where they are lifted to is EINVAL, which elsewhere means that a host knows no such thing. */
+static int no_room(struct err *e)
+{
+        errno = EMFILE;
+        (void) wall_fail(e, STAGE_CLONE, "keeping descriptors");
+        return err_hint(e, "raise the limit of open files: ulimit -n 1024");
+}
+
+/* 0, 1, 2 and 3.. become the payload's at once: whatever is opened later lies above them, and the payload's
+ * process has nothing to move once its table is its own. With a terminal the first three are held until it is
+ * there. */
+static int place_descriptors(struct wall_init *w, struct err *e)
+{
+        for (int i = 0; i < 3; i++)
+                if (dup2(w->plan->tty ? w->host_proc : w->stdio[i], i) < 0)
+                        return wall_fail(e, STAGE_CLONE, "placing standard descriptors");
+
+        for (unsigned i = 0; i < w->s->io->handle_count; i++)
+                if (dup2(w->handles[i], 3 + (int) i) < 0)
+                        return wall_fail(e, STAGE_CLONE, "placing handles");
+
+        return 0;
+}
+
+/* Keeps what the box needs and closes all else that came along from the caller, however many. */
+/* To tell from inside that the box is in another. */
+static void note_network(struct wall_init *w)
+{
+        struct stat net;
+        if (w->plan->local & LOCAL_LOOPBACK && fstatat(w->host_proc, "self/ns/net", &net, 0) == 0)
+                w->host_net = net.st_ino;
+}
+
+static int gather_descriptors(struct wall_init *w, struct err *e)
+{
+        const struct wall_stdio *io = w->s->io;
+        int keep[8 + HANDLES_MAX];
+        unsigned n = 0;
+        int control = lift(w->control); /* the old one is still there to say that there is no room */
+        if (control < 0)
+                return no_room(e);
+
+        keep[n++] = w->control = control;
+        keep[n++] = w->host_proc = lift(w->host_proc);
+        if (w->keeper >= 0)
+                keep[n++] = w->keeper = lift(w->keeper);
+
+        if (w->s->trust_fd >= 0)
+                keep[n++] = w->trust = lift(w->s->trust_fd);
+
+        for (int i = 0; i < 3; i++)
+                if ((w->stdio[i] = lift(io->stdio[i])) >= 0 || io->stdio[i] >= 0)
+                        keep[n++] = w->stdio[i];
+
+        for (unsigned i = 0; i < io->handle_count; i++)
+                keep[n++] = w->handles[i] = lift(io->handles[i]);
+
+        unsigned from = 0;
+        for (unsigned i = 0; i < n; i++) { /* lifted in order, so rising */
+                if (keep[i] < 0)
+                        return no_room(e);
+                if (keep[i] > (int) from && syscall(SYS_close_range, from, (unsigned) keep[i] - 1, 0) < 0)
+                        return wall_fail(e, STAGE_CLONE, "closing the caller's descriptors");
+                from = (unsigned) keep[i] + 1;
+        }
+
+        (void) syscall(SYS_close_range, from, ~0U, 0);
+        note_network(w);
+        if (place_descriptors(w, e) < 0)
+                return -1;
+
+        return w->early ? wall_payload_gates(w, e) : 0;
+}
+
+static int await_maps(struct wall_init *w, struct err *e)
+{
+        (void) e;
+        struct wall_order o;
+        if (wall_hear(w, &o, NULL) != 1 || o.command != COMMAND_MAPPED)
+                _exit(1);              /* the keeper is gone: there is nobody to tell */
+        wall_core_any_of(&w->born, 0); /* it has sent us away before */
+        return 0;
+}
+
+/* Enters the control groups that the keeper names, then goes on at its word. */
+static int await_release(struct wall_init *w, struct err *e)
+{
+        for (;;) {
+                struct wall_order o;
+                AUTO_FD(tasks, -1);
+                if (wall_hear(w, &o, &tasks) != 1)
+                        _exit(1);
+                if (o.command == COMMAND_RELEASE) {
+                        w->held = (unsigned) o.arg;
+                        return 0;
+                }
+                if (w->early)
+                        errno = EBUSY; /* the payload's process is there already, and would stay outside */
+                if (o.command != COMMAND_JOIN || w->early || fd_write_all(tasks, "0", 1) < 0)
+                        return wall_fail(e, STAGE_LIMITS, "entering the control group");
+        }
+}
+
+/* Watches of files count for the account that made the box too, root's as well, whatever id the box has: one
+ * box could take all of them, from programs outside and from other boxes. It gets a share. */
+static void share_watches(const struct wall_init *w)
+{
+        char share[24];
+        uint64_t all = 0;
+        (void) fd_put(w->host_proc, "sys/user/max_inotify_instances", "32"); /* of the kernel's 128 */
+        if (fd_get_u64(w->host_proc, "sys/fs/inotify/max_user_watches", &all) < 0)
+                return;
+
+        (void) snprintf(share, sizeof share, "%llu", (unsigned long long) all / 4);
+        (void) fd_put(w->host_proc, "sys/user/max_inotify_watches", share);
+}
+
+/* Second layers by sysctl of our own namespaces, through the host's /proc. Where the kernel or a container
+ * refuses them, seccomp stands alone, and the layer is not reported as up. Executable memfds are closed while
+ * a root caller's init still has root's id: the file belongs to it. */
+int wall_memfds_seal(struct wall_init *w, struct err *e)
+{
+        (void) e;
+        if (w->plan->run_any)
+                return 0;
+
+        w->memfd_sealed = fd_put(w->host_proc, "sys/vm/memfd_noexec", "1") == 0;
+        if (w->memfd_sealed)
+                w->layers |= 1u << LAYER_MEMFD;
+
+        return 0;
+}
+
+static int close_knobs(struct wall_init *w, struct err *e)
+{
+        (void) e;
+        (void) fd_put(w->host_proc, "sys/user/max_user_namespaces", "1"); /* the payload's own, nested one */
+        share_watches(w);
+        if (w->s->sampled) { /* semaphores and messages are memory of the kernel's: a few megabytes at most */
+                (void) fd_put(w->host_proc, "sys/kernel/sem", "250 32000 100 128");
+                (void) fd_put(w->host_proc, "sys/kernel/msgmni", "64");
+        }
+
+        return 0;
+}
+
+static int leave_keyring(struct wall_init *w, struct err *e)
+{
+        (void) w;
+        return wall_keyring_leave(e);
+}
+
+/* Wherever it waits, and for whom: also for a helper that never ends. */
+static void die_with_keeper(const struct wall_init *w)
+{
+        if (w->s->die_with_thread)
+                (void) prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
+}
+
+static int take_mapped_ids(struct wall_init *w, struct err *e)
+{
+        if (wall_become_root(w, e) < 0)
+                return -1;
+        die_with_keeper(w); /* the change of ids took that away */
+        return 0;
+}
+
+/* Where nothing keeps it from being born before there is a root. */
+static int begin_payload(struct wall_init *w, struct err *e)
+{
+        if (w->plan->net || w->s->groups_late)
+                return 0;
+
+        wall_core_note(&w->core, &w->born);
+        if (wall_payload_early(w) < 0)
+                return wall_fail(e, STAGE_NET, "making the payload's process");
+
+        wall_core_leave_to_us(&w->core, w->payload);
+        return 0;
+}
+
+static int let_payload_on(struct wall_init *w, struct err *e)
+{
+        (void) e;
+        if (w->early)
+                wall_payload_let_on(w);
+        return 0;
+}
+
+static int name_the_box(struct wall_init *w, struct err *e)
+{
+        (void) w;
+        if (sethostname("box", 3) < 0 || setdomainname("", 0) < 0)
+                return wall_fail(e, STAGE_ROOT, "naming the box");
+        return 0;
+}
+
+static int open_terminal(struct wall_init *w, struct err *e)
+{
+        return w->plan->tty ? wall_tty_open(w, e) : 0;
+}
+
+static int build_landlock(struct wall_init *w, struct err *e)
+{
+        if (w->plan->without & WITHOUT_LANDLOCK)
+                return 0;
+        /* Leaving the mounts out is for tests; then, as in the process wall, paths mean the host's. */
+        if (w->root < 0)
+                w->root = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
+        return wall_landlock_build(w, e);
+}
+
+/* What a payload leaves running comes to us, and this is where we find it. */
+static int adopt_stragglers(int *ret_children, struct err *e)
+{
+        if (prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) < 0)
+                return wall_fail(e, STAGE_CLONE, "becoming the reaper");
+
+        *ret_children = wall_own_children();
+        if (*ret_children >= 0)
+                return 0;
+
+        (void) wall_fail(e, STAGE_CLONE, "finding what a payload leaves running");
+        return e->sys != ENOENT ? -1
+                                : err_hint(e, "the process wall needs a kernel with CONFIG_PROC_CHILDREN");
+}
+
+static int become_reaper(struct wall_init *w, struct err *e) { return adopt_stragglers(&w->children, e); }
+
+static int compile_filter(struct wall_init *w, struct err *e)
+{
+        return wall_left_out(LAYER_SECCOMP) ? 0 : wall_filter_compile(w, e);
+}
+
+/* What an early payload waits for before it closes itself to us: its filter, and that we have joined it. */
+static int lend_filter(struct wall_init *w, struct err *e)
+{
+        if (w->early)
+                wall_core_any_of(&w->core, w->payload);
+        return let_payload_on(w, e);
+}
+
+static int reset_signals(struct wall_init *w, struct err *e)
+{
+        (void) w;
+        (void) e;
+        wall_signals_reset();
+        return 0;
+}
+
+struct stage {
+        const char *name;
+        enum wall_layer layer; /* what it belongs to; LAYER__COUNT: none */
+        int (*raise)(struct wall_init *, struct err *);
+};
+
+/* The order is the security property: invariant W3 in docs/design/invariants.md.
+ *   keyring before all         an early payload has the keyring that it is born with
+ *   payload first              its network takes longest
+ *   memfd, device before maps  a root caller's init still has the id that these files belong to
+ *   gate after ids             from then on nobody but an early payload changes ids
+ *   net-join before enter      in the middle of leaving the old root an early payload could make no user
+ *                              namespace
+ *   landlock after root        its rules name what the new root shows
+ *   landlock ... signals before net-join   work to do while the network is made
+ *   knobs late                 an early payload loads its filter meanwhile */
+static const struct stage namespace_stages[] = {
+        { "keyring", LAYER__COUNT, leave_keyring },
+        { "payload", LAYER_NET, begin_payload },
+        { "descriptors", LAYER__COUNT, gather_descriptors },
+        { "net-begin", LAYER_NET, wall_net_begin },
+        { "memfd", LAYER_MEMFD, wall_memfds_seal },
+        { "device", LAYER__COUNT, wall_front_device },
+        { "maps", LAYER__COUNT, await_maps },
+        { "ids", LAYER_USER, take_mapped_ids },
+        { "gate", LAYER__COUNT, let_payload_on },
+        { "name", LAYER_UTS, name_the_box },
+        { "root", LAYER_MOUNT, wall_root_build },
+        { "landlock", LAYER_LANDLOCK, build_landlock },
+        { "filter", LAYER__COUNT, compile_filter },
+        { "signals", LAYER__COUNT, reset_signals },
+        { "net-join", LAYER_NET, wall_net_join },
+        { "lend", LAYER__COUNT, lend_filter },
+        { "enter", LAYER_MOUNT, wall_root_enter },
+        { "handles", LAYER_MOUNT, wall_handles_stand_in },
+        { "knobs", LAYER_MEMFD, close_knobs },
+        { "terminal", LAYER__COUNT, open_terminal },
+};
+
+static const struct stage process_stages[] = {
+        { "descriptors", LAYER__COUNT, gather_descriptors },
+        { "keyring", LAYER__COUNT, leave_keyring },
+        { "maps", LAYER__COUNT, await_maps },
+        { "reaper", LAYER__COUNT, become_reaper },
+        { "terminal", LAYER__COUNT, open_terminal },
+        { "landlock", LAYER_LANDLOCK, build_landlock },
+        { "filter", LAYER__COUNT, compile_filter },
+};
+
+static int raise_stages(struct wall_init *w, const struct stage *stages, size_t n, struct err *e)
+{
+        for (size_t i = 0; i < n; i++) {
+                wall_step(stages[i].name);
+                if (stages[i].layer < LAYER__COUNT && wall_left_out(stages[i].layer))
+                        continue;
+                if (stages[i].raise(w, e) < 0)
+                        return -1;
+        }
+
+        return 0;
+}
+
+/* Layers that clone itself raised. */
+static uint32_t cloned_layers(void)
+{
+        static const enum wall_layer cloned[] = { LAYER_USER, LAYER_PID, LAYER_IPC, LAYER_UTS };
+        uint32_t bits = 0;
+        for (size_t i = 0; i < sizeof cloned / sizeof *cloned; i++)
+                if (!wall_left_out(cloned[i]))
+                        bits |= 1u << cloned[i];
+        return bits;
+}
+
+static int raise_walls(struct wall_init *w, struct err *e)
+{
+        if (w->plan->wall == WALL_PROCESS)
+                return raise_stages(w, process_stages, sizeof process_stages / sizeof *process_stages, e);
+        w->layers |= cloned_layers();
+        return raise_stages(w, namespace_stages, sizeof namespace_stages / sizeof *namespace_stages, e);
+}
+
+/* Only now, in its own group: a cgroup namespace shows paths from where its maker was. */
+static int hide_groups(struct wall_init *w, struct err *e)
+{
+        if (w->plan->wall != WALL_NAMESPACE || wall_left_out(LAYER_CGROUP_NS))
+                return 0;
+        if (unshare(CLONE_NEWCGROUP) < 0)
+                return wall_fail_namespace(e, STAGE_LIMITS, "hiding the control groups");
+        w->layers |= 1u << LAYER_CGROUP_NS;
+        return 0;
+}
+
+static int raise_all(struct wall_init *w, struct err *e)
+{
+        if (raise_walls(w, e) < 0 || await_release(w, e) < 0 || hide_groups(w, e) < 0)
+                return -1;
+        wall_step("released");
+        return wall_payload_start(w, e);
+}
+
+/* init must not hold the payload's pipes open, or nobody would ever see their end. */
+static void let_go_of_stdio(struct wall_init *w)
+{
+        if (w->held & WALL_SAMPLES)
+                wall_shared_begin(w);
+
+        (void) syscall(SYS_close_range, 0, 2 + w->s->io->handle_count, 0);
+        for (int i = 0; i < 3; i++)
+                fd_close(&w->stdio[i]);
+
+        wall_handles_close(w);
+        fd_close(&w->tty_slave);
+        if (w->plan->wall == WALL_PROCESS)
+                w->tasks = TAKE_FD(w->host_proc);
+        else
+                w->tasks = w->proc;
+
+        fd_close(&w->host_proc);
+        fd_close(&w->trust);
+        fd_close(&w->root);
+        if (!w->serves_moves) /* else the mover enters it */
+                fd_close(&w->landlock);
+}
+
+/* Without a pid namespace nothing ends with init by itself. So init has a parent whose only work is to
+ * outlive it: when init is killed, what it leaves comes to this reaper and ends here. When the reaper is
+ * killed, init hears SIGTERM and ends its stragglers itself. */
+static int stand_behind_reaper(struct wall_init *w, struct err *e)
+{
+        int children = -1;
+        if (adopt_stragglers(&children, e) < 0)
+                return -1;
+
+        pid_t init = (pid_t) syscall(SYS_clone, SIGCHLD, NULL, NULL, NULL, NULL);
+        if (init < 0)
+                return wall_fail(e, STAGE_CLONE, "making the process behind the reaper");
+
+        if (init == 0) {
+                (void) prctl(PR_SET_PDEATHSIG, SIGTERM, 0, 0, 0);
+                w->reaper = getppid();
+                return 0;
+        }
+
+        (void) prctl(PR_SET_NAME, "cordon-reaper", 0, 0, 0);
+        int held = dup2(children, 0);
+        (void) syscall(SYS_close_range, (unsigned) held + 1, ~0U, 0);
+        int status = 0;
+        while (waitpid(init, &status, __WALL) < 0 && errno == EINTR)
+                ;
+
+        wall_kill_stragglers(held);
+        _exit(!WIFEXITED(status) || WEXITSTATUS(status) != 0);
+}
+
+/* Before the payload's process is made, which inherits it. init has it neither: a box can make it work. */
+static int leave_precedence(struct err *e)
+{
+        return precedence_drop() < 0 ? wall_fail(e, STAGE_LIMITS, "leaving the caller's scheduling class")
+                                     : 0;
+}
+
+_Noreturn void wall_init_main(struct wall_init *w)
+{
+        struct wall_message m = { .word = WALL_SAYS_ERROR };
+        (void) prctl(PR_SET_NAME, OWN_NAME, 0, 0, 0);
+        fd_use_limit();
+
+        /* The box's own files have the modes that are meant. What it makes outside is no more open than what
+         * the caller makes. */
+        w->mask = (umask(022) & 077) | 022;
+        (void) signal(SIGCHLD, SIG_DFL); /* a caller that ignores it would leave us no child to wait for */
+        bool behind = w->plan->wall == WALL_PROCESS;
+        if (!behind)
+                die_with_keeper(w);
+
+        if (leave_precedence(&m.error) < 0 || (behind && stand_behind_reaper(w, &m.error) < 0) ||
+            raise_all(w, &m.error) < 0) {
+                (void) wire_send(w->control, &m, sizeof m, -1);
+                _exit(1);
+        }
+
+        m = (struct wall_message){ .word = WALL_SAYS_UP, .layers = w->layers };
+        let_go_of_stdio(w);
+
+        /* The keeper holds the line of watched calls too: when init is killed, a call that waits then goes on
+         * waiting until its task is killed, instead of coming back with an error that no program expects. */
+        if (wire_send(w->control, &m, sizeof m, w->listener) < 0)
+                _exit(1);
+
+        _exit(wall_supervise(w) < 0);
+}

@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: MIT */
+/* wall/linux/keeper_line.c - init's end of the line to the keeper. A program that forks hands the keeper's
+ * end to its children, so its closing does not tell that the keeper is gone: the keeper itself is watched
+ * beside it. */
+#include "wall/internal.h"
+#include "wire/wire.h"
+
+#include <errno.h>
+#include <poll.h>
+
+enum { OFFER_MS = 100 }; /* nothing may wait for the keeper for long: it may wait for init */
+
+/* Waits for the line; false: the keeper is gone. */
+static bool await_line(const struct wall_init *w, short events)
+{
+        struct pollfd p[] = { { .fd = w->control, .events = events }, { .fd = w->keeper, .events = POLLIN } };
+        while (poll(p, 2, -1) < 0)
+                if (errno != EINTR)
+                        return false;
+        return !p[1].revents;
+}
+
+int wall_hear(const struct wall_init *w, struct wall_order *ret, int *ret_fd)
+{
+        if (w->keeper >= 0 && !await_line(w, POLLIN))
+                return 0;
+        return wire_recv(w->control, ret, sizeof *ret, ret_fd);
+}
+
+int wall_say(const struct wall_init *w, const struct wall_message *m)
+{
+        if (w->keeper < 0)
+                return wire_send(w->control, m, sizeof *m, -1);
+        while (wire_offer(w->control, m, sizeof *m) < 0)
+                if (errno != EINTR && (errno != EAGAIN || !await_line(w, POLLOUT)))
+                        return -1;
+        return 0;
+}
+
+bool wall_offer(int control, const struct wall_message *m)
+{
+        struct pollfd p = { .fd = control, .events = POLLOUT };
+        if (wire_offer(control, m, sizeof *m) == 0)
+                return true;
+
+        if (errno == EAGAIN)
+                (void) poll(&p, 1, OFFER_MS);
+        else if (errno != EINTR)
+                return false;
+
+        return wire_offer(control, m, sizeof *m) == 0;
+}
+
+void wall_offer_denial(int control, const struct wall_message *m, struct wall_untold *u)
+{
+        static const struct wall_message lost = { .word = WALL_SAYS_LOST };
+        if (m && !wall_offer(control, m))
+                u->some = true;
+        if (u->some && !u->said)
+                u->said = wall_offer(control, &lost);
+}

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: MIT */
+/* wall/linux/net/loopback.c - raises the loopback of a box's own network namespace: by who made the
+ * namespace, which owns it. */
+#include "base/fd.h"
+#include "wall/internal.h"
+
+#include <net/if.h>
+#include <sys/ioctl.h>
+#include <sys/socket.h>
+
+/* The ports below 1024 are the box's own, like all of its namespace, and the payload has no capability for
+ * them. Where /proc/sys cannot be written they stay closed. */
+void wall_net_low_ports(const struct wall_init *w)
+{
+        (void) fd_put(w->host_proc, "sys/net/ipv4/ip_unprivileged_port_start", "0");
+}
+
+/* IPv6 follows by itself, unless this host has it switched off for new interfaces. */
+int wall_net_loopback(const struct wall_init *w, struct err *e)
+{
+        if (!(w->plan->local & LOCAL_LOOPBACK))
+                return 0;
+
+        wall_net_low_ports(w);
+        AUTO_FD(s, socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0));
+        struct ifreq lo = { .ifr_name = "lo", .ifr_flags = IFF_UP };
+        return s < 0 || ioctl(s, SIOCSIFFLAGS, &lo) < 0
+                       ? wall_fail(e, STAGE_NET, "raising the box's loopback")
+                       : 0;
+}

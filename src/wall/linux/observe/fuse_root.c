@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: MIT */
+/* wall/linux/observe/fuse_root.c - mounts the watched root and starts its observer. Only for reports: where
+ * it cannot be had, the box gets the plain root, and the same walls. */
+#include "wall/linux/observe/fuse_root.h"
+
+#include "base/dir.h"
+#include "base/fd.h"
+#include "wall/internal.h"
+#include "wall/linux/root/mountapi.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <linux/openat2.h>
+#include <signal.h>
+#include <stdio.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/sysmacros.h>
+#include <time.h>
+
+/* The observer has the box's id and a number in its pid namespace: without Landlock's scopes the payload
+ * could stop it. Then less is told. */
+static bool is_wanted(const struct wall_init *w)
+{
+        return w->s->watch && w->s->front && !wall_left_out(LAYER_LANDLOCK);
+}
+
+/* A device is what its number says. Opened while a root caller's init still has root's id, to which it may
+ * belong alone, and inside our user namespace, as the kernel asks. */
+int wall_front_device(struct wall_init *w, struct err *e)
+{
+        struct stat st;
+        (void) e;
+        if (!is_wanted(w))
+                return 0;
+
+        AUTO_FD(fd, fd_open2(AT_FDCWD, "/dev/fuse", O_RDWR, RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS));
+        if (fd >= 0 && fstat(fd, &st) == 0 && S_ISCHR(st.st_mode) && st.st_rdev == makedev(10, 229))
+                w->fuse = TAKE_FD(fd);
+
+        return 0;
+}
+
+static int mount_front(int fuse)
+{
+        char number[16];
+        (void) snprintf(number, sizeof number, "%d", fuse);
+        AUTO_FD(fs, mount_fsopen("fuse"));
+        if (fs < 0 || mount_fsset(fs, "fd", number) < 0 || mount_fsset(fs, "rootmode", "40000") < 0 ||
+            mount_fsset(fs, "user_id", "0") < 0 || mount_fsset(fs, "group_id", "0") < 0 ||
+            mount_fsflag(fs, "allow_other") < 0 || mount_fsflag(fs, "default_permissions") < 0 ||
+            mount_fsflag(fs, "ro") < 0 || mount_fscreate(fs) < 0)
+                return -1;
+
+        return mount_fsmount(fs, MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV);
+}
+
+static bool make_tree(const struct wall_init *w, struct front_tree *t)
+{
+        t->cap = front_tree_room(w->plan);
+        void *room = mmap(NULL, t->cap * sizeof *t->node, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
+                          -1, 0);
+        if (room == MAP_FAILED)
+                return false;
+
+        t->node = room;
+        return front_tree_build(t, w->plan) == 0;
+}
+
+/* Nothing of init's but what it needs: above all not the payload's pipes, which are 0, 1, 2 and the next. */
+_Noreturn static void observe(struct front *f)
+{
+        int *const kept[] = { &f->fuse, &f->control, &f->proc };
+        const int count = sizeof kept / sizeof *kept;
+        (void) prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0); /* also where a test leaves out the pid namespace */
+        for (int i = 0; i < count; i++)
+                *kept[i] = dup2(*kept[i], i);
+
+        (void) syscall(SYS_close_range, (unsigned) count, ~0U, 0);
+        front_serve(f);
+}
+
+/* ---- ahead ----
+ * While init and the observer are alone, a question costs a few microseconds; the payload's own cost several
+ * times that, because it runs on another core. All of it is a hint: what is not asked here, is asked later.
+ */
+
+static void read_links(int dir, struct dir_list *entries)
+{
+        char target[256];
+        for (const struct dir_entry *d; (d = dir_next(entries));)
+                if (d->type == DT_LNK)
+                        (void) !readlinkat(dir, d->name, target, sizeof target);
+}
+
+/* A list brings its entries along: one question for each of these directories, instead of one for each mount
+ * point in them. Every program begins with the links of the topmost. */
+static void list_ahead(int root)
+{
+        static const char *const dirs[] = { ".", "etc", "dev" };
+        DIR_LIST(entries, FRONT_LIST_BYTES); /* the kernel asks for as much, before Linux 6.16 for a page */
+        for (size_t i = 0; i < sizeof dirs / sizeof *dirs; i++) {
+                AUTO_FD(dir, openat(root, dirs[i], O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+                if (dir >= 0 && dir_more(&entries, dir) > 0 && i == 0)
+                        read_links(dir, &entries);
+        }
+}
+
+/* Where the host has none either, there is nothing to tell when the dynamic loader looks for it. */
+static void miss_ahead(int root)
+{
+        struct stat st;
+        if (lstat(FRONT_LOADER_ASKS, &st) < 0 && errno == ENOENT)
+                (void) fstatat(root, &FRONT_LOADER_ASKS[1], &st, AT_SYMLINK_NOFOLLOW);
+}
+
+int wall_front_open(struct wall_init *w)
+{
+        static struct front f;
+        AUTO_FD(fuse, TAKE_FD(w->fuse));
+        if (fuse < 0 || !make_tree(w, &f.tree))
+                return -1;
+
+        void *shared = mmap(NULL, sizeof *w->looks_for_box, PROT_READ | PROT_WRITE,
+                            MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+        if (shared == MAP_FAILED)
+                return -1;
+
+        f.connector = w->looks_for_box = shared;
+        AUTO_FD(root, mount_front(fuse));
+        if (root < 0)
+                return -1;
+
+        w->observer_proc = f.proc = wall_proc_make("off"); /* who asks may not have got as far as exec */
+        f.fuse = fuse;
+        f.control = w->control;
+        f.born = time(NULL);
+        pid_t pid = (pid_t) syscall(SYS_clone, SIGCHLD, NULL, NULL, NULL, NULL);
+        if (pid == 0)
+                observe(&f);
+
+        if (pid < 0) {
+                fd_close(&w->observer_proc); /* a plain root buries nothing */
+                return -1;
+        }
+
+        w->observer = pid;
+        fd_close(&fuse); /* the observer's is the last: should it end, a question has an answer */
+        list_ahead(root);
+        miss_ahead(root);
+        return TAKE_FD(root);
+}

@@ -1,0 +1,371 @@
+/* SPDX-License-Identifier: MIT */
+/* wall/linux/payload.c - from init to the payload's first instruction.
+ *
+ * The payload's process shares init's memory until exec (CLONE_VM: no page tables are copied) and init's
+ * descriptors until it has handed over the seccomp listener. It lives in a user namespace nested in the one
+ * that owns the mounts and the network, so it owns neither.
+ *
+ * Early or late. Where init is not moved into other control groups after its birth and the box has no `net`
+ * door, the process is born before there is a root: it makes the network namespace, gives up its powers and
+ * loads the filter on one core while init mounts on another, and waits at three gates: until ids are mapped,
+ * until there is a filter and init has joined its network, and until there is a root and limits hold. Else it
+ * is born when all that is done, and init sleeps meanwhile (CLONE_VFORK).
+ *
+ * DANGER: an early one runs beside init with the same errno. Up to its last gate it makes no call that is
+ * expected to fail, and reads errno only to report that the start failed. From then on init sleeps until it
+ * is gone. */
+#include "base/fd.h"
+#include "wall/internal.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/close_range.h>
+#include <linux/futex.h>
+#include <poll.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <sys/ioctl.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+/* Box id -> the one id of the outer namespace. Written by ourselves: one range of our own id needs no helper.
+ */
+static int map_nested(const struct wall_init *w, struct err *e)
+{
+        char map[64];
+        (void) snprintf(map, sizeof map, "%u 0 1", w->plan->uid);
+        if (fd_put(w->host_proc, "self/setgroups", "deny") < 0 ||
+            fd_put(w->host_proc, "self/uid_map", map) < 0)
+                return wall_fail(e, STAGE_IDS, "mapping the box's user");
+
+        (void) snprintf(map, sizeof map, "%u 0 1", w->plan->gid);
+        if (fd_put(w->host_proc, "self/gid_map", map) < 0)
+                return wall_fail(e, STAGE_IDS, "mapping the box's group");
+
+        return 0;
+}
+
+/* Raw calls: libc's would tell other threads, and this process has init's libc state. */
+static int become_box_user(const struct wall_init *w, struct err *e)
+{
+        bool mapped = w->plan->wall == WALL_NAMESPACE;
+        uid_t uid = mapped ? w->plan->uid : w->s->host_uid;
+        gid_t gid = mapped ? w->plan->gid : w->s->host_gid;
+
+        if (mapped && wall_left_out(LAYER_NESTED_USER))
+                uid = gid = 0; /* as the outer namespace calls the box's user */
+        else if (mapped && map_nested(w, e) < 0)
+                return -1;
+
+        if (!mapped && w->s->host_uid != geteuid() && syscall(SYS_setgroups, 0, NULL) < 0)
+                return wall_fail(e, STAGE_IDS, "leaving the caller's groups");
+
+        if (syscall(SYS_setresgid, gid, gid, gid) == 0 && syscall(SYS_setresuid, uid, uid, uid) == 0)
+                return 0;
+
+        (void) wall_fail(e, STAGE_IDS, "becoming the box's user");
+        return e->sys == EINVAL ? err_hint(e, "the user namespace around cordon has no number for your id: "
+                                              "map it (`unshare -r`)")
+                                : -1;
+}
+
+/* Past libc, which refuses the signals that it keeps for itself. */
+void wall_signals_reset(void)
+{
+        static const unsigned long default_action[8]; /* the kernel's struct sigaction, or more */
+        for (int s = 1; s < NSIG; s++)
+                if (s != SIGKILL && s != SIGSTOP)
+                        (void) syscall(SYS_rt_sigaction, s, default_action, NULL, (NSIG - 1) / 8);
+}
+
+static void unblock_signals(void)
+{
+        sigset_t none;
+        (void) sigemptyset(&none);
+        (void) sigprocmask(SIG_SETMASK, &none, NULL);
+}
+
+static int close_walls(struct wall_init *w, struct err *e)
+{
+        if (w->landlock >= 0 && syscall(SYS_landlock_restrict_self, w->landlock, 0) < 0)
+                return wall_fail(e, STAGE_LANDLOCK, "closing the Landlock wall");
+        /* From here on a table of our own, with the granted descriptors and nothing else. */
+        if (syscall(SYS_close_range, 3 + w->s->io->handle_count, ~0U, CLOSE_RANGE_UNSHARE) < 0)
+                return wall_fail(e, STAGE_EXEC, "closing descriptors");
+        return 0;
+}
+
+/* As execvp: the first that is there and may run; EACCES is remembered, because it tells more than ENOENT. */
+static void exec_payload(struct wall_init *w, struct err *e)
+{
+        int sys = ENOENT;
+        const char *path = w->plan->exec[0];
+        w->at_exec = true;
+        if (w->plan->exec_denied) {
+                (void) err_set(e, ERR_EXEC, EACCES, "blocked: run %s (no `run` line covers it)",
+                               w->plan->argv[0]);
+                (void) err_hint(e, "--run %s", w->plan->argv[0]);
+                e->step = STAGE_EXEC;
+                return;
+        }
+
+        for (const char **x = w->plan->exec; *x; x++) {
+                /* Not watched, by our own number: init waits for us and could not answer. */
+                (void) syscall(SYS_execveat, AT_FDCWD, *x, w->plan->argv, w->plan->envp, 0, w->own);
+                if (errno != ENOENT && errno != ENOTDIR) {
+                        sys = errno;
+                        path = *x;
+                }
+                if (errno != ENOENT && errno != ENOTDIR && errno != EACCES)
+                        break;
+        }
+
+        (void) err_set(e, ERR_EXEC, sys, "cannot start %s: %s", sys == ENOENT ? w->plan->argv[0] : path,
+                       strerror(sys));
+        e->step = STAGE_EXEC;
+        if (sys == ENOENT)
+                (void) err_hint(e, "the box does not see such a program; `cordon doors` tells what it sees");
+        else if (sys == EACCES)
+                (void) err_hint(e, "no `run` door covers it, or it is not executable");
+}
+
+/* SAFETY: after close_walls(): while other descriptors than the granted ones are open, a path through
+ * /proc/self/fd leads out of the box (CVE-2024-21626). */
+static int enter_directory(const struct wall_init *w, struct err *e)
+{
+        if (chdir(wall_left_out(LAYER_MOUNT) ? "/" : w->plan->cwd) == 0)
+                return 0;
+        /* A door's matter: what lies in one belongs to earlier boxes too, and must not choose the wall. */
+        (void) wall_fail(e, STAGE_DOORS, "entering the directory %s", w->plan->cwd);
+        return err_hint(e, "open a door to it (`read`, `edit` or `write`), or choose another with --cwd");
+}
+
+/* What needs no root and no limit. */
+static int become_payload(struct wall_init *w, struct err *e)
+{
+        (void) umask(w->mask);
+        return become_box_user(w, e) < 0 ? -1 : wall_privileges_drop(w->last_cap, e);
+}
+
+static int lead_session(struct err *e)
+{
+        return setsid() < 0 ? wall_fail(e, STAGE_IDS, "making a session") : 0;
+}
+
+/* After the handlers of the caller are gone: from here on a signal ends this process. */
+static int load_filter(struct wall_init *w, struct err *e)
+{
+        unblock_signals();
+        if (prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) < 0) { /* the filter lets nobody do that */
+                (void) wall_fail(e, STAGE_CAPS, "closing the process to others");
+                return err_hint(e, WALL_NOT_NESTED);
+        }
+        return wall_filter_load(w, e);
+}
+
+/* What does. */
+static int enter_box(struct wall_init *w, struct err *e)
+{
+        if (w->tty_slave >= 0 && ioctl(0, TIOCSCTTY, 0) < 0)
+                return wall_fail(e, STAGE_IDS, "taking the terminal");
+        if (wall_rlimits(w, e) < 0 || close_walls(w, e) < 0 || enter_directory(w, e) < 0)
+                return -1;
+        return wall_attest(w, e);
+}
+
+static int late_main(void *arg)
+{
+        struct wall_init *w = arg;
+        w->last_cap = wall_last_cap();
+        wall_signals_reset();
+        if (lead_session(&w->error) == 0 && become_payload(w, &w->error) == 0 &&
+            load_filter(w, &w->error) == 0 && enter_box(w, &w->error) == 0)
+                exec_payload(w, &w->error);
+
+        w->payload_failed = true;
+        _exit(127);
+}
+
+/* ---- early ---- */
+
+static void signal_event(int fd) { (void) eventfd_write(fd, 1); }
+
+/* A gate that cannot be waited at is not passed. */
+static void await_event(int fd)
+{
+        eventfd_t one;
+        if (eventfd_read(fd, &one) < 0)
+                _exit(127);
+}
+
+/* init still sorts the descriptors, so this uses none. */
+static int make_network(struct err *e)
+{
+        int hide = wall_left_out(LAYER_CGROUP_NS) ? 0 : CLONE_NEWCGROUP;
+        /* A directory of the old root, held by us, would keep that busy. */
+        if (chdir("/") < 0 || unshare(CLONE_NEWNET | hide) < 0)
+                return wall_fail_namespace(e, STAGE_NET, "making the network namespace");
+        return 0;
+}
+
+/* Long before the network is made. Then there is a gate to wait at. */
+static void await_descriptors(const struct wall_init *w)
+{
+        const struct timespec tick = { 0, 100000 };
+        while (!atomic_load(&w->gathered))
+                (void) clock_nanosleep(CLOCK_MONOTONIC, 0, &tick, NULL);
+}
+
+/* init has the mapped ids by now, and no longer changes them: a change would close /proc/self to us. And it
+ * is still in the old root: in the middle of leaving it all are called chrooted, and may make no user
+ * namespace.
+ */
+static int enter_nested(struct wall_init *w, struct err *e)
+{
+        if (!wall_left_out(LAYER_USER) && wall_become_root(w, e) < 0)
+                return -1;
+        if (!wall_left_out(LAYER_NESTED_USER) && unshare(CLONE_NEWUSER) < 0)
+                return wall_fail_namespace(e, STAGE_IDS, "making the box's user namespace");
+        return 0;
+}
+
+static int early_main(void *arg)
+{
+        struct wall_init *w = arg;
+        wall_step("early-begin");
+        bool ok = lead_session(&w->error) == 0 && make_network(&w->error) == 0;
+        await_descriptors(w);
+        ok = ok && wall_net_loopback(w, &w->error) == 0;
+        await_event(w->gate);
+        ok = ok && enter_nested(w, &w->error) == 0;
+        w->payload_failed = !ok;
+        signal_event(w->news);
+        ok = ok && become_payload(w, &w->error) == 0;
+        await_event(w->gate);
+        ok = ok && load_filter(w, &w->error) == 0;
+        wall_step("early-ready");
+        await_event(w->gate);
+        if (ok && enter_box(w, &w->error) == 0)
+                exec_payload(w, &w->error);
+
+        w->payload_failed = true;
+        _exit(127);
+}
+
+pid_t wall_payload_early(struct wall_init *w)
+{
+        w->early = true;
+        w->last_cap = wall_last_cap();
+
+        /* The kernel clears `alive` and wakes who waits for it when our memory is no longer the child's. */
+        int flags =
+                CLONE_VM | CLONE_FILES | CLONE_SIGHAND | CLONE_PARENT_SETTID | CLONE_CHILD_CLEARTID | SIGCHLD;
+        w->payload = clone(early_main, w->stack + sizeof w->stack, flags, w, &w->alive, NULL, &w->alive);
+        return w->payload;
+}
+
+int wall_payload_gates(struct wall_init *w, struct err *e)
+{
+        w->gate = eventfd(0, EFD_CLOEXEC | EFD_SEMAPHORE);
+        w->news = eventfd(0, EFD_CLOEXEC);
+        if (w->gate < 0 || w->news < 0)
+                return wall_fail(e, STAGE_CLONE, "making the gates of the payload's process");
+        atomic_store(&w->gathered, true);
+        return 0;
+}
+
+/* With a word, or killed. */
+static int ended_early(const struct wall_init *w, struct err *e)
+{
+        if (w->payload_failed)
+                *e = w->error;
+        else
+                (void) err_set(e, ERR_WALL, 0, "the payload's process ended before its program began");
+        return -1;
+}
+
+/* Looks up now and then: one that was killed has no news. */
+int wall_payload_namespaces(struct wall_init *w, struct err *e)
+{
+        enum { LOOK_MS = 50 };
+        struct pollfd news = { .fd = w->news, .events = POLLIN };
+        while (poll(&news, 1, LOOK_MS) != 1 && atomic_load(&w->alive) != 0)
+                ;
+
+        if (w->payload_failed || atomic_load(&w->alive) == 0)
+                return ended_early(w, e);
+
+        /* By its process: a file of /proc would have to be opened for it first. */
+        if ((w->net_ns = (int) syscall(SYS_pidfd_open, w->payload, 0)) < 0)
+                return wall_fail_namespace(e, STAGE_NET, "finding the network namespace");
+
+        return 0;
+}
+
+void wall_payload_let_on(struct wall_init *w) { signal_event(w->gate); }
+
+/* Nothing here can fail before the other is gone, so that its errno is its own. */
+static void await_exec(struct wall_init *w)
+{
+        pid_t alive;
+        while ((alive = atomic_load(&w->alive)) != 0)
+                (void) syscall(SYS_futex, &w->alive, FUTEX_WAIT, alive, NULL, NULL, 0);
+}
+
+static void start_early(struct wall_init *w)
+{
+        wall_payload_let_on(w);
+        await_exec(w);
+        fd_close(&w->gate);
+        fd_close(&w->news);
+}
+
+/* ---- late ---- */
+
+static int start_late(struct wall_init *w, struct err *e)
+{
+        int flags = CLONE_VM | CLONE_VFORK | CLONE_FILES | SIGCHLD;
+        if (w->plan->wall == WALL_NAMESPACE && !wall_left_out(LAYER_NESTED_USER))
+                flags |= CLONE_NEWUSER;
+        w->payload = clone(late_main, w->stack + sizeof w->stack, flags, w);
+        return w->payload < 0 ? wall_fail(e, STAGE_EXEC, "making the payload's process") : 0;
+}
+
+/* Layers that the payload's own process raised; each was probed before exec. */
+static uint32_t payload_layers(const struct wall_init *w)
+{
+        static const enum wall_layer always[] = { LAYER_CAPS, LAYER_NO_NEW_PRIVS, LAYER_SECCOMP,
+                                                  LAYER_RLIMIT };
+        uint32_t bits = 0;
+        for (size_t i = 0; i < sizeof always / sizeof *always; i++)
+                if (!wall_left_out(always[i]))
+                        bits |= 1u << always[i];
+
+        if (w->plan->wall == WALL_NAMESPACE && !wall_left_out(LAYER_NESTED_USER))
+                bits |= 1u << LAYER_NESTED_USER;
+
+        if (w->landlock >= 0)
+                bits |= 1u << LAYER_LANDLOCK;
+
+        return bits;
+}
+
+int wall_payload_start(struct wall_init *w, struct err *e)
+{
+        if (w->early)
+                start_early(w);
+        else if (start_late(w, e) < 0)
+                return -1;
+
+        if (w->payload_failed || !w->at_exec)
+                return ended_early(w, e);
+
+        w->layers |= payload_layers(w);
+        return 0;
+}

@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: MIT */
+/* wall/linux/payload_filter.c - the system-call filter of one box: made from its plan, and loaded by the
+ * payload. */
+#include "wall/hooks.h"
+#include "wall/internal.h"
+
+#include <errno.h>
+#include <sys/random.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+static bool has_edited_directory(const struct plan *p)
+{
+        for (size_t i = 0; i < p->step_count; i++)
+                if (p->steps[i].kind == STEP_EDIT && p->steps[i].flags & STEP_IS_DIR)
+                        return true;
+        return false;
+}
+
+static int compile(struct wall_init *w, struct err *e)
+{
+        bool own = w->plan->wall == WALL_NAMESPACE;
+        struct seccomp_ask ask = { .arch = seccomp_native(),
+                                   .own = w->own,
+                                   .net = w->plan->net || w->plan->local & LOCAL_LOOPBACK,
+                                   .connects = w->plan->local & LOCAL_LOOPBACK,
+                                   .moves = w->serves_moves,
+                                   .trace = w->plan->local & LOCAL_TRACE,
+                                   .unix_sockets = w->plan->sockets != PLAN_SOCKETS_NONE,
+                                   .unix_served = w->plan->sockets == PLAN_SOCKETS_SERVED,
+                                   .tell = w->s->tell,
+                                   .watch = w->s->tell && w->s->watch,
+                                   .watch_reads =
+                                           w->s->watch_all || !own, /* it has no front to tell of them */
+                                   .watch_maps = own && !w->plan->run_any,
+                                   .sampled = w->s->sampled,
+                                   .memfd = w->plan->run_any,
+                                   .own_view = own,
+                                   .own_ipc = own };
+        w->filter_len = (unsigned short) seccomp_compile(&ask, w->filter, FILTER_MAX);
+        if (w->filter_len > 0)
+                return 0;
+
+        errno = E2BIG;
+        return wall_fail(e, STAGE_SECCOMP, "compiling the system-call filter");
+}
+
+int wall_filter_compile(struct wall_init *w, struct err *e)
+{
+        if (getrandom(&w->own, sizeof w->own, 0) != sizeof w->own)
+                return wall_fail(e, STAGE_SECCOMP, "choosing a number for our own calls");
+        w->own |= 1;
+        w->serves_moves = w->plan->wall == WALL_NAMESPACE && has_edited_directory(w->plan);
+        return compile(w, e);
+}
+
+/* SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV: a call that init has taken is not taken back by a signal, or a
+ * connection that was made would be asked for once more. */
+#define WAIT_KILLABLE (1u << 5)
+
+static long load(struct wall_init *w, unsigned flags)
+{
+        struct sock_fprog prog = { .len = w->filter_len, .filter = w->filter };
+        return syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, flags, &prog);
+}
+
+/* The same filter, but renames are the kernel's: nobody could serve them, or a signal would take one back
+ * halfway. */
+static long load_without_moves(struct wall_init *w, unsigned flags)
+{
+        struct err ignored;
+        if (w->serves_moves) {
+                w->serves_moves = false;
+                (void) compile(w, &ignored);
+        }
+        return load(w, flags);
+}
+
+static long load_listening(struct wall_init *w)
+{
+        long r = load(w, SECCOMP_FILTER_FLAG_NEW_LISTENER | WAIT_KILLABLE);
+        if (r < 0 && errno == EINVAL) /* before Linux 5.19 */
+                r = load_without_moves(w, SECCOMP_FILTER_FLAG_NEW_LISTENER);
+        return r;
+}
+
+/* The listener appears in init's table too: the two share it until close_range() below. */
+int wall_filter_load(struct wall_init *w, struct err *e)
+{
+        if (wall_left_out(LAYER_SECCOMP))
+                return 0;
+
+        bool listens = w->s->tell || w->plan->wall == WALL_NAMESPACE; /* which makes some calls for the box */
+        long r = listens ? load_listening(w) : load(w, 0);
+        if (r < 0 && errno == EBUSY && !w->s->tell) { /* a filter around us has one: those calls then fail */
+                listens = false;
+                r = load_without_moves(w, 0);
+        }
+
+        if (r < 0)
+                return wall_fail(e, STAGE_SECCOMP, "loading the system-call filter");
+
+        if (listens)
+                w->listener = (int) r;
+
+        return 0;
+}

@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: MIT */
+/* wall/linux/root/box_proc.c - the box's own /proc: its processes, the few covers that the plan has texts
+ * for, and no other name.
+ *
+ * proc with subset=pid has no name to mount a cover on. So it begins whole, gets its covers, and is narrowed
+ * then: from there on every name but a process's is ENOENT, unless a mount or an open descriptor holds it. No
+ * process of the box is there to open one, and the probe from inside looks for such names.
+ *
+ * A proc with covers that cannot be taken off is not fully visible, so that a nested user and pid namespace
+ * could mount no proc of its own either. */
+#include "base/fd.h"
+#include "wall/internal.h"
+#include "wall/linux/root/mountapi.h"
+
+#include <errno.h>
+#include <string.h>
+
+/* "invisible" would show all to the group 0 outside. */
+static const char hide[] = "ptraceable";
+
+enum { PROC_ATTR = MOUNT_PLAIN | MOUNT_ATTR_NOEXEC | MOUNT_ATTR_RDONLY };
+
+int wall_proc_make(const char *hidepid)
+{
+        AUTO_FD(fs, mount_fsopen("proc"));
+        if (fs < 0 || mount_fsset(fs, "hidepid", hidepid) < 0 || mount_fsset(fs, "subset", "pid") < 0 ||
+            mount_fscreate(fs) < 0)
+                return -1;
+        return mount_fsmount(fs, PROC_ATTR);
+}
+
+static int make_whole(void)
+{
+        AUTO_FD(fs, mount_fsopen("proc"));
+        if (fs < 0 || mount_fsset(fs, "hidepid", hide) < 0 || mount_fscreate(fs) < 0)
+                return -1;
+        return mount_fsmount(fs, PROC_ATTR);
+}
+
+static int narrow(int proc)
+{
+        AUTO_FD(fs, mount_fspick(proc));
+        return fs < 0 || mount_fsset(fs, "subset", "pid") < 0 || mount_fsreconfigure(fs) < 0 ? -1 : 0;
+}
+
+/* The files lie where proc is mounted over them, or where a watched root has its texts. */
+int wall_do_cover(struct wall_init *w, const struct plan_step *s, struct err *e)
+{
+        const char *last;
+        int dir = place_open_parent(w, s->path, &last);
+        if (dir < 0)
+                return wall_fail(e, STAGE_ROOT, "making %s", s->path);
+        return wall_write_text(s, w->observer ? w->texts : dir, last, e);
+}
+
+static int cover_names(const struct wall_init *w, int from)
+{
+        for (size_t i = 0; i < w->plan->step_count; i++) {
+                const struct plan_step *s = &w->plan->steps[i];
+                if (s->kind != STEP_COVER)
+                        continue;
+                const char *name = strrchr(s->path, '/') + 1;
+                AUTO_FD(tree, mount_clone(from, name, 0));
+                if (tree < 0 || mount_move_to(tree, w->proc, name) < 0)
+                        return -1;
+        }
+
+        return 0;
+}
+
+static bool has_covers(const struct plan *p)
+{
+        for (size_t i = 0; i < p->step_count; i++)
+                if (p->steps[i].kind == STEP_COVER)
+                        return true;
+        return false;
+}
+
+/* Takes off what was attached, so that no part of a whole proc stays. */
+static int take_off(struct wall_init *w, struct err *e)
+{
+        if (fchdir(w->proc) < 0 || mount_detach_here() < 0 || chdir("/") < 0)
+                return wall_fail(e, STAGE_ROOT, "taking off /proc");
+        fd_close(&w->proc);
+        return 0;
+}
+
+/* 1: done. 0: this kernel, or what covers the host's /proc, does not let us; then the box has none of these
+ * names, as `cordon doctor` tells. Attached first: before Linux 6.15 nothing can be mounted on a detached
+ * mount. */
+static int proc_with_covers(struct wall_init *w, const struct plan_step *s, struct err *e)
+{
+        AUTO_FD(under, place_find(w, s->path));
+        AUTO_FD(whole, under < 0 ? -1 : make_whole());
+        if (whole < 0)
+                return 0;
+
+        w->proc = TAKE_FD(whole);
+        if (wall_attach(w, w->proc, s->path, true, e) < 0)
+                return -1;
+
+        if (cover_names(w, w->observer ? w->texts : under) == 0 && narrow(w->proc) == 0 &&
+            wall_set_attr(w->proc, AT_RECURSIVE, PROC_ATTR, 0) == 0)
+                return 1;
+
+        return take_off(w, e);
+}
+
+int wall_do_proc(struct wall_init *w, const struct plan_step *s, struct err *e)
+{
+        bool own = !wall_left_out(LAYER_PID);
+        int done = own && has_covers(w->plan) ? proc_with_covers(w, s, e) : 0;
+        if (done != 0)
+                return done < 0 ? -1 : 0;
+
+        if (own)
+                w->proc = wall_proc_make(hide);
+
+        if (w->proc < 0) {
+                (void) wall_fail(e, STAGE_ROOT, "making the box's own /proc");
+                return e->sys == EPERM
+                               ? err_hint(e, "parts of /proc are covered here, as in most containers: "
+                                             "`cordon doctor` tells what mends it")
+                               : -1;
+        }
+
+        return wall_attach(w, w->proc, s->path, true, e);
+}

@@ -1,0 +1,467 @@
+/* SPDX-License-Identifier: MIT */
+/* wall/linux/root/root.c - assembles the box's file tree on a fresh tmpfs and makes it the root.
+ *
+ * Every mount is detached first, given its flags, then moved by descriptor to a place that mount_place.c
+ * opened. */
+#include "base/fd.h"
+#include "wall/internal.h"
+#include "wall/linux/observe/fuse_root.h"
+#include "wall/linux/root/mountapi.h"
+#include "wire/wire.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/openat2.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/sysmacros.h>
+
+static int note_device(int fd, uint64_t *ret)
+{
+        struct stat st;
+        if (fstat(fd, &st) < 0)
+                return -1;
+        *ret = st.st_dev;
+        return 0;
+}
+
+/* ---- detached trees ---- */
+
+static int make_tmpfs(const char *size, const char *inodes, uint64_t attr)
+{
+        AUTO_FD(fs, mount_fsopen("tmpfs"));
+        if (fs < 0 || mount_fsset(fs, "mode", "0755") < 0 || mount_fsset(fs, "size", size) < 0 ||
+            mount_fsset(fs, "nr_inodes", inodes) < 0 || mount_fscreate(fs) < 0)
+                return -1;
+        return mount_fsmount(fs, (unsigned) attr);
+}
+
+/* ---- steps ---- */
+
+/* What a watched root needs and never shows: a tmpfs for its files, and the observer's /proc. Nothing can be
+ * cloned from a detached mount before Linux 6.15, and when one goes that waits for every core to leave the
+ * kernel: so both have a place, and stay buried under /tmp's. */
+static int bury_own(struct wall_init *w, struct err *e)
+{
+        w->texts = make_tmpfs("12m", "512", MOUNT_PLAIN | MOUNT_ATTR_NOEXEC);
+        if (w->texts < 0)
+                return wall_fail(e, STAGE_ROOT, "making the box's own files");
+
+        if (w->observer_proc >= 0 && wall_attach(w, w->observer_proc, "/tmp", true, e) < 0)
+                return -1;
+
+        fd_close(&w->observer_proc);
+        return wall_attach(w, w->texts, "/tmp", true, e);
+}
+
+static int texts_mount(struct wall_init *w, const char *name, const struct plan_step *s, struct err *e)
+{
+        AUTO_FD(tree, mount_clone(w->texts, name, 0));
+        if (tree < 0 || wall_set_attr(tree, 0, MOUNT_PLAIN | MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOEXEC, 0) < 0)
+                return wall_fail(e, STAGE_ROOT, "making %s", s->path);
+        return wall_attach(w, tree, s->path, false, e);
+}
+
+/* SAFETY: no page of a watched root can be mapped. The observer reads the payload's memory while a lookup
+ * waits for it; a page that only the observer itself can fill would stop both for ever, and init after them.
+ */
+static int mount_text(struct wall_init *w, const struct plan_step *s, struct err *e)
+{
+        char name[16];
+        (void) snprintf(name, sizeof name, "%u", w->text_count++);
+        return wall_write_text(s, w->texts, name, e) < 0 ? -1 : texts_mount(w, name, s, e);
+}
+
+static int do_file(struct wall_init *w, const struct plan_step *s, struct err *e)
+{
+        const char *last;
+        int dir = place_open_parent(w, s->path, &last);
+        if (dir < 0)
+                return wall_fail(e, STAGE_DOORS, "making %s", s->path);
+
+        if (place_is_made(w, dir))
+                return s->text[0] ? mount_text(w, s, e) : 0;
+
+        return wall_write_text(s, dir, last, e);
+}
+
+static int do_link(struct wall_init *w, const struct plan_step *s, struct err *e)
+{
+        const char *last;
+        int dir = place_open_parent(w, s->path, &last);
+        if (dir < 0 || !place_is_ours(w, dir))
+                return wall_fail(e, STAGE_DOORS, "making the link %s", s->path);
+
+        if (place_is_made(w, dir))
+                return 0;
+
+        if (symlinkat(s->text, dir, last) < 0 && errno != EEXIST)
+                return wall_fail(e, STAGE_ROOT, "making the link %s", s->path);
+
+        return 0;
+}
+
+static int do_dir(struct wall_init *w, const struct plan_step *s, struct err *e)
+{
+        const char *last;
+        int dir = place_open_parent(w, s->path, &last);
+        if (dir < 0 || !place_is_ours(w, dir) ||
+            (!place_is_made(w, dir) && place_make_node(dir, last, true) < 0))
+                return wall_fail(e, STAGE_ROOT, "making %s", s->path);
+        return 0;
+}
+
+/* Taken by its name, and looked at then: what is mounted is what was judged, whatever the name leads to. */
+static int clone_door(const struct plan_step *s, struct err *e)
+{
+        AUTO_FD(tree, mount_clone(AT_FDCWD, s->text, AT_RECURSIVE | AT_NO_AUTOMOUNT));
+        if (tree < 0)
+                return wall_fail(e, STAGE_DOORS, "opening the door %s", s->text);
+        return wall_judge_door(tree, s, e) < 0 ? -1 : TAKE_FD(tree);
+}
+
+/* What the connector may reach besides the box's own: as it is now, whatever names lead to later. */
+static int keep_sock(struct wall_init *w, int tree, struct err *e)
+{
+        if (w->sock_count < SOCKS_MAX)
+                w->socks[w->sock_count] = fcntl(tree, F_DUPFD_CLOEXEC, 0);
+        else
+                errno = E2BIG;
+
+        if (w->sock_count == SOCKS_MAX || w->socks[w->sock_count] < 0)
+                return wall_fail(e, STAGE_DOORS, "keeping more than %d sockets", SOCKS_MAX);
+
+        w->sock_count++;
+        return 0;
+}
+
+static int do_bind(struct wall_init *w, const struct plan_step *s, struct err *e)
+{
+        AUTO_FD(tree, s->flags & STEP_IDMAP ? wall_receive_mount(w, s, e) : clone_door(s, e));
+        if (tree < 0)
+                return -1;
+
+        if (wall_set_attr(tree, AT_RECURSIVE, wall_step_attr(s->flags), 0) < 0)
+                return wall_fail(e, STAGE_DOORS, "making %s %s", s->path,
+                                 s->flags & STEP_WRITE ? "nosuid" : "read-only");
+
+        if (s->flags & STEP_SOCK && keep_sock(w, tree, e) < 0)
+                return -1;
+
+        return wall_attach(w, tree, s->path, s->flags & STEP_IS_DIR, e);
+}
+
+/* One tmpfs, so that one size holds for all private files. Its own mount stays buried under /tmp's. */
+static int scratch_begin(struct wall_init *w, struct err *e)
+{
+        static const struct {
+                const char *name;
+                mode_t mode;
+        } parts[] = { { "tmp", 01777 }, { "shm", 01777 }, { "home", 0700 } };
+
+        char size[32], inodes[32];
+        uint64_t disk = w->plan->limits.value[LIMIT_DISK];
+        (void) snprintf(size, sizeof size, "%llu", (unsigned long long) disk);
+        (void) snprintf(inodes, sizeof inodes, "%llu",
+                        (unsigned long long) (disk / 8192 < 1024 ? 1024 : disk / 8192));
+        w->scratch = make_tmpfs(size, inodes, MOUNT_PLAIN | MOUNT_ATTR_NOEXEC);
+        if (w->scratch < 0 || note_device(w->scratch, &w->scratch_dev) < 0)
+                return wall_fail(e, STAGE_ROOT, "making the private files");
+
+        for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
+                if (mkdirat(w->scratch, parts[i].name, 0700) < 0 ||
+                    fchmodat(w->scratch, parts[i].name, parts[i].mode, 0) < 0)
+                        return wall_fail(e, STAGE_ROOT, "making the private files");
+
+        AUTO_FD(own, fcntl(w->scratch, F_DUPFD_CLOEXEC, 0));
+        return wall_attach(w, own, "/tmp", true, e);
+}
+
+static int do_scratch(struct wall_init *w, const struct plan_step *s, struct err *e)
+{
+        if (w->scratch < 0 && scratch_begin(w, e) < 0)
+                return -1;
+
+        if (mkdirat(w->scratch, s->text, 0755) < 0 && errno != EEXIST)
+                return wall_fail(e, STAGE_ROOT, "making the private %s", s->text);
+
+        AUTO_FD(tree, mount_clone(w->scratch, s->text, 0));
+        if (tree < 0 || (s->flags & STEP_EXEC && wall_set_attr(tree, 0, 0, MOUNT_ATTR_NOEXEC) < 0))
+                return wall_fail(e, STAGE_ROOT, "taking the private %s", s->text);
+
+        return wall_attach(w, tree, s->path, true, e);
+}
+
+static const struct {
+        const char *path;
+        unsigned major, minor;
+} device_numbers[] = {
+        { "/dev/null", 1, 3 },   { "/dev/zero", 1, 5 },    { "/dev/full", 1, 7 },
+        { "/dev/random", 1, 8 }, { "/dev/urandom", 1, 9 }, { "/dev/tty", 5, 0 },
+};
+
+/* A device is what its number says, not what its name says (CVE-2025-31133: /dev/null as a link). */
+static bool is_device(int fd, const char *path)
+{
+        struct stat st;
+        if (fstat(fd, &st) < 0 || !S_ISCHR(st.st_mode))
+                return false;
+
+        for (size_t i = 0; i < sizeof device_numbers / sizeof *device_numbers; i++)
+                if (strcmp(device_numbers[i].path, path) == 0)
+                        return st.st_rdev == makedev(device_numbers[i].major, device_numbers[i].minor);
+
+        return false;
+}
+
+static int do_device(struct wall_init *w, const struct plan_step *s, struct err *e)
+{
+        AUTO_FD(tree, mount_clone(AT_FDCWD, s->path, AT_SYMLINK_NOFOLLOW));
+        if (tree < 0)
+                return wall_fail(e, STAGE_ROOT, "opening %s", s->path);
+
+        if (!is_device(tree, s->path)) {
+                errno = ENODEV;
+                return wall_fail(e, STAGE_ROOT, "%s of this host is not the device it should be", s->path);
+        }
+
+        if (wall_set_attr(tree, 0, MOUNT_ATTR_NOSUID | MOUNT_ATTR_NOEXEC | MOUNT_ATTR_RDONLY, 0) < 0)
+                return wall_fail(e, STAGE_ROOT, "taking %s", s->path);
+
+        return wall_attach(w, tree, s->path, false, e);
+}
+
+/* The machine has a few thousand terminals for all: one box gets enough of them for itself. */
+#define TERMINALS_MAX "64"
+
+static int do_devpts(struct wall_init *w, const struct plan_step *s, struct err *e)
+{
+        AUTO_FD(fs, mount_fsopen("devpts"));
+        if (fs < 0 || mount_fsset(fs, "ptmxmode", "0666") < 0 || mount_fsset(fs, "mode", "0600") < 0 ||
+            mount_fsset(fs, "max", TERMINALS_MAX) < 0 || mount_fscreate(fs) < 0)
+                return wall_fail(e, STAGE_ROOT, "making the box's own terminals");
+
+        AUTO_FD(tree, mount_fsmount(fs, MOUNT_ATTR_NOSUID | MOUNT_ATTR_NOEXEC));
+        if (tree < 0)
+                return wall_fail(e, STAGE_ROOT, "making the box's own terminals");
+
+        return wall_attach(w, tree, s->path, true, e);
+}
+
+/* Puts what the box's own root has at `name` over another place of it, closed. */
+static int cover(const struct wall_init *w, const char *name, int place)
+{
+        AUTO_FD(tree, mount_clone(w->root, name, 0));
+        if (tree < 0 || wall_set_attr(tree, 0, MOUNT_PLAIN | MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOEXEC, 0) < 0)
+                return -1;
+        return mount_move(tree, place);
+}
+
+/* An empty directory or file of ours, made once. A watched root has both from the beginning. */
+static int make_mask(const struct wall_init *w, const char *name, bool is_dir)
+{
+        if (w->observer)
+                return 0;
+        int r = is_dir ? mkdirat(w->root, name, 0555) : place_make_node(w->root, name, false);
+        return r < 0 && errno != EEXIST ? -1 : 0;
+}
+
+/* Covers what an `except` names with an empty, closed thing of the same kind. */
+static int do_mask(struct wall_init *w, const struct plan_step *s, struct err *e)
+{
+        AUTO_FD(place, place_find(w, s->path));
+        if (place < 0 && (errno == ENOENT || errno == ENOTDIR))
+                return 0;
+
+        if (place < 0 && errno == ELOOP && s->flags & STEP_OPTIONAL)
+                return 0; /* where the link leads has a step of its own */
+
+        struct stat st;
+        if (place_look(place, &st) < 0) {
+                (void) wall_fail(e, STAGE_DOORS, "cannot hide %s", s->path);
+                if (e->sys == ELOOP)
+                        (void) err_hint(e, "it is, or lies behind, a symbolic link: name what it leads to "
+                                           "after `except`");
+                return -1;
+        }
+
+        bool is_dir = S_ISDIR(st.st_mode);
+        const char *name = is_dir ? FRONT_MASK_DIR : FRONT_MASK_FILE;
+        w->masked = true;
+        if (make_mask(w, name, is_dir) < 0 || cover(w, name, place) < 0)
+                return wall_fail(e, STAGE_DOORS, "hiding %s", s->path);
+
+        return 0;
+}
+
+/* What came from the broker, on our own filesystem: the bundle, or the database behind it. */
+static int write_trust(struct wall_init *w, const struct plan_step *s, int dir, const char *last,
+                       struct err *e)
+{
+        bool nss = s->flags & STEP_PRIVATE;
+        AUTO_FD(fd, dir < 0 ? -1
+                            : openat(dir, last, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,
+                                     nss ? 0600 : 0444));
+        char text[4096];
+        ssize_t n = -1;
+        off_t at = nss ? (off_t) w->s->bundle_bytes : 0;
+        off_t end = nss || !w->s->bundle_bytes ? INT32_MAX : (off_t) w->s->bundle_bytes;
+
+        for (; fd >= 0; at += n) {
+                size_t most = end - at < (off_t) sizeof text ? (size_t) (end - at) : sizeof text;
+                n = pread(w->trust, text, most, at);
+                if (n <= 0)
+                        break;
+                if (fd_write_all(fd, text, (size_t) n) < 0)
+                        return wall_fail(e, STAGE_ROOT, "making %s", s->path);
+        }
+
+        return n < 0 ? wall_fail(e, STAGE_ROOT, "making %s", s->path) : 0;
+}
+
+static int mount_trust(struct wall_init *w, const struct plan_step *s, struct err *e)
+{
+        return write_trust(w, s, w->texts, "trust", e) < 0 ? -1 : texts_mount(w, "trust", s, e);
+}
+
+static int make_trust(struct wall_init *w, const struct plan_step *s, struct err *e)
+{
+        if (w->observer && !(s->flags & STEP_PRIVATE))
+                return mount_trust(w, s, e);
+        const char *last;
+        int dir = place_open_parent(w, s->path, &last);
+        return write_trust(w, s, dir, last, e);
+}
+
+/* Where no door shows the system's file, programs find ours under its name. */
+static int link_trust(struct wall_init *w, const struct plan_step *s)
+{
+        const char *last;
+        int dir = place_open_parent(w, s->path, &last);
+        if (dir >= 0 && place_is_ours(w, dir))
+                (void) !symlinkat(BOX_TRUST, dir, last);
+        return 0;
+}
+
+static bool has_nss(const struct wall_init *w)
+{
+        struct stat st;
+        return w->s->bundle_bytes && fstat(w->trust, &st) == 0 && st.st_size > (off_t) w->s->bundle_bytes;
+}
+
+static int do_trust(struct wall_init *w, const struct plan_step *s, struct err *e)
+{
+        struct stat st;
+        if (w->trust < 0)
+                return 0; /* this host has no roots */
+
+        if (s->flags & STEP_PRIVATE && !has_nss(w))
+                return 0;
+
+        if (strcmp(s->path, BOX_TRUST) == 0 || s->flags & STEP_PRIVATE)
+                return make_trust(w, s, e);
+
+        AUTO_FD(place, place_find(w, s->path));
+        if (place < 0 && errno == ENOENT && !(s->flags & STEP_OPTIONAL))
+                return link_trust(w, s);
+
+        if (place < 0 || fstat(place, &st) < 0 || !S_ISREG(st.st_mode))
+                return 0; /* not a file of this box */
+
+        if (cover(w, &BOX_TRUST[1], place) < 0)
+                return wall_fail(e, STAGE_DOORS, "covering %s", s->path);
+
+        return 0;
+}
+
+static int (*const doers[])(struct wall_init *, const struct plan_step *, struct err *) = {
+        [STEP_FILE] = do_file,        [STEP_LINK] = do_link,      [STEP_BIND] = do_bind,
+        [STEP_SCRATCH] = do_scratch,  [STEP_DEVICE] = do_device,  [STEP_DEVPTS] = do_devpts,
+        [STEP_MASK] = do_mask,        [STEP_EDIT] = wall_do_edit, [STEP_PIN] = wall_do_pin,
+        [STEP_TRUST] = do_trust,      [STEP_COPY] = wall_do_copy, [STEP_DIR] = do_dir,
+        [STEP_COVER] = wall_do_cover, [STEP_PROC] = wall_do_proc,
+};
+_Static_assert(sizeof doers / sizeof *doers == STEP_KIND__COUNT, "a doer for each step");
+
+/* ---- the root ---- */
+
+static int root_begin(struct wall_init *w, struct err *e)
+{
+        char inodes[32];
+        (void) snprintf(inodes, sizeof inodes, "%zu", 1024 + 32 * w->plan->step_count);
+        if (syscall(SYS_mount, NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) < 0)
+                return wall_fail(e, STAGE_ROOT, "making mounts private");
+
+        w->root = wall_front_open(w);
+        if (w->root < 0)
+                w->root = make_tmpfs("4m", inodes, MOUNT_PLAIN);
+
+        if (w->root < 0 || note_device(w->root, &w->root_dev) < 0)
+                return wall_fail(e, STAGE_ROOT, "making the new root");
+
+        /* Somewhere in the old root: it is reached through its descriptor until pivot_root. Not on top of it:
+         * whoever has the root below is called chrooted then, and may make no user namespace, as an early
+         * payload must. No door leads to anything of the host's /proc. */
+        if (wall_left_out(LAYER_PID)) /* tests only: the host's processes, as they are */
+                w->proc = mount_clone(AT_FDCWD, "/proc", AT_RECURSIVE);
+
+        if (mount_over_proc(w->root) < 0)
+                return wall_fail(e, STAGE_ROOT, "attaching the new root");
+
+        return w->observer ? bury_own(w, e) : 0;
+}
+
+/* A soft limit of the caller's is not for the files that a box is given; the payload's is set anew later. */
+static void lift_file_size(void)
+{
+        struct rlimit size;
+
+        if (getrlimit(RLIMIT_FSIZE, &size) == 0 && size.rlim_cur != size.rlim_max)
+                (void) setrlimit(RLIMIT_FSIZE, &(struct rlimit){ size.rlim_max, size.rlim_max });
+}
+
+int wall_root_build(struct wall_init *w, struct err *e)
+{
+        if (root_begin(w, e) < 0)
+                return -1;
+
+        lift_file_size();
+        for (size_t i = 0; i < w->plan->step_count; i++) {
+                const struct plan_step *s = &w->plan->steps[i];
+                if (!doers[s->kind] || doers[s->kind](w, s, e) < 0)
+                        return -1;
+        }
+
+        wall_forget_parent(w);
+        fd_close(&w->texts);
+        if (w->masked && !w->observer) {
+                (void) unlinkat(w->root, FRONT_MASK_DIR, AT_REMOVEDIR);
+                (void) unlinkat(w->root, FRONT_MASK_FILE, 0);
+        }
+
+        if ((!w->observer && place_make_node(w->root, &LANDLOCK_CANARY[1], false) < 0) ||
+            wall_set_attr(w->root, 0, MOUNT_PLAIN | MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOEXEC, 0) < 0)
+                return wall_fail(e, STAGE_ROOT, "closing the new root");
+
+        return 0;
+}
+
+/* The old root goes on top of the new one and is taken off again: no place for it is needed inside. */
+int wall_root_enter(struct wall_init *w, struct err *e)
+{
+        if (fchdir(w->root) < 0 || mount_pivot_here() < 0) {
+                (void) wall_fail(e, STAGE_PIVOT, "entering the new root");
+                if (e->sys == EINVAL)
+                        (void) err_hint(e, "this system runs from its initial ramdisk; use `--wall process`");
+                return -1;
+        }
+
+        if (mount_detach_here() < 0 || chdir("/") < 0)
+                return wall_fail(e, STAGE_PIVOT, "leaving the old root");
+
+        w->layers |= 1u << LAYER_MOUNT;
+        return 0;
+}

@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: MIT */
+/* wall/linux/sample/sample.c - what the processes of a box use (process_tree.c), read from /proc, where no
+ * control group counts. Weaker than a group: it sees only what is there when it looks. Never: allocates. */
+#include "base/fd.h"
+#include "base/str.h"
+#include "wall/internal.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* Field `n` (1-based, as proc(5) counts) of a stat line; fields are counted from after the last ')', because
+ * the name in front of it is the payload's to choose. */
+static uint64_t stat_field(const char *stat, unsigned n)
+{
+        const char *at = strrchr(stat, ')');
+        if (!at)
+                return 0;
+        for (unsigned i = 2; i < n && at; i++)
+                at = strchr(at + 1, ' ');
+        return at ? strtoull(at + 1, NULL, 10) : 0;
+}
+
+/* "\nKEY:   123 kB" of a status file, in bytes. A name that the payload chose has no newline there: the
+ * kernel writes it as \\n. */
+static uint64_t status_bytes(const char *status, const char *key)
+{
+        const char *at = strstr(status, key);
+        return at ? strtoull(at + strlen(key), NULL, 10) * 1024 : 0;
+}
+
+struct living {
+        const char *pid;
+        char at[64]; /* below /proc; "" while none was found */
+};
+
+/* The letter of the state comes first: Z and X are the dead. */
+static bool is_dead(const char *stat)
+{
+        const char *at = strrchr(stat, ')');
+        return !at || strchr("ZX", at[1] ? at[2] : '\0');
+}
+
+static void note_living(void *ctx, int tasks, const char *tid)
+{
+        struct living *l = ctx;
+        char name[64], text[4096];
+        (void) snprintf(name, sizeof name, "%.20s/stat", tid);
+        if (l->at[0] == '\0' && fd_get(tasks, name, text, sizeof text) > 0 && !is_dead(text))
+                (void) snprintf(l->at, sizeof l->at, "%.20s/task/%.20s", l->pid, tid);
+}
+
+/* SAFETY: a process whose first thread has ended shows no memory, though its others have all of it: then one
+ * of those is asked. */
+static void find_living(int proc, const char *stat, struct living *l)
+{
+        char name[48];
+        if (!is_dead(stat)) {
+                (void) snprintf(l->at, sizeof l->at, "%.20s", l->pid);
+                return;
+        }
+
+        (void) snprintf(name, sizeof name, "%.20s/task", l->pid);
+        AUTO_FD(tasks, openat(proc, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+        if (tasks >= 0 && stat_field(stat, 20) > 1)
+                (void) wall_each_number(tasks, note_living, l);
+}
+
+/* The lines of a status file that are about memory. SAFETY: before them stands one that names every group of
+ * the account, as long as that has groups: it is read past. All is one text, which the kernel makes at the
+ * first read: who ends between two would have memory in the one and none of it shared in the other, and that
+ * would count twice. */
+static int read_memory(int proc, const char *name, char *text, size_t cap)
+{
+        static const char first[] = "\nVm";
+        const size_t len = sizeof first - 1;
+        AUTO_FD(fd, openat(proc, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW));
+        size_t kept = 0;
+
+        for (ssize_t n; fd >= 0 && (n = fd_read_all(fd, text + kept, cap - 1 - kept)) > 0;) {
+                size_t have = kept + (size_t) n;
+                text[have] = '\0';
+                const char *at = strstr(text, first);
+                kept = at ? strlen(at) : have < len ? have : len - 1; /* which may be the beginning of it */
+                memmove(text, text + have - kept, kept);
+        }
+
+        text[kept] = '\0';
+        return kept >= len ? 0 : -1;
+}
+
+static void add_memory(struct wall_sample *s, int proc, const char *living)
+{
+        char name[96], text[4096];
+        (void) snprintf(name, sizeof name, "%s/status", living);
+        if (read_memory(proc, name, text, sizeof text) < 0)
+                return;
+
+        s->shmem += status_bytes(text, "\nRssShmem:");
+        s->rss += status_bytes(text, "\nVmRSS:");
+        s->rss += status_bytes(text, "\nVmPTE:"); /* reading what is empty takes memory only there */
+        s->rss += status_bytes(text, "\nVmSwap:");
+        s->rss += status_bytes(text, "\nHugetlbPages:"); /* of a hugetlbfs behind a door */
+}
+
+static void add_process(void *ctx, int proc, const char *pid)
+{
+        struct wall_sample *s = ctx;
+        char name[64], text[4096];
+        if (strcmp(pid, "1") == 0)
+                return; /* init: us */
+
+        (void) snprintf(name, sizeof name, "%.20s/stat", pid);
+        if (fd_get(proc, name, text, sizeof text) < 0)
+                return; /* it ended in between */
+
+        long hz = sysconf(_SC_CLK_TCK);
+        uint64_t ticks = 0;
+        for (unsigned f = 14; f <= 17; f++) /* utime stime cutime cstime: what was waited for counts too */
+                ticks += stat_field(text, f);
+
+        s->cpu_ns += ticks * (1000000000u / (uint64_t) hz);
+        s->tasks += stat_field(text, 20);
+        struct living l = { .pid = pid };
+        find_living(proc, text, &l);
+        if (l.at[0])
+                add_memory(s, proc, l.at);
+}
+
+/* The size of PID/fd is the number of open descriptors since Linux 6.2, and 0 before. */
+static void count_files(void *ctx, int proc, const char *pid)
+{
+        uint64_t *most = ctx;
+        char name[64];
+        struct stat st;
+        (void) snprintf(name, sizeof name, "%.20s/fd", pid);
+        if (strcmp(pid, "1") != 0 && fstatat(proc, name, &st, 0) == 0 && (uint64_t) st.st_size > *most)
+                *most = (uint64_t) st.st_size;
+}
+
+uint64_t wall_sample_files(const struct wall_init *w)
+{
+        uint64_t most = 0;
+        (void) wall_each_process(w, count_files, &most);
+        return most;
+}
+
+int wall_sample(const struct wall_init *w, struct wall_sample *ret)
+{
+        *ret = (struct wall_sample){ 0 };
+        return wall_each_process(w, add_process, ret);
+}

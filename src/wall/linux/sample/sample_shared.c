@@ -1,0 +1,254 @@
+/* SPDX-License-Identifier: MIT */
+/* wall/linux/sample/sample_shared.c - memory of a box that is in no process's account: files without a name
+ * (memfd), SysV segments, many pipes. Looked for only where no control group counts, and for a tenth of the
+ * time, or a third while the host's memory goes. And files of edit doors that were removed and are open: on
+ * disk, and in no tree. Never: allocates, opens or stats anything but these and memory files (a stat of
+ * another file behind a door could wait for whoever serves it).
+ *
+ * What it cannot see: a file that is in flight through a socket, or mapped and then closed, and a shared
+ * mapping whose toucher is gone. Of memory only a control group counts these, of disks nobody. */
+#include "base/clock.h"
+#include "base/fd.h"
+#include "base/str.h"
+#include "wall/internal.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <linux/kcmp.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/shm.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/sysinfo.h>
+#include <sys/xattr.h>
+
+enum { REST = 10, SHORT_REST = 2 }; /* times as long as a look took */
+enum { SHARE = 8 };                 /* of the limit */
+
+static bool is_handle(const struct wall_shared *s, uint64_t ino)
+{
+        for (unsigned i = 0; i < s->handle_count; i++)
+                if (s->handles[i] == ino)
+                        return true;
+        return false;
+}
+
+/* True the first time. When there is no room left, every time: better counted twice than not at all. */
+static bool is_new(struct wall_shared *s, uint64_t ino)
+{
+        for (unsigned i = 0; i < SHARED_SEEN_MAX; i++) {
+                uint64_t *at = &s->seen[(ino * 2654435761u + i) % SHARED_SEEN_MAX];
+                if (*at == ino)
+                        return false;
+                if (*at == 0) {
+                        *at = ino;
+                        s->seen_any = true;
+                        return true;
+                }
+                if (i == 64)
+                        break;
+        }
+
+        return true;
+}
+
+/* `more` is the box's in any case. */
+static uint64_t file_bytes(struct wall_shared *s, int dir, const char *name, uint64_t more)
+{
+        struct stat st;
+        if (fstatat(dir, name, &st, 0) < 0 || (st.st_blocks == 0 && more == 0))
+                return 0;
+        uint64_t own = is_handle(s, st.st_ino) ? 0 : (uint64_t) st.st_blocks * 512;
+        return own + more > 0 && is_new(s, st.st_ino) ? own + more : 0;
+}
+
+/* Extended attributes of a memory file, as many as anybody sets: memory of the kernel's. How long their names
+ * are together is told at once; each of the shortest may have as much as the filter lets it. */
+static uint64_t attribute_bytes(int dir, const char *name)
+{
+        enum { LEAST = sizeof "user.x", MOST = 1000 + 100 };
+        char path[64];
+        (void) snprintf(path, sizeof path, "/proc/self/fd/%d/%.20s", dir, name);
+        ssize_t names = listxattr(path, NULL, 0);
+        return names > 0 ? (uint64_t) names / LEAST * MOST : 0;
+}
+
+struct looking {
+        struct wall_shared *s;
+        uint64_t scratch; /* its device: what lies there has a limit of its own */
+        const struct plan
+                *edits;  /* not NULL: removed files of its edit doors are looked for, and nothing else */
+        bool attributes; /* the box may set some */
+        uint64_t bytes, pipes;
+        pid_t thread; /* whose descriptors were looked at last */
+};
+
+/* By the name it had; whoever gives another file such a name has it counted too. */
+static bool is_removed_edit(const struct plan *p, char *target)
+{
+        static const char removed[] = " (deleted)";
+        size_t n = strlen(target), last = sizeof removed - 1;
+        if (n <= last || strcmp(target + n - last, removed) != 0)
+                return false;
+
+        target[n - last] = '\0';
+        for (size_t i = 0; i < p->step_count; i++)
+                if (p->steps[i].kind == STEP_EDIT && path_under(target, p->steps[i].path))
+                        return true;
+
+        return false;
+}
+
+/* SAFETY: a path that is longer than any that can be told has no name here at all, and a box can make one.
+ * So what has it is looked at, as far as nobody has to be asked for that. */
+static bool is_removed_unnamed(const struct looking *l, int dir, const char *name)
+{
+        enum { DONT_SYNC = 0x4000 };
+        struct stat st;
+        return errno == ENAMETOOLONG && fstatat(dir, name, &st, DONT_SYNC) == 0 && S_ISREG(st.st_mode) &&
+               st.st_nlink == 0 && st.st_dev != l->scratch;
+}
+
+static void look_for_removed(struct looking *l, int dir, const char *name)
+{
+        char target[PATH_MAX] = "";
+        bool named = readlinkat(dir, name, target, sizeof target - 1) > 0;
+        if (named ? is_removed_edit(l->edits, target) : is_removed_unnamed(l, dir, name))
+                l->bytes += file_bytes(l->s, dir, name, 0);
+}
+
+static void look_for_memory(struct looking *l, int dir, const char *name)
+{
+        static const char file[] = "/memfd:", pipe[] = "pipe:[";
+        const uint64_t is_pipe = UINT64_C(1) << 63; /* numbers of another filesystem */
+        char target[32] = "";
+        if (readlinkat(dir, name, target, sizeof target - 1) < 0)
+                return;
+
+        if (strncmp(target, file, strlen(file)) == 0)
+                l->bytes += file_bytes(l->s, dir, name, l->attributes ? attribute_bytes(dir, name) : 0);
+        else if (strncmp(target, pipe, strlen(pipe)) == 0)
+                l->pipes += is_new(l->s, strtoull(target + strlen(pipe), NULL, 10) | is_pipe);
+}
+
+static void look_at_descriptor(void *ctx, int dir, const char *name)
+{
+        struct looking *l = ctx;
+        if (l->edits)
+                look_for_removed(l, dir, name);
+        else
+                look_for_memory(l, dir, name);
+}
+
+/* SAFETY: a thread can have a table of descriptors of its own, and the first one none any more. Where the
+ * kernel says that two have the same, one is looked at; where it does not say (CONFIG_KCMP), both are. */
+static void look_at_thread(void *ctx, int tasks, const char *tid)
+{
+        struct looking *l = ctx;
+        char name[32];
+        pid_t thread = (pid_t) strtol(tid, NULL, 10);
+        if (l->thread && syscall(SYS_kcmp, l->thread, thread, KCMP_FILES, 0, 0) == 0)
+                return;
+
+        l->thread = thread;
+        (void) snprintf(name, sizeof name, "%.20s/fd", tid);
+        AUTO_FD(dir, openat(tasks, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+        if (dir >= 0)
+                (void) wall_each_number(dir, look_at_descriptor, l);
+}
+
+static void look_at_process(void *ctx, int proc, const char *pid)
+{
+        struct looking *l = ctx;
+        char name[32];
+        (void) snprintf(name, sizeof name, "%.20s/task", pid);
+        AUTO_FD(tasks, openat(proc, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+        l->thread = 0;
+        if (tasks >= 0)
+                (void) wall_each_number(tasks, look_at_thread, l);
+}
+
+/* What lies in a pipe, only its own ends can tell. But an account that has many gets them with two pages
+ * each (fs.pipe-user-pages-soft), and so many count as full. */
+static uint64_t pipe_bytes(uint64_t pipes)
+{
+        enum { FREE = 256, BYTES = 8192 };
+        return pipes > FREE ? (pipes - FREE) * BYTES : 0;
+}
+
+static uint64_t segment_bytes(const struct wall_init *w)
+{
+        struct shm_info info;
+        if (w->plan->wall != WALL_NAMESPACE)
+                return 0; /* the host's: the filter lets the box make none */
+        if (shmctl(0, SHM_INFO, (struct shmid_ds *) (void *) &info) < 0)
+                return 0;
+        return (uint64_t) (info.shm_rss + info.shm_swp) * (uint64_t) sysconf(_SC_PAGESIZE);
+}
+
+/* What comes in was filled by the keeper and is sealed. What goes out, the box fills: that is its memory, as
+ * a group would count it. */
+void wall_shared_begin(struct wall_init *w)
+{
+        for (unsigned i = 0; i < w->s->io->handle_count && i < w->plan->handle_count; i++) {
+                struct stat st;
+                if (!w->plan->handles[i].out && fstat(w->handles[i], &st) == 0)
+                        w->shared.handles[w->shared.handle_count++] = st.st_ino;
+        }
+}
+
+static struct host_memory ask_host(void)
+{
+        struct sysinfo i = { 0 };
+        (void) sysinfo(&i);
+        return (struct host_memory){ (uint64_t) i.freeram * i.mem_unit, (uint64_t) i.sharedram * i.mem_unit };
+}
+
+/* SAFETY: with a hundred thousand descriptors a look takes so long that a rest is seconds. Where so much of
+ * the host's memory went meanwhile that it could be the box's doing, the rest is short. */
+static bool is_due(const struct wall_init *w, uint64_t now)
+{
+        const struct wall_shared *s = &w->shared;
+        uint64_t share = w->plan->limits.value[LIMIT_MEMORY] / SHARE;
+        if (now >= s->next_ns || now < s->soon_ns)
+                return now >= s->next_ns;
+        struct host_memory h = ask_host();
+        return h.free + share < s->host.free || h.shared > s->host.shared + share;
+}
+
+static void look_at_all(struct wall_init *w, struct looking *l)
+{
+        if (l->s->seen_any)
+                memset(l->s->seen, 0, sizeof l->s->seen);
+        l->s->seen_any = false;
+        (void) wall_each_process(w, look_at_process, l);
+}
+
+uint64_t wall_sample_deleted(struct wall_init *w)
+{
+        struct looking l = { .s = &w->shared, .edits = w->plan, .scratch = w->scratch_dev };
+        look_at_all(w, &l);
+        return l.bytes;
+}
+
+uint64_t wall_sample_shared(struct wall_init *w)
+{
+        struct wall_shared *s = &w->shared;
+        uint64_t now = clock_mono_ns();
+        if (is_due(w, now)) {
+                s->host = ask_host();
+                struct looking l = { .s = s, .attributes = w->plan->wall == WALL_NAMESPACE };
+                s->looked_ns = now;
+                look_at_all(w, &l);
+                s->file_bytes = l.bytes + pipe_bytes(l.pipes);
+                s->socket_bytes = wall_sample_sockets(w);
+                uint64_t took = clock_mono_ns() - now;
+                s->next_ns = now + took + took * REST;
+                s->soon_ns = now + took + took * SHORT_REST;
+        }
+
+        return s->file_bytes + segment_bytes(w);
+}

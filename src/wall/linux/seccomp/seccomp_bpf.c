@@ -1,0 +1,734 @@
+/* SPDX-License-Identifier: MIT */
+/* wall/linux/seccomp/seccomp_bpf.c - compiles the system-call table to a classic BPF program for seccomp(2).
+ * Never: makes a system call, allocates, reads a pointer argument. Called on the start path, so it is one
+ * linear walk.
+ *
+ * The program is written from its last instruction to its first. Then the target of every jump exists before
+ * the jump itself, one that is too far (more than 255 away) gets a step in between, and nothing is patched
+ * afterwards.
+ *
+ * The number is looked up by bisection and most calls are decided by it alone; such calls the kernel notices
+ * when it loads the filter, and never runs the filter for them again. Arguments are looked at only behind
+ * that.
+ *
+ * Which half of an argument counts: the kernel declares all arguments looked at here as int, unsigned int or
+ * umode_t (or, for clone, drops the high half itself), so only the low word means anything and garbage in the
+ * high word must neither admit nor refuse a call (CVE-2019-10063). The exception is prlimit64's pointer: it
+ * is NULL by both halves. */
+#include "wall/linux/seccomp/seccomp.h"
+
+#include <errno.h>
+#include <linux/audit.h>
+#include <string.h>
+
+/* Where a decision leads: to an answer (below GO__COUNT), or to the instruction with address go - GO__COUNT.
+ * An address counts from the end of the program; the last instruction has 1. */
+enum go {
+        GO_EPERM = 0,
+        GO_EACCES,
+        GO_EINVAL,
+        GO_ENOSYS,
+        GO_ENOTTY,
+        GO_ENOSPC,
+        GO_ENOMEM,
+        GO_EOPNOTSUPP,
+        GO_EAFNOSUPPORT,
+        GO_EPROTONOSUPPORT,
+        GO_NOTIFY,
+        GO_KILL,
+        GO_ALLOW,
+        GO_TELL,        /* becomes GO_NOTIFY or GO_EPERM */
+        GO_TELL_FAMILY, /* becomes GO_NOTIFY or GO_EAFNOSUPPORT */
+        GO_TELL_ACCES,  /* becomes GO_NOTIFY or GO_EACCES */
+        GO_WATCH,       /* becomes GO_NOTIFY or GO_ALLOW */
+        GO_WATCH_READ,  /* the same, with watch_reads */
+        GO_RENAME,      /* GO_NOTIFY with `moves`, else as GO_WATCH */
+        GO__COUNT
+};
+
+static const uint32_t answers[GO__COUNT] = {
+        [GO_EPERM] = SECCOMP_RET_ERRNO | EPERM,
+        [GO_EACCES] = SECCOMP_RET_ERRNO | EACCES,
+        [GO_EINVAL] = SECCOMP_RET_ERRNO | EINVAL,
+        [GO_ENOSYS] = SECCOMP_RET_ERRNO | ENOSYS,
+        [GO_ENOTTY] = SECCOMP_RET_ERRNO | ENOTTY,
+        [GO_ENOSPC] = SECCOMP_RET_ERRNO | ENOSPC,
+        [GO_ENOMEM] = SECCOMP_RET_ERRNO | ENOMEM,
+        [GO_EOPNOTSUPP] = SECCOMP_RET_ERRNO | EOPNOTSUPP,
+        [GO_EAFNOSUPPORT] = SECCOMP_RET_ERRNO | EAFNOSUPPORT,
+        [GO_EPROTONOSUPPORT] = SECCOMP_RET_ERRNO | EPROTONOSUPPORT,
+        [GO_NOTIFY] = SECCOMP_RET_USER_NOTIF,
+        [GO_KILL] = SECCOMP_RET_KILL_PROCESS,
+        [GO_ALLOW] = SECCOMP_RET_ALLOW,
+};
+
+struct program {
+        const struct seccomp_ask *ask;
+        struct sock_filter *end; /* one past the last instruction */
+        uint32_t cap, n;
+        bool full;
+        uint32_t answer_at[GO__COUNT];         /* address of the newest copy of each answer, or 0 */
+        uint32_t rule_at[SECCOMP_RULE__COUNT]; /* where each rule begins, plus one; 0: not yet written */
+};
+
+/* From `from` up to the next one's: go there. A list of them starts at 0 and ascends. */
+struct range {
+        uint32_t from, go;
+};
+
+/* Inclusive. A list of them ascends. */
+struct values {
+        uint32_t first, last;
+};
+
+#define COUNT(a) (sizeof(a) / sizeof *(a))
+#define LOW(i)                                                                                               \
+        ((uint32_t) (offsetof(struct seccomp_data, args) + 8 * (i))) /* little-endian, both of them          \
+                                                                      */
+#define HIGH(i)  (LOW(i) + 4)
+#define ALL_BITS UINT32_MAX
+
+/* Farther than this a jump takes a step in between. 255 less the two instructions a branch may add before
+ * itself. */
+enum { NEAR = 253 };
+
+static void emit(struct program *p, struct sock_filter insn)
+{
+        if (p->n == p->cap) {
+                p->full = true;
+                return;
+        }
+        p->n++;
+        *(p->end - p->n) = insn;
+}
+
+static uint32_t here(const struct program *p) { return GO__COUNT + p->n; }
+
+static uint32_t settle(const struct program *p, uint32_t go)
+{
+        if (go == GO_TELL)
+                return p->ask->tell ? GO_NOTIFY : GO_EPERM;
+
+        if (go == GO_TELL_FAMILY)
+                return p->ask->tell ? GO_NOTIFY : GO_EAFNOSUPPORT;
+
+        if (go == GO_TELL_ACCES)
+                return p->ask->tell ? GO_NOTIFY : GO_EACCES;
+
+        if (go == GO_RENAME && p->ask->moves)
+                return GO_NOTIFY;
+
+        if (go == GO_WATCH || go == GO_RENAME)
+                return p->ask->watch ? GO_NOTIFY : GO_ALLOW;
+
+        if (go == GO_WATCH_READ)
+                return p->ask->watch && p->ask->watch_reads ? GO_NOTIFY : GO_ALLOW;
+
+        return go;
+}
+
+/* An address within reach of the next instruction that does what `go` does. */
+static uint32_t reach(struct program *p, uint32_t go)
+{
+        if (go < GO__COUNT) {
+                if (p->answer_at[go] == 0 || p->n - p->answer_at[go] > NEAR) {
+                        emit(p, (struct sock_filter) BPF_STMT(BPF_RET | BPF_K, answers[go]));
+                        p->answer_at[go] = p->n;
+                }
+                return p->answer_at[go];
+        }
+
+        uint32_t at = go - GO__COUNT;
+        if (p->n - at > NEAR) {
+                emit(p, (struct sock_filter) BPF_STMT(BPF_JMP | BPF_JA, p->n - at));
+                at = p->n;
+        }
+
+        return at;
+}
+
+static uint32_t branch(struct program *p, uint16_t op, uint32_t k, uint32_t yes, uint32_t no)
+{
+        yes = settle(p, yes);
+        no = settle(p, no);
+        if (yes == no)
+                return yes;
+
+        uint32_t yes_at = reach(p, yes);
+        uint32_t no_at = reach(p, no);
+        emit(p, (struct sock_filter) BPF_JUMP(BPF_JMP | op | BPF_K, k, (uint8_t) (p->n - yes_at),
+                                              (uint8_t) (p->n - no_at)));
+        return here(p);
+}
+
+/* Loads `word` for the test just written. If `go` is not that, then no test was needed, and no load is. */
+static uint32_t load(struct program *p, uint32_t word, uint32_t mask, uint32_t go)
+{
+        if (go != here(p))
+                return go;
+        if (mask != ALL_BITS)
+                emit(p, (struct sock_filter) BPF_STMT(BPF_ALU | BPF_AND | BPF_K, mask));
+        emit(p, (struct sock_filter) BPF_STMT(BPF_LD | BPF_W | BPF_ABS, word));
+        return here(p);
+}
+
+/* Bisection; as deep as the logarithm of the count. */
+static uint32_t search(struct program *p, const struct range *r, size_t count)
+{
+        if (count == 1)
+                return settle(p, r->go);
+        size_t mid = count / 2;
+        uint32_t above = search(p, r + mid, count - mid);
+        uint32_t below = search(p, r, mid);
+        return branch(p, BPF_JGE, r[mid].from, above, below);
+}
+
+static size_t add_range(const struct program *p, struct range *r, size_t count, struct range next)
+{
+        next.go = settle(p, next.go);
+        if (count > 0 && r[count - 1].from == next.from)
+                count--;
+
+        if (count > 0 && r[count - 1].go == next.go)
+                return count;
+
+        r[count] = next;
+        return count + 1;
+}
+
+enum { VALUES_MAX = 32 };
+
+struct choice {
+        uint32_t word, mask;
+        const struct values *list;
+        size_t count;
+        uint32_t in, out;
+};
+
+static uint32_t choose(struct program *p, const struct choice *c)
+{
+        struct range r[2 * VALUES_MAX + 1];
+        size_t n = add_range(p, r, 0, (struct range){ 0, c->out });
+        for (size_t i = 0; i < c->count; i++) {
+                n = add_range(p, r, n, (struct range){ c->list[i].first, c->in });
+                if (c->list[i].last < UINT32_MAX)
+                        n = add_range(p, r, n, (struct range){ c->list[i].last + 1, c->out });
+        }
+
+        return load(p, c->word, c->mask, search(p, r, n));
+}
+
+static uint32_t if_bits(struct program *p, uint32_t word, uint32_t bits, uint32_t set, uint32_t clear)
+{
+        return load(p, word, ALL_BITS, branch(p, BPF_JSET, bits, set, clear));
+}
+
+static uint32_t if_zero(struct program *p, uint32_t word, uint32_t yes, uint32_t no)
+{
+        return load(p, word, ALL_BITS, branch(p, BPF_JEQ, 0, yes, no));
+}
+
+/* Numbers of the kernel's ABI that are the same on both architectures. Written out here, because the headers
+ * of the build machine may be older than the kernel, or of the other architecture. */
+#define SETUID_BIT 04000u
+#define SETGID_BIT 02000u
+#define SETID_BITS (SETUID_BIT | SETGID_BIT)
+#define DEVICE_BIT 0020000u /* set in S_IFCHR and S_IFBLK, clear in S_IFREG, S_IFIFO and S_IFSOCK */
+/* O_CREAT, __O_TMPFILE. Without them libc may leave garbage as the mode. */
+#define MAKES_FILE (0x40u | 0x400000u)
+/* O_WRONLY, O_RDWR, O_TRUNC */
+#define CHANGES_FILE (1u | 2u | 0x200u)
+#define NEW_LISTENER 8u
+#define WHITEOUT     4u
+#define URGENT       1u       /* MSG_OOB: on AF_UNIX code that nothing uses, and that had use after free */
+#define NOTIFIES     0x80u    /* O_NOTIFICATION_PIPE */
+#define MAP_HUGE     0x40000u /* pages of a pool of the whole host, which no memory limit counts */
+#define SHM_HUGE     04000u
+#define MAPS_TO_RUN  4u    /* PROT_EXEC */
+#define MAPS_NO_FILE 0x20u /* MAP_ANONYMOUS */
+/* RWF_HIPRI, DSYNC, SYNC, APPEND, NOAPPEND, ATOMIC. RWF_NOWAIT fails unless the page cache has the bytes,
+ * which says what others have read lately; RWF_DONTCACHE takes them out of it. */
+#define RW_FLAGS   0x77u
+#define MEMFD_HUGE 4u /* MFD_NOEXEC_SEAL does not hold for these */
+#define MEMFD_EXEC 16u
+/* By others programs find out what a kernel has. The last six bits are the size of huge pages. */
+#define MEMFD_KNOWN (31u | 0xfc000000u)
+#define SOCK_FLAGS  (0x80000u | 0x800u) /* SOCK_CLOEXEC, SOCK_NONBLOCK */
+/* NEWNS, NEWCGROUP, NEWUTS, NEWIPC, NEWUSER, NEWPID, NEWNET. In clone(2) the bit of CLONE_NEWTIME (0x80)
+ * belongs to the exit signal and makes no namespace. */
+#define CLONE_NEW 0x7e020000u
+/* CLONE_PARENT: a child that belongs to our parent would leave the payload's tree. */
+#define CLONE_SIDE 0x8000u
+
+static const struct values ioctl_refused[] = {
+        { 0x5412, 0x5412 }, /* TIOCSTI: types into the terminal */
+        { 0x541c, 0x541d }, /* TIOCLINUX: pastes into it; TIOCCONS: takes the console's output */
+        { 0x5423, 0x5423 }, /* TIOCSETD: loads line disciplines */
+        { 0x5437, 0x5437 }, /* TIOCVHANGUP */
+};
+
+/* Requests to filesystems. The kernel looks at who owns the file, not at the mount that it is reached by, nor
+ * does Landlock: a snapshot of btrfs would show what an `except` hides, and flags could be changed through a
+ * door that only reads. So what copies or only asks is allowed, and all else is as where there is no such
+ * thing. By the byte that tells whose a request is. */
+#define REQUEST_OWNER 0xff00u
+static const struct values ioctl_owners[] = {
+        { 0x5800, 0x5800 }, /* 'X': XFS, and all for FSSETXATTR, FIFREEZE */
+        { 0x6600, 0x6600 }, /* 'f': ext4, and all for SETFLAGS, encryption, verity */
+        { 0x7200, 0x7200 }, /* 'r': FAT */
+        { 0x7600, 0x7600 }, /* 'v': SETVERSION */
+        { 0x9400, 0x9400 }, /* btrfs, and all for FICLONE */
+        { 0xf500, 0xf500 }, /* f2fs */
+};
+static const struct values ioctl_asks[] = {
+        { 0x40049409, 0x40049409 }, /* FICLONE */
+        { 0x4020940d, 0x4020940d }, /* FICLONERANGE */
+        { 0x80046601, 0x80046601 }, /* FS_IOC32_GETFLAGS */
+        { 0x80086601, 0x80086601 }, /* FS_IOC_GETFLAGS */
+        { 0x80087601, 0x80087601 }, /* FS_IOC_GETVERSION */
+        { 0x801c581f, 0x801c581f }, /* FS_IOC_FSGETXATTR */
+        { 0xc0189436, 0xc0189436 }, /* FIDEDUPERANGE */
+        { 0xc020660b, 0xc020660b }, /* FS_IOC_FIEMAP */
+};
+/* SO_ATTACH_FILTER, SO_ATTACH_BPF, SO_ATTACH_REUSEPORT_CBPF, _EBPF: programs in the kernel, which no limit of
+ * memory counts. */
+static const struct values sockopt_refused[] = { { 26, 26 }, { 50, 52 } };
+static const struct values level_socket[] = { { 1, 1 } }; /* SOL_SOCKET */
+/* Memberships of groups and their lists of senders: as many as anybody asks for, in memory that no limit
+ * counts, and the box's one link leads to nobody who sends to a group. */
+static const struct values ip_refused[] = { { 35, 48 } }; /* IP_ADD_MEMBERSHIP to MCAST_MSFILTER */
+static const struct values ipv6_refused[] = {
+        { 1, 1 },   /* IPV6_ADDRFORM */
+        { 20, 21 }, /* IPV6_JOIN_GROUP, IPV6_LEAVE_GROUP */
+        { 27, 28 }, /* IPV6_JOIN_ANYCAST, IPV6_LEAVE_ANYCAST */
+        { 32, 32 }, /* IPV6_FLOWLABEL_MGR */
+        { 42, 48 }, /* MCAST_JOIN_GROUP to MCAST_MSFILTER */
+};
+/* Protocols that the kernel puts on top of a socket, some from a module that it loads for whoever asks; and
+ * keys for peers. The broker at the other end speaks plain TCP and UDP. */
+static const struct values tcp_refused[] = {
+        { 14, 14 }, /* TCP_MD5SIG */
+        { 31, 32 }, /* TCP_ULP, TCP_MD5SIG_EXT */
+        { 38, 42 }, /* TCP_AO_ADD_KEY to TCP_AO_REPAIR */
+};
+static const struct values udp_refused[] = { { 100, 100 } }; /* UDP_ENCAP */
+static const struct values level_ip[] = { { 0, 0 } }, level_tcp[] = { { 6, 6 } },
+                           level_udp[] = { { 17, 17 } }, level_ipv6[] = { { 41, 41 } };
+
+static const struct values prctl_allowed[] = {
+        { 1, 3 },   /* parent-death signal; dumpable, read: init counts what a process holds */
+        { 7, 8 },   /* keep capabilities: there are none */
+        { 13, 16 }, /* timing, name */
+        { 19, 19 }, /* endianness, read */
+        { 21, 27 }, /* seccomp (narrows), bounding set, time-stamp counter, securebits read */
+        { 29, 30 }, /* timer slack */
+        { 34, 34 }, /* machine-check policy, read */
+        { 36, 42 }, /* subreaper, no_new_privs, tid address, huge pages */
+        { 47, 47 }, /* ambient capabilities: there are none */
+        { 50, 56 }, /* vector length, speculation, pointer keys, tagged addresses */
+        { 60, 61 }, /* pointer-key enables */
+        { 63, 66 }, /* matrix vector length, deny write-execute */
+        { 68, 68 }, /* memory merge, read; setting it would share pages with strangers */
+        { 74, 76 }, /* shadow stack */
+        { 0x41555856, 0x41555856 }, /* PR_GET_AUXV */
+        { 0x53564d41, 0x53564d41 }, /* PR_SET_VMA: names of mappings */
+        { 0x59616d61, 0x59616d61 }, /* PR_SET_PTRACER: crash handlers; ptrace itself is off */
+};
+
+static const struct values arch_prctl_allowed[] = {
+        { 0x1001, 0x1004 }, /* FS and GS */
+        { 0x1011, 0x1011 }, /* cpuid faulting, read */
+        { 0x1021, 0x1023 }, /* large register state */
+        { 0x4001, 0x4001 }, /* address tagging: mask, read */
+        { 0x4003, 0x4003 }, /* address tagging: bits, read */
+        { 0x5001, 0x5003 }, /* shadow stack: on, off, locked */
+        { 0x5005, 0x5005 }, /* shadow stack, read */
+};
+
+static const struct values personality_allowed[] = { { 0, 0 }, { 0xffffffff, 0xffffffff } };
+/* A lease or a delegation holds up any process that opens the same file outside. A hint about writes stays
+ * with the inode, is set through a descriptor that only reads, and is read by all who have the file. */
+static const struct values fcntl_refused[] = {
+        { 1024, 1024 }, /* F_SETLEASE */
+        { 1026, 1026 }, /* F_NOTIFY */
+        { 1036, 1036 }, /* F_SET_RW_HINT */
+        { 1038, 1038 }, /* F_SET_FILE_RW_HINT */
+        { 1040, 1040 }, /* F_SETDELEG */
+};
+/* MADV_MERGEABLE shows what strangers hold in memory; MADV_HWPOISON and MADV_SOFT_OFFLINE take pages away. */
+static const struct values madvise_refused[] = { { 12, 12 }, { 100, 101 } };
+
+/* What fits into a kilobyte. A list of who may open a file (system.posix_acl_access) is kept by a filesystem
+ * in memory, and by memory files, as the kernel's own: up to 128 kilobytes for each, two for a directory,
+ * that no control group counts. Their names are behind a pointer. */
+static const struct values xattr_sizes[] = { { 0, 1000 } };
+
+static const struct values types_inet[] = { { 1, 2 } };           /* stream, datagram */
+static const struct values types_unix[] = { { 1, 2 }, { 5, 5 } }; /* and seqpacket */
+/* As libc asks for it, in every program that looks up a name or a user: SOCK_STREAM, both flags. */
+static const struct values type_of_nscd[] = { { 1 | SOCK_FLAGS, 1 | SOCK_FLAGS } };
+static const struct values types_paired[] = { { 1, 1 }, { 5, 5 } }; /* no address can be given to these */
+static const struct values protocols_inet[] = { { 0, 0 }, { 6, 6 }, { 17, 17 } };
+/* sizeof struct sockaddr_in and sockaddr_in6; what a program gives that is longer is not shown. */
+static const struct values lengths_inet[] = { { 16, 16 }, { 28, 28 } };
+static const struct values family_unix[] = { { 1, 1 } };
+/* struct sockaddr_un with a name: longer than the family alone, up to all of it. Of another length the kernel
+ * accepts none for AF_UNIX. */
+static const struct values lengths_unix[] = { { 3, 110 } };
+static const struct values ioprio_process[] = { { 1, 1 } }; /* IOPRIO_WHO_PROCESS */
+
+#define CHOICE(word, list, in, out) (&(struct choice){ word, ALL_BITS, list, COUNT(list), in, out })
+#define TYPE(list, in, out)         (&(struct choice){ LOW(1), ~SOCK_FLAGS, list, COUNT(list), in, out })
+
+static uint32_t rule_socket(struct program *p)
+{
+        uint32_t inet = GO_TELL_FAMILY;
+        uint32_t local = choose(p, CHOICE(LOW(1), type_of_nscd, GO_EAFNOSUPPORT, GO_TELL_FAMILY));
+        if (p->ask->net) {
+                inet = choose(p, CHOICE(LOW(2), protocols_inet, GO_ALLOW, GO_EPROTONOSUPPORT));
+                inet = choose(p, TYPE(types_inet, inet, GO_TELL_FAMILY));
+        }
+
+        if (p->ask->unix_sockets && p->ask->unix_served)
+                local = choose(p, TYPE(types_paired, GO_ALLOW, GO_EPROTONOSUPPORT));
+        else if (p->ask->unix_sockets)
+                local = choose(p, TYPE(types_unix, GO_ALLOW, GO_EAFNOSUPPORT));
+
+        const struct range families[] = {
+                { 0, GO_TELL_FAMILY },
+                { 1, local },           /* AF_UNIX */
+                { 2, inet },            /* AF_INET */
+                { 3, GO_TELL_FAMILY },  /* amateur radio and the like */
+                { 10, inet },           /* AF_INET6 */
+                { 11, GO_TELL_FAMILY }, /* AF_KEY and others */
+                { 16, GO_EOPNOTSUPP },  /* AF_NETLINK: ZeroMQ aborts at any other error of getifaddrs() */
+                { 17, GO_TELL_FAMILY }, /* AF_PACKET, AF_ALG, AF_VSOCK and all that follow */
+        };
+
+        return load(p, LOW(0), ALL_BITS, search(p, families, COUNT(families)));
+}
+
+static uint32_t rule_socketpair(struct program *p)
+{
+        bool any = p->ask->unix_sockets && !p->ask->unix_served;
+        uint32_t pair = any ? choose(p, TYPE(types_unix, GO_ALLOW, GO_EAFNOSUPPORT))
+                            : choose(p, TYPE(types_paired, GO_ALLOW, GO_EAFNOSUPPORT));
+        return choose(p, CHOICE(LOW(0), family_unix, pair, GO_EAFNOSUPPORT));
+}
+
+static uint32_t rule_listen(struct program *p)
+{
+        return p->ask->unix_sockets && p->ask->unix_served ? GO_NOTIFY : GO_ALLOW;
+}
+
+static uint32_t rule_connect(struct program *p)
+{
+        if (rule_listen(p) != GO_ALLOW)
+                return choose(p, CHOICE(LOW(2), lengths_unix, GO_NOTIFY, GO_ALLOW));
+        return choose(p, CHOICE(LOW(2), lengths_inet, p->ask->connects && p->ask->tell ? GO_NOTIFY : GO_ALLOW,
+                                GO_ALLOW));
+}
+
+static uint32_t rule_ioctl(struct program *p)
+{
+        uint32_t asks = choose(p, CHOICE(LOW(1), ioctl_asks, GO_ALLOW, GO_ENOTTY));
+        uint32_t owner = choose(p, &(struct choice){ LOW(1), REQUEST_OWNER, ioctl_owners, COUNT(ioctl_owners),
+                                                     asks, GO_ALLOW });
+        return choose(p, CHOICE(LOW(1), ioctl_refused, GO_TELL, owner));
+}
+
+static uint32_t rule_sockopt(struct program *p)
+{
+        uint32_t other = GO_ALLOW;
+        if (p->ask->net) {
+                uint32_t ipv6 = choose(p, CHOICE(LOW(2), ipv6_refused, GO_EPERM, GO_ALLOW));
+                other = choose(p, CHOICE(LOW(1), level_ipv6, ipv6, GO_ALLOW));
+                uint32_t udp = choose(p, CHOICE(LOW(2), udp_refused, GO_EPERM, GO_ALLOW));
+                other = choose(p, CHOICE(LOW(1), level_udp, udp, other));
+                uint32_t tcp = choose(p, CHOICE(LOW(2), tcp_refused, GO_EPERM, GO_ALLOW));
+                other = choose(p, CHOICE(LOW(1), level_tcp, tcp, other));
+                uint32_t ip = choose(p, CHOICE(LOW(2), ip_refused, GO_EPERM, GO_ALLOW));
+                other = choose(p, CHOICE(LOW(1), level_ip, ip, other));
+        }
+
+        uint32_t option = choose(p, CHOICE(LOW(2), sockopt_refused, GO_EPERM, GO_ALLOW));
+        return choose(p, CHOICE(LOW(1), level_socket, option, other));
+}
+
+/* Each set of rules is megabytes that nobody's share of memory tells. */
+static uint32_t rule_ruleset(struct program *p) { return p->ask->sampled ? GO_ENOSYS : GO_ALLOW; }
+
+/* One byte in a pipe or socket holds the whole page that it lies in, two megabytes of it where that is a huge
+ * one, after it was unmapped or cut off its file: memory that is in no process, file or account. */
+static uint32_t rule_pins(struct program *p) { return p->ask->sampled ? GO_EINVAL : GO_ALLOW; }
+
+static uint32_t rule_own_ipc(struct program *p) { return p->ask->own_ipc ? GO_ALLOW : GO_ENOSYS; }
+
+static uint32_t rule_shmget(struct program *p)
+{
+        return p->ask->own_ipc ? if_bits(p, LOW(2), SHM_HUGE, GO_EPERM, GO_ALLOW) : GO_ENOSYS;
+}
+
+static uint32_t rule_own_view(struct program *p) { return p->ask->own_view ? GO_ALLOW : GO_EPERM; }
+
+/* A filter without a listener answers ENOSYS. */
+static uint32_t rule_watch(struct program *p) { return p->ask->own_view ? GO_NOTIFY : GO_EPERM; }
+
+static uint32_t rule_setxattr(struct program *p)
+{
+        return p->ask->own_view ? choose(p, CHOICE(LOW(3), xattr_sizes, GO_ALLOW, GO_ENOSPC)) : GO_EPERM;
+}
+
+/* The setgid bit of a directory is its group for new files. Only the supervisor sees what is changed. */
+static uint32_t chmod_with(struct program *p, unsigned mode)
+{
+        if (!p->ask->own_view)
+                return GO_EPERM;
+        uint32_t setgid = if_bits(p, LOW(mode), SETGID_BIT, GO_NOTIFY, GO_ALLOW);
+        return if_bits(p, LOW(mode), SETUID_BIT, GO_TELL, setgid);
+}
+
+static uint32_t rule_chmod1(struct program *p) { return chmod_with(p, 1); }
+static uint32_t rule_chmod2(struct program *p) { return chmod_with(p, 2); }
+
+static uint32_t rule_self(struct program *p)
+{
+        return p->ask->own_view ? GO_ALLOW : if_zero(p, LOW(0), GO_ALLOW, GO_EPERM);
+}
+
+static uint32_t rule_setpriority(struct program *p)
+{
+        if (p->ask->own_view)
+                return GO_ALLOW;
+        return if_zero(p, LOW(0), if_zero(p, LOW(1), GO_ALLOW, GO_EPERM), GO_EPERM);
+}
+
+static uint32_t rule_ioprio(struct program *p)
+{
+        if (p->ask->own_view)
+                return GO_ALLOW;
+        return choose(p, CHOICE(LOW(0), ioprio_process, if_zero(p, LOW(1), GO_ALLOW, GO_EPERM), GO_EPERM));
+}
+
+static uint32_t rule_rename(struct program *p) { return if_bits(p, LOW(4), WHITEOUT, GO_EINVAL, GO_RENAME); }
+
+static uint32_t rule_creat(struct program *p) { return if_bits(p, LOW(1), SETID_BITS, GO_TELL, GO_WATCH); }
+
+/* To `go`, but for calls of our own start. */
+static uint32_t unless_own(struct program *p, uint32_t go)
+{
+        if (settle(p, go) != GO_NOTIFY || p->ask->own == 0)
+                return go;
+        uint32_t high =
+                load(p, HIGH(5), ALL_BITS, branch(p, BPF_JEQ, (uint32_t) (p->ask->own >> 32), GO_ALLOW, go));
+        return load(p, LOW(5), ALL_BITS, branch(p, BPF_JEQ, (uint32_t) p->ask->own, high, go));
+}
+
+static uint32_t rule_execveat(struct program *p) { return unless_own(p, GO_WATCH); }
+
+/* `flags` is the argument before the mode. */
+static uint32_t open_with(struct program *p, unsigned flags)
+{
+        uint32_t makes = if_bits(p, LOW(flags + 1), SETID_BITS, GO_TELL, GO_WATCH);
+        uint32_t reads = unless_own(p, GO_WATCH_READ);
+        uint32_t takes = if_bits(p, LOW(flags), CHANGES_FILE, GO_WATCH, reads);
+        return if_bits(p, LOW(flags), MAKES_FILE, makes, takes);
+}
+
+static uint32_t rule_open(struct program *p) { return open_with(p, 1); }
+static uint32_t rule_openat(struct program *p) { return open_with(p, 2); }
+
+static uint32_t rule_mmap(struct program *p)
+{
+        uint32_t go = GO_ALLOW;
+        if (p->ask->watch && p->ask->watch_maps) {
+                go = if_bits(p, LOW(2), MAPS_TO_RUN, GO_NOTIFY, GO_ALLOW);
+                go = if_bits(p, LOW(3), MAPS_NO_FILE, GO_ALLOW, go);
+        }
+        return if_bits(p, LOW(3), MAP_HUGE, GO_ENOMEM, go);
+}
+
+static uint32_t rule_trace(struct program *p) { return p->ask->trace ? GO_ALLOW : GO_TELL; }
+
+static uint32_t rule_memfd(struct program *p)
+{
+        /* SAFETY: what seals a memory file takes its x bit; nothing keeps it from being mapped to run. */
+        uint32_t go = p->ask->memfd ? GO_ALLOW : if_bits(p, LOW(1), MEMFD_EXEC, GO_TELL_ACCES, GO_ENOSYS);
+        go = if_bits(p, LOW(1), MEMFD_HUGE, GO_EACCES, go);
+        return if_bits(p, LOW(1), ~MEMFD_KNOWN, GO_EINVAL, go);
+}
+
+static uint32_t rule_prlimit(struct program *p)
+{
+        uint32_t query = if_zero(p, LOW(2), if_zero(p, HIGH(2), GO_ALLOW, GO_EPERM), GO_EPERM);
+        return if_zero(p, LOW(0), GO_ALLOW, query);
+}
+
+/* Either a function, or a word with bits that must be clear, or a word with a list of values. */
+static const struct form {
+        uint32_t (*build)(struct program *p);
+        uint32_t bits;
+        struct choice choice;
+} forms[SECCOMP_RULE__COUNT] = {
+/* clang-format off */
+#define LIST(arg, values, in, out) { NULL, 0, { LOW(arg), ALL_BITS, values, COUNT(values), in, out } }
+#define BITS(arg, mask, in)        { NULL, mask, { LOW(arg), ALL_BITS, NULL, 0, in, GO_ALLOW } }
+#define FUNCTION(name)             { name, 0, { 0, 0, NULL, 0, 0, 0 } }
+        /* clang-format on */
+        [RULE_OWN_IPC] = FUNCTION(rule_own_ipc),
+        [RULE_OWN_VIEW] = FUNCTION(rule_own_view),
+        [RULE_SETXATTR] = FUNCTION(rule_setxattr),
+        [RULE_CLONE] = BITS(0, CLONE_NEW | CLONE_SIDE, GO_TELL),
+        [RULE_SOCKET] = FUNCTION(rule_socket),
+        [RULE_SOCKETPAIR] = FUNCTION(rule_socketpair),
+        [RULE_IOCTL] = FUNCTION(rule_ioctl),
+        [RULE_SOCKOPT] = FUNCTION(rule_sockopt),
+        [RULE_RULESET] = FUNCTION(rule_ruleset),
+        [RULE_PINS] = FUNCTION(rule_pins),
+        [RULE_PRCTL] = LIST(0, prctl_allowed, GO_ALLOW, GO_EINVAL),
+        [RULE_ARCH_PRCTL] = LIST(0, arch_prctl_allowed, GO_ALLOW, GO_EINVAL),
+        [RULE_PERSONALITY] = LIST(0, personality_allowed, GO_ALLOW, GO_EPERM),
+        [RULE_MODE_ARG1] = FUNCTION(rule_creat),
+        [RULE_CHMOD_ARG1] = FUNCTION(rule_chmod1),
+        [RULE_CHMOD_ARG2] = FUNCTION(rule_chmod2),
+        [RULE_OPEN] = FUNCTION(rule_open),
+        [RULE_OPENAT] = FUNCTION(rule_openat),
+        [RULE_MKNOD] = BITS(1, SETID_BITS | DEVICE_BIT, GO_TELL),
+        [RULE_MKNODAT] = BITS(2, SETID_BITS | DEVICE_BIT, GO_TELL),
+        [RULE_RENAME] = FUNCTION(rule_rename),
+        [RULE_MEMFD] = FUNCTION(rule_memfd),
+        [RULE_PRLIMIT] = FUNCTION(rule_prlimit),
+        [RULE_SELF_ARG0] = FUNCTION(rule_self),
+        [RULE_SETPRIORITY] = FUNCTION(rule_setpriority),
+        [RULE_IOPRIO] = FUNCTION(rule_ioprio),
+        [RULE_FCNTL] = LIST(1, fcntl_refused, GO_EINVAL, GO_ALLOW),
+        [RULE_SEND_ARG2] = BITS(2, URGENT, GO_EOPNOTSUPP),
+        [RULE_SEND_ARG3] = BITS(3, URGENT, GO_EOPNOTSUPP),
+        [RULE_RW_FLAGS] = BITS(5, ~RW_FLAGS, GO_EOPNOTSUPP),
+        [RULE_PIPE] = BITS(1, NOTIFIES, GO_EINVAL),
+        [RULE_MMAP] = FUNCTION(rule_mmap),
+        [RULE_SHMGET] = FUNCTION(rule_shmget),
+        [RULE_MADVISE] = LIST(2, madvise_refused, GO_EINVAL, GO_ALLOW),
+        [RULE_SECCOMP] = BITS(1, NEW_LISTENER, GO_TELL),
+        [RULE_WATCH] = FUNCTION(rule_watch),
+        [RULE_EXECVEAT] = FUNCTION(rule_execveat),
+        [RULE_CONNECT] = FUNCTION(rule_connect),
+        [RULE_LISTEN] = FUNCTION(rule_listen),
+        [RULE_TRACE] = FUNCTION(rule_trace),
+#undef LIST
+#undef BITS
+#undef FUNCTION
+};
+_Static_assert(COUNT(prctl_allowed) <= VALUES_MAX, "the longest list fits");
+
+static uint32_t write_rule(struct program *p, const struct form *f)
+{
+        if (f->build)
+                return f->build(p);
+        if (f->bits != 0)
+                return if_bits(p, f->choice.word, f->bits, f->choice.in, f->choice.out);
+        return f->choice.list ? choose(p, &f->choice) : GO_EPERM; /* a rule without a form admits nothing */
+}
+
+static uint32_t go_of_rule(struct program *p, uint8_t rule)
+{
+        if (p->rule_at[rule] == 0)
+                p->rule_at[rule] = write_rule(p, &forms[rule]) + 1;
+        return p->rule_at[rule] - 1;
+}
+
+static uint32_t go_of(struct program *p, const struct seccomp_row *row)
+{
+        if (!row)
+                return GO_ENOSYS; /* of a newer kernel than the table: as on an older one */
+
+        switch ((enum seccomp_verdict) row->verdict) {
+        case SECCOMP_TELL:
+                return GO_TELL;
+        case SECCOMP_ABSENT:
+                return GO_ENOSYS;
+        case SECCOMP_ALLOW:
+                if (seccomp_row_renames(row))
+                        return GO_RENAME;
+                return seccomp_watched(row) ? GO_WATCH : GO_ALLOW;
+        case SECCOMP_ALLOW_IF:
+                return go_of_rule(p, row->rule);
+        case SECCOMP_REFUSE:
+        case SECCOMP_VERDICT__COUNT:
+                break;
+        }
+        return GO_EPERM;
+}
+
+/* x32 calls carry this bit beside the number of x86_64. A number of -1 is no call at all, on any ABI: a
+ * tracer that skips a call leaves it, and it is answered as the kernel would. */
+#define X32_BIT 0x40000000u
+
+static uint32_t write_numbers(struct program *p)
+{
+        struct range r[SECCOMP_NR_END + 4];
+        size_t n = 0;
+        for (long nr = 0; nr < SECCOMP_NR_END; nr++)
+                n = add_range(p, r, n,
+                              (struct range){ (uint32_t) nr, go_of(p, seccomp_row_get(p->ask->arch, nr)) });
+
+        n = add_range(p, r, n, (struct range){ SECCOMP_NR_END, GO_ENOSYS });
+        if (p->ask->arch == SECCOMP_X86_64) {
+                n = add_range(p, r, n, (struct range){ X32_BIT, GO_KILL });
+                n = add_range(p, r, n, (struct range){ UINT32_MAX, GO_ENOSYS });
+        }
+
+        return load(p, offsetof(struct seccomp_data, nr), ALL_BITS, search(p, r, n));
+}
+
+bool seccomp_lets_through(const struct seccomp_data *d)
+{
+        enum seccomp_arch arch = d->arch == AUDIT_ARCH_AARCH64 ? SECCOMP_AARCH64 : SECCOMP_X86_64;
+        const struct seccomp_row *row = seccomp_row_get(arch, d->nr);
+        if (!row || d->arch != (arch == SECCOMP_AARCH64 ? AUDIT_ARCH_AARCH64 : AUDIT_ARCH_X86_64))
+                return false;
+
+        if (row->verdict == SECCOMP_ALLOW)
+                return seccomp_watched(row);
+
+        if (row->verdict != SECCOMP_ALLOW_IF)
+                return false;
+
+        if (row->rule == RULE_RENAME)
+                return !(d->args[4] & WHITEOUT);
+
+        if (row->rule == RULE_EXECVEAT)
+                return true;
+
+        if (row->rule == RULE_MMAP)
+                return !(d->args[3] & MAP_HUGE);
+
+        if (row->rule == RULE_MODE_ARG1)
+                return !(d->args[1] & SETID_BITS);
+
+        unsigned flags = row->rule == RULE_OPEN ? 1 : row->rule == RULE_OPENAT ? 2 : 0;
+        return flags && !(d->args[flags] & MAKES_FILE && d->args[flags + 1] & SETID_BITS);
+}
+
+size_t seccomp_compile(const struct seccomp_ask *ask, struct sock_filter *ret, size_t cap)
+{
+        static const uint32_t audit[SECCOMP_ARCH__COUNT] = {
+                [SECCOMP_X86_64] = AUDIT_ARCH_X86_64, [SECCOMP_AARCH64] = AUDIT_ARCH_AARCH64
+        };
+
+        if ((unsigned) ask->arch >= SECCOMP_ARCH__COUNT)
+                return 0;
+
+        if (cap > BPF_MAXINSNS)
+                cap = BPF_MAXINSNS;
+
+        struct program p = { .ask = ask, .end = ret + cap, .cap = (uint32_t) cap };
+        uint32_t numbers = write_numbers(&p);
+        load(&p, offsetof(struct seccomp_data, arch), ALL_BITS,
+             branch(&p, BPF_JEQ, audit[ask->arch], numbers, GO_KILL));
+        if (p.full)
+                return 0;
+
+        memmove(ret, p.end - p.n, p.n * sizeof *ret);
+        return p.n;
+}

@@ -1,0 +1,699 @@
+/* SPDX-License-Identifier: MIT */
+/* wall/linux/supervise.c - init after the payload has started: reaps, passes signals on, tells of refused
+ * calls, samples. When the payload ends, or the keeper is gone, init ends, and the pid namespace ends with
+ * it. */
+#include "base/clock.h"
+#include "base/fd.h"
+#include "base/listens.h"
+#include "base/str.h"
+#include "wall/internal.h"
+#include "wall/linux/observe/connector.h"
+#include "wall/linux/observe/mover.h"
+#include "wall/linux/observe/watched_calls.h"
+#include "wire/wire.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/capability.h>
+#include <linux/magic.h>
+#include <linux/openat2.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/signalfd.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <sys/syscall.h>
+#include <sys/vfs.h>
+#include <sys/wait.h>
+
+enum {
+        SAMPLE_MS = 50,
+        CLOSE_SAMPLE_MS = 10,
+        CLOSEST_SAMPLE_MS = 2,
+        FILL_PER_MS = 4 << 20, /* bytes that one processor can touch for the first time */
+        FILL_AT_ONCE = 16,     /* processors that do, as far as there are tasks */
+        SAMPLE_SHARE = 20,     /* sampling takes one part in so many of the time, at most */
+        FILES_MS = 100,
+        STILL_MS = 100,        /* a limit that is passed out of rest is seen within this */
+        STILL_FILES_MS = 1000, /* only told of: the kernel keeps it */
+        TOLD_MAX = 512,
+        KEEPER_LATE_MS = 100,
+        WAIT_MAX_MS = 3600000
+};
+
+struct watch {
+        struct wall_init *w;
+        int signals;
+        struct saw_told told; /* paths */
+        struct wall_untold untold;
+        unsigned calls;
+        bool told_call[SECCOMP_NR_END];
+        bool alone;  /* the reaper was killed */
+        bool over;   /* a limit was passed while the keeper was waited for */
+        bool starts; /* another program was started, or was to be */
+        uint64_t sampled_ns, next_sample_ns, deadline_ns;
+        struct wall_still still;
+        bool is_still;
+        uint64_t sample_ns;          /* how long the last sample took */
+        uint64_t memory_ms;          /* how soon the rest of the memory can be used up */
+        uint64_t cpu_seen, cpu_lost; /* in the last sample; of what went since without being waited for */
+        char room[sizeof((struct wall_denial *) 0)->path]; /* the newest directory in which names can be made
+                                                            */
+        uint64_t disk_free; /* where the layers of edit doors are, at the start */
+        struct wall_end end;
+};
+
+/* Behind root's process wall the payload has another id than we have, and its descriptors are open to their
+ * owner alone. As that one we look at files from here on: it owns nothing else. A change of ids takes the
+ * reaper's last word away: we ask for it again. */
+static void look_as_payload(const struct wall_init *w)
+{
+        if (w->plan->wall != WALL_PROCESS || w->s->host_uid == w->s->caller_uid)
+                return;
+
+        pid_t reaper = getppid();
+        (void) syscall(SYS_setfsuid, w->s->host_uid);
+        (void) prctl(PR_SET_PDEATHSIG, SIGTERM, 0, 0, 0);
+        if (getppid() != reaper)
+                (void) kill(getpid(), SIGTERM);
+}
+
+/* overlayfs copies nothing up that has a group which its namespace has no number for; without root that is
+ * every one but the caller's own. What has been copied, or was made in the box, can be changed: only a try
+ * tells. It changes nothing. */
+static bool refused_by_group(const struct watch *t, int at, const struct stat *st, const struct statfs *fs)
+{
+        enum { NOBODYS = 65534 };
+        char own[32];
+        if (st->st_gid != NOBODYS || fs->f_type != OVERLAYFS_SUPER_MAGIC ||
+            !(S_ISREG(st->st_mode) || S_ISDIR(st->st_mode)))
+                return false;
+
+        (void) snprintf(own, sizeof own, "self/fd/%d", at);
+        int flags = (S_ISDIR(st->st_mode) ? O_TMPFILE : 0) | O_WRONLY | O_CLOEXEC;
+        AUTO_FD(tried, openat(t->w->tasks, own, flags, 0600));
+        return tried < 0 && errno == EOVERFLOW;
+}
+
+/* Would the mounts refuse it? What is not visible at all, the front tells of. */
+static bool refused_by_mount(struct watch *t, struct wall_denial *d)
+{
+        char path[sizeof d->path];
+        memcpy(path, d->path, sizeof path);
+        AUTO_FD(at, fd_open2(AT_FDCWD, path, O_PATH, RESOLVE_NO_MAGICLINKS));
+        char *slash = strrchr(path, '/');
+        bool made = at < 0 && errno == ENOENT && slash;
+        if (made) {
+                slash[slash == path] = '\0';
+                if (strcmp(path, t->room) == 0)
+                        return false; /* many files in one directory are the usual case */
+                at = fd_open2(AT_FDCWD, path, O_PATH, RESOLVE_NO_MAGICLINKS);
+        }
+
+        struct statfs fs;
+        struct stat st;
+        if (at < 0 || fstatfs(at, &fs) < 0 || fs.f_type == PROC_SUPER_MAGIC)
+                return false; /* /dev/fd/1 and the like lead to something of the task's own */
+
+        if (fstat(at, &st) < 0 || S_ISCHR(st.st_mode))
+                return false; /* a device takes what is written, on a mount that can only be read too */
+
+        if (!(fs.f_flags & ST_RDONLY) && refused_by_group(t, at, &st, &fs))
+                d->reason = REASON_GROUP;
+        else if (made && !(fs.f_flags & ST_RDONLY))
+                memcpy(t->room, path, sizeof path);
+
+        return fs.f_flags & ST_RDONLY || d->reason == REASON_GROUP;
+}
+
+static bool is_inside(const struct wall_denial *d)
+{
+        AUTO_FD(at, fd_open2(AT_FDCWD, d->path, O_PATH, RESOLVE_NO_MAGICLINKS));
+        return at >= 0;
+}
+
+/* The process wall has no mounts of its own: what no rule of Landlock covers is refused, and what an `except`
+ * takes out of one. */
+static bool refused_by_rules(const struct plan *p, const struct wall_denial *d)
+{
+        unsigned right = d->kind == TRIED_WRITE ? RIGHT_WRITE | RIGHT_DEVICE : RIGHT_READ | RIGHT_LIST;
+        for (size_t i = 0; i < p->step_count; i++)
+                if (p->steps[i].kind == STEP_MASK && path_under(d->path, p->steps[i].path))
+                        return true;
+
+        for (size_t i = 0; i < p->rule_count; i++)
+                if (p->rules[i].rights & right && path_under(d->path, p->rules[i].path))
+                        return false;
+
+        return true;
+}
+
+/* Who would make what is there hears that it is there, on whatever mount: `mkdir -p` asks so for each
+ * directory on its way. That is looking, and is refused to nobody. */
+static bool finds_it_there(const struct watch *t, const struct wall_denial *d)
+{
+        if (t->w->plan->wall != WALL_NAMESPACE || !saw_makes(&d->call))
+                return false;
+        AUTO_FD(at, fd_open2(AT_FDCWD, d->path, O_PATH | O_NOFOLLOW, RESOLVE_NO_MAGICLINKS));
+        return at >= 0;
+}
+
+static bool is_refused(struct watch *t, struct wall_denial *d)
+{
+        if (t->w->plan->wall == WALL_PROCESS)
+                return refused_by_rules(t->w->plan, d);
+        return d->kind == TRIED_WRITE && refused_by_mount(t, d);
+}
+
+static void tell_of_lost(struct watch *t, bool lost)
+{
+        t->untold.some |= lost;
+        wall_offer_denial(t->w->control, NULL, &t->untold);
+}
+
+static bool look(struct watch *t);
+static bool over_time(struct watch *t);
+
+/* Who asked for all of it waits for it; but limits are kept meanwhile, also when the keeper stands still. */
+static void say_in_time(struct watch *t, const struct wall_message *m)
+{
+        struct pollfd keeper = { .fd = t->w->keeper, .events = POLLIN };
+        while (!t->over && !wall_offer(t->w->control, m) && errno == EAGAIN && poll(&keeper, 1, 0) == 0)
+                t->over = look(t) || over_time(t);
+}
+
+/* A call that goes on whatever we find: only what would be refused is told. Whether a program may run, the
+ * keeper knows. */
+static void tell_of_path(struct watch *t, const struct seccomp_notif *n)
+{
+        struct wall_message m = { .word = WALL_SAYS_DENIED };
+        bool in_box = t->w->plan->wall == WALL_NAMESPACE;
+        enum saw_what what =
+                t->w->tasks < 0 ? SAW_NOTHING : saw_call(t->w->tasks, n->pid, &n->data, in_box, &m.denial);
+
+        if (what == SAW_NOTHING) {
+                bool waits = syscall(SYS_ioctl, t->w->listener, SECCOMP_IOCTL_NOTIF_ID_VALID, &n->id) == 0;
+                tell_of_lost(t, waits && saw_names_path(&n->data)); /* hidden from us on purpose, maybe */
+                return;
+        }
+
+        if (finds_it_there(t, &m.denial))
+                m.denial.kind = TRIED_READ;
+
+        if (m.denial.kind != TRIED_RUN && (what == SAW_OWN || !is_refused(t, &m.denial)))
+                m.word = WALL_SAYS_SAW;
+
+        if (m.word == WALL_SAYS_SAW && !t->w->s->watch_all)
+                return;
+
+        if (!saw_news(&t->told, t->w->s->watch_all ? SAW_MAX : TOLD_MAX, &m.denial)) {
+                tell_of_lost(t, t->told.lost);
+                return;
+        }
+
+        /* Not on the host's own tree, which may not answer: nobody keeps the limits meanwhile. */
+        m.denial.inside = in_box && m.denial.kind == TRIED_RUN && is_inside(&m.denial);
+        saw_program(t->w->tasks, n->pid, m.denial.program, sizeof m.denial.program);
+        if (t->w->s->watch_all)
+                say_in_time(t, &m);
+        else
+                wall_offer_denial(t->w->control, &m, &t->untold);
+}
+
+static void tell_of_call(struct watch *t, const struct seccomp_notif *n)
+{
+        bool *told = n->data.nr >= 0 && n->data.nr < SECCOMP_NR_END ? &t->told_call[n->data.nr] : NULL;
+        if (t->calls++ >= TOLD_MAX && (!told || *told)) { /* a kind that is new is told all the same */
+                tell_of_lost(t, true);
+                return;
+        }
+
+        if (told)
+                *told = true;
+
+        struct wall_message m = { .word = WALL_SAYS_DENIED, .denial = { .call = n->data } };
+        saw_program(t->w->tasks, n->pid, m.denial.program, sizeof m.denial.program);
+        wall_offer_denial(t->w->control, &m, &t->untold);
+}
+
+static void answer_watch(struct watch *t, const struct seccomp_notif *n, struct seccomp_notif_resp *r)
+{
+        int id = wall_inotify_add(t->w, n);
+        r->val = id < 0 ? 0 : id;
+        r->error = id < 0 ? id : 0;
+        if (id == -EACCES && t->w->s->tell)
+                tell_of_call(t, n);
+}
+
+/* A library on a mount that lets nothing run: the kernel says EPERM, and the loader gives up. */
+static void tell_of_mapping(struct watch *t, const struct seccomp_notif *n)
+{
+        struct wall_message m = { .word = WALL_SAYS_DENIED,
+                                  .denial = { .call = n->data, .kind = TRIED_RUN, .inside = true } };
+        char name[48];
+        struct statfs fs;
+
+        (void) snprintf(name, sizeof name, "%u/fd/%d", n->pid, (int) n->data.args[seccomp_maps(&n->data)]);
+        AUTO_FD(file, openat(t->w->tasks, name, O_PATH | O_CLOEXEC));
+        if (file < 0 || fstatfs(file, &fs) < 0 || !(fs.f_flags & ST_NOEXEC))
+                return;
+
+        ssize_t len = readlinkat(t->w->tasks, name, m.denial.path, sizeof m.denial.path - 1);
+        if (len <= 0 || m.denial.path[0] != '/' || !saw_news(&t->told, TOLD_MAX, &m.denial))
+                return;
+
+        saw_program(t->w->tasks, n->pid, m.denial.program, sizeof m.denial.program);
+        wall_offer_denial(t->w->control, &m, &t->untold);
+}
+
+/* There is nobody to reach, which the kernel answers. With `net` doors the broker tells of all but the box's
+ * own loopback. */
+static void tell_of_connect(struct watch *t, const struct seccomp_notif *n)
+{
+        struct wall_message m = { .word = WALL_SAYS_DENIED, .denial = { .call = n->data } };
+        char *to = m.denial.path;
+        bool out = !t->w->plan->net && saw_connect(n->pid, &n->data, to, sizeof m.denial.path);
+        unsigned port = out ? 0 : saw_own_loopback(n->pid, &n->data, to, sizeof m.denial.path);
+        if (!out && !port)
+                return;
+
+        if (!saw_news(&t->told, TOLD_MAX, &m.denial)) {
+                tell_of_lost(t, t->told.lost);
+                return;
+        }
+
+        if (port && listens_on_loopback(t->w->tasks, (uint16_t) port))
+                return;
+
+        m.denial.reason = port ? REASON_LOOPBACK : REASON_NONE;
+        saw_program(t->w->tasks, n->pid, m.denial.program, sizeof m.denial.program);
+        wall_offer_denial(t->w->control, &m, &t->untold);
+}
+
+/* SAFETY: what the connector is for, it answers. Of all else a call goes on only if the filter itself,
+ * without being watched, would have let it through; that is judged by the copy of number and arguments which
+ * the kernel made. All else is answered with an error. */
+static void answer_notification(struct watch *t)
+{
+        struct seccomp_notif n = { 0 };
+        if (syscall(SYS_ioctl, t->w->listener, SECCOMP_IOCTL_NOTIF_RECV, &n) < 0)
+                return;
+
+        struct seccomp_notif_resp r = { .id = n.id };
+        if (seccomp_served(&n.data) && t->w->plan->sockets == PLAN_SOCKETS_SERVED) {
+                if (t->w->plan->local & LOCAL_LOOPBACK && t->w->s->tell)
+                        tell_of_connect(t, &n);
+                if (connector_take(t->w, &n))
+                        return;
+                r.error = -EAGAIN;
+        } else if (seccomp_served(
+                           &n.data)) { /* shown by `connects`; not served, every filter lets it through */
+                tell_of_connect(t, &n);
+                r.flags = SECCOMP_USER_NOTIF_FLAG_CONTINUE;
+        } else if (seccomp_maps(&n.data) && seccomp_lets_through(&n.data)) {
+                tell_of_mapping(t, &n);
+                r.flags = SECCOMP_USER_NOTIF_FLAG_CONTINUE;
+        } else if (seccomp_lets_through(&n.data)) {
+                t->starts |= saw_kind(&n.data) == TRIED_RUN;
+                if (t->w->s->watch)
+                        tell_of_path(t, &n);
+                if (t->w->serves_moves && seccomp_renames(&n.data) && mover_take(t->w, &n))
+                        return;
+                r.flags = SECCOMP_USER_NOTIF_FLAG_CONTINUE;
+        } else if (seccomp_sets_gid(&n.data)) {
+                r.error = wall_setgid(t->w, &n);
+                if (r.error == -EPERM && t->w->s->tell)
+                        tell_of_call(t, &n);
+        } else if (seccomp_on_behalf(&n.data)) {
+                answer_watch(t, &n, &r);
+        } else {
+                tell_of_call(t, &n);
+                r.error = -seccomp_errno(&n.data);
+        }
+
+        (void) syscall(SYS_ioctl, t->w->listener, SECCOMP_IOCTL_NOTIF_SEND, &r);
+}
+
+/* The task that waits and init take turns: each is woken on the processor of the other, which saves both the
+ * way to an idle one. Linux 6.6; before that it is merely slower. */
+static void take_turns(int listener)
+{
+#ifndef SECCOMP_IOCTL_NOTIF_SET_FLAGS
+#define SECCOMP_IOCTL_NOTIF_SET_FLAGS SECCOMP_IOW(4, __u64)
+#endif
+        const unsigned long sync_wake_up = 1;
+        if (listener >= 0)
+                (void) syscall(SYS_ioctl, listener, SECCOMP_IOCTL_NOTIF_SET_FLAGS, sync_wake_up);
+}
+
+/* What the living have used, and the dead that were waited for. */
+static int sample_all(const struct watch *t, struct wall_sample *s)
+{
+        struct rusage done = { 0 };
+        if (wall_sample(t->w, s) < 0)
+                return -1;
+        (void) getrusage(RUSAGE_CHILDREN, &done);
+        s->cpu_ns += wall_cpu_ns(&done);
+        return 0;
+}
+
+/* A payload that got no process often fails at once, sooner than the next sample. What it made is still
+ * there, and together they were as many as the limit allows. */
+static void look_at_those_left(struct watch *t)
+{
+        struct wall_sample s;
+        if (t->end.status != 0 && t->w->held & WALL_SAMPLES && sample_all(t, &s) == 0 && s.tasks > 0)
+                t->end.procs_full |= s.tasks + 1 >= t->w->plan->limits.value[LIMIT_PROCS];
+}
+
+/* True: the payload itself has ended, or the reaper behind us has. */
+static bool reap(struct watch *t)
+{
+        struct signalfd_siginfo got;
+        while (read(t->signals, &got, sizeof got) == sizeof got)
+                t->alone |= got.ssi_signo == SIGTERM && getppid() != t->w->reaper; /* not one for all of us */
+
+        int status;
+        pid_t pid;
+        bool over = t->alone;
+        while ((pid = waitpid(-1, &status, WNOHANG | __WALL)) > 0)
+                if (pid != t->w->payload) {
+                        connector_ended(t->w, pid);
+                        mover_ended(t->w, pid);
+                } else {
+                        t->end.status = status;
+                        over = true;
+                }
+
+        if (over && pid == 0)
+                look_at_those_left(t);
+
+        return over;
+}
+
+/* Who loses time goes about it on purpose, with short processes: those are looked for more closely. */
+static int sample_ms(const struct watch *t)
+{
+        if (t->w->held & WALL_SAMPLES) {
+                if (t->is_still)
+                        return STILL_MS;
+                uint64_t ms = t->cpu_lost ? CLOSE_SAMPLE_MS : SAMPLE_MS;
+                uint64_t least = t->sample_ns * SAMPLE_SHARE / 1000000u;
+                least = least < CLOSEST_SAMPLE_MS ? CLOSEST_SAMPLE_MS : least;
+                uint64_t soon = t->memory_ms > least ? t->memory_ms : least;
+                return (int) (soon < ms ? soon : ms);
+        }
+
+        if (t->w->tasks < 0 || (t->end.files_full && !t->w->plan->edits))
+                return WAIT_MAX_MS;
+
+        return t->is_still ? STILL_FILES_MS : FILES_MS;
+}
+
+/* Nothing has changed since the last look, and that looked at all there is: shared memory has its own time.
+ */
+static bool has_rested(struct watch *t)
+{
+        bool whole = !(t->w->held & WALL_SAMPLES) || t->w->shared.looked_ns >= t->sampled_ns;
+        return t->w->tasks >= 0 && whole && wall_is_still(&t->still);
+}
+
+/* Not after each call that is told of: a sample looks at all processes. */
+static bool sample_is_due(struct watch *t)
+{
+        uint64_t now = clock_mono_ns();
+        if (now < t->next_sample_ns)
+                return false;
+
+        t->is_still = has_rested(t);
+        t->next_sample_ns = now + (uint64_t) sample_ms(t) * 1000000u;
+        if (t->is_still)
+                return false;
+
+        t->sampled_ns = now;
+        wall_still_note(&t->still, t->w);
+        return true;
+}
+
+/* The time of a child goes to its parent, and is lost with one that ignores its children's ends. Then the sum
+ * falls: what it fell by was used. It also seems to fall when a child ends between the looks at its parent
+ * and at itself, so a second look has to say the same. */
+static uint64_t sum_of_cpu(struct watch *t, struct wall_sample *s)
+{
+        struct wall_sample again;
+        if (s->cpu_ns < t->cpu_seen && sample_all(t, &again) == 0 && again.cpu_ns > s->cpu_ns)
+                s->cpu_ns = again.cpu_ns;
+
+        if (s->cpu_ns < t->cpu_seen)
+                t->cpu_lost += t->cpu_seen - s->cpu_ns;
+
+        t->cpu_seen = s->cpu_ns;
+        return t->cpu_seen + t->cpu_lost;
+}
+
+/* No rlimit refuses what is too much, so the nearer the limit is, the sooner is the next look. */
+static void note_memory_left(struct watch *t, const struct wall_sample *s, uint64_t memory)
+{
+        uint64_t most = t->w->plan->limits.value[LIMIT_MEMORY];
+        uint64_t at_once = s->tasks < FILL_AT_ONCE ? s->tasks + 1 : FILL_AT_ONCE;
+        t->memory_ms = memory < most ? (most - memory) / (FILL_PER_MS * at_once) : 0;
+}
+
+/* True: a limit is passed and the box must end. */
+static bool over_budget(struct watch *t)
+{
+        const uint64_t *v = t->w->plan->limits.value;
+        struct wall_sample s;
+        if (sample_all(t, &s) < 0)
+                return false;
+
+        uint64_t cpu = sum_of_cpu(t, &s);
+        if (cpu > t->end.cpu_ns)
+                t->end.cpu_ns = cpu;
+
+        /* Shared memory counts once, whether it is mapped or not; what several have mapped, as often as that.
+         */
+        uint64_t shared = wall_sample_shared(t->w),
+                 memory = s.rss + (shared > s.shmem ? shared - s.shmem : 0) + t->w->shared.socket_bytes;
+        if (memory > t->end.max_rss)
+                t->end.max_rss = memory;
+
+        t->end.procs_full |= s.tasks >= v[LIMIT_PROCS];
+        t->end.cpu_over = cpu > v[LIMIT_CPU] * 1000000u;
+        t->end.memory_over = memory > v[LIMIT_MEMORY];
+        note_memory_left(t, &s, memory);
+        return t->end.cpu_over || t->end.memory_over;
+}
+
+/* False: the keeper is gone. */
+static bool obey(struct watch *t, bool *ret_over)
+{
+        struct wall_order o;
+        if (wire_recv(t->w->control, &o, sizeof o, NULL) != 1)
+                return false;
+
+        if (o.command == COMMAND_SIGNAL && o.arg > 0 && o.arg < NSIG)
+                (void) kill(-t->w->payload, o.arg);
+
+        if (o.command == COMMAND_CONNECT)
+                wall_inbound_connect(t->w, o.arg, o.id);
+
+        if (o.command == COMMAND_END) {
+                *ret_over = true;
+                t->end.status = SIGKILL; /* which the payload gets when we end */
+                /* The last look: who lives is not waited for, and counted nowhere else. */
+                (void) over_budget(t);
+        }
+
+        return true;
+}
+
+static uint64_t disk_free(const struct plan *p)
+{
+        struct statfs fs;
+        for (size_t i = 0; p->edits && i < p->step_count; i++)
+                if (p->steps[i].kind == STEP_EDIT && statfs(p->steps[i].path, &fs) == 0)
+                        return (uint64_t) fs.f_bfree * (uint64_t) fs.f_bsize;
+        return 0;
+}
+
+/* What has names in a layer, the keeper counts. The rest is looked for when the disk lost as much as could be
+ * the box's doing. */
+static bool over_disk(struct watch *t)
+{
+        uint64_t most = t->w->plan->limits.value[LIMIT_DISK], now = disk_free(t->w->plan);
+        if (t->disk_free <= now || t->disk_free - now <= most)
+                return false;
+        t->end.disk_over = wall_sample_deleted(t->w) > most;
+        return t->end.disk_over;
+}
+
+/* The kernel tells nobody that a process got no descriptor. As with processes: who is seen with all of them
+ * in use is at the limit. */
+static bool look(struct watch *t)
+{
+        if (!sample_is_due(t))
+                return false;
+
+        if (!t->end.files_full)
+                t->end.files_full = wall_sample_files(t->w) >= t->w->plan->limits.value[LIMIT_FILES];
+
+        bool over = t->w->held & WALL_SAMPLES && over_budget(t);
+        t->sample_ns = clock_mono_ns() - t->sampled_ns;
+        t->next_sample_ns = t->sampled_ns + t->sample_ns + (uint64_t) sample_ms(t) * 1000000u;
+        return over || over_disk(t);
+}
+
+/* The keeper keeps the time, unless it is stopped, or a program that uses the library does not come round to
+ * it. */
+static bool over_time(struct watch *t)
+{
+        t->end.time_over = clock_mono_ns() >= t->deadline_ns;
+        return t->end.time_over;
+}
+
+static int wait_ms(const struct watch *t)
+{
+        uint64_t now = clock_mono_ns(),
+                 left = t->deadline_ns > now ? (t->deadline_ns - now) / 1000000u + 1 : 0;
+        int ms = left < WAIT_MAX_MS ? (int) left : WAIT_MAX_MS;
+        return sample_ms(t) < ms ? sample_ms(t) : ms;
+}
+
+static void fill_end(struct watch *t)
+{
+        struct rusage u;
+        if (getrusage(RUSAGE_CHILDREN, &u) == 0) {
+                uint64_t ns = wall_cpu_ns(&u);
+                if (ns > t->end.cpu_ns)
+                        t->end.cpu_ns = ns;
+                /* The kernel counts what a child had before exec, which was a copy of the caller's: only what
+                 * is more than our own says something about the payload. */
+                struct rusage own;
+                uint64_t peak = (uint64_t) u.ru_maxrss * 1024;
+                (void) getrusage(RUSAGE_SELF, &own);
+                if (u.ru_maxrss > own.ru_maxrss && peak > t->end.max_rss)
+                        t->end.max_rss = peak;
+                t->end.memory_passed =
+                        t->w->held & WALL_SAMPLES && t->end.max_rss > t->w->plan->limits.value[LIMIT_MEMORY];
+        }
+
+        struct statfs fs;
+        t->end.disk_full = t->w->scratch >= 0 && fstatfs(t->w->scratch, &fs) == 0 &&
+                           (fs.f_bfree == 0 || fs.f_ffree == 0);
+}
+
+static bool step(struct watch *t, bool *ret_over)
+{
+        struct wall_init *w = t->w;
+        struct pollfd p[] = { { .fd = w->control, .events = POLLIN },
+                              { .fd = t->signals, .events = POLLIN },
+                              { .fd = w->listener, .events = POLLIN },
+                              { .fd = w->keeper, .events = POLLIN } };
+        int n = poll(p, 4, wait_ms(t));
+        if (n < 0 && errno != EINTR)
+                return false;
+
+        if (p[3].revents || (p[0].revents && !obey(t, ret_over)))
+                return false;
+
+        if (p[2].revents & POLLIN)
+                answer_notification(t);
+        else if (p[2].revents)
+                fd_close(&w->listener); /* no filtered task is left */
+
+        if ((p[1].revents && reap(t)) || t->over || look(t) || over_time(t))
+                *ret_over = true;
+
+        return true;
+}
+
+/* What was refused just before the end is told too. Not for ever: those that the payload leaves behind may go
+ * on asking as fast as we answer. */
+static void tell_the_last(struct watch *t)
+{
+        for (unsigned i = 0; i < TOLD_MAX && t->w->listener >= 0; i++) {
+                struct pollfd p = { .fd = t->w->listener, .events = POLLIN };
+                if (poll(&p, 1, 0) <= 0 || !(p.revents & POLLIN))
+                        break;
+                answer_notification(t);
+        }
+}
+
+/* Nobody waits for the observer and the connector any more: so they need not end after us, and its mount with
+ * it. */
+static int tell_end(struct watch *t)
+{
+        tell_the_last(t);
+        if (t->w->observer)
+                (void) kill(t->w->observer, SIGKILL);
+
+        if (t->w->connector)
+                (void) kill(t->w->connector, SIGKILL);
+
+        if (t->w->mover)
+                (void) kill(t->w->mover, SIGKILL);
+
+        fill_end(t);
+        if (t->w->scratch >= 0 && strcmp(t->w->plan->cwd, BOX_HOME) == 0)
+                wall_left(t->w->scratch, t->w->plan, &t->end);
+
+        t->end.blind = t->w->s->watch && t->w->plan->wall == WALL_NAMESPACE && !t->w->observer;
+        t->end.one_program = t->w->s->watch && !t->starts;
+        struct wall_message m = { .word = WALL_SAYS_END, .end = t->end };
+        return wall_say(t->w, &m);
+}
+
+int wall_supervise(struct wall_init *w)
+{
+        static struct watch t; /* zero, and too large for a stack that is a guest's */
+        t.w = w;
+        sigset_t child;
+        (void) sigemptyset(&child);
+        (void) sigaddset(&child, SIGCHLD);
+        if (w->plan->wall != WALL_NAMESPACE)
+                (void) sigaddset(&child, SIGTERM);
+
+        t.signals = signalfd(-1, &child, SFD_CLOEXEC | SFD_NONBLOCK);
+        if (t.signals < 0)
+                return -1;
+
+        take_turns(w->listener);
+        look_as_payload(w);
+
+        /* SAFETY: the setgid bit of a directory whose group root's box is not in; init sets no other. */
+        uint32_t group = w->s->host_uid != w->s->caller_uid ? 1u << CAP_FSETID : 0;
+        uint32_t served = w->plan->sockets == PLAN_SOCKETS_SERVED ? 1u << CAP_NET_ADMIN : 0;
+
+        /* Over its children and, for the connector, their network; over nothing else. */
+        if (wall_powers_keep(1u << CAP_SYS_PTRACE | 1u << CAP_KILL | group | served) < 0)
+                return -1;
+
+        t.disk_free = disk_free(w->plan);
+        note_memory_left(&t, &(struct wall_sample){ 0 }, 0);
+        uint64_t now = clock_mono_ns();
+        t.next_sample_ns = now + (uint64_t) sample_ms(&t) * 1000000u;
+
+        /* Who samples is first: it alone can tell what was used until then. */
+        unsigned late_ms = w->held & WALL_SAMPLES ? 0 : KEEPER_LATE_MS;
+        t.deadline_ns = now + (w->plan->limits.value[LIMIT_TIME] + late_ms) * 1000000u;
+        bool over = reap(&t);
+        while (!over)
+                if (!step(&t, &over))
+                        break;
+
+        bool orderly = over && !t.alone;
+        if (w->plan->wall != WALL_NAMESPACE)
+                wall_kill_stragglers(w->children);
+
+        if (!orderly || wall_handles_hand_over(w) < 0)
+                return -1;
+
+        return tell_end(&t);
+}

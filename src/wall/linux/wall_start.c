@@ -1,0 +1,458 @@
+/* SPDX-License-Identifier: MIT */
+/* wall/linux/wall_start.c - the keeper's side of a start: clones init, maps its ids, hands over id-mapped
+ * doors. Safe in a program with threads: the child is a raw clone and uses no lock or heap of ours. */
+#include "base/fd.h"
+#include "wall/internal.h"
+#include "wall/linux/root/mountapi.h"
+#include "wire/wire.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/magic.h>
+#include <linux/sched.h>
+#include <poll.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/random.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <sys/vfs.h>
+#include <sys/wait.h>
+#include <time.h>
+
+uid_t wall_host_id(void)
+{
+        uint32_t r = 0;
+        if (getrandom(&r, sizeof r, 0) < 0)
+                r = (uint32_t) getpid();      /* still an id that owns nothing */
+        return 1900000000u + (r & 0x7ffffff); /* above what systems hand out, below 2^31 */
+}
+
+static int open_proc(struct err *e)
+{
+        AUTO_FD(fd, open("/proc", O_PATH | O_DIRECTORY | O_CLOEXEC));
+        struct statfs fs;
+        if (fd < 0 || fstatfs(fd, &fs) < 0)
+                return wall_fail(e, STAGE_CLONE, "opening /proc");
+
+        if (fs.f_type != PROC_SUPER_MAGIC) {
+                errno = ENOTSUP;
+                return wall_fail(e, STAGE_CLONE, "/proc of this host is not a proc filesystem");
+        }
+
+        return TAKE_FD(fd);
+}
+
+/* Not "no", but "not now": another box that uses up processes, memory or descriptors must not bring the next
+ * one to a lower wall. */
+static bool is_shortage(int sys) { return sys == EAGAIN || sys == EINTR || fd_is_want(sys); }
+
+/* The filter of a box lets nobody say that, not even what is so already. */
+static bool is_in_a_box(void)
+{
+        int is = prctl(PR_GET_DUMPABLE, 0, 0, 0, 0);
+        return (is == 0 || is == 1) && prctl(PR_SET_DUMPABLE, is, 0, 0, 0) < 0;
+}
+
+static int clone_error(struct err *e)
+{
+        int sys = errno;
+        if (is_shortage(sys)) {
+                (void) wall_fail(e, STAGE_CLONE, "making the box's first process");
+                return err_hint(e, sys == EMFILE   ? "raise the limit of open files: ulimit -n 1024"
+                                   : sys == EAGAIN ? "as many processes as this user may have are there: "
+                                                     "`ulimit -u`"
+                                                   : "try again when this machine has room");
+        }
+
+        (void) err_set(e, ERR_HOST, sys, "this host does not let us make namespaces: %s", strerror(sys));
+        e->step = STAGE_CLONE;
+        return err_hint(e, is_in_a_box() ? WALL_NOT_NESTED
+                                         : "`cordon doctor` tells why; `--wall process` needs none");
+}
+
+/* Stages in which a host that forbids a mechanism of the namespace wall says so. Not what both walls need,
+ * not what is a door's matter or the program's. */
+static const bool asks_host[] = {
+        [STAGE_CLONE] = true, [STAGE_MAP] = true, [STAGE_ROOT] = true,  [STAGE_PIVOT] = true,
+        [STAGE_NET] = true,   [STAGE_IDS] = true, [STAGE_LIMITS] = true
+};
+
+bool wall_refused_by_host(const struct err *e)
+{
+        bool refused = e->sys == EPERM || e->sys == EACCES || e->sys == ENOSPC || e->sys == EUSERS ||
+                       e->sys == ENOSYS || e->sys == EINVAL;
+        bool asked = e->step < sizeof asks_host / sizeof *asks_host && asks_host[e->step];
+        return e->code == ERR_HOST || (e->code == ERR_WALL && refused && asked);
+}
+
+static const struct {
+        enum wall_layer layer;
+        uint64_t flag;
+} namespaces[] = {
+        { LAYER_USER, CLONE_NEWUSER }, { LAYER_MOUNT, CLONE_NEWNS }, { LAYER_PID, CLONE_NEWPID },
+        { LAYER_IPC, CLONE_NEWIPC },   { LAYER_UTS, CLONE_NEWUTS },
+};
+
+struct shared { /* descriptors that init gets from here */
+        int control, keeper, host_proc;
+        struct wall_core core;
+};
+
+static uint64_t clone_flags(const struct wall_start *s)
+{
+        uint64_t f = CLONE_PIDFD;
+        for (size_t i = 0; i < sizeof namespaces / sizeof *namespaces; i++)
+                if (s->plan->wall == WALL_NAMESPACE && !wall_left_out(namespaces[i].layer))
+                        f |= namespaces[i].flag;
+        return f;
+}
+
+_Noreturn static void child(const struct wall_start *s, const struct shared *with)
+{
+        /* A copy of our own: memory is not shared with the keeper. Zero from the start; only what is needed
+         * is touched, because every page touched here is a page to be made. */
+        static struct wall_init w;
+        wall_no_descriptors(&w);
+        w.s = s;
+        w.plan = s->plan;
+        w.control = with->control;
+        w.keeper = with->keeper;
+        w.host_proc = with->host_proc;
+        w.born = with->core;
+        wall_init_main(&w);
+}
+
+/* As fork. By the older call where that can do it: the filters of containers let it pass, but answer "no such
+ * call" to the newer one, whose flags they cannot see. Behind such a filter init enters its group later, and
+ * is there before the payload is: only in the process wall that is sure. */
+static long clone_call(const struct wall_start *s, int *ret_pidfd, bool *ret_in_cgroup)
+{
+        uint64_t flags = clone_flags(s);
+        struct clone_args a = { .flags = flags | CLONE_INTO_CGROUP,
+                                .pidfd = (uint64_t) (uintptr_t) ret_pidfd,
+                                .exit_signal = SIGCHLD,
+                                .cgroup = (uint64_t) s->cgroup_fd };
+        long pid = s->cgroup_fd < 0 ? -1 : syscall(SYS_clone3, &a, sizeof a);
+
+        *ret_in_cgroup = pid >= 0;
+        bool older = s->cgroup_fd < 0 || (pid < 0 && errno == ENOSYS && s->plan->wall == WALL_PROCESS);
+
+        return older ? syscall(SYS_clone, flags | SIGCHLD, NULL, ret_pidfd, NULL, NULL) : pid;
+}
+
+static int clone_init(const struct wall_start *s, struct shared *with, struct wall_child *ret, struct err *e)
+{
+        wall_core_note(&with->core, NULL);
+        sigset_t all, old;
+        (void) sigfillset(&all);
+        (void) sigprocmask(SIG_SETMASK, &all, &old); /* no handler of the caller's runs in the child */
+        int pidfd = -1;
+        long pid = clone_call(s, &pidfd, &ret->born_in_cgroup);
+        if (pid == 0)
+                child(s, with);
+
+        int sys = errno;
+        wall_core_leave_to_us(&with->core, (pid_t) pid);
+        (void) sigprocmask(SIG_SETMASK, &old, NULL);
+        errno = sys;
+        wall_step("keeper-cloned");
+        if (pid < 0)
+                return clone_error(e);
+
+        ret->pid = (pid_t) pid;
+        ret->pidfd = pidfd;
+        ret->own_pids = s->plan->wall == WALL_NAMESPACE && !wall_left_out(LAYER_PID);
+        return 0;
+}
+
+/* Root's files may be of any group. Those of the trees that its box changes get a number each that owns
+ * nothing, as root's own has: without one the kernel refuses every change. The box is in none of them. */
+static void add_groups(const struct wall_start *s, char *map, size_t cap)
+{
+        enum { GROUPS_MAX = 8 };
+        gid_t seen[GROUPS_MAX];
+        unsigned count = 0;
+
+        for (size_t i = 0; i < s->plan->step_count && count < GROUPS_MAX; i++) {
+                const struct plan_step *step = &s->plan->steps[i];
+                struct stat st;
+                bool changes =
+                        step->kind == STEP_EDIT || (step->kind == STEP_BIND && step->flags & STEP_WRITE);
+                if (!changes || !(step->flags & STEP_IDMAP) || stat(step->text, &st) < 0 || st.st_gid == 0)
+                        continue;
+                unsigned k = 0;
+                while (k < count && seen[k] != st.st_gid)
+                        k++;
+                if (k < count)
+                        continue;
+                seen[count++] = st.st_gid;
+                size_t n = strlen(map);
+                (void) snprintf(map + n, cap - n, "\n%u %u 1", st.st_gid, s->host_gid + count);
+        }
+}
+
+/* One id of the user: the namespace's 0 is the box's user outside. */
+static int write_maps(const struct wall_start *s, int host_proc, pid_t pid, struct err *e)
+{
+        char name[32], map[512];
+        (void) snprintf(name, sizeof name, "%d", pid);
+        AUTO_FD(dir, openat(host_proc, name, O_PATH | O_DIRECTORY | O_CLOEXEC));
+        if (dir < 0)
+                return wall_fail(e, STAGE_MAP, "finding the new process");
+
+        bool ok = s->host_uid != s->caller_uid || fd_put(dir, "setgroups", "deny") == 0;
+        (void) snprintf(map, sizeof map, "0 %u 1", s->host_uid);
+        ok = ok && fd_put(dir, "uid_map", map) == 0;
+        (void) snprintf(map, sizeof map, "0 %u 1", s->host_gid);
+        if (s->host_uid != s->caller_uid)
+                add_groups(s, map, sizeof map);
+
+        ok = ok && fd_put(dir, "gid_map", map) == 0;
+        if (ok)
+                return 0;
+
+        int sys = errno;
+        if (is_shortage(sys))
+                return wall_fail(e, STAGE_MAP, "mapping ids into the box");
+
+        (void) err_set(e, ERR_HOST, sys, "this host does not let us map ids into a user namespace: %s",
+                       strerror(sys));
+        e->step = STAGE_MAP;
+        return err_hint(e, "`cordon doctor` tells why; `--wall process` needs no user namespace");
+}
+
+/* The kernel's own files are nobody's, and it maps no ids on them: all who may read them do as it is. */
+static bool is_kernels(int fd, const struct plan_step *s)
+{
+        struct statfs fs;
+        return !(s->flags & STEP_WRITE) && fstatfs(fd, &fs) == 0 && fs.f_type == SYSFS_MAGIC;
+}
+
+/* The caller's own files appear as the box user's. SAFETY: done by root, for paths that root named; what is
+ * mapped is one id, so other users' files stay other users'. Takes `from`. */
+static int map_tree(const struct plan_step *s, int opened, int userns, struct err *e)
+{
+        AUTO_FD(from, opened);
+        if (from < 0)
+                return -1;
+
+        AUTO_FD(tree, mount_clone(from, "", 0));
+        struct mount_attr a = { .attr_set = MOUNT_ATTR_IDMAP | MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV,
+                                .propagation = MS_PRIVATE,
+                                .userns_fd = (uint64_t) userns };
+        if (tree < 0)
+                return wall_fail(e, STAGE_DOORS, "taking the door %s", s->text);
+
+        if (is_kernels(from, s))
+                a.attr_set &= ~(uint64_t) MOUNT_ATTR_IDMAP;
+
+        if (mount_attr_set(tree, 0, &a) < 0)
+                return wall_fail(e, STAGE_DOORS, "mapping ids on the door %s", s->text);
+
+        return TAKE_FD(tree);
+}
+
+/* Hands over one mount; takes it. */
+static int send_tree(const struct wall_child *c, int mapped, const struct plan_step *step, struct err *e)
+{
+        AUTO_FD(tree, mapped);
+        struct wall_order o = { .command = COMMAND_MOUNT };
+        if (tree < 0)
+                return -1;
+
+        if (wire_send(c->control, &o, sizeof o, tree) < 0)
+                return wall_fail(e, STAGE_DOORS, "handing over the door %s", step->path);
+
+        return 0;
+}
+
+/* Two filesystems can be the one that maps no ids, and overlayfs, on which containers stand, is such a one.
+ */
+static int send_mapped(const struct wall_child *c, int mapped, const struct plan_step *step, const char *hint,
+                       struct err *e)
+{
+        if (mapped < 0 && e->sys == EINVAL)
+                return err_hint(e, "%s", hint);
+        return send_tree(c, mapped, step, e);
+}
+
+/* An edit door is two mounts: the tree below, and the directory with the private overlay. */
+static int send_door(const struct wall_start *s, const struct wall_child *c, const struct plan_step *step,
+                     int userns, struct err *e)
+{
+        if (send_mapped(c, map_tree(step, wall_open_door(step, e), userns, e), step,
+                        "its filesystem cannot map ids for root's box; run cordon as an ordinary user who "
+                        "may use the files (`su`, `setpriv`)",
+                        e) < 0)
+                return -1;
+
+        if (step->kind != STEP_EDIT)
+                return 0;
+
+        int layer = wall_open_layer(&s->edits[step->layer], e);
+        return send_mapped(c, map_tree(step, layer, userns, e), step,
+                           "the filesystem of its private overlay cannot map ids for root's box: let "
+                           "CORDON_STATE name a directory on another",
+                           e);
+}
+
+static int send_mapped_doors(const struct wall_start *s, int host_proc, const struct wall_child *c,
+                             struct err *e)
+{
+        AUTO_FD(userns, -1);
+        for (size_t i = 0; i < s->plan->step_count; i++) {
+                const struct plan_step *step = &s->plan->steps[i];
+                if (step->kind == STEP_COPY &&
+                    send_tree(c, fcntl(s->copies[step->layer], F_DUPFD_CLOEXEC, 0), step, e) < 0)
+                        return -1;
+                if ((step->kind != STEP_BIND && step->kind != STEP_EDIT) || !(step->flags & STEP_IDMAP))
+                        continue;
+                if (userns < 0) {
+                        char name[48];
+                        (void) snprintf(name, sizeof name, "%d/ns/user", c->pid);
+                        userns = openat(host_proc, name, O_RDONLY | O_CLOEXEC);
+                        if (userns < 0)
+                                return wall_fail(e, STAGE_MAP, "opening the new user namespace");
+                }
+                if (send_door(s, c, step, userns, e) < 0)
+                        return -1;
+        }
+
+        return 0;
+}
+
+static int hand_over(const struct wall_start *s, int host_proc, const struct wall_child *c, struct err *e)
+{
+        if (s->plan->wall == WALL_NAMESPACE && write_maps(s, host_proc, c->pid, e) < 0)
+                return -1;
+
+        wall_step("keeper-mapped");
+        struct wall_order o = { .command = COMMAND_MAPPED };
+        if (wire_send(c->control, &o, sizeof o, -1) < 0)
+                return wall_fail(e, STAGE_MAP, "talking to the box");
+
+        bool mounts = s->plan->wall == WALL_NAMESPACE && !wall_left_out(LAYER_MOUNT);
+        return mounts ? send_mapped_doors(s, host_proc, c, e) : 0;
+}
+
+/* init may have said what went wrong before our own step failed on its absence: its word is the better one.
+ * And one that is gone without a word is no host that refuses: a shortage must not choose the wall. */
+static void prefer_its_error(const struct wall_child *c, struct err *e)
+{
+        struct wall_message m;
+        int fd = -1;
+        struct pollfd p[] = { { .fd = c->control, .events = POLLIN }, { .fd = c->pidfd, .events = POLLIN } };
+        if (poll(p, 2, 1) <= 0)
+                return;
+
+        if (p[0].revents & POLLIN && wall_listen(c, &m, &fd) == 1 && m.word == WALL_SAYS_ERROR) {
+                *e = m.error;
+        } else if (p[0].revents & POLLHUP || p[1].revents) {
+                (void) err_set(e, ERR_WALL, 0, "the box ended while its walls went up");
+                e->step = STAGE_CLONE;
+        }
+
+        fd_close(&fd);
+}
+
+int wall_start(const struct wall_start *s, struct wall_child *ret, struct err *e)
+{
+        AUTO_FD(host_proc, open_proc(e));
+        if (host_proc < 0)
+                return -1;
+
+        int ends[2];
+        if (wire_pair(ends) < 0)
+                return wall_fail(e, STAGE_CLONE, "making the control socket");
+
+        AUTO_FD(mine, ends[0]);
+        AUTO_FD(its, ends[1]);
+        AUTO_FD(keeper, s->die_with_thread ? -1 : (int) syscall(SYS_pidfd_open, getpid(), 0));
+        if (keeper < 0 && !s->die_with_thread)
+                return wall_fail(e, STAGE_CLONE, "watching the keeper");
+
+        struct wall_child c = { .pid = -1, .pidfd = -1, .control = -1 };
+        if (clone_init(s, &(struct shared){ .control = its, .keeper = keeper, .host_proc = host_proc }, &c,
+                       e) < 0)
+                return -1;
+
+        fd_close(&its);
+        c.control = TAKE_FD(mine);
+        if (hand_over(s, host_proc, &c, e) < 0) {
+                prefer_its_error(&c, e);
+                wall_kill(&c);
+                return -1;
+        }
+
+        *ret = c;
+        return 0;
+}
+
+/* An init that has gone already has said why: the keeper hears that next, and it is the better word. */
+static int order(const struct wall_child *c, enum wall_command command, int arg, int fd, struct err *e)
+{
+        struct wall_order o = { .command = command, .arg = arg };
+        if (wire_send(c->control, &o, sizeof o, fd) < 0 && errno != EPIPE && errno != ECONNRESET)
+                return wall_fail(e, STAGE_LIMITS, "talking to the box");
+        return 0;
+}
+
+int wall_join(const struct wall_child *c, int tasks_fd, struct err *e)
+{
+        return order(c, COMMAND_JOIN, 0, tasks_fd, e);
+}
+
+int wall_release(const struct wall_child *c, unsigned held, struct err *e)
+{
+        return order(c, COMMAND_RELEASE, (int) held, -1, e);
+}
+
+/* Never waits: an init that is stopped takes no order, and limits must be kept meanwhile. It has some three
+ * hundred orders before it then. */
+static int offer(const struct wall_child *c, enum wall_command command, int arg)
+{
+        struct wall_order o = { .command = command, .arg = arg };
+        return wire_offer(c->control, &o, sizeof o);
+}
+
+int wall_signal(const struct wall_child *c, int sig) { return offer(c, COMMAND_SIGNAL, sig); }
+int wall_ask_to_end(const struct wall_child *c) { return offer(c, COMMAND_END, 0); }
+
+int wall_connect(const struct wall_child *c, uint16_t port, uint32_t id)
+{
+        struct wall_order o = { .command = COMMAND_CONNECT, .arg = port, .id = id };
+        return wire_offer(c->control, &o, sizeof o);
+}
+
+/* It is ours, and lives beside the payload: a text of it ends where its room does. */
+int wall_listen(const struct wall_child *c, struct wall_message *ret, int *ret_fd)
+{
+        int r = wire_recv(c->control, ret, sizeof *ret, ret_fd);
+        if (r == 1 && ret->word == WALL_SAYS_ERROR)
+                ret->error.what[sizeof ret->error.what - 1] = ret->error.hint[sizeof ret->error.hint - 1] =
+                        '\0';
+        return r;
+}
+
+void wall_kill(struct wall_child *c)
+{
+        fd_close(&c->control);
+        if (c->pid > 0) {
+                /* Without a pid namespace only init can find its stragglers: it gets the time to. */
+                if (!c->own_pids)
+                        (void) fd_await(c->pidfd, POLLIN, 2000);
+                (void) syscall(SYS_pidfd_send_signal, c->pidfd, SIGKILL, NULL, 0);
+                struct rusage u = { 0 };
+                while (wait4(c->pid, NULL, __WALL, &u) < 0 && errno == EINTR)
+                        ;
+                c->cpu_ns = wall_cpu_ns(&u);
+                c->max_rss = (uint64_t) u.ru_maxrss * 1024;
+                c->pid = -1;
+        }
+
+        fd_close(&c->pidfd);
+}

@@ -1,7 +1,0 @@
-/* SPDX-License-Identifier: MIT */
-/* wall/watch.h - hears of the packets that no listener takes. */
-#pragma once
-#include "plan/plan.h"
-
-/* On the link `index`. A socket, or -1 with errno. */
-int wall_watch_open(const struct plan *plan, int index);

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: MIT */
+/* work/apply/apply_report.c - tells whoever asked for an apply what became of it, when it did not come to its
+ * own end. */
+#include "base/fd.h"
+#include "work/internal.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* One for the process: who sets it sets the same, in whatever thread. */
+static work_settle_sink *settle_sink;
+
+void work_on_settled(work_settle_sink *to) { __atomic_store_n(&settle_sink, to, __ATOMIC_RELAXED); }
+
+struct work_effect journal_effect(const struct journal *j, const struct op *o)
+{
+        return (struct work_effect){ .run = j->l->run,
+                                     .host = j->targets[o->door].path,
+                                     .path = span_str(o->path),
+                                     .before = o->before && !strchr("-?", o->before[0]) ? o->before : "",
+                                     .after = o->digest && o->digest[0] != '-' ? o->digest : "",
+                                     .linked = o->linked };
+}
+
+void journal_told(struct journal *j)
+{
+        AUTO_FD(fd, openat(j->dir, "told", O_WRONLY | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600));
+}
+
+bool journal_tell(struct journal *j, enum work_end_of how)
+{
+        work_settle_sink *sink = __atomic_load_n(&settle_sink, __ATOMIC_RELAXED);
+        if (!j->mark || j->n == 0 || !sink)
+                return true;
+
+        struct work_effect *v = calloc(j->n, sizeof *v);
+        if (!v)
+                return false;
+
+        base_digests(j);
+        for (size_t i = 0; i < j->n; i++)
+                v[i] = journal_effect(j, &j->ops[i]);
+
+        const struct work_settled s = {
+                .how = how, .run = j->l->run, .mark = j->mark, .effects = v, .count = j->n
+        };
+
+        bool known = sink(&s);
+        free(v);
+        return known;
+}

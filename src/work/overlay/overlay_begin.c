@@ -1,0 +1,554 @@
+/* SPDX-License-Identifier: MIT */
+/* work/overlay/overlay_begin.c - a layer at the two ends of a run: made before the box, sealed or removed
+ * after it. */
+#include "base/fd.h"
+#include "store/store.h"
+#include "work/internal.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/vfs.h>
+#include <unistd.h>
+
+struct work_run {
+        struct layer *l;
+        bool fresh;             /* made for this run */
+        uint64_t free_at_start; /* bytes of the layer's filesystem */
+        size_t door_count;
+        struct work_place *places;
+        size_t *numbers; /* of the doors asked for, in the layer */
+};
+
+/* What a guard that does not exist looks like: an empty file where a name looks like a file's, else an empty
+ * directory. Either way nothing can be put there. */
+static bool looks_like_file(const char *name)
+{
+        size_t n = strlen(name);
+        return strchr(name + (name[0] == '.'), '.') || (n > 2 && strcmp(name + n - 2, "rc") == 0);
+}
+
+static int make_stub(int upper, const char *name, bool last)
+{
+        if (!last || !looks_like_file(name))
+                return mkdirat(upper, name, last ? 0555 : 0755);
+        return mknodat(upper, name, S_IFREG | 0444, 0);
+}
+
+static int guard_in_the_way(const char *path, struct err *e)
+{
+        (void) err_set(e, ERR_DOOR, ELOOP,
+                       "cannot hold %s as it is: a part of it is a symbolic link or no directory", path);
+        return err_hint(e, "name what it leads to after `except`");
+}
+
+/* How many parts of the path are there: *ret_whole, all of them. -1: something is in the way. */
+static int parts_there(struct view *w, const char *guard, bool *ret_whole, struct err *e)
+{
+        char part[NAME_MAX + 1];
+        *ret_whole = false;
+        for (const char *at = guard; *at;) {
+                bool hidden;
+                size_t n = strcspn(at, "/");
+                if (n == 0 || n > NAME_MAX)
+                        return err_set(e, ERR_DOOR, ENAMETOOLONG,
+                                       "an `except` path has a name that is too long");
+                memcpy(part, at, n);
+                part[n] = '\0';
+                struct node here = view_look(w, part, &hidden);
+                if (here.kind == NODE_NONE)
+                        return 0;
+                if (here.kind == NODE_LINK || (at[n] && here.kind != NODE_DIR))
+                        return guard_in_the_way(guard, e);
+                at += n + (at[n] == '/');
+                if (*at)
+                        view_down(w, part, hidden);
+        }
+
+        *ret_whole = true;
+        return 0;
+}
+
+/* The directory that the last part of `path` is to be made in may be closed to its own owner: then it is
+ * opened until closed_restore(), which is also what the next one does if we are killed before. */
+static int open_to_make(struct layer *l, const struct work_door *d, int dir, const char *path, struct err *e)
+{
+        char parent[WORK_PATH_MAX] = ".";
+        const char *slash = strrchr(path, '/');
+        struct stat st;
+        if (fstat(dir, &st) < 0)
+                return -1;
+
+        if ((st.st_mode & 0700) == 0700 || geteuid() == 0)
+                return 0;
+
+        if (slash)
+                (void) snprintf(parent, sizeof parent, "%.*s", (int) (slash - path), path);
+
+        if (closed_keep(l, (unsigned) (d - l->doors), parent, st.st_mode & 07777, e) < 0)
+                return -1;
+
+        return fchmod(dir, (st.st_mode & 07777) | 0700);
+}
+
+/* One part: a directory that is only below gets its double in the layer, so that something can be made in it;
+ * what is nowhere becomes a stub. */
+static int make_part(struct layer *l, struct work_door *d, struct view *w, const char *path, bool last,
+                     struct err *e)
+{
+        bool hidden;
+        const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
+        struct node above = { 0 }, here = view_look(w, name, &hidden);
+        if (tree_look(w->upper, name, &above) < 0)
+                return -1;
+
+        bool makes = here.kind == NODE_NONE || above.kind == NODE_NONE;
+        if ((makes && open_to_make(l, d, w->upper, path, e) < 0) ||
+            (hidden && unlinkat(w->upper, name, 0) < 0))
+                return -1;
+
+        if (here.kind == NODE_NONE) {
+                d->stubs = layer_append(l, d->stubs, &d->stub_count, path);
+                if (make_stub(w->upper, name, last) < 0)
+                        return -1;
+        } else if (above.kind == NODE_NONE && copy_node(w->lower, name, w->upper, name, false) < 0) {
+                return -1;
+        }
+
+        if (!last)
+                view_down(w, name, hidden);
+
+        return w->upper < 0 ? -1 : 0;
+}
+
+/* Makes sure that every part of a guard's path is there when the box starts: what does not exist below is
+ * made in the layer, never on the host, and remembered so that no diff shows it. */
+static int place_guard(struct layer *l, struct work_door *d, const struct view *top, const char *guard,
+                       struct err *e)
+{
+        bool whole = false;
+        char path[WORK_PATH_MAX];
+        if (snprintf(path, sizeof path, "%s", guard) >= (int) sizeof path)
+                return err_set(e, ERR_DOOR, ENAMETOOLONG, "an `except` path is too long");
+
+        AUTO_VIEW(look, top);
+        if (parts_there(&look, guard, &whole, e) < 0)
+                return -1;
+
+        if (whole)
+                return 0;
+
+        AUTO_VIEW(w, top);
+        for (char *slash = strchr(path, '/');; slash = strchr(slash + 1, '/')) {
+                if (slash)
+                        *slash = '\0';
+                if (make_part(l, d, &w, path, !slash, e) < 0)
+                        return err_set(e, ERR_IO, errno, "holding the place of %s: %s", guard,
+                                       strerror(errno));
+                if (!slash)
+                        return 0;
+                *slash = '/';
+        }
+}
+
+static int place_guards(struct layer *l, size_t door, struct err *e)
+{
+        struct work_door *d = &l->doors[door];
+        if (!d->is_dir || d->guard_count == 0)
+                return 0;
+
+        AUTO_FD(dir, layer_door_dir(l, door));
+        AUTO_FD(upper, dir < 0 ? -1 : tree_dir(dir, "upper"));
+        AUTO_FD(lower, open_host(d, e));
+        if (lower < 0)
+                return -1;
+
+        if (upper < 0)
+                return err_set(e, ERR_IO, errno, "opening the overlay of %s", d->host);
+
+        const struct view top = { upper, lower };
+        for (size_t i = 0; i < d->guard_count; i++)
+                if (place_guard(l, d, &top, d->guards[i], e) < 0)
+                        return -1;
+
+        return 0;
+}
+
+static bool is_file(int dir, const char *name, int file)
+{
+        struct node n;
+        struct stat st;
+        return tree_look(dir, name, &n) == 0 && fstat(file, &st) == 0 && n.ino == st.st_ino &&
+               n.dev == st.st_dev;
+}
+
+/* A single file: its copy is the layer. SAFETY: `host` is what was judged. By its name, somebody who can
+ * write beside it could have a link copied, which the wall would follow, or another file. */
+static int copy_single(struct layer *l, struct work_door *d, int host, int dir, struct err *e)
+{
+        char path[PATH_MAX];
+        char *slash = fd_path(host, path, sizeof path) < 0 ? NULL : strrchr(path, '/');
+        if (!slash)
+                return err_set(e, ERR_DOOR, errno, "opening the door %s: %s", d->host, strerror(errno));
+
+        *slash = '\0';
+        AUTO_FD(parent, open(path[0] ? path : "/", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+        if (parent < 0 || !is_file(parent, slash + 1, host))
+                return err_set(e, ERR_DOOR, ESTALE, "%s changed while the box was starting", d->host);
+
+        if (copy_place(host, dir, "file") < 0)
+                return err_set(e, ERR_IO, errno, "copying %s into the overlay: %s", d->host, strerror(errno));
+
+        struct stat st;
+        if (fstat(parent, &st) < 0)
+                return err_set(e, ERR_IO, errno, "opening the directory of %s: %s", d->host, strerror(errno));
+
+        d->in_dev = tree_fsid(parent);
+        d->in_uuid = tree_uuid(parent);
+        d->in_ino = st.st_ino;
+        d->name = arena_str(&l->mem, slash + 1);
+        return d->name ? 0 : err_set(e, ERR_MEMORY, 0, "no memory for an overlay");
+}
+
+static int make_parts(struct layer *l, struct work_door *d, int host, int dir, struct err *e)
+{
+        if (!d->is_dir)
+                return copy_single(l, d, host, dir, e);
+
+        struct stat st;
+        AUTO_FD(lower, open_host(d, e));
+        if (lower < 0)
+                return -1;
+
+        /* The top of the layer is what the box sees as the top of the door. */
+        if (fstat(lower, &st) < 0 || mkdirat(dir, "upper", 0700) < 0 || mkdirat(dir, "work", 0700) < 0)
+                return layer_cannot(e, "making the overlay of", d->host);
+
+        AUTO_FD(upper, tree_dir(dir, "upper"));
+        if (upper < 0 || fchmod(upper, st.st_mode & 07777) < 0)
+                return layer_cannot(e, "making the overlay of", d->host);
+
+        d->top = st.st_mode;
+        (void) !fchown(upper, st.st_uid, st.st_gid);
+        (void) xattr_copy(lower, upper);
+        return 0;
+}
+
+/* A layer that is not synced at its end is marked so by the kernel, which then refuses it a second time. What
+ * the mark warns of, overlay_seal.c looks for. */
+static int make_work_again(const struct work_door *d, int dir, struct err *e)
+{
+        if (!d->is_dir)
+                return 0;
+        if (remove_tree(dir, "work") < 0 || mkdirat(dir, "work", 0700) < 0)
+                return layer_cannot(e, "making the overlay of", d->host);
+        return 0;
+}
+
+/* A program is held as it is by a mount over its name. A second name, which an earlier box on this layer may
+ * have made, would let the next one change what it runs. Of the host's files only names are seen: written, a
+ * name gets a file of its own. */
+static int refuse_second_names(int dir, const struct work_door_ask *ask, struct err *e)
+{
+        AUTO_FD(upper, tree_dir(dir, "upper"));
+        if (upper < 0 && errno != ENOENT)
+                return err_set(e, ERR_IO, errno, "the overlay of %s: %s", ask->host, strerror(errno));
+
+        for (const char *const *x = ask->programs; upper >= 0 && x && *x; x++) {
+                const char *last;
+                struct node n;
+                AUTO_FD(parent, tree_parent(upper, *x, &last));
+                if (parent < 0 && tree_is_missing(errno))
+                        continue; /* the layer has none of it */
+                if (parent < 0 || tree_look(parent, last, &n) < 0)
+                        return err_set(e, ERR_IO, errno, "the overlay of %s: %s: %s", ask->host, *x,
+                                       strerror(errno));
+                if (n.kind != NODE_FILE || n.links <= 1)
+                        continue;
+                (void) err_set(e, ERR_DOOR, 0,
+                               "the program %s/%s is a file with several names in the overlay: the box could "
+                               "change it by another and run it again",
+                               ask->host, *x);
+                return err_hint(e, "add a `run` line of it if that is meant; or run a copy of it");
+        }
+
+        return 0;
+}
+
+static int add_door(struct layer *l, const struct work_door_ask *ask, size_t *ret_door, struct err *e)
+{
+        size_t i = 0;
+        while (i < l->door_count && strcmp(l->doors[i].host, ask->host) != 0)
+                i++;
+
+        if (i == WORK_DOORS_MAX)
+                return err_set(e, ERR_POLICY, 0, "more than %d edit doors", WORK_DOORS_MAX);
+
+        struct work_door *d = &l->doors[i];
+        *ret_door = i;
+        bool known = i < l->door_count;
+        struct stat st;
+        AUTO_FD(host, open(ask->host, O_PATH | O_CLOEXEC));
+        if (host < 0 || fstat(host, &st) < 0 || st.st_dev != ask->dev || st.st_ino != ask->ino)
+                return err_set(e, ERR_DOOR, ESTALE, "%s changed while the box was starting", ask->host);
+
+        if (ask->is_dir && xattr_hides_below(host)) {
+                (void) err_set(e, ERR_DOOR, 0,
+                               "%s has an attribute by which files in it would be hidden from the box",
+                               ask->host);
+                return err_hint(e,
+                                "did a box with a `write` door leave it? `setfattr -x user.overlay.opaque "
+                                "%.120s` takes it away",
+                                ask->host);
+        }
+
+        if (known && (!tree_is_on(host, d->dev, d->uuid) || d->ino != ask->ino || d->is_dir != ask->is_dir)) {
+                (void) err_set(e, ERR_DOOR, ESTALE, "%s is not what it was when the overlay %s was made",
+                               d->host, l->run);
+                return err_hint(e, "look at it with `cordon diff %s`, then apply or discard it", l->run);
+        }
+
+        if (!known) {
+                l->door_count++;
+                d->host = arena_str(&l->mem, ask->host);
+                d->dev = tree_fsid(host);
+                d->uuid = tree_uuid(host);
+                d->ino = ask->ino;
+                d->is_dir = ask->is_dir;
+        }
+
+        for (const char *const *g = ask->guards; g && *g; g++)
+                d->guards = layer_append(l, d->guards, &d->guard_count, *g);
+
+        char name[32];
+        (void) snprintf(name, sizeof name, "door-%zu", i);
+        AUTO_FD(dir, l->mem.failed ? -1 : store_dir(l->dir, name, e));
+        if (dir < 0)
+                return -1;
+
+        if ((known ? make_work_again(d, dir, e) : make_parts(l, d, host, dir, e)) < 0 ||
+            (known && refuse_second_names(dir, ask, e) < 0))
+                return -1;
+
+        return place_guards(l, i, e);
+}
+
+static int name_places(struct work_run *w, struct err *e)
+{
+        char state[STORE_PATH_MAX];
+        if (store_path(state, e) < 0)
+                return -1;
+
+        for (size_t i = 0; i < w->door_count; i++) {
+                struct stat st;
+                AUTO_FD(dir, layer_door_dir(w->l, w->numbers[i]));
+                if (dir < 0 || fstat(dir, &st) < 0 ||
+                    asprintf(&w->places[i].path, "%s/work/%s/door-%zu", state, w->l->run, w->numbers[i]) < 0)
+                        return err_set(e, ERR_IO, errno, "opening the overlay %s", w->l->run);
+                w->places[i].dev = st.st_dev;
+                w->places[i].ino = st.st_ino;
+        }
+
+        return 0;
+}
+
+static void run_free(struct work_run *w)
+{
+        if (!w)
+                return;
+
+        for (size_t i = 0; w->places && i < w->door_count; i++)
+                free(w->places[i].path);
+
+        free(w->places);
+        free(w->numbers);
+        layer_free(w->l);
+        free(w);
+}
+
+static int open_layer(struct work_run *w, const struct work_ask *ask, struct err *e)
+{
+        w->fresh = !ask->on;
+        w->l = ask->on ? layer_open(ask->on, LAYER_WAITING, e) : layer_new(ask->run, e);
+        if (!w->l)
+                return -1;
+
+        if (w->l->state == LAYER_APPLIED) {
+                (void) err_set(e, ERR_USAGE, 0, "the overlay %s has been applied", w->l->run);
+                return err_hint(e, "a run without --on begins where that left the files");
+        }
+
+        if (ask->on && (refuse_torn(w->l, e) < 0 || refresh_layer(w->l, e) < 0))
+                return -1;
+
+        w->l->keep |= ask->keep;
+        w->l->state = LAYER_OPEN;
+        w->l->durable = !w->fresh;
+        if (w->fresh) {
+                w->l->box = arena_str(&w->l->mem, ask->box);
+                w->l->policy = arena_str(&w->l->mem, ask->policy);
+        }
+
+        w->free_at_start = work_room(w);
+
+        /* Not the coarse clock: newer kernels give files finer times, and a file that was written just before
+         * would count as changed. What changes within a tick from here, no program of the box has seen. */
+        (void) clock_gettime(CLOCK_REALTIME, &w->l->start);
+        return 0;
+}
+
+static int fill(struct work_run *w, const struct work_ask *ask, struct err *e)
+{
+        w->door_count = ask->door_count;
+        w->places = calloc(ask->door_count, sizeof *w->places);
+        w->numbers = calloc(ask->door_count, sizeof *w->numbers);
+        if (!w->places || !w->numbers)
+                return err_set(e, ERR_MEMORY, 0, "no memory for the overlays");
+
+        if (open_layer(w, ask, e) < 0)
+                return -1;
+
+        for (size_t i = 0; i < ask->door_count; i++)
+                if (add_door(w->l, &ask->doors[i], &w->numbers[i], e) < 0)
+                        return -1;
+
+        return closed_restore(w->l, e) < 0 || layer_write(w->l, e) < 0 ? -1 : name_places(w, e);
+}
+
+struct work_run *work_begin(const struct work_ask *ask, struct err *e)
+{
+        struct work_run *w = calloc(1, sizeof *w);
+        if (!w) {
+                (void) err_set(e, ERR_MEMORY, 0, "no memory for the overlays");
+                return NULL;
+        }
+
+        if (fill(w, ask, e) == 0)
+                return w;
+
+        work_drop(w);
+        return NULL;
+}
+
+const struct work_place *work_places(const struct work_run *w) { return w->places; }
+
+void work_drop(struct work_run *w)
+{
+        struct err none;
+        if (w && w->l && w->fresh)
+                (void) layer_remove(w->l, &none);
+        run_free(w);
+}
+
+int work_end(struct work_run *w, struct work_counts *ret, struct err *e)
+{
+        AUTO_ENTRIES(found);
+        w->l->durable =
+                false; /* like any file that a program leaves; overlay_seal.c finds what a power cut took */
+        *ret = (struct work_counts){ 0 };
+        (void) snprintf(ret->run, sizeof ret->run, "%s", w->l->run);
+        struct timespec when;
+        int r = scan_layer(w->l, &found, e);
+        ret->kept = true;
+        ret->entries = found.n;
+        ret->flagged = found.flagged;
+        if (r == 0 && found.n == 0 && !w->l->keep && !journal_landed(w->l, &when)) {
+                r = layer_remove_if_empty(w->l) ? 0 : layer_remove(w->l, e);
+                ret->kept = false;
+        } else if (r == 0) {
+                r = seal_scanned(w->l, &found, e);
+        }
+
+        run_free(w);
+        return r;
+}
+
+/* ---- how much is there ---- */
+
+struct tally {
+        uint64_t bytes, entries, max_bytes, max_entries;
+        unsigned depth;
+        bool blind; /* something could not be looked into */
+};
+
+static bool is_full(const struct tally *t) { return t->bytes > t->max_bytes || t->entries > t->max_entries; }
+
+/* SAFETY: without leaving a time in it. By that a box would see where we are, and move what it holds to where
+ * we have been. */
+static int tally_open(int dir, const char *name)
+{
+        int fd = tree_dir(dir, name);
+        if (fd >= 0)
+                (void) fcntl(fd, F_SETFL, O_NOATIME);
+        return fd;
+}
+
+/* The box is writing while we look: what goes away in between is not counted. Never longer than the cap
+ * allows. */
+static void tally_dir(struct tally *t, int fd)
+{
+        DIR *d = fdopendir(fd);
+        if (!d) {
+                t->blind = true;
+                (void) close(fd);
+                return;
+        }
+
+        for (const struct dirent *x; !is_full(t) && (x = readdir(d));) {
+                struct node n;
+                if (strcmp(x->d_name, ".") == 0 || strcmp(x->d_name, "..") == 0)
+                        continue;
+                if (tree_look(dirfd(d), x->d_name, &n) < 0) { /* it can be listed and not be searched */
+                        t->blind |= !tree_is_missing(errno);
+                        continue;
+                }
+                t->entries++;
+                t->bytes += n.blocks * 512 / (n.links > 1 && n.kind == NODE_FILE ? n.links : 1);
+                if (n.kind != NODE_DIR)
+                        continue;
+                if (t->depth == WORK_DEPTH_MAX) { /* deeper than anything we will read again */
+                        t->entries = t->max_entries + 1;
+                        break;
+                }
+                int down = tally_open(dirfd(d), x->d_name);
+                t->blind |= down < 0 && !tree_is_missing(errno);
+                if (down >= 0) {
+                        t->depth++;
+                        tally_dir(t, down);
+                        t->depth--;
+                }
+        }
+
+        (void) closedir(d);
+}
+
+uint64_t work_room(const struct work_run *w)
+{
+        struct statfs fs;
+        return fstatfs(w->l->dir, &fs) == 0 ? (uint64_t) fs.f_bfree * (uint64_t) fs.f_bsize : UINT64_MAX;
+}
+
+bool work_is_over(const struct work_run *w, uint64_t max_bytes, uint64_t max_entries)
+{
+        struct tally t = { .max_bytes = max_bytes, .max_entries = max_entries };
+        for (size_t i = 0; i < w->door_count && !is_full(&t); i++) {
+                AUTO_FD(dir, layer_door_dir(w->l, w->numbers[i]));
+                int top = dir < 0                             ? -1
+                          : w->l->doors[w->numbers[i]].is_dir ? tally_open(dir, "upper")
+                                                              : TAKE_FD(dir);
+                t.blind |= top < 0 && !tree_is_missing(errno);
+                if (top >= 0)
+                        tally_dir(&t, top);
+        }
+
+        if (is_full(&t) || !t.blind)
+                return is_full(&t);
+
+        /* A directory that we cannot look into: then what the whole filesystem lost since counts. */
+        uint64_t room = work_room(w);
+        return w->free_at_start != UINT64_MAX && w->free_at_start > room &&
+               w->free_at_start - room > max_bytes;
+}

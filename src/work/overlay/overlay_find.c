@@ -1,0 +1,256 @@
+/* SPDX-License-Identifier: MIT */
+/* work/overlay/overlay_find.c - which layer is meant: by the id of its run, a beginning of it or the name of
+ * a box. Without a name only one of the project that the caller stands in, and none where several projects
+ * lie below, because what a verb then does cannot be asked back. */
+#include "base/fd.h"
+#include "base/str.h"
+#include "work/internal.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* A run whose keeper was killed before the box changed anything. */
+static bool is_empty_leftover(struct layer *l)
+{
+        AUTO_ENTRIES(found);
+        struct err none;
+        return l->state == LAYER_OPEN && !l->keep && scan_layer(l, &found, &none) == 0 && found.n == 0;
+}
+
+/* What is looked for, and what was found by now. */
+struct search {
+        const char *box;        /* layers of boxes of this name; or NULL: of the working directory */
+        enum layer_wanted want; /* without a name */
+        char *run;              /* WORK_RUN_MAX: the best; empty: none yet */
+        struct timespec when;   /* of the best */
+        char door[PATH_MAX];    /* of the best: what makes it one of this directory */
+        bool several;           /* another has a door of this directory that is of another project */
+        bool busy;              /* one was not to be had */
+        struct err failed;      /* of one that could not be looked at: nobody knows whether it is the one */
+        struct err unread;      /* of one that was, and not understood: told where no other is found */
+        size_t elsewhere;       /* how many would have been meant in another directory */
+        size_t here;            /* how many are meant in this one */
+        struct buf listed[2];   /* the first of both, of this directory in the second */
+        char cwd[PATH_MAX];
+};
+
+static bool are_together(const char *a, const char *b) { return path_under(a, b) || path_under(b, a); }
+
+/* Who stands in one project does not mean the layer of another. */
+static bool is_of(const struct layer *l, const char *directory, char ret_door[PATH_MAX])
+{
+        for (size_t i = 0; directory[0] == '/' && i < l->door_count; i++)
+                if (realpath(l->doors[i].host, ret_door) && are_together(directory, ret_door))
+                        return true;
+        return false;
+}
+
+/* Is it one of those that are looked for, wherever its doors are? *ret_when: what makes the newest. */
+static bool is_meant(const struct search *s, struct layer *l, struct timespec *ret_when)
+{
+        *ret_when = l->start;
+        if (s->box)
+                return l->box && strcmp(l->box, s->box) == 0;
+
+        switch (s->want) {
+        case LAYER_WAITING:
+                return l->state != LAYER_APPLIED;
+        case LAYER_LANDED:
+                return journal_landed(l, ret_when);
+        }
+        return false;
+}
+
+static bool is_later(struct timespec a, struct timespec b)
+{
+        return a.tv_sec > b.tv_sec || (a.tv_sec == b.tv_sec && a.tv_nsec > b.tv_nsec);
+}
+
+static void list_layer(struct buf *to, size_t before, const struct layer *l)
+{
+        enum { LISTED = 3 };
+        char shown[64];
+        if (before < LISTED)
+                buf_printf(to, "%s%s (%s)", before ? ", " : "", l->run,
+                           str_inert(span_str(l->door_count ? l->doors[0].host : ""), shown, sizeof shown));
+        else if (before == LISTED)
+                buf_puts(to, ", ...");
+}
+
+static void consider(struct search *s, struct layer *l)
+{
+        struct timespec when;
+        char door[PATH_MAX] = "";
+        if (!is_meant(s, l, &when))
+                return;
+
+        if (!s->box && !is_of(l, s->cwd, door)) {
+                list_layer(&s->listed[0], s->elsewhere++, l);
+                return;
+        }
+
+        s->several |= s->run[0] && !s->box && !are_together(door, s->door);
+        list_layer(&s->listed[1], s->here++, l);
+        if (s->run[0] && !is_later(when, s->when))
+                return;
+
+        s->when = when;
+        (void) snprintf(s->run, WORK_RUN_MAX, "%s", l->run);
+        (void) snprintf(s->door, sizeof s->door, "%s", door);
+}
+
+/* Not what is known of a layer, but that it could not be looked at: without it nobody knows the newest. */
+static bool is_failure(const struct err *why)
+{
+        return why->code == ERR_MEMORY ||
+               (why->code == ERR_IO && why->sys && why->sys != EBUSY && why->sys != EPROTONOSUPPORT);
+}
+
+/* False: there is none. */
+static bool newest(int store, const struct names *list, struct search *s)
+{
+        s->run[0] = '\0';
+        if (!s->box && !getcwd(s->cwd, sizeof s->cwd))
+                s->cwd[0] = '\0'; /* gone: nothing is of it */
+
+        for (size_t i = 0; i < list->n; i++) {
+                struct err why;
+                if (layer_swept(store, list->v[i]) || list->v[i][0] == '.')
+                        continue;
+                struct layer *l = layer_take(store, list->v[i], &why);
+                s->busy |= !l && why.sys == EBUSY;
+                if (!l && is_failure(&why))
+                        s->failed = why;
+                else if (!l && why.sys != EBUSY && why.code != ERR_GONE)
+                        s->unread = why;
+                if (l && is_empty_leftover(l))
+                        (void) layer_remove(l, &why);
+                else if (l)
+                        consider(s, l);
+                layer_free(l);
+        }
+
+        return s->run[0] != '\0';
+}
+
+static const char name_it[] = "name the one you mean, as in `cordon diff RUN`, or go to its directory";
+
+static int several_here(const struct search *s, struct err *e)
+{
+        (void) err_set(e, ERR_USAGE, 0, "several projects below this directory have an overlay: %s",
+                       buf_str(&s->listed[1]));
+        return err_hint(e, "%s", name_it);
+}
+
+static int none_here(const struct search *s, struct err *e)
+{
+        static const char *const none[] = { [LAYER_WAITING] = "there is no overlay that waits to be applied",
+                                            [LAYER_LANDED] = "no overlay has been applied" };
+        static const char *const others[] = { [LAYER_WAITING] =
+                                                      "no overlay of this directory waits, but these do",
+                                              [LAYER_LANDED] =
+                                                      "no overlay of this directory has been applied, but "
+                                                      "these have" };
+        if (s->elsewhere > 0) {
+                (void) err_set(e, ERR_GONE, 0, "%s: %s", others[s->want], buf_str(&s->listed[0]));
+                return err_hint(e, "%s", name_it);
+        }
+
+        if (s->unread.code)
+                return *e = s->unread, -1;
+
+        (void) err_set(
+                e, ERR_GONE, 0, "%s",
+                s->busy ? "the only overlay there is is in use: its box runs, or another command works "
+                          "on it"
+                        : none[s->want]);
+        return err_hint(e, "a box with an `edit` door leaves one when it changed something; "
+                           "`cordon diff --list` shows all");
+}
+
+static int find_unnamed(int store, const struct names *list, enum layer_wanted want,
+                        char ret_run[WORK_RUN_MAX], struct err *e)
+{
+        struct search s = { .want = want, .run = ret_run };
+        bool found = newest(store, list, &s);
+        int r = s.failed.code ? (*e = s.failed, -1)
+                : !found      ? none_here(&s, e)
+                : s.several   ? several_here(&s, e)
+                              : 0;
+
+        buf_done(&s.listed[0]);
+        buf_done(&s.listed[1]);
+        return r;
+}
+
+int layer_find(int store, const char *which, enum layer_wanted want, char ret_run[WORK_RUN_MAX],
+               struct err *e)
+{
+        AUTO_NAMES(list);
+        if (tree_names(store, &list) < 0)
+                return err_set(e, ERR_IO, errno, "listing the overlays: %s", strerror(errno));
+
+        if (!which)
+                return find_unnamed(store, &list, want, ret_run, e);
+
+        unsigned hits = 0;
+        for (size_t i = 0; which[0] && which[0] != '.' && i < list.n; i++) {
+                if (strcmp(list.v[i], which) == 0)
+                        hits = 0; /* all of it */
+                else if (strncmp(list.v[i], which, strlen(which)) != 0)
+                        continue;
+                (void) snprintf(ret_run, WORK_RUN_MAX, "%s", list.v[i]);
+                hits++;
+                if (strcmp(list.v[i], which) == 0)
+                        break;
+        }
+
+        char shown[128];
+        struct search of_box = { .box = which, .run = ret_run };
+        bool named = hits == 0 && newest(store, &list, &of_box);
+        buf_done(&of_box.listed[1]);
+        if (of_box.failed.code)
+                return *e = of_box.failed, -1;
+
+        if (hits == 1 || named)
+                return 0;
+
+        if (of_box.unread.code)
+                return *e = of_box.unread, -1;
+
+        (void) str_inert(span_str(which), shown, sizeof shown);
+        (void) err_set(e, hits ? ERR_USAGE : ERR_GONE, 0,
+                       hits ? "several overlays begin with %s: give more of the id"
+                            : "there is no overlay %s",
+                       shown);
+        if (!hits && of_box.busy)
+                return err_hint(
+                        e, "the overlay of a box that runs has no name but its id: `cordon diff --list`");
+
+        return err_hint(
+                e, "`cordon diff --list` shows the overlays, `cordon diff --name-only` the changed paths");
+}
+
+struct layer *layer_open(const char *which, enum layer_wanted want, struct err *e)
+{
+        char run[WORK_RUN_MAX];
+        AUTO_FD(store, layer_store(e));
+        if (store < 0 || layer_find(store, which, want, run, e) < 0)
+                return NULL;
+
+        struct layer *l = layer_take(store, run, e);
+        if (!l)
+                return NULL;
+
+        AUTO_ENTRIES(found);
+        l->durable = true;
+        if (journal_recover(l, e) == 0 && (l->state != LAYER_OPEN || seal(l, &found, e) == 0))
+                return l;
+
+        layer_free(l);
+        return NULL;
+}

@@ -1,0 +1,294 @@
+/* SPDX-License-Identifier: MIT */
+/* work/show/patch.c - a layer's changes as a patch that `git apply` takes. What such a patch cannot hold
+ * (empty directories, modes beyond the execute bit, sockets, git's own files), and what is held back as it is
+ * by an apply, is named at its top, where git does not read. */
+#include "base/str.h"
+#include "work/internal.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+static unsigned git_mode(const struct node *n)
+{
+        return n->kind == NODE_LINK ? 0120000 : n->mode & 0100 ? 0100755 : 0100644;
+}
+
+/* ---- binary ---- */
+
+static void put_be32(struct buf *out, uint32_t v)
+{
+        for (int i = 3; i >= 0; i--)
+                buf_putc(out, (char) (v >> (8 * i)));
+}
+
+/* A zlib stream (RFC 1950) of stored blocks: nothing is compressed, so nothing is linked for it. */
+static void deflate_stored(struct span s, struct buf *out)
+{
+        uint32_t a = 1, b = 0;
+        for (size_t i = 0; i < s.n; i++) {
+                a = (a + s.p[i]) % 65521;
+                b = (b + a) % 65521;
+        }
+
+        buf_add(out, "\x78\x01", 2);
+        size_t at = 0;
+        do {
+                size_t n = s.n - at < 65535 ? s.n - at : 65535;
+                unsigned char head[5] = { at + n == s.n, (unsigned char) n, (unsigned char) (n >> 8),
+                                          (unsigned char) ~n, (unsigned char) (~n >> 8) };
+                buf_add(out, head, sizeof head);
+                buf_add(out, s.p + at, n);
+                at += n;
+        } while (at < s.n);
+
+        put_be32(out, b << 16 | a);
+}
+
+static void put_base85(struct buf *out, struct span s)
+{
+        static const char digits[] =
+                "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz!#$%&()*+-;<=>?@^_`{|}~";
+        for (size_t at = 0; at < s.n; at += 52) {
+                size_t n = s.n - at < 52 ? s.n - at : 52;
+                buf_putc(out, (char) (n <= 26 ? 'A' + n - 1 : 'a' + n - 27));
+                for (size_t i = 0; i < n; i += 4) {
+                        uint32_t v = 0;
+                        char five[5];
+                        for (size_t k = 0; k < 4; k++)
+                                v = v << 8 | (i + k < n ? s.p[at + i + k] : 0);
+                        for (int k = 4; k >= 0; k--, v /= 85)
+                                five[k] = digits[v % 85];
+                        buf_add(out, five, 5);
+                }
+                buf_putc(out, '\n');
+        }
+}
+
+static void put_binary(struct buf *out, struct span now)
+{
+        AUTO_BUF(packed);
+        deflate_stored(now, &packed);
+        buf_printf(out, "GIT binary patch\nliteral %zu\n", now.n);
+        put_base85(out, buf_span(&packed));
+        buf_putc(out, '\n');
+        out->failed |= packed.failed;
+}
+
+/* ---- one file ---- */
+
+static void put_names(struct buf *out, const char *path, bool old, bool now)
+{
+        const char *end = strchr(path, ' ') ? "\t\n" : "\n";
+        buf_puts(out, "--- ");
+        if (old)
+                put_git_path(out, "a/", path);
+        else
+                buf_puts(out, "/dev/null");
+
+        buf_puts(out, old ? end : "\n");
+        buf_puts(out, "+++ ");
+        if (now)
+                put_git_path(out, "b/", path);
+        else
+                buf_puts(out, "/dev/null");
+
+        buf_puts(out, now ? end : "\n");
+}
+
+static void put_id(struct buf *out, const struct content *c, bool there)
+{
+        char id[41] = "0000000000000000000000000000000000000000";
+        if (there)
+                blob_id(span_of(c->p, c->n), id);
+        buf_puts(out, id);
+}
+
+static void put_file(struct buf *out, const char *path, const struct node *old, const struct node *now,
+                     const struct content *a, const struct content *b)
+{
+        bool was = old->kind != NODE_NONE, is = now->kind != NODE_NONE;
+        bool same = was && is && a->n == b->n && memcmp(a->p, b->p, a->n) == 0;
+        if (same && git_mode(old) == git_mode(now))
+                return;
+
+        buf_puts(out, "diff --git ");
+        put_git_path(out, "a/", path);
+        buf_putc(out, ' ');
+        put_git_path(out, "b/", path);
+        buf_putc(out, '\n');
+        if (!was)
+                buf_printf(out, "new file mode %06o\n", git_mode(now));
+        else if (!is)
+                buf_printf(out, "deleted file mode %06o\n", git_mode(old));
+        else if (git_mode(old) != git_mode(now))
+                buf_printf(out, "old mode %06o\nnew mode %06o\n", git_mode(old), git_mode(now));
+
+        if (same)
+                return;
+
+        buf_puts(out, "index ");
+        put_id(out, a, was);
+        buf_puts(out, "..");
+        put_id(out, b, is);
+        buf_putc(out, '\n');
+        if (is_binary(span_of(a->p, a->n)) || is_binary(span_of(b->p, b->n))) {
+                put_binary(out, span_of(b->p, b->n));
+                return;
+        }
+
+        if (a->n == 0 && b->n == 0)
+                return;
+
+        put_names(out, path, was, is);
+        (void) lines_diff(span_of(a->p, a->n), span_of(b->p, b->n), out);
+}
+
+static bool fits(const struct node *n) { return n->kind == NODE_FILE || n->kind == NODE_LINK; }
+
+/* A name that git takes for its own directory on some filesystem: one such path, and `git apply` refuses the
+ * whole patch. As git judges it: any case, blanks and dots behind it, a stream, and the short name of old
+ * Windows. */
+static bool is_gits_own(const char *name)
+{
+        size_t n = strncasecmp(name, ".git", 4) == 0 ? 4 : strncasecmp(name, "git~1", 5) == 0 ? 5 : 0;
+        if (n == 0)
+                return false;
+        n += strspn(name + n, ". ");
+        return name[n] == '\0' || strchr("/\\:", name[n]) != NULL;
+}
+
+static bool git_refuses(const struct entry *x)
+{
+        const char *name = x->path;
+        for (const char *slash; (slash = strchr(name, '/')); name = slash + 1)
+                if (is_gits_own(name))
+                        return true;
+        return is_gits_own(name) || (x->now.kind == NODE_LINK && strcasecmp(name, ".gitmodules") == 0);
+}
+
+static int put_entry(struct shower *s, const struct entry *x, struct err *e)
+{
+        const struct node none = { 0 };
+        const struct content nothing = { 0 };
+        struct content a, b;
+
+        if (!x->chosen || git_refuses(x) || (!fits(&x->old) && !fits(&x->now)))
+                return 0;
+
+        if (show_contents(s, x, &a, &b, e) < 0)
+                return -1;
+
+        if (a.unread) {
+                char shown[256];
+                free(b.p);
+                return err_set(e, ERR_IO, EACCES, "a patch needs both sides, and %s cannot be read",
+                               str_inert(span_str(x->path), shown, sizeof shown));
+        }
+
+        const struct node *old = fits(&x->old) ? &x->old : &none, *now = fits(&x->now) ? &x->now : &none;
+        if (old->kind && now->kind &&
+            old->kind != now->kind) { /* git has no change of type: it goes and comes */
+                put_file(&s->out, x->path, old, &none, &a, &nothing);
+                put_file(&s->out, x->path, &none, now, &nothing, &b);
+        } else {
+                put_file(&s->out, x->path, old, now, &a, &b);
+        }
+
+        free(a.p);
+        free(b.p);
+        return 0;
+}
+
+/* ---- what does not fit ---- */
+
+static bool holds_entries(const struct shower *s, size_t i)
+{
+        const struct entry *x = &s->v->v[i];
+        for (size_t k = i + 1; k < s->v->n && path_below(s->v->v[k].path, x->path); k++)
+                if (s->v->v[k].chosen && fits(&s->v->v[k].now))
+                        return true;
+        return false;
+}
+
+static const char *left_out(const struct shower *s, size_t i)
+{
+        const struct entry *x = &s->v->v[i];
+        if (x->shut)
+                return "in a directory of the host that is closed to you";
+
+        if (git_refuses(x))
+                return "git takes none of its own files from a patch";
+
+        if (x->held)
+                return x->held;
+
+        if (x->now.kind == NODE_DIR && x->what & (WHAT_ADDED | WHAT_TYPE) && !holds_entries(s, i))
+                return "an empty directory";
+
+        if (x->now.kind == NODE_DIR && x->what & WHAT_MODE)
+                return "the mode of a directory";
+
+        if (x->now.kind == NODE_FILE && x->what & WHAT_MODE && git_mode(&x->old) == git_mode(&x->now))
+                return "a mode beyond the execute bit";
+
+        if (x->what & WHAT_XATTR)
+                return "extended attributes";
+
+        return NULL;
+}
+
+/* What is in it, and is no plain change of what the box began with. */
+static void put_conflicts(struct shower *s)
+{
+        for (size_t i = 0; i < s->v->n; i++) {
+                const struct entry *x = &s->v->v[i];
+                if (!x->chosen || !x->conflict)
+                        continue;
+                buf_puts(&s->out, "# conflict: ");
+                put_git_path(&s->out, "", x->path);
+                buf_printf(&s->out, ": %s; from what the host has now to what the box left\n", x->conflict);
+        }
+}
+
+/* Says what is not in it; -1: it would be for several trees. */
+static int put_left_out(struct shower *s, struct err *e)
+{
+        long door = -1;
+        for (size_t i = 0; i < s->v->n; i++) {
+                const struct entry *x = &s->v->v[i];
+                if (!x->chosen && !x->held)
+                        continue;
+                if (door >= 0 && door != (long) x->door) {
+                        (void) err_set(e, ERR_USAGE, 0,
+                                       "a patch is for one tree, but the overlay changes several");
+                        return err_hint(e, "name the paths of one door");
+                }
+                door = x->door;
+                const char *what = left_out(s, i);
+                if (!what)
+                        continue;
+                buf_puts(&s->out, "# not in this patch: ");
+                put_git_path(&s->out, "", x->path);
+                buf_printf(&s->out, ": %s\n", what);
+        }
+
+        return 0;
+}
+
+int show_patch(const struct work_apply *a, const struct layer *l, const struct entries *v, struct err *e)
+{
+        const struct work_look look = { .out = a->patch, .out_ctx = a->patch_ctx };
+        struct shower s = { .l = l, .v = v, .look = &look };
+        buf_printf(&s.out, "# from the box of run %s\n", l->run);
+        int r = put_left_out(&s, e);
+        put_conflicts(&s);
+        for (size_t i = 0; r == 0 && !s.out.failed && i < v->n; i++) {
+                show_flush(&s);
+                r = put_entry(&s, &v->v[i], e);
+        }
+
+        return show_end(&s, r, e);
+}
