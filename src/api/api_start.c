@@ -16,9 +16,6 @@
 #include <string.h>
 #include <sys/stat.h>
 
-/* Landlock scopes signals and abstract sockets from ABI 6 on; the process wall has nothing else that does. */
-enum { PROCESS_WALL_ABI = HOST_LANDLOCK_SCOPES };
-
 static void free_variables(const char **v)
 {
         for (const char **x = v; x && *x; x++)
@@ -209,9 +206,10 @@ static const char **passed_variables(const struct cordon_box *b, const struct do
 static int name_git(const struct cordon_box *b, const struct door *doors, size_t n, struct plan_request *r,
                     struct err *e)
 {
-        const char **repositories = r->wall == WALL_NAMESPACE ? calloc(n + 2, sizeof *repositories) : NULL;
+        const char **repositories =
+                wall_has(r->wall, WALL_OWN_ROOT) ? calloc(n + 2, sizeof *repositories) : NULL;
         size_t k = 0;
-        bool whole = repositories || r->wall != WALL_NAMESPACE;
+        bool whole = repositories || !wall_has(r->wall, WALL_OWN_ROOT);
 
         for (size_t i = 0; repositories && i < n; i++)
                 if (r->seen[i].repository)
@@ -247,7 +245,7 @@ struct plan *lib_plan(const struct cordon_box *b, enum wall_kind wall, struct er
                                   .as_root = b->as_root };
         struct host_machine machine;
 
-        if (wall == WALL_NAMESPACE && policy_local(b->policy->checked) & LOCAL_PROC) {
+        if (wall_has(wall, WALL_OWN_ROOT) && policy_local(b->policy->checked) & LOCAL_PROC) {
                 host_machine_read(&machine);
                 r.machine = &machine;
         }
@@ -282,30 +280,11 @@ struct plan *lib_plan(const struct cordon_box *b, enum wall_kind wall, struct er
         return p;
 }
 
-static int check_host(const struct host_facts *f, enum wall_kind wall, struct err *e)
-{
-        if (wall == WALL_PROCESS && f->landlock_abi < PROCESS_WALL_ABI) {
-                (void) err_set(e, ERR_HOST, 0, "the process wall needs Landlock ABI %d; this kernel has %d",
-                               PROCESS_WALL_ABI, f->landlock_abi);
-                return err_hint(
-                        e, "Linux 6.12 or newer has it; or let user namespaces be made: see `cordon doctor`");
-        }
-
-        if (f->uid == 0 && f->maps_all && !f->has_setid) {
-                (void) err_set(
-                        e, ERR_HOST, 0,
-                        "cordon runs as root but may not change ids, so the box would be root outside");
-                return err_hint(e, "run it as another user (docker run --user 1000 ...), or let it have the "
-                                   "capabilities SETUID and SETGID");
-        }
-
-        return 0;
-}
-
 /* Starts once with one wall, and sees the start through: 0 when the payload runs or has run. */
 static int start_with(struct cordon_box *b, enum wall_kind wall, const struct host_facts *f, struct err *e)
 {
-        if (check_host(f, wall, e) < 0)
+        const struct wall_ops *ops = wall_ops(wall);
+        if (ops && ops->check_host(f, e) < 0)
                 return -1;
 
         plan_free(b->plan);
@@ -397,6 +376,12 @@ int lib_places(struct cordon_box *b, struct err *e)
                                 : -1;
 }
 
+static bool wall_is_next(const struct cordon_box *b, unsigned i, const struct err *e)
+{
+        enum wall_kind asked = policy_wall(b->policy->checked);
+        return wall_choice(asked, i) && wall_refused_by_host(e);
+}
+
 static int start(struct cordon_box *b, cordon_error *pe)
 {
         struct err *e = to_err(pe);
@@ -413,21 +398,18 @@ static int start(struct cordon_box *b, cordon_error *pe)
         if (lib_make_doors(b, e) < 0)
                 return -1;
 
-        enum wall_kind wall = policy_wall(b->policy->checked);
-        if (wall != WALL_AUTO)
-                return start_with(b, wall, &f, e) == 0 ? 0 : explain_namespaces(e);
+        /* `wall auto` tries the next wall only if the host forbids this one, and reports the first failure:
+         * the strongest wall's is the one to mend. */
+        struct err first = { 0 };
+        for (unsigned i = 0; i == 0 || wall_is_next(b, i, e); i++) {
+                if (start_with(b, wall_choice(policy_wall(b->policy->checked), i), &f, e) == 0)
+                        return 0;
 
-        if (start_with(b, WALL_NAMESPACE, &f, e) == 0)
-                return 0;
+                if (i == 0)
+                        first = *e;
+        }
 
-        if (!wall_refused_by_host(e))
-                return -1;
-
-        struct err first = *e;
-        if (start_with(b, WALL_PROCESS, &f, e) == 0)
-                return 0;
-
-        if (e->code == ERR_HOST) /* neither wall: the stronger one's reason is the one to mend */
+        if (e->code == ERR_HOST)
                 *e = first;
 
         return explain_namespaces(e);

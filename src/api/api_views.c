@@ -24,7 +24,7 @@ static int would_start(cordon_policy *p, struct err *e)
         b->places = p->places; /* lent */
         b->stage = p->has_stage ? p->staged.stage : b->stage;
         enum wall_kind wall = policy_wall(p->checked);
-        struct plan *made = lib_plan(b, wall == WALL_AUTO ? WALL_NAMESPACE : wall, e);
+        struct plan *made = lib_plan(b, wall_choice(wall, 0), e);
         int r = made ? 0 : -1;
         plan_free(made);
         b->places = NULL;
@@ -69,7 +69,7 @@ static int note_start(cordon_policy *p, struct notes_out *o, struct err *e)
                 return -1;
         }
 
-        if (why.code == ERR_HOST && policy_wall(p->checked) == WALL_PROCESS)
+        if (why.code == ERR_HOST && !wall_has(policy_wall(p->checked), WALL_OWN_ROOT))
                 return 0; /* W132 said it, with the line */
 
         char text[sizeof n.text];

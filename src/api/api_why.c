@@ -42,7 +42,7 @@ static void find_reasons(struct asked *q)
         struct refusal_facts facts = { .wall = policy_wall(q->c), .look = look };
         q->near = policy_nearest(q->c, &q->f, &q->d);
         q->refusal = policy_refusal(q->c, &q->f, &q->d, &facts);
-        if (!q->f.path || policy_wall(q->c) == WALL_PROCESS || !policy_is_own_place(q->f.path))
+        if (!q->f.path || !wall_has(policy_wall(q->c), WALL_OWN_ROOT) || !policy_is_own_place(q->f.path))
                 policy_smallest_line(&q->f, &q->d, &q->line);
 
         policy_line_cost(&q->f, &q->cost);

@@ -274,7 +274,7 @@ const cordon_result *cordon_box_result(cordon_box *b)
                                  .code = r->code,
                                  .limits_hit = b->limits_hit,
                                  .limit = r->end == BOX_LIMIT ? policy_limit_name(r->limit) : "",
-                                 .wall = policy_wall_name(r->wall),
+                                 .wall = wall_name(r->wall),
                                  .attested = r->attested,
                                  .groups = r->memory_by_group && r->procs_by_group,
                                  .output_truncated = r->output_truncated,
@@ -332,7 +332,7 @@ char *cordon_box_plan(cordon_box *b, cordon_error *e)
 
         enum wall_kind wall = policy_wall(b->policy->checked);
         b->dry = true;
-        struct plan *p = lib_plan(b, wall == WALL_AUTO ? WALL_NAMESPACE : wall, to_err(e));
+        struct plan *p = lib_plan(b, wall_choice(wall, 0), to_err(e));
         b->dry = false;
         if (!p)
                 return NULL;

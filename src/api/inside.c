@@ -426,7 +426,7 @@ void lib_inside(const struct checked_policy *c, struct effect *f, struct lib_ins
         bool file = f->kind == EFFECT_READ || f->kind == EFFECT_WRITE || f->kind == EFFECT_RUN;
 
         in->nowhere = false;
-        if (!file || policy_wall(c) == WALL_PROCESS)
+        if (!file || !wall_has(policy_wall(c), WALL_OWN_ROOT))
                 return;
 
         judge(c, f, in, d);

@@ -121,7 +121,7 @@ static bool is_terminal(const char *path)
 static void fill_permit(const struct box *b, struct box_denial *n, char *path, enum effect_kind kind)
 {
         AUTO_BUF(line);
-        if (is_terminal(path) && b->r.wall == WALL_NAMESPACE) { /* a door would be to the host's */
+        if (is_terminal(path) && wall_has(b->r.wall, WALL_OWN_ROOT)) { /* a door would be to the host's */
                 (void) snprintf(n->reason, sizeof n->reason, "local");
                 (void) snprintf(n->permit, sizeof n->permit, "local pty");
                 return;
@@ -157,7 +157,7 @@ static bool has_door(const struct box *b, char *path, enum effect_kind kind)
 /* The process wall hides no names: what a door shows by a link is there by where the link leads, too. */
 static bool has_linked_door(const struct box *b, const char *path, enum effect_kind kind)
 {
-        for (size_t i = 0; b->r.wall == WALL_PROCESS && i < b->c.plan->rule_count; i++) {
+        for (size_t i = 0; !wall_has(b->r.wall, WALL_OWN_ROOT) && i < b->c.plan->rule_count; i++) {
                 const struct plan_rule *r = &b->c.plan->rules[i];
                 char named[PATH_MAX_BYTES];
                 if (!r->real || !path_under(path, r->real))
@@ -180,7 +180,7 @@ static bool is_allowed(const struct box *b, char *path, enum effect_kind kind)
 /* A `run DIR/?` that named nothing when the box started opened nothing, also if the box has made it since. */
 static bool came_too_late(const struct box *b, const struct wall_denial *start, char *path)
 {
-        if (!start->inside && b->r.wall == WALL_NAMESPACE)
+        if (!start->inside && wall_has(b->r.wall, WALL_OWN_ROOT))
                 return false;
 
         struct effect f = { .kind = EFFECT_RUN, .path = path };
@@ -250,7 +250,7 @@ static bool describe_path(struct box *b, const struct wall_denial *d, struct box
         }
 
         /* init asks that itself where it looks at a tree of the box's own. */
-        if (b->r.wall == WALL_PROCESS && wall_denial_makes(d) && strcmp(path, n->path) == 0)
+        if (!wall_has(b->r.wall, WALL_OWN_ROOT) && wall_denial_makes(d) && strcmp(path, n->path) == 0)
                 return false; /* `mkdir -p` heard that it is there, by whatever rule */
 
         if (kind == TRIED_RUN && outside_is_directory(b, path)) {
@@ -275,9 +275,9 @@ static bool describe_path(struct box *b, const struct wall_denial *d, struct box
 
         bool seen = kind == TRIED_SOCK && d->inside; /* who connects for the box did not */
         (void) snprintf(n->layer, sizeof n->layer, "%s",
-                        b->r.wall == WALL_PROCESS ? "landlock"
-                        : seen                    ? "seccomp"
-                                                  : "mount");
+                        !wall_has(b->r.wall, WALL_OWN_ROOT) ? "landlock"
+                        : seen                              ? "seccomp"
+                                                            : "mount");
         return true;
 }
 
@@ -297,7 +297,7 @@ static void describe_call(const struct box *b, const struct wall_denial *d, stru
                                 : permit              ? "local"
                                                       : "call");
 
-        if (!net && b->r.wall == WALL_PROCESS && !wall_denial_runs(d))
+        if (!net && !wall_has(b->r.wall, WALL_OWN_ROOT) && !wall_denial_runs(d))
                 permit = NULL; /* it has nothing of its own */
 
         if (known)

@@ -65,7 +65,7 @@ static int start_all(struct box *b, struct err *e)
         if (b->c.root)
                 pump_own(b, b->start.host_uid, b->start.host_gid);
 
-        if (wall_start(&b->start, &b->child, e) < 0)
+        if (wall_ops(b->c.plan->wall)->start(&b->start, &b->child, e) < 0)
                 return -1;
 
         (void) keeper_run(b);

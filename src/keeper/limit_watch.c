@@ -15,7 +15,7 @@ enum { LOOK_NS = 10000000, OOM_LOOK_NS = 2000000, OOM_SETTLES_NS = 500000000 };
  * born late; an ordinary user has hardly ever groups of v1, and finds that out in no time. */
 bool keeper_groups_come_first(const struct box *b)
 {
-        return b->c.plan->wall == WALL_PROCESS || !b->c.root || host_cgroups_unified();
+        return !wall_has(b->c.plan->wall, WALL_OWN_ROOT) || !b->c.root || host_cgroups_unified();
 }
 
 int keeper_groups_make(struct box *b, bool late, struct err *e)

@@ -76,7 +76,7 @@ static bool tell(struct box *b, char *path)
         if (d.door || strlen(path) >= sizeof n.path || is_told(&b->r, path))
                 return false;
 
-        (void) snprintf(n.layer, sizeof n.layer, b->r.wall == WALL_PROCESS ? "landlock" : "mount");
+        (void) snprintf(n.layer, sizeof n.layer, !wall_has(b->r.wall, WALL_OWN_ROOT) ? "landlock" : "mount");
         keeper_command_name(b, n.program, sizeof n.program);
         AUTO_BUF(line);
         if (d.answer != ANSWER_ALLOW) /* else the box may read its own, but that is another */
@@ -146,7 +146,7 @@ static unsigned tell_written(struct box *b, const char *word, bool whole)
         if (policy_decide(b->c.policy, &f).door || !(n.on_host || (up[0] && outside_is_directory(b, up))))
                 return 0;
 
-        (void) snprintf(n.layer, sizeof n.layer, b->r.wall == WALL_PROCESS ? "landlock" : "mount");
+        (void) snprintf(n.layer, sizeof n.layer, !wall_has(b->r.wall, WALL_OWN_ROOT) ? "landlock" : "mount");
         keeper_command_name(b, n.program, sizeof n.program);
         fill_written(b, &n, path, whole);
         keeper_add_denial(b, &n);

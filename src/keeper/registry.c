@@ -83,8 +83,8 @@ static void state_json(const struct box *b, struct buf *out)
                    ",\"keeper\":%d,\"init\":%d,\"up\":%s,\"age_ms\":%llu,\"wall\":\"%s\",\"policy\":\"%s\","
                    "\"command\":[",
                    getpid(), b->child.pid, b->up ? "true" : "false",
-                   (unsigned long long) ((clock_mono_ns() - b->began_ns) / 1000000u),
-                   policy_wall_name(b->r.wall), policy_digest(b->c.policy));
+                   (unsigned long long) ((clock_mono_ns() - b->began_ns) / 1000000u), wall_name(b->r.wall),
+                   policy_digest(b->c.policy));
         for (const char **v = b->c.plan->argv; *v; v++) {
                 if (v != b->c.plan->argv)
                         buf_putc(out, ',');

@@ -70,7 +70,7 @@ static int add_start(struct box *b, bool durable, struct err *e)
         put_command(b, &r, digest);
         (void) snprintf(layers, sizeof layers, "%x", b->r.layers);
         ledger_more_text(&r, "layers", layers);
-        ledger_more_text(&r, "wall", policy_wall_name(b->r.wall));
+        ledger_more_text(&r, "wall", wall_name(b->r.wall));
         ledger_more_text(&r, "stdin-pipe", c->pipe[0]);
         ledger_more_number(&r, "keeper", getpid());
         if (b->c.trial)

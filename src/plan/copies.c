@@ -83,7 +83,7 @@ bool build_copy(struct builder *b, size_t i)
         const struct door *d = &b->doors[i];
         const struct plan_seen *seen = &b->r->seen[i];
         size_t n = str_parent(d->path, strlen(d->path));
-        if (b->p->wall != WALL_NAMESPACE || d->kind != DOOR_WRITE || !seen->copyable || n == 0 ||
+        if (!wall_has(b->p->wall, WALL_OWN_ROOT) || d->kind != DOOR_WRITE || !seen->copyable || n == 0 ||
             !has_room(b, seen->bytes))
                 return false;
 

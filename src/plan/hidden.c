@@ -168,7 +168,7 @@ static int hide_own(struct builder *b, const struct door *d, const char *path, c
                 return 0;
 
         bool into = path_under(real, own->path);
-        if (b->p->wall == WALL_NAMESPACE && !into) {
+        if (wall_has(b->p->wall, WALL_OWN_ROOT) && !into) {
                 const char *here = arena_printf(b->a, "%s%s", path, own->path + strlen(real));
                 const char *hidden = here ? door_through_links(b, here) : NULL;
                 if (hidden && d->kind == DOOR_WRITE)
@@ -265,7 +265,7 @@ static size_t top_of_runs(const struct builder *b, const char *path)
  * program that was written in a `write` door inside a `read` door would run. */
 void build_written(struct builder *b)
 {
-        for (size_t i = 0; i < b->door_count && b->p->wall == WALL_PROCESS && !b->run_any; i++) {
+        for (size_t i = 0; i < b->door_count && !wall_has(b->p->wall, WALL_OWN_ROOT) && !b->run_any; i++) {
                 const struct door *d = &b->doors[i];
                 if (d->kind != DOOR_WRITE || b->r->seen[i].kind == SEEN_NOTHING || door_runs(b, d->path))
                         continue;

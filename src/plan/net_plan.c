@@ -112,7 +112,7 @@ static int judge_stage(const struct builder *b, const struct door *d, struct err
 
 static int add_door(struct builder *b, const struct door *d, struct err *e)
 {
-        if (b->p->wall != WALL_NAMESPACE)
+        if (!wall_has(b->p->wall, WALL_OWN_NET))
                 return refuse(d, ERR_HOST, "the process wall cannot hold a `net` door",
                               "it needs the namespace wall: `cordon doctor` tells what is missing", e);
 

@@ -103,7 +103,7 @@ static const char *cwd_by_link(struct builder *b, const char *cwd)
 static void build_cwd(struct builder *b)
 {
         const char *named;
-        const char *fallback = b->p->wall == WALL_NAMESPACE ? BOX_HOME : "/";
+        const char *fallback = wall_has(b->p->wall, WALL_OWN_ROOT) ? BOX_HOME : "/";
         if (b->r->cwd && !b->r->cwd_asked)
                 b->p->cwd_outside = arena_str(b->a, b->r->cwd);
 
@@ -113,7 +113,7 @@ static void build_cwd(struct builder *b)
                 b->p->cwd = arena_str(b->a, b->r->cwd);
         else if (b->r->cwd && (named = cwd_by_link(b, b->r->cwd)))
                 b->p->cwd = named;
-        else if (b->r->cwd && b->r->cwd_made && b->p->wall == WALL_NAMESPACE) {
+        else if (b->r->cwd && b->r->cwd_made && wall_has(b->p->wall, WALL_OWN_ROOT)) {
                 b->p->cwd = arena_str(b->a, b->r->cwd);
                 if (strcmp(b->r->cwd, "/") != 0) /* which is there */
                         (void) build_step(b, STEP_FILE, arena_printf(b->a, "%s/.cordon", b->r->cwd), "", 0);
@@ -250,7 +250,7 @@ static void add_git_clones(struct builder *b, const char **v, size_t *n, unsigne
 static void add_git(struct builder *b, const char **v, size_t *n)
 {
         unsigned settings = 0;
-        if (b->a->failed || b->p->wall != WALL_NAMESPACE || has_variable(v, *n, "GIT_CONFIG_COUNT"))
+        if (b->a->failed || !wall_has(b->p->wall, WALL_OWN_ROOT) || has_variable(v, *n, "GIT_CONFIG_COUNT"))
                 return;
 
         if (build_sees_repository(b))
@@ -280,7 +280,7 @@ static int build_env(struct builder *b, struct err *e)
         if (b->a->failed)
                 return 0;
 
-        const char *home = b->p->wall == WALL_NAMESPACE ? "HOME=" BOX_HOME : "HOME=/nonexistent";
+        const char *home = wall_has(b->p->wall, WALL_OWN_ROOT) ? "HOME=" BOX_HOME : "HOME=/nonexistent";
         const char *const defaults[][2] = {
                 { "PATH", "PATH=" BOX_PATH },
                 { "HOME", home },

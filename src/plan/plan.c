@@ -69,9 +69,8 @@ static bool allocate(struct builder *b)
  * lie about what the box can do. */
 static int refuse_unbuilt(const struct builder *b, struct err *e)
 {
-        if (b->r->wall != WALL_NAMESPACE && b->r->wall != WALL_PROCESS) {
-                (void) err_set(e, ERR_HOST, 0, "the wall `%s` is not built yet",
-                               policy_wall_name(b->r->wall));
+        if (!wall_traits(b->r->wall)->built) {
+                (void) err_set(e, ERR_HOST, 0, "the wall `%s` is not built yet", wall_name(b->r->wall));
                 return err_hint(e, "`wall namespace` is the strongest there is");
         }
         return 0;
@@ -79,14 +78,14 @@ static int refuse_unbuilt(const struct builder *b, struct err *e)
 
 static int refuse_beyond_process_wall(const struct builder *b, struct err *e)
 {
-        if (b->r->wall == WALL_PROCESS && b->r->root_inside) {
+        if (!wall_has(b->r->wall, WALL_OWN_IDS) && b->r->root_inside) {
                 (void) err_set(e, ERR_HOST, 0,
                                "the process wall cannot show uid 0: it has no ids of its own");
                 return err_hint(e, "leave --root out; `cordon doctor` tells what the namespace wall needs");
         }
 
         bool rules = !(policy_without(b->c) & WITHOUT_LANDLOCK);
-        for (size_t i = 0; i < b->door_count && b->r->wall == WALL_PROCESS; i++) {
+        for (size_t i = 0; i < b->door_count && !wall_has(b->r->wall, WALL_OWN_ROOT); i++) {
                 const struct door *d = &b->doors[i];
                 char at[256];
                 if (d->kind == DOOR_EDIT) {
@@ -133,7 +132,7 @@ static int resolve_local(struct builder *b, struct err *e)
         size_t count;
         const struct policy_local_row *rows = policy_local_rows(&count);
         b->p->local = policy_local(b->c);
-        if (b->r->wall == WALL_NAMESPACE)
+        if (wall_has(b->r->wall, WALL_OWN_NET))
                 return 0;
 
         for (size_t i = 0; i < count; i++) {
@@ -237,7 +236,7 @@ static void print_rights(unsigned r, struct buf *out)
 void plan_print(const struct plan *p, struct buf *out)
 {
         char text[PATH_MAX_BYTES];
-        buf_printf(out, "box %s\nwall %s\n", p->box, policy_wall_name(p->wall));
+        buf_printf(out, "box %s\nwall %s\n", p->box, wall_name(p->wall));
         for (size_t i = 0; i < p->step_count; i++) {
                 const struct plan_step *s = &p->steps[i];
                 buf_printf(out, "%-8s %s", plan_step_name(s->kind),

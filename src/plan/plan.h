@@ -64,7 +64,7 @@ struct plan_request {
         const struct host_machine *machine; /* for `local proc`; or NULL */
         bool tty;
         bool root_inside;                   /* uid 0 inside: still nobody outside */
-        enum wall_kind wall;                /* resolved: WALL_NAMESPACE or WALL_PROCESS */
+        enum wall_kind wall;                /* resolved: not `auto` */
         bool as_root;                       /* the caller is root: doors need id-mapped mounts */
         const struct plan_seen *seen;       /* parallel to the policy's doors */
         const struct plan_program *found;   /* parallel to the policy's doors (RUN doors only) */

@@ -40,7 +40,7 @@ struct plan_rule *build_rule(struct builder *b, const char *path, unsigned right
 
 void build_pin(const struct builder *b, struct plan_rule *r, uint64_t dev, uint64_t ino)
 {
-        r->pinned = b->p->wall == WALL_PROCESS;
+        r->pinned = !wall_has(b->p->wall, WALL_OWN_ROOT);
         r->dev = dev;
         r->ino = ino;
 }

@@ -126,7 +126,7 @@ static int door_is_wrong(struct builder *b, const struct door *d, const struct p
 static int judge_own_place(const struct builder *b, const struct door *d, const char *path, struct err *e)
 {
         char at[256];
-        if (b->p->wall != WALL_NAMESPACE || !policy_is_own_place(path))
+        if (!wall_has(b->p->wall, WALL_OWN_ROOT) || !policy_is_own_place(path))
                 return 0;
 
         (void) policy_place(&d->at, at, sizeof at);
@@ -292,7 +292,7 @@ static int judge_written(struct builder *b, const struct plan_program *g, const 
 
         const char *tree = is_dir ? arena_printf(b->scratch, "%s/", g->real) : NULL;
         const char *run = as_token(b, tree ? tree : g->real);
-        if (b->p->wall == WALL_PROCESS) {
+        if (!wall_has(b->p->wall, WALL_OWN_ROOT)) {
                 (void) err_set(
                         e, ERR_DOOR, 0,
                         "the %s %s lies behind a `write` door: the box could change it and run it again",
@@ -557,7 +557,7 @@ static int by_path(const void *x, const void *y)
 static int add_sock(struct builder *b, size_t i, struct err *e)
 {
         const struct door *d = &b->doors[i];
-        if (b->p->wall == WALL_PROCESS) {
+        if (!wall_has(b->p->wall, WALL_OWN_ROOT)) {
                 char at[256];
                 (void) err_set(e, ERR_HOST, 0, "%s: the process wall cannot hold a `sock` door",
                                policy_place(&d->at, at, sizeof at));
@@ -578,7 +578,7 @@ static void judge_sockets(struct builder *b)
                              (!d->from_stock || b->r->stock_sockets) && b->r->seen[i].kind == SEEN_DIR;
         }
 
-        if (b->p->wall == WALL_NAMESPACE && policy_makes_sockets(b->c))
+        if (wall_has(b->p->wall, WALL_OWN_ROOT) && policy_makes_sockets(b->c))
                 b->p->sockets = directory ? PLAN_SOCKETS_SERVED : PLAN_SOCKETS_FREE;
 }
 
@@ -614,7 +614,7 @@ static bool is_covered(const struct builder *b, const struct plan_rule *r)
 int build_view(struct builder *b, struct err *e)
 {
         judge_sockets(b);
-        if (b->p->wall == WALL_NAMESPACE)
+        if (wall_has(b->p->wall, WALL_OWN_ROOT))
                 add_built_ins(b);
         else
                 add_process_built_ins(b);
@@ -649,10 +649,10 @@ int build_view(struct builder *b, struct err *e)
         if (build_state_masks(b, e) < 0)
                 return -1;
 
-        if (b->p->wall == WALL_PROCESS)
+        if (!wall_has(b->p->wall, WALL_OWN_ROOT))
                 keep_masks(b->p);
 
-        for (size_t i = 0; b->p->wall == WALL_NAMESPACE && i < b->p->rule_count; i++)
+        for (size_t i = 0; wall_has(b->p->wall, WALL_OWN_ROOT) && i < b->p->rule_count; i++)
                 b->p->rules[i].covered = is_covered(b, &b->p->rules[i]);
 
         return 0;

@@ -12,6 +12,7 @@
 #include "base/buf.h"
 #include "base/err.h"
 #include "base/span.h"
+#include "wall/kinds/kinds.h"
 
 enum door_kind { /* what a line opens */
                  DOOR_NONE = 0,
@@ -27,8 +28,6 @@ enum door_kind { /* what a line opens */
                  DOOR_OUT,
                  DOOR_KIND__COUNT
 };
-
-enum wall_kind { WALL_AUTO = 0, WALL_PROCESS, WALL_NAMESPACE, WALL_WASM, WALL_VM, WALL_KIND__COUNT };
 
 enum limit_key {
         LIMIT_TIME = 0, /* ms */
@@ -458,7 +457,7 @@ struct refusal {
 };
 enum refusal_look { REFUSAL_NOTHING = 0, REFUSAL_FILE, REFUSAL_DIRECTORY };
 struct refusal_facts {
-        enum wall_kind wall; /* the wall that is raised; WALL_AUTO counts as the namespace wall */
+        enum wall_kind wall; /* the wall that is raised; `auto` has the features of its first choice */
         /* What is at a path of this host. NULL: not asked; then every door is taken to be there. */
         enum refusal_look (*look)(const char *path);
 };
@@ -499,7 +498,6 @@ bool policy_covers_line(const struct checked_policy *c, const char *line, const 
 const char *policy_door_word(enum door_kind k);
 const char *policy_limit_name(enum limit_key k);
 void policy_limit_default(enum limit_key k, char ret[32]); /* "1h" */
-const char *policy_wall_name(enum wall_kind k);
 /* The stock policies' names, and the text of one (NULL: no such). */
 const char *const *policy_stock_names(size_t *ret_count);
 const char *policy_stock_text(const char *name);

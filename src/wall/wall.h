@@ -170,6 +170,15 @@ struct wall_start {
         gid_t host_gid;
 };
 
+/* What differs between the kinds of walls. Orders to a box that runs (release, signal, connect, end) go over
+ * its control socket and are the same for all. */
+struct wall_ops {
+        int (*check_host)(const struct host_facts *f, struct err *e); /* can this host raise it? */
+        int (*start)(const struct wall_start *s, struct wall_child *ret, struct err *e);
+};
+/* NULL: a wall that this version does not have. */
+const struct wall_ops *wall_ops(enum wall_kind k);
+
 /* Clones init and sees it through to the point where it waits for wall_release(). On error nothing is left.
  */
 int wall_start(const struct wall_start *s, struct wall_child *ret, struct err *e);

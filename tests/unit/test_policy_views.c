@@ -126,7 +126,7 @@ static void test_names__have_no_holes(void)
         for (int k = 0; k < LIMIT_KEY__COUNT; k++)
                 CHECK(policy_limit_name((enum limit_key) k) != NULL);
         for (int k = 0; k < WALL_KIND__COUNT; k++)
-                CHECK(policy_wall_name((enum wall_kind) k) != NULL);
+                CHECK(wall_name((enum wall_kind) k) != NULL);
         for (int k = 0; k < GAP__COUNT; k++)
                 CHECK(policy_gap_name((enum gap) k) != NULL);
 }

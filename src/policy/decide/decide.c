@@ -80,7 +80,7 @@ static const struct builtin_file *builtin_of(const struct checked_policy *c, con
         size_t count;
         const struct builtin_file *b = builtin_files(&count);
         for (size_t i = 0; i < count; i++)
-                if ((b[i].process || c->wall != WALL_PROCESS) && !(b[i].local & ~c->local) &&
+                if ((b[i].process || wall_has(c->wall, WALL_OWN_ROOT)) && !(b[i].local & ~c->local) &&
                     (b[i].tree ? path_inside(b[i].path, path) : strcmp(b[i].path, path) == 0))
                         return &b[i];
 

@@ -84,7 +84,7 @@ static const struct builtin_file *file_builtin(const struct checked_policy *c, c
 
         for (size_t i = count; i > 0; i--) {
                 const struct builtin_file *b = &all[i - 1];
-                if (c->wall == WALL_PROCESS && !b->process)
+                if (!wall_has(c->wall, WALL_OWN_ROOT) && !b->process)
                         continue;
                 if (b->local && !(c->local & b->local))
                         continue;

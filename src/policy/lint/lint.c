@@ -162,7 +162,7 @@ static void lint_closed(struct lint_view *v, const struct lint_row *row)
 /* Such a box never starts; `wall auto` takes another wall. */
 static void lint_beyond_wall(struct lint_view *v, const struct lint_row *row)
 {
-        for (size_t i = 0; policy_wall(v->c) == WALL_PROCESS && i < v->c->live.n; i++) {
+        for (size_t i = 0; !wall_has(policy_wall(v->c), WALL_OWN_ROOT) && i < v->c->live.n; i++) {
                 const struct door *d = &v->c->live.v[i];
                 bool ruled = !d->except || !(v->c->without & WITHOUT_LANDLOCK);
                 bool held = d->kind != DOOR_NET && d->kind != DOOR_SOCK && d->kind != DOOR_EDIT && ruled;

@@ -468,7 +468,7 @@ int line_wall(struct reader *r)
         if (wall_kind_find(t->text, &w.kind) < 0) {
                 const char *names[WALL_KIND__COUNT];
                 for (int k = 0; k < WALL_KIND__COUNT; k++)
-                        names[k] = policy_wall_name((enum wall_kind) k);
+                        names[k] = wall_name((enum wall_kind) k);
                 (void) fail_at(r->e, &t->at, "unknown wall \"%s\"", show_text(t->text).text);
                 (void) err_hint(r->e, "it is auto, namespace or process");
                 hint_nearest(r->e, t->text, names, COUNT(names));

@@ -380,7 +380,7 @@ void policy_doors_text(const struct checked_policy *c, const struct policy_stage
                 buf_printf(out, " %s %s", policy_limit_name((enum limit_key) k),
                            limit_print((enum limit_key) k, c->limits.value[k], value));
 
-        buf_printf(out, "\nWall: %s\n", policy_wall_name(c->wall));
+        buf_printf(out, "\nWall: %s\n", wall_name(c->wall));
         buf_puts(out, "\nThe worst a hostile guest could do:\n");
         worst(c, out);
         if (s)

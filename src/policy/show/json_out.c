@@ -216,7 +216,7 @@ static void walls(struct json_out *o, const struct checked_policy *c)
 {
         size_t count;
         const struct without_row *rows = without_rows(&count);
-        text(o, "wall", policy_wall_name(c->wall));
+        text(o, "wall", wall_name(c->wall));
         key(o, "without");
         open_with(o, '[');
         for (size_t i = 0; i < count; i++) {

@@ -45,25 +45,15 @@ static void diff_limits(const struct checked_policy *a, const struct checked_pol
         }
 }
 
-/* `auto` states no minimum, so it grants most. Wasm and namespaces are different walls, not a stronger and a
- * weaker. */
-static unsigned wall_rank(enum wall_kind w)
-{
-        static const unsigned rank[] = {
-                [WALL_AUTO] = 0, [WALL_PROCESS] = 1, [WALL_NAMESPACE] = 2, [WALL_WASM] = 2, [WALL_VM] = 3
-        };
-        return rank[w];
-}
-
 static void diff_wall(const struct checked_policy *a, const struct checked_policy *b, struct change *c,
                       struct buf *out)
 {
         if (a->wall != b->wall) {
-                unsigned was = wall_rank(a->wall), is = wall_rank(b->wall);
+                unsigned was = wall_traits(a->wall)->strength, is = wall_traits(b->wall)->strength;
                 c->wider = c->wider || is <= was;
                 c->narrower = c->narrower || is >= was;
-                buf_printf(out, "%c wall %s, was %s: %s\n", is > was ? '-' : '+', policy_wall_name(b->wall),
-                           policy_wall_name(a->wall),
+                buf_printf(out, "%c wall %s, was %s: %s\n", is > was ? '-' : '+', wall_name(b->wall),
+                           wall_name(a->wall),
                            is > was   ? "narrower"
                            : is < was ? "wider"
                                       : "another wall, neither stronger nor weaker");

@@ -32,12 +32,6 @@ static const struct limit_row limits[] = {
 };
 _Static_assert(COUNT(limits) == LIMIT_KEY__COUNT, "a row for each limit");
 
-static const char *const walls[] = {
-        [WALL_AUTO] = "auto", [WALL_PROCESS] = "process", [WALL_NAMESPACE] = "namespace",
-        [WALL_WASM] = "wasm", [WALL_VM] = "vm",
-};
-_Static_assert(COUNT(walls) == WALL_KIND__COUNT, "a name for each wall");
-
 static const char *const types[] = {
         [HANDLE_BINARY] = "binary",
         [HANDLE_TEXT] = "text",
@@ -76,7 +70,6 @@ const char *policy_limit_name(enum limit_key k)
 {
         return (unsigned) k < COUNT(limits) ? limits[k].name : "unknown";
 }
-const char *policy_wall_name(enum wall_kind k) { return (unsigned) k < COUNT(walls) ? walls[k] : "unknown"; }
 const char *policy_gap_name(enum gap g) { return (unsigned) g < COUNT(gaps) ? gaps[g] : "unknown"; }
 const char *handle_type_name(enum handle_type t)
 {
@@ -123,10 +116,13 @@ char *limit_print(enum limit_key k, uint64_t value, char buf[32])
 
 int wall_kind_find(const char *name, enum wall_kind *ret_kind)
 {
-        int i = find(walls, COUNT(walls), name);
-        if (i >= 0)
-                *ret_kind = (enum wall_kind) i;
-        return i < 0 ? -1 : 0;
+        for (unsigned k = 0; k < WALL_KIND__COUNT; k++)
+                if (strcmp(wall_name((enum wall_kind) k), name) == 0) {
+                        *ret_kind = (enum wall_kind) k;
+                        return 0;
+                }
+
+        return -1;
 }
 
 int handle_type_find(const char *name, enum handle_type *ret_type)

@@ -118,7 +118,7 @@ static void show_wall(const struct checked_policy *c, struct buf *out)
 {
         size_t count;
         const struct without_row *rows = without_rows(&count);
-        buf_printf(out, "wall %s", policy_wall_name(c->wall));
+        buf_printf(out, "wall %s", wall_name(c->wall));
         if (c->without)
                 buf_puts(out, " without");
 

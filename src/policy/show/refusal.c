@@ -210,7 +210,7 @@ static struct refusal behind_connector(const struct question *q, struct refusal 
 
 static struct refusal refuse_net(const struct question *q)
 {
-        if (!has_net(q->c) && q->c->local & LOCAL_LOOPBACK && q->facts->wall != WALL_PROCESS)
+        if (!has_net(q->c) && q->c->local & LOCAL_LOOPBACK && wall_has(q->facts->wall, WALL_OWN_ROOT))
                 return behind_connector(q, refuse_beyond_loopback(q));
 
         if (!has_net(q->c))
@@ -280,7 +280,7 @@ struct refusal policy_refusal(const struct checked_policy *c, const struct effec
                               const struct decision *d, const struct refusal_facts *facts)
 {
         struct question q = { c, f, d, facts };
-        struct refusal r = facts->wall == WALL_PROCESS ? in_process(&q) : in_namespaces(&q);
+        struct refusal r = !wall_has(facts->wall, WALL_OWN_ROOT) ? in_process(&q) : in_namespaces(&q);
         if (c->without & WITHOUT_LANDLOCK)
                 leave_out(&r, "landlock");
         return r;

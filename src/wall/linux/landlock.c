@@ -309,7 +309,7 @@ int wall_landlock_build(struct wall_init *w, struct err *e)
                 return err_hint(e,
                                 "boot with lsm=landlock,... or write `wall %s without landlock` to go on "
                                 "with one layer less",
-                                policy_wall_name(w->plan->wall));
+                                wall_name(w->plan->wall));
         }
 
         struct ruleset_attr a = { .fs = fs_handled((int) abi) };

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: MIT */
+/* wall/wall_ops.c - the walls of this version: one row each. */
+#include "wall/wall.h"
+
+/* The first ABI that scopes signals and abstract sockets; the process wall has nothing else that does. */
+enum { PROCESS_WALL_ABI = HOST_LANDLOCK_SCOPES };
+
+static int check_ids(const struct host_facts *f, struct err *e)
+{
+        if (f->uid != 0 || !f->maps_all || f->has_setid)
+                return 0;
+
+        (void) err_set(e, ERR_HOST, 0,
+                       "cordon runs as root but may not change ids, so the box would be root outside");
+        return err_hint(e, "run it as another user (docker run --user 1000 ...), or let it have the "
+                           "capabilities SETUID and SETGID");
+}
+
+static int check_process(const struct host_facts *f, struct err *e)
+{
+        if (f->landlock_abi >= PROCESS_WALL_ABI)
+                return check_ids(f, e);
+
+        (void) err_set(e, ERR_HOST, 0, "the process wall needs Landlock ABI %d; this kernel has %d",
+                       PROCESS_WALL_ABI, f->landlock_abi);
+        return err_hint(e, "Linux 6.12 or newer has it; or let user namespaces be made: see `cordon doctor`");
+}
+
+const struct wall_ops *wall_ops(enum wall_kind k)
+{
+        static const struct wall_ops rows[WALL_KIND__COUNT] = {
+                [WALL_PROCESS] = { check_process, wall_start },
+                [WALL_NAMESPACE] = { check_ids, wall_start },
+        };
+        return (unsigned) k < WALL_KIND__COUNT && rows[k].start ? &rows[k] : NULL;
+}
