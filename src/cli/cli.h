@@ -21,6 +21,8 @@ struct cli_verb {
         const struct cli_option *options;  /* ended by an empty row */
         bool takes_doors;                  /* also takes -p FILE and --WORD of the policy language */
         enum cli_group group;
+        const char *(*name_at)(size_t i,
+                               const char **ret_help); /* values of NAME, for completions; may be NULL */
 };
 
 /* One option: one row holds its names, its help and what it does. */
@@ -93,6 +95,11 @@ int cli_time(const char *text, int64_t *ret_us);
 /* Did cli_options() tell of a policy or a door that is wrong? */
 bool cli_policy_failed(void);
 
+/* dispatch.c: runs the verb that argv names; returns the exit status. */
+int cli_main(int argc, char **argv, const struct cli_verb *verbs, size_t count);
+/* selftest.c: becomes cordon-selftest; returns only if that fails. */
+void cli_selftest(char **argv);
+
 /* verb_find.c: main() tells what there is; then it can be listed and looked up. */
 void cli_verbs_are(const struct cli_verb *v, size_t count);
 const struct cli_verb *cli_verbs(size_t *ret_count);
@@ -156,8 +163,9 @@ int cli_no_words(int argc, int at, const char *verb);
 /* For a verb that has no option: its words, from the index that is returned on; -1 after an error was told.
  */
 int cli_words_only(int argc, char **argv, const char *verb);
-/* Says so, with the nearest one that there is. */
-int cli_unknown_verb(int argc, char **argv);
+/* Reports the unknown command and suggests the nearest one. */
+int cli_unknown_second(const char *group, const char *given);
+int cli_unknown_verb(char **argv);
 /* Prints and frees; EXIT_CORDON when it is NULL or cannot be written. */
 int cli_give(char *text, const cordon_error *e);
 /* The same of a text that the caller keeps. */
@@ -232,23 +240,17 @@ int verb_undo(int argc, char **argv);
 int verb_discard(int argc, char **argv);
 int verb_fork(int argc, char **argv);
 int verb_doctor(int argc, char **argv);
-int verb_bench(int argc, char **argv);
-int verb_breakout(int argc, char **argv);
-int verb_bombs(int argc, char **argv);
-int verb_claims(int argc, char **argv);
-int verb_walls(int argc, char **argv);
-int verb_cost(int argc, char **argv);
 int verb_log(int argc, char **argv);
 int verb_trace(int argc, char **argv);
 int verb_verify(int argc, char **argv);
 int verb_react(int argc, char **argv);
 int verb_report(int argc, char **argv);
+int verb_selftest(int argc, char **argv);
 int verb_help(int argc, char **argv);
 int verb_version(int argc, char **argv);
 
 extern const struct cli_option discard_options[];
 extern const struct cli_option run_options[], json_options[], view_options[], doors_options[],
-        check_options[], logs_options[], stop_options[], bench_options[], new_options[], learn_options[],
-        tighten_options[], breakout_options[], apply_options[], bombs_options[], claims_options[],
-        vault_options[], cost_options[], doctor_options[], diff_options[], log_options[], react_options[],
-        report_options[], trace_options[], verify_options[], walls_options[], wrap_options[], no_options[];
+        check_options[], logs_options[], stop_options[], new_options[], learn_options[], tighten_options[],
+        apply_options[], vault_options[], doctor_options[], diff_options[], log_options[], react_options[],
+        report_options[], trace_options[], verify_options[], wrap_options[], no_options[];

@@ -8,7 +8,6 @@
 #include "base/buf.h"
 #include "base/json.h"
 #include "base/str.h"
-#include "bomb/bomb.h"
 #include "cli/cli.h"
 
 #include <ctype.h>
@@ -170,13 +169,25 @@ static void put_tasks(struct here *h)
                 put(h, name, "stock task");
 }
 
-static void put_bombs(struct here *h)
+static void put_group(struct here *h, const char *group)
 {
         size_t n;
-        const struct bomb *b = bomb_table(&n);
+        const struct cli_verb *v = cli_verbs(&n);
 
         for (size_t i = 0; i < n; i++)
-                put(h, b[i].name, b[i].what);
+                if (cli_verb_rest(&v[i], group))
+                        put(h, cli_verb_rest(&v[i], group), v[i].help);
+}
+
+static void put_commands(struct here *h) { put_group(h, h->verb->name); }
+
+/* What the verb itself says. */
+static void put_names(struct here *h)
+{
+        const char *help, *name;
+
+        for (size_t i = 0; h->verb->name_at && (name = h->verb->name_at(i, &help)); i++)
+                put(h, name, help);
 }
 
 /* "--time" with "--" before it, "time" without. */
@@ -285,7 +296,8 @@ static const struct {
         { "NAME", "with", put_credentials },
         { "NAME", "policy", put_stock },
         { "NAME", "vault", put_credentials },
-        { "NAME", "selftest bombs", put_bombs },
+        { "NAME", "selftest bombs", put_names },
+        { "COMMAND", "selftest", put_commands },
 };
 
 static void put_kind(struct here *h, const char *arg, const char *of)
@@ -380,16 +392,6 @@ static const char *next_word(const struct cli_verb *v, const char *at, char ret[
         }
 
         return NULL;
-}
-
-static void put_group(struct here *h, const char *group)
-{
-        size_t n;
-        const struct cli_verb *v = cli_verbs(&n);
-
-        for (size_t i = 0; i < n; i++)
-                if (cli_verb_rest(&v[i], group))
-                        put(h, cli_verb_rest(&v[i], group), v[i].help);
 }
 
 /* The questions that a verb has, as `log` has `show`: the small words of its synopsis. */
@@ -491,25 +493,14 @@ static void put_for_verb(struct here *h, int argc, char **argv)
                 put_last(h, question, plain);
 }
 
-/* Whether this is the first verb of a group that is none by itself, as `selftest`. */
-static bool begins_group(const struct cli_verb *all, size_t i, const char *group)
-{
-        return !cli_verb_find(group) && (i == 0 || !cli_verb_rest(&all[i - 1], group));
-}
-
 static void put_verbs(struct here *h)
 {
         size_t n;
         const struct cli_verb *v = cli_verbs(&n);
-        char first[32];
 
-        for (size_t i = 0; i < n; i++) {
-                (void) snprintf(first, sizeof first, "%.*s", (int) strcspn(v[i].name, " "), v[i].name);
-                if (strcmp(first, v[i].name) == 0)
-                        put(h, first, v[i].help);
-                else if (begins_group(v, i, first))
-                        put(h, first, "a group of commands");
-        }
+        for (size_t i = 0; i < n; i++)
+                if (!strchr(v[i].name, ' '))
+                        put(h, v[i].name, v[i].help);
 }
 
 /* One word, or two of a group. */

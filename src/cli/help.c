@@ -121,14 +121,6 @@ void cli_help_verb(const struct cli_verb *v)
         (void) printf("\nMore: man cordon-%s\n", page);
 }
 
-/* A group that is no verb by itself; returns EXIT_CORDON. */
-static int help_group(const char *group)
-{
-        (void) printf("usage: cordon %s COMMAND\n", group);
-        print_group(group);
-        return EXIT_CORDON;
-}
-
 static const char *const groups[] = {
         [GROUP_RUN] = "Run",
         [GROUP_REVIEW] = "Review changes",
@@ -153,7 +145,6 @@ static void print_all(void)
                                 (void) printf("  %-10s %s\n", v[i].name, v[i].help);
         }
 
-        (void) printf("  %-10s %s\n", "selftest", "attack and measure this host's isolation");
         (void) printf("\n`cordon help COMMAND` for details. Exit status of run: the command's own; 128+n for "
                       "signal n;\n124 a limit was reached; 125 cordon failed; 126 and 127 as in shells.\n");
 }
@@ -186,8 +177,7 @@ void cli_verb_nearer(const char *group, const char *given, const char **best)
                         str_nearer(given, cli_verb_rest(&v[i], group), best);
 }
 
-/* A group that is no verb by itself, as `selftest`. */
-static int unknown_second(const char *group, const char *given)
+int cli_unknown_second(const char *group, const char *given)
 {
         const char *best = NULL;
 
@@ -199,18 +189,9 @@ static int unknown_second(const char *group, const char *given)
         return cli_hint("`cordon help %s` lists them", group);
 }
 
-int cli_unknown_verb(int argc, char **argv)
+int cli_unknown_verb(char **argv)
 {
-        size_t n;
-        const struct cli_verb *v = cli_verbs(&n);
-        const char *given = argv[0], *group = NULL;
-
-        for (size_t i = 0; i < n && !group; i++)
-                group = cli_verb_rest(&v[i], given) ? given : NULL;
-
-        if (group)
-                return argc > 1 ? unknown_second(group, argv[1]) : help_group(group);
-
+        const char *given = argv[0];
         const char *best = nearest_verb(given);
         const char *instead = cli_verb_habit(given);
         AUTO_BUF(word);
@@ -240,11 +221,8 @@ int verb_help(int argc, char **argv)
 
         const struct cli_verb *v =
                 at < argc ? cli_verb_named(argc - at, argv + at, &words) : cli_verb_find("help");
-        if (!v && strcmp(argv[at], "selftest") == 0 && argc - at == 1)
-                return (void) help_group(argv[at]), 0;
-
         if (!v)
-                return cli_unknown_verb(argc - at, argv + at);
+                return cli_unknown_verb(argv + at);
 
         if (argc - at > words)
                 return cli_usage("one command at a time");

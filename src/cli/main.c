@@ -1,16 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* cli/main.c - the table of verbs. --help, completions and the manual's synopses come from it. */
-#include "bomb/bomb.h"
 #include "cli/cli.h"
-#include "probe/probe.h"
 
-#include <fcntl.h>
-#include <signal.h>
-#include <stdio.h>
 #include <string.h>
 #include <sys/auxv.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 static const struct cli_verb verbs[] = {
         { "run", "[DOORS] [-p POLICY] [--] COMMAND [ARGUMENT...]", "run a command in a box", verb_run,
@@ -79,104 +72,31 @@ static const struct cli_verb verbs[] = {
         { "doctor", "[--json] [POLICY | --box NAME | --fit]",
           "check this host; with a policy, whether its doors fit its runs", verb_doctor, doctor_options,
           false, GROUP_SET_UP },
-        { "selftest breakout", "[DOORS] [-p POLICY] [--root] [--json] [--list]",
-          "attack a box from inside and report what held", verb_breakout, breakout_options, true,
+        { "selftest", "COMMAND", "attack and measure this host's isolation", verb_selftest, no_options, false,
           GROUP_SET_UP },
-        { "selftest bombs", "[--wall WALL] [--json] [NAME...]",
-          "exhaust each resource in a box and report which limit stopped it", verb_bombs, bombs_options,
-          false, GROUP_SET_UP },
-        { "selftest claims", "[DOORS] [-p POLICY] [--json]",
-          "test this host's isolation and list what is not covered", verb_claims, claims_options, true,
-          GROUP_SET_UP },
-        { "selftest cost", "[DOORS] [-p POLICY] [-n ROUNDS] [--probes] [--json]",
-          "measure what each layer costs, beside the attacks that only it stops", verb_cost, cost_options,
-          true, GROUP_SET_UP },
-        { "selftest walls", "[-n RUNS] [--json]",
-          "test and measure each wall, and list what it does not stop", verb_walls, walls_options, false,
-          GROUP_SET_UP },
-        { "selftest bench", "[-n RUNS] [--json]", "measure what starting a box costs", verb_bench,
-          bench_options, false, GROUP_SET_UP },
         { "help", "[COMMAND]", "print this text, or a command's", verb_help, no_options, false,
           GROUP_SET_UP },
         { "version", "", "print the version", verb_version, no_options, false, GROUP_SET_UP },
 };
 
-/* A caller may have closed these: what is opened next must not become our standard output. */
-static void hold_standard_descriptors(void)
+/* Its help and its completions belong to that program as well. */
+static bool is_selftest(int argc, char **argv)
 {
-        int fd;
-        do
-                fd = open("/dev/null", O_RDWR);
-        while (fd >= 0 && fd < 3);
-        if (fd >= 3)
-                (void) close(fd);
-}
+        int at = 1;
 
-/* What a verb printed and nobody could take was not said: a full disk must not look like success. */
-static int all_said(int status)
-{
-        if (fflush(stdout) == 0 && !ferror(stdout))
-                return status;
-        (void) cli_problem("the output could not be written");
-        return status ? status : EXIT_CORDON;
-}
+        if (at < argc && strcmp(argv[at], "__complete") == 0)
+                at++;
 
-/* A program that asked for JSON reads standard output, and there must be a reason for a failure. What `run`
- * has for programs it told them itself. */
-static int all_told(int status, bool json)
-{
-        const cordon_error *e = json && status == EXIT_CORDON ? cli_failure_untold() : NULL;
-        if (e)
-                cli_failure_put(e, cli_policy_failed() && !cli_failure_file()[0] ? "policy"
-                                                                                 : cli_failure_file());
-        return all_said(status);
-}
+        if (at < argc && strcmp(argv[at], "help") == 0)
+                at++;
 
-/* Whoever may start it would then open doors as somebody else: there is no mode in which that is meant. */
-static int refuse_borrowed_powers(void)
-{
-        (void) cli_problem("this program file has a setuid bit, a setgid bit or capabilities");
-        return cli_hint("cordon needs none of them: chmod 755 and setcap -r its file");
+        return at < argc && strcmp(argv[at], "selftest") == 0;
 }
 
 int main(int argc, char **argv)
 {
-        hold_standard_descriptors();
-        cli_verbs_are(verbs, sizeof verbs / sizeof *verbs);
-        if (getauxval(AT_SECURE))
-                return refuse_borrowed_powers();
+        if (is_selftest(argc, argv) && !getauxval(AT_SECURE))
+                cli_selftest(argv);
 
-        if (argc < 2)
-                return verb_help(0, NULL), EXIT_CORDON;
-
-        if (strcmp(argv[1], "__probe") == 0) /* started by `selftest breakout` in a box; not for users */
-                return probe_main(argc - 2, argv + 2);
-
-        if (strcmp(argv[1], "__bomb") == 0) /* started by `selftest bombs` in a box */
-                return bomb_main(argc - 2, argv + 2);
-
-        /* After `umask 177` the ledger's directory, and with it every later run, would be closed to its
-         * owner. */
-        (void) umask(umask(077) & 077);
-        (void) signal(SIGXFSZ, SIG_IGN); /* a file that may not grow is an error, not the end of the run */
-
-        if (strcmp(argv[1], "__complete") == 0) /* started by the completions of shells */
-                return cli_complete(argc - 2, argv + 2);
-
-        int words = 0;
-        const struct cli_verb *v = cli_verb_named(argc - 1, argv + 1, &words);
-        if (!v)
-                return cli_unknown_verb(argc - 1, argv + 1);
-
-        argc -= words;
-        argv += words;
-        if (cli_help_asked(argc, argv, v))
-                return cli_help_verb(v), all_said(0);
-
-        cli_verb_is(v);
-        bool json = cli_asked(argc, argv, v, "json"); /* before the verb orders its words */
-        if (v->run != verb_run) /* whoever started us may have ignored it, and then no child tells its end */
-                (void) signal(SIGCHLD, SIG_DFL);
-
-        return all_told(v->run(argc, argv), json);
+        return cli_main(argc, argv, verbs, sizeof verbs / sizeof *verbs);
 }

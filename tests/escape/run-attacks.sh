@@ -9,8 +9,8 @@ if ! command -v jq >/dev/null; then
 fi
 
 # ---- the table ----
-# Those of the other architecture stand in the tables of src/probe/ too, but not in this program.
-{ "$CORDON" selftest breakout --list --json | jq -r '.[].probe'; sed -n 's/^ *ROW("\(\(i386\|x32\|AArch32\) calls are closed: [^"]*\)".*/\1/p' src/probe/abi.c; sed -n 's/.*"\(seen from outside: [^"]*\)".*/\1/p' src/cli/canary.c; } >"$T/names"
+# Those of the other architecture stand in the tables of src/selftest/probe/ too, but not in this program.
+{ "$CORDON" selftest breakout --list --json | jq -r '.[].probe'; sed -n 's/^ *ROW("\(\(i386\|x32\|AArch32\) calls are closed: [^"]*\)".*/\1/p' src/selftest/probe/try_abi.c; sed -n 's/.*"\(seen from outside: [^"]*\)".*/\1/p' src/selftest/canary.c; } >"$T/names"
 # missing FILE: what a table names and nobody has; rows that name nothing
 missing() {
         awk -F ' [|] ' 'NR == FNR { have[$0] = 1; next }

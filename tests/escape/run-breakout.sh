@@ -81,8 +81,8 @@ fi
 if [ "$(id -u)" -eq 0 ]; then
         for place in /var/lib /home /root; do
                 below=$(mktemp -d "$place/cordon-test.XXXXXX") || continue
-                cp "$CORDON" "$below/cordon" && chmod 755 "$below" "$below/cordon"
-                is "a program below $place is no escape" "$(cd / && "$below/cordon" selftest breakout --json | jq -r '(length > 300), (.[] | select(.outcome == "ESCAPED") | .probe)')" true
+                cp "$CORDON" "$CORDON_LIBEXEC/cordon-selftest" "$below/" && chmod 755 "$below" "$below/"*
+                is "a program below $place is no escape" "$(cd / && CORDON_LIBEXEC=$below "$below/cordon" selftest breakout --json | jq -r '(length > 300), (.[] | select(.outcome == "ESCAPED") | .probe)')" true
                 rm -rf "$below"
         done
 else
@@ -93,19 +93,19 @@ is "a door in /var/lib is no escape" "$("$CORDON" selftest breakout --json --rea
 # Who owns the program: behind the process wall, which has no mounts, a running program's own file is neither an escape nor a
 # proof; behind a door that lets it be written it is granted.
 own=$DOOR/own
-mkdir "$own" && cp "$CORDON" "$own/cordon" && chmod 755 "$own" "$own/cordon"
+mkdir "$own" && cp "$CORDON" "$CORDON_LIBEXEC/cordon-selftest" "$own/" && chmod 755 "$own" "$own/"*
 [ "$(id -u)" -ne 0 ] || chown -R 65533:65533 "$own"
 # of OUTCOME DOORS...: which attempts on its own file had this outcome
 of() {
         outcome=$1
         shift
-        (cd / && user "$own/cordon" selftest breakout --json --wall process "$@") |
+        (cd / && user env CORDON_LIBEXEC="$own" "$own/cordon" selftest breakout --json --wall process "$@") |
                 jq -r --arg o "$outcome" '.[] | select(.outcome == $o) | .probe' | sort | paste -s -d ';'
 }
 busy="no moment in which a program can be overwritten;no running program is overwritten through /proc;the prober's own file cannot be written"
 is "to its owner a running program is no escape" "$(of ESCAPED)" ""
 is "of its file it is said that it cannot be told" "$(of cannot-tell)" "$busy"
-is "behind a door it is granted" "$(of granted --write "$own" --run "$own/cordon" | tr ';' '\n' | grep -c -F -x -e "$(echo "$busy" | tr ';' '\n')")" 3
+is "behind a door it is granted" "$(of granted --write "$own" --run "$own/cordon-selftest" | tr ';' '\n' | grep -c -F -x -e "$(echo "$busy" | tr ';' '\n')")" 3
 is "and no escape" "$(of ESCAPED --write "$own" --run "$own/cordon")" ""
 rm -rf "$own"
 

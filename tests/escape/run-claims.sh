@@ -55,7 +55,7 @@ for part in "HARDENED AGAINST" "MONITORED FOR" RESIDUAL "contained failures" "sa
         has "the text has: $part" "$text" "$part"
 done
 # Every class that one layer holds alone, in part, is told as such.
-for class in $(sed -n 's/^KNOCKOUT("\([a-z-]*\)", [0-9]*, [0-9]*, [1-9].*/\1/p' src/cli/knockout.inc); do
+for class in $(sed -n 's/^KNOCKOUT("\([a-z-]*\)", [0-9]*, [0-9]*, [1-9].*/\1/p' src/selftest/knockout.inc); do
         has "single-layer is told of $class" "$text" "single-layer: $class:"
 done
 boast='\b(secure|safe|unbreakable)\b'
@@ -66,5 +66,5 @@ is "doors may be given" $? 0
 "$CORDON" selftest claims true >/dev/null 2>&1
 is "a command may not" $? 125
 ok "the matrix has a date, a kernel and a command" sh -c 'for m in docs/knockout*.md; do grep -q "^- date: 20" "$m" && grep -q "^- kernel: Linux" "$m" && grep -q "^- command: " "$m" || exit 1; done'
-is "each matrix and its compiled rows are of one day" "$(sed -n 's/^- date: //p' docs/knockout.md docs/knockout-aarch64.md)" "$(sed -n 's/^#define KNOCKOUT_DATE "\(.*\)"/\1/p' src/cli/knockout_x86_64.inc src/cli/knockout_aarch64.inc)"
+is "each matrix and its compiled rows are of one day" "$(sed -n 's/^- date: //p' docs/knockout.md docs/knockout-aarch64.md)" "$(sed -n 's/^#define KNOCKOUT_DATE "\(.*\)"/\1/p' src/selftest/knockout_x86_64.inc src/selftest/knockout_aarch64.inc)"
 done_testing

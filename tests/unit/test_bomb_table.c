@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The table of bombs has no holes, and every box it asks for is small. */
-#include "bomb/bomb.h"
 #include "harness.h"
+#include "selftest/bomb/bomb.h"
 
 static const struct bomb *all;
 static size_t count;

@@ -2,7 +2,7 @@
 /* A program that runs is "busy" to everybody who would write it: whether it could be written without that is
  * told apart from what only looks like an escape. */
 #include "harness.h"
-#include "probe/internal.h"
+#include "selftest/probe/probe_internal.h"
 
 #include <fcntl.h>
 #include <linux/landlock.h>

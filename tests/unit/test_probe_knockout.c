@@ -2,13 +2,13 @@
 /* The tables that tools/knockout wrote for `cordon selftest cost` and `cordon selftest claims` fit this tree:
  * what they name exists. */
 #include "harness.h"
-#include "probe/probe.h"
+#include "selftest/probe/probe.h"
 #include "wall/wall.h"
 
 #define KNOCKOUT_LAYER(layer) layer,
 #define KNOCKOUT_ALONE(layer, probe, root, user)
 static const char *const left_out[] = {
-#include "cli/knockout_alone.inc"
+#include "selftest/knockout_alone.inc"
 };
 #undef KNOCKOUT_LAYER
 #undef KNOCKOUT_ALONE
@@ -18,14 +18,14 @@ static const struct {
         const char *layer, *probe;
         int root, user;
 } rows[] = {
-#include "cli/knockout_alone.inc"
+#include "selftest/knockout_alone.inc"
 };
 #define KNOCKOUT(cls, total, two, one, none, which) { cls, total, one },
 static const struct {
         const char *cls;
         unsigned total, one;
 } classes[] = {
-#include "cli/knockout.inc"
+#include "selftest/knockout.inc"
 };
 #define COUNT(a) (sizeof(a) / sizeof *(a))
 

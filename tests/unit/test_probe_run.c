@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The prober trusts no probe: what dies, hangs or says nothing is never counted as held. */
 #include "harness.h"
-#include "probe/probe.h"
+#include "selftest/probe/probe.h"
 
 #include <signal.h>
 #include <stdio.h>

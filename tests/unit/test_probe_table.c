@@ -2,7 +2,7 @@
 /* The attack table has no holes: every row says what it tries, what success would mean, and who should
  * refuse. */
 #include "harness.h"
-#include "probe/probe.h"
+#include "selftest/probe/probe.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: MIT */
+/* selftest/bomb/bomb_files.c - descriptors, inodes, disk space, names without end, and output. */
+#include "base/fd.h"
+#include "selftest/bomb/bomb_internal.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum {
+        KIB = 1 << 10,
+        MIB = 1 << 20,
+        MOST_MIB = 256,
+        NAMES = 200000,
+        OPEN = 100000,
+        ZIP_DEPTH = 6,
+        ZIP_FAN = 16
+};
+
+static char block[64 * KIB];
+
+int bomb_descriptors(const char *tag)
+{
+        (void) tag;
+        for (size_t i = 0; i < OPEN; i++)
+                if (open("/dev/null", O_RDONLY | O_CLOEXEC) < 0)
+                        return bomb_stopped(errno, i);
+        return bomb_through(OPEN);
+}
+
+int bomb_inodes(const char *tag)
+{
+        (void) tag;
+        char name[32];
+        for (size_t i = 0; i < NAMES; i++) {
+                (void) snprintf(name, sizeof name, "/tmp/%zu", i);
+                AUTO_FD(fd, open(name, O_WRONLY | O_CREAT | O_CLOEXEC, 0600));
+                if (fd < 0)
+                        return bomb_stopped(errno, i);
+        }
+
+        return bomb_through(NAMES);
+}
+
+static int bomb_file(void) { return open("/tmp/bomb", O_WRONLY | O_CREAT | O_CLOEXEC, 0600); }
+
+int bomb_disk(const char *tag)
+{
+        (void) tag;
+        AUTO_FD(fd, bomb_file());
+        const size_t most = (size_t) MOST_MIB * MIB / sizeof block;
+        for (size_t i = 0; i < most; i++)
+                if (fd_write_all(fd, block, sizeof block) < 0)
+                        return bomb_stopped(errno, i);
+
+        return bomb_through(most);
+}
+
+/* A file that says it has a terabyte, and a byte in every 64th KiB of it. */
+int bomb_sparse(const char *tag)
+{
+        (void) tag;
+        AUTO_FD(fd, bomb_file());
+        if (ftruncate(fd, (off_t) 1 << 40) < 0)
+                return bomb_stopped(errno, 0);
+
+        const off_t most = (off_t) MOST_MIB * MIB / 4096;
+        for (off_t i = 0; i < most; i++)
+                if (pwrite(fd, "x", 1, i * 64 * KIB) != 1)
+                        return bomb_stopped(errno, (size_t) i);
+
+        return bomb_through((size_t) most);
+}
+
+int bomb_output(const char *tag)
+{
+        (void) tag;
+        memset(block, 'x', sizeof block);
+        for (size_t i = 0; i < (size_t) MOST_MIB * MIB / sizeof block; i++)
+                if (fd_write_all(i % 2 ? 2 : 1, block, sizeof block) < 0)
+                        return 1;
+        return 0;
+}
+
+int bomb_deep(const char *tag)
+{
+        (void) tag;
+        if (chdir("/tmp") < 0)
+                return bomb_stopped(errno, 0);
+
+        for (size_t i = 0; i < NAMES; i++)
+                if (mkdir("d", 0700) < 0 || chdir("d") < 0)
+                        return bomb_stopped(errno, i);
+
+        return bomb_through(NAMES);
+}
+
+/* A few bytes that stand for 16 of what stands for 16 of ...: unpacked, 16 GiB, were there room. */
+static int unpack(int fd, unsigned depth, size_t *n)
+{
+        if (depth > 0) {
+                for (unsigned i = 0; i < ZIP_FAN; i++)
+                        if (unpack(fd, depth - 1, n) < 0)
+                                return -1;
+                return 0;
+        }
+
+        if (*n >= MOST_MIB * (size_t) (MIB / KIB))
+                return 0;
+
+        ++*n;
+        return fd_write_all(fd, block, KIB);
+}
+
+int bomb_zip(const char *tag)
+{
+        (void) tag;
+        size_t n = 0;
+        AUTO_FD(fd, bomb_file());
+        return unpack(fd, ZIP_DEPTH, &n) < 0 ? bomb_stopped(errno, n) : bomb_through(n);
+}

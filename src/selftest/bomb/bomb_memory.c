@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: MIT */
+/* selftest/bomb/bomb_memory.c - memory by every way that a program has to hold some: its own, files in
+ * memory, the cache, and what the kernel keeps for pipes and sockets. */
+#include "base/fd.h"
+#include "selftest/bomb/bomb_internal.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ipc.h>
+#include <sys/mman.h>
+#include <sys/shm.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+enum {
+        MIB = 1 << 20,
+        MOST_MIB = 320,
+        PIPE_SIZE = MIB,
+        HANDLES = 4096,
+        NOEXEC_SEAL = 8 /* MFD_NOEXEC_SEAL */
+};
+
+static char block[MIB];
+
+int bomb_heap(const char *tag)
+{
+        (void) tag;
+        for (size_t i = 0; i < MOST_MIB; i++) {
+                char *p = mmap(NULL, MIB, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+                if (p == MAP_FAILED)
+                        return bomb_stopped(errno, i);
+                memset(p, 1, MIB);
+        }
+
+        return bomb_through(MOST_MIB);
+}
+
+/* Writes until it may not; how many MiB, with errno. */
+static size_t fill(int fd, size_t most)
+{
+        size_t i = 0;
+        while (i < most && fd_write_all(fd, block, sizeof block) == 0)
+                i++;
+        return i;
+}
+
+int bomb_tmpfs(const char *tag)
+{
+        (void) tag;
+        memset(block, 1, sizeof block);
+        AUTO_FD(fd, open("/dev/shm/bomb", O_WRONLY | O_CREAT | O_CLOEXEC, 0600));
+        size_t n = fd < 0 ? 0 : fill(fd, MOST_MIB);
+        return n < MOST_MIB ? bomb_stopped(errno, n) : bomb_through(n);
+}
+
+/* Memory without a name, a file system or a mapping: in no process's account. */
+int bomb_memfd(const char *tag)
+{
+        (void) tag;
+        memset(block, 1, sizeof block);
+        size_t n = 0;
+        while (n < MOST_MIB) {
+                int fd = memfd_create("bomb", MFD_CLOEXEC | NOEXEC_SEAL); /* kept open: that is the bomb */
+                if (fd < 0 || fill(fd, 1) != 1)
+                        return bomb_stopped(errno, n);
+                n++;
+        }
+
+        return bomb_through(n);
+}
+
+int bomb_segments(const char *tag)
+{
+        (void) tag;
+        for (size_t i = 0; i < MOST_MIB / 4; i++) {
+                int id = shmget(IPC_PRIVATE, 4 * (size_t) MIB, IPC_CREAT | 0600);
+                char *p = id < 0 ? (void *) -1 : shmat(id, NULL, 0);
+                if (p == (void *) -1)
+                        return bomb_stopped(errno, i * 4);
+                memset(p, 1, 4 * (size_t) MIB);
+                (void) shmdt(p); /* it stays, in no process */
+        }
+
+        return bomb_through(MOST_MIB);
+}
+
+/* ---- the cache ---- */
+
+static size_t read_file(int dir, const char *name)
+{
+        AUTO_FD(fd, openat(dir, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
+        size_t n = 0;
+        for (ssize_t k; fd >= 0 && (k = read(fd, block, sizeof block)) > 0;)
+                n += (size_t) k;
+        return n;
+}
+
+static size_t read_tree(int at, unsigned depth)
+{
+        DIR *d = at < 0 ? NULL : fdopendir(at);
+        size_t n = 0;
+        for (struct dirent *e; d && (e = readdir(d));) {
+                if (e->d_type == DT_REG)
+                        n += read_file(dirfd(d), e->d_name);
+                else if (e->d_type == DT_DIR && e->d_name[0] != '.' && depth > 0)
+                        n += read_tree(
+                                openat(dirfd(d), e->d_name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC),
+                                depth - 1);
+        }
+
+        if (d)
+                (void) closedir(d);
+
+        return n;
+}
+
+/* Reads all program files again and again: what they fill is the kernel's to take back, and nothing may die
+ * of it. */
+int bomb_cache(const char *tag)
+{
+        (void) tag;
+        for (unsigned i = 0; i < 1000; i++)
+                if (read_tree(open("/usr", O_RDONLY | O_DIRECTORY | O_CLOEXEC), 8) == 0)
+                        return bomb_stopped(EIO, i);
+        return bomb_through(1000);
+}
+
+/* ---- what the kernel holds for descriptors ---- */
+
+static void fill_handle(int fd)
+{
+        while (write(fd, block, sizeof block) > 0)
+                ;
+}
+
+int bomb_pipes(const char *tag)
+{
+        (void) tag;
+        for (size_t i = 0; i < HANDLES; i++) {
+                int p[2];
+                if (pipe2(p, O_CLOEXEC | O_NONBLOCK) < 0)
+                        return bomb_stopped(errno, i);
+                (void) fcntl(p[1], F_SETPIPE_SZ, PIPE_SIZE);
+                fill_handle(p[1]);
+        }
+
+        return bomb_through(HANDLES);
+}
+
+int bomb_sockets(const char *tag)
+{
+        (void) tag;
+        for (size_t i = 0; i < HANDLES; i++) {
+                int p[2];
+                if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, p) < 0)
+                        return bomb_stopped(errno, i);
+                fill_handle(p[0]);
+                fill_handle(p[1]);
+        }
+
+        return bomb_through(HANDLES);
+}

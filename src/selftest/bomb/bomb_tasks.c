@@ -1,0 +1,167 @@
+/* SPDX-License-Identifier: MIT */
+/* selftest/bomb/bomb_tasks.c - processor time, processes, threads, signals, timers, and what tries to outlive
+ * its box. */
+#include "selftest/bomb/bomb_internal.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { TASKS = 200, QUEUED = 100000, SPIN_S = 8, STACK = 64 << 10, ARGUMENT = 100 << 10, ARGUMENTS = 2048 };
+
+static void rest(long ms)
+{
+        const struct timespec t = { ms / 1000, ms % 1000 * 1000000 };
+        (void) nanosleep(&t, NULL);
+}
+
+int bomb_cpu(const char *tag)
+{
+        (void) tag;
+        if (fork() < 0)
+                return bomb_stopped(errno, 0);
+
+        time_t end = time(NULL) + SPIN_S;
+        for (volatile unsigned long n = 0; time(NULL) < end; n++)
+                ;
+
+        return bomb_through(SPIN_S);
+}
+
+int bomb_fork(const char *tag)
+{
+        (void) tag;
+        for (size_t i = 0; i < TASKS; i++) {
+                pid_t pid = fork();
+                if (pid < 0)
+                        return bomb_stopped(errno, i);
+                if (pid == 0) {
+                        rest(10000);
+                        _exit(0);
+                }
+        }
+
+        return bomb_through(TASKS);
+}
+
+static void *idle(void *arg)
+{
+        (void) arg;
+        rest(10000);
+        return NULL;
+}
+
+int bomb_threads(const char *tag)
+{
+        (void) tag;
+        pthread_attr_t a;
+        (void) pthread_attr_init(&a);
+        (void) pthread_attr_setstacksize(&a, STACK);
+        for (size_t i = 0; i < TASKS; i++) {
+                pthread_t t;
+                int bad = pthread_create(&t, &a, idle, NULL);
+                if (bad)
+                        return bomb_stopped(bad, i);
+        }
+
+        return bomb_through(TASKS);
+}
+
+int bomb_timers(const char *tag)
+{
+        (void) tag;
+        const struct itimerspec soon = { { 0, 1000000 }, { 0, 1000000 } };
+        (void) signal(SIGRTMIN, SIG_IGN);
+        for (size_t i = 0; i < QUEUED; i++) {
+                struct sigevent ev = { .sigev_notify = SIGEV_SIGNAL, .sigev_signo = SIGRTMIN };
+                timer_t t;
+                if (timer_create(CLOCK_MONOTONIC, &ev, &t) < 0)
+                        return bomb_stopped(errno, i);
+                (void) timer_settime(t, 0, &soon, NULL);
+        }
+
+        return bomb_through(QUEUED);
+}
+
+int bomb_signals(const char *tag)
+{
+        (void) tag;
+        sigset_t all;
+        (void) sigfillset(&all);
+        (void) sigprocmask(SIG_BLOCK, &all, NULL);
+        for (size_t i = 0; i < QUEUED; i++)
+                if (sigqueue(getpid(), SIGRTMIN + 1, (union sigval){ 0 }) < 0)
+                        return bomb_stopped(errno, i);
+
+        return bomb_through(QUEUED);
+}
+
+int bomb_stopped_self(const char *tag)
+{
+        (void) tag;
+        if (fork() == 0) /* and one that would go on */
+                rest(10000);
+        (void) kill(getpid(), SIGSTOP);
+        rest(10000);
+        return bomb_through(0);
+}
+
+/* Twice forked, in a session of its own, deaf to every signal, with no descriptor of ours. */
+int bomb_daemon(const char *tag)
+{
+        if (fork() == 0) {
+                (void) setsid();
+                if (fork() != 0)
+                        _exit(0);
+                (void) setsid();
+                (void) prctl(PR_SET_NAME, tag);
+                for (int s = 1; s < NSIG; s++)
+                        (void) signal(s, SIG_IGN);
+                for (int fd = 0; fd < 3; fd++)
+                        (void) close(fd);
+                rest(20000);
+                _exit(0);
+        }
+
+        rest(100);
+        return bomb_through(1);
+}
+
+/* Arguments of 100 KiB each, more of them each time, until the kernel refuses to carry them. */
+int bomb_argv(const char *tag)
+{
+        static char *words[ARGUMENTS + 4];
+        static char word[ARGUMENT];
+        static char again[] = "__bomb", name[] = "argv-end";
+
+        (void) tag;
+        memset(word, 'x', sizeof word - 1);
+        for (size_t n = 64; n <= ARGUMENTS; n *= 2) {
+                words[0] = words[1] = again;
+                words[2] = name;
+                for (size_t i = 3; i < n; i++)
+                        words[i] = word;
+                words[n] = NULL;
+                char *const none[] = { NULL };
+                pid_t pid = fork();
+                if (pid == 0) {
+                        (void) execve("/proc/self/exe", words, none);
+                        _exit(errno == E2BIG ? 7 : 8);
+                }
+                int status = 0;
+                if (pid < 0 || syscall(SYS_wait4, pid, &status, 0, NULL) < 0)
+                        return bomb_stopped(errno, n);
+                if (status >> 8 != 0)
+                        return bomb_stopped(status >> 8 == 7 ? E2BIG : EIO, n);
+        }
+
+        return bomb_through(ARGUMENTS);
+}

@@ -1,0 +1,194 @@
+/* SPDX-License-Identifier: MIT */
+/* selftest/probe/try_devices.c - device nodes: those that are there, and those that could be made. */
+#include "selftest/probe/probe_internal.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/sysmacros.h>
+#include <unistd.h>
+
+static int open_each(struct probe_result *r, const char *const *paths, size_t n)
+{
+        for (size_t i = 0; i < n; i++)
+                if (by_open(r, paths[i], O_RDONLY) == PROBE_ESCAPED)
+                        return PROBE_ESCAPED;
+        return PROBE_HELD;
+}
+#define COUNT(a) (sizeof(a) / sizeof *(a))
+
+static int disks(struct probe_result *r)
+{
+        static const char *const paths[] = { "/dev/vda",
+                                             "/dev/vda1",
+                                             "/dev/vdb",
+                                             "/dev/sda",
+                                             "/dev/sda1",
+                                             "/dev/nvme0n1",
+                                             "/dev/mapper/control",
+                                             "/dev/dm-0",
+                                             "/dev/md0",
+                                             "/dev/loop0",
+                                             "/dev/loop-control",
+                                             "/dev/sr0",
+                                             "/dev/sg0",
+                                             "/dev/ram0",
+                                             "/dev/zram0",
+                                             "/dev/mtd0",
+                                             "/dev/pmem0" };
+        return open_each(r, paths, COUNT(paths));
+}
+
+static int powers(struct probe_result *r)
+{
+        static const char *const paths[] = { "/dev/kvm",       "/dev/vhost-net",      "/dev/vhost-vsock",
+                                             "/dev/vsock",     "/dev/net/tun",        "/dev/fuse",
+                                             "/dev/cuse",      "/dev/uinput",         "/dev/input/event0",
+                                             "/dev/dri/card0", "/dev/dri/renderD128", "/dev/snd/controlC0",
+                                             "/dev/video0",    "/dev/tpm0",           "/dev/rtc0",
+                                             "/dev/watchdog",  "/dev/hpet",           "/dev/cpu/0/msr",
+                                             "/dev/nvram",     "/dev/vfio/vfio",      "/dev/hwrng",
+                                             "/dev/autofs",    "/dev/btrfs-control",  "/dev/snapshot",
+                                             "/dev/ppp" };
+        return open_each(r, paths, COUNT(paths));
+}
+
+/* A node that cannot be opened is no device: the effect counts. */
+static int make_node(struct probe_result *r, mode_t type, unsigned major, unsigned minor, const char *what)
+{
+        char path[128];
+        AUTO_FD(fd, make_file(path, "node", 0600));
+        if (fd < 0)
+                return refused(r, "finding a place for the node");
+
+        (void) unlink(path);
+        if (mknod(path, type | 0666, makedev(major, minor)) < 0)
+                return refused(r, what);
+
+        AUTO_FD(node, open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+        int o = node >= 0 ? escaped(r, "%s made a node that opens", what)
+                          : escaped(r, "%s made a node", what);
+        (void) unlink(path);
+        return o;
+}
+
+static int node_disk(struct probe_result *r) { return make_node(r, S_IFBLK, 254, 0, "mknod of the disk"); }
+static int node_mem(struct probe_result *r) { return make_node(r, S_IFCHR, 1, 1, "mknod of /dev/mem"); }
+static int node_null(struct probe_result *r) { return make_node(r, S_IFCHR, 1, 3, "mknod of /dev/null"); }
+
+/* Character device 0:0 is an overlay's whiteout, and needs no privilege from the kernel. */
+static int node_whiteout(struct probe_result *r)
+{
+        return make_node(r, S_IFCHR, 0, 0, "mknod of a whiteout");
+}
+
+static int node_at(struct probe_result *r)
+{
+        char path[128];
+        AUTO_FD(fd, make_file(path, "node", 0600));
+        if (fd < 0)
+                return refused(r, "finding a place for the node");
+
+        (void) unlink(path);
+        long reply = syscall(SYS_mknodat, AT_FDCWD, path, 0xffff0000u | S_IFBLK | 0600, makedev(254, 0));
+        if (reply == 0)
+                (void) unlink(path);
+
+        return by_reply(r, reply, "mknodat with high bits");
+}
+
+/* renameat2 can leave a whiteout, which is a character device, without a word to mknod. */
+static int node_by_rename(struct probe_result *r)
+{
+        char from[128], to[160];
+        struct stat st;
+        AUTO_FD(fd, make_file(from, "whiteout", 0600));
+        if (fd < 0)
+                return refused(r, "making a file to move");
+
+        (void) snprintf(to, sizeof to, "%s.moved", from);
+        long reply = syscall(SYS_renameat2, AT_FDCWD, from, AT_FDCWD, to, 4 /* RENAME_WHITEOUT */);
+        int sys = errno;
+        bool node = lstat(from, &st) == 0 && S_ISCHR(st.st_mode);
+        (void) unlink(from);
+        (void) unlink(to);
+        errno = sys;
+        if (node)
+                return escaped(r, "renameat2(RENAME_WHITEOUT) left a character device");
+
+        return by_reply(r, reply, "renameat2(RENAME_WHITEOUT)");
+}
+
+/* A box has five devices, or a terminal more. */
+static int known_only(struct probe_result *r)
+{
+        DIR *d = opendir("/dev");
+        if (!d)
+                return refused(r, "opendir /dev");
+
+        for (struct dirent *e; (e = readdir(d));) {
+                static const char *const own[] = {
+                        "null", "zero", "full", "random", "urandom", "tty", "ptmx"
+                };
+                struct stat st;
+                char path[300];
+                (void) snprintf(path, sizeof path, "/dev/%s", e->d_name);
+                bool known = false;
+                for (size_t i = 0; i < COUNT(own); i++)
+                        known = known || strcmp(own[i], e->d_name) == 0;
+                if (known || lstat(path, &st) < 0 || (!S_ISCHR(st.st_mode) && !S_ISBLK(st.st_mode)))
+                        continue;
+                (void) closedir(d);
+                return escaped(r, "%.100s is a device", path);
+        }
+
+        (void) closedir(d);
+        return held(r, "no device but the known");
+}
+
+/* Adding entropy credit and the like are ioctls on a device that a box may open. */
+static int random_ioctl(struct probe_result *r)
+{
+        AUTO_FD(fd, open("/dev/urandom", O_RDWR | O_CLOEXEC));
+        if (fd < 0)
+                return refused(r, "open /dev/urandom for writing");
+        int zero = 0;
+        return by_reply(r, syscall(SYS_ioctl, fd, 0x40045201 /* RNDADDTOENTCNT */, &zero),
+                        "ioctl(RNDADDTOENTCNT)");
+}
+
+static int debug_files(struct probe_result *r)
+{
+        static const char *const paths[] = { "/sys/kernel/debug",         "/sys/kernel/debug/sched",
+                                             "/sys/kernel/tracing/trace", "/debug",
+                                             "/proc/sys/debug",           "/proc/fs" };
+        return open_each(r, paths, COUNT(paths));
+}
+
+static const struct probe rows[] = {
+#define ROW(name, success, layers, fn)                                                                       \
+        {                                                                                                    \
+                name, PROBE_DEVICES, success, layers, fn, PROMISED                                           \
+        }
+        ROW("no disk is here", "every file of the host, raw", "mount,landlock", disks),
+        ROW("no device of power is here", "virtual machines, FUSE, input, video", "mount,landlock", powers),
+        ROW("no device but the known is here", "a device nobody thought of", "mount,landlock", known_only),
+        ROW("no node of a disk can be made", "every file of the host, raw",
+            "seccomp,landlock,nested-user,capabilities,mount", node_disk),
+        ROW("no node of memory can be made", "all memory of the machine",
+            "seccomp,landlock,nested-user,capabilities,mount", node_mem),
+        ROW("no node of a plain device can be made", "the wall against nodes is down",
+            "seccomp,landlock,nested-user,capabilities,mount", node_null),
+        ROW("no whiteout can be made", "overlays are misled", "seccomp,landlock", node_whiteout),
+        ROW("no whiteout can be left by rename", "overlays are misled; host readers meet a device", "seccomp",
+            node_by_rename),
+        ROW("no node hides behind high bits", "the filter looks at the wrong bits",
+            "seccomp,landlock,nested-user,capabilities,mount", node_at),
+        ROW("the entropy pool cannot be credited", "random numbers of all are weakened",
+            "capabilities,landlock", random_ioctl),
+        ROW("no debugging files are here", "the kernel's inner state", "mount,landlock", debug_files),
+};
+const struct probe_list probes_devices = PROBE_LIST(rows);

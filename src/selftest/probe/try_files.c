@@ -1,0 +1,306 @@
+/* SPDX-License-Identifier: MIT */
+/* selftest/probe/try_files.c - ways to a file of the host that no door names: by path, by link, by
+ * descriptor, by handle.
+ */
+#include "selftest/probe/probe_internal.h"
+
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+static int path_plain(struct probe_result *r) { return by_open(r, canary(r, "secret"), O_RDONLY); }
+
+static int path_dotdot(struct probe_result *r)
+{
+        char path[PATH_MAX];
+        (void) snprintf(path, sizeof path, "/usr/../../../../proc/../..%s", canary(r, "secret"));
+        return by_open(r, path, O_RDONLY);
+}
+
+static int open_through_link(struct probe_result *r, const char *target)
+{
+        char path[128];
+        AUTO_FD(fd, make_file(path, "link", 0600));
+        if (fd < 0)
+                return refused(r, "making a place for the link");
+
+        (void) unlink(path);
+        if (symlink(target, path) < 0)
+                return refused(r, "symlink");
+
+        int o = by_open(r, path, O_RDONLY);
+        (void) unlink(path);
+        return o;
+}
+
+static int link_absolute(struct probe_result *r) { return open_through_link(r, canary(r, "secret")); }
+
+static int link_relative(struct probe_result *r)
+{
+        char target[PATH_MAX];
+        (void) snprintf(target, sizeof target, "../../../../../..%s", canary(r, "secret"));
+        return open_through_link(r, target);
+}
+
+static int link_magic(struct probe_result *r)
+{
+        char target[PATH_MAX];
+        (void) snprintf(target, sizeof target, "/proc/self/root/proc/self/root%s", canary(r, "secret"));
+        return open_through_link(r, target);
+}
+
+static int proc_self_root(struct probe_result *r)
+{
+        char path[PATH_MAX];
+        (void) snprintf(path, sizeof path, "/proc/self/root/..%s", canary(r, "secret"));
+        return by_open(r, path, O_RDONLY);
+}
+
+/* Every process this box can name, and the two ways out of each that the kernel keeps. */
+static int through_process(struct probe_result *r, long long pid, const char *door)
+{
+        char path[PATH_MAX];
+        (void) snprintf(path, sizeof path, "/proc/%lld/%s/../../../../../../../..%s", pid, door,
+                        canary(r, "secret"));
+        return by_open(r, path, O_RDONLY);
+}
+
+static int through_processes(struct probe_result *r, const char *door)
+{
+        for (int pid = 1; pid < 400; pid++)
+                if (through_process(r, pid, door) == PROBE_ESCAPED)
+                        return PROBE_ESCAPED;
+        if (through_process(r, r->world->keeper, door) == PROBE_ESCAPED)
+                return PROBE_ESCAPED;
+        return through_process(r, r->world->bystander, door);
+}
+
+static int proc_roots(struct probe_result *r) { return through_processes(r, "root"); }
+static int proc_cwds(struct probe_result *r) { return through_processes(r, "cwd"); }
+
+static int proc_one_root(struct probe_result *r)
+{
+        char path[PATH_MAX];
+        (void) snprintf(path, sizeof path, "/proc/1/root%s", canary(r, "secret"));
+        return by_open(r, path, O_RDONLY);
+}
+
+static int proc_fds(struct probe_result *r)
+{
+        char path[PATH_MAX];
+        for (int fd = 0; fd < 256; fd++) {
+                (void) snprintf(path, sizeof path, "/proc/self/fd/%d/../../../..%s", fd, canary(r, "secret"));
+                if (by_open(r, path, O_RDONLY) == PROBE_ESCAPED)
+                        return PROBE_ESCAPED;
+        }
+
+        return PROBE_HELD;
+}
+
+static int proc_map_files(struct probe_result *r)
+{
+        char path[64];
+        (void) snprintf(path, sizeof path, "/proc/self/map_files/%lx-%lx", 0x400000ul, 0x401000ul);
+        AUTO_FD(fd, open("/proc/1/map_files", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+        if (fd >= 0)
+                return escaped(r, "the mapped files of pid 1 can be listed");
+
+        (void) path;
+        return refused(r, "open /proc/1/map_files");
+}
+
+/* Standard streams and named handles are all a box may start with. Our own prober opens none. */
+static int descriptors_leaked(struct probe_result *r)
+{
+        char link[64], target[200];
+        for (int fd = 3; fd < 4096; fd++) {
+                if (fcntl(fd, F_GETFD) < 0)
+                        continue;
+                (void) snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
+                ssize_t n = readlink(link, target, sizeof target - 1);
+                target[n > 0 ? n : 0] = '\0';
+                if (strncmp(target, "/memfd:", 7) == 0)
+                        continue; /* an `in` or `out` handle of the policy */
+                return escaped(r, "descriptor %d is open: %s", fd, target);
+        }
+
+        return held(r, "no descriptor above 2 but handles");
+}
+
+static int descriptor_secret(struct probe_result *r)
+{
+        if (r->world->leaked <= 0)
+                return cannot_tell(r, "the caller left none open");
+        if (holds_mark((int) r->world->leaked))
+                return escaped(r, "the caller's descriptor %d reads the canary", (int) r->world->leaked);
+        return refused(r, "pread of the caller's descriptor");
+}
+
+static int descriptor_directory(struct probe_result *r)
+{
+        if (r->world->leaked <= 0)
+                return cannot_tell(r, "the caller left none open");
+        AUTO_FD(fd, openat((int) r->world->leaked + 1, "secret", O_RDONLY | O_CLOEXEC));
+        return by_reply(r, fd, "openat below the caller's descriptor");
+}
+
+static int descriptor_cwd(struct probe_result *r)
+{
+        char path[64];
+        for (int fd = 3; fd < 64; fd++) {
+                (void) snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
+                if (chdir(path) == 0)
+                        return escaped(r, "chdir %s led somewhere", path);
+        }
+
+        return refused(r, "chdir /proc/self/fd/3..63");
+}
+
+static int cwd_reachable(struct probe_result *r)
+{
+        char cwd[PATH_MAX];
+
+        /* The raw call: libc's hides what is unreachable. */
+        long n = syscall(SYS_getcwd, cwd, sizeof cwd);
+        if (n <= 0)
+                return refused(r, "getcwd");
+
+        if (cwd[0] != '/')
+                return escaped(r, "the working directory lies outside the root: %.150s", cwd);
+
+        AUTO_FD(up, open("../../../../../../../..", O_PATH | O_CLOEXEC));
+        struct stat top, root;
+        if (up >= 0 && fstat(up, &top) == 0 && stat("/", &root) == 0 &&
+            (top.st_ino != root.st_ino || top.st_dev != root.st_dev))
+                return escaped(r, "the way up from the working directory does not end at the root");
+
+        return held(r, "the way up from %.100s ends at the box's root", cwd);
+}
+
+struct handle { /* struct file_handle with room */
+        uint32_t bytes;
+        int32_t type;
+        unsigned char data[64];
+};
+
+static int handle_of_name(struct probe_result *r)
+{
+        struct handle h = { .bytes = sizeof h.data };
+        int mount;
+        return by_reply(r, syscall(SYS_name_to_handle_at, AT_FDCWD, "/usr", &h, &mount, 0),
+                        "name_to_handle_at");
+}
+
+/* "Shocker": the handle of a filesystem's root directory is no secret. */
+static int handle_of_root(struct probe_result *r)
+{
+        static const uint32_t roots[] = { 2, 128, 256, 64 };
+        AUTO_FD(at, open("/usr", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+        for (size_t i = 0; i < sizeof roots / sizeof *roots; i++) {
+                struct handle h = { .bytes = 8, .type = 1 };
+                memcpy(h.data, &roots[i], sizeof roots[i]);
+                AUTO_FD(fd, (int) syscall(SYS_open_by_handle_at, at, &h, O_RDONLY | O_CLOEXEC));
+                if (fd >= 0)
+                        return escaped(r, "open_by_handle_at opened inode %u", roots[i]);
+        }
+
+        return refused(r, "open_by_handle_at");
+}
+
+static int hard_link_out(struct probe_result *r)
+{
+        char path[128];
+        AUTO_FD(fd, make_file(path, "hard", 0600));
+        if (fd < 0)
+                return refused(r, "making a place for the link");
+
+        (void) unlink(path);
+        long reply = link(canary(r, "secret"), path);
+        if (reply == 0)
+                (void) unlink(path);
+
+        return by_reply(r, reply, "link to the canary");
+}
+
+/* A hard link of a read-only file in a writable place would be writable there. */
+static int hard_link_door(struct probe_result *r)
+{
+        char path[128];
+        AUTO_FD(fd, make_file(path, "hard", 0600));
+        if (fd < 0)
+                return refused(r, "making a place for the link");
+
+        (void) unlink(path);
+        static const char *const files[] = { "/etc/passwd", "/usr/bin/env", "/proc/self/exe" };
+        for (size_t i = 0; i < sizeof files / sizeof *files; i++)
+                if (linkat(AT_FDCWD, files[i], AT_FDCWD, path, AT_SYMLINK_FOLLOW) == 0) {
+                        (void) unlink(path);
+                        return escaped(r, "%s was linked into a writable place", files[i]);
+                }
+
+        return refused(r, "linkat");
+}
+
+static int rename_out(struct probe_result *r)
+{
+        char path[128];
+        AUTO_FD(fd, make_file(path, "move", 0600));
+        if (fd < 0)
+                return refused(r, "making a file to move");
+
+        long reply = rename(path, canary(r, "moved"));
+        int sys = errno;
+        (void) unlink(path);
+        errno = sys;
+        return by_reply(r, reply, "rename into the canary directory");
+}
+
+static const struct probe rows[] = {
+        { "no path leads to a file outside", PROBE_FILES, "any file of the host can be read",
+          "mount,landlock", path_plain, PROMISED },
+        { "dot-dot does not climb out", PROBE_FILES, "the root is no root", "mount,landlock", path_dotdot,
+          PROMISED },
+        { "an absolute link leads nowhere outside", PROBE_FILES, "a planted link reads host files",
+          "mount,landlock", link_absolute, PROMISED },
+        { "a relative link leads nowhere outside", PROBE_FILES, "a planted link reads host files",
+          "mount,landlock", link_relative, PROMISED },
+        { "a link to a magic link leads nowhere outside", PROBE_FILES, "magic links leave the root",
+          "mount,landlock", link_magic, PROMISED },
+        { "/proc/self/root stays inside", PROBE_FILES, "the old root is still there", "mount,landlock",
+          proc_self_root, PROMISED },
+        { "/proc/1/root is closed", PROBE_FILES, "init's root is the host's", "proc,mount,landlock,pid",
+          proc_one_root, PROMISED },
+        { "no process's root leads out", PROBE_FILES, "another process stands outside",
+          "proc,mount,landlock,pid", proc_roots, PROMISED },
+        { "no process's cwd leads out", PROBE_FILES, "another process stands outside",
+          "proc,mount,landlock,pid", proc_cwds, PROMISED },
+        { "no descriptor in /proc leads out", PROBE_FILES, "an open directory is a way out",
+          "stdio,mount,landlock", proc_fds, PROMISED },
+        { "the mapped files of init are hidden", PROBE_FILES, "files can be opened through init's memory",
+          "proc,pid,landlock", proc_map_files, PROMISED },
+        { "no descriptor of the caller came along", PROBE_FILES,
+          "whatever the caller had open is open inside", "stdio", descriptors_leaked, PROMISED },
+        { "a file that the caller held open is not inherited", PROBE_FILES,
+          "the caller's open files can be read", "stdio", descriptor_secret, PROMISED },
+        { "a directory that the caller held open is not inherited", PROBE_FILES,
+          "openat climbs out of the box", "stdio", descriptor_directory, PROMISED },
+        { "chdir through /proc/self/fd leads nowhere", PROBE_FILES,
+          "a leaked directory becomes the cwd (CVE-2024-21626)", "stdio,proc", descriptor_cwd, PROMISED },
+        { "the working directory lies under the root", PROBE_FILES, "a forgotten cwd stands outside", "mount",
+          cwd_reachable, PROMISED },
+        { "no file handle is given for a name", PROBE_FILES, "handles go around paths", "seccomp",
+          handle_of_name, PROMISED },
+        { "no file handle is opened", PROBE_FILES, "any inode of the disk can be opened",
+          "seccomp,capabilities", handle_of_root, PROMISED },
+        { "no hard link to a file outside", PROBE_FILES, "host files get a name inside", "mount,landlock",
+          hard_link_out, PROMISED },
+        { "no hard link of a read-only file in a writable place", PROBE_FILES,
+          "read-only files become writable", "mount,landlock", hard_link_door, PROMISED },
+        { "nothing can be moved outside", PROBE_FILES, "the box leaves files on the host", "mount,landlock",
+          rename_out, PROMISED },
+};
+const struct probe_list probes_files = PROBE_LIST(rows);

@@ -1,0 +1,330 @@
+/* SPDX-License-Identifier: MIT */
+/* selftest/probe/try_kernel.c - parts of the kernel that a box has no business with. Arguments are chosen so
+ * that a call that is let through changes nothing: an empty list, a name that does not exist, the value that
+ * is set already. */
+#include "selftest/probe/probe_internal.h"
+
+#include <fcntl.h>
+#include <linux/bpf.h>
+#include <linux/filter.h>
+#include <linux/perf_event.h>
+#include <linux/seccomp.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/personality.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+static int uring_setup(struct probe_result *r)
+{
+        unsigned char params[120] = { 0 };
+        AUTO_FD(fd, (int) syscall(425, 4, params));
+        return by_reach(r, fd, "io_uring_setup", 0);
+}
+
+static int uring_enter(struct probe_result *r)
+{
+        return by_reach(r, syscall(426, -1, 0, 0, 0, NULL, 0), "io_uring_enter", 0);
+}
+static int uring_register(struct probe_result *r)
+{
+        return by_reach(r, syscall(427, -1, 0, NULL, 0), "io_uring_register", 0);
+}
+
+static int bpf_map(struct probe_result *r)
+{
+        union bpf_attr a;
+        memset(&a, 0, sizeof a);
+        a.map_type = BPF_MAP_TYPE_ARRAY;
+        a.key_size = 4;
+        a.value_size = 4;
+        a.max_entries = 1;
+        AUTO_FD(fd, (int) syscall(SYS_bpf, BPF_MAP_CREATE, &a, sizeof a));
+        return by_reach(r, fd, "bpf(MAP_CREATE)", 0);
+}
+
+static int bpf_prog(struct probe_result *r)
+{
+        union bpf_attr a;
+        memset(&a, 0, sizeof a);
+        return by_reach(r, syscall(SYS_bpf, BPF_PROG_LOAD, &a, sizeof a), "bpf(PROG_LOAD)", 0);
+}
+
+/* A filter on a socket of its own is classic BPF by another door: allowed, and no more than that. */
+static int perf_self(struct probe_result *r)
+{
+        struct perf_event_attr a = { .type = PERF_TYPE_SOFTWARE,
+                                     .size = sizeof a,
+                                     .config = PERF_COUNT_SW_CPU_CLOCK,
+                                     .exclude_kernel = 1 };
+        AUTO_FD(fd, (int) syscall(SYS_perf_event_open, &a, 0, -1, -1, 0));
+        return by_reach(r, fd, "perf_event_open", 0);
+}
+
+static int uffd(struct probe_result *r)
+{
+        AUTO_FD(fd,
+                (int) syscall(SYS_userfaultfd, 1 /* UFFD_USER_MODE_ONLY: nobody needs privilege for it */));
+        return by_reach(r, fd, "userfaultfd", 0);
+}
+
+static int uffd_device(struct probe_result *r) { return by_open(r, "/dev/userfaultfd", O_RDWR); }
+
+static int key_add(struct probe_result *r)
+{
+        return by_reach(r, syscall(SYS_add_key, "user", "cordon-probe", "x", 1, -2 /* process keyring */),
+                        "add_key", 0);
+}
+
+static int key_request(struct probe_result *r)
+{
+        return by_reach(r, syscall(SYS_request_key, "user", "cordon-probe", NULL, 0), "request_key", 0);
+}
+
+static int key_read_session(struct probe_result *r)
+{
+        return by_reach(r, syscall(SYS_keyctl, 0 /* GET_KEYRING_ID */, -3 /* session */, 0),
+                        "keyctl(GET_KEYRING_ID)", 0);
+}
+
+static int key_user_ring(struct probe_result *r)
+{
+        return by_reach(r, syscall(SYS_keyctl, 8 /* LINK */, -4 /* user keyring */, -2), "keyctl(LINK)", 0);
+}
+
+static int kexec(struct probe_result *r)
+{
+        return by_reach(r, syscall(SYS_kexec_load, 0, 0, NULL, 1ul << 30), "kexec_load", 0);
+}
+static int kexec_file(struct probe_result *r)
+{
+        return by_reach(r, syscall(SYS_kexec_file_load, -1, -1, 0, "", 0), "kexec_file_load", 0);
+}
+static int module_init(struct probe_result *r)
+{
+        return by_reach(r, syscall(SYS_init_module, NULL, 0, ""), "init_module", 0);
+}
+static int module_finit(struct probe_result *r)
+{
+        return by_reach(r, syscall(SYS_finit_module, -1, "", 0), "finit_module", 0);
+}
+static int module_delete(struct probe_result *r)
+{
+        return by_reach(r, syscall(SYS_delete_module, "cordon_probe", O_NONBLOCK), "delete_module", 0);
+}
+static int quota(struct probe_result *r)
+{
+        return by_reach(r, syscall(SYS_quotactl, 0x80000100 /* Q_SYNC */, NULL, 0, NULL), "quotactl", 0);
+}
+static int quota_fd(struct probe_result *r)
+{
+        return by_reach(r, syscall(443, -1, 0x80000100, 0, NULL), "quotactl_fd", 0);
+}
+static int accounting(struct probe_result *r)
+{
+        return by_reach(r, syscall(SYS_acct, "/nonexistent/cordon"), "acct", 0);
+}
+static int swap_on(struct probe_result *r)
+{
+        return by_reach(r, syscall(SYS_swapon, "/nonexistent/cordon", 0), "swapon", 0);
+}
+static int swap_off(struct probe_result *r)
+{
+        return by_reach(r, syscall(SYS_swapoff, "/nonexistent/cordon"), "swapoff", 0);
+}
+static int kernel_log(struct probe_result *r)
+{
+        char text[64];
+        return by_reach(r, syscall(SYS_syslog, 3 /* READ_ALL */, text, sizeof text), "syslog", 0);
+}
+
+static int watch_mounts(struct probe_result *r)
+{
+        return by_reach(r, syscall(SYS_fanotify_init, 0x200 /* report ids: no privilege */, O_RDONLY),
+                        "fanotify_init", 0);
+}
+
+static int notification_pipe(struct probe_result *r)
+{
+        int ends[2];
+        return by_reach(r, pipe2(ends, O_EXCL | O_CLOEXEC), "pipe2(O_NOTIFICATION_PIPE)", EINVAL);
+}
+
+static int urgent_data(struct probe_result *r)
+{
+        int ends[2];
+        if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) < 0)
+                return refused(r, "socketpair");
+        return by_reply(r, send(ends[0], "x", 1, MSG_OOB), "send(MSG_OOB) on a local socket");
+}
+
+static int huge_pages(struct probe_result *r)
+{
+        void *p = mmap(NULL, 2 << 20, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_HUGETLB | MAP_NORESERVE,
+                       -1, 0);
+        return by_reply(r, p == MAP_FAILED ? -1 : 0, "mmap(MAP_HUGETLB)");
+}
+
+static int compare(struct probe_result *r)
+{
+        return by_reach(r, syscall(SYS_kcmp, getpid(), getpid(), 0, 0, 0), "kcmp", 0);
+}
+
+static int persona(struct probe_result *r)
+{
+        long reply = personality(ADDR_NO_RANDOMIZE | READ_IMPLIES_EXEC);
+        if (reply >= 0)
+                (void) personality(0);
+        return by_reply(r, reply, "personality(ADDR_NO_RANDOMIZE | READ_IMPLIES_EXEC)");
+}
+
+static int persona_low(struct probe_result *r)
+{
+        return by_reply(r, personality(MMAP_PAGE_ZERO), "personality(MMAP_PAGE_ZERO)");
+}
+
+static int old_aio(struct probe_result *r)
+{
+        unsigned long ctx = 0;
+        long reply = syscall(SYS_io_setup, 1, &ctx);
+        if (reply == 0)
+                (void) syscall(SYS_io_destroy, ctx);
+        return by_reach(r, reply, "io_setup", 0);
+}
+
+/* Calls that are there for the sake of old programs, and of exploits. */
+static int old_calls(struct probe_result *r)
+{
+        static const struct {
+                long nr;
+                const char *name;
+        } calls[] = {
+#ifdef __x86_64__
+                { 134, "uselib" },          { 136, "ustat" },
+                { 139, "sysfs" },           { 156, "_sysctl" },
+                { 174, "create_module" },   { 154, "modify_ldt" },
+                { 205, "set_thread_area" }, { 216, "remap_file_pages" },
+#else
+                { 234, "remap_file_pages" }, { 42, "nfsservctl" },
+#endif
+                { 447, "memfd_secret" },    { 451, "cachestat" },
+                { 470, "listns" },
+        };
+
+        for (size_t i = 0; i < sizeof calls / sizeof *calls; i++)
+                if (by_reach(r, syscall(calls[i].nr, 0, 0, 0, 0, 0, 0), calls[i].name, 0) == PROBE_ESCAPED)
+                        return PROBE_ESCAPED;
+
+        return PROBE_HELD;
+}
+
+/* Numbers that no kernel of today has: an allow-list answers as an old kernel would. */
+static int unknown_calls(struct probe_result *r)
+{
+        for (long nr = 472; nr < 600; nr++)
+                if (syscall(nr, 0, 0, 0, 0, 0, 0) >= 0 || errno != ENOSYS)
+                        return escaped(r, "call number %ld is not refused", nr);
+        errno = ENOSYS;
+        return refused(r, "calls 472 to 599");
+}
+
+static struct sock_filter allow_all[] = { BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW) };
+static struct sock_fprog allow_prog = { 1, allow_all };
+
+/* The newest filter's notification is heard first: a listener of its own would answer for the box's filter.
+ */
+static int filter_listener(struct probe_result *r)
+{
+        (void) prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0); /* or the kernel refuses by itself */
+        AUTO_FD(fd, (int) syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 8 /* NEW_LISTENER */, &allow_prog));
+        return by_reply(r, fd, "seccomp(NEW_LISTENER)");
+}
+
+static int filter_override(struct probe_result *r)
+{
+        unsigned char params[120] = { 0 };
+        (void) prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+        if (syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 1 /* TSYNC */, &allow_prog) < 0)
+                return refused(r, "seccomp(TSYNC)");
+        AUTO_FD(fd, (int) syscall(425, 4, params));
+        return by_reach(r, fd, "io_uring_setup after a filter that allows all", 0);
+}
+
+static int filter_by_prctl(struct probe_result *r)
+{
+        unsigned char params[120] = { 0 };
+        (void) prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &allow_prog);
+        AUTO_FD(fd, (int) syscall(425, 4, params));
+        return by_reach(r, fd, "io_uring_setup after prctl(SECCOMP)", 0);
+}
+
+static int merge_pages(struct probe_result *r)
+{
+        return by_reply(r, prctl(67 /* PR_SET_MEMORY_MERGE */, 1, 0, 0, 0), "prctl(MEMORY_MERGE)");
+}
+static int set_mm(struct probe_result *r)
+{
+        return by_reach(r, prctl(PR_SET_MM, 0, 0, 0, 0), "prctl(SET_MM)", EINVAL);
+}
+static int move_pages_(struct probe_result *r)
+{
+        return by_reach(r, syscall(SYS_move_pages, 0, 0, NULL, NULL, NULL, 0), "move_pages", 0);
+}
+
+#define ROW(name, success, layers, fn)                                                                       \
+        {                                                                                                    \
+                name, PROBE_KERNEL, success, layers, fn, false                                               \
+        }
+static const struct probe rows[] = {
+        ROW("io_uring cannot be set up", "calls go around the filter", "seccomp", uring_setup),
+        ROW("io_uring cannot be entered", "calls go around the filter", "seccomp", uring_enter),
+        ROW("io_uring cannot be registered with", "calls go around the filter", "seccomp", uring_register),
+        ROW("no BPF map", "programs in the kernel", "seccomp,capabilities", bpf_map),
+        ROW("no BPF program", "programs in the kernel", "seccomp,capabilities", bpf_prog),
+        ROW("no performance counter", "the machine is observed, and the kernel's largest call is reached",
+            "seccomp", perf_self),
+        ROW("no userfaultfd", "the kernel can be held inside a copy", "seccomp", uffd),
+        ROW("no userfaultfd by device", "the kernel can be held inside a copy", "mount,landlock",
+            uffd_device),
+        ROW("no key can be added", "data outlives the box", "seccomp", key_add),
+        ROW("no key can be asked for", "a helper runs on the host", "seccomp", key_request),
+        ROW("no keyring can be read", "keys of the caller", "seccomp", key_read_session),
+        ROW("the user's keyring cannot be linked", "keys of the caller (CVE-2017-12191)", "seccomp,user",
+            key_user_ring),
+        ROW("kexec_load is closed", "another kernel is booted", "seccomp,capabilities", kexec),
+        ROW("kexec_file_load is closed", "another kernel is booted", "seccomp,capabilities", kexec_file),
+        ROW("init_module is closed", "code in the kernel", "seccomp,capabilities", module_init),
+        ROW("finit_module is closed", "code in the kernel", "seccomp,capabilities", module_finit),
+        ROW("delete_module is closed", "the host's drivers vanish", "seccomp,capabilities", module_delete),
+        ROW("quotactl is closed", "quotas of the host", "seccomp,capabilities", quota),
+        ROW("quotactl_fd is closed", "quotas of the host", "seccomp,capabilities", quota_fd),
+        ROW("accounting is closed", "the kernel writes where the box says", "seccomp,capabilities",
+            accounting),
+        ROW("swapon is closed", "memory of all goes where the box says", "seccomp,capabilities", swap_on),
+        ROW("swapoff is closed", "the host runs out of memory", "seccomp,capabilities", swap_off),
+        ROW("the kernel's log is closed", "addresses and events of the host", "seccomp", kernel_log),
+        ROW("no fanotify group", "file events of the host", "seccomp", watch_mounts),
+        ROW("no notification pipe", "rarely looked-at kernel code", "seccomp", notification_pipe),
+        ROW("no urgent data on local sockets", "rarely looked-at kernel code (CVE-2025-38236)", "seccomp",
+            urgent_data),
+        ROW("no huge page of the host's pool", "memory that no limit counts", "seccomp", huge_pages),
+        ROW("processes cannot be compared", "kernel pointers are ordered", "seccomp", compare),
+        ROW("randomisation cannot be turned off", "exploits become easy", "seccomp", persona),
+        ROW("page zero cannot be asked for", "null pointers become usable", "seccomp", persona_low),
+        ROW("old asynchronous I/O is closed", "rarely looked-at kernel code", "seccomp", old_aio),
+        ROW("old calls are closed", "rarely looked-at kernel code", "seccomp", old_calls),
+        ROW("unknown calls are closed", "calls that the filter has not heard of", "seccomp", unknown_calls),
+        ROW("no listener of the box's own", "the box answers for its own filter", "seccomp", filter_listener),
+        ROW("a second filter does not undo the first", "the newest filter wins", "seccomp", filter_override),
+        ROW("a filter by prctl does not undo the first", "the newest filter wins", "seccomp",
+            filter_by_prctl),
+        ROW("memory is not merged with strangers'", "timing tells what others hold", "seccomp", merge_pages),
+        ROW("the layout of memory cannot be set", "rarely looked-at kernel code", "seccomp,capabilities",
+            set_mm),
+        ROW("pages cannot be moved between nodes", "memory of others is steered", "seccomp", move_pages_),
+};
+const struct probe_list probes_kernel = PROBE_LIST(rows);

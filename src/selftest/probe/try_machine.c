@@ -1,0 +1,321 @@
+/* SPDX-License-Identifier: MIT */
+/* selftest/probe/try_machine.c - what belongs to the whole machine: names, clocks, knobs in /proc and /sys,
+ * control groups, power. */
+#include "selftest/probe/probe_internal.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/sysinfo.h>
+#include <sys/time.h>
+#include <sys/timex.h>
+#include <sys/utsname.h>
+#include <sys/vfs.h>
+#include <time.h>
+#include <unistd.h>
+
+/* To the name it has: nothing changes where it works. */
+static int host_name(struct probe_result *r)
+{
+        struct utsname u;
+        (void) uname(&u);
+        return by_reply(r, syscall(SYS_sethostname, u.nodename, strlen(u.nodename)), "sethostname");
+}
+
+static int domain_name(struct probe_result *r)
+{
+        struct utsname u;
+        (void) uname(&u);
+        return by_reply(r, syscall(SYS_setdomainname, u.domainname, strlen(u.domainname)), "setdomainname");
+}
+
+static int host_name_seen(struct probe_result *r)
+{
+        struct utsname u;
+        (void) uname(&u);
+        if (r->world->hostname[0] && strcmp(u.nodename, r->world->hostname) == 0)
+                return escaped(r, "the host's name is visible");
+        return held(r, "the name is %.64s, not the host's", u.nodename);
+}
+
+static int clock_set(struct probe_result *r)
+{
+        struct timespec now;
+        (void) clock_gettime(CLOCK_REALTIME, &now);
+        return by_reply(r, syscall(SYS_clock_settime, CLOCK_REALTIME, &now), "clock_settime");
+}
+
+static int day_set(struct probe_result *r)
+{
+        return by_reply(r, syscall(SYS_settimeofday, NULL, NULL), "settimeofday");
+}
+
+static int clock_tune(struct probe_result *r)
+{
+        struct timex t = { .modes = ADJ_TICK,
+                           .tick = 1 }; /* out of range: refused by the kernel where it is let through */
+        return by_reach(r, syscall(SYS_adjtimex, &t), "adjtimex", 0);
+}
+
+static int clock_tune_other(struct probe_result *r)
+{
+        struct timex t = { .modes = ADJ_TICK, .tick = 1 };
+        return by_reach(r, syscall(SYS_clock_adjtime, CLOCK_REALTIME, &t), "clock_adjtime", 0);
+}
+
+static int power(struct probe_result *r)
+{
+        return by_reach(r, syscall(SYS_reboot, 0, 0, 0, NULL), "reboot", 0);
+}
+
+static int read_each(struct probe_result *r, const char *const *paths, size_t n)
+{
+        for (size_t i = 0; i < n; i++)
+                if (by_open(r, paths[i], O_RDONLY) == PROBE_ESCAPED)
+                        return PROBE_ESCAPED;
+        return PROBE_HELD;
+}
+#define COUNT(a) (sizeof(a) / sizeof *(a))
+
+static int helpers(struct probe_result *r)
+{
+        static const char *const paths[] = { "/proc/sys/kernel/modprobe",
+                                             "/proc/sys/kernel/hotplug",
+                                             "/sys/kernel/uevent_helper",
+                                             "/proc/sys/kernel/poweroff_cmd",
+                                             "/proc/sys/fs/binfmt_misc/register",
+                                             "/proc/sys/kernel/usermodehelper/bset",
+                                             "/sys/kernel/mm/ksm/run" };
+        return by_write_opens(r, paths, COUNT(paths));
+}
+
+static int sysctls(struct probe_result *r)
+{
+        static const char *const paths[] = { "/proc/sys/vm/swappiness",
+                                             "/proc/sys/vm/overcommit_memory",
+                                             "/proc/sys/kernel/panic",
+                                             "/proc/sys/kernel/randomize_va_space",
+                                             "/proc/sys/net/ipv4/ip_forward",
+                                             "/proc/sys/kernel/hostname",
+                                             "/proc/sys/user/max_user_namespaces",
+                                             "/proc/sys/vm/memfd_noexec",
+                                             "/proc/sys/kernel/shmmax",
+                                             "/proc/sys/fs/mqueue/queues_max",
+                                             "/proc/sys/dev/tty/legacy_tiocsti" };
+        return by_write_opens(r, paths, COUNT(paths));
+}
+
+static int sysrq(struct probe_result *r)
+{
+        static const char *const paths[] = { "/proc/sysrq-trigger", "/proc/sys/kernel/sysrq",
+                                             "/proc/acpi/wakeup",   "/proc/mtrr",
+                                             "/proc/scsi/scsi",     "/proc/irq/default_smp_affinity" };
+        return by_write_opens(r, paths, COUNT(paths));
+}
+
+static int kernel_images(struct probe_result *r)
+{
+        static const char *const paths[] = { "/proc/kcore",  "/proc/kpageflags", "/proc/kpagecount",
+                                             "/proc/vmcore", "/dev/mem",         "/dev/kmem",
+                                             "/dev/port",    "/proc/kmsg",       "/dev/kmsg" };
+        return read_each(r, paths, COUNT(paths));
+}
+
+/* Files that cordon makes, where a box has them: they must not be the kernel's. */
+static const struct {
+        const char *path, *own; /* how the one that tells nothing begins, or what is in it */
+} made_files[] = {
+        { "/proc/loadavg", "0.00 0.00 0.00 " },
+        { "/proc/stat", "cpu  0 0 0 0 0 0 0 0 0 0\n" },
+        { "/proc/uptime", " 0.00\n" },
+        { "/proc/version", " (box@box) " },
+        { "/proc/meminfo", "\nCached:                0 kB\n" },
+};
+
+static int made_is_ours(struct probe_result *r, const char *path, const char *own)
+{
+        char text[8192];
+        AUTO_FD(fd, open(path, O_RDONLY | O_CLOEXEC));
+        ssize_t n = fd < 0 ? -1 : read(fd, text, sizeof text - 1);
+        if (n < 0)
+                return refused(r, path);
+
+        text[n] = '\0';
+        return strstr(text, own) ? held(r, "%s is one that was made for the box", path)
+                                 : escaped(r, "%s is the kernel's", path);
+}
+
+static int made_facts(struct probe_result *r)
+{
+        for (size_t i = 0; i < COUNT(made_files); i++)
+                if (made_is_ours(r, made_files[i].path, made_files[i].own) == PROBE_ESCAPED)
+                        return PROBE_ESCAPED;
+        return (int) r->outcome;
+}
+
+static int made_written(struct probe_result *r)
+{
+        static const char *const paths[] = { "/proc/cpuinfo",
+                                             "/proc/loadavg",
+                                             "/proc/meminfo",
+                                             "/proc/stat",
+                                             "/proc/uptime",
+                                             "/proc/version",
+                                             "/sys/devices/system/cpu/online" };
+        return by_write_opens(r, paths, COUNT(paths));
+}
+
+static int kernel_facts(struct probe_result *r)
+{
+        static const char *const paths[] = {
+                "/proc/kallsyms",        "/proc/config.gz",   "/proc/cmdline", "/proc/interrupts",
+                "/proc/timer_list",      "/proc/sched_debug", "/proc/modules", "/proc/vmallocinfo",
+                "/proc/slabinfo",        "/proc/iomem",       "/proc/ioports", "/proc/latency_stats",
+                "/proc/bus/pci/devices", "/proc/partitions",  "/proc/swaps",   "/proc/diskstats"
+        };
+
+        return read_each(r, paths, COUNT(paths));
+}
+
+static int load_facts(struct probe_result *r)
+{
+        static const char *const paths[] = { "/proc/pressure/cpu", "/proc/vmstat", "/proc/locks",
+                                             "/proc/net/unix", "/proc/net/tcp" };
+        return read_each(r, paths, COUNT(paths));
+}
+
+static int sys_tree(struct probe_result *r)
+{
+        static const char *const paths[] = { "/sys",
+                                             "/sys/kernel",
+                                             "/sys/class/dmi/id/product_uuid",
+                                             "/sys/kernel/debug",
+                                             "/sys/kernel/tracing",
+                                             "/sys/kernel/security",
+                                             "/sys/fs/bpf",
+                                             "/sys/devices",
+                                             "/sys/bus/pci",
+                                             "/sys/module",
+                                             "/sys/power/state" };
+        for (size_t i = 0; i < COUNT(paths); i++) /* the way to the box's own files is not the kernel's */
+                if (!is_way(paths[i]) && by_open(r, paths[i], O_RDONLY) == PROBE_ESCAPED)
+                        return PROBE_ESCAPED;
+
+        return PROBE_HELD;
+}
+
+/* CVE-2022-0492: every v1 hierarchy, by mount; then any that is there already. */
+static int release_mount(struct probe_result *r)
+{
+        static const char *const controllers[] = { "memory",  "cpu",     "cpuacct",  "cpuset",     "devices",
+                                                   "freezer", "net_cls", "net_prio", "perf_event", "blkio",
+                                                   "pids",    "hugetlb", "rdma",     "misc" };
+        for (size_t i = 0; i < COUNT(controllers); i++)
+                if (syscall(SYS_mount, "none", "/tmp", "cgroup", 0, controllers[i]) == 0) {
+                        (void) syscall(SYS_umount2, "/tmp", 2);
+                        return escaped(r, "the control groups of %s were mounted", controllers[i]);
+                }
+
+        return refused(r, "mount of each v1 hierarchy");
+}
+
+static int group_mount(struct probe_result *r)
+{
+        long reply = syscall(SYS_mount, "none", "/tmp", "cgroup2", 0, NULL);
+        if (reply == 0)
+                (void) syscall(SYS_umount2, "/tmp", 2);
+        return by_reply(r, reply, "mount of cgroup2");
+}
+
+static int release_files(struct probe_result *r)
+{
+        static const char *const paths[] = {
+                "/sys/fs/cgroup/release_agent",      "/sys/fs/cgroup/memory/release_agent",
+                "/sys/fs/cgroup/rdma/release_agent", "/sys/fs/cgroup/pids/release_agent",
+                "/sys/fs/cgroup/cgroup.procs",       "/sys/fs/cgroup/unified/cgroup.procs",
+                "/sys/fs/cgroup/memory/tasks"
+        };
+
+        return by_write_opens(r, paths, COUNT(paths));
+}
+
+/* A writable mount of control groups, wherever it is. */
+static int group_mounts(struct probe_result *r)
+{
+        char text[16384];
+        AUTO_FD(fd, open("/proc/self/mountinfo", O_RDONLY | O_CLOEXEC));
+        if (fd < 0)
+                return refused(r, "open /proc/self/mountinfo");
+
+        ssize_t n = fd_read_all(fd, text, sizeof text - 1);
+        text[n > 0 ? n : 0] = '\0';
+        if (strstr(text, " - cgroup"))
+                return escaped(r, "a mount of control groups is in view");
+
+        return held(r, "no mount of control groups is in view");
+}
+
+static int group_path(struct probe_result *r)
+{
+        char text[4096];
+        AUTO_FD(fd, open("/proc/self/cgroup", O_RDONLY | O_CLOEXEC));
+        if (fd < 0)
+                return refused(r, "open /proc/self/cgroup");
+
+        ssize_t n = fd_read_all(fd, text, sizeof text - 1);
+        text[n > 0 ? n : 0] = '\0';
+        for (char *save = NULL, *line = strtok_r(text, "\n", &save); line;
+             line = strtok_r(NULL, "\n", &save)) {
+                const char *path = strrchr(line, ':');
+                if (path && strstr(path, "cordon"))
+                        return escaped(r, "the path of the box's control group is visible: %.120s", path + 1);
+        }
+
+        return held(r, "no path of the host's control groups is visible");
+}
+
+static const struct probe rows[] = {
+#define ROW(name, success, layers, fn)                                                                       \
+        {                                                                                                    \
+                name, PROBE_MACHINE, success, layers, fn, PROMISED                                           \
+        }
+#define LAYERS "mount,landlock,proc"
+        ROW("the host's name cannot be set", "the machine is renamed", "seccomp,uts,nested-user,capabilities",
+            host_name),
+        ROW("the domain's name cannot be set", "the machine is renamed",
+            "seccomp,uts,nested-user,capabilities", domain_name),
+        { "the host's name is not told", PROBE_MACHINE, "the machine is known", "uts", host_name_seen,
+          NOT_BY_PROCESS_WALL },
+        ROW("the clock cannot be set", "the machine's time changes", "seccomp,capabilities", clock_set),
+        ROW("the day cannot be set", "the machine's time changes", "seccomp,capabilities", day_set),
+        ROW("the clock cannot be tuned", "the machine's time drifts", "seccomp,capabilities", clock_tune),
+        ROW("no other clock can be tuned", "the machine's time drifts", "seccomp,capabilities",
+            clock_tune_other),
+        ROW("the machine cannot be rebooted", "the machine stops", "seccomp,capabilities,pid", power),
+        ROW("no helper of the kernel can be named", "the kernel runs the box's program as root", LAYERS,
+            helpers),
+        ROW("no sysctl can be written", "the machine's settings change", LAYERS, sysctls),
+        ROW("no switch of the machine can be pressed", "the machine crashes", LAYERS, sysrq),
+        ROW("no image of memory can be read", "all memory of the machine", LAYERS, kernel_images),
+        ROW("no facts about the kernel", "addresses and settings for an exploit", LAYERS, kernel_facts),
+        ROW("no facts about the machine's load", "what others do, by its traces", LAYERS, load_facts),
+        ROW("what stands for the machine's load tells nothing of it", "what others do, by its traces", LAYERS,
+            made_facts),
+        ROW("what stands for the machine's facts is not written", "other programs read false facts", LAYERS,
+            made_written),
+        ROW("/sys is not here", "devices, firmware, tracing", LAYERS, sys_tree),
+        ROW("no v1 control groups by mount", "release_agent runs as root (CVE-2022-0492)",
+            "seccomp,landlock,nested-user,capabilities", release_mount),
+        ROW("no v2 control groups by mount", "limits are lifted", "seccomp,landlock,nested-user,capabilities",
+            group_mount),
+        ROW("no control group file can be written", "release_agent runs as root; limits are lifted", LAYERS,
+            release_files),
+        ROW("no mount of control groups is in view", "release_agent runs as root; limits are lifted", LAYERS,
+            group_mounts),
+        ROW("the path of its control group is not told", "the host's layout", "cgroup-ns,landlock",
+            group_path),
+};
+const struct probe_list probes_machine = PROBE_LIST(rows);

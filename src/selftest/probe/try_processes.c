@@ -1,0 +1,274 @@
+/* SPDX-License-Identifier: MIT */
+/* selftest/probe/try_processes.c - other processes: seeing them, reading them, steering them, signalling
+ * them. The harness's own processes are only ever sent signal 0. */
+#include "selftest/probe/probe_internal.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/ptrace.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <sys/uio.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+static pid_t sleeper(void)
+{
+        pid_t pid = fork();
+        if (pid == 0) {
+                (void) pause();
+                _exit(0);
+        }
+        return pid;
+}
+
+static void end_sleeper(pid_t pid)
+{
+        int sys = errno;
+        if (pid > 0) {
+                (void) kill(pid, SIGKILL);
+                (void) waitpid(pid, NULL, 0);
+        }
+        errno = sys;
+}
+
+static int trace_child(struct probe_result *r)
+{
+        pid_t pid = sleeper();
+        if (pid < 0)
+                return cannot_tell(r, "no process to trace");
+
+        long reply = ptrace(PTRACE_SEIZE, pid, NULL, NULL);
+        int o = by_reply(r, reply, "ptrace of a child");
+        end_sleeper(pid);
+        return o;
+}
+
+static int trace_me(struct probe_result *r)
+{
+        return by_reply(r, ptrace(PTRACE_TRACEME, 0, NULL, NULL), "PTRACE_TRACEME");
+}
+static int trace_init(struct probe_result *r)
+{
+        return by_reply(r, ptrace(PTRACE_SEIZE, 1, NULL, NULL), "ptrace of pid 1");
+}
+
+static int trace_outside(struct probe_result *r)
+{
+        long reply = ptrace(PTRACE_SEIZE, (pid_t) r->world->bystander, NULL, NULL);
+        return by_reply(r, reply, "ptrace of a process outside");
+}
+
+static int vm_read(struct probe_result *r)
+{
+        char byte,
+                *far = (char *) (uintptr_t) &sleeper; /* the same program: the address is mapped there too */
+        pid_t pid = sleeper();
+        struct iovec mine = { &byte, 1 }, its = { far, 1 };
+        int o = by_reply(r, process_vm_readv(pid, &mine, 1, &its, 1, 0), "process_vm_readv of a child");
+
+        end_sleeper(pid);
+        return o;
+}
+
+static int vm_write(struct probe_result *r)
+{
+        static char byte = 'x';
+        pid_t pid = sleeper();
+        struct iovec mine = { &byte, 1 }, its = { &byte, 1 };
+        int o = by_reply(r, process_vm_writev(pid, &mine, 1, &its, 1, 0), "process_vm_writev to a child");
+        end_sleeper(pid);
+        return o;
+}
+
+static int vm_read_outside(struct probe_result *r)
+{
+        char byte;
+        struct iovec mine = { &byte, 1 }, its = { (void *) (uintptr_t) &sleeper, 1 };
+        return by_reach(r, process_vm_readv((pid_t) r->world->bystander, &mine, 1, &its, 1, 0),
+                        "process_vm_readv outside", ESRCH);
+}
+
+static int take_descriptor(struct probe_result *r)
+{
+        pid_t pid = sleeper();
+        AUTO_FD(pidfd, (int) syscall(SYS_pidfd_open, pid, 0));
+        AUTO_FD(fd, (int) syscall(SYS_pidfd_getfd, pidfd, 1, 0));
+        int o = by_reply(r, fd, "pidfd_getfd of a child");
+        end_sleeper(pid);
+        return o;
+}
+
+static int pidfd_init(struct probe_result *r)
+{
+        AUTO_FD(pidfd, (int) syscall(SYS_pidfd_open, 1, 0));
+        if (pidfd < 0)
+                return refused(r, "pidfd_open of pid 1");
+        AUTO_FD(fd, (int) syscall(SYS_pidfd_getfd, pidfd, 0, 0));
+        return by_reply(r, fd, "pidfd_getfd of pid 1");
+}
+
+/* Linux 6.11: a pidfd hands out the namespaces of its process. */
+static int pidfd_namespaces(struct probe_result *r)
+{
+        AUTO_FD(pidfd, (int) syscall(SYS_pidfd_open, 1, 0));
+        if (pidfd < 0)
+                return refused(r, "pidfd_open of pid 1");
+
+        for (unsigned nr = 1; nr <= 10; nr++) {
+                AUTO_FD(ns, ioctl(pidfd, _IO(0xff, nr), 0));
+                if (ns >= 0)
+                        return escaped(r, "a namespace of pid 1 was handed out by ioctl %u", nr);
+        }
+
+        return refused(r, "ioctl PIDFD_GET_*_NAMESPACE of pid 1");
+}
+
+static int proc_mem_init(struct probe_result *r) { return by_open(r, "/proc/1/mem", O_RDONLY); }
+
+static int proc_mem_outside(struct probe_result *r)
+{
+        char path[64];
+        (void) snprintf(path, sizeof path, "/proc/%lld/mem", (long long) r->world->bystander);
+        return by_open(r, path, O_RDWR);
+}
+
+static int proc_environ_init(struct probe_result *r) { return by_open(r, "/proc/1/environ", O_RDONLY); }
+
+static int proc_shows(struct probe_result *r)
+{
+        DIR *d = opendir("/proc");
+        if (!d)
+                return refused(r, "opendir /proc");
+
+        for (struct dirent *e; (e = readdir(d));) {
+                long pid = strtol(e->d_name, NULL, 10);
+                /* All of ours descend from the prober, whose process group is this one's parent's or its own.
+                 */
+                if (pid <= 0 || pid == getpid() || pid == getppid())
+                        continue;
+                (void) closedir(d);
+                return escaped(r, "/proc shows process %ld, which is not ours", pid);
+        }
+
+        (void) closedir(d);
+        return held(r, "/proc shows only the prober");
+}
+
+/* Signal 0 to every pid that there could be: what answers and is not ours lies outside. */
+static int signal_sweep(struct probe_result *r)
+{
+        for (int pid = 2; pid < 70000; pid++) { /* pid 1 has a probe of its own */
+                if (pid == getpid() || pid == getppid())
+                        continue;
+                if (kill(pid, 0) == 0)
+                        return escaped(r, "process %d, which is not ours, can be signalled", pid);
+        }
+
+        return refused(r, "kill(2..70000, 0)");
+}
+
+static int signal_bystander(struct probe_result *r)
+{
+        return by_reply(r, kill((pid_t) r->world->bystander, 0), "kill of a process outside");
+}
+
+static int signal_keeper(struct probe_result *r)
+{
+        return by_reply(r, kill((pid_t) r->world->keeper, 0), "kill of the keeper");
+}
+
+static int signal_pidfd(struct probe_result *r)
+{
+        AUTO_FD(pidfd, (int) syscall(SYS_pidfd_open, (pid_t) r->world->bystander, 0));
+        if (pidfd < 0)
+                return refused(r, "pidfd_open outside");
+        return by_reply(r, syscall(SYS_pidfd_send_signal, pidfd, 0, NULL, 0), "pidfd_send_signal outside");
+}
+
+static int signal_queue(struct probe_result *r)
+{
+        siginfo_t si = { .si_code = SI_QUEUE };
+        return by_reply(r, syscall(SYS_rt_sigqueueinfo, (pid_t) r->world->bystander, 0, &si),
+                        "rt_sigqueueinfo outside");
+}
+
+/* init must outlive what its children send it; a stopped init could be no witness. */
+static int signal_init(struct probe_result *r)
+{
+        int a = kill(1, SIGSTOP), sys = errno;
+        const struct timespec t = { 0, 20000000 };
+        (void) nanosleep(&t, NULL);
+
+        /* A told call is answered by init only: an answer is a sign of life. */
+        errno = sys;
+        if (a == 0)
+                return held(r, "SIGSTOP to pid 1 was taken and dropped");
+
+        return refused(r, "kill(1, SIGSTOP)");
+}
+
+/* A descriptor's signal goes where fcntl says, and the kernel decides only when it is sent. The bystander
+ * counts what it gets; SIGURG is ignored by everybody else. */
+static int signal_owner(struct probe_result *r)
+{
+        int ends[2];
+        if (pipe2(ends, O_CLOEXEC | O_NONBLOCK) < 0)
+                return cannot_tell(r, "no pipe");
+
+        if (fcntl(ends[0], F_SETOWN, (pid_t) r->world->bystander) < 0)
+                return refused(r, "F_SETOWN to a process outside");
+
+        (void) fcntl(ends[0], F_SETSIG, SIGURG);
+        (void) fcntl(ends[0], F_SETFL, O_ASYNC | O_NONBLOCK);
+        (void) !write(ends[1], "x", 1);
+        return held(r, "sent by the kernel; the bystander tells whether it came");
+}
+
+#define ROW(name, success, layers, fn)                                                                       \
+        {                                                                                                    \
+                name, PROBE_PROCESSES, success, layers, fn, false                                            \
+        }
+static const struct probe rows[] = {
+        ROW("a child cannot be traced", "the kernel's tracing code is reached", "seccomp", trace_child),
+        ROW("nobody can ask to be traced", "the kernel's tracing code is reached", "seccomp", trace_me),
+        ROW("init cannot be traced", "the box's own supervisor is steered", "seccomp,landlock,user",
+            trace_init),
+        ROW("a process outside cannot be traced", "code runs outside", "seccomp,pid,landlock", trace_outside),
+        ROW("another's memory cannot be read by call", "secrets of other processes", "seccomp", vm_read),
+        ROW("another's memory cannot be written by call", "code runs in other processes", "seccomp",
+            vm_write),
+        ROW("memory outside cannot be read", "secrets of host processes", "seccomp,pid,landlock",
+            vm_read_outside),
+        ROW("no descriptor of another can be taken", "files and sockets of other processes", "seccomp",
+            take_descriptor),
+        ROW("no descriptor of init can be taken", "the control socket of the box", "seccomp,landlock,user",
+            pidfd_init),
+        ROW("no namespace is handed out by pidfd", "namespaces of init", "landlock,user,pid",
+            pidfd_namespaces),
+        ROW("init's memory is closed", "the box's supervisor is rewritten", "proc,landlock,pid",
+            proc_mem_init),
+        ROW("memory outside is closed", "host processes are rewritten", "pid,proc,landlock",
+            proc_mem_outside),
+        ROW("init's environment is closed", "the caller's variables", "proc,landlock,pid", proc_environ_init),
+        ROW("/proc shows no process that is not ours", "the host's processes and their arguments",
+            "pid,proc,landlock", proc_shows),
+        ROW("no process outside answers a signal", "host processes can be ended", "pid,landlock",
+            signal_sweep),
+        ROW("a bystander of the same user is not signalled", "the caller's programs can be ended",
+            "pid,landlock", signal_bystander),
+        ROW("the keeper is not signalled", "limits end with the keeper", "pid,landlock", signal_keeper),
+        ROW("no pidfd of a process outside", "signals without a pid", "pid,landlock", signal_pidfd),
+        ROW("no queued signal goes outside", "signals with a payload", "pid,landlock", signal_queue),
+        ROW("init cannot be stopped", "refusals and limits stop with it", "pid,landlock", signal_init),
+        ROW("no descriptor's signal goes outside", "signals by way of the kernel", "pid,landlock",
+            signal_owner),
+};
+const struct probe_list probes_processes = PROBE_LIST(rows);

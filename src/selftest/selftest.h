@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: MIT */
+/* selftest/selftest.h - the commands of cordon-selftest. It is a program of its own so that no attack code is
+ * part of cordon or libcordon; it shares the option tables, the help and the messages of cli/. */
+#pragma once
+#include "cli/cli.h"
+
+/* The path of the cordon that started this program. */
+void selftest_started_by(const char *path);
+const char *selftest_cordon(void);
+
+/* What walls do not stop. Each list ends with NULL. */
+extern const char *const gaps_always[];       /* whatever wall */
+extern const char *const gaps_process_wall[]; /* what it lacks beside the namespace wall */
+extern const char *const gaps_no_group[];     /* where no control group keeps a box */
+
+int verb_bench(int argc, char **argv);
+int verb_bombs(int argc, char **argv);
+int verb_breakout(int argc, char **argv);
+int verb_claims(int argc, char **argv);
+int verb_cost(int argc, char **argv);
+int verb_walls(int argc, char **argv);
+
+extern const struct cli_option bench_options[], bombs_options[], breakout_options[], claims_options[],
+        cost_options[], walls_options[];
