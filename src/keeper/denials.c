@@ -365,7 +365,7 @@ void keeper_add_denial(struct box *b, const struct box_denial *n)
 
 void keeper_command_name(const struct box *b, char *ret, size_t cap)
 {
-        const char *name = b->c.plan->argv[0], *slash = strrchr(name, '/');
+        const char *name = b->c.plan->order->argv[0], *slash = strrchr(name, '/');
         (void) str_inert(span_str(slash ? slash + 1 : name), ret, cap);
 }
 

@@ -96,7 +96,7 @@ bool *keeper_doors_used(struct box *b)
         if (!m.used)
                 return NULL;
 
-        for (const char **x = b->c.plan->exec; x && *x;
+        for (const char **x = b->c.plan->order->exec; x && *x;
              x++) { /* the command itself: no call of its own names it */
                 char path[PATH_MAX];
                 (void) snprintf(path, sizeof path, "%s", *x);

@@ -24,6 +24,7 @@ static void fill_start(struct box *b, bool joins_late)
 {
         const struct box_config *c = &b->c;
         b->start = (struct wall_start){ .plan = c->plan,
+                                        .order = c->plan->order,
                                         .edits = b->edits,
                                         .copies = b->copy_fds,
                                         .io = &b->inside,
@@ -191,7 +192,7 @@ static void note_up(struct box *b, const struct wall_message *m)
         /* init is first where it samples, unless it is held up: it can tell what was used until then. */
         b->sampled = keeper_groups_hold(b) & WALL_SAMPLES;
         uint64_t late_ms = b->sampled ? SAMPLER_LATE_MS : 0;
-        b->deadline_ns = now + (b->c.plan->limits.value[LIMIT_TIME] + late_ms) * 1000000u;
+        b->deadline_ns = now + (b->c.plan->order->limits.value[LIMIT_TIME] + late_ms) * 1000000u;
         b->next_look_ns = now;
         for (int sig = 1; box_signal_bit(sig); sig++)
                 if (b->early_signals & box_signal_bit(sig))
@@ -321,7 +322,7 @@ static void judge_silence(struct box *b)
 static bool cpu_is_used_up(const struct box *b)
 {
         const uint64_t tick_ns = 10000000;
-        return b->r.cpu_ns + tick_ns >= b->c.plan->limits.value[LIMIT_CPU] * 1000000u;
+        return b->r.cpu_ns + tick_ns >= b->c.plan->order->limits.value[LIMIT_CPU] * 1000000u;
 }
 
 /* A payload that the kernel killed for memory, or that died of its CPU or file rlimit, did not just "get a

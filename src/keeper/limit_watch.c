@@ -137,7 +137,7 @@ static void look_at_group(struct box *b, uint64_t now)
         if (!u.has_cpu)
                 return;
 
-        uint64_t cap = b->c.plan->limits.value[LIMIT_CPU] * 1000000u;
+        uint64_t cap = b->c.plan->order->limits.value[LIMIT_CPU] * 1000000u;
         if (u.cpu_ns >= cap)
                 keeper_limit_fired(b, LIMIT_CPU);
         else if (!b->oom_ns)

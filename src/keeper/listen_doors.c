@@ -307,7 +307,7 @@ static ssize_t move(struct half *h, int from, int to, uint64_t room)
 
 static uint64_t room_of(const struct box *b, enum limit_key key)
 {
-        uint64_t most = b->c.plan->limits.value[key];
+        uint64_t most = b->c.plan->order->limits.value[key];
         uint64_t moved = key == LIMIT_EGRESS ? b->inbound->sent : b->inbound->received;
         return moved < most ? most - moved : 0;
 }

@@ -15,7 +15,7 @@ enum { WORDS_MOST = 64, PARTS_MOST = 64, TOLD_MOST = 4 };
 bool box_is_away(const struct box *b)
 {
         const struct plan *p = b->c.plan;
-        return p->cwd_outside && strcmp(p->cwd, p->cwd_outside) != 0;
+        return p->order->cwd_outside && strcmp(p->order->cwd, p->order->cwd_outside) != 0;
 }
 
 /* Is it in the box, as a directory that leads to a door, or one of its own files? */
@@ -49,7 +49,8 @@ static bool is_unheard(const struct box *b, char *path)
 static bool is_elsewhere(struct box *b, const char *word, char *ret, size_t cap)
 {
         const struct plan *p = b->c.plan;
-        if (word[0] == '\0' || !path_join(p->cwd_outside ? p->cwd_outside : "/", word, ret, cap))
+        if (word[0] == '\0' ||
+            !path_join(p->order->cwd_outside ? p->order->cwd_outside : "/", word, ret, cap))
                 return false;
         return (word[0] != '/' && box_is_away(b)) || keeper_is_private(ret) ||
                keeper_is_beside_copy(b, ret) || is_unheard(b, ret);
@@ -281,8 +282,8 @@ static void name_refused_host(struct box *b)
         bool refused = false;
         for (unsigned i = 0; b->c.observe == BOX_OBSERVE_DENIALS && i < b->r.denial_count; i++)
                 refused |= strcmp(b->r.denials[i].reason, "socket") == 0;
-        for (unsigned i = 1; refused && i < WORDS_MOST && b->c.plan->argv[i]; i++)
-                tell_url(b, b->c.plan->argv[i]);
+        for (unsigned i = 1; refused && i < WORDS_MOST && b->c.plan->order->argv[i]; i++)
+                tell_url(b, b->c.plan->order->argv[i]);
 }
 
 void keeper_note_named(struct box *b)
@@ -303,11 +304,11 @@ void keeper_note_named(struct box *b)
         if (b->r.limits_hit) /* that is why: what it made itself was not refused */
                 return;
 
-        if (tell_all_written(b, p->argv))
+        if (tell_all_written(b, p->order->argv))
                 return;
 
-        for (unsigned i = 1; i < WORDS_MOST && told < TOLD_MOST && p->argv[i]; i++) {
-                const char *word = p->argv[i];
+        for (unsigned i = 1; i < WORDS_MOST && told < TOLD_MOST && p->order->argv[i]; i++) {
+                const char *word = p->order->argv[i];
                 bool whole = word[0] != '-' && meant(b, word, path, sizeof path);
                 told += whole ? tell(b, path) : b->c.observe == BOX_OBSERVE_DENIALS ? tell_parts(b, word) : 0;
                 tell_url(b, word);

@@ -85,8 +85,8 @@ static void state_json(const struct box *b, struct buf *out)
                    getpid(), b->child.pid, b->up ? "true" : "false",
                    (unsigned long long) ((clock_mono_ns() - b->began_ns) / 1000000u), wall_name(b->r.wall),
                    policy_digest(b->c.policy));
-        for (const char **v = b->c.plan->argv; *v; v++) {
-                if (v != b->c.plan->argv)
+        for (const char **v = b->c.plan->order->argv; *v; v++) {
+                if (v != b->c.plan->order->argv)
                         buf_putc(out, ',');
                 buf_json(out, span_str(*v));
         }

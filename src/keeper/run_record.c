@@ -42,15 +42,15 @@ static void look_at_streams(struct box *b)
 static void put_command(const struct box *b, struct ledger_record *r, char digest[72])
 {
         struct sha256 s;
-        const char **v = b->c.plan->argv;
+        const char **v = b->c.plan->order->argv;
         sha256_init(&s);
         for (; *v; v++)
                 sha256_add(&s, *v, strlen(*v) + 1);
 
         record_digest(&s, digest);
         r->digest = digest;
-        r->target = b->c.plan->argv[0];
-        ledger_more_number(r, "args", v - b->c.plan->argv);
+        r->target = b->c.plan->order->argv[0];
+        ledger_more_number(r, "args", v - b->c.plan->order->argv);
 }
 
 static int add_start(struct box *b, bool durable, struct err *e)
@@ -84,7 +84,7 @@ static int add_start(struct box *b, bool durable, struct err *e)
  * it into a path or a name. */
 static void hide_variables(const struct box *b)
 {
-        for (const char **v = b->c.plan->envp; v && *v; v++) {
+        for (const char **v = b->c.plan->order->envp; v && *v; v++) {
                 const char *value = strchr(*v, '=');
                 bool secret = value && variable_looks_secret(*v, (size_t) (value - *v));
                 if (secret && strlen(value + 1) >= SECRET_LEAST)

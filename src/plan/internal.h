@@ -19,6 +19,7 @@ struct builder {
         struct arena *a;       /* the plan's */
         struct arena *scratch; /* gone when the plan is made */
         struct plan *p;
+        struct plan_order *o;
         const struct checked_policy *c;
         const struct plan_request *r;
         const struct door *doors;

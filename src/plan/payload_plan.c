@@ -28,7 +28,7 @@ static int build_argv(struct builder *b, struct err *e)
         for (size_t i = 0; v && i < n; i++)
                 v[i] = arena_str(b->a, b->r->argv[i]);
 
-        b->p->argv = v;
+        b->o->argv = v;
         return 0;
 }
 
@@ -52,7 +52,7 @@ static void build_exec(struct builder *b)
                 }
         }
 
-        b->p->exec = v;
+        b->o->exec = v;
 }
 
 static bool is_visible(const struct builder *b, const char *path)
@@ -105,20 +105,20 @@ static void build_cwd(struct builder *b)
         const char *named;
         const char *fallback = wall_has(b->p->wall, WALL_OWN_ROOT) ? BOX_HOME : "/";
         if (b->r->cwd && !b->r->cwd_asked)
-                b->p->cwd_outside = arena_str(b->a, b->r->cwd);
+                b->o->cwd_outside = arena_str(b->a, b->r->cwd);
 
         if (b->r->cwd_asked)
-                b->p->cwd = arena_str(b->a, b->r->cwd_asked);
+                b->o->cwd = arena_str(b->a, b->r->cwd_asked);
         else if (b->r->cwd && (is_visible(b, b->r->cwd) || leads_to_door(b, b->r->cwd)))
-                b->p->cwd = arena_str(b->a, b->r->cwd);
+                b->o->cwd = arena_str(b->a, b->r->cwd);
         else if (b->r->cwd && (named = cwd_by_link(b, b->r->cwd)))
-                b->p->cwd = named;
+                b->o->cwd = named;
         else if (b->r->cwd && b->r->cwd_made && wall_has(b->p->wall, WALL_OWN_ROOT)) {
-                b->p->cwd = arena_str(b->a, b->r->cwd);
+                b->o->cwd = arena_str(b->a, b->r->cwd);
                 if (strcmp(b->r->cwd, "/") != 0) /* which is there */
                         (void) build_step(b, STEP_FILE, arena_printf(b->a, "%s/.cordon", b->r->cwd), "", 0);
         } else
-                b->p->cwd = fallback;
+                b->o->cwd = fallback;
 }
 
 static bool has_variable(const char **envp, size_t n, const char *name)
@@ -304,8 +304,21 @@ static int build_env(struct builder *b, struct err *e)
                 return -1;
 
         v[n] = NULL;
-        b->p->envp = v;
+        b->o->envp = v;
         return 0;
+}
+
+/* What holds a run's own placeholders is no part of the box. */
+static void build_files(struct builder *b)
+{
+        size_t n = wall_has(b->p->wall, WALL_OWN_ROOT) ? b->r->file_count : 0;
+        b->o->files = arena_alloc(b->a, n * sizeof *b->o->files);
+        for (size_t i = 0; b->o->files && i < n; i++)
+                b->o->files[b->o->file_count++] =
+                        (struct plan_step){ .kind = STEP_FILE,
+                                            .flags = STEP_PRIVATE,
+                                            .path = arena_str(b->a, b->r->files[i].path),
+                                            .text = arena_str(b->a, b->r->files[i].text) };
 }
 
 int build_payload(struct builder *b, struct err *e)
@@ -314,5 +327,6 @@ int build_payload(struct builder *b, struct err *e)
                 return -1;
         build_exec(b);
         build_cwd(b);
+        build_files(b);
         return build_env(b, e);
 }

@@ -50,14 +50,16 @@ static bool allocate(struct builder *b)
                 }
 
         b->step_cap = 64 + machine_steps(b->r) +
-                      (3 + 2 * (PLAN_OWN_PATHS + PLAN_CONFIG_PATHS)) * b->door_count + excepts + held +
-                      b->r->file_count;
+                      (3 + 2 * (PLAN_OWN_PATHS + PLAN_CONFIG_PATHS)) * b->door_count + excepts + held;
 
         /* And as many as lead there from the top, and to what is written. */
         b->rule_cap = 32 + 3 * b->door_count + excepts + written;
         b->p = arena_alloc(b->a, sizeof *b->p);
-        if (!b->p)
+        b->o = arena_alloc(b->a, sizeof *b->o);
+        if (!b->p || !b->o)
                 return false;
+
+        b->p->order = b->o;
 
         b->p->steps = arena_alloc(b->a, b->step_cap * sizeof *b->p->steps);
         b->p->rules = arena_alloc(b->a, b->rule_cap * sizeof *b->p->rules);
@@ -149,19 +151,35 @@ static int resolve_local(struct builder *b, struct err *e)
         return 0;
 }
 
+/* Counted from the start of a run; the others hold for the box. */
+static bool is_of_run(enum limit_key k)
+{
+        return k != LIMIT_MEMORY && k != LIMIT_PROCS && k != LIMIT_FILES && k != LIMIT_DISK;
+}
+
+static void build_limits(struct builder *b)
+{
+        struct policy_limits all = *policy_limits(b->c);
+        if (b->o->tty) { /* a person works in it, as long as it takes */
+                policy_limit_lift(&all, LIMIT_TIME);
+                policy_limit_lift(&all, LIMIT_CPU);
+        }
+
+        for (int k = 0; k < LIMIT_KEY__COUNT; k++) {
+                struct policy_limits *to = is_of_run((enum limit_key) k) ? &b->o->limits : &b->p->limits;
+                to->value[k] = all.value[k];
+                to->stated[k] = all.stated[k];
+        }
+}
+
 static int build_all(struct builder *b, struct err *e)
 {
         struct plan *p = b->p;
         p->box = arena_str(b->a, policy_box(b->c));
         p->wall = b->r->wall;
         p->without = policy_without(b->c);
-        p->limits = *policy_limits(b->c);
-        p->tty = b->r->tty;
-        if (p->tty) { /* a person works in it, as long as it takes */
-                policy_limit_lift(&p->limits, LIMIT_TIME);
-                policy_limit_lift(&p->limits, LIMIT_CPU);
-        }
-
+        b->o->tty = b->r->tty;
+        build_limits(b);
         p->uid = p->gid = b->r->root_inside ? 0 : 1000;
         p->run_any = b->run_any = policy_runs_any(b->c);
         for (size_t i = 0; i < b->door_count; i++)
@@ -261,10 +279,10 @@ void plan_print(const struct plan *p, struct buf *out)
         for (size_t i = 0; i < p->port_count; i++)
                 buf_printf(out, "port     %u\n", p->ports[i]);
 
-        for (const char **v = p->envp; *v; v++)
+        for (const char **v = p->order->envp; *v; v++)
                 buf_printf(out, "env      %.*s\n", (int) strcspn(*v, "="), *v);
 
-        buf_printf(out, "cwd      %s\n", str_inert(span_str(p->cwd), text, sizeof text));
-        for (const char **v = p->exec; *v; v++)
+        buf_printf(out, "cwd      %s\n", str_inert(span_str(p->order->cwd), text, sizeof text));
+        for (const char **v = p->order->exec; *v; v++)
                 buf_printf(out, "exec     %s\n", str_inert(span_str(*v), text, sizeof text));
 }

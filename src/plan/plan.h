@@ -2,7 +2,9 @@
 /* plan/plan.h - checked policy + host facts + request -> an immutable, printable list of steps. Pure.
  *
  * Everything that can be decided before the box exists is decided here, so that what runs between clone and
- * exec only does. A plan is one allocation; nothing points outside it. */
+ * exec only does. It is cut in two: the box plan (struct plan), the same for every run of a policy on a host,
+ * and the run order (struct plan_order). Each can be sealed: one block of memory that another process reads.
+ */
 #pragma once
 #include "base/arena.h"
 #include "base/buf.h"
@@ -163,6 +165,22 @@ enum plan_sockets {
         PLAN_SOCKETS_SERVED /* a directory of the host may show others: cordon connects in the box's place */
 };
 
+/* The run order: what one run brings into a box. */
+struct plan_order {
+        const char **argv;
+        const char **envp;
+        const char **exec; /* paths to try in order, as execvp would */
+        bool exec_denied;  /* own `run` lines narrow what starts, and none covers the command: it does not
+                              start */
+        const char *cwd;
+        const char *cwd_outside; /* the caller's; NULL when another was asked for. For reports */
+        bool tty;
+        struct policy_limits limits; /* what counts from its start: time, cpu, output, effects ... */
+        struct plan_step *files;     /* STEP_FILE in the private home: what holds a run's placeholders */
+        size_t file_count;
+};
+
+/* The box plan: everything that must stand before a run can begin, and nothing that only a run brings. */
 struct plan {
         const char *box;
         enum wall_kind wall;
@@ -171,15 +189,7 @@ struct plan {
         size_t step_count;
         struct plan_rule *rules;
         size_t rule_count;
-        const char **argv;
-        const char **envp;
-        const char **exec; /* paths to try in order, as execvp would */
-        bool exec_denied;  /* own `run` lines narrow what starts, and none covers the command: it does not
-                              start */
-        const char *cwd;
-        const char *cwd_outside; /* the caller's; NULL when another was asked for. For reports */
-        uid_t uid, gid;          /* inside */
-        bool tty;
+        uid_t uid, gid;  /* inside */
         bool net;        /* a `net` door: one link to the gateway, where the broker listens */
         bool authority;  /* a door opens TLS up: the box trusts an authority of its own */
         uint16_t *ports; /* that the broker listens on, rising, without repeats */
@@ -192,10 +202,11 @@ struct plan {
         unsigned edits;   /* how many EDIT steps: each has a layer of its own */
         unsigned copies;  /* how many COPY steps: the keeper publishes each */
         enum plan_sockets sockets;
-        struct policy_limits limits;
-        struct plan_handle *handles;
+        struct policy_limits limits; /* memory, procs, files, disk: the others are the run's, and 0 here */
+        struct plan_handle *handles; /* slots: a run connects them */
         size_t handle_count;
-        struct arena mem; /* everything above, and the plan itself */
+        struct plan_order *order; /* what the request asks to run in it: not part of the box */
+        struct arena mem;         /* everything above, and the plan itself */
 };
 
 /* The box's end of its one link, and the gateway's: the range for benchmarks (RFC 2544) and one of ours from
@@ -222,6 +233,16 @@ struct plan {
 
 struct plan *plan_make(const struct checked_policy *c, const struct plan_request *r, struct err *e);
 void plan_free(struct plan *p);
+
+/* seal.c: box plan and run order as blocks (base/block.h), appended to *out. */
+void plan_seal_box(const struct plan *p, struct buf *out);
+void plan_seal_order(const struct plan_order *o, struct buf *out);
+/* Reads the block at the beginning of p in place, as block_open() does. What is returned lies in p. */
+int plan_open_box(void *p, size_t n, const struct plan **ret, size_t *ret_length, struct err *e);
+int plan_open_order(void *p, size_t n, const struct plan_order **ret, size_t *ret_length, struct err *e);
+/* The SHA-256 of the sealed box plan: two runs with the same digest can use the same parked box. -1: no
+ * memory. */
+int plan_digest(const struct plan *p, uint8_t ret_digest[32]);
 /* One step a line, as `cordon run --plan` shows it. */
 void plan_print(const struct plan *p, struct buf *out);
 const char *plan_step_name(enum step_kind k);

@@ -375,8 +375,8 @@ static bool entry_is_named(const struct builder *b)
 static int add_entry(struct builder *b, struct err *e)
 {
         const struct plan_program *g = &b->r->entry;
-        b->p->exec_denied = policy_narrowed(b->c) && g->path && !entry_is_named(b);
-        if (b->p->exec_denied)
+        b->o->exec_denied = policy_narrowed(b->c) && g->path && !entry_is_named(b);
+        if (b->o->exec_denied)
                 return 0;
 
         /* The caller named the command, so exactly that file may start, even where no line covers it. */
@@ -507,10 +507,6 @@ static void add_built_ins(struct builder *b)
 {
         add_etc(b);
         add_scratch(b, BOX_HOME, "home");
-        for (size_t i = 0; i < b->r->file_count; i++)
-                (void) build_step(b, STEP_FILE, arena_str(b->a, b->r->files[i].path),
-                                  arena_str(b->a, b->r->files[i].text), STEP_PRIVATE);
-
         add_git_config(b);
         if (b->p->authority)
                 (void) build_step(b, STEP_TRUST, BOX_NSS, NULL, STEP_OPTIONAL | STEP_PRIVATE);
@@ -530,7 +526,7 @@ static void add_built_ins(struct builder *b)
         for (size_t i = 0; i < sizeof dev_links / sizeof *dev_links; i++)
                 (void) build_step(b, STEP_LINK, dev_links[i][0], dev_links[i][1], 0);
 
-        if (b->p->tty || b->p->local & LOCAL_PTY)
+        if (b->o->tty || b->p->local & LOCAL_PTY)
                 add_terminal(b);
 
         build_machine(b);
@@ -544,7 +540,7 @@ static void add_process_built_ins(struct builder *b)
 {
         for (size_t i = 0; i < sizeof devices / sizeof *devices; i++)
                 (void) build_rule(b, devices[i], RIGHT_READ | RIGHT_DEVICE, true);
-        if (b->p->tty)
+        if (b->o->tty)
                 (void) build_rule(b, own_terminal, RIGHT_READ | RIGHT_DEVICE, true);
 }
 

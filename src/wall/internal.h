@@ -92,6 +92,7 @@ struct wall_untold {
 struct wall_init {
         const struct wall_start *s;
         const struct plan *plan;
+        const struct plan_order *order;
         int control;
         int keeper; /* its process, where closing the line would not tell that it is gone; or -1 */
         int trust;
@@ -230,7 +231,7 @@ int wall_become_root(const struct wall_init *w, struct err *e); /* privileges.c:
 int wall_filter_compile(struct wall_init *w, struct err *e);    /* payload_filter.c */
 int wall_filter_load(struct wall_init *w, struct err *e);       /* payload_filter.c */
 /* home_left.c */
-void wall_left(int scratch, const struct plan *plan, struct wall_end *end);
+void wall_left(int scratch, const struct plan_order *order, struct wall_end *end);
 int wall_supervise(struct wall_init *w);            /* supervise.c */
 _Noreturn void wall_init_main(struct wall_init *w); /* init.c */
 /* process_tree.c: every process of the box, and init where it is numbered 1; -1: they cannot be listed. */

@@ -150,7 +150,8 @@ struct wall_edit {
 
 struct wall_start {
         const struct plan *plan;
-        const struct wall_edit *edits; /* as many as the plan has EDIT steps */
+        const struct plan_order *order; /* of the run that is to begin in it */
+        const struct wall_edit *edits;  /* as many as the plan has EDIT steps */
         const struct wall_stdio *io;
         const int *copies;     /* files to copy, as many as the plan has COPY steps; or NULL */
         int trust_fd;          /* the text of BOX_TRUST, or -1 */

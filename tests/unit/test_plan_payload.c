@@ -17,7 +17,7 @@ static bool has(const struct plan *p, const char *variable)
 {
         size_t n = 0, k = strcspn(variable, "=") + 1;
         bool same = false;
-        for (const char **v = p->envp; *v; v++)
+        for (const char **v = p->order->envp; *v; v++)
                 if (strncmp(*v, variable, k) == 0) {
                         n++;
                         same = strcmp(*v, variable) == 0;
@@ -37,11 +37,11 @@ static void test_payload__arguments_are_copied_as_they_are(void)
         s.r.argv = argv;
         MUST_PLAN(s, "use none\n");
         word[0] = 'X'; /* the caller's memory is the caller's */
-        CHECK_INT(length(s.p->argv), 4);
-        CHECK_STR(s.p->argv[0], "cat");
-        CHECK_STR(s.p->argv[1], "a b");
-        CHECK_STR(s.p->argv[2], "");
-        CHECK_STR(s.p->argv[3], "--");
+        CHECK_INT(length(s.p->order->argv), 4);
+        CHECK_STR(s.p->order->argv[0], "cat");
+        CHECK_STR(s.p->order->argv[1], "a b");
+        CHECK_STR(s.p->order->argv[2], "");
+        CHECK_STR(s.p->order->argv[3], "--");
 }
 
 static void test_payload__an_empty_command_is_refused(void)
@@ -67,7 +67,7 @@ static void test_payload__more_arguments_than_the_cap_are_refused(void)
         SCENE(most);
         most.r.argv = argv;
         MUST_PLAN(most, "use none\n");
-        CHECK_INT(length(most.p->argv), 4096);
+        CHECK_INT(length(most.p->order->argv), 4096);
 }
 
 static void test_payload__a_bare_name_is_tried_in_each_directory_of_the_path(void)
@@ -78,9 +78,9 @@ static void test_payload__a_bare_name_is_tried_in_each_directory_of_the_path(voi
         SCENE(s);
         s.r.argv = argv;
         MUST_PLAN(s, "use none\nenv PATH=/elsewhere\n"); /* the box's own PATH is ours to choose */
-        CHECK_INT(length(s.p->exec), COUNT(want));
-        for (size_t i = 0; i < COUNT(want) && i < length(s.p->exec); i++)
-                CHECK_STR(s.p->exec[i], want[i]);
+        CHECK_INT(length(s.p->order->exec), COUNT(want));
+        for (size_t i = 0; i < COUNT(want) && i < length(s.p->order->exec); i++)
+                CHECK_STR(s.p->order->exec[i], want[i]);
 }
 
 static void test_payload__a_name_with_a_slash_is_one_path(void)
@@ -89,13 +89,13 @@ static void test_payload__a_name_with_a_slash_is_one_path(void)
         SCENE(a);
         a.r.argv = found;
         MUST_PLAN(a, "use none\n");
-        CHECK_INT(length(a.p->exec), 1);
-        CHECK_STR(a.p->exec[0], "/w/proj/run");
+        CHECK_INT(length(a.p->order->exec), 1);
+        CHECK_STR(a.p->order->exec[0], "/w/proj/run");
         SCENE(b);
         b.r.argv = lost;
         MUST_PLAN(b, "use none\n");
-        CHECK_INT(length(b.p->exec), 1);
-        CHECK_STR(b.p->exec[0], "/no/such");
+        CHECK_INT(length(b.p->order->exec), 1);
+        CHECK_STR(b.p->order->exec[0], "/no/such");
 }
 
 /* ---- variables ---- */
@@ -105,7 +105,7 @@ static void test_payload__the_environment_is_five_variables_and_nothing_of_the_c
         SCENE(s);
         (void) setenv("CORDON_TEST_LEAK", "1", 1);
         MUST_PLAN(s, "use none\n");
-        CHECK_INT(length(s.p->envp), 5);
+        CHECK_INT(length(s.p->order->envp), 5);
         CHECK(has(s.p, "PATH=" BOX_PATH));
         CHECK(has(s.p, "HOME=" BOX_HOME));
         CHECK(has(s.p, "LANG=C.UTF-8"));
@@ -119,7 +119,7 @@ static void test_payload__env_doors_add_what_they_name(void)
         SCENE(s);
         s.r.passed = passed;
         MUST_PLAN(s, "use none\nenv TOKEN_FILE EMPTY MODE=fast PATHS=z NOT_THERE\n");
-        CHECK_INT(length(s.p->envp), 9);
+        CHECK_INT(length(s.p->order->envp), 9);
         CHECK(has(s.p, "TOKEN_FILE=/x=y"));
         CHECK(has(s.p, "EMPTY="));
         CHECK(has(s.p, "MODE=fast"));
@@ -133,7 +133,7 @@ static void test_payload__an_env_door_replaces_a_default(void)
         SCENE(s);
         s.r.passed = passed;
         MUST_PLAN(s, "use none\nenv LANG USER PATH=/opt/bin HOME=/w TERM=vt100\n");
-        CHECK_INT(length(s.p->envp), 5);
+        CHECK_INT(length(s.p->order->envp), 5);
         CHECK(has(s.p, "LANG=de_DE.UTF-8"));
         CHECK(has(s.p, "USER=me"));
         CHECK(has(s.p, "PATH=/opt/bin"));
@@ -164,7 +164,7 @@ static void test_payload__the_process_wall_has_no_home(void)
         s.r.wall = WALL_PROCESS;
         MUST_PLAN(s, "use none\n");
         CHECK(has(s.p, "HOME=/nonexistent"));
-        CHECK_STR(s.p->cwd, "/");
+        CHECK_STR(s.p->order->cwd, "/");
 }
 
 /* ---- handles ---- */
@@ -174,7 +174,7 @@ static void test_payload__handles_are_descriptors_from_three_on(void)
         SCENE(s);
         MUST_PLAN(s, "use none\nin data max 1M as text\nin my-list\nout report max 2K as json\n");
         CHECK_INT(s.p->handle_count, 3);
-        CHECK_INT(length(s.p->envp), 8);
+        CHECK_INT(length(s.p->order->envp), 8);
         CHECK(has(s.p, "CORDON_IN_DATA=/dev/fd/3"));
         CHECK(has(s.p, "CORDON_IN_MY_LIST=/dev/fd/4"));
         CHECK(has(s.p, "CORDON_OUT_REPORT=/dev/fd/5"));
@@ -200,7 +200,7 @@ static void test_payload__as_many_handles_as_the_cap_find_room(void)
                 buf_printf(&text, "in h%02d\n", i);
         MUST_PLAN(s, buf_str(&text));
         CHECK_INT(s.p->handle_count, 32);
-        CHECK_INT(length(s.p->envp), 37);
+        CHECK_INT(length(s.p->order->envp), 37);
         CHECK(has(s.p, "CORDON_IN_H31=/dev/fd/34"));
 }
 
@@ -216,7 +216,7 @@ static void test_payload__no_variable_stands_twice(void)
                 SCENE(s);
                 if (!scene_plan(&s, texts[i]))
                         continue; /* refused: as good */
-                for (const char **v = s.p->envp; *v; v++)
+                for (const char **v = s.p->order->envp; *v; v++)
                         CHECK(has(s.p, *v));
         }
 }
@@ -229,7 +229,7 @@ static void test_payload__an_empty_directory_can_stand_for_a_hidden_one(void)
         s.r.cwd = "/w/proj";
         s.r.cwd_made = true;
         MUST_PLAN(s, "use none\n");
-        CHECK_STR(s.p->cwd, "/w/proj");
+        CHECK_STR(s.p->order->cwd, "/w/proj");
         size_t n = 0;
         for (size_t i = 0; i < s.p->step_count; i++)
                 n += s.p->steps[i].kind == STEP_FILE && strcmp(s.p->steps[i].path, "/w/proj/.cordon") == 0;
@@ -249,7 +249,7 @@ static void cwd_is(const char *cwd, const char *asked, enum wall_kind wall, cons
         s.r.cwd_asked = asked;
         s.r.wall = wall;
         MUST_PLAN(s, "use base/loader\nread /w/proj /file\n");
-        CHECK_STR(s.p->cwd, want);
+        CHECK_STR(s.p->order->cwd, want);
 }
 
 static void test_payload__the_working_directory_is_the_asked_one(void)
@@ -281,7 +281,7 @@ static void test_payload__else_the_working_directory_is_the_home_or_the_root(voi
         SCENE(gone);
         gone.r.cwd = "/gone";
         MUST_PLAN(gone, "use none\nread /gone/x?\n");
-        CHECK_STR(gone.p->cwd, BOX_HOME);
+        CHECK_STR(gone.p->order->cwd, BOX_HOME);
 }
 
 /* ---- the plan in words ---- */
@@ -301,7 +301,8 @@ static void test_print__every_step_rule_and_variable_has_a_line(void)
         size_t lines = 0;
         for (const char *c = buf_str(&out); *c; c++)
                 lines += *c == '\n';
-        CHECK_INT(lines, 2 + s.p->step_count + s.p->rule_count + length(s.p->envp) + 1 + length(s.p->exec));
+        CHECK_INT(lines, 2 + s.p->step_count + s.p->rule_count + length(s.p->order->envp) + 1 +
+                                 length(s.p->order->exec));
         for (size_t i = 0; i < s.p->step_count; i++) {
                 char line[128];
                 int n = snprintf(line, sizeof line, "\n%-8s %s", plan_step_name(s.p->steps[i].kind),

@@ -75,7 +75,7 @@ static int open_output(struct box *b, int stream, struct err *e)
 {
         struct pump *p = &b->out[stream - 1];
         int ends[2];
-        if (!b->c.plan->tty && stream == 2 && outputs_are_one(b)) {
+        if (!b->c.plan->order->tty && stream == 2 && outputs_are_one(b)) {
                 b->inside.stdio[2] = fcntl(b->inside.stdio[1], F_DUPFD_CLOEXEC, 0);
                 return b->inside.stdio[2] < 0
                                ? err_set(e, ERR_IO, errno, "making a pipe: %s", strerror(errno))
@@ -85,7 +85,7 @@ static int open_output(struct box *b, int stream, struct err *e)
         if (open_outlet(p, b->c.io.out[stream - 1], e) < 0)
                 return -1;
 
-        if (b->c.plan->tty)
+        if (b->c.plan->order->tty)
                 return 0; /* the terminal comes from init */
 
         if (open_pipe(ends, false, e) < 0)
@@ -100,7 +100,7 @@ static int open_output(struct box *b, int stream, struct err *e)
 static int open_input(struct box *b, struct err *e)
 {
         b->in.from = b->c.io.in;
-        if (b->c.plan->tty)
+        if (b->c.plan->order->tty)
                 return 0;
 
         int ends[2];
@@ -269,7 +269,7 @@ static void serve_output(struct box *b, int stream, short events)
                 return;
         }
 
-        uint64_t cap = b->c.plan->limits.value[LIMIT_OUTPUT];
+        uint64_t cap = b->c.plan->order->limits.value[LIMIT_OUTPUT];
         uint64_t room = cap - b->r.output_bytes;
         if (!has_room(p))
                 return;

@@ -22,30 +22,30 @@ struct entry { /* of getdents64() */
 
 /* A name with a dot is mostly a setting or a cache of a program's. Not one that is a word of the command, and
  * not what tools make for people to keep. */
-static bool is_meant(const struct plan *p, const char *name)
+static bool is_meant(const struct plan_order *o, const char *name)
 {
         static const char *const made[] = { ".git", ".hg", ".svn", ".venv", ".env", ".github", ".vscode" };
         for (size_t i = 0; i < sizeof made / sizeof *made; i++)
                 if (strcmp(made[i], name) == 0)
                         return true;
 
-        for (const char *const *w = p->argv; *w; w++)
+        for (const char *const *w = o->argv; *w; w++)
                 if (strcmp(*w, name) == 0)
                         return true;
 
         return false;
 }
 
-static void note(struct wall_end *end, const struct plan *p, const struct entry *x)
+static void note(struct wall_end *end, const struct plan_order *o, const struct entry *x)
 {
         bool itself = strcmp(x->name, ".") == 0 || strcmp(x->name, "..") == 0;
-        if (itself || (x->name[0] == '.' && !is_meant(p, x->name)))
+        if (itself || (x->name[0] == '.' && !is_meant(o, x->name)))
                 return;
         if (end->left++ == 0)
                 (void) snprintf(end->left_name, sizeof end->left_name, "%s", x->name);
 }
 
-void wall_left(int scratch, const struct plan *plan, struct wall_end *end)
+void wall_left(int scratch, const struct plan_order *order, struct wall_end *end)
 {
         _Alignas(uint64_t) char some[LEFT_BYTES];
         AUTO_FD(home, openat(scratch, "home", O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
@@ -53,7 +53,7 @@ void wall_left(int scratch, const struct plan *plan, struct wall_end *end)
                 long n = syscall(SYS_getdents64, home, some, sizeof some);
                 for (long at = 0; at < n;) {
                         const struct entry *x = (const void *) (some + at);
-                        note(end, plan, x);
+                        note(end, order, x);
                         at += x->length;
                 }
                 if (n <= 0)

@@ -57,7 +57,7 @@ static int no_room(struct err *e)
 static int place_descriptors(struct wall_init *w, struct err *e)
 {
         for (int i = 0; i < 3; i++)
-                if (dup2(w->plan->tty ? w->host_proc : w->stdio[i], i) < 0)
+                if (dup2(w->order->tty ? w->host_proc : w->stdio[i], i) < 0)
                         return wall_fail(e, STAGE_CLONE, "placing standard descriptors");
 
         for (unsigned i = 0; i < w->s->io->handle_count; i++)
@@ -242,7 +242,7 @@ static int name_the_box(struct wall_init *w, struct err *e)
 
 static int open_terminal(struct wall_init *w, struct err *e)
 {
-        return w->plan->tty ? wall_tty_open(w, e) : 0;
+        return w->order->tty ? wall_tty_open(w, e) : 0;
 }
 
 static int build_landlock(struct wall_init *w, struct err *e)

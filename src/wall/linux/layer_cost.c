@@ -189,6 +189,7 @@ const char *wall_cost_of_looked_at(enum wall_layer l) { return mechanisms[l].of_
 int wall_cost_prepare(enum wall_layer l, const struct plan *plan, uid_t uid, gid_t gid, struct err *e)
 {
         start = (struct wall_start){ .plan = plan,
+                                     .order = plan->order,
                                      .io = &no_stdio,
                                      .cgroup_fd = -1,
                                      .tell = true,
@@ -199,6 +200,7 @@ int wall_cost_prepare(enum wall_layer l, const struct plan *plan, uid_t uid, gid
         wall_no_descriptors(&w);
         w.s = &start;
         w.plan = plan;
+        w.order = plan->order;
         w.held = WALL_GROUP_PROCS;
         w.host_proc = open("/proc", O_PATH | O_DIRECTORY | O_CLOEXEC);
         if (!mechanisms[l].raise || w.host_proc < 0)

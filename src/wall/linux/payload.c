@@ -105,19 +105,19 @@ static int close_walls(struct wall_init *w, struct err *e)
 static void exec_payload(struct wall_init *w, struct err *e)
 {
         int sys = ENOENT;
-        const char *path = w->plan->exec[0];
+        const char *path = w->order->exec[0];
         w->at_exec = true;
-        if (w->plan->exec_denied) {
+        if (w->order->exec_denied) {
                 (void) err_set(e, ERR_EXEC, EACCES, "blocked: run %s (no `run` line covers it)",
-                               w->plan->argv[0]);
-                (void) err_hint(e, "--run %s", w->plan->argv[0]);
+                               w->order->argv[0]);
+                (void) err_hint(e, "--run %s", w->order->argv[0]);
                 e->step = STAGE_EXEC;
                 return;
         }
 
-        for (const char **x = w->plan->exec; *x; x++) {
+        for (const char **x = w->order->exec; *x; x++) {
                 /* Not watched, by our own number: init waits for us and could not answer. */
-                (void) syscall(SYS_execveat, AT_FDCWD, *x, w->plan->argv, w->plan->envp, 0, w->own);
+                (void) syscall(SYS_execveat, AT_FDCWD, *x, w->order->argv, w->order->envp, 0, w->own);
                 if (errno != ENOENT && errno != ENOTDIR) {
                         sys = errno;
                         path = *x;
@@ -126,7 +126,7 @@ static void exec_payload(struct wall_init *w, struct err *e)
                         break;
         }
 
-        (void) err_set(e, ERR_EXEC, sys, "cannot start %s: %s", sys == ENOENT ? w->plan->argv[0] : path,
+        (void) err_set(e, ERR_EXEC, sys, "cannot start %s: %s", sys == ENOENT ? w->order->argv[0] : path,
                        strerror(sys));
         e->step = STAGE_EXEC;
         if (sys == ENOENT)
@@ -139,10 +139,10 @@ static void exec_payload(struct wall_init *w, struct err *e)
  * /proc/self/fd leads out of the box (CVE-2024-21626). */
 static int enter_directory(const struct wall_init *w, struct err *e)
 {
-        if (chdir(wall_left_out(LAYER_MOUNT) ? "/" : w->plan->cwd) == 0)
+        if (chdir(wall_left_out(LAYER_MOUNT) ? "/" : w->order->cwd) == 0)
                 return 0;
         /* A door's matter: what lies in one belongs to earlier boxes too, and must not choose the wall. */
-        (void) wall_fail(e, STAGE_DOORS, "entering the directory %s", w->plan->cwd);
+        (void) wall_fail(e, STAGE_DOORS, "entering the directory %s", w->order->cwd);
         return err_hint(e, "open a door to it (`read`, `edit` or `write`), or choose another with --cwd");
 }
 

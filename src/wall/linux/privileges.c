@@ -163,8 +163,8 @@ int wall_rlimits(const struct wall_init *w, struct err *e)
                 { RLIMIT_NPROC, procs },
                 { RLIMIT_FSIZE,
                   w->plan->writes_host ? v[LIMIT_DISK] : ~0ull }, /* private files have their own cap */
-                { RLIMIT_CPU,
-                  v[LIMIT_CPU] / 1000 + 1 }, /* per process: a net below the sum that is kept elsewhere */
+                { RLIMIT_CPU, w->order->limits.value[LIMIT_CPU] / 1000 +
+                                      1 }, /* per process: a net below the sum that is kept elsewhere */
                 { RLIMIT_MEMLOCK, 8u << 20 },
                 { RLIMIT_MSGQUEUE, 1u << 20 },
                 { RLIMIT_SIGPENDING, share_of_signals() },

@@ -485,7 +485,7 @@ static bool over_budget(struct watch *t)
                 t->end.max_rss = memory;
 
         t->end.procs_full |= s.tasks >= v[LIMIT_PROCS];
-        t->end.cpu_over = cpu > v[LIMIT_CPU] * 1000000u;
+        t->end.cpu_over = cpu > t->w->order->limits.value[LIMIT_CPU] * 1000000u;
         t->end.memory_over = memory > v[LIMIT_MEMORY];
         note_memory_left(t, &s, memory);
         return t->end.cpu_over || t->end.memory_over;
@@ -641,8 +641,8 @@ static int tell_end(struct watch *t)
                 (void) kill(t->w->mover, SIGKILL);
 
         fill_end(t);
-        if (t->w->scratch >= 0 && strcmp(t->w->plan->cwd, BOX_HOME) == 0)
-                wall_left(t->w->scratch, t->w->plan, &t->end);
+        if (t->w->scratch >= 0 && strcmp(t->w->order->cwd, BOX_HOME) == 0)
+                wall_left(t->w->scratch, t->w->order, &t->end);
 
         t->end.blind = t->w->s->watch && t->w->plan->wall == WALL_NAMESPACE && !t->w->observer;
         t->end.one_program = t->w->s->watch && !t->starts;
@@ -682,7 +682,7 @@ int wall_supervise(struct wall_init *w)
 
         /* Who samples is first: it alone can tell what was used until then. */
         unsigned late_ms = w->held & WALL_SAMPLES ? 0 : KEEPER_LATE_MS;
-        t.deadline_ns = now + (w->plan->limits.value[LIMIT_TIME] + late_ms) * 1000000u;
+        t.deadline_ns = now + (w->order->limits.value[LIMIT_TIME] + late_ms) * 1000000u;
         bool over = reap(&t);
         while (!over)
                 if (!step(&t, &over))

@@ -119,6 +119,7 @@ _Noreturn static void child(const struct wall_start *s, const struct shared *wit
         wall_no_descriptors(&w);
         w.s = s;
         w.plan = s->plan;
+        w.order = s->order;
         w.control = with->control;
         w.keeper = with->keeper;
         w.host_proc = with->host_proc;

@@ -423,6 +423,16 @@ static void lift_file_size(void)
                 (void) setrlimit(RLIMIT_FSIZE, &(struct rlimit){ size.rlim_max, size.rlim_max });
 }
 
+/* While the home is empty: before any door that may be mounted in it. */
+static int write_files(struct wall_init *w, struct err *e)
+{
+        for (size_t i = 0; i < w->order->file_count; i++)
+                if (do_file(w, &w->order->files[i], e) < 0)
+                        return -1;
+
+        return 0;
+}
+
 int wall_root_build(struct wall_init *w, struct err *e)
 {
         if (root_begin(w, e) < 0)
@@ -432,6 +442,8 @@ int wall_root_build(struct wall_init *w, struct err *e)
         for (size_t i = 0; i < w->plan->step_count; i++) {
                 const struct plan_step *s = &w->plan->steps[i];
                 if (!doers[s->kind] || doers[s->kind](w, s, e) < 0)
+                        return -1;
+                if (s->kind == STEP_SCRATCH && strcmp(s->path, BOX_HOME) == 0 && write_files(w, e) < 0)
                         return -1;
         }
 
