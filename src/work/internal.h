@@ -514,7 +514,8 @@ struct shower {
         const struct entries *v;
         const struct work_look *look;
         struct buf out;
-        bool many; /* several doors: names are absolute */
+        bool many;          /* several doors: names are absolute */
+        const char *binary; /* the last path that a patch left out because it is binary; or NULL */
 };
 /* Members of an object: `"KEY":...`, and with a comma before them. */
 void json_path(struct buf *out, const char *key, const char *path);
@@ -681,6 +682,3 @@ int outcome_apply(const struct work_apply *a, const struct layer *l, const struc
 int outcome_undo(const struct work_undo *u, const struct layer *l, const struct journal *j,
                  const struct work_outcome *got, int r, struct err *e);
 int outcome_discard(const struct work_undo *u, const struct layer *l, int r, struct err *e);
-
-/* sha1.c: what git calls a blob. */
-void blob_id(struct span content, char ret_hex[41]);

@@ -193,9 +193,10 @@ for who in root as_user; do
         (cd "$D/git" && git init -q . && git -c core.filemode=true apply --whitespace=nowarn "$D/patch") >gitlog 2>&1
         rm -rf "$D/git/.git"
         ok "$who: git takes the patch" test ! -s gitlog
-        tree "$D/git" | sed 's/ 0:0/ X/; s/ 65533:65533/ X/' | grep -v "b'src' " >got
-        sed 's/ 0:0/ X/; s/ 65533:65533/ X/' want | grep -v "b'src' " >w2
+        tree "$D/git" | sed 's/ 0:0/ X/; s/ 65533:65533/ X/' | grep -v "b'src' \|bin' " >got
+        sed 's/ 0:0/ X/; s/ 65533:65533/ X/' want | grep -v "b'src' \|bin' " >w2
         ok "$who: and makes the same of it" diff w2 got
+        is "$who: but for binary files, which are named in it" "$(grep '^# not in this patch: .*: binary files differ$' "$D/patch" | sort | cut -d : -f 2 | tr -d '\n')" " bin newbin"
         # One path of git's own, and git would refuse all of the patch.
         fresh
         (cd "$D/p" && git init -q .) && mine

@@ -9,15 +9,24 @@ cp "$here/helpers/edits.py" "$here/helpers/tree.py" "$T/" && chmod 644 "$T"/*.py
 root() { "$@"; }
 
 tree() { python3 "$T/tree.py" "$1"; }
-# What git knows of a tree: files, whether they can be executed, and links.
+# What git knows of a tree: files, whether they can be executed, and links. A patch has no binary files: what is one in any of
+# the other trees is left out.
 cat >gits.py <<'END'
 import hashlib, os, stat, sys
 top = os.fsencode(sys.argv[1])
+binary = set()
+for other in map(os.fsencode, sys.argv[2:]):
+    for base, dirs, files in os.walk(other):
+        for p in (os.path.join(base, n) for n in files):
+            if not os.path.islink(p) and os.path.isfile(p) and b"\0" in open(p, "rb").read():
+                binary.add(p[len(other):])
 for base, dirs, files in os.walk(top):
     dirs.sort()
     for n in sorted(dirs + files):
         p = os.path.join(base, n)
         s = os.lstat(p)
+        if any(p[len(top):] == b or p[len(top):].startswith(b + b"/") for b in binary):
+            continue
         if stat.S_ISLNK(s.st_mode):
             print(repr(p[len(top):]), "->", repr(os.readlink(p)))
         elif stat.S_ISREG(s.st_mode):
@@ -46,8 +55,8 @@ for who in root as_user; do
                         cp -a "$D/in" "$D/git"
                         $who "$CORDON" apply --include-flagged --as-patch "$D/patch" "$run" 2>err || fail "$who $seed: a patch is made" "$(cat err)"
                         (cd "$D/git" && git apply --whitespace=nowarn ../patch) >err 2>&1 || fail "$who $seed: git takes the patch" "$(cat err)"
-                        python3 gits.py "$D/out" >want.git
-                        python3 gits.py "$D/git" >got.git
+                        python3 gits.py "$D/out" "$D/in" "$D/out" >want.git
+                        python3 gits.py "$D/git" "$D/in" "$D/out" >got.git
                         ok "$who $seed: what git makes of the patch is the same" diff want.git got.git
                 else
                         skip "$who $seed: what git makes of the patch" "git is not installed"

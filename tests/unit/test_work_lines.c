@@ -144,20 +144,10 @@ static void test_diff__the_empty_text_and_one_without_newline(void)
         CHECK_STR(buf_str(&same), "");
 }
 
-static void test_blob__git_calls_it_the_same(void)
-{
-        char id[41];
-        blob_id(span_str(""), id);
-        CHECK_STR(id, "e69de29bb2d1d6434b8b29ae775ad8c2e48c5391");
-        blob_id(span_str("hello\n"), id);
-        CHECK_STR(id, "ce013625030ba8dba906f756967f9e9ca394464a");
-}
-
 static const struct test_case cases[] = {
         CASE(test_diff__hunks_turn_one_text_into_the_other),
         CASE(test_diff__beyond_its_memory_it_is_longer_and_still_true),
         CASE(test_diff__very_many_lines_are_one_replacement),
         CASE(test_diff__the_empty_text_and_one_without_newline),
-        CASE(test_blob__git_calls_it_the_same),
 };
 TEST_MAIN(cases)

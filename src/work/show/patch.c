@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* work/show/patch.c - a layer's changes as a patch that `git apply` takes. What such a patch cannot hold
- * (empty directories, modes beyond the execute bit, sockets, git's own files), and what is held back as it is
- * by an apply, is named at its top, where git does not read. */
+ * (binary files, empty directories, modes beyond the execute bit, sockets, git's own files), and what is held
+ * back as it is by an apply, is named in lines that git does not read. */
 #include "base/str.h"
 #include "work/internal.h"
 
@@ -14,67 +14,6 @@
 static unsigned git_mode(const struct node *n)
 {
         return n->kind == NODE_LINK ? 0120000 : n->mode & 0100 ? 0100755 : 0100644;
-}
-
-/* ---- binary ---- */
-
-static void put_be32(struct buf *out, uint32_t v)
-{
-        for (int i = 3; i >= 0; i--)
-                buf_putc(out, (char) (v >> (8 * i)));
-}
-
-/* A zlib stream (RFC 1950) of stored blocks: nothing is compressed, so nothing is linked for it. */
-static void deflate_stored(struct span s, struct buf *out)
-{
-        uint32_t a = 1, b = 0;
-        for (size_t i = 0; i < s.n; i++) {
-                a = (a + s.p[i]) % 65521;
-                b = (b + a) % 65521;
-        }
-
-        buf_add(out, "\x78\x01", 2);
-        size_t at = 0;
-        do {
-                size_t n = s.n - at < 65535 ? s.n - at : 65535;
-                unsigned char head[5] = { at + n == s.n, (unsigned char) n, (unsigned char) (n >> 8),
-                                          (unsigned char) ~n, (unsigned char) (~n >> 8) };
-                buf_add(out, head, sizeof head);
-                buf_add(out, s.p + at, n);
-                at += n;
-        } while (at < s.n);
-
-        put_be32(out, b << 16 | a);
-}
-
-static void put_base85(struct buf *out, struct span s)
-{
-        static const char digits[] =
-                "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz!#$%&()*+-;<=>?@^_`{|}~";
-        for (size_t at = 0; at < s.n; at += 52) {
-                size_t n = s.n - at < 52 ? s.n - at : 52;
-                buf_putc(out, (char) (n <= 26 ? 'A' + n - 1 : 'a' + n - 27));
-                for (size_t i = 0; i < n; i += 4) {
-                        uint32_t v = 0;
-                        char five[5];
-                        for (size_t k = 0; k < 4; k++)
-                                v = v << 8 | (i + k < n ? s.p[at + i + k] : 0);
-                        for (int k = 4; k >= 0; k--, v /= 85)
-                                five[k] = digits[v % 85];
-                        buf_add(out, five, 5);
-                }
-                buf_putc(out, '\n');
-        }
-}
-
-static void put_binary(struct buf *out, struct span now)
-{
-        AUTO_BUF(packed);
-        deflate_stored(now, &packed);
-        buf_printf(out, "GIT binary patch\nliteral %zu\n", now.n);
-        put_base85(out, buf_span(&packed));
-        buf_putc(out, '\n');
-        out->failed |= packed.failed;
 }
 
 /* ---- one file ---- */
@@ -98,12 +37,11 @@ static void put_names(struct buf *out, const char *path, bool old, bool now)
         buf_puts(out, now ? end : "\n");
 }
 
-static void put_id(struct buf *out, const struct content *c, bool there)
+static void put_missing(struct buf *out, const char *path, const char *why)
 {
-        char id[41] = "0000000000000000000000000000000000000000";
-        if (there)
-                blob_id(span_of(c->p, c->n), id);
-        buf_puts(out, id);
+        buf_puts(out, "# not in this patch: ");
+        put_git_path(out, "", path);
+        buf_printf(out, ": %s\n", why);
 }
 
 static void put_file(struct buf *out, const char *path, const struct node *old, const struct node *now,
@@ -126,20 +64,7 @@ static void put_file(struct buf *out, const char *path, const struct node *old, 
         else if (git_mode(old) != git_mode(now))
                 buf_printf(out, "old mode %06o\nnew mode %06o\n", git_mode(old), git_mode(now));
 
-        if (same)
-                return;
-
-        buf_puts(out, "index ");
-        put_id(out, a, was);
-        buf_puts(out, "..");
-        put_id(out, b, is);
-        buf_putc(out, '\n');
-        if (is_binary(span_of(a->p, a->n)) || is_binary(span_of(b->p, b->n))) {
-                put_binary(out, span_of(b->p, b->n));
-                return;
-        }
-
-        if (a->n == 0 && b->n == 0)
+        if (same || (a->n == 0 && b->n == 0))
                 return;
 
         put_names(out, path, was, is);
@@ -178,6 +103,11 @@ static int put_entry(struct shower *s, const struct entry *x, struct err *e)
         if (!x->chosen || git_refuses(x) || (!fits(&x->old) && !fits(&x->now)))
                 return 0;
 
+        if (s->binary && path_below(x->path, s->binary)) {
+                put_missing(&s->out, x->path, "a binary file is in its way");
+                return 0;
+        }
+
         if (show_contents(s, x, &a, &b, e) < 0)
                 return -1;
 
@@ -189,8 +119,12 @@ static int put_entry(struct shower *s, const struct entry *x, struct err *e)
         }
 
         const struct node *old = fits(&x->old) ? &x->old : &none, *now = fits(&x->now) ? &x->now : &none;
-        if (old->kind && now->kind &&
-            old->kind != now->kind) { /* git has no change of type: it goes and comes */
+        bool same = a.n == b.n && (a.n == 0 || memcmp(a.p, b.p, a.n) == 0);
+        if (!same && (is_binary(span_of(a.p, a.n)) || is_binary(span_of(b.p, b.n)))) {
+                put_missing(&s->out, x->path, "binary files differ");
+                s->binary = x->path;
+        } else if (old->kind && now->kind && old->kind != now->kind) {
+                /* git has no change of type: it goes and comes */
                 put_file(&s->out, x->path, old, &none, &a, &nothing);
                 put_file(&s->out, x->path, &none, now, &nothing, &b);
         } else {
@@ -268,11 +202,8 @@ static int put_left_out(struct shower *s, struct err *e)
                 }
                 door = x->door;
                 const char *what = left_out(s, i);
-                if (!what)
-                        continue;
-                buf_puts(&s->out, "# not in this patch: ");
-                put_git_path(&s->out, "", x->path);
-                buf_printf(&s->out, ": %s\n", what);
+                if (what)
+                        put_missing(&s->out, x->path, what);
         }
 
         return 0;
