@@ -125,7 +125,8 @@ CORDON_API int cordon_word_help(size_t index, const char **word, const char **sy
 
 /* Borrows the policy until cordon_box_free(). */
 CORDON_API cordon_box *cordon_box_new(cordon_policy *p);
-CORDON_API void cordon_box_free(cordon_box *b); /* ends it, if it runs */
+/* A box that is not over is killed first, and its end waited for. */
+CORDON_API void cordon_box_free(cordon_box *b);
 /* NULL-terminated; copied. */
 CORDON_API int cordon_box_command(cordon_box *b, const char *const *argv);
 
@@ -166,6 +167,23 @@ CORDON_API int cordon_box_start(cordon_box *b, cordon_error *e);
 /* Drives the box for up to timeout_ms (-1: until something happens). 1: it is over; 0: not yet; -1: not
  * started. */
 CORDON_API int cordon_box_wait(cordon_box *b, int timeout_ms);
+
+/* Many boxes in one thread. None of these four waits for another process.
+ *
+ * Begins a start and returns before the walls are up. 0; -1: it failed already, and nothing is left behind. A
+ * start that fails later ends the box with CORDON_FAILED. */
+CORDON_API int cordon_box_start_async(cordon_box *b, cordon_error *e);
+/* Does what there is to do. 1: the box is over; 0: not yet; -1: not started. */
+CORDON_API int cordon_box_step(cordon_box *b);
+/* A descriptor that is readable (poll(), epoll) when cordon_box_step() has something to do. It stays the same
+ * and is closed by cordon_box_free(). -1: no descriptor can be had. */
+CORDON_API int cordon_box_fd(cordon_box *b);
+/* Milliseconds after which cordon_box_step() has to be called although the descriptor was not readable; -1:
+ * no need. Ask again after each call for this box. */
+CORDON_API int cordon_box_next_ms(cordon_box *b);
+/* 1: the walls are up, and the payload was started. */
+CORDON_API int cordon_box_is_up(const cordon_box *b);
+
 CORDON_API void cordon_box_signal(cordon_box *b, int signal); /* async-signal-safe */
 /* The size of the box's terminal; before the start, its first size. */
 CORDON_API void cordon_box_resize(cordon_box *b, unsigned rows, unsigned columns);

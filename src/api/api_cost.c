@@ -122,7 +122,7 @@ static int open_group(struct survey *s, struct limit_group *g, struct limit_jani
         struct limit_ask ask = { .memory = 256u << 20, .procs = 4 * HELD };
         limit_name(ask.name);
         limit_group_init(g);
-        *j = (struct limit_janitor){ .pid = -1, .line = -1 };
+        *j = LIMIT_NO_JANITOR;
         if (limit_janitor_start(&s->host, ask.name, j, e) < 0)
                 return -1;
 

@@ -280,9 +280,10 @@ struct plan *lib_plan(const struct cordon_box *b, enum wall_kind wall, struct er
         return p;
 }
 
-/* Starts once with one wall, and sees the start through: 0 when the payload runs or has run. */
-static int start_with(struct cordon_box *b, enum wall_kind wall, const struct host_facts *f, struct err *e)
+/* Begins a start with one wall. */
+static int begin_with(struct cordon_box *b, enum wall_kind wall, struct err *e)
 {
+        const struct host_facts *f = &b->facts;
         const struct wall_ops *ops = wall_ops(wall);
         if (ops && ops->check_host(f, e) < 0)
                 return -1;
@@ -329,21 +330,10 @@ static int start_with(struct cordon_box *b, enum wall_kind wall, const struct ho
                 if (b->early_signals & box_signal_bit(sig))
                         box_signal(b->box, sig);
 
-        while (!box_is_up(b->box) && !b->over)
-                b->over = box_step(b->box, -1) == 1;
+        if (b->epoll >= 0)
+                box_watch(b->box, b->epoll);
 
-        const struct box_result *r = box_result(b->box);
-        if (r->end == BOX_NO_EXEC)
-                lib_explain_exec(b);
-
-        if (r->end != BOX_FAILED || r->attested)
-                return 0;
-
-        *e = r->error;
-        box_free(b->box);
-        b->box = NULL;
-        b->over = false;
-        return -1;
+        return 0;
 }
 
 /* For namespaces the kernel says "no space" where it means a number that an administrator set. */
@@ -376,56 +366,75 @@ int lib_places(struct cordon_box *b, struct err *e)
                                 : -1;
 }
 
-static bool wall_is_next(const struct cordon_box *b, unsigned i, const struct err *e)
-{
-        enum wall_kind asked = policy_wall(b->policy->checked);
-        return wall_choice(asked, i) && wall_refused_by_host(e);
-}
-
-static int start(struct cordon_box *b, cordon_error *pe)
+static int begin(struct cordon_box *b, cordon_error *pe)
 {
         struct err *e = to_err(pe);
-        struct host_facts f;
-        if (store_variable(e) < 0 || cordon_policy_check(b->policy, pe) < 0 || host_facts_quick(&f, e) < 0)
+        if (store_variable(e) < 0 || cordon_policy_check(b->policy, pe) < 0 ||
+            host_facts_quick(&b->facts, e) < 0)
                 return -1;
 
-        b->as_root = f.uid == 0 && f.maps_all;
+        b->as_root = b->facts.uid == 0 && b->facts.maps_all;
         lib_prepare_ledger(b);
         lib_watch_work();
-        if (lib_places(b, e) < 0 || lib_recording(b, e) < 0 || lib_grants(b, e) < 0)
+        if (lib_places(b, e) < 0 || lib_recording(b, e) < 0 || lib_grants(b, e) < 0 ||
+            lib_make_doors(b, e) < 0)
                 return -1;
 
-        if (lib_make_doors(b, e) < 0)
-                return -1;
-
-        /* `wall auto` tries the next wall only if the host forbids this one, and reports the first failure:
-         * the strongest wall's is the one to mend. */
-        struct err first = { 0 };
-        for (unsigned i = 0; i == 0 || wall_is_next(b, i, e); i++) {
-                if (start_with(b, wall_choice(policy_wall(b->policy->checked), i), &f, e) == 0)
-                        return 0;
-
-                if (i == 0)
-                        first = *e;
-        }
-
-        if (e->code == ERR_HOST)
-                *e = first;
-
-        return explain_namespaces(e);
+        b->first_error.code = ERR_NONE;
+        b->tried = 0;
+        return begin_with(b, wall_choice(policy_wall(b->policy->checked), 0), e);
 }
 
-int cordon_box_start(cordon_box *b, cordon_error *pe)
+/* The start failed for good. */
+static void fail_start(struct cordon_box *b, struct err *e)
+{
+        if (b->first_error.code != ERR_NONE && e->code == ERR_HOST)
+                *e = b->first_error; /* of no wall: the strongest one's reason is the one to mend */
+
+        (void) explain_namespaces(e);
+        memcpy(&b->start_error, e, sizeof *e);
+        b->start_failed = b->over = true;
+        lib_unmake_doors(b, false);
+}
+
+/* `wall auto` tries the next wall only if the host forbids this one, and reports the first failure. */
+static void next_start(struct cordon_box *b)
+{
+        struct err e = box_result(b->box)->error;
+        enum wall_kind next = wall_choice(policy_wall(b->policy->checked), ++b->tried);
+        bool again = next && wall_refused_by_host(&e);
+
+        box_free(b->box);
+        b->box = NULL;
+        if (again && b->first_error.code == ERR_NONE)
+                b->first_error = e;
+
+        if (!again || begin_with(b, next, &e) < 0)
+                fail_start(b, &e);
+}
+
+void lib_box_over(struct cordon_box *b)
+{
+        const struct box_result *r = box_result(b->box);
+        if (r->end == BOX_NO_EXEC)
+                lib_explain_exec(b);
+
+        if (r->end == BOX_FAILED && !r->attested)
+                next_start(b);
+        else
+                b->over = true;
+}
+
+int cordon_box_start_async(cordon_box *b, cordon_error *pe)
 {
         if (b->box)
                 return err_set(to_err(pe), ERR_USAGE, 0, "this box was started before");
 
-        int r = start(b, pe);
-        b->start_failed = r < 0;
-        if (r < 0) {
-                b->start_error = *pe;
-                lib_unmake_doors(b, false);
-        }
+        b->over = b->start_failed = false;
+        if (begin(b, pe) == 0)
+                return 0;
 
-        return r;
+        fail_start(b, to_err(pe));
+        b->over = false;
+        return -1;
 }

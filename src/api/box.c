@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/epoll.h>
 
 cordon_box *cordon_box_new(cordon_policy *p)
 {
@@ -17,7 +18,7 @@ cordon_box *cordon_box_new(cordon_policy *p)
                 return NULL;
 
         b->policy = p;
-        b->grants = b->record = b->record_dir = b->passphrase = -1;
+        b->grants = b->record = b->record_dir = b->passphrase = b->epoll = -1;
         b->stage = POLICY_STAGE_LIVE;
         b->io = (struct box_stdio){ .in = -1, .out = { -1, -1 } };
         return b;
@@ -41,6 +42,7 @@ void cordon_box_free(cordon_box *b)
         lib_grants_done(b);
         fd_close(&b->record);
         fd_close(&b->record_dir);
+        fd_close(&b->epoll);
         policy_places_free(b->places);
         free(b->places_text.p);
         free(b->answers_text.p);
@@ -202,18 +204,57 @@ int cordon_box_handle(cordon_box *b, const char *name, int fd)
         return 0;
 }
 
-int cordon_box_wait(cordon_box *b, int timeout_ms)
+static void turn(cordon_box *b, int timeout_ms)
 {
-        if (!b->box)
-                return -1;
-
-        if (!b->over)
-                b->over = box_step(b->box, timeout_ms) == 1;
+        if (box_wait(b->box, timeout_ms) == 1)
+                lib_box_over(b);
 
         if (b->over)
                 end_doors(b);
+}
+
+int cordon_box_start(cordon_box *b, cordon_error *pe)
+{
+        if (cordon_box_start_async(b, pe) < 0)
+                return -1;
+
+        while (!b->over && !box_is_up(b->box))
+                turn(b, -1);
+
+        if (!b->start_failed)
+                return 0;
+
+        *pe = b->start_error;
+        b->over = false; /* another start may follow */
+        return -1;
+}
+
+int cordon_box_wait(cordon_box *b, int timeout_ms)
+{
+        if (!b->over && !b->box)
+                return -1;
+
+        if (!b->over)
+                turn(b, timeout_ms);
 
         return b->over;
+}
+
+int cordon_box_step(cordon_box *b) { return cordon_box_wait(b, 0); }
+
+int cordon_box_next_ms(cordon_box *b) { return b->box && !b->over ? box_next_ms(b->box) : -1; }
+
+int cordon_box_is_up(const cordon_box *b) { return b->box && box_is_up(b->box); }
+
+int cordon_box_fd(cordon_box *b)
+{
+        if (b->epoll < 0)
+                b->epoll = epoll_create1(EPOLL_CLOEXEC);
+
+        if (b->epoll >= 0 && b->box)
+                box_watch(b->box, b->epoll);
+
+        return b->epoll;
 }
 
 void cordon_box_signal(cordon_box *b, int sig)

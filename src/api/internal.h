@@ -3,6 +3,7 @@
 #pragma once
 #include "base/grant.h"
 #include "cordon.h"
+#include "host/host.h"
 #include "keeper/keeper.h"
 #include "policy/policy.h"
 
@@ -77,6 +78,10 @@ struct cordon_box {
         struct lib_made *made; /* targets of doors that did not exist, the newest first */
         struct box *box;
         bool over;
+        int epoll; /* of cordon_box_fd(), or -1 */
+        struct host_facts facts;
+        unsigned tried;         /* walls, of those that the policy lets choose from */
+        struct err first_error; /* why the first wall could not be raised */
         unsigned short rows, columns;
         _Atomic uint64_t early_signals; /* came before a payload ran; set by signal handlers */
         char limits_hit[128];
@@ -103,6 +108,8 @@ int lib_roots(cordon_policy *p, struct err *e); /* policy.c: {work} and {home}, 
  * whole. */
 char *lib_give(struct buf *b, struct err *e);
 
+/* api_start.c: the keeper is done: the box is over, or another wall is tried. */
+void lib_box_over(struct cordon_box *b);
 /* api_start.c: gathers host facts and makes the plan for one wall. */
 struct plan *lib_plan(const struct cordon_box *b, enum wall_kind wall, struct err *e);
 

@@ -23,10 +23,9 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
-enum { READY_MS = 10000, LAST_WORDS_MS = 1000, WRITER_MS = 3000, STACK_BYTES = 32768 };
+enum { READY_MS = 10000, LAST_WORDS_MS = 1000, WRITER_MS = 3000, SETTLE_MS = 50, STACK_BYTES = 32768 };
 
 /* ---- start ---- */
 
@@ -67,11 +66,12 @@ static int child_main(void *arg)
         _exit(127);
 }
 
-static pid_t spawn(const char *path, int control)
+static struct child spawn(const char *path, int control)
 {
+        struct child c = CHILD_NONE;
         char *stack = malloc(STACK_BYTES);
         if (!stack)
-                return -1;
+                return c;
 
         struct birth x = { .path = path, .control = control };
         sigset_t all, old;
@@ -80,12 +80,12 @@ static pid_t spawn(const char *path, int control)
         (void) sigprocmask(SIG_SETMASK, &all, &old);
         char *top = stack + STACK_BYTES;
         top -= (uintptr_t) top % 16;
-        pid_t pid = clone(child_main, top, CLONE_VM | CLONE_VFORK | SIGCHLD, &x);
+        c.pid = clone(child_main, top, CLONE_VM | CLONE_VFORK | CLONE_PIDFD | SIGCHLD, &x, &c.pidfd);
         int sys = errno;
         (void) sigprocmask(SIG_SETMASK, &old, NULL);
         free(stack);
         errno = sys;
-        return pid;
+        return c;
 }
 
 /* One text, in a file that cannot be changed any more. */
@@ -174,8 +174,8 @@ int broker_start(struct box *b, struct err *e)
 
         AUTO_FD(its, ends[1]);
         b->broker.control = ends[0];
-        b->broker.pid = spawn(path, its);
-        if (b->broker.pid < 0)
+        b->broker.process = spawn(path, its);
+        if (b->broker.process.pid < 0)
                 return err_set(e, ERR_HOST, errno, "the broker could not be started: %s", strerror(errno));
 
         b->r.net = b->broker.rows;
@@ -183,30 +183,39 @@ int broker_start(struct box *b, struct err *e)
         return send_all(b, e);
 }
 
-int broker_await(struct box *b, struct err *e)
+static void take_ready(struct box *b, const struct egress_message *m, int *trust)
 {
-        struct egress_message m;
-        AUTO_FD(trust, -1);
-        if (!b->c.plan->net)
-                return 0;
+        if (*trust < 0 && b->c.plan->authority)
+                return; /* of another version: broker_ready() tells */
 
-        if (fd_await(b->broker.control, POLLIN, READY_MS) &&
-            wire_recv(b->broker.control, &m, sizeof m, &trust) == 1) {
-                if (m.word == EGRESS_SAYS_READY && (trust >= 0 || !b->c.plan->authority)) {
-                        b->r.broker = BROKER_RUNS;
-                        if (trust >= 0) {
-                                fd_close(&b->broker.trust);
-                                b->broker.trust = TAKE_FD(trust);
-                                b->broker.bundle_bytes = m.bundle_bytes;
-                        }
-                        return 0;
-                }
-                if (m.word == EGRESS_SAYS_ERROR) {
-                        *e = m.error;
-                        e->what[sizeof e->what - 1] = e->hint[sizeof e->hint - 1] = '\0';
-                        return -1;
-                }
+        b->r.broker = BROKER_RUNS;
+        if (*trust < 0)
+                return;
+
+        fd_close(&b->broker.trust);
+        b->broker.trust = TAKE_FD(*trust);
+        b->broker.bundle_bytes = m->bundle_bytes;
+}
+
+static void take_error(struct box *b, const struct egress_message *m)
+{
+        struct err *e = &b->broker.error;
+        *e = m->error;
+        e->what[sizeof e->what - 1] = e->hint[sizeof e->hint - 1] = '\0';
+}
+
+int broker_ready(struct box *b, struct err *e)
+{
+        if (!b->c.plan->net || b->r.broker == BROKER_RUNS)
+                return 1;
+
+        if (b->broker.error.code != ERR_NONE) {
+                *e = b->broker.error;
+                return -1;
         }
+
+        if (b->broker.control >= 0 && !b->broker.odd && !keeper_waits_too_long(b, READY_MS))
+                return 0;
 
         (void) err_set(e, ERR_HOST, 0, "the broker %s did not start", EGRESS_PROGRAM);
         return err_hint(e, "is it the one of this version of cordon? `make install` puts both in place");
@@ -240,17 +249,12 @@ static void take_row(struct box *b, const struct egress_row *row)
                 b->r.net_count = row->index + 1;
 }
 
-static void reap(struct box *b, enum box_broker end)
+/* It has nothing more to say: killed, and reaped at the end of the box. */
+static void part(struct box *b, enum box_broker end)
 {
         fd_close(&b->broker.trust);
         fd_close(&b->broker.control);
-        if (b->broker.pid > 0) {
-                (void) kill(b->broker.pid, SIGKILL);
-                while (waitpid(b->broker.pid, NULL, __WALL) < 0 && errno == EINTR)
-                        ;
-        }
-
-        b->broker.pid = -1;
+        child_kill(&b->broker.process);
         if (b->r.broker == BROKER_RUNS)
                 b->r.broker = end;
 }
@@ -258,12 +262,23 @@ static void reap(struct box *b, enum box_broker end)
 void broker_hear(struct box *b)
 {
         struct egress_message m;
-        int r = wire_recv(b->broker.control, &m, sizeof m, NULL);
+        AUTO_FD(trust, -1);
+        bool starts = b->r.broker == BROKER_NONE;
+        int r = wire_recv(b->broker.control, &m, sizeof m, starts ? &trust : NULL);
         if (r < 0 && errno == EINTR)
                 return;
 
         if (r != 1) {
-                reap(b, BROKER_DIED);
+                part(b, BROKER_DIED);
+                return;
+        }
+
+        if (starts) {
+                b->broker.odd = m.word != EGRESS_SAYS_READY && m.word != EGRESS_SAYS_ERROR;
+                if (m.word == EGRESS_SAYS_READY)
+                        take_ready(b, &m, &trust);
+                else if (m.word == EGRESS_SAYS_ERROR)
+                        take_error(b, &m);
                 return;
         }
 
@@ -277,44 +292,42 @@ void broker_hear(struct box *b)
         if (m.word == EGRESS_SAYS_ROW)
                 take_row(b, &m.row);
         else if (m.word == EGRESS_SAYS_DONE)
-                reap(b, BROKER_DONE);
+                part(b, BROKER_DONE);
 }
 
-/* Its start is in the file before its effects are. A writer that cannot be had closes the broker's doors with
- * consequences; it is told why. */
+/* Its start is in the file before its effects are. True: it is, or has been waited for long enough. */
+static bool is_settled(struct box *b)
+{
+        uint64_t now = clock_mono_ns();
+        if (b->broker.ledger_until_ns == 0)
+                b->broker.ledger_until_ns = now + SETTLE_MS * UINT64_C(1000000);
+
+        bool settled = record_settled(b) || now >= b->broker.ledger_until_ns;
+        b->broker.ledger_ns = settled ? 0 : now + 1000000u;
+        return settled;
+}
+
+/* A writer that cannot be had closes the broker's doors with consequences; it is told why. */
 void broker_record(struct box *b)
 {
         struct err e;
         struct pollfd p = { .fd = b->broker.ledger, .events = POLLIN };
-        record_settle(b);
+        if (!is_settled(b))
+                return;
+
         bool asks = poll(&p, 1, 0) == 1 && (p.revents & POLLIN);
         AUTO_FD(dir, asks ? ledger_dir_open(true, &e) : -1);
         if (dir >= 0)
-                b->broker.writer = ledger_writer_start(b->r.run, b->r.name, b->broker.ledger, &e);
+                b->broker.writer =
+                        child_of(ledger_writer_start(keeper_run(b), b->r.name, b->broker.ledger, &e));
 
-        if (b->broker.writer < 0 && asks) {
+        if (b->broker.writer.pid < 0 && asks) {
                 struct ledger_answer no = { .number = 0 };
                 (void) snprintf(no.why, sizeof no.why, "%.190s", e.what);
                 (void) wire_send(b->broker.ledger, &no, sizeof no, -1);
         }
 
         fd_close(&b->broker.ledger);
-}
-
-/* The broker is gone, and with it its line: the writer writes what came over it, and ends. One whose disk
- * does not answer is left to it. */
-static void end_writer(struct box *b)
-{
-        uint64_t until = clock_mono_ns() + WRITER_MS * UINT64_C(1000000);
-        const struct timespec pause = { 0, 500000 };
-        fd_close(&b->broker.ledger);
-        while (b->broker.writer > 0) {
-                pid_t r = waitpid(b->broker.writer, NULL, WNOHANG);
-                if (r == b->broker.writer || (r < 0 && errno != EINTR) || clock_mono_ns() > until)
-                        b->broker.writer = -1;
-                else
-                        (void) nanosleep(&pause, NULL);
-        }
 }
 
 /* ---- end ---- */
@@ -366,26 +379,50 @@ static void note_death(struct box *b)
         keeper_add_denial(b, &d);
 }
 
-void broker_finish(struct box *b)
+static bool has_said_all(struct box *b)
 {
-        if (b->broker.control >= 0 && b->r.broker == BROKER_RUNS) {
+        if (b->broker.control < 0 || b->r.broker != BROKER_RUNS)
+                return true;
+
+        if (!b->broker.finishing) {
                 struct egress_order o = { .command = EGRESS_FINISH };
-                uint64_t until = clock_mono_ns() + LAST_WORDS_MS * UINT64_C(1000000);
-                (void) wire_send(b->broker.control, &o, sizeof o, -1);
-                while (b->broker.control >= 0 && clock_mono_ns() < until) {
-                        struct pollfd p = { .fd = b->broker.control, .events = POLLIN };
-                        if (poll(&p, 1, LAST_WORDS_MS) == 1)
-                                broker_hear(b);
-                }
+                b->broker.finishing = true;
+                (void) wire_offer(b->broker.control, &o, sizeof o);
         }
 
-        bool was = b->broker.pid > 0 || b->r.broker != BROKER_NONE;
-        reap(b, BROKER_DIED);
-        end_writer(b);
-        if (!was || b->broker.told)
-                return;
+        return keeper_waits_too_long(b, LAST_WORDS_MS);
+}
 
-        b->broker.told = true;
-        note_denials(b);
-        note_death(b);
+bool broker_finish(struct box *b)
+{
+        bool was = b->broker.process.pid > 0;
+        if (!has_said_all(b))
+                return false;
+
+        part(b, BROKER_DIED);
+        if (!child_reap(&b->broker.process, NULL)) {
+                keeper_wait_child(b, &b->broker.process);
+                return false;
+        }
+
+        if (was) {
+                note_denials(b);
+                note_death(b);
+        }
+
+        return true;
+}
+
+/* The broker is gone, and with it its line: the writer writes what came over it, and ends. One whose disk
+ * does not answer is left to it. */
+bool broker_writer_end(struct box *b)
+{
+        fd_close(&b->broker.ledger);
+        if (child_reap(&b->broker.writer, NULL) || keeper_waits_too_long(b, WRITER_MS)) {
+                fd_close(&b->broker.writer.pidfd);
+                return true;
+        }
+
+        keeper_wait_child(b, &b->broker.writer);
+        return false;
 }

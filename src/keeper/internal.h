@@ -2,6 +2,7 @@
 /* keeper/internal.h - the keeper's state, shared by its files. */
 #pragma once
 #include "base/buf.h"
+#include "base/child.h"
 #include "keeper/keeper.h"
 
 #include <poll.h>
@@ -30,16 +31,63 @@ struct pump { /* one direction of one stream */
         char *buffer;
 };
 
+/* The life of a box, in the order of the table in box_life.c. */
+enum phase {
+        PHASE_RECORD = 0, /* its name is taken; with --require-ledger its start is recorded */
+        PHASE_MAKE,       /* broker, pipes, overlays, control groups */
+        PHASE_FILL,       /* `in` handles are copied */
+        PHASE_TRUST,      /* the broker makes the authority that the root shows */
+        PHASE_CLONE,      /* init is cloned and raises the walls */
+        PHASE_RELEASE,    /* the broker is ready: the payload may start */
+        PHASE_RUN,        /* until init is gone and the output is at its end */
+        PHASE_REAP,       /* everything in the box is killed, and init reaped */
+        PHASE_BROKER,     /* the broker sends its last rows, and is reaped */
+        PHASE_WRITER,     /* so is the ledger's writer */
+        PHASE_GROUPS,     /* the control groups are removed */
+        PHASE_JUDGE,      /* how it ended; overlays and copied files */
+        PHASE_PUBLISH,    /* `out` handles are copied */
+        PHASE_RESULT,     /* the end is recorded */
+        PHASE_LEDGER,     /* and written */
+        PHASE_JANITOR,    /* which is reaped last */
+        PHASE_OVER
+};
+
+/* What the keeper waits for. */
+enum slot {
+        SLOT_CONTROL = 0,
+        SLOT_PIDFD,
+        SLOT_OOM,
+        SLOT_REGISTRY,
+        SLOT_CLIENT,
+        SLOT_BROKER,
+        SLOT_LEDGER,
+        SLOT_INBOUND,
+        SLOT_AWAITED, /* what this phase waits for: a child's end, a handle */
+        SLOT_PUMPS,
+        SLOT__COUNT = SLOT_PUMPS + 3
+};
+
+struct watched { /* what the epoll descriptor of the caller waits for, by slot */
+        int fd;
+        short events;
+        bool armed;  /* reports once, and has not reported yet */
+        bool always; /* a regular file: always ready, and epoll takes none */
+};
+
 struct broker_line { /* to the broker of this box */
-        pid_t pid;
+        struct child process;
         int control;
-        int ledger;            /* the writer's end of the broker's line, until somebody asks; or -1 */
-        pid_t writer;          /* of the ledger, for this run; or -1 */
+        int ledger;         /* the writer's end of the broker's line, until somebody asks; or -1 */
+        uint64_t ledger_ns; /* when to try again to let it have a writer; 0: nobody has asked */
+        uint64_t ledger_until_ns;
+        struct child writer;   /* of the ledger, for this run */
+        struct err error;      /* why it did not start */
+        bool odd;              /* and said something else than that it is ready */
+        bool finishing;        /* it was asked for its last rows */
         uint32_t after;        /* the newest effect that had its outcome in the ledger */
         int trust;             /* what programs in the box are to trust, or -1 */
         uint32_t bundle_bytes; /* of it, if a database of NSS follows; or 0 */
         struct egress_row *rows;
-        bool told; /* its refusals are in the result */
         uint32_t record_failed;
 };
 
@@ -49,8 +97,33 @@ struct tally_time {
         uint64_t room;    /* that it had at the last look */
 };
 
+/* A phase that waits sets one or both; none outlives its phase. */
+struct waiting {
+        int fd; /* or -1 */
+        short events;
+        uint64_t wake_ns;  /* when to look again; 0: never */
+        uint64_t until_ns; /* when it has waited long enough; 0: not set yet */
+        bool begun;
+};
+
+struct handle_copy { /* of the handles, which one and how far */
+        unsigned at;
+        uint64_t done;
+};
+
 struct box {
         struct box_config c;
+        enum phase phase;
+        struct waiting wait;
+        bool given_up; /* its caller has let go of it, or it failed before anything could run */
+        int epoll;     /* the caller's, or -1 */
+        struct watched watched[SLOT__COUNT];
+        int client; /* somebody who asks the registry, or -1 */
+        uint64_t client_until_ns;
+        struct handle_copy handle;
+        uint64_t kill_ns; /* when init has had its time to tell what was used; 0: nobody has asked it */
+        uint64_t turn_ns; /* when the last turn was */
+        int tick_ms;      /* how long after it the ledger wants to write; -1: not at all */
         struct broker_line broker;
         struct wall_child child;
         struct wall_start start;
@@ -95,7 +168,7 @@ int pump_open(struct box *b, struct err *e);
  * say so. */
 void pump_own(struct box *b, uid_t uid, gid_t gid);
 void pump_use_tty(struct box *b, int master);
-unsigned pump_poll(struct box *b, struct pollfd *p);
+void pump_poll(struct box *b, struct pollfd *p);
 void pump_serve(struct box *b, const struct pollfd *p, unsigned n);
 void pump_close(struct box *b);
 bool pump_outputs_open(const struct box *b);
@@ -107,7 +180,10 @@ bool pump_is_mid_line(const struct box *b);  /* what the caller writes to its st
 /* The caller's descriptor of a handle, or -1. */
 int handles_outside(const struct box *b, const char *name);
 int handles_open(struct box *b, struct err *e);
-int handles_finish(struct box *b, struct err *e);
+/* Copies `in` handles, `out` handles. 1: all of them; 0: somebody outside is slow, and b->wait says for what;
+ * -1. */
+int handles_fill(struct box *b, struct err *e);
+int handles_publish(struct box *b, struct err *e);
 void handles_close(struct box *b);
 
 /* limit_watch.c */
@@ -120,9 +196,13 @@ bool keeper_groups_are_joined(
 int keeper_groups_make(struct box *b, bool late, struct err *e);
 int keeper_groups_enter(struct box *b, struct err *e);
 unsigned keeper_groups_hold(const struct box *b);
-void keeper_groups_end(struct box *b);
+/* Reads what was used; then, call by call, removes them: 0, or the microseconds after which to call again. */
+void keeper_groups_read(struct box *b);
+unsigned keeper_groups_end(struct box *b);
+/* A start that takes too long, or whose caller asks for its end, is ended. */
+void keeper_look_at_start(struct box *b, uint64_t now);
 void keeper_limits_look(struct box *b, bool oom); /* oom: the kernel is out of the box's memory just now */
-int keeper_next_look_ms(struct box *b);
+uint64_t keeper_next_look(struct box *b, uint64_t now); /* in ns on the monotonic clock */
 /* What poll() must wait for on the out-of-memory event, and taking it away so that it does not fire again;
  * true: v1 had said so. Then a kill may follow: looks come close together for a while. */
 short keeper_oom_events(const struct box *b);
@@ -130,6 +210,7 @@ bool keeper_oom_drain(const struct box *b);
 void keeper_oom_noted(struct box *b);
 
 /* orders.c: beside those of keeper.h */
+void keeper_kill_now(struct box *b);
 void keeper_limit_fired(struct box *b, enum limit_key k); /* ends it, if nothing has yet */
 
 /* denials.c */
@@ -154,15 +235,48 @@ bool outside_is_directory(struct box *b, const char *path);
 int outside_find(struct box *b, const char *path, char *ret_real, size_t cap);
 /* Which of policy_doors() the run used, the caller's to free; NULL: not all of it was observed */
 bool *keeper_doors_used(struct box *b);
+/* box_life.c */
+void keeper_begin(struct box *b);
+void keeper_see_off(struct box *b); /* ends it, if it is not over, and waits for that */
+/* waiting.c: in a phase. True: it has lasted as long as this. */
+bool keeper_waits_too_long(struct box *b, unsigned most_ms);
+bool keeper_is_new_phase(struct box *b); /* the first call in it */
+void keeper_wait_for(struct box *b, int fd, short events);
+void keeper_wait_us(struct box *b, unsigned us);
+void keeper_wait_child(struct box *b, const struct child *c);
+/* starting.c and ending.c: one function for each phase. 1: it is over, 0: it waits, -1: the box failed. */
+int starting_record(struct box *b, struct err *e);
+int starting_make(struct box *b, struct err *e);
+int starting_trust(struct box *b, struct err *e);
+int starting_clone(struct box *b, struct err *e);
+int starting_release(struct box *b, struct err *e);
+int ending_reap(struct box *b, struct err *e);
+int ending_broker(struct box *b, struct err *e);
+int ending_writer(struct box *b, struct err *e);
+int ending_groups(struct box *b, struct err *e);
+int ending_judge(struct box *b, struct err *e);
+int ending_publish(struct box *b, struct err *e);
+int ending_result(struct box *b, struct err *e);
+int ending_ledger(struct box *b, struct err *e);
+int ending_janitor(struct box *b, struct err *e);
+/* init_messages.c: the next one. */
+void keeper_hear(struct box *b);
+void keeper_note_error(struct box *b, const struct err *error);
+/* wakeup.c: the descriptor of the caller reports what `wants` has in its slots. */
+void wakeup_reported(struct box *b);
+void wakeup_arm(struct box *b, const struct pollfd wants[static SLOT__COUNT]);
+bool wakeup_is_due(const struct box *b); /* something is ready that no epoll can report */
 /* broker.c: nothing happens for a box without `net` doors */
 int broker_start(struct box *b, struct err *e);
-int broker_await(struct box *b, struct err *e); /* until it is ready */
+int broker_ready(struct box *b, struct err *e); /* 1; 0: not yet; -1 */
 void broker_give(struct box *b, const struct wall_message *m, int fd);
 void broker_hear(struct box *b);
 void broker_record(struct box *b); /* its first effect with consequences: the ledger's writer is started */
 /* fixture_file.c: names the file of recorded exchanges, if it is whole. */
 int recording_finish(struct box *b, struct err *e);
-void broker_finish(struct box *b); /* takes its last words; nothing of it is left */
+/* Takes the broker's last rows, then reaps it; then the ledger's writer. False: not yet. */
+bool broker_finish(struct box *b);
+bool broker_writer_end(struct box *b);
 
 /* listen_doors.c: nothing happens for a box without `listen` doors */
 struct inbound_door {
@@ -179,7 +293,9 @@ void inbound_close(struct box *b);
 
 /* registry.c */
 void registry_open(struct box *b);
-void registry_serve(struct box *b);
+void registry_accept(struct box *b);
+void registry_answer(struct box *b); /* the client has asked, or hung up */
+void registry_drop(struct box *b);   /* it did not ask in time */
 /* A whole run id. */
 bool registry_is_run_id(const char *which);
 /* The run that `which` means among those that run: 0; 1: none; -1: not one. */
@@ -197,16 +313,20 @@ void logs_add(struct box *b, const void *p, size_t n);
 void logs_keep(const struct box *b);
 
 /* run_record.c: what the run leaves in the ledger */
-/* Before anything starts; with --require-ledger, -1 where it cannot be recorded. */
 int record_new(struct box *b, struct err *e);
+/* With --require-ledger, before anything starts: 1: the start is on the disk; 0: another writer is in the way
+ * (not with `last`); -1: it cannot be recorded. Else 1. */
+int record_required(struct box *b, bool last, struct err *e);
 void record_up(struct box *b);
 /* Writes what waits for the ledger; when to call again, in ms, or -1: nothing waits. */
 int record_tick(struct box *b);
-/* All that was recorded so far is in the file, if that can be had at once. */
-void record_settle(struct box *b);
+/* All that was recorded so far is in the file. False: another writer is in the way. */
+bool record_settled(struct box *b);
 void record_bytes(struct box *b, int stream, const void *p, size_t n);
 void record_denial(struct box *b, struct box_denial *d);
 void record_finish(struct box *b);
+bool record_written(struct box *b,
+                    bool last);           /* its end. False: another writer is in the way; not with `last` */
 bool record_is_open(const struct box *b); /* the start is written, and no end */
 void record_free(struct box *b);
 /* publish.c: single files that the box has as copies */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* keeper/keeper.h - the keeper: the life of one run, from plan to result. The only place that says "allow".
  *
- * A keeper lives in the caller's process; box_step() drives it. When that process is killed, init sees the
+ * A keeper lives in the caller's process; box_wait() drives it. When that process is killed, init sees the
  * control socket close and ends the box, and the janitor removes the control groups. */
 #pragma once
 #include "base/err.h"
@@ -158,18 +158,24 @@ struct box_config {
 };
 
 struct box;
-/* On failure *ret_error tells why and nothing is left behind. */
+/* Begins a start, and goes as far as it can without waiting. NULL: no memory. A start that fails is a box
+ * that is over soon, with BOX_FAILED. */
 struct box *box_start(const struct box_config *c, struct err *e);
-/* Runs the keeper until something happened or timeout_ms passed (-1: none). 1: the box is over; 0: go on; -1:
- * never. */
-int box_step(struct box *b, int timeout_ms);
+/* Waits until there is something to do, a signal came, or timeout_ms passed (-1: no end; 0: does not wait at
+ * all), and does it. 1: the box is over; 0: not yet. */
+int box_wait(struct box *b, int timeout_ms);
+/* When box_wait() has to be called even if nothing happens, in ms; -1: not at all. */
+int box_next_ms(struct box *b);
+/* From here on this epoll descriptor, which is the caller's and has nothing else in it, is readable whenever
+ * box_wait() has something to do. */
+void box_watch(struct box *b, int epoll);
 /* Async-signal-safe: passes a signal to the payload's process group. */
 void box_signal(struct box *b, int sig);
 /* Its place in a set of those that came before they can be passed on; 0: there is no such signal. */
 static inline uint64_t box_signal_bit(int sig) { return sig >= 1 && sig <= 64 ? 1ull << (sig - 1) : 0; }
 /* The window size of the caller's terminal has changed. */
 void box_resize(struct box *b, unsigned rows, unsigned columns);
-/* Ends the box now. box_step() then tells the result. */
+/* Ends the box now. It is over some steps later. */
 void box_kill(struct box *b);
 const struct box_result *box_result(const struct box *b);
 /* The caller's directory is not in the box, which works in a private one. */

@@ -42,7 +42,7 @@ int keeper_groups_make(struct box *b, bool late, struct err *e)
                 r = limit_group_open(&b->group, &h, &ask, e);
 
         if (r < 0)
-                limit_janitor_dismiss(&b->janitor);
+                limit_janitor_release(&b->janitor);
 
         b->r.group_wait_ns = clock_mono_ns() - t;
         if (r < 0 && !b->c.require_groups)
@@ -87,22 +87,32 @@ unsigned keeper_groups_hold(const struct box *b)
         return held;
 }
 
-void keeper_groups_end(struct box *b)
+void keeper_groups_read(struct box *b)
 {
         struct limit_usage u;
-        if (limit_group_usage(&b->group, &u) == 0) {
-                if (u.has_memory)
-                        b->r.memory_peak = u.memory_peak;
-                if (u.has_cpu)
-                        b->r.cpu_ns = u.cpu_ns;
-                if (u.oom_kills > 0)
-                        b->r.limits_hit |= 1u << LIMIT_MEMORY;
-                if (u.procs_denied > 0)
-                        b->r.limits_hit |= 1u << LIMIT_PROCS;
-        }
+        if (limit_group_usage(&b->group, &u) < 0)
+                return;
 
-        limit_group_end(&b->group);
-        limit_janitor_release(&b->janitor);
+        if (u.has_memory)
+                b->r.memory_peak = u.memory_peak;
+
+        if (u.has_cpu)
+                b->r.cpu_ns = u.cpu_ns;
+
+        if (u.oom_kills > 0)
+                b->r.limits_hit |= 1u << LIMIT_MEMORY;
+
+        if (u.procs_denied > 0)
+                b->r.limits_hit |= 1u << LIMIT_PROCS;
+}
+
+unsigned keeper_groups_end(struct box *b)
+{
+        unsigned us = limit_group_end_try(&b->group);
+        if (us == 0)
+                limit_janitor_release(&b->janitor);
+
+        return us;
 }
 
 /* When all of the cpu limit can be used up: all cores busy from now on. */
@@ -173,7 +183,7 @@ static uint64_t start_deadline(struct box *b, uint64_t now)
         return b->asked_ns && soon < late ? soon : late;
 }
 
-static void look_at_start(struct box *b, uint64_t now)
+void keeper_look_at_start(struct box *b, uint64_t now)
 {
         if (b->r.end != BOX_RUNNING || now < start_deadline(b, now))
                 return;
@@ -194,7 +204,7 @@ void keeper_limits_look(struct box *b, bool oom)
 {
         uint64_t now = clock_mono_ns();
         if (!b->up)
-                look_at_start(b, now);
+                keeper_look_at_start(b, now);
 
         if (oom)
                 keeper_oom_noted(b);
@@ -226,18 +236,14 @@ bool keeper_oom_drain(const struct box *b)
         return read(b->group.oom_event, text, sizeof text) > 0; /* an eventfd has no place to read from */
 }
 
-int keeper_next_look_ms(struct box *b)
+uint64_t keeper_next_look(struct box *b, uint64_t now)
 {
-        uint64_t now = clock_mono_ns(), next = b->up ? b->deadline_ns : start_deadline(b, now);
+        uint64_t next = b->up ? b->deadline_ns : start_deadline(b, now);
         if (b->up && (b->group.counts_cpu || b->oom_ns) && b->next_look_ns < next)
                 next = b->next_look_ns;
 
         if (b->up && b->work && b->tally.soon_ns < next)
                 next = b->tally.soon_ns;
 
-        if (next <= now)
-                return 0;
-
-        uint64_t ms = (next - now + 999999u) / 1000000u;
-        return ms > 3600000u ? 3600000 : (int) ms;
+        return next;
 }

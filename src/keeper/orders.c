@@ -12,29 +12,40 @@
 
 enum { LAST_WORD_MS = 20 };
 
-/* Where init is the only one who counts, what was used is lost with it: it may tell first. */
-static void let_init_tell(const struct box *b)
+void keeper_kill_now(struct box *b)
 {
-        if (b->up && b->sampled && wall_ask_to_end(&b->child) >= 0)
-                (void) fd_await(b->child.pidfd, POLLIN, LAST_WORD_MS);
+        b->kill_ns = 0;
+        child_kill(&(struct child){ b->child.pid, b->child.pidfd });
+}
+
+/* Where init is the only one who counts, what was used is lost with it: it may tell first. */
+static bool may_tell(const struct box *b)
+{
+        return b->up && b->sampled && !b->init_gone && wall_ask_to_end(&b->child) >= 0;
 }
 
 void box_kill(struct box *b)
 {
-        if (!b->killed)
-                b->killed_ns = clock_mono_ns();
+        if (b->killed)
+                return;
 
         b->killed = true;
+        b->killed_ns = clock_mono_ns();
+        if (!b->up && b->r.end == BOX_RUNNING) {
+                b->r.end = BOX_SIGNALED;
+                b->r.code = SIGKILL;
+        }
+
         if (b->child.pid <= 0)
                 return;
 
         limit_thaw(b->child.pid);
         if (!b->child.own_pids)
                 fd_close(&b->child.control); /* init then ends its stragglers itself */
-        else {
-                let_init_tell(b);
-                (void) syscall(SYS_pidfd_send_signal, b->child.pidfd, SIGKILL, NULL, 0);
-        }
+        else if (may_tell(b))
+                b->kill_ns = b->killed_ns + LAST_WORD_MS * UINT64_C(1000000);
+        else
+                keeper_kill_now(b);
 }
 
 void box_signal(struct box *b, int sig)

@@ -26,6 +26,7 @@ enum {
         ANSWER_MAX = 4 << 20,
         PATIENCE_MS = 1000,
         QUEUE_MS = 5,
+        QUESTION_MS = 20,
         LOOKS = 3
 };
 
@@ -117,36 +118,55 @@ static void put_newer(const struct box *b, int32_t position, struct buf *out)
                 buf_add(out, b->log.p + b->log.n - n, n);
 }
 
-void registry_serve(struct box *b)
+static void serve(struct box *b, const struct ask *q)
 {
-        AUTO_FD(client, accept4(b->registry, NULL, NULL, SOCK_CLOEXEC));
-        if (client < 0 || !peer_is(client, b->c.uid))
-                return;
-
-        struct ask q;
-        if (!fd_await(client, POLLIN, 20) || wire_recv(client, &q, sizeof q, NULL) != 1)
-                return; /* a client that connects and says nothing must not hold up the limits */
-
         AUTO_BUF(out);
         struct ask ok = { 0 };
-        switch ((enum box_request) q.request) {
+        switch ((enum box_request) q->request) {
         case BOX_ASK_STATE:
                 state_json(b, &out);
                 break;
         case BOX_ASK_LOGS:
                 ok = (struct ask){ b->log_on ? LOGS_ON : LOGS_OFF, (int32_t) (b->log_total & LOG_POSITION) };
-                put_newer(b, q.arg, &out);
+                put_newer(b, q->arg, &out);
                 break;
         case BOX_ASK_STOP:
-                if (q.arg == SIGKILL)
+                if (q->arg == SIGKILL)
                         box_kill(b);
                 else
-                        box_signal(b, q.arg);
+                        box_signal(b, q->arg);
                 buf_puts(&out, "{}");
                 break;
         }
         if (!out.failed) /* half an answer would be a wrong one */
-                answer(client, buf_span(&out), ok);
+                answer(b->client, buf_span(&out), ok);
+}
+
+void registry_drop(struct box *b) { fd_close(&b->client); }
+
+/* One at a time, and a client that connects and says nothing is dropped soon: others wait. */
+void registry_accept(struct box *b)
+{
+        AUTO_FD(client, accept4(b->registry, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK));
+        if (client < 0 || !peer_is(client, b->c.uid))
+                return;
+
+        b->client = TAKE_FD(client);
+        b->client_until_ns = clock_mono_ns() + QUESTION_MS * UINT64_C(1000000);
+        registry_answer(b); /* most have asked by now */
+}
+
+void registry_answer(struct box *b)
+{
+        struct ask q;
+        int r = wire_recv(b->client, &q, sizeof q, NULL);
+        if (r < 0 && errno == EAGAIN)
+                return;
+
+        if (r == 1)
+                serve(b, &q);
+
+        registry_drop(b);
 }
 
 /* ---- the asking side ---- */

@@ -6,6 +6,7 @@
 #include "base/fd.h"
 #include "base/variable.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,7 +14,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { HARDWARE_FROM = 1 << 20, END_WAIT_MS = 1000, SETTLE_MS = 50, SECRET_LEAST = 8 };
+enum { HARDWARE_FROM = 1 << 20, SECRET_LEAST = 8 };
 
 /* ---- start ---- */
 
@@ -53,7 +54,7 @@ static void put_command(const struct box *b, struct ledger_record *r, char diges
         ledger_more_number(r, "args", v - b->c.plan->order->argv);
 }
 
-static int add_start(struct box *b, bool durable, struct err *e)
+static int add_start(struct box *b, struct err *e)
 {
         char digest[72], layers[16];
         struct record *c = b->record;
@@ -77,7 +78,7 @@ static int add_start(struct box *b, bool durable, struct err *e)
                 ledger_more_number(&r, "trial", 1);
 
         ledger_more_number(&r, "start-us", (int64_t) (b->r.start_ns / 1000));
-        return ledger_append(c->ledger, &r, durable, c->start, e);
+        return ledger_append(c->ledger, &r, false, c->start, e);
 }
 
 /* A variable whose name says that it is a secret: its value is in no record of this run, should the box put
@@ -92,24 +93,33 @@ static void hide_variables(const struct box *b)
         }
 }
 
-static int begin(struct box *b, bool durable, struct err *e)
+static int begin(struct box *b, struct err *e)
 {
         look_at_streams(b);
         b->record->ledger = ledger_open(keeper_run(b), "", e);
-        if (!b->record->ledger || add_start(b, durable, e) < 0)
+        if (!b->record->ledger || add_start(b, e) < 0)
                 return -1;
         return 0;
 }
 
-static int record_require(struct box *b, struct err *e)
+static bool is_busy(const struct err *e) { return e->sys == EBUSY; }
+
+int record_required(struct box *b, bool last, struct err *e)
 {
         if (b->c.ledger != BOX_LEDGER_REQUIRE)
+                return 1;
+
+        int r = b->record->ledger ? 0 : begin(b, e);
+        struct ledger *l = b->record->ledger;
+        if (r == 0 && (r = ledger_flush(l, 0, e)) < 0 && is_busy(e) && !last)
                 return 0;
 
-        if (begin(b, true, e) == 0)
-                return 0;
+        if (r == 0 && ledger_commit(l, ledger_mark(l), e) == 0)
+                return 1;
 
         struct err why = *e;
+        if (l)
+                ledger_forget(l, 0);
         record_off(b, e);
         *e = why;
         return err_in(e, "--require-ledger");
@@ -128,7 +138,7 @@ int record_new(struct box *b, struct err *e)
         for (int i = 0; i < STREAMS; i++)
                 sha256_init(&b->record->stream[i].sum);
 
-        return record_require(b, e);
+        return 0;
 }
 
 void record_up(struct box *b)
@@ -139,7 +149,7 @@ void record_up(struct box *b)
         if (!b->record)
                 return;
 
-        if (!b->record->ledger && begin(b, false, &e) < 0) {
+        if (!b->record->ledger && begin(b, &e) < 0) {
                 record_off(b, &e);
                 return;
         }
@@ -163,11 +173,11 @@ int record_tick(struct box *b)
         return ledger_waits(b->record->ledger) ? LEDGER_COMMIT_MS / 2 : -1;
 }
 
-void record_settle(struct box *b)
+bool record_settled(struct box *b)
 {
-        struct err ignored;
-        if (b->record && b->record->ledger)
-                (void) ledger_flush(b->record->ledger, SETTLE_MS, &ignored);
+        struct err e;
+        return !b->record || !b->record->ledger || ledger_flush(b->record->ledger, 0, &e) == 0 ||
+               !is_busy(&e);
 }
 
 void record_bytes(struct box *b, int stream, const void *p, size_t n)
@@ -232,7 +242,6 @@ static void add_end(struct box *b, bool observed)
 
 void record_finish(struct box *b)
 {
-        struct err e;
         if (!b->up && b->record && !b->record->ledger)
                 record_up(b); /* a program that could not be started is told too */
 
@@ -249,14 +258,28 @@ void record_finish(struct box *b)
         record_denials(b);
         record_limits(b);
         add_end(b, record_used(b));
-        if (!b->record)
-                return;
+        if (b->record)
+                b->record->over = true;
+}
 
-        b->record->over = true;
-        if (ledger_flush(b->record->ledger, END_WAIT_MS, &e) < 0)
-                record_off(b, &e);
-        else
-                ledger_wake_sealer(b->record->ledger);
+bool record_written(struct box *b, bool last)
+{
+        struct err e;
+        struct ledger *l = b->record ? b->record->ledger : NULL;
+        if (!l)
+                return true;
+
+        if (ledger_flush(l, 0, &e) == 0) {
+                ledger_wake_sealer(l);
+                return true;
+        }
+
+        if (is_busy(&e) && !last)
+                return false;
+
+        ledger_forget(l, 0);
+        record_off(b, &e);
+        return true;
 }
 
 bool record_is_open(const struct box *b)

@@ -152,27 +152,23 @@ static unsigned kill_round(struct limit_group *g, bool thaw)
         return seen;
 }
 
-static void pause_us(long us)
+static void pause_us(unsigned us)
 {
-        struct timespec t = { .tv_nsec = us * 1000 };
+        struct timespec t = { .tv_nsec = us * 1000L };
         (void) ppoll(NULL, 0, &t, NULL);
 }
 
-/* Waits longer each time: most groups empty within a millisecond. From the third round on something holds
- * them: a frozen v1 task does not die before it is thawed. */
-static bool next_round(unsigned round, uint64_t deadline)
-{
-        if (clock_mono_ns() > deadline)
-                return false;
-        pause_us(round < 5 ? 100L << round : 5000);
-        return true;
-}
+/* Waits longer each time: most groups empty within a millisecond. */
+static unsigned pause_after(unsigned round) { return round < 5 ? 100u << round : 5000; }
+
+/* From the third round on something holds them: a frozen v1 task does not die before it is thawed. */
+static bool is_held(unsigned round) { return round >= 2; }
 
 void limit_group_kill(struct limit_group *g)
 {
         uint64_t deadline = clock_mono_ns() + WAIT_MS * 1000000ull;
-        for (unsigned round = 0; kill_round(g, round >= 2) > 0 && next_round(round, deadline); round++)
-                ;
+        for (unsigned round = 0; kill_round(g, is_held(round)) > 0 && clock_mono_ns() <= deadline; round++)
+                pause_us(pause_after(round));
 }
 
 /* --- remove --- */
@@ -205,31 +201,47 @@ static bool remove_all(struct limit_group *g)
         return gone;
 }
 
-void limit_end_within(struct limit_group *g, unsigned wait_ms)
+static void close_group(struct limit_group *g)
 {
-        uint64_t deadline = clock_mono_ns() + wait_ms * 1000000ull;
-        fd_close(&g->oom_event);
-        fd_close(&g->v2_procs);
-        for (unsigned c = 0; c < CONTROLLER__COUNT; c++)
-                fd_close(&g->v1_tasks[c]);
-
-        /* Removing an empty group needs no look at it, and the usual group is empty by now. */
-        for (unsigned round = 0; !remove_all(g); round++) {
-                (void) kill_round(g, round >= 2);
-                if (!next_round(round, deadline))
-                        break;
-        }
-
         fd_close(&g->v2);
         fd_close(&g->v2_parent);
         for (unsigned c = 0; c < CONTROLLER__COUNT; c++) {
                 fd_close(&g->v1[c]);
                 fd_close(&g->v1_parent[c]);
         }
+
+        g->holds_memory = g->holds_procs = g->counts_cpu = false;
+        g->end_round = 0;
+        g->end_until_ns = 0;
 }
 
-void limit_group_end(struct limit_group *g)
+/* Removing an empty group needs no look at it, and the usual group is empty by now. */
+static unsigned end_try(struct limit_group *g, unsigned wait_ms)
 {
-        limit_end_within(g, WAIT_MS);
-        g->holds_memory = g->holds_procs = g->counts_cpu = false;
+        if (g->end_round == 0)
+                g->end_until_ns = clock_mono_ns() + wait_ms * 1000000ull;
+
+        fd_close(&g->oom_event);
+        fd_close(&g->v2_procs);
+        for (unsigned c = 0; c < CONTROLLER__COUNT; c++)
+                fd_close(&g->v1_tasks[c]);
+
+        if (!remove_all(g)) {
+                (void) kill_round(g, is_held(g->end_round));
+                if (clock_mono_ns() <= g->end_until_ns)
+                        return pause_after(g->end_round++);
+        }
+
+        close_group(g);
+        return 0;
 }
+
+unsigned limit_group_end_try(struct limit_group *g) { return end_try(g, WAIT_MS); }
+
+void limit_end_within(struct limit_group *g, unsigned wait_ms)
+{
+        for (unsigned us; (us = end_try(g, wait_ms)) > 0;)
+                pause_us(us);
+}
+
+void limit_group_end(struct limit_group *g) { limit_end_within(g, WAIT_MS); }

@@ -14,7 +14,6 @@
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
-#include <sys/wait.h>
 
 static const char dismissal = 'd';
 
@@ -104,16 +103,16 @@ int limit_janitor_start(const struct host_cgroups *h, const char *name, struct l
          * it, and the signals that end a terminal's jobs (INT, TERM, HUP, QUIT) do not end it. */
         (void) sigfillset(&all);
         (void) sigprocmask(SIG_SETMASK, &all, &before);
-        pid_t pid = quiet_fork();
-        if (pid == 0)
+        struct child c = quiet_child();
+        if (c.pid == 0)
                 janitor(h, name, reads, keeper);
 
         int sys = errno;
         (void) sigprocmask(SIG_SETMASK, &before, NULL);
-        if (pid < 0)
+        if (c.pid < 0)
                 return err_set(e, ERR_LIMIT, sys, "cannot start the janitor");
 
-        *ret = (struct limit_janitor){ .pid = pid, .line = TAKE_FD(writes) };
+        *ret = (struct limit_janitor){ .child = c, .line = TAKE_FD(writes) };
         return 0;
 }
 
@@ -127,7 +126,6 @@ void limit_janitor_release(struct limit_janitor *j)
 void limit_janitor_dismiss(struct limit_janitor *j)
 {
         limit_janitor_release(j);
-        while (j->pid > 0 && waitpid(j->pid, NULL, __WALL) < 0 && errno == EINTR)
-                ;
-        j->pid = -1;
+        while (!child_reap(&j->child, NULL))
+                (void) fd_await(j->child.pidfd, POLLIN, WAIT_MS);
 }

@@ -5,6 +5,7 @@
  * hierarchy; without root, at the highest writable ancestor of our own group that hands the controllers down
  * (systemd delegation). Nothing here decides what a limit should be. */
 #pragma once
+#include "base/child.h"
 #include "base/err.h"
 #include "host/host.h"
 
@@ -38,6 +39,8 @@ struct limit_group {
         int v2, v2_parent;                /* v2 directory, or -1: also what clone3(CLONE_INTO_CGROUP) takes */
         int oom_event; /* becomes readable (v1 eventfd) or has POLLPRI (v2 memory.events) on OOM, or -1 */
         bool holds_memory, holds_procs, counts_cpu; /* what the groups really hold: the rest is rlimits' */
+        unsigned end_round;                         /* attempts to end it so far */
+        uint64_t end_until_ns;                      /* no more attempts after this */
 };
 
 /* An empty group: holds nothing, all descriptors -1. May be ended. */
@@ -64,6 +67,9 @@ int limit_group_usage(const struct limit_group *g, struct limit_usage *ret);
 void limit_group_kill(struct limit_group *g);
 /* Kills what is left, removes the directories (retrying while the kernel lets go), closes. Idempotent. */
 void limit_group_end(struct limit_group *g);
+/* One attempt at that, which never waits: 0 when nothing is left to do, or was for too long; else the
+ * microseconds after which to call again. */
+unsigned limit_group_end_try(struct limit_group *g);
 /* Thaws whatever froze this process (v1 freezer group FROZEN, v2 cgroup.freeze), where we may: a frozen v1
  * task ignores SIGKILL. */
 void limit_thaw(pid_t pid);
@@ -77,14 +83,16 @@ void limit_name(char out[48]);
  * that a keeper killed at any moment leaves none. The child raises no SIGCHLD and a plain wait() does not see
  * it: limit_janitor_dismiss() reaps it. */
 struct limit_janitor {
-        pid_t pid;
+        struct child child;
         int line;
 };
 int limit_janitor_start(const struct host_cgroups *h, const char *name, struct limit_janitor *ret,
                         struct err *e);
-/* The keeper has ended the group itself, or never had one (pid -1, line -1): lets the janitor go. */
+#define LIMIT_NO_JANITOR ((struct limit_janitor){ .child = CHILD_NONE, .line = -1 })
+/* The keeper has ended the group itself, or never had one (LIMIT_NO_JANITOR): lets the janitor go. It ends
+ * soon, and its `child` is to be reaped. */
 void limit_janitor_release(struct limit_janitor *j);
-/* The same, and reaps it. */
+/* The same, and waits until it is reaped. */
 void limit_janitor_dismiss(struct limit_janitor *j);
 
 /* Removes groups "cordon-*" whose keeper is gone (both killed at once). Cheap when there are none. Not on the

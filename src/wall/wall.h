@@ -138,7 +138,7 @@ struct wall_child {
         int control; /* messages from init; closing it ends the box */
         bool born_in_cgroup;
         bool own_pids;            /* it has a pid namespace: killing init ends all of it */
-        uint64_t cpu_ns, max_rss; /* after wall_kill(): of all that init waited for, and its own */
+        uint64_t cpu_ns, max_rss; /* after wall_reap(): of all that init waited for, and its own */
 };
 
 /* Where the private layer of one edit door lies: a directory with `upper` and `work`, or with a file `file`.
@@ -180,8 +180,8 @@ struct wall_ops {
 /* NULL: a wall that this version does not have. */
 const struct wall_ops *wall_ops(enum wall_kind k);
 
-/* Clones init and sees it through to the point where it waits for wall_release(). On error nothing is left.
- */
+/* Clones init and sees it through to the point where it waits for wall_release(). On error *ret may hold a
+ * process all the same: the caller ends and reaps it. */
 int wall_start(const struct wall_start *s, struct wall_child *ret, struct err *e);
 /* Did the host forbid what the namespace wall is made of? Only then another wall may be tried. */
 bool wall_refused_by_host(const struct err *e);
@@ -207,8 +207,12 @@ int wall_ask_to_end(const struct wall_child *c);
  * the socket with WALL_SAYS_LISTENER and WALL_SAYS_CONNECTED, the directory with WALL_SAYS_COPY, and with
  * WALL_SAYS_UP something to hold until the box is over. */
 int wall_listen(const struct wall_child *c, struct wall_message *ret, int *ret_fd);
-/* Ends the box at once: SIGKILL to init takes the pid namespace with it. Reaps. */
-void wall_kill(struct wall_child *c);
+/* Ends the box at once: SIGKILL to init takes the pid namespace with it. Without one, only init finds what
+ * the payload left running, and does so when the control socket closes: then SIGKILL is sent only with
+ * `force`. */
+void wall_end(struct wall_child *c, bool force);
+/* Reaps init if it has ended; never waits. True: there is none any more. */
+bool wall_reap(struct wall_child *c);
 
 /* An id outside that owns nothing: unique per run, so that two boxes of root share no uid either. */
 uid_t wall_host_id(void);

@@ -55,9 +55,9 @@ static _Noreturn void keeper(int out, bool leak)
 {
         struct limit_group g;
         struct told t = { 0 };
-        struct limit_janitor j = { -1, -1 };
+        struct limit_janitor j = LIMIT_NO_JANITOR;
         t.ok = open_group(&g) == NULL && limit_janitor_start(&h, g.ask.name, &j, &e) == 0;
-        t.janitor = j.pid;
+        t.janitor = j.child.pid;
         t.box = fork();
         if (t.box == 0) {
                 if (!leak)
@@ -138,7 +138,7 @@ static void test_janitor__holds_only_its_line(void)
         if (why)
                 SKIP(why);
         CHECK_INT(limit_janitor_start(&h, g.ask.name, &j, &e), 0);
-        pid_t pid = j.pid;
+        pid_t pid = j.child.pid;
         (void) snprintf(path, sizeof path, "/proc/%d/comm", (int) pid);
         for (int i = 0; i < 4000 && strcmp(name, "cordon-janitor") != 0; i++, (void) poll(NULL, 0, 5))
                 (void) fd_get(AT_FDCWD, path, name, sizeof name);
@@ -173,7 +173,7 @@ static void test_dismiss__of_a_dead_janitor_does_not_kill_us(void)
         if (why)
                 SKIP(why);
         CHECK_INT(limit_janitor_start(&h, g.ask.name, &j, &e), 0);
-        pid_t pid = j.pid;
+        pid_t pid = j.child.pid;
         (void) kill(pid, SIGKILL);
         (void) poll(NULL, 0, 20);
         limit_group_end(&g);

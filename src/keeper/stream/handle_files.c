@@ -10,6 +10,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <linux/memfd.h>
 #include <stdlib.h>
 #include <string.h>
@@ -31,24 +32,6 @@ static int seal(int fd)
         const int held = F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE;
         int now = fcntl(fd, F_GET_SEALS);
         return now >= 0 && (now & held) == held ? 0 : fcntl(fd, F_ADD_SEALS, F_SEAL_SEAL | held);
-}
-
-/* Copies at most `max` bytes; 1: there was more. */
-static int copy(int from, int to, uint64_t max)
-{
-        char chunk[65536];
-        for (uint64_t left = max;;) {
-                ssize_t n = read(from, chunk, sizeof chunk);
-                if (n < 0 && errno == EINTR)
-                        continue;
-                if (n <= 0)
-                        return (int) n;
-                if ((uint64_t) n > left)
-                        return 1;
-                if (fd_write_all(to, chunk, (size_t) n) < 0)
-                        return -1;
-                left -= (uint64_t) n;
-        }
 }
 
 static bool is_image(struct span s)
@@ -125,37 +108,107 @@ int handles_outside(const struct box *b, const char *name)
         return -1;
 }
 
-static int fill_input(const struct plan_handle *h, int from, int to, struct err *e)
+static int cannot(const struct plan_handle *h, const char *doing, struct err *e)
+{
+        return err_set(e, ERR_IO, errno, "%s the handle %s: %s", doing, h->name, strerror(errno));
+}
+
+static mode_t kind_of(int fd)
+{
+        struct stat st;
+        return fstat(fd, &st) == 0 ? st.st_mode & S_IFMT : 0;
+}
+
+/* A regular file never keeps us waiting. */
+static bool would_wait(int fd, short events)
+{
+        struct pollfd p = { .fd = fd, .events = events };
+        return kind_of(fd) != S_IFREG && poll(&p, 1, 0) == 0;
+}
+
+/* Of a FIFO that had no writer when it was opened poll() does not tell the end; a read that does not block
+ * does, and needs an open file of its own. */
+static ssize_t read_end(int fd, void *p, size_t n)
+{
+        AUTO_FD(own, kind_of(fd) == S_IFIFO ? fd_reopen(fd, O_RDONLY | O_NONBLOCK) : -1);
+        errno = EAGAIN;
+        return own < 0 ? -1 : read(own, p, n);
+}
+
+static int too_large(const struct plan_handle *h, struct err *e)
+{
+        char size[32];
+        (void) err_set(e, ERR_DOOR, 0, "the handle %s is larger than its %s", h->name,
+                       str_from_size(h->max, size));
+        return err_hint(e, "raise it: `in %s max SIZE`", h->name);
+}
+
+/* 1: all of it; 0: it is to be waited for; -1. */
+static int copy_in(struct box *b, const struct plan_handle *h, int from, int to, struct err *e)
+{
+        char chunk[65536];
+        for (;;) {
+                ssize_t n = would_wait(from, POLLIN) ? read_end(from, chunk, sizeof chunk)
+                                                     : read(from, chunk, sizeof chunk);
+                if (n == 0)
+                        return 1;
+                if (n < 0 && errno == EAGAIN) {
+                        keeper_wait_for(b, from, POLLIN);
+                        return 0;
+                }
+                if (n < 0 && errno != EINTR)
+                        return cannot(h, "reading", e);
+                if (n > 0 && (uint64_t) n > h->max - b->handle.done)
+                        return too_large(h, e);
+                if (n > 0 && fd_write_all(to, chunk, (size_t) n) < 0)
+                        return cannot(h, "reading", e);
+                b->handle.done += n > 0 ? (uint64_t) n : 0;
+        }
+}
+
+/* A pipe that is ready takes PIPE_BUF at once. */
+static int copy_out(struct box *b, const struct plan_handle *h, int from, int to, uint64_t size,
+                    struct err *e)
+{
+        char chunk[65536];
+        const size_t most = kind_of(to) == S_IFREG ? sizeof chunk : PIPE_BUF;
+        while (b->handle.done < size) {
+                bool waits = would_wait(to, POLLOUT);
+                ssize_t n = waits ? 0 : pread(from, chunk, most, (off_t) b->handle.done);
+                ssize_t k = n <= 0 ? n : write(to, chunk, (size_t) n);
+                if (waits || (k < 0 && errno == EAGAIN)) {
+                        keeper_wait_for(b, to, POLLOUT);
+                        return 0;
+                }
+                if (k == 0 || (k < 0 && errno != EINTR))
+                        return cannot(h, "writing", e);
+                b->handle.done += k > 0 ? (uint64_t) k : 0;
+        }
+
+        return 1;
+}
+
+static int fill_input(struct box *b, const struct plan_handle *h, int from, int to, struct err *e)
 {
         struct stat st;
         if (fstat(from, &st) < 0)
-                return err_set(e, ERR_IO, errno, "reading the handle %s: %s", h->name, strerror(errno));
+                return cannot(h, "reading", e);
 
         if (S_ISDIR(st.st_mode))
                 return err_set(e, ERR_DOOR, 0, "the handle %s is a directory: a box could climb out of it",
                                h->name);
 
-        int more = copy(from, to, h->max);
-        if (more < 0)
-                return err_set(e, ERR_IO, errno, "reading the handle %s: %s", h->name, strerror(errno));
+        int r = copy_in(b, h, from, to, e);
+        if (r != 1)
+                return r;
 
-        if (more > 0) {
-                char size[32];
-                (void) err_set(e, ERR_DOOR, 0, "the handle %s is larger than its %s", h->name,
-                               str_from_size(h->max, size));
-                return err_hint(e, "raise it: `in %s max SIZE`", h->name);
-        }
+        if (lseek(to, 0, SEEK_SET) < 0)
+                return cannot(h, "reading", e);
 
-        if (fstat(to, &st) < 0 || lseek(to, 0, SEEK_SET) < 0)
-                return err_set(e, ERR_IO, errno, "reading the handle %s: %s", h->name, strerror(errno));
-
-        if (check_type(h, to, (uint64_t) st.st_size, e) < 0)
+        if (check_type(h, to, b->handle.done, e) < 0)
                 return -1;
 
-        if (seal(to) < 0)
-                return err_set(e, ERR_IO, errno, "sealing the handle %s: %s", h->name, strerror(errno));
-
-        return 0;
+        return seal(to) < 0 ? cannot(h, "sealing", e) : 1;
 }
 
 int handles_open(struct box *b, struct err *e)
@@ -174,8 +227,6 @@ int handles_open(struct box *b, struct err *e)
                 if (fd < 0)
                         return err_set(e, ERR_IO, errno, "making the handle %s: %s", h->name,
                                        strerror(errno));
-                if (!h->out && fill_input(h, outside, fd, e) < 0)
-                        return -1;
                 b->inside.handles[i] = fd;
                 b->inside.handle_count = (unsigned) i + 1;
         }
@@ -183,42 +234,57 @@ int handles_open(struct box *b, struct err *e)
         return 0;
 }
 
-static int publish(const struct plan_handle *h, int from, int to, struct err *e)
+/* Each handle of one direction, from where the last call stopped. */
+static int each(struct box *b, bool out,
+                int (*copy)(struct box *, const struct plan_handle *, int, int, struct err *), struct err *e)
+{
+        const struct plan *p = b->c.plan;
+        for (; b->handle.at < p->handle_count; b->handle = (struct handle_copy){ .at = b->handle.at + 1 }) {
+                const struct plan_handle *h = &p->handles[b->handle.at];
+                int outside = handles_outside(b, h->name), inside = b->memfd[b->handle.at];
+                int r = h->out != out ? 1 : copy(b, h, out ? inside : outside, out ? outside : inside, e);
+                if (r != 1)
+                        return r;
+        }
+
+        b->handle.at = 0;
+        return 1;
+}
+
+int handles_fill(struct box *b, struct err *e) { return each(b, false, fill_input, e); }
+
+/* Somebody may still hold it: a program behind a `sock` door. What is checked is what is written. */
+static int check_output(const struct plan_handle *h, int from, uint64_t *ret_size, struct err *e)
 {
         struct stat st;
-
-        /* Somebody may still hold it: a program behind a `sock` door. What is checked is what is written. */
         if (seal(from) < 0)
                 return err_set(e, ERR_IO, errno, "the handle %s %s; nothing was written", h->name,
                                errno == EBUSY ? "is in use outside the box" : "cannot be sealed");
 
-        if (fstat(from, &st) < 0 || lseek(from, 0, SEEK_SET) < 0)
-                return err_set(e, ERR_IO, errno, "reading the handle %s: %s", h->name, strerror(errno));
+        if (fstat(from, &st) < 0)
+                return cannot(h, "reading", e);
 
-        if ((uint64_t) st.st_size > h->max) {
+        *ret_size = (uint64_t) st.st_size;
+        if (*ret_size > h->max) {
                 char size[32];
                 return err_set(e, ERR_LIMIT, 0, "the handle %s is larger than its %s; nothing was written",
                                h->name, str_from_size(h->max, size));
         }
 
-        if (check_type(h, from, (uint64_t) st.st_size, e) < 0)
-                return err_in(e, "nothing was written");
-
-        if (copy(from, to, h->max) != 0)
-                return err_set(e, ERR_IO, errno, "writing the handle %s: %s", h->name, strerror(errno));
-
-        return 0;
+        return check_type(h, from, *ret_size, e) < 0 ? err_in(e, "nothing was written") : 0;
 }
 
-int handles_finish(struct box *b, struct err *e)
+static int publish(struct box *b, const struct plan_handle *h, int from, int to, struct err *e)
 {
-        const struct plan *p = b->c.plan;
-        for (size_t i = 0; i < p->handle_count; i++)
-                if (p->handles[i].out &&
-                    publish(&p->handles[i], b->memfd[i], handles_outside(b, p->handles[i].name), e) < 0)
-                        return -1;
-        return 0;
+        uint64_t size = 0;
+        if (check_output(h, from, &size, e) < 0)
+                return -1;
+
+        int r = copy_out(b, h, from, to, size, e);
+        return r == 0 && b->killed ? err_set(e, ERR_IO, 0, "nobody reads the handle %s", h->name) : r;
 }
+
+int handles_publish(struct box *b, struct err *e) { return each(b, true, publish, e); }
 
 void handles_close(struct box *b)
 {

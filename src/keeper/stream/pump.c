@@ -36,19 +36,21 @@ static int open_outlet(struct pump *p, int fd, struct err *e)
                                       : err_set(e, ERR_IO, errno, "looking where the output goes: %s",
                                                 strerror(errno));
 
-        p->outlet = OUTLET_FILE;
-        if (S_ISSOCK(st.st_mode))
-                p->outlet = OUTLET_SOCKET;
-
-        if (S_ISREG(st.st_mode) || S_ISSOCK(st.st_mode))
+        p->outlet = S_ISSOCK(st.st_mode) ? OUTLET_SOCKET : OUTLET_FILE;
+        if (S_ISREG(st.st_mode))
                 return 0;
 
-        p->outlet = OUTLET_POLITE;
-        int own = fd_reopen(fd, O_WRONLY | O_NONBLOCK | O_NOCTTY);
+        int own = p->outlet == OUTLET_SOCKET ? -1 : fd_reopen(fd, O_WRONLY | O_NONBLOCK | O_NOCTTY);
+        if (p->outlet != OUTLET_SOCKET)
+                p->outlet = own >= 0 ? OUTLET_NONBLOCK : OUTLET_POLITE;
+
+        /* A number of its own: the caller's may be the one of the input too, and is waited for there. */
+        if (own < 0)
+                own = fcntl(fd, F_DUPFD_CLOEXEC, 0);
+
         if (own >= 0) {
                 p->to = own;
                 p->own_to = true;
-                p->outlet = OUTLET_NONBLOCK;
         }
 
         return 0;
@@ -139,9 +141,12 @@ void pump_own(struct box *b, uid_t uid, gid_t gid)
 void pump_use_tty(struct box *b, int master)
 {
         (void) fcntl(master, F_SETFL, O_RDWR | O_NONBLOCK);
-        b->tty = master;
-        b->in.to = b->out[0].from = master;
+        b->tty = b->in.to = master;
         b->in.outlet = OUTLET_NONBLOCK;
+        b->out[0].from = fcntl(master, F_DUPFD_CLOEXEC, 0); /* one number for each thing to wait for */
+        b->out[0].own_from = b->out[0].from >= 0;
+        if (b->out[0].from < 0)
+                b->out[0].from = master;
 }
 
 static void close_pump(struct pump *p)
@@ -363,7 +368,7 @@ static void serve_input(struct box *b)
 }
 
 /* One entry per pump, in this order: in, out, err. A closed or idle one has -1. */
-unsigned pump_poll(struct box *b, struct pollfd *p)
+void pump_poll(struct box *b, struct pollfd *p)
 {
         struct pump *all[] = { &b->in, &b->out[0], &b->out[1] };
 
@@ -379,8 +384,6 @@ unsigned pump_poll(struct box *b, struct pollfd *p)
                 else if (live)
                         p[i] = (struct pollfd){ .fd = all[i]->from, .events = POLLIN };
         }
-
-        return 3;
 }
 
 void pump_serve(struct box *b, const struct pollfd *p, unsigned n)

@@ -383,13 +383,12 @@ int wall_start(const struct wall_start *s, struct wall_child *ret, struct err *e
 
         fd_close(&its);
         c.control = TAKE_FD(mine);
+        *ret = c;
         if (hand_over(s, host_proc, &c, e) < 0) {
                 prefer_its_error(&c, e);
-                wall_kill(&c);
                 return -1;
         }
 
-        *ret = c;
         return 0;
 }
 
@@ -437,23 +436,4 @@ int wall_listen(const struct wall_child *c, struct wall_message *ret, int *ret_f
                 ret->error.what[sizeof ret->error.what - 1] = ret->error.hint[sizeof ret->error.hint - 1] =
                         '\0';
         return r;
-}
-
-void wall_kill(struct wall_child *c)
-{
-        fd_close(&c->control);
-        if (c->pid > 0) {
-                /* Without a pid namespace only init can find its stragglers: it gets the time to. */
-                if (!c->own_pids)
-                        (void) fd_await(c->pidfd, POLLIN, 2000);
-                (void) syscall(SYS_pidfd_send_signal, c->pidfd, SIGKILL, NULL, 0);
-                struct rusage u = { 0 };
-                while (wait4(c->pid, NULL, __WALL, &u) < 0 && errno == EINTR)
-                        ;
-                c->cpu_ns = wall_cpu_ns(&u);
-                c->max_rss = (uint64_t) u.ru_maxrss * 1024;
-                c->pid = -1;
-        }
-
-        fd_close(&c->pidfd);
 }

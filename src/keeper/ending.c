@@ -1,0 +1,217 @@
+/* SPDX-License-Identifier: MIT */
+/* keeper/ending.c - the phases of an end, and how it is classified. The order: everything in the box is dead
+ * -> the broker's last rows -> the groups are read and removed -> how it ended -> what it made is handed over
+ * -> the record. None of them waits: one that needs another process returns 0 and is called again. */
+#include "base/clock.h"
+#include "base/fd.h"
+#include "keeper/internal.h"
+
+#include <signal.h>
+#include <string.h>
+#include <sys/resource.h>
+
+enum { STRAGGLERS_MS = 2000, FLUSH_MS = 1000, AGAIN_US = 1000 };
+
+/* Behind the process wall, of a box that was killed before it could tell what it used, the kernel does: init
+ * waits for all of it. Of memory only what is more than our own: init began as a copy of us. */
+static void note_usage(struct box *b)
+{
+        struct rusage own = { 0 };
+        if (b->child.own_pids)
+                return;
+
+        (void) getrusage(RUSAGE_SELF, &own);
+        if (b->r.cpu_ns == 0)
+                b->r.cpu_ns = b->child.cpu_ns;
+
+        if (b->r.memory_peak == 0 && b->child.max_rss > (uint64_t) own.ru_maxrss * 1024)
+                b->r.memory_peak = b->child.max_rss;
+}
+
+/* Without a pid namespace only init can find what the payload left running: it gets the time to. */
+int ending_reap(struct box *b, struct err *e)
+{
+        (void) e;
+        wall_end(&b->child, keeper_waits_too_long(b, STRAGGLERS_MS));
+        if (!wall_reap(&b->child)) {
+                keeper_wait_child(b, &(struct child){ b->child.pid, b->child.pidfd });
+                return 0;
+        }
+
+        note_usage(b);
+        fd_close(&b->held);
+        if (b->c.keep_output && b->log_on && !b->given_up) /* first: who asks from here on finds it there */
+                logs_keep(b);
+
+        inbound_close(b);
+        return 1;
+}
+
+int ending_broker(struct box *b, struct err *e)
+{
+        (void) e;
+        return broker_finish(b);
+}
+
+int ending_writer(struct box *b, struct err *e)
+{
+        (void) e;
+        return broker_writer_end(b);
+}
+
+int ending_groups(struct box *b, struct err *e)
+{
+        (void) e;
+        if (keeper_is_new_phase(b))
+                keeper_groups_read(b);
+
+        unsigned us = keeper_groups_end(b);
+        if (us > 0)
+                keeper_wait_us(b, us);
+
+        return us == 0;
+}
+
+/* Killed from outside: init went without a word. */
+static void judge_silence(struct box *b)
+{
+        if (b->r.end != BOX_RUNNING)
+                return;
+
+        if (b->r.limits_hit & (1u << LIMIT_MEMORY)) {
+                b->r.end = BOX_LIMIT;
+                b->r.limit = LIMIT_MEMORY;
+        } else if (b->up) {
+                b->r.end = BOX_SIGNALED;
+                b->r.code = SIGKILL;
+        } else {
+                b->r.end = BOX_FAILED;
+                (void) err_set(&b->r.error, ERR_WALL, 0, "the box ended while its walls went up");
+        }
+}
+
+/* The rlimit is of seconds, and the kernel's count of ticks. */
+static bool cpu_is_used_up(const struct box *b)
+{
+        const uint64_t tick_ns = 10000000;
+        return b->r.cpu_ns + tick_ns >= b->c.plan->order->limits.value[LIMIT_CPU] * 1000000u;
+}
+
+/* A payload that the kernel killed for memory, or that died of its CPU or file rlimit, did not just "get a
+ * signal". One that sent itself such a signal did. */
+static void judge_signal(struct box *b)
+{
+        if (b->r.end != BOX_SIGNALED && b->r.end != BOX_EXITED)
+                return;
+
+        if (b->r.limits_hit & (1u << LIMIT_MEMORY)) {
+                b->r.end = BOX_LIMIT;
+                b->r.limit = LIMIT_MEMORY;
+        } else if (b->r.end == BOX_SIGNALED && b->r.code == SIGXCPU && cpu_is_used_up(b)) {
+                b->r.end = BOX_LIMIT;
+                b->r.limit = LIMIT_CPU;
+                b->r.limits_hit |= 1u << LIMIT_CPU;
+        } else if (b->r.end == BOX_SIGNALED && b->r.code == SIGXFSZ && b->c.plan->writes_host) {
+                b->r.end = BOX_LIMIT;
+                b->r.limit = LIMIT_DISK;
+                b->r.limits_hit |= 1u << LIMIT_DISK;
+        }
+}
+
+/* A command that took half of its input for all of it, and was content, did not do what was asked. */
+static void judge_streams(struct box *b)
+{
+        const char *what = b->output_error                            ? "the output could not be written"
+                           : b->r.end == BOX_EXITED && b->r.code == 0 ? "the input could not be read"
+                                                                      : NULL;
+        int sys = b->output_error ? b->output_error : b->input_error;
+        if (!what || !sys || b->r.end == BOX_FAILED)
+                return;
+
+        b->r.end = BOX_FAILED;
+        (void) err_set(&b->r.error, ERR_IO, sys, "%s: %s", what, strerror(sys));
+}
+
+/* Its caller has let go of it. What it was about to hand over stays with it: those descriptors are the
+ * caller's, who may have closed them. */
+static void judge_given_up(struct box *b)
+{
+        if (b->r.end != BOX_RUNNING && b->r.end != BOX_EXITED)
+                return;
+
+        b->r.end = BOX_SIGNALED;
+        b->r.code = SIGKILL;
+}
+
+int ending_judge(struct box *b, struct err *e)
+{
+        (void) e;
+        if (b->given_up) {
+                judge_given_up(b);
+        } else {
+                judge_silence(b);
+                judge_signal(b);
+                b->r.mid_line = pump_is_mid_line(b);
+        }
+
+        b->r.wall_ns = clock_mono_ns() - b->began_ns;
+        keeper_work_end(b);
+        keeper_copies_publish(b);
+        if (!b->given_up) {
+                keeper_note_limits(b);
+                judge_streams(b);
+        }
+
+        return 1;
+}
+
+int ending_publish(struct box *b, struct err *e)
+{
+        (void) e;
+        if (b->given_up || b->r.end != BOX_EXITED || b->r.code != 0)
+                return 1;
+
+        int r = handles_publish(b, &b->r.error);
+        if (r < 0)
+                b->r.end = BOX_FAILED;
+
+        return r != 0;
+}
+
+/* A run whose start is in the ledger has an end there, also one that is given up. */
+int ending_result(struct box *b, struct err *e)
+{
+        (void) e;
+        if (!b->given_up && recording_finish(b, &b->r.error) < 0)
+                b->r.end = BOX_FAILED;
+
+        names_release(b); /* before the box cannot be found: who waited for that may take the name */
+        registry_drop(b);
+        fd_close(&b->registry);
+        if (!b->given_up || record_is_open(b))
+                record_finish(b);
+
+        return 1;
+}
+
+int ending_ledger(struct box *b, struct err *e)
+{
+        (void) e;
+        bool written = record_written(b, keeper_waits_too_long(b, FLUSH_MS));
+        if (!written)
+                keeper_wait_us(b, AGAIN_US);
+        else if (!b->given_up)
+                keeper_note_named(b);
+
+        return written;
+}
+
+int ending_janitor(struct box *b, struct err *e)
+{
+        (void) e;
+        if (child_reap(&b->janitor.child, NULL))
+                return 1;
+
+        keeper_wait_child(b, &b->janitor.child);
+        return 0;
+}

@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: MIT */
+/* keeper/starting.c - the phases of a start, from the name of the box to the moment its payload may run. None
+ * of them waits: one that needs an answer of another process returns 0 and is called again. */
+#include "base/fd.h"
+#include "keeper/internal.h"
+
+enum { RECORD_MS = 2000, AGAIN_US = 1000 };
+
+int starting_record(struct box *b, struct err *e)
+{
+        if (keeper_is_new_phase(b) && (names_claim(b, e) < 0 || record_new(b, e) < 0))
+                return -1;
+
+        int r = record_required(b, keeper_waits_too_long(b, RECORD_MS), e);
+        if (r == 0)
+                keeper_wait_us(b, AGAIN_US);
+
+        return r;
+}
+
+/* The broker first: it gets ready while the rest is made. */
+int starting_make(struct box *b, struct err *e)
+{
+        if (inbound_open(b, e) < 0 || broker_start(b, e) < 0 || pump_open(b, e) < 0 ||
+            handles_open(b, e) < 0 || keeper_copies_open(b, e) < 0 || keeper_work_begin(b, e) < 0)
+                return -1;
+
+        return keeper_groups_come_first(b) && keeper_groups_make(b, false, e) < 0 ? -1 : 1;
+}
+
+/* A box that trusts an authority of its own needs it before its root is built. */
+int starting_trust(struct box *b, struct err *e) { return b->c.plan->authority ? broker_ready(b, e) : 1; }
+
+static void fill_start(struct box *b, bool joins_late)
+{
+        const struct box_config *c = &b->c;
+        b->start = (struct wall_start){ .plan = c->plan,
+                                        .order = c->plan->order,
+                                        .edits = b->edits,
+                                        .copies = b->copy_fds,
+                                        .io = &b->inside,
+                                        .trust_fd = b->broker.trust,
+                                        .bundle_bytes = b->broker.bundle_bytes,
+                                        .cgroup_fd = b->group.v2,
+                                        .groups_late = joins_late,
+                                        .sampled = !joins_late && keeper_groups_hold(b) & WALL_SAMPLES,
+                                        .die_with_thread = c->single_thread,
+                                        .tell = c->observe != BOX_OBSERVE_OFF,
+                                        .watch = c->observe == BOX_OBSERVE_DENIALS ||
+                                                 c->observe == BOX_OBSERVE_ALL,
+                                        .watch_all = c->observe == BOX_OBSERVE_ALL,
+                                        .front = c->signals_stay_in,
+                                        .rows = c->rows,
+                                        .columns = c->columns,
+                                        .caller_uid = c->uid,
+                                        .caller_gid = c->gid,
+                                        .host_uid = c->uid,
+                                        .host_gid = c->gid };
+        if (c->root)
+                b->start.host_uid = b->start.host_gid = wall_host_id();
+}
+
+int starting_clone(struct box *b, struct err *e)
+{
+        bool groups_late = !keeper_groups_come_first(b) && !(b->c.plan->without & WITHOUT_CGROUP);
+
+        fill_start(b, groups_late || keeper_groups_are_joined(b));
+        if (b->c.root)
+                pump_own(b, b->start.host_uid, b->start.host_gid);
+
+        if (wall_ops(b->c.plan->wall)->start(&b->start, &b->child, e) < 0)
+                return -1;
+
+        (void) keeper_run(b);
+        if (groups_late && keeper_groups_make(b, true, e) < 0)
+                return -1;
+
+        return keeper_groups_enter(b, e) < 0 ? -1 : 1;
+}
+
+int starting_release(struct box *b, struct err *e)
+{
+        int r = broker_ready(b, e);
+        if (r != 1)
+                return r;
+
+        if (wall_release(&b->child, keeper_groups_hold(b), e) < 0)
+                return -1;
+
+        for (int i = 0; i < 3; i++)
+                fd_close(&b->inside.stdio[i]);
+
+        fd_close(&b->broker.trust);
+        return 1;
+}
