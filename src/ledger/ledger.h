@@ -248,12 +248,8 @@ int ledger_range_hash(ledger_tile_reader *read, void *ctx, uint64_t begin, uint6
                       uint8_t ret[LEDGER_HASH]);
 int ledger_prove_inclusion(ledger_tile_reader *read, void *ctx, uint64_t index, uint64_t size,
                            struct ledger_proof *ret);
-int ledger_prove_consistency(ledger_tile_reader *read, void *ctx, uint64_t first, uint64_t second,
-                             struct ledger_proof *ret);
 bool ledger_check_inclusion(const uint8_t leaf[LEDGER_HASH], uint64_t index, uint64_t size,
                             const struct ledger_proof *p, const uint8_t root[LEDGER_HASH]);
-bool ledger_check_consistency(uint64_t first, const uint8_t root1[LEDGER_HASH], uint64_t second,
-                              const uint8_t root2[LEDGER_HASH], const struct ledger_proof *p);
 
 /* ---- notes (signed_note.c): C2SP signed notes, pure ---- */
 

@@ -131,27 +131,6 @@ static void test_tree__published_inclusion_proofs(void)
         }
 }
 
-static void test_tree__published_consistency_proofs(void)
-{
-        static const struct {
-                uint64_t first, second;
-                const char *want[4];
-        } rows[] = { { 1, 1, { NULL } },
-                     { 1, 8, { H96, H5F, H6B } },
-                     { 2, 5, { H5F, HBC } },
-                     { 6, 8, { H0E, HCA, HD3 } } };
-        reference_leaves();
-        for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-                struct ledger_proof p;
-                uint8_t a[LEDGER_HASH], b[LEDGER_HASH];
-                CHECK_INT(ledger_prove_consistency(read_defined, NULL, rows[i].first, rows[i].second, &p), 0);
-                check_proof(&p, rows[i].want);
-                (void) unhex(roots[rows[i].first - 1], a);
-                (void) unhex(roots[rows[i].second - 1], b);
-                CHECK(ledger_check_consistency(rows[i].first, a, rows[i].second, b, &p));
-        }
-}
-
 static void many_leaves(void)
 {
         for (int i = 0; i < MOST; i++)
@@ -202,36 +181,10 @@ static void test_tree__every_inclusion_proof_holds_and_no_altered_one(void)
         CHECK_INT(ledger_prove_inclusion(read_defined, NULL, 8, 8, &none), -1);
 }
 
-static void test_tree__every_consistency_proof_holds_and_no_altered_one(void)
-{
-        many_leaves();
-        for (uint64_t b = 1; b <= 70; b++)
-                for (uint64_t a = 1; a <= b; a++) {
-                        struct ledger_proof p;
-                        uint8_t ra[LEDGER_HASH], rb[LEDGER_HASH];
-                        defined_root(0, a, ra);
-                        defined_root(0, b, rb);
-                        CHECK_INT(ledger_prove_consistency(read_defined, NULL, a, b, &p), 0);
-                        CHECK(ledger_check_consistency(a, ra, b, rb, &p));
-                        ra[3] ^= 1;
-                        CHECK(!ledger_check_consistency(a, ra, b, rb, &p));
-                        ra[3] ^= 1;
-                        rb[9] ^= 1;
-                        CHECK(!ledger_check_consistency(a, ra, b, rb, &p));
-                        rb[9] ^= 1;
-                        if (p.count > 0) {
-                                p.hash[p.count - 1][0] ^= 1;
-                                CHECK(!ledger_check_consistency(a, ra, b, rb, &p));
-                        }
-                }
-}
-
 static const struct test_case cases[] = {
         CASE(test_tree__published_roots),
         CASE(test_tree__published_inclusion_proofs),
-        CASE(test_tree__published_consistency_proofs),
         CASE(test_tree__grown_folded_and_defined_roots_agree),
         CASE(test_tree__every_inclusion_proof_holds_and_no_altered_one),
-        CASE(test_tree__every_consistency_proof_holds_and_no_altered_one),
 };
 TEST_MAIN(cases)

@@ -141,36 +141,6 @@ int ledger_prove_inclusion(ledger_tile_reader *read, void *ctx, uint64_t index, 
         return 0;
 }
 
-/* PROOF(m, D[n]) */
-int ledger_prove_consistency(ledger_tile_reader *read, void *ctx, uint64_t first, uint64_t second,
-                             struct ledger_proof *ret)
-{
-        uint64_t begin = 0, end = second;
-        ret->count = 0;
-        if (first == 0 || first > second)
-                return -1;
-
-        bool own = true; /* the old root itself is one the checker has */
-        while (end != first) {
-                uint64_t k = begin + split(end - begin);
-                bool left = first <= k;
-                if (push(ret, read, ctx, left ? k : begin, left ? end : k) < 0)
-                        return -1;
-                if (left) {
-                        end = k;
-                } else {
-                        begin = k;
-                        own = false;
-                }
-        }
-
-        if (!own && push(ret, read, ctx, begin, end) < 0)
-                return -1;
-
-        turn(ret);
-        return 0;
-}
-
 /* RFC 9162, 2.1.3.2 */
 bool ledger_check_inclusion(const uint8_t leaf[LEDGER_HASH], uint64_t index, uint64_t size,
                             const struct ledger_proof *p, const uint8_t root[LEDGER_HASH])
@@ -198,42 +168,3 @@ bool ledger_check_inclusion(const uint8_t leaf[LEDGER_HASH], uint64_t index, uin
         return sn == 0 && memcmp(r, root, sizeof r) == 0;
 }
 
-/* RFC 9162, 2.1.4.2 */
-bool ledger_check_consistency(uint64_t first, const uint8_t root1[LEDGER_HASH], uint64_t second,
-                              const uint8_t root2[LEDGER_HASH], const struct ledger_proof *p)
-{
-        if (first == second)
-                return p->count == 0 && memcmp(root1, root2, LEDGER_HASH) == 0;
-
-        if (first == 0 || first > second)
-                return false;
-
-        unsigned i = 0;
-        uint8_t fr[LEDGER_HASH], sr[LEDGER_HASH];
-        bool whole = (first & (first - 1)) == 0;
-        if (!whole && p->count == 0)
-                return false;
-
-        memcpy(fr, whole ? root1 : p->hash[i++], sizeof fr);
-        memcpy(sr, fr, sizeof sr);
-        uint64_t fn = first - 1, sn = second - 1;
-        for (; fn & 1; fn >>= 1)
-                sn >>= 1;
-
-        for (; i < p->count; i++) {
-                if (sn == 0)
-                        return false;
-                if (fn & 1 || fn == sn) {
-                        ledger_node_hash(p->hash[i], fr, fr);
-                        ledger_node_hash(p->hash[i], sr, sr);
-                        for (; !(fn & 1) && fn != 0; fn >>= 1)
-                                sn >>= 1;
-                } else {
-                        ledger_node_hash(sr, p->hash[i], sr);
-                }
-                fn >>= 1;
-                sn >>= 1;
-        }
-
-        return sn == 0 && memcmp(fr, root1, LEDGER_HASH) == 0 && memcmp(sr, root2, LEDGER_HASH) == 0;
-}
