@@ -45,9 +45,9 @@ show: all
 test: deps all
 	@BUILD=$(BUILD) CORDON=$(abspath $(CORDON)) sh tests/run
 
-# Unit and command-line tests only, for the edit loop.
+# Unit tests and a smoke test of each part, for the edit loop: under a minute.
 quick: all
-	@BUILD=$(BUILD) CORDON=$(abspath $(CORDON)) sh tests/run unit cli
+	@BUILD=$(BUILD) CORDON=$(abspath $(CORDON)) sh tests/run quick
 
 # Debian's kernels in QEMU, pure control groups v2: minutes, so not a part of test. docs/test-vm.md has the last result.
 test-vm: deps all

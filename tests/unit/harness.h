@@ -4,6 +4,7 @@
 #pragma once
 #include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 struct test_case {
@@ -51,6 +52,13 @@ static const char *test_skip_reason;
         {                                                                                                    \
 #fn, fn                                                                                      \
         }
+
+/* Rounds of something tried very often: a twentieth where TEST_SHORT is set, as by `make quick` and under
+ * sanitizers, which find in one round what they find at all. */
+__attribute__((unused)) static unsigned test_rounds(unsigned all)
+{
+        return getenv("TEST_SHORT") ? all / 20 : all;
+}
 
 static inline int test_main(const struct test_case *cases, size_t count)
 {

@@ -552,7 +552,7 @@ static void test_append__what_cannot_be_read_is_neither_cut_nor_damaged(void)
 static unsigned kills(void)
 {
         const char *wanted = getenv("LEDGER_KILLS");
-        return wanted ? (unsigned) strtoul(wanted, NULL, 10) : 1500;
+        return wanted ? (unsigned) strtoul(wanted, NULL, 10) : test_rounds(1500);
 }
 
 struct shared {

@@ -644,7 +644,7 @@ static void test_filter__agrees_with_the_oracle_for_every_argument(void)
                         if (rows[i].verdict != SECCOMP_ALLOW_IF || rows[i].nr[f->ask.arch] < 0)
                                 continue;
                         struct seccomp_data d = { .nr = rows[i].nr[f->ask.arch], .arch = audit[f->ask.arch] };
-                        for (size_t k = 0; k < 3000; k++) {
+                        for (size_t k = 0; k < test_rounds(3000); k++) {
                                 randomise(&d);
                                 compare(f, &rows[i], &d);
                         }
@@ -664,7 +664,7 @@ static void test_filter__agrees_with_the_oracle_for_every_small_value(void)
                         if (row->verdict != SECCOMP_ALLOW_IF || row->nr[f->ask.arch] < 0)
                                 continue;
                         struct seccomp_data d = { .nr = row->nr[f->ask.arch], .arch = audit[f->ask.arch] };
-                        for (uint64_t v = 0; v < 0x6000; v++) {
+                        for (uint64_t v = 0; v < test_rounds(0x6000); v++) {
                                 d.args[i % 6] = v;
                                 compare(f, row, &d);
                                 d.args[i % 6] = v | garbage;

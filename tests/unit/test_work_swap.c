@@ -150,7 +150,7 @@ static void test_swap__the_judged_file_is_replaced_or_nothing(void)
         rest();
         time_t until = time(NULL) + SECONDS;
         unsigned rounds = 0;
-        for (; rounds < ROUNDS && t.lost == 0 && time(NULL) < until; rounds++)
+        for (; rounds < test_rounds(ROUNDS) && t.lost == 0 && time(NULL) < until; rounds++)
                 one(j, &t);
         (void) kill(pid, SIGKILL);
         (void) waitpid(pid, NULL, 0);
@@ -173,7 +173,7 @@ static void test_swap__a_digest_is_never_another_files(void)
         pid_t pid = swapper();
         rest();
         go();
-        for (unsigned i = 0; i < ROUNDS; i++) {
+        for (unsigned i = 0; i < test_rounds(ROUNDS); i++) {
                 char digest[65];
                 if (tree_digest(door, "name", &n, false, digest) < 0)
                         continue;
@@ -222,7 +222,7 @@ static void test_swap__a_layer_begins_with_the_judged_file(void)
         rest();
         go();
         time_t until = time(NULL) + SECONDS / 4;
-        for (unsigned i = 0; i < ROUNDS && time(NULL) < until; i++)
+        for (unsigned i = 0; i < test_rounds(ROUNDS) && time(NULL) < until; i++)
                 seen[begin_one(&judged, i)]++;
         (void) kill(pid, SIGKILL);
         (void) waitpid(pid, NULL, 0);
