@@ -2,7 +2,8 @@
 /* cordon.h - libcordon: run code nobody trusts in a box with no doors but the ones you name.
  *
  *     cordon_error e;
- *     cordon_policy *p = cordon_policy_new();
+ *     cordon_context *cx = cordon_context_new(environ);
+ *     cordon_policy *p = cordon_policy_new(cx);
  *     cordon_policy_add(p, "read", "./input", &e);
  *     cordon_policy_add(p, "limit", "time 5s memory 256M", &e);
  *     cordon_box *b = cordon_box_new(p);
@@ -36,6 +37,7 @@ extern "C" {
 
 #define CORDON_ABI 1
 
+typedef struct cordon_context cordon_context;
 typedef struct cordon_policy cordon_policy;
 typedef struct cordon_box cordon_box;
 
@@ -47,9 +49,17 @@ typedef struct cordon_error {
         char hint[248];
 } cordon_error;
 
+/* ---- the caller's surroundings ---- */
+
+/* The environment variables of the caller ("NAME=VALUE", NULL-terminated; borrowed until the context is
+ * freed): HOME, PATH, XDG_*, CORDON_* and those that `env` doors name. libcordon reads no others. Usually
+ * `environ`. */
+CORDON_API cordon_context *cordon_context_new(char *const *environment);
+CORDON_API void cordon_context_free(cordon_context *cx); /* after all that was made with it */
+
 /* ---- policies ---- */
 
-CORDON_API cordon_policy *cordon_policy_new(void);
+CORDON_API cordon_policy *cordon_policy_new(const cordon_context *cx);
 CORDON_API void cordon_policy_free(cordon_policy *p);
 /* One door line: the word and what follows it. */
 CORDON_API int cordon_policy_add(cordon_policy *p, const char *word, const char *arg, cordon_error *e);
@@ -194,7 +204,7 @@ CORDON_API const char *cordon_box_run_id(const cordon_box *b);
 
 typedef struct cordon_canary cordon_canary;
 /* Reads the file. NULL: it does not load. */
-CORDON_API cordon_canary *cordon_canary_new(const char *file, cordon_error *e);
+CORDON_API cordon_canary *cordon_canary_new(const cordon_context *cx, const char *file, cordon_error *e);
 /* Its policy: doors of the command line are added here too, and a box that tries it is made with it. */
 CORDON_API cordon_policy *cordon_canary_policy(cordon_canary *c);
 /* 1: this run tries it; then cordon_canary_end() must follow, in the process that waits for the box. 0: the
@@ -306,8 +316,10 @@ typedef struct cordon_work_diff_options {
         cordon_progress progress; /* or NULL */
         void *progress_ctx;
 } cordon_work_diff_options;
-CORDON_API int cordon_work_diff(const cordon_work_diff_options *o, size_t *ret_entries, cordon_error *e);
-CORDON_API int cordon_work_list(int json, cordon_sink out, void *ctx, cordon_error *e);
+CORDON_API int cordon_work_diff(const cordon_context *cx, const cordon_work_diff_options *o,
+                                size_t *ret_entries, cordon_error *e);
+CORDON_API int cordon_work_list(const cordon_context *cx, int json, cordon_sink out, void *ctx,
+                                cordon_error *e);
 
 /* One change that reached the host. Digests are SHA-256 in hex; "" where there is no content. */
 typedef struct cordon_work_effect {
@@ -350,16 +362,17 @@ typedef struct cordon_work_outcome {
         size_t closed;      /* of those held: in a directory of the host that is closed to the caller */
         char approval[128]; /* options of `cordon apply` for what is held back, each behind a space; or "" */
 } cordon_work_outcome;
-CORDON_API int cordon_work_apply(const cordon_work_apply_options *o, cordon_work_outcome *ret,
-                                 cordon_error *e);
-CORDON_API int cordon_work_undo(const cordon_work_undo_options *o, cordon_work_outcome *ret, cordon_error *e);
+CORDON_API int cordon_work_apply(const cordon_context *cx, const cordon_work_apply_options *o,
+                                 cordon_work_outcome *ret, cordon_error *e);
+CORDON_API int cordon_work_undo(const cordon_context *cx, const cordon_work_undo_options *o,
+                                cordon_work_outcome *ret, cordon_error *e);
 /* 0: the overlay is gone. 1: it was applied in part, and what still waited is gone; cordon_work_undo() takes
  * the rest back, a second call removes it. `out`: for `json` alone. */
-CORDON_API int cordon_work_discard(const char *run, int json, cordon_sink out, void *ctx, char ret_run[64],
-                                   cordon_error *e);
+CORDON_API int cordon_work_discard(const cordon_context *cx, const char *run, int json, cordon_sink out,
+                                   void *ctx, char ret_run[64], cordon_error *e);
 /* The layer that a verb means by this name; NULL: without one. */
-CORDON_API int cordon_work_find(const char *run, char ret_run[64], cordon_error *e);
-CORDON_API int cordon_work_fork(const char *run, char ret_run[64], cordon_error *e);
+CORDON_API int cordon_work_find(const cordon_context *cx, const char *run, char ret_run[64], cordon_error *e);
+CORDON_API int cordon_work_fork(const cordon_context *cx, const char *run, char ret_run[64], cordon_error *e);
 /* ---- learning the least doors ---- */
 
 typedef enum cordon_learn_net {
@@ -409,13 +422,16 @@ typedef struct cordon_learned {
 } cordon_learned;
 /* Runs the command in boxes, walls up, with the doors it has shown to need so far, until it passes and
  * nothing new is refused. Keys, tokens, agents, the kernel and the system's own files are never learned. */
-CORDON_API int cordon_learn(const cordon_learning *o, cordon_learned *ret, cordon_error *e);
+CORDON_API int cordon_learn(const cordon_context *cx, const cordon_learning *o, cordon_learned *ret,
+                            cordon_error *e);
 /* Closes the doors of a policy that the command does not need. */
-CORDON_API int cordon_tighten(const cordon_learning *o, cordon_learned *ret, cordon_error *e);
+CORDON_API int cordon_tighten(const cordon_context *cx, const cordon_learning *o, cordon_learned *ret,
+                              cordon_error *e);
 /* Closes the doors that no past run used: from the ledger's records of runs under this very policy that ended
  * with `status`, at least `runs` of them. Net doors are known of every run, doors for files and programs of
  * runs with CORDON_OBSERVE "all", others of none. With argv, the result is replayed; without, it is not. */
-CORDON_API int cordon_tighten_log(const cordon_learning *o, cordon_learned *ret, cordon_error *e);
+CORDON_API int cordon_tighten_log(const cordon_context *cx, const cordon_learning *o, cordon_learned *ret,
+                                  cordon_error *e);
 CORDON_API void cordon_learned_done(cordon_learned *l);
 /* How well boxes fit what ran in them, from the ledger. */
 typedef struct cordon_diagnosis {
@@ -429,7 +445,8 @@ typedef struct cordon_diagnosis {
 } cordon_diagnosis;
 /* Text or JSON. *ret_fit: 1 all fit, 0 one is too broad or too narrow, -1 there are not enough runs to tell.
  */
-CORDON_API char *cordon_diagnose(const cordon_diagnosis *o, int json, int *ret_fit, cordon_error *e);
+CORDON_API char *cordon_diagnose(const cordon_context *cx, const cordon_diagnosis *o, int json, int *ret_fit,
+                                 cordon_error *e);
 /* The doors that have an end, and wide ones, with the days that they were open and that are left; "": none.
  */
 CORDON_API char *cordon_policy_widened(cordon_policy *p, cordon_error *e);
@@ -444,11 +461,12 @@ CORDON_API int cordon_list(void (*each)(void *ctx, const char *json), void *ctx,
 CORDON_API char *cordon_inspect(const char *which, cordon_error *e);
 /* The newest output of a box whose output goes nowhere else, also when it is over and was kept. `follow`:
  * until it ends. */
-CORDON_API int cordon_logs(const char *which, int follow, cordon_sink out, void *ctx, cordon_error *e);
+CORDON_API int cordon_logs(const cordon_context *cx, const char *which, int follow, cordon_sink out,
+                           void *ctx, cordon_error *e);
 /* Signals the payload's process group; SIGKILL ends the box at once. */
 CORDON_API int cordon_stop(const char *which, int signal, cordon_error *e);
 /* What this host can enforce, per layer, tried now. *ret_ok: 1 when the namespace wall can be raised. */
-CORDON_API char *cordon_doctor(int json, int *ret_ok);
+CORDON_API char *cordon_doctor(const cordon_context *cx, int json, int *ret_ok);
 /* What one layer costs: each is raised alone in processes that are thrown away, by the code of a real start.
  * A start does all of them at once, so their sum is more than it takes. */
 typedef struct cordon_cost {
@@ -478,7 +496,7 @@ typedef struct cordon_log_filter { /* NULL: any */
 } cordon_log_filter;
 /* Calls `each` with every record that matches, from record *cursor on (0: the first), as canonical JSON and
  * as a line for people; moves *cursor behind the last, for a caller that asks again. */
-CORDON_API int cordon_log_each(const cordon_log_filter *f, uint64_t *cursor,
+CORDON_API int cordon_log_each(const cordon_context *cx, const cordon_log_filter *f, uint64_t *cursor,
                                void (*each)(void *ctx, const char *json, const char *line), void *ctx,
                                cordon_error *e);
 typedef enum cordon_log_view {
@@ -494,15 +512,17 @@ typedef enum cordon_log_view {
         CORDON_LOG_POSTMORTEM, /* a run as the beginning of a report on an incident, in Markdown */
         CORDON_LOG_TILES       /* writes the sealed log into a directory, in the layout of C2SP tlog-tiles */
 } cordon_log_view;
-CORDON_API char *cordon_log(cordon_log_view view, const char *arg, cordon_error *e);
+CORDON_API char *cordon_log(const cordon_context *cx, cordon_log_view view, const char *arg, cordon_error *e);
 /* From a record to its causes and onward. */
-CORDON_API char *cordon_trace(const char *id, int back, int forward, int json, cordon_error *e);
+CORDON_API char *cordon_trace(const cordon_context *cx, const char *id, int back, int forward, int json,
+                              cordon_error *e);
 /* Several ledgers read as one, in an order in which every cause stands before its effects, also where it is
  * in another's ledger; then by logical clock, wall clock, ledger and index. `dirs` are state directories, or
  * the ledgers in them; each is verified first, and each record is told with the name of its ledger's key. At
  * most 16. NULL: *e tells which and why. */
 typedef struct cordon_ledgers cordon_ledgers;
-CORDON_API cordon_ledgers *cordon_ledgers_open(const char *const *dirs, size_t count, cordon_error *e);
+CORDON_API cordon_ledgers *cordon_ledgers_open(const cordon_context *cx, const char *const *dirs,
+                                               size_t count, cordon_error *e);
 CORDON_API void cordon_ledgers_free(cordon_ledgers *l);
 /* As cordon_log_each() does, once; the JSON is {"ledger":NAME,"record":RECORD}. */
 CORDON_API int cordon_ledgers_each(const cordon_ledgers *l, const cordon_log_filter *f,
@@ -515,24 +535,26 @@ CORDON_API char *cordon_ledgers_trace(const cordon_ledgers *l, const char *id, i
                                       int json, cordon_error *e);
 /* Is the ledger what was written? `checkpoints`: notes that the caller has kept, or NULL. *ret_ok is 1 or 0.
  */
-CORDON_API char *cordon_verify(const char *checkpoints, int json, int *ret_ok, cordon_error *e);
+CORDON_API char *cordon_verify(const cordon_context *cx, const char *checkpoints, int json, int *ret_ok,
+                               cordon_error *e);
 /* With the public keys in a file and nothing else; NULL: this ledger's own. */
-CORDON_API char *cordon_verify_proof(const char *proof, size_t len, const char *keyfile, int *ret_ok,
-                                     cordon_error *e);
+CORDON_API char *cordon_verify_proof(const cordon_context *cx, const char *proof, size_t len,
+                                     const char *keyfile, int *ret_ok, cordon_error *e);
 /* "jsonl", "otlp", "ocsf" or "prometheus"; `put` gets the text in pieces. */
-CORDON_API int cordon_log_export(const char *format, const cordon_log_filter *f,
+CORDON_API int cordon_log_export(const cordon_context *cx, const char *format, const cordon_log_filter *f,
                                  void (*put)(void *ctx, const char *text, size_t len), void *ctx,
                                  cordon_error *e);
 /* Takes the payloads of a kind (NULL: any) away that are older; their hashes stay, and the ledger still
  * verifies. */
-CORDON_API int cordon_log_prune(const char *kind, int64_t before_us, uint64_t *ret_count, cordon_error *e);
+CORDON_API int cordon_log_prune(const cordon_context *cx, const char *kind, int64_t before_us,
+                                uint64_t *ret_count, cordon_error *e);
 /* A new key; the change is recorded, and signed with both. */
-CORDON_API int cordon_log_rotate(cordon_error *e);
+CORDON_API int cordon_log_rotate(const cordon_context *cx, cordon_error *e);
 /* Puts a damaged ledger aside and begins another. The string is where the old one is. */
-CORDON_API char *cordon_log_restart(cordon_error *e);
+CORDON_API char *cordon_log_restart(const cordon_context *cx, cordon_error *e);
 /* Attaches what came later to its cause. `token`: the id of the record. Writes the reply's own id. */
-CORDON_API int cordon_react(const char *token, const char *from, const char *text, char ret_id[64],
-                            cordon_error *e);
+CORDON_API int cordon_react(const cordon_context *cx, const char *token, const char *from, const char *text,
+                            char ret_id[64], cordon_error *e);
 /* ---- the vault: sealed credentials of this user ---- */
 
 typedef struct cordon_credential {
@@ -554,14 +576,14 @@ typedef struct cordon_credential {
         const char *form;       /* how it stands in that file; NULL: the form that is known for it */
         const char *scope;      /* net doors with methods that it is for, one a line; NULL: any */
 } cordon_credential;
-CORDON_API int cordon_vault_add(const cordon_credential *c, cordon_error *e);
+CORDON_API int cordon_vault_add(const cordon_context *cx, const cordon_credential *c, cordon_error *e);
 /* Another secret for the same binding; only name, ttl_s, scope, secret_* and passphrase_fd count. */
-CORDON_API int cordon_vault_rotate(const cordon_credential *c, cordon_error *e);
-CORDON_API int cordon_vault_remove(const char *name, cordon_error *e);
+CORDON_API int cordon_vault_rotate(const cordon_context *cx, const cordon_credential *c, cordon_error *e);
+CORDON_API int cordon_vault_remove(const cordon_context *cx, const char *name, cordon_error *e);
 /* Names and bindings, never secrets: lines, or a JSON list. */
-CORDON_API char *cordon_vault_list(int json, cordon_error *e);
+CORDON_API char *cordon_vault_list(const cordon_context *cx, int json, cordon_error *e);
 /* What the vault owes: lifetimes that are too long or grew, what has expired, what is for no destination. */
-CORDON_API char *cordon_vault_audit(int json, int *ret_count, cordon_error *e);
+CORDON_API char *cordon_vault_audit(const cordon_context *cx, int json, int *ret_count, cordon_error *e);
 
 CORDON_API const char *cordon_version(void);
 CORDON_API const char *cordon_error_name(int code);

@@ -19,6 +19,9 @@ enum { EVENTS = 64 };
 static const char policy_text[] = "box   many-boxes\n"
                                   "limit time 10s cpu 5s memory 64M procs 16 output 4M\n";
 
+extern char **environ;
+static cordon_context *caller;
+
 struct job {
         unsigned line;
         cordon_policy *policy;
@@ -73,7 +76,7 @@ static int begin(struct job *j, const char *command, int loop)
         struct epoll_event ev = { .events = EPOLLIN, .data = { .ptr = j } };
         cordon_error e;
 
-        j->policy = cordon_policy_new();
+        j->policy = cordon_policy_new(caller);
         j->box = j->policy ? cordon_box_new(j->policy) : NULL;
         if (!j->box || cordon_box_command(j->box, argv) < 0 ||
             cordon_policy_add_text(j->policy, "many-boxes", policy_text, strlen(policy_text), &e) < 0) {
@@ -152,6 +155,7 @@ static size_t read_commands(char ***ret)
 
 int main(int argc, char **argv)
 {
+        caller = cordon_context_new(environ);
         char **commands;
         size_t n = read_commands(&commands), begun = 0, over = 0;
         size_t at_once = argc > 1 ? strtoul(argv[1], NULL, 10) : n;
@@ -175,5 +179,6 @@ int main(int argc, char **argv)
                 free(commands[i]);
         free(commands);
         free(jobs);
+        cordon_context_free(caller);
         return over == n ? 0 : 1;
 }

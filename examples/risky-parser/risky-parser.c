@@ -16,6 +16,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+extern char **environ;
+
 /* No file, no network, no other program: the libraries that the parser is linked to, and its standard
  * streams. */
 static const char policy_text[] = "box   risky-parser\n"
@@ -116,16 +118,19 @@ int main(int argc, char **argv)
                 (void) fprintf(stderr, "usage: risky-parser PARSER FILE [TIMES]\n");
                 return 2;
         }
-        cordon_policy *policy = cordon_policy_new();
+        cordon_context *cx = cordon_context_new(environ);
+        cordon_policy *policy = cx ? cordon_policy_new(cx) : NULL;
         if (!policy ||
             cordon_policy_add_text(policy, "risky-parser", policy_text, strlen(policy_text), &e) < 0) {
                 (void) fprintf(stderr, "error: %s\n", policy ? e.what : "no memory");
                 cordon_policy_free(policy);
+                cordon_context_free(cx);
                 return 1;
         }
         int status = argc > 3 ? parse_often(policy, argv, (unsigned) strtoul(argv[3], NULL, 10))
                               : parse(policy, argv[1], argv[2], 1);
         cordon_policy_free(policy);
+        cordon_context_free(cx);
         if (argc == 3 && status >= 0)
                 (void) printf("this program goes on\n");
         return argc > 3 ? status : status < 0;

@@ -121,7 +121,7 @@ static void read_record(struct against *a, const struct ledger_view *v)
 
 static int read_run(struct against *a, const char *which, char ret_run[LEDGER_ID_MAX], struct err *e)
 {
-        AUTO_FD(dir, ledger_dir_open(false, e));
+        AUTO_FD(dir, ledger_dir_open(a->p->cx, false, e));
         struct ledger_log *log = dir < 0 ? NULL : ledger_log_open(dir, e);
         if (!log)
                 return -1;

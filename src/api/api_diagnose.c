@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* api/api_diagnose.c - cordon_diagnose(): what the ledger has of past runs, gathered for learn/fit.c to
+/* api/api_diagnose.c - cordon_diagnose(cx): what the ledger has of past runs, gathered for learn/fit.c to
  * judge. Reads and runs nothing. What a box wrote is inert in the ledger, and is shown as it stands there. */
 #include "api/past.h"
 #include "base/str.h"
@@ -22,6 +22,7 @@ struct group { /* the runs of one box under one policy */
         int64_t day;
 };
 struct diagnosis {
+        const struct cordon_context *cx;
         const cordon_diagnosis *o;
         cordon_policy *policy; /* or NULL */
         struct past past;
@@ -309,7 +310,7 @@ static int load_policy(struct diagnosis *d, char **ret_digest, cordon_error *e)
         if (!o->policy)
                 return 0;
 
-        d->policy = cordon_policy_new();
+        d->policy = cordon_policy_new(d->cx);
         if (!d->policy)
                 return err_set(to_err(e), ERR_MEMORY, 0, "no memory");
 
@@ -335,7 +336,7 @@ static void add_empty(struct diagnosis *d, const char *digest)
 
 static int gather(struct diagnosis *d, const char *digest, cordon_error *e)
 {
-        if (past_open(&d->past, d->o->status, to_err(e)) < 0)
+        if (past_open(d->cx, &d->past, d->o->status, to_err(e)) < 0)
                 return -1;
 
         choose_runs(d, digest);
@@ -402,9 +403,10 @@ static int fit_of(const struct diagnosis *d)
         return fit;
 }
 
-char *cordon_diagnose(const cordon_diagnosis *o, int json, int *ret_fit, cordon_error *e)
+char *cordon_diagnose(const cordon_context *cx, const cordon_diagnosis *o, int json, int *ret_fit,
+                      cordon_error *e)
 {
-        struct diagnosis d = { .o = o };
+        struct diagnosis d = { .cx = cx, .o = o };
         char *digest = NULL;
         AUTO_BUF(out);
         int r = load_policy(&d, &digest, e);

@@ -29,10 +29,11 @@ static void to_nobody(void *ctx, const void *data, size_t len)
         (void) len;
 }
 
-int cordon_logs(const char *which, int follow, cordon_sink out, void *ctx, cordon_error *e)
+int cordon_logs(const cordon_context *cx, const char *which, int follow, cordon_sink out, void *ctx,
+                cordon_error *e)
 {
         const struct box_sink to = { out ? out : to_nobody, ctx };
-        return box_logs(which, follow != 0, &to, to_err(e));
+        return box_logs(cx, which, follow != 0, &to, to_err(e));
 }
 
 int cordon_stop(const char *which, int signal, cordon_error *e)
@@ -62,10 +63,10 @@ static void finding_json(const struct host_finding *f, struct buf *out)
         buf_putc(out, '}');
 }
 
-char *cordon_doctor(int json, int *ret_ok)
+char *cordon_doctor(const cordon_context *cx, int json, int *ret_ok)
 {
         struct host_finding f[40];
-        unsigned n = host_probe(f, sizeof f / sizeof *f);
+        unsigned n = host_probe(cx, f, sizeof f / sizeof *f);
         struct buf out = { 0 };
 
         *ret_ok = 1;

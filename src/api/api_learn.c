@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* api/api_learn.c - cordon_learn(), cordon_tighten(): real boxes around the pure learner. No file of the host
- * is changed: `write` doors are held back as `edit` doors, and the overlays are discarded after each run. */
+/* api/api_learn.c - cordon_learn(cx), cordon_tighten(cx): real boxes around the pure learner. No file of the
+ * host is changed: `write` doors are held back as `edit` doors, and the overlays are discarded after each
+ * run. */
 #include "api/teacher.h"
 #include "base/clock.h"
 #include "base/hash.h"
@@ -223,8 +224,8 @@ static void take_layer(struct teacher *t, const cordon_result *r)
                 .run = r->work, .verbose = 1, .out = hash_change, .out_ctx = t
         };
 
-        (void) cordon_work_diff(&all, &entries, &none);
-        (void) cordon_work_discard(r->work, 0, NULL, NULL, dropped, &none);
+        (void) cordon_work_diff(t->cx, &all, &entries, &none);
+        (void) cordon_work_discard(t->cx, r->work, 0, NULL, NULL, dropped, &none);
 }
 
 /* A script starts by the kernel's hand, before anybody watches what is looked for: its interpreter is told
@@ -316,7 +317,7 @@ static int run_command(void *ctx, const char *policy, struct learn *l, unsigned 
         if (t->o->progress)
                 t->o->progress(t->o->progress_ctx, "running it in boxes", ++t->begun, 0);
 
-        cordon_policy *p = cordon_policy_new();
+        cordon_policy *p = cordon_policy_new(t->cx);
         cordon_box *b = p ? cordon_box_new(p) : NULL;
         int r = -1;
         AUTO_BUF(text);
@@ -351,7 +352,7 @@ static bool holds(const struct teacher *t, const char *line)
 {
         static const char *const argv[] = { "true", NULL };
         cordon_error e = { 0 };
-        cordon_policy *p = cordon_policy_new();
+        cordon_policy *p = cordon_policy_new(t->cx);
         cordon_box *b = p ? cordon_box_new(p) : NULL;
         char *plan = NULL;
         if (b && cordon_policy_roots(p, t->at.work, t->at.home, &e) == 0 &&
@@ -604,11 +605,11 @@ static int tighten_by_log(struct teacher *t, cordon_learned *ret, cordon_error *
         return conclude(t, bad, &result, &r, ret, e);
 }
 
-static int teach(const cordon_learning *o, cordon_learned *ret, cordon_error *e,
-                 int (*with)(struct teacher *, cordon_learned *, cordon_error *))
+static int teach(const struct cordon_context *cx, const cordon_learning *o, cordon_learned *ret,
+                 cordon_error *e, int (*with)(struct teacher *, cordon_learned *, cordon_error *))
 {
-        struct teacher t = { .o = o, .from_log = with == tighten_by_log };
-        cordon_policy *p = cordon_policy_new();
+        struct teacher t = { .cx = cx, .o = o, .from_log = with == tighten_by_log };
+        cordon_policy *p = cordon_policy_new(cx);
         *ret = (cordon_learned){ 0 };
         int r = p ? place_teacher(&t, p, e) : err_set(to_err(e), ERR_MEMORY, 0, "no memory");
         if (r == 0)
@@ -619,17 +620,18 @@ static int teach(const cordon_learning *o, cordon_learned *ret, cordon_error *e,
         return r;
 }
 
-int cordon_learn(const cordon_learning *o, cordon_learned *ret, cordon_error *e)
+int cordon_learn(const cordon_context *cx, const cordon_learning *o, cordon_learned *ret, cordon_error *e)
 {
-        return teach(o, ret, e, learn_with);
+        return teach(cx, o, ret, e, learn_with);
 }
 
-int cordon_tighten(const cordon_learning *o, cordon_learned *ret, cordon_error *e)
+int cordon_tighten(const cordon_context *cx, const cordon_learning *o, cordon_learned *ret, cordon_error *e)
 {
-        return teach(o, ret, e, tighten_with);
+        return teach(cx, o, ret, e, tighten_with);
 }
 
-int cordon_tighten_log(const cordon_learning *o, cordon_learned *ret, cordon_error *e)
+int cordon_tighten_log(const cordon_context *cx, const cordon_learning *o, cordon_learned *ret,
+                       cordon_error *e)
 {
-        return teach(o, ret, e, tighten_by_log);
+        return teach(cx, o, ret, e, tighten_by_log);
 }

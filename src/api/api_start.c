@@ -74,9 +74,9 @@ static void resolve_unmade(const char *named, char ret[static PATH_MAX])
 
 /* The vault's key lies outside the state directory, so that neither opens anything alone; a box gets neither.
  */
-static void name_key(struct state_names *s, struct plan_request *r)
+static void name_key(const struct cordon_context *cx, struct state_names *s, struct plan_request *r)
 {
-        if (vault_key_file(s->key) < 0)
+        if (vault_key_file(cx, s->key) < 0)
                 return;
         r->state[2] = s->key;
         if (realpath(s->key, s->key_real) && strcmp(s->key, s->key_real) != 0)
@@ -130,11 +130,11 @@ static int name_config(const struct cordon_box *b, const struct door *doors, siz
         return 0;
 }
 
-static int name_state(const struct door *doors, size_t n, bool dry, struct state_names *s,
-                      struct plan_request *r, struct err *e) /* r has been looked at */
+static int name_state(const struct cordon_context *cx, const struct door *doors, size_t n, bool dry,
+                      struct state_names *s, struct plan_request *r, struct err *e) /* r has been looked at */
 {
         struct err none;
-        if (!has_own_doors(doors, n) || store_path(s->named, &none) < 0)
+        if (!has_own_doors(doors, n) || store_path(cx, s->named, &none) < 0)
                 return 0; /* only stock doors, or nowhere to keep anything: there is nothing to hide */
 
         bool resolved = realpath(s->named, s->real) != NULL;
@@ -142,7 +142,7 @@ static int name_state(const struct door *doors, size_t n, bool dry, struct state
                 resolve_unmade(s->named, s->real);
 
         if (!resolved && !dry && any_covers(doors, n, r, s->named, s->real)) {
-                AUTO_FD(dir, store_open(e));
+                AUTO_FD(dir, store_open(cx, e));
                 if (dir < 0)
                         return -1;
                 resolved = realpath(s->named, s->real) != NULL;
@@ -151,7 +151,7 @@ static int name_state(const struct door *doors, size_t n, bool dry, struct state
         r->state[0] = s->named;
         r->state[1] = resolved && strcmp(s->named, s->real) != 0 ? s->real : NULL;
         if (resolved)
-                name_key(s, r);
+                name_key(cx, s, r);
 
         return 0;
 }
@@ -186,7 +186,7 @@ static const char **passed_variables(const struct cordon_box *b, const struct do
         for (size_t i = 0; whole && i < n; i++) {
                 if (doors[i].kind != DOOR_ENV || doors[i].value)
                         continue;
-                const char *value = getenv(doors[i].name);
+                const char *value = context_get(b->policy->cx, doors[i].name);
                 if (b->trace_out[0] && strcmp(doors[i].name, "TRACEPARENT") == 0)
                         value = b->trace_out; /* the run's own span, not the caller's */
                 char *both = NULL;
@@ -219,7 +219,7 @@ static int name_git(const struct cordon_box *b, const struct door *doors, size_t
                 repositories[k++] = r->cwd;
 
         if (repositories && k > 0) {
-                r->git_config = lib_identity(b->policy->home, repositories);
+                r->git_config = lib_identity(b->policy->cx, b->policy->home, repositories);
                 whole = r->git_config;
         }
 
@@ -262,8 +262,8 @@ struct plan *lib_plan(const struct cordon_box *b, enum wall_kind wall, struct er
         char home[PATH_MAX];
         name_home(b, doors, n, home, &r);
         struct state_names state;
-        if (name_state(doors, n, b->dry, &state, &r, e) < 0 || name_config(b, doors, n, &state, &r, e) < 0 ||
-            name_git(b, doors, n, &r, e) < 0) {
+        if (name_state(b->policy->cx, doors, n, b->dry, &state, &r, e) < 0 ||
+            name_config(b, doors, n, &state, &r, e) < 0 || name_git(b, doors, n, &r, e) < 0) {
                 look_free(l);
                 return NULL;
         }
@@ -292,7 +292,8 @@ static int begin_with(struct cordon_box *b, enum wall_kind wall, struct err *e)
         if (!(b->plan = lib_plan(b, wall, e)))
                 return -1;
 
-        struct box_config c = { .plan = b->plan,
+        struct box_config c = { .cx = b->policy->cx,
+                                .plan = b->plan,
                                 .policy = b->policy->checked,
                                 .io = b->io,
                                 .stage = b->stage,
@@ -369,7 +370,7 @@ int lib_places(struct cordon_box *b, struct err *e)
 static int begin(struct cordon_box *b, cordon_error *pe)
 {
         struct err *e = to_err(pe);
-        if (store_variable(e) < 0 || cordon_policy_check(b->policy, pe) < 0 ||
+        if (store_variable(b->policy->cx, e) < 0 || cordon_policy_check(b->policy, pe) < 0 ||
             host_facts_quick(&b->facts, e) < 0)
                 return -1;
 

@@ -65,7 +65,8 @@ static int read_meta(const cordon_credential *c, struct vault_meta *m, struct er
         return 0;
 }
 
-static int read_protect(const cordon_credential *c, struct vault_request *q, struct err *e)
+static int read_protect(const struct cordon_context *cx, const cordon_credential *c, struct vault_request *q,
+                        struct err *e)
 {
         static const enum vault_protect all[] = { VAULT_BY_FILE, VAULT_BY_PASSPHRASE, VAULT_BY_KEYRING };
         for (size_t i = 0; c->protect && i < sizeof all / sizeof *all; i++)
@@ -85,7 +86,7 @@ static int read_protect(const cordon_credential *c, struct vault_request *q, str
 
         /* Needed only when there is no vault yet and a file is to protect it: cordon-vault says so then. */
         struct err none;
-        if (vault_default_key_file(q->key_file, sizeof q->key_file, &none) < 0 &&
+        if (vault_default_key_file(cx, q->key_file, sizeof q->key_file, &none) < 0 &&
             q->protect == VAULT_BY_FILE) {
                 *e = none;
                 return -1;
@@ -94,7 +95,8 @@ static int read_protect(const cordon_credential *c, struct vault_request *q, str
         return 0;
 }
 
-static int fill(struct vault_request *q, enum vault_op op, const cordon_credential *c, struct err *e)
+static int fill(const struct cordon_context *cx, struct vault_request *q, enum vault_op op,
+                const cordon_credential *c, struct err *e)
 {
         q->op = op;
         if (c->ttl_s > TTL_MOST_S)
@@ -110,29 +112,35 @@ static int fill(struct vault_request *q, enum vault_op op, const cordon_credenti
         if (c->secret_env && text(q->from_env, sizeof q->from_env, c->secret_env, "variable", e) < 0)
                 return -1;
 
-        return read_protect(c, q, e);
+        return read_protect(cx, c, q, e);
 }
 
-static int send(enum vault_op op, const cordon_credential *c, struct err *e)
+static int send(const struct cordon_context *cx, enum vault_op op, const cordon_credential *c, struct err *e)
 {
         struct vault_request *q = calloc(1, sizeof *q);
         if (!q)
                 return err_set(e, ERR_MEMORY, 0, "no memory");
 
-        int bad = fill(q, op, c, e);
+        int bad = fill(cx, q, op, c, e);
         if (!bad)
-                bad = vault_work(q, c->secret_env ? -1 : c->secret_fd, c->passphrase_fd, e);
+                bad = vault_work(cx, q, c->secret_env ? -1 : c->secret_fd, c->passphrase_fd, e);
 
         free(q);
         return bad;
 }
 
-int cordon_vault_add(const cordon_credential *c, cordon_error *e) { return send(VAULT_ADD, c, to_err(e)); }
-int cordon_vault_rotate(const cordon_credential *c, cordon_error *e)
+int cordon_vault_add(const cordon_context *cx, const cordon_credential *c, cordon_error *e)
 {
-        return send(VAULT_ROTATE, c, to_err(e));
+        return send(cx, VAULT_ADD, c, to_err(e));
 }
-int cordon_vault_remove(const char *name, cordon_error *e) { return vault_remove(name, to_err(e)); }
+int cordon_vault_rotate(const cordon_context *cx, const cordon_credential *c, cordon_error *e)
+{
+        return send(cx, VAULT_ROTATE, c, to_err(e));
+}
+int cordon_vault_remove(const cordon_context *cx, const char *name, cordon_error *e)
+{
+        return vault_remove(cx, name, to_err(e));
+}
 
 /* ---- list ---- */
 
@@ -195,10 +203,10 @@ static void each(void *ctx, const struct vault_meta *m)
                    m->env[0] ? m->env : "-", left, uses, buf_str(&where));
 }
 
-char *cordon_vault_list(int json, cordon_error *e)
+char *cordon_vault_list(const cordon_context *cx, int json, cordon_error *e)
 {
         struct listing l = { .json = json != 0, .now = clock_wall_s() };
-        if (vault_list(each, &l, to_err(e)) < 0) {
+        if (vault_list(cx, each, &l, to_err(e)) < 0) {
                 buf_done(&l.out);
                 return NULL;
         }

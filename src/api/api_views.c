@@ -130,7 +130,7 @@ static int notes_text(cordon_policy *p, struct buf *out, bool json, struct err *
 
         note_nowhere(p, &o);
         enum policy_stage stage = p->has_stage ? p->staged.stage : POLICY_STAGE_LIVE;
-        if (lib_vault_notes(c, stage, note_text, &o, e) < 0 || note_start(p, &o, e) < 0)
+        if (lib_vault_notes(p->cx, c, stage, note_text, &o, e) < 0 || note_start(p, &o, e) < 0)
                 return -1;
 
         if (json)

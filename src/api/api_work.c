@@ -20,15 +20,16 @@
 
 _Static_assert(sizeof(((cordon_work_outcome *) 0)->run) == WORK_RUN_MAX, "a run's id fits");
 
-int cordon_work_list(int json, cordon_sink out, void *ctx, cordon_error *e)
+int cordon_work_list(const cordon_context *cx, int json, cordon_sink out, void *ctx, cordon_error *e)
 {
         lib_watch_work();
-        return work_list(json != 0, out, ctx, to_err(e));
+        return work_list(cx, json != 0, out, ctx, to_err(e));
 }
 
 enum { FLUSH_MS = 1000, CHANCE = 6 };
 
 struct effects {
+        const struct cordon_context *cx;
         void (*each)(void *ctx, const cordon_work_effect *effect);
         void *ctx;
         struct ledger *ledger; /* NULL: not yet, or not wanted */
@@ -38,9 +39,9 @@ struct effects {
         char intent[LEDGER_ID_MAX];
 };
 
-static bool is_off(void)
+static bool is_off(const struct cordon_context *cx)
 {
-        const char *asked = getenv("CORDON_LEDGER");
+        const char *asked = context_get(cx, "CORDON_LEDGER");
         return asked && strcmp(asked, "off") == 0;
 }
 
@@ -58,7 +59,7 @@ static int open_ledger(struct effects *f, const char *run, struct err *e)
 {
         char source[sizeof f->name];
         (void) snprintf(source, sizeof source, "a%s", f->name + 1);
-        f->ledger = ledger_open(run, source, e);
+        f->ledger = ledger_open(f->cx, run, source, e);
         return f->ledger ? 0 : -1;
 }
 
@@ -171,9 +172,9 @@ static bool close_ledger(struct effects *f)
 
 /* One record of a run that has ended; not held up by a ledger that cannot be written. True: it is there, or
  * nobody wants it. */
-static bool record_after(const char *run, struct ledger_record *r)
+static bool record_after(const struct cordon_context *cx, const char *run, struct ledger_record *r)
 {
-        struct effects f = { .off = is_off() };
+        struct effects f = { .cx = cx, .off = is_off(cx) };
         struct err none;
         char end[LEDGER_ID_MAX];
 
@@ -190,26 +191,26 @@ static bool record_after(const char *run, struct ledger_record *r)
 }
 
 /* A person took it back. */
-static bool record_undo(const char *run, size_t count)
+static bool record_undo(const struct cordon_context *cx, const char *run, size_t count)
 {
         struct ledger_record r = ledger_record_of(LEDGER_FILE, LEDGER_HUMAN);
         r.writes = true;
         r.target = run;
         r.result = "taken back";
         r.count = (int64_t) count;
-        return record_after(run, &r);
+        return record_after(cx, run, &r);
 }
 
 /* An apply that failed, or was killed and came to its end in a later command: its intent gets its outcome. */
 static bool record_settled(const struct work_settled *s)
 {
-        struct effects f = { .off = is_off(), .late = true };
+        struct effects f = { .cx = s->cx, .off = is_off(s->cx), .late = true };
         struct err none;
         char target[PATH_MAX_BYTES];
 
         (void) snprintf(f.intent, sizeof f.intent, "%.48s.%.12s", s->run, s->mark);
         if (s->how == WORK_UNDONE)
-                return record_undo(s->run, s->count);
+                return record_undo(s->cx, s->run, s->count);
 
         if (s->how == WORK_TAKEN_BACK) {
                 struct ledger_record r = ledger_record_of(LEDGER_FILE, LEDGER_OUTCOME);
@@ -218,7 +219,7 @@ static bool record_settled(const struct work_settled *s)
                 r.result = "taken back";
                 r.count = (int64_t) s->count;
                 r.parents[r.parent_count++] = f.intent;
-                return record_after(s->run, &r);
+                return record_after(s->cx, s->run, &r);
         }
 
         if (f.off)
@@ -251,7 +252,7 @@ static void pass_patch(void *ctx, const void *data, size_t len)
         p->out(p->ctx, data, len);
 }
 
-static void record_patch(struct patch *p, const char *run)
+static void record_patch(const struct cordon_context *cx, struct patch *p, const char *run)
 {
         char digest[80] = "sha256:";
         sha256_end_hex(&p->sum, digest + strlen(digest));
@@ -260,16 +261,18 @@ static void record_patch(struct patch *p, const char *run)
         r.result = "written";
         r.digest = digest;
         r.bytes = (int64_t) p->bytes;
-        (void) record_after(run, &r);
+        (void) record_after(cx, run, &r);
 }
 
-int cordon_work_diff(const cordon_work_diff_options *o, size_t *ret_entries, cordon_error *e)
+int cordon_work_diff(const cordon_context *cx, const cordon_work_diff_options *o, size_t *ret_entries,
+                     cordon_error *e)
 {
         static const enum work_form forms[] = { [CORDON_WORK_TEXT] = WORK_TEXT,
                                                 [CORDON_WORK_STAT] = WORK_STAT,
                                                 [CORDON_WORK_NAMES] = WORK_NAMES,
                                                 [CORDON_WORK_JSON] = WORK_JSON };
-        const struct work_look look = { .run = o->run,
+        const struct work_look look = { .cx = cx,
+                                        .run = o->run,
                                         .form = forms[o->form],
                                         .colour = o->colour != 0,
                                         .verbose = o->verbose != 0,
@@ -305,11 +308,15 @@ static void tell(const struct work_outcome *from, cordon_work_outcome *to)
         memcpy(to->approval, from->approval, sizeof to->approval);
 }
 
-int cordon_work_apply(const cordon_work_apply_options *o, cordon_work_outcome *ret, cordon_error *e)
+int cordon_work_apply(const cordon_context *cx, const cordon_work_apply_options *o, cordon_work_outcome *ret,
+                      cordon_error *e)
 {
-        struct effects effects = { .each = o->effect, .ctx = o->effect_ctx, .off = o->no_ledger || is_off() };
+        struct effects effects = {
+                .each = o->effect, .ctx = o->effect_ctx, .off = o->no_ledger || is_off(cx), .cx = cx
+        };
         struct patch patch = { .out = o->patch, .ctx = o->patch_ctx };
-        const struct work_apply a = { .run = o->run,
+        const struct work_apply a = { .cx = cx,
+                                      .run = o->run,
                                       .mark = effects.off ? NULL : effects.name,
                                       .paths = o->paths,
                                       .but = o->all_but,
@@ -337,15 +344,17 @@ int cordon_work_apply(const cordon_work_apply_options *o, cordon_work_outcome *r
         int r = choose_name(&effects, to_err(e)) < 0 ? -1 : work_apply(&a, &got, to_err(e));
         (void) close_ledger(&effects);
         if (r == 0 && o->patch && !effects.off)
-                record_patch(&patch, got.run);
+                record_patch(cx, &patch, got.run);
 
         tell(&got, ret);
         return r;
 }
 
-int cordon_work_undo(const cordon_work_undo_options *o, cordon_work_outcome *ret, cordon_error *e)
+int cordon_work_undo(const cordon_context *cx, const cordon_work_undo_options *o, cordon_work_outcome *ret,
+                     cordon_error *e)
 {
-        const struct work_undo u = { .run = o->run,
+        const struct work_undo u = { .cx = cx,
+                                     .run = o->run,
                                      .json = o->json != 0,
                                      .out = o->out,
                                      .out_ctx = o->out_ctx,
@@ -355,33 +364,33 @@ int cordon_work_undo(const cordon_work_undo_options *o, cordon_work_outcome *ret
         lib_watch_work();
         int r = work_undo(&u, &got, to_err(e));
         if (r == 0 && got.applied > 0 && got.conflicts == 0)
-                (void) record_undo(got.run, got.applied);
+                (void) record_undo(cx, got.run, got.applied);
 
         tell(&got, ret);
         return r;
 }
 
-int cordon_work_discard(const char *run, int json, cordon_sink out, void *ctx, char ret_run[64],
-                        cordon_error *e)
+int cordon_work_discard(const cordon_context *cx, const char *run, int json, cordon_sink out, void *ctx,
+                        char ret_run[64], cordon_error *e)
 {
-        const struct work_undo u = { .run = run, .json = json != 0, .out = out, .out_ctx = ctx };
+        const struct work_undo u = { .cx = cx, .run = run, .json = json != 0, .out = out, .out_ctx = ctx };
         lib_watch_work();
         int r = work_discard(&u, ret_run, to_err(e));
         if (r == 0)
-                box_logs_forget(ret_run);
+                box_logs_forget(cx, ret_run);
         return r;
 }
 
-int cordon_work_find(const char *run, char ret_run[64], cordon_error *e)
+int cordon_work_find(const cordon_context *cx, const char *run, char ret_run[64], cordon_error *e)
 {
         lib_watch_work();
-        return work_find(run, ret_run, to_err(e));
+        return work_find(cx, run, ret_run, to_err(e));
 }
 
-int cordon_work_fork(const char *run, char ret_run[64], cordon_error *e)
+int cordon_work_fork(const cordon_context *cx, const char *run, char ret_run[64], cordon_error *e)
 {
         char name[48];
         limit_name(name);
         lib_watch_work();
-        return work_fork(run, name + strlen("cordon-"), ret_run, to_err(e));
+        return work_fork(cx, run, name + strlen("cordon-"), ret_run, to_err(e));
 }

@@ -23,11 +23,11 @@ static bool is_variable(const char *name)
 }
 
 /* What the vault's entry says of where it goes; it is in the clear, and made by nobody here. */
-static void bind_as_in_vault(struct vault_meta *m)
+static void bind_as_in_vault(const struct cordon_context *cx, struct vault_meta *m)
 {
         struct vault_meta known;
         struct err none;
-        if (vault_meta_peek(m->name, &known, &none) == 0)
+        if (vault_meta_peek(cx, m->name, &known, &none) == 0)
                 *m = known;
 }
 
@@ -73,8 +73,8 @@ static void tell(const struct lib_dummies *d, const struct vault_meta *m, const 
                 memcpy(told->user, m->field, sizeof told->user);
 }
 
-static void make_grant(const struct lib_dummies *d, const char *name, struct grant *g,
-                       struct vault_told *told)
+static void make_grant(const struct cordon_context *cx, const struct lib_dummies *d, const char *name,
+                       struct grant *g, struct vault_told *told)
 {
         struct vault_meta m = { .where = GRANT_HEADER, .field = "Authorization", .before = "Bearer " };
         char secret[LEARN_DUMMY_MAX], shown[LEARN_DUMMY_MAX];
@@ -82,7 +82,7 @@ static void make_grant(const struct lib_dummies *d, const char *name, struct gra
         if (is_variable(name))
                 (void) snprintf(m.env, sizeof m.env, "%s", name);
 
-        bind_as_in_vault(&m);
+        bind_as_in_vault(cx, &m);
         const char *shape = m.env[0] ? m.env : name;
         learn_dummy(shape, d->seed, 0, shown);
         learn_dummy(shape, d->seed, 1, secret);
@@ -120,7 +120,7 @@ int lib_dummies_mock(struct cordon_box *b, struct err *e)
 static int give_one(struct cordon_box *b, const struct lib_dummies *all, unsigned i, int out, struct grant *g,
                     struct err *e)
 {
-        make_grant(all, all->v[i].name, g, &b->told[i]);
+        make_grant(b->policy->cx, all, all->v[i].name, g, &b->told[i]);
         if (lib_grant_scope(b->policy->checked, all->v[i].name, g->scope, e) < 0)
                 return -1;
         return fd_write_all(out, g, sizeof *g) < 0

@@ -239,11 +239,11 @@ static bool explain_quoted(const struct cordon_box *b, struct buf *out)
         return true;
 }
 
-static void explain_elsewhere(const char *name, struct buf *out)
+static void explain_elsewhere(const struct cordon_context *cx, const char *name, struct buf *out)
 {
         char path[4096], shown[160];
         AUTO_BUF(word);
-        if (!lib_find_on_path(name, path, sizeof path)) {
+        if (!lib_find_on_path(cx, name, path, sizeof path)) {
                 if (!explain_here(name, out))
                         buf_puts(out, "the box does not see such a program, and this host has none of that "
                                       "name");
@@ -264,7 +264,7 @@ static void explain_unseen(const struct cordon_box *b, const char *name, struct 
 {
         char path[4096];
         if (!lib_find_program(name, path, sizeof path)) {
-                explain_elsewhere(name, out);
+                explain_elsewhere(b->policy->cx, name, out);
                 return;
         }
 

@@ -36,9 +36,9 @@ static const struct {
         { NULL, "/.rbenv/shims", "RBENV_ROOT", NULL, { NULL } },
 };
 
-bool lib_find_on_path(const char *name, char *ret, size_t cap)
+bool lib_find_on_path(const struct cordon_context *cx, const char *name, char *ret, size_t cap)
 {
-        const char *at = getenv("PATH");
+        const char *at = context_get(cx, "PATH");
         for (size_t n; at && *at; at += n + (at[n] == ':')) {
                 struct stat st;
                 n = strcspn(at, ":");
@@ -186,9 +186,10 @@ static bool ends_with(const char *text, const char *end)
 }
 
 /* The directory that a manager of versions keeps everything in. False: the program is none's. */
-static bool root_of(size_t row, const char *dir, const char *real, const char *home, char *ret, size_t cap)
+static bool root_of(const struct cordon_context *cx, size_t row, const char *dir, const char *real,
+                    const char *home, char *ret, size_t cap)
 {
-        const char *set = getenv(managers[row].variable), *name = strrchr(real, '/') + 1;
+        const char *set = context_get(cx, managers[row].variable), *name = strrchr(real, '/') + 1;
         if (managers[row].stand_ins && ends_with(dir, managers[row].stand_ins))
                 return (size_t) snprintf(ret, cap, "%.*s", (int) str_parent(dir, strlen(dir)), dir) < cap;
 
@@ -207,7 +208,7 @@ static int open_manager(cordon_policy *p, const char *path, const char *real, st
         char dir[PATH_MAX], root[PATH_MAX], part[PATH_MAX + 32], value[PATH_MAX + 32];
         (void) snprintf(dir, sizeof dir, "%.*s", (int) str_parent(path, strlen(path)), path);
         for (size_t i = 0; i < sizeof managers / sizeof *managers; i++) {
-                if (!root_of(i, dir, real, p->home, root, sizeof root) || access(root, F_OK) != 0)
+                if (!root_of(p->cx, i, dir, real, p->home, root, sizeof root) || access(root, F_OK) != 0)
                         continue;
                 if (!managers[i].shown[0] && open_tree(p, root, f, e) < 0)
                         return -1;
@@ -229,7 +230,7 @@ static int find_one(cordon_policy *p, const char *name, struct found *f, char pa
 {
         char real[PATH_MAX];
         if (strchr(name, '/') || lib_find_program(name, path, PATH_MAX) ||
-            !lib_find_on_path(name, path, PATH_MAX) || !realpath(path, real))
+            !lib_find_on_path(p->cx, name, path, PATH_MAX) || !realpath(path, real))
                 return 0;
 
         if (policy_secret_kind(path) || policy_secret_kind(real))
@@ -251,11 +252,11 @@ static int find_one(cordon_policy *p, const char *name, struct found *f, char pa
 
 /* Would the caller's PATH lead to this program, by whatever name? A link that a box left in a directory of
  * its own opens nothing else. */
-static bool is_on_path(const char *real)
+static bool is_on_path(const struct cordon_context *cx, const char *real)
 {
         char dir[PATH_MAX], there[PATH_MAX];
         size_t own = str_parent(real, strlen(real));
-        const char *at = getenv("PATH");
+        const char *at = context_get(cx, "PATH");
 
         for (size_t n; at && *at; at += n + (at[n] == ':')) {
                 n = strcspn(at, ":");
@@ -278,7 +279,7 @@ static bool is_on_path(const char *real)
 static int find_by_path(cordon_policy *p, const char *name, struct found *f, cordon_error *e)
 {
         char real[PATH_MAX];
-        if (!realpath(name, real) || is_shown(real) || policy_secret_kind(real) || !is_on_path(real))
+        if (!realpath(name, real) || is_shown(real) || policy_secret_kind(real) || !is_on_path(p->cx, real))
                 return 0;
         return open_around(p, real, f, e);
 }

@@ -44,7 +44,7 @@ static int give(struct cordon_box *b, struct vault_request *q, struct err *e)
 
         q->stage_live = b->stage == POLICY_STAGE_LIVE;
         (void) snprintf(q->policy, sizeof q->policy, "%s", policy_digest(b->policy->checked));
-        if (vault_give(q, out, b->passphrase, b->told, e) < 0)
+        if (vault_give(b->policy->cx, q, out, b->passphrase, b->told, e) < 0)
                 return -1;
 
         b->told_count = q->count;

@@ -129,13 +129,13 @@ static void put_user(const struct lib_identity *u, struct buf *out)
                 put_quoted(out, u->mail);
 }
 
-char *lib_identity(const char *home, const char *const *repositories)
+char *lib_identity(const struct cordon_context *cx, const char *home, const char *const *repositories)
 {
         struct lib_identity user = { 0 };
-        const char *xdg = getenv("XDG_CONFIG_HOME");
+        const char *xdg = context_path(cx, "XDG_CONFIG_HOME");
         AUTO_BUF(out);
 
-        if (xdg && xdg[0] == '/')
+        if (xdg)
                 read_file(xdg, "git/config", &user);
         else
                 read_file(home, ".config/git/config", &user);

@@ -13,6 +13,7 @@ _Static_assert(sizeof(cordon_error) == sizeof(struct err),
 enum { ROOT_MAX = 4096 };
 
 struct cordon_policy {
+        const struct cordon_context *cx; /* of the caller */
         struct policy *lines;
         struct checked_policy *checked;      /* made on demand, dropped when a line is added */
         char work[ROOT_MAX], home[ROOT_MAX]; /* what {work} and {home} mean; "": not said yet */
@@ -102,7 +103,8 @@ struct checked_policy *lib_check_at(cordon_policy *p, int64_t now, struct err *e
 int lib_config_path(const cordon_policy *p, char *ret, size_t cap);
 /* look.c: where a bare name is found in the box's PATH, which is ours to choose, not the caller's. */
 bool lib_find_program(const char *name, char *ret, size_t cap);
-bool lib_find_on_path(const char *name, char *ret, size_t cap); /* found.c: in the caller's own PATH */
+bool lib_find_on_path(const struct cordon_context *cx, const char *name, char *ret,
+                      size_t cap);              /* found.c: in the caller's own PATH */
 int lib_roots(cordon_policy *p, struct err *e); /* policy.c: {work} and {home}, where nobody set them */
 /* api_text.c: the text, which is the caller's from now on, or NULL with e (which may be NULL) when it is not
  * whole. */
@@ -127,7 +129,7 @@ char *lib_slurp(const char *path, size_t *ret_len, struct err *e);
 char *lib_slurp_up_to(const char *path, size_t most, size_t *ret_len, struct err *e);
 
 /* vault_audit.c: lints that need the vault; they read bindings, and open nothing. */
-int lib_vault_notes(const struct checked_policy *c, enum policy_stage stage,
+int lib_vault_notes(const struct cordon_context *cx, const struct checked_policy *c, enum policy_stage stage,
                     void (*each)(void *ctx, const struct policy_note *n), void *ctx, struct err *e);
 
 /* grant_pipe.c: the doors that name this credential, as policy_net_scope() writes them. */
@@ -178,7 +180,7 @@ enum { IDENTITY_MAX = 256 };
 struct lib_identity {
         char name[IDENTITY_MAX], mail[IDENTITY_MAX];
 };
-char *lib_identity(const char *home, const char *const *repositories);
+char *lib_identity(const struct cordon_context *cx, const char *home, const char *const *repositories);
 void lib_identity_read(const char *text, struct lib_identity *ret); /* what it does not say stays */
 
 /* made.c: is this the target of a door that does not exist yet, and is made? */

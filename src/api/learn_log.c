@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* api/learn_log.c - cordon_tighten_log(): which doors past runs under a policy used, as the ledger has it.
+/* api/learn_log.c - cordon_tighten_log(cx): which doors past runs under a policy used, as the ledger has it.
  * Net doors are recorded in every run; doors for files and programs in runs that were observed in full. */
 #include "api/past.h"
 #include "api/teacher.h"
@@ -38,9 +38,10 @@ static void read_uses(struct history *h)
         }
 }
 
-static int read_history(struct history *h, int status, const char *digest, struct err *e)
+static int read_history(const struct cordon_context *cx, struct history *h, int status, const char *digest,
+                        struct err *e)
 {
-        if (past_open(&h->past, status, e) < 0 || !h->past.log)
+        if (past_open(cx, &h->past, status, e) < 0 || !h->past.log)
                 return -1;
         find_runs(h, digest);
         read_uses(h);
@@ -49,7 +50,7 @@ static int read_history(struct history *h, int status, const char *digest, struc
 
 static char *digest_of(const struct teacher *t, cordon_error *e)
 {
-        cordon_policy *p = cordon_policy_new();
+        cordon_policy *p = cordon_policy_new(t->cx);
         char *digest = NULL;
         if (!p)
                 (void) err_set(to_err(e), ERR_MEMORY, 0, "no memory");
@@ -74,7 +75,7 @@ int teacher_close_unused(const struct teacher *t, struct learn_draft *d, cordon_
         if (!digest)
                 return -1;
 
-        int r = read_history(&h, t->o->status, digest, to_err(e));
+        int r = read_history(t->cx, &h, t->o->status, digest, to_err(e));
         if (r == 0) {
                 const struct learn_evidence ev = { .lines = h.uses.used.v,
                                                    .line_count = h.uses.used.n,

@@ -50,7 +50,8 @@ int lib_set_cause(struct cordon_box *b, const char *run)
 
 void lib_prepare_ledger(struct cordon_box *b)
 {
-        const char *asked = getenv("CORDON_LEDGER"), *in = getenv("TRACEPARENT");
+        const char *asked = context_get(b->policy->cx, "CORDON_LEDGER"),
+                   *in = context_get(b->policy->cx, "TRACEPARENT");
         if (!b->ledger_said && asked)
                 (void) lib_set_ledger(b, asked);
 
@@ -66,9 +67,9 @@ void lib_prepare_ledger(struct cordon_box *b)
 
 /* ---- questions ---- */
 
-static struct ledger_log *open_log(int *ret_dir, struct err *e)
+static struct ledger_log *open_log(const struct cordon_context *cx, int *ret_dir, struct err *e)
 {
-        AUTO_FD(dir, ledger_dir_open(false, e));
+        AUTO_FD(dir, ledger_dir_open(cx, false, e));
         struct ledger_log *l = dir < 0 ? NULL : ledger_log_open(dir, e);
         if (l && ret_dir)
                 *ret_dir = TAKE_FD(dir);
@@ -76,22 +77,22 @@ static struct ledger_log *open_log(int *ret_dir, struct err *e)
 }
 
 /* An id for what is no run: who looked, reacted, pruned. */
-static struct ledger *open_as(const char *what, struct err *e)
+static struct ledger *open_as(const struct cordon_context *cx, const char *what, struct err *e)
 {
         char run[48];
         uint32_t r = 0;
         (void) !getrandom(&r, sizeof r, GRND_INSECURE);
         (void) snprintf(run, sizeof run, "%s-%llx-%08x", what, (unsigned long long) clock_wall_s(), r);
-        return ledger_open(run, "", e);
+        return ledger_open(cx, run, "", e);
 }
 
 /* To look is to leave a trace: who has seen an effect is a question like any other. */
-static void note_view(const char *how, const char *target)
+static void note_view(const struct cordon_context *cx, const char *how, const char *target)
 {
         struct err ignored;
         char who[32];
-        const char *asked = getenv("CORDON_LEDGER");
-        struct ledger *l = asked && strcmp(asked, "off") == 0 ? NULL : open_as("view", &ignored);
+        const char *asked = context_get(cx, "CORDON_LEDGER");
+        struct ledger *l = asked && strcmp(asked, "off") == 0 ? NULL : open_as(cx, "view", &ignored);
         if (!l)
                 return;
 
@@ -141,16 +142,16 @@ static void each_from(const struct ledger_log *l, const struct ledger_filter *f,
         }
 }
 
-static void note_list(const cordon_log_filter *f)
+static void note_list(const struct cordon_context *cx, const cordon_log_filter *f)
 {
-        note_view("log", f && f->run ? f->run : f && f->target ? f->target : NULL);
+        note_view(cx, "log", f && f->run ? f->run : f && f->target ? f->target : NULL);
 }
 
-int cordon_log_each(const cordon_log_filter *f, uint64_t *cursor,
+int cordon_log_each(const cordon_context *cx, const cordon_log_filter *f, uint64_t *cursor,
                     void (*each)(void *ctx, const char *json, const char *line), void *ctx, cordon_error *pe)
 {
         struct ledger_filter filter = to_filter(f);
-        struct ledger_log *l = open_log(NULL, to_err(pe));
+        struct ledger_log *l = open_log(cx, NULL, to_err(pe));
         if (!l)
                 return -1;
 
@@ -161,7 +162,7 @@ int cordon_log_each(const cordon_log_filter *f, uint64_t *cursor,
         each_from(l, &filter, cursor, each, ctx);
         ledger_log_free(l);
         if (first)
-                note_list(f);
+                note_list(cx, f);
 
         return 0;
 }
@@ -189,8 +190,8 @@ static int newest_checkpoint(int dir, struct buf *out, struct err *e)
         return 0;
 }
 
-static int answer(cordon_log_view view, const struct ledger_log *l, int dir, const char *arg, struct buf *out,
-                  struct err *e)
+static int answer(const struct cordon_context *cx, cordon_log_view view, const struct ledger_log *l, int dir,
+                  const char *arg, struct buf *out, struct err *e)
 {
         switch (view) {
         case CORDON_LOG_SHOW:
@@ -202,7 +203,7 @@ static int answer(cordon_log_view view, const struct ledger_log *l, int dir, con
         case CORDON_LOG_REACHED_JSON:
                 return ledger_reached(l, view == CORDON_LOG_REACHED_JSON, out), 0;
         case CORDON_LOG_PROOF:
-                return ledger_proof_make(dir, arg, out, e);
+                return ledger_proof_make(cx, dir, arg, out, e);
         case CORDON_LOG_CHECKPOINT:
                 return newest_checkpoint(dir, out, e);
         case CORDON_LOG_KEYS:
@@ -220,36 +221,37 @@ static int answer(cordon_log_view view, const struct ledger_log *l, int dir, con
 }
 
 /* With a directory: of this user's own ledger. */
-static char *answer_noted(cordon_log_view view, const struct ledger_log *l, int dir, const char *arg,
-                          struct err *e)
+static char *answer_noted(const struct cordon_context *cx, cordon_log_view view, const struct ledger_log *l,
+                          int dir, const char *arg, struct err *e)
 {
         static const char *const names[] = { "show", "field", "field",  "reached", "reached", "proof",
                                              NULL,   NULL,    "report", "report",  "tiles" };
         AUTO_BUF(out);
-        if (answer(view, l, dir, arg ? arg : "", &out, e) < 0)
+        if (answer(cx, view, l, dir, arg ? arg : "", &out, e) < 0)
                 return NULL;
 
         if (view <= CORDON_LOG_TILES && names[view])
-                note_view(names[view], arg);
+                note_view(cx, names[view], arg);
 
         return lib_give(&out, e);
 }
 
-char *cordon_log(cordon_log_view view, const char *arg, cordon_error *pe)
+char *cordon_log(const cordon_context *cx, cordon_log_view view, const char *arg, cordon_error *pe)
 {
         AUTO_FD(dir, -1);
-        struct ledger_log *l = open_log(&dir, to_err(pe));
-        char *text = l ? answer_noted(view, l, dir, arg, to_err(pe)) : NULL;
+        struct ledger_log *l = open_log(cx, &dir, to_err(pe));
+        char *text = l ? answer_noted(cx, view, l, dir, arg, to_err(pe)) : NULL;
         ledger_log_free(l);
         return text;
 }
 
-static char *trace_noted(const struct ledger_log *l, const char *id, unsigned ways, bool json, struct err *e)
+static char *trace_noted(const struct cordon_context *cx, const struct ledger_log *l, const char *id,
+                         unsigned ways, bool json, struct err *e)
 {
         AUTO_BUF(out);
         if (ledger_trace(l, id, ways, json, &out, e) < 0)
                 return NULL;
-        note_view("trace", id);
+        note_view(cx, "trace", id);
         return lib_give(&out, e);
 }
 
@@ -258,10 +260,11 @@ static unsigned ways_of(int back, int forward)
         return (back ? LEDGER_BACK : 0u) | (forward ? LEDGER_FORWARD : 0u);
 }
 
-char *cordon_trace(const char *id, int back, int forward, int json, cordon_error *pe)
+char *cordon_trace(const cordon_context *cx, const char *id, int back, int forward, int json,
+                   cordon_error *pe)
 {
-        struct ledger_log *l = open_log(NULL, to_err(pe));
-        char *text = l ? trace_noted(l, id, ways_of(back, forward), json, to_err(pe)) : NULL;
+        struct ledger_log *l = open_log(cx, NULL, to_err(pe));
+        char *text = l ? trace_noted(cx, l, id, ways_of(back, forward), json, to_err(pe)) : NULL;
         ledger_log_free(l);
         return text;
 }
@@ -269,10 +272,12 @@ char *cordon_trace(const char *id, int back, int forward, int json, cordon_error
 /* ---- several ledgers: what is looked at is noted in this user's own ---- */
 
 struct cordon_ledgers {
+        const struct cordon_context *cx;
         struct ledger_log *log;
 };
 
-cordon_ledgers *cordon_ledgers_open(const char *const *dirs, size_t count, cordon_error *pe)
+cordon_ledgers *cordon_ledgers_open(const cordon_context *cx, const char *const *dirs, size_t count,
+                                    cordon_error *pe)
 {
         struct cordon_ledgers *l = calloc(1, sizeof *l);
         if (!l) {
@@ -280,7 +285,8 @@ cordon_ledgers *cordon_ledgers_open(const char *const *dirs, size_t count, cordo
                 return NULL;
         }
 
-        l->log = ledger_log_several(dirs, count, to_err(pe));
+        l->cx = cx;
+        l->log = ledger_log_several(cx, dirs, count, to_err(pe));
         if (l->log)
                 return l;
 
@@ -303,7 +309,7 @@ int cordon_ledgers_each(const cordon_ledgers *l, const cordon_log_filter *f,
         uint64_t cursor = f && f->last ? begin_of_last(l->log, &filter, f->last) : 0;
         (void) pe;
         each_from(l->log, &filter, &cursor, each, ctx);
-        note_list(f);
+        note_list(l->cx, f);
         return 0;
 }
 
@@ -311,7 +317,7 @@ char *cordon_ledgers_log(const cordon_ledgers *l, cordon_log_view view, const ch
 {
         if (view != CORDON_LOG_PROOF && view != CORDON_LOG_CHECKPOINT && view != CORDON_LOG_KEYS &&
             view != CORDON_LOG_TILES)
-                return answer_noted(view, l->log, -1, arg, to_err(pe));
+                return answer_noted(l->cx, view, l->log, -1, arg, to_err(pe));
         (void) err_set(to_err(pe), ERR_USAGE, 0, "proofs, checkpoints and keys are of one ledger");
         (void) err_hint(to_err(pe), "let CORDON_STATE name its directory");
         return NULL;
@@ -320,62 +326,65 @@ char *cordon_ledgers_log(const cordon_ledgers *l, cordon_log_view view, const ch
 char *cordon_ledgers_trace(const cordon_ledgers *l, const char *id, int back, int forward, int json,
                            cordon_error *pe)
 {
-        return trace_noted(l->log, id, ways_of(back, forward), json, to_err(pe));
+        return trace_noted(l->cx, l->log, id, ways_of(back, forward), json, to_err(pe));
 }
 
-char *cordon_verify(const char *checkpoints, int json, int *ret_ok, cordon_error *pe)
+char *cordon_verify(const cordon_context *cx, const char *checkpoints, int json, int *ret_ok,
+                    cordon_error *pe)
 {
-        AUTO_FD(dir, ledger_dir_open(false, to_err(pe)));
+        AUTO_FD(dir, ledger_dir_open(cx, false, to_err(pe)));
         AUTO_BUF(out);
         bool ok = false;
 
         if (dir < 0)
                 return NULL;
 
-        int r = ledger_verify(dir, checkpoints ? checkpoints : "", json, &out, &ok, to_err(pe));
+        int r = ledger_verify(cx, dir, checkpoints ? checkpoints : "", json, &out, &ok, to_err(pe));
         *ret_ok = ok;
         return r == 0 ? lib_give(&out, to_err(pe)) : NULL;
 }
 
-char *cordon_verify_proof(const char *proof, size_t len, const char *keyfile, int *ret_ok, cordon_error *pe)
+char *cordon_verify_proof(const cordon_context *cx, const char *proof, size_t len, const char *keyfile,
+                          int *ret_ok, cordon_error *pe)
 {
         char own[4096];
         AUTO_BUF(out);
         bool ok = false;
 
         if (!keyfile) {
-                if (ledger_place(own, sizeof own - 8, to_err(pe)) < 0)
+                if (ledger_place(cx, own, sizeof own - 8, to_err(pe)) < 0)
                         return NULL;
                 (void) strncat(own, "/key.pub", 9);
         }
 
-        int r = ledger_proof_check(span_of(proof, len), keyfile ? keyfile : own, &out, &ok, to_err(pe));
+        int r = ledger_proof_check(cx, span_of(proof, len), keyfile ? keyfile : own, &out, &ok, to_err(pe));
         *ret_ok = ok;
         return r == 0 ? lib_give(&out, to_err(pe)) : NULL;
 }
 
-int cordon_log_export(const char *format, const cordon_log_filter *f,
+int cordon_log_export(const cordon_context *cx, const char *format, const cordon_log_filter *f,
                       void (*put)(void *ctx, const char *text, size_t len), void *ctx, cordon_error *pe)
 {
         struct ledger_filter filter = to_filter(f);
-        struct ledger_log *l = open_log(NULL, to_err(pe));
+        struct ledger_log *l = open_log(cx, NULL, to_err(pe));
         int r = l ? ledger_export(l, format, &filter, put, ctx, to_err(pe)) : -1;
 
         ledger_log_free(l);
         if (r == 0)
-                note_view("export", format);
+                note_view(cx, "export", format);
 
         return r;
 }
 
-int cordon_log_prune(const char *kind, int64_t before_us, uint64_t *ret_count, cordon_error *pe)
+int cordon_log_prune(const cordon_context *cx, const char *kind, int64_t before_us, uint64_t *ret_count,
+                     cordon_error *pe)
 {
         if (!kind || strcmp(kind, "output") == 0)
-                (void) box_logs_prune(before_us * 1000);
+                (void) box_logs_prune(cx, before_us * 1000);
 
         AUTO_FD(there,
-                ledger_dir_open(false, to_err(pe))); /* none: nothing to prune, and none is made for it */
-        struct ledger *l = there < 0 ? NULL : open_as("prune", to_err(pe));
+                ledger_dir_open(cx, false, to_err(pe))); /* none: nothing to prune, and none is made for it */
+        struct ledger *l = there < 0 ? NULL : open_as(cx, "prune", to_err(pe));
         if (!l)
                 return -1;
 
@@ -385,31 +394,32 @@ int cordon_log_prune(const char *kind, int64_t before_us, uint64_t *ret_count, c
         return r;
 }
 
-int cordon_log_rotate(cordon_error *pe)
+int cordon_log_rotate(const cordon_context *cx, cordon_error *pe)
 {
         char place[4096];
-        AUTO_FD(dir, ledger_dir_open(true, to_err(pe)));
-        if (dir < 0 || ledger_place(place, sizeof place, to_err(pe)) < 0)
+        AUTO_FD(dir, ledger_dir_open(cx, true, to_err(pe)));
+        if (dir < 0 || ledger_place(cx, place, sizeof place, to_err(pe)) < 0)
                 return -1;
-        return ledger_helper_do("rotate", place, span_of("", 0), NULL, to_err(pe));
+        return ledger_helper_do(cx, "rotate", place, span_of("", 0), NULL, to_err(pe));
 }
 
-char *cordon_log_restart(cordon_error *pe)
+char *cordon_log_restart(const cordon_context *cx, cordon_error *pe)
 {
         AUTO_BUF(out);
-        return ledger_restart(&out, to_err(pe)) == 0 ? lib_give(&out, to_err(pe)) : NULL;
+        return ledger_restart(cx, &out, to_err(pe)) == 0 ? lib_give(&out, to_err(pe)) : NULL;
 }
 
 /* An intent that nobody knew the end of gets its outcome this way; to anything else it is a claim. */
-int cordon_react(const char *token, const char *from, const char *text, char ret_id[64], cordon_error *pe)
+int cordon_react(const cordon_context *cx, const char *token, const char *from, const char *text,
+                 char ret_id[64], cordon_error *pe)
 {
         struct err *e = to_err(pe);
-        struct ledger_log *log = open_log(NULL, e);
+        struct ledger_log *log = open_log(cx, NULL, e);
         struct ledger_graph *g = log ? ledger_graph_new(log, e) : NULL;
         int64_t at = g ? ledger_graph_find(g, token, e) : -1;
         struct ledger_view v;
         struct ledger *l =
-                at >= 0 && ledger_log_view(log, (uint64_t) at, &v) == 0 ? open_as("reply", e) : NULL;
+                at >= 0 && ledger_log_view(log, (uint64_t) at, &v) == 0 ? open_as(cx, "reply", e) : NULL;
         int r = -1;
 
         if (l) {

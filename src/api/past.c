@@ -92,18 +92,19 @@ static void note_end(struct past *p, const struct ledger_view *v, const char *pa
 /* A ledger that is not there has no runs. */
 static int open_log(struct past *p, struct err *e)
 {
-        AUTO_FD(dir, ledger_dir_open(false, e));
+        AUTO_FD(dir, ledger_dir_open(p->cx, false, e));
         if (dir < 0 && e->code == ERR_GONE)
                 return 0;
         p->log = dir < 0 ? NULL : ledger_log_open(dir, e);
         return p->log ? 0 : -1;
 }
 
-int past_open(struct past *p, int status, struct err *e)
+int past_open(const struct cordon_context *cx, struct past *p, int status, struct err *e)
 {
         char passed[32];
         struct ledger_view v;
         (void) snprintf(passed, sizeof passed, "exited %d", status);
+        p->cx = cx;
         if (open_log(p, e) < 0)
                 return -1;
 

@@ -15,6 +15,7 @@ struct past_run {
         size_t group;   /* whose it is, from 1 on; 0: nobody's */
 };
 struct past {
+        const struct cordon_context *cx;
         struct ledger_log *log; /* NULL: there is no ledger yet */
         struct arena mem;
         struct past_run *v; /* in the order of the ledger */
@@ -24,7 +25,7 @@ struct past {
 };
 /* Reads starts and ends. `status`: the exit status that counts as passed. A ledger that is not there has no
  * runs: 0, and `e` says that it is not there. */
-int past_open(struct past *p, int status, struct err *e);
+int past_open(const struct cordon_context *cx, struct past *p, int status, struct err *e);
 void past_done(struct past *p);
 struct past_run *past_find(const struct past *p, struct span run);
 static inline int64_t past_day(int64_t time_us) { return time_us / (86400 * INT64_C(1000000)); }

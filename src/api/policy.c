@@ -16,13 +16,28 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-cordon_policy *cordon_policy_new(void)
+cordon_context *cordon_context_new(char *const *environment)
+{
+        cordon_context *cx = calloc(1, sizeof *cx);
+        if (cx)
+                cx->environment = environment;
+
+        return cx;
+}
+
+void cordon_context_free(cordon_context *cx) { free(cx); }
+
+cordon_policy *cordon_policy_new(const cordon_context *cx)
 {
         cordon_policy *p = calloc(1, sizeof *p);
         if (p && !(p->lines = policy_new())) {
                 free(p);
                 return NULL;
         }
+
+        if (p)
+                p->cx = cx;
+
         return p;
 }
 
@@ -113,8 +128,8 @@ int lib_roots(cordon_policy *p, struct err *e)
                 return err_hint(e, "%s", next);
         }
 
-        const char *home = getenv("HOME");
-        if (!p->home[0] && set_root(p->home, home && home[0] == '/' ? home : "/root") < 0)
+        const char *home = context_path(p->cx, "HOME");
+        if (!p->home[0] && set_root(p->home, home ? home : "/root") < 0)
                 return err_set(e, ERR_USAGE, ENAMETOOLONG, "HOME is a path, and no path is so long");
 
         return 0;

@@ -30,6 +30,7 @@
 enum { DIGEST = 64, ID = 16, NAME_BYTES = DIGEST + ID + 8, REASON_MAX = 400, LOCK_TRIES = 200, LOCK_MS = 5 };
 
 struct cordon_canary {
+        const struct cordon_context *cx;
         char digest[DIGEST + 1];
         char file[256];
         cordon_policy *policy, *usual;
@@ -51,12 +52,12 @@ __attribute__((format(printf, 2, 3))) static int says(cordon_canary *c, const ch
 const char *cordon_canary_says(const cordon_canary *c) { return c->says; }
 cordon_policy *cordon_canary_policy(cordon_canary *c) { return c->policy; }
 
-cordon_canary *cordon_canary_new(const char *file, cordon_error *e)
+cordon_canary *cordon_canary_new(const cordon_context *cx, const char *file, cordon_error *e)
 {
         size_t n = 0;
         char *text = lib_slurp(file, &n, to_err(e));
         cordon_canary *c = text ? calloc(1, sizeof *c) : NULL;
-        if (text && (!c || !(c->policy = cordon_policy_new())))
+        if (text && (!c || !(c->policy = cordon_policy_new(cx))))
                 (void) err_set(to_err(e), ERR_MEMORY, ENOMEM, "no memory for a second policy");
 
         bool good = c && c->policy && cordon_policy_add_text(c->policy, file, text, n, e) == 0;
@@ -151,7 +152,7 @@ static int count_files(const cordon_canary *c, struct tally *t)
 
 static int open_dir(cordon_canary *c, struct err *e)
 {
-        AUTO_FD(state, store_open(e));
+        AUTO_FD(state, store_open(c->cx, e));
         c->dir = state < 0 ? -1 : store_dir(state, "canary", e);
         if (c->dir < 0)
                 return -1;
@@ -322,7 +323,7 @@ static void tell_ledger(const cordon_canary *c, const cordon_box *b, const char 
 
         (void) !getrandom(&dice, sizeof dice, GRND_INSECURE);
         (void) snprintf(run, sizeof run, "canary-%llx-%08x", (unsigned long long) clock_wall_s(), dice);
-        struct ledger *l = ledger_open(run, "", &ignored);
+        struct ledger *l = ledger_open(c->cx, run, "", &ignored);
         if (!l)
                 return;
 

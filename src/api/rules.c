@@ -15,9 +15,8 @@
 /* $XDG_CONFIG_HOME/cordon */
 int lib_config_path(const cordon_policy *p, char *ret, size_t cap)
 {
-        const char *config = getenv("XDG_CONFIG_HOME");
-        bool xdg = config && config[0] == '/';
-        int n = snprintf(ret, cap, "%s%s/cordon", xdg ? config : p->home, xdg ? "" : "/.config");
+        const char *config = context_path(p->cx, "XDG_CONFIG_HOME");
+        int n = snprintf(ret, cap, "%s%s/cordon", config ? config : p->home, config ? "" : "/.config");
         return n > 0 && (size_t) n < cap ? 0 : -1;
 }
 
@@ -38,7 +37,7 @@ void lib_rules_come_from(cordon_policy *p, const char *file)
 
 /* The next run obeys its own programs, too: they may lie in a home directory. Read from the host, not kept.
  */
-static bool programs_below(const char *door, char *ret, size_t cap)
+static bool programs_below(const struct cordon_context *cx, const char *door, char *ret, size_t cap)
 {
         static const char *const names[] = { EGRESS_PROGRAM, "cordon-ledger", VAULT_PROGRAM };
         char path[PATH_MAX], file[PATH_MAX];
@@ -50,7 +49,7 @@ static bool programs_below(const char *door, char *ret, size_t cap)
         }
 
         for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-                if (host_program(names[i], path, sizeof path, &none) == 0 && realpath(path, file) &&
+                if (host_program(cx, names[i], path, sizeof path, &none) == 0 && realpath(path, file) &&
                     path_under(file, door)) {
                         (void) snprintf(ret, cap, "%s", file);
                         return true;
@@ -74,5 +73,5 @@ bool lib_rules_below(void *ctx, const char *path, char *ret, size_t cap)
                         return true;
                 }
 
-        return programs_below(door, ret, cap);
+        return programs_below(p->cx, door, ret, cap);
 }

@@ -34,6 +34,7 @@ struct net_lesson {
 };
 
 struct teacher { /* what one run needs to know */
+        const struct cordon_context *cx;
         const cordon_learning *o;
         unsigned begun;           /* boxes so far */
         bool from_log;            /* a command is not needed */

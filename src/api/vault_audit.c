@@ -45,10 +45,10 @@ static void audit_one(void *ctx, const struct vault_meta *m)
                         add_debt(a, m, d);
 }
 
-char *cordon_vault_audit(int json, int *ret_count, cordon_error *e)
+char *cordon_vault_audit(const cordon_context *cx, int json, int *ret_count, cordon_error *e)
 {
         struct audit a = { .json = json != 0, .now = clock_wall_s() };
-        if (vault_list(audit_one, &a, to_err(e)) < 0) {
+        if (vault_list(cx, audit_one, &a, to_err(e)) < 0) {
                 buf_done(&a.out);
                 return NULL;
         }
@@ -60,15 +60,15 @@ char *cordon_vault_audit(int json, int *ret_count, cordon_error *e)
 
 /* ---- what `cordon check` says of the credentials that doors name ---- */
 
-static int judge_credential(const struct door *d, void (*each)(void *ctx, const struct policy_note *n),
-                            void *ctx, struct err *e)
+static int judge_credential(const struct cordon_context *cx, const struct door *d,
+                            void (*each)(void *ctx, const struct policy_note *n), void *ctx, struct err *e)
 {
         struct vault_meta m;
         struct policy_note n = { .level = 'W', .code = "W130", .at = d->at };
         char at[256];
         AUTO_BUF(what);
         struct err none;
-        if (vault_meta_peek(d->net.credential, &m, &none) < 0)
+        if (vault_meta_peek(cx, d->net.credential, &m, &none) < 0)
                 return 0;
 
         if (vault_owes(&m, VAULT_DEBT_LIFETIME, 0)) {
@@ -91,7 +91,8 @@ static int judge_credential(const struct door *d, void (*each)(void *ctx, const 
 
 /* The box would not start here and now: the credential is not in this vault, is of another stage, has expired
  * or is not for these doors. A note, as of a path that is missing: it may be another machine's. */
-static void note_not_given(const struct checked_policy *c, const struct door *d, enum policy_stage stage,
+static void note_not_given(const struct cordon_context *cx, const struct checked_policy *c,
+                           const struct door *d, enum policy_stage stage,
                            void (*each)(void *ctx, const struct policy_note *n), void *ctx)
 {
         struct vault_meta m;
@@ -99,7 +100,7 @@ static void note_not_given(const struct checked_policy *c, const struct door *d,
         struct policy_note n = { .level = 'W', .code = "W133", .at = d->at };
         char asked[GRANT_ASKED];
 
-        if (vault_meta_peek(d->net.credential, &m, &why) == 0 &&
+        if (vault_meta_peek(cx, d->net.credential, &m, &why) == 0 &&
             lib_grant_scope(c, d->net.credential, asked, &why) == 0 &&
             vault_may_give(&m, stage == POLICY_STAGE_LIVE, clock_wall_s(), asked, &why) == 0)
                 return;
@@ -118,7 +119,7 @@ static bool was_named_before(const struct door *d, size_t i)
         return false;
 }
 
-int lib_vault_notes(const struct checked_policy *c, enum policy_stage stage,
+int lib_vault_notes(const struct cordon_context *cx, const struct checked_policy *c, enum policy_stage stage,
                     void (*each)(void *ctx, const struct policy_note *n), void *ctx, struct err *e)
 {
         size_t n;
@@ -126,10 +127,10 @@ int lib_vault_notes(const struct checked_policy *c, enum policy_stage stage,
         for (size_t i = 0; i < n; i++) {
                 if (d[i].kind != DOOR_NET || !d[i].net.credential)
                         continue;
-                if (judge_credential(&d[i], each, ctx, e) < 0)
+                if (judge_credential(cx, &d[i], each, ctx, e) < 0)
                         return -1;
                 if (stage != POLICY_STAGE_MOCK && !was_named_before(d, i))
-                        note_not_given(c, &d[i], stage, each, ctx);
+                        note_not_given(cx, c, &d[i], stage, each, ctx);
         }
 
         return 0;

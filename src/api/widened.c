@@ -197,7 +197,7 @@ char *cordon_policy_widened(cordon_policy *p, cordon_error *pe)
         AUTO_BUF(out);
         int r = cordon_policy_check(p, pe);
         if (r == 0)
-                r = past_open(&past, 0, to_err(pe));
+                r = past_open(p->cx, &past, 0, to_err(pe));
 
         if (r == 0)
                 r = past_widened(&past, p, &mem, &w, &n, to_err(pe));

@@ -84,6 +84,7 @@ void cli_doors_again(int argc, char **argv, const struct cli_verb *verb, cli_doo
 int cli_words_again(int argc, char **argv, const struct cli_verb *verb, cordon_policy *policy);
 
 /* As cordon_policy_new() and cordon_box_new(), but NULL was told. */
+const cordon_context *cli_context(void); /* of this process */
 cordon_policy *cli_policy_new(void);
 cordon_box *cli_box_new(cordon_policy *policy);
 /* A policy file, or a stock policy by its name. */

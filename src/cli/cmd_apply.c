@@ -140,7 +140,7 @@ static int write_patch(const struct apply *a, cordon_work_apply_options *o)
 
         o->patch = cli_sink;
         o->patch_ctx = to;
-        int done = cordon_work_apply(o, &r, &e);
+        int done = cordon_work_apply(cli_context(), o, &r, &e);
         cli_progress_end(o->progress_ctx);
         bool lost = ferror(to) || (!here && fclose(to) != 0);
         if (!here && (done < 0 || lost))
@@ -183,7 +183,7 @@ int verb_apply(int argc, char **argv)
         if (a.patch)
                 return write_patch(&a, &o);
 
-        int done = cordon_work_apply(&o, &r, &e);
+        int done = cordon_work_apply(cli_context(), &o, &r, &e);
         cli_progress_end(&progress);
         if (a.json)
                 end_object();
@@ -213,7 +213,7 @@ int verb_undo(int argc, char **argv)
                                              .out_ctx = &out,
                                              .progress = cli_progress,
                                              .progress_ctx = &progress };
-        int done = cordon_work_undo(&o, &r, &e);
+        int done = cordon_work_undo(cli_context(), &o, &r, &e);
         cli_progress_end(&progress);
         if (asked.json)
                 end_object();
@@ -248,7 +248,7 @@ static int discard_one(const char *which, bool json)
 {
         cordon_error e = { 0 };
         char run[64];
-        int r = cordon_work_discard(which, json, cli_sink, stdout, run, &e);
+        int r = cordon_work_discard(cli_context(), which, json, cli_sink, stdout, run, &e);
         if (r < 0)
                 return cli_error(&e);
 
@@ -275,11 +275,11 @@ static bool is_agreed(const struct discard *d, const char *run, int *ret_status)
 
         if (!isatty(0) || !isatty(2)) {
                 (void) cli_usage("discard needs the name of an overlay, or --yes for %s", run);
-                (void) cordon_work_list(0, cli_sink, stderr, &e);
+                (void) cordon_work_list(cli_context(), 0, cli_sink, stderr, &e);
                 return false;
         }
 
-        if (cordon_work_list(0, cli_sink, stderr, &e) < 0)
+        if (cordon_work_list(cli_context(), 0, cli_sink, stderr, &e) < 0)
                 return *ret_status = cli_error(&e), false;
 
         (void) fprintf(stderr, "discard the overlay %s? [y/N] ", run);
@@ -326,7 +326,7 @@ int verb_discard(int argc, char **argv)
         if (at < argc)
                 return discard_all(argc - at, argv + at, d.json);
 
-        bool none = cordon_work_find(NULL, found, &e) < 0;
+        bool none = cordon_work_find(cli_context(), NULL, found, &e) < 0;
         if (none && !d.json)
                 return cli_error(&e);
 
@@ -345,7 +345,7 @@ int verb_fork(int argc, char **argv)
         if (argc - at != 1)
                 return cli_usage("which overlay? One run's id; `cordon diff --list` shows them");
 
-        if (cordon_work_fork(argv[at], run, &e) < 0)
+        if (cordon_work_fork(cli_context(), argv[at], run, &e) < 0)
                 return cli_error(&e);
 
         return printf("%s\n", run) < 0 ? EXIT_CORDON : 0;

@@ -184,7 +184,7 @@ int verb_logs(int argc, char **argv)
         if (argc - at != 1)
                 return cli_usage("which box? One name or id; `cordon ps` lists those that run");
 
-        int r = cordon_logs(argv[at], l.follow, isatty(1) ? put_shown : put_raw, &l, &e);
+        int r = cordon_logs(cli_context(), argv[at], l.follow, isatty(1) ? put_shown : put_raw, &l, &e);
         if (l.n > 0)
                 show_line(&l, "\n");
 

@@ -76,7 +76,7 @@ static bool is_changed_path(const char *word)
         size_t entries;
         const char *const paths[] = { word, NULL };
         const cordon_work_diff_options o = { .form = CORDON_WORK_NAMES, .paths = paths };
-        return cordon_work_diff(&o, &entries, &e) == 0;
+        return cordon_work_diff(cli_context(), &o, &entries, &e) == 0;
 }
 
 /* PID-HEX-HEX: a box cannot leave a file that is taken for a layer which is gone. */
@@ -94,7 +94,7 @@ static bool is_layer(const char *word)
         if (looks_like_id(word))
                 return true;
 
-        bool there = cordon_work_find(word, found, &e) == 0;
+        bool there = cordon_work_find(cli_context(), word, found, &e) == 0;
         if (!is_changed_path(word))
                 return true;
 
@@ -180,7 +180,7 @@ static int show(const struct diff *d, const char *run, const char *const *paths)
                                        .out_ctx = &out,
                                        .progress = cli_progress,
                                        .progress_ctx = &progress };
-        int r = cordon_work_diff(&o, &entries, &e);
+        int r = cordon_work_diff(cli_context(), &o, &entries, &e);
         cli_progress_end(&progress);
         if (to != stdout)
                 (void) fclose(to);
@@ -191,7 +191,7 @@ static int show(const struct diff *d, const char *run, const char *const *paths)
         if (r == 0 && is_missing(status)) {
                 cli_note("note: the pager did not start: this is without one");
                 out.to = stdout;
-                r = cordon_work_diff(&o, &entries, &e);
+                r = cordon_work_diff(cli_context(), &o, &entries, &e);
         }
 
         if (r < 0)
@@ -218,7 +218,7 @@ int verb_diff(int argc, char **argv)
                 return EXIT_CORDON;
 
         if (d.list)
-                return cordon_work_list(d.json, cli_sink, stdout, &e) < 0 ? cli_error(&e) : 0;
+                return cordon_work_list(cli_context(), d.json, cli_sink, stdout, &e) < 0 ? cli_error(&e) : 0;
 
         if (d.theirs[0] && d.form != CORDON_WORK_TEXT)
                 return cli_usage("--theirs is text: it goes with none of --stat, --name-only and --json");

@@ -59,7 +59,7 @@ static int tell(struct diagnose *d)
 {
         cordon_error e = { 0 };
         int fit = -1;
-        int status = cli_give(cordon_diagnose(&d->o, d->json, &fit, &e), &e);
+        int status = cli_give(cordon_diagnose(cli_context(), &d->o, d->json, &fit, &e), &e);
         return status ? status : fit > 0 ? 0 : fit == 0 ? DOES_NOT_FIT : NOT_KNOWN;
 }
 
@@ -72,7 +72,7 @@ static int check_host(bool json)
         if (swept > 0)
                 cli_note("note: removed %u control groups whose keeper had been killed", swept);
 
-        int status = cli_give(cordon_doctor(json, &ok), &e);
+        int status = cli_give(cordon_doctor(cli_context(), json, &ok), &e);
         return status ? status : ok ? 0 : 1;
 }
 

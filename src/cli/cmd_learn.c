@@ -312,7 +312,7 @@ int verb_learn(int argc, char **argv)
         if (prepare(&t, argc, argv, "learn") < 0)
                 return EXIT_CORDON;
 
-        int learned = cordon_learn(&t.l, &r, &e);
+        int learned = cordon_learn(cli_context(), &t.l, &r, &e);
         cli_progress_end(&t.progress);
         if (learned < 0)
                 return cli_error(&e);
@@ -364,7 +364,7 @@ static int tighten(struct teach *t)
 {
         cordon_learned r = { 0 };
         cordon_error e = { 0 };
-        int tightened = (t->log ? cordon_tighten_log : cordon_tighten)(&t->l, &r, &e);
+        int tightened = (t->log ? cordon_tighten_log : cordon_tighten)(cli_context(), &t->l, &r, &e);
         cli_progress_end(&t->progress);
         if (tightened < 0)
                 return cli_error(&e);

@@ -137,7 +137,7 @@ static int list_several(struct log *l)
                         "--follow is for one's own ledger: what another host writes later may belong before "
                         "what was shown");
 
-        cordon_ledgers *all = cordon_ledgers_open(l->ledgers.dirs, l->ledgers.count, &e);
+        cordon_ledgers *all = cordon_ledgers_open(cli_context(), l->ledgers.dirs, l->ledgers.count, &e);
         int r = all ? cordon_ledgers_each(all, &l->filter, print_record, l, &e) : -1;
         cordon_ledgers_free(all);
         return r < 0 ? cli_error(&e) : 0;
@@ -152,7 +152,7 @@ static int list(struct log *l)
         uint64_t cursor = 0;
         struct timespec tick = { 0, 200000000 };
         for (;;) {
-                if (cordon_log_each(&l->filter, &cursor, print_record, l, &e) < 0)
+                if (cordon_log_each(cli_context(), &l->filter, &cursor, print_record, l, &e) < 0)
                         return cli_error(&e);
                 if (!l->follow)
                         return 0;
@@ -230,7 +230,8 @@ static int do_export(struct log *l, const char *arg)
 {
         cordon_error e = { 0 };
         (void) arg;
-        return cordon_log_export(l->format ? l->format : "jsonl", &l->filter, put, NULL, &e) < 0
+        return cordon_log_export(cli_context(), l->format ? l->format : "jsonl", &l->filter, put, NULL, &e) <
+                               0
                        ? cli_error(&e)
                        : 0;
 }
@@ -243,7 +244,7 @@ static int do_prune(struct log *l, const char *arg)
         if (l->before_us == 0)
                 return cli_usage("what is to go? for example: cordon log prune --older 30d --kind output");
 
-        if (cordon_log_prune(l->filter.kind, l->before_us, &n, &e) < 0)
+        if (cordon_log_prune(cli_context(), l->filter.kind, l->before_us, &n, &e) < 0)
                 return cli_error(&e);
 
         return printf("%llu payloads removed; their hashes stay\n", (unsigned long long) n) < 0 ? EXIT_CORDON
@@ -254,7 +255,7 @@ static int do_rotate(struct log *l, const char *arg)
 {
         cordon_error e = { 0 };
         (void) arg;
-        return cordon_log_rotate(&e) < 0 ? cli_error(&e) : view(l, CORDON_LOG_KEYS, NULL);
+        return cordon_log_rotate(cli_context(), &e) < 0 ? cli_error(&e) : view(l, CORDON_LOG_KEYS, NULL);
 }
 
 static int do_restart(struct log *l, const char *arg)
@@ -262,7 +263,7 @@ static int do_restart(struct log *l, const char *arg)
         cordon_error e = { 0 };
         (void) l;
         (void) arg;
-        return cli_give(cordon_log_restart(&e), &e);
+        return cli_give(cordon_log_restart(cli_context(), &e), &e);
 }
 
 /* What a question looks at besides its words. An option that it would not look at is refused: a `prune` that

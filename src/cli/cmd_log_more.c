@@ -104,8 +104,8 @@ int verb_verify(int argc, char **argv)
             (m.checkpoint && slurp("--checkpoint", m.checkpoint, &text) < 0))
                 return EXIT_CORDON;
 
-        char *said = m.proof ? cordon_verify_proof(buf_str(&text), text.n, m.key, &ok, &e)
-                             : cordon_verify(buf_str(&text), m.json, &ok, &e);
+        char *said = m.proof ? cordon_verify_proof(cli_context(), buf_str(&text), text.n, m.key, &ok, &e)
+                             : cordon_verify(cli_context(), buf_str(&text), m.json, &ok, &e);
         int status = said && m.proof && m.json ? give_proof(said, ok) : cli_give(said, &e);
         return status ? status : !ok;
 }
@@ -129,7 +129,7 @@ int verb_react(int argc, char **argv)
                         "to which record, and what? For example: cordon log react --from build-server "
                         "ID 'the build failed'");
 
-        if (cordon_react(argv[at], m.from, argv[at + 1], id, &e) < 0)
+        if (cordon_react(cli_context(), argv[at], m.from, argv[at + 1], id, &e) < 0)
                 return cli_error(&e);
 
         return puts(id) < 0 ? EXIT_CORDON : 0;

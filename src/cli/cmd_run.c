@@ -314,7 +314,7 @@ static int start_failed(const struct run *run, const cordon_error *e)
 static int choose_policy(struct run *r, int argc, char **argv, const char *verb)
 {
         cordon_error e = { 0 };
-        cordon_canary *c = cordon_canary_new(r->canary_file, &e);
+        cordon_canary *c = cordon_canary_new(cli_context(), r->canary_file, &e);
         if (!c) {
                 cli_note("%s is not tried: %s", r->canary_file, e.what);
                 return 0;

@@ -181,7 +181,8 @@ static void outlive_the_question(void)
         (void) sigaction(SIGQUIT, &a, NULL);
 }
 
-static int put(struct vault *v, int argc, char **argv, int (*work)(const cordon_credential *, cordon_error *))
+static int put(struct vault *v, int argc, char **argv,
+               int (*work)(const cordon_context *, const cordon_credential *, cordon_error *))
 {
         cordon_error e = { 0 };
         (void) argv;
@@ -192,7 +193,7 @@ static int put(struct vault *v, int argc, char **argv, int (*work)(const cordon_
         if (open_source(v) < 0)
                 return EXIT_CORDON;
 
-        int bad = work(&v->c, &e);
+        int bad = work(cli_context(), &v->c, &e);
         if (v->c.secret_fd > 2)
                 (void) close(v->c.secret_fd);
 
@@ -216,7 +217,7 @@ static int vault_list(struct vault *v, int argc, char **argv)
         (void) argv;
         if (argc != 0)
                 return cli_usage("cordon vault list [--json]");
-        return cli_give(cordon_vault_list(v->json, &e), &e);
+        return cli_give(cordon_vault_list(cli_context(), v->json, &e), &e);
 }
 
 static int vault_audit(struct vault *v, int argc, char **argv)
@@ -227,7 +228,7 @@ static int vault_audit(struct vault *v, int argc, char **argv)
         if (argc != 0)
                 return cli_usage("cordon vault audit [--json]");
 
-        int status = cli_give(cordon_vault_audit(v->json, &count, &e), &e);
+        int status = cli_give(cordon_vault_audit(cli_context(), v->json, &count, &e), &e);
         return status ? status : count > 0;
 }
 
@@ -236,7 +237,7 @@ static int vault_rm(struct vault *v, int argc, char **argv)
         int status = 0;
         for (int i = -1; i < argc; i++) {
                 cordon_error e = { 0 };
-                if (cordon_vault_remove(i < 0 ? v->c.name : argv[i], &e) < 0)
+                if (cordon_vault_remove(cli_context(), i < 0 ? v->c.name : argv[i], &e) < 0)
                         status = cli_error(&e);
         }
 

@@ -144,7 +144,7 @@ static void put_runs(struct here *h)
         cordon_error ignored = { 0 };
         AUTO_BUF(list);
 
-        if (cordon_work_list(1, sink, &list, &ignored) == 0)
+        if (cordon_work_list(cli_context(), 1, sink, &list, &ignored) == 0)
                 put_members(h, buf_span(&list), "run", "host");
 
         if (h->verb->group != GROUP_REVIEW)
@@ -154,7 +154,7 @@ static void put_runs(struct here *h)
 static void put_credentials(struct here *h)
 {
         cordon_error ignored = { 0 };
-        char *list = cordon_vault_list(1, &ignored);
+        char *list = cordon_vault_list(cli_context(), 1, &ignored);
 
         if (list)
                 put_members(h, span_str(list), "name", "class");

@@ -21,8 +21,8 @@ int cli_ledgers_add(struct cli_ledgers *l, const char *dir)
 char *cli_ledgers_log(const struct cli_ledgers *l, cordon_log_view view, const char *arg, cordon_error *e)
 {
         if (l->count == 0)
-                return cordon_log(view, arg, e);
-        cordon_ledgers *all = cordon_ledgers_open(l->dirs, l->count, e);
+                return cordon_log(cli_context(), view, arg, e);
+        cordon_ledgers *all = cordon_ledgers_open(cli_context(), l->dirs, l->count, e);
         char *text = all ? cordon_ledgers_log(all, view, arg, e) : NULL;
         cordon_ledgers_free(all);
         return text;
@@ -32,8 +32,8 @@ char *cli_ledgers_trace(const struct cli_ledgers *l, const char *id, const struc
                         cordon_error *e)
 {
         if (l->count == 0)
-                return cordon_trace(id, w->back, w->forward, w->json, e);
-        cordon_ledgers *all = cordon_ledgers_open(l->dirs, l->count, e);
+                return cordon_trace(cli_context(), id, w->back, w->forward, w->json, e);
+        cordon_ledgers *all = cordon_ledgers_open(cli_context(), l->dirs, l->count, e);
         char *text = all ? cordon_ledgers_trace(all, id, w->back, w->forward, w->json, e) : NULL;
         cordon_ledgers_free(all);
         return text;

@@ -14,9 +14,18 @@ const struct cli_option no_options[] = { { 0 } };
 
 static const cordon_error no_memory = { 0 };
 
+const cordon_context *cli_context(void)
+{
+        static cordon_context *own;
+        if (!own)
+                own = cordon_context_new(environ);
+
+        return own;
+}
+
 cordon_policy *cli_policy_new(void)
 {
-        cordon_policy *p = cordon_policy_new();
+        cordon_policy *p = cordon_policy_new(cli_context());
         if (!p)
                 (void) cli_error(&no_memory);
         return p;

@@ -15,7 +15,8 @@ void cli_selftest(char **argv)
         extern char **environ;
         char path[PATH_MAX], self[PATH_MAX];
         struct err ignored;
-        if (!cli_self(self, sizeof self) || host_program("cordon-selftest", path, sizeof path, &ignored) < 0)
+        if (!cli_self(self, sizeof self) ||
+            host_program(cli_context(), "cordon-selftest", path, sizeof path, &ignored) < 0)
                 return;
 
         /* Its boxes need the other programs, which lie beside it. */
@@ -35,7 +36,7 @@ int verb_selftest(int argc, char **argv)
         struct err e;
         (void) argc;
         (void) argv;
-        if (host_program("cordon-selftest", path, sizeof path, &e) == 0)
+        if (host_program(cli_context(), "cordon-selftest", path, sizeof path, &e) == 0)
                 return cli_problem("%s cannot be started: %s", path, strerror(errno));
 
         (void) cli_problem("%s; every other command works without it", e.what);

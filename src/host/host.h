@@ -6,6 +6,7 @@
 #pragma once
 #include "base/err.h"
 #include "base/span.h"
+#include "context/context.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -90,18 +91,20 @@ int host_cgroup_seat(const struct host_hierarchy *v2, enum host_cgroup_fs fs);
 /* One line of `cordon doctor`. */
 enum host_state { HOST_NO = 0, HOST_WEAK, HOST_YES };
 struct host_finding {
-        const char *layer; /* "user namespaces" */
+        const struct cordon_context *cx; /* whose environment is looked at */
+        const char *layer;               /* "user namespaces" */
         enum host_state state;
         bool needed;      /* the namespace wall cannot be raised without it */
         char detail[200]; /* what was found */
         char mend[240];   /* the command that mends it, or "" */
 };
 /* Tries each layer for real in a throw-away child. Returns how many findings were written (at most cap). */
-unsigned host_probe(struct host_finding *ret, unsigned cap);
+unsigned host_probe(const struct cordon_context *cx, struct host_finding *ret, unsigned cap);
 
 /* The path of one of our own programs, by name: in $CORDON_LIBEXEC, else beside this one
  * (../libexec/cordon), else where `make install` puts it. */
-int host_program(const char *name, char *ret_path, size_t cap, struct err *e);
+int host_program(const struct cordon_context *cx, const char *name, char *ret_path, size_t cap,
+                 struct err *e);
 
 /* slow.c: mounts that answer when a network or another process does, or never. */
 struct host_slow;

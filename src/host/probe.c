@@ -41,11 +41,11 @@ static const struct {
         { "kvm", host_look_kvm, false },
 };
 
-unsigned host_probe(struct host_finding *ret, unsigned cap)
+unsigned host_probe(const struct cordon_context *cx, struct host_finding *ret, unsigned cap)
 {
         unsigned n = 0;
         for (; n < cap && n < sizeof rows / sizeof *rows; n++) {
-                ret[n] = (struct host_finding){ .layer = rows[n].layer, .needed = rows[n].needed };
+                ret[n] = (struct host_finding){ .cx = cx, .layer = rows[n].layer, .needed = rows[n].needed };
                 rows[n].look(&ret[n]);
         }
         return n;

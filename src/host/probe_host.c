@@ -51,7 +51,7 @@ static bool in_own_userns(void)
 }
 
 /* A name for the container we are in, or NULL. */
-static const char *host_container(void)
+static const char *host_container(const struct cordon_context *cx)
 {
         static const struct {
                 const char *path, *name;
@@ -65,10 +65,10 @@ static const char *host_container(void)
                 if (access(marks[i].path, F_OK) == 0)
                         return marks[i].name;
 
-        if (getenv("KUBERNETES_SERVICE_HOST"))
+        if (context_get(cx, "KUBERNETES_SERVICE_HOST"))
                 return "kubernetes";
 
-        if (getenv("container"))
+        if (context_get(cx, "container"))
                 return "one that sets $container";
 
         return in_own_userns() ? "a user namespace" : NULL;
@@ -76,7 +76,7 @@ static const char *host_container(void)
 
 void host_look_container(struct host_finding *f)
 {
-        const char *name = host_container();
+        const char *name = host_container(f->cx);
         if (!name)
                 host_say(f, HOST_YES, "not in a container, as far as can be seen");
         else

@@ -117,14 +117,14 @@ static void look_program(struct host_finding *f, const char *name, const char *w
 {
         char path[PATH_MAX], why[96];
         struct err e = { 0 };
-        if (host_program(name, path, sizeof path, &e) < 0) {
+        if (host_program(f->cx, name, path, sizeof path, &e) < 0) {
                 bool there = e.sys != ENOENT;
                 host_say(f, HOST_WEAK, "%s is %s, so %s", name,
                          there ? "neither root's nor yours here, or others can change it" : "not installed",
                          without);
-                host_mend(f, there                      ? "CORDON_LIBEXEC=DIR, with a copy of yours in it"
-                             : getenv("CORDON_LIBEXEC") ? "unset CORDON_LIBEXEC"
-                                                        : "sudo make install");
+                host_mend(f, there ? "CORDON_LIBEXEC=DIR, with a copy of yours in it"
+                             : context_get(f->cx, "CORDON_LIBEXEC") ? "unset CORDON_LIBEXEC"
+                                                                    : "sudo make install");
                 return;
         }
 

@@ -42,10 +42,10 @@ static bool found(const char *dir, const char *below, const char *name, char *re
         return false;
 }
 
-int host_program(const char *name, char *ret_path, size_t cap, struct err *e)
+int host_program(const struct cordon_context *cx, const char *name, char *ret_path, size_t cap, struct err *e)
 {
         char here[PATH_MAX], foreign[PATH_MAX] = "";
-        const char *named = getenv("CORDON_LIBEXEC");
+        const char *named = context_get(cx, "CORDON_LIBEXEC");
         if (named && found(named, "", name, ret_path, cap, foreign))
                 return 0;
 

@@ -40,7 +40,7 @@ int names_claim(struct box *b, struct err *e)
         if (!name)
                 return 0;
 
-        AUTO_FD(dir, store_open(e));
+        AUTO_FD(dir, store_open(b->c.cx, e));
         if (dir < 0)
                 return cannot(name, e);
 

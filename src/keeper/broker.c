@@ -162,7 +162,7 @@ int broker_start(struct box *b, struct err *e)
         if (!b->c.plan->net)
                 return 0;
 
-        if (host_program(EGRESS_PROGRAM, path, sizeof path, e) < 0)
+        if (host_program(b->c.cx, EGRESS_PROGRAM, path, sizeof path, e) < 0)
                 return -1;
 
         b->broker.rows = calloc(NET_ROWS_MAX, sizeof *b->broker.rows);
@@ -316,10 +316,10 @@ void broker_record(struct box *b)
                 return;
 
         bool asks = poll(&p, 1, 0) == 1 && (p.revents & POLLIN);
-        AUTO_FD(dir, asks ? ledger_dir_open(true, &e) : -1);
+        AUTO_FD(dir, asks ? ledger_dir_open(b->c.cx, true, &e) : -1);
         if (dir >= 0)
-                b->broker.writer =
-                        child_of(ledger_writer_start(keeper_run(b), b->r.name, b->broker.ledger, &e));
+                b->broker.writer = child_of(
+                        ledger_writer_start(b->c.cx, keeper_run(b), b->r.name, b->broker.ledger, &e));
 
         if (b->broker.writer.pid < 0 && asks) {
                 struct ledger_answer no = { .number = 0 };

@@ -72,7 +72,8 @@ static int begin(struct box *b, struct work_door_ask *doors, const char **pins, 
                                                    .programs = pins_of(p, s, is_program, pins, &at) };
         }
 
-        struct work_ask ask = { .run = keeper_run(b),
+        struct work_ask ask = { .cx = b->c.cx,
+                                .run = keeper_run(b),
                                 .box = b->r.name,
                                 .policy = policy_digest(b->c.policy),
                                 .on = b->c.work_on,

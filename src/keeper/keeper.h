@@ -5,6 +5,7 @@
  * control socket close and ends the box, and the janitor removes the control groups. */
 #pragma once
 #include "base/err.h"
+#include "context/context.h"
 #include "egress/egress.h"
 #include "limit/limit.h"
 #include "plan/plan.h"
@@ -124,6 +125,7 @@ enum box_observe {
 enum box_ledger { BOX_LEDGER_ON = 0, BOX_LEDGER_OFF, BOX_LEDGER_REQUIRE };
 
 struct box_config {
+        const struct cordon_context *cx;     /* of the caller; outlives the box */
         const struct plan *plan;             /* borrowed until box_free() */
         const struct checked_policy *policy; /* borrowed: its digest is taken when somebody asks for it */
         struct box_stdio io;
@@ -209,7 +211,8 @@ struct box_sink {
         void *ctx;
 };
 /* The newest output of a box that runs, or of one that is over and was kept; with `follow`, until it ends. */
-int box_logs(const char *which, bool follow, const struct box_sink *to, struct err *e);
+int box_logs(const struct cordon_context *cx, const char *which, bool follow, const struct box_sink *to,
+             struct err *e);
 /* Removes what is kept of a run; of all that ended before this, in ns since 1970: how many. */
-void box_logs_forget(const char *run);
-size_t box_logs_prune(int64_t before_ns);
+void box_logs_forget(const struct cordon_context *cx, const char *run);
+size_t box_logs_prune(const struct cordon_context *cx, int64_t before_ns);

@@ -383,10 +383,10 @@ static int keep_bytes(const struct box *b, const struct box_copy *c, int from, c
                       struct err *e)
 {
         char state[STORE_PATH_MAX];
-        AUTO_FD(top, store_open(e));
+        AUTO_FD(top, store_open(b->c.cx, e));
         AUTO_FD(kept, top < 0 ? -1 : store_dir(top, "kept", e));
         AUTO_FD(dir, kept < 0 ? -1 : store_dir(kept, b->r.run, e));
-        if (dir < 0 || store_path(state, e) < 0)
+        if (dir < 0 || store_path(b->c.cx, state, e) < 0)
                 return -1;
 
         AUTO_FD(to, openat(dir, c->name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600));

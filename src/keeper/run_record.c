@@ -96,7 +96,7 @@ static void hide_variables(const struct box *b)
 static int begin(struct box *b, struct err *e)
 {
         look_at_streams(b);
-        b->record->ledger = ledger_open(keeper_run(b), "", e);
+        b->record->ledger = ledger_open(b->c.cx, keeper_run(b), "", e);
         if (!b->record->ledger || add_start(b, e) < 0)
                 return -1;
         return 0;

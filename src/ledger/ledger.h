@@ -13,6 +13,7 @@
 #include "base/buf.h"
 #include "base/err.h"
 #include "base/span.h"
+#include "context/context.h"
 
 #include <sys/types.h>
 
@@ -149,7 +150,8 @@ int ledger_secret_add(const void *p, size_t n);
 struct ledger;
 /* Opens the ledger of this user, made where it is missing. `run` and `source` make the ids: RUN.1, RUN.e1 for
  * source "e". */
-struct ledger *ledger_open(const char *run, const char *source, struct err *e);
+struct ledger *ledger_open(const struct cordon_context *cx, const char *run, const char *source,
+                           struct err *e);
 struct ledger *ledger_open_at(int dir, const char *run, const char *source, struct err *e);
 /* Adds a record. Durable: it is on the disk when this returns 0, and an effect may be let out; -1: it may
  * not, *e tells why. Otherwise it is kept and written with others within LEDGER_COMMIT_MS, never waiting for
@@ -224,7 +226,8 @@ struct ledger_answer {
 };
 void ledger_effect_id(const char *run, char what, uint32_t number, char ret_id[LEDGER_ID_MAX]);
 /* Starts the writer on one end of a line; its process, or -1. */
-pid_t ledger_writer_start(const char *run, const char *box, int line, struct err *e);
+pid_t ledger_writer_start(const struct cordon_context *cx, const char *run, const char *box, int line,
+                          struct err *e);
 
 /* ---- the tree (merkle.c), RFC 6962: pure ---- */
 
@@ -292,7 +295,8 @@ struct ledger_log *ledger_log_merge(struct ledger_log **logs, const char *const 
                                     struct err *e);
 /* The same of directories (many_ledgers.c), states or the ledgers in them: each is verified first, and named
  * by its key. */
-struct ledger_log *ledger_log_several(const char *const *paths, size_t count, struct err *e);
+struct ledger_log *ledger_log_several(const struct cordon_context *cx, const char *const *paths, size_t count,
+                                      struct err *e);
 
 /* ---- questions (query.c, run_picture.c): pure; text goes to `out` ---- */
 
@@ -340,15 +344,19 @@ int ledger_trace(const struct ledger_log *l, const char *effect, unsigned ways, 
  * which versions the records have, and since when some have fields that this one does not know. Text or JSON
  * to `out`; *ret_ok: nothing was found. `extra`: further checkpoints to hold it against, or "". -1: it could
  * not be looked at. */
-int ledger_verify(int dir, const char *extra, bool json, struct buf *out, bool *ret_ok, struct err *e);
+int ledger_verify(const struct cordon_context *cx, int dir, const char *extra, bool json, struct buf *out,
+                  bool *ret_ok, struct err *e);
 /* An inclusion proof in C2SP's form, with the record in its `extra` line. */
-int ledger_proof_make(int dir, const char *id, struct buf *out, struct err *e);
+int ledger_proof_make(const struct cordon_context *cx, int dir, const char *id, struct buf *out,
+                      struct err *e);
 /* Writes what is sealed into the directory `to` in the layout of C2SP tlog-tiles. */
 int ledger_tiles_export(const struct ledger_log *l, int dir, const char *to, struct buf *out, struct err *e);
 /* Checks one with the keys in `keyfile` and nothing else. */
-int ledger_proof_check(struct span text, const char *keyfile, struct buf *out, bool *ret_ok, struct err *e);
+int ledger_proof_check(const struct cordon_context *cx, struct span text, const char *keyfile,
+                       struct buf *out, bool *ret_ok, struct err *e);
 /* Runs cordon-ledger on a ledger: "seal-once", "rotate". */
-int ledger_helper_do(const char *verb, const char *arg, struct span input, struct buf *out, struct err *e);
+int ledger_helper_do(const struct cordon_context *cx, const char *verb, const char *arg, struct span input,
+                     struct buf *out, struct err *e);
 
 /* ---- out of the ledger (export.c, html.c), and out of the way (prune.c) ---- */
 
@@ -363,12 +371,12 @@ int ledger_postmortem(const struct ledger_log *l, const char *which, struct buf 
 /* Takes payloads away; leaf hashes stay. The pruning itself is recorded first. */
 int ledger_prune(struct ledger *l, const char *kind, int64_t before_us, uint64_t *ret_count, struct err *e);
 /* Puts the whole ledger aside, under a name that says when, and begins another. */
-int ledger_restart(struct buf *ret_where, struct err *e);
+int ledger_restart(const struct cordon_context *cx, struct buf *ret_where, struct err *e);
 
 /* ---- the place (ledger_place.c, sealer_client.c) ---- */
 
-int ledger_dir_open(bool make, struct err *e);
-int ledger_place(char *ret, size_t cap, struct err *e);
+int ledger_dir_open(const struct cordon_context *cx, bool make, struct err *e);
+int ledger_place(const struct cordon_context *cx, char *ret, size_t cap, struct err *e);
 /* The whole file, or what was there when it was opened; 0 with an empty buffer when it does not exist. */
 int ledger_slurp(int dir, const char *name, struct buf *out);
 /* The newest checkpoint; it points into `text`. 1, 0: there is none, -1 with errno. */

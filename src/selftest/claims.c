@@ -534,7 +534,7 @@ static int claim(struct claims *c, int argc, char **argv)
 
         int ok = 0;
         c->seconds = (double) (clock_mono_ns() - t) / 1e9;
-        c->doctor = cordon_doctor(1, &ok);
+        c->doctor = cordon_doctor(cli_context(), 1, &ok);
         fill_residual(c);
         AUTO_BUF(o);
         if (c->json)

@@ -13,12 +13,6 @@
 #include <string.h>
 #include <sys/stat.h>
 
-static const char *absolute_variable(const char *name)
-{
-        const char *v = getenv(name);
-        return v && v[0] == '/' ? v : NULL;
-}
-
 /* "//a/./b/" becomes "/a/b"; ".." is refused, because what it means depends on links. */
 static bool clean(char *path)
 {
@@ -49,17 +43,17 @@ static int refuse_relative(const char *own, struct err *e)
         return err_hint(e, "let it begin with /, or unset it");
 }
 
-static const char *own_variable(void)
+static const char *own_variable(const struct cordon_context *cx)
 {
-        const char *own = getenv("CORDON_STATE");
+        const char *own = context_get(cx, "CORDON_STATE");
         return own && own[0] ? own : NULL;
 }
 
-int store_path(char ret_path[STORE_PATH_MAX], struct err *e)
+int store_path(const struct cordon_context *cx, char ret_path[STORE_PATH_MAX], struct err *e)
 {
-        const char *own = own_variable();
-        const char *xdg = absolute_variable("XDG_STATE_HOME");
-        const char *home = absolute_variable("HOME");
+        const char *own = own_variable(cx);
+        const char *xdg = context_path(cx, "XDG_STATE_HOME");
+        const char *home = context_path(cx, "HOME");
         int n = -1;
 
         if (own && own[0] != '/')
@@ -81,10 +75,10 @@ int store_path(char ret_path[STORE_PATH_MAX], struct err *e)
         return err_hint(e, "set HOME, XDG_STATE_HOME or CORDON_STATE to an absolute path without ..");
 }
 
-int store_variable(struct err *e)
+int store_variable(const struct cordon_context *cx, struct err *e)
 {
         char path[STORE_PATH_MAX];
-        return own_variable() ? store_path(path, e) : 0;
+        return own_variable(cx) ? store_path(cx, path, e) : 0;
 }
 
 static int refuse(const char *name, int sys, struct err *e)
@@ -116,10 +110,10 @@ int store_dir(int parent, const char *name, struct err *e)
         return checked(openat(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC), name, e);
 }
 
-int store_open(struct err *e)
+int store_open(const struct cordon_context *cx, struct err *e)
 {
         char path[STORE_PATH_MAX];
-        if (store_path(path, e) < 0)
+        if (store_path(cx, path, e) < 0)
                 return -1;
 
         int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);

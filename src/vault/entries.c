@@ -14,9 +14,9 @@
 
 enum { META_MAX = 4096 };
 
-int vault_dir(struct err *e)
+int vault_dir(const struct cordon_context *cx, struct err *e)
 {
-        AUTO_FD(state, store_open(e));
+        AUTO_FD(state, store_open(cx, e));
         return state < 0 ? -1 : store_dir(state, "vault", e);
 }
 
@@ -26,13 +26,13 @@ static int no_such(const char *name, struct err *e)
         return err_hint(e, "`cordon vault list` shows them; `cordon vault add %s` makes it", name);
 }
 
-int vault_key_file(char ret_path[VAULT_KEY_PATH])
+int vault_key_file(const struct cordon_context *cx, char ret_path[VAULT_KEY_PATH])
 {
         char path[STORE_PATH_MAX], key[STORE_PATH_MAX + 12], head[VAULT_KEY_PATH_AT + VAULT_KEY_PATH];
         struct err none;
         uint32_t protect;
 
-        if (store_path(path, &none) < 0)
+        if (store_path(cx, path, &none) < 0)
                 return -1;
 
         (void) snprintf(key, sizeof key, "%s/vault/key", path);
@@ -45,10 +45,11 @@ int vault_key_file(char ret_path[VAULT_KEY_PATH])
         return protect == VAULT_BY_FILE && ret_path[0] == '/' && !ret_path[VAULT_KEY_PATH - 1] ? 0 : -1;
 }
 
-int vault_meta_peek(const char *name, struct vault_meta *ret_meta, struct err *e)
+int vault_meta_peek(const struct cordon_context *cx, const char *name, struct vault_meta *ret_meta,
+                    struct err *e)
 {
         char path[STORE_PATH_MAX], vault[STORE_PATH_MAX + 8];
-        if (store_path(path, e) < 0)
+        if (store_path(cx, path, e) < 0)
                 return -1;
 
         (void) snprintf(vault, sizeof vault, "%s/vault", path);
@@ -100,11 +101,12 @@ static int by_name(const void *a, const void *b)
         return strcmp(((const struct vault_meta *) a)->name, ((const struct vault_meta *) b)->name);
 }
 
-int vault_list(void (*each)(void *ctx, const struct vault_meta *m), void *ctx, struct err *e)
+int vault_list(const struct cordon_context *cx, void (*each)(void *ctx, const struct vault_meta *m),
+               void *ctx, struct err *e)
 {
         struct vault_meta *v = NULL;
         size_t n = 0;
-        int dir = vault_dir(e), bad = 0;
+        int dir = vault_dir(cx, e), bad = 0;
 
         DIR *d = dir < 0 ? NULL : fdopendir(dup(dir));
         AUTO_FD(hold, dir);
@@ -141,10 +143,10 @@ int vault_list(void (*each)(void *ctx, const struct vault_meta *m), void *ctx, s
         return bad;
 }
 
-int vault_remove(const char *name, struct err *e)
+int vault_remove(const struct cordon_context *cx, const char *name, struct err *e)
 {
         char file[GRANT_NAME + 3], old[GRANT_NAME + 8];
-        AUTO_FD(dir, vault_dir(e));
+        AUTO_FD(dir, vault_dir(cx, e));
         if (dir < 0)
                 return -1;
 

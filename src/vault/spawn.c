@@ -15,14 +15,12 @@
 #include <sys/mman.h>
 #include <sys/wait.h>
 
-extern char **environ;
-
 /* cordon-vault gets no environment but the one variable that holds the secret, if that is where it is. */
-static char **environment(const struct vault_request *q, char *only[2])
+static char **environment(const struct cordon_context *cx, const struct vault_request *q, char *only[2])
 {
         size_t n = strlen(q->from_env);
         only[0] = only[1] = NULL;
-        for (char **v = environ; n && *v; v++)
+        for (char *const *v = cx ? cx->environment : NULL; n && v && *v; v++)
                 if (strncmp(*v, q->from_env, n) == 0 && (*v)[n] == '=')
                         only[0] = *v;
         return only;
@@ -50,7 +48,7 @@ static int request_fd(const struct vault_request *q)
         return out_of_the_way(fd);
 }
 
-static pid_t start(const struct job *j, const struct vault_request *q)
+static pid_t start(const struct cordon_context *cx, const struct job *j, const struct vault_request *q)
 {
         char name[] = VAULT_PROGRAM;
         char *argv[] = { name, NULL }, *only[2];
@@ -65,7 +63,7 @@ static pid_t start(const struct job *j, const struct vault_request *q)
                         bad |= posix_spawn_file_actions_adddup2(&a, j->fd[i], i);
 
         if (!bad)
-                bad = posix_spawn(&pid, j->program, &a, NULL, argv, environment(q, only));
+                bad = posix_spawn(&pid, j->program, &a, NULL, argv, environment(cx, q, only));
 
         (void) posix_spawn_file_actions_destroy(&a);
         errno = bad;
@@ -98,11 +96,12 @@ static void close_all(struct job *j)
 }
 
 /* Starts it; the reading end of its report is *ret_report. */
-static pid_t begin(struct job *j, struct vault_request *q, int passphrase, int *ret_report, struct err *e)
+static pid_t begin(const struct cordon_context *cx, struct job *j, struct vault_request *q, int passphrase,
+                   int *ret_report, struct err *e)
 {
         int report[2];
-        AUTO_FD(dir, vault_dir(e));
-        if (dir < 0 || host_program(VAULT_PROGRAM, j->program, sizeof j->program, e) < 0)
+        AUTO_FD(dir, vault_dir(cx, e));
+        if (dir < 0 || host_program(cx, VAULT_PROGRAM, j->program, sizeof j->program, e) < 0)
                 return -1;
 
         q->size = sizeof *q;
@@ -118,7 +117,7 @@ static pid_t begin(struct job *j, struct vault_request *q, int passphrase, int *
         (void) close(report[1]);
         pid_t pid = j->fd[VAULT_FD_REQUEST] < 0 || j->fd[VAULT_FD_DIR] < 0 || j->fd[VAULT_FD_REPORT] < 0
                             ? -1
-                            : start(j, q);
+                            : start(cx, j, q);
         int sys = errno;
         close_all(j);
         if (pid < 0)
@@ -135,19 +134,20 @@ static struct job job_none(void)
         return j;
 }
 
-int vault_work(struct vault_request *q, int secret, int passphrase, struct err *e)
+int vault_work(const struct cordon_context *cx, struct vault_request *q, int secret, int passphrase,
+               struct err *e)
 {
         struct job j = job_none();
         int report = -1;
         j.fd[0] = out_of_the_way(secret);
-        pid_t pid = begin(&j, q, passphrase, &report, e);
+        pid_t pid = begin(cx, &j, q, passphrase, &report, e);
         close_all(&j);
         AUTO_FD(hold, report);
         return pid < 0 ? -1 : await(pid, report, e);
 }
 
-int vault_give(struct vault_request *q, int grants, int passphrase, struct vault_told *ret_told,
-               struct err *e)
+int vault_give(const struct cordon_context *cx, struct vault_request *q, int grants, int passphrase,
+               struct vault_told *ret_told, struct err *e)
 {
         struct job j = job_none();
         int report = -1, told[2];
@@ -159,7 +159,7 @@ int vault_give(struct vault_request *q, int grants, int passphrase, struct vault
         j.fd[VAULT_FD_GRANTS] = out_of_the_way(grants);
         (void) close(told[1]);
         q->op = VAULT_GIVE;
-        pid_t pid = begin(&j, q, passphrase, &report, e);
+        pid_t pid = begin(cx, &j, q, passphrase, &report, e);
         close_all(&j);
         AUTO_FD(hold, report);
         if (pid < 0)
@@ -173,9 +173,9 @@ int vault_give(struct vault_request *q, int grants, int passphrase, struct vault
         return n == (ssize_t) want ? 0 : err_set(e, ERR_IO, 0, "%s said too little", VAULT_PROGRAM);
 }
 
-int vault_default_key_file(char *ret_path, size_t cap, struct err *e)
+int vault_default_key_file(const struct cordon_context *cx, char *ret_path, size_t cap, struct err *e)
 {
-        const char *xdg = getenv("XDG_CONFIG_HOME"), *home = getenv("HOME");
+        const char *xdg = context_get(cx, "XDG_CONFIG_HOME"), *home = context_get(cx, "HOME");
         int n = xdg && xdg[0] == '/'     ? snprintf(ret_path, cap, "%s/cordon/vault.key", xdg)
                 : home && home[0] == '/' ? snprintf(ret_path, cap, "%s/.config/cordon/vault.key", home)
                                          : -1;

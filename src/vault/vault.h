@@ -10,6 +10,7 @@
 #include "base/buf.h"
 #include "base/err.h"
 #include "base/grant.h"
+#include "context/context.h"
 
 #include <stdbool.h>
 #include <sys/types.h>
@@ -74,11 +75,13 @@ int vault_may_give(const struct vault_meta *m, bool stage_live, int64_t now, con
                    struct err *e);
 
 /* ---- the directory ---- */
-int vault_dir(struct err *e); /* made where it is missing */
-int vault_list(void (*each)(void *ctx, const struct vault_meta *m), void *ctx, struct err *e);
-int vault_remove(const char *name, struct err *e);
+int vault_dir(const struct cordon_context *cx, struct err *e); /* made where it is missing */
+int vault_list(const struct cordon_context *cx, void (*each)(void *ctx, const struct vault_meta *m),
+               void *ctx, struct err *e);
+int vault_remove(const struct cordon_context *cx, const char *name, struct err *e);
 /* The binding of one entry, of a vault that is there; nothing is made. -1: it is not. */
-int vault_meta_peek(const char *name, struct vault_meta *ret_meta, struct err *e);
+int vault_meta_peek(const struct cordon_context *cx, const char *name, struct vault_meta *ret_meta,
+                    struct err *e);
 /* The binding of one entry. */
 int vault_meta_load(int dir, const char *name, struct vault_meta *ret_meta, struct err *e);
 
@@ -128,15 +131,16 @@ struct vault_told {
 };
 
 /* ADD and ROTATE. `secret` is read to its end (-1 with from_env); `passphrase` may be -1. */
-int vault_work(struct vault_request *q, int secret, int passphrase, struct err *e);
+int vault_work(const struct cordon_context *cx, struct vault_request *q, int secret, int passphrase,
+               struct err *e);
 /* GIVE: secrets go to `grants` (the writing end of the broker's pipe) and are never seen here; the
  * placeholders come back. 0, or -1 and nothing was given that a broker could use. */
-int vault_give(struct vault_request *q, int grants, int passphrase, struct vault_told *ret_told,
-               struct err *e);
+int vault_give(const struct cordon_context *cx, struct vault_request *q, int grants, int passphrase,
+               struct vault_told *ret_told, struct err *e);
 /* Where a key file goes when none is named. */
-int vault_default_key_file(char *ret_path, size_t cap, struct err *e);
+int vault_default_key_file(const struct cordon_context *cx, char *ret_path, size_t cap, struct err *e);
 
 /* How STATE/vault/key begins, which says in the clear what protects it. */
 enum { VAULT_KEY_PROTECT_AT = 8, VAULT_KEY_PATH_AT = 40, VAULT_KEY_PATH = 1024 };
 /* The key file of the vault that is there, whether or not it is any good. -1: no file protects it. */
-int vault_key_file(char ret_path[VAULT_KEY_PATH]);
+int vault_key_file(const struct cordon_context *cx, char ret_path[VAULT_KEY_PATH]);

@@ -146,6 +146,7 @@ struct closed { /* a directory of the layer, and the mode that the box gave it *
 };
 
 struct layer {
+        const struct cordon_context *cx; /* of the command; NULL: it only looks */
         char run[WORK_RUN_MAX];
         int store, dir, lock; /* STATE/work; the layer in it; its lock, held */
         enum layer_state state;
@@ -167,13 +168,13 @@ struct layer {
         struct arena mem;
 };
 
-int layer_store(struct err *e); /* STATE/work */
+int layer_store(const struct cordon_context *cx, struct err *e); /* STATE/work */
 static inline void layer_progress(const struct layer *l, const char *doing, size_t done, size_t total)
 {
         if (l->progress)
                 l->progress(l->progress_ctx, doing, done, total);
 }
-struct layer *layer_new(const char *run, struct err *e);
+struct layer *layer_new(const struct cordon_context *cx, const char *run, struct err *e);
 /* "DOING OF: the system's words", with what to do about it. */
 int layer_cannot(struct err *e, const char *doing, const char *of);
 /* Without settling anything: for listing and for a run that goes on. */
@@ -200,7 +201,8 @@ int layer_find(int store, const char *which, enum layer_wanted want, char ret_ru
                struct err *e);
 /* Opens and locks it; what an interrupted apply left is finished or rolled back, and a layer whose keeper
  * was killed is sealed. */
-struct layer *layer_open(const char *which, enum layer_wanted want, struct err *e);
+struct layer *layer_open(const struct cordon_context *cx, const char *which, enum layer_wanted want,
+                         struct err *e);
 
 /* ---- scan.c, sides.c ---- */
 
@@ -630,7 +632,7 @@ bool journal_tell(struct journal *j, enum work_end_of how);
 /* The caller knows what became of it: nobody tells it again. */
 void journal_told(struct journal *j);
 /* Finishes or takes back every apply of the layer that was interrupted. */
-int journal_recover(struct layer *l, struct err *e);
+int journal_recover(const struct cordon_context *cx, struct layer *l, struct err *e);
 /* staging.c: the new entries, complete and on the target's filesystem. */
 int stage_all(struct journal *j, struct err *e);
 /* The slot's name in `buf`. */
@@ -659,7 +661,7 @@ struct turns {
 void turns_end(struct turns *t);
 #define AUTO_TURNS(name) __attribute__((cleanup(turns_end))) struct turns name = { 0 }
 /* Waits for whoever works on one of the places. */
-int take_turns(struct turns *t, struct err *e);
+int take_turns(const struct cordon_context *cx, struct turns *t, struct err *e);
 
 /* ---- choose.c ---- */
 

@@ -13,6 +13,7 @@
 #pragma once
 #include "base/err.h"
 #include "base/span.h"
+#include "context/context.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -40,6 +41,7 @@ struct work_door_ask {
 };
 
 struct work_ask {
+        const struct cordon_context *cx;
         const char *run, *box, *policy; /* id, name, digest */
         const char *on;                 /* go on in this run's layer; or NULL */
         bool keep;                      /* keep the layer although nothing changed */
@@ -81,6 +83,7 @@ typedef void work_progress(void *ctx, const char *doing, size_t done, size_t tot
 enum work_form { WORK_TEXT = 0, WORK_STAT, WORK_NAMES, WORK_JSON };
 
 struct work_look {
+        const struct cordon_context *cx;
         const char *run; /* id, a unique beginning of it, or a box's name: its newest; NULL: the newest that
                             waits, with a door at, above or below the working directory */
         enum work_form form;
@@ -99,7 +102,7 @@ struct work_look {
 /* Everything that a layer changes. *ret_count: how many entries. */
 int work_diff(const struct work_look *l, size_t *ret_count, struct err *e);
 /* One line (or JSON object) for each layer of this user, newest first. */
-int work_list(bool json, work_sink *out, void *ctx, struct err *e);
+int work_list(const struct cordon_context *cx, bool json, work_sink *out, void *ctx, struct err *e);
 
 /* One change that reached the host: for the ledger. Digests are hex SHA-256, "" where there is no content,
  * and begin with "sparse:" where holes were left out. */
@@ -111,6 +114,7 @@ struct work_effect {
 };
 
 struct work_apply {
+        const struct cordon_context *cx;
         const char *run;
         const char *mark;         /* kept with the journal, for work_on_settled(): a word; or NULL */
         const char *const *paths; /* only these; named paths need no `flagged` */
@@ -140,6 +144,7 @@ struct work_apply {
  * killed and a later command finished it or took it back. Told at least once; not without a mark. */
 enum work_end_of { WORK_LANDED = 0, WORK_TAKEN_BACK, WORK_UNDONE };
 struct work_settled {
+        const struct cordon_context *cx; /* of the command that found it */
         enum work_end_of how;
         const char *run, *mark;
         const struct work_effect *effects; /* for WORK_TAKEN_BACK and WORK_UNDONE: what did not stay */
@@ -160,7 +165,8 @@ struct work_outcome {
 };
 int work_apply(const struct work_apply *a, struct work_outcome *ret, struct err *e);
 /* Takes the newest apply of the layer back. Refuses when the host changed what was applied since. */
-struct work_undo {       /* and discard */
+struct work_undo { /* and discard */
+        const struct cordon_context *cx;
         const char *run; /* NULL, for undo: the one of the working directory that was applied last */
         bool json;       /* as for an apply */
         work_sink *out;
@@ -173,6 +179,7 @@ int work_undo(const struct work_undo *u, struct work_outcome *ret, struct err *e
  * returns 1. ret_run: WORK_RUN_MAX bytes. Nothing is said but JSON. */
 int work_discard(const struct work_undo *u, char *ret_run, struct err *e);
 /* The waiting layer that `run` means, or that is meant without a name. ret_run: WORK_RUN_MAX bytes. */
-int work_find(const char *run, char *ret_run, struct err *e);
+int work_find(const struct cordon_context *cx, const char *run, char *ret_run, struct err *e);
 /* A second layer that begins with what the first one holds. */
-int work_fork(const char *run, const char *new_run, char *ret_run, struct err *e);
+int work_fork(const struct cordon_context *cx, const char *run, const char *new_run, char *ret_run,
+              struct err *e);

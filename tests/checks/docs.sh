@@ -37,7 +37,7 @@ else
         skip "the manual" "mandoc is not installed"
 fi
 # Variables of test builds are no one else's; what the host is, and where scratch files go, is no setting of ours.
-variables=$(grep -rhoE '(getenv|_variable)\("[A-Z_]+"\)' src | grep -oE '[A-Z_]{2,}' | sort -u |
+variables=$(grep -rhoE '(getenv\(|context_(get|path)\([a-z>-]+, )"[A-Z_]+"\)' src | grep -oE '[A-Z_]{2,}' | sort -u |
         grep -vxE 'CORDON_(ALLOC|KNOCKOUT|SABOTAGE|STEP|WORK_STEP)|KUBERNETES_SERVICE_HOST|TMPDIR')
 is "cordon(1) names every variable that is looked at" "$(for v in $variables; do grep -qE "^\.It Ev .*\b$v\b" man/cordon.1 || echo "$v"; done)" ""
 is "and no other" "$(sed -n 's/^\.It Ev //p' man/cordon.1 | tr -d ',' | tr -s ' ' '\n' | sort -u)" "$variables"

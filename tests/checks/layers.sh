@@ -33,6 +33,11 @@ echo '#include "plan/internal.h"' >"$T/src/policy/up.c"
 echo '#include "policy/internal.h"' >"$T/src/plan/past.c"
 echo '#include "base/err.h"' >"$T/src/nowhere/x.c"
 is "wrong includes are found, one in each file" "$(check_layers "$T" | sed 's/:.*//' | sort -u | wc -l)" 4
+# The environment is the caller's: a face or a main() passes it down as a context. Hooks are in no program of ours.
+reads_environment() { grep -vE '^src/(cli|selftest|mcp|oci|serve)/|/main\.c$|^src/wall/hooks\.c$|^src/work/journal/crash_step\.c$' | xargs grep -nE '\b(secure_)?getenv *\(|\benviron\b'; }
+is "only faces and main.c read the environment" "$(git ls-files 'src/*.[ch]' | reads_environment)" ""
+echo 'const char *h = getenv("HOME");' >"$T/src/plan/reads.c"
+has "a file that reads it is found" "$(echo "$T/src/plan/reads.c" | reads_environment)" HOME
 # Code outside wall/ asks for features (wall_has) and names no kind of wall. `auto` is a word of policies.
 kinds() { xargs grep -nE '\bWALL_(PROCESS|NAMESPACE|WASM|VM)\b'; }
 is "no wall kind is named outside wall" "$(git ls-files 'src/*.[ch]' | grep -v '^src/wall/' | kinds)" ""

@@ -2,6 +2,7 @@
 /* Every allocation fails once, the first, the second and so on until all goes well: a policy is taken whole
  * or not at all, a view is whole or not there, a box is walled as without the fault or does not start. And
  * each time: a clear error, nothing held, no descriptor and no child left. */
+#include "../context.h"
 #include "base/json.h"
 #include "cordon.h"
 #include "fault_alloc.h"
@@ -137,7 +138,7 @@ static const char policy_text[] = "box fault\n"
 
 static cordon_policy *policy_of(const char *text, struct told *t)
 {
-        cordon_policy *p = cordon_policy_new();
+        cordon_policy *p = cordon_policy_new(test_context());
         if (!p) /* the one call without room for a reason */
                 (void) snprintf(t->error.what, sizeof t->error.what, "no memory"), t->error.code = ERR_MEMORY;
         if (p && cordon_policy_roots(p, "/work", "/home/x", &t->error) == 0 &&
@@ -214,7 +215,7 @@ static void test_policy__is_taken_whole_or_not_at_all(void)
 {
         cordon_error e = { 0 };
         for (long n = 1; n < ROUNDS_MAX; n++) {
-                cordon_policy *p = cordon_policy_new();
+                cordon_policy *p = cordon_policy_new(test_context());
                 CHECK(cordon_policy_add(p, "read", "/etc/hosts", &e) == 0);
                 char *before = cordon_policy_view(p, CORDON_VIEW_CANONICAL, &e);
                 alloc_count = 0;
@@ -468,7 +469,7 @@ static void scenario_verify(struct told *t)
         struct err e = { 0 };
         bool ok = false;
         AUTO_BUF(out);
-        t->failed = ledger_verify(ledger_dir, other, false, &out, &ok, &e) < 0;
+        t->failed = ledger_verify(test_context(), ledger_dir, other, false, &out, &ok, &e) < 0;
         CHECK(!ok);
         if (!t->failed && out.failed)
                 no_memory(t);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* What the doctor finds: every row is filled, and the quick facts agree with the kernel. */
+#include "../context.h"
 #include "harness.h"
 #include "host/host.h"
 
@@ -14,7 +15,7 @@ static bool says(const char *text, const char *word) { return strcasestr(text, w
 
 static void test_probe__every_row_has_a_name_and_a_finding(void)
 {
-        unsigned n = host_probe(found, CAP);
+        unsigned n = host_probe(test_context(), found, CAP);
         CHECK(n > 20 && n < CAP);
         for (unsigned i = 0; i < n; i++) {
                 CHECK(found[i].layer && found[i].layer[0]);
@@ -27,7 +28,7 @@ static void test_probe__every_row_has_a_name_and_a_finding(void)
 
 static void test_probe__promises_nothing(void)
 {
-        unsigned n = host_probe(found, CAP);
+        unsigned n = host_probe(test_context(), found, CAP);
         static const char *const banned[] = { "secure", "safe", "unbreakable" };
         for (unsigned i = 0; i < n; i++)
                 for (unsigned b = 0; b < 3; b++)
@@ -37,9 +38,9 @@ static void test_probe__promises_nothing(void)
 static void test_probe__keeps_to_the_room_it_is_given(void)
 {
         memset(found, 0, sizeof found);
-        CHECK_INT(host_probe(found, 3), 3);
+        CHECK_INT(host_probe(test_context(), found, 3), 3);
         CHECK(found[3].layer == NULL);
-        CHECK_INT(host_probe(found, 0), 0);
+        CHECK_INT(host_probe(test_context(), found, 0), 0);
 }
 
 static void test_probe__leaves_no_mount_and_no_descriptor(void)
@@ -47,7 +48,7 @@ static void test_probe__leaves_no_mount_and_no_descriptor(void)
         struct stat before, after;
         int low = dup(0);
         CHECK_INT(stat("/tmp", &before), 0);
-        (void) host_probe(found, CAP);
+        (void) host_probe(test_context(), found, CAP);
         CHECK_INT(stat("/tmp", &after), 0);
         CHECK_INT(after.st_dev, before.st_dev);
         (void) close(low);

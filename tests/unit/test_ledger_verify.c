@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Somebody who may write the ledger's files but has not its key: every flip, drop, swap, insertion and
  * rollback is found. Needs cordon-ledger beside the tests, for the signatures. */
+#include "../context.h"
 #include "base/fd.h"
 #include "harness.h"
 #include "ledger/write/append.h"
@@ -20,7 +21,7 @@ static struct buf good; /* the segment as it was written */
 static void command(const char *verb)
 {
         struct err e = { 0 };
-        if (ledger_helper_do(verb, ledger_path, span_of("", 0), NULL, &e) < 0)
+        if (ledger_helper_do(test_context(), verb, ledger_path, span_of("", 0), NULL, &e) < 0)
                 printf("# %s\n", e.what);
 }
 
@@ -47,7 +48,7 @@ static void begin(void)
         (void) snprintf(ledger_path, sizeof ledger_path, "%s/ledger", state);
         (void) snprintf(segment, sizeof segment, "%s/segments/00000001.seg", ledger_path);
         struct err e;
-        dir = ledger_dir_open(true, &e);
+        dir = ledger_dir_open(test_context(), true, &e);
         write_records(RECORDS);
         command("seal-once");
         good = (struct buf){ 0 };
@@ -97,7 +98,7 @@ static bool verifies(struct buf *said)
         if (said)
                 said->n = 0;
         AUTO_BUF(mine);
-        if (ledger_verify(dir, "", false, said ? said : &mine, &ok, &e) < 0)
+        if (ledger_verify(test_context(), dir, "", false, said ? said : &mine, &ok, &e) < 0)
                 printf("# %s\n", e.what);
         return ok;
 }
@@ -349,7 +350,7 @@ static void test_verify__what_a_checkpoint_covers_is_settled(void)
         head_put(bytes, &h);
         CHECK_INT(pwrite(head, bytes, sizeof bytes, 0), HEAD_BYTES);
         CHECK_INT(fcntl(head, F_OFD_SETLK, &f), 0);
-        CHECK_INT(ledger_helper_do("seal-once", ledger_path, span_of("", 0), NULL, &e), 0);
+        CHECK_INT(ledger_helper_do(test_context(), "seal-once", ledger_path, span_of("", 0), NULL, &e), 0);
         fd_close(&head);
         CHECK(verifies(NULL));
         end();
@@ -381,7 +382,7 @@ static void test_verify__a_ledger_that_was_put_aside_leaves_the_witness_alone(vo
         CHECK_INT(unlink(witness), 0);
         write_records(1);
         CHECK_INT(rename(ledger_path, aside), 0);
-        CHECK_INT(ledger_helper_do("seal-once", aside, span_of("", 0), NULL, &e), 0);
+        CHECK_INT(ledger_helper_do(test_context(), "seal-once", aside, span_of("", 0), NULL, &e), 0);
         CHECK_INT(sealed_size(), RECORDS + 1);
         CHECK(access(witness, F_OK) < 0);
         CHECK_INT(rename(aside, ledger_path), 0);
@@ -472,8 +473,8 @@ static void test_verify__a_proof_holds_offline_and_no_altered_one(void)
         bool ok = false;
         begin();
         (void) snprintf(key, sizeof key, "%s/key.pub", ledger_path);
-        CHECK_INT(ledger_proof_make(dir, "run.7", &proof, &e), 0);
-        CHECK_INT(ledger_proof_check(buf_span(&proof), key, &said, &ok, &e), 0);
+        CHECK_INT(ledger_proof_make(test_context(), dir, "run.7", &proof, &e), 0);
+        CHECK_INT(ledger_proof_check(test_context(), buf_span(&proof), key, &said, &ok, &e), 0);
         CHECK(ok);
         CHECK(strstr(buf_str(&said), "/srv/file-0006") != NULL);
         unsigned held = 0;
@@ -481,12 +482,12 @@ static void test_verify__a_proof_holds_offline_and_no_altered_one(void)
                 char was = proof.p[i];
                 proof.p[i] = was == 'A' ? 'B' : 'A';
                 ok = false;
-                if (ledger_proof_check(buf_span(&proof), key, &said, &ok, &e) == 0 && ok)
+                if (ledger_proof_check(test_context(), buf_span(&proof), key, &said, &ok, &e) == 0 && ok)
                         held++;
                 proof.p[i] = was;
         }
         CHECK_INT(held, 0);
-        CHECK_INT(ledger_proof_make(dir, "run.700", &proof, &e), -1);
+        CHECK_INT(ledger_proof_make(test_context(), dir, "run.700", &proof, &e), -1);
         end();
 }
 
@@ -525,7 +526,7 @@ static void test_verify__versions_and_fields_that_are_not_known_are_told(void)
         CHECK(strstr(buf_str(&said), "2 records have fields that this program does not know, since "
                                      "2100-01-01T00:00:00Z; they are kept\n") != NULL);
         said.n = 0;
-        CHECK_INT(ledger_verify(dir, "", true, &said, &ok, &e), 0);
+        CHECK_INT(ledger_verify(test_context(), dir, "", true, &said, &ok, &e), 0);
         CHECK(strstr(buf_str(&said),
                      "{\"v\":7,\"records\":2,\"since\":4102444799000000}],\"known_version\":1,"
                      "\"unknown_fields\":2,\"unknown_fields_since\":4102444800000000,") != NULL);

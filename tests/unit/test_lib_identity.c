@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* tests/unit/test_lib_identity.c - name and mail of a ~/.gitconfig, as git reads them, and nothing else. */
+#include "../context.h"
 #include "api/internal.h"
 #include "harness.h"
 
@@ -48,7 +49,7 @@ static void test_identity__a_value_that_is_too_long_is_none(void)
 static void test_identity__no_path_breaks_out_of_its_quotes(void)
 {
         static const char *const repositories[] = { "/a\"b\\c", "/x\n[core]\n\tpager = evil", NULL };
-        char *text = lib_identity("/nonexistent", repositories);
+        char *text = lib_identity(test_context(), "/nonexistent", repositories);
         CHECK_STR(text, "[safe]\n\tdirectory = \"/a\\\"b\\\\c\"\n");
         free(text);
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* tests/unit/test_store.c - where the state lies, and which directories are refused: somebody else's, open
  * ones, links. */
+#include "../context.h"
 #include "base/fd.h"
 #include "harness.h"
 #include "store/store.h"
@@ -27,21 +28,21 @@ static void test_path__is_cleaned_or_refused(void)
         for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
                 struct err e = { 0 };
                 CHECK(setenv("CORDON_STATE", rows[i].state, 1) == 0);
-                int r = store_path(path, &e);
+                int r = store_path(test_context(), path, &e);
                 CHECK((r == 0) == (rows[i].path != NULL));
                 CHECK(r < 0 || (rows[i].path && strcmp(path, rows[i].path) == 0));
-                CHECK(store_variable(&e) == r);
+                CHECK(store_variable(test_context(), &e) == r);
         }
 }
 
-/* The state directory at a name below the test's own, as store_open() finds or makes it. */
+/* The state directory at a name below the test's own, as store_open(test_context(), ) finds or makes it. */
 static int open_at(const char *name)
 {
         char path[128];
         struct err e = { 0 };
         (void) snprintf(path, sizeof path, "%s/%s", top, name);
         CHECK(setenv("CORDON_STATE", path, 1) == 0);
-        int fd = store_open(&e);
+        int fd = store_open(test_context(), &e);
         CHECK(fd >= 0 || (e.what[0] && e.hint[0]));
         return fd;
 }

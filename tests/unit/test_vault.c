@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The vault: bindings, sealing, placeholders, and the program cordon-vault at work in a state directory of
  * the test's own. */
+#include "../context.h"
 #include "base/fd.h"
 #include "egress/http/http_internal.h"
 #include "test_policy_common.h"
@@ -65,7 +66,7 @@ static int add(struct vault_request *q, const char *secret, const char *passphra
         AUTO_FD(in, pipe_of(secret));
         AUTO_FD(pass, passphrase ? pipe_of(passphrase) : -1);
         *e = (struct err){ 0 };
-        return vault_work(q, in, pass, e);
+        return vault_work(test_context(), q, in, pass, e);
 }
 
 static int give_for(const char *asked, const char *name, bool live, const char *passphrase,
@@ -80,7 +81,7 @@ static int give_for(const char *asked, const char *name, bool live, const char *
         AUTO_FD(pass, passphrase ? pipe_of(passphrase) : -1);
         *e = (struct err){ 0 };
         *ret = NULL;
-        int r = vault_give(&q, p[1], pass, told, e);
+        int r = vault_give(test_context(), &q, p[1], pass, told, e);
         (void) close(p[1]);
         struct err ignored;
         *ret = http_grants_read(p[0], &ignored);
@@ -379,7 +380,7 @@ static void test_vault__a_broker_that_is_gone_ends_the_giving(void)
         CHECK_INT(pipe2(p, O_CLOEXEC), 0);
         (void) close(p[0]);
         (void) signal(SIGPIPE, SIG_IGN);
-        CHECK_INT(vault_give(&w, p[1], -1, &told, &e), -1);
+        CHECK_INT(vault_give(test_context(), &w, p[1], -1, &told, &e), -1);
         CHECK(e.what[0] != '\0');
         (void) close(p[1]);
         end();

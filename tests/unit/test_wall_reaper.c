@@ -2,6 +2,7 @@
 /* The process wall has no namespace that ends with init: a reaper behind it does that. One that could not
  * find what it has to end must stop the start. The linker puts the test's own wall_own_children() in front.
  */
+#include "../context.h"
 #include "cordon.h"
 #include "harness.h"
 
@@ -24,7 +25,7 @@ int __wrap_wall_own_children(void)
 static int start(unsigned at, cordon_error *e)
 {
         const char *const argv[] = { "/bin/true", NULL };
-        cordon_policy *p = cordon_policy_new();
+        cordon_policy *p = cordon_policy_new(test_context());
         int r = p && cordon_policy_add(p, "wall", "process", e) == 0 &&
                                 cordon_policy_add(p, "use", "base/system", e) == 0
                         ? 0

@@ -3,6 +3,7 @@
  * fast as the kernel lets them: either exactly the file that was judged is replaced, or everything is where
  * it was; no digest is ever another file's, and no layer begins with one. A hundred thousand rounds of each.
  */
+#include "../context.h"
 #include "base/fd.h"
 #include "harness.h"
 #include "work/internal.h"
@@ -196,7 +197,9 @@ static int begin_one(const struct stat *judged, unsigned i)
         (void) snprintf(host, sizeof host, "%s/door/name", top);
         (void) snprintf(run, sizeof run, "1-1-%016x", i);
         const struct work_door_ask d = { .host = host, .dev = judged->st_dev, .ino = judged->st_ino };
-        const struct work_ask ask = { .run = run, .box = "unit", .policy = "", .doors = &d, .door_count = 1 };
+        const struct work_ask ask = {
+                .cx = test_context(), .run = run, .box = "unit", .policy = "", .doors = &d, .door_count = 1
+        };
         struct work_run *w = work_begin(&ask, &e);
         if (!w)
                 return 0;

@@ -24,9 +24,9 @@
 
 enum { LOGS_KEPT = 64, HEAD_MAX = 256, LOOK_MS = 100 };
 
-static int open_logs(struct err *e)
+static int open_logs(const struct cordon_context *cx, struct err *e)
 {
-        AUTO_FD(state, store_open(e));
+        AUTO_FD(state, store_open(cx, e));
         return state < 0 ? -1 : store_dir(state, "logs", e);
 }
 
@@ -158,7 +158,7 @@ void logs_keep(const struct box *b)
 {
         struct err none;
         AUTO_KEPT(all);
-        AUTO_FD(logs, b->log.failed ? -1 : open_logs(&none));
+        AUTO_FD(logs, b->log.failed ? -1 : open_logs(b->c.cx, &none));
         if (logs < 0)
                 return;
 
@@ -174,20 +174,20 @@ void logs_keep(const struct box *b)
                         (void) unlinkat(logs, all.v[i].run, 0);
 }
 
-void box_logs_forget(const char *run)
+void box_logs_forget(const struct cordon_context *cx, const char *run)
 {
         struct err none;
-        AUTO_FD(logs, registry_is_run_id(run) ? open_logs(&none) : -1);
+        AUTO_FD(logs, registry_is_run_id(run) ? open_logs(cx, &none) : -1);
         if (logs >= 0)
                 (void) unlinkat(logs, run, 0);
 }
 
-size_t box_logs_prune(int64_t before_ns)
+size_t box_logs_prune(const struct cordon_context *cx, int64_t before_ns)
 {
         struct err none;
         size_t count = 0;
         AUTO_KEPT(all);
-        AUTO_FD(logs, open_logs(&none));
+        AUTO_FD(logs, open_logs(cx, &none));
         if (logs >= 0)
                 list_kept(logs, &all);
 
@@ -263,23 +263,23 @@ static int give_kept(int logs, const char *run, int32_t position, const struct b
 }
 
 /* A keeper that is busy ending has put the file there already. */
-static bool is_kept(const char *run)
+static bool is_kept(const struct cordon_context *cx, const char *run)
 {
         struct err none;
         struct kept k;
-        AUTO_FD(logs, open_logs(&none));
+        AUTO_FD(logs, open_logs(cx, &none));
         AUTO_FD(fd, logs < 0 ? -1 : open_kept(logs, run, &k));
         return fd >= 0;
 }
 
 /* 1: it is over, if it ever was; *position is how far we came. */
-static int give_live(const char *run, bool follow, int32_t *position, const struct box_sink *to,
-                     struct err *e)
+static int give_live(const struct cordon_context *cx, const char *run, bool follow, int32_t *position,
+                     const struct box_sink *to, struct err *e)
 {
         do {
                 AUTO_BUF(out);
                 int no = registry_logs(run, position, &out);
-                if (no == REGISTRY_GONE || (no == REGISTRY_SILENT && is_kept(run)))
+                if (no == REGISTRY_GONE || (no == REGISTRY_SILENT && is_kept(cx, run)))
                         return 1;
                 if (no == REGISTRY_SILENT && !follow)
                         return err_set(e, ERR_GONE, 0, "the box %s did not answer", run);
@@ -296,7 +296,8 @@ static int give_live(const char *run, bool follow, int32_t *position, const stru
         return 0;
 }
 
-int box_logs(const char *which, bool follow, const struct box_sink *to, struct err *e)
+int box_logs(const struct cordon_context *cx, const char *which, bool follow, const struct box_sink *to,
+             struct err *e)
 {
         char run[64];
         int32_t position = -1;
@@ -305,10 +306,10 @@ int box_logs(const char *which, bool follow, const struct box_sink *to, struct e
                 return -1;
 
         bool runs = r == 0;
-        if (runs && (r = give_live(run, follow, &position, to, e)) != 1)
+        if (runs && (r = give_live(cx, run, follow, &position, to, e)) != 1)
                 return r;
 
-        AUTO_FD(logs, open_logs(e));
+        AUTO_FD(logs, open_logs(cx, e));
         if (logs < 0 || (!runs && find_kept(logs, which, run, e) < 0))
                 return -1;
 

@@ -37,11 +37,11 @@ static int checked(int dir, struct err *e)
         return fd < 0 || ledger_dir_check(fd, e) < 0 ? -1 : TAKE_FD(fd);
 }
 
-int ledger_dir_open(bool make, struct err *e)
+int ledger_dir_open(const struct cordon_context *cx, bool make, struct err *e)
 {
         char path[STORE_PATH_MAX];
         if (!make) {
-                if (store_path(path, e) < 0)
+                if (store_path(cx, path, e) < 0)
                         return -1;
                 AUTO_FD(state, open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC));
                 int dir = state < 0
@@ -56,7 +56,7 @@ int ledger_dir_open(bool make, struct err *e)
                 return err_hint(e, "`cordon run` writes it; CORDON_STATE names another place");
         }
 
-        AUTO_FD(state, store_open(e));
+        AUTO_FD(state, store_open(cx, e));
         return state < 0 ? -1 : checked(store_dir(state, "ledger", e), e);
 }
 

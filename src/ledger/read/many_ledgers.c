@@ -57,7 +57,7 @@ static int read_name(int dir, const char *path, struct opened *ret, struct err *
         return 0;
 }
 
-static int check(int dir, const char *path, struct err *e)
+static int check(const struct cordon_context *cx, int dir, const char *path, struct err *e)
 {
         AUTO_BUF(out);
         bool ok = false;
@@ -69,7 +69,7 @@ static int check(int dir, const char *path, struct err *e)
                                    "with the ledger");
         }
 
-        if (ledger_verify(dir, "", false, &out, &ok, e) < 0)
+        if (ledger_verify(cx, dir, "", false, &out, &ok, e) < 0)
                 return err_in(e, "the ledger %.100s", path);
 
         if (ok)
@@ -82,10 +82,11 @@ static int check(int dir, const char *path, struct err *e)
                            "`cordon log`");
 }
 
-static struct ledger_log *open_one(const char *path, struct opened *ret, struct err *e)
+static struct ledger_log *open_one(const struct cordon_context *cx, const char *path, struct opened *ret,
+                                   struct err *e)
 {
         AUTO_FD(dir, open_dir(path, e));
-        if (dir < 0 || ledger_dir_check(dir, e) < 0 || check(dir, path, e) < 0 ||
+        if (dir < 0 || ledger_dir_check(dir, e) < 0 || check(cx, dir, path, e) < 0 ||
             read_name(dir, path, ret, e) < 0)
                 return NULL;
         return ledger_log_open(dir, e);
@@ -103,7 +104,8 @@ static void tell_apart(const struct opened *o, size_t count, char ret[][LEDGER_N
         }
 }
 
-struct ledger_log *ledger_log_several(const char *const *paths, size_t count, struct err *e)
+struct ledger_log *ledger_log_several(const struct cordon_context *cx, const char *const *paths, size_t count,
+                                      struct err *e)
 {
         struct opened o[LEDGERS_MAX];
         struct ledger_log *logs[LEDGERS_MAX] = { NULL };
@@ -116,7 +118,7 @@ struct ledger_log *ledger_log_several(const char *const *paths, size_t count, st
                 return NULL;
         }
 
-        while (n < count && (logs[n] = open_one(paths[n], &o[n], e)))
+        while (n < count && (logs[n] = open_one(cx, paths[n], &o[n], e)))
                 n++;
 
         if (n == count) {

@@ -40,6 +40,7 @@ struct table { /* ids, by hash: enough to find a twin or a partner */
 };
 
 struct verify {
+        const struct cordon_context *cx;     /* finds cordon-ledger, which checks signatures */
         struct buf notes, findings, witness; /* texts that spans point into */
         struct remembered *points;
         size_t point_count, point_next;
@@ -200,7 +201,7 @@ static void check_signatures(struct verify *v, int dir, struct span text, const 
 
         AUTO_FD(file, openat(dir, "key.pub", O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
         (void) snprintf(path, sizeof path, "/proc/%d/fd/%d", getpid(), file);
-        if (ledger_helper_do("check", path, text, &answer, e) < 0) {
+        if (ledger_helper_do(v->cx, "check", path, text, &answer, e) < 0) {
                 find(v, "%s: the signatures could not be checked: %s", where, e->what);
                 return;
         }
@@ -499,9 +500,10 @@ static void done(struct verify *v)
         buf_done(&v->findings);
 }
 
-int ledger_verify(int dir, const char *extra, bool json, struct buf *out, bool *ret_ok, struct err *e)
+int ledger_verify(const struct cordon_context *cx, int dir, const char *extra, bool json, struct buf *out,
+                  bool *ret_ok, struct err *e)
 {
-        struct verify v = { 0 };
+        struct verify v = { .cx = cx };
         struct scan_place at = { 0 };
         AUTO_FD(up, openat(dir, "..", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
 

@@ -58,7 +58,8 @@ static int put_proof(int dir, const struct ledger_view *v, uint64_t index, struc
         return 0;
 }
 
-int ledger_proof_make(int dir, const char *id, struct buf *out, struct err *e)
+int ledger_proof_make(const struct cordon_context *cx, int dir, const char *id, struct buf *out,
+                      struct err *e)
 {
         struct ledger_view v;
         uint64_t index = 0, sealed = 0;
@@ -69,9 +70,9 @@ int ledger_proof_make(int dir, const char *id, struct buf *out, struct err *e)
                 r = err_set(e, ERR_IO, errno, "the checkpoints cannot be read: %s", strerror(errno));
 
         if (r == 0 && index >= sealed)
-                r = ledger_place(place, sizeof place, e) < 0
+                r = ledger_place(cx, place, sizeof place, e) < 0
                             ? -1
-                            : ledger_helper_do("seal-once", place, span_of("", 0), NULL, e);
+                            : ledger_helper_do(cx, "seal-once", place, span_of("", 0), NULL, e);
 
         if (r == 0)
                 r = put_proof(dir, &v, index, out, e);
@@ -111,7 +112,8 @@ static int parse(struct span text, struct parsed *p)
         return l.n == 0 && ledger_note_next(text, &p->note, &rest) == 1 && rest.n == 0 ? 0 : -1;
 }
 
-int ledger_proof_check(struct span text, const char *keyfile, struct buf *out, bool *ret_ok, struct err *e)
+int ledger_proof_check(const struct cordon_context *cx, struct span text, const char *keyfile,
+                       struct buf *out, bool *ret_ok, struct err *e)
 {
         struct parsed *p = calloc(1, sizeof *p);
         struct ledger_view v;
@@ -131,7 +133,7 @@ int ledger_proof_check(struct span text, const char *keyfile, struct buf *out, b
         struct span record = span_of(p->record, p->record_len);
         ledger_leaf_hash(record, leaf);
         bool is_in = ledger_check_inclusion(leaf, p->index, p->note.size, &p->proof, p->note.root);
-        int r = is_in ? ledger_helper_do("check", keyfile, p->note.whole, &answer, e) : 0;
+        int r = is_in ? ledger_helper_do(cx, "check", keyfile, p->note.whole, &answer, e) : 0;
         bool is_signed = r == 0 && strstr(buf_str(&answer), " good\n") && !strstr(buf_str(&answer), "bad");
         if (r == 0) {
                 *ret_ok = is_signed && is_in;

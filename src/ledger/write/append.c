@@ -75,10 +75,15 @@ struct ledger *ledger_open_at(int dir, const char *run, const char *source, stru
         return l;
 }
 
-struct ledger *ledger_open(const char *run, const char *source, struct err *e)
+struct ledger *ledger_open(const struct cordon_context *cx, const char *run, const char *source,
+                           struct err *e)
 {
-        AUTO_FD(dir, ledger_dir_open(true, e));
-        return dir < 0 ? NULL : ledger_open_at(dir, run, source, e);
+        AUTO_FD(dir, ledger_dir_open(cx, true, e));
+        struct ledger *l = dir < 0 ? NULL : ledger_open_at(dir, run, source, e);
+        if (l)
+                l->cx = cx;
+
+        return l;
 }
 
 /* ---- the lock ---- */

@@ -15,6 +15,8 @@ void head_put(uint8_t bytes[HEAD_BYTES], const struct head *h);
 int head_get(struct span bytes, struct head *ret);
 
 struct ledger {
+        const struct cordon_context
+                *cx; /* whose ledger; NULL: opened by its directory, and no sealer is started */
         int dir, head, segment;
         uint32_t segment_seq;
         char run[LEDGER_ID_MAX - 16], source[8], boot[40];

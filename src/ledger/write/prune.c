@@ -201,17 +201,17 @@ static int put_aside(const char *place, const char *aside, struct err *e)
         return 0;
 }
 
-int ledger_restart(struct buf *ret_where, struct err *e)
+int ledger_restart(const struct cordon_context *cx, struct buf *ret_where, struct err *e)
 {
         char place[4096], aside[4200];
-        if (ledger_place(place, sizeof place, e) < 0)
+        if (ledger_place(cx, place, sizeof place, e) < 0)
                 return -1;
 
         (void) snprintf(aside, sizeof aside, "%s-%lld", place, (long long) clock_wall_s());
         if (put_aside(place, aside, e) < 0)
                 return -1;
 
-        struct ledger *l = ledger_open("restart", "", e);
+        struct ledger *l = ledger_open(cx, "restart", "", e);
         struct ledger_record r = ledger_record_of(LEDGER_GAP, LEDGER_HUMAN);
         r.target = aside;
         r.result = "the ledger before this one was put aside";

@@ -16,10 +16,10 @@
 #include <sys/stat.h>
 #include <sys/wait.h>
 
-int ledger_place(char *ret, size_t cap, struct err *e)
+int ledger_place(const struct cordon_context *cx, char *ret, size_t cap, struct err *e)
 {
         char path[STORE_PATH_MAX];
-        if (store_path(path, e) < 0)
+        if (store_path(cx, path, e) < 0)
                 return -1;
         int n = snprintf(ret, cap, "%s/ledger", path);
         return n > 0 && (size_t) n < cap ? 0 : err_set(e, ERR_HOST, 0, "the ledger's path is too long");
@@ -51,10 +51,11 @@ static int failed(int said, struct err *e)
         return err_set(e, ERR_IO, 0, "%.*s", n > skip ? (int) (n - skip) : 0, text.p + skip);
 }
 
-int ledger_helper_do(const char *verb, const char *arg, struct span input, struct buf *out, struct err *e)
+int ledger_helper_do(const struct cordon_context *cx, const char *verb, const char *arg, struct span input,
+                     struct buf *out, struct err *e)
 {
         char path[PATH_MAX];
-        if (host_program("cordon-ledger", path, sizeof path, e) < 0)
+        if (host_program(cx, "cordon-ledger", path, sizeof path, e) < 0)
                 return -1;
 
         AUTO_FD(in, memfd_create("notes", MFD_CLOEXEC));

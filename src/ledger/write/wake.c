@@ -64,8 +64,8 @@ void ledger_wake_sealer(struct ledger *l)
                 return;
 
         l->woken_ns = now;
-        if (is_running(l) || host_program("cordon-ledger", path, sizeof path, &e) < 0 ||
-            store_path(place, &e) < 0)
+        if (!l->cx || is_running(l) || host_program(l->cx, "cordon-ledger", path, sizeof path, &e) < 0 ||
+            store_path(l->cx, place, &e) < 0)
                 return;
 
         (void) snprintf(place + strlen(place), 8, "/ledger");

@@ -32,12 +32,13 @@ static int prepare(posix_spawn_file_actions_t *files, posix_spawnattr_t *how, in
         return bad;
 }
 
-pid_t ledger_writer_start(const char *run, const char *box, int line, struct err *e)
+pid_t ledger_writer_start(const struct cordon_context *cx, const char *run, const char *box, int line,
+                          struct err *e)
 {
         char path[PATH_MAX], place[PATH_MAX], name[] = "cordon-ledger", verb[] = "write", of[LEDGER_ID_MAX],
                                               in[80];
-        if (host_program("cordon-ledger", path, sizeof path, e) < 0 ||
-            ledger_place(place, sizeof place, e) < 0)
+        if (host_program(cx, "cordon-ledger", path, sizeof path, e) < 0 ||
+            ledger_place(cx, place, sizeof place, e) < 0)
                 return -1;
 
         (void) snprintf(of, sizeof of, "%s", run);

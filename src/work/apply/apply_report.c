@@ -30,7 +30,7 @@ void journal_told(struct journal *j)
 bool journal_tell(struct journal *j, enum work_end_of how)
 {
         work_settle_sink *sink = __atomic_load_n(&settle_sink, __ATOMIC_RELAXED);
-        if (!j->mark || j->n == 0 || !sink)
+        if (!j->mark || j->n == 0 || !sink || !j->l->cx)
                 return true;
 
         struct work_effect *v = calloc(j->n, sizeof *v);
@@ -42,7 +42,7 @@ bool journal_tell(struct journal *j, enum work_end_of how)
                 v[i] = journal_effect(j, &j->ops[i]);
 
         const struct work_settled s = {
-                .how = how, .run = j->l->run, .mark = j->mark, .effects = v, .count = j->n
+                .cx = j->l->cx, .how = how, .run = j->l->run, .mark = j->mark, .effects = v, .count = j->n
         };
 
         bool known = sink(&s);

@@ -164,7 +164,7 @@ static int undo_journal(const struct work_undo *u, struct journal *j, struct wor
                 if (j->targets[i].used)
                         turns.place[turns.places++] = (struct place){ j->targets[i].dev, j->targets[i].ino };
 
-        if (take_turns(&turns, e) < 0)
+        if (take_turns(u->cx, &turns, e) < 0)
                 return -1;
 
         ret->conflicts = undo_conflicts(j, u);
@@ -194,7 +194,7 @@ static int undo_journal(const struct work_undo *u, struct journal *j, struct wor
 int work_undo(const struct work_undo *u, struct work_outcome *ret, struct err *e)
 {
         *ret = (struct work_outcome){ 0 };
-        AUTO_LAYER(l, layer_open(u->run, LAYER_LANDED, e));
+        AUTO_LAYER(l, layer_open(u->cx, u->run, LAYER_LANDED, e));
         if (l) {
                 (void) snprintf(ret->run, sizeof ret->run, "%s", l->run);
                 l->progress = u->progress;

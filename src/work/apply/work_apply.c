@@ -240,7 +240,7 @@ static int take_turns_of(const struct work_apply *a, const struct layer *l, stru
 {
         for (size_t i = 0; i < l->door_count; i++)
                 t->places += find_place(a, &l->doors[i], &t->place[t->places]);
-        return take_turns(t, e);
+        return take_turns(a->cx, t, e);
 }
 
 static int tell_intent(const struct work_apply *a, const struct journal *j, struct err *e)
@@ -423,7 +423,7 @@ int work_apply(const struct work_apply *a, struct work_outcome *ret, struct err 
 {
         *ret = (struct work_outcome){ 0 };
         AUTO_ENTRIES(v);
-        AUTO_LAYER(l, layer_open(a->run, LAYER_WAITING, e));
+        AUTO_LAYER(l, layer_open(a->cx, a->run, LAYER_WAITING, e));
         if (l) {
                 (void) snprintf(ret->run, sizeof ret->run, "%s", l->run);
                 l->progress = a->progress;

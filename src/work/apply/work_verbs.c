@@ -27,7 +27,7 @@ int work_diff(const struct work_look *look, size_t *ret_count, struct err *e)
                                                                        [WORK_NAMES] = show_names,
                                                                        [WORK_JSON] = show_json };
         AUTO_ENTRIES(v);
-        AUTO_LAYER(l, layer_open(look->run, LAYER_WAITING, e));
+        AUTO_LAYER(l, layer_open(look->cx, look->run, LAYER_WAITING, e));
         if (l) {
                 l->progress = look->progress;
                 l->progress_ctx = look->progress_ctx;
@@ -60,7 +60,7 @@ static int newest_first(const void *a, const void *b)
 }
 
 /* False: nothing is there, or not any more. */
-static bool fill_row(int store, const char *run, struct row *r)
+static bool fill_row(const struct cordon_context *cx, int store, const char *run, struct row *r)
 {
         struct err why;
         AUTO_ENTRIES(v);
@@ -76,7 +76,7 @@ static bool fill_row(int store, const char *run, struct row *r)
 
         l->durable = true;
         r->start = l->start.tv_sec;
-        if (journal_recover(l, &why) < 0)
+        if (journal_recover(cx, l, &why) < 0)
                 return true;
 
         static const char *const states[] = {
@@ -119,11 +119,11 @@ static void put_row(const struct row *r, bool json, struct buf *out)
         buf_putc(out, '}');
 }
 
-int work_list(bool json, work_sink *sink, void *ctx, struct err *e)
+int work_list(const struct cordon_context *cx, bool json, work_sink *sink, void *ctx, struct err *e)
 {
         AUTO_BUF(out);
         AUTO_NAMES(names);
-        AUTO_FD(store, layer_store(e));
+        AUTO_FD(store, layer_store(cx, e));
         if (store < 0)
                 return -1;
 
@@ -133,7 +133,7 @@ int work_list(bool json, work_sink *sink, void *ctx, struct err *e)
         struct row *rows = calloc(names.n + 1, sizeof *rows);
         size_t n = 0;
         for (size_t i = 0; rows && i < names.n; i++)
-                n += names.v[i][0] != '.' && fill_row(store, names.v[i], &rows[n]);
+                n += names.v[i][0] != '.' && fill_row(cx, store, names.v[i], &rows[n]);
 
         if (rows && n > 1)
                 qsort(rows, n, sizeof *rows, newest_first);
@@ -182,10 +182,10 @@ int work_discard(const struct work_undo *u, char *ret_run, struct err *e)
 {
         struct timespec when;
         char found[WORK_RUN_MAX];
-        AUTO_FD(store, layer_store(e));
+        AUTO_FD(store, layer_store(u->cx, e));
         bool there = store >= 0 && layer_find(store, u->run, LAYER_WAITING, found, e) == 0;
         AUTO_LAYER(l, there ? layer_take(store, found, e) : NULL);
-        int r = l ? journal_recover(l, e) : -1;
+        int r = l ? journal_recover(u->cx, l, e) : -1;
         if (r == 0) {
                 (void) snprintf(ret_run, WORK_RUN_MAX, "%s", l->run);
                 r = l->state != LAYER_APPLIED && journal_landed(l, &when) ? discard_rest(l, e)
@@ -195,9 +195,9 @@ int work_discard(const struct work_undo *u, char *ret_run, struct err *e)
         return u->json ? outcome_discard(u, l, r, e) : r;
 }
 
-int work_find(const char *run, char *ret_run, struct err *e)
+int work_find(const struct cordon_context *cx, const char *run, char *ret_run, struct err *e)
 {
-        AUTO_FD(store, layer_store(e));
+        AUTO_FD(store, layer_store(cx, e));
         return store < 0 ? -1 : layer_find(store, run, LAYER_WAITING, ret_run, e);
 }
 
@@ -250,9 +250,10 @@ static int fork_into(const struct layer *from, struct layer *to, struct err *e)
         return layer_write(to, e);
 }
 
-int work_fork(const char *run, const char *new_run, char *ret_run, struct err *e)
+int work_fork(const struct cordon_context *cx, const char *run, const char *new_run, char *ret_run,
+              struct err *e)
 {
-        AUTO_LAYER(from, layer_open(run, LAYER_WAITING, e));
+        AUTO_LAYER(from, layer_open(cx, run, LAYER_WAITING, e));
         if (!from)
                 return -1;
 
@@ -260,7 +261,7 @@ int work_fork(const char *run, const char *new_run, char *ret_run, struct err *e
                 return err_set(e, ERR_USAGE, 0, "the overlay %s has been applied: there is nothing to copy",
                                from->run);
 
-        AUTO_LAYER(to, layer_new(new_run, e));
+        AUTO_LAYER(to, layer_new(cx, new_run, e));
         if (!to)
                 return -1;
 

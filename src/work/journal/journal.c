@@ -598,8 +598,9 @@ out:
         return r;
 }
 
-int journal_recover(struct layer *l, struct err *e)
+int journal_recover(const struct cordon_context *cx, struct layer *l, struct err *e)
 {
+        l->cx = cx;
         AUTO_NAMES(list);
         if (tree_names(l->dir, &list) < 0)
                 return journal_failed(e, "listing", l->run);

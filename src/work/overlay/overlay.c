@@ -20,9 +20,9 @@ static const char *const state_names[] = {
         [LAYER_OPEN] = "open", [LAYER_SEALED] = "sealed", [LAYER_APPLIED] = "applied"
 };
 
-int layer_store(struct err *e)
+int layer_store(const struct cordon_context *cx, struct err *e)
 {
-        AUTO_FD(state, store_open(e));
+        AUTO_FD(state, store_open(cx, e));
         return state < 0 ? -1 : store_dir(state, "work", e);
 }
 
@@ -319,13 +319,13 @@ static int lock_layer(struct layer *l, bool make, struct err *e)
         return err_hint(e, "a box is running on it, or another command works on it: `cordon ps`");
 }
 
-struct layer *layer_new(const char *run, struct err *e)
+struct layer *layer_new(const struct cordon_context *cx, const char *run, struct err *e)
 {
         struct layer *l = layer_alloc(run, e);
         if (!l)
                 return NULL;
 
-        l->store = layer_store(e);
+        l->store = layer_store(cx, e);
         if (l->store >= 0 && mkdirat(l->store, run, 0700) < 0)
                 (void) layer_cannot(e, "making the overlay", run);
         else if (l->store >= 0 && (l->dir = store_dir(l->store, run, e)) >= 0 && lock_layer(l, true, e) == 0)

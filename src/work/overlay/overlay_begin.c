@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 struct work_run {
+        const struct cordon_context *cx;
         struct layer *l;
         bool fresh;             /* made for this run */
         uint64_t free_at_start; /* bytes of the layer's filesystem */
@@ -339,7 +340,7 @@ static int add_door(struct layer *l, const struct work_door_ask *ask, size_t *re
 static int name_places(struct work_run *w, struct err *e)
 {
         char state[STORE_PATH_MAX];
-        if (store_path(state, e) < 0)
+        if (store_path(w->cx, state, e) < 0)
                 return -1;
 
         for (size_t i = 0; i < w->door_count; i++) {
@@ -372,7 +373,7 @@ static void run_free(struct work_run *w)
 static int open_layer(struct work_run *w, const struct work_ask *ask, struct err *e)
 {
         w->fresh = !ask->on;
-        w->l = ask->on ? layer_open(ask->on, LAYER_WAITING, e) : layer_new(ask->run, e);
+        w->l = ask->on ? layer_open(ask->cx, ask->on, LAYER_WAITING, e) : layer_new(ask->cx, ask->run, e);
         if (!w->l)
                 return -1;
 
@@ -426,6 +427,7 @@ struct work_run *work_begin(const struct work_ask *ask, struct err *e)
                 return NULL;
         }
 
+        w->cx = ask->cx;
         if (fill(w, ask, e) == 0)
                 return w;
 

@@ -235,10 +235,11 @@ int layer_find(int store, const char *which, enum layer_wanted want, char ret_ru
                 e, "`cordon diff --list` shows the overlays, `cordon diff --name-only` the changed paths");
 }
 
-struct layer *layer_open(const char *which, enum layer_wanted want, struct err *e)
+struct layer *layer_open(const struct cordon_context *cx, const char *which, enum layer_wanted want,
+                         struct err *e)
 {
         char run[WORK_RUN_MAX];
-        AUTO_FD(store, layer_store(e));
+        AUTO_FD(store, layer_store(cx, e));
         if (store < 0 || layer_find(store, which, want, run, e) < 0)
                 return NULL;
 
@@ -248,7 +249,7 @@ struct layer *layer_open(const char *which, enum layer_wanted want, struct err *
 
         AUTO_ENTRIES(found);
         l->durable = true;
-        if (journal_recover(l, e) == 0 && (l->state != LAYER_OPEN || seal(l, &found, e) == 0))
+        if (journal_recover(cx, l, e) == 0 && (l->state != LAYER_OPEN || seal(l, &found, e) == 0))
                 return l;
 
         layer_free(l);

@@ -25,9 +25,9 @@ static int by_place(const void *a, const void *b)
         return x->dev != y->dev ? (x->dev < y->dev ? -1 : 1) : (x->ino > y->ino) - (x->ino < y->ino);
 }
 
-int take_turns(struct turns *t, struct err *e)
+int take_turns(const struct cordon_context *cx, struct turns *t, struct err *e)
 {
-        AUTO_FD(state, store_open(e));
+        AUTO_FD(state, store_open(cx, e));
         AUTO_FD(dir, state < 0 ? -1 : store_dir(state, "locks", e));
         if (dir < 0)
                 return -1;

@@ -5,6 +5,7 @@
  * effect a line on stdin, one outcome a line on stdout compare hello                                ends with
  * 0: a program that ran */
 #define _GNU_SOURCE
+#include "../../context.h"
 #include "cordon.h"
 
 #include <arpa/inet.h>
@@ -420,7 +421,7 @@ static unsigned compare_box(const char *self, unsigned *ret_wrong)
         if (!out)
                 return 0;
         cordon_error e = { 0 };
-        cordon_policy *p = cordon_policy_new();
+        cordon_policy *p = cordon_policy_new(test_context());
         if (!p || cordon_policy_add_file(p, files[0], &e) < 0)
                 return 0;
         unsigned n = 0;

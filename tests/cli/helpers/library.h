@@ -2,6 +2,7 @@
 /* library.h - what programs of somebody else that use libcordon share: they print `ok NAME` and `not ok NAME`
  * lines, and `# note` lines; t0101-library.sh counts them. They see cordon.h and nothing else of ours. */
 #define _GNU_SOURCE
+#include "../../context.h"
 #include <cordon.h>
 
 #include <dirent.h>
@@ -60,7 +61,7 @@ static inline void hear(void *ctx, int stream, const void *data, size_t len)
 static inline cordon_policy *policy_of(const char *limits)
 {
         cordon_error e;
-        cordon_policy *p = cordon_policy_new();
+        cordon_policy *p = cordon_policy_new(test_context());
         if (!p || (limits && cordon_policy_add(p, "limit", limits, &e) < 0)) {
                 expect(0, "policy: %s", p ? e.what : "no memory");
                 exit(1);

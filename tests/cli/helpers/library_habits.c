@@ -251,9 +251,9 @@ static void case_signals(void)
         struct heard h;
         int calm = -1, busy = -1;
         cordon_policy *p = policy_of("time 60s");
-        cordon_free(cordon_doctor(0, &calm));
+        cordon_free(cordon_doctor(test_context(), 0, &calm));
         set_timer(1000);
-        char *text = cordon_doctor(0, &busy);
+        char *text = cordon_doctor(test_context(), 0, &busy);
         expect(text && busy == calm && !strstr(text, "killed by signal 9"),
                "the doctor finds the same in a program with a timer (%d, not %d)", busy, calm);
         cordon_free(text);
@@ -287,6 +287,7 @@ static void look_at_layer(struct editor *x, const char *layer)
                 (void) snprintf(old, sizeof old, "-old %u\n", x->id);
                 (void) snprintf(new, sizeof new, "+new %u\n", x->id);
                 if (cordon_work_diff(
+                            test_context(),
                             &(cordon_work_diff_options){ .run = layer, .out = put_text, .out_ctx = &diff },
                             &entries, &e) == 0 &&
                     entries == 1 && strstr(diff.text[1], old) && strstr(diff.text[1], new))
@@ -318,7 +319,7 @@ static void *edit(void *arg)
                 else
                         x->wrong++;
                 if (r->work[0])
-                        (void) cordon_work_discard(r->work, 0, NULL, NULL, dropped, &e);
+                        (void) cordon_work_discard(test_context(), r->work, 0, NULL, NULL, dropped, &e);
                 cordon_box_free(b);
         }
         (void) unlink(path);
@@ -363,20 +364,22 @@ static void case_unheard(void)
         if (started(b)) {
                 const char *run = wait_for(b)->work;
                 const cordon_work_apply_options all = { .run = run, .json = 1 };
-                expect(cordon_work_list(1, NULL, NULL, &e) == 0, "layers are listed to nobody");
-                expect(cordon_work_diff(&(cordon_work_diff_options){ .run = run, .form = CORDON_WORK_JSON },
+                expect(cordon_work_list(test_context(), 1, NULL, NULL, &e) == 0,
+                       "layers are listed to nobody");
+                expect(cordon_work_diff(test_context(),
+                                        &(cordon_work_diff_options){ .run = run, .form = CORDON_WORK_JSON },
                                         &entries, &e) == 0 &&
                                entries == 1,
                        "changes are counted (%zu)", entries);
-                expect(cordon_work_apply(&all, &done, &e) == 0 && done.applied == 1 &&
+                expect(cordon_work_apply(test_context(), &all, &done, &e) == 0 && done.applied == 1 &&
                                access(path, F_OK) == 0,
                        "they are applied (%s)", e.what);
-                expect(cordon_work_undo(&(cordon_work_undo_options){ .run = run, .json = 1 }, &done, &e) ==
-                                       0 &&
+                expect(cordon_work_undo(test_context(), &(cordon_work_undo_options){ .run = run, .json = 1 },
+                                        &done, &e) == 0 &&
                                access(path, F_OK) < 0,
                        "and taken back (%s)", e.what);
-                expect(cordon_work_discard(run, 1, NULL, NULL, dropped, &e) == 0, "and thrown away (%s)",
-                       e.what);
+                expect(cordon_work_discard(test_context(), run, 1, NULL, NULL, dropped, &e) == 0,
+                       "and thrown away (%s)", e.what);
         }
         cordon_box_free(b);
         b = box_of(p, "echo heard by nobody; sleep 60", NULL);
@@ -388,7 +391,8 @@ static void case_unheard(void)
                         ;
                 cordon_box_kill(b);
                 (void) wait_for(b);
-                expect(cordon_logs(run, 0, NULL, NULL, &e) == 0, "output is read by nobody (%s)", e.what);
+                expect(cordon_logs(test_context(), run, 0, NULL, NULL, &e) == 0,
+                       "output is read by nobody (%s)", e.what);
         }
         cordon_box_free(b);
         cordon_policy_free(p);
@@ -447,7 +451,7 @@ static void case_dropped(void)
                 cordon_box_free(b);
                 memset(&h, 0, sizeof h);
                 const cordon_log_filter f = { .run = run, .kind = "end" };
-                (void) cordon_log_each(&f, &cursor, note_end, &h, &e);
+                (void) cordon_log_each(test_context(), &f, &cursor, note_end, &h, &e);
                 expect(strstr(h.text[1], "\"result\":\"signaled 9\"") != NULL,
                        "a box that is freed while it runs has an end in the ledger (%s%s)", h.text[1],
                        e.what);

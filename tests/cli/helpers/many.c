@@ -2,6 +2,7 @@
 /* tests/cli/helpers/many.c - one keeper of many boxes, one after the other, some of which do not start or are
  * killed: its descriptors, children and memory afterwards are those after the first few. Used by tools/soak.
  *   many N */
+#include "../../context.h"
 #include <cordon.h>
 #include <dirent.h>
 #include <errno.h>
@@ -39,7 +40,7 @@ static int one(int kind)
                                  *const missing[] = { "/no/such/program", NULL },
                                  *const longer[] = { "/bin/sleep", "30", NULL };
         cordon_error e = { 0 };
-        cordon_policy *p = cordon_policy_new();
+        cordon_policy *p = cordon_policy_new(test_context());
         if (kind == 2)
                 (void) cordon_policy_add(p, "read", "/no/such/door", &e);
         cordon_box *b = cordon_box_new(p);

@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: MIT */
+/* context/context.h - the surroundings of one caller: its environment variables. A face makes one and passes
+ * it down; nothing else reads the environment of the process, so that one process can work for several
+ * callers. */
+#pragma once
+
+struct cordon_context {
+        char *const *environment; /* "NAME=VALUE", NULL-terminated; borrowed */
+};
+
+/* The value of a variable, or NULL if it is unset. A NULL context has no variables. */
+const char *context_get(const struct cordon_context *cx, const char *name);
+/* The same; also NULL if the value is not an absolute path. */
+const char *context_path(const struct cordon_context *cx, const char *name);
