@@ -89,7 +89,7 @@ static void hide_variables(const struct box *b)
                 const char *value = strchr(*v, '=');
                 bool secret = value && variable_looks_secret(*v, (size_t) (value - *v));
                 if (secret && strlen(value + 1) >= SECRET_LEAST)
-                        (void) ledger_secret_add(value + 1, strlen(value + 1));
+                        (void) ledger_secret_add(b->record->ledger, value + 1, strlen(value + 1));
         }
 }
 
@@ -97,9 +97,11 @@ static int begin(struct box *b, struct err *e)
 {
         look_at_streams(b);
         b->record->ledger = ledger_open(b->c.cx, keeper_run(b), "", e);
-        if (!b->record->ledger || add_start(b, e) < 0)
+        if (!b->record->ledger)
                 return -1;
-        return 0;
+
+        hide_variables(b);
+        return add_start(b, e);
 }
 
 static bool is_busy(const struct err *e) { return e->sys == EBUSY; }
@@ -154,7 +156,6 @@ void record_up(struct box *b)
                 return;
         }
 
-        hide_variables(b);
         record_handles(b, false);
         record_sockets(b);
         record_shown(b);

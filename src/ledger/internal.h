@@ -58,9 +58,6 @@ struct record_stamp {
 int record_encode(const struct ledger_record *r, const struct record_stamp *s, struct buf *ret_front,
                   struct buf *ret_back, struct err *e);
 
-/* record_secrets.c: the text, or other words in its place when it holds a secret. `spare` keeps those. */
-const char *secret_scrub(const char *text, char spare[80]);
-
 /* ledger_place.c: what lies in the ledger's directory. */
 /* The greatest segment number, 0: none, -1: cannot be read. */
 int64_t ledger_last_segment(int dir);

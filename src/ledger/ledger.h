@@ -141,10 +141,6 @@ struct span ledger_element(struct span array, unsigned n);
 /* Undoes JSON escapes; cut to cap. Returns buf. */
 char *ledger_plain(struct span escaped, char *buf, size_t cap);
 
-/* From here on no record of this process holds these bytes, plain or encoded: not the field that would. Of
- * the 64 that were told last; kept in memory only. 0, or -1: shorter than 6 bytes, or too long. */
-int ledger_secret_add(const void *p, size_t n);
-
 /* ---- appending (append.c) ---- */
 
 struct ledger;
@@ -153,6 +149,9 @@ struct ledger;
 struct ledger *ledger_open(const struct cordon_context *cx, const char *run, const char *source,
                            struct err *e);
 struct ledger *ledger_open_at(int dir, const char *run, const char *source, struct err *e);
+/* From here on no record holds these bytes, plain or encoded: not the field that would. Kept in memory only.
+ * 0, or -1: shorter than 6 bytes, or too long. */
+int ledger_secret_add(struct ledger *l, const void *p, size_t n);
 /* Adds a record. Durable: it is on the disk when this returns 0, and an effect may be let out; -1: it may
  * not, *e tells why. Otherwise it is kept and written with others within LEDGER_COMMIT_MS, never waiting for
  * another writer. ret_id may be NULL. */

@@ -302,7 +302,9 @@ static int keep(struct ledger *l, const struct ledger_record *r, const char *id,
                                   .time_us = microseconds(CLOCK_REALTIME),
                                   .mono_us = microseconds(CLOCK_MONOTONIC) };
 
-        if (record_encode(r, &s, &front, &back, e) < 0)
+        struct ledger_record clean = *r;
+        secrets_clean(&l->secrets, &clean);
+        if (record_encode(&clean, &s, &front, &back, e) < 0)
                 return -1;
 
         struct kept k = { (uint32_t) front.n, (uint32_t) back.n, r->clock_seen };
@@ -386,6 +388,7 @@ void ledger_close(struct ledger *l)
         fd_close(&l->head);
         fd_close(&l->dir);
         buf_done(&l->kept);
+        secrets_free(&l->secrets);
         free(l);
 }
 

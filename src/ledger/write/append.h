@@ -14,6 +14,16 @@ struct head {
 void head_put(uint8_t bytes[HEAD_BYTES], const struct head *h);
 int head_get(struct span bytes, struct head *ret);
 
+/* record_secrets.c: what no record of one ledger holds. */
+struct ledger_secrets {
+        struct secret *v;
+        size_t n;
+};
+int secrets_add(struct ledger_secrets *all, const void *p, size_t n); /* as ledger_secret_add() */
+/* A text with a secret in it becomes another. */
+void secrets_clean(const struct ledger_secrets *all, struct ledger_record *r);
+void secrets_free(struct ledger_secrets *all);
+
 struct ledger {
         const struct cordon_context
                 *cx; /* whose ledger; NULL: opened by its directory, and no sealer is started */
@@ -26,6 +36,7 @@ struct ledger {
         bool unsure;       /* a flush to the disk failed: nothing of ours is durable any more */
         uint64_t woken_ns; /* when a sealer was last known to run; 0: never */
         int64_t lost;      /* bytes that a recovery cut, not told yet */
+        struct ledger_secrets secrets;
 };
 
 /* Closes the last segment: the next record begins another. */

@@ -1,29 +1,22 @@
 /* SPDX-License-Identifier: MIT */
-/* ledger/write/record_secrets.c - no record holds a secret. Whoever handles one tells it here first; each
- * text of each record is then searched for it as it is, in hexadecimal, base64 at any offset, and with URL
- * escapes. Never: writes a secret anywhere. The registry is this process's own, for all its threads. */
-#include "ledger/internal.h"
+/* ledger/write/record_secrets.c - no record holds a secret. Each text of a record is searched for those of
+ * its ledger: as they are, in hexadecimal, base64 at any offset, and with URL escapes. Never: writes a secret
+ * anywhere, or shares one with another ledger. */
+#include "ledger/write/append.h"
 
-#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <strings.h>
 
-enum { SECRETS_MAX = 64, SECRET_LEAST = 6, SECRET_MOST = 4096, FORMS_MAX = 9 };
+enum { SECRET_LEAST = 6, SECRET_MOST = 4096, FORMS_MAX = 9 };
 
-/* One secret, in all its forms. The one that was told longest ago makes room: a program that lives long hands
- * out many, and those of the boxes that it has now are the newest. */
-struct secret {
+struct secret { /* in all its forms */
         struct {
                 char *text;
                 size_t n;
         } forms[FORMS_MAX];
         unsigned count;
-        uint64_t told; /* when, counted in secrets; 0: never */
 };
-static struct secret secrets[SECRETS_MAX];
-static uint64_t told;
-static pthread_mutex_t turn = PTHREAD_MUTEX_INITIALIZER;
 
 static int keep(struct secret *s, const void *p, size_t n)
 {
@@ -104,33 +97,45 @@ static int keep_all(struct secret *s, const void *p, size_t n)
         return 0;
 }
 
-static int add(const void *p, size_t n)
+static bool is_known(const struct ledger_secrets *all, const void *p, size_t n)
 {
-        struct secret *oldest = secrets;
+        for (size_t i = 0; i < all->n; i++)
+                if (all->v[i].forms[0].n == n && memcmp(all->v[i].forms[0].text, p, n) == 0)
+                        return true;
+        return false;
+}
+
+int secrets_add(struct ledger_secrets *all, const void *p, size_t n)
+{
         if (n < SECRET_LEAST || n > SECRET_MOST)
                 return -1;
 
-        for (struct secret *s = secrets; s < secrets + SECRETS_MAX; s++) {
-                if (s->count > 0 && s->forms[0].n == n && memcmp(s->forms[0].text, p, n) == 0) {
-                        s->told = ++told;
-                        return 0;
-                }
-                if (s->told < oldest->told)
-                        oldest = s;
+        if (is_known(all, p, n))
+                return 0;
+
+        struct secret *more = reallocarray(all->v, all->n + 1, sizeof *more), s = { .count = 0 };
+        if (!more)
+                return -1;
+
+        all->v = more;
+        if (keep_all(&s, p, n) < 0) {
+                forget(&s);
+                return -1;
         }
 
-        forget(oldest);
-        oldest->told = ++told;
-        return keep_all(oldest, p, n);
+        all->v[all->n++] = s;
+        return 0;
 }
 
-int ledger_secret_add(const void *p, size_t n)
+void secrets_free(struct ledger_secrets *all)
 {
-        (void) pthread_mutex_lock(&turn);
-        int r = add(p, n);
-        (void) pthread_mutex_unlock(&turn);
-        return r;
+        for (size_t i = 0; i < all->n; i++)
+                forget(&all->v[i]);
+        free(all->v);
+        *all = (struct ledger_secrets){ 0 };
 }
+
+int ledger_secret_add(struct ledger *l, const void *p, size_t n) { return secrets_add(&l->secrets, p, n); }
 
 /* Letters of hexadecimal and of URL escapes come in both cases. */
 static bool holds(const char *text, size_t n, const struct secret *s)
@@ -142,17 +147,26 @@ static bool holds(const char *text, size_t n, const struct secret *s)
         return false;
 }
 
-const char *secret_scrub(const char *text, char spare[80])
+static void clean(const struct ledger_secrets *all, const char **text)
 {
-        bool found = false;
-        (void) pthread_mutex_lock(&turn);
-        size_t n = told ? strlen(text) : 0;
-        for (unsigned i = 0; told && i < SECRETS_MAX && !found; i++)
-                found = holds(text, n, &secrets[i]);
+        size_t n = *text ? strlen(*text) : 0;
+        for (size_t i = 0; i < all->n && n > 0; i++)
+                if (holds(*text, n, &all->v[i])) {
+                        *text = "a secret stood here";
+                        return;
+                }
+}
 
-        (void) pthread_mutex_unlock(&turn);
-        if (found)
-                (void) snprintf(spare, 80, "a secret stood here");
+void secrets_clean(const struct ledger_secrets *all, struct ledger_record *r)
+{
+        const char **const texts[] = { &r->box,    &r->door,   &r->policy,   &r->target,
+                                       &r->result, &r->digest, &r->trace_in, &r->trace_out };
+        for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
+                clean(all, texts[i]);
 
-        return found ? spare : text;
+        for (unsigned i = 0; i < r->parent_count && i < LEDGER_PARENTS_MAX; i++)
+                clean(all, &r->parents[i]);
+
+        for (unsigned i = 0; i < r->more_count && i < LEDGER_MORE_MAX; i++)
+                clean(all, &r->more[i].text);
 }
