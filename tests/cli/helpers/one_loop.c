@@ -63,7 +63,7 @@ static void job_free(struct job *j)
 
 static void job_new(struct job *j, const char *const *argv)
 {
-        j->policy = cordon_policy_new();
+        j->policy = cordon_policy_new(test_context());
         j->box = cordon_box_new(j->policy);
         if (!j->box || cordon_box_command(j->box, argv) < 0) {
                 expect(0, "a box: no memory");
