@@ -376,7 +376,6 @@ static int begin(struct cordon_box *b, cordon_error *pe)
 
         b->as_root = b->facts.uid == 0 && b->facts.maps_all;
         lib_prepare_ledger(b);
-        lib_watch_work();
         if (lib_places(b, e) < 0 || lib_recording(b, e) < 0 || lib_grants(b, e) < 0 ||
             lib_make_doors(b, e) < 0)
                 return -1;

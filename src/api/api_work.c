@@ -22,7 +22,6 @@ _Static_assert(sizeof(((cordon_work_outcome *) 0)->run) == WORK_RUN_MAX, "a run'
 
 int cordon_work_list(const cordon_context *cx, int json, cordon_sink out, void *ctx, cordon_error *e)
 {
-        lib_watch_work();
         return work_list(cx, json != 0, out, ctx, to_err(e));
 }
 
@@ -202,7 +201,7 @@ static bool record_undo(const struct cordon_context *cx, const char *run, size_t
 }
 
 /* An apply that failed, or was killed and came to its end in a later command: its intent gets its outcome. */
-static bool record_settled(const struct work_settled *s)
+bool lib_work_settled(const struct work_settled *s)
 {
         struct effects f = { .cx = s->cx, .off = is_off(s->cx), .late = true };
         struct err none;
@@ -233,8 +232,6 @@ static bool record_settled(const struct work_settled *s)
 
         return close_ledger(&f);
 }
-
-void lib_watch_work(void) { work_on_settled(record_settled); }
 
 /* A patch leaves as bytes, and may be applied where nobody sees it: its digest leads back to the run. */
 struct patch {
@@ -282,7 +279,6 @@ int cordon_work_diff(const cordon_context *cx, const cordon_work_diff_options *o
                                         .out_ctx = o->out_ctx,
                                         .progress = o->progress,
                                         .progress_ctx = o->progress_ctx };
-        lib_watch_work();
         return work_diff(&look, ret_entries, to_err(e));
 }
 
@@ -340,7 +336,6 @@ int cordon_work_apply(const cordon_context *cx, const cordon_work_apply_options 
                 return err_set(to_err(e), ERR_USAGE, 0, "a patch goes into no directory and no JSON");
 
         sha256_init(&patch.sum);
-        lib_watch_work();
         int r = choose_name(&effects, to_err(e)) < 0 ? -1 : work_apply(&a, &got, to_err(e));
         (void) close_ledger(&effects);
         if (r == 0 && o->patch && !effects.off)
@@ -361,7 +356,6 @@ int cordon_work_undo(const cordon_context *cx, const cordon_work_undo_options *o
                                      .progress = o->progress,
                                      .progress_ctx = o->progress_ctx };
         struct work_outcome got;
-        lib_watch_work();
         int r = work_undo(&u, &got, to_err(e));
         if (r == 0 && got.applied > 0 && got.conflicts == 0)
                 (void) record_undo(cx, got.run, got.applied);
@@ -374,7 +368,6 @@ int cordon_work_discard(const cordon_context *cx, const char *run, int json, cor
                         char ret_run[64], cordon_error *e)
 {
         const struct work_undo u = { .cx = cx, .run = run, .json = json != 0, .out = out, .out_ctx = ctx };
-        lib_watch_work();
         int r = work_discard(&u, ret_run, to_err(e));
         if (r == 0)
                 box_logs_forget(cx, ret_run);
@@ -383,7 +376,6 @@ int cordon_work_discard(const cordon_context *cx, const char *run, int json, cor
 
 int cordon_work_find(const cordon_context *cx, const char *run, char ret_run[64], cordon_error *e)
 {
-        lib_watch_work();
         return work_find(cx, run, ret_run, to_err(e));
 }
 
@@ -391,6 +383,5 @@ int cordon_work_fork(const cordon_context *cx, const char *run, char ret_run[64]
 {
         char name[48];
         limit_name(name);
-        lib_watch_work();
         return work_fork(cx, run, name + strlen("cordon-"), ret_run, to_err(e));
 }

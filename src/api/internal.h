@@ -152,8 +152,8 @@ void lib_grants_done(struct cordon_box *b);
 
 /* api_recording.c: a file without a name, where the recorded exchanges go. */
 int lib_recording(struct cordon_box *b, struct err *e);
-/* From here on, interrupted applies that somebody finishes get their record. */
-void lib_watch_work(void);
+/* api_work.c: records what became of an interrupted apply. */
+bool lib_work_settled(const struct work_settled *s);
 struct box_recording lib_recording_of(const struct cordon_box *b);
 
 /* api_start.c: reads the places file and the recorded exchanges, if there are any. */

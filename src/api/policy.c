@@ -20,7 +20,7 @@ cordon_context *cordon_context_new(char *const *environment)
 {
         cordon_context *cx = calloc(1, sizeof *cx);
         if (cx)
-                cx->environment = environment;
+                *cx = (cordon_context){ .environment = environment, .settled = lib_work_settled };
 
         return cx;
 }

@@ -3,9 +3,14 @@
  * it down; nothing else reads the environment of the process, so that one process can work for several
  * callers. */
 #pragma once
+#include <stdbool.h>
+
+struct work_settled;
 
 struct cordon_context {
         char *const *environment; /* "NAME=VALUE", NULL-terminated; borrowed */
+        /* Called with what became of an interrupted apply (src/work/work.h); or NULL. */
+        bool (*settled)(const struct work_settled *s);
 };
 
 /* The value of a variable, or NULL if it is unset. A NULL context has no variables. */

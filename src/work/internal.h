@@ -627,7 +627,7 @@ int rejoin_names(struct journal *j, size_t door);
 /* `again`: somebody else began it. */
 int journal_take_back(struct journal *j, bool again, struct err *e);
 struct work_effect journal_effect(const struct journal *j, const struct op *o);
-/* apply_report.c: to work_on_settled()'s. False: it could not be taken, and is to be told again. */
+/* apply_report.c: to the context's `settled`. False: it could not be taken, and is to be told again. */
 bool journal_tell(struct journal *j, enum work_end_of how);
 /* The caller knows what became of it: nobody tells it again. */
 void journal_told(struct journal *j);

@@ -116,7 +116,7 @@ struct work_effect {
 struct work_apply {
         const struct cordon_context *cx;
         const char *run;
-        const char *mark;         /* kept with the journal, for work_on_settled(): a word; or NULL */
+        const char *mark;         /* kept with the journal, for the context's `settled`: a word; or NULL */
         const char *const *paths; /* only these; named paths need no `flagged` */
         const char *const *but;   /* and not these, nor what lies below; or NULL */
         bool flagged;             /* also what is flagged */
@@ -135,7 +135,7 @@ struct work_apply {
         int (*before)(void *ctx, const struct work_effect *first, size_t count, struct err *e);
         void (*effect)(void *ctx, const struct work_effect *); /* after all is done; or NULL */
         /* After the last of them. True: it is known, and not told again; else whoever opens the layer next
-         * tells it (work_on_settled()). Or NULL. */
+         * tells it (the context's `settled`). Or NULL. */
         bool (*after)(void *ctx);
         void *effect_ctx;
 };
@@ -150,10 +150,8 @@ struct work_settled {
         const struct work_effect *effects; /* for WORK_TAKEN_BACK and WORK_UNDONE: what did not stay */
         size_t count;
 };
-/* True: it is known. Else it is told again, where that can still be: a ledger may be full today. */
-typedef bool work_settle_sink(const struct work_settled *);
-/* Who is told, in this process. */
-void work_on_settled(work_settle_sink *to);
+/* The context's `settled` is called with it. True: it is recorded. Else it is called again later, if that can
+ * still be: a ledger may be full today. */
 
 struct work_outcome {
         char run[WORK_RUN_MAX];

@@ -2,15 +2,11 @@
 /* work/apply/apply_report.c - tells whoever asked for an apply what became of it, when it did not come to its
  * own end. */
 #include "base/fd.h"
+#include "context/context.h"
 #include "work/internal.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-/* One for the process: who sets it sets the same, in whatever thread. */
-static work_settle_sink *settle_sink;
-
-void work_on_settled(work_settle_sink *to) { __atomic_store_n(&settle_sink, to, __ATOMIC_RELAXED); }
 
 struct work_effect journal_effect(const struct journal *j, const struct op *o)
 {
@@ -29,8 +25,8 @@ void journal_told(struct journal *j)
 
 bool journal_tell(struct journal *j, enum work_end_of how)
 {
-        work_settle_sink *sink = __atomic_load_n(&settle_sink, __ATOMIC_RELAXED);
-        if (!j->mark || j->n == 0 || !sink || !j->l->cx)
+        const struct cordon_context *cx = j->l->cx;
+        if (!j->mark || j->n == 0 || !cx || !cx->settled)
                 return true;
 
         struct work_effect *v = calloc(j->n, sizeof *v);
@@ -42,10 +38,10 @@ bool journal_tell(struct journal *j, enum work_end_of how)
                 v[i] = journal_effect(j, &j->ops[i]);
 
         const struct work_settled s = {
-                .cx = j->l->cx, .how = how, .run = j->l->run, .mark = j->mark, .effects = v, .count = j->n
+                .cx = cx, .how = how, .run = j->l->run, .mark = j->mark, .effects = v, .count = j->n
         };
 
-        bool known = sink(&s);
+        bool known = cx->settled(&s);
         free(v);
         return known;
 }
