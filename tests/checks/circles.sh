@@ -34,12 +34,25 @@ alone() { # DIR: each name that is defined for others and asked for by none
 }
 is "what one file alone needs is static" "$(alone "$BUILD")" ""
 
+# One process keeps many boxes for many callers: what changes hangs from a box, a ledger or a context. Left are facts about the
+# machine that are found out once, texts that nobody changes, and what a child alone touches.
+shared() { # OBJECT...: variables that are one for the process
+        for o; do objdump -t "$o" | awk -v f="$(basename "$o")" '/ O \.t?(bss|data)[ \t]/ { n = $NF; sub(/\.[0-9]*$/, "", n); print f ": " n }'; done | sort
+}
+known='write_crc.c.o: use_hardware|base_hash.c.o: fast_blocks|read_table_hash.c.o: (key|once)|tree_look.c.o: asked|check_check.c.o: (system|loader)_name|read_use.c.o: loader|plan_steps.c.o: lost|wall_start.c.o: w'
+objects=$(find "$BUILD/libcordon-core.a.p" -name 'src_*.o' | grep -E '/src_(keeper|api|limit|work|ledger|plan|policy|learn|base|context|host|store|vault|wire|wall_linux_wall)_' | grep -v work_journal_crash_step)
+ok "there are objects to look at" test "$(echo "$objects" | wc -l)" -gt 150
+# shellcheck disable=SC2086
+is "boxes of one process share no variable" "$(shared $objects | grep -vE "$known")" ""
+
 # The check can fail.
 mkdir "$T/x"
 printf 'int a(void); int b(void); int a(void) { return b(); }\n' >"$T/x/a.c"
 printf 'int a(void); int b(void); int b(void) { return a(); }\n' >"$T/x/b.c"
 for f in a b; do cc -O0 -c -o "$T/x/$f.c.o" "$T/x/$f.c"; done
 printf 'int lonely(void); int lonely(void) { return 0; }\n' >"$T/x/c.c" && cc -O0 -c -o "$T/x/c.c.o" "$T/x/c.c"
+printf 'static int count; int next(void); int next(void) { static int more = 1; return count++ + more++; }\n' >"$T/d.c" && cc -O0 -c -o "$T/d.c.o" "$T/d.c"
+is "a variable of the process is found" "$(shared "$T/d.c.o" | tr '\n' ' ')" "d.c.o: count d.c.o: more "
 is "a name that nobody needs is found" "$(alone "$T/x")" "c.c.o: lonely"
 has "two files that need each other are found" "$(needs "$T/x" | circles)" "a.c.o"
 done_testing
