@@ -52,6 +52,16 @@ static int give(struct cordon_box *b, struct vault_request *q, struct err *e)
         return 0;
 }
 
+static bool names_any(const struct cordon_box *b)
+{
+        size_t n;
+        const struct door *d = policy_doors(b->policy->checked, &n);
+        for (size_t i = 0; i < n; i++)
+                if (d[i].kind == DOOR_NET && d[i].net.credential)
+                        return true;
+        return false;
+}
+
 int lib_grants(struct cordon_box *b, struct err *e)
 {
         lib_grants_done(b); /* of a start that failed: its broker may have read them */
@@ -61,12 +71,15 @@ int lib_grants(struct cordon_box *b, struct err *e)
         if (b->stage == POLICY_STAGE_MOCK)
                 return lib_dummies_mock(b, e); /* nothing is sent, so nothing is opened */
 
+        if (!names_any(b))
+                return 0;
+
         struct vault_request *q = calloc(1, sizeof *q);
         if (!q)
                 return err_set(e, ERR_MEMORY, 0, "no memory");
 
         int r = collect(b, q, e);
-        if (r == 0 && q->count > 0)
+        if (r == 0)
                 r = give(b, q, e);
 
         free(q);
