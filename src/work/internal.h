@@ -428,7 +428,7 @@ void closed_change(struct layer *l, unsigned door, const char *path, mode_t mode
 /* As the box left them. */
 int closed_restore(struct layer *l, struct err *e);
 
-/* ---- flags.c, trusted.c, spelling.c ---- */
+/* ---- flags.c, trusted.inc, spelling.c ---- */
 
 enum flag {
         FLAG_GIT_HOOK = 0,
@@ -465,7 +465,7 @@ extern const size_t trusted_count;
 /* `path` as a filesystem may take it that does not tell names apart as this one does. */
 void spelling_plain(const char *path, char *ret, size_t cap);
 
-/* Does the path match one of the patterns, which are separated by spaces? See trusted.c. */
+/* Does the path match one of the patterns, which are separated by spaces? See trusted.inc. */
 bool flags_match(const char *patterns, const char *path);
 unsigned flags_by_name(const char *path);
 /* Of the first row that names it; NULL: none does. */

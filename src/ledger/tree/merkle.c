@@ -167,4 +167,3 @@ bool ledger_check_inclusion(const uint8_t leaf[LEDGER_HASH], uint64_t index, uin
 
         return sn == 0 && memcmp(r, root, sizeof r) == 0;
 }
-

@@ -37,6 +37,11 @@ const unsigned FLAG_LEAVES = 1u << FLAG_LINK_OUT;
 unsigned flags_count(void) { return FLAG__COUNT; }
 const char *flags_kind(unsigned i) { return i < FLAG__COUNT ? flags[i].kind : NULL; }
 
+const struct trusted trusted_names[] = {
+#include "work/flags/trusted.inc"
+};
+const size_t trusted_count = sizeof trusted_names / sizeof *trusted_names;
+
 static bool glob(const char *p, const char *pe, const char *s, const char *se)
 {
         while (p < pe && *p != '*') {

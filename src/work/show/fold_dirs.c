@@ -6,7 +6,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-/* One reason and the names it holds for, as in trusted.c. */
+/* One reason and the names it holds for, as in trusted.inc. */
 static const struct {
         char reason[40];
         char names[88];
