@@ -50,13 +50,8 @@ struct wall_order {
 
 /* sample_shared.c: what a look at shared memory keeps until the next one. */
 enum { SHARED_SEEN_MAX = 4096 };
-struct host_memory {
-        uint64_t free, shared;
-};
-
 struct wall_shared {
-        uint64_t looked_ns, next_ns, file_bytes, socket_bytes, soon_ns;
-        struct host_memory host;       /* at the last look */
+        uint64_t looked_ns, next_ns, file_bytes;
         uint64_t handles[HANDLES_MAX]; /* inode numbers that are the keeper's, not the box's */
         unsigned handle_count;
         bool seen_any;
@@ -261,8 +256,6 @@ int wall_each_number(int at_dir, void (*each)(void *ctx, int dir, const char *na
 void wall_shared_begin(struct wall_init *w);
 uint64_t wall_sample_deleted(struct wall_init *w); /* bytes of edit doors' files that have no name any more */
 uint64_t wall_sample_shared(struct wall_init *w);
-/* sample_sockets.c */
-uint64_t wall_sample_sockets(const struct wall_init *w);
 /* sample_still.c: before a look; and whether nobody has run since. */
 void wall_still_note(struct wall_still *s, const struct wall_init *w);
 bool wall_is_still(struct wall_still *s);

@@ -1,15 +1,14 @@
-# Memory that is in no process (memory files, SysV segments, sockets) counts against the limit where no control group counts; and what
+# Memory that is in no process (memory files, SysV segments) counts against the limit where no control group counts; and what
 # is the keeper's, or is there once and seen often, or is not there at all, does not.
 here=$(cd "$(dirname "$0")" && pwd)
 . "$(dirname "$0")/lib.sh"
 cd "$T" || exit 1
 compile shared
-net=''
 memory=64M
 # shellcheck disable=SC2086
 # box MIB HOW: how a run with a limit of 64M, or else $memory, ended, without control groups
 box() {
-        as_user "$CORDON" run -q --status-fd 3 --wall 'namespace without cgroup' --memory $memory --read "$T/shared" --files 1024 --procs 256 $net -- "$T/shared" "$2" "$1" 3>"$T/status" >"$T/out" 2>"$T/err" </dev/null
+        as_user "$CORDON" run -q --status-fd 3 --wall 'namespace without cgroup' --memory $memory --read "$T/shared" --files 1024 --procs 256 -- "$T/shared" "$2" "$1" 3>"$T/status" >"$T/out" 2>"$T/err" </dev/null
         echo "$?:$(jq -r '.limit // "none"' "$T/status"):$(cat "$T/out")"
 }
 for how in memfd memfds mapped segments forked headless headless-mapped apart hidden; do
@@ -35,35 +34,6 @@ crowded() {
 }
 is "600M beside 200000 descriptors: the memory limit ends it" "$(crowded)" "124:memory:"
 memory=64M
-# What lies in sockets. A kernel without sock_diag does not tell of it.
-if ss -xaH >/dev/null 2>&1 && ss -xmaH 2>/dev/null | grep -q skmem; then
-        for how in stream dgram flight; do
-                is "96M in sockets, $how: the memory limit ends it" "$(box 96 $how)" "124:memory:"
-                is "30M in sockets, $how: is held" "$(box 30 $how)" "0:none:held"
-        done
-        for how in left waiting letters; do
-                is "96M that gone senders left, $how: the memory limit ends it" "$(box 96 $how)" "124:memory:"
-                is "10M that they left, $how: is held" "$(box 10 $how)" "0:none:held"
-        done
-        box 30 flight >/dev/null
-        ok "and stands in the result" jq -e '.memory_peak >= 30*1024*1024' "$T/status"
-        net="--net 127.0.0.1:9"
-        is "96M in sockets of a box with net doors: the memory limit ends it" "$(box 96 udp)" "124:memory:"
-        is "20M in them: is held" "$(box 20 udp)" "0:none:held"
-        net=
-else
-        skip "what lies in sockets is memory" "this kernel does not tell (sock_diag)"
-fi
-# The first pipes of an account are bounded by the kernel alone; the manual has the sum.
-pages=$(cat /proc/sys/fs/pipe-user-pages-soft)
-if [ "$pages" -gt 0 ] && [ "$pages" -le 16384 ]; then
-        mib=$(box 0 pipes | sed -n '1s/.*://p')
-        ok "pipes of one process hold what the manual says (${mib:-none} MiB)" test "${mib:-999}" -le 68
-else
-        skip "pipes hold what the manual says" "this host has another bound of pipes (fs.pipe-user-pages-soft)"
-fi
-is "400M in pipes of a hundred processes: the memory limit ends it" "$(box 400 crowds | sed '2,$d' | cut -d : -f 1,2)" "124:memory"
-is "few pipes are held" "$(box 4 crowds | sed '2,$d' | cut -d : -f 1,2)" "0:none"
 is "a terabyte with a page in it is a page" "$(box 1048576 sparse)" "0:none:held"
 box 40 memfd >/dev/null
 ok "what was held stands in the result" jq -e '.memory_peak >= 40*1024*1024 and .memory_peak < 64*1024*1024' "$T/status"
@@ -127,31 +97,7 @@ try:
 except OSError as e:
     print(e.errno)' 2>&1)" 1
 done
-# Attributes of one memory file: as many as anybody sets. A group counts them.
-attributes() {
-        as_user "$CORDON" run -q --status-fd 3 --wall 'namespace without cgroup' --memory 64M --in 'input max 1M' --handle "input=$T/handed" -- python3 -c "
-import os, time
-f = $2
-try:
-    for i in range($1):
-        os.setxattr(f, 'user.%d' % i, b'x' * 1000)
-except OSError as e:
-    print('unsupported' if e.errno == 95 else e)
-time.sleep(1)
-print('held')" 3>"$T/status" >"$T/out" 2>&1
-        echo "$?:$(jq -r '.limit // "none"' "$T/status"):$(cat "$T/out")"
-}
-own="os.memfd_create('x', 8)"
-echo handed >"$T/handed"
-case $(attributes 10 "$own") in
-*unsupported*) skip "attributes of a memory file" "this kernel keeps none (before Linux 6.6)" ;;
-*)
-        is "200M of attributes of a memory file: the memory limit ends it" "$(attributes 200000 "$own")" "124:memory:"
-        is "200M of attributes of a handle: so it does" "$(attributes 200000 "os.open(os.environ['CORDON_IN_INPUT'], os.O_RDONLY)")" "124:memory:"
-        is "10M of them: is held" "$(attributes 10000 "$own")" "0:none:held"
-        ;;
-esac
-# Nor does a control group count lists of who may open a file in /tmp, or a memory file: 128K each, two for a directory.
+# No control group counts lists of who may open a file in /tmp, or a memory file: 128K each, two for a directory.
 for who in '' as_user; do
         is "${who:-root}: who may open a file is a short list" "$($who "$CORDON" run -q -- python3 -c '
 import os, struct

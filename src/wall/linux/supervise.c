@@ -480,7 +480,7 @@ static bool over_budget(struct watch *t)
         /* Shared memory counts once, whether it is mapped or not; what several have mapped, as often as that.
          */
         uint64_t shared = wall_sample_shared(t->w),
-                 memory = s.rss + (shared > s.shmem ? shared - s.shmem : 0) + t->w->shared.socket_bytes;
+                 memory = s.rss + (shared > s.shmem ? shared - s.shmem : 0);
         if (memory > t->end.max_rss)
                 t->end.max_rss = memory;
 

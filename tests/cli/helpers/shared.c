@@ -8,11 +8,7 @@
  *   forked    one file, in five processes' tables, not mapped
  *   sparse    a file that says it has so much, and has a page
  *   segments  in SysV segments that nobody has attached
- *   stream, dgram, flight, udp   in sockets: see below
- *   left, waiting, letters   in sockets, and who sent it is gone
  *   crowd     one file, beside 200 processes with 1000 descriptors each; for three seconds, until they end
- *   pipes     in pipes, as far as the kernel goes; prints how much it was in MiB
- *   crowds    the same, of so many processes as would hold that much
  *   headless  memfd, and the thread that the process began with is gone
  *   headless-mapped   the same with memory that is mapped
  *   headless-own      the same with memory that is no file
@@ -20,7 +16,6 @@
  *   nothing */
 #define _GNU_SOURCE
 #include <fcntl.h>
-#include <netinet/in.h>
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -29,9 +24,7 @@
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/shm.h>
-#include <sys/socket.h>
 #include <sys/syscall.h>
-#include <sys/un.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -81,150 +74,6 @@ static int segments(long mib)
                 memset(p, 1, MIB);
                 shmdt(p);
         }
-        return 0;
-}
-
-static long fill(int fd, size_t piece)
-{
-        long sum = 0;
-        for (ssize_t n; (n = write(fd, block, piece)) > 0;)
-                sum += n;
-        return sum;
-}
-
-/* Sends both ends of a pair through `way` and forgets them: they are in flight. */
-static int send_away(int way, const int pair[2])
-{
-        char room[CMSG_SPACE(2 * sizeof(int))] = { 0 }, byte = 0;
-        struct iovec one = { &byte, 1 };
-        struct msghdr m = {
-                .msg_iov = &one, .msg_iovlen = 1, .msg_control = room, .msg_controllen = sizeof room
-        };
-        struct cmsghdr *c = CMSG_FIRSTHDR(&m);
-        *c = (struct cmsghdr){ .cmsg_len = CMSG_LEN(2 * sizeof(int)),
-                               .cmsg_level = SOL_SOCKET,
-                               .cmsg_type = SCM_RIGHTS };
-        memcpy(CMSG_DATA(c), pair, 2 * sizeof(int));
-        if (sendmsg(way, &m, 0) < 0)
-                return -1;
-        return close(pair[0]) | close(pair[1]);
-}
-
-/* In pairs whose both ends sent and nobody reads; with `away`, in flight. */
-static int sockets(long mib, int type, int away)
-{
-        int way[2], pair[2];
-        if (socketpair(AF_UNIX, SOCK_STREAM, 0, way) < 0)
-                return -1;
-        for (long sum = 0; sum < mib * MIB;) {
-                if (socketpair(AF_UNIX, type | SOCK_NONBLOCK, 0, pair) < 0)
-                        return -1;
-                sum += fill(pair[0], 65536) + fill(pair[1], 65536);
-                if (away && send_away(way[0], pair) < 0)
-                        return -1;
-        }
-        return 0;
-}
-
-/* In sockets whose other end is closed. */
-static int left(long mib)
-{
-        int pair[2];
-        for (long sum = 0; sum < mib * MIB; close(pair[0])) {
-                if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0, pair) < 0)
-                        return -1;
-                sum += fill(pair[0], 65536);
-        }
-        return 0;
-}
-
-/* With a name of the kernel's choice. */
-static int named(int type, struct sockaddr_un *ret, socklen_t *ret_n)
-{
-        int fd = socket(AF_UNIX, type | SOCK_NONBLOCK, 0);
-        *ret = (struct sockaddr_un){ .sun_family = AF_UNIX };
-        *ret_n = sizeof *ret;
-        if (fd < 0 || bind(fd, (struct sockaddr *) ret, sizeof ret->sun_family) < 0 ||
-            getsockname(fd, (struct sockaddr *) ret, ret_n) < 0)
-                return -1;
-        return fd;
-}
-
-/* One descriptor: connections that nobody accepts, whose makers are gone. */
-static int waiting(long mib)
-{
-        struct sockaddr_un at;
-        socklen_t n;
-        int door = named(SOCK_STREAM, &at, &n);
-        if (door < 0 || listen(door, 4096) < 0)
-                return -1;
-        for (long sum = 0; sum < mib * MIB;) {
-                int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0);
-                if (fd < 0 || connect(fd, (struct sockaddr *) &at, n) < 0)
-                        return -1;
-                sum += fill(fd, 65536);
-                (void) close(fd);
-        }
-        return 0;
-}
-
-/* Datagrams, each of another sender; the first is empty, and the kernel tells only of that. */
-static int letters(long mib)
-{
-        for (long sum = 0; sum < mib * MIB;) {
-                struct sockaddr_un at;
-                socklen_t n;
-                ssize_t sent = 0;
-                if (named(SOCK_DGRAM, &at, &n) < 0)
-                        return -1;
-                for (int i = 0; sent >= 0; i++) {
-                        int fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_NONBLOCK, 0);
-                        sent = sendto(fd, block, i ? 180000 : 0, 0, (struct sockaddr *) &at, n);
-                        sum += sent > 0 ? sent : 0;
-                        (void) close(fd);
-                }
-        }
-        return 0;
-}
-
-/* In sockets that sent to themselves. */
-static int udp(long mib)
-{
-        for (long sum = 0; sum < mib * MIB;) {
-                struct sockaddr_in at = { .sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
-                socklen_t len = sizeof at;
-                int fd = socket(AF_INET, SOCK_DGRAM | SOCK_NONBLOCK, 0);
-                if (fd < 0 || bind(fd, (struct sockaddr *) &at, len) < 0 ||
-                    getsockname(fd, (struct sockaddr *) &at, &len) < 0 ||
-                    connect(fd, (struct sockaddr *) &at, len) < 0)
-                        return -1;
-                for (int i = 0; i < 3; i++)
-                        sum += write(fd, block, 60000);
-        }
-        return 0;
-}
-
-static int pipes(void)
-{
-        long sum = 0;
-        int ends[2];
-        while (pipe2(ends, O_NONBLOCK) == 0) {
-                (void) fcntl(ends[1], F_SETPIPE_SZ, MIB);
-                sum += fill(ends[1], 4096);
-        }
-        printf("%ld\n", sum / MIB);
-        return 0;
-}
-
-/* Two pages in each of some 500 pipes a process, for as long as a look may take. */
-static int crowds(long mib)
-{
-        for (long i = 0; i < mib / 4; i++)
-                if (fork() == 0) {
-                        (void) pipes();
-                        stay(3000000);
-                        _exit(0);
-                }
         return 0;
 }
 
@@ -299,22 +148,6 @@ static int hold(const char *how, long mib)
                 fd = ftruncate(file(0), mib * MIB);
         if (strcmp(how, "segments") == 0)
                 fd = segments(mib);
-        if (strcmp(how, "stream") == 0 || strcmp(how, "flight") == 0)
-                fd = sockets(mib, SOCK_STREAM, how[0] == 'f');
-        if (strcmp(how, "dgram") == 0)
-                fd = sockets(mib, SOCK_DGRAM, 0);
-        if (strcmp(how, "left") == 0)
-                fd = left(mib);
-        if (strcmp(how, "waiting") == 0)
-                fd = waiting(mib);
-        if (strcmp(how, "letters") == 0)
-                fd = letters(mib);
-        if (strcmp(how, "udp") == 0)
-                fd = udp(mib);
-        if (strcmp(how, "pipes") == 0)
-                fd = pipes();
-        if (strcmp(how, "crowds") == 0)
-                fd = crowds(mib);
         if (strcmp(how, "mapped") == 0) {
                 char *p = mmap(NULL, (size_t) mib * MIB, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
                 for (long i = 0; i < mib * MIB; i += 4096)

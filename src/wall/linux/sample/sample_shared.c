@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* wall/linux/sample/sample_shared.c - memory of a box that is in no process's account: files without a name
- * (memfd), SysV segments, many pipes. Looked for only where no control group counts, and for a tenth of the
- * time, or a third while the host's memory goes. And files of edit doors that were removed and are open: on
- * disk, and in no tree. Never: allocates, opens or stats anything but these and memory files (a stat of
- * another file behind a door could wait for whoever serves it).
+ * (memfd) and SysV segments. Looked for only if no control group counts, and for a tenth of the time. And
+ * files of edit doors that were removed and are open: on disk, and in no tree. Never: allocates, opens or
+ * stats anything but these and memory files (a stat of another file behind a door could wait for the program
+ * that serves it).
  *
- * What it cannot see: a file that is in flight through a socket, or mapped and then closed, and a shared
- * mapping whose toucher is gone. Of memory only a control group counts these, of disks nobody. */
+ * Not counted: what lies in sockets and pipes, attributes of memory files, a file that is in flight through a
+ * socket or mapped and then closed, and a shared mapping whose toucher is gone. A control group counts these.
+ */
 #include "base/clock.h"
 #include "base/fd.h"
 #include "base/str.h"
@@ -22,11 +23,8 @@
 #include <sys/shm.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
-#include <sys/sysinfo.h>
-#include <sys/xattr.h>
 
-enum { REST = 10, SHORT_REST = 2 }; /* times as long as a look took */
-enum { SHARE = 8 };                 /* of the limit */
+enum { REST = 10 }; /* times as long as a look took */
 
 static bool is_handle(const struct wall_shared *s, uint64_t ino)
 {
@@ -55,34 +53,20 @@ static bool is_new(struct wall_shared *s, uint64_t ino)
         return true;
 }
 
-/* `more` is the box's in any case. */
-static uint64_t file_bytes(struct wall_shared *s, int dir, const char *name, uint64_t more)
+static uint64_t file_bytes(struct wall_shared *s, int dir, const char *name)
 {
         struct stat st;
-        if (fstatat(dir, name, &st, 0) < 0 || (st.st_blocks == 0 && more == 0))
+        if (fstatat(dir, name, &st, 0) < 0 || st.st_blocks == 0 || is_handle(s, st.st_ino))
                 return 0;
-        uint64_t own = is_handle(s, st.st_ino) ? 0 : (uint64_t) st.st_blocks * 512;
-        return own + more > 0 && is_new(s, st.st_ino) ? own + more : 0;
-}
 
-/* Extended attributes of a memory file, as many as anybody sets: memory of the kernel's. How long their names
- * are together is told at once; each of the shortest may have as much as the filter lets it. */
-static uint64_t attribute_bytes(int dir, const char *name)
-{
-        enum { LEAST = sizeof "user.x", MOST = 1000 + 100 };
-        char path[64];
-        (void) snprintf(path, sizeof path, "/proc/self/fd/%d/%.20s", dir, name);
-        ssize_t names = listxattr(path, NULL, 0);
-        return names > 0 ? (uint64_t) names / LEAST * MOST : 0;
+        return is_new(s, st.st_ino) ? (uint64_t) st.st_blocks * 512 : 0;
 }
 
 struct looking {
         struct wall_shared *s;
-        uint64_t scratch; /* its device: what lies there has a limit of its own */
-        const struct plan
-                *edits;  /* not NULL: removed files of its edit doors are looked for, and nothing else */
-        bool attributes; /* the box may set some */
-        uint64_t bytes, pipes;
+        uint64_t scratch;         /* its device: what lies there has a limit of its own */
+        const struct plan *edits; /* not NULL: only removed files of its edit doors are looked for */
+        uint64_t bytes;
         pid_t thread; /* whose descriptors were looked at last */
 };
 
@@ -117,21 +101,15 @@ static void look_for_removed(struct looking *l, int dir, const char *name)
         char target[PATH_MAX] = "";
         bool named = readlinkat(dir, name, target, sizeof target - 1) > 0;
         if (named ? is_removed_edit(l->edits, target) : is_removed_unnamed(l, dir, name))
-                l->bytes += file_bytes(l->s, dir, name, 0);
+                l->bytes += file_bytes(l->s, dir, name);
 }
 
 static void look_for_memory(struct looking *l, int dir, const char *name)
 {
-        static const char file[] = "/memfd:", pipe[] = "pipe:[";
-        const uint64_t is_pipe = UINT64_C(1) << 63; /* numbers of another filesystem */
+        static const char file[] = "/memfd:";
         char target[32] = "";
-        if (readlinkat(dir, name, target, sizeof target - 1) < 0)
-                return;
-
-        if (strncmp(target, file, strlen(file)) == 0)
-                l->bytes += file_bytes(l->s, dir, name, l->attributes ? attribute_bytes(dir, name) : 0);
-        else if (strncmp(target, pipe, strlen(pipe)) == 0)
-                l->pipes += is_new(l->s, strtoull(target + strlen(pipe), NULL, 10) | is_pipe);
+        if (readlinkat(dir, name, target, sizeof target - 1) > 0 && strncmp(target, file, strlen(file)) == 0)
+                l->bytes += file_bytes(l->s, dir, name);
 }
 
 static void look_at_descriptor(void *ctx, int dir, const char *name)
@@ -171,14 +149,6 @@ static void look_at_process(void *ctx, int proc, const char *pid)
                 (void) wall_each_number(tasks, look_at_thread, l);
 }
 
-/* What lies in a pipe, only its own ends can tell. But an account that has many gets them with two pages
- * each (fs.pipe-user-pages-soft), and so many count as full. */
-static uint64_t pipe_bytes(uint64_t pipes)
-{
-        enum { FREE = 256, BYTES = 8192 };
-        return pipes > FREE ? (pipes - FREE) * BYTES : 0;
-}
-
 static uint64_t segment_bytes(const struct wall_init *w)
 {
         struct shm_info info;
@@ -200,25 +170,6 @@ void wall_shared_begin(struct wall_init *w)
         }
 }
 
-static struct host_memory ask_host(void)
-{
-        struct sysinfo i = { 0 };
-        (void) sysinfo(&i);
-        return (struct host_memory){ (uint64_t) i.freeram * i.mem_unit, (uint64_t) i.sharedram * i.mem_unit };
-}
-
-/* SAFETY: with a hundred thousand descriptors a look takes so long that a rest is seconds. Where so much of
- * the host's memory went meanwhile that it could be the box's doing, the rest is short. */
-static bool is_due(const struct wall_init *w, uint64_t now)
-{
-        const struct wall_shared *s = &w->shared;
-        uint64_t share = w->plan->limits.value[LIMIT_MEMORY] / SHARE;
-        if (now >= s->next_ns || now < s->soon_ns)
-                return now >= s->next_ns;
-        struct host_memory h = ask_host();
-        return h.free + share < s->host.free || h.shared > s->host.shared + share;
-}
-
 static void look_at_all(struct wall_init *w, struct looking *l)
 {
         if (l->s->seen_any)
@@ -238,16 +189,12 @@ uint64_t wall_sample_shared(struct wall_init *w)
 {
         struct wall_shared *s = &w->shared;
         uint64_t now = clock_mono_ns();
-        if (is_due(w, now)) {
-                s->host = ask_host();
-                struct looking l = { .s = s, .attributes = w->plan->wall == WALL_NAMESPACE };
+        if (now >= s->next_ns) {
+                struct looking l = { .s = s };
                 s->looked_ns = now;
                 look_at_all(w, &l);
-                s->file_bytes = l.bytes + pipe_bytes(l.pipes);
-                s->socket_bytes = wall_sample_sockets(w);
-                uint64_t took = clock_mono_ns() - now;
-                s->next_ns = now + took + took * REST;
-                s->soon_ns = now + took + took * SHORT_REST;
+                s->file_bytes = l.bytes;
+                s->next_ns = now + (clock_mono_ns() - now) * (1 + REST);
         }
 
         return s->file_bytes + segment_bytes(w);
