@@ -9,11 +9,6 @@
 
 enum { BY_PIDFD = 3 }; /* P_PIDFD, which older headers do not have */
 
-struct child child_of(pid_t pid)
-{
-        return (struct child){ .pid = pid, .pidfd = pid > 0 ? (int) syscall(SYS_pidfd_open, pid, 0) : -1 };
-}
-
 /* SAFETY: a pid stays with a child until it is reaped, and only we reap ours. */
 void child_kill(const struct child *c)
 {

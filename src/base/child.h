@@ -12,8 +12,6 @@ struct child {
 };
 #define CHILD_NONE ((struct child){ .pid = -1, .pidfd = -1 })
 
-/* Of a process that was just created and that nobody else reaps. */
-struct child child_of(pid_t pid);
 /* Sends SIGKILL. A child that has ended, or CHILD_NONE, is no error. */
 void child_kill(const struct child *c);
 /* Reaps a child that has ended; never waits. True: it is reaped, or there is none; *c is CHILD_NONE. With

@@ -2,7 +2,6 @@
 /* base/err.c - fills error values. Never: allocates, prints, exits. */
 #include "base/err.h"
 
-#include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>

@@ -6,7 +6,6 @@
 #include "base/str.h"
 #include "cli/cli.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

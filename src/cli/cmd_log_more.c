@@ -4,7 +4,6 @@
 #include "base/fd.h"
 #include "cli/cli.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -4,6 +4,7 @@
  * host_facts_quick() is on the start path and reads only what a start needs; host_probe_*() try things in a
  * throw-away child and belong to `cordon doctor`. */
 #pragma once
+#include "base/child.h"
 #include "base/err.h"
 #include "base/span.h"
 #include "context/context.h"
@@ -105,6 +106,19 @@ unsigned host_probe(const struct cordon_context *cx, struct host_finding *ret, u
  * (../libexec/cordon), else where `make install` puts it. */
 int host_program(const struct cordon_context *cx, const char *name, char *ret_path, size_t cap,
                  struct err *e);
+
+/* spawn.c: starts a program of ours. */
+enum { HOST_SPAWN_FDS = 16 };
+struct host_spawn {
+        const char *path;
+        char *const *argv, *const *envp;
+        const int *fds;    /* what the child has, by its number there; -1: see `apart` */
+        unsigned fd_count; /* at least 3, at most HOST_SPAWN_FDS */
+        bool apart; /* a session of its own, default signals, /dev/null for a standard stream that is -1;
+                       else that is the caller's */
+};
+/* CHILD_NONE with errno: it did not start. */
+struct child host_spawn(const struct host_spawn *s);
 
 /* slow.c: mounts that answer when a network or another process does, or never. */
 struct host_slow;

@@ -25,68 +25,9 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-enum { READY_MS = 10000, LAST_WORDS_MS = 1000, WRITER_MS = 3000, SETTLE_MS = 50, STACK_BYTES = 32768 };
+enum { READY_MS = 10000, LAST_WORDS_MS = 1000, WRITER_MS = 3000, SETTLE_MS = 50 };
 
 /* ---- start ---- */
-
-struct birth { /* shared with the child until its exec */
-        const char *path;
-        int control;
-        sigset_t mask;
-};
-
-/* Memory is ours, descriptors are its own. A session of its own: a key pressed for the payload is not for it.
- */
-static int child_main(void *arg)
-{
-        const struct birth *x = arg;
-        char *const argv[] = { (char[]){ EGRESS_PROGRAM }, NULL }, *const envp[] = { (char[]){ "LANG=C" },
-                                                                                     NULL };
-
-        /* Not close-on-exec: a caller without standard streams gets one of their numbers for it, and dup2()
-         * of a number to itself would leave the mark. */
-        int null = open("/dev/null", O_RDWR);
-        int control = fcntl(x->control, F_DUPFD_CLOEXEC, EGRESS_CONTROL + 1);
-
-        for (int i = 0; i < 3; i++)
-                if (null < 0 || dup2(null, i) < 0)
-                        _exit(1);
-
-        if (control < 0 || dup2(control, EGRESS_CONTROL) < 0 ||
-            syscall(SYS_close_range, EGRESS_CONTROL + 1, ~0U, 0) < 0)
-                _exit(1);
-
-        (void) setsid();
-        for (int s = 1; s < NSIG; s++)
-                if (s != SIGKILL && s != SIGSTOP)
-                        (void) signal(s, SIG_DFL);
-
-        (void) sigprocmask(SIG_SETMASK, &x->mask, NULL);
-        (void) execve(x->path, argv, envp);
-        _exit(127);
-}
-
-static struct child spawn(const char *path, int control)
-{
-        struct child c = CHILD_NONE;
-        char *stack = malloc(STACK_BYTES);
-        if (!stack)
-                return c;
-
-        struct birth x = { .path = path, .control = control };
-        sigset_t all, old;
-        (void) sigemptyset(&x.mask);
-        (void) sigfillset(&all);
-        (void) sigprocmask(SIG_SETMASK, &all, &old);
-        char *top = stack + STACK_BYTES;
-        top -= (uintptr_t) top % 16;
-        c.pid = clone(child_main, top, CLONE_VM | CLONE_VFORK | CLONE_PIDFD | SIGCHLD, &x, &c.pidfd);
-        int sys = errno;
-        (void) sigprocmask(SIG_SETMASK, &old, NULL);
-        free(stack);
-        errno = sys;
-        return c;
-}
 
 /* One text, in a file that cannot be changed any more. */
 static int send_text(const struct box *b, struct egress_order o, struct span text)
@@ -173,8 +114,17 @@ int broker_start(struct box *b, struct err *e)
                 return err_set(e, ERR_IO, errno, "making the line to the broker: %s", strerror(errno));
 
         AUTO_FD(its, ends[1]);
+        char *const argv[] = { (char[]){ EGRESS_PROGRAM }, NULL }, *const envp[] = { (char[]){ "LANG=C" },
+                                                                                     NULL };
+        const int fds[EGRESS_CONTROL + 1] = { -1, -1, -1, its };
+        _Static_assert((int) EGRESS_CONTROL == 3, "the one after the standard streams");
         b->broker.control = ends[0];
-        b->broker.process = spawn(path, its);
+        b->broker.process = host_spawn(&(struct host_spawn){ .path = path,
+                                                             .argv = argv,
+                                                             .envp = envp,
+                                                             .fds = fds,
+                                                             .fd_count = EGRESS_CONTROL + 1,
+                                                             .apart = true });
         if (b->broker.process.pid < 0)
                 return err_set(e, ERR_HOST, errno, "the broker could not be started: %s", strerror(errno));
 
@@ -318,8 +268,8 @@ void broker_record(struct box *b)
         bool asks = poll(&p, 1, 0) == 1 && (p.revents & POLLIN);
         AUTO_FD(dir, asks ? ledger_dir_open(b->c.cx, true, &e) : -1);
         if (dir >= 0)
-                b->broker.writer = child_of(
-                        ledger_writer_start(b->c.cx, keeper_run(b), b->r.name, b->broker.ledger, &e));
+                b->broker.writer =
+                        ledger_writer_start(b->c.cx, keeper_run(b), b->r.name, b->broker.ledger, &e);
 
         if (b->broker.writer.pid < 0 && asks) {
                 struct ledger_answer no = { .number = 0 };

@@ -5,7 +5,6 @@
 #include "keeper/internal.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <string.h>
 #include <unistd.h>
 

@@ -7,8 +7,6 @@
 
 #include <signal.h>
 #include <sys/ioctl.h>
-#include <sys/syscall.h>
-#include <unistd.h>
 
 enum { LAST_WORD_MS = 20 };
 

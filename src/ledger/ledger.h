@@ -11,6 +11,7 @@
  * Writers append by themselves; `cordon-ledger`, the sealer, keeps tiles and signs. */
 #pragma once
 #include "base/buf.h"
+#include "base/child.h"
 #include "base/err.h"
 #include "base/span.h"
 #include "context/context.h"
@@ -224,9 +225,9 @@ struct ledger_answer {
         char why[200];
 };
 void ledger_effect_id(const char *run, char what, uint32_t number, char ret_id[LEDGER_ID_MAX]);
-/* Starts the writer on one end of a line; its process, or -1. */
-pid_t ledger_writer_start(const struct cordon_context *cx, const char *run, const char *box, int line,
-                          struct err *e);
+/* Starts the writer on one end of a line; CHILD_NONE on failure. */
+struct child ledger_writer_start(const struct cordon_context *cx, const char *run, const char *box, int line,
+                                 struct err *e);
 
 /* ---- the tree (merkle.c), RFC 6962: pure ---- */
 

@@ -6,7 +6,6 @@
 
 #include <errno.h>
 #include <string.h>
-#include <sys/stat.h>
 
 void limit_group_init(struct limit_group *g)
 {

@@ -4,8 +4,6 @@
 #include "base/str.h"
 #include "vault/vault.h"
 
-#include <stdio.h>
-
 enum { DAY_S = 86400, LIVE_DAYS = 90, TEST_DAYS = 365 };
 
 /* What a class may live. A live one leaked is a live account lost: whoever has it needs another soon. */

@@ -50,14 +50,6 @@ else
         skip "the bombs behind the process wall" "there our own processes count for its limit too"
 fi
 
-# Without groups memory is looked at now and then. A look that finds sockets full before the last descriptor is in use, as on a
-# busy machine, ends the box, too.
-if strace -f -o /dev/null true 2>/dev/null; then
-        has "full sockets are stopped by memory where that comes first" "$(as_user strace -f -qq -o /dev/null -e trace=socketpair -e inject=socketpair:delay_enter=10000 \
-                "$CORDON" selftest bombs sockets | tr -s ' ')" "ok sockets memory "
-else
-        skip "full sockets are stopped by memory where that comes first" "strace cannot trace here"
-fi
 has "one bomb by name" "$("$CORDON" selftest bombs descriptors)" "(stopped EMFILE"
 has "the host's memory is told" "$("$CORDON" selftest bombs output)" "Memory available on the host:"
 "$CORDON" selftest bombs nonsense >"$T/out" 2>"$T/err"

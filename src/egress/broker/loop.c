@@ -6,7 +6,6 @@
 #include "egress/broker/write_ahead.h"
 #include "egress/internal.h"
 
-#include <errno.h>
 #include <sys/epoll.h>
 
 /* A turn of one flow is a megabyte or two; so many of them may keep the others and the keeper waiting. */

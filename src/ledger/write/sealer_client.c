@@ -9,11 +9,9 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
-#include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/mman.h>
-#include <sys/stat.h>
 #include <sys/wait.h>
 
 int ledger_place(const struct cordon_context *cx, char *ret, size_t cap, struct err *e)
@@ -65,21 +63,18 @@ int ledger_helper_do(const struct cordon_context *cx, const char *verb, const ch
             lseek(in, 0, SEEK_SET) < 0)
                 return err_set(e, ERR_IO, errno, "no memory files: %s", strerror(errno));
 
-        posix_spawn_file_actions_t actions;
-        (void) posix_spawn_file_actions_init(&actions);
-        (void) posix_spawn_file_actions_adddup2(&actions, in, 0);
-        (void) posix_spawn_file_actions_adddup2(&actions, answer, 1);
-        (void) posix_spawn_file_actions_adddup2(&actions, said, 2);
         char name[] = "cordon-ledger";
         char *argv[] = { name, (char *) (uintptr_t) verb, (char *) (uintptr_t) arg, NULL };
         char *empty[] = { NULL };
-        pid_t pid;
-        int sys = posix_spawn(&pid, path, &actions, NULL, argv, empty), status = -1;
-        (void) posix_spawn_file_actions_destroy(&actions);
-        if (sys != 0)
+        const int fds[] = { in, answer, said };
+        struct child c = host_spawn(
+                &(struct host_spawn){ .path = path, .argv = argv, .envp = empty, .fds = fds, .fd_count = 3 });
+        int sys = errno, status = -1;
+        if (c.pid < 0)
                 return err_set(e, ERR_EXEC, sys, "starting cordon-ledger: %s", strerror(sys));
 
-        while ((sys = waitpid(pid, &status, 0) < 0 ? errno : 0) == EINTR)
+        AUTO_FD(hold, c.pidfd);
+        while ((sys = waitpid(c.pid, &status, 0) < 0 ? errno : 0) == EINTR)
                 ;
 
         if (sys != 0) /* never taken for a success */

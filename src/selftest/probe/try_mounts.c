@@ -4,13 +4,11 @@
 #include "selftest/probe/probe_internal.h"
 
 #include <fcntl.h>
-#include <linux/mount.h>
 #include <sched.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
-#include <sys/vfs.h>
 #include <sys/wait.h>
 #include <unistd.h>
 

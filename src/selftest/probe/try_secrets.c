@@ -4,7 +4,6 @@
 #include "base/variable.h"
 #include "selftest/probe/probe_internal.h"
 
-#include <ctype.h>
 #include <dirent.h>
 #include <fcntl.h>
 #include <stdio.h>

@@ -9,8 +9,6 @@
 #include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
-#include <sys/sysmacros.h>
-#include <termios.h>
 #include <unistd.h>
 
 /* The filter sees the call whatever the descriptor is; only EPERM and its like come from the filter. */

@@ -2,8 +2,6 @@
 /* wall/kinds/kinds.c - one row for each kind of wall. */
 #include "wall/kinds/kinds.h"
 
-#include <stddef.h>
-
 enum { ALL = WALL_OWN_ROOT | WALL_OWN_NET | WALL_OWN_IDS };
 
 static const struct wall_traits traits[] = {

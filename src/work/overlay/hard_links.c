@@ -6,7 +6,6 @@
 #include "base/fd.h"
 #include "work/internal.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>

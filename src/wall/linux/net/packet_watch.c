@@ -6,7 +6,6 @@
 #include "base/fd.h"
 #include "wall/internal.h"
 
-#include <errno.h>
 #include <linux/filter.h>
 #include <linux/if_ether.h>
 #include <linux/if_packet.h>

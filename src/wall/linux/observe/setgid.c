@@ -19,7 +19,6 @@
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 
 /* chmod(path, mode), fchmod(fd, mode), fchmodat(dir, path, mode), fchmodat2(dir, path, mode, flags). */
 struct target {
