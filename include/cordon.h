@@ -236,6 +236,9 @@ typedef struct cordon_denial {
         int on_host;        /* that path exists outside: 1; 0: the box made it; -1: not a path */
         const char *reason; /* stable: "no-door", "read-only", "keys", "home", "own-program" ... */
         int minor; /* 1: a setting of the system that programs do without; 2: one that they always look for */
+        const char *why;      /* the reason in words: to be shown, not to be compared */
+        const char *argument; /* of `permit`, as the command line takes it: --WORD ARGUMENT; or "" */
+        const char *method;   /* "net" and "credential": of a request, or ""; else "" */
 } cordon_denial;
 typedef struct cordon_result {
         cordon_end end;

@@ -50,13 +50,15 @@ static void add(struct against *a, struct buf *to, unsigned *count, const char *
  */
 static bool may_depend(const struct against *a, const struct effect *f)
 {
-        return a->has_places || (f->net.form == NET_HOST_PORT && !f->net.is_address &&
-                                 policy_names_host(a->policy, f->net.host, a->context.now));
+        return a->has_places || (f->net->form == NET_HOST_PORT && !f->net->is_address &&
+                                 policy_names_host(a->policy, f->net->host, a->context.now));
 }
 
 /* A name that does not exist for the box: nothing is connected to. */
-static void judge_name(struct against *a, const char *target, const char *name)
+static void judge_name(struct against *a, const char *name)
 {
+        char target[TARGET_MAX];
+        (void) snprintf(target, sizeof target, "the name %.*s", (int) sizeof target - 10, name);
         if (!is_new(a, target))
                 return;
         a->effects++;
@@ -82,7 +84,7 @@ static void judge(struct against *a, const char *target, bool passed)
 
         struct decision d = lib_decide(a->p, &f);
         bool passes = d.answer == ANSWER_ALLOW;
-        if (!passes && d.gap == GAP_PARAMETER) /* the ledger has no bodies */
+        if (!passes && d.reason == REASON_PARAMETER) /* the ledger has no bodies */
                 a->unknown++;
         else if (passed && !passes && may_depend(a, &f))
                 a->unknown++;
@@ -97,26 +99,26 @@ static void judge(struct against *a, const char *target, bool passed)
 /* Requests without consequences are recorded by their server alone: of those nothing can be said. */
 static void read_record(struct against *a, const struct ledger_view *v)
 {
-        static const char name[] = EGRESS_NAME_ASKED;
-        char target[TARGET_MAX];
+        char target[TARGET_MAX], method[32];
         bool request = span_is(v->kind, "request"), over = span_is(v->phase, "outcome");
         if ((!request && !span_is(v->kind, "net")) || (!over && !span_is(v->phase, "denied")))
                 return;
 
-        (void) ledger_plain(v->target, target, sizeof target);
-        char *why = strstr(target, " (");
-        if (!over && why)
-                *why = '\0'; /* "example.org:443 (no door leads there)" */
+        (void) ledger_plain(over ? v->target : ledger_member(v->more, "to"), target, sizeof target);
+        (void) ledger_plain(ledger_member(v->more, "method"), method, sizeof method);
+        struct effect denied = { .kind = EFFECT_NET, .target = target, .method = method[0] ? method : NULL };
         if (request && over && !strchr(target, ' ')) {
                 a->effects++;
                 a->unknown++;
-                return;
-        }
-
-        if (strncmp(target, name, strlen(name)) == 0)
-                judge_name(a, target, target + strlen(name));
-        else
+        } else if (!over && effect_is_name(&denied)) {
+                judge_name(a, target);
+        } else if (method[0]) {
+                char text[TARGET_MAX + sizeof method];
+                (void) snprintf(text, sizeof text, "%s %s", method, target);
+                judge(a, text, over);
+        } else {
                 judge(a, target, over);
+        }
 }
 
 static int read_run(struct against *a, const char *which, char ret_run[LEDGER_ID_MAX], struct err *e)

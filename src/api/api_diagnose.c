@@ -97,47 +97,43 @@ static void choose_runs(struct diagnosis *d, const char *digest)
 /* ---- what they did ---- */
 
 /* Also where the links of a path lead, as they are now: a door would follow them. */
-static const char *sensitive_path(enum learn_kind kind, const char *path)
+static enum effect_reason sensitive_path(enum effect_kind kind, const char *path)
 {
         char real[PATH_MAX];
         struct stat st;
         struct learn_access a = { .kind = kind, .path = path };
-        const char *why = learn_is_sensitive(&a);
+        enum effect_reason why = learn_is_sensitive(&a);
         if (why || !realpath(path, real))
                 return why;
 
         a.path = real;
         if (stat(real, &st) == 0 && S_ISSOCK(st.st_mode))
-                return "agent";
+                return REASON_AGENT;
 
         return learn_is_sensitive(&a);
 }
 
 /* Why no line is ever proposed for this; the same list as of `cordon learn`. */
-static const char *never(const struct ledger_view *v, const char *what, const char *line)
+static enum effect_reason never(const struct ledger_view *v, const char *line)
 {
-        static const struct {
-                const char *word;
-                enum learn_kind kind;
-        } words[] = { { "read ", LEARN_READ }, { "write ", LEARN_WRITE }, { "run ", LEARN_RUN } };
+        char to[PATH_MAX];
+        enum effect_kind kind = effect_kind_find(ledger_member(v->more, "effect"));
+        (void) ledger_plain(ledger_member(v->more, "to"), to, sizeof to);
 
-        char to[400];
-        for (size_t i = 0; i < sizeof words / sizeof *words; i++)
-                if (strncmp(what, words[i].word, strlen(words[i].word)) == 0)
-                        return sensitive_path(words[i].kind, what + strlen(words[i].word));
+        if (kind == EFFECT_SOCK)
+                return REASON_AGENT;
 
-        if (strncmp(what, "sock ", 5) == 0)
-                return "agent";
+        if (effect_kind_has_path(kind))
+                return sensitive_path(kind, to);
 
         if (!span_is(ledger_member(v->more, "layer"), "egress"))
                 return learn_is_sensitive(&(struct learn_access){
-                        .kind = LEARN_CALL, .path = what, .internet = span_is(v->kind, "net") });
+                        .kind = EFFECT_CALL, .path = to, .internet = kind == EFFECT_NET });
 
-        if (strncmp(line, "net ", 4) != 0)
-                return "no-line";
+        if (!line[0])
+                return REASON_NO_LINE;
 
-        (void) snprintf(to, sizeof to, "%.*s", (int) strcspn(line + 4, " "), line + 4);
-        return learn_is_sensitive(&(struct learn_access){ .kind = LEARN_NET, .path = to });
+        return learn_is_sensitive(&(struct learn_access){ .kind = EFFECT_NET, .path = to });
 }
 
 /* As text that a terminal only shows: most of it is the box's own words. */
@@ -195,8 +191,8 @@ static void note_refusal(struct diagnosis *d, struct group *g, struct past_run *
         if (r->line && !r->line[0] && line[0])
                 r->line = inert(d, line);
 
-        r->never = never(v, what, line);
-        if (r->never && strcmp(r->never, "network") == 0)
+        r->never = never(v, line);
+        if (r->never == REASON_NETWORK)
                 r->line = "a `net` door: `cordon learn` tells where it leads";
 
         count_refusal(d, g, run, r);

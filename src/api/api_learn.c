@@ -77,9 +77,9 @@ static void on_output(void *ctx, int stream, const void *data, size_t len)
 
 static const struct {
         const char *code;
-        enum learn_kind kind;
+        enum effect_kind kind;
 } kinds[] = {
-        { "read", LEARN_READ }, { "write", LEARN_WRITE }, { "run", LEARN_RUN }, { "sock", LEARN_READ }
+        { "read", EFFECT_READ }, { "write", EFFECT_WRITE }, { "run", EFFECT_RUN }, { "sock", EFFECT_READ }
 };
 
 static bool in_program_directory(const char *path)
@@ -123,7 +123,7 @@ static void tell_used(struct learn *l, unsigned run, cordon_box *b, const char *
         size_t n = strlen(work);
         for (size_t i = 0; cordon_box_effect(b, i, &f); i++) {
                 struct learn_access a = {
-                        .kind = LEARN_READ, .path = f.path, .program = f.program, .on_host = true
+                        .kind = EFFECT_READ, .path = f.path, .program = f.program, .on_host = true
                 };
                 a.listed = look(NULL, f.path) == LEARN_DIRECTORY;
                 if (strcmp(f.code, "read") == 0 && strncmp(f.path, work, n) == 0 && f.path[n] == '/' &&
@@ -142,7 +142,7 @@ static bool comes_with_net(const struct teacher *t, const char *path)
 static void tell(struct teacher *t, struct learn *l, unsigned run, const cordon_denial *d)
 {
         enum { ALWAYS_LOOKED_FOR = 2 };
-        struct learn_access a = { .kind = LEARN_CALL,
+        struct learn_access a = { .kind = EFFECT_CALL,
                                   .path = d->what,
                                   .program = d->program,
                                   .internet = strcmp(d->code, "net") == 0 };
@@ -157,8 +157,8 @@ static void tell(struct teacher *t, struct learn *l, unsigned run, const cordon_
                                                    .program = d->program,
                                                    .on_host = d->on_host == 1 };
 
-        if (a.kind == LEARN_READ && is_program(a.path))
-                a.kind = LEARN_RUN;
+        if (a.kind == EFFECT_READ && is_program(a.path))
+                a.kind = EFFECT_RUN;
 
         (void) learn_add(l, &a, run);
 }
@@ -241,7 +241,7 @@ static void tell_interpreter(const struct teacher *t, struct learn *l, unsigned 
                 return;
 
         struct learn_access a = {
-                .kind = LEARN_RUN, .path = name, .program = "", .on_host = access(name, X_OK) == 0
+                .kind = EFFECT_RUN, .path = name, .program = "", .on_host = access(name, X_OK) == 0
         };
 
         (void) learn_add(l, &a, run);
@@ -253,7 +253,7 @@ static void tell_named(const struct teacher *t, struct learn *l, unsigned run)
         char path[PATH_MAX];
 
         for (const char *const *word = t->o->argv + 1; t->unwatched && word[-1] && *word; word++) {
-                struct learn_access a = { .kind = LEARN_READ, .path = path, .program = "", .on_host = true };
+                struct learn_access a = { .kind = EFFECT_READ, .path = path, .program = "", .on_host = true };
                 if (path_join(t->at.work, *word, path, sizeof path) && look(NULL, path) == LEARN_FILE)
                         (void) learn_add(l, &a, run);
         }
@@ -500,8 +500,8 @@ static void fill_refused(cordon_learned *ret, const struct learn *l)
         if (l) {
                 learn_refused(l, false, &text);
                 learn_refused(l, true, &json);
-                ret->refused_net = learn_refused_for(l, "network");
-                ret->refused_dot = learn_refused_for(l, "dot-path");
+                ret->refused_net = learn_refused_for(l, REASON_NETWORK);
+                ret->refused_dot = learn_refused_for(l, REASON_DOT_PATH);
         } else
                 buf_puts(&json, "[]");
 

@@ -9,25 +9,25 @@
 
 /* SAFETY: a door follows links, so what is behind them counts too. Who may write to the directory could
  * change them until the start; the same person could have put the file itself there. */
-static const char *sensitive(const char *path)
+static enum effect_reason sensitive(const char *path)
 {
         char real[PATH_MAX];
-        const char *kind = policy_secret_kind(path);
-        return kind || !realpath(path, real) ? kind : policy_secret_kind(real);
+        enum effect_reason kind = policy_secret_reason(path);
+        return kind || !realpath(path, real) ? kind : policy_secret_reason(real);
 }
 
-static int refuse(const char *path, const char *kind, struct err *e)
+static int refuse(const char *path, enum effect_reason kind, struct err *e)
 {
         char shown[200];
         (void) err_set(e, ERR_POLICY, 0,
                        "%s is not shown to the box: by its name, or where its links lead, it counts as: %s",
-                       str_inert(span_str(path), shown, sizeof shown), kind);
+                       str_inert(span_str(path), shown, sizeof shown), effect_reason_name(kind));
         return err_hint(e, "if it is meant, say so: --read and its path");
 }
 
 static bool is_shown(const cordon_policy *p, const char *path)
 {
-        struct effect f = { .kind = EFFECT_READ, .path = (char *) (uintptr_t) path };
+        struct effect f = { .kind = EFFECT_READ, .target = path };
         return policy_decide(p->checked, &f).door != NULL;
 }
 
@@ -38,7 +38,7 @@ static int put_doors(const cordon_policy *p, const char *const *paths, struct bu
                         return err_set(e, ERR_USAGE, 0, "a path that is shown must be absolute");
                 if (is_shown(p, *paths))
                         continue;
-                const char *kind = sensitive(*paths);
+                enum effect_reason kind = sensitive(*paths);
                 if (kind)
                         return refuse(*paths, kind, e);
                 buf_puts(lines, "read ");

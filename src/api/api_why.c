@@ -42,7 +42,7 @@ static void find_reasons(struct asked *q)
         struct refusal_facts facts = { .wall = policy_wall(q->c), .look = look };
         q->near = policy_nearest(q->c, &q->f, &q->d);
         q->refusal = policy_refusal(q->c, &q->f, &q->d, &facts);
-        if (!q->f.path || !wall_has(policy_wall(q->c), WALL_OWN_ROOT) || !policy_is_own_place(q->f.path))
+        if (!q->f.target || !wall_has(policy_wall(q->c), WALL_OWN_ROOT) || !policy_is_own_place(q->f.target))
                 policy_smallest_line(&q->f, &q->d, &q->line);
 
         policy_line_cost(&q->f, &q->cost);
@@ -77,16 +77,20 @@ static bool is_absent(const struct asked *q)
         switch (q->f.kind) {
         case EFFECT_READ:
         case EFFECT_SOCK:
-                return stat(q->f.path, &st) < 0 && (errno == ENOENT || errno == ELOOP);
+                return stat(q->f.target, &st) < 0 && (errno == ENOENT || errno == ELOOP);
         case EFFECT_WRITE:
                 return (q->d.door && q->d.door->optional && stat(q->d.door->path, &st) < 0) ||
-                       (lstat(q->f.path, &st) < 0 && errno == ENOENT && !has_parent(q->f.path));
+                       (lstat(q->f.target, &st) < 0 && errno == ENOENT && !has_parent(q->f.target));
         case EFFECT_RUN:
-                return strchr(q->f.path, '/') ? !is_program(q->f.path)
-                                              : !lib_find_program(q->f.path, found, sizeof found);
+                return strchr(q->f.target, '/') ? !is_program(q->f.target)
+                                                : !lib_find_program(q->f.target, found, sizeof found);
         case EFFECT_NONE:
         case EFFECT_NET:
         case EFFECT_ENV:
+        case EFFECT_CALL:
+        case EFFECT_RENAME:
+        case EFFECT_LIMIT:
+        case EFFECT_CREDENTIAL:
         case EFFECT_KIND__COUNT:
                 break;
         }
@@ -96,7 +100,7 @@ static bool is_absent(const struct asked *q)
 /* A link, or a program that needs another one: what is judged in its place. */
 static bool leads_elsewhere(const struct asked *q)
 {
-        return q->asked_path && strcmp(q->asked_path, q->f.path) != 0;
+        return q->asked_path && strcmp(q->asked_path, q->f.target) != 0;
 }
 
 /* ---- for programs ---- */
@@ -131,7 +135,7 @@ static void refusal_json(const struct asked *q, struct buf *out)
 static void deny_json(const struct asked *q, struct buf *out)
 {
         bool file = q->f.kind == EFFECT_READ || q->f.kind == EFFECT_WRITE || q->f.kind == EFFECT_SOCK;
-        const char *secret = file ? policy_secret_kind(q->f.path) : NULL;
+        enum effect_reason secret = file ? policy_secret_reason(q->f.target) : REASON_NONE;
         if (q->near)
                 door_json("nearest", q->near, out);
 
@@ -139,7 +143,7 @@ static void deny_json(const struct asked *q, struct buf *out)
         buf_json(out, buf_span(&q->difference));
         refusal_json(q, out);
         if (secret)
-                buf_printf(out, ",\"sensitive\":\"%s\"", secret);
+                buf_printf(out, ",\"sensitive\":\"%s\"", effect_reason_name(secret));
 
         buf_puts(out, ",\"next_steps\":[");
         if (q->line.n > 0)
@@ -155,7 +159,7 @@ static void why_json(const struct asked *q, struct buf *out)
         buf_puts(out, "{\"effect\":");
         buf_json(out, span_str(q->text));
         buf_printf(out, ",\"answer\":\"%s\",\"code\":\"%s\"", is_allowed(q) ? "allow" : "deny",
-                   !ok                ? policy_gap_name(q->d.gap)
+                   !ok                ? effect_reason_name(q->d.reason)
                    : leads_nowhere(q) ? "nowhere"
                                       : "covered");
         if (ok && q->url.n > 0) {
@@ -165,7 +169,7 @@ static void why_json(const struct asked *q, struct buf *out)
 
         if (leads_elsewhere(q)) {
                 buf_puts(out, ",\"opens\":");
-                buf_json(out, span_str(q->f.path));
+                buf_json(out, span_str(q->f.target));
         }
 
         if (is_absent(q))
@@ -226,7 +230,7 @@ static void nowhere_text(const struct asked *q, struct buf *out)
         const char *stage = policy_stage_name(q->staged->stage);
         const struct policy_place_url *asked;
         const char *place =
-                q->f.net.form == NET_PLACE ? q->f.net.host : policy_place_of(q->staged, &q->f.net, &asked);
+                q->f.net->form == NET_PLACE ? q->f.net->host : policy_place_of(q->staged, q->f.net, &asked);
 
         if (!place) {
                 buf_printf(out, "deny   %s\nwhy    nowhere: no place names it in the stage %s\n", q->text,
@@ -258,7 +262,7 @@ static void leads_text(const struct asked *q, struct buf *out)
 static void opens_text(const struct asked *q, struct buf *out)
 {
         if (leads_elsewhere(q))
-                buf_printf(out, "opens  %s\n", q->f.path);
+                buf_printf(out, "opens  %s\n", q->f.target);
 }
 
 static void why_text(const struct asked *q, struct buf *out)
@@ -282,7 +286,7 @@ static void why_text(const struct asked *q, struct buf *out)
                 return;
         }
 
-        buf_printf(out, "deny   %s\nwhy    %s: %s\n", q->text, policy_gap_name(q->d.gap),
+        buf_printf(out, "deny   %s\nwhy    %s: %s\n", q->text, effect_reason_name(q->d.reason),
                    buf_str(&q->difference));
         opens_text(q, out);
         if (is_absent(q))
@@ -296,7 +300,8 @@ static void why_text(const struct asked *q, struct buf *out)
         if (q->line.n > 0)
                 buf_printf(out, "permit %s\nadds   %s\n", buf_str(&q->line), buf_str(&q->cost));
         else
-                buf_puts(out, q->d.gap == GAP_PARAMETER ? "permit no `where` can\n" : "permit no line can\n");
+                buf_puts(out, q->d.reason == REASON_PARAMETER ? "permit no `where` can\n"
+                                                              : "permit no line can\n");
 }
 
 char *cordon_policy_why(cordon_policy *p, const char *effect, int json, int *ret_allowed, cordon_error *e)
@@ -310,9 +315,9 @@ char *cordon_policy_why(cordon_policy *p, const char *effect, int json, int *ret
                 return NULL;
 
         q.d = lib_decide(p, &q.f);
-        q.asked_path = q.f.path;
+        q.asked_path = q.f.target;
         lib_inside(q.c, &q.f, &q.in, &q.d);
-        q.leads = q.staged && q.f.kind == EFFECT_NET ? policy_leads(q.staged, &q.f.net, &q.url)
+        q.leads = q.staged && q.f.kind == EFFECT_NET ? policy_leads(q.staged, q.f.net, &q.url)
                                                      : POLICY_LEADS_ITSELF;
         *ret_allowed = is_allowed(&q);
         if (q.d.answer != ANSWER_ALLOW)

@@ -38,6 +38,7 @@ void cordon_box_free(cordon_box *b)
 
         end_doors(b);
         box_free(b->box);
+        arena_done(&b->texts);
         plan_free(b->plan);
         lib_grants_done(b);
         fd_close(&b->record);
@@ -107,8 +108,8 @@ size_t cordon_box_effect(cordon_box *b, size_t index, cordon_effect *ret)
         const struct box_result *r = b->box ? box_result(b->box) : NULL;
         if (!r || index >= r->effect_count)
                 return 0;
-        const struct box_effect *e = &r->effects[index];
-        *ret = (cordon_effect){ box_tried_word(e->kind), e->path, e->program };
+        const struct effect_row *e = &r->effects[index];
+        *ret = (cordon_effect){ effect_kind_name(e->effect.kind), e->effect.target, e->program };
         return 1;
 }
 
@@ -117,9 +118,12 @@ size_t cordon_box_unreached(cordon_box *b, size_t index, cordon_unreached *ret)
         const struct box_result *r = b->box ? box_result(b->box) : NULL;
         for (unsigned i = 0; r && i < r->net_count; i++) {
                 const struct egress_row *n = &r->net[i];
-                if (!n->allowed || !n->why[0] || index-- > 0)
+                if (!n->allowed || !n->reason || index-- > 0)
                         continue;
-                *ret = (cordon_unreached){ n->to, n->why, n->connections };
+                AUTO_BUF(why);
+                egress_row_why(n, &why);
+                const char *kept = arena_str(&b->texts, buf_str(&why));
+                *ret = (cordon_unreached){ n->to, kept ? kept : "", n->connections };
                 return 1;
         }
 
@@ -347,12 +351,22 @@ const cordon_result *cordon_box_result(cordon_box *b)
         for (unsigned i = 0; i <= ABSENT_MAX; i++)
                 b->absent[i] = i < r->absent_count ? r->absent[i] : NULL;
 
-        for (unsigned i = 0; i < r->denial_count; i++)
-                b->denials[i] = (cordon_denial){ r->denials[i].what,    r->denials[i].layer,
-                                                 r->denials[i].program, r->denials[i].permit,
-                                                 r->denials[i].count,   r->denials[i].code,
-                                                 r->denials[i].path,    r->denials[i].on_host,
-                                                 r->denials[i].reason,  (int) r->denials[i].weight };
+        for (unsigned i = 0; i < r->denial_count; i++) {
+                const struct effect_row *d = &r->denials[i];
+                b->denials[i] = (cordon_denial){ .what = d->what,
+                                                 .layer = d->layer,
+                                                 .program = d->program,
+                                                 .permit = d->permit,
+                                                 .argument = d->argument,
+                                                 .count = d->count,
+                                                 .code = effect_kind_name(d->effect.kind),
+                                                 .path = d->effect.target,
+                                                 .method = d->effect.method ? d->effect.method : "",
+                                                 .on_host = d->on_host,
+                                                 .reason = effect_reason_name(d->effect.reason),
+                                                 .minor = d->weight,
+                                                 .why = d->why };
+        }
 
         return &b->result;
 }

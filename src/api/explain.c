@@ -50,7 +50,7 @@ bool lib_interpreter(const char *script, char *ret, size_t cap)
 
 static const struct door *shown_by(const struct cordon_box *b, char *path)
 {
-        struct effect f = { .kind = EFFECT_READ, .path = path };
+        struct effect f = { .kind = EFFECT_READ, .target = path };
         return policy_decide(b->policy->checked, &f).door;
 }
 
@@ -268,7 +268,7 @@ static void explain_unseen(const struct cordon_box *b, const char *name, struct 
                 return;
         }
 
-        struct effect f = { .kind = EFFECT_RUN, .path = path };
+        struct effect f = { .kind = EFFECT_RUN, .target = path };
         char interpreter[PATH_MAX];
         bool script = lib_interpreter(path, interpreter, sizeof interpreter); /* the file itself may start */
         if (script || policy_decide(b->policy->checked, &f).answer == ANSWER_ALLOW)
@@ -285,7 +285,7 @@ static const struct door *written_by(const struct cordon_box *b, const char *pat
         char real[PATH_MAX];
         if (!realpath(path, real))
                 return NULL;
-        struct effect f = { .kind = EFFECT_WRITE, .path = real };
+        struct effect f = { .kind = EFFECT_WRITE, .target = real };
         return policy_decide(b->policy->checked, &f).door;
 }
 

@@ -69,7 +69,8 @@ static bool is_open_to_all(const char *dir, const char *home)
                 (void) snprintf(home_real, sizeof home_real, "%s", home);
 
         return !path_under(home, dir) && !path_under(home_real, real) && !policy_leads_to_secrets("/", dir) &&
-               !policy_leads_to_secrets("/", real) && !policy_secret_kind(dir) && !policy_secret_kind(real);
+               !policy_leads_to_secrets("/", real) && !policy_secret_reason(dir) &&
+               !policy_secret_reason(real);
 }
 
 /* A home of whatever account, a project, or a directory with keys in it: nothing of it but programs is shown.
@@ -87,7 +88,7 @@ static bool holds_more_than_programs(const char *prefix)
 
         for (const struct dirent *x; !more && d && (x = readdir(d));)
                 more = (size_t) snprintf(path, sizeof path, "%s/%s", prefix, x->d_name) >= sizeof path ||
-                       policy_secret_kind(path);
+                       policy_secret_reason(path);
 
         if (d)
                 (void) closedir(d);
@@ -233,7 +234,7 @@ static int find_one(cordon_policy *p, const char *name, struct found *f, char pa
             !lib_find_on_path(p->cx, name, path, PATH_MAX) || !realpath(path, real))
                 return 0;
 
-        if (policy_secret_kind(path) || policy_secret_kind(real))
+        if (policy_secret_reason(path) || policy_secret_reason(real))
                 return 0; /* the start tells that it is not seen, and how to name it */
 
         if ((!is_shown(path) && open_around(p, path, f, e) < 0) ||
@@ -279,7 +280,7 @@ static bool is_on_path(const struct cordon_context *cx, const char *real)
 static int find_by_path(cordon_policy *p, const char *name, struct found *f, cordon_error *e)
 {
         char real[PATH_MAX];
-        if (!realpath(name, real) || is_shown(real) || policy_secret_kind(real) || !is_on_path(p->cx, real))
+        if (!realpath(name, real) || is_shown(real) || policy_secret_reason(real) || !is_on_path(p->cx, real))
                 return 0;
         return open_around(p, real, f, e);
 }

@@ -153,7 +153,7 @@ static bool follow(const struct checked_policy *c, char path[static PATH_MAX])
 
 static struct decision decide_as(const struct checked_policy *c, enum effect_kind kind, char *path)
 {
-        struct effect f = { .kind = kind, .path = path };
+        struct effect f = { .kind = kind, .target = path };
         return policy_decide(c, &f);
 }
 
@@ -221,7 +221,7 @@ static bool any_reaches(const struct checked_policy *c, char *path)
 
         if (decide_as(c, EFFECT_READ, path).answer != ANSWER_ALLOW)
                 return false;
-        return w.gap != GAP_EXCEPTED || w.nearest->kind != DOOR_EDIT ||
+        return w.reason != REASON_EXCEPTED || w.nearest->kind != DOOR_EDIT ||
                decide_as(c, EFFECT_RUN, w.nearest->path).answer == ANSWER_ALLOW;
 }
 
@@ -231,12 +231,12 @@ static struct decision decide_path(const struct checked_policy *c, enum effect_k
 
         if (kind == EFFECT_WRITE)
                 return d.door && is_held(c, path)
-                               ? (struct decision){ .gap = GAP_READ_ONLY, .nearest = d.door }
+                               ? (struct decision){ .reason = REASON_READ_ONLY, .nearest = d.door }
                                : d;
 
         if ((kind == EFFECT_RUN && is_any(d.door) && !any_reaches(c, path)) ||
             is_found_elsewhere(c, d.door, path))
-                d = (struct decision){ .gap = GAP_NO_DOOR };
+                d = (struct decision){ .reason = REASON_NO_DOOR };
 
         if (d.answer == ANSWER_ALLOW)
                 return d;
@@ -271,11 +271,11 @@ static void judge_bare(const struct checked_policy *c, const struct effect *f, s
 {
         char found[PATH_MAX];
 
-        if (!is_any(d->door) || !lib_find_program(f->path, found, sizeof found))
+        if (!is_any(d->door) || !lib_find_program(f->target, found, sizeof found))
                 return; /* named by a line, denied, or of no host: as it was decided */
 
-        if (!find_in_box(c, f->path, in->path))
-                *d = (struct decision){ .gap = GAP_NO_DOOR };
+        if (!find_in_box(c, f->target, in->path))
+                *d = (struct decision){ .reason = REASON_NO_DOOR };
         else
                 *d = decide_path(c, EFFECT_RUN, in->path);
 }
@@ -313,10 +313,10 @@ static void judge_starter(const struct checked_policy *c, struct effect *f, stru
                           struct decision *d)
 {
         char starter[PATH_MAX], found[PATH_MAX];
-        bool bare = !strchr(f->path, '/');
+        bool bare = !strchr(f->target, '/');
 
-        if (d->answer != ANSWER_ALLOW || (bare && !lib_find_program(f->path, found, sizeof found)) ||
-            !starter_of(bare ? found : f->path, starter))
+        if (d->answer != ANSWER_ALLOW || (bare && !lib_find_program(f->target, found, sizeof found)) ||
+            !starter_of(bare ? found : f->target, starter))
                 return;
 
         bool led = follow(c, starter);
@@ -326,24 +326,24 @@ static void judge_starter(const struct checked_policy *c, struct effect *f, stru
 
         *d = s;
         if (s.answer == ANSWER_ALLOW)
-                *d = (struct decision){ .gap = GAP_NO_DOOR };
+                *d = (struct decision){ .reason = REASON_NO_DOOR };
 
         memcpy(in->path, starter, sizeof in->path);
         f->kind = EFFECT_READ; /* that is what is missing */
-        f->path = in->path;
+        f->target = in->path;
 }
 
 static void judge(const struct checked_policy *c, struct effect *f, struct lib_inside *in, struct decision *d)
 {
-        if (f->path[0] != '/') {
+        if (f->target[0] != '/') {
                 judge_bare(c, f, in, d);
                 return;
         }
 
         /* A line that names the link opens what it leads to. */
         bool named = d->answer == ANSWER_ALLOW && d->door && d->door->kind == DOOR_RUN &&
-                     strcmp(d->door->path, f->path) == 0;
-        if (snprintf(in->path, sizeof in->path, "%s", f->path) >= (int) sizeof in->path)
+                     strcmp(d->door->path, f->target) == 0;
+        if (snprintf(in->path, sizeof in->path, "%s", f->target) >= (int) sizeof in->path)
                 return;
 
         in->nowhere = !follow(c, in->path);
@@ -352,11 +352,11 @@ static void judge(const struct checked_policy *c, struct effect *f, struct lib_i
 
         char real[PATH_MAX]; /* behind an `except` of another line it is covered */
         struct decision end = named && realpath(in->path, real) ? decide_as(c, EFFECT_READ, real) : *d;
-        if (named && f->kind == EFFECT_RUN && end.gap != GAP_EXCEPTED)
+        if (named && f->kind == EFFECT_RUN && end.reason != REASON_EXCEPTED)
                 return;
 
-        *d = named && end.gap == GAP_EXCEPTED ? end : decide_path(c, f->kind, in->path);
-        f->path = in->path;
+        *d = named && end.reason == REASON_EXCEPTED ? end : decide_path(c, f->kind, in->path);
+        f->target = in->path;
 }
 
 /* Does this door give the box a copy of one file, in a private directory in place of the file's own? */
@@ -433,11 +433,11 @@ void lib_inside(const struct checked_policy *c, struct effect *f, struct lib_ins
         if (f->kind == EFFECT_RUN)
                 judge_starter(c, f, in, d);
 
-        if (f->kind == EFFECT_READ && d->answer != ANSWER_ALLOW && is_given(c, f->path))
+        if (f->kind == EFFECT_READ && d->answer != ANSWER_ALLOW && is_given(c, f->target))
                 *d = (struct decision){ .answer = ANSWER_ALLOW, .built_in = "the box's own /etc" };
 
-        if (f->kind == EFFECT_WRITE && d->gap == GAP_NO_DOOR && d->answer != ANSWER_ALLOW &&
-            !is_shown(c, f->path, "") && is_beside_one_file(c, f->path))
+        if (f->kind == EFFECT_WRITE && d->reason == REASON_NO_DOOR && d->answer != ANSWER_ALLOW &&
+            !is_shown(c, f->target, "") && is_beside_one_file(c, f->target))
                 *d = (struct decision){ .answer = ANSWER_ALLOW,
                                         .built_in = "a private directory around a one-file `write` door" };
 }

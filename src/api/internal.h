@@ -91,6 +91,7 @@ struct cordon_box {
         cordon_error start_error;
         cordon_denial denials[DENIALS_MAX];
         const char *absent[ABSENT_MAX + 1];
+        struct arena texts; /* what was told of it */
 };
 
 static inline struct err *to_err(cordon_error *e) { return (struct err *) (void *) e; }

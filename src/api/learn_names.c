@@ -52,7 +52,7 @@ bool teacher_other_name(const char *home, const char *path, char *ret, size_t ca
         for (size_t i = 0; i < sizeof places / sizeof *places; i++)
                 if (snprintf(dir, sizeof dir, "%s%s%s", home, places[i][0] ? "/" : "", places[i]) <
                             (int) sizeof dir &&
-                    name_in(dir, &st, ret, cap) && policy_secret_kind(ret))
+                    name_in(dir, &st, ret, cap) && policy_secret_reason(ret))
                         return true;
 
         return false;
@@ -125,7 +125,7 @@ static void search_entry(struct search *s, int dir, const struct dirent *x, size
         memcpy(s->path + n + 1, x->d_name, len + 1);
         bool read = x->d_type == DT_REG && s->to_read > 0;
         s->to_read -= read;
-        bool secret = policy_secret_kind(s->path) || (read && begins_as_key(dir, x->d_name));
+        bool secret = policy_secret_reason(s->path) || (read && begins_as_key(dir, x->d_name));
         const char *kept = secret ? arena_str(&s->mem, s->path + s->top) : NULL;
         if (kept && s->count < FOUND_MOST)
                 s->found[s->count++] = kept;

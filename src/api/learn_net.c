@@ -160,9 +160,11 @@ struct refused {
 
 static void add(struct teacher *t, const struct refused *r, struct learn_access *a, const char *to)
 {
-        a->kind = LEARN_NET;
+        a->kind = EFFECT_NET;
         a->program = t->net.several ? "" : t->net.program;
-        a->agreed = to && may_try(t, a, to, r->row->to);
+        AUTO_BUF(what);
+        egress_row_text(r->row, &what);
+        a->agreed = to && may_try(t, a, to, buf_str(&what));
         if (learn_add(r->l, a, r->run))
                 t->net.again = true;
 }
@@ -193,7 +195,7 @@ static bool is_probed(const struct net_lesson *n, const char *host, unsigned por
 static void tell_connection(struct teacher *t, const struct refused *r, const char *to)
 {
         char host[NET_HOST];
-        struct learn_access a = { .kind = LEARN_NET, .path = to };
+        struct learn_access a = { .kind = EFFECT_NET, .path = to };
         const char *colon = strrchr(to, ':');
         unsigned long port = colon ? strtoul(colon + 1, NULL, 10) : 0;
         if (!colon || port == 0 || port > 65535 || (size_t) (colon - to) >= sizeof host)
@@ -215,7 +217,7 @@ static void tell_name(struct teacher *t, const struct refused *r, const char *na
         char host[256];
         bool is_address;
         const char *why;
-        struct learn_access a = { .kind = LEARN_NET, .path = name };
+        struct learn_access a = { .kind = EFFECT_NET, .path = name };
 
         if (policy_host(span_str(name), host, &is_address, &why) == 0 && !is_address) {
                 a.path = host;
@@ -261,9 +263,8 @@ static const char *next_credential(struct teacher *t, const char *to)
 /* A request: "GET https://host/path". Without a method, what came was none. */
 static void tell_request(struct teacher *t, const struct refused *r, const char *method, const char *url)
 {
-        static const char misplaced[] = "a placeholder of a credential";
         char to[NET_HOST + 8];
-        struct learn_access a = { .kind = LEARN_NET, .path = url, .method = method };
+        struct learn_access a = { .kind = EFFECT_NET, .path = url, .method = method };
 
         if (!url_to(url, to, sizeof to))
                 return;
@@ -271,7 +272,7 @@ static void tell_request(struct teacher *t, const struct refused *r, const char 
         if (!method[0]) {
                 a.path = to;
                 a.method = NULL;
-        } else if (strncmp(r->row->why, misplaced, strlen(misplaced)) == 0) {
+        } else if (effect_reason_is_placeholder(r->row->reason)) {
                 a.with = next_credential(t, to);
         }
 
@@ -280,24 +281,20 @@ static void tell_request(struct teacher *t, const struct refused *r, const char 
 
 static void tell_row(struct teacher *t, const struct refused *r)
 {
-        static const char name[] = EGRESS_NAME_ASKED;
-        const char *to = r->row->to, *url = strstr(to, "://"), *space = strchr(to, ' ');
-        char method[32] = "";
-
-        if (strstr(to, t->net.secret))
+        const struct egress_row *row = r->row;
+        if (strstr(row->to, t->net.secret))
                 return; /* our own */
 
-        if (strncmp(to, name, strlen(name)) == 0) {
-                tell_name(t, r, to + strlen(name));
-        } else if (url && (!space || space > url)) {
-                tell_request(t, r, "", to);
-        } else if (url && space && (size_t) (space - to) < sizeof method) {
-                (void) snprintf(method, sizeof method, "%.*s", (int) (space - to), to);
-                tell_request(t, r, method, space + 1);
-        } else if (!space) {
-                tell_connection(t, r, to);
+        if (row->form == EGRESS_NAME) {
+                tell_name(t, r, row->to);
+        } else if (row->form == EGRESS_REQUEST) {
+                tell_request(t, r, row->method, row->to);
+        } else if (row->form == EGRESS_CONNECTION) {
+                tell_connection(t, r, row->to);
         } else { /* UDP, other protocols: no door */
-                struct learn_access a = { .kind = LEARN_NET, .path = to };
+                AUTO_BUF(text);
+                egress_row_text(row, &text);
+                struct learn_access a = { .kind = EFFECT_NET, .path = buf_str(&text) };
                 add(t, r, &a, NULL);
         }
 }
@@ -306,8 +303,7 @@ static bool was_asked(const struct box_result *r, const char *to)
 {
         char other[NET_HOST + 8];
         for (unsigned i = 0; i < r->net_count; i++)
-                if (url_to(r->net[i].to + strcspn(r->net[i].to, " ") + (strchr(r->net[i].to, ' ') != NULL),
-                           other, sizeof other) &&
+                if (r->net[i].form == EGRESS_REQUEST && url_to(r->net[i].to, other, sizeof other) &&
                     strcmp(other, to) == 0)
                         return true;
 
@@ -320,9 +316,9 @@ static void tell_silent(struct teacher *t, const struct refused *r, const struct
         const struct egress_row *row = r->row;
         const char *colon = strrchr(row->to, ':');
         char host[NET_HOST];
-        struct learn_access a = { .kind = LEARN_NET, .path = row->to };
+        struct learn_access a = { .kind = EFFECT_NET, .path = row->to };
 
-        if (row->requests || !row->connections || row->why[0] || !colon || was_asked(all, row->to))
+        if (row->requests || !row->connections || row->reason || !colon || was_asked(all, row->to))
                 return;
 
         (void) snprintf(host, sizeof host, "%.*s", (int) (colon - row->to), row->to);

@@ -241,29 +241,32 @@ static bool usual_has_net(const cordon_canary *c)
         return false;
 }
 
-/* "GET https://host/path", "host:443", "the name host"; the line of a path says what it is by itself. */
-static bool usual_permits(const cordon_canary *c, const struct box_denial *d)
+static bool usual_permits(const cordon_canary *c, const struct effect_row *d)
 {
-        char text[sizeof d->what + 8];
+        char text[700];
         struct policy_context context = lib_context(c->usual);
         struct effect f;
         struct err ignored;
-        static const char name[] = EGRESS_NAME_ASKED;
         bool net = strcmp(d->layer, "egress") == 0;
-        if (net && strncmp(d->path, name, strlen(name)) == 0)
-                return policy_names_host(c->usual->checked, d->path + strlen(name), context.now);
+        const char *to = d->effect.target;
+        if (effect_kind_has_path(d->effect.kind))
+                return policy_decide(c->usual->checked, &d->effect).answer == ANSWER_ALLOW;
 
-        if (!net && strcmp(d->code, "net") == 0)
-                return usual_has_net(c);
+        if (!net)
+                return d->effect.kind == EFFECT_NET && usual_has_net(c);
 
-        (void) snprintf(text, sizeof text, "%s%s", net ? "net " : "", net ? d->path : d->what);
-        if (strcmp(d->code, "limit") == 0 || policy_effect_parse(text, &context, &f, &ignored) < 0)
+        if (effect_is_name(&d->effect))
+                return policy_names_host(c->usual->checked, to, context.now);
+
+        const char *method = d->effect.method;
+        (void) snprintf(text, sizeof text, "net %s%s%s", method ? method : "", method ? " " : "", to);
+        if (policy_effect_parse(text, &context, &f, &ignored) < 0)
                 return false;
 
         bool allowed = policy_decide(c->usual->checked, &f).answer == ANSWER_ALLOW ||
-                       (net && d->permit[0] && policy_covers_line(c->usual->checked, d->permit, &context)) ||
-                       (net && f.net.form == NET_HOST_PORT && !f.net.is_address &&
-                        policy_names_host(c->usual->checked, f.net.host, context.now));
+                       (d->permit[0] && policy_covers_line(c->usual->checked, d->permit, &context)) ||
+                       (f.net->form == NET_HOST_PORT && !f.net->is_address &&
+                        policy_names_host(c->usual->checked, f.net->host, context.now));
         policy_effect_done(&f);
         return allowed;
 }

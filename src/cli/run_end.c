@@ -12,37 +12,14 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* The path of a line, which may stand in the quotes of the policy language, as an option takes it: as it is,
- * and with one more question mark where it ends in one. */
-static void put_plain(struct buf *out, const char *quoted)
-{
-        const char *p = quoted + 1;
-        for (; *p && *p != '"'; p++) {
-                p += *p == '\\' && p[1];
-                buf_putc(out, *p);
-        }
-
-        if (p[-1] == '?')
-                buf_putc(out, '?');
-}
-
 /* As it is typed: what follows the word is one argument. The box chose what stands in it. */
-static void say_permit(const char *line)
+static void say_permit(const cordon_denial *d)
 {
-        AUTO_BUF(plain);
         AUTO_BUF(word);
-        const char *rest = strchr(line, ' ');
-        if (!rest)
-                return;
-
-        if (rest[1] == '"')
-                put_plain(&plain, rest + 1);
-        else
-                buf_puts(&plain, rest + 1);
-
-        buf_shell(&word, buf_str(&plain));
-        if (!plain.failed && !word.failed)
-                (void) fprintf(stderr, "hint: --%.*s %s\n", (int) (rest - line), line, buf_str(&word));
+        buf_shell(&word, d->argument);
+        if (d->argument[0] && !word.failed)
+                (void) fprintf(stderr, "hint: --%.*s %s\n", (int) strcspn(d->permit, " "), d->permit,
+                               buf_str(&word));
 }
 
 /* SAFETY: the box chose the name of what it was denied and of the program that asked. Each is one word, in
@@ -55,69 +32,29 @@ static void put_word(struct buf *out, const char *before, const char *word)
         out->failed |= quoted.failed;
 }
 
-/* Why, in words. Of the rest it is said that there is no door of its kind. */
-static const struct {
-        const char *reason, *text;
-} reasons[] = {
-        { "read-only", "read-only" },
-        { "excepted", "an `except` hides it" },
-        { "not-run", "no `run` line names it" },
-        { "writable", "what a box can write does not run" },
-        { "own-program", "what this box can write does not run" },
-        { "socket", "no net door" },
-        { "call", "no door opens it" },
-        { "local", "no `local` line" },
-        { "loopback", "a box has a loopback of its own, and something listens there on the host's" },
-        { "keys", "keys; no hint is given for them" },
-        { "tokens", "tokens or passwords; no hint is given for them" },
-        { "passwords", "passwords; no hint is given for them" },
-        { "history", "private; no hint is given for it" },
-        { "agent", "acts for its owner; no hint is given for it" },
-        { "kernel", "the kernel's; no door opens it" },
-        { "home", "a whole home directory; name what is needed in it" },
-        { "system", "a directory of the system" },
-        { "too-large", "EXDEV: more than 5,000 entries, 64 levels or 64 MB behind an edit door" },
-        { "mounted", "EXDEV: an `except` or another door lies in it" },
-        { "not-owned", "EXDEV: not all of it can be moved with your rights" },
-        { "group",
-          "its group is not your primary one: behind an edit door without root the kernel maps no other" },
-        { "metadata", "the metadata service hands out credentials; no hint is given for it" },
-};
-
-static void put_reason(struct buf *out, const cordon_denial *d)
-{
-        for (size_t i = 0; i < sizeof reasons / sizeof *reasons; i++)
-                if (strcmp(reasons[i].reason, d->reason) == 0) {
-                        buf_printf(out, " (%s)", reasons[i].text);
-                        return;
-                }
-        buf_printf(out, " (no %s door)", d->code);
-}
-
 static bool is(const char *a, const char *b) { return strcmp(a, b) == 0; }
 
 static void say_denial(const cordon_denial *d, const char *more)
 {
         AUTO_BUF(line);
-        bool broker = is(d->layer, "egress"), path = d->path[0] && !broker;
-        bool to = is(d->code, "sock") || is(d->code, "net");
+        bool to = is(d->code, "sock") || is(d->code, "net") || is(d->code, "credential");
 
         if (is(d->reason, "socket"))
                 buf_puts(&line, "network");
-        else if (broker)
-                buf_printf(&line, "%s%s", strchr(d->path, ' ') ? "" : "connect to ", d->what);
         else
-                buf_puts(&line, !path ? d->what : to ? "connect to" : d->code);
+                buf_puts(&line, !d->path[0]            ? d->what
+                                : !to                  ? d->code
+                                : d->method[0]         ? d->method
+                                : strchr(d->path, ':') ? "connect to"
+                                                       : "look up");
 
-        if (path)
+        if (d->path[0])
                 put_word(&line, " ", d->path);
 
         if (d->program[0])
                 put_word(&line, " by ", d->program);
 
-        if (!broker || is(d->reason, "metadata")) /* the broker has a clause of its own */
-                put_reason(&line, d);
-
+        buf_printf(&line, " (%s)", d->why);
         if (d->count > 1)
                 buf_printf(&line, ", %u times", d->count);
 
@@ -141,20 +78,14 @@ static void hint_group(const char *path)
                        (unsigned) st.st_gid);
 }
 
-/* What browsers and the like begin a sandbox of their own with. */
-static bool is_own_sandbox(const cordon_denial *d)
-{
-        return is(d->what, "clone(CLONE_NEWUSER)") || is(d->what, "unshare(CLONE_NEWUSER)");
-}
-
 /* A URL door to an address, and a command that calls it by a name. */
 static void hint_of_name(const cordon_denial *d)
 {
-        const char *at = is(d->layer, "egress") ? strstr(d->what, "://127.0.0.1:") : NULL;
-        if (at && strstr(d->what, "the Host header names another server"))
+        static const char own[] = "http://127.0.0.1:";
+        if (is(d->reason, "host-header") && strncmp(d->path, own, sizeof own - 1) == 0)
                 (void) fprintf(stderr,
                                "hint: write 127.0.0.1 instead of its name in the command, or --net %.*s\n",
-                               (int) strcspn(at + 3, "/ ,;"), at + 3);
+                               (int) strcspn(d->path + 7, "/"), d->path + 7);
 }
 
 static void say_hint(const cordon_denial *d)
@@ -166,14 +97,14 @@ static void say_hint(const cordon_denial *d)
                         "finds that out\n",
                         stderr);
         else if (d->permit[0])
-                say_permit(d->permit);
+                say_permit(d);
         else if (is(d->reason, "own-program") || is(d->reason, "writable"))
                 (void) fputs("hint: use base/system, or name it: --run PATH or --run DIR/\n", stderr);
         else if (is(d->reason, "group"))
                 hint_group(d->path);
         else if (is(d->reason, "too-large"))
                 (void) fputs("hint: `mv` copies it instead, or rename it outside the box\n", stderr);
-        else if (is_own_sandbox(d))
+        else if (is(d->reason, "namespace"))
                 (void) fputs(
                         "hint: no box makes namespaces: it is the sandbox, and a program's own is turned "
                         "off (chromium --no-sandbox)\n",
@@ -473,11 +404,10 @@ static void say_recorded(const char *file, const cordon_result *r)
 /* With more of it the run may end well; one that did needs no more. */
 static void say_limits(const cordon_result *r)
 {
-        static const char word[] = "limit ";
         cli_note("limits that were reached: %s", r->limits_hit);
         for (size_t i = 0; !went_well(r) && i < r->denial_count; i++)
-                if (strncmp(r->denials[i].permit, word, sizeof word - 1) == 0)
-                        (void) fprintf(stderr, "hint: --%s\n", r->denials[i].permit + sizeof word - 1);
+                if (is(r->denials[i].code, "limit"))
+                        (void) fprintf(stderr, "hint: --%s\n", r->denials[i].argument);
 }
 
 void cli_end_say(const struct cli_end *o, const cordon_result *r)

@@ -16,6 +16,7 @@
 #pragma once
 #include "base/err.h"
 #include "base/limits.h"
+#include "effect/effect.h"
 #include "ledger/ledger.h"
 
 #include <stdbool.h>
@@ -78,35 +79,39 @@ enum egress_seen {
 };
 const char *egress_seen_name(enum egress_seen s);
 
-/* What a row of a name that was asked for, and never connected to, begins with: nobody knows its port. */
-#define EGRESS_NAME_ASKED "the name "
-
-/* One destination, or one kind of refusal, with all that happened so far. Text is inert. */
-/* What a refusal has to do with. */
-enum egress_reason {
-        EGRESS_REASON_OTHER = 0,
-        EGRESS_REASON_CREDENTIAL, /* the credential that its door names */
-        EGRESS_REASON_PLACEHOLDER /* a placeholder of one was sent where no door takes it */
+/* What a row is about. */
+enum egress_form {
+        EGRESS_CONNECTION = 0, /* to "host:port" */
+        EGRESS_REQUEST,        /* to a URL */
+        EGRESS_NAME,           /* that was asked for, and never connected to: nobody knows its port */
+        EGRESS_PACKET          /* no TCP: `method` is its protocol */
 };
 
+/* One destination, or one kind of refusal, with all that happened so far. Text is inert. */
 struct egress_row {
         uint32_t index;  /* a newer message with the same index replaces the older */
-        uint8_t allowed; /* with a `why`: a door leads there, but it came to nothing */
+        uint8_t allowed; /* with a reason: a door leads there, but it came to nothing */
         uint8_t reach;   /* enum egress_reach, of what was reached last */
         uint8_t seen;    /* enum egress_seen, the least of all its connections */
-        uint8_t reason;  /* enum egress_reason */
+        uint8_t form;    /* enum egress_form */
         uint32_t connections, requests;
         uint64_t sent, received; /* bytes from and to the box */
         uint64_t told_bytes;     /* of them, those of effects that have records of their own */
         uint32_t told;           /* such effects, and those that failed: a row of failures has them */
         uint32_t reached;        /* connections that were made outside; 0: nothing left the machine */
         uint32_t cut;            /* of the connections or requests, those that cordon ended in their middle */
-        uint32_t spare2;
-        char to[320];     /* "example.org:443", "GET https://example.org/path", "the name example.org" */
-        char why[256];    /* refused or failed: one clause */
+        uint32_t reason;         /* enum effect_reason: refused or failed */
+        char method[40];
+        char to[320];
+        char detail[200]; /* what else is known of the reason, or "" */
         char permit[512]; /* refused: the smallest line that would permit it, or "" */
         char address[48]; /* reached last */
 };
+
+/* "example.org:443", "GET https://example.org/path", "the name example.org". */
+void egress_row_text(const struct egress_row *r, struct buf *out);
+/* The reason in words, with its detail. */
+void egress_row_why(const struct egress_row *r, struct buf *out);
 
 struct egress_message {
         uint32_t word;          /* enum egress_word */

@@ -55,13 +55,13 @@ struct name {
         char host[256];
         enum name_state state;
         uint64_t good_until_ns;
-        bool temporary;       /* NAME_FAILED: another time it may do */
-        bool crowded_out;     /* nobody was asked: too many others wait */
-        const char *unpaid;   /* nobody was asked: the budget that had no room for the name; or NULL */
-        uint16_t failed_port; /* the port that was last connected to in vain, */
-        unsigned fails;       /* how often in a row, */
-        uint64_t rest_ns;     /* and until when it is left alone */
-        bool told;            /* that it was looked up is in the books, in this row, if there was room */
+        bool temporary;            /* NAME_FAILED: another time it may do */
+        bool crowded_out;          /* nobody was asked: too many others wait */
+        enum effect_reason unpaid; /* nobody was asked: the budget that had no room for the name */
+        uint16_t failed_port;      /* the port that was last connected to in vain, */
+        unsigned fails;            /* how often in a row, */
+        uint64_t rest_ns;          /* and until when it is left alone */
+        bool told;                 /* that it was looked up is in the books, in this row, if there was room */
         struct egress_row *row;
         struct egress_address address[ADDRESSES_MAX];
         unsigned count;
@@ -223,24 +223,32 @@ void books_looked_up(struct broker *b, struct name *n, const char *to);
 struct egress_row *books_connected(struct broker *b, const struct name *n, const char *to);
 /* A connection or request of this flow is ended by us, and part of it has left. */
 void books_cut(struct flow *f);
-void books_deny(struct broker *b, const char *to, const char *why, const char *permit);
-struct egress_row *books_fail(struct broker *b, const char *to, const char *why);
+/* What a row says. No string: "". */
+struct books_entry {
+        enum egress_form form;
+        const char *method, *to;
+        enum effect_reason reason;
+        const char *detail;
+        const char *permit; /* refused: the smallest line that would permit it */
+};
+void books_deny(struct broker *b, const struct books_entry *e);
+struct egress_row *books_fail(struct broker *b, const struct books_entry *e);
 /* `told`: its outcome is in the ledger already. */
-void books_fail_flow(struct flow *f, const char *why, bool told);
+void books_fail_flow(struct flow *f, enum effect_reason why, const char *detail, bool told);
 /* Counts one connection or request through a door; -1 and why when a budget says no. `came`: a request, whose
  * bytes are paid for already. */
-int books_enter(struct broker *b, const struct door *d, bool came, const char **ret_why);
+int books_enter(struct broker *b, const struct door *d, bool came, enum effect_reason *ret_why);
 /* How many bytes may still pass, at most `want`. */
 size_t books_room(const struct broker *b, const struct door *d, bool out, size_t want);
 /* Bytes of a request, which the budgets of the box have already: why the door's cap has no room for them
- * (NULL: it has), and now it has them too. */
-const char *books_cannot_pay(const struct broker *b, const struct door *d, size_t n);
+ * (REASON_NONE: it has), and now it has them too. */
+enum effect_reason books_cannot_pay(const struct broker *b, const struct door *d, size_t n);
 void books_pay(struct broker *b, const struct door *d, size_t n);
 void books_spend(struct broker *b, const struct door *d, bool out, size_t n);
 /* What is left for going out is too little for what is asked, and is spent. */
 void books_drain(struct broker *b, const struct door *d);
-/* Which budget is empty, in words. */
-const char *books_why(struct broker *b, const struct door *d, bool out);
+/* Which budget is empty. */
+enum effect_reason books_why(struct broker *b, const struct door *d, bool out);
 
 /* own_address.c: does the kernel keep what is sent there, as its routes are now? True where that is not
  * known. */
@@ -270,7 +278,7 @@ void flow_event(struct flow *f, struct source *s, uint32_t events);
 void flow_free_dead(struct broker *b);
 void flow_resolved(struct broker *b, struct name *n);
 void flow_dialed(struct flow *f); /* f->server is connected */
-void flow_not_dialed(struct flow *f, const char *why, enum egress_reach reach);
+void flow_not_dialed(struct flow *f, enum effect_reason why);
 void flow_connect(struct flow *f);      /* to f->to_host:f->to_port */
 void flow_closes_whole(struct flow *f); /* closing its sockets says an end from now on: nothing is cut off */
 void flow_leave_server(struct flow *f); /* connected or not yet */
@@ -298,7 +306,7 @@ int resolver_start(struct err *e); /* forks; the socket to it, or -1 */
 void resolver_ask(struct broker *b, struct name *n);
 void resolver_serve(struct broker *b);
 /* Why a name that was asked for has no address. */
-const char *resolver_why(const struct broker *b, const struct name *n);
+enum effect_reason resolver_why(const struct broker *b, const struct name *n);
 void resolver_leave_watchers(struct broker *b); /* the broker ends next */
 
 /* dns_serve.c */

@@ -182,6 +182,11 @@ void broker_give(struct box *b, const struct wall_message *m, int fd)
                 (void) wire_send(b->broker.control, &o, sizeof o, fd); /* gone: broker_hear() tells */
 }
 
+static void take_text(char *to, const char *from, size_t cap)
+{
+        (void) str_inert(span_of(from, strnlen(from, cap)), to, cap);
+}
+
 /* It is ours, and yet what it says came past the box: text is cut and inert, places are checked. */
 static void take_row(struct box *b, const struct egress_row *row)
 {
@@ -190,10 +195,10 @@ static void take_row(struct box *b, const struct egress_row *row)
 
         struct egress_row *r = &b->broker.rows[row->index];
         *r = *row;
-        (void) str_inert(span_of(row->to, strnlen(row->to, sizeof row->to)), r->to, sizeof r->to);
-        (void) str_inert(span_of(row->why, strnlen(row->why, sizeof row->why)), r->why, sizeof r->why);
-        (void) str_inert(span_of(row->permit, strnlen(row->permit, sizeof row->permit)), r->permit,
-                         sizeof r->permit);
+        take_text(r->method, row->method, sizeof r->method);
+        take_text(r->to, row->to, sizeof r->to);
+        take_text(r->detail, row->detail, sizeof r->detail);
+        take_text(r->permit, row->permit, sizeof r->permit);
         r->address[sizeof r->address - 1] = '\0';
         if (row->index >= b->r.net_count)
                 b->r.net_count = row->index + 1;
@@ -282,50 +287,58 @@ void broker_record(struct box *b)
 
 /* ---- end ---- */
 
-/* A credential that a door names, or whose placeholder was sent, is what was refused. */
-static void describe_row(const struct box *b, const struct egress_row *n, struct box_denial *d)
+/* A row of the broker's as the effect that it is about. */
+static struct effect_row describe_row(struct box *b, const struct egress_row *n)
 {
-        const char *space = strchr(n->to, ' '), *url = strstr(n->to, "://");
-        bool credential = n->reason != EGRESS_REASON_OTHER;
-        *d = (struct box_denial){ .layer = "egress", .count = n->connections, .on_host = -1 };
-        (void) snprintf(d->code, sizeof d->code, "%s", credential ? "credential" : "net");
-        (void) snprintf(d->what, sizeof d->what, "%s (%s)", n->to, n->why);
-        (void) snprintf(d->path, sizeof d->path, "%s", n->to);
-        (void) snprintf(d->permit, sizeof d->permit, "%s", n->permit);
-        bool asked = strncmp(n->to, EGRESS_NAME_ASKED, strlen(EGRESS_NAME_ASKED)) == 0;
+        AUTO_BUF(text);
+        AUTO_BUF(why);
         bool metadata = policy_names_metadata(n->to);
-        (void) snprintf(d->reason, sizeof d->reason, metadata ? "metadata" : asked ? "name" : "no-door");
-        if (metadata)
-                d->permit[0] = '\0';
+        struct effect_row d =
+                keeper_row(b, effect_reason_is_credential(n->reason) ? EFFECT_CREDENTIAL : EFFECT_NET);
 
+        egress_row_text(n, &text);
+        egress_row_why(n, &why);
+        d.layer = "egress";
+        d.count = n->connections;
+        d.effect.target = n->to;
+        d.effect.method = n->method[0] ? n->method : NULL;
+        d.effect.reason = metadata ? REASON_METADATA : n->reason;
+        d.what = keeper_text(b, "%s (%s)", buf_str(&text), buf_str(&why));
+        d.why = metadata ? "" : keeper_text(b, "%s", buf_str(&why));
+        d.permit = metadata ? "" : n->permit;
         if (b->one_program)
-                keeper_command_name(b, d->program, sizeof d->program);
+                d.program = keeper_command_name(b);
 
         /* Through a door that has it already, another line would help nobody: it stands in the wrong place.
          */
-        if (n->reason == EGRESS_REASON_PLACEHOLDER && url && space && space < url)
-                (void) snprintf(d->permit, sizeof d->permit, "net %s %.*s with NAME", space + 1,
-                                (int) (space - n->to), n->to);
+        if (n->form == EGRESS_REQUEST && effect_reason_is_placeholder(n->reason) && n->method[0])
+                d.permit = keeper_text(b, "net %s %s with NAME", n->to, n->method);
+
+        return d;
 }
 
 static void note_denials(struct box *b)
 {
         for (unsigned i = 0; i < b->r.net_count; i++) {
                 const struct egress_row *n = &b->broker.rows[i];
-                struct box_denial d;
                 if (n->allowed || n->to[0] == '\0')
                         continue;
-                describe_row(b, n, &d);
+                struct effect_row d = describe_row(b, n);
                 keeper_add_denial(b, &d);
         }
+
+        arena_done(&b->draft);
 }
 
 static void note_death(struct box *b)
 {
-        struct box_denial d = { .code = "net", .layer = "egress", .count = 1, .on_host = -1 };
+        struct effect_row d = keeper_row(b, EFFECT_NET);
         if (b->r.broker != BROKER_DIED)
                 return;
-        (void) snprintf(d.what, sizeof d.what, "every `net` door (the broker ended before the box)");
+
+        d.layer = "egress";
+        d.effect.reason = REASON_BROKER_DIED;
+        d.what = "every `net` door (the broker ended before the box)";
         keeper_add_denial(b, &d);
 }
 

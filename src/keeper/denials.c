@@ -8,19 +8,27 @@
 #include "keeper/internal.h"
 
 #include <fcntl.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-static const struct {
-        const char *word;
-        enum effect_kind effect;
-} tried[] = {
-        [TRIED_CALL] = { "call", EFFECT_NONE },    [TRIED_READ] = { "read", EFFECT_READ },
-        [TRIED_WRITE] = { "write", EFFECT_WRITE }, [TRIED_RUN] = { "run", EFFECT_RUN },
-        [TRIED_SOCK] = { "sock", EFFECT_SOCK },
-};
-_Static_assert(sizeof tried / sizeof *tried == TRIED__COUNT, "a word for each kind");
+const char *keeper_text(struct box *b, const char *fmt, ...)
+{
+        va_list ap;
+        va_start(ap, fmt);
+        const char *text = arena_vprintf(&b->draft, fmt, ap);
+        va_end(ap);
+        return text ? text : "";
+}
+
+static const char *inert(struct box *b, struct span raw)
+{
+        char shown[4 * WALL_PATH];
+        return keeper_text(b, "%s", str_inert(raw, shown, sizeof shown));
+}
+
+bool keeper_is_inert(struct box *b, const char *text) { return strcmp(inert(b, span_str(text)), text) == 0; }
 
 /* Where programs look for settings of the system, and go on without them. */
 static const char *const minor_roots[] = { "/etc", "/run", "/sys", "/proc", "/var/run" };
@@ -82,30 +90,30 @@ static bool any_equals(const char *const *roots, size_t count, const char *path)
 static const char *const tried_sockets[] = { "/run/nscd", "/var/run/nscd", "/run/systemd", "/var/run/systemd",
                                              "/dev/log" };
 
-static enum box_weight weight_of(const char *path, enum wall_tried kind)
+static enum effect_weight weight_of(const char *path, enum effect_kind kind)
 {
-        if (kind == TRIED_SOCK)
+        if (kind == EFFECT_SOCK)
                 return any_covers(tried_sockets, sizeof tried_sockets / sizeof *tried_sockets, path)
-                               ? BOX_HABIT
-                               : BOX_PLAIN;
+                               ? EFFECT_HABIT
+                               : EFFECT_PLAIN;
 
         if (any_covers(habits, sizeof habits / sizeof *habits, path) ||
             any_begins(habit_stems, sizeof habit_stems / sizeof *habit_stems, path))
-                return BOX_HABIT;
+                return EFFECT_HABIT;
 
         bool setting = any_covers(minor_roots, sizeof minor_roots / sizeof *minor_roots, path);
-        return setting ? BOX_SETTING : BOX_PLAIN;
+        return setting ? EFFECT_SETTING : EFFECT_PLAIN;
 }
 
 /* What is not there outside either was not refused, but for a new file in a directory that is there: then
  * the door would be to the directory. Shortens `path` to what a door can name. */
-static bool is_on_host(struct box *b, char *path, enum wall_tried kind)
+static bool is_on_host(struct box *b, char *path, enum effect_kind kind)
 {
         if (outside_has(b, path))
                 return true;
 
         char *slash = strrchr(path, '/');
-        if (kind != TRIED_WRITE || !slash || slash == path)
+        if (kind != EFFECT_WRITE || !slash || slash == path)
                 return false;
 
         *slash = '\0';
@@ -117,25 +125,27 @@ static bool is_terminal(const char *path)
         return strcmp(path, "/dev/ptmx") == 0 || path_under(path, "/dev/pts");
 }
 
-static void fill_permit(const struct box *b, struct box_denial *n, char *path, enum effect_kind kind)
+/* The reason, and the line that would permit it, if it can be proposed. */
+static void fill_permit(struct box *b, struct effect_row *n, const char *path, enum effect_kind kind)
 {
         AUTO_BUF(line);
         if (is_terminal(path) && wall_has(b->r.wall, WALL_OWN_ROOT)) { /* a door would be to the host's */
-                (void) snprintf(n->reason, sizeof n->reason, "local");
-                (void) snprintf(n->permit, sizeof n->permit, "local pty");
+                n->effect.reason = REASON_LOCAL;
+                n->permit = "local pty";
                 return;
         }
 
-        struct effect f = { .kind = kind, .path = path }, asked = { .kind = kind, .path = n->path };
+        struct effect f = { .kind = kind, .target = path },
+                      asked = { .kind = kind, .target = n->effect.target };
         struct decision d = policy_decide(b->c.policy, &f);
-        const char *never = policy_never_hinted(&asked, b->c.home);
+        enum effect_reason never = policy_never_hinted(&asked, b->c.home);
         never = never ? never : policy_never_hinted(&f, b->c.home);
-        (void) snprintf(n->reason, sizeof n->reason, "%s", never ? never : policy_gap_name(d.gap));
-        if (!never)
-                policy_smallest_line(&f, &d, &line);
+        n->effect.reason = never ? never : d.reason;
+        if (never)
+                return;
 
-        if (!line.failed && line.n < sizeof n->permit)
-                (void) snprintf(n->permit, sizeof n->permit, "%s", buf_str(&line));
+        policy_smallest_line(&f, &d, &line);
+        n->permit = keeper_text(b, "%s", buf_str(&line));
 }
 
 /* The command itself, and what a `run` line leads to by a link, have no line of their own and may start. */
@@ -149,7 +159,7 @@ static bool is_program_of(const struct plan *p, const char *path)
 
 static bool has_door(const struct box *b, char *path, enum effect_kind kind)
 {
-        struct effect f = { .kind = kind, .path = path };
+        struct effect f = { .kind = kind, .target = path };
         return policy_decide(b->c.policy, &f).answer == ANSWER_ALLOW;
 }
 
@@ -182,7 +192,7 @@ static bool came_too_late(const struct box *b, const struct wall_denial *start, 
         if (!start->inside && wall_has(b->r.wall, WALL_OWN_ROOT))
                 return false;
 
-        struct effect f = { .kind = EFFECT_RUN, .path = path };
+        struct effect f = { .kind = EFFECT_RUN, .target = path };
         struct decision d = policy_decide(b->c.policy, &f);
         for (size_t i = 0; i < b->c.plan->rule_count; i++)
                 if (b->c.plan->rules[i].rights & RIGHT_EXEC && path_under(path, b->c.plan->rules[i].path))
@@ -210,122 +220,100 @@ static bool is_found_elsewhere(struct box *b, const char *path)
 }
 
 /* Not there for anybody: no door would help. Told apart, so that nobody looks for one. */
-static void note_absent(struct box *b, const char *path, enum wall_tried kind)
+static void note_absent(struct box *b, const char *path, enum effect_kind kind)
 {
-        char shown[sizeof b->r.absent[0]];
-        if (kind == TRIED_RUN && is_found_elsewhere(b, path))
+        if (kind == EFFECT_RUN && is_found_elsewhere(b, path))
                 return;
 
-        (void) str_inert(span_str(path), shown, sizeof shown);
+        const char *shown = inert(b, span_str(path));
         for (unsigned i = 0; i < b->r.absent_count; i++)
                 if (strcmp(b->r.absent[i], shown) == 0)
                         return;
 
-        if (b->r.absent_count < ABSENT_MAX && weight_of(path, kind) == BOX_PLAIN)
-                memcpy(b->r.absent[b->r.absent_count++], shown, sizeof shown);
+        if (b->r.absent_count == ABSENT_MAX || weight_of(path, kind) != EFFECT_PLAIN)
+                return;
+
+        b->r.absent[b->r.absent_count] = arena_str(&b->texts, shown);
+        b->r.absent_count += b->r.absent[b->r.absent_count] != NULL;
 }
 
 /* What a box made itself, it cannot start: not because it were not there. No line makes it a program of the
  * host. */
-static bool is_own_program(const struct wall_denial *d) { return d->kind == TRIED_RUN && d->inside; }
+static bool is_own_program(const struct wall_denial *d) { return d->kind == EFFECT_RUN && d->inside; }
 
 /* False: nothing was refused. */
-static bool describe_path(struct box *b, const struct wall_denial *d, struct box_denial *n)
+static bool describe_path(struct box *b, const struct wall_denial *d, struct effect_row *n)
 {
         char path[sizeof d->path];
-        enum wall_tried kind = (enum wall_tried) d->kind;
+        enum effect_kind kind = n->effect.kind;
         memcpy(path, d->path, sizeof path);
         path[sizeof path - 1] = '\0';
         if (path[0] != '/')
                 return false;
 
-        (void) snprintf(n->path, sizeof n->path, "%s", path);
+        n->effect.target = keeper_text(b, "%s", path);
         n->on_host = is_on_host(b, path, kind);
         if (!n->on_host && !is_own_program(d)) {
-                if (kind == TRIED_SOCK && keeper_is_private(path))
+                if (kind == EFFECT_SOCK && keeper_is_private(path))
                         return false; /* a server of its own that the box looks for */
-                note_absent(b, n->path, kind);
+                note_absent(b, n->effect.target, kind);
                 return false;
         }
 
         /* init asks that itself where it looks at a tree of the box's own. */
-        if (!wall_has(b->r.wall, WALL_OWN_ROOT) && wall_denial_makes(d) && strcmp(path, n->path) == 0)
+        if (!wall_has(b->r.wall, WALL_OWN_ROOT) && wall_denial_makes(d) &&
+            strcmp(path, n->effect.target) == 0)
                 return false; /* `mkdir -p` heard that it is there, by whatever rule */
 
-        if (kind == TRIED_RUN && outside_is_directory(b, path)) {
-                kind = TRIED_READ; /* a link leads through it to the program: it is none itself */
-                (void) snprintf(n->code, sizeof n->code, "%s", tried[kind].word);
-        }
+        if (kind == EFFECT_RUN && outside_is_directory(b, path))
+                n->effect.kind = kind = EFFECT_READ; /* a link leads through it to the program: it is none */
 
-        bool late = kind == TRIED_RUN && came_too_late(b, d, path);
-        if (!late && is_allowed(b, path, tried[kind].effect))
+        bool late = kind == EFFECT_RUN && came_too_late(b, d, path);
+        if (!late && is_allowed(b, path, kind))
                 return false;
 
-        n->weight = weight_of(n->path, kind);
-        char shown[sizeof n->what - 16];
-        (void) str_inert(span_str(n->path), shown, sizeof shown);
-        (void) snprintf(n->what, sizeof n->what, "%s %s", tried[kind].word, shown);
+        n->weight = (uint8_t) weight_of(n->effect.target, kind);
         n->on_host = n->on_host && !late; /* the host has it by now, from this box */
-        if (n->on_host &&
-            strcmp(shown, n->path) == 0) /* no line can name what has bytes that must not be shown */
-                fill_permit(b, n, path, tried[kind].effect);
+        if (!n->on_host)
+                n->effect.reason = REASON_OWN_PROGRAM;
+        else if (!keeper_is_inert(b, n->effect.target)) /* no line can name what must not be shown */
+                n->effect.reason = REASON_ODD_NAME;
         else
-                (void) snprintf(n->reason, sizeof n->reason, "%s", n->on_host ? "odd-name" : "own-program");
+                fill_permit(b, n, path, kind);
 
-        bool seen = kind == TRIED_SOCK && d->inside; /* who connects for the box did not */
-        (void) snprintf(n->layer, sizeof n->layer, "%s",
-                        !wall_has(b->r.wall, WALL_OWN_ROOT) ? "landlock"
-                        : seen                              ? "seccomp"
-                                                            : "mount");
+        bool seen = kind == EFFECT_SOCK && d->inside; /* who connects for the box did not */
+        n->layer = !wall_has(b->r.wall, WALL_OWN_ROOT) ? "landlock" : seen ? "seccomp" : "mount";
         return true;
 }
 
 /* A socket that was refused is an effect of the network, and so is a connection that found nobody: its
  * destination stands where others have a path. */
-static void describe_call(const struct box *b, const struct wall_denial *d, struct box_denial *n)
+static void describe_call(struct box *b, const struct wall_denial *d, struct effect_row *n)
 {
-        const char *permit = wall_denial_words(d, n->what, sizeof n->what);
-        bool net = wall_denial_is_net(d), known = net && d->path[0];
-        if (net)
-                (void) snprintf(n->code, sizeof n->code, "net");
+        char what[256];
+        const char *permit = wall_denial_words(d, what, sizeof what);
+        enum effect_reason reason = wall_denial_reason(d);
 
-        if (!known)
-                (void) snprintf(n->reason, sizeof n->reason, "%s",
-                                net                   ? "socket"
-                                : wall_denial_runs(d) ? "not-run"
-                                : permit              ? "local"
-                                                      : "call");
+        n->what = keeper_text(b, "%s", what);
+        n->layer = wall_denial_connects(d) ? "net" : "seccomp";
+        n->effect.reason = reason;
+        if (reason == REASON_NO_DOOR || reason == REASON_SOCKET)
+                n->effect.kind = EFFECT_NET;
 
-        if (!net && !wall_has(b->r.wall, WALL_OWN_ROOT) && !wall_denial_runs(d))
-                permit = NULL; /* it has nothing of its own */
-
-        if (known)
-                (void) snprintf(n->permit, sizeof n->permit, "net %s", d->path);
-        else
-                (void) snprintf(n->permit, sizeof n->permit, "%s", permit ? permit : "");
-
-        (void) snprintf(n->layer, sizeof n->layer, wall_denial_connects(d) ? "net" : "seccomp");
+        if (reason == REASON_NO_DOOR)
+                n->permit = keeper_text(b, "net %.*s", (int) sizeof d->path - 1, d->path);
+        else if (permit &&
+                 !(reason == REASON_LOCAL && !wall_has(b->r.wall, WALL_OWN_ROOT))) /* it has nothing local */
+                n->permit = keeper_text(b, "%s", permit);
 }
-
-/* Reasons that init gives, as codes. */
-static const char *const reasons[WALL_REASON__COUNT] = {
-        [REASON_MOVE_SIZE] = "too-large",
-        [REASON_MOVE_MOUNT] = "mounted",
-        [REASON_MOVE_RIGHTS] = "not-owned",
-        [REASON_GROUP] = "group",
-};
 
 /* A directory of an edit door that was not renamed, or a file of a group that has no number in the box. No
  * line would help: it is a matter of what lies there. */
-static void describe_reason(const struct wall_denial *d, struct box_denial *n)
+static void describe_reason(struct box *b, const struct wall_denial *d, struct effect_row *n)
 {
-        char shown[sizeof n->what - 16];
-        (void) snprintf(n->code, sizeof n->code, d->reason == REASON_GROUP ? "write" : "rename");
-        (void) snprintf(n->reason, sizeof n->reason, "%s", reasons[d->reason]);
-        (void) snprintf(n->layer, sizeof n->layer, "mount");
-        (void) snprintf(n->path, sizeof n->path, "%.*s", (int) sizeof d->path - 1, d->path);
-        (void) snprintf(n->what, sizeof n->what, "%s %s", n->code,
-                        str_inert(span_str(n->path), shown, sizeof shown));
+        n->effect.kind = n->effect.reason == REASON_GROUP ? EFFECT_WRITE : EFFECT_RENAME;
+        n->effect.target = keeper_text(b, "%.*s", (int) sizeof d->path - 1, d->path);
+        n->layer = "mount";
 }
 
 static bool host_listens(const char *to)
@@ -336,36 +324,79 @@ static bool host_listens(const char *to)
 }
 
 /* A box has a loopback of its own. That nobody listens there is news only if somebody does on the host's. */
-static bool describe_loopback(const struct wall_denial *d, struct box_denial *n)
+static bool describe_loopback(struct box *b, const struct wall_denial *d, struct effect_row *n)
 {
-        char to[64];
-        (void) snprintf(to, sizeof to, "%.*s", (int) sizeof to - 1, d->path);
+        const char *to = keeper_text(b, "%.63s", d->path);
         if (!host_listens(to))
                 return false;
 
-        (void) snprintf(n->code, sizeof n->code, "net");
-        (void) snprintf(n->reason, sizeof n->reason, "loopback");
-        (void) snprintf(n->layer, sizeof n->layer, "net");
-        (void) snprintf(n->what, sizeof n->what, "connect to %s", to);
-        (void) snprintf(n->path, sizeof n->path, "%s", to);
-        (void) snprintf(n->permit, sizeof n->permit, "net %s", to);
+        n->effect.kind = EFFECT_NET;
+        n->effect.target = to;
+        n->layer = "net";
+        n->what = keeper_text(b, "connect to %s", to);
+        n->permit = keeper_text(b, "net %s", to);
         return true;
 }
 
-void keeper_add_denial(struct box *b, const struct box_denial *n)
+/* ---- rows ---- */
+
+struct effect_row keeper_row(const struct box *b, enum effect_kind kind)
 {
-        if (b->r.denial_count == DENIALS_MAX) {
-                b->r.denials_lost++;
-                return;
-        }
-        b->r.denials[b->r.denial_count] = *n;
-        record_denial(b, &b->r.denials[b->r.denial_count++]);
+        return (struct effect_row){ .effect = { .subject.run = b->r.run, .kind = kind, .target = "" },
+                                    .what = "",
+                                    .why = "",
+                                    .layer = "",
+                                    .permit = "",
+                                    .argument = "",
+                                    .program = "",
+                                    .on_host = -1,
+                                    .count = 1 };
 }
 
-void keeper_command_name(const struct box *b, char *ret, size_t cap)
+/* What a path says of itself, and the reason in words. */
+static void fill_words(struct box *b, struct effect_row *n)
+{
+        const struct effect *f = &n->effect;
+        const char *kind = effect_kind_name(f->kind);
+        if (effect_kind_has_path(f->kind) && !n->what[0])
+                n->what = keeper_text(b, "%s %s", kind, inert(b, span_str(f->target)));
+
+        AUTO_BUF(argument);
+        policy_put_argument(&argument, n->permit);
+        n->argument = keeper_text(b, "%s", buf_str(&argument));
+
+        bool none = f->reason == REASON_NO_DOOR || f->reason == REASON_ODD_NAME;
+        if (!n->why[0])
+                n->why = none ? keeper_text(b, "no %s door", kind) : effect_reason_text(f->reason);
+}
+
+void keeper_add_denial(struct box *b, struct effect_row *n)
+{
+        struct box_result *r = &b->r;
+        fill_words(b, n);
+        if (r->denial_count == DENIALS_MAX || !effect_row_copy(n, &b->texts, &r->denials[r->denial_count]))
+                r->denials_lost++;
+        else
+                record_denial(b, &r->denials[r->denial_count++]);
+}
+
+/* One that was seen before is counted. */
+static void count_denial(struct box *b, struct effect_row *n)
+{
+        fill_words(b, n);
+        for (unsigned i = 0; i < b->r.denial_count; i++)
+                if (effect_row_same(&b->r.denials[i], n)) {
+                        b->r.denials[i].count++;
+                        return;
+                }
+
+        keeper_add_denial(b, n);
+}
+
+const char *keeper_command_name(struct box *b)
 {
         const char *name = b->c.plan->order->argv[0], *slash = strrchr(name, '/');
-        (void) str_inert(span_str(slash ? slash + 1 : name), ret, cap);
+        return inert(b, span_str(slash ? slash + 1 : name));
 }
 
 /* Who kept a limit. */
@@ -391,34 +422,23 @@ void keeper_note_limits(struct box *b)
         for (unsigned k = 0; k < LIMIT_KEY__COUNT; k++) {
                 if (!(b->r.limits_hit & (1u << k)))
                         continue;
-                struct box_denial n = { .code = "limit", .count = 1, .on_host = -1 };
+                struct effect_row n = keeper_row(b, EFFECT_LIMIT);
                 AUTO_BUF(what);
                 AUTO_BUF(permit);
                 policy_limit_line((enum limit_key) k, l->value[k], &what);
                 policy_limit_line((enum limit_key) k, 2 * l->value[k], &permit);
-                (void) snprintf(n.what, sizeof n.what, "%s", buf_str(&what));
-                (void) snprintf(n.permit, sizeof n.permit, "%s", buf_str(&permit));
-                (void) snprintf(n.layer, sizeof n.layer, "%s", limit_layer(b, (enum limit_key) k));
+                n.what = buf_str(&what);
+                n.permit = buf_str(&permit);
+                n.layer = limit_layer(b, (enum limit_key) k);
                 keeper_add_denial(b, &n);
         }
-}
-
-static bool add_up(struct box_result *r, const struct box_denial *n)
-{
-        for (unsigned i = 0; i < r->denial_count; i++)
-                if (strcmp(r->denials[i].what, n->what) == 0 &&
-                    strcmp(r->denials[i].program, n->program) == 0) {
-                        r->denials[i].count++;
-                        return true;
-                }
-
-        return false;
 }
 
 static bool wrote(const struct box_result *r, const char *path)
 {
         for (unsigned i = 0; i < r->effect_count; i++)
-                if (r->effects[i].kind == TRIED_WRITE && strcmp(r->effects[i].path, path) == 0)
+                if (r->effects[i].effect.kind == EFFECT_WRITE &&
+                    strcmp(r->effects[i].effect.target, path) == 0)
                         return true;
         return false;
 }
@@ -430,20 +450,22 @@ bool keeper_is_private(const char *path)
                !any_equals(places, sizeof places / sizeof *places, path);
 }
 
-void keeper_fill_read(struct box_denial *n, const char *path, const char *home, const struct buf *line)
+void keeper_fill_read(struct box *b, struct effect_row *n, const char *path, const struct buf *line)
 {
         AUTO_BUF(own);
-        char shown[sizeof n->what - 16];
-        (void) snprintf(n->path, sizeof n->path, "%s", path);
-        (void) snprintf(n->what, sizeof n->what, "read %s", str_inert(span_str(path), shown, sizeof shown));
         buf_puts(&own, "read ");
         policy_put_token(&own, path); /* a name with a blank in it is one path, not two */
-        line = line ? line : &own;
-        struct effect f = { .kind = EFFECT_READ, .path = n->path };
-        const char *never = policy_never_hinted(&f, home);
-        (void) snprintf(n->reason, sizeof n->reason, "%s", never ? never : policy_gap_name(GAP_NO_DOOR));
-        if (!never && strcmp(shown, path) == 0 && !line->failed && line->n < sizeof n->permit)
-                (void) snprintf(n->permit, sizeof n->permit, "%s", buf_str(line));
+
+        n->effect.target = path;
+        enum effect_reason never = policy_never_hinted(&n->effect, b->c.home);
+        n->effect.reason = never ? never : REASON_NO_DOOR;
+        if (!never && keeper_is_inert(b, path))
+                n->permit = keeper_text(b, "%s", buf_str(line ? line : &own));
+}
+
+static const char *program_of(struct box *b, const struct wall_denial *d)
+{
+        return inert(b, span_of(d->program, strnlen(d->program, sizeof d->program)));
 }
 
 /* A box has a /tmp and a home of its own. What it looks for there and did not make, and the host has, is
@@ -453,27 +475,25 @@ static void note_hidden(struct box *b, const struct wall_denial *d)
         char path[sizeof d->path];
         memcpy(path, d->path, sizeof path);
         path[sizeof path - 1] = '\0';
-        struct effect f = { .kind = EFFECT_READ, .path = path };
-        if (d->kind != TRIED_READ || !(keeper_is_private(path) || keeper_is_beside_copy(b, path)) ||
+        struct effect f = { .kind = EFFECT_READ, .target = path };
+        if (d->kind != EFFECT_READ || !(keeper_is_private(path) || keeper_is_beside_copy(b, path)) ||
             !outside_has(b, path) || wrote(&b->r, path) || policy_decide(b->c.policy, &f).door)
                 return;
 
-        struct box_denial n = {
-                .code = "read", .layer = "mount", .count = 1, .on_host = 1, .weight = BOX_SETTING
-        };
-
-        keeper_fill_read(&n, path, b->c.home, NULL);
-        (void) str_inert(span_of(d->program, strnlen(d->program, sizeof d->program)), n.program,
-                         sizeof n.program);
-        if (!add_up(&b->r, &n))
-                keeper_add_denial(b, &n);
+        struct effect_row n = keeper_row(b, EFFECT_READ);
+        n.layer = "mount";
+        n.on_host = 1;
+        n.weight = EFFECT_SETTING;
+        n.program = program_of(b, d);
+        keeper_fill_read(b, &n, path, NULL);
+        count_denial(b, &n);
 }
 
 /* With BOX_OBSERVE_ALL: what was done and nothing refused. */
-void keeper_note_effect(struct box *b, const struct wall_denial *d)
+static void note_effect(struct box *b, const struct wall_denial *d)
 {
         struct box_result *r = &b->r;
-        if (b->c.observe != BOX_OBSERVE_ALL || d->kind >= TRIED__COUNT)
+        if (b->c.observe != BOX_OBSERVE_ALL || d->kind >= EFFECT_KIND__COUNT)
                 return;
 
         note_hidden(b, d);
@@ -485,39 +505,49 @@ void keeper_note_effect(struct box *b, const struct wall_denial *d)
                 return;
         }
 
-        struct box_effect *e = &r->effects[r->effect_count++];
-        e->kind = (enum wall_tried) d->kind;
-        (void) snprintf(e->path, sizeof e->path, "%.*s", (int) sizeof d->path - 1, d->path);
-        (void) str_inert(span_of(d->program, strnlen(d->program, sizeof d->program)), e->program,
-                         sizeof e->program);
+        struct effect_row n = keeper_row(b, (enum effect_kind) d->kind);
+        n.effect.target = keeper_text(b, "%.*s", (int) sizeof d->path - 1, d->path);
+        n.program = program_of(b, d);
+        if (effect_row_copy(&n, &b->texts, &r->effects[r->effect_count]))
+                r->effect_count++;
+        else
+                r->effects_lost++;
 }
 
-const char *box_tried_word(enum wall_tried kind) { return kind < TRIED__COUNT ? tried[kind].word : "?"; }
+/* False: nothing was refused. */
+static bool describe(struct box *b, const struct wall_denial *d, struct effect_row *n)
+{
+        n->program = program_of(b, d);
+        n->effect.reason = d->reason < REASON__COUNT ? (enum effect_reason) d->reason : REASON_NONE;
+        if (n->effect.reason == REASON_LOOPBACK)
+                return describe_loopback(b, d, n);
+
+        if (n->effect.reason)
+                describe_reason(b, d, n);
+        else if (n->effect.kind == EFFECT_CALL)
+                describe_call(b, d, n);
+        else
+                return describe_path(b, d, n);
+
+        return true;
+}
 
 void keeper_note_denial(struct box *b, const struct wall_denial *d)
 {
-        struct box_denial n = { .count = 1, .on_host = -1 };
-        if (d->kind >= TRIED__COUNT)
+        struct effect_row n = keeper_row(b, (enum effect_kind) d->kind);
+        if (d->kind != EFFECT_CALL && !effect_kind_has_path(n.effect.kind))
                 return;
 
-        (void) snprintf(n.code, sizeof n.code, "%s", tried[d->kind].word);
-        (void) str_inert(span_of(d->program, strnlen(d->program, sizeof d->program)), n.program,
-                         sizeof n.program);
-        if (d->reason == REASON_LOOPBACK && !describe_loopback(d, &n))
-                return;
+        if (describe(b, d, &n))
+                count_denial(b, &n);
+        else if (d->kind == EFFECT_RUN)
+                note_effect(b, d); /* a program that may start */
 
-        if (d->reason < WALL_REASON__COUNT && reasons[d->reason])
-                describe_reason(d, &n);
-        else if (d->kind == TRIED_CALL && d->reason != REASON_LOOPBACK)
-                describe_call(b, d, &n);
-        else if (d->kind != TRIED_CALL && !describe_path(b, d, &n)) {
-                if (d->kind == TRIED_RUN)
-                        keeper_note_effect(b, d); /* a program that may start */
-                return;
-        }
+        arena_done(&b->draft);
+}
 
-        if (add_up(&b->r, &n))
-                return;
-
-        keeper_add_denial(b, &n);
+void keeper_note_effect(struct box *b, const struct wall_denial *d)
+{
+        note_effect(b, d);
+        arena_done(&b->draft);
 }

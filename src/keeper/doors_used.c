@@ -22,19 +22,19 @@ struct marks {
         const struct door *doors;
 };
 
-static void mark(const struct marks *m, enum effect_kind kind, char *path)
+static void mark(const struct marks *m, enum effect_kind kind, const char *path)
 {
-        struct effect f = { .kind = kind, .path = path };
+        struct effect f = { .kind = kind, .target = path };
         struct decision d = policy_decide(m->b->c.policy, &f);
         if (d.answer == ANSWER_ALLOW && d.door)
                 m->used[d.door - m->doors] = true;
 }
 
-static void mark_path(const struct marks *m, enum effect_kind kind, char *path)
+static void mark_path(const struct marks *m, enum effect_kind kind, const char *path)
 {
         char real[PATH_MAX];
         AUTO_FD(at, outside_find(m->b, path, real, sizeof real));
-        char *names[] = { path, at >= 0 && strcmp(real, path) != 0 ? real : NULL };
+        const char *names[] = { path, at >= 0 && strcmp(real, path) != 0 ? real : NULL };
 
         for (size_t i = 0; i < sizeof names / sizeof *names && names[i]; i++) {
                 mark(m, kind, names[i]);
@@ -49,7 +49,7 @@ static int open_program(const struct marks *m, const char *path)
 {
         char real[PATH_MAX];
         struct stat st;
-        struct effect f = { .kind = EFFECT_RUN, .path = real };
+        struct effect f = { .kind = EFFECT_RUN, .target = real };
         AUTO_FD(at, outside_find(m->b, path, real, sizeof real));
         if (at < 0 || fstat(at, &st) < 0 || !S_ISREG(st.st_mode) ||
             policy_decide(m->b->c.policy, &f).answer != ANSWER_ALLOW)
@@ -74,7 +74,7 @@ static void mark_interpreter(const struct marks *m, const char *path)
                 mark_path(m, EFFECT_RUN, at);
 }
 
-static void mark_program(const struct marks *m, char *path)
+static void mark_program(const struct marks *m, const char *path)
 {
         mark_path(m, EFFECT_RUN, path);
         mark_interpreter(m, path);
@@ -82,10 +82,6 @@ static void mark_program(const struct marks *m, char *path)
 
 bool *keeper_doors_used(struct box *b)
 {
-        static const enum effect_kind kinds[TRIED__COUNT] = {
-                [TRIED_READ] = EFFECT_READ, [TRIED_WRITE] = EFFECT_WRITE, [TRIED_RUN] = EFFECT_RUN
-        };
-
         size_t n;
         const struct box_result *r = &b->r;
         struct marks m = { .b = b, .doors = policy_doors(b->c.policy, &n) };
@@ -97,18 +93,15 @@ bool *keeper_doors_used(struct box *b)
                 return NULL;
 
         for (const char **x = b->c.plan->order->exec; x && *x;
-             x++) { /* the command itself: no call of its own names it */
-                char path[PATH_MAX];
-                (void) snprintf(path, sizeof path, "%s", *x);
-                mark_program(&m, path);
-        }
+             x++) /* the command itself: no call of its own names it */
+                mark_program(&m, *x);
 
         for (unsigned i = 0; i < r->effect_count; i++) {
-                struct box_effect *x = &r->effects[i];
-                if (x->kind == TRIED_RUN)
-                        mark_program(&m, x->path);
-                else if (kinds[x->kind] != EFFECT_NONE)
-                        mark_path(&m, kinds[x->kind], x->path);
+                const struct effect *x = &r->effects[i].effect;
+                if (x->kind == EFFECT_RUN)
+                        mark_program(&m, x->target);
+                else if (x->kind == EFFECT_READ || x->kind == EFFECT_WRITE)
+                        mark_path(&m, x->kind, x->target);
         }
 
         return m.used;

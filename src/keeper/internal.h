@@ -159,6 +159,8 @@ struct box {
         struct box_copy *copies;  /* single files of write doors; or NULL */
         int copy_fds[COPIES_MAX]; /* what is copied in */
         struct tally_time tally;  /* when to look at them again */
+        struct arena texts;       /* what the rows of the result say */
+        struct arena draft;       /* texts of a row that is being described */
         struct box_result r;
 };
 
@@ -217,13 +219,18 @@ void keeper_limit_fired(struct box *b, enum limit_key k); /* ends it, if nothing
 void keeper_note_denial(struct box *b, const struct wall_denial *d);
 void keeper_note_effect(struct box *b, const struct wall_denial *d);
 void keeper_note_limits(struct box *b); /* each that said no, at the end */
-void keeper_add_denial(struct box *b, const struct box_denial *n);
-/* denials.c: what the command goes by, inert */
-void keeper_command_name(const struct box *b, char *ret, size_t cap);
+/* A row without words, of this run. Its texts may be the caller's, or a draft. */
+struct effect_row keeper_row(const struct box *b, enum effect_kind kind);
+/* Keeps a copy of it; `what` of a path and the reason in words are filled in, if they are not there. */
+void keeper_add_denial(struct box *b, struct effect_row *n);
+/* A draft, good until the next denial is described; never NULL. */
+const char *keeper_text(struct box *b, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+bool keeper_is_inert(struct box *b, const char *text);
+const char *keeper_command_name(struct box *b); /* what the command goes by, inert */
 /* Below one of the box's own writable places, which hide what the host has there. */
 bool keeper_is_private(const char *path);
 /* A read that was refused, and the line that permits it; NULL: the one that shows this path. */
-void keeper_fill_read(struct box_denial *n, const char *path, const char *home, const struct buf *line);
+void keeper_fill_read(struct box *b, struct effect_row *n, const char *path, const struct buf *line);
 /* named_files.c: at the end of a run that failed */
 void keeper_note_named(struct box *b);
 /* outside.c: paths of the host that the payload named. What may not answer is not looked at, and counts as
@@ -323,7 +330,7 @@ int record_tick(struct box *b);
 /* All that was recorded so far is in the file. False: another writer is in the way. */
 bool record_settled(struct box *b);
 void record_bytes(struct box *b, int stream, const void *p, size_t n);
-void record_denial(struct box *b, struct box_denial *d);
+void record_denial(struct box *b, struct effect_row *d);
 void record_finish(struct box *b);
 bool record_written(struct box *b,
                     bool last);           /* its end. False: another writer is in the way; not with `last` */

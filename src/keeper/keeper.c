@@ -79,5 +79,7 @@ void box_free(struct box *b)
         record_free(b);
         buf_done(&b->log);
         free(b->r.effects);
+        arena_done(&b->texts);
+        arena_done(&b->draft);
         free(b);
 }

@@ -6,6 +6,7 @@
 #pragma once
 #include "base/err.h"
 #include "context/context.h"
+#include "effect/effect.h"
 #include "egress/egress.h"
 #include "limit/limit.h"
 #include "plan/plan.h"
@@ -19,28 +20,6 @@ enum box_end {
         BOX_EXITED,
         BOX_SIGNALED,
         BOX_LIMIT, /* a limit ended it */
-};
-
-/* How much a refusal says. Programs look for settings of the system and do without them; some they look for
- * in whatever they do. */
-enum box_weight { BOX_PLAIN = 0, BOX_SETTING, BOX_HABIT };
-
-/* One kind of refusal, with how often it happened. Reported, never an input to anything. */
-struct box_denial {
-        char code[12];    /* stable: "read", "write", "run", "net", "sock", "call", "rename", "limit",
-                         "credential" */
-        char what[640];   /* "socket(AF_INET, SOCK_STREAM)", "read /root/.ssh/id_rsa" */
-        char layer[24];   /* "seccomp", "mount", "egress" */
-        char permit[512]; /* the line that would permit it, or "" when none can */
-        char program[64];
-        char path[448]; /* what a read, write or run was tried on; a longer one ends in "..." */
-        /* Stable: the gap ("no-door", "read-only", "excepted", "not-run" ...), or why no line is proposed
-         * ("keys", "home", "system", "metadata" ...), or "own-program", "name", "socket", "call",
-         * "too-large", "mounted", "not-owned". */
-        char reason[16];
-        int on_host; /* it exists outside: 1; 0: the box made it; -1: not a path */
-        enum box_weight weight;
-        uint32_t count, recorded; /* how often; how many of them the ledger has */
 };
 
 /* The broker of a box with `net` doors. */
@@ -70,18 +49,17 @@ struct box_result {
         uint64_t output_bytes;
         bool output_truncated;
         bool mid_line; /* where the caller's standard error goes, the payload left a line without its end */
-        char ledger[200];      /* "on", or "off: WHY" */
-        char ledger_lost[184]; /* why it is off although it was to be on; or "" */
-        struct box_denial denials[DENIALS_MAX];
+        char ledger[200];                       /* "on", or "off: WHY" */
+        char ledger_lost[184];                  /* why it is off although it was to be on; or "" */
+        struct effect_row denials[DENIALS_MAX]; /* each once */
         unsigned denial_count;
         uint32_t denials_lost; /* distinct ones beyond DENIALS_MAX, or that were not told: at least so many */
-        char absent[ABSENT_MAX]
-                   [256]; /* what was looked for and is not on the host either: nothing refused it */
+        const char *absent[ABSENT_MAX]; /* looked for, and not on the host either: nothing refused it */
         unsigned absent_count;
         uint32_t left; /* names in the private home of a box whose working directory that is: they are lost */
         char left_name[64];         /* one of them */
         bool blind;                 /* hidden paths were to be told, and this host watches none */
-        struct box_effect *effects; /* BOX_OBSERVE_ALL: what was done, each once */
+        struct effect_row *effects; /* BOX_OBSERVE_ALL: what was done, each once */
         unsigned effect_count;
         uint32_t effects_lost; /* beyond EFFECTS_MAX */
         bool has_work;         /* the box had edit doors */
@@ -106,13 +84,6 @@ struct box_stdio {
 struct box_handle {
         const char *name;
         int fd; /* the caller's, read (in) or written (out) by the keeper only; borrowed */
-};
-
-/* Something that the box did through a door, or on its own files. With BOX_OBSERVE_ALL. */
-struct box_effect {
-        enum wall_tried kind;
-        char program[64];
-        char path[448];
 };
 
 enum box_observe {
@@ -190,9 +161,6 @@ const struct box_result *box_result_full(struct box *b);
 bool box_is_up(const struct box *b);
 const char *box_run_id(const struct box *b);
 void box_free(struct box *b);
-
-/* "read", "write", "run", "call": the stable word for a kind of effect. */
-const char *box_tried_word(enum wall_tried kind);
 
 /* The result as one JSON object, without a newline. */
 struct buf;

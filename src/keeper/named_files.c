@@ -40,7 +40,7 @@ static bool is_in_box(const struct box *b, const char *path)
 /* Nobody watched which paths the box was refused: the words of the command alone tell of them. */
 static bool is_unheard(const struct box *b, char *path)
 {
-        struct effect f = { .kind = EFFECT_READ, .path = path };
+        struct effect f = { .kind = EFFECT_READ, .target = path };
         return b->r.blind && b->c.observe == BOX_OBSERVE_DENIALS && !is_in_box(b, path) &&
                policy_decide(b->c.policy, &f).answer != ANSWER_ALLOW;
 }
@@ -64,26 +64,27 @@ static bool meant(struct box *b, const char *word, char *ret, size_t cap)
 static bool is_told(const struct box_result *r, const char *path)
 {
         for (unsigned i = 0; i < r->denial_count; i++)
-                if (strcmp(r->denials[i].path, path) == 0)
+                if (strcmp(r->denials[i].effect.target, path) == 0)
                         return true;
         return false;
 }
 
 static bool tell(struct box *b, char *path)
 {
-        struct effect f = { .kind = EFFECT_READ, .path = path };
+        struct effect f = { .kind = EFFECT_READ, .target = path };
         struct decision d = policy_decide(b->c.policy, &f);
-        struct box_denial n = { .code = "read", .count = 1, .on_host = 1 };
-        if (d.door || strlen(path) >= sizeof n.path || is_told(&b->r, path))
+        struct effect_row n = keeper_row(b, EFFECT_READ);
+        if (d.door || is_told(&b->r, path))
                 return false;
 
-        (void) snprintf(n.layer, sizeof n.layer, !wall_has(b->r.wall, WALL_OWN_ROOT) ? "landlock" : "mount");
-        keeper_command_name(b, n.program, sizeof n.program);
+        n.on_host = 1;
+        n.layer = !wall_has(b->r.wall, WALL_OWN_ROOT) ? "landlock" : "mount";
+        n.program = keeper_command_name(b);
         AUTO_BUF(line);
         if (d.answer != ANSWER_ALLOW) /* else the box may read its own, but that is another */
                 policy_smallest_line(&f, &d, &line);
 
-        keeper_fill_read(&n, path, b->c.home, d.answer != ANSWER_ALLOW ? &line : NULL);
+        keeper_fill_read(b, &n, path, d.answer != ANSWER_ALLOW ? &line : NULL);
         keeper_add_denial(b, &n);
         return true;
 }
@@ -114,41 +115,37 @@ static enum writes how_it_writes(const char *const *argv)
 }
 
 /* One that goes on to unlink or replace what it names needs the directory, in a layer to be reviewed. */
-static void fill_written(struct box *b, struct box_denial *n, char *path, bool whole)
+static void fill_written(struct box *b, struct effect_row *n, const char *path, bool whole)
 {
-        char up[sizeof n->path], shown[sizeof n->what - 16];
         AUTO_BUF(line);
         size_t k = str_parent(path, strlen(path));
+        const char *needed = whole ? keeper_text(b, "%.*s", k ? (int) k : 1, path) : path;
+        struct effect f = { .kind = EFFECT_WRITE, .target = needed };
+        enum effect_reason never = policy_never_hinted(&f, b->c.home);
 
-        (void) snprintf(up, sizeof up, "%.*s", k ? (int) k : 1, path);
-        struct effect f = { .kind = EFFECT_WRITE, .path = whole ? up : path };
-        const char *never = policy_never_hinted(&f, b->c.home);
-        (void) snprintf(n->path, sizeof n->path, "%s", path);
-        (void) snprintf(n->what, sizeof n->what, "write %s", str_inert(span_str(path), shown, sizeof shown));
-        (void) snprintf(n->reason, sizeof n->reason, "%s", never ? never : policy_gap_name(GAP_NO_DOOR));
-
+        n->effect.target = path;
+        n->effect.reason = never ? never : REASON_NO_DOOR;
         buf_puts(&line, whole ? "edit " : "write ");
-        policy_put_token(&line, whole ? up : path);
-        if (!never && strcmp(shown, n->path) == 0 && !line.failed && line.n < sizeof n->permit)
-                (void) snprintf(n->permit, sizeof n->permit, "%s", buf_str(&line));
+        policy_put_token(&line, needed);
+        if (!never && keeper_is_inert(b, path))
+                n->permit = keeper_text(b, "%s", buf_str(&line));
 }
 
 static unsigned tell_written(struct box *b, const char *word, bool whole)
 {
         char path[PATH_MAX], up[PATH_MAX];
-        struct box_denial n = { .code = "write", .count = 1 };
-        if (!is_elsewhere(b, word, path, sizeof path) || strlen(path) >= sizeof n.path ||
-            is_told(&b->r, path))
+        struct effect_row n = keeper_row(b, EFFECT_WRITE);
+        if (!is_elsewhere(b, word, path, sizeof path) || is_told(&b->r, path))
                 return 0;
 
         (void) snprintf(up, sizeof up, "%.*s", (int) str_parent(path, strlen(path)), path);
         n.on_host = outside_has(b, path);
-        struct effect f = { .kind = EFFECT_WRITE, .path = path };
+        struct effect f = { .kind = EFFECT_WRITE, .target = path };
         if (policy_decide(b->c.policy, &f).door || !(n.on_host || (up[0] && outside_is_directory(b, up))))
                 return 0;
 
-        (void) snprintf(n.layer, sizeof n.layer, !wall_has(b->r.wall, WALL_OWN_ROOT) ? "landlock" : "mount");
-        keeper_command_name(b, n.program, sizeof n.program);
+        n.layer = !wall_has(b->r.wall, WALL_OWN_ROOT) ? "landlock" : "mount";
+        n.program = keeper_command_name(b);
         fill_written(b, &n, path, whole);
         keeper_add_denial(b, &n);
         return 1;
@@ -216,36 +213,34 @@ static bool url_in(const char *word, const char *scheme, char *ret, size_t cap)
  * that nobody hears which name was looked for. */
 static void tell_host(struct box *b, const char *url)
 {
-        struct box_denial n = { .code = "net", .layer = "net", .count = 1, .on_host = -1 };
+        struct effect_row n = keeper_row(b, EFFECT_NET);
         struct policy_context none = { .work = "/", .home = "/" };
         struct effect f = { 0 };
         struct err e;
-        AUTO_BUF(line);
-        AUTO_BUF(text);
 
-        buf_printf(&text, "net GET %s", url);
-        if (text.failed || policy_effect_parse(buf_str(&text), &none, &f, &e) < 0)
+        if (policy_effect_parse(keeper_text(b, "net GET %s", url), &none, &f, &e) < 0)
                 return;
 
-        bool local = strcmp(f.net.host, "localhost") == 0; /* no door bears the name: the box itself has it */
+        bool local =
+                strcmp(f.net->host, "localhost") == 0; /* no door bears the name: the box itself has it */
+        bool v6 = strchr(f.net->host, ':') != NULL;
         struct decision d = policy_decide(b->c.policy, &f);
-        bool denied = d.answer != ANSWER_ALLOW && d.gap != GAP_METHOD && d.gap != GAP_URL_PATH;
-        bool v6 = strchr(f.net.host, ':') != NULL;
-        (void) snprintf(n.path, sizeof n.path, "%s%s%s:%u", v6 ? "[" : "", local ? "127.0.0.1" : f.net.host,
-                        v6 ? "]" : "", (unsigned) f.net.port);
-        buf_printf(&line, "net %s", n.path);
-        (void) snprintf(n.what, sizeof n.what, "connect to %s", n.path);
-        bool metadata = policy_names_metadata(url);
-        (void) snprintf(n.reason, sizeof n.reason, "%s",
-                        metadata ? "metadata" : policy_gap_name(GAP_NO_DOOR));
-        if (!metadata && !line.failed && line.n < sizeof n.permit)
-                (void) snprintf(n.permit, sizeof n.permit, "%s", buf_str(&line));
-
+        n.effect.target = keeper_text(b, "%s%s%s:%u", v6 ? "[" : "", local ? "127.0.0.1" : f.net->host,
+                                      v6 ? "]" : "", (unsigned) f.net->port);
         policy_effect_done(&f);
-        if (denied && !is_told(&b->r, n.path)) {
-                keeper_command_name(b, n.program, sizeof n.program);
-                keeper_add_denial(b, &n);
-        }
+        if (d.answer == ANSWER_ALLOW || d.reason == REASON_METHOD || d.reason == REASON_URL_PATH ||
+            is_told(&b->r, n.effect.target))
+                return;
+
+        bool metadata = policy_names_metadata(url);
+        n.layer = "net";
+        n.program = keeper_command_name(b);
+        n.what = keeper_text(b, "connect to %s", n.effect.target);
+        n.effect.reason = metadata ? REASON_METADATA : REASON_NO_DOOR;
+        if (!metadata)
+                n.permit = keeper_text(b, "net %s", n.effect.target);
+
+        keeper_add_denial(b, &n);
 }
 
 /* `FILE`, `--from=FILE`, `if=FILE`, and `sh -c 'cat <FILE'`: in a private directory that stands for the
@@ -281,7 +276,7 @@ static void name_refused_host(struct box *b)
 {
         bool refused = false;
         for (unsigned i = 0; b->c.observe == BOX_OBSERVE_DENIALS && i < b->r.denial_count; i++)
-                refused |= strcmp(b->r.denials[i].reason, "socket") == 0;
+                refused |= b->r.denials[i].effect.reason == REASON_SOCKET;
         for (unsigned i = 1; refused && i < WORDS_MOST && b->c.plan->order->argv[i]; i++)
                 tell_url(b, b->c.plan->order->argv[i]);
 }

@@ -25,30 +25,32 @@ void record_sockets(struct box *b)
         }
 }
 
-/* What kind of effect a refusal was of, by its stable word. */
-static enum ledger_kind kind_of(const struct box_denial *d)
+static enum ledger_kind kind_of(enum effect_kind k)
 {
-        if (strcmp(d->code, "read") == 0 || strcmp(d->code, "write") == 0 || strcmp(d->code, "rename") == 0)
+        if (k == EFFECT_READ || k == EFFECT_WRITE || k == EFFECT_RENAME)
                 return LEDGER_FILE;
-        bool net = strcmp(d->code, "net") == 0 || strcmp(d->layer, "egress") == 0;
-        return net ? LEDGER_NET : LEDGER_EXEC;
+        return k == EFFECT_NET || k == EFFECT_CREDENTIAL ? LEDGER_NET : LEDGER_EXEC;
 }
 
 /* When it happens, and once more at the end for as often as it happened again. */
-void record_denial(struct box *b, struct box_denial *d)
+void record_denial(struct box *b, struct effect_row *d)
 {
-        bool own_record = strcmp(d->code, "limit") == 0;
+        bool own_record = d->effect.kind == EFFECT_LIMIT;
         if (!b->record || !b->record->ledger || b->record->over || own_record || d->count == d->recorded)
                 return;
 
-        struct ledger_record r = record_of(b, kind_of(d), LEDGER_DENIED);
+        struct ledger_record r = record_of(b, kind_of(d->effect.kind), LEDGER_DENIED);
         r.target = d->what;
         r.result = "denied";
         r.count = d->count - d->recorded;
+        ledger_more_text(&r, "effect", effect_kind_name(d->effect.kind));
+        ledger_more_text(&r, "reason", effect_reason_name(d->effect.reason));
+        ledger_more_text(&r, "to", d->effect.target);
+        ledger_more_text(&r, "method", d->effect.method ? d->effect.method : "");
         ledger_more_text(&r, "layer", d->layer);
         ledger_more_text(&r, "permit", d->permit);
         ledger_more_text(&r, "program", d->program);
-        if (d->weight != BOX_PLAIN)
+        if (d->weight != EFFECT_PLAIN)
                 ledger_more_number(&r, "minor", d->weight);
 
         record_causes(b, &r);
@@ -77,14 +79,16 @@ void record_destinations(struct box *b)
                 const struct egress_row *n = &b->r.net[i];
                 uint32_t count = n->requests ? n->requests : n->connections;
                 bool only_name = n->connections + n->requests == 0; /* it was looked up outside */
-                bool inside = !mock && !only_name && !n->why[0] && n->reached == 0; /* all of it was denied */
+                bool inside = !mock && !only_name && !n->reason && n->reached == 0; /* all of it was denied */
                 if (!n->allowed || n->to[0] == '\0' || inside || (n->told > 0 && n->told >= count))
                         continue; /* those with consequences have records of their own */
+                AUTO_BUF(why);
+                egress_row_why(n, &why);
                 struct ledger_record r =
                         record_of(b, n->requests ? LEDGER_REQUEST : LEDGER_NET, LEDGER_OUTCOME);
                 r.target = n->to;
                 r.result = only_name         ? "its name was looked up, and nothing more"
-                           : n->why[0]       ? n->why
+                           : n->reason       ? buf_str(&why)
                            : n->cut >= count ? "cut off"
                                              : "done";
                 r.reach = mock ? LEDGER_REACH_SELF : egress_reaches(host_of(n->to), n->reach);
@@ -145,7 +149,8 @@ static int64_t written_behind(const struct box *b, const struct door *d)
 {
         int64_t paths = 0;
         for (unsigned i = 0; d->kind == DOOR_WRITE && i < b->r.effect_count; i++)
-                paths += b->r.effects[i].kind == TRIED_WRITE && path_under(b->r.effects[i].path, d->path);
+                paths += b->r.effects[i].effect.kind == EFFECT_WRITE &&
+                         path_under(b->r.effects[i].effect.target, d->path);
         return paths;
 }
 

@@ -149,7 +149,7 @@ static bool find_origin(struct box *b, const char *path, char ret_id[LEDGER_ID_M
         if (at < 0)
                 return false;
 
-        struct effect f = { .kind = EFFECT_READ, .path = real };
+        struct effect f = { .kind = EFFECT_READ, .target = real };
         struct decision d = policy_decide(b->c.policy, &f);
         if (d.answer != ANSWER_ALLOW || !d.door || !d.door->path || strcmp(d.door->path, real) == 0)
                 return false; /* a door on the very file: record_shown() told it */
@@ -169,10 +169,10 @@ void record_read_origins(struct box *b)
         const char *first = NULL;
 
         for (unsigned i = 0; b->record && i <= b->r.effect_count; i++) {
-                const struct box_effect *x = i < b->r.effect_count ? &b->r.effects[i] : NULL;
-                if (x && (x->kind != TRIED_READ || !find_origin(b, x->path, origins[found])))
+                const struct effect_row *x = i < b->r.effect_count ? &b->r.effects[i] : NULL;
+                if (x && (x->effect.kind != EFFECT_READ || !find_origin(b, x->effect.target, origins[found])))
                         continue;
-                first = x && found == 0 ? x->path : first;
+                first = x && found == 0 ? x->effect.target : first;
                 found += x != NULL;
                 if (found == 0 || (x && found < BATCH))
                         continue;

@@ -38,74 +38,60 @@ static void add_limits(const struct box_result *r, struct buf *out)
 }
 
 /* What to do about it, for whoever reads this: one sentence each. */
-static void add_steps(const struct box_denial *d, struct buf *out)
-{
-        static const struct {
-                const char *code, *step;
-        } steps[] = {
-                { "read", "ask `cordon why` what that line would show to hostile code" },
-                { "write", "review with `cordon diff` what an edit door held back, then `cordon apply`" },
-                { "run", "ask `cordon why` what that program could do" },
-                { "net", "let `cordon learn --net ask` propose the destinations" },
-                { "sock", "name one socket of the host; who talks to it may act as somebody else" },
-                { "limit", "see with `cordon run --json` what the run used" },
-                { "credential", "see with `cordon vault list` which credentials there are, and until when" },
-                { "call", "no door opens this call: it is one that a box never makes" },
-        };
+static const char *const steps[EFFECT_KIND__COUNT] = {
+        [EFFECT_READ] = "ask `cordon why` what that line would show to hostile code",
+        [EFFECT_WRITE] = "review with `cordon diff` what an edit door held back, then `cordon apply`",
+        [EFFECT_RUN] = "ask `cordon why` what that program could do",
+        [EFFECT_NET] = "let `cordon learn --net ask` propose the destinations",
+        [EFFECT_SOCK] = "name one socket of the host; who talks to it may act as somebody else",
+        [EFFECT_LIMIT] = "see with `cordon run --json` what the run used",
+        [EFFECT_CREDENTIAL] = "see with `cordon vault list` which credentials there are, and until when",
+        [EFFECT_CALL] = "no door opens this call: it is one that a box never makes",
+};
 
-        AUTO_BUF(text);
+static const char *next_step(const struct effect_row *d)
+{
+        enum effect_kind k = d->effect.kind;
+        bool path = k == EFFECT_READ || k == EFFECT_WRITE || k == EFFECT_RUN;
+
+        if (k == EFFECT_RUN && d->on_host == 0)
+                return "let it be made behind `write DIR` or `edit DIR`, and name that with `run DIR/`";
+
+        if (path && !d->permit[0]) /* of the line that would open it nothing can be said */
+                return "no door opens this path: a box does without";
+
+        return k == EFFECT_CALL && d->permit[0] ? NULL : steps[k];
+}
+
+static void add_steps(const struct effect_row *d, struct buf *out)
+{
+        AUTO_BUF(line);
+        const char *next = next_step(d);
+
         buf_puts(out, ",\"next_steps\":[");
         if (d->permit[0]) {
-                bool asked = strncmp(d->path, EGRESS_NAME_ASKED, strlen(EGRESS_NAME_ASKED)) == 0;
-                buf_printf(&text, "add the line: %s%s", d->permit,
-                           asked ? ", with the port that is meant: only the name was asked for" : "");
-                buf_json(out, span_str(buf_str(&text)));
+                buf_printf(&line, "add the line: %s%s", d->permit,
+                           effect_is_name(&d->effect)
+                                   ? ", with the port that is meant: only the name was asked for"
+                                   : "");
+                buf_json(out, buf_span(&line));
+                buf_puts(out, next ? "," : "");
         }
 
-        bool own = d->on_host == 0 && strcmp(d->code, "run") == 0;
-        if (own)
-                buf_puts(
-                        out,
-                        "\"let it be made behind `write DIR` or `edit DIR`, and name that with `run DIR/`\"");
-
-        static const char *const paths[] = { "read", "write", "run" };
-        bool closed = false; /* to all doors: of the line that would open it nothing can be said */
-        for (size_t i = 0; !own && !d->permit[0] && i < sizeof paths / sizeof *paths; i++)
-                closed |= strcmp(d->code, paths[i]) == 0;
-
-        if (closed)
-                buf_puts(out, "\"no door opens this path: a box does without\"");
-
-        for (size_t i = 0; !own && !closed && i < sizeof steps / sizeof *steps; i++)
-                if (strcmp(steps[i].code, d->code) == 0 && (!d->permit[0] || strcmp(d->code, "call") != 0)) {
-                        buf_puts(out, d->permit[0] ? "," : "");
-                        buf_json(out, span_str(steps[i].step));
-                }
+        if (next)
+                buf_json(out, span_str(next));
 
         buf_putc(out, ']');
-        out->failed = out->failed || text.failed;
+        out->failed = out->failed || line.failed;
 }
 
 static void add_denials(const struct box_result *r, struct buf *out)
 {
         buf_puts(out, ",\"denials\":[");
         for (unsigned i = 0; i < r->denial_count; i++) {
-                const struct box_denial *d = &r->denials[i];
-                buf_puts(out, i ? ",{\"what\":" : "{\"what\":");
-                buf_json(out, span_str(d->what));
-                buf_printf(out, ",\"layer\":\"%s\",\"program\":", d->layer);
-                buf_json(out, span_str(d->program));
-                buf_printf(out, ",\"code\":\"%s\",\"reason\":\"%s\",\"path\":", d->code, d->reason);
-                buf_json(out, span_str(d->path));
-                buf_printf(out, ",\"minor\":%s,\"count\":%u,\"permit\":", d->weight ? "true" : "false",
-                           d->count);
-                if (d->permit[0])
-                        buf_json(out, span_str(d->permit));
-                else
-                        buf_puts(out, "null");
-                if (d->on_host >= 0)
-                        buf_printf(out, ",\"on_host\":%s", d->on_host ? "true" : "false");
-                add_steps(d, out);
+                buf_puts(out, i ? ",{" : "{");
+                effect_row_json(&r->denials[i], out);
+                add_steps(&r->denials[i], out);
                 buf_putc(out, '}');
         }
 
@@ -126,9 +112,10 @@ static void add_effects(const struct box_result *r, struct buf *out)
 
         buf_puts(out, ",\"effects\":[");
         for (unsigned i = 0; i < r->effect_count; i++) {
-                const struct box_effect *e = &r->effects[i];
-                buf_printf(out, "%s{\"code\":\"%s\",\"path\":", i ? "," : "", box_tried_word(e->kind));
-                buf_json(out, span_str(e->path));
+                const struct effect_row *e = &r->effects[i];
+                buf_printf(out, "%s{\"code\":\"%s\",\"path\":", i ? "," : "",
+                           effect_kind_name(e->effect.kind));
+                buf_json(out, span_str(e->effect.target));
                 buf_puts(out, ",\"program\":");
                 buf_json(out, span_str(e->program));
                 buf_putc(out, '}');
@@ -152,12 +139,18 @@ static const char *const broker_names[] = {
 
 static void add_row(const struct egress_row *n, struct buf *out)
 {
+        AUTO_BUF(text);
+        AUTO_BUF(why);
+        egress_row_text(n, &text);
+        egress_row_why(n, &why);
+        out->failed = out->failed || text.failed || why.failed;
+
         buf_puts(out, "{\"to\":");
-        buf_json(out, span_str(n->to));
+        buf_json(out, buf_span(&text));
         buf_printf(
                 out, ",\"verdict\":\"%s\",\"connections\":%u,\"requests\":%u,\"sent\":%llu,\"received\":%llu",
                 !n->allowed ? "deny"
-                : n->why[0] ? "failed"
+                : n->reason ? "failed"
                             : "allow",
                 n->connections, n->requests, (unsigned long long) n->sent, (unsigned long long) n->received);
         if (n->seen)
@@ -168,9 +161,9 @@ static void add_row(const struct egress_row *n, struct buf *out)
                 buf_json(out, span_str(n->address));
         }
 
-        if (n->why[0]) {
-                buf_puts(out, ",\"why\":");
-                buf_json(out, span_str(n->why));
+        if (n->reason) {
+                buf_printf(out, ",\"reason\":\"%s\",\"why\":", effect_reason_name(n->reason));
+                buf_json(out, buf_span(&why));
         }
 
         if (!n->allowed) {

@@ -45,26 +45,23 @@ static bool is_system_place(const char *path)
         return strcmp(path, "/") == 0;
 }
 
-const char *learn_is_sensitive(const struct learn_access *a)
+enum effect_reason learn_is_sensitive(const struct learn_access *a)
 {
-        switch (a->kind) {
-        case LEARN_READ:
-        case LEARN_RUN:
-                return policy_secret_kind(a->path);
-        case LEARN_WRITE:
-                if (policy_secret_kind(a->path))
-                        return policy_secret_kind(a->path);
-                return is_system_place(a->path) ? "system" : NULL;
-        case LEARN_NET:
+        enum effect_reason secret =
+                effect_kind_has_path(a->kind) ? policy_secret_reason(a->path) : REASON_NONE;
+        if (a->kind == EFFECT_WRITE && !secret && is_system_place(a->path))
+                return REASON_SYSTEM;
+
+        if (effect_kind_has_path(a->kind))
+                return secret;
+
+        if (a->kind == EFFECT_NET)
                 return net_sensitive(a->path);
-        case LEARN_CALL:
-                return a->internet ? "network"
-                                   : "call"; /* tracing, mounts, modules, keys: no door opens them */
-        case LEARN_NONE:
-        case LEARN_KIND__COUNT:
-                break;
-        }
-        return "unknown";
+
+        if (a->kind == EFFECT_CALL) /* tracing, mounts, modules, keys: no door opens them */
+                return a->internet ? REASON_NETWORK : REASON_CALL;
+
+        return REASON_UNKNOWN;
 }
 
 static struct item *find(struct learn *l, const struct learn_access *a)
@@ -89,11 +86,11 @@ bool learn_has_odd_bytes(const char *path)
 
 /* Who talks to a socket of the host acts as whoever listens there; a device is the host's. By what they are,
  * whatever their names say. */
-static const char *special(const struct learn *l, const struct learn_access *a)
+static enum effect_reason special(const struct learn *l, const struct learn_access *a)
 {
-        bool path = a->kind == LEARN_READ || a->kind == LEARN_WRITE || a->kind == LEARN_RUN;
+        bool path = effect_kind_has_path(a->kind);
         enum learn_look k = path && l->c.look ? l->c.look(l->c.look_ctx, a->path) : LEARN_NOTHING;
-        return k == LEARN_SOCKET ? "agent" : k == LEARN_DEVICE ? "device" : NULL;
+        return k == LEARN_SOCKET ? REASON_AGENT : k == LEARN_DEVICE ? REASON_DEVICE : REASON_NONE;
 }
 
 static bool leads(const struct learn *l, const char *path, char ret[LEARN_PATH_MAX])
@@ -106,7 +103,7 @@ static bool leads(const struct learn *l, const char *path, char ret[LEARN_PATH_M
 static bool is_dot_path(const struct learn *l, const struct learn_access *a)
 {
         const char *home = l->c.home, *work = l->c.work;
-        bool path = a->kind == LEARN_READ || a->kind == LEARN_WRITE || a->kind == LEARN_RUN;
+        bool path = effect_kind_has_path(a->kind);
         bool project = strcmp(work, home) != 0 && fold_inside(work, a->path);
         if (!path || strcmp(home, "/") == 0 || !fold_inside(home, a->path) || project)
                 return false;
@@ -115,37 +112,37 @@ static bool is_dot_path(const struct learn *l, const struct learn_access *a)
 
 /* A door follows links, so what is behind them is judged too: who wrote a project made its links, and must
  * not choose what of the host is shown. Program files are, that a project may well lead to. */
-static const char *behind_links(const struct learn *l, const struct learn_access *a)
+static enum effect_reason behind_links(const struct learn *l, const struct learn_access *a)
 {
         char real[LEARN_PATH_MAX], work[LEARN_PATH_MAX];
         struct learn_access there = *a;
-        bool path = a->kind == LEARN_READ || a->kind == LEARN_WRITE || a->kind == LEARN_RUN;
+        bool path = effect_kind_has_path(a->kind);
         if (!path || !leads(l, a->path, real) || strcmp(real, a->path) == 0)
-                return NULL;
+                return REASON_NONE;
 
         there.path = real;
-        const char *kind = learn_is_sensitive(&there);
+        enum effect_reason kind = learn_is_sensitive(&there);
         if (kind || is_dot_path(l, &there))
-                return kind ? kind : "dot-path";
+                return kind ? kind : REASON_DOT_PATH;
 
         bool ours = fold_inside(l->c.work, a->path) && leads(l, l->c.work, work);
-        return ours && !fold_inside(work, real) && !group_is_system(real) ? "link-out" : NULL;
+        return ours && !fold_inside(work, real) && !group_is_system(real) ? REASON_LINK_OUT : REASON_NONE;
 }
 
 /* By what it holds: a private key has no name that is known. */
 static bool is_key(const struct learn *l, const struct learn_access *a)
 {
-        return a->kind == LEARN_READ && a->on_host && l->c.holds_key &&
+        return a->kind == EFFECT_READ && a->on_host && l->c.holds_key &&
                l->c.holds_key(l->c.look_ctx, a->path);
 }
 
-static const char *never(const struct learn *l, const struct learn_access *a)
+static enum effect_reason never(const struct learn *l, const struct learn_access *a)
 {
-        const char *kind = learn_is_sensitive(a);
+        enum effect_reason kind = learn_is_sensitive(a);
         if (!kind)
                 kind = special(l, a);
         if (!kind)
-                kind = is_key(l, a) ? "keys" : is_dot_path(l, a) ? "dot-path" : NULL;
+                kind = is_key(l, a) ? REASON_KEYS : is_dot_path(l, a) ? REASON_DOT_PATH : REASON_NONE;
         return kind;
 }
 
@@ -168,11 +165,11 @@ static struct item *append(struct learn *l, const struct learn_access *a)
         *it = (struct item){ .a = *a, .sensitive = never(l, a), .odd = learn_has_odd_bytes(a->path) };
         if (!it->sensitive) {
                 it->sensitive = behind_links(l, a);
-                it->behind = it->sensitive != NULL;
+                it->behind = it->sensitive != REASON_NONE;
         }
 
         if (it->odd && !it->sensitive)
-                it->sensitive = "odd-name";
+                it->sensitive = REASON_ODD_NAME;
 
         it->a.path = arena_str(&l->mem, a->path);
         it->a.method = arena_str(&l->mem, a->method ? a->method : "");
@@ -212,7 +209,7 @@ static void add_real(struct learn *l, const struct learn_access *a, unsigned run
 
 bool learn_add(struct learn *l, const struct learn_access *a, unsigned run)
 {
-        if (run >= LEARN_RUNS_MAX || !a->path || (a->kind <= LEARN_RUN && a->path[0] != '/'))
+        if (run >= LEARN_RUNS_MAX || !a->path || (a->kind <= EFFECT_RUN && a->path[0] != '/'))
                 return false;
 
         struct item *it = find(l, a);
@@ -230,5 +227,5 @@ bool learn_add(struct learn *l, const struct learn_access *a, unsigned run)
         }
 
         return news && !it->sensitive &&
-               (it->a.on_host || a->kind == LEARN_WRITE || (a->kind == LEARN_NET && it->a.agreed));
+               (it->a.on_host || a->kind == EFFECT_WRITE || (a->kind == EFFECT_NET && it->a.agreed));
 }

@@ -82,8 +82,8 @@ static bool is_typed(const struct learn *l, const char *path)
 
         for (size_t i = 0; i < l->n; i++) {
                 const char *other = l->v[i].a.path;
-                if (l->v[i].a.kind == LEARN_RUN && strlen(other) == n + 4 && strncmp(other, "/usr", 4) == 0 &&
-                    strcmp(other + 4, path) == 0)
+                if (l->v[i].a.kind == EFFECT_RUN && strlen(other) == n + 4 &&
+                    strncmp(other, "/usr", 4) == 0 && strcmp(other + 4, path) == 0)
                         return false;
         }
 
@@ -110,7 +110,7 @@ static void drop_showing_edits(struct shape *s)
                 bool shows = false;
                 for (size_t k = 0; k < s->l->n; k++)
                         shows |= s->l->v[k].sensitive && !s->l->v[k].behind &&
-                                 s->l->v[k].a.kind == LEARN_READ &&
+                                 s->l->v[k].a.kind == EFFECT_READ &&
                                  fold_inside(s->edits.v[i].path, s->l->v[k].a.path);
                 if (shows)
                         s->edits.v[i] = s->edits.v[--s->edits.n];
@@ -150,11 +150,11 @@ static void gather(struct shape *s)
                 uint64_t runs = it->runs & s->mask;
                 if (!runs || it->sensitive)
                         continue;
-                if (it->a.kind == LEARN_READ)
+                if (it->a.kind == EFFECT_READ)
                         add_read(s, it, runs);
-                else if (it->a.kind == LEARN_WRITE)
+                else if (it->a.kind == EFFECT_WRITE)
                         add_edit(s, it, runs);
-                else if (it->a.kind == LEARN_RUN)
+                else if (it->a.kind == EFFECT_RUN)
                         add_program(s, it, runs);
         }
 
@@ -219,7 +219,7 @@ static void add_excepts(const struct shape *s, const char *dir, struct buf *out)
         struct excepts x = { .out = out };
         for (size_t i = 0; i < s->l->n; i++) {
                 const struct item *it = &s->l->v[i];
-                if (!it->sensitive || it->odd || it->behind || it->a.kind != LEARN_READ || !it->a.on_host ||
+                if (!it->sensitive || it->odd || it->behind || it->a.kind != EFFECT_READ || !it->a.on_host ||
                     strcmp(it->a.path, dir) == 0 || !fold_inside(dir, it->a.path))
                         continue;
                 except_it(&x, it->a.path + strlen(dir) + 1);
@@ -268,18 +268,18 @@ static bool in_private_place(const char *path)
 static bool expected(const struct learn *l, const struct item *it, struct buf *out)
 {
         static const char *const words[] = {
-                [LEARN_READ] = "read", [LEARN_WRITE] = "write", [LEARN_RUN] = "run"
+                [EFFECT_READ] = "read", [EFFECT_WRITE] = "write", [EFFECT_RUN] = "run"
         };
 
         if (it->odd || it->behind) /* where a link leads has a line of its own */
                 return false;
 
-        if (it->a.kind == LEARN_NET) {
+        if (it->a.kind == EFFECT_NET) {
                 buf_puts(out, "net ");
                 return net_effect(it, out);
         }
 
-        bool file = it->a.kind == LEARN_READ || it->a.kind == LEARN_WRITE || it->a.kind == LEARN_RUN;
+        bool file = it->a.kind == EFFECT_READ || it->a.kind == EFFECT_WRITE || it->a.kind == EFFECT_RUN;
         if (!file || in_private_place(it->a.path) || group_is_system(it->a.path))
                 return false;
 
@@ -291,7 +291,7 @@ static bool expected(const struct learn *l, const struct item *it, struct buf *o
 static bool reaches(const struct learn *l, const char *host)
 {
         for (size_t i = 0; i < l->n; i++)
-                if (l->v[i].a.kind == LEARN_NET && net_has_host(&l->v[i], host))
+                if (l->v[i].a.kind == EFFECT_NET && net_has_host(&l->v[i], host))
                         return true;
         return false;
 }
@@ -313,7 +313,8 @@ static void expect_lines(const struct shape *s, struct learn_draft *d)
                         continue;
                 struct learn_line *line = line_add(d, false, "expect deny %s", buf_str(&text));
                 if (line && it->a.program[0])
-                        line_comment(d, line, "tried by %s: %s", it->a.program, it->sensitive);
+                        line_comment(d, line, "tried by %s: %s", it->a.program,
+                                     effect_reason_name(it->sensitive));
                 n++;
         }
 }

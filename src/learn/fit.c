@@ -50,7 +50,7 @@ static void count_doors(struct learn_fit *f)
 static bool recurs(const struct learn_fit *f, const struct learn_refusal *r)
 {
         unsigned passed = f->runs - f->failed;
-        bool proposed = !r->never || strcmp(r->never, "network") == 0;
+        bool proposed = !r->never || r->never == REASON_NETWORK;
         bool oftener = passed == 0 || (uint64_t) r->failed * passed > (uint64_t) r->passed * f->failed;
         return proposed && oftener && r->failed >= thresholds[LEARN_RECURS].value;
 }

@@ -127,8 +127,9 @@ static void put_never(const struct learn_fit *f, struct buf *o)
                 if (first)
                         buf_puts(o, "Refused, and never proposed:\n");
                 first = false;
-                buf_printf(o, "  %s: %s%s%s, in %u run%s\n", r->never, r->what, r->program[0] ? ", by " : "",
-                           r->program, r->passed + r->failed, s(r->passed + r->failed));
+                buf_printf(o, "  %s: %s%s%s, in %u run%s\n", effect_reason_name(r->never), r->what,
+                           r->program[0] ? ", by " : "", r->program, r->passed + r->failed,
+                           s(r->passed + r->failed));
         }
 }
 
@@ -199,7 +200,7 @@ static void put_json_refusals(const struct learn_fit *f, bool never, struct buf 
                 buf_putc(o, ',');
                 text(o, "program", r->program);
                 buf_putc(o, ',');
-                text(o, never ? "reason" : "line", never ? r->never : r->line);
+                text(o, never ? "reason" : "line", never ? effect_reason_name(r->never) : r->line);
                 buf_printf(o, ",\"runs\":%u,\"failed_runs\":%u,\"recurs\":%s}", r->passed + r->failed,
                            r->failed, r->recurs ? "true" : "false");
         }

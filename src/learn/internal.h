@@ -12,9 +12,9 @@
 struct item { /* one access, with the runs that made it */
         struct learn_access a;
         uint64_t runs;
-        const char *sensitive; /* never learned, and why; or NULL */
-        bool odd;              /* its name has bytes that no line can hold */
-        bool narrowed;         /* a directory: what lies in it was enough */
+        enum effect_reason sensitive; /* never learned, and why */
+        bool odd;                     /* its name has bytes that no line can hold */
+        bool narrowed;                /* a directory: what lies in it was enough */
         bool behind; /* sensitive for where its links lead alone: in a directory that is shown it leads
                         nowhere */
 };
@@ -88,9 +88,9 @@ void trial_close(struct trial *t, unsigned runs, struct learn_result *ret);
 
 /* ---- net_draft.c ---- */
 void net_lines(const struct learn *l, uint64_t mask, struct learn_draft *d);
-const char *net_sensitive(const char *dest);
+enum effect_reason net_sensitive(const char *dest);
 /* Why this one is not learned, also for what the others show: "tunnel", "network" ...; NULL: it is. */
-const char *net_reason(const struct learn *l, const struct item *it);
+enum effect_reason net_reason(const struct learn *l, const struct item *it);
 /* A name, and then a connection to it was told; a connection, and then what was asked there. */
 bool net_is_told_better(const struct learn *l, const struct item *it);
 /* Does it lead to this host? */

@@ -24,21 +24,12 @@ enum {
         LEARN_STREAMS = 2
 };
 
-enum learn_kind {
-        LEARN_NONE = 0,
-        LEARN_READ,
-        LEARN_WRITE,
-        LEARN_RUN,
-        LEARN_NET,
-        LEARN_CALL,
-        LEARN_KIND__COUNT
-};
 enum { LEARN_PATH_MAX = 4096 };
 enum learn_look { LEARN_NOTHING = 0, LEARN_FILE, LEARN_DIRECTORY, LEARN_SOCKET, LEARN_DEVICE };
 
 /* One thing a program in a box tried and was refused. */
 struct learn_access {
-        enum learn_kind kind;
+        enum effect_kind kind;
         const char *path; /* READ WRITE RUN: absolute; NET: "https://host/path", "host:port", or a name alone;
                            * CALL: words */
         const char *method;  /* NET, or NULL */
@@ -78,9 +69,8 @@ struct learn_context {
 };
 
 /* ---- never learned ---- */
-/* Why an access is never learned: "keys", "tokens", "agent", "metadata", "private", "tunnel", "system" ...;
- * NULL: it may be. */
-const char *learn_is_sensitive(const struct learn_access *a);
+/* Why an access is never learned: keys, tokens, metadata, a private network ...; REASON_NONE: it may be. */
+enum effect_reason learn_is_sensitive(const struct learn_access *a);
 
 /* ---- what was seen ---- */
 struct learn;
@@ -199,9 +189,10 @@ struct learn_door_use {
 };
 struct learn_refusal {
         const char *what, *program;
-        const char *line;        /* the smallest that permits it; "": none is known */
-        const char *never;       /* why it is never proposed, as of learn_is_sensitive(); or NULL */
-        bool setting;            /* one of the system's, that programs do without: told of failed runs only */
+        const char *line; /* the smallest that permits it; "": none is known */
+        enum effect_reason
+                never; /* why it is never proposed, as of learn_is_sensitive(); REASON_NONE: it may be */
+        bool setting;  /* one of the system's, that programs do without: told of failed runs only */
         unsigned passed, failed; /* in how many runs of each kind */
         bool recurs;             /* judged: the box is too narrow by it */
 };
@@ -244,7 +235,7 @@ void learn_widened_text(const struct learn_widened *w, struct buf *out); /* one 
 /* ---- what was refused for good ---- */
 /* One a line: kind, what, who; "" when nothing. */
 /* Was something refused for this reason? */
-bool learn_refused_for(const struct learn *l, const char *why);
+bool learn_refused_for(const struct learn *l, enum effect_reason why);
 void learn_refused(const struct learn *l, bool json, struct buf *out);
 
 /* ---- credentials that are none ---- */

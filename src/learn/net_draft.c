@@ -46,56 +46,58 @@ static bool ends_in(struct span host, const char *tail)
                (host.n == n || tail[0] == '.' || host.p[host.n - n - 1] == '.');
 }
 
-static const char *v4_kind(const uint8_t a[4])
+static enum effect_reason v4_kind(const uint8_t a[4])
 {
         static const struct {
                 uint8_t first, second, mask; /* the second byte under the mask */
-                const char *kind;
+                enum effect_reason kind;
         } ranges[] = {
-                { 169, 254, 255, "metadata" }, { 10, 0, 0, "private" },      { 127, 0, 0, "private" },
-                { 0, 0, 0, "private" },        { 172, 16, 0xf0, "private" }, { 192, 168, 255, "private" },
-                { 100, 64, 0xc0, "private" },  { 198, 18, 0xfe, "private" },
+                { 169, 254, 255, REASON_METADATA }, { 10, 0, 0, REASON_PRIVATE },
+                { 127, 0, 0, REASON_PRIVATE },      { 0, 0, 0, REASON_PRIVATE },
+                { 172, 16, 0xf0, REASON_PRIVATE },  { 192, 168, 255, REASON_PRIVATE },
+                { 100, 64, 0xc0, REASON_PRIVATE },  { 198, 18, 0xfe, REASON_PRIVATE },
         };
 
         static const uint8_t alibaba[4] = { 100, 100, 100, 200 };
         if (memcmp(a, alibaba, 4) == 0)
-                return "metadata";
+                return REASON_METADATA;
 
         for (size_t i = 0; i < COUNT(ranges); i++)
                 if (a[0] == ranges[i].first && (a[1] & ranges[i].mask) == ranges[i].second)
                         return ranges[i].kind;
 
-        return a[0] >= 224 ? "private" : NULL;
+        return a[0] >= 224 ? REASON_PRIVATE : REASON_NONE;
 }
 
 /* Only the globally routed part is not somebody's own; of it, not what carries an IPv4 address inside. */
-static const char *v6_kind(const uint8_t a[16])
+static enum effect_reason v6_kind(const uint8_t a[16])
 {
         static const uint8_t aws[] = { 0xfd, 0x00, 0x0e, 0xc2 }, teredo[] = { 0x20, 0x01, 0, 0 };
         if (memcmp(a, aws, sizeof aws) == 0 || (a[0] == 0xfe && (a[1] & 0xc0) == 0x80))
-                return "metadata";
+                return REASON_METADATA;
         bool global = (a[0] & 0xe0) == 0x20, carries = a[0] == 0x20 && a[1] == 0x02;
-        return !global || carries || memcmp(a, teredo, sizeof teredo) == 0 ? "private" : NULL;
+        return !global || carries || memcmp(a, teredo, sizeof teredo) == 0 ? REASON_PRIVATE : REASON_NONE;
 }
 
-static const char *name_kind(struct span host)
+static enum effect_reason name_kind(struct span host)
 {
         static const struct {
-                const char *tail, *kind;
+                const char *tail;
+                enum effect_reason kind;
         } names[] = {
-                { "metadata.google.internal", "metadata" },
-                { "metadata.goog", "metadata" },
-                { "metadata.azure.com", "metadata" },
-                { "metadata.azure.internal", "metadata" },
-                { "instance-data", "metadata" },
-                { "instance-data.ec2.internal", "metadata" },
-                { "metadata", "metadata" },
-                { "localhost", "private" },
-                { "local", "private" },
-                { "internal", "private" },
-                { "intranet", "private" },
-                { "lan", "private" },
-                { "home.arpa", "private" },
+                { "metadata.google.internal", REASON_METADATA },
+                { "metadata.goog", REASON_METADATA },
+                { "metadata.azure.com", REASON_METADATA },
+                { "metadata.azure.internal", REASON_METADATA },
+                { "instance-data", REASON_METADATA },
+                { "instance-data.ec2.internal", REASON_METADATA },
+                { "metadata", REASON_METADATA },
+                { "localhost", REASON_PRIVATE },
+                { "local", REASON_PRIVATE },
+                { "internal", REASON_PRIVATE },
+                { "intranet", REASON_PRIVATE },
+                { "lan", REASON_PRIVATE },
+                { "home.arpa", REASON_PRIVATE },
         };
 
         size_t label = 0, dots = 0, longest = 0;
@@ -110,9 +112,9 @@ static const char *name_kind(struct span host)
         }
 
         if (longest > LABEL_MOST || host.n > HOST_MOST)
-                return "tunnel";
+                return REASON_TUNNEL;
 
-        return dots == 0 ? "private" : NULL; /* a name of this network alone */
+        return dots == 0 ? REASON_PRIVATE : REASON_NONE; /* a name of this network alone */
 }
 
 /* Letters that a line can have in a URL. No star: a path that has one would read as "all below". */
@@ -126,17 +128,17 @@ static bool is_plain(const char *text)
         return true;
 }
 
-const char *net_sensitive(const char *dest)
+enum effect_reason net_sensitive(const char *dest)
 {
         uint8_t a[16];
         char host[256];
         struct dest d = read_dest(dest);
 
         if (strchr(dest, ' '))
-                return "protocol"; /* "UDP to host:port": nothing that a door is for */
+                return REASON_PROTOCOL; /* "UDP to host:port": nothing that a door is for */
 
         if (!is_plain(dest) || d.host.n == 0 || d.host.n >= sizeof host)
-                return "odd-name";
+                return REASON_ODD_NAME;
 
         memcpy(host, d.host.p, d.host.n);
         host[d.host.n] = '\0';
@@ -160,7 +162,7 @@ static struct span parent(struct span host)
 static bool names_host(const struct learn *l, size_t before, struct span host)
 {
         for (size_t i = 0; i < before; i++)
-                if (l->v[i].a.kind == LEARN_NET && span_eq(read_dest(l->v[i].a.path).host, host))
+                if (l->v[i].a.kind == EFFECT_NET && span_eq(read_dest(l->v[i].a.path).host, host))
                         return true;
         return false;
 }
@@ -174,20 +176,21 @@ static bool is_tunnel(const struct learn *l, struct span host)
 
         for (size_t i = 0; i < l->n && n <= SIBLINGS_MOST; i++) {
                 struct span other = read_dest(l->v[i].a.path).host;
-                n += l->v[i].a.kind == LEARN_NET && span_eq(parent(other), under) && !names_host(l, i, other);
+                n += l->v[i].a.kind == EFFECT_NET && span_eq(parent(other), under) &&
+                     !names_host(l, i, other);
         }
 
         return n > SIBLINGS_MOST;
 }
 
-const char *net_reason(const struct learn *l, const struct item *it)
+enum effect_reason net_reason(const struct learn *l, const struct item *it)
 {
         struct dest d = read_dest(it->a.path);
         if (it->sensitive)
                 return it->sensitive;
         if (is_tunnel(l, d.host))
-                return "tunnel";
-        return l->c.nets && it->a.agreed && d.port ? NULL : "network";
+                return REASON_TUNNEL;
+        return l->c.nets && it->a.agreed && d.port ? REASON_NONE : REASON_NETWORK;
 }
 
 bool net_is_told_better(const struct learn *l, const struct item *it)
@@ -196,7 +199,7 @@ bool net_is_told_better(const struct learn *l, const struct item *it)
         for (size_t i = 0; i < l->n && !d.url; i++) {
                 struct dest other = read_dest(l->v[i].a.path);
                 bool better = d.port ? other.url && other.port == d.port : other.port != 0;
-                if (l->v[i].a.kind == LEARN_NET && better && span_eq(other.host, d.host))
+                if (l->v[i].a.kind == EFFECT_NET && better && span_eq(other.host, d.host))
                         return true;
         }
 
@@ -257,7 +260,7 @@ static bool same_text(const char *a, const char *b) { return strcmp(a ? a : "", 
 
 static bool is_line(const struct learn *l, const struct item *it, uint64_t mask)
 {
-        return it->a.kind == LEARN_NET && (it->runs & mask) && !net_reason(l, it);
+        return it->a.kind == EFFECT_NET && (it->runs & mask) && !net_reason(l, it);
 }
 
 /* One group of items: the same destination with the same credential. */

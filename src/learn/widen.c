@@ -40,7 +40,7 @@ static int widen_run(struct learn *l, struct learn_runner *r, unsigned run, stru
                      struct err *e)
 {
         AUTO_BUF(before);
-        struct learn_access work = { .kind = LEARN_READ, .path = l->c.work, .program = "", .on_host = true };
+        struct learn_access work = { .kind = EFFECT_READ, .path = l->c.work, .program = "", .on_host = true };
         if (l->c.blind)
                 (void) learn_add(l, &work, run);
 
@@ -64,7 +64,7 @@ static int widen_run(struct learn *l, struct learn_runner *r, unsigned run, stru
 static bool has_children(const struct learn *l, const struct item *dir)
 {
         for (size_t i = 0; i < l->n; i++)
-                if (&l->v[i] != dir && l->v[i].a.kind == LEARN_READ && l->v[i].a.on_host &&
+                if (&l->v[i] != dir && l->v[i].a.kind == EFFECT_READ && l->v[i].a.on_host &&
                     !l->v[i].sensitive && fold_inside(dir->a.path, l->v[i].a.path))
                         return true;
         return false;
@@ -92,7 +92,7 @@ static void narrow(struct learn *l, uint64_t mask, unsigned runs, struct trial *
         for (size_t i = 0; i < l->n && !t->exhausted; i++) {
                 struct item *it = &l->v[i];
                 struct learn_draft d = { 0 };
-                if (it->a.kind != LEARN_READ || !it->a.on_host || it->sensitive || it->a.listed ||
+                if (it->a.kind != EFFECT_READ || !it->a.on_host || it->sensitive || it->a.listed ||
                     !l->c.look || l->c.look(l->c.look_ctx, it->a.path) != LEARN_DIRECTORY ||
                     !has_children(l, it))
                         continue;

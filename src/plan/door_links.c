@@ -93,11 +93,7 @@ static int leads_wrong(const struct door *d, const char *real, const char *where
         return err_hint(e, "%s", hint);
 }
 
-static bool is_agent(const char *path)
-{
-        const char *kind = policy_secret_kind(path);
-        return kind && strcmp(kind, "agent") == 0;
-}
+static bool is_agent(const char *path) { return policy_secret_reason(path) == REASON_AGENT; }
 
 /* What a person keeps for themselves, by where it lies; who means it can name it. */
 static const char *leads_to_private(const struct builder *b, enum door_kind kind, const char *path,

@@ -356,9 +356,9 @@ static int program_is_wrong(struct builder *b, size_t i, struct err *e)
 static bool entry_is_named(const struct builder *b)
 {
         const struct plan_program *g = &b->r->entry;
-        char *const names[] = { (char *) (uintptr_t) g->path, (char *) (uintptr_t) g->real };
+        const char *const names[] = { g->path, g->real };
         for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-                struct effect f = { .kind = EFFECT_RUN, .path = names[i] };
+                struct effect f = { .kind = EFFECT_RUN, .target = names[i] };
                 if (policy_decide(b->c, &f).answer == ANSWER_ALLOW)
                         return true;
         }

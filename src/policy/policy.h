@@ -12,6 +12,7 @@
 #include "base/buf.h"
 #include "base/err.h"
 #include "base/span.h"
+#include "effect/effect.h"
 #include "wall/kinds/kinds.h"
 
 enum door_kind { /* what a line opens */
@@ -139,17 +140,6 @@ struct policy_limits {
         bool stated[LIMIT_KEY__COUNT]; /* written in the policy, not the default */
 };
 
-enum effect_kind {
-        EFFECT_NONE = 0,
-        EFFECT_READ,
-        EFFECT_WRITE,
-        EFFECT_RUN,
-        EFFECT_NET,
-        EFFECT_ENV,
-        EFFECT_SOCK,
-        EFFECT_KIND__COUNT
-};
-
 enum param_kind {
         PARAM_NULL = 0,
         PARAM_TEXT,   /* of a query or a form: it has no type of its own */
@@ -184,41 +174,11 @@ struct params {
         bool failed;        /* ... namely for want of memory */
 };
 
-struct effect {
-        enum effect_kind kind;
-        char *path;                  /* READ WRITE RUN SOCK, as in struct door */
-        char *name;                  /* ENV */
-        char *method;                /* NET, or NULL */
-        char *query;                 /* NET: behind the '?', as written; NULL: none */
-        const struct params *params; /* NET; NULL: not known, so that no door with `where` covers it */
-        struct net_dest net;
-        void *mem; /* owns the strings above when policy_effect_parse() made it; NULL: they are the caller's
-                    */
-};
-
 enum answer { ANSWER_DENY = 0, ANSWER_ASK, ANSWER_ALLOW };
-
-/* Why no door covered the effect; what `cordon why` says first. Stable names in policy_gap_name(). */
-enum gap {
-        GAP_NONE = 0,  /* allowed */
-        GAP_NO_DOOR,   /* nothing comes near */
-        GAP_READ_ONLY, /* visible, but not writable */
-        GAP_EXCEPTED,  /* inside the door, but under an `except` */
-        GAP_NOT_RUN,   /* visible, but no `run` line covers it */
-        GAP_WRITABLE,  /* the box can write it, so it cannot run */
-        GAP_HOST,
-        GAP_PORT,
-        GAP_METHOD,
-        GAP_URL_PATH,
-        GAP_SCHEME,
-        GAP_PARAMETER, /* all fits but a value: policy_difference() names it */
-        GAP_EXPIRED,
-        GAP__COUNT
-};
 
 struct decision {
         enum answer answer;
-        enum gap gap;
+        enum effect_reason reason;  /* why no door covered it: at most REASON_DECIDED__LAST */
         const struct door *door;    /* the door that covers it, or NULL */
         const struct door *nearest; /* when denied: the door that came nearest, or NULL */
         const char *built_in;       /* when allowed by what every box has ("the private /tmp"), or NULL */
@@ -345,11 +305,10 @@ bool policy_net_choose(const struct checked_policy *c, const struct effect *f, s
                        struct policy_choice *best);
 /* Does it cover it but for its `where`? Then its parameters must be known before anything is said. */
 bool policy_net_asks_params(const struct door *d, const struct effect *f);
-const char *policy_gap_name(enum gap g);
 /* The smallest line that would permit the effect ("read /a/b"), into out. */
-/* Why the line for it is not proposed to who only wants a command to work: "keys", "tokens" ..., "home",
- * "system"; NULL: it may be. */
-const char *policy_never_hinted(const struct effect *f, const char *home);
+/* Why the line for it is not proposed to who only wants a command to work: keys, tokens ..., a home, the
+ * system; REASON_NONE: it may be. */
+enum effect_reason policy_never_hinted(const struct effect *f, const char *home);
 /* "host:port", a URL or a name: does it lead to the metadata service of a cloud? */
 bool policy_names_metadata(const char *destination);
 void policy_smallest_line(const struct effect *f, const struct decision *d, struct buf *out);
@@ -423,7 +382,8 @@ struct policy_staged {
 const char *policy_place_of(const struct policy_staged *s, const struct net_dest *n,
                             const struct policy_place_url **ret_asked);
 /* As the broker decides: by the URL, and as a request to each place that it lies in; the door is the one that
- * the broker takes. Where a place tells more, *f becomes the request to it, with strings of `s`. */
+ * the broker takes. Where a place tells more, *f, which has an arena, becomes the request to it, with
+ * strings of `s`. */
 struct decision policy_decide_staged(const struct checked_policy *c, const struct policy_staged *s,
                                      struct effect *f);
 /* Where a request goes in the stage. */
@@ -438,9 +398,9 @@ bool policy_stage_has_door(const struct policy_staged *s, const struct net_dest 
 /* The same of a URL that is asked for by its own name, through no place: the target of one holds it. */
 bool policy_stage_has_url(const struct policy_staged *s, const struct net_dest *n);
 enum policy_leads policy_leads(const struct policy_staged *s, const struct net_dest *n, struct buf *url);
-/* What is known to lie at a path by its name alone: "keys", "tokens", "passwords", "history", "agent" (who
- * talks to it acts as somebody else), "host", "kernel"; NULL: nothing. Never learned. */
-const char *policy_secret_kind(const char *path);
+/* What is known to lie at a path by its name alone: keys, tokens, passwords, history, an agent (who talks to
+ * it acts as somebody else), the host's own files, the kernel's; REASON_NONE: nothing. Never learned. */
+enum effect_reason policy_secret_reason(const char *path);
 bool policy_holds_secrets(const char *path); /* keys, tokens, passwords, history: what W122 tells */
 /* Does a link lead from `path` to secrets that its own name does not tell of? A name that says `.env` does
  * not say `.ssh`. */
@@ -469,6 +429,8 @@ void policy_difference(const struct checked_policy *c, const struct effect *f, c
                        struct buf *out);
 /* A token as a line writes it: quoted where it must be. */
 void policy_put_token(struct buf *out, const char *text);
+/* What the command line takes behind --WORD for this line; nothing: it has no argument. */
+void policy_put_argument(struct buf *out, const char *line);
 /* "limit memory 512M". */
 void policy_limit_line(enum limit_key k, uint64_t value, struct buf *out);
 /* One door as a line, without a newline. */

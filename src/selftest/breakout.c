@@ -127,8 +127,11 @@ static bool door_grants(struct breakout *b, const char *effect)
 {
         cordon_error e;
         int allowed = 0;
-        char *text = effect[0] ? cordon_policy_why(b->policy, effect, 0, &allowed, &e) : NULL;
-        bool door = text && allowed && !strstr(text, "none needed");
+        char *text = effect[0] ? cordon_policy_why(b->policy, effect, 1, &allowed, &e) : NULL;
+        struct err ignored;
+        struct json_doc *answer = text ? json_parse("why", span_str(text), &ignored) : NULL;
+        bool door = answer && allowed && !json_get(json_root(answer), "built_in");
+        json_free(answer);
         cordon_free(text);
         return door;
 }

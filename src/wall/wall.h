@@ -51,20 +51,6 @@ enum wall_word {
         WALL_SAYS_LOST       /* something was refused that is not told: too much was before it */
 };
 
-/* What a refused effect was. A call is told with its arguments, the others with their path. */
-enum wall_tried { TRIED_CALL = 0, TRIED_READ, TRIED_WRITE, TRIED_RUN, TRIED_SOCK, TRIED__COUNT };
-
-/* Why, where neither kind nor call tells it. */
-enum wall_reason {
-        REASON_NONE = 0,
-        REASON_MOVE_SIZE,   /* a directory of an edit door was not renamed: there is too much in it */
-        REASON_MOVE_MOUNT,  /* something is mounted in it: an `except`, or another door */
-        REASON_MOVE_RIGHTS, /* not all of it is the box's to move */
-        REASON_GROUP,    /* of an edit door: its group is not the caller's own, and no other can be mapped */
-        REASON_LOOPBACK, /* nobody listens there on the box's own loopback; `path` is the address */
-        WALL_REASON__COUNT
-};
-
 /* A directory of an edit door is renamed file by file, up to as many entries and bytes. */
 enum { MOVE_ENTRIES_MAX = 5000, MOVE_BYTES_MAX = 64 << 20 };
 
@@ -73,8 +59,8 @@ enum { WALL_PATH = 448 };
 /* Something that the box was refused and that is worth telling. */
 struct wall_denial {
         struct seccomp_data call;
-        uint32_t kind;   /* enum wall_tried */
-        uint32_t reason; /* enum wall_reason */
+        uint32_t kind;   /* enum effect_kind. A call is told with its arguments, the others with their path */
+        uint32_t reason; /* enum effect_reason, where neither kind nor call tells it */
         uint32_t inside; /* RUN: the box sees a file of that name; SOCK: a socket */
         char program[64];
         char path[WALL_PATH]; /* absolute, as the box named it; one that is longer ends in "..." */
@@ -82,8 +68,8 @@ struct wall_denial {
 
 /* What it was, in our own words, and the policy line that would permit it (NULL: none can). */
 const char *wall_denial_words(const struct wall_denial *d, char *what, size_t cap);
-bool wall_denial_runs(const struct wall_denial *d);     /* a memory file that could be run */
-bool wall_denial_is_net(const struct wall_denial *d);   /* a socket of the internet families */
+/* Of a call: why it is denied. NO_DOOR: a connection that `path` says the end of. */
+enum effect_reason wall_denial_reason(const struct wall_denial *d);
 bool wall_denial_connects(const struct wall_denial *d); /* it went on, and found nobody: `path` says whom */
 bool wall_denial_makes(const struct wall_denial *d);    /* a name, and touches none that is there */
 

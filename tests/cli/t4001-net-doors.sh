@@ -57,10 +57,10 @@ GET /b 0"
         box $who --net web.test:80 -- curl -sS -m 10 http://four.test/
         is "$who: another name does not exist" $status 6
         is "$who: and is told" "$(row 'the name four.test' deny permit)" "net four.test:443"
-        has "$who: by its name alone: nobody knows the port" "$(cat "$T/err")" "blocked: the name four.test (no door names it) by curl, 2 times
+        has "$who: by its name alone: nobody knows the port" "$(cat "$T/err")" "blocked: look up four.test by curl (no door names it), 2 times
 hint: --net four.test:443
 hint: 443 is a guess"
-        has "$who: for programs, too" "$(json '.denials[] | select(.path == "the name four.test") | .next_steps[0]')" "add the line: net four.test:443, with the port that is meant: only the name was asked for"
+        has "$who: for programs, too" "$(json '.denials[] | select(.path == "four.test") | .next_steps[0]')" "add the line: net four.test:443, with the port that is meant: only the name was asked for"
         # By TCP: questions one behind another, one in pieces, one that is too long; the code and the count of answers to each.
         box $who --net web.test:80 -- python3 -c 'import socket, struct, time
 def ask(name, kind): return b"\1\2\1\0\0\1\0\0\0\0\0\0" + b"".join(bytes([len(p)]) + p for p in name.split(b".")) + bytes([0, 0, kind, 0, 1])
@@ -112,7 +112,7 @@ print(time.time() - t < 3, socket.create_connection(("web.test", 80), 5).fileno(
         for name in loop loop6 zero meta alimeta link priv priv2 cgn multi broad doc nat64 sixto4 teredo ula mapped own own6 prefix prefix6; do
                 box $who --net $name.test:9 -- curl -sS -m 10 http://$name.test:9/
                 is "$who: $name.test reaches nothing" "$(cat "$T/out")" ""
-                has "$who: $name.test is told with its address" "$(row $name.test:9 deny why)" "the name leads to a "
+                has "$who: $name.test is told with its address" "$(row $name.test:9 deny reason)" "guarded-address"
         done
         box $who --net loop.test:8080 -- curl -sS -m 10 http://loop.test:8080/
         is "$who: the line that would permit it is the number's" "$(row loop.test:8080 deny permit)" "net 127.0.0.1:8080"
@@ -122,7 +122,7 @@ print(time.time() - t < 3, socket.create_connection(("web.test", 80), 5).fileno(
         first=$(json '[.net.destinations[] | .address // .why] | join(" ")')
         box $who --net rebind.test:8080 -- sh -c 'for i in 1 2 3 4; do curl -sS -m 5 http://rebind.test:8080/$i; done; true'
         is "$who: a name that leads to the host's loopback the next time reaches nothing there, either time" "$(cat "$T/out")" ""
-        has "$who: and one of the two was refused for it" "$first $(json '[.net.destinations[] | .why // ""] | join(" ")')" "the name leads to a loopback address"
+        has "$who: and one of the two was refused for it" "$first $(json '[.net.destinations[] | .why // ""] | join(" ")')" "the name leads to a guarded address: loopback"
         box $who --net mixed.test:80 -- curl -sS -m 10 http://mixed.test/m
         is "$who: of a mixed answer only the public address is used" "$(cat "$T/out")" "GET /m 0"
         is "$who: and that one is named" "$(row mixed.test:80 allow address)" 11.22.33.44
@@ -155,7 +155,7 @@ is "the outside saw the servers that doors named, the name server, and nothing e
 refused_by() { json "[.denials[] | select(.layer == \"egress\") | .code + \" by \" + .program] | unique | join(\", \")"; }
 box root --net web.test:80 -- curl -sS -m 2 http://web.test:81/
 is "the one program of a box is named with what the broker refused" "$(refused_by)" "net by curl"
-has "a person is told too" "$(cat "$T/err")" "(no door leads to that port) by curl"
+has "a person is told too" "$(cat "$T/err")" "by curl (no door leads to that port)"
 box root --net web.test:80 -- python3 -c 'import socket
 try: socket.getaddrinfo("other.test", 80)
 except OSError: pass'

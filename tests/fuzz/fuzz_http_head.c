@@ -10,9 +10,9 @@ static void check_request(struct span in)
         static struct http_head h, again;
         static struct http_url url;
         static const struct http_peer peer = { .host = "api.test", .port = 80 };
-        const char *why = NULL;
+        enum effect_reason why = REASON_NONE;
         enum http_read r = http_head_request(in, &h);
-        if (r == HTTP_BAD && (!h.why[0] || h.answer < 400))
+        if (r == HTTP_BAD && (!h.why || h.answer < 400))
                 abort();
         if (r != HTTP_WHOLE)
                 return;
@@ -47,7 +47,7 @@ static void check_answer(struct span in)
 {
         static struct http_head h;
         enum http_read r = http_head_response(in, &h);
-        if (r == HTTP_BAD && (!h.why[0] || h.answer < 400))
+        if (r == HTTP_BAD && (!h.why || h.answer < 400))
                 abort();
         if (r == HTTP_WHOLE &&
             (h.bytes > in.n || h.status < 100 || h.status > 599 || (h.chunked && h.has_length)))

@@ -81,12 +81,10 @@ static void check_denied(const struct effect *f, const struct decision *d)
 static void judge(const struct checked_policy *c, const struct params *p, long least, long most)
 {
         static char method[] = "POST", host[] = "h.test", path[] = "/a";
-        struct effect f = { .kind = EFFECT_NET,
-                            .method = method,
-                            .net = { .form = NET_URL, .tls = true, .port = 443, .host = host, .path = path },
-                            .params = p };
+        struct net_dest to = { .form = NET_URL, .tls = true, .port = 443, .host = host, .path = path };
+        struct effect f = { .kind = EFFECT_NET, .method = method, .net = &to, .params = p };
         struct decision d = policy_decide(c, &f), r = policy_decide_ref(c, &f);
-        if (d.answer != r.answer || d.gap != r.gap || d.door != r.door || d.nearest != r.nearest)
+        if (d.answer != r.answer || d.reason != r.reason || d.door != r.door || d.nearest != r.nearest)
                 abort();
         if (d.answer == ANSWER_ALLOW)
                 check_allowed(p, least, most);

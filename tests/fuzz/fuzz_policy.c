@@ -39,7 +39,7 @@ static void must_be(const struct checked_policy *c, const struct buf *form)
 static void check_effect(const struct checked_policy *c, const struct effect *f)
 {
         struct decision a = policy_decide(c, f), b = policy_decide_ref(c, f);
-        if (a.answer != b.answer || a.gap != b.gap || a.door != b.door || a.nearest != b.nearest ||
+        if (a.answer != b.answer || a.reason != b.reason || a.door != b.door || a.nearest != b.nearest ||
             a.built_in != b.built_in)
                 abort();
 }
@@ -64,7 +64,7 @@ static void check_paths(const struct checked_policy *c, const char *path)
                         buf_puts(&p, tails[t]);
                 }
                 for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++) {
-                        struct effect f = { .kind = kinds[k], .path = p.p };
+                        struct effect f = { .kind = kinds[k], .target = p.p };
                         if (p.p[0] == '/' || kinds[k] == EFFECT_RUN)
                                 check_effect(c, &f);
                 }
@@ -79,14 +79,15 @@ static void check_net(const struct checked_policy *c, const struct door *d)
         AUTO_BUF(path);
         buf_printf(&path, "%s%s", d->net.path ? d->net.path : "/", d->net.path_tail ? "x" : "");
         for (unsigned i = 0; i < 16; i++) {
-                struct effect f = { .kind = EFFECT_NET, .method = i & 1 ? get : put, .net = d->net };
-                f.net.host = i & 2 ? host.p : d->net.host;
-                f.net.path = i & 4 ? path.p : sub;
-                f.net.wildcard = false;
-                if (i & 8 && f.net.form == NET_URL)
-                        f.net.tls = !f.net.tls;
-                if (f.net.form == NET_HOST_PORT)
-                        f.net.path = f.method = NULL;
+                struct net_dest to = d->net;
+                struct effect f = { .kind = EFFECT_NET, .method = i & 1 ? get : put, .net = &to };
+                to.host = i & 2 ? host.p : d->net.host;
+                to.path = i & 4 ? path.p : sub;
+                to.wildcard = false;
+                if (i & 8 && to.form == NET_URL)
+                        to.tls = !to.tls;
+                if (to.form == NET_HOST_PORT)
+                        f.method = to.path = NULL;
                 check_effect(c, &f);
         }
 }

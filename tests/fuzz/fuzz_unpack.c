@@ -39,7 +39,7 @@ static bool unpack_cut(enum unpack_kind kind, struct span in, size_t cut, struct
                 i += used;
         }
         bool whole = unpack_whole(u) && s != UNPACK_FULL;
-        need((s == UNPACK_BAD) == (unpack_why(u)[0] != '\0') && !(s == UNPACK_BAD && whole));
+        need((s == UNPACK_BAD) == (unpack_why(u) != REASON_NONE) && !(s == UNPACK_BAD && whole));
         unpack_free(u);
         return whole;
 }

@@ -123,21 +123,21 @@ static struct decision ref_file(const struct checked_policy *c, const char *path
                 d.answer = ANSWER_ALLOW;
                 d.door = can_start;
         } else if (with_closed && (expired || could_start)) {
-                d.gap = GAP_EXPIRED;
+                d.reason = REASON_EXPIRED;
                 d.nearest = expired ? expired : could_start;
         } else if (b && !doors_decide) {
-                d.gap = GAP_READ_ONLY;
+                d.reason = REASON_READ_ONLY;
         } else if (writing && not_write) {
-                d.gap = GAP_EXCEPTED;
+                d.reason = REASON_EXCEPTED;
                 d.nearest = not_write;
         } else if (writing && can_read) {
-                d.gap = GAP_READ_ONLY;
+                d.reason = REASON_READ_ONLY;
                 d.nearest = can_read;
         } else if (not_read) {
-                d.gap = GAP_EXCEPTED;
+                d.reason = REASON_EXCEPTED;
                 d.nearest = not_read;
         } else {
-                d.gap = GAP_NO_DOOR;
+                d.reason = REASON_NO_DOOR;
         }
 
         return d;
@@ -223,7 +223,7 @@ static const struct door *ref_run_door(const struct checked_policy *c, const str
 
 static struct decision ref_run(const struct checked_policy *c, const char *program)
 {
-        struct decision d = { .answer = ANSWER_DENY, .gap = GAP_NO_DOOR };
+        struct decision d = { .answer = ANSWER_DENY, .reason = REASON_NO_DOOR };
         const struct door *live = ref_run_door(c, &c->live, program);
         const struct door *closed = ref_run_door(c, &c->closed, program);
 
@@ -231,17 +231,17 @@ static struct decision ref_run(const struct checked_policy *c, const char *progr
                 return (struct decision){ .answer = ANSWER_ALLOW, .door = live };
 
         if (closed)
-                return (struct decision){ .gap = GAP_EXPIRED, .nearest = closed };
+                return (struct decision){ .reason = REASON_EXPIRED, .nearest = closed };
 
         if (program[0] != '/')
                 return d;
 
         struct decision w = ref_file(c, program, true, false), r = ref_file(c, program, false, false);
         if (w.answer == ANSWER_ALLOW) {
-                d.gap = GAP_WRITABLE;
+                d.reason = REASON_WRITABLE;
                 d.nearest = w.door;
         } else if (r.answer == ANSWER_ALLOW) {
-                d.gap = GAP_NOT_RUN;
+                d.reason = REASON_NOT_RUN;
                 d.nearest = r.door;
         }
 
@@ -373,64 +373,64 @@ static bool ref_params(const struct net_dest *d, const struct params *p)
         return good;
 }
 
-/* The first thing that does not fit, GAP_NONE when all does. */
-static enum gap net_gap(const struct net_dest *d, const struct effect *f)
+/* The first thing that does not fit, REASON_NONE when all does. */
+static enum effect_reason net_gap(const struct net_dest *d, const struct effect *f)
 {
-        const struct net_dest *n = &f->net;
+        const struct net_dest *n = f->net;
         bool listed = d->methods == NULL && (!f->method || strcmp(f->method, "WEBSOCKET") != 0);
         if (!host_fits(d, n))
-                return GAP_HOST;
+                return REASON_HOST;
 
         if (d->form == NET_URL && n->form == NET_URL && d->tls != n->tls)
-                return GAP_SCHEME;
+                return REASON_SCHEME;
 
         if (d->form != NET_PLACE && d->port != n->port)
-                return GAP_PORT;
+                return REASON_PORT;
 
         if (d->form == NET_HOST_PORT)
-                return GAP_NONE;
+                return REASON_NONE;
 
         if (n->form == NET_HOST_PORT)
-                return GAP_URL_PATH;
+                return REASON_URL_PATH;
 
         if (strcmp(d->path, n->path) != 0 && !(d->path_tail && strstr(n->path, d->path) == n->path))
-                return GAP_URL_PATH;
+                return REASON_URL_PATH;
 
         for (size_t i = 0; d->methods && d->methods[i]; i++)
                 listed = listed || (f->method && strcmp(d->methods[i], f->method) == 0);
 
         if (!listed)
-                return GAP_METHOD;
+                return REASON_METHOD;
 
-        return d->bound_count == 0 || ref_params(d, f->params) ? GAP_NONE : GAP_PARAMETER;
+        return d->bound_count == 0 || ref_params(d, f->params) ? REASON_NONE : REASON_PARAMETER;
 }
 
 static struct decision ref_net(const struct checked_policy *c, const struct effect *f)
 {
-        static const enum gap farthest_first[] = { GAP_PARAMETER, GAP_METHOD, GAP_URL_PATH, GAP_PORT,
-                                                   GAP_SCHEME };
+        static const enum effect_reason farthest_first[] = { REASON_PARAMETER, REASON_METHOD, REASON_URL_PATH,
+                                                             REASON_PORT, REASON_SCHEME };
         bool have = false;
         for (size_t i = 0; i < c->live.n; i++) {
                 const struct door *d = &c->live.v[i];
                 have = have || d->kind == DOOR_NET;
-                if (d->kind == DOOR_NET && net_gap(&d->net, f) == GAP_NONE)
+                if (d->kind == DOOR_NET && net_gap(&d->net, f) == REASON_NONE)
                         return (struct decision){ .answer = ANSWER_ALLOW, .door = d };
         }
 
         for (size_t i = 0; i < c->closed.n; i++) {
                 const struct door *d = &c->closed.v[i];
-                if (d->kind == DOOR_NET && net_gap(&d->net, f) == GAP_NONE)
-                        return (struct decision){ .gap = GAP_EXPIRED, .nearest = d };
+                if (d->kind == DOOR_NET && net_gap(&d->net, f) == REASON_NONE)
+                        return (struct decision){ .reason = REASON_EXPIRED, .nearest = d };
         }
 
         for (size_t g = 0; g < COUNT(farthest_first); g++)
                 for (size_t i = 0; i < c->live.n; i++)
                         if (c->live.v[i].kind == DOOR_NET &&
                             net_gap(&c->live.v[i].net, f) == farthest_first[g])
-                                return (struct decision){ .gap = farthest_first[g],
+                                return (struct decision){ .reason = farthest_first[g],
                                                           .nearest = &c->live.v[i] };
 
-        return (struct decision){ .gap = have ? GAP_HOST : GAP_NO_DOOR };
+        return (struct decision){ .reason = have ? REASON_HOST : REASON_NO_DOOR };
 }
 
 /* ---- variables and sockets ---- */
@@ -449,9 +449,9 @@ static struct decision ref_env(const struct checked_policy *c, const char *name)
 
         for (size_t i = 0; i < c->closed.n; i++)
                 if (c->closed.v[i].kind == DOOR_ENV && strcmp(c->closed.v[i].name, name) == 0)
-                        return (struct decision){ .gap = GAP_EXPIRED, .nearest = &c->closed.v[i] };
+                        return (struct decision){ .reason = REASON_EXPIRED, .nearest = &c->closed.v[i] };
 
-        return (struct decision){ .gap = GAP_NO_DOOR };
+        return (struct decision){ .reason = REASON_NO_DOOR };
 }
 
 static struct decision ref_sock(const struct checked_policy *c, const char *path)
@@ -462,29 +462,33 @@ static struct decision ref_sock(const struct checked_policy *c, const char *path
 
         for (size_t i = 0; i < c->closed.n; i++)
                 if (c->closed.v[i].kind == DOOR_SOCK && strcmp(c->closed.v[i].path, path) == 0)
-                        return (struct decision){ .gap = GAP_EXPIRED, .nearest = &c->closed.v[i] };
+                        return (struct decision){ .reason = REASON_EXPIRED, .nearest = &c->closed.v[i] };
 
-        return (struct decision){ .gap = GAP_NO_DOOR };
+        return (struct decision){ .reason = REASON_NO_DOOR };
 }
 
 struct decision policy_decide_ref(const struct checked_policy *c, const struct effect *f)
 {
         switch (f->kind) {
         case EFFECT_READ:
-                return ref_file(c, f->path, false, true);
+                return ref_file(c, f->target, false, true);
         case EFFECT_WRITE:
-                return ref_file(c, f->path, true, true);
+                return ref_file(c, f->target, true, true);
         case EFFECT_RUN:
-                return ref_run(c, f->path);
+                return ref_run(c, f->target);
         case EFFECT_NET:
                 return ref_net(c, f);
         case EFFECT_ENV:
-                return ref_env(c, f->name);
+                return ref_env(c, f->target);
         case EFFECT_SOCK:
-                return ref_sock(c, f->path);
+                return ref_sock(c, f->target);
         case EFFECT_NONE:
+        case EFFECT_CALL:
+        case EFFECT_RENAME:
+        case EFFECT_LIMIT:
+        case EFFECT_CREDENTIAL:
         case EFFECT_KIND__COUNT:
                 break;
         }
-        return (struct decision){ .gap = GAP_NO_DOOR };
+        return (struct decision){ .reason = REASON_NO_DOOR };
 }

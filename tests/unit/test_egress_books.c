@@ -38,12 +38,12 @@ static const struct door *door_of(const struct broker *b, uint16_t port)
         return NULL;
 }
 
-/* NULL: it is let through, and counted. */
-static const char *enter(struct broker *b, uint16_t port, uint64_t seconds)
+/* REASON_NONE: it is let through, and counted. */
+static enum effect_reason enter(struct broker *b, uint16_t port, uint64_t seconds)
 {
-        const char *why = NULL;
+        enum effect_reason why = REASON_NONE;
         b->now_ns = seconds * 1000000000u;
-        return books_enter(b, door_of(b, port), false, &why) == 0 ? NULL : why;
+        return books_enter(b, door_of(b, port), false, &why) == 0 ? REASON_NONE : why;
 }
 
 /* One every twenty seconds for half a day: in any hour there are as many as the cap, and never more. */
@@ -54,7 +54,7 @@ static void test_books__no_hour_sees_more_than_the_cap(void)
         struct broker *b = broker_new();
         unsigned all = 0;
         for (unsigned i = 0; i < TRIES; i++) {
-                let[i] = enter(b, 1, i * EVERY) == NULL;
+                let[i] = enter(b, 1, i * EVERY) == REASON_NONE;
                 all += let[i];
         }
         for (unsigned i = 0; i + 3600 / EVERY <= TRIES; i++) {
@@ -74,12 +74,12 @@ static void test_books__an_hour_is_full_again_after_a_long_pause(void)
         for (size_t i = 0; i < sizeof pauses / sizeof *pauses; i++) {
                 struct broker *b = broker_new();
                 for (unsigned n = 0; n < 3; n++)
-                        CHECK(enter(b, 1, 7) == NULL);
-                CHECK_STR(enter(b, 1, 8), "the door's cap for an hour is used up");
-                CHECK_STR(enter(b, 1, 3599), "the door's cap for an hour is used up");
+                        CHECK(enter(b, 1, 7) == REASON_NONE);
+                CHECK_INT(enter(b, 1, 8), REASON_CAP_HOUR);
+                CHECK_INT(enter(b, 1, 3599), REASON_CAP_HOUR);
                 for (unsigned n = 0; n < 3; n++)
-                        CHECK(enter(b, 1, 7 + pauses[i]) == NULL);
-                CHECK_STR(enter(b, 1, 7 + pauses[i]), "the door's cap for an hour is used up");
+                        CHECK(enter(b, 1, 7 + pauses[i]) == REASON_NONE);
+                CHECK_INT(enter(b, 1, 7 + pauses[i]), REASON_CAP_HOUR);
                 broker_end(b);
         }
 }
@@ -88,14 +88,14 @@ static void test_books__the_limits_count_what_all_doors_let_through(void)
 {
         struct broker *b = broker_new();
         for (unsigned n = 0; n < 5; n++)
-                CHECK(enter(b, (uint16_t) (n % 2 ? 4 : 2), n) == NULL);
-        CHECK_STR(enter(b, 4, 9), "the limit `rate` is used up for this hour");
+                CHECK(enter(b, (uint16_t) (n % 2 ? 4 : 2), n) == REASON_NONE);
+        CHECK_INT(enter(b, 4, 9), REASON_LIMIT_RATE);
         CHECK_INT(b->limits_hit, 1u << LIMIT_RATE);
         CHECK_INT(b->effects, 5); /* what is refused is none */
-        CHECK(enter(b, 4, 2 * 3600) == NULL);
+        CHECK(enter(b, 4, 2 * 3600) == REASON_NONE);
         b->effects = 399;
-        CHECK(enter(b, 4, 2 * 3600) == NULL);
-        CHECK_STR(enter(b, 4, 2 * 3600), "the limit `effects` is used up");
+        CHECK(enter(b, 4, 2 * 3600) == REASON_NONE);
+        CHECK_INT(enter(b, 4, 2 * 3600), REASON_LIMIT_EFFECTS);
         CHECK_INT(b->limits_hit, 1u << LIMIT_RATE | 1u << LIMIT_EFFECTS);
         broker_end(b);
 }
@@ -107,21 +107,21 @@ static void test_books__bytes_are_counted_to_the_last(void)
         CHECK_INT(books_room(b, both, true, 60), 60);
         books_spend(b, both, true, 60);
         CHECK_INT(books_room(b, both, false, 60), 40); /* of both together */
-        CHECK(books_cannot_pay(b, both, 40) == NULL);
-        CHECK_STR(books_cannot_pay(b, both, 41), "the door's cap is used up");
+        CHECK(books_cannot_pay(b, both, 40) == REASON_NONE);
+        CHECK_INT(books_cannot_pay(b, both, 41), REASON_CAP);
         books_pay(b, both, 40); /* the box's own budget has had them */
         CHECK_INT(b->sent, 60);
         CHECK_INT(books_room(b, both, true, 1), 0);
-        CHECK_STR(books_why(b, both, true), "the door's cap is used up");
-        CHECK_STR(enter(b, 2, 0), "the door's cap is used up");
+        CHECK_INT(books_why(b, both, true), REASON_CAP);
+        CHECK_INT(enter(b, 2, 0), REASON_CAP);
 
         books_spend(b, ways, true, 50);
         CHECK_INT(books_room(b, ways, true, 9), 0);
         CHECK_INT(books_room(b, ways, false, 99), 70);
-        CHECK_STR(books_why(b, ways, true), "the door's cap for what goes out is used up");
-        CHECK_STR(books_cannot_pay(b, ways, 1), "the door's cap for what goes out is used up");
-        CHECK_STR(enter(b, 3, 0), "the door's cap for what goes out is used up");
-        const char *why = NULL;
+        CHECK_INT(books_why(b, ways, true), REASON_CAP_OUT);
+        CHECK_INT(books_cannot_pay(b, ways, 1), REASON_CAP_OUT);
+        CHECK_INT(enter(b, 3, 0), REASON_CAP_OUT);
+        enum effect_reason why = REASON_NONE;
         CHECK_INT(books_enter(b, ways, true, &why), 0); /* a request has paid for its bytes */
         books_spend(b, ways, false, 70);
         CHECK_INT(books_enter(b, ways, true, &why), -1); /* but its answer could not come */
@@ -132,10 +132,10 @@ static void test_books__bytes_are_counted_to_the_last(void)
         CHECK_INT(books_room(b, NULL, false, 5000), 830);
         books_spend(b, NULL, true, 890);
         CHECK_INT(books_room(b, any, true, 1), 0);
-        CHECK_STR(books_why(b, any, true), "the limit `egress` is used up");
+        CHECK_INT(books_why(b, any, true), REASON_LIMIT_EGRESS);
         CHECK_INT(b->limits_hit, 1u << LIMIT_EGRESS);
         books_spend(b, any, false, 830);
-        CHECK_STR(books_why(b, any, false), "the limit `ingress` is used up");
+        CHECK_INT(books_why(b, any, false), REASON_LIMIT_INGRESS);
         CHECK_INT(b->limits_hit, 1u << LIMIT_EGRESS | 1u << LIMIT_INGRESS);
         broker_end(b);
 }

@@ -11,7 +11,7 @@ struct rig_event {
         enum http_verdict verdict;
         char method[40], path[512], why[300], credential[64], permit[512];
         bool abused, scrubbed, had_door;
-        enum gap gap;
+        enum effect_reason reason;
         unsigned status;
         uint64_t sent, received;
 };
@@ -41,13 +41,15 @@ static inline void rig_event(void *ctx, const struct http_event *e)
                                   .abused = e->placeholder_abused,
                                   .scrubbed = e->secret_scrubbed,
                                   .had_door = e->door != NULL,
-                                  .gap = e->gap,
+                                  .reason = e->reason,
                                   .status = e->status,
                                   .sent = e->sent,
                                   .received = e->received };
         (void) snprintf(to->method, sizeof to->method, "%s", e->method);
         (void) snprintf(to->path, sizeof to->path, "%s", e->path);
-        (void) snprintf(to->why, sizeof to->why, "%s", e->why);
+        AUTO_BUF(why);
+        effect_put_why(&why, e->reason, e->detail);
+        (void) snprintf(to->why, sizeof to->why, "%s", buf_str(&why));
         (void) snprintf(to->permit, sizeof to->permit, "%s", e->permit ? e->permit : "");
         (void) snprintf(to->credential, sizeof to->credential, "%s", e->credential ? e->credential : "");
 }
@@ -57,11 +59,11 @@ static inline void rig_record(void *ctx, struct span line)
         buf_add(&((struct rig *) ctx)->records, line.p, line.n);
 }
 
-static inline bool rig_grow(void *ctx, size_t n, const char **ret_why)
+static inline bool rig_grow(void *ctx, size_t n, enum effect_reason *ret_why)
 {
         struct rig *g = ctx;
         g->grown += n;
-        *ret_why = "too much comes out";
+        *ret_why = REASON_LIMIT_INGRESS;
         return !g->grow_max || g->grown <= g->grow_max;
 }
 

@@ -201,89 +201,103 @@ static void test_flow__a_link_that_the_server_will_close_is_not_used_again(void)
 
 struct refused {
         const char *request, *status, *why;
-        enum gap gap;
+        enum effect_reason reason;
 };
 
 static void test_flow__requests_that_no_door_covers(void)
 {
         static const struct refused rows[] = {
-                { GET("/"), "403", "no door covers this path", GAP_URL_PATH },
-                { GET("/one/"), "403", "no door covers this path", GAP_URL_PATH },
-                { GET("/one/two"), "403", "no door covers this path", GAP_URL_PATH },
-                { GET("/ONE"), "403", "no door covers this path", GAP_URL_PATH },
-                { GET("/pub"), "403", "no door covers this path", GAP_URL_PATH },
+                { GET("/"), "403", "no door covers this path", REASON_URL_PATH },
+                { GET("/one/"), "403", "no door covers this path", REASON_URL_PATH },
+                { GET("/one/two"), "403", "no door covers this path", REASON_URL_PATH },
+                { GET("/ONE"), "403", "no door covers this path", REASON_URL_PATH },
+                { GET("/pub"), "403", "no door covers this path", REASON_URL_PATH },
                 { "DELETE /pub/x HTTP/1.1\r\nHost: api.test\r\n\r\n", "403",
-                  "no door covers this method here", GAP_METHOD },
+                  "no door covers this method here", REASON_METHOD },
                 { "POST /one HTTP/1.1\r\nHost: api.test\r\nContent-Length: 3\r\n\r\nabc", "403",
-                  "no door covers this method here", GAP_METHOD },
-                { GET("/pub/../one"), "421", "a . or .. segment in the path", GAP_NONE },
-                { GET("/pub/%2e%2e/one"), "421", "an escape that hides", GAP_NONE },
+                  "no door covers this method here", REASON_METHOD },
+                { GET("/pub/../one"), "421", "a . or .. segment in the path", REASON_PATH_MALFORMED },
+                { GET("/pub/%2e%2e/one"), "421", "an escape that hides", REASON_PATH_MALFORMED },
                 { "GET /one HTTP/1.1\r\nHost: other.test\r\n\r\n", "421", "the Host header names another",
-                  GAP_NONE },
+                  REASON_HOST_HEADER },
                 { "GET http://other.test/ HTTP/1.1\r\nHost: api.test\r\n\r\n", "421",
-                  "the target names another", GAP_NONE },
-                { "CONNECT api.test:80 HTTP/1.1\r\nHost: api.test\r\n\r\n", "501", "this method", GAP_NONE },
-                { "TRACE /any/x HTTP/1.1\r\nHost: api.test\r\n\r\n", "501", "this method", GAP_NONE },
-                { "WEBSOCKET /ws HTTP/1.1\r\nHost: api.test\r\n\r\n", "501", "this method", GAP_NONE },
-                { "get /one HTTP/1.1\r\nHost: api.test\r\n\r\n", "501", "this method", GAP_NONE },
-                { "OPTIONS * HTTP/1.1\r\nHost: api.test\r\n\r\n", "421", "the target is neither", GAP_NONE },
+                  "the target names another", REASON_TARGET_OTHER },
+                { "CONNECT api.test:80 HTTP/1.1\r\nHost: api.test\r\n\r\n", "501", "this method",
+                  REASON_METHOD_UNKNOWN },
+                { "TRACE /any/x HTTP/1.1\r\nHost: api.test\r\n\r\n", "501", "this method",
+                  REASON_METHOD_UNKNOWN },
+                { "WEBSOCKET /ws HTTP/1.1\r\nHost: api.test\r\n\r\n", "501", "this method",
+                  REASON_METHOD_UNKNOWN },
+                { "get /one HTTP/1.1\r\nHost: api.test\r\n\r\n", "501", "this method",
+                  REASON_METHOD_UNKNOWN },
+                { "OPTIONS * HTTP/1.1\r\nHost: api.test\r\n\r\n", "421", "the target is neither",
+                  REASON_TARGET },
                 { "GET /ws HTTP/1.1\r\nHost: api.test\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n"
                   "Sec-WebSocket-Key: x\r\nContent-Length: 0\r\n\r\n",
-                  "501", "the upgrade to websocket is malformed", GAP_NONE },
+                  "501", "the upgrade to websocket is malformed", REASON_WEBSOCKET },
                 { "GET /any/x HTTP/1.1\r\nHost: api.test\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n"
                   "Sec-WebSocket-Key: x\r\n\r\n",
-                  "403", "no door covers this method here", GAP_METHOD },
+                  "403", "no door covers this method here", REASON_METHOD },
                 { "GET /ws HTTP/1.1\r\nHost: api.test\r\n\r\n", "403", "no door covers this method here",
-                  GAP_METHOD },
+                  REASON_METHOD },
                 { "POST /pub/x HTTP/1.1\r\nHost: api.test\r\nContent-Length: 1\r\nTransfer-Encoding: "
                   "chunked\r\n\r\n",
-                  "400", "both a length", GAP_NONE },
-                { "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", "505", "only HTTP/1.1", GAP_NONE },
+                  "400", "both a length", REASON_LENGTH_AND_CODING },
+                { "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", "505", "only HTTP/1.1", REASON_HTTP_VERSION },
                 { "GET /ws HTTP/1.1\r\nHost: api.test\r\nConnection: Upgrade\r\nUpgrade: h2c\r\n"
                   "Sec-WebSocket-Key: abc\r\n\r\n",
-                  "403", "no door covers this method here", GAP_METHOD },
+                  "403", "no door covers this method here", REASON_METHOD },
                 { "GET /pub/x HTTP/1.1\r\nHost: api.test\r\nX-HTTP-Method-Override: DELETE\r\n\r\n", "400",
-                  "a header asks for another method", GAP_NONE },
+                  "a header asks for another method", REASON_METHOD_HEADER },
                 { "GET /pub/x HTTP/1.1\r\nHost: api.test\r\nx_http_method: PUT\r\n\r\n", "400",
-                  "a header asks for another method", GAP_NONE },
+                  "a header asks for another method", REASON_METHOD_HEADER },
                 { "GET /pub/x HTTP/1.1\r\nHost: api.test\r\nX-HTTP-Method-Override: GET, PUT\r\n\r\n", "400",
-                  "a header asks for another method", GAP_NONE },
+                  "a header asks for another method", REASON_METHOD_HEADER },
                 { "GET /pub/x HTTP/1.1\r\nHost: api.test\r\nX.HTTP~Method_Override: PUT\r\n\r\n", "400",
-                  "a header asks for another method", GAP_NONE },
+                  "a header asks for another method", REASON_METHOD_HEADER },
                 { "GET /pub/x HTTP/1.1\r\nHost: api.test\r\nX-Method-Override: \r\n\r\n", "400",
-                  "a header asks for another method", GAP_NONE },
+                  "a header asks for another method", REASON_METHOD_HEADER },
                 { "GET /pub/x HTTP/1.1\r\nHost: api.test\r\nX-Original-URL: /one\r\n\r\n", "400",
-                  "a header asks for another path", GAP_NONE },
+                  "a header asks for another path", REASON_PATH_HEADER },
                 { "GET /pub/x HTTP/1.1\r\nHost: api.test\r\nX_Envoy_Original-Path: /one\r\n\r\n", "400",
-                  "a header asks for another path", GAP_NONE },
+                  "a header asks for another path", REASON_PATH_HEADER },
                 { "GET /pub/x HTTP/1.1\r\nHost: api.test\r\nX-Forwarded-Uri: /one\r\n\r\n", "400",
-                  "a header asks for another path", GAP_NONE },
+                  "a header asks for another path", REASON_PATH_HEADER },
                 { "GET /pub/x HTTP/1.1\r\nHost: api.test\r\nX-Replaced-Path: /one\r\n\r\n", "400",
-                  "a header asks for another path", GAP_NONE },
+                  "a header asks for another path", REASON_PATH_HEADER },
                 { "GET /pub/x HTTP/1.1\r\nHost: api.test\r\nX-Rewrite-Url: /pub/x\r\n\r\n", "400",
-                  "a header asks for another path", GAP_NONE },
-                { GET("/pub/x?a=1&_Method=delete"), "400", "a parameter asks for another method", GAP_NONE },
-                { GET("/pub/x?%5Fmetho%64=delete"), "400", "a parameter asks for another method", GAP_NONE },
-                { GET("/pub/x?a;%20_method=delete"), "400", "a parameter asks for another method", GAP_NONE },
-                { GET("/pub/x??_method=delete"), "400", "a parameter asks for another method", GAP_NONE },
-                { GET("/pub/x?_method[0]=delete"), "400", "a parameter asks for another method", GAP_NONE },
+                  "a header asks for another path", REASON_PATH_HEADER },
+                { GET("/pub/x?a=1&_Method=delete"), "400", "a parameter asks for another method",
+                  REASON_METHOD_PARAMETER },
+                { GET("/pub/x?%5Fmetho%64=delete"), "400", "a parameter asks for another method",
+                  REASON_METHOD_PARAMETER },
+                { GET("/pub/x?a;%20_method=delete"), "400", "a parameter asks for another method",
+                  REASON_METHOD_PARAMETER },
+                { GET("/pub/x??_method=delete"), "400", "a parameter asks for another method",
+                  REASON_METHOD_PARAMETER },
+                { GET("/pub/x?_method[0]=delete"), "400", "a parameter asks for another method",
+                  REASON_METHOD_PARAMETER },
                 { "GET /pub/x HTTP/1.1\r\nHost: api.test\r\nCookie: a=b; _method=PUT\r\n\r\n", "400",
-                  "a cookie asks for another method", GAP_NONE },
-                { GET("/pub/x?.method=delete"), "400", "a parameter asks for another method", GAP_NONE },
-                { GET("/pub/x?[_method]=delete"), "400", "a parameter asks for another method", GAP_NONE },
+                  "a cookie asks for another method", REASON_METHOD_COOKIE },
+                { GET("/pub/x?.method=delete"), "400", "a parameter asks for another method",
+                  REASON_METHOD_PARAMETER },
+                { GET("/pub/x?[_method]=delete"), "400", "a parameter asks for another method",
+                  REASON_METHOD_PARAMETER },
                 { GET("/pub/x?%5B_method%5D=delete"), "400", "a parameter asks for another method",
-                  GAP_NONE },
-                { GET("/pub/x?_method]=delete"), "400", "a parameter asks for another method", GAP_NONE },
-                { GET("/pub/x?_method=GET"), "400", "a parameter asks for another method", GAP_NONE },
-                { GET("/pub%2fx"), "403", "an escaped slash where", GAP_NONE },
-                { GET("/pub%2Fa%2Fb"), "403", "an escaped slash where", GAP_NONE },
-                { GET("%2fpub/x"), "421", "the target is neither", GAP_NONE },
-                { GET("/pub/x%2f..%2fy"), "421", "a . or .. segment", GAP_NONE },
-                { GET("/pub/..%2fone"), "421", "a . or .. segment", GAP_NONE },
-                { GET("/pub/x%2f%2fy"), "421", "// in the path", GAP_NONE },
-                { GET("/pub/x%252fy"), "421", "an escape that hides", GAP_NONE },
-                { GET("/pub/x%5c..%5cone"), "421", "an escape that hides", GAP_NONE },
-                { GET("/other%2fx"), "403", "no door covers this path", GAP_URL_PATH },
+                  REASON_METHOD_PARAMETER },
+                { GET("/pub/x?_method]=delete"), "400", "a parameter asks for another method",
+                  REASON_METHOD_PARAMETER },
+                { GET("/pub/x?_method=GET"), "400", "a parameter asks for another method",
+                  REASON_METHOD_PARAMETER },
+                { GET("/pub%2fx"), "403", "an escaped slash where", REASON_ESCAPED_SLASH },
+                { GET("/pub%2Fa%2Fb"), "403", "an escaped slash where", REASON_ESCAPED_SLASH },
+                { GET("%2fpub/x"), "421", "the target is neither", REASON_TARGET },
+                { GET("/pub/x%2f..%2fy"), "421", "a . or .. segment", REASON_PATH_MALFORMED },
+                { GET("/pub/..%2fone"), "421", "a . or .. segment", REASON_PATH_MALFORMED },
+                { GET("/pub/x%2f%2fy"), "421", "// in the path", REASON_PATH_MALFORMED },
+                { GET("/pub/x%252fy"), "421", "an escape that hides", REASON_PATH_MALFORMED },
+                { GET("/pub/x%5c..%5cone"), "421", "an escape that hides", REASON_PATH_MALFORMED },
+                { GET("/other%2fx"), "403", "no door covers this path", REASON_URL_PATH },
         };
         for (size_t i = 0; i < COUNT(rows); i++) {
                 struct rig g;
@@ -299,7 +313,7 @@ static void test_flow__requests_that_no_door_covers(void)
                 CHECK_INT(g.connects, 0);
                 CHECK_INT(g.event_count, 1);
                 CHECK_INT(rig_last(&g)->verdict, HTTP_DENIED);
-                CHECK_INT(rig_last(&g)->gap, rows[i].gap);
+                CHECK_INT(rig_last(&g)->reason, rows[i].reason);
                 rig_end(&g);
         }
 }
@@ -940,7 +954,7 @@ static void test_flow__websocket_by_name_only(void)
                 return;
         rig_client(&g, span_str(ask), 0);
         rig_upstream(&g, span_str(yes), 0);
-        http_flow_cut(g.flow, "the time is over");
+        http_flow_cut(g.flow, REASON_EXPIRED);
         rig_move(&g);
         CHECK(holds(&g.to_client, "101 Switching") && !holds(&g.to_client, "the time is over"));
         rig_end(&g);
@@ -1013,7 +1027,7 @@ static void test_flow__it_can_be_cut_and_closed_at_any_time(void)
                         if (how == 0)
                                 http_flow_client_closed(g.flow);
                         else if (how == 1)
-                                http_flow_cut(g.flow, "the time is over");
+                                http_flow_cut(g.flow, REASON_EXPIRED);
                         else
                                 http_flow_upstream_closed(g.flow);
                         rig_move(&g);

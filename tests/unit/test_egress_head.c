@@ -21,7 +21,7 @@ static void check_requests(const struct row *rows, size_t count)
                         char shown[200];
                         printf("# row %zu: %s: %d %u %s\n", i,
                                str_inert(span_of(rows[i].bytes, rows[i].n), shown, sizeof shown), r,
-                               r == HTTP_BAD ? h.answer : 0, h.why);
+                               r == HTTP_BAD ? h.answer : 0, effect_reason_text(h.why));
                 }
                 CHECK(right);
         }
@@ -181,7 +181,7 @@ static void test_head__answers_are_read_as_strictly(void)
         for (size_t i = 0; i < COUNT(rows); i++) {
                 enum http_read r = http_head_response(span_of(rows[i].bytes, rows[i].n), &h);
                 if ((r == HTTP_BAD ? 502u : 0) != rows[i].answer)
-                        printf("# row %zu: %s\n", i, h.why);
+                        printf("# row %zu: %s\n", i, effect_reason_text(h.why));
                 CHECK_INT(r == HTTP_BAD ? 502 : 0, rows[i].answer);
         }
 }
@@ -195,7 +195,7 @@ static const char *read_target(const char *target, const char *host, const struc
         static struct http_head h;
         static struct http_url u;
         static char text[4096];
-        const char *why = NULL;
+        enum effect_reason why = REASON_NONE;
         AUTO_BUF(b);
         buf_printf(&b, "GET %s HTTP/1.1\r\nHost: %s\r\n\r\n", target, host);
         if (http_head_request(buf_span(&b), &h) != HTTP_WHOLE)

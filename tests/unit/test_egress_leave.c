@@ -13,12 +13,14 @@ static struct {
         char last[80];
 } gate;
 
-static enum http_leave at_gate(void *ctx, const struct http_event *e, const char **ret_why)
+static enum http_leave at_gate(void *ctx, const struct http_event *e, enum effect_reason *ret_why,
+                               const char **ret_detail)
 {
         (void) ctx;
         gate.asked++;
         (void) snprintf(gate.last, sizeof gate.last, "%s %s to %s", e->method, e->path, e->to_host);
-        *ret_why = "the ledger is full";
+        *ret_why = REASON_LEDGER;
+        *ret_detail = "the ledger is full";
         return gate.answer;
 }
 
@@ -39,7 +41,7 @@ static bool start(struct rig *g, enum http_leave answer)
 
 static void leave(struct rig *g, bool leaves)
 {
-        http_flow_leave(g->flow, leaves, "the ledger is full");
+        http_flow_leave(g->flow, leaves, REASON_LEDGER, "the ledger is full");
         rig_move(g);
 }
 
@@ -112,7 +114,7 @@ static void test_leave__an_answer_that_comes_too_late_means_nothing(void)
         leave(&g, true); /* nobody asked */
         CHECK_INT(g.connects, 0);
         rig_client(&g, span_str(POST("/x")), 0);
-        http_flow_cut(g.flow, "the door has closed");
+        http_flow_cut(g.flow, REASON_EXPIRED);
         rig_move(&g);
         CHECK(holds(&g.to_client, "HTTP/1.1 503 "));
         leave(&g, true);

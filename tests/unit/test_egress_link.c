@@ -153,7 +153,7 @@ static void test_link__an_address_that_is_refused_is_forbidden(void)
         if (!rig_start(&g, &plain))
                 return;
         http_flow_from_client(g.flow, span_str(GET("/x")));
-        http_flow_upstream_refused(g.flow, "the name leads to a loopback address: 127.0.0.1");
+        http_flow_upstream_refused(g.flow, REASON_GUARDED_ADDRESS, "loopback, 127.0.0.1");
         struct span out = http_flow_to_client(g.flow);
         CHECK(out.n && memmem(out.p, out.n, "403 Forbidden", 13));
         CHECK_INT(rig_last(&g)->verdict, HTTP_DENIED);

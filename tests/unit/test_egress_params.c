@@ -490,7 +490,7 @@ static void test_params__a_refusal_says_what_would_permit_it(void)
                         return;
                 put(&q, &text);
                 rig_client(&g, buf_span(&text), 0);
-                CHECK_INT(rig_last(&g)->gap, GAP_PARAMETER);
+                CHECK_INT(rig_last(&g)->reason, REASON_PARAMETER);
                 CHECK_STR(rig_last(&g)->permit, rows[i].permit);
                 CHECK_INT(rig_last(&g)->status, 403);
                 rig_end(&g);
@@ -648,11 +648,11 @@ static void test_params__a_client_that_breaks_off_leaves_nothing(void)
 }
 
 static size_t asked_held;
-static bool may_not(void *ctx, const struct door *door, const char **ret_why)
+static bool may_not(void *ctx, const struct door *door, enum effect_reason *ret_why)
 {
         (void) door;
         asked_held = http_flow_held(((struct rig *) ctx)->flow);
-        *ret_why = "the door's cap for an hour is used up";
+        *ret_why = REASON_CAP_HOUR;
         return false;
 }
 

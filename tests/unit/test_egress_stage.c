@@ -555,14 +555,14 @@ static void test_judge__a_door_closes_when_its_time_is_over(void)
         http_rules_clock(g.rules, 1900000000);
         rig_client(&g, span_str(GET("/x")), 0);
         CHECK_INT(g.connects, 0);
-        CHECK(holds(&g.to_client, "has expired"));
+        CHECK(holds(&g.to_client, effect_reason_text(REASON_EXPIRED)));
         rig_end(&g);
 }
 
-static bool never(void *ctx, const struct door *door, const char **ret_why)
+static bool never(void *ctx, const struct door *door, enum effect_reason *ret_why)
 {
         (void) ctx;
-        *ret_why = door->net.cap[NET_CAP_BYTES] ? "the cap of this door is reached" : "no";
+        *ret_why = door->net.cap[NET_CAP_BYTES] ? REASON_CAP : REASON_CAP_HOUR;
         return false;
 }
 
@@ -578,7 +578,7 @@ static void test_judge__caps_are_asked(void)
         http_flow_free(g.flow);
         g.flow = http_flow_new(g.rules, &peer, &cb);
         rig_client(&g, span_str(GET("/x")), 0);
-        CHECK(holds(&g.to_client, "the cap of this door is reached"));
+        CHECK(holds(&g.to_client, effect_reason_text(REASON_CAP)));
         CHECK_INT(g.connects, 0);
         rig_end(&g);
 }

@@ -301,7 +301,7 @@ static void test_tls__plain_text_to_a_tls_door(void)
                 SKIP("no ca-certificates on this host");
         rig_client(&w.rig, span_str("GET / HTTP/1.1\r\nHost: api.test:443\r\n\r\n"), 0);
         CHECK(holds(&w.rig.to_client, "403"));
-        CHECK_INT(rig_last(&w.rig)->gap, GAP_SCHEME);
+        CHECK_INT(rig_last(&w.rig)->reason, REASON_SCHEME);
         w.client = end_of(w.client_ctx, false);
         world_end(&w);
 }

@@ -51,13 +51,13 @@ struct world {
         unsigned boxes;
 };
 
-static enum learn_kind kind_of(const char *effect)
+static enum effect_kind kind_of(const char *effect)
 {
-        return strncmp(effect, "read ", 5) == 0    ? LEARN_READ
-               : strncmp(effect, "write ", 6) == 0 ? LEARN_WRITE
-               : strncmp(effect, "run ", 4) == 0   ? LEARN_RUN
-               : strncmp(effect, "net ", 4) == 0   ? LEARN_NET
-                                                   : LEARN_CALL;
+        return strncmp(effect, "read ", 5) == 0    ? EFFECT_READ
+               : strncmp(effect, "write ", 6) == 0 ? EFFECT_WRITE
+               : strncmp(effect, "run ", 4) == 0   ? EFFECT_RUN
+               : strncmp(effect, "net ", 4) == 0   ? EFFECT_NET
+                                                   : EFFECT_CALL;
 }
 
 static void tell(struct learn *l, const struct need *n, unsigned run)
@@ -66,9 +66,9 @@ static void tell(struct learn *l, const struct need *n, unsigned run)
                                   .path = strchr(n->effect, ' ') + 1,
                                   .program = "job",
                                   .agreed = true,
-                                  .on_host = !(n->flags & ABSENT) && kind_of(n->effect) != LEARN_CALL };
+                                  .on_host = !(n->flags & ABSENT) && kind_of(n->effect) != EFFECT_CALL };
         char method[16] = "";
-        if (a.kind == LEARN_NET && sscanf(a.path, "%15s", method) == 1) {
+        if (a.kind == EFFECT_NET && sscanf(a.path, "%15s", method) == 1) {
                 a.method = method;
                 a.path = strchr(a.path, ' ') + 1;
         }
@@ -96,7 +96,7 @@ static int fake_run(void *ctx, const char *policy, struct learn *l, unsigned run
                 struct effect f;
                 if ((n->flags & SOMETIMES) && run != 0)
                         continue;
-                bool call = kind_of(n->effect) == LEARN_CALL;
+                bool call = kind_of(n->effect) == EFFECT_CALL;
                 if (!call && policy_effect_parse(n->effect, &fixed_context, &f, &why) < 0) {
                         printf("# %s\n", why.what);
                         test_failures++;
@@ -324,7 +324,7 @@ static void test_learn__an_odd_name_is_quoted(void)
         struct learn_context c = context(1);
         struct learn *l = learn_new(&c);
         struct learn_access a = {
-                .kind = LEARN_READ, .path = "/w/proj/my data", .program = "x", .on_host = true
+                .kind = EFFECT_READ, .path = "/w/proj/my data", .program = "x", .on_host = true
         };
         CHECK(learn_add(l, &a, 0));
         CHECK(!learn_add(l, &a, 0));
@@ -357,7 +357,7 @@ static void test_learn__a_name_cannot_become_a_line(void)
         struct learn_context c = context(1);
         struct learn *l = learn_new(&c);
         for (size_t i = 0; i < COUNTOF(names); i++) {
-                struct learn_access a = { .kind = i == 2 ? LEARN_RUN : LEARN_READ,
+                struct learn_access a = { .kind = i == 2 ? EFFECT_RUN : EFFECT_READ,
                                           .path = names[i],
                                           .program = "x",
                                           .on_host = true };
@@ -612,7 +612,7 @@ static void test_split__quotes_and_tails_stay(void)
 static struct learn_access request(const char *method, const char *url)
 {
         return (struct learn_access){
-                .kind = LEARN_NET, .path = url, .method = method, .program = "job", .agreed = true
+                .kind = EFFECT_NET, .path = url, .method = method, .program = "job", .agreed = true
         };
 }
 
@@ -662,8 +662,7 @@ static void test_learn__addresses_and_names_of_ones_own_are_never_learned(void)
         };
         for (size_t i = 0; i < COUNTOF(rows); i++) {
                 struct learn_access a = request("GET", rows[i].to);
-                CHECK_STR(learn_is_sensitive(&a) ? learn_is_sensitive(&a) : "",
-                          rows[i].why ? rows[i].why : "");
+                CHECK_STR(effect_reason_name(learn_is_sensitive(&a)), rows[i].why ? rows[i].why : "none");
         }
 }
 

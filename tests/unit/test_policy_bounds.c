@@ -20,15 +20,13 @@ static struct decision ask_json(const struct checked_policy *c, const char *quer
         static char method[] = "POST", host[] = "pay.test", path[] = "/v1/charges";
         struct arena mem = { 0 };
         struct params p = { 0 };
-        struct effect f = { .kind = EFFECT_NET,
-                            .method = method,
-                            .net = { .form = NET_URL, .tls = true, .port = 443, .host = host, .path = path },
-                            .params = &p };
+        struct net_dest to = { .form = NET_URL, .tls = true, .port = 443, .host = host, .path = path };
+        struct effect f = { .kind = EFFECT_NET, .method = method, .net = &to, .params = &p };
         policy_params_form(&p, &mem, span_str(query), false);
         if (json && !p.unread)
                 policy_params_json(&p, &mem, span_str(json));
         struct decision d = policy_decide(c, &f), r = policy_decide_ref(c, &f);
-        CHECK(d.answer == r.answer && d.gap == r.gap && d.door == r.door && d.nearest == r.nearest);
+        CHECK(d.answer == r.answer && d.reason == r.reason && d.door == r.door && d.nearest == r.nearest);
         if (d.nearest && fault)
                 policy_bound_fault(d.nearest, &f, fault);
         arena_done(&mem);
@@ -39,7 +37,8 @@ static void expect(const struct checked_policy *c, const char *query, const char
 {
         AUTO_BUF(out);
         struct decision d = ask_json(c, query, json, &out);
-        bool good = fault ? d.answer == ANSWER_DENY && d.gap == GAP_PARAMETER : d.answer == ANSWER_ALLOW;
+        bool good =
+                fault ? d.answer == ANSWER_DENY && d.reason == REASON_PARAMETER : d.answer == ANSWER_ALLOW;
         if (!good || strcmp(buf_str(&out), fault ? fault : "") != 0) {
                 printf("# ?%s %s: %d, \"%s\"\n", query, json ? json : "", d.answer, buf_str(&out));
                 test_failures++;
@@ -538,8 +537,8 @@ static void test_bounds__union(void)
                 expect(c, "amount=100&x=1", NULL, "parameter amount is 100, and the door permits 1 to 50");
                 CHECK_ALLOW(c, "net GET https://pay.test/v1/charges?amount=9");
                 CHECK_ALLOW(c, "net https://pay.test/v1/charges?amount=9 GET");
-                CHECK_DENY(c, "net PUT https://pay.test/v1/charges?amount=9", GAP_METHOD);
-                CHECK_DENY(c, "net POST https://pay.test/v1/charge?amount=9", GAP_URL_PATH);
+                CHECK_DENY(c, "net PUT https://pay.test/v1/charges?amount=9", REASON_METHOD);
+                CHECK_DENY(c, "net POST https://pay.test/v1/charge?amount=9", REASON_URL_PATH);
         }
         CHECK(c != NULL);
         policy_checked_free(c);

@@ -47,7 +47,7 @@ static inline struct decision ask(const struct checked_policy *c, const char *ef
         }
         d = policy_decide(c, &f);
         struct decision r = policy_decide_ref(c, &f);
-        CHECK(d.answer == r.answer && d.gap == r.gap && d.door == r.door && d.nearest == r.nearest &&
+        CHECK(d.answer == r.answer && d.reason == r.reason && d.door == r.door && d.nearest == r.nearest &&
               d.built_in == r.built_in);
         policy_effect_done(&f);
         return d;
@@ -58,7 +58,7 @@ static inline struct decision ask(const struct checked_policy *c, const char *ef
         do {                                                                                                 \
                 struct decision d_ = ask(c, effect);                                                         \
                 CHECK_INT(d_.answer, ANSWER_DENY);                                                           \
-                CHECK_STR(policy_gap_name(d_.gap), policy_gap_name(why));                                    \
+                CHECK_STR(effect_reason_name(d_.reason), effect_reason_name(why));                           \
         } while (0)
 
 /* The text must be refused; *e says how. */

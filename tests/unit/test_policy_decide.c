@@ -6,23 +6,23 @@
 static void test_decide__an_empty_policy_denies_everything(void)
 {
         struct checked_policy *c = load("use none\n");
-        CHECK_DENY(c, "read /etc/passwd", GAP_NO_DOOR);
-        CHECK_DENY(c, "read /", GAP_NO_DOOR);
-        CHECK_DENY(c, "write /w/proj/a", GAP_NO_DOOR);
-        CHECK_DENY(c, "run sh", GAP_NO_DOOR);
-        CHECK_DENY(c, "net GET https://example.com/", GAP_NO_DOOR);
-        CHECK_DENY(c, "net example.com:443", GAP_NO_DOOR);
-        CHECK_DENY(c, "net GET @npm/x", GAP_NO_DOOR);
-        CHECK_DENY(c, "env AWS_SECRET", GAP_NO_DOOR);
-        CHECK_DENY(c, "sock /run/docker.sock", GAP_NO_DOOR);
+        CHECK_DENY(c, "read /etc/passwd", REASON_NO_DOOR);
+        CHECK_DENY(c, "read /", REASON_NO_DOOR);
+        CHECK_DENY(c, "write /w/proj/a", REASON_NO_DOOR);
+        CHECK_DENY(c, "run sh", REASON_NO_DOOR);
+        CHECK_DENY(c, "net GET https://example.com/", REASON_NO_DOOR);
+        CHECK_DENY(c, "net example.com:443", REASON_NO_DOOR);
+        CHECK_DENY(c, "net GET @npm/x", REASON_NO_DOOR);
+        CHECK_DENY(c, "env AWS_SECRET", REASON_NO_DOOR);
+        CHECK_DENY(c, "sock /run/docker.sock", REASON_NO_DOOR);
         policy_checked_free(c);
 }
 
 static void test_decide__the_working_directory_is_no_door_by_itself(void)
 {
         struct checked_policy *c = load("box a\nuse base/system\n");
-        CHECK_DENY(c, "read {work}/a", GAP_NO_DOOR);
-        CHECK_DENY(c, "read {home}/.ssh/id_rsa", GAP_NO_DOOR);
+        CHECK_DENY(c, "read {work}/a", REASON_NO_DOOR);
+        CHECK_DENY(c, "read {home}/.ssh/id_rsa", REASON_NO_DOOR);
         policy_checked_free(c);
 }
 
@@ -32,11 +32,11 @@ static void test_decide__a_read_door_covers_its_subtree_and_nothing_beside(void)
         CHECK_ALLOW(c, "read /a/b");
         CHECK_ALLOW(c, "read /a/b/c/d");
         CHECK_ALLOW(c, "read /x/../a/./b//c");
-        CHECK_DENY(c, "read /a", GAP_NO_DOOR);
-        CHECK_DENY(c, "read /a/bc", GAP_NO_DOOR);
-        CHECK_DENY(c, "read /a/b/../c", GAP_NO_DOOR);
-        CHECK_DENY(c, "write /a/b/c", GAP_READ_ONLY);
-        CHECK_DENY(c, "run /a/b/c", GAP_NOT_RUN);
+        CHECK_DENY(c, "read /a", REASON_NO_DOOR);
+        CHECK_DENY(c, "read /a/bc", REASON_NO_DOOR);
+        CHECK_DENY(c, "read /a/b/../c", REASON_NO_DOOR);
+        CHECK_DENY(c, "write /a/b/c", REASON_READ_ONLY);
+        CHECK_DENY(c, "run /a/b/c", REASON_NOT_RUN);
         policy_checked_free(c);
 }
 
@@ -45,13 +45,13 @@ static void test_decide__except_takes_reading_from_read_and_writing_from_edit(vo
         struct checked_policy *c =
                 load("use none\nread /r except x\nedit /e except .git/hooks .git/config\nread /r/x/y\n");
         CHECK_ALLOW(c, "read /r/xx");
-        CHECK_DENY(c, "read /r/x", GAP_EXCEPTED);
-        CHECK_DENY(c, "read /r/x/z", GAP_EXCEPTED);
+        CHECK_DENY(c, "read /r/x", REASON_EXCEPTED);
+        CHECK_DENY(c, "read /r/x/z", REASON_EXCEPTED);
         CHECK_ALLOW(c, "read /r/x/y/z");
         CHECK_ALLOW(c, "read /e/.git/hooks/pre-commit");
         CHECK_ALLOW(c, "write /e/.git/objects/a");
-        CHECK_DENY(c, "write /e/.git/hooks/pre-commit", GAP_EXCEPTED);
-        CHECK_DENY(c, "write /e/.git/config", GAP_EXCEPTED);
+        CHECK_DENY(c, "write /e/.git/hooks/pre-commit", REASON_EXCEPTED);
+        CHECK_DENY(c, "write /e/.git/config", REASON_EXCEPTED);
         policy_checked_free(c);
 }
 
@@ -74,19 +74,19 @@ static void test_decide__every_box_has_a_private_tmp_home_and_dev(void)
         CHECK_ALLOW(c, "write {tmp}/x");
         CHECK_STR(ask(c, "read /tmp/x").built_in, "the private /tmp");
         CHECK_ALLOW(c, "read /tmp/data/a");
-        CHECK_DENY(c, "write /tmp/data/a", GAP_READ_ONLY);
+        CHECK_DENY(c, "write /tmp/data/a", REASON_READ_ONLY);
         CHECK_ALLOW(c, "write /var/tmp/a");
         CHECK_ALLOW(c, "write /home/box/.cache");
         CHECK_ALLOW(c, "write /dev/shm/a");
         CHECK_ALLOW(c, "write /dev/null");
         CHECK_ALLOW(c, "read /dev/urandom");
         CHECK_ALLOW(c, "write /dev/urandom");
-        CHECK_DENY(c, "read /dev/sda", GAP_NO_DOOR);
-        CHECK_DENY(c, "read /dev/null/x", GAP_NO_DOOR);
+        CHECK_DENY(c, "read /dev/sda", REASON_NO_DOOR);
+        CHECK_DENY(c, "read /dev/null/x", REASON_NO_DOOR);
         CHECK_ALLOW(c, "read /proc/self/status");
-        CHECK_DENY(c, "write /proc/self/mem", GAP_READ_ONLY);
-        CHECK_DENY(c, "read /proc/1/root", GAP_NO_DOOR);
-        CHECK_DENY(c, "read /home/u", GAP_NO_DOOR);
+        CHECK_DENY(c, "write /proc/self/mem", REASON_READ_ONLY);
+        CHECK_DENY(c, "read /proc/1/root", REASON_NO_DOOR);
+        CHECK_DENY(c, "read /home/u", REASON_NO_DOOR);
         policy_checked_free(c);
 }
 
@@ -143,14 +143,14 @@ static void test_decide__a_bare_program_name_is_looked_for_in_the_standard_direc
         CHECK_ALLOW(c, "run git");
         CHECK_ALLOW(c, "run /usr/bin/git");
         CHECK_ALLOW(c, "run /bin/git");
-        CHECK_DENY(c, "run /opt/git", GAP_NO_DOOR);
-        CHECK_DENY(c, "run /usr/bin/sub/git", GAP_NO_DOOR);
+        CHECK_DENY(c, "run /opt/git", REASON_NO_DOOR);
+        CHECK_DENY(c, "run /usr/bin/sub/git", REASON_NO_DOOR);
         CHECK_ALLOW(c, "run make");
         CHECK_ALLOW(c, "run /usr/bin/make");
-        CHECK_DENY(c, "run /bin/make", GAP_NO_DOOR);
+        CHECK_DENY(c, "run /bin/make", REASON_NO_DOOR);
         CHECK_ALLOW(c, "run /opt/tool/bin/x");
-        CHECK_DENY(c, "run /opt/tool", GAP_NO_DOOR);
-        CHECK_DENY(c, "run /opt/tools", GAP_NO_DOOR);
+        CHECK_DENY(c, "run /opt/tool", REASON_NO_DOOR);
+        CHECK_DENY(c, "run /opt/tools", REASON_NO_DOOR);
         CHECK_ALLOW(c, "run whatever"); /* because all of /usr/local/bin may run */
         CHECK_ALLOW(c, "run /usr/local/bin/x");
         policy_checked_free(c);
@@ -163,13 +163,13 @@ static void test_decide__a_program_that_may_start_can_be_read(void)
         CHECK_ALLOW(c, "read /usr/bin/git");
         CHECK_ALLOW(c, "read /opt/tool/data");
         CHECK_ALLOW(c, "read /a/b/x");
-        CHECK_DENY(c, "read /a/b/y", GAP_EXCEPTED);
-        CHECK_DENY(c, "read /opt/tools", GAP_NO_DOOR);
-        CHECK_DENY(c, "read /old", GAP_EXPIRED);
-        CHECK_DENY(c, "write /opt/tool/data", GAP_NO_DOOR);
+        CHECK_DENY(c, "read /a/b/y", REASON_EXCEPTED);
+        CHECK_DENY(c, "read /opt/tools", REASON_NO_DOOR);
+        CHECK_DENY(c, "read /old", REASON_EXPIRED);
+        CHECK_DENY(c, "write /opt/tool/data", REASON_NO_DOOR);
         policy_checked_free(c);
         c = load("use none\nrun any\n");
-        CHECK_DENY(c, "read /etc/shadow", GAP_NO_DOOR);
+        CHECK_DENY(c, "read /etc/shadow", REASON_NO_DOOR);
         policy_checked_free(c);
 }
 
@@ -181,12 +181,12 @@ static void test_decide__run_any_runs_also_what_the_box_wrote(void)
         CHECK_ALLOW(c, "run /usr/bin/sh");
         CHECK_ALLOW(c, "run /usr/lib/git-core/git-x");
         CHECK_ALLOW(c, "run /opt/x/y");
-        CHECK_DENY(c, "run /opt/z", GAP_NO_DOOR);
+        CHECK_DENY(c, "run /opt/z", REASON_NO_DOOR);
         CHECK_ALLOW(c, "run /w/proj/built");
         CHECK_ALLOW(c, "run /tmp/built");
         CHECK_ALLOW(c, "run /w/proj/tool");
         CHECK_ALLOW(c, "run /w/proj/bin/x"); /* visible, and an exception keeps it unwritable */
-        CHECK_DENY(c, "run \"/usr/sbin/../../etc/*\"", GAP_NO_DOOR);
+        CHECK_DENY(c, "run \"/usr/sbin/../../etc/*\"", REASON_NO_DOOR);
         policy_checked_free(c);
 }
 
@@ -197,14 +197,14 @@ static void test_decide__named_programs_narrow_a_stock_policy(void)
         CHECK_ALLOW(c, "run ls");
         CHECK_ALLOW(c, "run /usr/bin/ls");
         CHECK_ALLOW(c, "run /w/proj/tool");
-        CHECK_DENY(c, "run cat", GAP_NO_DOOR);
-        CHECK_DENY(c, "run /usr/bin/cat", GAP_NOT_RUN);
-        CHECK_DENY(c, "run /w/proj/built", GAP_WRITABLE);
-        CHECK_DENY(c, "run /tmp/built", GAP_WRITABLE);
+        CHECK_DENY(c, "run cat", REASON_NO_DOOR);
+        CHECK_DENY(c, "run /usr/bin/cat", REASON_NOT_RUN);
+        CHECK_DENY(c, "run /w/proj/built", REASON_WRITABLE);
+        CHECK_DENY(c, "run /tmp/built", REASON_WRITABLE);
         policy_checked_free(c);
         c = load("use base/system\nrun ls until 2001-01-01\n"); /* a date that passes opens nothing */
         CHECK(!policy_runs_any(c));
-        CHECK_DENY(c, "run cat", GAP_NO_DOOR);
+        CHECK_DENY(c, "run cat", REASON_NO_DOOR);
         policy_checked_free(c);
         c = load("use base/system\nrun any ls\n");
         CHECK(policy_runs_any(c) && !policy_narrowed(c));
@@ -221,19 +221,19 @@ static void test_decide__the_strict_box_runs_nothing_it_wrote(void)
         CHECK(!policy_runs_any(c) && !policy_narrowed(c));
         CHECK_ALLOW(c, "run cat");
         CHECK_ALLOW(c, "run /usr/lib/git-core/git-x");
-        CHECK_DENY(c, "run /w/proj/built", GAP_WRITABLE);
-        CHECK_DENY(c, "run /tmp/built", GAP_WRITABLE);
+        CHECK_DENY(c, "run /w/proj/built", REASON_WRITABLE);
+        CHECK_DENY(c, "run /tmp/built", REASON_WRITABLE);
         policy_checked_free(c);
         c = load("use base/strict\nrun ls\n");
         CHECK_ALLOW(c, "run ls");
-        CHECK_DENY(c, "run /usr/bin/cat", GAP_NOT_RUN);
+        CHECK_DENY(c, "run /usr/bin/cat", REASON_NOT_RUN);
         policy_checked_free(c);
 }
 
 static void test_decide__a_program_named_star_is_not_every_program(void)
 {
         struct checked_policy *c = load("use none\nwrite /usr/bin\nrun \"/usr/bin/*\"\n");
-        CHECK_DENY(c, "run /usr/bin/x", GAP_WRITABLE);
+        CHECK_DENY(c, "run /usr/bin/x", REASON_WRITABLE);
         policy_checked_free(c);
 }
 
@@ -243,11 +243,11 @@ static void test_decide__a_wildcard_covers_names_below_and_not_the_name(void)
         CHECK_ALLOW(c, "net a.example.org:443");
         CHECK_ALLOW(c, "net a.b.EXAMPLE.org.:443");
         CHECK_ALLOW(c, "net GET https://a.example.org/any/path");
-        CHECK_DENY(c, "net example.org:443", GAP_HOST);
-        CHECK_DENY(c, "net evilexample.org:443", GAP_HOST);
-        CHECK_DENY(c, "net a.example.org.evil.net:443", GAP_HOST);
-        CHECK_DENY(c, "net a.example.org:80", GAP_PORT);
-        CHECK_DENY(c, "net a.example.net:443", GAP_HOST);
+        CHECK_DENY(c, "net example.org:443", REASON_HOST);
+        CHECK_DENY(c, "net evilexample.org:443", REASON_HOST);
+        CHECK_DENY(c, "net a.example.org.evil.net:443", REASON_HOST);
+        CHECK_DENY(c, "net a.example.org:80", REASON_PORT);
+        CHECK_DENY(c, "net a.example.net:443", REASON_HOST);
         policy_checked_free(c);
 }
 
@@ -258,14 +258,14 @@ static void test_decide__a_url_door_needs_scheme_port_path_and_method(void)
         CHECK_ALLOW(c, "net GET https://h.example/a/b/c");
         CHECK_ALLOW(c, "net GET https://h.example/a/?q=1");
         CHECK_ALLOW(c, "net DELETE https://h.example/one");
-        CHECK_DENY(c, "net POST https://h.example/a/b", GAP_METHOD);
-        CHECK_DENY(c, "net GET https://h.example/a", GAP_URL_PATH);
-        CHECK_DENY(c, "net GET https://h.example/ab", GAP_URL_PATH);
-        CHECK_DENY(c, "net GET https://h.example/one/two", GAP_URL_PATH);
-        CHECK_DENY(c, "net GET http://h.example/a/b", GAP_SCHEME);
-        CHECK_DENY(c, "net GET https://h.example:8443/a/b", GAP_PORT);
-        CHECK_DENY(c, "net GET https://i.example/a/b", GAP_HOST);
-        CHECK_DENY(c, "net h.example:443", GAP_URL_PATH); /* a raw connection would carry any request */
+        CHECK_DENY(c, "net POST https://h.example/a/b", REASON_METHOD);
+        CHECK_DENY(c, "net GET https://h.example/a", REASON_URL_PATH);
+        CHECK_DENY(c, "net GET https://h.example/ab", REASON_URL_PATH);
+        CHECK_DENY(c, "net GET https://h.example/one/two", REASON_URL_PATH);
+        CHECK_DENY(c, "net GET http://h.example/a/b", REASON_SCHEME);
+        CHECK_DENY(c, "net GET https://h.example:8443/a/b", REASON_PORT);
+        CHECK_DENY(c, "net GET https://i.example/a/b", REASON_HOST);
+        CHECK_DENY(c, "net h.example:443", REASON_URL_PATH); /* a raw connection would carry any request */
         policy_checked_free(c);
 }
 
@@ -308,8 +308,8 @@ static void test_decide__places_are_compared_as_places(void)
         struct checked_policy *c = load("use none\nnet @npm/** GET\nnet npm:443\n");
         CHECK_ALLOW(c, "net GET @npm/left-pad");
         CHECK_ALLOW(c, "net GET @npm");
-        CHECK_DENY(c, "net PUT @npm/left-pad", GAP_METHOD);
-        CHECK_DENY(c, "net GET @other/x", GAP_HOST);
+        CHECK_DENY(c, "net PUT @npm/left-pad", REASON_METHOD);
+        CHECK_DENY(c, "net GET @other/x", REASON_HOST);
         CHECK_ALLOW(c, "net GET https://npm/x");
         policy_checked_free(c);
 }
@@ -320,12 +320,12 @@ static void test_decide__variables_and_sockets_are_exact(void)
         CHECK_ALLOW(c, "env CI");
         CHECK_ALLOW(c, "env NAME");
         CHECK_ALLOW(c, "env PATH");
-        CHECK_DENY(c, "env NAMES", GAP_NO_DOOR);
-        CHECK_DENY(c, "env SSH_AUTH_SOCK", GAP_NO_DOOR);
+        CHECK_DENY(c, "env NAMES", REASON_NO_DOOR);
+        CHECK_DENY(c, "env SSH_AUTH_SOCK", REASON_NO_DOOR);
         CHECK_ALLOW(c, "sock /run/x.sock");
-        CHECK_DENY(c, "sock /run/x.sock2", GAP_NO_DOOR);
-        CHECK_DENY(c, "sock /run", GAP_NO_DOOR);
-        CHECK_DENY(c, "read /run/x.sock", GAP_NO_DOOR);
+        CHECK_DENY(c, "sock /run/x.sock2", REASON_NO_DOOR);
+        CHECK_DENY(c, "sock /run", REASON_NO_DOOR);
+        CHECK_DENY(c, "read /run/x.sock", REASON_NO_DOOR);
         policy_checked_free(c);
 }
 
@@ -338,15 +338,15 @@ static void test_decide__an_expired_door_is_closed_and_named(void)
                      "read /n until 2026-09-21T14:14Z\nrun any until 2020-01-01\nnet h.example:443 until "
                      "2020-01-01\n"
                      "env A until 2020-01-01\nsock /s until 2020-01-01\nedit /e until 2020-01-01\nread /e\n");
-        CHECK_DENY(c, "read /old/x", GAP_EXPIRED);
+        CHECK_DENY(c, "read /old/x", REASON_EXPIRED);
         CHECK_ALLOW(c, "read /new/x");
-        CHECK_DENY(c, "read /m", GAP_EXPIRED);
+        CHECK_DENY(c, "read /m", REASON_EXPIRED);
         CHECK_ALLOW(c, "read /n");
-        CHECK_DENY(c, "run sh", GAP_EXPIRED);
-        CHECK_DENY(c, "net h.example:443", GAP_EXPIRED);
-        CHECK_DENY(c, "env A", GAP_EXPIRED);
-        CHECK_DENY(c, "sock /s", GAP_EXPIRED);
-        CHECK_DENY(c, "write /e/x", GAP_EXPIRED);
+        CHECK_DENY(c, "run sh", REASON_EXPIRED);
+        CHECK_DENY(c, "net h.example:443", REASON_EXPIRED);
+        CHECK_DENY(c, "env A", REASON_EXPIRED);
+        CHECK_DENY(c, "sock /s", REASON_EXPIRED);
+        CHECK_DENY(c, "write /e/x", REASON_EXPIRED);
         CHECK_ALLOW(c, "read /e/x");
         CHECK_INT(ask(c, "read /old/x").nearest->at.line, 2);
         policy_checked_free(c);

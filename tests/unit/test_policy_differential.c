@@ -214,15 +214,15 @@ static struct checked_policy *random_policy(struct buf *text)
 
 static bool agree(const struct decision *a, const struct decision *b)
 {
-        return a->answer == b->answer && a->gap == b->gap && a->door == b->door && a->nearest == b->nearest &&
-               a->built_in == b->built_in;
+        return a->answer == b->answer && a->reason == b->reason && a->door == b->door &&
+               a->nearest == b->nearest && a->built_in == b->built_in;
 }
 
 static bool bounded_only; /* every effect is a request with parameters */
 static void bounded_effect(struct buf *text);
 
 struct tally {
-        unsigned long pairs, allowed, bounded, gaps[GAP__COUNT], policies;
+        unsigned long pairs, allowed, bounded, gaps[REASON_DECIDED__LAST + 1], policies;
 };
 
 /* The line that is told for a value out of bounds lets it pass. */
@@ -232,7 +232,7 @@ static bool permit_permits(const struct effect *f, const struct decision *d)
         AUTO_BUF(text);
         struct err e;
         policy_smallest_line(f, d, &line);
-        if (d->gap != GAP_PARAMETER || line.n == 0)
+        if (d->reason != REASON_PARAMETER || line.n == 0)
                 return true;
         buf_printf(&text, "use none\n%s\n", buf_str(&line));
         struct checked_policy *c = load_in("t", buf_span(&text), &fixed_context, &e);
@@ -264,15 +264,16 @@ static bool one_pair(const struct checked_policy *c, const char *policy, struct 
         bool ok = agree(&x, &y) && permit_permits(&f, &x);
         t->bounded += x.door && x.door->kind == DOOR_NET && x.door->net.bounds;
         if (!ok)
-                printf("# %s: %d/%s and %d/%s under\n%s\n", buf_str(&b), x.answer, policy_gap_name(x.gap),
-                       y.answer, policy_gap_name(y.gap), policy);
+                printf("# %s: %d/%s and %d/%s under\n%s\n", buf_str(&b), x.answer,
+                       effect_reason_name(x.reason), y.answer, effect_reason_name(y.reason), policy);
         /* An answer always has its reason: a door or a built-in when allowed, a gap and no door when denied.
          */
-        ok = ok && (x.answer == ANSWER_ALLOW ? x.gap == GAP_NONE && (x.door != NULL) != (x.built_in != NULL)
-                                             : x.gap != GAP_NONE && !x.door && !x.built_in);
+        ok = ok &&
+             (x.answer == ANSWER_ALLOW ? x.reason == REASON_NONE && (x.door != NULL) != (x.built_in != NULL)
+                                       : x.reason != REASON_NONE && !x.door && !x.built_in);
         t->pairs++;
         t->allowed += x.answer == ANSWER_ALLOW;
-        t->gaps[x.gap]++;
+        t->gaps[x.reason]++;
         policy_effect_done(&f);
         arena_done(&mem);
         return ok;
@@ -292,12 +293,14 @@ static void test_differential__both_evaluators_say_the_same(void)
         }
         CHECK(ok);
         printf("# %lu pairs, %lu policies, %lu allowed, %lu of them within bounds, %lu out of them\n",
-               t.pairs, t.policies, t.allowed, t.bounded, t.gaps[GAP_PARAMETER]);
+               t.pairs, t.policies, t.allowed, t.bounded, t.gaps[REASON_PARAMETER]);
         CHECK(t.bounded >= 20);
         CHECK(t.allowed > t.pairs / 20);
-        for (int g = 0; g < GAP__COUNT; g++) { /* a generator that never reaches a gap tests nothing there */
+        for (int g = 0; g <= REASON_DECIDED__LAST;
+             g++) { /* a generator that never reaches a gap tests nothing there */
                 if (t.gaps[g] < 20)
-                        printf("# gap %s seen %lu times\n", policy_gap_name((enum gap) g), t.gaps[g]);
+                        printf("# gap %s seen %lu times\n", effect_reason_name((enum effect_reason) g),
+                               t.gaps[g]);
                 CHECK(t.gaps[g] >= 20);
         }
 }
@@ -336,9 +339,9 @@ static void test_differential__bounds(void)
         bounded_only = false;
         CHECK(ok);
         printf("# %lu pairs, %lu within bounds, %lu out of them\n", t.pairs, t.bounded,
-               t.gaps[GAP_PARAMETER]);
+               t.gaps[REASON_PARAMETER]);
         CHECK(t.bounded > t.pairs / 20);
-        CHECK(t.gaps[GAP_PARAMETER] > t.pairs / 4);
+        CHECK(t.gaps[REASON_PARAMETER] > t.pairs / 4);
 }
 
 /* What a narrower door permits, a wider one does. */

@@ -127,9 +127,9 @@ static void test_websocket__only_where_it_is_named(void)
 {
         struct checked_policy *c = load("use none\nnet https://a.test/x\nnet https://a.test/ws WEBSOCKET\n");
         CHECK_ALLOW(c, "net GET https://a.test/x");
-        CHECK_DENY(c, "net WEBSOCKET https://a.test/x", GAP_METHOD);
+        CHECK_DENY(c, "net WEBSOCKET https://a.test/x", REASON_METHOD);
         CHECK_ALLOW(c, "net WEBSOCKET https://a.test/ws");
-        CHECK_DENY(c, "net GET https://a.test/ws", GAP_METHOD);
+        CHECK_DENY(c, "net GET https://a.test/ws", REASON_METHOD);
         policy_checked_free(c);
 }
 

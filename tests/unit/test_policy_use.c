@@ -104,7 +104,7 @@ static void test_use__with_no_use_line_there_is_the_loader_or_the_system(void)
         struct err e;
         struct checked_policy *c = load("read /a\n");
         CHECK(stock_doors(c) > 0);
-        CHECK_DENY(c, "run sh", GAP_NO_DOOR);
+        CHECK_DENY(c, "run sh", REASON_NO_DOOR);
         CHECK_ALLOW(c, "read /etc/ld.so.cache");
         policy_checked_free(c);
 
@@ -113,10 +113,10 @@ static void test_use__with_no_use_line_there_is_the_loader_or_the_system(void)
         c = load_in("t", span_str("read /a\n"), &system, &e);
         CHECK_ALLOW(c, "run sh");
         CHECK_ALLOW(c, "read /usr/bin/env");
-        CHECK_DENY(c, "read /etc/passwd", GAP_NO_DOOR);
+        CHECK_DENY(c, "read /etc/passwd", REASON_NO_DOOR);
         policy_checked_free(c);
         c = load_in("t", span_str("use base/git\n"), &system, &e);
-        CHECK_DENY(c, "run python3", GAP_NO_DOOR);
+        CHECK_DENY(c, "run python3", REASON_NO_DOOR);
         policy_checked_free(c);
         c = load("use none\nread /a\n");
         CHECK_INT(stock_doors(c), 0);

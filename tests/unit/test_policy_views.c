@@ -127,8 +127,8 @@ static void test_names__have_no_holes(void)
                 CHECK(policy_limit_name((enum limit_key) k) != NULL);
         for (int k = 0; k < WALL_KIND__COUNT; k++)
                 CHECK(wall_name((enum wall_kind) k) != NULL);
-        for (int k = 0; k < GAP__COUNT; k++)
-                CHECK(policy_gap_name((enum gap) k) != NULL);
+        for (int k = 0; k <= REASON_DECIDED__LAST; k++)
+                CHECK(effect_reason_name((enum effect_reason) k) != NULL);
 }
 
 static const struct test_case cases[] = {

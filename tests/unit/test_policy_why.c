@@ -173,8 +173,8 @@ static void test_secret__kinds_by_name(void)
                 { "/run/user/1000/bus", "agent" },
                 { "/proc/kcore", "kernel" },
                 { "/usr/lib/modules/6.1/x.ko", "kernel" },
-                { "/var/log/auth.log", "host" },
-                { "/root", "host" },
+                { "/var/log/auth.log", "host-files" },
+                { "/root", "host-files" },
                 { "/root/proj/a.c", NULL },
                 { "/w/proj/environment.py", NULL },
                 { "/w/proj/sshd.c", NULL },
@@ -187,7 +187,8 @@ static void test_secret__kinds_by_name(void)
                 { "/etc/ssl/private/x", "keys" },
         };
         for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-                const char *kind = policy_secret_kind(rows[i].path);
+                enum effect_reason secret = policy_secret_reason(rows[i].path);
+                const char *kind = secret ? effect_reason_name(secret) : NULL;
                 if (!kind != !rows[i].kind || (kind && strcmp(kind, rows[i].kind) != 0))
                         printf("# %s is %s\n", rows[i].path, kind ? kind : "nothing");
                 CHECK(!kind == !rows[i].kind && (!kind || strcmp(kind, rows[i].kind) == 0));
@@ -229,7 +230,7 @@ static void test_secret__a_name_speaks_for_its_own_kind_alone(void)
 
 static void test_cost__says_where_keys_lie(void)
 {
-        struct effect f = { .kind = EFFECT_READ, .path = (char[]){ "/home/u/.ssh/id_rsa" } };
+        struct effect f = { .kind = EFFECT_READ, .target = "/home/u/.ssh/id_rsa" };
         struct buf out = { 0 };
         policy_line_cost(&f, &out);
         CHECK(strstr(buf_str(&out), "Keys usually lie there."));

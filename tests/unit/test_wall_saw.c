@@ -87,16 +87,16 @@ static void test_saw__reading_or_writing(void)
 {
         static const struct {
                 int flags;
-                enum wall_tried kind;
+                enum effect_kind kind;
         } rows[] = {
-                { O_RDONLY, TRIED_READ },
-                { O_WRONLY, TRIED_WRITE },
-                { O_RDWR, TRIED_WRITE },
-                { O_RDONLY | O_CREAT, TRIED_WRITE },
-                { O_RDONLY | O_TRUNC, TRIED_WRITE },
-                { O_RDONLY | O_DIRECTORY, TRIED_READ },
-                { O_PATH, TRIED_READ },
-                { O_PATH | O_RDWR | O_CREAT, TRIED_READ },
+                { O_RDONLY, EFFECT_READ },
+                { O_WRONLY, EFFECT_WRITE },
+                { O_RDWR, EFFECT_WRITE },
+                { O_RDONLY | O_CREAT, EFFECT_WRITE },
+                { O_RDONLY | O_TRUNC, EFFECT_WRITE },
+                { O_RDONLY | O_DIRECTORY, EFFECT_READ },
+                { O_PATH, EFFECT_READ },
+                { O_PATH | O_RDWR | O_CREAT, EFFECT_READ },
         };
         for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
                 struct seccomp_data call = open_of("/x", rows[i].flags);

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* egress/broker/accounting.c - what happened, one row for each destination and each kind of refusal, and what
  * is left of each budget. A budget is taken before a byte moves, so none is ever overdrawn. */
-#include "egress/http/clause.h"
 #include "egress/internal.h"
 
 #include <stdio.h>
@@ -22,14 +21,20 @@ void books_seen(struct flow *f, enum egress_seen seen)
         books_touch(f->b, f->row);
 }
 
-static struct egress_row *find_row(struct broker *b, const char *to, bool allowed, const char *why,
-                                   const char *permit)
+static const char *text(const char *s) { return s ? s : ""; }
+
+static bool is_of(const struct egress_row *r, const struct books_entry *e, bool allowed)
 {
-        for (unsigned i = 0; i < b->row_count; i++) {
-                struct egress_row *r = &b->rows[i];
-                if (r->allowed == allowed && strcmp(r->to, to) == 0 && strcmp(r->why, why) == 0)
-                        return r;
-        }
+        return r->allowed == allowed && r->form == e->form && r->reason == e->reason &&
+               strcmp(r->to, e->to) == 0 && strcmp(r->method, text(e->method)) == 0 &&
+               strcmp(r->detail, text(e->detail)) == 0;
+}
+
+static struct egress_row *find_row(struct broker *b, const struct books_entry *e, bool allowed)
+{
+        for (unsigned i = 0; i < b->row_count; i++)
+                if (is_of(&b->rows[i], e, allowed))
+                        return &b->rows[i];
 
         if (b->row_count == NET_ROWS_MAX || (!allowed && b->denied_rows == DENIED_ROWS_MAX)) {
                 b->rows_lost++;
@@ -37,13 +42,26 @@ static struct egress_row *find_row(struct broker *b, const char *to, bool allowe
         }
 
         struct egress_row *r = &b->rows[b->row_count];
-        *r = (struct egress_row){ .index = b->row_count++,
-                                  .allowed = allowed,
-                                  .reason = (uint8_t) clause_reason(why) };
+        *r = (struct egress_row){
+                .index = b->row_count++, .allowed = allowed, .form = (uint8_t) e->form, .reason = e->reason
+        };
         b->denied_rows += !allowed;
-        (void) snprintf(r->to, sizeof r->to, "%s", to);
-        (void) snprintf(r->why, sizeof r->why, "%s", why);
-        (void) snprintf(r->permit, sizeof r->permit, "%s", permit);
+        (void) snprintf(r->method, sizeof r->method, "%s", text(e->method));
+        (void) snprintf(r->to, sizeof r->to, "%s", e->to);
+        (void) snprintf(r->detail, sizeof r->detail, "%s", text(e->detail));
+        (void) snprintf(r->permit, sizeof r->permit, "%s", text(e->permit));
+        return r;
+}
+
+/* One more of it happened. NULL: there is no room for it. */
+static struct egress_row *count_row(struct broker *b, const struct books_entry *e, bool allowed)
+{
+        struct egress_row *r = find_row(b, e, allowed);
+        if (!r)
+                return NULL;
+
+        r->connections++;
+        books_touch(b, r);
         return r;
 }
 
@@ -52,7 +70,7 @@ void books_looked_up(struct broker *b, struct name *n, const char *to)
         if (n->told)
                 return;
         n->told = true;
-        n->row = find_row(b, to, true, "", "");
+        n->row = find_row(b, &(struct books_entry){ .to = to }, true);
         if (n->row)
                 books_touch(b, n->row);
 }
@@ -63,13 +81,7 @@ struct egress_row *books_connected(struct broker *b, const struct name *n, const
         if (r && r->connections == 0)
                 (void) snprintf(r->to, sizeof r->to, "%s", to); /* by another port of the same name */
 
-        r = find_row(b, to, true, "", "");
-        if (!r)
-                return NULL;
-
-        r->connections++;
-        books_touch(b, r);
-        return r;
+        return count_row(b, &(struct books_entry){ .to = to }, true);
 }
 
 void books_cut(struct flow *f)
@@ -80,31 +92,17 @@ void books_cut(struct flow *f)
         books_touch(f->b, f->row);
 }
 
-void books_deny(struct broker *b, const char *to, const char *why, const char *permit)
-{
-        struct egress_row *r = find_row(b, to, false, why, permit);
-        if (!r)
-                return;
-        r->connections++;
-        books_touch(b, r);
-}
+void books_deny(struct broker *b, const struct books_entry *e) { (void) count_row(b, e, false); }
 
 /* A door leads there, but nobody answered. */
-struct egress_row *books_fail(struct broker *b, const char *to, const char *why)
-{
-        struct egress_row *r = find_row(b, to, true, why, "");
-        if (!r)
-                return NULL;
-        r->connections++;
-        books_touch(b, r);
-        return r;
-}
+struct egress_row *books_fail(struct broker *b, const struct books_entry *e) { return count_row(b, e, true); }
 
 /* In the ledger it stands once: as the outcome of its intent, else in the row of failures; what it was
  * counted in first has it no more. */
-void books_fail_flow(struct flow *f, const char *why, bool told)
+void books_fail_flow(struct flow *f, enum effect_reason why, const char *detail, bool told)
 {
-        struct egress_row *r = books_fail(f->b, f->row_to, why);
+        struct egress_row *r =
+                books_fail(f->b, &(struct books_entry){ .to = f->row_to, .reason = why, .detail = detail });
         if (!r)
                 return;
 
@@ -138,24 +136,24 @@ static uint64_t last_hour(struct door_use *u, uint64_t minute)
         return sum;
 }
 
-int books_enter(struct broker *b, const struct door *d, bool came, const char **ret_why)
+int books_enter(struct broker *b, const struct door *d, bool came, enum effect_reason *ret_why)
 {
         struct door_use *u = use_of(b, d);
         uint64_t minute = b->now_ns / 60000000000u + 61;
         if (b->effects >= b->limits->value[LIMIT_EFFECTS]) {
                 b->limits_hit |= 1u << LIMIT_EFFECTS;
-                *ret_why = "the limit `effects` is used up";
+                *ret_why = REASON_LIMIT_EFFECTS;
                 return -1;
         }
 
         if (last_hour(&b->all, minute) >= b->limits->value[LIMIT_RATE]) {
                 b->limits_hit |= 1u << LIMIT_RATE;
-                *ret_why = "the limit `rate` is used up for this hour";
+                *ret_why = REASON_LIMIT_RATE;
                 return -1;
         }
 
         if (d->net.cap[NET_CAP_HOUR] && last_hour(u, minute) >= d->net.cap[NET_CAP_HOUR]) {
-                *ret_why = "the door's cap for an hour is used up";
+                *ret_why = REASON_CAP_HOUR;
                 return -1;
         }
 
@@ -207,33 +205,31 @@ void books_drain(struct broker *b, const struct door *d)
         books_spend(b, d, true, books_room(b, d, true, SIZE_MAX));
 }
 
-const char *books_cannot_pay(const struct broker *b, const struct door *d, size_t n)
+enum effect_reason books_cannot_pay(const struct broker *b, const struct door *d, size_t n)
 {
         const uint64_t *cap = d->net.cap, *moved = use_of(b, d)->moved;
         if (door_room(b, d, true, n) == n)
-                return NULL;
-        return cap[NET_CAP_BYTES] && left(cap[NET_CAP_BYTES], moved[0] + moved[1]) < n
-                       ? "the door's cap is used up"
-                       : "the door's cap for what goes out is used up";
+                return REASON_NONE;
+        return cap[NET_CAP_BYTES] && left(cap[NET_CAP_BYTES], moved[0] + moved[1]) < n ? REASON_CAP
+                                                                                       : REASON_CAP_OUT;
 }
 
 void books_pay(struct broker *b, const struct door *d, size_t n) { use_of(b, d)->moved[1] += n; }
 
-const char *books_why(struct broker *b, const struct door *d, bool out)
+enum effect_reason books_why(struct broker *b, const struct door *d, bool out)
 {
         if (out && b->sent >= b->limits->value[LIMIT_EGRESS]) {
                 b->limits_hit |= 1u << LIMIT_EGRESS;
-                return "the limit `egress` is used up";
+                return REASON_LIMIT_EGRESS;
         }
 
         if (!out && b->received >= b->limits->value[LIMIT_INGRESS]) {
                 b->limits_hit |= 1u << LIMIT_INGRESS;
-                return "the limit `ingress` is used up";
+                return REASON_LIMIT_INGRESS;
         }
 
         if (!d || door_room(b, d, !out, 1) == 0) /* the other way too: so it is the one for both */
-                return "the door's cap is used up";
+                return REASON_CAP;
 
-        return out ? "the door's cap for what goes out is used up"
-                   : "the door's cap for what comes in is used up";
+        return out ? REASON_CAP_OUT : REASON_CAP_IN;
 }

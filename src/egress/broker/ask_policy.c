@@ -18,10 +18,8 @@ const struct door *decide_raw_door(const struct broker *b, const char *host)
                 const struct door *d = &b->doors[i];
                 char text[256];
                 (void) snprintf(text, sizeof text, "%s", host);
-                const struct effect e = {
-                        .kind = EFFECT_NET,
-                        .net = { .form = NET_HOST_PORT, .port = d->net.port, .host = text }
-                };
+                const struct net_dest to = { .form = NET_HOST_PORT, .port = d->net.port, .host = text };
+                const struct effect e = { .kind = EFFECT_NET, .net = &to };
                 if (d->kind != DOOR_NET || decide_closed(b, d) || d->net.form != NET_HOST_PORT)
                         continue;
                 if (requests_cover(b, host, d->net.port, true))

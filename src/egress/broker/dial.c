@@ -76,20 +76,20 @@ static union endpoint endpoint_of(const struct egress_address *a, uint16_t port)
 }
 
 /* What a failure is to be called: a host is not said to be silent when it was never asked. */
-static const char *failure_words(int error)
+static enum effect_reason failure_reason(int error)
 {
         switch (error) {
         case EADDRNOTAVAIL:
-                return "this machine has no port left for a connection there";
+                return REASON_NO_PORTS;
         case EMFILE:
         case ENFILE:
         case ENOBUFS:
         case ENOMEM:
-                return "this machine has no room for another connection";
+                return REASON_NO_ROOM;
         case ENETUNREACH:
-                return "this machine has no way there";
+                return REASON_NO_ROUTE;
         default:
-                return "nobody answers there";
+                return REASON_NO_ANSWER;
         }
 }
 
@@ -139,7 +139,7 @@ static void go_on(struct flow *f)
         d->next_ns = f->b->now_ns + STAGGER_NS;
         if (r < 0 && d->open == 0) {
                 dial_stop(f);
-                flow_not_dialed(f, d->count ? failure_words(d->error) : "", REACH_UNKNOWN);
+                flow_not_dialed(f, d->count ? failure_reason(d->error) : REASON_NONE);
         }
 }
 

@@ -163,13 +163,12 @@ static void dial_name(struct flow *f)
         if (is_resting(f)) {
                 f->dial.count = 0;
                 f->dial.refused[0] = '\0';
-                flow_not_dialed(f, "it failed 8 times in a row and is left alone for a moment",
-                                REACH_UNKNOWN);
+                flow_not_dialed(f, REASON_BACK_OFF);
                 return;
         }
 
         if (f->name->state == NAME_FAILED || f->name->count == 0)
-                flow_not_dialed(f, resolver_why(f->b, f->name), REACH_UNKNOWN);
+                flow_not_dialed(f, resolver_why(f->b, f->name));
         else
                 dial_start(f, f->name->address, f->name->count);
 }
@@ -180,7 +179,7 @@ void flow_connect(struct flow *f)
         half_open(f, true);
         f->state = FLOW_RESOLVING;
         if (b->stage == POLICY_STAGE_MOCK) { /* whoever asks for it: this is the one place where we connect */
-                flow_not_dialed(f, "the stage is mock: nothing is reached", REACH_UNKNOWN);
+                flow_not_dialed(f, REASON_MOCK_NOTHING);
                 return;
         }
 
@@ -191,7 +190,7 @@ void flow_connect(struct flow *f)
 
         f->name = names_get(&b->names, f->to_host);
         if (!f->name) {
-                flow_not_dialed(f, "too many names", REACH_UNKNOWN);
+                flow_not_dialed(f, REASON_TOO_MANY_NAMES);
                 return;
         }
 
@@ -227,39 +226,34 @@ void flow_dialed(struct flow *f)
                 relay_init(f);
 }
 
-/* Why the guard turned every address away, and the line that would permit the first. */
-static void name_guarded(const struct flow *f, char why[96], char permit[128])
-{
-        const struct dial *d = &f->dial;
-        char to[96];
-        (void) snprintf(why, 96, "the name leads to a %s address: %.48s", egress_reach_name(d->refused_reach),
-                        d->refused);
-        decide_to_text(d->refused, true, f->to_port, to, sizeof to);
-        (void) snprintf(permit, 128, "net %s", to);
-}
-
-/* An address that the guard turned away is a refusal, with the line that would permit it. */
+/* An address that the guard turned away is a refusal, with the line that would permit the first. */
 static void not_allowed(struct flow *f)
 {
-        char why[96], permit[128];
-        name_guarded(f, why, permit);
+        const struct dial *d = &f->dial;
+        char to[96], detail[96], permit[128];
+        (void) snprintf(detail, sizeof detail, "%s, %s", egress_reach_name(d->refused_reach), d->refused);
+        decide_to_text(d->refused, true, f->to_port, to, sizeof to);
+        (void) snprintf(permit, sizeof permit, "net %s", to);
+
         if (f->http) {
                 half_open(f, false);
-                requests_not_allowed(f, why, permit);
+                requests_not_allowed(f, detail, permit);
                 requests_drive(f);
                 return;
         }
 
-        books_deny(f->b, f->row_to, why, permit);
-        (void) ahead_over(f, LEDGER_END_REFUSED, "refused: its name leads elsewhere", NULL);
+        books_deny(f->b, &(struct books_entry){ .to = f->row_to,
+                                                .reason = REASON_GUARDED_ADDRESS,
+                                                .detail = detail,
+                                                .permit = permit });
+        (void) ahead_over(f, LEDGER_END_REFUSED, effect_reason_text(REASON_GUARDED_ADDRESS), NULL);
         flow_end(f, true);
 }
 
 /* The outside's doing; a request tells of that itself. */
-void flow_not_dialed(struct flow *f, const char *why, enum egress_reach reach)
+void flow_not_dialed(struct flow *f, enum effect_reason why)
 {
         const struct dial *d = &f->dial;
-        (void) reach;
         if (d->refused[0] && d->count == 0) {
                 not_allowed(f);
                 return;
@@ -269,7 +263,8 @@ void flow_not_dialed(struct flow *f, const char *why, enum egress_reach reach)
                 note_try(f, false);
 
         if (!f->http) {
-                books_fail_flow(f, why, ahead_over(f, LEDGER_END_FAILED, why, NULL));
+                books_fail_flow(f, why, NULL,
+                                ahead_over(f, LEDGER_END_FAILED, effect_reason_text(why), NULL));
                 flow_end(f, true);
                 return;
         }
@@ -286,12 +281,12 @@ static void tick(struct flow *f)
         if (f->state == FLOW_PARTING) {
                 part_tick(f);
         } else if (f->door && decide_closed(f->b, f->door)) { /* a request in the middle is cut, too */
-                books_deny(f->b, f->row_to, "the door has closed (`until`)", "");
+                books_deny(f->b, &(struct books_entry){ .to = f->row_to, .reason = REASON_EXPIRED });
                 books_cut(f);
                 flow_end(f, true);
         } else if (f->give_up_ns && f->b->now_ns >= f->give_up_ns) {
                 dial_stop(f);
-                flow_not_dialed(f, "nobody answers there in time", REACH_UNKNOWN);
+                flow_not_dialed(f, REASON_NO_ANSWER_IN_TIME);
         } else if (f->state == FLOW_DIALING) {
                 dial_tick(f);
         }

@@ -38,6 +38,7 @@ static int destination(int fd, struct egress_address *ret, uint16_t *ret_port)
 
 struct asked { /* what one connection is for */
         struct effect effect;
+        struct net_dest net; /* its */
         char host[256];
         char to[320], permit[336];
         struct egress_address literal;
@@ -55,19 +56,18 @@ static int read_asked(const struct broker *b, int fd, struct asked *q)
         else
                 (void) egress_address_text(&q->literal, q->host, sizeof q->host);
 
-        q->effect = (struct effect){
-                .kind = EFFECT_NET,
-                .net = { .form = NET_HOST_PORT, .port = port, .host = q->host, .is_address = !n }
-        };
+        q->net = (struct net_dest){ .form = NET_HOST_PORT, .port = port, .host = q->host, .is_address = !n };
+        q->effect = (struct effect){ .kind = EFFECT_NET, .net = &q->net };
 
         decide_to_text(q->host, !n, port, q->to, sizeof q->to);
         (void) snprintf(q->permit, sizeof q->permit, "net %s", q->to);
         return 0;
 }
 
-static void refuse(struct broker *b, int fd, const struct asked *q, const char *why, const char *permit)
+static void refuse(struct broker *b, int fd, const struct asked *q, enum effect_reason why,
+                   const char *permit)
 {
-        books_deny(b, q->to, why, permit);
+        books_deny(b, &(struct books_entry){ .to = q->to, .reason = why, .permit = permit });
         (void) close(fd); /* resets */
 }
 
@@ -76,15 +76,15 @@ static void begin(struct broker *b, int fd, const struct asked *q, const struct 
 {
         struct flow *f = flow_new(b, fd);
         if (!f) {
-                refuse(b, fd, q, "no memory for the connection", "");
+                refuse(b, fd, q, REASON_NO_MEMORY, "");
                 return;
         }
 
         (void) snprintf(f->host, sizeof f->host, "%s", q->host);
         (void) snprintf(f->to_host, sizeof f->to_host, "%s", q->host);
         (void) snprintf(f->row_to, sizeof f->row_to, "%s", q->to);
-        f->is_address = f->to_is_address = q->effect.net.is_address;
-        f->port = f->to_port = q->effect.net.port;
+        f->is_address = f->to_is_address = q->net.is_address;
+        f->port = f->to_port = q->net.port;
         f->literal = q->literal;
         f->door = door;
         f->row = books_connected(b, names_find(&b->names, &q->literal), q->to);
@@ -97,35 +97,10 @@ static void begin(struct broker *b, int fd, const struct asked *q, const struct 
                 flow_end(f, true);
 }
 
-static const char *gap_words(const struct decision *d)
-{
-        switch (d->gap) {
-        case GAP_HOST:
-        case GAP_NO_DOOR:
-                return "no door leads there";
-        case GAP_PORT:
-                return "no door leads to that port";
-        case GAP_EXPIRED:
-                return "the door has closed (`until`)";
-        case GAP_NONE:
-        case GAP_READ_ONLY:
-        case GAP_EXCEPTED:
-        case GAP_NOT_RUN:
-        case GAP_WRITABLE:
-        case GAP_METHOD:
-        case GAP_URL_PATH:
-        case GAP_SCHEME:
-        case GAP_PARAMETER:
-        case GAP__COUNT:
-                break;
-        }
-        return "no door covers it";
-}
-
 static void decide(struct broker *b, int fd)
 {
         struct asked q;
-        const char *why = NULL;
+        enum effect_reason why = REASON_NONE;
         if (read_asked(b, fd, &q) < 0) {
                 (void) close(fd);
                 return;
@@ -134,16 +109,13 @@ static void decide(struct broker *b, int fd)
         struct decision d = policy_decide(b->policy, &q.effect);
         bool open = d.answer == ANSWER_ALLOW && !decide_closed(b, d.door);
         if (b->flow_count >= FLOWS_MAX && !part_give_way(b))
-                refuse(b, fd, &q, "too many connections at once", "");
-        else if (requests_cover(b, q.host, q.effect.net.port, open))
+                refuse(b, fd, &q, REASON_TOO_MANY_FLOWS, "");
+        else if (requests_cover(b, q.host, q.net.port, open))
                 begin(b, fd, &q, NULL);
-        else if (open && b->stage == POLICY_STAGE_MOCK)
-                refuse(b, fd, &q, "the stage is mock: only requests have recorded answers", "");
         else if (!open)
-                refuse(b, fd, &q, d.answer == ANSWER_ALLOW ? "the door has closed (`until`)" : gap_words(&d),
-                       q.permit);
+                refuse(b, fd, &q, d.answer == ANSWER_ALLOW ? REASON_EXPIRED : d.reason, q.permit);
         else if (b->stage == POLICY_STAGE_MOCK)
-                refuse(b, fd, &q, "the stage is mock and bytes have no recorded answer", "");
+                refuse(b, fd, &q, REASON_MOCK_BYTES, "");
         else if (books_enter(b, d.door, false, &why) < 0)
                 refuse(b, fd, &q, why, "");
         else
@@ -158,7 +130,7 @@ static void refuse_one(struct broker *b, const struct source *s)
         fd_close(&b->spare);
         int fd = accept4(s->fd, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
         if (fd >= 0 && s->kind == SOURCE_LISTENER && read_asked(b, fd, &q) == 0)
-                refuse(b, fd, &q, "this machine has no room for another connection", "");
+                refuse(b, fd, &q, REASON_NO_ROOM, "");
         else if (fd >= 0)
                 (void) close(fd);
 

@@ -43,7 +43,7 @@ static bool is_tcp_port(const struct broker *b, uint16_t port)
 
 static void tell(struct broker *b, const struct seen *s)
 {
-        char host[256], to[300], named[320], permit[336] = "";
+        char host[256], to[300], protocol[24], permit[336] = "";
         const struct name *n = names_find(&b->names, &s->to);
         if (n)
                 memcpy(host, n->host, sizeof host);
@@ -51,17 +51,25 @@ static void tell(struct broker *b, const struct seen *s)
                 (void) egress_address_text(&s->to, host, sizeof host);
 
         decide_to_text(host, !n, s->port, to, sizeof to);
+        struct books_entry e = { .to = to, .reason = n ? REASON_PORT : REASON_NO_DOOR, .permit = permit };
         if (s->protocol == IPPROTO_TCP) {
                 (void) snprintf(permit, sizeof permit, "net %s", to);
                 if (!is_tcp_port(b, s->port))
-                        books_deny(b, to, n ? "no door leads to that port" : "no door leads there", permit);
-        } else if (s->protocol == IPPROTO_UDP) {
-                (void) snprintf(named, sizeof named, "UDP to %s", to);
-                books_deny(b, named, "only TCP leaves a box", "");
-        } else if (s->to.v6 ? s->to.bytes[0] != 0xff : s->to.bytes[0] < 224) {
-                (void) snprintf(named, sizeof named, "IP protocol %u to %s", s->protocol, host);
-                books_deny(b, named, "only TCP leaves a box", "");
+                        books_deny(b, &e);
+                return;
         }
+
+        bool udp = s->protocol == IPPROTO_UDP;
+        bool multicast = s->to.v6 ? s->to.bytes[0] == 0xff : s->to.bytes[0] >= 224;
+        if (!udp && multicast)
+                return;
+
+        (void) snprintf(protocol, sizeof protocol, "IP protocol %u", s->protocol);
+        e = (struct books_entry){ .form = EGRESS_PACKET,
+                                  .method = udp ? "UDP" : protocol,
+                                  .to = udp ? to : host,
+                                  .reason = REASON_PROTOCOL };
+        books_deny(b, &e);
 }
 
 void watch_pause(struct broker *b, bool pause)

@@ -195,7 +195,7 @@ static void tell_greeting(struct flow *f, const struct greeting *g)
                 (void) snprintf(permit, sizeof permit, "net https://%.280s/**",
                                 f->port == 443 ? f->host : f->row_to);
 
-        books_deny(f->b, f->row_to, g->why, permit);
+        books_deny(f->b, &(struct books_entry){ .to = f->row_to, .reason = g->why, .permit = permit });
 }
 
 static struct greeting judge_greeting(const struct flow *f, struct span bytes, bool ended)
@@ -257,7 +257,8 @@ static enum outcome pump(struct flow *f, struct half *h, bool hup)
 static void judge(struct flow *f, const struct half *h, enum outcome r)
 {
         if (r == PUMP_EMPTY)
-                books_deny(f->b, f->row_to, books_why(f->b, f->door, h->is_out), "");
+                books_deny(f->b, &(struct books_entry){ .to = f->row_to,
+                                                        .reason = books_why(f->b, f->door, h->is_out) });
 
         if (r == PUMP_EMPTY || r == PUMP_REFUSED)
                 books_cut(f);

@@ -226,10 +226,11 @@ static bool tell_ledger(struct flow *f, const struct http_event *e)
                 result[0] = '\0'; /* nobody asks */
         else if (e->verdict == HTTP_ALLOWED)
                 (void) snprintf(result, sizeof result, "answered %u%s%s", e->status,
-                                e->why[0] ? ", and " : "", e->why);
+                                e->reason ? ", and " : "", effect_reason_text(e->reason));
         else
                 (void) snprintf(result, sizeof result, "%s: %s",
-                                e->verdict == HTTP_BROKEN ? "broken" : "cut off", e->why);
+                                e->verdict == HTTP_BROKEN ? "broken" : "cut off",
+                                effect_reason_text(e->reason));
 
         enum ledger_end end = e->verdict == HTTP_ALLOWED  ? LEDGER_END_DONE
                               : e->verdict == HTTP_BROKEN ? LEDGER_END_FAILED
@@ -275,7 +276,7 @@ static void end_account(struct flow *f, bool refused)
 static void on_request(void *ctx, const struct http_event *e)
 {
         struct flow *f = ctx;
-        char url[288], to[320], permit[512] = "";
+        char url[288], permit[512] = "";
         bool told = tell_ledger(f, e);
 
         end_account(f, e->verdict == HTTP_DENIED && !http_flow_is_out(f->http));
@@ -285,26 +286,32 @@ static void on_request(void *ctx, const struct http_event *e)
         }
 
         url_of(e, url, sizeof url);
-        requests_target(e, to, sizeof to);
+        struct books_entry row = {
+                .form = EGRESS_REQUEST, .method = e->method, .to = url, .reason = REASON_SECRET_REMOVED
+        };
+
         if (e->secret_scrubbed)
-                books_deny(f->b, to, "the server sent a secret back: it was removed", "");
+                books_deny(f->b, &row);
 
         if (e->verdict != HTTP_DENIED) {
                 count(f);
                 if (e->verdict == HTTP_BROKEN)
-                        books_fail_flow(f, e->why, told);
+                        books_fail_flow(f, e->reason, e->detail, told);
                 return;
         }
 
         if (http_flow_is_out(f->http))
                 books_cut(f);
 
-        if (f->guard_permit || e->gap == GAP_PARAMETER)
+        if (f->guard_permit || e->reason == REASON_PARAMETER)
                 (void) snprintf(permit, sizeof permit, "%s", f->guard_permit ? f->guard_permit : e->permit);
-        else if (e->gap != GAP_NONE && e->method[0] && e->path[0] && strlen(url) + 1 < sizeof url)
+        else if (e->by_policy && e->method[0] && e->path[0] && strlen(url) + 1 < sizeof url)
                 (void) snprintf(permit, sizeof permit, "net %s %s", url, e->method);
 
-        books_deny(f->b, to, e->why, permit);
+        row.reason = e->reason;
+        row.detail = e->detail;
+        row.permit = permit;
+        books_deny(f->b, &row);
 }
 
 static void on_record(void *ctx, struct span line)
@@ -314,16 +321,16 @@ static void on_record(void *ctx, struct span line)
 }
 
 /* From here on the connection's bytes are this door's. */
-static bool may(void *ctx, const struct door *door, const char **ret_why)
+static bool may(void *ctx, const struct door *door, enum effect_reason *ret_why)
 {
         struct flow *f = ctx;
         if (decide_closed(f->b, door)) {
-                *ret_why = "the door has closed (`until`)";
+                *ret_why = REASON_EXPIRED;
                 return false;
         }
 
         size_t held = http_flow_held(f->http);
-        const char *why = books_cannot_pay(f->b, door, held);
+        enum effect_reason why = books_cannot_pay(f->b, door, held);
         if (why) {
                 *ret_why = why;
                 return false;
@@ -337,10 +344,10 @@ static bool may(void *ctx, const struct door *door, const char **ret_why)
         return true;
 }
 
-static bool pay(void *ctx, size_t n, const char **ret_why)
+static bool pay(void *ctx, size_t n, enum effect_reason *ret_why)
 {
         struct flow *f = ctx;
-        const char *why = books_cannot_pay(f->b, f->door, n);
+        enum effect_reason why = books_cannot_pay(f->b, f->door, n);
         if (why) {
                 *ret_why = why;
                 return false;
@@ -350,9 +357,11 @@ static bool pay(void *ctx, size_t n, const char **ret_why)
         return true;
 }
 
-static enum http_leave leave(void *ctx, const struct http_event *e, const char **ret_why)
+static enum http_leave leave(void *ctx, const struct http_event *e, enum effect_reason *ret_why,
+                             const char **ret_detail)
 {
-        return ahead_request(ctx, e, ret_why);
+        *ret_why = REASON_LEDGER;
+        return ahead_request(ctx, e, ret_detail);
 }
 
 /* ---- moving bytes ---- */
@@ -371,7 +380,7 @@ static void spend(struct flow *f, bool out, size_t n)
 }
 
 /* What is left is spent, too: the box has had all that the budget holds, or it would have this. */
-static bool grow(void *ctx, size_t n, const char **ret_why)
+static bool grow(void *ctx, size_t n, enum effect_reason *ret_why)
 {
         struct flow *f = ctx;
         size_t room = books_room(f->b, f->door, false, n);
@@ -453,17 +462,17 @@ static bool give_out(struct flow *f, struct source *s, bool client)
         return true;
 }
 
-void requests_not_connected(struct flow *f, const char *why)
+void requests_not_connected(struct flow *f, enum effect_reason why)
 {
         broker_forget(f->b, &f->server);
         http_flow_upstream_failed(f->http, why);
 }
 
-void requests_not_allowed(struct flow *f, const char *why, const char *permit)
+void requests_not_allowed(struct flow *f, const char *detail, const char *permit)
 {
         broker_forget(f->b, &f->server);
         f->guard_permit = permit;
-        http_flow_upstream_refused(f->http, why);
+        http_flow_upstream_refused(f->http, REASON_GUARDED_ADDRESS, detail);
         f->guard_permit = NULL;
 }
 
@@ -540,9 +549,9 @@ void requests_connected(struct flow *f)
         requests_drive(f);
 }
 
-void requests_leave(struct flow *f, bool leaves, const char *why)
+void requests_leave(struct flow *f, bool leaves, const char *detail)
 {
-        http_flow_leave(f->http, leaves, why);
+        http_flow_leave(f->http, leaves, REASON_LEDGER, detail);
         requests_drive(f);
 }
 

@@ -14,10 +14,11 @@ void requests_clock(struct broker *b);
 int requests_begin(struct flow *f);
 void requests_event(struct flow *f, struct source *s, uint32_t events);
 void requests_connected(struct flow *f);
-void requests_not_connected(struct flow *f, const char *why);
-void requests_not_allowed(struct flow *f, const char *why, const char *permit); /* by the address's guard */
+void requests_not_connected(struct flow *f, enum effect_reason why);
+void requests_not_allowed(struct flow *f, const char *detail,
+                          const char *permit); /* by the address's guard */
 void requests_drive(struct flow *f);
-void requests_leave(struct flow *f, bool leaves, const char *why); /* the request that waited for it */
+void requests_leave(struct flow *f, bool leaves, const char *detail); /* the request that waited for it */
 void requests_done(struct flow *f);
 /* Bytes of the box so far, without those that no request has taken yet. */
 uint64_t requests_sent(const struct flow *f);

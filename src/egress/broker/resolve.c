@@ -204,7 +204,7 @@ static bool pay(struct broker *b, struct name *n)
 {
         const struct door *d = decide_wildcard(b, n->host);
         size_t bytes = strlen(n->host);
-        n->unpaid = NULL;
+        n->unpaid = REASON_NONE;
         if (!d)
                 return true;
 
@@ -215,9 +215,7 @@ static bool pay(struct broker *b, struct name *n)
 
         books_drain(b, d);
         n->unpaid = books_why(b, d, true);
-        char to[320];
-        (void) snprintf(to, sizeof to, EGRESS_NAME_ASKED "%s", n->host);
-        books_deny(b, to, n->unpaid, "");
+        books_deny(b, &(struct books_entry){ .form = EGRESS_NAME, .to = n->host, .reason = n->unpaid });
         return false;
 }
 
@@ -242,14 +240,13 @@ void resolver_ask(struct broker *b, struct name *n)
         settle(b, n, &none);
 }
 
-const char *resolver_why(const struct broker *b, const struct name *n)
+enum effect_reason resolver_why(const struct broker *b, const struct name *n)
 {
         if (n->unpaid)
                 return n->unpaid;
         if (n->crowded_out)
-                return "too many names wait for an answer from outside";
-        return b->resolver < 0 ? "cordon-resolver is gone, so no name is looked up any more"
-                               : "the name does not resolve outside";
+                return REASON_RESOLVER_BUSY;
+        return b->resolver < 0 ? REASON_RESOLVER_GONE : REASON_UNRESOLVED;
 }
 
 /* Whoever closes a packet socket last waits for every processor, some ten milliseconds, and the keeper waits

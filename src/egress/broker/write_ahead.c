@@ -145,10 +145,10 @@ static bool is_asked_for(const struct broker *b, struct ledger_ask *q)
         return b->ledger_on && is_consequential(q);
 }
 
-static enum http_leave ask(struct flow *f, struct ledger_ask *q, const char **ret_why)
+static enum http_leave ask(struct flow *f, struct ledger_ask *q, const char **ret_detail)
 {
         struct broker *b = f->b;
-        *ret_why = b->ledger_why;
+        *ret_detail = b->ledger_why;
         if (b->ledger_why[0])
                 return HTTP_STAYS;
 
@@ -157,7 +157,7 @@ static enum http_leave ask(struct flow *f, struct ledger_ask *q, const char **re
         q->after = b->ahead_after;
         if (!a || send_ask(b, q) < 0) {
                 free(a);
-                *ret_why = "no memory for its record";
+                *ret_detail = "no memory";
                 return HTTP_STAYS;
         }
 
@@ -174,7 +174,7 @@ static bool only_asks(const char *method)
         return strcmp(method, "GET") == 0 || strcmp(method, "HEAD") == 0 || strcmp(method, "OPTIONS") == 0;
 }
 
-enum http_leave ahead_request(struct flow *f, const struct http_event *e, const char **ret_why)
+enum http_leave ahead_request(struct flow *f, const struct http_event *e, const char **ret_detail)
 {
         if (!f->b->ledger_on)
                 return HTTP_LEAVES;
@@ -198,7 +198,7 @@ enum http_leave ahead_request(struct flow *f, const struct http_event *e, const 
         if (http_rules_hold_secret(f->b->rules, q.target))
                 (void) snprintf(q.target, sizeof q.target, "%s (a secret stood here)", e->host);
 
-        return ask(f, &q, ret_why);
+        return ask(f, &q, ret_detail);
 }
 
 /* ---- what came of it ---- */
@@ -264,14 +264,15 @@ bool ahead_over(struct flow *f, enum ledger_end end, const char *result, const s
 
 /* ---- answers ---- */
 
-static void go_on(struct flow *f, bool leaves, const char *why)
+static void go_on(struct flow *f, bool leaves, const char *detail)
 {
         if (f->http) {
-                requests_leave(f, leaves, why);
+                requests_leave(f, leaves, detail);
         } else if (leaves) {
                 flow_connect(f);
         } else {
-                books_deny(f->b, f->row_to, why, "");
+                books_deny(f->b, &(struct books_entry){
+                                         .to = f->row_to, .reason = REASON_LEDGER, .detail = detail });
                 flow_end(f, true);
         }
 }
@@ -299,7 +300,7 @@ static void add_cover(struct broker *b, const struct ahead *a)
         b->cover_count++;
 }
 
-static void answer(struct broker *b, struct ahead *a, bool leaves, const char *why)
+static void answer(struct broker *b, struct ahead *a, bool leaves, const char *detail)
 {
         struct flow *f = a->f;
         if (leaves) {
@@ -317,11 +318,11 @@ static void answer(struct broker *b, struct ahead *a, bool leaves, const char *w
                 if (f)
                         f->ahead = NULL;
                 if (f)
-                        go_on(f, false, why);
+                        go_on(f, false, detail);
         }
 }
 
-static void refuse_waiting(struct broker *b, const char *why)
+static void refuse_waiting(struct broker *b, const char *detail)
 {
         for (;;) { /* from the start each time: a flow that ends takes others with it */
                 struct ahead *a = b->aheads;
@@ -329,7 +330,7 @@ static void refuse_waiting(struct broker *b, const char *why)
                         a = a->next;
                 if (!a)
                         return;
-                answer(b, a, false, why);
+                answer(b, a, false, detail);
         }
 }
 
@@ -384,13 +385,13 @@ void ahead_tick(struct broker *b)
 
 /* ---- connections nobody looks into ---- */
 
-static enum http_leave ask_to_connect(struct flow *f, struct ledger_ask *q, const char **ret_why)
+static enum http_leave ask_to_connect(struct flow *f, struct ledger_ask *q, const char **ret_detail)
 {
         struct broker *b = f->b;
         const struct ahead_cover *c = b->ledger_why[0] ? NULL : find_cover(b, f);
         struct ahead *a = c ? malloc(sizeof *a) : NULL;
         if (!a) {
-                enum http_leave r = ask(f, q, ret_why);
+                enum http_leave r = ask(f, q, ret_detail);
                 if (r == HTTP_WAITS)
                         f->ahead->door = f->door;
                 b->connects_asked++;
@@ -406,21 +407,21 @@ static enum http_leave ask_to_connect(struct flow *f, struct ledger_ask *q, cons
 
 void ahead_connect(struct flow *f)
 {
-        const char *why = "";
+        const char *detail = "";
         struct ledger_ask q = { .kind = LEDGER_NET };
         q.reach = reach_of(f->to_host, f->to_is_address, &f->literal);
         take_word(f->door, &q);
         (void) snprintf(q.target, sizeof q.target, "%s", f->row_to);
         name_door(f->door, &q);
-        enum http_leave r = is_asked_for(f->b, &q) ? ask_to_connect(f, &q, &why) : HTTP_LEAVES;
+        enum http_leave r = is_asked_for(f->b, &q) ? ask_to_connect(f, &q, &detail) : HTTP_LEAVES;
         if (r != HTTP_WAITS)
-                go_on(f, r == HTTP_LEAVES, why);
+                go_on(f, r == HTTP_LEAVES, detail);
 }
 
 void ahead_last_words(struct broker *b)
 {
         for (struct flow *f = b->flows; f; f = f->next)
-                (void) ahead_over(f, LEDGER_END_CUT, "the box ended", NULL);
+                (void) ahead_over(f, LEDGER_END_CUT, effect_reason_text(REASON_BOX_ENDED), NULL);
 
         for (struct ahead *a = b->aheads; a; a = a->next) { /* asked for, and never let out */
                 a->q.outcome = 1;

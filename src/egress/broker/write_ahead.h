@@ -15,7 +15,7 @@ void ahead_tick(struct broker *b);
 /* A connection whose requests nobody sees: connects now, later, or never. */
 void ahead_connect(struct flow *f);
 /* A request that is judged and goes out next. */
-enum http_leave ahead_request(struct flow *f, const struct http_event *e, const char **ret_why);
+enum http_leave ahead_request(struct flow *f, const struct http_event *e, const char **ret_detail);
 /* What came of it; false: there was no intent, so this is no outcome. `event` may be NULL. */
 bool ahead_over(struct flow *f, enum ledger_end end, const char *result, const struct http_event *event);
 /* The broker ends: what is open is told, as far as the line takes it at once. */

@@ -6,7 +6,6 @@
 #include "base/str.h"
 #include "egress/broker/requests.h"
 #include "egress/dns/dns.h"
-#include "egress/http/clause.h"
 #include "egress/internal.h"
 
 #include <errno.h>
@@ -25,22 +24,22 @@ static bool is_reverse(const char *name)
 
 static void deny_name(struct broker *b, const struct dns_question *q)
 {
-        char text[DNS_MAX_NAME + 32], to[320], permit[320] = "";
+        char text[DNS_MAX_NAME + 32], permit[320] = "";
         struct span name = span_of(q->name, q->name_n);
         if (is_reverse(q->name) || name.n == 0)
                 return; /* libraries ask for these by themselves */
 
         (void) str_inert(name, text, sizeof text);
-        (void) snprintf(to, sizeof to, EGRESS_NAME_ASKED "%s", text);
-        if (b->rules && http_rules_hold_placeholder(b->rules, name)) {
-                books_deny(b, to, CLAUSE_NAME_PLACEHOLDER, "");
-                return;
-        }
+        struct books_entry e = { .form = EGRESS_NAME, .to = text, .permit = permit };
+        if (b->rules && http_rules_hold_placeholder(b->rules, name))
+                e.reason = REASON_PLACEHOLDER_IN_NAME;
+        else
+                e.reason = q->odd ? REASON_MALFORMED_NAME : REASON_NAME;
 
-        if (!q->odd)
+        if (e.reason == REASON_NAME)
                 (void) snprintf(permit, sizeof permit, "net %s:443", text);
 
-        books_deny(b, to, q->odd ? "it has a byte that no host name has" : "no door names it", permit);
+        books_deny(b, &e);
 }
 
 /* The name that is asked for, if it may be known; else the code to answer with. */
@@ -83,7 +82,7 @@ static enum dns_code look_outside(struct broker *b, struct name *n, struct name 
                 return DNS_OK;
 
         if (!n->unpaid) /* that is a refusal, and written down */
-                (void) books_fail(b, to, resolver_why(b, n));
+                (void) books_fail(b, &(struct books_entry){ .to = to, .reason = resolver_why(b, n) });
 
         return n->temporary ? DNS_FAILURE : DNS_NO_NAME;
 }

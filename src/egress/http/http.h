@@ -123,13 +123,14 @@ struct http_event { /* text is inert: no control bytes, never a secret */
         const char *host;
         uint16_t port;
         bool tls;
-        const char *path;        /* canonical when judged; "" when it could not be read */
-        const struct door *door; /* the door that covers it, or NULL */
-        const char *credential;  /* name of the one that was put in, or NULL */
-        const char *why;         /* one clause when not allowed, or when nobody took the whole; else "" */
-        enum gap gap;            /* of the policy's decision, when it was that */
-        const char *permit;      /* GAP_PARAMETER: the line that would permit it, or "" */
-        const char *to_host;     /* whom it goes to, where a place leads elsewhere */
+        const char *path;          /* canonical when judged; "" when it could not be read */
+        const struct door *door;   /* the door that covers it, or NULL */
+        const char *credential;    /* name of the one that was put in, or NULL */
+        enum effect_reason reason; /* when not allowed, or when nobody took the whole */
+        const char *detail;        /* what else is known of it, or "" */
+        bool by_policy;            /* no door covers it: another line would */
+        const char *permit;        /* REASON_PARAMETER: the line that would permit it, or "" */
+        const char *to_host;       /* whom it goes to, where a place leads elsewhere */
         bool to_is_address, websocket;
         bool placeholder_abused; /* a placeholder stood where it does not belong */
         bool secret_scrubbed;    /* the server sent a secret back; it was starred out */
@@ -145,16 +146,17 @@ struct http_callbacks {
         void (*on_request)(void *ctx, const struct http_event *event);
         /* May this request go on (rate and byte caps, effects)? NULL: yes. False denies it with `*ret_why`.
          */
-        bool (*may)(void *ctx, const struct door *door, const char **ret_why);
+        bool (*may)(void *ctx, const struct door *door, enum effect_reason *ret_why);
         /* So many bytes more of the request that may go on are about to. NULL: they may. False cuts it off
          * with `*ret_why`. */
-        bool (*pay)(void *ctx, size_t n, const char **ret_why);
-        /* It is judged and goes out next: may it? WAITS: http_flow_leave() tells. STAYS: with `*ret_why`.
-         * NULL: yes. */
-        enum http_leave (*leave)(void *ctx, const struct http_event *event, const char **ret_why);
+        bool (*pay)(void *ctx, size_t n, enum effect_reason *ret_why);
+        /* It is judged and goes out next: may it? WAITS: http_flow_leave() tells. STAYS: with `*ret_why`
+         * and what else is known of it. NULL: yes. */
+        enum http_leave (*leave)(void *ctx, const struct http_event *event, enum effect_reason *ret_why,
+                                 const char **ret_detail);
         /* So many bytes more go to the box than came from the server, whose answer is compressed. NULL: they
          * may. False cuts the answer off with `*ret_why`. */
-        bool (*grow)(void *ctx, size_t n, const char **ret_why);
+        bool (*grow)(void *ctx, size_t n, enum effect_reason *ret_why);
         /* One line of a fixtures file, with its newline, secrets removed. May be NULL. */
         void (*on_record)(void *ctx, struct span line);
 };
@@ -195,16 +197,16 @@ void http_flow_client_closed(struct http_flow *f);
 /* It closed both halves: whatever comes, nobody takes it. */
 void http_flow_client_left(struct http_flow *f);
 void http_flow_upstream_closed(struct http_flow *f);
-/* It could not be connected; the client is told why, in one clause. */
-void http_flow_upstream_failed(struct http_flow *f, const char *why);
+/* It could not be connected; the client is told why. */
+void http_flow_upstream_failed(struct http_flow *f, enum effect_reason why);
 /* It must not be connected to: the request is denied for this reason. */
-void http_flow_upstream_refused(struct http_flow *f, const char *why);
+void http_flow_upstream_refused(struct http_flow *f, enum effect_reason why, const char *detail);
 
 /* Bytes of a request, head and body, that were read before it was judged: of the one that is asked about by
  * `may`. */
 size_t http_flow_held(const struct http_flow *f);
 /* The answer for a request that waits to leave; any other time it means nothing. */
-void http_flow_leave(struct http_flow *f, bool leaves, const char *why);
+void http_flow_leave(struct http_flow *f, bool leaves, enum effect_reason why, const char *detail);
 /* True once for each connection that is wanted. */
 bool http_flow_take_connect(struct http_flow *f, struct http_target *ret_target);
 void http_flow_upstream_connected(struct http_flow *f);
@@ -219,4 +221,4 @@ bool http_flow_upstream_cut(const struct http_flow *f);
 /* The client has half an answer that would end with the connection: reset it, for the same reason. */
 bool http_flow_client_cut(const struct http_flow *f);
 /* Cuts it: the policy changed, a limit was hit. Answers 503 when nothing was answered yet. */
-void http_flow_cut(struct http_flow *f, const char *why);
+void http_flow_cut(struct http_flow *f, enum effect_reason why);

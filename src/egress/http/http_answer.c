@@ -140,7 +140,7 @@ static void begin_tunnel(struct http_flow *f)
         struct http_exchange *x = &f->x;
         if (!x->websocket || !http_has_token(&f->head, "upgrade", "websocket") ||
             http_field_find(&f->head, "sec-websocket-extensions", NULL)) {
-                http_broken(f, "the server changed to a protocol that was not asked for");
+                http_broken(f, REASON_ANSWER_UPGRADE);
                 return;
         }
 
@@ -172,8 +172,7 @@ static void begin_searched(struct http_flow *f)
         if (readable)
                 begin_answer(f, kind != UNPACK_NONE);
         else
-                http_broken(f, "the server compressed its answer though it was asked not to: a secret in it "
-                               "could not be seen");
+                http_broken(f, REASON_ANSWER_COMPRESSED);
 }
 
 static bool head_step(struct http_flow *f)
@@ -184,9 +183,8 @@ static bool head_step(struct http_flow *f)
                 return false;
 
         if (r == HTTP_BAD) {
-                char why[200];
-                (void) snprintf(why, sizeof why, "the server's answer is not passed on: %s", f->head.why);
-                http_broken(f, why);
+                http_detail(f, effect_reason_text(f->head.why));
+                http_broken(f, REASON_ANSWER_MALFORMED);
                 return true;
         }
 
@@ -196,7 +194,7 @@ static bool head_step(struct http_flow *f)
         if (f->head.status == 101)
                 begin_tunnel(f);
         else if (f->head.status < 200 && ++f->x.informal > INFORMAL_MAX)
-                http_broken(f, "the server sends nothing but provisional answers");
+                http_broken(f, REASON_ANSWER_PROVISIONAL);
         else if (f->head.status >= 200)
                 begin_searched(f);
 
@@ -230,14 +228,14 @@ static void end_answer(struct http_flow *f)
                 f->link_stale = true;
 
         put_record(f);
-        http_tell(f, HTTP_ALLOWED, "");
+        http_tell(f, HTTP_ALLOWED, REASON_NONE);
         http_exchange_end(f);
         if (close)
                 http_finish(f);
 }
 
 /* The server is gone in the middle: what is held is scrubbed, and the client sees that it is not whole. */
-static void cut_answer(struct http_flow *f, const char *why)
+static void cut_answer(struct http_flow *f, enum effect_reason why)
 {
         if (!f->x.answered) {
                 http_broken(f, why);
@@ -260,14 +258,14 @@ static void end_or_cut(struct http_flow *f)
         if (!f->x.unpack || unpack_whole(f->x.unpack))
                 end_answer(f);
         else
-                cut_answer(f, "the compressed answer breaks off before its end");
+                cut_answer(f, REASON_ANSWER_BREAKS_OFF);
 }
 
 /* No faster than the client takes it: a few bytes may become very many. */
 static bool unpack_step(struct http_flow *f)
 {
         struct span data;
-        const char *why = "";
+        enum effect_reason why = REASON_NONE;
         if (http_side_is_full(&f->client))
                 return false;
 
@@ -325,7 +323,7 @@ static bool body_step(struct http_flow *f)
         if (f->x.answer.kind == BODY_UNTIL_CLOSE && ended_well(f))
                 end_or_cut(f);
         else
-                cut_answer(f, "the server broke off its answer");
+                cut_answer(f, REASON_ANSWER_CUT);
 
         return true;
 }
@@ -349,7 +347,7 @@ static bool tunnel_step(struct http_flow *f)
         fifo_drop(&f->upstream.in, f->upstream.in.n);
         if (f->upstream.closed) {
                 scrub_down(f, (struct span){ 0 }, true);
-                http_tell(f, HTTP_ALLOWED, "");
+                http_tell(f, HTTP_ALLOWED, REASON_NONE);
                 http_exchange_end(f);
                 http_finish(f);
         }
@@ -375,7 +373,7 @@ static bool mock_step(struct http_flow *f)
         if (x->recorded.n)
                 return true;
 
-        http_tell(f, HTTP_MOCKED, "");
+        http_tell(f, HTTP_MOCKED, REASON_NONE);
         http_exchange_end(f);
         if (close)
                 http_finish(f);
@@ -396,7 +394,7 @@ bool http_answer_step(struct http_flow *f)
                 if (f->upstream.in.n && head_step(f))
                         return true;
                 if (f->upstream.closed && f->link == LINK_OPEN) {
-                        http_broken(f, "the server closed the connection without an answer");
+                        http_broken(f, REASON_SERVER_SILENT);
                         return true;
                 }
                 return false;
@@ -420,7 +418,7 @@ void http_answer_mock(struct http_flow *f)
                                                : fixture_find(f->r->in.fixtures, &key);
 
         if (!m) {
-                http_refuse(f, 403, "the stage is mock and no recorded answer fits this request", x->close);
+                http_refuse(f, 403, REASON_NOT_RECORDED, x->close);
                 return;
         }
 

@@ -8,7 +8,7 @@
 
 static const char *request_host(const struct http_flow *f) { return f->peer.host; }
 
-struct http_event http_event_of(const struct http_flow *f, enum http_verdict verdict, const char *why)
+struct http_event http_event_of(const struct http_flow *f, enum http_verdict verdict, enum effect_reason why)
 {
         const struct http_exchange *x = &f->x;
         return (struct http_event){ .verdict = verdict,
@@ -19,8 +19,9 @@ struct http_event http_event_of(const struct http_flow *f, enum http_verdict ver
                                     .path = f->url.path,
                                     .door = f->to.door,
                                     .credential = f->to.credential ? f->to.credential->name : NULL,
-                                    .why = why,
-                                    .gap = f->to.gap,
+                                    .reason = why,
+                                    .detail = f->detail,
+                                    .by_policy = f->to.by_policy,
                                     .permit = f->to.permit,
                                     .to_host = f->to.host,
                                     .to_is_address = f->to.is_address,
@@ -32,11 +33,16 @@ struct http_event http_event_of(const struct http_flow *f, enum http_verdict ver
                                     .received = x->received };
 }
 
-void http_tell(struct http_flow *f, enum http_verdict verdict, const char *why)
+void http_tell(struct http_flow *f, enum http_verdict verdict, enum effect_reason why)
 {
         struct http_event e = http_event_of(f, verdict, why);
         if (f->cb.on_request)
                 f->cb.on_request(f->cb.ctx, &e);
+}
+
+void http_detail(struct http_flow *f, const char *text)
+{
+        (void) snprintf(f->detail, sizeof f->detail, "%s", text);
 }
 
 static void held_done(struct http_exchange *x)
@@ -67,6 +73,7 @@ void http_exchange_end(struct http_flow *f)
                 held_done(x);
 
         *x = (struct http_exchange){ 0 };
+        f->detail[0] = '\0';
         f->request = REQUEST_HEAD;
         f->answer = ANSWER_NONE;
 }
@@ -86,17 +93,19 @@ void http_finish(struct http_flow *f)
         }
 }
 
-static void answer_error(struct http_flow *f, unsigned status, const char *why, bool close)
+static void answer_error(struct http_flow *f, unsigned status, enum effect_reason why, bool close)
 {
         if (f->x.answered)
                 return; /* a second head in the middle of the first answer would be data of it */
         f->x.status = status;
         f->x.answered = true;
         f->x.answer_by_end = false;
-        http_put_error(status, why, close, f->x.head_only, &f->client.plain);
+        AUTO_BUF(text);
+        effect_put_why(&text, why, f->detail);
+        http_put_error(status, buf_str(&text), close, f->x.head_only, &f->client.plain);
 }
 
-void http_refuse(struct http_flow *f, unsigned status, const char *why, bool close)
+void http_refuse(struct http_flow *f, unsigned status, enum effect_reason why, bool close)
 {
         bool sent_some =
                 f->answer != ANSWER_NONE; /* part of it is upstream already: that link is of no use */
@@ -107,17 +116,15 @@ void http_refuse(struct http_flow *f, unsigned status, const char *why, bool clo
                 http_finish(f);
 }
 
-void http_broken(struct http_flow *f, const char *why)
+void http_broken(struct http_flow *f, enum effect_reason why)
 {
-        char text[300];
-        (void) snprintf(text, sizeof text, "%s", why); /* it may lie in what is freed below */
-        answer_error(f, 502, text, true);
-        http_tell(f, HTTP_BROKEN, text);
+        answer_error(f, 502, why, true);
+        http_tell(f, HTTP_BROKEN, why);
         http_exchange_end(f);
         http_finish(f);
 }
 
-void http_flow_cut(struct http_flow *f, const char *why)
+void http_flow_cut(struct http_flow *f, enum effect_reason why)
 {
         if (f->done)
                 return;

@@ -24,11 +24,11 @@ static bool out_of_memory(const struct http_flow *f)
 
 static void upstream_tls_failed(struct http_flow *f)
 {
-        char why[250];
-        (void) snprintf(why, sizeof why, "TLS to the server failed: %s", f->r->in.tls->why(f->upstream.tls));
         f->link_stale = true;
-        if (f->answer != ANSWER_NONE)
-                http_broken(f, why);
+        if (f->answer == ANSWER_NONE)
+                return;
+        http_detail(f, f->r->in.tls->why(f->upstream.tls));
+        http_broken(f, REASON_TLS_SERVER);
 }
 
 static void run(struct http_flow *f)
@@ -45,7 +45,7 @@ static void run(struct http_flow *f)
                 upstream_tls_failed(f);
 
         if ((bad || out_of_memory(f)) && !f->done) {
-                http_tell(f, HTTP_BROKEN, bad ? "TLS broke" : "no memory");
+                http_tell(f, HTTP_BROKEN, bad ? REASON_TLS_BROKE : REASON_NO_MEMORY);
                 http_exchange_end(f);
                 http_finish(f);
         }
@@ -53,9 +53,8 @@ static void run(struct http_flow *f)
 
 static void client_tls_failed(struct http_flow *f)
 {
-        char why[200];
-        (void) snprintf(why, sizeof why, "the TLS of the box failed: %s", f->r->in.tls->why(f->client.tls));
-        http_tell(f, HTTP_DENIED, why);
+        http_detail(f, f->r->in.tls->why(f->client.tls));
+        http_tell(f, HTTP_DENIED, REASON_TLS_CLIENT);
         http_exchange_end(f);
         http_finish(f);
 }
@@ -69,7 +68,7 @@ static int first_byte(struct http_flow *f, uint8_t c)
         bool begins_request = (c > 0x20 && c < 0x7f) || c == '\r' || c == '\n';
         if (!f->tls &&
             !begins_request) { /* said at once: who waits for an answer to it would wait for long */
-                http_tell(f, HTTP_DENIED, "this is neither HTTP nor a TLS hello");
+                http_tell(f, HTTP_DENIED, REASON_NOT_HTTP);
                 http_finish(f);
                 return -1;
         }
@@ -81,7 +80,7 @@ static int first_byte(struct http_flow *f, uint8_t c)
         if (f->client.tls)
                 return 0;
 
-        http_tell(f, HTTP_DENIED, "TLS cannot be opened up for this name");
+        http_tell(f, HTTP_DENIED, REASON_TLS_NAME);
         http_finish(f);
         return -1;
 }
@@ -101,7 +100,7 @@ static bool greet(struct http_flow *f, struct span *bytes)
         if (r == TLS_HELLO_OK)
                 return true;
 
-        http_tell(f, HTTP_DENIED, "this is neither HTTP nor a TLS hello");
+        http_tell(f, HTTP_DENIED, REASON_NOT_HTTP);
         http_finish(f);
         return false;
 }
@@ -145,7 +144,7 @@ void http_flow_upstream_connected(struct http_flow *f)
         if (f->link_tls) {
                 f->upstream.tls = ops ? ops->client(f->r->in.tls_ctx, f->link_host, f->link_address) : NULL;
                 if (!f->upstream.tls) {
-                        http_broken(f, "TLS to the server cannot be spoken");
+                        http_broken(f, REASON_TLS_SERVER);
                         return;
                 }
         }
@@ -155,15 +154,17 @@ void http_flow_upstream_connected(struct http_flow *f)
 
 static void broken_off(struct http_flow *f)
 {
-        http_tell(f, HTTP_BROKEN, "the client broke off its request");
+        http_tell(f, HTTP_BROKEN, REASON_CLIENT_CUT);
         http_exchange_end(f);
         http_finish(f);
 }
 
-void http_flow_leave(struct http_flow *f, bool leaves, const char *why)
+void http_flow_leave(struct http_flow *f, bool leaves, enum effect_reason why, const char *detail)
 {
         if (f->done || f->request != REQUEST_HELD)
                 return;
+
+        http_detail(f, leaves ? "" : detail);
         http_let_go(f, leaves, why);
         run(f);
         if (!f->done && f->client.closed && f->request == REQUEST_BODY)
@@ -187,7 +188,7 @@ void http_flow_upstream_closed(struct http_flow *f)
                 return;
 
         if (f->link == LINK_CONNECTING || f->link == LINK_WANTED) {
-                http_broken(f, "the server cannot be reached");
+                http_broken(f, REASON_SERVER_CLOSED);
                 return;
         }
 
@@ -199,23 +200,20 @@ void http_flow_upstream_closed(struct http_flow *f)
                 f->link = LINK_NONE;
 }
 
-void http_flow_upstream_failed(struct http_flow *f, const char *why)
+void http_flow_upstream_failed(struct http_flow *f, enum effect_reason why)
 {
-        char text[200];
-        (void) snprintf(text, sizeof text, "the server cannot be reached: %s", why);
         if (!f->done && (f->link == LINK_CONNECTING || f->link == LINK_WANTED))
-                http_broken(f, text);
+                http_broken(f, why);
         else
                 http_flow_upstream_closed(f);
 }
 
-void http_flow_upstream_refused(struct http_flow *f, const char *why)
+void http_flow_upstream_refused(struct http_flow *f, enum effect_reason why, const char *detail)
 {
-        char text[200];
         if (f->done || (f->link != LINK_CONNECTING && f->link != LINK_WANTED))
                 return;
-        (void) snprintf(text, sizeof text, "%s", why);
-        http_refuse(f, 403, text, true);
+        http_detail(f, detail);
+        http_refuse(f, 403, why, true);
 }
 
 void http_flow_client_closed(struct http_flow *f)
@@ -233,7 +231,7 @@ void http_flow_client_closed(struct http_flow *f)
         }
 
         if (f->request == REQUEST_TUNNEL)
-                http_tell(f, HTTP_ALLOWED, "");
+                http_tell(f, HTTP_ALLOWED, REASON_NONE);
 
         http_exchange_end(f);
         http_finish(f);
@@ -252,7 +250,7 @@ void http_flow_client_left(struct http_flow *f)
 
         if (f->request == REQUEST_SENT || f->request == REQUEST_TUNNEL)
                 http_tell(f, answered ? HTTP_ALLOWED : HTTP_BROKEN,
-                          answered ? "the client left before its end" : "the client left before the answer");
+                          answered ? REASON_CLIENT_LEFT : REASON_CLIENT_LEFT_EARLY);
 
         http_exchange_end(f);
         http_finish(f);

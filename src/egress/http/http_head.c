@@ -6,7 +6,7 @@
 
 #include "base/str.h"
 
-static enum http_read bad(struct http_head *h, unsigned answer, const char *why)
+static enum http_read bad(struct http_head *h, unsigned answer, enum effect_reason why)
 {
         h->answer = answer;
         h->why = why;
@@ -157,19 +157,19 @@ _Static_assert(HTTP_FIELDS_MAX == 256, "as it is said below");
 static enum http_read read_field(struct http_head *h, struct span l)
 {
         if (l.p[0] == ' ' || l.p[0] == '\t')
-                return bad(h, 400, "a header line is folded");
+                return bad(h, 400, REASON_HEADER_FOLDED);
 
         if (h->field_count == HTTP_FIELDS_MAX)
-                return bad(h, 431, "there are more than 256 header lines");
+                return bad(h, 431, REASON_HEADER_COUNT);
 
         const uint8_t *colon = memchr(l.p, ':', l.n);
         struct span name = span_of(l.p, colon ? (size_t) (colon - l.p) : l.n);
         if (!colon || !is_token(name))
-                return bad(h, 400, "a header line has no proper name");
+                return bad(h, 400, REASON_HEADER_NAME);
 
         struct span value = http_trim(span_of(colon + 1, l.n - name.n - 1));
         if (!clean_value(value))
-                return bad(h, 400, "a header holds a control byte");
+                return bad(h, 400, REASON_HEADER_BYTE);
 
         h->field[h->field_count++] = (struct http_field){ name, value };
         return HTTP_WHOLE;
@@ -180,7 +180,7 @@ static enum http_read read_fields(struct span in, size_t at, struct http_head *h
         for (;;) {
                 struct span l;
                 if (!line(in, at, &l))
-                        return bad(h, 400, "a line does not end in CR LF");
+                        return bad(h, 400, REASON_LINE_END);
                 at += l.n + 2;
                 if (l.n == 0)
                         break;
@@ -213,20 +213,20 @@ static enum http_read read_framing(struct http_head *h)
         const struct http_field *te = http_field_find(h, "transfer-encoding", NULL);
         const struct http_field *cl = http_field_find(h, "content-length", NULL);
         if (te && cl)
-                return bad(h, 400, "both a length and a transfer coding");
+                return bad(h, 400, REASON_LENGTH_AND_CODING);
 
         if ((te && http_field_find(h, "transfer-encoding", te)) ||
             (cl && http_field_find(h, "content-length", cl)))
-                return bad(h, 400, "a length or transfer coding is stated twice");
+                return bad(h, 400, REASON_LENGTH_TWICE);
 
         if (te && (h->http10 || !equal_fold(te->value, "chunked")))
-                return bad(h, 501, "a transfer coding other than chunked");
+                return bad(h, 501, REASON_CODING);
 
         if (cl && str_to_u64(cl->value, &h->length) < 0)
-                return bad(h, 400, "the length is not a plain number");
+                return bad(h, 400, REASON_LENGTH);
 
         if (has_many_hops(h))
-                return bad(h, 400, "Connection names more than 64 headers");
+                return bad(h, 400, REASON_CONNECTION_NAMES);
 
         h->chunked = te != NULL;
         h->has_length = cl != NULL;
@@ -251,19 +251,19 @@ static enum http_read begin(struct span in, struct http_head *h, struct span *re
         h->status = 0;
         h->length = 0;
         h->method = h->target = h->reason = (struct span){ 0 };
-        h->why = "";
+        h->why = REASON_NONE;
         const uint8_t *lf = in.n ? memchr(in.p, '\n', in.n) : NULL;
         if (lf && (lf == in.p || lf[-1] != '\r'))
-                return bad(h, 400, "a line does not end in CR LF");
+                return bad(h, 400, REASON_LINE_END);
 
         const uint8_t *end = in.n ? memmem(in.p, in.n, "\r\n\r\n", 4) : NULL;
         if ((end ? (size_t) (end - in.p) : in.n) > HTTP_HEAD_MAX)
-                return bad(h, 431, "the head is too long");
+                return bad(h, 431, REASON_HEAD_TOO_LONG);
 
         if (!end)
                 return HTTP_MORE;
 
-        return line(in, 0, ret_line) ? HTTP_WHOLE : bad(h, 400, "a line does not end in CR LF");
+        return line(in, 0, ret_line) ? HTTP_WHOLE : bad(h, 400, REASON_LINE_END);
 }
 
 static bool is_content(struct span name)
@@ -309,29 +309,29 @@ enum http_read http_head_request(struct span in, struct http_head *h)
         const uint8_t *a = memchr(l.p, ' ', l.n);
         const uint8_t *b = a ? memchr(a + 1, ' ', l.n - (size_t) (a + 1 - l.p)) : NULL;
         if (!b)
-                return bad(h, 400, "the request line is not METHOD TARGET VERSION");
+                return bad(h, 400, REASON_REQUEST_LINE);
 
         h->method = span_of(l.p, (size_t) (a - l.p));
         h->target = span_of(a + 1, (size_t) (b - a - 1));
         if (!version(span_of(b + 1, l.n - (size_t) (b + 1 - l.p)), &h->http10))
-                return bad(h, 505, "only HTTP/1.1 is spoken here");
+                return bad(h, 505, REASON_HTTP_VERSION);
 
         if (!is_token(h->method) || h->method.n > 32 || h->target.n == 0)
-                return bad(h, 400, "the request line is not METHOD TARGET VERSION");
+                return bad(h, 400, REASON_REQUEST_LINE);
 
         if (read_fields(in, l.n + 2, h) == HTTP_BAD || read_framing(h) == HTTP_BAD)
                 return HTTP_BAD;
 
         if (hides_body(h))
-                return bad(h, 400, "what says how the body is to be read would not reach every server");
+                return bad(h, 400, REASON_BODY_UNCLEAR);
 
         const struct http_field *host = http_field_find(h, "host", NULL);
         if (!host || http_field_find(h, "host", host))
-                return bad(h, 400, "there must be one Host header");
+                return bad(h, 400, REASON_HOST_COUNT);
 
         const struct http_field *expect = http_field_find(h, "expect", NULL);
         if (expect && (h->http10 || !equal_fold(expect->value, "100-continue")))
-                return bad(h, 417, "an expectation other than 100-continue");
+                return bad(h, 417, REASON_EXPECTATION);
 
         h->expect_continue = expect != NULL;
         return HTTP_WHOLE;
@@ -349,12 +349,12 @@ enum http_read http_head_response(struct span in, struct http_head *h)
         if (l.n < 12 || l.p[8] != ' ' || (l.n > 12 && l.p[12] != ' ') ||
             !version(span_of(l.p, 8), &h->http10) || str_to_u64(span_of(l.p + 9, 3), &status) < 0 ||
             status < 100) /* what lies beyond 599 means nothing to a proxy, and some servers say it */
-                return bad(h, 502, "the status line is not VERSION STATUS REASON");
+                return bad(h, 502, REASON_STATUS_LINE);
 
         h->status = (unsigned) status;
         h->reason = l.n > 13 ? span_of(l.p + 13, l.n - 13) : (struct span){ 0 };
         if (!clean_value(h->reason))
-                return bad(h, 502, "the reason holds a control byte");
+                return bad(h, 502, REASON_STATUS_BYTE);
 
         if (read_fields(in, l.n + 2, h) == HTTP_BAD || read_framing(h) == HTTP_BAD) {
                 h->answer = 502;

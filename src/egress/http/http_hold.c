@@ -30,12 +30,12 @@ bool http_hold_begin(struct http_flow *f)
 static bool settle(struct http_flow *f, bool whole)
 {
         struct http_exchange *x = &f->x;
-        const char *why = NULL;
+        enum effect_reason why = REASON_NONE;
         x->whole = whole;
         if (x->line.failed || x->held.failed ||
             http_head_request(fifo_all(&x->line), &f->head) != HTTP_WHOLE ||
             http_target_read(&f->head, &f->peer, f->tls, &f->url, &why) < 0) {
-                http_refuse(f, 400, "the request cannot be read twice", true);
+                http_refuse(f, 400, REASON_READ_TWICE, true);
                 return false;
         }
 

@@ -56,8 +56,8 @@ struct http_head { /* spans point into the bytes that were read */
         size_t bytes; /* of the whole head */
         bool chunked, has_length, close, upgrade, expect_continue;
         uint64_t length;
-        const char *why; /* one sentence when bad */
-        unsigned answer; /* status that says so */
+        enum effect_reason why; /* when bad */
+        unsigned answer;        /* status that says so */
 };
 enum http_read http_head_request(struct span in, struct http_head *h);
 enum http_read http_head_response(struct span in, struct http_head *h);
@@ -89,23 +89,24 @@ bool http_is_hop(const struct http_head *h, struct span name); /* ends at this h
 struct http_url {                 /* what a request asks for */
         char path[HTTP_PATH_MAX]; /* canonical */
         struct span query;        /* behind the '?', as written; p NULL: no '?' */
+        const char *fault;        /* REASON_PATH_MALFORMED: what is wrong */
         uint64_t escaped; /* slashes of the path that were written %2F: a bit for each, from its end */
 };
 /* Host, authority and target must all mean the peer. 0 or -1 and why. */
 int http_target_read(const struct http_head *h, const struct http_peer *peer, bool tls, struct http_url *ret,
-                     const char **ret_why);
+                     enum effect_reason *ret_why);
 
 /* The same of one path or URL, as a target or a header holds it. */
 int http_target_url(struct span t, const struct http_peer *peer, bool tls, struct http_url *ret,
-                    const char **ret_why);
+                    enum effect_reason *ret_why);
 
 /* The path as it is sent on: slashes that came escaped go escaped. */
 void http_put_path(const char *path, uint64_t escaped, struct fifo *out);
 size_t http_slashes(const char *path);
 
 /* ---- http_override.c ---- */
-/* Why this request asks for something else than its line says; NULL: it does not. */
-const char *http_override(const struct http_head *h, const struct http_url *u);
+/* Why this request asks for something else than its line says; REASON_NONE: it does not. */
+enum effect_reason http_override(const struct http_head *h, const struct http_url *u);
 bool http_names_other_host(struct span name);
 
 /* ---- http_body.c ---- */
@@ -120,7 +121,7 @@ struct http_body {
         bool extensions;    /* an answer's: what stands behind the size of a chunk is dropped, not refused */
         uint16_t extension; /* its bytes, so far */
         size_t trailer;     /* its bytes */
-        const char *why;
+        enum effect_reason why;
 };
 void http_body_init(struct http_body *b, enum body_kind kind, uint64_t length);
 void http_body_of(const struct http_head *h, struct http_body *ret); /* of a request */
@@ -205,23 +206,23 @@ struct http_verdict_in {
 };
 struct http_judgement {
         bool allowed;
-        bool bounded; /* a door could permit it by its parameters, which are not known yet */
-        enum gap gap;
+        bool bounded;   /* a door could permit it by its parameters, which are not known yet */
+        bool by_policy; /* not allowed: no door covers it */
+        enum effect_reason reason;
         const struct door *door;
         const struct http_credential *credential;
-        const char *why;
         size_t tail; /* slashes of the path that lie in what the door leaves open */
         /* Where it goes: */
         bool is_address, tls;
         uint16_t port;
         char host[256];
         char path[2 * HTTP_PATH_MAX];
-        char fault[250], permit[500]; /* GAP_PARAMETER: what is wrong, and the line that would permit it */
+        char fault[250], permit[500]; /* REASON_PARAMETER: what is wrong, and the line that would permit it */
 };
 void http_judgement_none(struct http_judgement *j); /* nothing asked yet */
 void http_judge(const struct http_rules *r, const struct http_verdict_in *in, struct http_judgement *ret);
 /* http_rules.c: counts one use; false and *ret_why: expired or used up. */
-bool http_rules_use(struct http_rules *r, const struct http_credential *c, const char **ret_why);
+bool http_rules_use(struct http_rules *r, const struct http_credential *c, enum effect_reason *ret_why);
 
 /* The credentials that doors put into requests to this host, a bit for each. */
 uint64_t http_rules_credentials_at(const struct http_rules *r, const char *host);
@@ -279,7 +280,7 @@ struct http_answered {
 /* The fields of an answer that may go on, scrubbed; framing is the caller's. */
 void http_put_answer_fields(const struct http_answered *a, struct fifo *out, uint64_t *found);
 /* An answer of our own; one sentence. */
-void http_put_error(unsigned status, const char *why, bool close, bool head_only, struct fifo *out);
+void http_put_error(unsigned status, const char *text, bool close, bool head_only, struct fifo *out);
 const char *http_reason(unsigned status);
 
 /* ---- http_flow.c, http_side.c, http_link.c, http_end.c, http_request.c, http_answer.c ---- */
@@ -370,6 +371,7 @@ struct http_flow {
         size_t judged; /* its bytes, while it is judged: they are taken, and still lie in `client.in` */
         struct http_url url;
         struct http_judgement to;
+        char detail[200]; /* of the reason that is told next */
         struct fifo scratch;
 };
 
@@ -380,16 +382,19 @@ void http_side_take(struct http_side *s, const struct tls_ops *ops);
 int http_side_pump(struct http_side *s, const struct tls_ops *ops);
 int http_side_feed(struct http_side *s, const struct tls_ops *ops, struct span bytes);
 /* http_end.c */
-struct http_event http_event_of(const struct http_flow *f, enum http_verdict verdict, const char *why);
-void http_tell(struct http_flow *f, enum http_verdict verdict, const char *why);
-void http_refuse(struct http_flow *f, unsigned status, const char *why,
-                 bool close);                           /* answers, tells, goes on */
-void http_broken(struct http_flow *f, const char *why); /* 502 if nothing was answered; ends the flow */
+struct http_event http_event_of(const struct http_flow *f, enum http_verdict verdict, enum effect_reason why);
+void http_tell(struct http_flow *f, enum http_verdict verdict, enum effect_reason why);
+void http_refuse(struct http_flow *f, unsigned status, enum effect_reason why,
+                 bool close); /* answers, tells, goes on */
+void http_broken(struct http_flow *f,
+                 enum effect_reason why); /* 502 if nothing was answered; ends the flow */
 void http_exchange_end(struct http_flow *f);
 void http_finish(struct http_flow *f); /* nothing more from this flow */
 /* http_link.c */
 void http_leave(struct http_flow *f); /* its head is made: it goes, waits or stays */
-void http_let_go(struct http_flow *f, bool leaves, const char *why);
+void http_let_go(struct http_flow *f, bool leaves, enum effect_reason why);
+/* What else is known of the reason that the request, or its connection, ends for. Copied. */
+void http_detail(struct http_flow *f, const char *text);
 void http_link_to(struct http_flow *f); /* an upstream for f->to: the open one, or a new one */
 void http_link_want(struct http_flow *f);
 /* http_request.c */

@@ -3,7 +3,6 @@
  * request becomes an effect, as a URL and as each place that it lies in, and of the doors that cover it the
  * most particular one is taken: it brings the credential and, for a place, says where to. Pure. */
 #include "base/str.h"
-#include "egress/http/clause.h"
 #include "egress/http/http_internal.h"
 
 #include <stddef.h>
@@ -11,6 +10,7 @@
 
 struct candidate { /* the request in one reading */
         struct effect effect;
+        struct net_dest net;                   /* its */
         const struct policy_place_url *target; /* of a place; NULL: as asked */
         size_t depth;                          /* of the path that the place itself stands for */
         bool place;
@@ -30,20 +30,6 @@ static void candidate_none(struct candidate *c)
         c->path[0] = '\0';
 }
 
-static const char *gap_sentence(enum gap g)
-{
-        static const char *const sentences[GAP__COUNT] = {
-                [GAP_METHOD] = "no door covers this method here",
-                [GAP_URL_PATH] = "no door covers this path",
-                [GAP_SCHEME] = "the door is for the other of http and https",
-                [GAP_PORT] = "no door covers this port",
-                [GAP_EXPIRED] = "the door that covered this has expired",
-                [GAP_PARAMETER] = "a parameter is not within the bounds of the door",
-        };
-
-        return sentences[g] ? sentences[g] : "no door covers this";
-}
-
 static const struct http_credential *credential_of(const struct http_rules *r, const struct door *d)
 {
         for (size_t i = 0; d->net.credential && i < r->in.credential_count; i++)
@@ -58,8 +44,7 @@ static void accept_as(const struct http_rules *r, const struct candidate *c, con
         j->allowed = true;
         j->door = d;
         j->credential = credential_of(r, d);
-        j->gap = GAP_NONE;
-        j->why = "";
+        j->reason = REASON_NONE;
         j->tail = d->net.form == NET_HOST_PORT ? http_slashes(c->path)
                   : d->net.path_tail           ? http_slashes(c->path + strlen(d->net.path))
                                                : 0;
@@ -67,12 +52,12 @@ static void accept_as(const struct http_rules *r, const struct candidate *c, con
         size_t skip = 1;
         if (!c->place) { /* a URL: perhaps one that a place stands for */
                 const struct policy_staged s = { r->in.places, r->in.stage };
-                const char *name = policy_place_of(&s, &c->effect.net, &asked);
+                const char *name = policy_place_of(&s, c->effect.net, &asked);
                 t = name ? policy_place_target(r->in.places, name, r->in.stage) : NULL;
                 skip = asked ? strlen(asked->path) : 1;
-                if (!asked && d->net.form == NET_URL && !policy_stage_has_url(&s, &c->effect.net)) {
+                if (!asked && d->net.form == NET_URL && !policy_stage_has_url(&s, c->effect.net)) {
                         j->allowed = false;
-                        j->why = "no place names this URL in the stage test";
+                        j->reason = REASON_NO_PLACE;
                 }
         }
 
@@ -86,12 +71,12 @@ static void accept_as(const struct http_rules *r, const struct candidate *c, con
 
         if ((c->place || asked) && !t && r->in.stage != POLICY_STAGE_MOCK) {
                 j->allowed = false;
-                j->why = "this place leads nowhere in this stage";
+                j->reason = REASON_PLACE_NOWHERE;
         }
 
         if (d->net.credential && !j->credential && r->in.stage != POLICY_STAGE_MOCK) {
                 j->allowed = false;
-                j->why = CLAUSE_NOT_LOADED;
+                j->reason = REASON_CREDENTIAL_NOT_LOADED;
         }
 }
 
@@ -110,7 +95,7 @@ static void tell_fault(const struct effect *f, const struct decision *d, struct 
 {
         AUTO_BUF(fault);
         AUTO_BUF(permit);
-        if (d->gap != GAP_PARAMETER || !f->params)
+        if (d->reason != REASON_PARAMETER || !f->params)
                 return;
 
         policy_bound_fault(d->nearest, f, &fault);
@@ -130,10 +115,10 @@ static void judge_one(const struct http_rules *r, const struct candidate *c, str
         if (d.answer == ANSWER_ALLOW && policy_net_choose(r->in.policy, &c->effect, c->depth, r->now, best))
                 accept_as(r, c, best->door, j);
         else if (!best->door && d.answer == ANSWER_ALLOW)
-                j->gap = GAP_EXPIRED; /* it was open when the policy was loaded */
-        else if (!best->door && d.gap != GAP_NO_DOOR && (d.gap != GAP_HOST || j->gap == GAP_NO_DOOR) &&
-                 j->gap != GAP_PARAMETER) {
-                j->gap = d.gap;
+                j->reason = REASON_EXPIRED; /* it was open when the policy was loaded */
+        else if (!best->door && d.reason != REASON_NO_DOOR &&
+                 (d.reason != REASON_HOST || j->reason == REASON_NO_DOOR) && j->reason != REASON_PARAMETER) {
+                j->reason = d.reason;
                 tell_fault(&c->effect, &d, j);
         }
 }
@@ -141,7 +126,7 @@ static void judge_one(const struct http_rules *r, const struct candidate *c, str
 static void judge_place(const struct http_rules *r, const char *name, const struct policy_place_url *u,
                         const struct candidate *as_url, struct policy_choice *best, struct http_judgement *j)
 {
-        const struct net_dest *n = &as_url->effect.net;
+        const struct net_dest *n = as_url->effect.net;
         size_t base = u ? strlen(u->path) : 0;
         if (!policy_place_holds(u, n))
                 return;
@@ -154,7 +139,8 @@ static void judge_place(const struct http_rules *r, const char *name, const stru
         c.depth = base;
         c.place = true;
         (void) snprintf(c.path, sizeof c.path, "/%s", n->path + base);
-        c.effect.net = (struct net_dest){ .form = NET_PLACE, .host = place, .path = c.path };
+        c.net = (struct net_dest){ .form = NET_PLACE, .host = place, .path = c.path };
+        c.effect.net = &c.net;
         c.target = policy_place_target(r->in.places, name, r->in.stage);
         judge_one(r, &c, best, j);
 }
@@ -177,21 +163,20 @@ void http_judge(const struct http_rules *r, const struct http_verdict_in *in, st
         copy(method, sizeof method, in->method);
         copy(c.path, sizeof c.path, in->path);
         http_judgement_none(ret);
-        ret->gap = GAP_NO_DOOR;
+        ret->reason = REASON_NO_DOOR;
         ret->is_address = in->peer->is_address;
         ret->tls = in->tls;
         ret->port = in->peer->port;
         copy(ret->host, sizeof ret->host, host);
         copy(ret->path, sizeof ret->path, in->path);
-        c.effect = (struct effect){ .kind = EFFECT_NET,
-                                    .method = method,
-                                    .params = in->params,
-                                    .net = { .form = NET_URL,
-                                             .tls = in->tls,
-                                             .is_address = in->peer->is_address,
-                                             .port = in->peer->port,
-                                             .host = host,
-                                             .path = c.path } };
+        c.net = (struct net_dest){ .form = NET_URL,
+                                   .tls = in->tls,
+                                   .is_address = in->peer->is_address,
+                                   .port = in->peer->port,
+                                   .host = host,
+                                   .path = c.path };
+        c.effect =
+                (struct effect){ .kind = EFFECT_NET, .method = method, .params = in->params, .net = &c.net };
         judge_one(r, &c, &best, ret);
         const char *name;
         for (size_t i = 0; (name = policy_place_name(r->in.places, i)); i++) {
@@ -202,6 +187,5 @@ void http_judge(const struct http_rules *r, const struct http_verdict_in *in, st
                         judge_place(r, name, target, &c, &best, ret);
         }
 
-        if (!best.door)
-                ret->why = ret->fault[0] ? ret->fault : gap_sentence(ret->gap);
+        ret->by_policy = !best.door;
 }

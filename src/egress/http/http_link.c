@@ -48,7 +48,7 @@ bool http_flow_take_connect(struct http_flow *f, struct http_target *ret_target)
         return true;
 }
 
-void http_let_go(struct http_flow *f, bool leaves, const char *why)
+void http_let_go(struct http_flow *f, bool leaves, enum effect_reason why)
 {
         if (!leaves) {
                 http_refuse(f, 503, why, true);
@@ -62,9 +62,13 @@ void http_let_go(struct http_flow *f, bool leaves, const char *why)
 
 void http_leave(struct http_flow *f)
 {
-        const char *why = "";
-        struct http_event e = http_event_of(f, HTTP_ALLOWED, "");
-        enum http_leave answer = f->cb.leave ? f->cb.leave(f->cb.ctx, &e, &why) : HTTP_LEAVES;
+        enum effect_reason why = REASON_NONE;
+        const char *detail = "";
+        struct http_event e = http_event_of(f, HTTP_ALLOWED, REASON_NONE);
+        enum http_leave answer = f->cb.leave ? f->cb.leave(f->cb.ctx, &e, &why, &detail) : HTTP_LEAVES;
+        if (answer == HTTP_STAYS)
+                http_detail(f, detail);
+
         f->request = REQUEST_HELD;
         if (answer != HTTP_WAITS)
                 http_let_go(f, answer == HTTP_LEAVES, why);

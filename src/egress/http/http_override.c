@@ -100,7 +100,7 @@ static bool cookie_names_method(struct span text)
         return false;
 }
 
-const char *http_override(const struct http_head *h, const struct http_url *u)
+enum effect_reason http_override(const struct http_head *h, const struct http_url *u)
 {
         for (size_t i = 0; i < h->field_count; i++) {
                 const struct http_field *f = &h->field[i];
@@ -108,13 +108,12 @@ const char *http_override(const struct http_head *h, const struct http_url *u)
                         f->value.n == h->method.n &&
                         strncasecmp((const char *) f->value.p, (const char *) h->method.p, h->method.n) == 0;
                 if (among(f->name, other_method, COUNT(other_method)) && !same)
-                        return "a header asks for another method than the request's own";
+                        return REASON_METHOD_HEADER;
                 if (among(f->name, other_path, COUNT(other_path)))
-                        return "a header asks for another path than the request's own";
+                        return REASON_PATH_HEADER;
                 if (http_name_is(f->name, "cookie") && cookie_names_method(f->value))
-                        return "a cookie asks for another method than the request's own";
+                        return REASON_METHOD_COOKIE;
         }
 
-        return query_names_method(u->query) ? "a parameter asks for another method than the request's own"
-                                            : NULL;
+        return query_names_method(u->query) ? REASON_METHOD_PARAMETER : REASON_NONE;
 }

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* egress/http/http_request.c - the way up: a request is read, judged, rewritten and sent on. Nothing of it
  * leaves before it is judged. */
-#include "egress/http/clause.h"
 #include "egress/http/http_internal.h"
 
 /* ---- the head ---- */
@@ -34,7 +33,7 @@ static bool wants_websocket(const struct http_head *h)
                http_field_find(h, "sec-websocket-key", NULL);
 }
 
-static bool read_method(struct http_flow *f, const char **ret_why)
+static bool read_method(struct http_flow *f, enum effect_reason *ret_why)
 {
         struct http_exchange *x = &f->x;
         const struct http_head *h = &f->head;
@@ -43,12 +42,12 @@ static bool read_method(struct http_flow *f, const char **ret_why)
         x->head_only = strcmp(x->method, "HEAD") == 0;
         x->http10 = h->http10;
         x->close = h->close;
-        *ret_why = "this method is not let through";
+        *ret_why = REASON_METHOD_UNKNOWN;
         if (!policy_method_known(x->method) || strcmp(x->method, "WEBSOCKET") == 0)
                 return false;
 
         x->websocket = h->upgrade && wants_websocket(h);
-        *ret_why = "the upgrade to websocket is malformed";
+        *ret_why = REASON_WEBSOCKET;
         return x->websocket || !http_has_token(h, "upgrade", "websocket"); /* any other offer is ignored */
 }
 
@@ -124,25 +123,25 @@ static struct http_verdict_in question(const struct http_flow *f)
 }
 
 /* COPY and MOVE write to a second path, which a header names: it must be behind the same door. */
-static const char *object_to_destination(struct http_flow *f)
+static enum effect_reason object_to_destination(struct http_flow *f)
 {
         const struct http_field *d = http_field_find(&f->head, "destination", NULL);
         struct http_verdict_in in;
         struct http_judgement to;
         struct http_url url;
-        const char *why;
+        enum effect_reason why;
 
         if (!d || (strcmp(f->x.method, "COPY") != 0 && strcmp(f->x.method, "MOVE") != 0))
-                return NULL;
+                return REASON_NONE;
 
         if (http_field_find(&f->head, "destination", d) ||
             http_target_url(d->value, &f->peer, f->tls, &url, &why) < 0 || url.escaped)
-                return "the Destination header is not one plain path of this server";
+                return REASON_DESTINATION;
 
         in = question(f);
         in.path = url.path;
         http_judge(f->r, &in, &to);
-        return to.allowed && to.door == f->to.door ? NULL : "the door does not cover the Destination header";
+        return to.allowed && to.door == f->to.door ? REASON_NONE : REASON_DESTINATION_DOOR;
 }
 
 /* Of the credential that the door puts in; 0: it puts in none. */
@@ -153,42 +152,51 @@ static uint64_t own_bit(const struct http_flow *f)
 }
 
 /* What a streamed body is held against byte by byte, of one that is here as a whole. */
-static const char *object_to_held(struct http_flow *f)
+static enum effect_reason object_to_held(struct http_flow *f)
 {
         struct http_exchange *x = &f->x;
         if (!x->whole)
-                return NULL;
+                return REASON_NONE;
         x->abused = scrub_find(f->r->placeholders, fifo_all(&x->held)) &
                     ~http_rules_credentials_at(f->r, f->to.host);
-        return x->abused ? CLAUSE_BODY_PLACEHOLDER : NULL;
+        return x->abused ? REASON_PLACEHOLDER_IN_BODY : REASON_NONE;
+}
+
+/* The door's judgement, with the parameter that is not within its bounds. */
+static enum effect_reason refused_by(struct http_flow *f)
+{
+        http_detail(f, f->to.fault);
+        return f->to.reason;
 }
 
 /* What the request line asks for. Where parameters could open a door, nothing is said yet. */
-static const char *object_to_line(struct http_flow *f, unsigned *ret_status)
+static enum effect_reason object_to_line(struct http_flow *f, unsigned *ret_status)
 {
-        const char *why = NULL;
+        enum effect_reason why = REASON_NONE;
         *ret_status = 501;
         if (!read_method(f, &why))
                 return why;
 
         *ret_status = 421;
-        if (http_target_read(&f->head, &f->peer, f->tls, &f->url, &why) < 0)
+        if (http_target_read(&f->head, &f->peer, f->tls, &f->url, &why) < 0) {
+                http_detail(f, f->url.fault ? f->url.fault : "");
                 return why;
+        }
 
         *ret_status = 403;
         struct http_verdict_in in = question(f);
         http_judge(f->r, &in, &f->to);
-        return f->to.allowed || f->to.bounded ? NULL : f->to.why;
+        return f->to.allowed || f->to.bounded ? REASON_NONE : refused_by(f);
 }
 
-/* Every further reason to say no, in order. NULL: none. */
-static const char *objection(struct http_flow *f, unsigned *ret_status)
+/* Every further reason to say no, in order. */
+static enum effect_reason objection(struct http_flow *f, unsigned *ret_status)
 {
         struct http_exchange *x = &f->x;
-        const char *why = NULL;
+        enum effect_reason why = REASON_NONE;
         *ret_status = 403;
         if (!f->to.allowed)
-                return f->to.why;
+                return refused_by(f);
 
         if ((why = object_to_destination(f)))
                 return why;
@@ -199,12 +207,11 @@ static const char *objection(struct http_flow *f, unsigned *ret_status)
 
         *ret_status = 403;
         if (f->to.tail < 64 && f->url.escaped >> f->to.tail)
-                return "an escaped slash where the door's own path is: a server could read it as another "
-                       "path";
+                return REASON_ESCAPED_SLASH;
 
         x->abused = swap_misplaced(f->r, &f->head, &f->url, f->to.credential);
         if (x->abused)
-                return x->abused == own_bit(f) ? CLAUSE_OWN_MISPLACED : CLAUSE_MISPLACED;
+                return x->abused == own_bit(f) ? REASON_OWN_PLACEHOLDER : REASON_PLACEHOLDER;
 
         if ((why = object_to_held(f)))
                 return why;
@@ -215,10 +222,10 @@ static const char *objection(struct http_flow *f, unsigned *ret_status)
         if (f->to.credential && !http_rules_use(f->r, f->to.credential, &why))
                 return why;
 
-        return NULL;
+        return REASON_NONE;
 }
 
-static void send_or_refuse(struct http_flow *f, const char *why, unsigned status)
+static void send_or_refuse(struct http_flow *f, enum effect_reason why, unsigned status)
 {
         const struct http_head *h = &f->head;
         bool more = (h->chunked || h->length > 0) && !f->x.whole;
@@ -234,7 +241,7 @@ static void settle(struct http_flow *f)
         unsigned status;
         struct http_verdict_in in = question(f);
         http_judge(f->r, &in, &f->to);
-        const char *why = objection(f, &status);
+        enum effect_reason why = objection(f, &status);
         http_params_done(&f->x);
         send_or_refuse(f, why, status);
 }
@@ -257,7 +264,7 @@ static bool head_step(struct http_flow *f)
         }
 
         f->x.unpaid = f->head.bytes;
-        const char *why = object_to_line(f, &status);
+        enum effect_reason why = object_to_line(f, &status);
         size_t bytes = f->judged = f->head.bytes;
         if (why || !f->to.bounded) {
                 why = why ? why : objection(f, &status);
@@ -305,7 +312,7 @@ static bool body_data(struct http_flow *f, struct span data, bool end)
         x->abused = x->look.found & ~x->fine;
         if (x->abused) {
                 fifo_drop(&f->scratch, f->scratch.n);
-                http_refuse(f, 403, CLAUSE_BODY_PLACEHOLDER, true);
+                http_refuse(f, 403, REASON_PLACEHOLDER_IN_BODY, true);
                 return false;
         }
 
@@ -348,7 +355,7 @@ static void pass_held(struct http_flow *f)
  * known whose it is. False: the door has no budget for it, and the request is over. */
 static bool pay(struct http_flow *f, size_t n)
 {
-        const char *why = "";
+        enum effect_reason why = REASON_NONE;
         if (n == 0 || !f->cb.pay || f->cb.pay(f->cb.ctx, n, &why))
                 return true;
         http_flow_cut(f, why);

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* egress/http/http_rules.c - what one box's requests are judged by, put together once and checked. */
-#include "egress/http/clause.h"
 #include "egress/http/http_internal.h"
 
 #include <stdlib.h>
@@ -207,16 +206,16 @@ uint64_t http_rules_credentials_at(const struct http_rules *r, const char *host)
         return all;
 }
 
-bool http_rules_use(struct http_rules *r, const struct http_credential *c, const char **ret_why)
+bool http_rules_use(struct http_rules *r, const struct http_credential *c, enum effect_reason *ret_why)
 {
         uint64_t *uses = &r->uses[c - r->in.credentials];
         if (c->expires && c->expires <= r->now) {
-                *ret_why = CLAUSE_EXPIRED;
+                *ret_why = REASON_CREDENTIAL_EXPIRED;
                 return false;
         }
 
         if (c->max_uses && *uses >= c->max_uses) {
-                *ret_why = CLAUSE_USED_UP;
+                *ret_why = REASON_CREDENTIAL_USED_UP;
                 return false;
         }
 

@@ -7,7 +7,7 @@
 
 #include <stdio.h>
 
-static int no(const char **ret_why, const char *why)
+static int no(enum effect_reason *ret_why, enum effect_reason why)
 {
         *ret_why = why;
         return -1;
@@ -41,24 +41,24 @@ static bool authority_is(struct span a, const struct http_peer *peer, bool tls)
                strcmp(host, peer->host) == 0;
 }
 
-static int check_query(struct span q, const char **ret_why)
+static int check_query(struct span q, enum effect_reason *ret_why)
 {
         for (size_t i = 0; i < q.n; i++) {
                 if (q.p[i] <= 0x20 || q.p[i] >= 0x7f || q.p[i] == '#')
-                        return no(ret_why, "a character that no URL query has");
+                        return no(ret_why, REASON_QUERY_BYTE);
                 if (q.p[i] == '%' && i + 2 < q.n && q.p[i + 1] == '0' && q.p[i + 2] == '0')
-                        return no(ret_why, "an escaped NUL in the query");
+                        return no(ret_why, REASON_QUERY_NUL);
         }
 
         return 0;
 }
 
 /* http://authority/path: the authority must be the peer; the rest is the target. */
-static int strip_absolute(struct span *t, const struct http_peer *peer, bool tls, const char **ret_why)
+static int strip_absolute(struct span *t, const struct http_peer *peer, bool tls, enum effect_reason *ret_why)
 {
         const char *scheme = tls ? "https://" : "http://";
         if (!span_starts(*t, scheme))
-                return no(ret_why, "the target is neither a path nor a URL of this server");
+                return no(ret_why, REASON_TARGET);
 
         struct span rest = span_of(t->p + strlen(scheme), t->n - strlen(scheme));
         size_t n = 0;
@@ -66,10 +66,10 @@ static int strip_absolute(struct span *t, const struct http_peer *peer, bool tls
                 n++;
 
         if (!authority_is(span_of(rest.p, n), peer, tls))
-                return no(ret_why, "the target names another server than the connection");
+                return no(ret_why, REASON_TARGET_OTHER);
 
         *t = n < rest.n && rest.p[n] == '/' ? span_of(rest.p + n, rest.n - n) : span_str("/");
-        return n < rest.n && rest.p[n] == '?' ? no(ret_why, "the target has no path") : 0;
+        return n < rest.n && rest.p[n] == '?' ? no(ret_why, REASON_TARGET_NO_PATH) : 0;
 }
 
 /* Characters that clients send as they are and that mean the same escaped. The escape is the one form that is
@@ -80,13 +80,13 @@ static bool is_escaped_here(uint8_t c) { return c && strchr("*[]|^`{}\"<>", c); 
 /* %2F is a slash to some servers and a letter to others (npm writes @scope%2Fname so): judged as a slash,
  * sent as it came, and let through only where both mean the same door: see the judgement's `tail`. */
 static int read_slashes(struct span raw, char text[HTTP_PATH_MAX], size_t *ret_n, uint64_t *ret_escaped,
-                        const char **ret_why)
+                        enum effect_reason *ret_why)
 {
         size_t n = 0;
         *ret_escaped = 0;
         for (size_t i = 0; i < raw.n; i++) {
                 if (n + 4 > HTTP_PATH_MAX)
-                        return no(ret_why, "the path is too long");
+                        return no(ret_why, REASON_PATH_TOO_LONG);
                 if (is_escaped_here(raw.p[i])) {
                         n += (size_t) snprintf(text + n, 4, "%%%02X", raw.p[i]);
                         continue;
@@ -95,7 +95,7 @@ static int read_slashes(struct span raw, char text[HTTP_PATH_MAX], size_t *ret_n
                               (raw.p[i + 2] | 0x20) == 'f';
                 if (escape || raw.p[i] == '/') {
                         if (*ret_escaped >> 62)
-                                return no(ret_why, "too many segments behind an escaped slash");
+                                return no(ret_why, REASON_PATH_SEGMENTS);
                         *ret_escaped = *ret_escaped << 1 | escape;
                 }
                 text[n++] = escape ? '/' : (char) raw.p[i];
@@ -129,28 +129,29 @@ void http_put_path(const char *path, uint64_t escaped, struct fifo *out)
 }
 
 int http_target_url(struct span t, const struct http_peer *peer, bool tls, struct http_url *ret,
-                    const char **ret_why)
+                    enum effect_reason *ret_why)
 {
         if (t.n == 0 || (t.p[0] != '/' && strip_absolute(&t, peer, tls, ret_why) < 0))
-                return t.n == 0 ? no(ret_why, "the target is neither a path nor a URL of this server") : -1;
+                return t.n == 0 ? no(ret_why, REASON_TARGET) : -1;
 
+        ret->fault = NULL;
         const uint8_t *mark = memchr(t.p, '?', t.n);
         ret->query = mark ? span_of(mark + 1, t.n - (size_t) (mark + 1 - t.p)) : (struct span){ 0 };
         t.n = mark ? (size_t) (mark - t.p) : t.n;
         char text[HTTP_PATH_MAX];
         size_t n;
         if (read_slashes(t, text, &n, &ret->escaped, ret_why) < 0 ||
-            policy_url_path(span_of(text, n), ret->path, ret_why) < 0)
-                return -1;
+            policy_url_path(span_of(text, n), ret->path, &ret->fault) < 0)
+                return ret->fault ? no(ret_why, REASON_PATH_MALFORMED) : -1;
 
         return check_query(ret->query, ret_why);
 }
 
 int http_target_read(const struct http_head *h, const struct http_peer *peer, bool tls, struct http_url *ret,
-                     const char **ret_why)
+                     enum effect_reason *ret_why)
 {
         const struct http_field *host = http_field_find(h, "host", NULL);
         if (!host || !authority_is(host->value, peer, tls))
-                return no(ret_why, "the Host header names another server than the connection");
+                return no(ret_why, REASON_HOST_HEADER);
         return http_target_url(h->target, peer, tls, ret, ret_why);
 }

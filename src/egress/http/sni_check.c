@@ -32,7 +32,7 @@ static bool may_begin(struct span s, const char *text)
         return memcmp(s.p, text, n) == 0;
 }
 
-static struct greeting refuse(const char *why, enum greeting_permit permit)
+static struct greeting refuse(enum effect_reason why, enum greeting_permit permit)
 {
         return (struct greeting){ .verdict = GREETING_REFUSED, .why = why, .permit = permit };
 }
@@ -45,23 +45,23 @@ static struct greeting other_protocol(struct span bytes, bool ended, uint16_t po
                 return (struct greeting){ .verdict = GREETING_PASSES };
         if (!ended && may_begin(bytes, ssh))
                 return (struct greeting){ .verdict = GREETING_MORE };
-        return refuse("what is sent to port 443 is no TLS hello", PERMIT_NOTHING);
+        return refuse(REASON_NOT_TLS, PERMIT_NOTHING);
 }
 
 static struct greeting judge_hello(const struct tls_hello_info *hello, const char *host, uint16_t port)
 {
         if (hello->encrypted || (hello->outer && !hello->sni[0]))
-                return refuse("the hello hides a name in an encrypted one (ECH)", PERMIT_REQUESTS);
+                return refuse(REASON_SNI_ENCRYPTED, PERMIT_REQUESTS);
 
         if (hello->early)
-                return refuse("the hello comes with data that wait for no answer (early data)",
+                return refuse(REASON_SNI_EARLY_DATA,
                               PERMIT_REQUESTS); /* a second one could hide behind them */
 
         if (hello->sni[0] == '\0' && port == HTTPS)
-                return refuse("the TLS hello names no host", PERMIT_NOTHING);
+                return refuse(REASON_SNI_MISSING, PERMIT_NOTHING);
 
         if (hello->sni[0] && strcmp(hello->sni, host) != 0)
-                return refuse("the TLS hello names another host", PERMIT_NAMED);
+                return refuse(REASON_SNI_OTHER, PERMIT_NAMED);
 
         return (struct greeting){ .verdict = GREETING_PASSES,
                                   .hello = hello->sni[0] != '\0',
@@ -76,7 +76,7 @@ static struct greeting read_hello(struct span bytes, bool ended, const char *hos
                 return (struct greeting){ .verdict = GREETING_MORE };
 
         if (r != TLS_HELLO_OK)
-                return refuse("the TLS hello is malformed", PERMIT_NOTHING);
+                return refuse(REASON_SNI_MALFORMED, PERMIT_NOTHING);
 
         struct greeting g = judge_hello(&hello, host, port);
         if (g.permit == PERMIT_NAMED)
@@ -109,7 +109,7 @@ static struct greeting judge_odd_record(struct span bytes, bool ended, uint16_t 
                         continue;
                 known = true;
                 if (bytes.n > RECORD_HEAD && bytes.p[RECORD_HEAD] == r->first)
-                        return refuse("a TLS record other than a plain hello comes first", PERMIT_NOTHING);
+                        return refuse(REASON_SNI_NOT_FIRST, PERMIT_NOTHING);
         }
 
         if (known && bytes.n <= RECORD_HEAD && !ended)
@@ -133,13 +133,13 @@ struct greeting greet_again(struct span bytes, bool ended, const char *host, uin
         const struct greeting passes = { .verdict = GREETING_PASSES };
         struct greeting more = { .verdict = ended ? GREETING_PASSES : GREETING_MORE };
         if (!ended && bytes.n >= HELLO_BYTES)
-                more = refuse("what follows the TLS hello has no end", PERMIT_NOTHING);
+                more = refuse(REASON_SNI_ENDLESS, PERMIT_NOTHING);
 
         while (bytes.n >= RECORD_HEAD) {
                 size_t len = (size_t) bytes.p[3] << 8 | bytes.p[4];
                 bool between = (bytes.p[0] == CIPHERS_CHANGE || bytes.p[0] == ALERT) && len <= 2;
                 if (bytes.p[0] == HANDSHAKE && len == 0)
-                        return refuse("the TLS hello is malformed", PERMIT_NOTHING);
+                        return refuse(REASON_SNI_MALFORMED, PERMIT_NOTHING);
                 if (bytes.p[0] == HANDSHAKE && bytes.n == RECORD_HEAD)
                         return more;
                 if (bytes.p[0] == HANDSHAKE && bytes.p[RECORD_HEAD] == HELLO)

@@ -2,6 +2,7 @@
 /* egress/http/sni_check.h - does the first thing that a client says fit the door that it came through? */
 #pragma once
 #include "base/span.h"
+#include "effect/effect.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -14,7 +15,7 @@ enum greeting_permit {
 };
 struct greeting {
         enum greeting_verdict verdict;
-        const char *why; /* refused: one clause */
+        enum effect_reason why; /* refused */
         enum greeting_permit permit;
         bool hello;      /* passes: a TLS hello named the host */
         size_t bytes;    /* passes: so many, and what follows is for greet_again(); 0: whatever follows */

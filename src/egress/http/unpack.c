@@ -20,7 +20,7 @@ struct unpack {
         bool fed;   /* a byte came */
         bool ended; /* at the end of a member, and nothing came after it */
         bool again; /* this is not the first member */
-        const char *why;
+        enum effect_reason why;
         uint8_t head[HEAD_BYTES]; /* deflate: what tells its two forms apart */
         size_t head_have, head_used;
         size_t pool_used;
@@ -69,7 +69,7 @@ void unpack_free(struct unpack *u)
         free(u);
 }
 
-static enum unpack_state bad(struct unpack *u, const char *why)
+static enum unpack_state bad(struct unpack *u, enum effect_reason why)
 {
         u->why = why;
         return UNPACK_BAD;
@@ -134,15 +134,14 @@ static enum unpack_state read_on(struct unpack *u, struct span in, size_t *used)
                 if (u->ended && n == 0)
                         return UNPACK_MORE;
                 if (u->ended && !go_on(u))
-                        return bad(u, "something follows the end of the compressed answer");
+                        return bad(u, REASON_ANSWER_TAIL);
                 int r = step(u, from, n, &took);
                 *(early ? &u->head_used : used) += took;
                 if (r == Z_STREAM_END)
                         u->ended = true;
                 else if (r != Z_OK && r != Z_BUF_ERROR) /* the second: nothing to do */
-                        return bad(u, u->again && u->z.total_out == 0
-                                              ? "something follows the end of the compressed answer"
-                                              : "the compressed answer is damaged");
+                        return bad(u, u->again && u->z.total_out == 0 ? REASON_ANSWER_TAIL
+                                                                      : REASON_ANSWER_DAMAGED);
                 if (u->z.avail_out == 0)
                         return UNPACK_FULL;
                 if (r == Z_BUF_ERROR)
@@ -159,7 +158,7 @@ enum unpack_state unpack_pass(struct unpack *u, struct span in, size_t *ret_used
 
         u->fed = u->fed || in.n;
         if (!know(u, in, ret_used))
-                return u->kind == UNPACK_GZIP || u->head_have == HEAD_BYTES ? bad(u, "no memory")
+                return u->kind == UNPACK_GZIP || u->head_have == HEAD_BYTES ? bad(u, REASON_NO_MEMORY)
                                                                             : UNPACK_MORE;
 
         u->z.next_out = u->out;
@@ -173,4 +172,4 @@ enum unpack_state unpack_pass(struct unpack *u, struct span in, size_t *ret_used
 
 bool unpack_whole(const struct unpack *u) { return !u->why && (u->ended || !u->fed); }
 
-const char *unpack_why(const struct unpack *u) { return u->why ? u->why : ""; }
+enum effect_reason unpack_why(const struct unpack *u) { return u->why; }

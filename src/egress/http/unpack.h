@@ -4,6 +4,7 @@
  * the memory. */
 #pragma once
 #include "base/span.h"
+#include "effect/effect.h"
 
 enum unpack_kind {
         UNPACK_NONE = 0,
@@ -25,4 +26,4 @@ void unpack_free(struct unpack *u); /* wipes it */
 enum unpack_state unpack_pass(struct unpack *u, struct span in, size_t *ret_used, struct span *ret_out);
 /* Could the data end here? True before the first byte: nothing is nothing, compressed or not. */
 bool unpack_whole(const struct unpack *u);
-const char *unpack_why(const struct unpack *u); /* of UNPACK_BAD, one sentence */
+enum effect_reason unpack_why(const struct unpack *u); /* of UNPACK_BAD */

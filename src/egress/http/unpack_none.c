@@ -26,7 +26,7 @@ bool unpack_whole(const struct unpack *u)
         return false;
 }
 
-const char *unpack_why(const struct unpack *u)
+enum effect_reason unpack_why(const struct unpack *u)
 {
         (void) u;
         return "this build cannot read compressed answers";

@@ -2,6 +2,7 @@
 /* ledger/read/many_ledgers.c - ledgers that lie somewhere, as one log. They may be a stranger's: each is
  * verified before it is read, and one that is not what was signed is refused. Reads only. */
 #include "base/fd.h"
+#include "base/json.h"
 #include "base/str.h"
 #include "ledger/internal.h"
 
@@ -69,15 +70,21 @@ static int check(const struct cordon_context *cx, int dir, const char *path, str
                                    "with the ledger");
         }
 
-        if (ledger_verify(cx, dir, "", false, &out, &ok, e) < 0)
+        if (ledger_verify(cx, dir, "", true, &out, &ok, e) < 0)
                 return err_in(e, "the ledger %.100s", path);
 
         if (ok)
                 return 0;
 
-        const char *found = strstr(buf_str(&out), "ALTERED: ");
-        (void) err_set(e, ERR_IO, EUCLEAN, "the ledger %.60s is not what was signed: %.*s", path,
-                       found ? (int) strcspn(found + 9, "\n") : 0, found ? found + 9 : "");
+        struct err ignored;
+        char shown[400];
+        struct json_doc *doc = json_parse("verify", buf_span(&out), &ignored);
+        const struct json *found = doc ? json_get(json_root(doc), "findings") : NULL;
+        const struct json *first = found ? found->child : NULL;
+        (void) err_set(
+                e, ERR_IO, EUCLEAN, "the ledger %.60s is not what was signed: %s", path,
+                str_inert(first ? span_of(first->str, first->len) : span_str(""), shown, sizeof shown));
+        json_free(doc);
         return err_hint(e, "it can be looked at alone: let CORDON_STATE name it for `cordon log verify` and "
                            "`cordon log`");
 }

@@ -27,7 +27,7 @@ static int unmet(const struct expect_line *x, const struct effect *f, const stru
         if (x->want == ANSWER_ALLOW) {
                 policy_smallest_line(f, d, &line);
                 (void) fail_at(e, &x->at, "expected to be allowed, but no door covers it: %s (%s)",
-                               show_text(buf_str(&effect)).text, policy_gap_name(d->gap));
+                               show_text(buf_str(&effect)).text, effect_reason_name(d->reason));
                 return line.n ? err_hint(e, "the line `%s` would allow it", buf_str(&line)) : -1;
         }
 

@@ -124,7 +124,7 @@ static bool any_covers(const struct checked_policy *c, const struct door *d)
 {
         if (is_tree(d->path))
                 return is_shown_whole(&c->live, d->path);
-        struct effect f = { .kind = EFFECT_RUN, .path = d->path };
+        struct effect f = { .kind = EFFECT_RUN, .target = d->path };
         struct decision w = policy_decide(c, &f);
         return d->path[0] != '/' || (w.answer == ANSWER_ALLOW && strcmp(w.door->path, "*") == 0);
 }

@@ -9,7 +9,7 @@
  *   A `run` line lets its program be read too, because whoever starts a program can read it.
  *   What every box has (builtin.c) decides for its paths, unless a door lies at or below it.
  *   The door that is named is the deepest for files, else the first in canonical order.
- *   When denied: an expired door that would have covered it is named first (GAP_EXPIRED), then the nearest
+ *   When denied: an expired door that would have covered it is named first (REASON_EXPIRED), then the nearest
  * miss. */
 #include "policy/internal.h"
 
@@ -95,18 +95,18 @@ static struct decision allow_builtin(const char *name)
 {
         return (struct decision){ .answer = ANSWER_ALLOW, .built_in = name };
 }
-static struct decision deny(enum gap gap, const struct door *nearest)
+static struct decision deny(enum effect_reason reason, const struct door *nearest)
 {
-        return (struct decision){ .gap = gap, .nearest = nearest };
+        return (struct decision){ .reason = reason, .nearest = nearest };
 }
 
 static struct decision write_gap(const struct file_view *v)
 {
         if (v->no_write)
-                return deny(GAP_EXCEPTED, v->no_write);
+                return deny(REASON_EXCEPTED, v->no_write);
         if (v->read)
-                return deny(GAP_READ_ONLY, v->read);
-        return v->no_read ? deny(GAP_EXCEPTED, v->no_read) : deny(GAP_NO_DOOR, NULL);
+                return deny(REASON_READ_ONLY, v->read);
+        return v->no_read ? deny(REASON_EXCEPTED, v->no_read) : deny(REASON_NO_DOOR, NULL);
 }
 
 static const struct door *explicit_run(const struct door_set *s, const char *path, bool own);
@@ -116,7 +116,7 @@ static struct decision file_live(const struct checked_policy *c, const char *pat
         const struct builtin_file *b = builtin_of(c, path);
         struct file_view v = look(&c->live, path, b ? strlen(b->path) : 1);
         if (b && !v.read && !v.no_read) /* every door that covers it shows in one of the two */
-                return writing && !b->writable ? deny(GAP_READ_ONLY, NULL) : allow_builtin(b->name);
+                return writing && !b->writable ? deny(REASON_READ_ONLY, NULL) : allow_builtin(b->name);
 
         if (writing)
                 return v.write ? allow(v.write) : write_gap(&v);
@@ -125,7 +125,7 @@ static struct decision file_live(const struct checked_policy *c, const char *pat
         if (seen)
                 return allow(seen);
 
-        return v.no_read ? deny(GAP_EXCEPTED, v.no_read) : deny(GAP_NO_DOOR, NULL);
+        return v.no_read ? deny(REASON_EXCEPTED, v.no_read) : deny(REASON_NO_DOOR, NULL);
 }
 
 static struct decision file_decide(const struct checked_policy *c, const char *path, bool writing)
@@ -139,7 +139,7 @@ static struct decision file_decide(const struct checked_policy *c, const char *p
         if (!was && !writing)
                 was = explicit_run(&c->closed, path, false);
 
-        return was ? deny(GAP_EXPIRED, was) : d;
+        return was ? deny(REASON_EXPIRED, was) : d;
 }
 
 /* ---- programs ----
@@ -241,23 +241,23 @@ static struct decision run_decide(const struct checked_policy *c, const char *pa
                 return allow(d);
 
         if ((d = run_in(c, &c->closed, path)))
-                return deny(GAP_EXPIRED, d);
+                return deny(REASON_EXPIRED, d);
 
         if (path[0] != '/')
-                return deny(GAP_NO_DOOR, NULL);
+                return deny(REASON_NO_DOOR, NULL);
 
         struct decision w = file_live(c, path, true), r = file_live(c, path, false);
         if (w.answer == ANSWER_ALLOW)
-                return deny(GAP_WRITABLE, w.door);
+                return deny(REASON_WRITABLE, w.door);
 
-        return r.answer == ANSWER_ALLOW ? deny(GAP_NOT_RUN, r.door) : deny(GAP_NO_DOOR, NULL);
+        return r.answer == ANSWER_ALLOW ? deny(REASON_NOT_RUN, r.door) : deny(REASON_NO_DOOR, NULL);
 }
 
 /* ---- network ---- */
 
 enum stage { STAGE_HOST, STAGE_SCHEME, STAGE_PORT, STAGE_PATH, STAGE_METHOD, STAGE_PARAM, STAGE_COVERED };
-static const enum gap stage_gap[] = { GAP_HOST,   GAP_SCHEME,    GAP_PORT, GAP_URL_PATH,
-                                      GAP_METHOD, GAP_PARAMETER, GAP_NONE };
+static const enum effect_reason stage_gap[] = { REASON_HOST,   REASON_SCHEME,    REASON_PORT, REASON_URL_PATH,
+                                                REASON_METHOD, REASON_PARAMETER, REASON_NONE };
 
 static bool path_covered(const struct net_dest *d, const char *path)
 {
@@ -278,16 +278,16 @@ static bool method_listed(const struct net_dest *d, const char *method)
 static enum stage stage_of(const struct net_dest *d, const struct effect *f)
 {
         bool l7 = d->form != NET_HOST_PORT;
-        if ((d->form == NET_PLACE) != (f->net.form == NET_PLACE))
+        if ((d->form == NET_PLACE) != (f->net->form == NET_PLACE))
                 return STAGE_HOST;
 
-        if (d->form == NET_URL && f->net.form == NET_URL && d->tls != f->net.tls)
+        if (d->form == NET_URL && f->net->form == NET_URL && d->tls != f->net->tls)
                 return STAGE_SCHEME;
 
-        if (d->form != NET_PLACE && d->port != f->net.port)
+        if (d->form != NET_PLACE && d->port != f->net->port)
                 return STAGE_PORT;
 
-        if (l7 && (f->net.form == NET_HOST_PORT || !path_covered(d, f->net.path)))
+        if (l7 && (f->net->form == NET_HOST_PORT || !path_covered(d, f->net->path)))
                 return STAGE_PATH; /* a raw connection asks for every path at once */
 
         if (l7 && !method_listed(d, f->method))
@@ -299,9 +299,9 @@ static enum stage stage_of(const struct net_dest *d, const struct effect *f)
 static bool host_fits(const struct door *d, const struct effect *f)
 {
         if (!d->net.wildcard)
-                return strcmp(d->net.host, f->net.host) == 0;
-        for (const char *dot = strchr(f->net.host, '.'); dot; dot = strchr(dot + 1, '.'))
-                if (!f->net.is_address && strcmp(dot + 1, d->net.host) == 0)
+                return strcmp(d->net.host, f->net->host) == 0;
+        for (const char *dot = strchr(f->net->host, '.'); dot; dot = strchr(dot + 1, '.'))
+                if (!f->net->is_address && strcmp(dot + 1, d->net.host) == 0)
                         return true;
         return false;
 }
@@ -344,11 +344,11 @@ static void net_key(const struct door_set *s, const struct effect *f, const char
 static struct net_best net_look(const struct door_set *s, const struct effect *f)
 {
         struct net_best best = { STAGE_HOST, NULL };
-        net_key(s, f, f->net.host, false, &best);
-        if (f->net.form == NET_PLACE || f->net.is_address)
+        net_key(s, f, f->net->host, false, &best);
+        if (f->net->form == NET_PLACE || f->net->is_address)
                 return best;
 
-        for (const char *dot = strchr(f->net.host, '.'); dot; dot = strchr(dot + 1, '.'))
+        for (const char *dot = strchr(f->net->host, '.'); dot; dot = strchr(dot + 1, '.'))
                 net_key(s, f, dot + 1, true, &best);
 
         return best;
@@ -362,10 +362,10 @@ static struct decision net_decide(const struct checked_policy *c, const struct e
 
         struct net_best old = net_look(&c->closed, f);
         if (old.stage == STAGE_COVERED)
-                return deny(GAP_EXPIRED, old.door);
+                return deny(REASON_EXPIRED, old.door);
 
         if (c->live.start[DOOR_NET] == c->live.start[DOOR_NET + 1])
-                return deny(GAP_NO_DOOR, NULL);
+                return deny(REASON_NO_DOOR, NULL);
 
         return deny(stage_gap[live.stage], live.door);
 }
@@ -385,27 +385,31 @@ static struct decision keyed_decide(const struct checked_policy *c, enum door_ki
                         return allow_builtin(builtin_var_name);
 
         d = first(&c->closed, kind, span_str(key), NULL);
-        return d ? deny(GAP_EXPIRED, d) : deny(GAP_NO_DOOR, NULL);
+        return d ? deny(REASON_EXPIRED, d) : deny(REASON_NO_DOOR, NULL);
 }
 
 struct decision policy_decide(const struct checked_policy *c, const struct effect *f)
 {
         switch (f->kind) {
         case EFFECT_READ:
-                return file_decide(c, f->path, false);
+                return file_decide(c, f->target, false);
         case EFFECT_WRITE:
-                return file_decide(c, f->path, true);
+                return file_decide(c, f->target, true);
         case EFFECT_RUN:
-                return run_decide(c, f->path);
+                return run_decide(c, f->target);
         case EFFECT_NET:
                 return net_decide(c, f);
         case EFFECT_ENV:
-                return keyed_decide(c, DOOR_ENV, f->name);
+                return keyed_decide(c, DOOR_ENV, f->target);
         case EFFECT_SOCK:
-                return keyed_decide(c, DOOR_SOCK, f->path);
+                return keyed_decide(c, DOOR_SOCK, f->target);
         case EFFECT_NONE:
+        case EFFECT_CALL:
+        case EFFECT_RENAME:
+        case EFFECT_LIMIT:
+        case EFFECT_CREDENTIAL:
         case EFFECT_KIND__COUNT:
                 break;
         }
-        return deny(GAP_NO_DOOR, NULL);
+        return deny(REASON_NO_DOOR, NULL);
 }

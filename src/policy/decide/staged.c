@@ -26,16 +26,15 @@ const char *policy_place_of(const struct policy_staged *s, const struct net_dest
 }
 
 /* The request as one to a place; false: the URL is not there. */
-static bool as_place(const struct policy_place_url *u, char *name, const struct effect *url,
-                     struct effect *ret)
+static bool as_place(const struct policy_place_url *u, char *name, const struct net_dest *url,
+                     struct net_dest *ret)
 {
-        if (!policy_place_holds(u, &url->net))
+        if (!policy_place_holds(u, url))
                 return false;
 
-        *ret = *url;
-        ret->net = (struct net_dest){ .form = NET_PLACE,
-                                      .host = name,
-                                      .path = url->net.path + strlen(u->path) - 1 }; /* both have that '/' */
+        *ret = (struct net_dest){ .form = NET_PLACE,
+                                  .host = name,
+                                  .path = url->path + strlen(u->path) - 1 }; /* both have that '/' */
         return true;
 }
 
@@ -67,8 +66,8 @@ bool policy_net_choose(const struct checked_policy *c, const struct effect *f, s
  * names. */
 static bool is_better(const struct decision *d, const struct decision *than)
 {
-        return than->answer != ANSWER_ALLOW && d->gap != GAP_NO_DOOR &&
-               (d->gap != GAP_HOST || than->gap == GAP_NO_DOOR);
+        return than->answer != ANSWER_ALLOW && d->reason != REASON_NO_DOOR &&
+               (d->reason != REASON_HOST || than->reason == REASON_NO_DOOR);
 }
 
 /* One reading of the request, as URL or in a place. True: it is the best so far. */
@@ -93,18 +92,20 @@ struct decision policy_decide_staged(const struct checked_policy *c, const struc
 {
         struct decision best = policy_decide(c, f);
         struct policy_choice choice = { 0 };
-        struct effect url = *f;
+        const struct net_dest *url = f->net;
         char *name;
 
-        if (url.kind != EFFECT_NET)
+        if (f->kind != EFFECT_NET)
                 return best;
 
         (void) decide_as(c, f, 0, &choice, &best);
-        for (size_t i = 0; url.net.form == NET_URL && (name = place_name(s->places, i / 2)); i++) {
-                struct effect e;
+        for (size_t i = 0; url->form == NET_URL && (name = place_name(s->places, i / 2)); i++) {
+                struct net_dest *to = arena_alloc(f->mem, sizeof *to);
+                struct effect e = *f;
+                e.net = to;
                 const struct policy_place_url *u =
                         (i % 2 ? policy_place_target : policy_place_asked)(s->places, name, s->stage);
-                if (as_place(u, name, &url, &e) && decide_as(c, &e, strlen(u->path), &choice, &best))
+                if (to && as_place(u, name, url, to) && decide_as(c, &e, strlen(u->path), &choice, &best))
                         *f = e;
         }
 

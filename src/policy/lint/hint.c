@@ -22,30 +22,30 @@ static bool is_home(const char *path, const char *home)
 static bool is_system(const struct effect *f)
 {
         for (size_t i = 0; i < COUNT(system_tops); i++)
-                if (strcmp(system_tops[i], f->path) == 0)
+                if (strcmp(system_tops[i], f->target) == 0)
                         return true;
 
         for (size_t i = 0; f->kind == EFFECT_WRITE && i < COUNT(system_trees); i++)
-                if (path_inside(system_trees[i], f->path))
+                if (path_inside(system_trees[i], f->target))
                         return true;
 
         return false;
 }
 
-const char *policy_never_hinted(const struct effect *f, const char *home)
+enum effect_reason policy_never_hinted(const struct effect *f, const char *home)
 {
         bool file = f->kind == EFFECT_READ || f->kind == EFFECT_WRITE || f->kind == EFFECT_SOCK;
-        if (!file || !f->path)
-                return NULL;
+        if (!file || !f->target)
+                return REASON_NONE;
 
-        const char *kind = policy_secret_kind(f->path);
-        if (is_home(f->path, home))
-                return "home";
+        enum effect_reason secret = policy_secret_reason(f->target);
+        if (is_home(f->target, home))
+                return REASON_HOME;
 
-        if (kind && strcmp(kind, "host") != 0)
-                return kind;
+        if (secret && secret != REASON_HOST_FILES)
+                return secret;
 
-        return is_system(f) ? "system" : NULL;
+        return is_system(f) ? REASON_SYSTEM : REASON_NONE;
 }
 
 bool policy_names_metadata(const char *destination)

@@ -336,15 +336,18 @@ static const struct row kernel[] = {
 };
 
 static const struct {
-        const char *kind;
+        enum effect_reason reason;
         const struct row *rows;
         size_t count;
         bool lint; /* a door over it is told by W122 */
 } groups[] = {
-        { "keys", keys, COUNT(keys), true },          { "tokens", tokens, COUNT(tokens), true },
-        { "passwords", stores, COUNT(stores), true }, { "history", histories, COUNT(histories), true },
-        { "agent", agents, COUNT(agents), false },    { "host", host, COUNT(host), false },
-        { "kernel", kernel, COUNT(kernel), false },
+        { REASON_KEYS, keys, COUNT(keys), true },
+        { REASON_TOKENS, tokens, COUNT(tokens), true },
+        { REASON_PASSWORDS, stores, COUNT(stores), true },
+        { REASON_HISTORY, histories, COUNT(histories), true },
+        { REASON_AGENT, agents, COUNT(agents), false },
+        { REASON_HOST_FILES, host, COUNT(host), false },
+        { REASON_KERNEL, kernel, COUNT(kernel), false },
 };
 
 /* Certificates that everybody has are no keys: where distributions keep the roots that they trust. */
@@ -390,17 +393,17 @@ static bool fits(const struct row *r, const char *path)
         return false;
 }
 
-static const char *kind_of(const char *path, bool lint_only)
+static enum effect_reason reason_of(const char *path, bool lint_only)
 {
         for (size_t g = 0; g < COUNT(groups); g++)
                 for (size_t i = 0; i < groups[g].count; i++)
                         if ((groups[g].lint || !lint_only) && fits(&groups[g].rows[i], path))
-                                return groups[g].kind;
-        return NULL;
+                                return groups[g].reason;
+        return REASON_NONE;
 }
 
-const char *policy_secret_kind(const char *path) { return kind_of(path, false); }
-bool policy_holds_secrets(const char *path) { return kind_of(path, true) != NULL; }
+enum effect_reason policy_secret_reason(const char *path) { return reason_of(path, false); }
+bool policy_holds_secrets(const char *path) { return reason_of(path, true) != REASON_NONE; }
 
 /* The directory that such a part lies in: all of them are behind a door to ".config". */
 static bool is_above(const struct row *r, const char *path)

@@ -195,3 +195,25 @@ int policy_add_flag(struct policy *p, const char *word, const char *arg, struct 
         policy_free(own);
         return r;
 }
+
+/* A path that stands in quotes is one token without them, and a name that ends in `?` has one more: for the
+ * command line, `PATH?` is optional. */
+void policy_put_argument(struct buf *out, const char *line)
+{
+        struct arena mem = { 0 };
+        struct tokens t = { 0 };
+        struct err ignored;
+        struct lexer x = { .mem = &mem, .file = "", .out = &t, .e = &ignored };
+        const char *rest = strchr(line, ' ');
+
+        if (rest && lex_line(&x, span_str(rest + 1), (struct source_place){ 0 }) == 0) {
+                bool quoted = t.n == 1 && t.v[0].quoted;
+                const char *text = quoted ? t.v[0].text : rest + 1;
+                buf_puts(out, text);
+                if (quoted && text[0] && text[strlen(text) - 1] == '?')
+                        buf_putc(out, '?');
+        }
+
+        free(t.v);
+        arena_done(&mem);
+}

@@ -40,15 +40,6 @@ static const char *const types[] = {
 };
 _Static_assert(COUNT(types) == HANDLE_TYPE__COUNT, "a name for each handle type");
 
-static const char *const gaps[] = {
-        [GAP_NONE] = "none",           [GAP_NO_DOOR] = "no-door", [GAP_READ_ONLY] = "read-only",
-        [GAP_EXCEPTED] = "excepted",   [GAP_NOT_RUN] = "not-run", [GAP_WRITABLE] = "writable",
-        [GAP_HOST] = "host",           [GAP_PORT] = "port",       [GAP_METHOD] = "method",
-        [GAP_URL_PATH] = "url-path",   [GAP_SCHEME] = "scheme",   [GAP_EXPIRED] = "expired",
-        [GAP_PARAMETER] = "parameter",
-};
-_Static_assert(COUNT(gaps) == GAP__COUNT, "a name for each gap");
-
 static const struct without_row without[] = {
         { "cgroup", WITHOUT_CGROUP },
         { "landlock", WITHOUT_LANDLOCK },
@@ -70,7 +61,6 @@ const char *policy_limit_name(enum limit_key k)
 {
         return (unsigned) k < COUNT(limits) ? limits[k].name : "unknown";
 }
-const char *policy_gap_name(enum gap g) { return (unsigned) g < COUNT(gaps) ? gaps[g] : "unknown"; }
 const char *handle_type_name(enum handle_type t)
 {
         return (unsigned) t < COUNT(types) ? types[t] : "unknown";

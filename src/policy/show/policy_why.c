@@ -8,11 +8,11 @@
 static void line_net_text(const struct effect *f, const struct decision *d, struct buf *out)
 {
         AUTO_BUF(where);
-        if (d->gap == GAP_PARAMETER && !bounds_widened(&d->nearest->net, f->params, &where))
+        if (d->reason == REASON_PARAMETER && !bounds_widened(&d->nearest->net, f->params, &where))
                 return;
 
         buf_puts(out, "net ");
-        net_print(&f->net, out);
+        net_print(f->net, out);
         if (f->method)
                 buf_printf(out, " %s", f->method);
 
@@ -23,9 +23,9 @@ static void line_net_text(const struct effect *f, const struct decision *d, stru
 /* The root directory, what is the kernel's to write, and a device: a plan takes none for a door. */
 static bool no_line_can(const struct effect *f)
 {
-        if (!f->path || (f->kind == EFFECT_WRITE && policy_is_kernels(f->path)))
-                return f->path != NULL;
-        return strcmp(f->path, "/") == 0 || (f->kind == EFFECT_READ && strncmp(f->path, "/dev/", 5) == 0);
+        if (!f->target || (f->kind == EFFECT_WRITE && policy_is_kernels(f->target)))
+                return f->target != NULL;
+        return strcmp(f->target, "/") == 0 || (f->kind == EFFECT_READ && strncmp(f->target, "/dev/", 5) == 0);
 }
 
 /* Nothing is written when no line can permit it, also not of parameters that could be read in two ways. */
@@ -48,37 +48,42 @@ void policy_smallest_line(const struct effect *f, const struct decision *d, stru
                 buf_puts(out, "sock ");
                 break;
         case EFFECT_ENV:
-                buf_printf(out, "env %s", f->name);
+                buf_printf(out, "env %s", f->target);
                 return;
         case EFFECT_NET:
                 line_net_text(f, d, out);
                 return;
         case EFFECT_NONE:
+        case EFFECT_CALL:
+        case EFFECT_RENAME:
+        case EFFECT_LIMIT:
+        case EFFECT_CREDENTIAL:
         case EFFECT_KIND__COUNT:
                 return;
         }
-        show_token(out, f->path);
+        show_token(out, f->target);
 }
 
 /* What a line gives away beside what it names: the name tells. */
 static void secret_cost(const struct effect *f, struct buf *out)
 {
         static const struct {
-                const char *kind, *what;
+                enum effect_reason reason;
+                const char *what;
         } costs[] = {
-                { "keys", "Keys usually lie there" },
-                { "tokens", "Tokens or passwords of a service usually lie there" },
-                { "passwords", "Passwords and private data of a person lie there" },
-                { "history", "What a person typed lies there" },
-                { "agent", "Whoever talks to it acts as somebody else" },
-                { "host", "It tells about this host and its people" },
-                { "kernel", "It is the kernel's own" },
+                { REASON_KEYS, "Keys usually lie there" },
+                { REASON_TOKENS, "Tokens or passwords of a service usually lie there" },
+                { REASON_PASSWORDS, "Passwords and private data of a person lie there" },
+                { REASON_HISTORY, "What a person typed lies there" },
+                { REASON_AGENT, "Whoever talks to it acts as somebody else" },
+                { REASON_HOST_FILES, "It tells about this host and its people" },
+                { REASON_KERNEL, "It is the kernel's own" },
         };
 
         bool file = f->kind == EFFECT_READ || f->kind == EFFECT_WRITE || f->kind == EFFECT_SOCK;
-        const char *kind = file && f->path ? policy_secret_kind(f->path) : NULL;
-        for (size_t i = 0; kind && i < COUNT(costs); i++)
-                if (strcmp(costs[i].kind, kind) == 0)
+        enum effect_reason secret = file && f->target ? policy_secret_reason(f->target) : REASON_NONE;
+        for (size_t i = 0; i < COUNT(costs); i++)
+                if (costs[i].reason == secret)
                         buf_printf(out, " %s.", costs[i].what);
 }
 
@@ -86,32 +91,36 @@ void policy_line_cost(const struct effect *f, struct buf *out)
 {
         switch (f->kind) {
         case EFFECT_READ:
-                buf_printf(out, "A hostile guest could read everything at and below %s", f->path);
+                buf_printf(out, "A hostile guest could read everything at and below %s", f->target);
                 break;
         case EFFECT_WRITE:
                 buf_printf(out,
                            "A hostile guest could read %s and change, add or delete anything at and below "
                            "it, in a "
                            "private overlay that reaches the host only when a person applies it",
-                           f->path);
+                           f->target);
                 break;
         case EFFECT_RUN:
-                buf_printf(out, "A hostile guest could start %s with any arguments", f->path);
+                buf_printf(out, "A hostile guest could start %s with any arguments", f->target);
                 break;
         case EFFECT_NET:
                 buf_puts(out, "A hostile guest could send anything it can read to ");
-                net_print(&f->net, out);
+                net_print(f->net, out);
                 buf_puts(out, " and take whatever comes back");
                 break;
         case EFFECT_ENV:
-                buf_printf(out, "A hostile guest could read the value of %s", f->name);
+                buf_printf(out, "A hostile guest could read the value of %s", f->target);
                 break;
         case EFFECT_SOCK:
                 buf_printf(out,
                            "A hostile guest could ask the program behind %s for anything it does for you",
-                           f->path);
+                           f->target);
                 break;
         case EFFECT_NONE:
+        case EFFECT_CALL:
+        case EFFECT_RENAME:
+        case EFFECT_LIMIT:
+        case EFFECT_CREDENTIAL:
         case EFFECT_KIND__COUNT:
                 return;
         }
@@ -192,22 +201,26 @@ static const struct door *near_name(const struct checked_policy *c, enum door_ki
 const struct door *policy_nearest(const struct checked_policy *c, const struct effect *f,
                                   const struct decision *d)
 {
-        if (d->answer == ANSWER_ALLOW || d->nearest || d->gap == GAP_READ_ONLY)
+        if (d->answer == ANSWER_ALLOW || d->nearest || d->reason == REASON_READ_ONLY)
                 return d->nearest;
 
         switch (f->kind) {
         case EFFECT_READ:
         case EFFECT_WRITE:
-                return near_path(c, f->path);
+                return near_path(c, f->target);
         case EFFECT_RUN:
-                return near_name(c, DOOR_RUN, f->path);
+                return near_name(c, DOOR_RUN, f->target);
         case EFFECT_NET:
-                return near_name(c, DOOR_NET, f->net.host);
+                return near_name(c, DOOR_NET, f->net->host);
         case EFFECT_ENV:
-                return near_name(c, DOOR_ENV, f->name);
+                return near_name(c, DOOR_ENV, f->target);
         case EFFECT_SOCK:
-                return near_name(c, DOOR_SOCK, f->path);
+                return near_name(c, DOOR_SOCK, f->target);
         case EFFECT_NONE:
+        case EFFECT_CALL:
+        case EFFECT_RENAME:
+        case EFFECT_LIMIT:
+        case EFFECT_CREDENTIAL:
         case EFFECT_KIND__COUNT:
                 break;
         }
@@ -228,15 +241,15 @@ static void net_difference(const struct effect *f, const struct decision *d, str
                 return;
 
         const struct net_dest *n = &d->nearest->net;
-        if (d->gap == GAP_PORT)
-                buf_printf(out, "the door has port %u, not %u", n->port, f->net.port);
-        else if (d->gap == GAP_SCHEME)
+        if (d->reason == REASON_PORT)
+                buf_printf(out, "the door has port %u, not %u", n->port, f->net->port);
+        else if (d->reason == REASON_SCHEME)
                 buf_printf(out, "the door is %s, not %s", n->tls ? "https" : "http",
-                           f->net.tls ? "https" : "http");
-        else if (d->gap == GAP_URL_PATH)
+                           f->net->tls ? "https" : "http");
+        else if (d->reason == REASON_URL_PATH)
                 buf_printf(out, "the door covers %s%s, not %s", n->path ? n->path : "no path",
-                           n->path_tail ? "**" : "", f->net.path ? f->net.path : "every path at once");
-        else if (d->gap == GAP_METHOD) {
+                           n->path_tail ? "**" : "", f->net->path ? f->net->path : "every path at once");
+        else if (d->reason == REASON_METHOD) {
                 buf_puts(out, "the door permits ");
                 methods_text(n, out);
                 buf_printf(out, ", not %s", f->method ? f->method : "every method");
@@ -246,46 +259,28 @@ static void net_difference(const struct effect *f, const struct decision *d, str
 void policy_difference(const struct checked_policy *c, const struct effect *f, const struct decision *d,
                        struct buf *out)
 {
-        static const char *const plain[] = {
-                [GAP_READ_ONLY] = "the door lets it be read, not changed",
-                [GAP_EXCEPTED] = "the door's own `except` takes it out",
-                [GAP_NOT_RUN] = "it can be seen, but no `run` line names it",
-                [GAP_WRITABLE] = "the box can write it, and what a box can write it cannot run",
-
+        static const char *const plain[REASON_DECIDED__LAST + 1] = {
+                [REASON_READ_ONLY] = "the door lets it be read, not changed",
+                [REASON_EXCEPTED] = "the door's own `except` takes it out",
+                [REASON_NOT_RUN] = "it can be seen, but no `run` line names it",
+                [REASON_WRITABLE] = "the box can write it, and what a box can write it cannot run",
         };
 
         char date[32];
         const struct door *near = policy_nearest(c, f, d);
-        switch (d->gap) {
-        case GAP_NONE:
-        case GAP__COUNT:
-                break;
-        case GAP_NO_DOOR:
+        if (d->reason == REASON_NO_DOOR)
                 buf_puts(out, near ? "the door is another" : "no door comes near it");
-                break;
-        case GAP_HOST:
+        else if (d->reason == REASON_HOST)
                 buf_printf(out, near ? "the door names the host %s" : "no door names the host",
                            near ? near->net.host : "");
-                break;
-        case GAP_READ_ONLY:
-        case GAP_EXCEPTED:
-        case GAP_NOT_RUN:
-        case GAP_WRITABLE:
-                buf_puts(out,
-                         d->gap == GAP_READ_ONLY && !near ? "it is read-only in every box" : plain[d->gap]);
-                break;
-        case GAP_PORT:
-        case GAP_METHOD:
-        case GAP_URL_PATH:
-        case GAP_SCHEME:
-                net_difference(f, d, out);
-                break;
-        case GAP_PARAMETER:
+        else if (d->reason == REASON_READ_ONLY && !near)
+                buf_puts(out, "it is read-only in every box");
+        else if (d->reason <= REASON_DECIDED__LAST && plain[d->reason])
+                buf_puts(out, plain[d->reason]);
+        else if (d->reason == REASON_PARAMETER)
                 policy_bound_fault(d->nearest, f, out);
-                break;
-        case GAP_EXPIRED:
-                if (near)
-                        buf_printf(out, "the door closed on %s", date_print(near->until, date));
-                break;
-        }
+        else if (d->reason == REASON_EXPIRED && near)
+                buf_printf(out, "the door closed on %s", date_print(near->until, date));
+        else
+                net_difference(f, d, out);
 }

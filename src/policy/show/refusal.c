@@ -41,7 +41,7 @@ static const struct refusal by_landlock = {
 
 static struct decision sees(const struct question *q, const char *path)
 {
-        struct effect f = { .kind = EFFECT_READ, .path = (char *) (uintptr_t) path };
+        struct effect f = { .kind = EFFECT_READ, .target = path };
         return policy_decide(q->c, &f);
 }
 
@@ -82,7 +82,7 @@ static bool is_own_file(const char *path)
 /* Under an `except`: 0 no, 1 exactly what it names, 2 below that. */
 static int excepted_depth(const struct decision *d, const char *path)
 {
-        if (d->gap != GAP_EXCEPTED || !d->nearest || d->nearest->kind != DOOR_READ)
+        if (d->reason != REASON_EXCEPTED || !d->nearest || d->nearest->kind != DOOR_READ)
                 return 0;
         for (char **x = d->nearest->except; x && *x; x++)
                 if (strcmp(*x, path) == 0)
@@ -104,26 +104,27 @@ static bool is_below_own(const char *path)
 /* What lies below an `except` has no right of Landlock's; directories can be listed without one. */
 static struct refusal excepted(const struct question *q, struct refusal r)
 {
-        bool listed = q->facts->look && q->facts->look(q->f->path) == REFUSAL_DIRECTORY;
-        if (!listed && !is_below_own(q->f->path))
+        bool listed = q->facts->look && q->facts->look(q->f->target) == REFUSAL_DIRECTORY;
+        if (!listed && !is_below_own(q->f->target))
                 r.layers[1] = "landlock";
         return r;
 }
 
 static struct refusal refuse_read(const struct question *q)
 {
-        int depth = excepted_depth(q->d, q->f->path);
+        int depth = excepted_depth(q->d, q->f->target);
         if (depth)
                 return excepted(q, depth == 1 ? empty_place : below_mask);
-        if (is_own_file(q->f->path) || leads_somewhere(q, q->f->path))
+        if (is_own_file(q->f->target) || leads_somewhere(q, q->f->target))
                 return empty_place;
-        return q->facts->look && q->facts->look(q->f->path) == REFUSAL_DIRECTORY ? hidden_directory : hidden;
+        return q->facts->look && q->facts->look(q->f->target) == REFUSAL_DIRECTORY ? hidden_directory
+                                                                                   : hidden;
 }
 
 static struct refusal refuse_write(const struct question *q)
 {
         char parent[PATH_MAX_BYTES];
-        const char *path = q->f->path, *slash = strrchr(path, '/');
+        const char *path = q->f->target, *slash = strrchr(path, '/');
         int depth = excepted_depth(q->d, path);
         if (depth)
                 return depth == 1 ? read_only : hidden;
@@ -149,9 +150,9 @@ static struct refusal refuse_run(const struct question *q)
 {
         size_t count;
         const char *const *dirs = builtin_bin_dirs(&count);
-        if (q->f->path[0] == '/') {
-                struct decision seen = sees(q, q->f->path);
-                int depth = excepted_depth(&seen, q->f->path);
+        if (q->f->target[0] == '/') {
+                struct decision seen = sees(q, q->f->target);
+                int depth = excepted_depth(&seen, q->f->target);
                 if (depth)
                         return excepted(q, depth == 1 ? masked_run : below_mask);
                 return seen.answer == ANSWER_ALLOW ? refuse_visible(&seen) : hidden;
@@ -160,7 +161,7 @@ static struct refusal refuse_run(const struct question *q)
         for (size_t i = 0; i < count; i++) {
                 char path[PATH_MAX_BYTES];
                 (void) stpcpy(stpcpy(stpcpy(path, dirs[i]), "/"),
-                              q->f->path); /* a bare name has at most 255 bytes */
+                              q->f->target); /* a bare name has at most 255 bytes */
                 bool there = !q->facts->look || q->facts->look(path) != REFUSAL_NOTHING;
                 struct decision seen = there ? sees(q, path) : (struct decision){ 0 };
                 if (seen.answer == ANSWER_ALLOW)
@@ -178,8 +179,8 @@ static bool has_net(const struct checked_policy *c)
 /* The box's own loopback is all there is: the same port of the host's is not behind it. */
 static struct refusal refuse_beyond_loopback(const struct question *q)
 {
-        const char *host = q->f->net.host;
-        if (!q->f->net.is_address)
+        const char *host = q->f->net->host;
+        if (!q->f->net->is_address)
                 return strcmp(host, "localhost") == 0 ? own_loopback : no_resolver;
         return strncmp(host, "127.", 4) == 0 || strcmp(host, "::1") == 0 ? own_loopback : no_route;
 }
@@ -216,16 +217,17 @@ static struct refusal refuse_net(const struct question *q)
         if (!has_net(q->c))
                 return no_family;
 
-        if (q->d->gap == GAP_METHOD || q->d->gap == GAP_URL_PATH || q->d->gap == GAP_PARAMETER)
+        if (q->d->reason == REASON_METHOD || q->d->reason == REASON_URL_PATH ||
+            q->d->reason == REASON_PARAMETER)
                 return no_request;
 
-        bool named = q->d->gap == GAP_PORT || q->d->gap == GAP_SCHEME || q->f->net.is_address;
+        bool named = q->d->reason == REASON_PORT || q->d->reason == REASON_SCHEME || q->f->net->is_address;
         return named ? no_port : no_name;
 }
 
 static struct refusal refuse_sock(const struct question *q)
 {
-        bool seen = sees(q, q->f->path).answer == ANSWER_ALLOW;
+        bool seen = sees(q, q->f->target).answer == ANSWER_ALLOW;
         if (!policy_makes_sockets(q->c))
                 return seen ? no_sockets : no_sockets_nor_file;
         if (seen)
@@ -249,6 +251,10 @@ static struct refusal in_namespaces(const struct question *q)
         case EFFECT_ENV:
                 return not_passed;
         case EFFECT_NONE:
+        case EFFECT_CALL:
+        case EFFECT_RENAME:
+        case EFFECT_LIMIT:
+        case EFFECT_CREDENTIAL:
         case EFFECT_KIND__COUNT:
                 break;
         }

@@ -142,7 +142,7 @@ static bool is_inside(const struct wall_denial *d)
  * takes out of one. */
 static bool refused_by_rules(const struct plan *p, const struct wall_denial *d)
 {
-        unsigned right = d->kind == TRIED_WRITE ? RIGHT_WRITE | RIGHT_DEVICE : RIGHT_READ | RIGHT_LIST;
+        unsigned right = d->kind == EFFECT_WRITE ? RIGHT_WRITE | RIGHT_DEVICE : RIGHT_READ | RIGHT_LIST;
         for (size_t i = 0; i < p->step_count; i++)
                 if (p->steps[i].kind == STEP_MASK && path_under(d->path, p->steps[i].path))
                         return true;
@@ -168,7 +168,7 @@ static bool is_refused(struct watch *t, struct wall_denial *d)
 {
         if (t->w->plan->wall == WALL_PROCESS)
                 return refused_by_rules(t->w->plan, d);
-        return d->kind == TRIED_WRITE && refused_by_mount(t, d);
+        return d->kind == EFFECT_WRITE && refused_by_mount(t, d);
 }
 
 static void tell_of_lost(struct watch *t, bool lost)
@@ -204,9 +204,9 @@ static void tell_of_path(struct watch *t, const struct seccomp_notif *n)
         }
 
         if (finds_it_there(t, &m.denial))
-                m.denial.kind = TRIED_READ;
+                m.denial.kind = EFFECT_READ;
 
-        if (m.denial.kind != TRIED_RUN && (what == SAW_OWN || !is_refused(t, &m.denial)))
+        if (m.denial.kind != EFFECT_RUN && (what == SAW_OWN || !is_refused(t, &m.denial)))
                 m.word = WALL_SAYS_SAW;
 
         if (m.word == WALL_SAYS_SAW && !t->w->s->watch_all)
@@ -218,7 +218,7 @@ static void tell_of_path(struct watch *t, const struct seccomp_notif *n)
         }
 
         /* Not on the host's own tree, which may not answer: nobody keeps the limits meanwhile. */
-        m.denial.inside = in_box && m.denial.kind == TRIED_RUN && is_inside(&m.denial);
+        m.denial.inside = in_box && m.denial.kind == EFFECT_RUN && is_inside(&m.denial);
         saw_program(t->w->tasks, n->pid, m.denial.program, sizeof m.denial.program);
         if (t->w->s->watch_all)
                 say_in_time(t, &m);
@@ -237,7 +237,8 @@ static void tell_of_call(struct watch *t, const struct seccomp_notif *n)
         if (told)
                 *told = true;
 
-        struct wall_message m = { .word = WALL_SAYS_DENIED, .denial = { .call = n->data } };
+        struct wall_message m = { .word = WALL_SAYS_DENIED,
+                                  .denial = { .call = n->data, .kind = EFFECT_CALL } };
         saw_program(t->w->tasks, n->pid, m.denial.program, sizeof m.denial.program);
         wall_offer_denial(t->w->control, &m, &t->untold);
 }
@@ -255,7 +256,7 @@ static void answer_watch(struct watch *t, const struct seccomp_notif *n, struct 
 static void tell_of_mapping(struct watch *t, const struct seccomp_notif *n)
 {
         struct wall_message m = { .word = WALL_SAYS_DENIED,
-                                  .denial = { .call = n->data, .kind = TRIED_RUN, .inside = true } };
+                                  .denial = { .call = n->data, .kind = EFFECT_RUN, .inside = true } };
         char name[48];
         struct statfs fs;
 
@@ -276,7 +277,8 @@ static void tell_of_mapping(struct watch *t, const struct seccomp_notif *n)
  * own loopback. */
 static void tell_of_connect(struct watch *t, const struct seccomp_notif *n)
 {
-        struct wall_message m = { .word = WALL_SAYS_DENIED, .denial = { .call = n->data } };
+        struct wall_message m = { .word = WALL_SAYS_DENIED,
+                                  .denial = { .call = n->data, .kind = EFFECT_CALL } };
         char *to = m.denial.path;
         bool out = !t->w->plan->net && saw_connect(n->pid, &n->data, to, sizeof m.denial.path);
         unsigned port = out ? 0 : saw_own_loopback(n->pid, &n->data, to, sizeof m.denial.path);
@@ -320,7 +322,7 @@ static void answer_notification(struct watch *t)
                 tell_of_mapping(t, &n);
                 r.flags = SECCOMP_USER_NOTIF_FLAG_CONTINUE;
         } else if (seccomp_lets_through(&n.data)) {
-                t->starts |= saw_kind(&n.data) == TRIED_RUN;
+                t->starts |= saw_kind(&n.data) == EFFECT_RUN;
                 if (t->w->s->watch)
                         tell_of_path(t, &n);
                 if (t->w->serves_moves && seccomp_renames(&n.data) && mover_take(t->w, &n))

@@ -454,7 +454,7 @@ static bool serve_next(struct connector *c)
         if (!saw_is_waiting(c->listener, n.id))
                 return true; /* its task was ended meanwhile */
 
-        if (saw_kind(&n.data) == TRIED_SOCK)
+        if (saw_kind(&n.data) == EFFECT_SOCK)
                 serve_connect(c, &n);
         else
                 serve_listen(c, &n);

@@ -29,11 +29,11 @@ enum { DEPTH_MAX = 64, DRAINS_MAX = 8, XATTR_MAX = 4096, ROOM = 2048 };
 struct tree {
         unsigned entries;
         uint64_t bytes;
-        enum wall_reason reason;
+        enum effect_reason reason;
         char room[DEPTH_MAX][ROOM]; /* of directories that are being read; the stack may be a small one */
 };
 
-static int give_up(struct tree *t, enum wall_reason why)
+static int give_up(struct tree *t, enum effect_reason why)
 {
         t->reason = why;
         return EXDEV;
@@ -43,9 +43,9 @@ static int give_up(struct tree *t, enum wall_reason why)
 static int refused(struct tree *t, int error)
 {
         if (error == EXDEV)
-                return give_up(t, REASON_MOVE_MOUNT);
+                return give_up(t, REASON_MOUNTED);
         if (error == EPERM || error == EACCES || error == EMLINK || error == EINVAL || error == ENOTSUP)
-                return give_up(t, REASON_MOVE_RIGHTS);
+                return give_up(t, REASON_NOT_OWNED);
         return error;
 }
 
@@ -73,7 +73,7 @@ static bool is_dir(int from, const struct dir_entry *d)
 static int walk(struct tree *t, int from, int to, unsigned depth, visit *each)
 {
         if (depth >= DEPTH_MAX)
-                return give_up(t, REASON_MOVE_SIZE);
+                return give_up(t, REASON_TOO_LARGE);
 
         struct dir_list list = { .bytes = t->room[depth], .cap = ROOM };
         int more, error = 0;
@@ -97,7 +97,7 @@ static int survey(struct tree *t, int from, int to, const struct dir_entry *d, u
         struct stat st;
         (void) to;
         if (++t->entries > MOVE_ENTRIES_MAX)
-                return give_up(t, REASON_MOVE_SIZE);
+                return give_up(t, REASON_TOO_LARGE);
 
         if (is_dir(from, d)) {
                 AUTO_FD(dir, open_dir(from, d->name));
@@ -110,7 +110,7 @@ static int survey(struct tree *t, int from, int to, const struct dir_entry *d, u
         if (S_ISREG(st.st_mode))
                 t->bytes += (uint64_t) st.st_size;
 
-        return t->bytes > MOVE_BYTES_MAX ? give_up(t, REASON_MOVE_SIZE) : 0;
+        return t->bytes > MOVE_BYTES_MAX ? give_up(t, REASON_TOO_LARGE) : 0;
 }
 
 /* A new directory is ours, and every name must be removable. */
@@ -120,7 +120,7 @@ static int survey_dir(struct tree *t, int dir, unsigned depth)
         if (fstat(dir, &st) < 0)
                 return errno;
         if (st.st_uid != geteuid() || syscall(SYS_faccessat, dir, ".", R_OK | W_OK | X_OK) < 0)
-                return give_up(t, REASON_MOVE_RIGHTS);
+                return give_up(t, REASON_NOT_OWNED);
         return walk(t, dir, -1, depth, survey);
 }
 
@@ -131,7 +131,7 @@ static int copy_xattr(struct tree *t, int from, int to, const char *name)
         char value[XATTR_MAX];
         ssize_t n = fgetxattr(from, name, value, sizeof value);
         if (n < 0)
-                return errno == ENODATA ? 0 : give_up(t, REASON_MOVE_RIGHTS);
+                return errno == ENODATA ? 0 : give_up(t, REASON_NOT_OWNED);
         return fsetxattr(to, name, value, (size_t) n, 0) < 0 ? refused(t, errno) : 0;
 }
 
@@ -140,7 +140,7 @@ static int copy_xattrs(struct tree *t, int from, int to)
         char names[XATTR_MAX];
         ssize_t n = flistxattr(from, names, sizeof names);
         if (n < 0)
-                return errno == ENOTSUP ? 0 : give_up(t, REASON_MOVE_RIGHTS);
+                return errno == ENOTSUP ? 0 : give_up(t, REASON_NOT_OWNED);
 
         int error = 0;
         for (const char *at = names; !error && at < names + n; at += strlen(at) + 1)
@@ -170,7 +170,7 @@ static int copy_attributes(struct tree *t, int from, int to)
 static int gather(struct tree *t, int from, int to, const struct dir_entry *d, unsigned depth)
 {
         if (++t->entries > MOVE_ENTRIES_MAX)
-                return give_up(t, REASON_MOVE_SIZE);
+                return give_up(t, REASON_TOO_LARGE);
 
         if (!is_dir(from, d))
                 return linkat(from, d->name, to, d->name, 0) == 0 || errno == ENOENT ? 0 : refused(t, errno);
@@ -200,7 +200,7 @@ static int drop(struct tree *t, int from, int to, const struct dir_entry *d, uns
 
 static void take_back(struct tree *t, const struct move *m, const char *staging, int dir)
 {
-        enum wall_reason reason = t->reason;
+        enum effect_reason reason = t->reason;
         (void) lseek(dir, 0, SEEK_SET);
         (void) walk(t, dir, -1, 0, drop);
         (void) unlinkat(m->new_dir, staging, AT_REMOVEDIR);
@@ -301,7 +301,7 @@ static int publish(struct tree *t, const struct move *m, int src)
         return drain_all(t, m, src, dst);
 }
 
-int move_directory(const struct move *m, enum wall_reason *ret)
+int move_directory(const struct move *m, enum effect_reason *ret)
 {
         static struct tree t;
         uint64_t from, to;

@@ -213,7 +213,7 @@ static void tell_of_list(struct observer *o, const struct request *r)
 
         memcpy(name, t->node[dir].name, t->node[dir].name_len);
         name[t->node[dir].name_len] = '\0';
-        m.denial.kind = TRIED_READ;
+        m.denial.kind = EFFECT_READ;
         if (!front_tree_path(t, up, name, m.denial.path, sizeof m.denial.path))
                 return;
 

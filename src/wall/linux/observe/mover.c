@@ -63,10 +63,11 @@ struct mover {
 };
 
 /* By the name that the directory has now: where it is, is what counts. */
-static void tell_refused(struct mover *v, const struct ask *a, int dir, enum wall_reason reason)
+static void tell_refused(struct mover *v, const struct ask *a, int dir, enum effect_reason reason)
 {
         enum { TOLD_MAX = 64 };
-        struct wall_message m = { .word = WALL_SAYS_DENIED, .denial = { .call = a->call, .reason = reason } };
+        struct wall_message m = { .word = WALL_SAYS_DENIED,
+                                  .denial = { .call = a->call, .kind = EFFECT_CALL, .reason = reason } };
         char name[32], above[WALL_PATH];
 
         (void) snprintf(name, sizeof name, "self/fd/%d", dir);
@@ -86,7 +87,7 @@ static void tell_refused(struct mover *v, const struct ask *a, int dir, enum wal
 static void serve_one(struct mover *v, const struct ask *a, const int dirs[2])
 {
         const struct move m = { dirs[0], dirs[1], a->flags, a->old, a->new };
-        enum wall_reason reason = REASON_NONE;
+        enum effect_reason reason = REASON_NONE;
         if (!saw_is_waiting(v->listener, a->id))
                 return; /* its task was ended meanwhile */
 

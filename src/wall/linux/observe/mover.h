@@ -27,4 +27,4 @@ struct move {
 
 /* 0, or an errno: EXDEV if the directory is not moved, and *ret says why (REASON_NONE: the two names lie on
  * different mounts, which no rename passes). */
-int move_directory(const struct move *m, enum wall_reason *ret);
+int move_directory(const struct move *m, enum effect_reason *ret);

@@ -101,22 +101,22 @@ static const struct path_call *find_call(const struct seccomp_data *d)
         return NULL;
 }
 
-enum wall_tried saw_kind(const struct seccomp_data *d)
+enum effect_kind saw_kind(const struct seccomp_data *d)
 {
         const struct path_call *c = find_call(d);
         if (!c)
-                return TRIED_CALL;
+                return EFFECT_CALL;
 
         if (c->how == BY_FLAGS) {
                 uint64_t flags = d->args[c->path + 1];
                 bool looks = flags & O_PATH; /* whatever stands beside it; some libcs have it in O_ACCMODE */
                 bool writes = flags & (O_WRONLY | O_RDWR | O_CREAT | O_TRUNC);
-                return writes && !looks ? TRIED_WRITE : TRIED_READ;
+                return writes && !looks ? EFFECT_WRITE : EFFECT_READ;
         }
 
-        static const enum wall_tried kinds[] = {
-                [READS] = TRIED_READ,  [WRITES] = TRIED_WRITE, [CHANGES] = TRIED_WRITE,
-                [MAKES] = TRIED_WRITE, [RUNS] = TRIED_RUN,     [CONNECTS] = TRIED_SOCK
+        static const enum effect_kind kinds[] = {
+                [READS] = EFFECT_READ,  [WRITES] = EFFECT_WRITE, [CHANGES] = EFFECT_WRITE,
+                [MAKES] = EFFECT_WRITE, [RUNS] = EFFECT_RUN,     [CONNECTS] = EFFECT_SOCK
         };
 
         return kinds[c->how];
@@ -339,7 +339,8 @@ static bool follows(const struct path_call *c, const struct seccomp_data *d)
 /* A program has the name by which it was called, but where that is none to anybody else. */
 static bool keeps_name(const struct wall_denial *d, const char *raw)
 {
-        return d->kind == TRIED_READ || (d->kind == TRIED_RUN && !leads_up(raw) && !leads_by_kernel(d->path));
+        return d->kind == EFFECT_READ ||
+               (d->kind == EFFECT_RUN && !leads_up(raw) && !leads_by_kernel(d->path));
 }
 
 /* A link that the box made leads from a place of its own to one that is not: by its name the refusal would be
@@ -408,7 +409,7 @@ static bool read_call(int proc, uint32_t task, struct seccomp_data *ret)
 void saw_missing(int proc, uint32_t task, const char *missing, bool anywhere, struct wall_denial *ret)
 {
         struct seccomp_data d;
-        *ret = (struct wall_denial){ .kind = TRIED_READ };
+        *ret = (struct wall_denial){ .kind = EFFECT_READ };
         saw_program(proc, task, ret->program, sizeof ret->program);
         const struct path_call *c = read_call(proc, task, &d) ? find_call(&d) : NULL;
         if (c) {
@@ -422,8 +423,8 @@ void saw_missing(int proc, uint32_t task, const char *missing, bool anywhere, st
                         return;
         }
 
-        if (ret->kind == TRIED_SOCK)
-                ret->kind = TRIED_READ; /* what is missing leads to the socket, and is none */
+        if (ret->kind == EFFECT_SOCK)
+                ret->kind = EFFECT_READ; /* what is missing leads to the socket, and is none */
 
         (void) snprintf(ret->path, sizeof ret->path, "%s", missing);
 }

@@ -27,7 +27,7 @@ unsigned saw_own_loopback(uint32_t task, const struct seccomp_data *call, char *
 /* The name a task goes by; "" when it is gone. */
 void saw_program(int proc, uint32_t task, char *ret, size_t cap);
 /* Reading, writing or running: what a call would do to its path. */
-enum wall_tried saw_kind(const struct seccomp_data *call);
+enum effect_kind saw_kind(const struct seccomp_data *call);
 bool saw_makes(const struct seccomp_data *call);      /* would it make a name, and touch none that is there */
 bool saw_names_path(const struct seccomp_data *call); /* is it one that has a path to tell */
 

@@ -6,6 +6,7 @@
 
 #include <errno.h>
 #include <linux/audit.h>
+#include <sched.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -245,16 +246,33 @@ const char *seccomp_permit(const struct seccomp_data *d)
 bool wall_denial_connects(const struct wall_denial *d)
 {
         const struct seccomp_row *row = row_of(&d->call);
-        return d->kind == TRIED_CALL && row && row->rule == RULE_CONNECT;
+        return d->kind == EFFECT_CALL && row && row->rule == RULE_CONNECT;
 }
 
-bool wall_denial_runs(const struct wall_denial *d) { return d->kind == TRIED_CALL && makes_memfd(&d->call); }
+static bool makes_user_namespace(const struct seccomp_data *d)
+{
+        const struct seccomp_row *row = row_of(d);
+        bool flags = row && (strcmp(seccomp_row_name(row), "clone") == 0 ||
+                             strcmp(seccomp_row_name(row), "unshare") == 0);
+        return flags && low(d, 0) & CLONE_NEWUSER;
+}
 
-bool wall_denial_is_net(const struct wall_denial *d)
+enum effect_reason wall_denial_reason(const struct wall_denial *d)
 {
         uint32_t family = low(&d->call, 0);
-        return wall_denial_connects(d) ||
-               (makes_socket(&d->call) && (family == AF_INET || family == AF_INET6));
+        if (wall_denial_connects(d) && d->path[0])
+                return REASON_NO_DOOR;
+
+        if (wall_denial_connects(d) || (makes_socket(&d->call) && (family == AF_INET || family == AF_INET6)))
+                return REASON_SOCKET;
+
+        if (makes_memfd(&d->call))
+                return REASON_NOT_RUN;
+
+        if (makes_user_namespace(&d->call))
+                return REASON_NAMESPACE;
+
+        return seccomp_permit(&d->call) ? REASON_LOCAL : REASON_CALL;
 }
 
 const char *wall_denial_words(const struct wall_denial *d, char *what, size_t cap)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* policy/decide/effect.c - effects in words: "read PATH", "run PROG", "net GET https://host/path", ... */
+/* policy/decide/effect_parse.c - effects in words: "read PATH", "run PROG", "net GET https://host/path", ...
+ */
 #include "policy/internal.h"
 
 #include <stdlib.h>
@@ -35,8 +36,8 @@ static int effect_path(const struct effect_in *x)
         if (optional)
                 return fail_effect(x, "an effect is one concrete path, without ?");
 
-        x->f->path = path_expand(x->s, &x->tok->at, raw);
-        return x->f->path ? 0 : -1;
+        x->f->target = path_expand(x->s, &x->tok->at, raw);
+        return x->f->target ? 0 : -1;
 }
 
 static int effect_run(const struct effect_in *x)
@@ -52,16 +53,16 @@ static int effect_run(const struct effect_in *x)
         if (optional || strcmp(raw, "*") == 0 || token_is(x->tok, "any") || raw[strlen(raw) - 1] == '/')
                 return fail_effect(x, "an effect is one concrete program");
 
-        x->f->path = path_program(x->s, &x->tok->at, raw);
-        return x->f->path ? 0 : -1;
+        x->f->target = path_program(x->s, &x->tok->at, raw);
+        return x->f->target ? 0 : -1;
 }
 
 static int effect_env(const struct effect_in *x)
 {
         if (x->n != 1 || !name_ok(x->tok->text, "_"))
                 return fail_count(x, "this effect takes one variable's name", "env HOME");
-        x->f->name = arena_str(x->s->mem, x->tok->text);
-        return x->f->name ? 0 : fail_memory(x->s->e);
+        x->f->target = arena_str(x->s->mem, x->tok->text);
+        return x->f->target ? 0 : fail_memory(x->s->e);
 }
 
 /* The parameters are those of the query; of a body nothing is asked here. */
@@ -94,10 +95,15 @@ static int effect_net(const struct effect_in *x)
 
         bool behind = x->n == 2 && !net_method_known(x->tok[0].text) && net_method_known(x->tok[1].text);
         const struct token *url = &x->tok[behind ? 0 : x->n - 1], *method = &x->tok[behind];
-        if (net_dest_parse(x->s->mem, url, NET_IN_EFFECT, &x->f->net, x->s->e) < 0)
+        struct net_dest *net = arena_alloc(x->s->mem, sizeof *net);
+        if (!net)
+                return fail_memory(x->s->e);
+
+        x->f->net = net;
+        if (net_dest_parse(x->s->mem, url, NET_IN_EFFECT, net, x->s->e) < 0)
                 return -1;
 
-        bool raw = x->f->net.form == NET_HOST_PORT;
+        bool raw = net->form == NET_HOST_PORT;
         if (raw != (x->n == 1)) {
                 (void) fail_effect(x, raw ? "host:port has no method" : "the method is missing");
                 return err_hint(x->s->e, "write `net GET https://host/path` or `net host:443`");
@@ -114,15 +120,12 @@ static int effect_net(const struct effect_in *x)
 }
 
 static const struct {
-        const char *word;
         enum effect_kind kind;
         int (*read)(const struct effect_in *x);
 } effects[] = {
-        { "read", EFFECT_READ, effect_path }, { "write", EFFECT_WRITE, effect_path },
-        { "run", EFFECT_RUN, effect_run },    { "net", EFFECT_NET, effect_net },
-        { "env", EFFECT_ENV, effect_env },    { "sock", EFFECT_SOCK, effect_path },
+        { EFFECT_READ, effect_path }, { EFFECT_WRITE, effect_path }, { EFFECT_RUN, effect_run },
+        { EFFECT_NET, effect_net },   { EFFECT_ENV, effect_env },    { EFFECT_SOCK, effect_path },
 };
-_Static_assert(COUNT(effects) == EFFECT_KIND__COUNT - 1, "a row for each effect");
 
 /* Other words that people have for them. */
 static const struct {
@@ -152,8 +155,8 @@ int effect_from_tokens(const struct scope *s, const struct token *tok, size_t n,
         const char *names[COUNT(effects)];
         struct effect f = { 0 };
         for (size_t i = 0; i < COUNT(effects); i++) {
-                names[i] = effects[i].word;
-                if (!token_is(tok, effects[i].word))
+                names[i] = effect_kind_name(effects[i].kind);
+                if (!token_is(tok, names[i]))
                         continue;
                 struct effect_in x = { .s = s, .tok = tok + 1, .n = n - 1, .f = &f };
                 f.kind = effects[i].kind;
@@ -213,19 +216,17 @@ void policy_effect_done(struct effect *f)
 
 void effect_print(const struct effect *f, struct buf *out)
 {
-        for (size_t i = 0; i < COUNT(effects); i++)
-                if (effects[i].kind == f->kind)
-                        buf_printf(out, "%s ", effects[i].word);
+        buf_printf(out, "%s ", effect_kind_name(f->kind));
 
         if (f->kind == EFFECT_NET) {
                 if (f->method)
                         buf_printf(out, "%s ", f->method);
-                net_print(&f->net, out);
+                net_print(f->net, out);
                 if (f->query)
                         buf_printf(out, "?%s", f->query);
         } else if (f->kind == EFFECT_ENV) {
-                buf_puts(out, f->name);
-        } else if (f->path) {
-                show_token(out, f->path);
+                buf_puts(out, f->target);
+        } else if (f->target) {
+                show_token(out, f->target);
         }
 }

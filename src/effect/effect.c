@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: MIT */
+/* effect/effect.c - kinds of effects by name, and rows of the report. Pure. */
+#include "effect/effect.h"
+
+#include <string.h>
+
+static const char *const kinds[] = {
+        [EFFECT_NONE] = "none",
+        [EFFECT_READ] = "read",
+        [EFFECT_WRITE] = "write",
+        [EFFECT_RUN] = "run",
+        [EFFECT_NET] = "net",
+        [EFFECT_ENV] = "env",
+        [EFFECT_SOCK] = "sock",
+        [EFFECT_CALL] = "call",
+        [EFFECT_RENAME] = "rename",
+        [EFFECT_LIMIT] = "limit",
+        [EFFECT_CREDENTIAL] = "credential",
+};
+_Static_assert(sizeof kinds / sizeof *kinds == EFFECT_KIND__COUNT, "a name for each kind");
+
+const char *effect_kind_name(enum effect_kind k)
+{
+        return (unsigned) k < EFFECT_KIND__COUNT ? kinds[k] : kinds[EFFECT_NONE];
+}
+
+enum effect_kind effect_kind_find(struct span name)
+{
+        for (unsigned k = EFFECT_NONE + 1; k < EFFECT_KIND__COUNT; k++)
+                if (span_is(name, kinds[k]))
+                        return (enum effect_kind) k;
+        return EFFECT_NONE;
+}
+
+bool effect_row_copy(const struct effect_row *from, struct arena *mem, struct effect_row *ret)
+{
+        struct effect_row r = *from;
+        const char **text[] = { &r.effect.target, &r.what,     &r.why,    &r.layer,
+                                &r.permit,        &r.argument, &r.program };
+
+        for (size_t i = 0; i < sizeof text / sizeof *text; i++) {
+                *text[i] = **text[i] ? arena_str(mem, *text[i]) : "";
+                if (!*text[i])
+                        return false;
+        }
+
+        if (r.effect.method && !(r.effect.method = arena_str(mem, r.effect.method)))
+                return false;
+
+        *ret = r;
+        return true;
+}
+
+bool effect_row_same(const struct effect_row *a, const struct effect_row *b)
+{
+        return a->effect.kind == b->effect.kind && strcmp(a->what, b->what) == 0 &&
+               strcmp(a->program, b->program) == 0;
+}
+
+static void put_member(struct buf *out, const char *key, const char *text)
+{
+        buf_printf(out, ",\"%s\":", key);
+        buf_json(out, span_str(text));
+}
+
+void effect_row_json(const struct effect_row *r, struct buf *out)
+{
+        const struct effect *f = &r->effect;
+        buf_printf(out, "\"code\":\"%s\",\"reason\":\"%s\",\"layer\":\"%s\"", effect_kind_name(f->kind),
+                   effect_reason_name(f->reason), r->layer);
+        put_member(out, "run", f->subject.run ? f->subject.run : "");
+        put_member(out, "what", r->what);
+        put_member(out, "why", r->why);
+        put_member(out, "path", f->target);
+        if (f->method)
+                put_member(out, "method", f->method);
+
+        put_member(out, "program", r->program);
+        buf_printf(out, ",\"minor\":%s,\"count\":%u,\"permit\":", r->weight ? "true" : "false", r->count);
+        if (r->permit[0])
+                buf_json(out, span_str(r->permit));
+        else
+                buf_puts(out, "null");
+
+        if (r->on_host >= 0)
+                buf_printf(out, ",\"on_host\":%s", r->on_host ? "true" : "false");
+}
