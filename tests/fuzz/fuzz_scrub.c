@@ -49,7 +49,7 @@ static void expand(struct span in, struct fifo *out)
         }
 }
 
-static void scrub(const struct scrub_set *set, struct span in, size_t cut, struct fifo *out)
+static void scrub(const struct secret_words *set, struct span in, size_t cut, struct fifo *out)
 {
         struct scrub s = { .set = set };
         for (size_t i = 0; i < in.n; i += cut)
@@ -68,14 +68,14 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         if (size > 4096)
                 return 0;
         struct span words[] = { span_str(secret), span_str(other) };
-        struct scrub_set *set = scrub_set_new(words, 2);
+        struct secret_words *set = scrub_set_of(words, NULL, 2);
         struct fifo in = { 0 }, whole = { 0 };
         if (!set)
                 abort();
         expand(span_of(data, size), &in);
         scrub(set, fifo_all(&in), in.n ? in.n : 1, &whole);
         if (whole.n != in.n || (whole.n && (memmem(whole.p + whole.at, whole.n, secret, sizeof secret - 1) ||
-                                            scrub_find(set, fifo_all(&whole)))))
+                                            secret_words_find(set, fifo_all(&whole)))))
                 abort();
         for (size_t i = 0; i < COUNT(cuts); i++) {
                 struct fifo out = { 0 };
@@ -86,6 +86,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         }
         fifo_done(&in);
         fifo_done(&whole);
-        scrub_set_free(set);
+        secret_words_free(set);
         return 0;
 }

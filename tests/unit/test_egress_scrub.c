@@ -79,7 +79,7 @@ static void spell(unsigned form, struct buf *out)
                 to_base64(secret, "user:", false, out);
 }
 
-static void scrub_in_cuts(const struct scrub_set *set, struct span in, size_t first, size_t cut,
+static void scrub_in_cuts(const struct secret_words *set, struct span in, size_t first, size_t cut,
                           struct fifo *out)
 {
         struct scrub s = { .set = set };
@@ -103,7 +103,7 @@ static bool is_clean(const struct fifo *out, struct span spelled)
 static void test_scrub__every_form_at_every_cut(void)
 {
         struct span word = span_str(secret);
-        struct scrub_set *set = scrub_set_new(&word, 1);
+        struct secret_words *set = scrub_set_of(&word, NULL, 1);
         CHECK(set != NULL);
         for (unsigned form = 0; form < FORMS; form++) {
                 AUTO_BUF(text);
@@ -130,13 +130,13 @@ static void test_scrub__every_form_at_every_cut(void)
                         fifo_done(&out);
                 }
         }
-        scrub_set_free(set);
+        secret_words_free(set);
 }
 
 static void test_scrub__two_bytes_a_character(void)
 {
         struct span word = span_str(secret);
-        struct scrub_set *set = scrub_set_new(&word, 1);
+        struct secret_words *set = scrub_set_of(&word, NULL, 1);
         uint8_t text[4 * sizeof secret + 8] = { 0 };
         for (unsigned big = 0; big < 2; big++)
                 for (size_t first = 0; first < sizeof text; first++) {
@@ -150,7 +150,7 @@ static void test_scrub__two_bytes_a_character(void)
                         CHECK(memmem(out.p + out.at, out.n, "******", 6) != NULL);
                         fifo_done(&out);
                 }
-        scrub_set_free(set);
+        secret_words_free(set);
 }
 
 /* Of processor time; sanitizers make it several times as much. */
@@ -177,7 +177,7 @@ static void test_scrub__signs_that_begin_nothing_cost_little(void)
                         text[i][k] = (char) ('A' + (i * 7 + k * (i + 3)) % 26);
                 words[i] = span_of(text[i], 40);
         }
-        struct scrub_set *set = scrub_set_new(words, WORDS);
+        struct secret_words *set = scrub_set_of(words, NULL, WORDS);
         for (size_t s = 0; s < COUNT(signs); s++) {
                 struct scrub look = { .set = set, .verbatim = true };
                 struct fifo out = { 0 };
@@ -194,20 +194,20 @@ static void test_scrub__signs_that_begin_nothing_cost_little(void)
                 fifo_done(&out);
                 scrub_done(&look);
         }
-        scrub_set_free(set);
+        secret_words_free(set);
 }
 
 static void test_scrub__base64_broken_into_lines(void)
 {
         struct span word = span_str(secret);
-        struct scrub_set *set = scrub_set_new(&word, 1);
+        struct secret_words *set = scrub_set_of(&word, NULL, 1);
         AUTO_BUF(flat);
         AUTO_BUF(text);
         to_base64(secret, "some more text in front of it, ", false, &flat);
         for (size_t i = 0; i < flat.n; i++)
                 buf_printf(&text, i % 9 == 8 ? "%c\r\n" : "%c", flat.p[i]);
-        CHECK_INT(scrub_find(set, buf_span(&text)), 1);
-        scrub_set_free(set);
+        CHECK_INT(secret_words_find(set, buf_span(&text)), 1);
+        secret_words_free(set);
 }
 
 /* A file's content in an answer of JSON (GitHub's API) or in a form: its line ends are escaped. */
@@ -215,7 +215,7 @@ static void test_scrub__base64_with_escaped_line_ends(void)
 {
         static const char *const ends[] = { "\\n", "\\r\\n", "%0A", "%0d%0a", "\\u000a" };
         struct span word = span_str(secret);
-        struct scrub_set *set = scrub_set_new(&word, 1);
+        struct secret_words *set = scrub_set_of(&word, NULL, 1);
         for (size_t e = 0; e < COUNT(ends); e++)
                 for (size_t at = 1; at < 30; at++) {
                         AUTO_BUF(plain);
@@ -231,14 +231,14 @@ static void test_scrub__base64_with_escaped_line_ends(void)
                                 fifo_done(&out);
                         }
                 }
-        scrub_set_free(set);
+        secret_words_free(set);
 }
 
 /* An event of a stream ends in an empty line and must not wait for the next one, whatever it ended with. */
 static void test_scrub__events_do_not_wait_for_the_next(void)
 {
         struct span word = span_str(secret);
-        struct scrub_set *set = scrub_set_new(&word, 1);
+        struct secret_words *set = scrub_set_of(&word, NULL, 1);
         for (int c = 0x20; c < 0x7f; c++) {
                 char text[32];
                 struct fifo out = { 0 };
@@ -249,13 +249,13 @@ static void test_scrub__events_do_not_wait_for_the_next(void)
                 scrub_done(&s);
                 fifo_done(&out);
         }
-        scrub_set_free(set);
+        secret_words_free(set);
 }
 
 static void test_scrub__a_secret_that_is_cut_off_is_not_let_out(void)
 {
         struct span word = span_str(secret);
-        struct scrub_set *set = scrub_set_new(&word, 1);
+        struct secret_words *set = scrub_set_of(&word, NULL, 1);
         for (size_t n = 4; n < word.n; n++) {
                 struct fifo out = { 0 };
                 struct scrub s = { .set = set };
@@ -267,13 +267,13 @@ static void test_scrub__a_secret_that_is_cut_off_is_not_let_out(void)
                 scrub_done(&s);
                 fifo_done(&out);
         }
-        scrub_set_free(set);
+        secret_words_free(set);
 }
 
 static void test_scrub__other_text_stays_byte_for_byte(void)
 {
         struct span word = span_str(secret);
-        struct scrub_set *set = scrub_set_new(&word, 1);
+        struct secret_words *set = scrub_set_of(&word, NULL, 1);
         uint8_t noise[65536];
         uint32_t seed = 7;
         for (size_t i = 0; i < sizeof noise; i++) {
@@ -292,13 +292,13 @@ static void test_scrub__other_text_stays_byte_for_byte(void)
                 scrub_done(&s);
                 fifo_done(&out);
         }
-        scrub_set_free(set);
+        secret_words_free(set);
 }
 
 static void test_scrub__one_secret_that_begins_another(void)
 {
         struct span words[] = { span_str("tokentoken"), span_str("tokentoken-and-more-of-it") };
-        struct scrub_set *set = scrub_set_new(words, 2);
+        struct secret_words *set = scrub_set_of(words, NULL, 2);
         struct fifo out = { 0 };
         struct scrub s = { .set = set };
         scrub_pass(&s, span_str("a tokentoken-and-more-of-it b tokentoken"), false, &out);
@@ -307,7 +307,7 @@ static void test_scrub__one_secret_that_begins_another(void)
         CHECK_INT(s.found, 3);
         scrub_done(&s);
         fifo_done(&out);
-        scrub_set_free(set);
+        secret_words_free(set);
 }
 
 /* Its own signs may be read as an escape of themselves: it is found as it is all the same. */
@@ -316,20 +316,20 @@ static void test_scrub__a_secret_that_looks_escaped(void)
         static const char *const words[] = { "pass%25word-1", "pass&amp;word-1", "pass\\\\word-1" };
         for (size_t i = 0; i < COUNT(words); i++) {
                 struct span word = span_str(words[i]);
-                struct scrub_set *set = scrub_set_new(&word, 1);
-                CHECK_INT(scrub_find(set, word), 1);
+                struct secret_words *set = scrub_set_of(&word, NULL, 1);
+                CHECK_INT(secret_words_find(set, word), 1);
                 AUTO_BUF(text);
                 for (size_t k = 0; k < word.n; k++)
                         buf_printf(&text, "%%%02x", word.p[k]);
-                CHECK_INT(scrub_find(set, buf_span(&text)), 1);
-                scrub_set_free(set);
+                CHECK_INT(secret_words_find(set, buf_span(&text)), 1);
+                secret_words_free(set);
         }
 }
 
 static void test_scrub__short_words_are_refused(void)
 {
         struct span word = span_str("short");
-        CHECK(scrub_set_new(&word, 1) == NULL);
+        CHECK(scrub_set_of(&word, NULL, 1) == NULL);
 }
 
 /* What comes out, whatever pieces it goes in by. */

@@ -3,6 +3,7 @@
 #pragma once
 #include "base/arena.h"
 #include "base/limits.h"
+#include "base/secret_words.h"
 #include "egress/http/http.h"
 #include "egress/http/unpack.h"
 
@@ -138,17 +139,13 @@ struct http_frames {
  * is. */
 size_t http_frames_next(struct http_frames *w, struct span data, bool *ret_ends);
 
-/* ---- scrub.c: finds secrets in every clothing, across any cut ---- */
-struct scrub_set;
+/* ---- scrub.c: stars secrets out, across any cut ---- */
 /* Most words of a set: a credential as it is and as it is sent; most bytes of one: it escaped. */
 enum { SCRUB_WORDS_MAX = 2 * HTTP_CREDENTIALS_MAX, SCRUB_WORD_MAX = 3 * HTTP_SECRET_MAX };
-/* The bytes are copied and wiped at the end. NULL: no memory. `owner`: whose bit a word has; NULL: each its
- * own. */
-struct scrub_set *scrub_set_of(const struct span *words, const uint8_t *owner, size_t count);
-struct scrub_set *scrub_set_new(const struct span *words, size_t count);
-void scrub_set_free(struct scrub_set *s);
+/* As secret_words_new(); NULL also if they are too many, too short or too long. */
+struct secret_words *scrub_set_of(const struct span *words, const uint8_t *owner, size_t count);
 struct scrub {
-        const struct scrub_set *set;
+        const struct secret_words *set;
         struct fifo held;
         bool verbatim;  /* only look: nothing is starred out */
         uint64_t found; /* a bit for each word */
@@ -156,8 +153,6 @@ struct scrub {
 /* Adds `in` to `out` with every word starred out; may keep the last bytes until more comes or `end`. */
 void scrub_pass(struct scrub *s, struct span in, bool end, struct fifo *out);
 void scrub_done(struct scrub *s);
-/* The words that stand in `text`, a bit for each. */
-uint64_t scrub_find(const struct scrub_set *set, struct span text);
 
 /* ---- swap.c ---- */
 enum swap_field { SWAP_AS_IT_IS = 0, SWAP_IN_FORM, SWAP_IN_JSON };
@@ -190,7 +185,7 @@ uint64_t swap_misplaced(const struct http_rules *r, const struct http_head *h, c
 /* ---- http_rules.c ---- */
 struct http_rules {
         struct http_rules_in in;
-        struct scrub_set *secrets, *placeholders;
+        struct secret_words *secrets, *placeholders;
         uint64_t uses[HTTP_CREDENTIALS_MAX];
         int64_t now;
         bool bounds; /* a door has `where` */

@@ -71,7 +71,7 @@ static void read_body(struct http_flow *f, struct span body)
 
 static bool is_secret(const struct http_rules *r, struct span text)
 {
-        return scrub_find(r->placeholders, text) || scrub_find(r->secrets, text);
+        return secret_words_find(r->placeholders, text) || secret_words_find(r->secrets, text);
 }
 
 /* A value that could be a credential, the box's own or a placeholder of ours, is not repeated in any text. */

@@ -157,7 +157,7 @@ static enum effect_reason object_to_held(struct http_flow *f)
         struct http_exchange *x = &f->x;
         if (!x->whole)
                 return REASON_NONE;
-        x->abused = scrub_find(f->r->placeholders, fifo_all(&x->held)) &
+        x->abused = secret_words_find(f->r->placeholders, fifo_all(&x->held)) &
                     ~http_rules_credentials_at(f->r, f->to.host);
         return x->abused ? REASON_PLACEHOLDER_IN_BODY : REASON_NONE;
 }

@@ -6,12 +6,12 @@
 
 bool http_rules_hold_secret(const struct http_rules *r, const char *text)
 {
-        return r->secrets && scrub_find(r->secrets, span_str(text)) != 0;
+        return r->secrets && secret_words_find(r->secrets, span_str(text)) != 0;
 }
 
 bool http_rules_hold_placeholder(const struct http_rules *r, struct span text)
 {
-        return r->placeholders && scrub_find(r->placeholders, text) != 0;
+        return r->placeholders && secret_words_find(r->placeholders, text) != 0;
 }
 
 static const struct http_credential *find(const struct http_rules_in *in, const char *name)
@@ -70,7 +70,7 @@ static int check_doors(const struct http_rules_in *in, struct err *e)
 
 /* What comes back is what was sent: a server that encodes its requests encodes a password with its user, in
  * base64, once more. */
-static struct scrub_set *secrets_of(const struct http_rules_in *in)
+static struct secret_words *secrets_of(const struct http_rules_in *in)
 {
         struct span words[SCRUB_WORDS_MAX];
         uint8_t owner[SCRUB_WORDS_MAX];
@@ -88,7 +88,7 @@ static struct scrub_set *secrets_of(const struct http_rules_in *in)
                 n += sent[i].n > 0;
         }
 
-        struct scrub_set *set = failed ? NULL : scrub_set_of(words, owner, n);
+        struct secret_words *set = failed ? NULL : scrub_set_of(words, owner, n);
         for (size_t i = 0; i < in->credential_count; i++)
                 fifo_done(&sent[i]);
 
@@ -101,7 +101,7 @@ static int make_sets(struct http_rules *r)
         r->secrets = secrets_of(&r->in);
         for (size_t i = 0; i < r->in.credential_count; i++)
                 words[i] = r->in.credentials[i].placeholder;
-        r->placeholders = scrub_set_new(words, r->in.credential_count);
+        r->placeholders = scrub_set_of(words, NULL, r->in.credential_count);
         return r->secrets && r->placeholders ? 0 : -1;
 }
 
@@ -148,8 +148,8 @@ void http_rules_free(struct http_rules *r)
 {
         if (!r)
                 return;
-        scrub_set_free(r->secrets);
-        scrub_set_free(r->placeholders);
+        secret_words_free(r->secrets);
+        secret_words_free(r->placeholders);
         free(r);
 }
 

@@ -268,7 +268,7 @@ static uint64_t misplaced_query(const struct http_rules *r, struct span query,
         uint64_t bad = 0;
         struct span param;
         for (size_t at = 0; next_param(query, &at, &param);) {
-                uint64_t found = scrub_find(r->placeholders, param);
+                uint64_t found = secret_words_find(r->placeholders, param);
                 bad |= bound && query_strips(param, bound) ? found & ~bit_of(r, bound) : found;
         }
 
@@ -278,12 +278,13 @@ static uint64_t misplaced_query(const struct http_rules *r, struct span query,
 uint64_t swap_misplaced(const struct http_rules *r, const struct http_head *h, const struct http_url *u,
                         const struct http_credential *bound)
 {
-        uint64_t bad = scrub_find(r->placeholders, span_str(u->path)) | misplaced_query(r, u->query, bound);
+        uint64_t bad =
+                secret_words_find(r->placeholders, span_str(u->path)) | misplaced_query(r, u->query, bound);
         for (size_t i = 0; i < h->field_count; i++) {
                 const struct http_field *f = &h->field[i];
-                uint64_t found = scrub_find(r->placeholders, f->value);
+                uint64_t found = secret_words_find(r->placeholders, f->value);
                 bad |= swap_strips(f->name, bound) ? found & ~bit_of(r, bound) : found;
-                bad |= scrub_find(r->placeholders, f->name);
+                bad |= secret_words_find(r->placeholders, f->name);
         }
 
         return bad;
