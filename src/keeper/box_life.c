@@ -27,9 +27,9 @@ static bool is_over(const struct box *b)
                 return false;
 
         bool waited = b->killed && now - b->killed_ns > FLUSH_NS;
-        bool flushed = now - b->gone_ns > FLUSH_NS && pump_outputs_idle(b);
-        bool enough = b->late_bytes > LATE_MAX; /* more than pipes hold: somebody else goes on writing */
-        return waited || flushed || enough || !pump_outputs_open(b);
+        bool flushed = now - b->gone_ns > FLUSH_NS && pump_outputs_idle(&b->run);
+        bool enough = b->run.late_bytes > LATE_MAX; /* more than pipes hold: somebody else goes on writing */
+        return waited || flushed || enough || !pump_outputs_open(&b->run);
 }
 
 /* Nothing is left to wait for but the phases of an end. */
@@ -42,7 +42,7 @@ static int run(struct box *b, struct err *e)
 static int (*const phases[])(struct box *, struct err *) = {
         [PHASE_RECORD] = starting_record,
         [PHASE_MAKE] = starting_make,
-        [PHASE_FILL] = handles_fill,
+        [PHASE_FILL] = starting_fill,
         [PHASE_TRUST] = starting_trust,
         [PHASE_CLONE] = starting_clone,
         [PHASE_RELEASE] = starting_release,
@@ -73,7 +73,7 @@ static void go_on(struct box *b)
         while (b->phase < PHASE_OVER) {
                 b->wait.fd = -1;
                 b->wait.wake_ns = 0;
-                bool stopped = b->phase < PHASE_RUN && b->r.end != BOX_RUNNING;
+                bool stopped = b->phase < PHASE_RUN && b->run.r.end != BOX_RUNNING;
                 int r = stopped ? -1 : phases[b->phase](b, &e);
                 if (r == 0)
                         return;
@@ -93,7 +93,7 @@ static void go_on(struct box *b)
 static void fill_wants(struct box *b, struct pollfd p[static SLOT__COUNT])
 {
         bool runs = b->phase == PHASE_RUN;
-        bool asks = b->up && b->broker.ledger_ns == 0; /* the start is recorded first */
+        bool asks = b->run.up && b->broker.ledger_ns == 0; /* the start is recorded first */
         const struct pollfd wants[SLOT_PUMPS] = {
                 [SLOT_CONTROL] = { .fd = runs ? b->child.control : -1, .events = POLLIN },
                 [SLOT_PIDFD] = { .fd = runs && !b->init_gone ? b->child.pidfd : -1, .events = POLLIN },
@@ -111,7 +111,7 @@ static void fill_wants(struct box *b, struct pollfd p[static SLOT__COUNT])
                 p[i] = (struct pollfd){ .fd = -1 };
 
         if (runs)
-                pump_poll(b, p + SLOT_PUMPS);
+                pump_poll(&b->run, p + SLOT_PUMPS);
 }
 
 static void serve_run(struct box *b, const struct pollfd p[static SLOT__COUNT])
@@ -139,7 +139,7 @@ static void serve_run(struct box *b, const struct pollfd p[static SLOT__COUNT])
         if (p[SLOT_INBOUND].revents)
                 inbound_serve(b);
 
-        pump_serve(b, p + SLOT_PUMPS, 3);
+        pump_serve(&b->run, p + SLOT_PUMPS, 3);
         if (p[SLOT_PIDFD].revents && !b->init_gone) {
                 b->init_gone = true;
                 b->gone_ns = clock_mono_ns();
@@ -164,15 +164,15 @@ static void serve(struct box *b, const struct pollfd p[static SLOT__COUNT])
 
         go_on(b);
         b->turn_ns = clock_mono_ns();
-        b->tick_ms = b->phase == PHASE_RUN && !b->killed ? record_tick(b) : -1;
+        b->run.tick_ms = b->phase == PHASE_RUN && !b->killed ? record_tick(&b->run) : -1;
 }
 
 /* A keeper that cannot watch its box ends it. */
 static void cannot_wait(struct box *b)
 {
-        if (b->phase <= PHASE_RUN && b->r.end != BOX_FAILED) {
-                (void) err_set(&b->r.error, ERR_IO, errno, "waiting for the box: %s", strerror(errno));
-                b->r.end = BOX_FAILED;
+        if (b->phase <= PHASE_RUN && b->run.r.end != BOX_FAILED) {
+                (void) err_set(&b->run.r.error, ERR_IO, errno, "waiting for the box: %s", strerror(errno));
+                b->run.r.end = BOX_FAILED;
                 enter(b, PHASE_REAP);
         }
 
@@ -196,11 +196,11 @@ static uint64_t next_turn(struct box *b)
         next = sooner(next, b->kill_ns);
         next = sooner(next, b->broker.ledger_ns);
         next = sooner(next, b->client >= 0 ? b->client_until_ns : 0);
-        if (b->killed || (b->init_gone && !pump_is_blocked(b)))
+        if (b->killed || (b->init_gone && !pump_is_blocked(&b->run)))
                 return sooner(next, b->turn_ns + FLUSH_NS + 1000000u);
 
-        if (b->tick_ms >= 0)
-                next = sooner(next, b->turn_ns + (uint64_t) b->tick_ms * 1000000u);
+        if (b->run.tick_ms >= 0)
+                next = sooner(next, b->turn_ns + (uint64_t) b->run.tick_ms * 1000000u);
 
         return sooner(next, keeper_next_look(b, now));
 }
@@ -311,7 +311,7 @@ void box_watch(struct box *b, int epoll)
 static void give_up(struct box *b)
 {
         b->given_up = b->killed = true;
-        pump_close(b);
+        pump_close(&b->run);
         if (b->phase < PHASE_REAP)
                 enter(b, PHASE_REAP);
 

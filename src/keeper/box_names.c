@@ -64,6 +64,6 @@ int names_claim(struct box *b, struct err *e)
 void names_release(struct box *b)
 {
         if (b->name_lock >= 0)
-                (void) set_lock(b->name_lock, F_UNLCK, b->r.name);
+                (void) set_lock(b->name_lock, F_UNLCK, b->run.r.name);
         fd_close(&b->name_lock);
 }

@@ -106,8 +106,8 @@ int broker_start(struct box *b, struct err *e)
         if (host_program(b->c.cx, EGRESS_PROGRAM, path, sizeof path, e) < 0)
                 return -1;
 
-        b->broker.rows = calloc(NET_ROWS_MAX, sizeof *b->broker.rows);
-        if (!b->broker.rows)
+        b->run.rows = calloc(NET_ROWS_MAX, sizeof *b->run.rows);
+        if (!b->run.rows)
                 return err_set(e, ERR_MEMORY, errno, "no memory for the broker");
 
         if (wire_pair(ends) < 0)
@@ -128,7 +128,7 @@ int broker_start(struct box *b, struct err *e)
         if (b->broker.process.pid < 0)
                 return err_set(e, ERR_HOST, errno, "the broker could not be started: %s", strerror(errno));
 
-        b->r.net = b->broker.rows;
+        b->run.r.net = b->run.rows;
         b->broker.trust = open_roots();
         return send_all(b, e);
 }
@@ -138,7 +138,7 @@ static void take_ready(struct box *b, const struct egress_message *m, int *trust
         if (*trust < 0 && b->c.plan->authority)
                 return; /* of another version: broker_ready() tells */
 
-        b->r.broker = BROKER_RUNS;
+        b->run.r.broker = BROKER_RUNS;
         if (*trust < 0)
                 return;
 
@@ -156,7 +156,7 @@ static void take_error(struct box *b, const struct egress_message *m)
 
 int broker_ready(struct box *b, struct err *e)
 {
-        if (!b->c.plan->net || b->r.broker == BROKER_RUNS)
+        if (!b->c.plan->net || b->run.r.broker == BROKER_RUNS)
                 return 1;
 
         if (b->broker.error.code != ERR_NONE) {
@@ -193,15 +193,15 @@ static void take_row(struct box *b, const struct egress_row *row)
         if (row->index >= NET_ROWS_MAX)
                 return;
 
-        struct egress_row *r = &b->broker.rows[row->index];
+        struct egress_row *r = &b->run.rows[row->index];
         *r = *row;
         take_text(r->method, row->method, sizeof r->method);
         take_text(r->to, row->to, sizeof r->to);
         take_text(r->detail, row->detail, sizeof r->detail);
         take_text(r->permit, row->permit, sizeof r->permit);
         r->address[sizeof r->address - 1] = '\0';
-        if (row->index >= b->r.net_count)
-                b->r.net_count = row->index + 1;
+        if (row->index >= b->run.r.net_count)
+                b->run.r.net_count = row->index + 1;
 }
 
 /* It has nothing more to say: killed, and reaped at the end of the box. */
@@ -210,15 +210,15 @@ static void part(struct box *b, enum box_broker end)
         fd_close(&b->broker.trust);
         fd_close(&b->broker.control);
         child_kill(&b->broker.process);
-        if (b->r.broker == BROKER_RUNS)
-                b->r.broker = end;
+        if (b->run.r.broker == BROKER_RUNS)
+                b->run.r.broker = end;
 }
 
 void broker_hear(struct box *b)
 {
         struct egress_message m;
         AUTO_FD(trust, -1);
-        bool starts = b->r.broker == BROKER_NONE;
+        bool starts = b->run.r.broker == BROKER_NONE;
         int r = wire_recv(b->broker.control, &m, sizeof m, starts ? &trust : NULL);
         if (r < 0 && errno == EINTR)
                 return;
@@ -237,12 +237,12 @@ void broker_hear(struct box *b)
                 return;
         }
 
-        b->r.limits_hit |= m.limits & (1u << LIMIT_EGRESS | 1u << LIMIT_INGRESS | 1u << LIMIT_EFFECTS |
-                                       1u << LIMIT_RATE);
-        b->r.net_lost = m.lost;
+        b->run.r.limits_hit |= m.limits & (1u << LIMIT_EGRESS | 1u << LIMIT_INGRESS | 1u << LIMIT_EFFECTS |
+                                           1u << LIMIT_RATE);
+        b->run.r.net_lost = m.lost;
         b->broker.after = m.after > b->broker.after ? m.after : b->broker.after;
-        b->r.recorded = m.recorded;
-        b->r.unrecorded = m.unrecorded;
+        b->run.r.recorded = m.recorded;
+        b->run.r.unrecorded = m.unrecorded;
         b->broker.record_failed = m.record_failed;
         if (m.word == EGRESS_SAYS_ROW)
                 take_row(b, &m.row);
@@ -257,7 +257,7 @@ static bool is_settled(struct box *b)
         if (b->broker.ledger_until_ns == 0)
                 b->broker.ledger_until_ns = now + SETTLE_MS * UINT64_C(1000000);
 
-        bool settled = record_settled(b) || now >= b->broker.ledger_until_ns;
+        bool settled = record_settled(&b->run) || now >= b->broker.ledger_until_ns;
         b->broker.ledger_ns = settled ? 0 : now + 1000000u;
         return settled;
 }
@@ -273,8 +273,8 @@ void broker_record(struct box *b)
         bool asks = poll(&p, 1, 0) == 1 && (p.revents & POLLIN);
         AUTO_FD(dir, asks ? ledger_dir_open(b->c.cx, true, &e) : -1);
         if (dir >= 0)
-                b->broker.writer =
-                        ledger_writer_start(b->c.cx, keeper_run(b), b->r.name, b->broker.ledger, &e);
+                b->broker.writer = ledger_writer_start(b->c.cx, keeper_run(&b->run), b->run.r.name,
+                                                       b->broker.ledger, &e);
 
         if (b->broker.writer.pid < 0 && asks) {
                 struct ledger_answer no = { .number = 0 };
@@ -294,7 +294,7 @@ static struct effect_row describe_row(struct box *b, const struct egress_row *n)
         AUTO_BUF(why);
         bool metadata = policy_names_metadata(n->to);
         struct effect_row d =
-                keeper_row(b, effect_reason_is_credential(n->reason) ? EFFECT_CREDENTIAL : EFFECT_NET);
+                keeper_row(&b->run, effect_reason_is_credential(n->reason) ? EFFECT_CREDENTIAL : EFFECT_NET);
 
         egress_row_text(n, &text);
         egress_row_why(n, &why);
@@ -303,48 +303,48 @@ static struct effect_row describe_row(struct box *b, const struct egress_row *n)
         d.effect.target = n->to;
         d.effect.method = n->method[0] ? n->method : NULL;
         d.effect.reason = metadata ? REASON_METADATA : n->reason;
-        d.what = keeper_text(b, "%s (%s)", buf_str(&text), buf_str(&why));
-        d.why = metadata ? "" : keeper_text(b, "%s", buf_str(&why));
+        d.what = keeper_text(&b->run, "%s (%s)", buf_str(&text), buf_str(&why));
+        d.why = metadata ? "" : keeper_text(&b->run, "%s", buf_str(&why));
         d.permit = metadata ? "" : n->permit;
-        if (b->one_program)
-                d.program = keeper_command_name(b);
+        if (b->run.one_program)
+                d.program = keeper_command_name(&b->run);
 
         /* Through a door that has it already, another line would help nobody: it stands in the wrong place.
          */
         if (n->form == EGRESS_REQUEST && effect_reason_is_placeholder(n->reason) && n->method[0])
-                d.permit = keeper_text(b, "net %s %s with NAME", n->to, n->method);
+                d.permit = keeper_text(&b->run, "net %s %s with NAME", n->to, n->method);
 
         return d;
 }
 
 static void note_denials(struct box *b)
 {
-        for (unsigned i = 0; i < b->r.net_count; i++) {
-                const struct egress_row *n = &b->broker.rows[i];
+        for (unsigned i = 0; i < b->run.r.net_count; i++) {
+                const struct egress_row *n = &b->run.rows[i];
                 if (n->allowed || n->to[0] == '\0')
                         continue;
                 struct effect_row d = describe_row(b, n);
-                keeper_add_denial(b, &d);
+                keeper_add_denial(&b->run, &d);
         }
 
-        arena_done(&b->draft);
+        arena_done(&b->run.draft);
 }
 
 static void note_death(struct box *b)
 {
-        struct effect_row d = keeper_row(b, EFFECT_NET);
-        if (b->r.broker != BROKER_DIED)
+        struct effect_row d = keeper_row(&b->run, EFFECT_NET);
+        if (b->run.r.broker != BROKER_DIED)
                 return;
 
         d.layer = "egress";
         d.effect.reason = REASON_BROKER_DIED;
         d.what = "every `net` door (the broker ended before the box)";
-        keeper_add_denial(b, &d);
+        keeper_add_denial(&b->run, &d);
 }
 
 static bool has_said_all(struct box *b)
 {
-        if (b->broker.control < 0 || b->r.broker != BROKER_RUNS)
+        if (b->broker.control < 0 || b->run.r.broker != BROKER_RUNS)
                 return true;
 
         if (!b->broker.finishing) {

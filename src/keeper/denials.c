@@ -13,22 +13,25 @@
 #include <stdlib.h>
 #include <string.h>
 
-const char *keeper_text(struct box *b, const char *fmt, ...)
+const char *keeper_text(struct run *run, const char *fmt, ...)
 {
         va_list ap;
         va_start(ap, fmt);
-        const char *text = arena_vprintf(&b->draft, fmt, ap);
+        const char *text = arena_vprintf(&run->draft, fmt, ap);
         va_end(ap);
         return text ? text : "";
 }
 
-static const char *inert(struct box *b, struct span raw)
+static const char *inert(struct run *run, struct span raw)
 {
         char shown[4 * WALL_PATH];
-        return keeper_text(b, "%s", str_inert(raw, shown, sizeof shown));
+        return keeper_text(run, "%s", str_inert(raw, shown, sizeof shown));
 }
 
-bool keeper_is_inert(struct box *b, const char *text) { return strcmp(inert(b, span_str(text)), text) == 0; }
+bool keeper_is_inert(struct run *run, const char *text)
+{
+        return strcmp(inert(run, span_str(text)), text) == 0;
+}
 
 /* Where programs look for settings of the system, and go on without them. */
 static const char *const minor_roots[] = { "/etc", "/run", "/sys", "/proc", "/var/run" };
@@ -107,9 +110,9 @@ static enum effect_weight weight_of(const char *path, enum effect_kind kind)
 
 /* What is not there outside either was not refused, but for a new file in a directory that is there: then
  * the door would be to the directory. Shortens `path` to what a door can name. */
-static bool is_on_host(struct box *b, char *path, enum effect_kind kind)
+static bool is_on_host(struct run *run, char *path, enum effect_kind kind)
 {
-        if (outside_has(b, path))
+        if (outside_has(run, path))
                 return true;
 
         char *slash = strrchr(path, '/');
@@ -117,7 +120,7 @@ static bool is_on_host(struct box *b, char *path, enum effect_kind kind)
                 return false;
 
         *slash = '\0';
-        return outside_has(b, path);
+        return outside_has(run, path);
 }
 
 static bool is_terminal(const char *path)
@@ -126,10 +129,10 @@ static bool is_terminal(const char *path)
 }
 
 /* The reason, and the line that would permit it, if it can be proposed. */
-static void fill_permit(struct box *b, struct effect_row *n, const char *path, enum effect_kind kind)
+static void fill_permit(struct run *run, struct effect_row *n, const char *path, enum effect_kind kind)
 {
         AUTO_BUF(line);
-        if (is_terminal(path) && wall_has(b->r.wall, WALL_OWN_ROOT)) { /* a door would be to the host's */
+        if (is_terminal(path) && wall_has(run->r.wall, WALL_OWN_ROOT)) { /* a door would be to the host's */
                 n->effect.reason = REASON_LOCAL;
                 n->permit = "local pty";
                 return;
@@ -137,15 +140,15 @@ static void fill_permit(struct box *b, struct effect_row *n, const char *path, e
 
         struct effect f = { .kind = kind, .target = path },
                       asked = { .kind = kind, .target = n->effect.target };
-        struct decision d = policy_decide(b->c.policy, &f);
-        enum effect_reason never = policy_never_hinted(&asked, b->c.home);
-        never = never ? never : policy_never_hinted(&f, b->c.home);
+        struct decision d = policy_decide(run->c->policy, &f);
+        enum effect_reason never = policy_never_hinted(&asked, run->c->home);
+        never = never ? never : policy_never_hinted(&f, run->c->home);
         n->effect.reason = never ? never : d.reason;
         if (never)
                 return;
 
         policy_smallest_line(&f, &d, &line);
-        n->permit = keeper_text(b, "%s", buf_str(&line));
+        n->permit = keeper_text(run, "%s", buf_str(&line));
 }
 
 /* The command itself, and what a `run` line leads to by a link, have no line of their own and may start. */
@@ -157,22 +160,22 @@ static bool is_program_of(const struct plan *p, const char *path)
         return false;
 }
 
-static bool has_door(const struct box *b, char *path, enum effect_kind kind)
+static bool has_door(const struct run *run, char *path, enum effect_kind kind)
 {
         struct effect f = { .kind = kind, .target = path };
-        return policy_decide(b->c.policy, &f).answer == ANSWER_ALLOW;
+        return policy_decide(run->c->policy, &f).answer == ANSWER_ALLOW;
 }
 
 /* The process wall hides no names: what a door shows by a link is there by where the link leads, too. */
-static bool has_linked_door(const struct box *b, const char *path, enum effect_kind kind)
+static bool has_linked_door(const struct run *run, const char *path, enum effect_kind kind)
 {
-        for (size_t i = 0; !wall_has(b->r.wall, WALL_OWN_ROOT) && i < b->c.plan->rule_count; i++) {
-                const struct plan_rule *r = &b->c.plan->rules[i];
+        for (size_t i = 0; !wall_has(run->r.wall, WALL_OWN_ROOT) && i < run->c->plan->rule_count; i++) {
+                const struct plan_rule *r = &run->c->plan->rules[i];
                 char named[PATH_MAX_BYTES];
                 if (!r->real || !path_under(path, r->real))
                         continue;
                 int n = snprintf(named, sizeof named, "%s%s", r->path, path + strlen(r->real));
-                if (n > 0 && (size_t) n < sizeof named && has_door(b, named, kind))
+                if (n > 0 && (size_t) n < sizeof named && has_door(run, named, kind))
                         return true;
         }
 
@@ -180,22 +183,23 @@ static bool has_linked_door(const struct box *b, const char *path, enum effect_k
 }
 
 /* Does a door cover it after all? Every program that is started is told of, and most may. */
-static bool is_allowed(const struct box *b, char *path, enum effect_kind kind)
+static bool is_allowed(const struct run *run, char *path, enum effect_kind kind)
 {
-        return (kind == EFFECT_RUN && is_program_of(b->c.plan, path)) || has_door(b, path, kind) ||
-               has_linked_door(b, path, kind);
+        return (kind == EFFECT_RUN && is_program_of(run->c->plan, path)) || has_door(run, path, kind) ||
+               has_linked_door(run, path, kind);
 }
 
 /* A `run DIR/?` that named nothing when the box started opened nothing, also if the box has made it since. */
-static bool came_too_late(const struct box *b, const struct wall_denial *start, char *path)
+static bool came_too_late(const struct run *run, const struct wall_denial *start, char *path)
 {
-        if (!start->inside && wall_has(b->r.wall, WALL_OWN_ROOT))
+        if (!start->inside && wall_has(run->r.wall, WALL_OWN_ROOT))
                 return false;
 
         struct effect f = { .kind = EFFECT_RUN, .target = path };
-        struct decision d = policy_decide(b->c.policy, &f);
-        for (size_t i = 0; i < b->c.plan->rule_count; i++)
-                if (b->c.plan->rules[i].rights & RIGHT_EXEC && path_under(path, b->c.plan->rules[i].path))
+        struct decision d = policy_decide(run->c->policy, &f);
+        for (size_t i = 0; i < run->c->plan->rule_count; i++)
+                if (run->c->plan->rules[i].rights & RIGHT_EXEC &&
+                    path_under(path, run->c->plan->rules[i].path))
                         return false;
 
         return d.door && d.door->optional;
@@ -203,7 +207,7 @@ static bool came_too_late(const struct box *b, const struct wall_denial *start, 
 
 /* One directory of PATH after the other is asked for a program; that the first has none is no news if another
  * does. */
-static bool is_found_elsewhere(struct box *b, const char *path)
+static bool is_found_elsewhere(struct run *run, const char *path)
 {
         const char *name = strrchr(path, '/');
         bool asked = false, found = false;
@@ -213,28 +217,28 @@ static bool is_found_elsewhere(struct box *b, const char *path)
                 asked |= (size_t) (name - path) == (size_t) (end - at) &&
                          strncmp(path, at, (size_t) (end - at)) == 0;
                 int n = snprintf(other, sizeof other, "%.*s%s", (int) (end - at), at, name);
-                found |= n > 0 && (size_t) n < sizeof other && outside_has(b, other);
+                found |= n > 0 && (size_t) n < sizeof other && outside_has(run, other);
         }
 
         return asked && found;
 }
 
 /* Not there for anybody: no door would help. Told apart, so that nobody looks for one. */
-static void note_absent(struct box *b, const char *path, enum effect_kind kind)
+static void note_absent(struct run *run, const char *path, enum effect_kind kind)
 {
-        if (kind == EFFECT_RUN && is_found_elsewhere(b, path))
+        if (kind == EFFECT_RUN && is_found_elsewhere(run, path))
                 return;
 
-        const char *shown = inert(b, span_str(path));
-        for (unsigned i = 0; i < b->r.absent_count; i++)
-                if (strcmp(b->r.absent[i], shown) == 0)
+        const char *shown = inert(run, span_str(path));
+        for (unsigned i = 0; i < run->r.absent_count; i++)
+                if (strcmp(run->r.absent[i], shown) == 0)
                         return;
 
-        if (b->r.absent_count == ABSENT_MAX || weight_of(path, kind) != EFFECT_PLAIN)
+        if (run->r.absent_count == ABSENT_MAX || weight_of(path, kind) != EFFECT_PLAIN)
                 return;
 
-        b->r.absent[b->r.absent_count] = arena_str(&b->texts, shown);
-        b->r.absent_count += b->r.absent[b->r.absent_count] != NULL;
+        run->r.absent[run->r.absent_count] = arena_str(&run->texts, shown);
+        run->r.absent_count += run->r.absent[run->r.absent_count] != NULL;
 }
 
 /* What a box made itself, it cannot start: not because it were not there. No line makes it a program of the
@@ -242,7 +246,7 @@ static void note_absent(struct box *b, const char *path, enum effect_kind kind)
 static bool is_own_program(const struct wall_denial *d) { return d->kind == EFFECT_RUN && d->inside; }
 
 /* False: nothing was refused. */
-static bool describe_path(struct box *b, const struct wall_denial *d, struct effect_row *n)
+static bool describe_path(struct run *run, const struct wall_denial *d, struct effect_row *n)
 {
         char path[sizeof d->path];
         enum effect_kind kind = n->effect.kind;
@@ -251,68 +255,68 @@ static bool describe_path(struct box *b, const struct wall_denial *d, struct eff
         if (path[0] != '/')
                 return false;
 
-        n->effect.target = keeper_text(b, "%s", path);
-        n->on_host = is_on_host(b, path, kind);
+        n->effect.target = keeper_text(run, "%s", path);
+        n->on_host = is_on_host(run, path, kind);
         if (!n->on_host && !is_own_program(d)) {
                 if (kind == EFFECT_SOCK && keeper_is_private(path))
                         return false; /* a server of its own that the box looks for */
-                note_absent(b, n->effect.target, kind);
+                note_absent(run, n->effect.target, kind);
                 return false;
         }
 
         /* init asks that itself where it looks at a tree of the box's own. */
-        if (!wall_has(b->r.wall, WALL_OWN_ROOT) && wall_denial_makes(d) &&
+        if (!wall_has(run->r.wall, WALL_OWN_ROOT) && wall_denial_makes(d) &&
             strcmp(path, n->effect.target) == 0)
                 return false; /* `mkdir -p` heard that it is there, by whatever rule */
 
-        if (kind == EFFECT_RUN && outside_is_directory(b, path))
+        if (kind == EFFECT_RUN && outside_is_directory(run, path))
                 n->effect.kind = kind = EFFECT_READ; /* a link leads through it to the program: it is none */
 
-        bool late = kind == EFFECT_RUN && came_too_late(b, d, path);
-        if (!late && is_allowed(b, path, kind))
+        bool late = kind == EFFECT_RUN && came_too_late(run, d, path);
+        if (!late && is_allowed(run, path, kind))
                 return false;
 
         n->weight = (uint8_t) weight_of(n->effect.target, kind);
         n->on_host = n->on_host && !late; /* the host has it by now, from this box */
         if (!n->on_host)
                 n->effect.reason = REASON_OWN_PROGRAM;
-        else if (!keeper_is_inert(b, n->effect.target)) /* no line can name what must not be shown */
+        else if (!keeper_is_inert(run, n->effect.target)) /* no line can name what must not be shown */
                 n->effect.reason = REASON_ODD_NAME;
         else
-                fill_permit(b, n, path, kind);
+                fill_permit(run, n, path, kind);
 
         bool seen = kind == EFFECT_SOCK && d->inside; /* who connects for the box did not */
-        n->layer = !wall_has(b->r.wall, WALL_OWN_ROOT) ? "landlock" : seen ? "seccomp" : "mount";
+        n->layer = !wall_has(run->r.wall, WALL_OWN_ROOT) ? "landlock" : seen ? "seccomp" : "mount";
         return true;
 }
 
 /* A socket that was refused is an effect of the network, and so is a connection that found nobody: its
  * destination stands where others have a path. */
-static void describe_call(struct box *b, const struct wall_denial *d, struct effect_row *n)
+static void describe_call(struct run *run, const struct wall_denial *d, struct effect_row *n)
 {
         char what[256];
         const char *permit = wall_denial_words(d, what, sizeof what);
         enum effect_reason reason = wall_denial_reason(d);
 
-        n->what = keeper_text(b, "%s", what);
+        n->what = keeper_text(run, "%s", what);
         n->layer = wall_denial_connects(d) ? "net" : "seccomp";
         n->effect.reason = reason;
         if (reason == REASON_NO_DOOR || reason == REASON_SOCKET)
                 n->effect.kind = EFFECT_NET;
 
         if (reason == REASON_NO_DOOR)
-                n->permit = keeper_text(b, "net %.*s", (int) sizeof d->path - 1, d->path);
-        else if (permit &&
-                 !(reason == REASON_LOCAL && !wall_has(b->r.wall, WALL_OWN_ROOT))) /* it has nothing local */
-                n->permit = keeper_text(b, "%s", permit);
+                n->permit = keeper_text(run, "net %.*s", (int) sizeof d->path - 1, d->path);
+        else if (permit && !(reason == REASON_LOCAL &&
+                             !wall_has(run->r.wall, WALL_OWN_ROOT))) /* it has nothing local */
+                n->permit = keeper_text(run, "%s", permit);
 }
 
 /* A directory of an edit door that was not renamed, or a file of a group that has no number in the box. No
  * line would help: it is a matter of what lies there. */
-static void describe_reason(struct box *b, const struct wall_denial *d, struct effect_row *n)
+static void describe_reason(struct run *run, const struct wall_denial *d, struct effect_row *n)
 {
         n->effect.kind = n->effect.reason == REASON_GROUP ? EFFECT_WRITE : EFFECT_RENAME;
-        n->effect.target = keeper_text(b, "%.*s", (int) sizeof d->path - 1, d->path);
+        n->effect.target = keeper_text(run, "%.*s", (int) sizeof d->path - 1, d->path);
         n->layer = "mount";
 }
 
@@ -324,25 +328,25 @@ static bool host_listens(const char *to)
 }
 
 /* A box has a loopback of its own. That nobody listens there is news only if somebody does on the host's. */
-static bool describe_loopback(struct box *b, const struct wall_denial *d, struct effect_row *n)
+static bool describe_loopback(struct run *run, const struct wall_denial *d, struct effect_row *n)
 {
-        const char *to = keeper_text(b, "%.63s", d->path);
+        const char *to = keeper_text(run, "%.63s", d->path);
         if (!host_listens(to))
                 return false;
 
         n->effect.kind = EFFECT_NET;
         n->effect.target = to;
         n->layer = "net";
-        n->what = keeper_text(b, "connect to %s", to);
-        n->permit = keeper_text(b, "net %s", to);
+        n->what = keeper_text(run, "connect to %s", to);
+        n->permit = keeper_text(run, "net %s", to);
         return true;
 }
 
 /* ---- rows ---- */
 
-struct effect_row keeper_row(const struct box *b, enum effect_kind kind)
+struct effect_row keeper_row(const struct run *run, enum effect_kind kind)
 {
-        return (struct effect_row){ .effect = { .subject.run = b->r.run, .kind = kind, .target = "" },
+        return (struct effect_row){ .effect = { .subject.run = run->r.run, .kind = kind, .target = "" },
                                     .what = "",
                                     .why = "",
                                     .layer = "",
@@ -354,57 +358,57 @@ struct effect_row keeper_row(const struct box *b, enum effect_kind kind)
 }
 
 /* What a path says of itself, and the reason in words. */
-static void fill_words(struct box *b, struct effect_row *n)
+static void fill_words(struct run *run, struct effect_row *n)
 {
         const struct effect *f = &n->effect;
         const char *kind = effect_kind_name(f->kind);
         if (effect_kind_has_path(f->kind) && !n->what[0])
-                n->what = keeper_text(b, "%s %s", kind, inert(b, span_str(f->target)));
+                n->what = keeper_text(run, "%s %s", kind, inert(run, span_str(f->target)));
 
         AUTO_BUF(argument);
         policy_put_argument(&argument, n->permit);
-        n->argument = keeper_text(b, "%s", buf_str(&argument));
+        n->argument = keeper_text(run, "%s", buf_str(&argument));
 
         bool none = f->reason == REASON_NO_DOOR || f->reason == REASON_ODD_NAME;
         if (!n->why[0])
-                n->why = none ? keeper_text(b, "no %s door", kind) : effect_reason_text(f->reason);
+                n->why = none ? keeper_text(run, "no %s door", kind) : effect_reason_text(f->reason);
 }
 
-void keeper_add_denial(struct box *b, struct effect_row *n)
+void keeper_add_denial(struct run *run, struct effect_row *n)
 {
-        struct box_result *r = &b->r;
-        fill_words(b, n);
-        if (r->denial_count == DENIALS_MAX || !effect_row_copy(n, &b->texts, &r->denials[r->denial_count]))
+        struct box_result *r = &run->r;
+        fill_words(run, n);
+        if (r->denial_count == DENIALS_MAX || !effect_row_copy(n, &run->texts, &r->denials[r->denial_count]))
                 r->denials_lost++;
         else
-                record_denial(b, &r->denials[r->denial_count++]);
+                record_denial(run, &r->denials[r->denial_count++]);
 }
 
 /* One that was seen before is counted. */
-static void count_denial(struct box *b, struct effect_row *n)
+static void count_denial(struct run *run, struct effect_row *n)
 {
-        fill_words(b, n);
-        for (unsigned i = 0; i < b->r.denial_count; i++)
-                if (effect_row_same(&b->r.denials[i], n)) {
-                        b->r.denials[i].count++;
+        fill_words(run, n);
+        for (unsigned i = 0; i < run->r.denial_count; i++)
+                if (effect_row_same(&run->r.denials[i], n)) {
+                        run->r.denials[i].count++;
                         return;
                 }
 
-        keeper_add_denial(b, n);
+        keeper_add_denial(run, n);
 }
 
-const char *keeper_command_name(struct box *b)
+const char *keeper_command_name(struct run *run)
 {
-        const char *name = b->c.plan->order->argv[0], *slash = strrchr(name, '/');
-        return inert(b, span_str(slash ? slash + 1 : name));
+        const char *name = run->c->plan->order->argv[0], *slash = strrchr(name, '/');
+        return inert(run, span_str(slash ? slash + 1 : name));
 }
 
 /* Who kept a limit. */
-static const char *limit_layer(const struct box *b, enum limit_key k)
+static const char *limit_layer(const struct run *run, enum limit_key k)
 {
-        bool group = k == LIMIT_MEMORY  ? b->r.memory_by_group
-                     : k == LIMIT_PROCS ? b->r.procs_by_group
-                                        : k == LIMIT_CPU && b->r.cpu_by_group;
+        bool group = k == LIMIT_MEMORY  ? run->r.memory_by_group
+                     : k == LIMIT_PROCS ? run->r.procs_by_group
+                                        : k == LIMIT_CPU && run->r.cpu_by_group;
         static const char *const others[LIMIT_KEY__COUNT] = {
                 [LIMIT_TIME] = "keeper",    [LIMIT_CPU] = "rlimit",    [LIMIT_MEMORY] = "sampling",
                 [LIMIT_PROCS] = "rlimit",   [LIMIT_FILES] = "rlimit",  [LIMIT_DISK] = "mount",
@@ -416,21 +420,21 @@ static const char *limit_layer(const struct box *b, enum limit_key k)
 }
 
 /* Twice as much is the smallest line that is worth trying: how much would have been enough, nobody knows. */
-void keeper_note_limits(struct box *b)
+void keeper_note_limits(struct run *run)
 {
-        const struct policy_limits *l = policy_limits(b->c.policy);
+        const struct policy_limits *l = policy_limits(run->c->policy);
         for (unsigned k = 0; k < LIMIT_KEY__COUNT; k++) {
-                if (!(b->r.limits_hit & (1u << k)))
+                if (!(run->r.limits_hit & (1u << k)))
                         continue;
-                struct effect_row n = keeper_row(b, EFFECT_LIMIT);
+                struct effect_row n = keeper_row(run, EFFECT_LIMIT);
                 AUTO_BUF(what);
                 AUTO_BUF(permit);
                 policy_limit_line((enum limit_key) k, l->value[k], &what);
                 policy_limit_line((enum limit_key) k, 2 * l->value[k], &permit);
                 n.what = buf_str(&what);
                 n.permit = buf_str(&permit);
-                n.layer = limit_layer(b, (enum limit_key) k);
-                keeper_add_denial(b, &n);
+                n.layer = limit_layer(run, (enum limit_key) k);
+                keeper_add_denial(run, &n);
         }
 }
 
@@ -450,53 +454,53 @@ bool keeper_is_private(const char *path)
                !any_equals(places, sizeof places / sizeof *places, path);
 }
 
-void keeper_fill_read(struct box *b, struct effect_row *n, const char *path, const struct buf *line)
+void keeper_fill_read(struct run *run, struct effect_row *n, const char *path, const struct buf *line)
 {
         AUTO_BUF(own);
         buf_puts(&own, "read ");
         policy_put_token(&own, path); /* a name with a blank in it is one path, not two */
 
         n->effect.target = path;
-        enum effect_reason never = policy_never_hinted(&n->effect, b->c.home);
+        enum effect_reason never = policy_never_hinted(&n->effect, run->c->home);
         n->effect.reason = never ? never : REASON_NO_DOOR;
-        if (!never && keeper_is_inert(b, path))
-                n->permit = keeper_text(b, "%s", buf_str(line ? line : &own));
+        if (!never && keeper_is_inert(run, path))
+                n->permit = keeper_text(run, "%s", buf_str(line ? line : &own));
 }
 
-static const char *program_of(struct box *b, const struct wall_denial *d)
+static const char *program_of(struct run *run, const struct wall_denial *d)
 {
-        return inert(b, span_of(d->program, strnlen(d->program, sizeof d->program)));
+        return inert(run, span_of(d->program, strnlen(d->program, sizeof d->program)));
 }
 
 /* A box has a /tmp and a home of its own. What it looks for there and did not make, and the host has, is
  * hidden from it: seen only where every open is. */
-static void note_hidden(struct box *b, const struct wall_denial *d)
+static void note_hidden(struct run *run, const struct wall_denial *d)
 {
         char path[sizeof d->path];
         memcpy(path, d->path, sizeof path);
         path[sizeof path - 1] = '\0';
         struct effect f = { .kind = EFFECT_READ, .target = path };
-        if (d->kind != EFFECT_READ || !(keeper_is_private(path) || keeper_is_beside_copy(b, path)) ||
-            !outside_has(b, path) || wrote(&b->r, path) || policy_decide(b->c.policy, &f).door)
+        if (d->kind != EFFECT_READ || !(keeper_is_private(path) || keeper_is_beside_copy(run->box, path)) ||
+            !outside_has(run, path) || wrote(&run->r, path) || policy_decide(run->c->policy, &f).door)
                 return;
 
-        struct effect_row n = keeper_row(b, EFFECT_READ);
+        struct effect_row n = keeper_row(run, EFFECT_READ);
         n.layer = "mount";
         n.on_host = 1;
         n.weight = EFFECT_SETTING;
-        n.program = program_of(b, d);
-        keeper_fill_read(b, &n, path, NULL);
-        count_denial(b, &n);
+        n.program = program_of(run, d);
+        keeper_fill_read(run, &n, path, NULL);
+        count_denial(run, &n);
 }
 
 /* With BOX_OBSERVE_ALL: what was done and nothing refused. */
-static void note_effect(struct box *b, const struct wall_denial *d)
+static void note_effect(struct run *run, const struct wall_denial *d)
 {
-        struct box_result *r = &b->r;
-        if (b->c.observe != BOX_OBSERVE_ALL || d->kind >= EFFECT_KIND__COUNT)
+        struct box_result *r = &run->r;
+        if (run->c->observe != BOX_OBSERVE_ALL || d->kind >= EFFECT_KIND__COUNT)
                 return;
 
-        note_hidden(b, d);
+        note_hidden(run, d);
         if (!r->effects)
                 r->effects = calloc(EFFECTS_MAX, sizeof *r->effects);
 
@@ -505,49 +509,49 @@ static void note_effect(struct box *b, const struct wall_denial *d)
                 return;
         }
 
-        struct effect_row n = keeper_row(b, (enum effect_kind) d->kind);
-        n.effect.target = keeper_text(b, "%.*s", (int) sizeof d->path - 1, d->path);
-        n.program = program_of(b, d);
-        if (effect_row_copy(&n, &b->texts, &r->effects[r->effect_count]))
+        struct effect_row n = keeper_row(run, (enum effect_kind) d->kind);
+        n.effect.target = keeper_text(run, "%.*s", (int) sizeof d->path - 1, d->path);
+        n.program = program_of(run, d);
+        if (effect_row_copy(&n, &run->texts, &r->effects[r->effect_count]))
                 r->effect_count++;
         else
                 r->effects_lost++;
 }
 
 /* False: nothing was refused. */
-static bool describe(struct box *b, const struct wall_denial *d, struct effect_row *n)
+static bool describe(struct run *run, const struct wall_denial *d, struct effect_row *n)
 {
-        n->program = program_of(b, d);
+        n->program = program_of(run, d);
         n->effect.reason = d->reason < REASON__COUNT ? (enum effect_reason) d->reason : REASON_NONE;
         if (n->effect.reason == REASON_LOOPBACK)
-                return describe_loopback(b, d, n);
+                return describe_loopback(run, d, n);
 
         if (n->effect.reason)
-                describe_reason(b, d, n);
+                describe_reason(run, d, n);
         else if (n->effect.kind == EFFECT_CALL)
-                describe_call(b, d, n);
+                describe_call(run, d, n);
         else
-                return describe_path(b, d, n);
+                return describe_path(run, d, n);
 
         return true;
 }
 
-void keeper_note_denial(struct box *b, const struct wall_denial *d)
+void keeper_note_denial(struct run *run, const struct wall_denial *d)
 {
-        struct effect_row n = keeper_row(b, (enum effect_kind) d->kind);
+        struct effect_row n = keeper_row(run, (enum effect_kind) d->kind);
         if (d->kind != EFFECT_CALL && !effect_kind_has_path(n.effect.kind))
                 return;
 
-        if (describe(b, d, &n))
-                count_denial(b, &n);
+        if (describe(run, d, &n))
+                count_denial(run, &n);
         else if (d->kind == EFFECT_RUN)
-                note_effect(b, d); /* a program that may start */
+                note_effect(run, d); /* a program that may start */
 
-        arena_done(&b->draft);
+        arena_done(&run->draft);
 }
 
-void keeper_note_effect(struct box *b, const struct wall_denial *d)
+void keeper_note_effect(struct run *run, const struct wall_denial *d)
 {
-        note_effect(b, d);
-        arena_done(&b->draft);
+        note_effect(run, d);
+        arena_done(&run->draft);
 }

@@ -17,7 +17,7 @@
 enum { SEEN_MOST = 4000 /* the supervisor tells of some more than that, and no further */ };
 
 struct marks {
-        struct box *b;
+        struct run *run;
         bool *used; /* by index of policy_doors() */
         const struct door *doors;
 };
@@ -25,7 +25,7 @@ struct marks {
 static void mark(const struct marks *m, enum effect_kind kind, const char *path)
 {
         struct effect f = { .kind = kind, .target = path };
-        struct decision d = policy_decide(m->b->c.policy, &f);
+        struct decision d = policy_decide(m->run->c->policy, &f);
         if (d.answer == ANSWER_ALLOW && d.door)
                 m->used[d.door - m->doors] = true;
 }
@@ -33,7 +33,7 @@ static void mark(const struct marks *m, enum effect_kind kind, const char *path)
 static void mark_path(const struct marks *m, enum effect_kind kind, const char *path)
 {
         char real[PATH_MAX];
-        AUTO_FD(at, outside_find(m->b, path, real, sizeof real));
+        AUTO_FD(at, outside_find(m->run, path, real, sizeof real));
         const char *names[] = { path, at >= 0 && strcmp(real, path) != 0 ? real : NULL };
 
         for (size_t i = 0; i < sizeof names / sizeof *names && names[i]; i++) {
@@ -50,9 +50,9 @@ static int open_program(const struct marks *m, const char *path)
         char real[PATH_MAX];
         struct stat st;
         struct effect f = { .kind = EFFECT_RUN, .target = real };
-        AUTO_FD(at, outside_find(m->b, path, real, sizeof real));
+        AUTO_FD(at, outside_find(m->run, path, real, sizeof real));
         if (at < 0 || fstat(at, &st) < 0 || !S_ISREG(st.st_mode) ||
-            policy_decide(m->b->c.policy, &f).answer != ANSWER_ALLOW)
+            policy_decide(m->run->c->policy, &f).answer != ANSWER_ALLOW)
                 return -1;
 
         return fd_reopen(at, O_RDONLY | O_NONBLOCK | O_NOCTTY);
@@ -80,19 +80,19 @@ static void mark_program(const struct marks *m, const char *path)
         mark_interpreter(m, path);
 }
 
-bool *keeper_doors_used(struct box *b)
+bool *keeper_doors_used(struct run *run)
 {
         size_t n;
-        const struct box_result *r = &b->r;
-        struct marks m = { .b = b, .doors = policy_doors(b->c.policy, &n) };
-        if (b->c.observe != BOX_OBSERVE_ALL || r->effects_lost || r->effect_count > SEEN_MOST)
+        const struct box_result *r = &run->r;
+        struct marks m = { .run = run, .doors = policy_doors(run->c->policy, &n) };
+        if (run->c->observe != BOX_OBSERVE_ALL || r->effects_lost || r->effect_count > SEEN_MOST)
                 return NULL;
 
         m.used = calloc(n + 1, sizeof *m.used);
         if (!m.used)
                 return NULL;
 
-        for (const char **x = b->c.plan->order->exec; x && *x;
+        for (const char **x = run->c->plan->order->exec; x && *x;
              x++) /* the command itself: no call of its own names it */
                 mark_program(&m, *x);
 

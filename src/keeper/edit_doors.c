@@ -73,8 +73,8 @@ static int begin(struct box *b, struct work_door_ask *doors, const char **pins, 
         }
 
         struct work_ask ask = { .cx = b->c.cx,
-                                .run = keeper_run(b),
-                                .box = b->r.name,
+                                .run = keeper_run(&b->run),
+                                .box = b->run.r.name,
                                 .policy = policy_digest(b->c.policy),
                                 .on = b->c.work_on,
                                 .keep = b->c.work_keep,
@@ -155,12 +155,12 @@ void keeper_work_end(struct box *b)
         if (!w)
                 return;
 
-        if (!b->up) {
+        if (!b->run.up) {
                 work_drop(w);
                 return;
         }
 
-        b->r.has_work = true;
-        if (work_end(w, &b->r.work, &b->r.work_error) == 0)
-                b->r.work_error.code = ERR_NONE;
+        b->run.r.has_work = true;
+        if (work_end(w, &b->run.r.work, &b->run.r.work_error) == 0)
+                b->run.r.work_error.code = ERR_NONE;
 }

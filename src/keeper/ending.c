@@ -21,11 +21,11 @@ static void note_usage(struct box *b)
                 return;
 
         (void) getrusage(RUSAGE_SELF, &own);
-        if (b->r.cpu_ns == 0)
-                b->r.cpu_ns = b->child.cpu_ns;
+        if (b->run.r.cpu_ns == 0)
+                b->run.r.cpu_ns = b->child.cpu_ns;
 
-        if (b->r.memory_peak == 0 && b->child.max_rss > (uint64_t) own.ru_maxrss * 1024)
-                b->r.memory_peak = b->child.max_rss;
+        if (b->run.r.memory_peak == 0 && b->child.max_rss > (uint64_t) own.ru_maxrss * 1024)
+                b->run.r.memory_peak = b->child.max_rss;
 }
 
 /* Without a pid namespace only init can find what the payload left running: it gets the time to. */
@@ -40,8 +40,9 @@ int ending_reap(struct box *b, struct err *e)
 
         note_usage(b);
         fd_close(&b->held);
-        if (b->c.keep_output && b->log_on && !b->given_up) /* first: who asks from here on finds it there */
-                logs_keep(b);
+        if (b->c.keep_output && b->run.log_on &&
+            !b->given_up) /* first: who asks from here on finds it there */
+                logs_keep(&b->run);
 
         inbound_close(b);
         return 1;
@@ -75,18 +76,18 @@ int ending_groups(struct box *b, struct err *e)
 /* Killed from outside: init went without a word. */
 static void judge_silence(struct box *b)
 {
-        if (b->r.end != BOX_RUNNING)
+        if (b->run.r.end != BOX_RUNNING)
                 return;
 
-        if (b->r.limits_hit & (1u << LIMIT_MEMORY)) {
-                b->r.end = BOX_LIMIT;
-                b->r.limit = LIMIT_MEMORY;
-        } else if (b->up) {
-                b->r.end = BOX_SIGNALED;
-                b->r.code = SIGKILL;
+        if (b->run.r.limits_hit & (1u << LIMIT_MEMORY)) {
+                b->run.r.end = BOX_LIMIT;
+                b->run.r.limit = LIMIT_MEMORY;
+        } else if (b->run.up) {
+                b->run.r.end = BOX_SIGNALED;
+                b->run.r.code = SIGKILL;
         } else {
-                b->r.end = BOX_FAILED;
-                (void) err_set(&b->r.error, ERR_WALL, 0, "the box ended while its walls went up");
+                b->run.r.end = BOX_FAILED;
+                (void) err_set(&b->run.r.error, ERR_WALL, 0, "the box ended while its walls went up");
         }
 }
 
@@ -94,53 +95,53 @@ static void judge_silence(struct box *b)
 static bool cpu_is_used_up(const struct box *b)
 {
         const uint64_t tick_ns = 10000000;
-        return b->r.cpu_ns + tick_ns >= b->c.plan->order->limits.value[LIMIT_CPU] * 1000000u;
+        return b->run.r.cpu_ns + tick_ns >= b->c.plan->order->limits.value[LIMIT_CPU] * 1000000u;
 }
 
 /* A payload that the kernel killed for memory, or that died of its CPU or file rlimit, did not just "get a
  * signal". One that sent itself such a signal did. */
 static void judge_signal(struct box *b)
 {
-        if (b->r.end != BOX_SIGNALED && b->r.end != BOX_EXITED)
+        if (b->run.r.end != BOX_SIGNALED && b->run.r.end != BOX_EXITED)
                 return;
 
-        if (b->r.limits_hit & (1u << LIMIT_MEMORY)) {
-                b->r.end = BOX_LIMIT;
-                b->r.limit = LIMIT_MEMORY;
-        } else if (b->r.end == BOX_SIGNALED && b->r.code == SIGXCPU && cpu_is_used_up(b)) {
-                b->r.end = BOX_LIMIT;
-                b->r.limit = LIMIT_CPU;
-                b->r.limits_hit |= 1u << LIMIT_CPU;
-        } else if (b->r.end == BOX_SIGNALED && b->r.code == SIGXFSZ && b->c.plan->writes_host) {
-                b->r.end = BOX_LIMIT;
-                b->r.limit = LIMIT_DISK;
-                b->r.limits_hit |= 1u << LIMIT_DISK;
+        if (b->run.r.limits_hit & (1u << LIMIT_MEMORY)) {
+                b->run.r.end = BOX_LIMIT;
+                b->run.r.limit = LIMIT_MEMORY;
+        } else if (b->run.r.end == BOX_SIGNALED && b->run.r.code == SIGXCPU && cpu_is_used_up(b)) {
+                b->run.r.end = BOX_LIMIT;
+                b->run.r.limit = LIMIT_CPU;
+                b->run.r.limits_hit |= 1u << LIMIT_CPU;
+        } else if (b->run.r.end == BOX_SIGNALED && b->run.r.code == SIGXFSZ && b->c.plan->writes_host) {
+                b->run.r.end = BOX_LIMIT;
+                b->run.r.limit = LIMIT_DISK;
+                b->run.r.limits_hit |= 1u << LIMIT_DISK;
         }
 }
 
 /* A command that took half of its input for all of it, and was content, did not do what was asked. */
 static void judge_streams(struct box *b)
 {
-        const char *what = b->output_error                            ? "the output could not be written"
-                           : b->r.end == BOX_EXITED && b->r.code == 0 ? "the input could not be read"
-                                                                      : NULL;
-        int sys = b->output_error ? b->output_error : b->input_error;
-        if (!what || !sys || b->r.end == BOX_FAILED)
+        const char *what = b->run.output_error ? "the output could not be written"
+                           : b->run.r.end == BOX_EXITED && b->run.r.code == 0 ? "the input could not be read"
+                                                                              : NULL;
+        int sys = b->run.output_error ? b->run.output_error : b->run.input_error;
+        if (!what || !sys || b->run.r.end == BOX_FAILED)
                 return;
 
-        b->r.end = BOX_FAILED;
-        (void) err_set(&b->r.error, ERR_IO, sys, "%s: %s", what, strerror(sys));
+        b->run.r.end = BOX_FAILED;
+        (void) err_set(&b->run.r.error, ERR_IO, sys, "%s: %s", what, strerror(sys));
 }
 
 /* Its caller has let go of it. What it was about to hand over stays with it: those descriptors are the
  * caller's, who may have closed them. */
 static void judge_given_up(struct box *b)
 {
-        if (b->r.end != BOX_RUNNING && b->r.end != BOX_EXITED)
+        if (b->run.r.end != BOX_RUNNING && b->run.r.end != BOX_EXITED)
                 return;
 
-        b->r.end = BOX_SIGNALED;
-        b->r.code = SIGKILL;
+        b->run.r.end = BOX_SIGNALED;
+        b->run.r.code = SIGKILL;
 }
 
 int ending_judge(struct box *b, struct err *e)
@@ -151,14 +152,14 @@ int ending_judge(struct box *b, struct err *e)
         } else {
                 judge_silence(b);
                 judge_signal(b);
-                b->r.mid_line = pump_is_mid_line(b);
+                b->run.r.mid_line = pump_is_mid_line(&b->run);
         }
 
-        b->r.wall_ns = clock_mono_ns() - b->began_ns;
+        b->run.r.wall_ns = clock_mono_ns() - b->run.began_ns;
         keeper_work_end(b);
         keeper_copies_publish(b);
         if (!b->given_up) {
-                keeper_note_limits(b);
+                keeper_note_limits(&b->run);
                 judge_streams(b);
         }
 
@@ -168,12 +169,12 @@ int ending_judge(struct box *b, struct err *e)
 int ending_publish(struct box *b, struct err *e)
 {
         (void) e;
-        if (b->given_up || b->r.end != BOX_EXITED || b->r.code != 0)
+        if (b->given_up || b->run.r.end != BOX_EXITED || b->run.r.code != 0)
                 return 1;
 
-        int r = handles_publish(b, &b->r.error);
+        int r = handles_publish(&b->run, &b->run.r.error);
         if (r < 0)
-                b->r.end = BOX_FAILED;
+                b->run.r.end = BOX_FAILED;
 
         return r != 0;
 }
@@ -182,14 +183,14 @@ int ending_publish(struct box *b, struct err *e)
 int ending_result(struct box *b, struct err *e)
 {
         (void) e;
-        if (!b->given_up && recording_finish(b, &b->r.error) < 0)
-                b->r.end = BOX_FAILED;
+        if (!b->given_up && recording_finish(&b->run, &b->run.r.error) < 0)
+                b->run.r.end = BOX_FAILED;
 
         names_release(b); /* before the box cannot be found: who waited for that may take the name */
         registry_drop(b);
         fd_close(&b->registry);
-        if (!b->given_up || record_is_open(b))
-                record_finish(b);
+        if (!b->given_up || record_is_open(&b->run))
+                record_finish(&b->run);
 
         return 1;
 }
@@ -197,11 +198,11 @@ int ending_result(struct box *b, struct err *e)
 int ending_ledger(struct box *b, struct err *e)
 {
         (void) e;
-        bool written = record_written(b, keeper_waits_too_long(b, FLUSH_MS));
+        bool written = record_written(&b->run, keeper_waits_too_long(b, FLUSH_MS));
         if (!written)
                 keeper_wait_us(b, AGAIN_US);
         else if (!b->given_up)
-                keeper_note_named(b);
+                keeper_note_named(&b->run);
 
         return written;
 }

@@ -8,28 +8,29 @@
 #include <string.h>
 #include <unistd.h>
 
-static int fail(const struct box *b, const char *why, struct err *e)
+static int fail(const struct run *run, const char *why, struct err *e)
 {
-        return err_set(e, ERR_IO, errno, "what was recorded is not kept in %s: %s", b->c.recording.name, why);
+        return err_set(e, ERR_IO, errno, "what was recorded is not kept in %s: %s", run->c->recording.name,
+                       why);
 }
 
-int recording_finish(struct box *b, struct err *e)
+int recording_finish(struct run *run, struct err *e)
 {
-        const struct box_recording *r = &b->c.recording;
-        if (!r->name || !b->up || b->r.end == BOX_FAILED)
+        const struct box_recording *r = &run->c->recording;
+        if (!r->name || !run->up || run->r.end == BOX_FAILED)
                 return 0;
 
-        if (b->broker.record_failed) {
-                errno = (int) b->broker.record_failed;
-                return fail(b, strerror(errno), e);
+        if (run->box->broker.record_failed) {
+                errno = (int) run->box->broker.record_failed;
+                return fail(run, strerror(errno), e);
         }
 
-        if (b->r.broker != BROKER_DONE)
-                return fail(b, "the broker ended before the box", e);
+        if (run->r.broker != BROKER_DONE)
+                return fail(run, "the broker ended before the box", e);
 
         /* Never over a file that is there: what was recorded before may be what tests rely on. */
         if (fsync(r->fd) < 0 || fd_link(r->fd, r->dir, r->name) < 0)
-                return fail(b, strerror(errno), e);
+                return fail(run, strerror(errno), e);
 
         return 0;
 }

@@ -87,7 +87,6 @@ struct broker_line { /* to the broker of this box */
         uint32_t after;        /* the newest effect that had its outcome in the ledger */
         int trust;             /* what programs in the box are to trust, or -1 */
         uint32_t bundle_bytes; /* of it, if a database of NSS follows; or 0 */
-        struct egress_row *rows;
         uint32_t record_failed;
 };
 
@@ -111,8 +110,39 @@ struct handle_copy { /* of the handles, which one and how far */
         uint64_t done;
 };
 
+/* One command in a box: its payload's streams, limits, refusals, record and result. */
+struct run {
+        struct box *box;
+        const struct box_config *c; /* the box's */
+        struct wall_stdio inside;
+        struct pump in, out[2];
+        int tty; /* our end of the box's terminal, or -1 */
+        int memfd[HANDLES_MAX];
+        struct handle_copy handle;
+        uint64_t began_ns, deadline_ns, next_look_ns;
+        bool up;
+        bool one_program;               /* the payload's was the only one: what crossed, it sent */
+        uint64_t late_bytes;            /* of output, read after init had gone */
+        uint64_t asked_ns;              /* when a signal to end came before the payload ran; 0: none has */
+        _Atomic uint64_t early_signals; /* bit per signal that came before the payload ran; set by handlers */
+        int output_error; /* errno of the first write to the caller that failed, other than EPIPE */
+        int input_error;  /* errno of the read that ended the input before its end; or 0 */
+        bool log_on;
+        struct host_slow *slow;  /* mounts that the keeper does not look into; NULL: not asked yet */
+        struct record *record;   /* what run_record.c keeps; NULL: no ledger */
+        int tick_ms;             /* how long after a turn the ledger wants to write; -1: not at all */
+        struct buf log;          /* the last of the output, for `cordon logs` of a detached box */
+        uint64_t log_total;      /* how much there was */
+        struct arena texts;      /* what the rows of the result say */
+        struct arena draft;      /* texts of a row that is being described */
+        struct egress_row *rows; /* of the broker: where it went, and what was refused */
+        struct box_result r;
+};
+
+/* The walls around it, with the broker and the control groups. A box has one run. */
 struct box {
         struct box_config c;
+        struct run run;
         enum phase phase;
         struct waiting wait;
         bool given_up; /* its caller has let go of it, or it failed before anything could run */
@@ -120,78 +150,58 @@ struct box {
         struct watched watched[SLOT__COUNT];
         int client; /* somebody who asks the registry, or -1 */
         uint64_t client_until_ns;
-        struct handle_copy handle;
         uint64_t kill_ns; /* when init has had its time to tell what was used; 0: nobody has asked it */
         uint64_t turn_ns; /* when the last turn was */
-        int tick_ms;      /* how long after it the ledger wants to write; -1: not at all */
         struct broker_line broker;
         struct wall_child child;
         struct wall_start start;
-        struct wall_stdio inside;
         struct limit_group group;
         struct limit_janitor janitor;
-        struct pump in, out[2];
-        int tty; /* our end of the box's terminal, or -1 */
         int registry;
-        int name_lock; /* holds the name that was asked for; or -1 */
-        int held;      /* the line of watched calls, so that it outlives init; or -1 */
-        int memfd[HANDLES_MAX];
-        uint64_t began_ns, deadline_ns, next_look_ns;
+        int name_lock;   /* holds the name that was asked for; or -1 */
+        int held;        /* the line of watched calls, so that it outlives init; or -1 */
         uint64_t oom_ns; /* when v1 last said that memory is out; 0: settled */
         unsigned cpus;   /* host_cpus(); 0: not asked yet */
-        bool up, init_gone, killed;
-        bool one_program;               /* the payload's was the only one: what crossed, it sent */
-        bool sampled;                   /* up, and init counts what no control group does */
-        uint64_t killed_ns, gone_ns;    /* when it was ended by force; when init was gone */
-        uint64_t late_bytes;            /* of output, read after init had gone */
-        uint64_t asked_ns;              /* when a signal to end came before the payload ran; 0: none has */
-        _Atomic uint64_t early_signals; /* bit per signal that came before the payload ran; set by handlers */
-        int output_error; /* errno of the first write to the caller that failed, other than EPIPE */
-        int input_error;  /* errno of the read that ended the input before its end; or 0 */
-        bool log_on;
-        struct host_slow *slow;   /* mounts that the keeper does not look into; NULL: not asked yet */
-        struct record *record;    /* what run_record.c keeps; NULL: no ledger */
-        struct buf log;           /* the last of the output, for `cordon logs` of a detached box */
-        uint64_t log_total;       /* how much there was */
-        struct inbound *inbound;  /* `listen` doors; or NULL */
-        struct work_run *work;    /* layers of edit doors; or NULL */
-        struct wall_edit *edits;  /* where they are */
-        struct box_copy *copies;  /* single files of write doors; or NULL */
-        int copy_fds[COPIES_MAX]; /* what is copied in */
-        struct tally_time tally;  /* when to look at them again */
-        struct arena texts;       /* what the rows of the result say */
-        struct arena draft;       /* texts of a row that is being described */
-        struct box_result r;
+        bool init_gone, killed;
+        bool sampled;                /* up, and init counts what no control group does */
+        uint64_t killed_ns, gone_ns; /* when it was ended by force; when init was gone */
+        struct inbound *inbound;     /* `listen` doors; or NULL */
+        struct work_run *work;       /* layers of edit doors; or NULL */
+        struct wall_edit *edits;     /* where they are */
+        struct box_copy *copies;     /* single files of write doors; or NULL */
+        int copy_fds[COPIES_MAX];    /* what is copied in */
+        struct tally_time tally;     /* when to look at them again */
 };
 
 /* pump.c */
-int pump_open(struct box *b, struct err *e);
+int pump_open(struct run *run, struct err *e);
 /* The pipes belong to the box's user, who may then also open them by name (/dev/stdin). Only root needs to
  * say so. */
-void pump_own(struct box *b, uid_t uid, gid_t gid);
-void pump_use_tty(struct box *b, int master);
-void pump_poll(struct box *b, struct pollfd *p);
-void pump_serve(struct box *b, const struct pollfd *p, unsigned n);
-void pump_close(struct box *b);
-bool pump_outputs_open(const struct box *b);
-bool pump_is_blocked(const struct box *b);   /* a reader outside takes nothing */
-bool pump_outputs_idle(const struct box *b); /* and there is nothing to hand on */
-bool pump_is_mid_line(const struct box *b);  /* what the caller writes to its standard error goes on a line */
+void pump_own(struct run *run, uid_t uid, gid_t gid);
+void pump_use_tty(struct run *run, int master);
+void pump_poll(struct run *run, struct pollfd *p);
+void pump_serve(struct run *run, const struct pollfd *p, unsigned n);
+void pump_close(struct run *run);
+bool pump_outputs_open(const struct run *run);
+bool pump_is_blocked(const struct run *run);   /* a reader outside takes nothing */
+bool pump_outputs_idle(const struct run *run); /* and there is nothing to hand on */
+bool pump_is_mid_line(
+        const struct run *run); /* what the caller writes to its standard error goes on a line */
 
 /* handle_files.c */
 /* The caller's descriptor of a handle, or -1. */
-int handles_outside(const struct box *b, const char *name);
-int handles_open(struct box *b, struct err *e);
-/* Copies `in` handles, `out` handles. 1: all of them; 0: somebody outside is slow, and b->wait says for what;
+int handles_outside(const struct run *run, const char *name);
+int handles_open(struct run *run, struct err *e);
+/* Copies `in` handles, `out` handles. 1: all of them; 0: somebody outside is slow, and the box waits for it;
  * -1. */
-int handles_fill(struct box *b, struct err *e);
-int handles_publish(struct box *b, struct err *e);
-void handles_close(struct box *b);
+int handles_fill(struct run *run, struct err *e);
+int handles_publish(struct run *run, struct err *e);
+void handles_close(struct run *run);
 
 /* limit_watch.c */
 /* Whether init is born in its groups; making them, before its birth or late; its way in; what they hold (enum
  * wall_held). */
-const char *keeper_run(struct box *b); /* run_id.c */
+const char *keeper_run(struct run *run); /* run_id.c */
 bool keeper_groups_come_first(const struct box *b);
 bool keeper_groups_are_joined(
         const struct box *b); /* init has still to enter some: v1 has no birth in them */
@@ -216,32 +226,32 @@ void keeper_kill_now(struct box *b);
 void keeper_limit_fired(struct box *b, enum limit_key k); /* ends it, if nothing has yet */
 
 /* denials.c */
-void keeper_note_denial(struct box *b, const struct wall_denial *d);
-void keeper_note_effect(struct box *b, const struct wall_denial *d);
-void keeper_note_limits(struct box *b); /* each that said no, at the end */
+void keeper_note_denial(struct run *run, const struct wall_denial *d);
+void keeper_note_effect(struct run *run, const struct wall_denial *d);
+void keeper_note_limits(struct run *run); /* each that said no, at the end */
 /* A row without words, of this run. Its texts may be the caller's, or a draft. */
-struct effect_row keeper_row(const struct box *b, enum effect_kind kind);
+struct effect_row keeper_row(const struct run *run, enum effect_kind kind);
 /* Keeps a copy of it; `what` of a path and the reason in words are filled in, if they are not there. */
-void keeper_add_denial(struct box *b, struct effect_row *n);
+void keeper_add_denial(struct run *run, struct effect_row *n);
 /* A draft, good until the next denial is described; never NULL. */
-const char *keeper_text(struct box *b, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
-bool keeper_is_inert(struct box *b, const char *text);
-const char *keeper_command_name(struct box *b); /* what the command goes by, inert */
+const char *keeper_text(struct run *run, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+bool keeper_is_inert(struct run *run, const char *text);
+const char *keeper_command_name(struct run *run); /* what the command goes by, inert */
 /* Below one of the box's own writable places, which hide what the host has there. */
 bool keeper_is_private(const char *path);
 /* A read that was refused, and the line that permits it; NULL: the one that shows this path. */
-void keeper_fill_read(struct box *b, struct effect_row *n, const char *path, const struct buf *line);
+void keeper_fill_read(struct run *run, struct effect_row *n, const char *path, const struct buf *line);
 /* named_files.c: at the end of a run that failed */
-void keeper_note_named(struct box *b);
+void keeper_note_named(struct run *run);
 /* outside.c: paths of the host that the payload named. What may not answer is not looked at, and counts as
  * there. */
-bool outside_has(struct box *b, const char *path);
+bool outside_has(struct run *run, const char *path);
 /* Links followed; false also of what is not looked at. */
-bool outside_is_directory(struct box *b, const char *path);
+bool outside_is_directory(struct run *run, const char *path);
 /* A descriptor of what is there, links followed, and where that is; -1: nothing. */
-int outside_find(struct box *b, const char *path, char *ret_real, size_t cap);
+int outside_find(struct run *run, const char *path, char *ret_real, size_t cap);
 /* Which of policy_doors() the run used, the caller's to free; NULL: not all of it was observed */
-bool *keeper_doors_used(struct box *b);
+bool *keeper_doors_used(struct run *run);
 /* box_life.c */
 void keeper_begin(struct box *b);
 void keeper_see_off(struct box *b); /* ends it, if it is not over, and waits for that */
@@ -254,6 +264,7 @@ void keeper_wait_child(struct box *b, const struct child *c);
 /* starting.c and ending.c: one function for each phase. 1: it is over, 0: it waits, -1: the box failed. */
 int starting_record(struct box *b, struct err *e);
 int starting_make(struct box *b, struct err *e);
+int starting_fill(struct box *b, struct err *e);
 int starting_trust(struct box *b, struct err *e);
 int starting_clone(struct box *b, struct err *e);
 int starting_release(struct box *b, struct err *e);
@@ -280,7 +291,7 @@ void broker_give(struct box *b, const struct wall_message *m, int fd);
 void broker_hear(struct box *b);
 void broker_record(struct box *b); /* its first effect with consequences: the ledger's writer is started */
 /* fixture_file.c: names the file of recorded exchanges, if it is whole. */
-int recording_finish(struct box *b, struct err *e);
+int recording_finish(struct run *run, struct err *e);
 /* Takes the broker's last rows, then reaps it; then the ledger's writer. False: not yet. */
 bool broker_finish(struct box *b);
 bool broker_writer_end(struct box *b);
@@ -316,26 +327,26 @@ int names_claim(struct box *b, struct err *e);
 void names_release(struct box *b);
 
 /* logs.c: what a detached box says, and at its end */
-void logs_add(struct box *b, const void *p, size_t n);
-void logs_keep(const struct box *b);
+void logs_add(struct run *run, const void *p, size_t n);
+void logs_keep(const struct run *run);
 
 /* run_record.c: what the run leaves in the ledger */
-int record_new(struct box *b, struct err *e);
+int record_new(struct run *run, struct err *e);
 /* With --require-ledger, before anything starts: 1: the start is on the disk; 0: another writer is in the way
  * (not with `last`); -1: it cannot be recorded. Else 1. */
-int record_required(struct box *b, bool last, struct err *e);
-void record_up(struct box *b);
+int record_required(struct run *run, bool last, struct err *e);
+void record_up(struct run *run);
 /* Writes what waits for the ledger; when to call again, in ms, or -1: nothing waits. */
-int record_tick(struct box *b);
+int record_tick(struct run *run);
 /* All that was recorded so far is in the file. False: another writer is in the way. */
-bool record_settled(struct box *b);
-void record_bytes(struct box *b, int stream, const void *p, size_t n);
-void record_denial(struct box *b, struct effect_row *d);
-void record_finish(struct box *b);
-bool record_written(struct box *b,
-                    bool last);           /* its end. False: another writer is in the way; not with `last` */
-bool record_is_open(const struct box *b); /* the start is written, and no end */
-void record_free(struct box *b);
+bool record_settled(struct run *run);
+void record_bytes(struct run *run, int stream, const void *p, size_t n);
+void record_denial(struct run *run, struct effect_row *d);
+void record_finish(struct run *run);
+bool record_written(struct run *run,
+                    bool last); /* its end. False: another writer is in the way; not with `last` */
+bool record_is_open(const struct run *run); /* the start is written, and no end */
+void record_free(struct run *run);
 /* publish.c: single files that the box has as copies */
 int keeper_copies_open(struct box *b, struct err *e);
 /* init made one, and *fd, which is taken, is the directory that it lies in. */

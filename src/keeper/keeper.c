@@ -15,29 +15,31 @@ static struct box *box_new(const struct box_config *c)
                 return NULL;
 
         b->c = *c;
+        b->run.box = b;
+        b->run.c = &b->c;
         b->child = (struct wall_child){ .pid = -1, .pidfd = -1, .control = -1 };
         b->janitor = LIMIT_NO_JANITOR;
-        b->tty = b->registry = b->held = b->name_lock = b->client = b->epoll = b->wait.fd = -1;
+        b->run.tty = b->registry = b->held = b->name_lock = b->client = b->epoll = b->wait.fd = -1;
         b->broker = (struct broker_line){
                 .process = CHILD_NONE, .control = -1, .ledger = -1, .writer = CHILD_NONE, .trust = -1
         };
         for (unsigned i = 0; i < HANDLES_MAX; i++)
-                b->memfd[i] = -1;
+                b->run.memfd[i] = -1;
 
         for (unsigned i = 0; i < 3; i++)
-                b->inside.stdio[i] = -1;
+                b->run.inside.stdio[i] = -1;
 
         for (unsigned i = 0; i < SLOT__COUNT; i++)
                 b->watched[i].fd = -1;
 
-        b->tick_ms = -1;
+        b->run.tick_ms = -1;
         limit_group_init(&b->group);
-        b->in = b->out[0] = b->out[1] = (struct pump){ .from = -1, .to = -1 };
-        b->began_ns = clock_mono_ns();
-        b->r.wall = c->plan->wall;
-        b->r.recording = c->recording.name != NULL;
-        (void) snprintf(b->r.name, sizeof b->r.name, "%s", c->name ? c->name : c->plan->box);
-        b->log_on = c->io.out[0] < 0 && !c->io.sink;
+        b->run.in = b->run.out[0] = b->run.out[1] = (struct pump){ .from = -1, .to = -1 };
+        b->run.began_ns = clock_mono_ns();
+        b->run.r.wall = c->plan->wall;
+        b->run.r.recording = c->recording.name != NULL;
+        (void) snprintf(b->run.r.name, sizeof b->run.r.name, "%s", c->name ? c->name : c->plan->box);
+        b->run.log_on = c->io.out[0] < 0 && !c->io.sink;
         return b;
 }
 
@@ -52,16 +54,16 @@ struct box *box_start(const struct box_config *c, struct err *e)
         return b;
 }
 
-const struct box_result *box_result(const struct box *b) { return &b->r; }
-void box_explain(struct box *b, const char *hint) { (void) err_hint(&b->r.error, "%s", hint); }
+const struct box_result *box_result(const struct box *b) { return &b->run.r; }
+void box_explain(struct box *b, const char *hint) { (void) err_hint(&b->run.r.error, "%s", hint); }
 
 const struct box_result *box_result_full(struct box *b)
 {
-        b->r.digest = policy_digest(b->c.policy);
-        return &b->r;
+        b->run.r.digest = policy_digest(b->c.policy);
+        return &b->run.r;
 }
-bool box_is_up(const struct box *b) { return b->up; }
-const char *box_run_id(const struct box *b) { return b->r.run; }
+bool box_is_up(const struct box *b) { return b->run.up; }
+const char *box_run_id(const struct box *b) { return b->run.r.run; }
 
 void box_free(struct box *b)
 {
@@ -70,16 +72,16 @@ void box_free(struct box *b)
 
         keeper_see_off(b);
         free(b->inbound);
-        free(b->broker.rows);
+        free(b->run.rows);
         free(b->edits);
         keeper_copies_close(b);
-        host_slow_free(b->slow);
-        pump_close(b);
-        handles_close(b);
-        record_free(b);
-        buf_done(&b->log);
-        free(b->r.effects);
-        arena_done(&b->texts);
-        arena_done(&b->draft);
+        host_slow_free(b->run.slow);
+        pump_close(&b->run);
+        handles_close(&b->run);
+        record_free(&b->run);
+        buf_done(&b->run.log);
+        free(b->run.r.effects);
+        arena_done(&b->run.texts);
+        arena_done(&b->run.draft);
         free(b);
 }

@@ -30,7 +30,7 @@ int keeper_groups_make(struct box *b, bool late, struct err *e)
                                  .sockets = b->c.plan->net,
                                  .late = late };
         memcpy(ask.name, "cordon-", 7);
-        memcpy(ask.name + 7, keeper_run(b), strlen(keeper_run(b)) + 1);
+        memcpy(ask.name + 7, keeper_run(&b->run), strlen(keeper_run(&b->run)) + 1);
         int r = host_cgroups_read(&h, e);
         if (r == 0)
                 r = limit_group_may(&h, e);
@@ -44,7 +44,7 @@ int keeper_groups_make(struct box *b, bool late, struct err *e)
         if (r < 0)
                 limit_janitor_release(&b->janitor);
 
-        b->r.group_wait_ns = clock_mono_ns() - t;
+        b->run.r.group_wait_ns = clock_mono_ns() - t;
         if (r < 0 && !b->c.require_groups)
                 return 0; /* said in the result: rlimits and sampling keep them */
 
@@ -72,9 +72,9 @@ int keeper_groups_enter(struct box *b, struct err *e)
                 if (b->group.v1_tasks[i] >= 0 && wall_join(&b->child, b->group.v1_tasks[i], e) < 0)
                         return -1;
 
-        b->r.memory_by_group = b->group.holds_memory;
-        b->r.procs_by_group = b->group.holds_procs;
-        b->r.cpu_by_group = b->group.counts_cpu;
+        b->run.r.memory_by_group = b->group.holds_memory;
+        b->run.r.procs_by_group = b->group.holds_procs;
+        b->run.r.cpu_by_group = b->group.counts_cpu;
         return 0;
 }
 
@@ -94,16 +94,16 @@ void keeper_groups_read(struct box *b)
                 return;
 
         if (u.has_memory)
-                b->r.memory_peak = u.memory_peak;
+                b->run.r.memory_peak = u.memory_peak;
 
         if (u.has_cpu)
-                b->r.cpu_ns = u.cpu_ns;
+                b->run.r.cpu_ns = u.cpu_ns;
 
         if (u.oom_kills > 0)
-                b->r.limits_hit |= 1u << LIMIT_MEMORY;
+                b->run.r.limits_hit |= 1u << LIMIT_MEMORY;
 
         if (u.procs_denied > 0)
-                b->r.limits_hit |= 1u << LIMIT_PROCS;
+                b->run.r.limits_hit |= 1u << LIMIT_PROCS;
 }
 
 unsigned keeper_groups_end(struct box *b)
@@ -137,7 +137,7 @@ static bool kill_may_follow(struct box *b, uint64_t now)
 static void look_at_group(struct box *b, uint64_t now)
 {
         struct limit_usage u;
-        b->next_look_ns = now + (kill_may_follow(b, now) ? OOM_LOOK_NS : LOOK_NS);
+        b->run.next_look_ns = now + (kill_may_follow(b, now) ? OOM_LOOK_NS : LOOK_NS);
         if (limit_group_usage(&b->group, &u) < 0)
                 return;
 
@@ -151,7 +151,7 @@ static void look_at_group(struct box *b, uint64_t now)
         if (u.cpu_ns >= cap)
                 keeper_limit_fired(b, LIMIT_CPU);
         else if (!b->oom_ns)
-                b->next_look_ns = now + soonest_over(b, cap, u.cpu_ns);
+                b->run.next_look_ns = now + soonest_over(b, cap, u.cpu_ns);
 }
 
 void keeper_oom_noted(struct box *b)
@@ -169,31 +169,31 @@ static int asked_to_end(const struct box *b)
 {
         static const int ends[] = { SIGTERM, SIGINT, SIGHUP, SIGQUIT };
         for (size_t i = 0; i < sizeof ends / sizeof *ends; i++)
-                if (b->early_signals & box_signal_bit(ends[i]))
+                if (b->run.early_signals & box_signal_bit(ends[i]))
                         return ends[i];
         return 0;
 }
 
 static uint64_t start_deadline(struct box *b, uint64_t now)
 {
-        if (asked_to_end(b) && !b->asked_ns)
-                b->asked_ns = now;
-        uint64_t late = b->began_ns + (uint64_t) START_MAX_MS * 1000000u,
-                 soon = b->asked_ns + (uint64_t) ASKED_MAX_MS * 1000000u;
-        return b->asked_ns && soon < late ? soon : late;
+        if (asked_to_end(b) && !b->run.asked_ns)
+                b->run.asked_ns = now;
+        uint64_t late = b->run.began_ns + (uint64_t) START_MAX_MS * 1000000u,
+                 soon = b->run.asked_ns + (uint64_t) ASKED_MAX_MS * 1000000u;
+        return b->run.asked_ns && soon < late ? soon : late;
 }
 
 void keeper_look_at_start(struct box *b, uint64_t now)
 {
-        if (b->r.end != BOX_RUNNING || now < start_deadline(b, now))
+        if (b->run.r.end != BOX_RUNNING || now < start_deadline(b, now))
                 return;
 
-        if (b->asked_ns) {
-                b->r.end = BOX_SIGNALED;
-                b->r.code = asked_to_end(b);
+        if (b->run.asked_ns) {
+                b->run.r.end = BOX_SIGNALED;
+                b->run.r.code = asked_to_end(b);
         } else {
-                b->r.end = BOX_FAILED;
-                (void) err_set(&b->r.error, ERR_WALL, 0, "the box was not up after %d s",
+                b->run.r.end = BOX_FAILED;
+                (void) err_set(&b->run.r.error, ERR_WALL, 0, "the box was not up after %d s",
                                START_MAX_MS / 1000);
         }
 
@@ -203,21 +203,21 @@ void keeper_look_at_start(struct box *b, uint64_t now)
 void keeper_limits_look(struct box *b, bool oom)
 {
         uint64_t now = clock_mono_ns();
-        if (!b->up)
+        if (!b->run.up)
                 keeper_look_at_start(b, now);
 
         if (oom)
                 keeper_oom_noted(b);
 
-        if (b->up && now >= b->deadline_ns)
+        if (b->run.up && now >= b->run.deadline_ns)
                 keeper_limit_fired(b, LIMIT_TIME);
 
         /* Four files: not for every line that the payload writes. */
-        bool due = oom || b->group.oom_event < 0 || now >= b->next_look_ns;
-        if (b->up && due && (b->group.holds_memory || b->group.counts_cpu))
+        bool due = oom || b->group.oom_event < 0 || now >= b->run.next_look_ns;
+        if (b->run.up && due && (b->group.holds_memory || b->group.counts_cpu))
                 look_at_group(b, now);
 
-        if (b->up)
+        if (b->run.up)
                 keeper_work_look(b, now);
 }
 
@@ -238,11 +238,11 @@ bool keeper_oom_drain(const struct box *b)
 
 uint64_t keeper_next_look(struct box *b, uint64_t now)
 {
-        uint64_t next = b->up ? b->deadline_ns : start_deadline(b, now);
-        if (b->up && (b->group.counts_cpu || b->oom_ns) && b->next_look_ns < next)
-                next = b->next_look_ns;
+        uint64_t next = b->run.up ? b->run.deadline_ns : start_deadline(b, now);
+        if (b->run.up && (b->group.counts_cpu || b->oom_ns) && b->run.next_look_ns < next)
+                next = b->run.next_look_ns;
 
-        if (b->up && b->work && b->tally.soon_ns < next)
+        if (b->run.up && b->work && b->tally.soon_ns < next)
                 next = b->tally.soon_ns;
 
         return next;

@@ -159,7 +159,7 @@ int inbound_open(struct box *b, struct err *e)
         return 0;
 }
 
-int inbound_fd(const struct box *b) { return b->inbound && b->up ? b->inbound->epoll : -1; }
+int inbound_fd(const struct box *b) { return b->inbound && b->run.up ? b->inbound->epoll : -1; }
 
 /* ---- connections ---- */
 
@@ -317,7 +317,7 @@ static bool is_used_up(struct box *b, enum limit_key key, const struct half *h)
 {
         if (h->have == 0 || room_of(b, key) > 0)
                 return false;
-        b->r.limits_hit |= 1u << key;
+        b->run.r.limits_hit |= 1u << key;
         return true;
 }
 

@@ -19,46 +19,46 @@ bool box_is_away(const struct box *b)
 }
 
 /* Is it in the box, as a directory that leads to a door, or one of its own files? */
-static bool is_in_box(const struct box *b, const char *path)
+static bool is_in_box(const struct run *run, const char *path)
 {
         static const char *const own[] = { "/proc", "/sys", "/dev" };
         for (size_t i = 0; i < sizeof own / sizeof *own; i++)
                 if (path_under(path, own[i]))
                         return true;
 
-        for (size_t i = 0; i < b->c.plan->rule_count; i++)
-                if (path_under(b->c.plan->rules[i].path, path))
+        for (size_t i = 0; i < run->c->plan->rule_count; i++)
+                if (path_under(run->c->plan->rules[i].path, path))
                         return true;
 
-        for (size_t i = 0; i < b->c.plan->step_count; i++)
-                if (path_under(b->c.plan->steps[i].path, path))
+        for (size_t i = 0; i < run->c->plan->step_count; i++)
+                if (path_under(run->c->plan->steps[i].path, path))
                         return true;
 
         return false;
 }
 
 /* Nobody watched which paths the box was refused: the words of the command alone tell of them. */
-static bool is_unheard(const struct box *b, char *path)
+static bool is_unheard(const struct run *run, char *path)
 {
         struct effect f = { .kind = EFFECT_READ, .target = path };
-        return b->r.blind && b->c.observe == BOX_OBSERVE_DENIALS && !is_in_box(b, path) &&
-               policy_decide(b->c.policy, &f).answer != ANSWER_ALLOW;
+        return run->r.blind && run->c->observe == BOX_OBSERVE_DENIALS && !is_in_box(run, path) &&
+               policy_decide(run->c->policy, &f).answer != ANSWER_ALLOW;
 }
 
 /* Where the caller meant it, if the box has another place there or none, and nobody hears of that. */
-static bool is_elsewhere(struct box *b, const char *word, char *ret, size_t cap)
+static bool is_elsewhere(struct run *run, const char *word, char *ret, size_t cap)
 {
-        const struct plan *p = b->c.plan;
+        const struct plan *p = run->c->plan;
         if (word[0] == '\0' ||
             !path_join(p->order->cwd_outside ? p->order->cwd_outside : "/", word, ret, cap))
                 return false;
-        return (word[0] != '/' && box_is_away(b)) || keeper_is_private(ret) ||
-               keeper_is_beside_copy(b, ret) || is_unheard(b, ret);
+        return (word[0] != '/' && box_is_away(run->box)) || keeper_is_private(ret) ||
+               keeper_is_beside_copy(run->box, ret) || is_unheard(run, ret);
 }
 
-static bool meant(struct box *b, const char *word, char *ret, size_t cap)
+static bool meant(struct run *run, const char *word, char *ret, size_t cap)
 {
-        return is_elsewhere(b, word, ret, cap) && outside_has(b, ret);
+        return is_elsewhere(run, word, ret, cap) && outside_has(run, ret);
 }
 
 static bool is_told(const struct box_result *r, const char *path)
@@ -69,23 +69,23 @@ static bool is_told(const struct box_result *r, const char *path)
         return false;
 }
 
-static bool tell(struct box *b, char *path)
+static bool tell(struct run *run, char *path)
 {
         struct effect f = { .kind = EFFECT_READ, .target = path };
-        struct decision d = policy_decide(b->c.policy, &f);
-        struct effect_row n = keeper_row(b, EFFECT_READ);
-        if (d.door || is_told(&b->r, path))
+        struct decision d = policy_decide(run->c->policy, &f);
+        struct effect_row n = keeper_row(run, EFFECT_READ);
+        if (d.door || is_told(&run->r, path))
                 return false;
 
         n.on_host = 1;
-        n.layer = !wall_has(b->r.wall, WALL_OWN_ROOT) ? "landlock" : "mount";
-        n.program = keeper_command_name(b);
+        n.layer = !wall_has(run->r.wall, WALL_OWN_ROOT) ? "landlock" : "mount";
+        n.program = keeper_command_name(run);
         AUTO_BUF(line);
         if (d.answer != ANSWER_ALLOW) /* else the box may read its own, but that is another */
                 policy_smallest_line(&f, &d, &line);
 
-        keeper_fill_read(b, &n, path, d.answer != ANSWER_ALLOW ? &line : NULL);
-        keeper_add_denial(b, &n);
+        keeper_fill_read(run, &n, path, d.answer != ANSWER_ALLOW ? &line : NULL);
+        keeper_add_denial(run, &n);
         return true;
 }
 
@@ -115,39 +115,40 @@ static enum writes how_it_writes(const char *const *argv)
 }
 
 /* One that goes on to unlink or replace what it names needs the directory, in a layer to be reviewed. */
-static void fill_written(struct box *b, struct effect_row *n, const char *path, bool whole)
+static void fill_written(struct run *run, struct effect_row *n, const char *path, bool whole)
 {
         AUTO_BUF(line);
         size_t k = str_parent(path, strlen(path));
-        const char *needed = whole ? keeper_text(b, "%.*s", k ? (int) k : 1, path) : path;
+        const char *needed = whole ? keeper_text(run, "%.*s", k ? (int) k : 1, path) : path;
         struct effect f = { .kind = EFFECT_WRITE, .target = needed };
-        enum effect_reason never = policy_never_hinted(&f, b->c.home);
+        enum effect_reason never = policy_never_hinted(&f, run->c->home);
 
         n->effect.target = path;
         n->effect.reason = never ? never : REASON_NO_DOOR;
         buf_puts(&line, whole ? "edit " : "write ");
         policy_put_token(&line, needed);
-        if (!never && keeper_is_inert(b, path))
-                n->permit = keeper_text(b, "%s", buf_str(&line));
+        if (!never && keeper_is_inert(run, path))
+                n->permit = keeper_text(run, "%s", buf_str(&line));
 }
 
-static unsigned tell_written(struct box *b, const char *word, bool whole)
+static unsigned tell_written(struct run *run, const char *word, bool whole)
 {
         char path[PATH_MAX], up[PATH_MAX];
-        struct effect_row n = keeper_row(b, EFFECT_WRITE);
-        if (!is_elsewhere(b, word, path, sizeof path) || is_told(&b->r, path))
+        struct effect_row n = keeper_row(run, EFFECT_WRITE);
+        if (!is_elsewhere(run, word, path, sizeof path) || is_told(&run->r, path))
                 return 0;
 
         (void) snprintf(up, sizeof up, "%.*s", (int) str_parent(path, strlen(path)), path);
-        n.on_host = outside_has(b, path);
+        n.on_host = outside_has(run, path);
         struct effect f = { .kind = EFFECT_WRITE, .target = path };
-        if (policy_decide(b->c.policy, &f).door || !(n.on_host || (up[0] && outside_is_directory(b, up))))
+        if (policy_decide(run->c->policy, &f).door ||
+            !(n.on_host || (up[0] && outside_is_directory(run, up))))
                 return 0;
 
-        n.layer = !wall_has(b->r.wall, WALL_OWN_ROOT) ? "landlock" : "mount";
-        n.program = keeper_command_name(b);
-        fill_written(b, &n, path, whole);
-        keeper_add_denial(b, &n);
+        n.layer = !wall_has(run->r.wall, WALL_OWN_ROOT) ? "landlock" : "mount";
+        n.program = keeper_command_name(run);
+        fill_written(run, &n, path, whole);
+        keeper_add_denial(run, &n);
         return 1;
 }
 
@@ -162,15 +163,15 @@ static const char *output_of(const char *const *argv, unsigned i)
 }
 
 /* `cp -r a b` where there is no b: it is not made for it, or a copy would go into it. */
-static bool makes_directory(struct box *b, const char *from, const char *to)
+static bool makes_directory(struct run *run, const char *from, const char *to)
 {
         char path[PATH_MAX];
-        return meant(b, from, path, sizeof path) && outside_is_directory(b, path) &&
-               !meant(b, to, path, sizeof path);
+        return meant(run, from, path, sizeof path) && outside_is_directory(run, path) &&
+               !meant(run, to, path, sizeof path);
 }
 
 /* True: what was told shows all that is read, too. */
-static bool tell_all_written(struct box *b, const char *const *argv)
+static bool tell_all_written(struct run *run, const char *const *argv)
 {
         enum writes how = how_it_writes(argv);
         const char *last = NULL, *first = NULL;
@@ -179,17 +180,17 @@ static bool tell_all_written(struct box *b, const char *const *argv)
         for (unsigned i = 1; i < WORDS_MOST && argv[i]; i++) {
                 const char *out = output_of(argv, i);
                 if (out)
-                        (void) tell_written(b, out, false);
+                        (void) tell_written(run, out, false);
                 if (argv[i][0] == '-')
                         continue;
                 if (how == WRITES_EACH && each == 0)
-                        each += tell_written(b, argv[i], true);
+                        each += tell_written(run, argv[i], true);
                 first = first ? first : argv[i];
                 last = argv[i];
         }
 
-        bool makes = how == WRITES_LAST && last != first && makes_directory(b, first, last);
-        unsigned told = how == WRITES_LAST && last != first ? tell_written(b, last, makes) : 0;
+        bool makes = how == WRITES_LAST && last != first && makes_directory(run, first, last);
+        unsigned told = how == WRITES_LAST && last != first ? tell_written(run, last, makes) : 0;
         return each || (makes && told);
 }
 
@@ -211,41 +212,41 @@ static bool url_in(const char *word, const char *scheme, char *ret, size_t cap)
 
 /* A destination that the command names and no door leads to. Without a net door a box has no resolver, so
  * that nobody hears which name was looked for. */
-static void tell_host(struct box *b, const char *url)
+static void tell_host(struct run *run, const char *url)
 {
-        struct effect_row n = keeper_row(b, EFFECT_NET);
+        struct effect_row n = keeper_row(run, EFFECT_NET);
         struct policy_context none = { .work = "/", .home = "/" };
         struct effect f = { 0 };
         struct err e;
 
-        if (policy_effect_parse(keeper_text(b, "net GET %s", url), &none, &f, &e) < 0)
+        if (policy_effect_parse(keeper_text(run, "net GET %s", url), &none, &f, &e) < 0)
                 return;
 
         bool local =
                 strcmp(f.net->host, "localhost") == 0; /* no door bears the name: the box itself has it */
         bool v6 = strchr(f.net->host, ':') != NULL;
-        struct decision d = policy_decide(b->c.policy, &f);
-        n.effect.target = keeper_text(b, "%s%s%s:%u", v6 ? "[" : "", local ? "127.0.0.1" : f.net->host,
+        struct decision d = policy_decide(run->c->policy, &f);
+        n.effect.target = keeper_text(run, "%s%s%s:%u", v6 ? "[" : "", local ? "127.0.0.1" : f.net->host,
                                       v6 ? "]" : "", (unsigned) f.net->port);
         policy_effect_done(&f);
         if (d.answer == ANSWER_ALLOW || d.reason == REASON_METHOD || d.reason == REASON_URL_PATH ||
-            is_told(&b->r, n.effect.target))
+            is_told(&run->r, n.effect.target))
                 return;
 
         bool metadata = policy_names_metadata(url);
         n.layer = "net";
-        n.program = keeper_command_name(b);
-        n.what = keeper_text(b, "connect to %s", n.effect.target);
+        n.program = keeper_command_name(run);
+        n.what = keeper_text(run, "connect to %s", n.effect.target);
         n.effect.reason = metadata ? REASON_METADATA : REASON_NO_DOOR;
         if (!metadata)
-                n.permit = keeper_text(b, "net %s", n.effect.target);
+                n.permit = keeper_text(run, "net %s", n.effect.target);
 
-        keeper_add_denial(b, &n);
+        keeper_add_denial(run, &n);
 }
 
 /* `FILE`, `--from=FILE`, `if=FILE`, and `sh -c 'cat <FILE'`: in a private directory that stands for the
  * host's no layer hears what a script looks for. */
-static unsigned tell_parts(struct box *b, const char *word)
+static unsigned tell_parts(struct run *run, const char *word)
 {
         static const char between[] = " \t\n=;|&<>()'\"`";
         char part[PATH_MAX], path[PATH_MAX];
@@ -254,8 +255,8 @@ static unsigned tell_parts(struct box *b, const char *word)
         for (unsigned i = 0; *word && i < PARTS_MOST && told < TOLD_MOST; i++) {
                 size_t n = strcspn(word, between);
                 (void) snprintf(part, sizeof part, "%.*s", (int) (n < sizeof part ? n : 0), word);
-                if (part[0] != '-' && meant(b, part, path, sizeof path))
-                        told += tell(b, path);
+                if (part[0] != '-' && meant(run, part, path, sizeof path))
+                        told += tell(run, path);
                 word += n + strspn(word + n, between);
         }
 
@@ -263,49 +264,51 @@ static unsigned tell_parts(struct box *b, const char *word)
 }
 
 /* `https://HOST/...`. */
-static void tell_url(struct box *b, const char *word)
+static void tell_url(struct run *run, const char *word)
 {
         char url[PATH_MAX];
         bool found = url_in(word, "https://", url, sizeof url) || url_in(word, "http://", url, sizeof url);
-        if (found && !b->c.plan->net) /* else the broker reports it */
-                tell_host(b, url);
+        if (found && !run->c->plan->net) /* else the broker reports it */
+                tell_host(run, url);
 }
 
 /* A run that ends well although the network was refused: the host that its words name. */
-static void name_refused_host(struct box *b)
+static void name_refused_host(struct run *run)
 {
         bool refused = false;
-        for (unsigned i = 0; b->c.observe == BOX_OBSERVE_DENIALS && i < b->r.denial_count; i++)
-                refused |= b->r.denials[i].effect.reason == REASON_SOCKET;
-        for (unsigned i = 1; refused && i < WORDS_MOST && b->c.plan->order->argv[i]; i++)
-                tell_url(b, b->c.plan->order->argv[i]);
+        for (unsigned i = 0; run->c->observe == BOX_OBSERVE_DENIALS && i < run->r.denial_count; i++)
+                refused |= run->r.denials[i].effect.reason == REASON_SOCKET;
+        for (unsigned i = 1; refused && i < WORDS_MOST && run->c->plan->order->argv[i]; i++)
+                tell_url(run, run->c->plan->order->argv[i]);
 }
 
-void keeper_note_named(struct box *b)
+void keeper_note_named(struct run *run)
 {
         char path[PATH_MAX];
-        const struct plan *p = b->c.plan;
-        bool seen = b->c.observe == BOX_OBSERVE_DENIALS || b->c.observe == BOX_OBSERVE_ALL;
+        const struct plan *p = run->c->plan;
+        bool seen = run->c->observe == BOX_OBSERVE_DENIALS || run->c->observe == BOX_OBSERVE_ALL;
         unsigned told = 0;
 
-        if (b->r.end != BOX_EXITED || !seen)
+        if (run->r.end != BOX_EXITED || !seen)
                 return;
 
-        if (b->r.code == 0) {
-                name_refused_host(b);
+        if (run->r.code == 0) {
+                name_refused_host(run);
                 return;
         }
 
-        if (b->r.limits_hit) /* that is why: what it made itself was not refused */
+        if (run->r.limits_hit) /* that is why: what it made itself was not refused */
                 return;
 
-        if (tell_all_written(b, p->order->argv))
+        if (tell_all_written(run, p->order->argv))
                 return;
 
         for (unsigned i = 1; i < WORDS_MOST && told < TOLD_MOST && p->order->argv[i]; i++) {
                 const char *word = p->order->argv[i];
-                bool whole = word[0] != '-' && meant(b, word, path, sizeof path);
-                told += whole ? tell(b, path) : b->c.observe == BOX_OBSERVE_DENIALS ? tell_parts(b, word) : 0;
-                tell_url(b, word);
+                bool whole = word[0] != '-' && meant(run, word, path, sizeof path);
+                told += whole                                    ? tell(run, path)
+                        : run->c->observe == BOX_OBSERVE_DENIALS ? tell_parts(run, word)
+                                                                 : 0;
+                tell_url(run, word);
         }
 }

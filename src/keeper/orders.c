@@ -19,7 +19,7 @@ void keeper_kill_now(struct box *b)
 /* Where init is the only one who counts, what was used is lost with it: it may tell first. */
 static bool may_tell(const struct box *b)
 {
-        return b->up && b->sampled && !b->init_gone && wall_ask_to_end(&b->child) >= 0;
+        return b->run.up && b->sampled && !b->init_gone && wall_ask_to_end(&b->child) >= 0;
 }
 
 void box_kill(struct box *b)
@@ -29,9 +29,9 @@ void box_kill(struct box *b)
 
         b->killed = true;
         b->killed_ns = clock_mono_ns();
-        if (!b->up && b->r.end == BOX_RUNNING) {
-                b->r.end = BOX_SIGNALED;
-                b->r.code = SIGKILL;
+        if (!b->run.up && b->run.r.end == BOX_RUNNING) {
+                b->run.r.end = BOX_SIGNALED;
+                b->run.r.code = SIGKILL;
         }
 
         if (b->child.pid <= 0)
@@ -48,8 +48,8 @@ void box_kill(struct box *b)
 
 void box_signal(struct box *b, int sig)
 {
-        if (!b->up)
-                b->early_signals |= box_signal_bit(sig); /* init takes no such order yet */
+        if (!b->run.up)
+                b->run.early_signals |= box_signal_bit(sig); /* init takes no such order yet */
         else if (b->child.control >= 0)
                 (void) wall_signal(&b->child, sig);
 }
@@ -57,16 +57,16 @@ void box_signal(struct box *b, int sig)
 void box_resize(struct box *b, unsigned rows, unsigned columns)
 {
         struct winsize size = { .ws_row = (unsigned short) rows, .ws_col = (unsigned short) columns };
-        if (b->tty >= 0)
-                (void) ioctl(b->tty, TIOCSWINSZ, &size);
+        if (b->run.tty >= 0)
+                (void) ioctl(b->run.tty, TIOCSWINSZ, &size);
 }
 
 void keeper_limit_fired(struct box *b, enum limit_key k)
 {
-        b->r.limits_hit |= 1u << k;
-        if (b->r.end != BOX_RUNNING)
+        b->run.r.limits_hit |= 1u << k;
+        if (b->run.r.end != BOX_RUNNING)
                 return;
-        b->r.end = BOX_LIMIT;
-        b->r.limit = k;
+        b->run.r.end = BOX_LIMIT;
+        b->run.r.limit = k;
         box_kill(b);
 }

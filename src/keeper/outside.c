@@ -13,16 +13,16 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static int look(struct box *b, const char *path, int flags)
+static int look(struct run *run, const char *path, int flags)
 {
         flags |= O_PATH | O_CLOEXEC; /* opens nothing, and mounts nothing by itself */
-        if (!b->slow)
-                b->slow = host_slow_read();
+        if (!run->slow)
+                run->slow = host_slow_read();
 
-        if (b->slow && !host_slow_any(b->slow))
+        if (run->slow && !host_slow_any(run->slow))
                 return open(path, flags);
 
-        if (!b->slow || host_slow_covers(b->slow, path)) {
+        if (!run->slow || host_slow_covers(run->slow, path)) {
                 errno = EAGAIN;
                 return -1;
         }
@@ -31,24 +31,24 @@ static int look(struct box *b, const char *path, int flags)
                         RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS);
 }
 
-bool outside_has(struct box *b, const char *path)
+bool outside_has(struct run *run, const char *path)
 {
-        AUTO_FD(at, look(b, path, O_NOFOLLOW));
+        AUTO_FD(at, look(run, path, O_NOFOLLOW));
         return at >= 0 || errno == EAGAIN || errno == ELOOP;
 }
 
-bool outside_is_directory(struct box *b, const char *path)
+bool outside_is_directory(struct run *run, const char *path)
 {
         struct stat st;
-        AUTO_FD(at, look(b, path, 0));
+        AUTO_FD(at, look(run, path, 0));
         return at >= 0 && fstat(at, &st) == 0 && S_ISDIR(st.st_mode);
 }
 
 /* Not realpath(), which begins anew for each directory: the payload names thousands of paths, as deep as it
  * likes. */
-int outside_find(struct box *b, const char *path, char *ret_real, size_t cap)
+int outside_find(struct run *run, const char *path, char *ret_real, size_t cap)
 {
-        AUTO_FD(at, look(b, path, 0));
+        AUTO_FD(at, look(run, path, 0));
         if (at < 0 || fd_path(at, ret_real, cap) < 0)
                 return -1;
         return TAKE_FD(at);

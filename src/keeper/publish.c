@@ -385,7 +385,7 @@ static int keep_bytes(const struct box *b, const struct box_copy *c, int from, c
         char state[STORE_PATH_MAX];
         AUTO_FD(top, store_open(b->c.cx, e));
         AUTO_FD(kept, top < 0 ? -1 : store_dir(top, "kept", e));
-        AUTO_FD(dir, kept < 0 ? -1 : store_dir(kept, b->r.run, e));
+        AUTO_FD(dir, kept < 0 ? -1 : store_dir(kept, b->run.r.run, e));
         if (dir < 0 || store_path(b->c.cx, state, e) < 0)
                 return -1;
 
@@ -393,7 +393,7 @@ static int keep_bytes(const struct box *b, const struct box_copy *c, int from, c
         if (to < 0 || copy_bytes(from, to) < 0)
                 return failed(c, "keeping the box's version of", e);
 
-        (void) snprintf(ret, cap, "%s/kept/%s/%s", state, b->r.run, c->name);
+        (void) snprintf(ret, cap, "%s/kept/%s/%s", state, b->run.r.run, c->name);
         return 0;
 }
 
@@ -432,7 +432,7 @@ static int take_away(const struct box_copy *c, const char *run)
 
 static int remove_published(const struct box *b, struct box_copy *c, struct err *e)
 {
-        int r = take_away(c, b->r.run);
+        int r = take_away(c, b->run.r.run);
         if (r == CHANGED)
                 return conflict(b, c, -1, e);
 
@@ -462,7 +462,7 @@ static int publish_file(const struct box *b, struct box_copy *c, int from, const
         bool in_place = same_inode && (!bytes || c->base.st_nlink > 1);
         int r = in_place ? write_in_place(c, from, st, bytes) : OTHERWISE;
         if (r == OTHERWISE)
-                r = replace(c, b->r.run, from, st);
+                r = replace(c, b->run.r.run, from, st);
 
         if (r < 0 && errno == EBUSY && same_inode) /* a mount point */
                 r = write_in_place(c, from, st, bytes);
@@ -496,10 +496,10 @@ void keeper_copies_publish(struct box *b)
         for (unsigned i = 0; b->copies && i < b->c.plan->copies; i++) {
                 struct err e;
                 struct box_copy *c = &b->copies[i];
-                if (c->inside < 0 || !b->up || publish(b, c, &e) == 0 || b->r.end == BOX_FAILED)
+                if (c->inside < 0 || !b->run.up || publish(b, c, &e) == 0 || b->run.r.end == BOX_FAILED)
                         continue;
-                b->r.error = e;
-                b->r.end = BOX_FAILED;
+                b->run.r.error = e;
+                b->run.r.end = BOX_FAILED;
         }
 
         for (unsigned i = 0; b->copies && i < b->c.plan->copies; i++)
@@ -508,19 +508,19 @@ void keeper_copies_publish(struct box *b)
 
 void record_copies(struct box *b)
 {
-        for (unsigned i = 0; b->copies && b->record && i < b->c.plan->copies; i++) {
+        for (unsigned i = 0; b->copies && b->run.record && i < b->c.plan->copies; i++) {
                 const struct box_copy *c = &b->copies[i];
                 char id[LEDGER_ID_MAX] = "";
                 if (c->outcome == OUTCOME_NONE)
                         continue;
-                struct ledger_record r = record_of(b, LEDGER_FILE, LEDGER_OUTCOME);
+                struct ledger_record r = record_of(&b->run, LEDGER_FILE, LEDGER_OUTCOME);
                 r.door = "write";
                 r.target = c->path;
                 r.writes = c->outcome != OUTCOME_CONFLICT;
                 r.result = outcome_words[c->outcome];
                 r.bytes = c->bytes;
-                record_causes(b, &r);
-                record_add(b, &r, id);
+                record_causes(&b->run, &r);
+                record_add(&b->run, &r, id);
                 if (c->out >= 0)
                         ledger_stamp_origin(c->out, id);
         }

@@ -9,19 +9,19 @@
 
 /* What a socket lets pass nobody sees; it is told once that it was open: the box could have. Write doors are
  * told by record_shown(), because they show something as well. */
-void record_sockets(struct box *b)
+void record_sockets(struct run *run)
 {
         size_t n;
-        const struct door *d = policy_doors(b->c.policy, &n);
-        for (size_t i = 0; b->record && i < n; i++) {
+        const struct door *d = policy_doors(run->c->policy, &n);
+        for (size_t i = 0; run->record && i < n; i++) {
                 if (d[i].kind != DOOR_SOCK)
                         continue;
-                struct ledger_record r = record_of(b, LEDGER_NET, LEDGER_CLAIM);
+                struct ledger_record r = record_of(run, LEDGER_NET, LEDGER_CLAIM);
                 r.door = "sock";
                 r.target = d[i].path;
                 r.writes = true;
                 r.result = "open; single uses are not observed";
-                record_add(b, &r, NULL);
+                record_add(run, &r, NULL);
         }
 }
 
@@ -33,13 +33,14 @@ static enum ledger_kind kind_of(enum effect_kind k)
 }
 
 /* When it happens, and once more at the end for as often as it happened again. */
-void record_denial(struct box *b, struct effect_row *d)
+void record_denial(struct run *run, struct effect_row *d)
 {
         bool own_record = d->effect.kind == EFFECT_LIMIT;
-        if (!b->record || !b->record->ledger || b->record->over || own_record || d->count == d->recorded)
+        if (!run->record || !run->record->ledger || run->record->over || own_record ||
+            d->count == d->recorded)
                 return;
 
-        struct ledger_record r = record_of(b, kind_of(d->effect.kind), LEDGER_DENIED);
+        struct ledger_record r = record_of(run, kind_of(d->effect.kind), LEDGER_DENIED);
         r.target = d->what;
         r.result = "denied";
         r.count = d->count - d->recorded;
@@ -53,15 +54,15 @@ void record_denial(struct box *b, struct effect_row *d)
         if (d->weight != EFFECT_PLAIN)
                 ledger_more_number(&r, "minor", d->weight);
 
-        record_causes(b, &r);
-        record_add(b, &r, NULL);
+        record_causes(run, &r);
+        record_add(run, &r, NULL);
         d->recorded = d->count;
 }
 
-void record_denials(struct box *b)
+void record_denials(struct run *run)
 {
-        for (unsigned i = 0; i < b->r.denial_count; i++)
-                record_denial(b, &b->r.denials[i]);
+        for (unsigned i = 0; i < run->r.denial_count; i++)
+                record_denial(run, &run->r.denials[i]);
 }
 
 /* "example.org" of "example.org:443". */
@@ -72,11 +73,11 @@ static struct span host_of(const char *to)
 }
 
 /* Each destination that a net door led to, with what went there and came back. Refusals are denials above. */
-void record_destinations(struct box *b)
+void record_destinations(struct run *run)
 {
-        bool mock = b->c.stage == POLICY_STAGE_MOCK; /* recorded answers: nobody was reached */
-        for (unsigned i = 0; b->record && i < b->r.net_count; i++) {
-                const struct egress_row *n = &b->r.net[i];
+        bool mock = run->c->stage == POLICY_STAGE_MOCK; /* recorded answers: nobody was reached */
+        for (unsigned i = 0; run->record && i < run->r.net_count; i++) {
+                const struct egress_row *n = &run->r.net[i];
                 uint32_t count = n->requests ? n->requests : n->connections;
                 bool only_name = n->connections + n->requests == 0; /* it was looked up outside */
                 bool inside = !mock && !only_name && !n->reason && n->reached == 0; /* all of it was denied */
@@ -85,7 +86,7 @@ void record_destinations(struct box *b)
                 AUTO_BUF(why);
                 egress_row_why(n, &why);
                 struct ledger_record r =
-                        record_of(b, n->requests ? LEDGER_REQUEST : LEDGER_NET, LEDGER_OUTCOME);
+                        record_of(run, n->requests ? LEDGER_REQUEST : LEDGER_NET, LEDGER_OUTCOME);
                 r.target = n->to;
                 r.result = only_name         ? "its name was looked up, and nothing more"
                            : n->reason       ? buf_str(&why)
@@ -101,21 +102,21 @@ void record_destinations(struct box *b)
                 ledger_more_text(&r, "seen", egress_seen_name(n->seen));
                 ledger_more_number(&r, "sent", (int64_t) n->sent);
                 ledger_more_number(&r, "received", (int64_t) n->received);
-                record_causes(b, &r);
-                record_add(b, &r, NULL);
+                record_causes(run, &r);
+                record_add(run, &r, NULL);
         }
 }
 
 /* Each `listen` door that was connected to. */
-void record_inbound(struct box *b)
+void record_inbound(struct run *run)
 {
         unsigned count;
-        const struct inbound_door *d = inbound_doors(b, &count);
-        for (unsigned i = 0; b->record && i < count; i++) {
+        const struct inbound_door *d = inbound_doors(run->box, &count);
+        for (unsigned i = 0; run->record && i < count; i++) {
                 char target[32], door[32];
                 if (d[i].connections == 0)
                         continue;
-                struct ledger_record r = record_of(b, LEDGER_NET, LEDGER_OUTCOME);
+                struct ledger_record r = record_of(run, LEDGER_NET, LEDGER_OUTCOME);
                 (void) snprintf(target, sizeof target, "127.0.0.1:%u", d[i].port);
                 (void) snprintf(door, sizeof door, "listen %u:%u", d[i].port, d[i].inner);
                 r.door = door;
@@ -125,61 +126,61 @@ void record_inbound(struct box *b)
                 r.count = d[i].connections;
                 ledger_more_number(&r, "sent", (int64_t) d[i].sent);
                 ledger_more_number(&r, "received", (int64_t) d[i].received);
-                record_causes(b, &r);
-                record_add(b, &r, NULL);
+                record_causes(run, &r);
+                record_add(run, &r, NULL);
         }
 }
 
-void record_limits(struct box *b)
+void record_limits(struct run *run)
 {
-        for (unsigned k = 0; b->record && k < LIMIT_KEY__COUNT; k++) {
-                if (!(b->r.limits_hit & (1u << k)))
+        for (unsigned k = 0; run->record && k < LIMIT_KEY__COUNT; k++) {
+                if (!(run->r.limits_hit & (1u << k)))
                         continue;
-                struct ledger_record r = record_of(b, LEDGER_LIMIT, LEDGER_OUTCOME);
+                struct ledger_record r = record_of(run, LEDGER_LIMIT, LEDGER_OUTCOME);
                 r.target = policy_limit_name(k);
-                r.result = b->r.end == BOX_LIMIT && b->r.limit == k ? "ended the run" : "reached";
-                record_add(b, &r, NULL);
+                r.result = run->r.end == BOX_LIMIT && run->r.limit == k ? "ended the run" : "reached";
+                record_add(run, &r, NULL);
         }
 }
 
 static enum ledger_kind kind_of_door(enum door_kind k) { return k == DOOR_RUN ? LEDGER_EXEC : LEDGER_FILE; }
 
 /* How many paths were seen written behind a write door. */
-static int64_t written_behind(const struct box *b, const struct door *d)
+static int64_t written_behind(const struct run *run, const struct door *d)
 {
         int64_t paths = 0;
-        for (unsigned i = 0; d->kind == DOOR_WRITE && i < b->r.effect_count; i++)
-                paths += b->r.effects[i].effect.kind == EFFECT_WRITE &&
-                         path_under(b->r.effects[i].effect.target, d->path);
+        for (unsigned i = 0; d->kind == DOOR_WRITE && i < run->r.effect_count; i++)
+                paths += run->r.effects[i].effect.kind == EFFECT_WRITE &&
+                         path_under(run->r.effects[i].effect.target, d->path);
         return paths;
 }
 
-static void add_door(struct box *b, const struct door *d, int64_t written)
+static void add_door(struct run *run, const struct door *d, int64_t written)
 {
         AUTO_BUF(line);
         policy_door_line(d, &line);
-        struct ledger_record r = record_of(b, kind_of_door(d->kind), LEDGER_OUTCOME);
+        struct ledger_record r = record_of(run, kind_of_door(d->kind), LEDGER_OUTCOME);
         r.target = d->path;
         r.result = "door used";
         if (written) {
                 r.door = "write";
                 r.writes = true;
                 r.count = written;
-                record_causes(b, &r);
+                record_causes(run, &r);
         }
 
         ledger_more_text(&r, "line", buf_str(&line));
         if (!d->from_stock)
                 ledger_more_number(&r, "own", 1);
 
-        record_add(b, &r, NULL);
+        record_add(run, &r, NULL);
 }
 
-unsigned record_own_doors(const struct box *b)
+unsigned record_own_doors(const struct run *run)
 {
         size_t n;
         unsigned own = 0;
-        const struct door *d = policy_doors(b->c.policy, &n);
+        const struct door *d = policy_doors(run->c->policy, &n);
 
         for (size_t i = 0; i < n; i++)
                 own += !d[i].from_stock && (d[i].kind == DOOR_READ || d[i].kind == DOOR_EDIT ||
@@ -190,16 +191,16 @@ unsigned record_own_doors(const struct box *b)
 
 /* Each door for files and programs that was seen to be used; without --observe all nobody looks. True: all
  * was seen, so the other doors were not used, and the end of the run says that it can be known. */
-bool record_used(struct box *b)
+bool record_used(struct run *run)
 {
         size_t n;
-        const struct door *d = policy_doors(b->c.policy, &n);
-        bool *used = b->record ? keeper_doors_used(b) : NULL, known = used != NULL;
+        const struct door *d = policy_doors(run->c->policy, &n);
+        bool *used = run->record ? keeper_doors_used(run) : NULL, known = used != NULL;
 
-        for (size_t i = 0; b->record && i < n; i++) {
-                int64_t written = written_behind(b, &d[i]);
+        for (size_t i = 0; run->record && i < n; i++) {
+                int64_t written = written_behind(run, &d[i]);
                 if (written || (used && used[i]))
-                        add_door(b, &d[i], written);
+                        add_door(run, &d[i], written);
         }
 
         free(used);

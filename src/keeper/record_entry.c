@@ -6,14 +6,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-void record_off(struct box *b, const struct err *e)
+void record_off(struct run *run, const struct err *e)
 {
-        (void) snprintf(b->r.ledger_lost, sizeof b->r.ledger_lost, "%.180s", e->what);
-        (void) snprintf(b->r.ledger, sizeof b->r.ledger, "off: %s", b->r.ledger_lost);
-        if (b->record)
-                ledger_close(b->record->ledger);
-        free(b->record);
-        b->record = NULL;
+        (void) snprintf(run->r.ledger_lost, sizeof run->r.ledger_lost, "%.180s", e->what);
+        (void) snprintf(run->r.ledger, sizeof run->r.ledger, "off: %s", run->r.ledger_lost);
+        if (run->record)
+                ledger_close(run->record->ledger);
+        free(run->record);
+        run->record = NULL;
 }
 
 void record_digest(struct sha256 *s, char ret[72])
@@ -30,61 +30,61 @@ void record_digest_of(struct span bytes, char ret[72])
         record_digest(&s, ret);
 }
 
-struct ledger_record record_of(const struct box *b, enum ledger_kind k, enum ledger_phase p)
+struct ledger_record record_of(const struct run *run, enum ledger_kind k, enum ledger_phase p)
 {
         struct ledger_record r = ledger_record_of(k, p);
-        r.box = b->r.name;
+        r.box = run->r.name;
         if (k != LEDGER_START) {
-                r.parents[0] = b->record->start;
+                r.parents[0] = run->record->start;
                 r.parent_count = 1;
         }
 
         return r;
 }
 
-void record_add(struct box *b, const struct ledger_record *r, char ret_id[LEDGER_ID_MAX])
+void record_add(struct run *run, const struct ledger_record *r, char ret_id[LEDGER_ID_MAX])
 {
         struct err e;
-        if (b->record && ledger_append(b->record->ledger, r, false, ret_id, &e) < 0)
-                record_off(b, &e);
+        if (run->record && ledger_append(run->record->ledger, r, false, ret_id, &e) < 0)
+                record_off(run, &e);
 }
 
 /* A record has room for so many causes. Where there are more, one record names them all, and stands for them
  * from then on. */
-static void fold_inputs(struct box *b)
+static void fold_inputs(struct run *run)
 {
-        struct ledger_record r = record_of(b, LEDGER_HANDLE, LEDGER_OUTCOME);
+        struct ledger_record r = record_of(run, LEDGER_HANDLE, LEDGER_OUTCOME);
         char id[LEDGER_ID_MAX] = "";
         r.result = "came in, with others";
-        for (unsigned i = 0; i < b->record->input_count; i++)
-                r.parents[r.parent_count++] = b->record->inputs[i];
+        for (unsigned i = 0; i < run->record->input_count; i++)
+                r.parents[r.parent_count++] = run->record->inputs[i];
 
-        record_add(b, &r, id);
-        if (!b->record)
+        record_add(run, &r, id);
+        if (!run->record)
                 return;
 
-        memcpy(b->record->inputs[0], id, sizeof id);
-        b->record->input_count = 1;
+        memcpy(run->record->inputs[0], id, sizeof id);
+        run->record->input_count = 1;
 }
 _Static_assert(1 + INPUTS_MAX <= LEDGER_PARENTS_MAX, "the start and all inputs fit");
 
-void record_input(struct box *b, const char *id)
+void record_input(struct run *run, const char *id)
 {
-        if (b->record->input_count == INPUTS_MAX)
-                fold_inputs(b);
-        if (b->record)
-                memcpy(b->record->inputs[b->record->input_count++], id, LEDGER_ID_MAX);
+        if (run->record->input_count == INPUTS_MAX)
+                fold_inputs(run);
+        if (run->record)
+                memcpy(run->record->inputs[run->record->input_count++], id, LEDGER_ID_MAX);
 }
 
-void record_causes(struct box *b, struct ledger_record *r)
+void record_causes(struct run *run, struct ledger_record *r)
 {
-        struct record *c = b->record;
+        struct record *c = run->record;
         for (unsigned i = 0; c && i < c->input_count && r->parent_count < LEDGER_PARENTS_MAX; i++)
                 r->parents[r->parent_count++] = c->inputs[i];
 
-        if (!c || b->broker.after == 0 || r->parent_count == LEDGER_PARENTS_MAX)
+        if (!c || run->box->broker.after == 0 || r->parent_count == LEDGER_PARENTS_MAX)
                 return;
 
-        ledger_effect_id(b->r.run, 'r', b->broker.after, c->reply);
+        ledger_effect_id(run->r.run, 'r', run->box->broker.after, c->reply);
         r->parents[r->parent_count++] = c->reply;
 }

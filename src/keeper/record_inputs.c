@@ -28,13 +28,13 @@ static struct span map_handle(int fd)
         return p == MAP_FAILED ? span_of("", 0) : span_of(p, (size_t) st.st_size);
 }
 
-static void add_handle(struct box *b, size_t i)
+static void add_handle(struct run *run, size_t i)
 {
-        const struct plan_handle *h = &b->c.plan->handles[i];
-        struct ledger_record r = record_of(b, LEDGER_HANDLE, LEDGER_OUTCOME);
+        const struct plan_handle *h = &run->c->plan->handles[i];
+        struct ledger_record r = record_of(run, LEDGER_HANDLE, LEDGER_OUTCOME);
         char digest[72], door[80], id[LEDGER_ID_MAX] = "", origin[LEDGER_ID_MAX] = "";
-        struct span bytes = map_handle(b->memfd[i]);
-        int outside = handles_outside(b, h->name);
+        struct span bytes = map_handle(run->memfd[i]);
+        int outside = handles_outside(run, h->name);
 
         record_digest_of(bytes, digest);
         (void) snprintf(door, sizeof door, "%s %s", h->out ? "out" : "in", h->name);
@@ -44,28 +44,28 @@ static void add_handle(struct box *b, size_t i)
         r.writes = h->out;
         r.target = h->name;
         if (h->out)
-                record_causes(b, &r);
+                record_causes(run, &r);
         else
                 ledger_read_origin(outside, origin);
 
         if (origin[0])
                 r.parents[r.parent_count++] = origin;
 
-        record_add(b, &r, id);
-        if (b->record && h->out)
+        record_add(run, &r, id);
+        if (run->record && h->out)
                 ledger_stamp_origin(outside, id);
-        else if (b->record)
-                record_input(b, id);
+        else if (run->record)
+                record_input(run, id);
 
         if (bytes.n > 0)
                 (void) munmap((void *) (uintptr_t) bytes.p, bytes.n);
 }
 
-void record_handles(struct box *b, bool out)
+void record_handles(struct run *run, bool out)
 {
-        for (size_t i = 0; b->record && i < b->c.plan->handle_count; i++)
-                if (b->c.plan->handles[i].out == out)
-                        add_handle(b, i);
+        for (size_t i = 0; run->record && i < run->c->plan->handle_count; i++)
+                if (run->c->plan->handles[i].out == out)
+                        add_handle(run, i);
 }
 
 /* Is this what the plan put behind the door? The box runs already, and may have another thing put there. */
@@ -83,14 +83,14 @@ static bool is_behind_door(const struct plan *p, const char *path, const struct 
 
 /* The digest of a file that is small enough to be read at a start; "" for all else. Looked at before it is
  * opened: opening some devices does something. */
-static void digest_small(const struct box *b, const char *path, char ret[72])
+static void digest_small(const struct run *run, const char *path, char ret[72])
 {
         char bytes[SMALL_FILE];
         struct stat st;
         ret[0] = '\0';
         AUTO_FD(at, open(path, O_PATH | O_CLOEXEC));
         if (at < 0 || fstat(at, &st) < 0 || !S_ISREG(st.st_mode) || st.st_size > SMALL_FILE ||
-            !is_behind_door(b->c.plan, path, &st))
+            !is_behind_door(run->c->plan, path, &st))
                 return;
 
         AUTO_FD(fd, fd_reopen(at, O_RDONLY | O_NONBLOCK));
@@ -111,22 +111,22 @@ static const char *told_of(const struct door *d, bool made)
 /* What a door of the caller's own shows came in, whether it was looked at or not: nobody sees single reads. A
  * file that another run made has that run's effect as its cause. What is read below a directory is seen with
  * --observe all only: record_read_origins(). */
-void record_shown(struct box *b)
+void record_shown(struct run *run)
 {
         size_t n;
-        const struct door *d = policy_doors(b->c.policy, &n);
-        for (size_t i = 0; b->record && i < n; i++) {
+        const struct door *d = policy_doors(run->c->policy, &n);
+        for (size_t i = 0; run->record && i < n; i++) {
                 char origin[LEDGER_ID_MAX], id[LEDGER_ID_MAX] = "", digest[72];
                 bool writes = d[i].kind == DOOR_WRITE;
                 bool file = d[i].kind == DOOR_READ || d[i].kind == DOOR_EDIT || writes;
                 if (!file || !d[i].path || d[i].from_stock)
                         continue;
-                struct ledger_record r = record_of(b, LEDGER_FILE, LEDGER_CLAIM);
+                struct ledger_record r = record_of(run, LEDGER_FILE, LEDGER_CLAIM);
                 ledger_path_origin(d[i].path, origin);
-                bool cause = origin[0] || b->record->input_count < SHOWN_MAX;
+                bool cause = origin[0] || run->record->input_count < SHOWN_MAX;
                 if (!cause && !writes)
                         continue;
-                digest_small(b, d[i].path, digest);
+                digest_small(run, d[i].path, digest);
                 r.door = policy_door_word(d[i].kind);
                 r.target = d[i].path;
                 r.writes = writes;
@@ -134,49 +134,50 @@ void record_shown(struct box *b)
                 r.digest = digest[0] ? digest : NULL;
                 if (origin[0])
                         r.parents[r.parent_count++] = origin;
-                record_add(b, &r, id);
-                if (b->record && cause)
-                        record_input(b, id);
+                record_add(run, &r, id);
+                if (run->record && cause)
+                        record_input(run, id);
         }
 }
 
 /* The effect of another run that made this file, if the box may read it: the path is the payload's word. */
-static bool find_origin(struct box *b, const char *path, char ret_id[LEDGER_ID_MAX])
+static bool find_origin(struct run *run, const char *path, char ret_id[LEDGER_ID_MAX])
 {
         char real[PATH_MAX];
         ret_id[0] = '\0';
-        AUTO_FD(at, outside_find(b, path, real, sizeof real));
+        AUTO_FD(at, outside_find(run, path, real, sizeof real));
         if (at < 0)
                 return false;
 
         struct effect f = { .kind = EFFECT_READ, .target = real };
-        struct decision d = policy_decide(b->c.policy, &f);
+        struct decision d = policy_decide(run->c->policy, &f);
         if (d.answer != ANSWER_ALLOW || !d.door || !d.door->path || strcmp(d.door->path, real) == 0)
                 return false; /* a door on the very file: record_shown() told it */
 
         ledger_path_origin(real, ret_id);
-        size_t n = strlen(b->r.run);
-        return ret_id[0] && !(strncmp(ret_id, b->r.run, n) == 0 && (ret_id[n] == '.' || !ret_id[n]));
+        size_t n = strlen(run->r.run);
+        return ret_id[0] && !(strncmp(ret_id, run->r.run, n) == 0 && (ret_id[n] == '.' || !ret_id[n]));
 }
 
 /* Files below directory doors that the box was seen to read and other runs made. Any number of causes fits
  * into a chain of records, each of which names the one before; the last is an input of all that comes out. */
-void record_read_origins(struct box *b)
+void record_read_origins(struct run *run)
 {
         enum { BATCH = LEDGER_PARENTS_MAX - 2 }; /* its start and the one before are causes, too */
         char origins[BATCH][LEDGER_ID_MAX], last[LEDGER_ID_MAX] = "";
         unsigned found = 0;
         const char *first = NULL;
 
-        for (unsigned i = 0; b->record && i <= b->r.effect_count; i++) {
-                const struct effect_row *x = i < b->r.effect_count ? &b->r.effects[i] : NULL;
-                if (x && (x->effect.kind != EFFECT_READ || !find_origin(b, x->effect.target, origins[found])))
+        for (unsigned i = 0; run->record && i <= run->r.effect_count; i++) {
+                const struct effect_row *x = i < run->r.effect_count ? &run->r.effects[i] : NULL;
+                if (x &&
+                    (x->effect.kind != EFFECT_READ || !find_origin(run, x->effect.target, origins[found])))
                         continue;
                 first = x && found == 0 ? x->effect.target : first;
                 found += x != NULL;
                 if (found == 0 || (x && found < BATCH))
                         continue;
-                struct ledger_record r = record_of(b, LEDGER_FILE, LEDGER_CLAIM);
+                struct ledger_record r = record_of(run, LEDGER_FILE, LEDGER_CLAIM);
                 char target[PATH_MAX_BYTES];
                 r.door = "read";
                 r.target = str_inert(span_str(first), target, sizeof target);
@@ -187,25 +188,25 @@ void record_read_origins(struct box *b)
                 for (unsigned k = 0; k < found; k++)
                         r.parents[r.parent_count++] = origins[k];
                 char id[LEDGER_ID_MAX];
-                record_add(b, &r, id);
+                record_add(run, &r, id);
                 memcpy(last, id, sizeof last);
                 found = 0;
         }
 
-        if (b->record && last[0])
-                record_input(b, last);
+        if (run->record && last[0])
+                record_input(run, last);
 }
 
-void record_stream(struct box *b, int stream)
+void record_stream(struct run *run, int stream)
 {
         static const char *const doors[] = { "stdin", "stdout", "stderr" };
-        struct record *c = b->record;
+        struct record *c = run->record;
         char digest[72], origin[LEDGER_ID_MAX] = "";
 
         if (!c || c->stream[stream].bytes == 0)
                 return;
 
-        struct ledger_record r = record_of(b, stream ? LEDGER_OUTPUT : LEDGER_HANDLE, LEDGER_OUTCOME);
+        struct ledger_record r = record_of(run, stream ? LEDGER_OUTPUT : LEDGER_HANDLE, LEDGER_OUTCOME);
         record_digest(&c->stream[stream].sum, digest);
         r.door = doors[stream];
         r.name = stream ? NULL : doors[0]; /* it was named as a cause before it was known whole */
@@ -213,15 +214,15 @@ void record_stream(struct box *b, int stream)
         r.digest = digest;
         ledger_more_text(&r, "pipe", c->pipe[stream]);
         if (stream > 0)
-                record_causes(b, &r);
+                record_causes(run, &r);
         else
-                ledger_read_origin(b->c.io.in, origin);
+                ledger_read_origin(run->c->io.in, origin);
 
         if (origin[0])
                 r.parents[r.parent_count++] = origin;
 
-        if (stream == 1 && b->r.output_truncated)
+        if (stream == 1 && run->r.output_truncated)
                 r.result = "cut at its limit";
 
-        record_add(b, &r, NULL);
+        record_add(run, &r, NULL);
 }

@@ -60,7 +60,7 @@ void registry_open(struct box *b)
 {
         struct sockaddr_un a;
         char text[96];
-        (void) snprintf(text, sizeof text, "cordon/%u/%s", b->c.uid, b->r.run);
+        (void) snprintf(text, sizeof text, "cordon/%u/%s", b->c.uid, b->run.r.run);
         socklen_t n = make_address(&a, text);
         AUTO_FD(fd, socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
         if (fd >= 0 && bind(fd, (struct sockaddr *) &a, n) == 0 && listen(fd, CLIENTS_MAX) == 0)
@@ -78,14 +78,14 @@ static void put_usage(struct buf *out, const char *key, bool known, uint64_t val
 
 static void state_json(const struct box *b, struct buf *out)
 {
-        buf_printf(out, "{\"run\":\"%s\",\"name\":", b->r.run);
-        buf_json(out, span_str(b->r.name));
+        buf_printf(out, "{\"run\":\"%s\",\"name\":", b->run.r.run);
+        buf_json(out, span_str(b->run.r.name));
         buf_printf(out,
                    ",\"keeper\":%d,\"init\":%d,\"up\":%s,\"age_ms\":%llu,\"wall\":\"%s\",\"policy\":\"%s\","
                    "\"command\":[",
-                   getpid(), b->child.pid, b->up ? "true" : "false",
-                   (unsigned long long) ((clock_mono_ns() - b->began_ns) / 1000000u), wall_name(b->r.wall),
-                   policy_digest(b->c.policy));
+                   getpid(), b->child.pid, b->run.up ? "true" : "false",
+                   (unsigned long long) ((clock_mono_ns() - b->run.began_ns) / 1000000u),
+                   wall_name(b->run.r.wall), policy_digest(b->c.policy));
         for (const char **v = b->c.plan->order->argv; *v; v++) {
                 if (v != b->c.plan->order->argv)
                         buf_putc(out, ',');
@@ -97,8 +97,8 @@ static void state_json(const struct box *b, struct buf *out)
         buf_putc(out, ']');
         put_usage(out, "memory_peak", u.has_memory, u.memory_peak);
         put_usage(out, "cpu_ms", u.has_cpu, u.cpu_ns / 1000000u);
-        buf_printf(out, ",\"output_bytes\":%llu,\"denials\":%u}", (unsigned long long) b->r.output_bytes,
-                   b->r.denial_count);
+        buf_printf(out, ",\"output_bytes\":%llu,\"denials\":%u}", (unsigned long long) b->run.r.output_bytes,
+                   b->run.r.denial_count);
 }
 
 /* Answers travel as a memory file: any size, one message. */
@@ -112,10 +112,11 @@ static void answer(int client, struct span text, struct ask ok)
 /* Who is further behind than what is kept gets all that is. */
 static void put_newer(const struct box *b, int32_t position, struct buf *out)
 {
-        uint64_t fresh = position < 0 ? b->log.n : (b->log_total - (uint64_t) position) & LOG_POSITION;
-        size_t n = fresh < b->log.n ? (size_t) fresh : b->log.n;
+        uint64_t fresh =
+                position < 0 ? b->run.log.n : (b->run.log_total - (uint64_t) position) & LOG_POSITION;
+        size_t n = fresh < b->run.log.n ? (size_t) fresh : b->run.log.n;
         if (n > 0)
-                buf_add(out, b->log.p + b->log.n - n, n);
+                buf_add(out, b->run.log.p + b->run.log.n - n, n);
 }
 
 static void serve(struct box *b, const struct ask *q)
@@ -127,7 +128,8 @@ static void serve(struct box *b, const struct ask *q)
                 state_json(b, &out);
                 break;
         case BOX_ASK_LOGS:
-                ok = (struct ask){ b->log_on ? LOGS_ON : LOGS_OFF, (int32_t) (b->log_total & LOG_POSITION) };
+                ok = (struct ask){ b->run.log_on ? LOGS_ON : LOGS_OFF,
+                                   (int32_t) (b->run.log_total & LOG_POSITION) };
                 put_newer(b, q->arg, &out);
                 break;
         case BOX_ASK_STOP:

@@ -5,12 +5,12 @@
 
 #include <string.h>
 
-const char *keeper_run(struct box *b)
+const char *keeper_run(struct run *run)
 {
-        if (!b->r.run[0]) {
+        if (!run->r.run[0]) {
                 char name[48] = "";
                 limit_name(name);
-                memcpy(b->r.run, name + strlen("cordon-"), sizeof b->r.run - 1);
+                memcpy(run->r.run, name + strlen("cordon-"), sizeof run->r.run - 1);
         }
-        return b->r.run;
+        return run->r.run;
 }

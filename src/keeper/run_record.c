@@ -31,88 +31,88 @@ static void name_pipe(int fd, char ret[80])
                         (unsigned long long) st.st_ino, boot);
 }
 
-static void look_at_streams(struct box *b)
+static void look_at_streams(struct run *run)
 {
-        struct record *c = b->record;
-        name_pipe(b->c.io.in, c->pipe[0]);
-        name_pipe(b->c.io.out[0], c->pipe[1]);
-        name_pipe(b->c.io.out[1], c->pipe[2]);
+        struct record *c = run->record;
+        name_pipe(run->c->io.in, c->pipe[0]);
+        name_pipe(run->c->io.out[0], c->pipe[1]);
+        name_pipe(run->c->io.out[1], c->pipe[2]);
 }
 
 /* The command is named by its first word; the whole of it by digest, because arguments carry secrets. */
-static void put_command(const struct box *b, struct ledger_record *r, char digest[72])
+static void put_command(const struct run *run, struct ledger_record *r, char digest[72])
 {
         struct sha256 s;
-        const char **v = b->c.plan->order->argv;
+        const char **v = run->c->plan->order->argv;
         sha256_init(&s);
         for (; *v; v++)
                 sha256_add(&s, *v, strlen(*v) + 1);
 
         record_digest(&s, digest);
         r->digest = digest;
-        r->target = b->c.plan->order->argv[0];
-        ledger_more_number(r, "args", v - b->c.plan->order->argv);
+        r->target = run->c->plan->order->argv[0];
+        ledger_more_number(r, "args", v - run->c->plan->order->argv);
 }
 
-static int add_start(struct box *b, struct err *e)
+static int add_start(struct run *run, struct err *e)
 {
         char digest[72], layers[16];
-        struct record *c = b->record;
-        struct ledger_record r = record_of(b, LEDGER_START, LEDGER_BEGIN);
+        struct record *c = run->record;
+        struct ledger_record r = record_of(run, LEDGER_START, LEDGER_BEGIN);
 
         r.name = "start";
-        r.policy = policy_digest(b->c.policy);
-        r.trace_in = b->c.trace_in;
-        r.trace_out = b->c.trace_out;
-        if (b->c.cause)
-                r.parents[r.parent_count++] = b->c.cause;
+        r.policy = policy_digest(run->c->policy);
+        r.trace_in = run->c->trace_in;
+        r.trace_out = run->c->trace_out;
+        if (run->c->cause)
+                r.parents[r.parent_count++] = run->c->cause;
 
-        r.clock_seen = b->c.cause_clock;
-        put_command(b, &r, digest);
-        (void) snprintf(layers, sizeof layers, "%x", b->r.layers);
+        r.clock_seen = run->c->cause_clock;
+        put_command(run, &r, digest);
+        (void) snprintf(layers, sizeof layers, "%x", run->r.layers);
         ledger_more_text(&r, "layers", layers);
-        ledger_more_text(&r, "wall", wall_name(b->r.wall));
+        ledger_more_text(&r, "wall", wall_name(run->r.wall));
         ledger_more_text(&r, "stdin-pipe", c->pipe[0]);
         ledger_more_number(&r, "keeper", getpid());
-        if (b->c.trial)
+        if (run->c->trial)
                 ledger_more_number(&r, "trial", 1);
 
-        ledger_more_number(&r, "start-us", (int64_t) (b->r.start_ns / 1000));
+        ledger_more_number(&r, "start-us", (int64_t) (run->r.start_ns / 1000));
         return ledger_append(c->ledger, &r, false, c->start, e);
 }
 
 /* A variable whose name says that it is a secret: its value is in no record of this run, should the box put
  * it into a path or a name. */
-static void hide_variables(const struct box *b)
+static void hide_variables(const struct run *run)
 {
-        for (const char **v = b->c.plan->order->envp; v && *v; v++) {
+        for (const char **v = run->c->plan->order->envp; v && *v; v++) {
                 const char *value = strchr(*v, '=');
                 bool secret = value && variable_looks_secret(*v, (size_t) (value - *v));
                 if (secret && strlen(value + 1) >= SECRET_LEAST)
-                        (void) ledger_secret_add(b->record->ledger, value + 1, strlen(value + 1));
+                        (void) ledger_secret_add(run->record->ledger, value + 1, strlen(value + 1));
         }
 }
 
-static int begin(struct box *b, struct err *e)
+static int begin(struct run *run, struct err *e)
 {
-        look_at_streams(b);
-        b->record->ledger = ledger_open(b->c.cx, keeper_run(b), "", e);
-        if (!b->record->ledger)
+        look_at_streams(run);
+        run->record->ledger = ledger_open(run->c->cx, keeper_run(run), "", e);
+        if (!run->record->ledger)
                 return -1;
 
-        hide_variables(b);
-        return add_start(b, e);
+        hide_variables(run);
+        return add_start(run, e);
 }
 
 static bool is_busy(const struct err *e) { return e->sys == EBUSY; }
 
-int record_required(struct box *b, bool last, struct err *e)
+int record_required(struct run *run, bool last, struct err *e)
 {
-        if (b->c.ledger != BOX_LEDGER_REQUIRE)
+        if (run->c->ledger != BOX_LEDGER_REQUIRE)
                 return 1;
 
-        int r = b->record->ledger ? 0 : begin(b, e);
-        struct ledger *l = b->record->ledger;
+        int r = run->record->ledger ? 0 : begin(run, e);
+        struct ledger *l = run->record->ledger;
         if (r == 0 && (r = ledger_flush(l, 0, e)) < 0 && is_busy(e) && !last)
                 return 0;
 
@@ -122,76 +122,76 @@ int record_required(struct box *b, bool last, struct err *e)
         struct err why = *e;
         if (l)
                 ledger_forget(l, 0);
-        record_off(b, e);
+        record_off(run, e);
         *e = why;
         return err_in(e, "--require-ledger");
 }
 
 /* Bytes are counted from the first on, also those that come before init's word that the payload runs. */
-int record_new(struct box *b, struct err *e)
+int record_new(struct run *run, struct err *e)
 {
-        if (b->c.ledger == BOX_LEDGER_OFF)
+        if (run->c->ledger == BOX_LEDGER_OFF)
                 return 0;
 
-        b->record = calloc(1, sizeof *b->record);
-        if (!b->record)
+        run->record = calloc(1, sizeof *run->record);
+        if (!run->record)
                 return err_set(e, ERR_MEMORY, 0, "no memory for the ledger");
 
         for (int i = 0; i < STREAMS; i++)
-                sha256_init(&b->record->stream[i].sum);
+                sha256_init(&run->record->stream[i].sum);
 
         return 0;
 }
 
-void record_up(struct box *b)
+void record_up(struct run *run)
 {
         struct err e;
-        (void) snprintf(b->r.ledger, sizeof b->r.ledger,
-                        b->c.ledger == BOX_LEDGER_OFF ? "off: asked for" : "on");
-        if (!b->record)
+        (void) snprintf(run->r.ledger, sizeof run->r.ledger,
+                        run->c->ledger == BOX_LEDGER_OFF ? "off: asked for" : "on");
+        if (!run->record)
                 return;
 
-        if (!b->record->ledger && begin(b, &e) < 0) {
-                record_off(b, &e);
+        if (!run->record->ledger && begin(run, &e) < 0) {
+                record_off(run, &e);
                 return;
         }
 
-        record_handles(b, false);
-        record_sockets(b);
-        record_shown(b);
-        if (!b->record)
+        record_handles(run, false);
+        record_sockets(run);
+        record_shown(run);
+        if (!run->record)
                 return;
 
-        (void) ledger_flush(b->record->ledger, 0, &e); /* busy: it goes with the next */
-        ledger_wake_sealer(b->record->ledger);
+        (void) ledger_flush(run->record->ledger, 0, &e); /* busy: it goes with the next */
+        ledger_wake_sealer(run->record->ledger);
 }
 
-int record_tick(struct box *b)
+int record_tick(struct run *run)
 {
-        if (!b->record || !b->record->ledger)
+        if (!run->record || !run->record->ledger)
                 return -1;
-        ledger_tick(b->record->ledger);
-        return ledger_waits(b->record->ledger) ? LEDGER_COMMIT_MS / 2 : -1;
+        ledger_tick(run->record->ledger);
+        return ledger_waits(run->record->ledger) ? LEDGER_COMMIT_MS / 2 : -1;
 }
 
-bool record_settled(struct box *b)
+bool record_settled(struct run *run)
 {
         struct err e;
-        return !b->record || !b->record->ledger || ledger_flush(b->record->ledger, 0, &e) == 0 ||
+        return !run->record || !run->record->ledger || ledger_flush(run->record->ledger, 0, &e) == 0 ||
                !is_busy(&e);
 }
 
-void record_bytes(struct box *b, int stream, const void *p, size_t n)
+void record_bytes(struct run *run, int stream, const void *p, size_t n)
 {
-        struct record *c = b->record;
+        struct record *c = run->record;
         if (!c)
                 return;
 
         if (stream == 0 && c->stream[0].bytes == 0 && n > 0) {
                 char id[LEDGER_ID_MAX];
-                (void) snprintf(id, sizeof id, "%s.stdin", b->r.run);
-                record_input(b, id);
-                if (!b->record)
+                (void) snprintf(id, sizeof id, "%s.stdin", run->r.run);
+                record_input(run, id);
+                if (!run->record)
                         return;
         }
 
@@ -204,69 +204,69 @@ void record_bytes(struct box *b, int stream, const void *p, size_t n)
 
 /* ---- end ---- */
 
-static void add_end(struct box *b, bool observed)
+static void add_end(struct run *run, bool observed)
 {
         static const char *const ends[] = {
                 [BOX_RUNNING] = "running", [BOX_FAILED] = "failed",     [BOX_NO_EXEC] = "not started",
                 [BOX_EXITED] = "exited",   [BOX_SIGNALED] = "signaled", [BOX_LIMIT] = "limit"
         };
 
-        if (!b->record)
+        if (!run->record)
                 return;
 
         char result[64];
-        struct ledger_record r = record_of(b, LEDGER_END, LEDGER_OVER);
+        struct ledger_record r = record_of(run, LEDGER_END, LEDGER_OVER);
         r.name = "end";
-        (void) snprintf(result, sizeof result, "%s %d", ends[b->r.end], b->r.code);
-        if (b->r.end == BOX_LIMIT)
-                (void) snprintf(result, sizeof result, "limit %s", policy_limit_name(b->r.limit));
+        (void) snprintf(result, sizeof result, "%s %d", ends[run->r.end], run->r.code);
+        if (run->r.end == BOX_LIMIT)
+                (void) snprintf(result, sizeof result, "limit %s", policy_limit_name(run->r.limit));
 
         r.result = result;
-        r.bytes = (int64_t) b->r.output_bytes;
-        ledger_more_number(&r, "cpu-us", (int64_t) (b->r.cpu_ns / 1000));
-        ledger_more_number(&r, "memory", (int64_t) b->r.memory_peak);
-        ledger_more_number(&r, "wall-us", (int64_t) (b->r.wall_ns / 1000));
-        ledger_more_number(&r, "denials-lost", b->r.denials_lost);
-        if (b->r.net_lost)
-                ledger_more_number(&r, "net-lost", b->r.net_lost);
+        r.bytes = (int64_t) run->r.output_bytes;
+        ledger_more_number(&r, "cpu-us", (int64_t) (run->r.cpu_ns / 1000));
+        ledger_more_number(&r, "memory", (int64_t) run->r.memory_peak);
+        ledger_more_number(&r, "wall-us", (int64_t) (run->r.wall_ns / 1000));
+        ledger_more_number(&r, "denials-lost", run->r.denials_lost);
+        if (run->r.net_lost)
+                ledger_more_number(&r, "net-lost", run->r.net_lost);
 
-        ledger_more_number(&r, "doors", record_own_doors(b));
+        ledger_more_number(&r, "doors", record_own_doors(run));
         if (observed)
                 ledger_more_text(&r, "observed", "all");
 
-        if (b->r.error.what[0])
-                ledger_more_text(&r, "error", b->r.error.what);
+        if (run->r.error.what[0])
+                ledger_more_text(&r, "error", run->r.error.what);
 
-        record_causes(b, &r);
-        record_add(b, &r, NULL);
+        record_causes(run, &r);
+        record_add(run, &r, NULL);
 }
 
-void record_finish(struct box *b)
+void record_finish(struct run *run)
 {
-        if (!b->up && b->record && !b->record->ledger)
-                record_up(b); /* a program that could not be started is told too */
+        if (!run->up && run->record && !run->record->ledger)
+                record_up(run); /* a program that could not be started is told too */
 
-        record_stream(b, 0);
-        record_read_origins(b);
-        record_stream(b, 1);
-        record_stream(b, 2);
-        if (b->r.end == BOX_EXITED && b->r.code == 0)
-                record_handles(b, true);
+        record_stream(run, 0);
+        record_read_origins(run);
+        record_stream(run, 1);
+        record_stream(run, 2);
+        if (run->r.end == BOX_EXITED && run->r.code == 0)
+                record_handles(run, true);
 
-        record_copies(b);
-        record_destinations(b);
-        record_inbound(b);
-        record_denials(b);
-        record_limits(b);
-        add_end(b, record_used(b));
-        if (b->record)
-                b->record->over = true;
+        record_copies(run->box);
+        record_destinations(run);
+        record_inbound(run);
+        record_denials(run);
+        record_limits(run);
+        add_end(run, record_used(run));
+        if (run->record)
+                run->record->over = true;
 }
 
-bool record_written(struct box *b, bool last)
+bool record_written(struct run *run, bool last)
 {
         struct err e;
-        struct ledger *l = b->record ? b->record->ledger : NULL;
+        struct ledger *l = run->record ? run->record->ledger : NULL;
         if (!l)
                 return true;
 
@@ -279,19 +279,19 @@ bool record_written(struct box *b, bool last)
                 return false;
 
         ledger_forget(l, 0);
-        record_off(b, &e);
+        record_off(run, &e);
         return true;
 }
 
-bool record_is_open(const struct box *b)
+bool record_is_open(const struct run *run)
 {
-        return b->record && b->record->ledger && b->record->start[0] && !b->record->over;
+        return run->record && run->record->ledger && run->record->start[0] && !run->record->over;
 }
 
-void record_free(struct box *b)
+void record_free(struct run *run)
 {
-        if (b->record && b->record->ledger)
-                ledger_close(b->record->ledger);
-        free(b->record);
-        b->record = NULL;
+        if (run->record && run->record->ledger)
+                ledger_close(run->record->ledger);
+        free(run->record);
+        run->record = NULL;
 }

@@ -24,35 +24,35 @@ struct record {
 };
 
 /* record_entry.c. A record of this run, caused by its start. */
-struct ledger_record record_of(const struct box *b, enum ledger_kind k, enum ledger_phase p);
+struct ledger_record record_of(const struct run *run, enum ledger_kind k, enum ledger_phase p);
 /* Adds all that came in so far to its causes: of what servers answered the newest, which stands on those
  * before it. */
-void record_causes(struct box *b, struct ledger_record *r);
-/* Appends it. A ledger that fails is off from there on, and b->record is NULL. */
-void record_add(struct box *b, const struct ledger_record *r, char ret_id[LEDGER_ID_MAX]);
-void record_off(struct box *b, const struct err *e);
+void record_causes(struct run *run, struct ledger_record *r);
+/* Appends it. A ledger that fails is off from there on, and run->record is NULL. */
+void record_add(struct run *run, const struct ledger_record *r, char ret_id[LEDGER_ID_MAX]);
+void record_off(struct run *run, const struct err *e);
 /* What comes out from now on may be caused by this record. */
-void record_input(struct box *b, const char *id);
+void record_input(struct run *run, const char *id);
 /* "sha256:..." */
 void record_digest(struct sha256 *s, char ret[72]);
 void record_digest_of(struct span bytes, char ret[72]);
 
 /* record_inputs.c */
-void record_handles(struct box *b, bool out);
-void record_shown(struct box *b);        /* what doors of the caller's own show, or let it change */
-void record_read_origins(struct box *b); /* what was seen to be read below them, and other runs made */
-void record_stream(struct box *b, int stream);
+void record_handles(struct run *run, bool out);
+void record_shown(struct run *run);        /* what doors of the caller's own show, or let it change */
+void record_read_origins(struct run *run); /* what was seen to be read below them, and other runs made */
+void record_stream(struct run *run, int stream);
 
 /* publish.c */
 void record_copies(struct box *b); /* what was written to the host at the end */
 
 /* record_effects.c */
-void record_sockets(struct box *b); /* of `sock` doors, whose uses nobody sees */
-void record_denials(struct box *b);
-void record_destinations(struct box *b);
-void record_inbound(struct box *b);
-void record_limits(struct box *b);
+void record_sockets(struct run *run); /* of `sock` doors, whose uses nobody sees */
+void record_denials(struct run *run);
+void record_destinations(struct run *run);
+void record_inbound(struct run *run);
+void record_limits(struct run *run);
 /* True: all was seen, so the other doors were not used, and the end of the run says that it can be known. */
-bool record_used(struct box *b);
+bool record_used(struct run *run);
 /* The policy's own doors for files and programs: those that record_used() can tell of. */
-unsigned record_own_doors(const struct box *b);
+unsigned record_own_doors(const struct run *run);

@@ -8,10 +8,10 @@ enum { RECORD_MS = 2000, AGAIN_US = 1000 };
 
 int starting_record(struct box *b, struct err *e)
 {
-        if (keeper_is_new_phase(b) && (names_claim(b, e) < 0 || record_new(b, e) < 0))
+        if (keeper_is_new_phase(b) && (names_claim(b, e) < 0 || record_new(&b->run, e) < 0))
                 return -1;
 
-        int r = record_required(b, keeper_waits_too_long(b, RECORD_MS), e);
+        int r = record_required(&b->run, keeper_waits_too_long(b, RECORD_MS), e);
         if (r == 0)
                 keeper_wait_us(b, AGAIN_US);
 
@@ -21,12 +21,14 @@ int starting_record(struct box *b, struct err *e)
 /* The broker first: it gets ready while the rest is made. */
 int starting_make(struct box *b, struct err *e)
 {
-        if (inbound_open(b, e) < 0 || broker_start(b, e) < 0 || pump_open(b, e) < 0 ||
-            handles_open(b, e) < 0 || keeper_copies_open(b, e) < 0 || keeper_work_begin(b, e) < 0)
+        if (inbound_open(b, e) < 0 || broker_start(b, e) < 0 || pump_open(&b->run, e) < 0 ||
+            handles_open(&b->run, e) < 0 || keeper_copies_open(b, e) < 0 || keeper_work_begin(b, e) < 0)
                 return -1;
 
         return keeper_groups_come_first(b) && keeper_groups_make(b, false, e) < 0 ? -1 : 1;
 }
+
+int starting_fill(struct box *b, struct err *e) { return handles_fill(&b->run, e); }
 
 /* A box that trusts an authority of its own needs it before its root is built. */
 int starting_trust(struct box *b, struct err *e) { return b->c.plan->authority ? broker_ready(b, e) : 1; }
@@ -38,7 +40,7 @@ static void fill_start(struct box *b, bool joins_late)
                                         .order = c->plan->order,
                                         .edits = b->edits,
                                         .copies = b->copy_fds,
-                                        .io = &b->inside,
+                                        .io = &b->run.inside,
                                         .trust_fd = b->broker.trust,
                                         .bundle_bytes = b->broker.bundle_bytes,
                                         .cgroup_fd = b->group.v2,
@@ -66,12 +68,12 @@ int starting_clone(struct box *b, struct err *e)
 
         fill_start(b, groups_late || keeper_groups_are_joined(b));
         if (b->c.root)
-                pump_own(b, b->start.host_uid, b->start.host_gid);
+                pump_own(&b->run, b->start.host_uid, b->start.host_gid);
 
         if (wall_ops(b->c.plan->wall)->start(&b->start, &b->child, e) < 0)
                 return -1;
 
-        (void) keeper_run(b);
+        (void) keeper_run(&b->run);
         if (groups_late && keeper_groups_make(b, true, e) < 0)
                 return -1;
 
@@ -88,7 +90,7 @@ int starting_release(struct box *b, struct err *e)
                 return -1;
 
         for (int i = 0; i < 3; i++)
-                fd_close(&b->inside.stdio[i]);
+                fd_close(&b->run.inside.stdio[i]);
 
         fd_close(&b->broker.trust);
         return 1;

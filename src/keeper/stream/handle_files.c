@@ -100,11 +100,11 @@ static int check_type(const struct plan_handle *h, int fd, uint64_t size, struct
         return ok ? 0 : err_set(e, ERR_DOOR, 0, "the handle %s is not %s", h->name, names[h->type]);
 }
 
-int handles_outside(const struct box *b, const char *name)
+int handles_outside(const struct run *run, const char *name)
 {
-        for (unsigned i = 0; i < b->c.handle_count; i++)
-                if (strcmp(b->c.handles[i].name, name) == 0)
-                        return b->c.handles[i].fd;
+        for (unsigned i = 0; i < run->c->handle_count; i++)
+                if (strcmp(run->c->handles[i].name, name) == 0)
+                        return run->c->handles[i].fd;
         return -1;
 }
 
@@ -144,7 +144,7 @@ static int too_large(const struct plan_handle *h, struct err *e)
 }
 
 /* 1: all of it; 0: it is to be waited for; -1. */
-static int copy_in(struct box *b, const struct plan_handle *h, int from, int to, struct err *e)
+static int copy_in(struct run *run, const struct plan_handle *h, int from, int to, struct err *e)
 {
         char chunk[65536];
         for (;;) {
@@ -153,42 +153,42 @@ static int copy_in(struct box *b, const struct plan_handle *h, int from, int to,
                 if (n == 0)
                         return 1;
                 if (n < 0 && errno == EAGAIN) {
-                        keeper_wait_for(b, from, POLLIN);
+                        keeper_wait_for(run->box, from, POLLIN);
                         return 0;
                 }
                 if (n < 0 && errno != EINTR)
                         return cannot(h, "reading", e);
-                if (n > 0 && (uint64_t) n > h->max - b->handle.done)
+                if (n > 0 && (uint64_t) n > h->max - run->handle.done)
                         return too_large(h, e);
                 if (n > 0 && fd_write_all(to, chunk, (size_t) n) < 0)
                         return cannot(h, "reading", e);
-                b->handle.done += n > 0 ? (uint64_t) n : 0;
+                run->handle.done += n > 0 ? (uint64_t) n : 0;
         }
 }
 
 /* A pipe that is ready takes PIPE_BUF at once. */
-static int copy_out(struct box *b, const struct plan_handle *h, int from, int to, uint64_t size,
+static int copy_out(struct run *run, const struct plan_handle *h, int from, int to, uint64_t size,
                     struct err *e)
 {
         char chunk[65536];
         const size_t most = kind_of(to) == S_IFREG ? sizeof chunk : PIPE_BUF;
-        while (b->handle.done < size) {
+        while (run->handle.done < size) {
                 bool waits = would_wait(to, POLLOUT);
-                ssize_t n = waits ? 0 : pread(from, chunk, most, (off_t) b->handle.done);
+                ssize_t n = waits ? 0 : pread(from, chunk, most, (off_t) run->handle.done);
                 ssize_t k = n <= 0 ? n : write(to, chunk, (size_t) n);
                 if (waits || (k < 0 && errno == EAGAIN)) {
-                        keeper_wait_for(b, to, POLLOUT);
+                        keeper_wait_for(run->box, to, POLLOUT);
                         return 0;
                 }
                 if (k == 0 || (k < 0 && errno != EINTR))
                         return cannot(h, "writing", e);
-                b->handle.done += k > 0 ? (uint64_t) k : 0;
+                run->handle.done += k > 0 ? (uint64_t) k : 0;
         }
 
         return 1;
 }
 
-static int fill_input(struct box *b, const struct plan_handle *h, int from, int to, struct err *e)
+static int fill_input(struct run *run, const struct plan_handle *h, int from, int to, struct err *e)
 {
         struct stat st;
         if (fstat(from, &st) < 0)
@@ -198,60 +198,61 @@ static int fill_input(struct box *b, const struct plan_handle *h, int from, int 
                 return err_set(e, ERR_DOOR, 0, "the handle %s is a directory: a box could climb out of it",
                                h->name);
 
-        int r = copy_in(b, h, from, to, e);
+        int r = copy_in(run, h, from, to, e);
         if (r != 1)
                 return r;
 
         if (lseek(to, 0, SEEK_SET) < 0)
                 return cannot(h, "reading", e);
 
-        if (check_type(h, to, b->handle.done, e) < 0)
+        if (check_type(h, to, run->handle.done, e) < 0)
                 return -1;
 
         return seal(to) < 0 ? cannot(h, "sealing", e) : 1;
 }
 
-int handles_open(struct box *b, struct err *e)
+int handles_open(struct run *run, struct err *e)
 {
-        const struct plan *p = b->c.plan;
+        const struct plan *p = run->c->plan;
         for (size_t i = 0; i < p->handle_count; i++) {
                 const struct plan_handle *h = &p->handles[i];
-                int outside = handles_outside(b, h->name);
+                int outside = handles_outside(run, h->name);
                 if (outside < 0) {
                         (void) err_set(e, ERR_USAGE, 0,
                                        "the policy has a handle `%s %s`, but nothing was given for it",
                                        h->out ? "out" : "in", h->name);
                         return err_hint(e, "add --handle %s=FILE", h->name);
                 }
-                int fd = b->memfd[i] = make_memfd(h->name);
+                int fd = run->memfd[i] = make_memfd(h->name);
                 if (fd < 0)
                         return err_set(e, ERR_IO, errno, "making the handle %s: %s", h->name,
                                        strerror(errno));
-                b->inside.handles[i] = fd;
-                b->inside.handle_count = (unsigned) i + 1;
+                run->inside.handles[i] = fd;
+                run->inside.handle_count = (unsigned) i + 1;
         }
 
         return 0;
 }
 
 /* Each handle of one direction, from where the last call stopped. */
-static int each(struct box *b, bool out,
-                int (*copy)(struct box *, const struct plan_handle *, int, int, struct err *), struct err *e)
+static int each(struct run *run, bool out,
+                int (*copy)(struct run *, const struct plan_handle *, int, int, struct err *), struct err *e)
 {
-        const struct plan *p = b->c.plan;
-        for (; b->handle.at < p->handle_count; b->handle = (struct handle_copy){ .at = b->handle.at + 1 }) {
-                const struct plan_handle *h = &p->handles[b->handle.at];
-                int outside = handles_outside(b, h->name), inside = b->memfd[b->handle.at];
-                int r = h->out != out ? 1 : copy(b, h, out ? inside : outside, out ? outside : inside, e);
+        const struct plan *p = run->c->plan;
+        for (; run->handle.at < p->handle_count;
+             run->handle = (struct handle_copy){ .at = run->handle.at + 1 }) {
+                const struct plan_handle *h = &p->handles[run->handle.at];
+                int outside = handles_outside(run, h->name), inside = run->memfd[run->handle.at];
+                int r = h->out != out ? 1 : copy(run, h, out ? inside : outside, out ? outside : inside, e);
                 if (r != 1)
                         return r;
         }
 
-        b->handle.at = 0;
+        run->handle.at = 0;
         return 1;
 }
 
-int handles_fill(struct box *b, struct err *e) { return each(b, false, fill_input, e); }
+int handles_fill(struct run *run, struct err *e) { return each(run, false, fill_input, e); }
 
 /* Somebody may still hold it: a program behind a `sock` door. What is checked is what is written. */
 static int check_output(const struct plan_handle *h, int from, uint64_t *ret_size, struct err *e)
@@ -274,20 +275,20 @@ static int check_output(const struct plan_handle *h, int from, uint64_t *ret_siz
         return check_type(h, from, *ret_size, e) < 0 ? err_in(e, "nothing was written") : 0;
 }
 
-static int publish(struct box *b, const struct plan_handle *h, int from, int to, struct err *e)
+static int publish(struct run *run, const struct plan_handle *h, int from, int to, struct err *e)
 {
         uint64_t size = 0;
         if (check_output(h, from, &size, e) < 0)
                 return -1;
 
-        int r = copy_out(b, h, from, to, size, e);
-        return r == 0 && b->killed ? err_set(e, ERR_IO, 0, "nobody reads the handle %s", h->name) : r;
+        int r = copy_out(run, h, from, to, size, e);
+        return r == 0 && run->box->killed ? err_set(e, ERR_IO, 0, "nobody reads the handle %s", h->name) : r;
 }
 
-int handles_publish(struct box *b, struct err *e) { return each(b, true, publish, e); }
+int handles_publish(struct run *run, struct err *e) { return each(run, true, publish, e); }
 
-void handles_close(struct box *b)
+void handles_close(struct run *run)
 {
         for (unsigned i = 0; i < HANDLES_MAX; i++)
-                fd_close(&b->memfd[i]);
+                fd_close(&run->memfd[i]);
 }

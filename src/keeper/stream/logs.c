@@ -31,16 +31,16 @@ static int open_logs(const struct cordon_context *cx, struct err *e)
 }
 
 /* While the box runs: the newest, in memory. */
-void logs_add(struct box *b, const void *p, size_t n)
+void logs_add(struct run *run, const void *p, size_t n)
 {
-        b->log_total += n;
-        if (b->log.n + n > LOG_MAX) { /* keep the newer half */
-                size_t drop = b->log.n > LOG_MAX / 2 ? b->log.n - LOG_MAX / 2 : 0;
-                memmove(b->log.p, b->log.p + drop, b->log.n - drop);
-                b->log.n -= drop;
+        run->log_total += n;
+        if (run->log.n + n > LOG_MAX) { /* keep the newer half */
+                size_t drop = run->log.n > LOG_MAX / 2 ? run->log.n - LOG_MAX / 2 : 0;
+                memmove(run->log.p, run->log.p + drop, run->log.n - drop);
+                run->log.n -= drop;
         }
 
-        buf_add(&b->log, p, n > LOG_MAX / 2 ? LOG_MAX / 2 : n);
+        buf_add(&run->log, p, n > LOG_MAX / 2 ? LOG_MAX / 2 : n);
 }
 
 /* ---- what is kept ---- */
@@ -136,41 +136,42 @@ static void list_kept(int logs, struct kept_list *l)
 
 /* ---- keeping ---- */
 
-static int write_kept(int fd, const struct box *b)
+static int write_kept(int fd, const struct run *run)
 {
         char head[HEAD_MAX];
-        int n = snprintf(head, sizeof head, "cordon-log 1 %" PRIu64 " %s\n", b->log_total, b->r.name);
+        int n = snprintf(head, sizeof head, "cordon-log 1 %" PRIu64 " %s\n", run->log_total, run->r.name);
         if (n < 0 || (size_t) n >= sizeof head || fd_write_all(fd, head, (size_t) n) < 0)
                 return -1;
-        return b->log.n ? fd_write_all(fd, b->log.p, b->log.n) : 0;
+        return run->log.n ? fd_write_all(fd, run->log.p, run->log.n) : 0;
 }
 
 /* Where the filesystem has no files without a name, the file has its own from the beginning. */
-static void write_named(int logs, const struct box *b)
+static void write_named(int logs, const struct run *run)
 {
-        AUTO_FD(fd, openat(logs, b->r.run, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600));
-        if (fd >= 0 && write_kept(fd, b) < 0)
-                (void) unlinkat(logs, b->r.run, 0);
+        AUTO_FD(fd, openat(logs, run->r.run, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600));
+        if (fd >= 0 && write_kept(fd, run) < 0)
+                (void) unlinkat(logs, run->r.run, 0);
 }
 
 /* That it cannot be kept is no reason for another end: the box is over, and nobody listens. */
-void logs_keep(const struct box *b)
+void logs_keep(const struct run *run)
 {
         struct err none;
         AUTO_KEPT(all);
-        AUTO_FD(logs, b->log.failed ? -1 : open_logs(b->c.cx, &none));
+        AUTO_FD(logs, run->log.failed ? -1 : open_logs(run->c->cx, &none));
         if (logs < 0)
                 return;
 
         AUTO_FD(fd, openat(logs, ".", O_WRONLY | O_TMPFILE | O_CLOEXEC, 0600));
         if (fd < 0)
-                write_named(logs, b);
-        else if (write_kept(fd, b) == 0)
-                (void) !fd_link(fd, logs, b->r.run);
+                write_named(logs, run);
+        else if (write_kept(fd, run) == 0)
+                (void) !fd_link(fd, logs, run->r.run);
 
         list_kept(logs, &all);
         for (size_t i = LOGS_KEPT; i < all.n; i++)
-                if (strcmp(all.v[i].run, b->r.run) != 0) /* by a clock that was set back ours is the oldest */
+                if (strcmp(all.v[i].run, run->r.run) !=
+                    0) /* by a clock that was set back ours is the oldest */
                         (void) unlinkat(logs, all.v[i].run, 0);
 }
 

@@ -65,29 +65,29 @@ static int open_pipe(int ret[2], bool to_payload, struct err *e)
 
 /* Where the caller's two outputs are one thing, the payload's are one pipe: else lines would change places.
  */
-static bool outputs_are_one(const struct box *b)
+static bool outputs_are_one(const struct run *run)
 {
         struct stat out, err;
-        return b->c.io.out[0] >= 0 && b->c.io.out[1] >= 0 && fstat(b->c.io.out[0], &out) == 0 &&
-               fstat(b->c.io.out[1], &err) == 0 && out.st_dev == err.st_dev && out.st_ino == err.st_ino &&
-               !b->c.io.sink;
+        return run->c->io.out[0] >= 0 && run->c->io.out[1] >= 0 && fstat(run->c->io.out[0], &out) == 0 &&
+               fstat(run->c->io.out[1], &err) == 0 && out.st_dev == err.st_dev && out.st_ino == err.st_ino &&
+               !run->c->io.sink;
 }
 
-static int open_output(struct box *b, int stream, struct err *e)
+static int open_output(struct run *run, int stream, struct err *e)
 {
-        struct pump *p = &b->out[stream - 1];
+        struct pump *p = &run->out[stream - 1];
         int ends[2];
-        if (!b->c.plan->order->tty && stream == 2 && outputs_are_one(b)) {
-                b->inside.stdio[2] = fcntl(b->inside.stdio[1], F_DUPFD_CLOEXEC, 0);
-                return b->inside.stdio[2] < 0
+        if (!run->c->plan->order->tty && stream == 2 && outputs_are_one(run)) {
+                run->inside.stdio[2] = fcntl(run->inside.stdio[1], F_DUPFD_CLOEXEC, 0);
+                return run->inside.stdio[2] < 0
                                ? err_set(e, ERR_IO, errno, "making a pipe: %s", strerror(errno))
                                : 0;
         }
 
-        if (open_outlet(p, b->c.io.out[stream - 1], e) < 0)
+        if (open_outlet(p, run->c->io.out[stream - 1], e) < 0)
                 return -1;
 
-        if (b->c.plan->order->tty)
+        if (run->c->plan->order->tty)
                 return 0; /* the terminal comes from init */
 
         if (open_pipe(ends, false, e) < 0)
@@ -95,58 +95,58 @@ static int open_output(struct box *b, int stream, struct err *e)
 
         p->from = ends[0];
         p->own_from = true;
-        b->inside.stdio[stream] = ends[1];
+        run->inside.stdio[stream] = ends[1];
         return 0;
 }
 
-static int open_input(struct box *b, struct err *e)
+static int open_input(struct run *run, struct err *e)
 {
-        b->in.from = b->c.io.in;
-        if (b->c.plan->order->tty)
+        run->in.from = run->c->io.in;
+        if (run->c->plan->order->tty)
                 return 0;
 
         int ends[2];
         if (open_pipe(ends, true, e) < 0)
                 return -1;
 
-        b->inside.stdio[0] = ends[0];
-        b->in.to = ends[1];
-        b->in.own_to = true;
-        b->in.outlet = OUTLET_NONBLOCK;
-        if (is_null_device(b->c.io.in)) {
-                fd_close(&b->in.to);
-                b->in.from = -1;
+        run->inside.stdio[0] = ends[0];
+        run->in.to = ends[1];
+        run->in.own_to = true;
+        run->in.outlet = OUTLET_NONBLOCK;
+        if (is_null_device(run->c->io.in)) {
+                fd_close(&run->in.to);
+                run->in.from = -1;
         }
 
         return 0;
 }
 
-int pump_open(struct box *b, struct err *e)
+int pump_open(struct run *run, struct err *e)
 {
-        struct pump *all[] = { &b->in, &b->out[0], &b->out[1] };
+        struct pump *all[] = { &run->in, &run->out[0], &run->out[1] };
         for (size_t i = 0; i < 3; i++) {
                 *all[i] = (struct pump){ .from = -1, .to = -1 };
-                b->inside.stdio[i] = -1;
+                run->inside.stdio[i] = -1;
         }
-        return open_input(b, e) < 0 || open_output(b, 1, e) < 0 || open_output(b, 2, e) < 0 ? -1 : 0;
+        return open_input(run, e) < 0 || open_output(run, 1, e) < 0 || open_output(run, 2, e) < 0 ? -1 : 0;
 }
 
-void pump_own(struct box *b, uid_t uid, gid_t gid)
+void pump_own(struct run *run, uid_t uid, gid_t gid)
 {
         for (int i = 0; i < 3; i++)
-                if (b->inside.stdio[i] >= 0)
-                        (void) !fchown(b->inside.stdio[i], uid, gid);
+                if (run->inside.stdio[i] >= 0)
+                        (void) !fchown(run->inside.stdio[i], uid, gid);
 }
 
-void pump_use_tty(struct box *b, int master)
+void pump_use_tty(struct run *run, int master)
 {
         (void) fcntl(master, F_SETFL, O_RDWR | O_NONBLOCK);
-        b->tty = b->in.to = master;
-        b->in.outlet = OUTLET_NONBLOCK;
-        b->out[0].from = fcntl(master, F_DUPFD_CLOEXEC, 0); /* one number for each thing to wait for */
-        b->out[0].own_from = b->out[0].from >= 0;
-        if (b->out[0].from < 0)
-                b->out[0].from = master;
+        run->tty = run->in.to = master;
+        run->in.outlet = OUTLET_NONBLOCK;
+        run->out[0].from = fcntl(master, F_DUPFD_CLOEXEC, 0); /* one number for each thing to wait for */
+        run->out[0].own_from = run->out[0].from >= 0;
+        if (run->out[0].from < 0)
+                run->out[0].from = master;
 }
 
 static void close_pump(struct pump *p)
@@ -163,33 +163,33 @@ static void close_pump(struct pump *p)
         p->have = p->sent = 0;
 }
 
-void pump_close(struct box *b)
+void pump_close(struct run *run)
 {
-        close_pump(&b->in);
-        close_pump(&b->out[0]);
-        close_pump(&b->out[1]);
-        fd_close(&b->tty);
+        close_pump(&run->in);
+        close_pump(&run->out[0]);
+        close_pump(&run->out[1]);
+        fd_close(&run->tty);
         for (int i = 0; i < 3; i++)
-                fd_close(&b->inside.stdio[i]);
+                fd_close(&run->inside.stdio[i]);
 }
 
-bool pump_outputs_open(const struct box *b) { return b->out[0].from >= 0 || b->out[1].from >= 0; }
+bool pump_outputs_open(const struct run *run) { return run->out[0].from >= 0 || run->out[1].from >= 0; }
 
-bool pump_is_blocked(const struct box *b) { return b->out[0].blocked || b->out[1].blocked; }
+bool pump_is_blocked(const struct run *run) { return run->out[0].blocked || run->out[1].blocked; }
 
 /* Two names of one terminal are two files, and one to who reads. */
-bool pump_is_mid_line(const struct box *b)
+bool pump_is_mid_line(const struct run *run)
 {
-        const int *out = b->c.io.out;
-        bool one = outputs_are_one(b) || (isatty(out[0]) && isatty(out[1]));
-        return b->out[1].mid_line || (one && b->out[0].mid_line);
+        const int *out = run->c->io.out;
+        bool one = outputs_are_one(run) || (isatty(out[0]) && isatty(out[1]));
+        return run->out[1].mid_line || (one && run->out[0].mid_line);
 }
 
-bool pump_outputs_idle(const struct box *b)
+bool pump_outputs_idle(const struct run *run)
 {
-        struct pollfd p[] = { { .fd = b->out[0].from, .events = POLLIN },
-                              { .fd = b->out[1].from, .events = POLLIN } };
-        return !pump_is_blocked(b) && poll(p, 2, 0) == 0;
+        struct pollfd p[] = { { .fd = run->out[0].from, .events = POLLIN },
+                              { .fd = run->out[1].from, .events = POLLIN } };
+        return !pump_is_blocked(run) && poll(p, 2, 0) == 0;
 }
 
 /* One write that does not block, whatever the caller's descriptor is. A pipe that is ready takes PIPE_BUF at
@@ -255,27 +255,27 @@ static bool is_empty(const struct pump *p, short events)
 }
 
 /* Nobody takes it any more: the payload gets SIGPIPE as it would unboxed. */
-static void hand_on(struct box *b, struct pump *p)
+static void hand_on(struct run *run, struct pump *p)
 {
         if (flush(p))
                 return;
-        if (errno != EPIPE && b->output_error == 0)
-                b->output_error = errno;
+        if (errno != EPIPE && run->output_error == 0)
+                run->output_error = errno;
         end_output(p);
         p->have = p->sent = 0;
 }
 
 /* The payload's output: counted, cut at the limit, handed on. */
-static void serve_output(struct box *b, int stream, short events)
+static void serve_output(struct run *run, int stream, short events)
 {
-        struct pump *p = &b->out[stream - 1];
+        struct pump *p = &run->out[stream - 1];
         if (is_empty(p, events)) { /* no buffer is needed for that */
                 end_output(p);
                 return;
         }
 
-        uint64_t cap = b->c.plan->order->limits.value[LIMIT_OUTPUT];
-        uint64_t room = cap - b->r.output_bytes;
+        uint64_t cap = run->c->plan->order->limits.value[LIMIT_OUTPUT];
+        uint64_t room = cap - run->r.output_bytes;
         if (!has_room(p))
                 return;
 
@@ -288,37 +288,37 @@ static void serve_output(struct box *b, int stream, short events)
                 return;
         }
 
-        b->late_bytes += b->init_gone ? (uint64_t) n : 0;
+        run->late_bytes += run->box->init_gone ? (uint64_t) n : 0;
         if ((uint64_t) n > room) {
                 n = (ssize_t) room;
-                b->r.output_truncated = true;
+                run->r.output_truncated = true;
         }
 
-        b->r.output_bytes += (uint64_t) n;
-        record_bytes(b, stream, p->buffer, (size_t) n);
-        if (b->log_on)
-                logs_add(b, p->buffer, (size_t) n);
+        run->r.output_bytes += (uint64_t) n;
+        record_bytes(run, stream, p->buffer, (size_t) n);
+        if (run->log_on)
+                logs_add(run, p->buffer, (size_t) n);
 
-        if (b->c.io.sink)
-                b->c.io.sink(b->c.io.sink_ctx, stream, p->buffer, (size_t) n);
+        if (run->c->io.sink)
+                run->c->io.sink(run->c->io.sink_ctx, stream, p->buffer, (size_t) n);
 
         p->have = p->outlet == OUTLET_NONE ? 0 : (size_t) n;
         p->sent = 0;
-        hand_on(b, p);
-        if (b->r.output_truncated)
-                keeper_limit_fired(b, LIMIT_OUTPUT);
+        hand_on(run, p);
+        if (run->r.output_truncated)
+                keeper_limit_fired(run->box, LIMIT_OUTPUT);
 }
 
-static void end_input(struct box *b)
+static void end_input(struct run *run)
 {
         static const char eot = 4; /* a terminal has no end but this */
-        if (b->tty >= 0)
-                (void) !write(b->tty, &eot, 1);
+        if (run->tty >= 0)
+                (void) !write(run->tty, &eot, 1);
         else
-                fd_close(&b->in.to);
+                fd_close(&run->in.to);
 
-        b->in.from = -1;
-        b->in.have = 0;
+        run->in.from = -1;
+        run->in.have = 0;
 }
 
 /* The payload has closed its input. */
@@ -343,9 +343,9 @@ static bool is_no_input(int from)
 }
 
 /* The payload cannot hear that a read failed: to it, that is the end of its input. */
-static void serve_input(struct box *b)
+static void serve_input(struct run *run)
 {
-        struct pump *p = &b->in;
+        struct pump *p = &run->in;
         if (!has_room(p))
                 return;
 
@@ -354,30 +354,30 @@ static void serve_input(struct box *b)
                 return;
 
         if (n < 0 && !is_no_input(p->from))
-                b->input_error = errno;
+                run->input_error = errno;
 
         if (n <= 0) {
-                end_input(b);
+                end_input(run);
                 return;
         }
 
-        record_bytes(b, 0, p->buffer, (size_t) n);
+        record_bytes(run, 0, p->buffer, (size_t) n);
         p->have = (size_t) n;
         p->sent = 0;
         feed(p);
 }
 
 /* One entry per pump, in this order: in, out, err. A closed or idle one has -1. */
-void pump_poll(struct box *b, struct pollfd *p)
+void pump_poll(struct run *run, struct pollfd *p)
 {
-        struct pump *all[] = { &b->in, &b->out[0], &b->out[1] };
+        struct pump *all[] = { &run->in, &run->out[0], &run->out[1] };
 
         /* The payload can speak before init has said that it runs. Then its words wait: a callback that kills
          * the box upon them would otherwise make a start that succeeded look like one that failed. */
-        bool may_speak = b->up || b->init_gone || b->child.control < 0;
+        bool may_speak = run->up || run->box->init_gone || run->box->child.control < 0;
         for (unsigned i = 0; i < 3; i++) {
                 /* Input is not touched before the payload runs: a start that fails must not have eaten it. */
-                bool live = all[i]->from >= 0 && (i > 0 ? may_speak : all[i]->to >= 0 && b->up);
+                bool live = all[i]->from >= 0 && (i > 0 ? may_speak : all[i]->to >= 0 && run->up);
                 p[i] = (struct pollfd){ .fd = -1 };
                 if (all[i]->blocked)
                         p[i] = (struct pollfd){ .fd = all[i]->to, .events = POLLOUT };
@@ -386,9 +386,9 @@ void pump_poll(struct box *b, struct pollfd *p)
         }
 }
 
-void pump_serve(struct box *b, const struct pollfd *p, unsigned n)
+void pump_serve(struct run *run, const struct pollfd *p, unsigned n)
 {
-        struct pump *all[] = { &b->in, &b->out[0], &b->out[1] };
+        struct pump *all[] = { &run->in, &run->out[0], &run->out[1] };
         for (unsigned i = 0; i < n; i++) {
                 if (!p[i].revents)
                         continue;
@@ -397,10 +397,10 @@ void pump_serve(struct box *b, const struct pollfd *p, unsigned n)
                 if (i == 0 && waited)
                         feed(all[i]);
                 else if (i == 0)
-                        serve_input(b);
+                        serve_input(run);
                 else if (waited)
-                        hand_on(b, all[i]);
+                        hand_on(run, all[i]);
                 else
-                        serve_output(b, (int) i, p[i].revents);
+                        serve_output(run, (int) i, p[i].revents);
         }
 }
