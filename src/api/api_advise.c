@@ -17,7 +17,7 @@ char *cordon_advise(const char *task, int json, cordon_error *e)
         AUTO_BUF(out);
         const struct learn_task *t = learn_task_find(task);
         if (!t) {
-                (void) err_set(to_err(e), ERR_USAGE, 0, "there is no advice for this task");
+                (void) err_set(to_err(e), ERR_USAGE, 0, "no stock task matches this");
                 (void) err_hint(to_err(e), "`cordon policy new --list` lists the tasks; `cordon learn -- "
                                            "COMMAND` finds the doors "
                                            "of any other");

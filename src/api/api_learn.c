@@ -414,7 +414,7 @@ static bool in_private_place(const char *work)
 static int place_teacher(struct teacher *t, cordon_policy *p, cordon_error *e)
 {
         if (!t->from_log && (!t->o->argv || !t->o->argv[0]))
-                return err_set(to_err(e), ERR_USAGE, 0, "there is no command to run");
+                return err_set(to_err(e), ERR_USAGE, 0, "no command to run");
 
         if (cordon_policy_add(p, "use", "none", e) < 0 || cordon_policy_check(p, e) < 0)
                 return -1;

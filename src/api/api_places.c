@@ -23,7 +23,7 @@ int cordon_policy_places(cordon_policy *p, const char *file, const char *stage, 
         size_t n = 0;
 
         if (stage && policy_stage_find(stage, &s) < 0) {
-                (void) err_set(e, ERR_USAGE, 0, "there is no stage %.60s", stage);
+                (void) err_set(e, ERR_USAGE, 0, "unknown stage %.60s", stage);
                 return err_hint(e, "live, test or mock");
         }
 

@@ -41,13 +41,13 @@ static int refuse(const struct cordon_box *b, struct err *e)
 {
         if (b->stage == POLICY_STAGE_MOCK) {
                 (void) err_set(e, ERR_USAGE, 0,
-                               "in the stage mock nothing is asked outside: there is nothing to record");
+                               "nothing leaves in the stage mock, so nothing can be recorded");
                 return err_hint(e,
                                 "--record FILE with --stage live or test; then --stage mock --answers FILE");
         }
 
         if (!sees_requests(b)) {
-                (void) err_set(e, ERR_USAGE, 0, "no door sees requests, so there is nothing to record");
+                (void) err_set(e, ERR_USAGE, 0, "no door sees requests, so nothing can be recorded");
                 return err_hint(e, "write the door as a URL: net https://host/** instead of net host:443");
         }
 

@@ -341,9 +341,8 @@ static int begin_with(struct cordon_box *b, enum wall_kind wall, struct err *e)
 static int explain_namespaces(struct err *e)
 {
         if (e->code == ERR_HOST && (e->sys == ENOSPC || e->sys == EUSERS))
-                (void) err_hint(
-                        e, "as many namespaces as user.max_*_namespaces allow are there, or it is 0: `cordon "
-                           "doctor` tells how to mend it; `--wall process` needs none");
+                (void) err_hint(e, "the user.max_*_namespaces limit is reached or set to 0: `cordon doctor` "
+                                   "shows how to fix it; `--wall process` needs none");
         return -1;
 }
 

@@ -70,7 +70,7 @@ char *lib_slurp_up_to(const char *path, size_t most, size_t *ret_len, struct err
                 if (n < 0)
                         (void) err_set(e, ERR_POLICY, errno, "%s: %s", path, strerror(errno));
                 else if (nobody)
-                        (void) err_set(e, ERR_POLICY, 0, "%s: nobody wrote to this pipe", path);
+                        (void) err_set(e, ERR_POLICY, 0, "%s: nothing was written to this pipe", path);
                 else
                         (void) err_set(e, ERR_POLICY, EFBIG, "%s: such a file has at most %zuM", path,
                                        most >> 20);

@@ -122,7 +122,7 @@ static void explain_missing(const struct cordon_box *b, const char *path, struct
         bool same_place = path[0] == '/' || !b->cwd[0]; /* from where we look, and where the box did */
         if (same_place && stat(path, &st) < 0 && errno == ENOENT) {
                 buf_puts(out, lstat(path, &st) == 0 ? "it is a link to what is not on this host"
-                                                    : "there is no such file on this host either");
+                                                    : "the file does not exist on this host either");
                 return;
         }
 
@@ -174,8 +174,7 @@ static void propose_script(const char *path, const char *otherwise, struct buf *
                 return;
 
         buf_shell(&word, path);
-        buf_printf(out, "`cordon run --script %s` runs a script that nobody trusts; %s", buf_str(&word),
-                   otherwise);
+        buf_printf(out, "`cordon run --script %s` runs an untrusted script; %s", buf_str(&word), otherwise);
         out->failed |= word.failed;
 }
 

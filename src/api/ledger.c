@@ -169,7 +169,7 @@ int cordon_log_each(const cordon_context *cx, const cordon_log_filter *f, uint64
 
 static int no_seal(const char *what, struct err *e)
 {
-        (void) err_set(e, ERR_GONE, 0, "there is no %s yet", what);
+        (void) err_set(e, ERR_GONE, 0, "no %s exists yet", what);
         return err_hint(e, "the sealer makes it within a second of a run; is cordon-ledger installed?");
 }
 
@@ -217,7 +217,7 @@ static int answer(const struct cordon_context *cx, cordon_log_view view, const s
         case CORDON_LOG_TILES:
                 return ledger_tiles_export(l, dir, arg, out, e);
         }
-        return err_set(e, ERR_USAGE, 0, "there is no such view of the ledger");
+        return err_set(e, ERR_USAGE, 0, "unknown view of the ledger");
 }
 
 /* With a directory: of this user's own ledger. */

@@ -108,7 +108,7 @@ static void read_reason(int dir, const char *name, char *ret, size_t cap)
         ssize_t n = fd < 0 ? -1 : read(fd, ret, cap - 1);
         ret[n > 0 ? n : 0] = '\0';
         if (n <= 0)
-                (void) snprintf(ret, cap, "its keeper was killed before it could tell");
+                (void) snprintf(ret, cap, "its keeper was killed before it could report");
 }
 
 /* Is its keeper there? A file that is odd is nobody's. */
@@ -156,7 +156,7 @@ static int open_dir(cordon_canary *c, struct err *e)
         c->dir = state < 0 ? -1 : store_dir(state, "canary", e);
         if (c->dir < 0)
                 return -1;
-        return lock_dir(c->dir) < 0 ? err_set(e, ERR_IO, errno, "somebody holds its record") : 0;
+        return lock_dir(c->dir) < 0 ? err_set(e, ERR_IO, errno, "another process holds its record") : 0;
 }
 
 /* The file of this run, held from before anybody else can look. */

@@ -38,13 +38,13 @@ static int set_ledger(void *ctx, const char *value)
 const struct cli_option apply_options[] = {
         { "include-flagged", 0, NULL, "also what the host would execute or trust",
           CLI_FLAG(struct apply, flagged) },
-        { "flagged", 0, "KIND", "also what is flagged as this kind, as diff names it; once for each",
+        { "flagged", 0, "KIND", "also what is flagged as this kind, as diff names it (repeatable)",
           add_kind },
-        { "all-but", 0, "PATH", "not this, nor what lies below; once for each", add_but },
-        { "to", 0, "DIR", "into this directory; the overlay stays", CLI_TEXT(struct apply, to) },
+        { "all-but", 0, "PATH", "exclude this path and what is below it (repeatable)", add_but },
+        { "to", 0, "DIR", "apply into this directory; the overlay stays", CLI_TEXT(struct apply, to) },
         { "ledger", 0, "on|off", "record it; what cannot be recorded is not applied (default: on)",
           set_ledger },
-        { "json", 0, NULL, "what was done to each entry, as one object", CLI_FLAG(struct apply, json) },
+        { "json", 0, NULL, "print what was done to each entry, as JSON", CLI_FLAG(struct apply, json) },
         { "as-patch", 0, "FILE", "write a patch for `git apply` instead (- is standard output)",
           CLI_TEXT(struct apply, patch) },
         { 0 },
@@ -116,7 +116,7 @@ static int tell_apply(const cordon_work_outcome *r, const struct apply *a, const
 
         tell_held(r, a, paths);
         if (r->applied + r->held == 0)
-                cli_note("there was nothing to apply");
+                cli_note("nothing to apply");
 
         return r->conflicts > 0 || (r->applied == 0 && r->held > 0);
 }
@@ -171,7 +171,7 @@ int verb_apply(int argc, char **argv)
 
         cli_run_and_paths(argc, argv, at, &o.run, &o.paths);
         if (a.patch && (a.to || a.json))
-                return cli_usage("--as-patch goes neither with --to nor with --json");
+                return cli_usage("--as-patch cannot be combined with --to or --json");
 
         o.include_flagged = a.flagged;
         o.flagged = a.kinds[0] ? a.kinds : NULL;
@@ -203,7 +203,7 @@ int verb_undo(int argc, char **argv)
                 return EXIT_CORDON;
 
         if (argc - at > 1)
-                return cli_usage("which apply? One run's id; `cordon diff --list` shows the overlays");
+                return cli_usage("name one run; `cordon diff --list` shows the overlays");
 
         struct cli_progress progress = cli_progress_begin();
         struct cli_progress_out out = { &progress, asked.json ? stdout : stderr, false };
@@ -239,7 +239,7 @@ struct discard {
 
 const struct cli_option discard_options[] = {
         { "json", 0, NULL, "for programs", CLI_FLAG(struct discard, json) },
-        { "yes", 'y', NULL, "do not ask; without a name the overlay that diff shows",
+        { "yes", 'y', NULL, "do not ask; without RUN, the overlay that diff shows",
           CLI_FLAG(struct discard, yes) },
         { 0 },
 };
@@ -343,7 +343,7 @@ int verb_fork(int argc, char **argv)
                 return EXIT_CORDON;
 
         if (argc - at != 1)
-                return cli_usage("which overlay? One run's id; `cordon diff --list` shows them");
+                return cli_usage("name one run; `cordon diff --list` shows the overlays");
 
         if (cordon_work_fork(cli_context(), argv[at], run, &e) < 0)
                 return cli_error(&e);

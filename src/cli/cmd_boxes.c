@@ -113,7 +113,7 @@ int verb_ps(int argc, char **argv)
                 return EXIT_CORDON;
 
         if (argc - at > 1)
-                return cli_usage("one box at a time");
+                return cli_usage("only one box can be given");
 
         if (at < argc)
                 return show_box(argv[at], p.asked.json);
@@ -182,7 +182,7 @@ int verb_logs(int argc, char **argv)
                 return EXIT_CORDON;
 
         if (argc - at != 1)
-                return cli_usage("which box? One name or id; `cordon ps` lists those that run");
+                return cli_usage("name one box; `cordon ps` lists running boxes");
 
         int r = cordon_logs(cli_context(), argv[at], l.follow, isatty(1) ? put_shown : put_raw, &l, &e);
         if (l.n > 0)
@@ -321,7 +321,7 @@ int verb_stop(int argc, char **argv)
                 return EXIT_CORDON;
 
         if (at == argc)
-                return cli_usage("which box? `cordon ps` lists them");
+                return cli_usage("name a box; `cordon ps` lists them");
 
         cordon_error e = { 0 };
         struct known_boxes k = { 0 };

@@ -18,7 +18,7 @@ static int set_policy(void *ctx, const char *value)
 {
         struct diagnose *d = ctx;
         if (d->policy)
-                return cli_usage("one policy at a time; %s was named before %s", d->policy, value), -1;
+                return cli_usage("only one policy can be given (got %s and %s)", d->policy, value), -1;
         d->policy = value;
         return 0;
 }

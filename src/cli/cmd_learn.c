@@ -283,7 +283,7 @@ static int prepare(struct teach *t, int argc, char **argv, const char *verb)
 {
         int at = cli_options(argc, argv, cli_verb_find(verb), t, NULL);
         if (at >= 0 && at == argc && !t->log)
-                return cli_usage("there is no command; for example: cordon %s -- ls",
+                return cli_usage("no command given; for example: cordon %s -- ls",
                                  strcmp(verb, "learn") != 0 ? "policy tighten -p task.cordon" : verb),
                        -1;
 
@@ -339,7 +339,7 @@ char *cli_policy_text(const char *path, size_t *ret_len)
                     : stock ? snprintf(text, POLICY_BYTES, "%s", stock)
                             : fd_read_all(fd, text, POLICY_BYTES + 1);
         if (n < 0 || n > POLICY_BYTES) {
-                (void) cli_usage("%s: %s", path, n < 0 ? strerror(errno) : "a policy file has at most 1M");
+                (void) cli_usage("%s: %s", path, n < 0 ? strerror(errno) : "a policy file is limited to 1M");
                 free(text);
                 return NULL;
         }

@@ -24,7 +24,7 @@ enum { LAST_MAX = 1000000 };
 static int set_once(const char **field, const char *name, const char *value)
 {
         if (*field)
-                return cli_usage("--%s is given twice; one question has one", name), -1;
+                return cli_usage("--%s is given twice", name), -1;
         *field = value;
         return 0;
 }
@@ -77,7 +77,8 @@ int cli_time(const char *text, int64_t *ret_us)
         }
 
         if (!end || (*end && strcmp(end, "Z") != 0))
-                return cli_usage("%s is no time: 90s, 2h, 7d, 2026-11-15 or 2026-11-15T08:00:00 (UTC)", text),
+                return cli_usage("%s is not a time: 90s, 2h, 7d, 2026-11-15 or 2026-11-15T08:00:00 (UTC)",
+                                 text),
                        -1;
 
         *ret_us = (int64_t) timegm(&tm) * 1000000;
@@ -320,7 +321,7 @@ static int unknown_question(const char *given)
                 str_nearer(given, questions[i].name, &best);
 
         cli_verb_nearer("log", given, &best);
-        (void) cli_problem("the ledger has no answer to `%.60s`", given);
+        (void) cli_problem("unknown question `%.60s`", given);
         return best ? cli_hint("did you mean `cordon log %s`?", best)
                     : cli_hint("`cordon help log` lists the questions");
 }

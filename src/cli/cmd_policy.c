@@ -78,7 +78,7 @@ static int no_stock(const char *given)
 
         for (size_t i = 0; (name = cordon_stock_name(i)); i++)
                 str_nearer(given, name, &best);
-        (void) cli_problem("there is no stock policy %s", given);
+        (void) cli_problem("unknown stock policy %s", given);
         return best ? cli_hint("did you mean %s?", best) : cli_hint("`cordon policy stock` lists them");
 }
 

@@ -190,7 +190,7 @@ const struct cli_option run_options[] = {
         { "detach", 'd', NULL, "run in the background; prints the run id", set_detach },
         { "name", 0, "NAME", "a name for ps, stop and logs", set_name },
         { "handle", 0, "NAME=FILE", "the file behind an `in` or `out` handle", set_handle },
-        { "cwd", 0, "DIR", "start there, as the box sees it", set_cwd },
+        { "cwd", 0, "DIR", "start in this directory, as the box sees it", set_cwd },
         { "work", 0, "DIR", "what {work} means (default: here)", set_work },
         { "keep", 0, NULL, "keep the overlay of edit doors for a later --on, even if nothing changed",
           set_keep },
@@ -223,9 +223,9 @@ const struct cli_option run_options[] = {
         { "canary", 0, "FILE", "let a share of the runs try this policy instead",
           CLI_TEXT(struct run, canary_file) },
         { "canary-share", 0, "PERCENT", "how many of them (default: 10%)", set_canary_share },
-        { "canary-bound", 0, "N", "nobody tries it after so many bad runs (default: 1)", set_canary_bound },
+        { "canary-bound", 0, "N", "stop trying it after so many bad runs (default: 1)", set_canary_bound },
         { "verbose", 'v', NULL, "list all that was blocked", CLI_FLAG(struct run, end.verbose) },
-        { "quiet", 'q', NULL, "say nothing at the end", CLI_FLAG(struct run, end.quiet) },
+        { "quiet", 'q', NULL, "print nothing at the end", CLI_FLAG(struct run, end.quiet) },
         { "plan", 0, NULL, "print what would be done, and do nothing", CLI_FLAG(struct run, plan) },
         { 0 },
 };
@@ -394,7 +394,7 @@ static void say_links(const struct run *r)
 static int option_is_wrong(const struct run *r, size_t option)
 {
         if (option == CORDON_IN_FROM)
-                return cli_usage("--in-from takes a run's id, as `cordon log` shows it"), -1;
+                return cli_usage("--in-from takes a run id, as `cordon log` prints it"), -1;
         if (option == CORDON_OBSERVE)
                 return cli_usage("--observe takes off, calls, denials or all, not `%s`", r->set[option]), -1;
         return cli_usage("an option is too long"), -1;
@@ -555,7 +555,7 @@ static int run_detached(struct run *r)
         }
 
         if (n <= 0)
-                return cli_usage("the box ended before it began");
+                return cli_usage("the box ended before it started");
 
         const char *id = (const char *) &e;
         if (printf("%.*s\n", (int) n, id) >= 0 && fflush(stdout) == 0)
@@ -615,7 +615,7 @@ static int run_configured(struct run *r, char **command)
                 return failed;
 
         if (r->set[CORDON_TTY] && r->detach)
-                return cli_usage("-t and --detach do not go together");
+                return cli_usage("-t and --detach cannot be combined");
 
         if (configure(r, command) < 0)
                 return EXIT_CORDON;
@@ -664,7 +664,7 @@ static int run_with(int argc, char **argv, struct run *r, const char *verb)
         if (at < 0)
                 find_programs(r, argc, argv, cli_verb_find(verb));
         else if (at >= argc)
-                status = cli_usage("there is nothing to run; for example: cordon %s",
+                status = cli_usage("no command given; for example: cordon %s",
                                    r->script ? "run --script install.sh" : "run -- ls /");
         else if (at >= 0 && r->script && cli_script(r->policy, argv + at, &r->command, &e) < 0)
                 status = start_failed(r, &e);

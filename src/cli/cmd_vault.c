@@ -187,7 +187,7 @@ static int put(struct vault *v, int argc, char **argv,
         cordon_error e = { 0 };
         (void) argv;
         if (argc != 0)
-                return cli_usage("one credential at a time");
+                return cli_usage("only one credential can be given");
 
         outlive_the_question();
         if (open_source(v) < 0)

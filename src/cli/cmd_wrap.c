@@ -120,10 +120,10 @@ static int find_program(struct wrap *w, const char *name)
         bool path = strchr(name, '/') != NULL;
         if (!(path ? path_join(w->cwd, name, w->program, PATH_BYTES) && is_program(w->program)
                    : find_in_path(name, w->program)))
-                return cli_usage("there is no program %s", name), -1;
+                return cli_usage("program %s does not exist", name), -1;
 
         if (is_wrapper(w->program))
-                return cli_usage("%s is such a script already; name the program behind it", w->program), -1;
+                return cli_usage("%s is already such a script; name the program behind it", w->program), -1;
 
         return 0;
 }
@@ -175,7 +175,7 @@ static int put_script(struct wrap *w, char **argv, int end)
         struct buf *o = &w->script;
         char self[PATH_BYTES], shown[200];
         if (!cli_self(self, sizeof self) || self[0] != '/')
-                return cli_usage("cordon cannot tell where it is: is /proc there?"), -1;
+                return cli_usage("cordon cannot find its own program file: is /proc mounted?"), -1;
 
         buf_printf(o,
                    MARK "%s in a box.\n"
@@ -210,7 +210,7 @@ static int wrap(struct wrap *w, int argc, char **argv)
                 return cli_usage("one program, without arguments: %s comes from each call", argv[at + 1]);
 
         if (!getcwd(w->cwd, sizeof w->cwd) || w->cwd[0] != '/')
-                return cli_usage("the working directory cannot be named");
+                return cli_usage("the path of the working directory cannot be determined");
 
         if (find_program(w, argv[at]) < 0 || put_script(w, argv, at) < 0)
                 return EXIT_CORDON;

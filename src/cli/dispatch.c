@@ -44,7 +44,7 @@ static int all_told(int status, bool json)
 /* Whoever may start it would then open doors as somebody else: there is no mode in which that is meant. */
 static int refuse_borrowed_powers(void)
 {
-        (void) cli_problem("this program file has a setuid bit, a setgid bit or capabilities");
+        (void) cli_problem("cordon's program file is setuid or setgid or has capabilities");
         return cli_hint("cordon needs none of them: chmod 755 and setcap -r its file");
 }
 

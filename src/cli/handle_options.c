@@ -135,7 +135,7 @@ static void hint_of_link(const char *path, cordon_error *e)
                 (void) snprintf(e->hint, sizeof e->hint, "if you mean what it leads to, name that: %.150s",
                                 str_inert(span_str(target), shown, sizeof shown));
         else
-                (void) snprintf(e->hint, sizeof e->hint, "what it leads to is not there");
+                (void) snprintf(e->hint, sizeof e->hint, "its target does not exist");
 }
 
 /* Why not, and what to do about it. */

@@ -204,7 +204,7 @@ int cli_unknown_verb(char **argv)
                 return cli_hint("did you mean `%s`?", best);
 
         if (given[0] == '-')
-                return cli_hint("options stand behind the command; `cordon help` lists them");
+                return cli_hint("options follow the command; `cordon help` lists commands");
 
         return cli_hint("`cordon help` lists the commands; `cordon run -- %s` runs a program",
                         buf_str(&word));
@@ -225,7 +225,7 @@ int verb_help(int argc, char **argv)
                 return cli_unknown_verb(argv + at);
 
         if (argc - at > words)
-                return cli_usage("one command at a time");
+                return cli_usage("only one command can be given");
 
         return cli_help_verb(v), 0;
 }

@@ -108,7 +108,7 @@ void cli_here_options(const struct cli_end *o)
         static const char *const doors[] = { "--read", "--edit", "--write", "--net", "--listen" };
         for (char *const *w = o->command; *w && !o->doors; w++)
                 if (any_is(doors, sizeof doors / sizeof *doors, *w)) {
-                        cli_note("note: %s went to the command: options of cordon stand before it", *w);
+                        cli_note("note: %s was passed to the command: options of cordon come before it", *w);
                         return;
                 }
 }

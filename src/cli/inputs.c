@@ -10,7 +10,7 @@
 
 const char *cli_not_opened(int sys)
 {
-        return sys == FD_PIPE_REFUSED ? "it is a pipe with a name, and a box may have made it"
+        return sys == FD_PIPE_REFUSED ? "is a FIFO; refusing to read it (a box may have created it)"
                                       : strerror(sys);
 }
 

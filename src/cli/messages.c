@@ -104,7 +104,7 @@ int cli_usage(const char *fmt, ...)
         va_start(ap, fmt);
         say_problem(ERR_USAGE, 0, fmt, ap);
         va_end(ap);
-        return cli_hint("`cordon help %s` tells how it is used", verb_now ? verb_now->name : "VERB");
+        return cli_hint("`cordon help %s` shows how to use it", verb_now ? verb_now->name : "VERB");
 }
 
 __attribute__((format(printf, 3, 4))) static void say_error(int code, int sys, const char *fmt, ...)
@@ -121,7 +121,7 @@ int cli_error(const cordon_error *e)
         if (e->what[0])
                 say_error(e->code ? e->code : ERR_USAGE, e->sys, "%s", e->what);
         else
-                say_error(ERR_MEMORY, 0, "there is no memory");
+                say_error(ERR_MEMORY, 0, "out of memory");
         return e->hint[0] ? cli_hint("%s", e->hint) : EXIT_CORDON;
 }
 

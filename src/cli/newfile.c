@@ -22,8 +22,8 @@ static const char *directory_of(const char *path, char ret[PATH_MAX])
 static int cannot(const char *path, const char *advice)
 {
         cordon_error e = { 0 };
-        (void) snprintf(e.what, sizeof e.what, "%.300s%s%s", path,
-                        errno == EEXIST ? " is there already" : ": ", errno == EEXIST ? "" : strerror(errno));
+        (void) snprintf(e.what, sizeof e.what, "%.300s%s%s", path, errno == EEXIST ? " already exists" : ": ",
+                        errno == EEXIST ? "" : strerror(errno));
         (void) snprintf(e.hint, sizeof e.hint, "%s", advice);
         return cli_error(&e);
 }

@@ -306,7 +306,7 @@ static bool is_option(const struct cli_verb *verb, const char *word)
 static int took_option(const struct given *g)
 {
         const char *dashes = g->letter ? "-" : "--";
-        (void) cli_problem("%s%s needs an argument, and %s is none", dashes, g->name, g->value);
+        (void) cli_problem("option %s%s requires an argument (got %s)", dashes, g->name, g->value);
         (void) cli_hint("if that is meant: %s%s%s%s", dashes, g->name, g->letter ? "" : "=", g->value);
         return -1;
 }
@@ -327,14 +327,14 @@ static int take_one(const struct cli_verb *verb, char **argv, int argc, int *at,
 
         if (m.wants && !g->value) {
                 if (*at + 1 >= argc || argv[*at] == without_value) {
-                        (void) cli_usage("%s%s needs an argument", g->letter ? "-" : "--", g->name);
+                        (void) cli_usage("option %s%s requires an argument", g->letter ? "-" : "--", g->name);
                         return -1;
                 }
                 g->value = argv[++*at];
                 if (is_option(verb, g->value))
                         return took_option(g);
         } else if (!m.wants && g->value) {
-                (void) cli_usage("--%s takes no argument", g->name);
+                (void) cli_usage("option --%s takes no argument", g->name);
                 return -1;
         }
 

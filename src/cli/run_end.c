@@ -284,7 +284,7 @@ static bool went_well(const cordon_result *r) { return r->end == CORDON_EXITED &
 static void say_blind(const struct cli_end *o, const cordon_result *r)
 {
         if (!cli_here_say(o, r) && r->blind && r->end == CORDON_EXITED && r->code != 0)
-                cli_note("note: refused paths are not reported on this host: `cordon doctor` tells why");
+                cli_note("note: blocked paths are not reported on this host: `cordon doctor` shows why");
 }
 
 static void say_denials(const struct cli_end *o, const cordon_result *r)
@@ -396,9 +396,8 @@ static void say_recorded(const char *file, const cordon_result *r)
         cli_note("%zu exchange%s recorded: cordon run --stage mock --answers %s ...", r->recorded,
                  r->recorded == 1 ? "" : "s", buf_str(&word));
         if (r->unrecorded)
-                cli_note(
-                        "%zu left out: over 1M, broken off, or not an exchange of one request and one answer",
-                        r->unrecorded);
+                cli_note("%zu left out: over 1M, incomplete, or not one request with one response",
+                         r->unrecorded);
 }
 
 /* With more of it the run may end well; one that did needs no more. */
@@ -426,7 +425,7 @@ void cli_end_say(const struct cli_end *o, const cordon_result *r)
                          "its own; `cordon doctor` tells what the namespace wall needs");
 
         if (r->end == CORDON_LIMIT) {
-                cli_note("the limit `%s` ended it%s; --%s gives it more", r->limit,
+                cli_note("the limit `%s` was reached%s; raise it with --%s", r->limit,
                          r->output_truncated ? ", and output was cut there" : "", r->limit);
                 if (!r->groups)
                         cli_note("note: no control groups for this account: memory, cpu and processes are "
@@ -489,7 +488,7 @@ int cli_end_status(const struct cli_end *o, cordon_box *b)
 
         char *json = cordon_box_result_json(b);
         if (!json) {
-                (void) cli_problem("there is no memory for the result as JSON");
+                (void) cli_problem("out of memory for the result as JSON");
                 return -1;
         }
 

@@ -129,7 +129,8 @@ static void look_limit(struct host_finding *f, enum host_controller c, const cha
         if (!may_make(dir, &sys))
                 refuse(f, what, v2, sys);
         else
-                host_say(f, HOST_YES, "%s%s", what, !v2 && h.v2.present ? " (hybrid: v2 is there, too)" : "");
+                host_say(f, HOST_YES, "%s%s", what,
+                         !v2 && h.v2.present ? " (hybrid: v2 is also mounted)" : "");
 }
 
 void host_look_memory(struct host_finding *f) { look_limit(f, CONTROLLER_MEMORY, "memory"); }

@@ -73,7 +73,7 @@ void host_look_seccomp(struct host_finding *f)
                 host_say(f, HOST_NO, "a filter cannot be loaded: %s", host_why(&o, why));
         else
                 host_say(f, HOST_YES, "a filter was loaded and refused a call%s",
-                         host_filtered() == 2 ? " (one from outside is in force, too)" : "");
+                         host_filtered() == 2 ? " (another filter is already in force)" : "");
 }
 
 void host_look_notify(struct host_finding *f)

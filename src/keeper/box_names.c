@@ -56,7 +56,7 @@ int names_claim(struct box *b, struct err *e)
                 return cannot(name, e);
         }
 
-        (void) err_set(e, ERR_USAGE, 0, "a box of yours that runs is called %s already", name);
+        (void) err_set(e, ERR_USAGE, 0, "a running box is already named %s", name);
         return err_hint(e, "`cordon stop %s` ends it; or give this one another name", name);
 }
 

@@ -379,7 +379,7 @@ int registry_find(const char *which, char ret_run[64], struct err *e)
 {
         struct finding f = { .which = which, .patience = PATIENCE_MS };
         if (which[0] == '\0' || strlen(which) >= NAME_MAX_BYTES || strchr(which, '"'))
-                return err_set(e, ERR_USAGE, 0, "that is no name or id of a box");
+                return err_set(e, ERR_USAGE, 0, "not a name or id of a box");
 
         if (registry_is_run_id(which)) {
                 f.matches = 1;
@@ -426,7 +426,6 @@ int box_ask(const char *which, enum box_request request, int arg, struct buf *ou
         AUTO_BUF(word);
         buf_shell(&word, which);
         (void) err_set(e, ERR_GONE, 0, "no box of yours is called %s", which);
-        return err_hint(e,
-                        "`cordon ps` lists those that run; of one that is over, `cordon log --%s %s` tells",
+        return err_hint(e, "`cordon ps` lists running boxes; for one that has ended, `cordon log --%s %s`",
                         registry_is_run_id(which) ? "run" : "box", buf_str(&word));
 }

@@ -113,8 +113,8 @@ static void put_narrow(const struct learn_fit *f, struct buf *o)
 
         if (n)
                 put_command(o, f->file[0] ? "`cordon why -p " : "`cordon why", f->file,
-                            " EFFECT` tells what such a line adds, `cordon learn -- COMMAND` "
-                            "finds the least that is needed.\n");
+                            " EFFECT` explains what such a line adds, `cordon learn -- COMMAND` finds the "
+                            "least that is needed.\n");
 }
 
 static void put_never(const struct learn_fit *f, struct buf *o)

@@ -73,7 +73,7 @@ static int in_dir(const char *place, int (*work)(int dir, struct err *e), struct
 {
         int dir = open(place, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
         if (dir < 0)
-                return err_set(e, ERR_IO, 0, "there is no ledger at %s", place);
+                return err_set(e, ERR_IO, 0, "%s has no ledger", place);
         return jail_close(dir, true, e) < 0 ? -1 : work(dir, e);
 }
 

@@ -51,7 +51,7 @@ static int add_local(struct builder *b, const struct door *d, const struct polic
         struct plan *p = b->p;
         struct plan_local l = { .port = u->port, .v6 = strchr(u->host, ':') != NULL };
         if (inet_pton(l.v6 ? AF_INET6 : AF_INET, u->host, l.address) != 1)
-                return err_set(e, ERR_INTERNAL, 0, "%s is no address", u->host);
+                return err_set(e, ERR_INTERNAL, 0, "%s is not an address", u->host);
 
         if (is_ours(&l))
                 return refuse(d, ERR_POLICY, "the address lies in the range that names get in a box",
@@ -82,7 +82,7 @@ static int by_number(const void *x, const void *y)
 static int refuse_place(const struct builder *b, const struct door *d, struct err *e)
 {
         char at[256];
-        (void) err_set(e, ERR_DOOR, 0, "%s: no places file says where @%s leads in the stage %s",
+        (void) err_set(e, ERR_DOOR, 0, "%s: no places file defines @%s for the stage %s",
                        policy_place(&d->at, at, sizeof at), d->net.host, policy_stage_name(b->r->stage));
         return err_hint(e, "--places FILE, with a line `place %s live https://host/`", d->net.host);
 }
@@ -114,7 +114,7 @@ static int add_door(struct builder *b, const struct door *d, struct err *e)
 {
         if (!wall_has(b->p->wall, WALL_OWN_NET))
                 return refuse(d, ERR_HOST, "the process wall cannot hold a `net` door",
-                              "it needs the namespace wall: `cordon doctor` tells what is missing", e);
+                              "it needs the namespace wall: `cordon doctor` shows what is missing", e);
 
         const struct policy_place_url own = { .tls = d->net.form == NET_URL && d->net.tls,
                                               .is_address = d->net.is_address,

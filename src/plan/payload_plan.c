@@ -19,7 +19,7 @@ static int build_argv(struct builder *b, struct err *e)
 {
         size_t n = count(b->r->argv);
         if (n == 0 || b->r->argv[0][0] == '\0')
-                return err_set(e, ERR_USAGE, 0, "there is no command to run");
+                return err_set(e, ERR_USAGE, 0, "no command to run");
 
         if (n > ARGV_MAX)
                 return err_set(e, ERR_USAGE, 0, "the command has %zu arguments; %d is the most", n, ARGV_MAX);
@@ -168,7 +168,7 @@ static int add_handles(struct builder *b, const char **envp, size_t *n, struct e
                 if (has_handle(p, d->name)) {
                         (void) err_set(e, ERR_POLICY, 0, "`in %s` and `out %s` have one name", d->name,
                                        d->name);
-                        return err_hint(e, "give one of them another: --handle could not tell them apart");
+                        return err_hint(e, "rename one of them: --handle could not distinguish them");
                 }
                 envp[(*n)++] = arena_printf(b->a, "%s=/dev/fd/%zu", name, 3 + p->handle_count);
                 p->handles[p->handle_count++] = (struct plan_handle){ arena_str(b->a, d->name),

@@ -83,7 +83,7 @@ static int refuse_beyond_process_wall(const struct builder *b, struct err *e)
         if (!wall_has(b->r->wall, WALL_OWN_IDS) && b->r->root_inside) {
                 (void) err_set(e, ERR_HOST, 0,
                                "the process wall cannot show uid 0: it has no ids of its own");
-                return err_hint(e, "leave --root out; `cordon doctor` tells what the namespace wall needs");
+                return err_hint(e, "leave --root out; `cordon doctor` shows what the namespace wall needs");
         }
 
         bool rules = !(policy_without(b->c) & WITHOUT_LANDLOCK);
@@ -97,7 +97,7 @@ static int refuse_beyond_process_wall(const struct builder *b, struct err *e)
                                 "own to lay over the files",
                                 policy_place(&d->at, at, sizeof at));
                         return err_hint(e,
-                                        "it needs the namespace wall: `cordon doctor` tells what is missing");
+                                        "it needs the namespace wall: `cordon doctor` shows what is missing");
                 }
                 if (d->except && !rules) {
                         (void) err_set(e, ERR_HOST, 0,
@@ -144,7 +144,7 @@ static int resolve_local(struct builder *b, struct err *e)
                         continue;
                 (void) err_set(e, ERR_HOST, 0, "%s: the process wall cannot give a box `local %s`",
                                policy_place(stated, at, sizeof at), rows[i].name);
-                return err_hint(e, "it needs the namespace wall: `cordon doctor` tells what is missing");
+                return err_hint(e, "it needs the namespace wall: `cordon doctor` shows what is missing");
         }
 
         b->p->local = 0;

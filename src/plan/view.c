@@ -104,7 +104,7 @@ static int door_is_wrong(struct builder *b, const struct door *d, const struct p
         char at[256];
         (void) policy_place(&d->at, at, sizeof at);
         if (seen->kind == SEEN_NOTHING) {
-                (void) err_set(e, ERR_DOOR, 0, "%s: there is no %s on this host", at, d->path);
+                (void) err_set(e, ERR_DOOR, 0, "%s: %s does not exist on this host", at, d->path);
                 return hint_missing(b, d, e);
         }
 
@@ -334,7 +334,7 @@ static int program_is_wrong(struct builder *b, size_t i, struct err *e)
 
         size_t n = strlen(d->path);
         bool dir = d->path[n - 1] == '/';
-        (void) err_set(e, ERR_DOOR, 0, "%s: there is no %s %s on this host", at,
+        (void) err_set(e, ERR_DOOR, 0, "%s: %s %s does not exist on this host", at,
                        dir ? "directory" : "program", d->path);
 
         /* Behind a door to write, it is what the box is to make: a line that may be missing opens nothing. */

@@ -38,7 +38,7 @@ static bool clean(char *path)
  * are others' too: one that is relative is passed over, as their specification has it. */
 static int refuse_relative(const char *own, struct err *e)
 {
-        (void) err_set(e, ERR_HOST, 0, "CORDON_STATE is %s, which is no absolute path", own);
+        (void) err_set(e, ERR_HOST, 0, "CORDON_STATE is %s, which is not an absolute path", own);
         return err_hint(e, "let it begin with /, or unset it");
 }
 
@@ -70,7 +70,7 @@ int store_path(const struct cordon_context *cx, char ret_path[STORE_PATH_MAX], s
         if (n > 0 && n < STORE_PATH_MAX && clean(ret_path))
                 return 0;
 
-        (void) err_set(e, ERR_HOST, 0, "there is no place for cordon's state");
+        (void) err_set(e, ERR_HOST, 0, "no directory for cordon's state");
         return err_hint(e, "set HOME, XDG_STATE_HOME or CORDON_STATE to an absolute path without ..");
 }
 
@@ -85,8 +85,8 @@ static int refuse(const char *name, int sys, struct err *e)
         (void) err_set(e, ERR_IO, sys, "the state directory %s cannot be used: %s", name, strerror(sys));
         if (sys == ENOSPC || sys == EDQUOT || sys == EROFS)
                 return err_hint(e, "make room on its disk, or make it writable; CORDON_STATE names another");
-        return err_hint(e, "it must belong to you and nobody else may enter it (chmod 700); "
-                           "CORDON_STATE names another");
+        return err_hint(
+                e, "it must belong to you and be closed to others (chmod 700); CORDON_STATE names another");
 }
 
 static int checked(int fd, const char *name, struct err *e)

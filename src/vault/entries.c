@@ -21,7 +21,7 @@ int vault_dir(const struct cordon_context *cx, struct err *e)
 
 static int no_such(const char *name, struct err *e)
 {
-        (void) err_set(e, ERR_GONE, 0, "there is no credential %s in the vault", name);
+        (void) err_set(e, ERR_GONE, 0, "the vault has no credential %s", name);
         return err_hint(e, "`cordon vault list` shows them; `cordon vault add %s` makes it", name);
 }
 

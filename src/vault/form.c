@@ -101,7 +101,7 @@ int vault_form_read(const char *file, const char *form, struct vault_meta *m, st
                 return refuse_form(file, e);
 
         if (!file_ok(file) || file[0] == '\0') {
-                (void) err_set(e, ERR_USAGE, 0, "%s is no file below the box's home", file);
+                (void) err_set(e, ERR_USAGE, 0, "%s is not a file below the box's home", file);
                 return err_hint(e, "write it as .netrc or .config/tool/auth");
         }
 

@@ -115,13 +115,14 @@ static int by_file(const struct key_file *k, bool make, uint8_t ret[SEAL_KEY], s
         if (fd < 0 || fstat(fd, &st) < 0 || !S_ISREG(st.st_mode) || st.st_uid != geteuid() ||
             st.st_mode & 077) {
                 (void) err_set(e, ERR_IO, errno, "the vault's key file %s cannot be used", k->path);
-                return err_hint(e, "it must be a file of yours that nobody else may read (chmod 600)");
+                return err_hint(e, "it must be your file and closed to others (chmod 600)");
         }
 
         ssize_t n = fd_read_all(fd, bytes, sizeof bytes);
         int bad = n < SEAL_KEY || n == sizeof bytes || derive(bytes, (size_t) n, k, ret) < 0;
         explicit_bzero(bytes, sizeof bytes);
-        return bad ? err_set(e, ERR_IO, 0, "the vault's key file %s is no key: 32 to 4095 bytes", k->path)
+        return bad ? err_set(e, ERR_IO, 0,
+                             "the vault's key file %s is not a key: it must have 32 to 4095 bytes", k->path)
                    : 0;
 }
 

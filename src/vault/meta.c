@@ -228,7 +228,7 @@ int vault_meta_parse(struct span line, struct vault_meta *ret_meta, struct err *
         int bad = read_object(json_root(d), &m);
         json_free(d);
         if (bad)
-                return err_set(e, ERR_IO, 0, "this is no binding of a credential");
+                return err_set(e, ERR_IO, 0, "not a binding of a credential");
 
         *ret_meta = m;
         return 0;

@@ -93,7 +93,7 @@ for odd in '/no/quote\"in/it' '/no/back\\slash' "$(printf '/no/tab\tin it')" '/n
         "$CORDON" run --status-fd 3 --json -p odd.policy -- true 3>status >/dev/null 2>err </dev/null
         ok "a failed start over $odd is one JSON object" one_object "$(cat status)"
         ok "a failed start over $odd is one JSON object on standard error" one_object "$(grep -v '^cordon:' err)"
-        has "a failed start over $odd names it" "$(jq -r .error.what <status)" 'there is no /no/'
+        has "a failed start over $odd names it" "$(jq -r .error.what <status)" '/no/'
 done
 printf 'read "/no/such door"\n' >odd.policy
 "$CORDON" run -p odd.policy -- true >/dev/null 2>err </dev/null
@@ -117,7 +117,7 @@ is "a result that cannot be written is told, also with -q" "$("$CORDON" run -q -
 is "and the run is none that went well" "$("$CORDON" run -q --status-fd 3 -- true 3>/dev/full 2>/dev/null </dev/null; echo $?)" 125
 is "but a failure stays what it is" "$("$CORDON" run -q --status-fd 3 -- sh -c 'exit 3' 3>/dev/full 2>/dev/null </dev/null; echo $?)" 3
 is "nor does one begin whose result has nowhere to go" "$("$CORDON" run -q --status-fd 3 -- echo RAN 3</dev/null 2>&1 </dev/null; echo $?)" "cordon: error: --status-fd 3 is not a descriptor that is open for writing
-cordon: hint: \`cordon help run\` tells how it is used
+cordon: hint: \`cordon help run\` shows how to use it
 125"
 # A pipe that does not wait and has no room yet: all of it comes, when there is room.
 python3 - "$CORDON" >status <<'EOF'
@@ -216,7 +216,7 @@ for extra in 'ps x y' 'version x' 'version --json' 'help run x' 'help --json' 's
         # shellcheck disable=SC2086
         is "$extra is refused" "$(status "$CORDON" $extra):$(head -c 15 err)" "125:cordon: error: "
 done
-has "an option in the place of the verb is told where it stands" "$("$CORDON" --json ps 2>&1)" 'hint: options stand behind the command'
+has "an option in the place of the verb is told where it stands" "$("$CORDON" --json ps 2>&1)" 'hint: options follow the command'
 has "run-script without a file names itself" "$("$CORDON" run --script 2>&1)" 'cordon run --script '
 is "an attempt that there is not has not held" "$(status "$CORDON" selftest breakout --only 'no path leads to a file outsid')" 125
 has "and the nearest is named" "$(cat err)" 'did you mean `no path leads to a file outside`?'
@@ -262,7 +262,7 @@ has "a missing program of an option is mended by an option" "$(why --run nosuch 
 has "an option has no line" "$(why --use nosuch -- true)" 'error: --use: use nosuch: '
 for words in "log prune --older" "apply some --to" "stop some -t" "diff some --color" "log show some -fn"; do
         # shellcheck disable=SC2086
-        has "an option at the end takes no word before it for its value: $words" "$("$CORDON" $words 2>&1)" " needs an argument"
+        has "an option at the end takes no word before it for its value: $words" "$("$CORDON" $words 2>&1)" " requires an argument"
 done
 # -- ends the options and is no word, wherever it stands.
 mkdir "$T/dashes" && printf 'box a\n' >"$T/dashes/-p.cordon" && cp "$T/dashes/-p.cordon" "$T/dashes/b.cordon"
@@ -286,7 +286,7 @@ is "a step has the number of the manual" "$("$CORDON" run -q --json -- nosuch 2>
         "$(sed -n 's/.* \([0-9]*\) exec\.$/\1/p' "$CORDON_SOURCE/man/cordon-errors.7")"
 is "a step that stops the start has one, too" "$("$CORDON" run -q --json --cwd /nosuch -- true 2>&1 | tail -n 1 | jq -r '.error.step > 0')" true
 has "a missing policy file tells what one is" "$(why -p nosuch -- true)" 'cordon policy stock'
-has "a limit that ended it names the option" "$(why --time 100ms -- sleep 5)" '--time gives it more'
+has "a limit that ended it names the option" "$(why --time 100ms -- sleep 5)" 'raise it with --time'
 no_more='echo 0 >/proc/sys/user/max_user_namespaces && exec "$@"'
 if as_user unshare -Ur sh -c "$no_more" sh true 2>/dev/null; then
         told=$(as_user unshare -Ur sh -c "$no_more" sh "$CORDON" run --wall namespace -- true 2>&1)

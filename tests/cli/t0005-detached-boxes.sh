@@ -89,7 +89,7 @@ name $n
         for how in "" -d; do
                 $c run $how --name "$n" -- echo started >out 2>err </dev/null
                 is "$who: run $how with a name that a box bears gives 125, and nothing starts" "$?:$(cat out)" 125:
-                has "$who: it says so" "$(cat err)" "cordon: error: a box of yours that runs is called $n already"
+                has "$who: it says so" "$(cat err)" "cordon: error: a running box is already named $n"
                 has "$who: and what to do" "$(cat err)" "cordon: hint: \`cordon stop $n\` ends it"
         done
         is "$who: the one that runs is found by it" "$($c ps --json "$n" | jq -r .run)" "$a"

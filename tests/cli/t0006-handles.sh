@@ -139,7 +139,7 @@ for who in root as_user; do
         ln -sfn nowhere "$D/left"
         box --in doc --handle "doc=$D/left" -- sh -c 'cat <&3'
         has "$who: or that it leads nowhere" "$code:$(cat err)" "125:cordon: error: --handle doc=$D/left: it is a symbolic link, and a box may have made it
-cordon: hint: what it leads to is not there"
+cordon: hint: its target does not exist"
         # --- who could not read what is replaced does not read the new one ---
         for mode in 600:600 644:644 400:600 777:644; do
                 rm -f "$D/private.out" && echo old >"$D/private.out" && chmod ${mode%:*} "$D/private.out"
@@ -216,10 +216,10 @@ chmod 666 "$T/left/pipe"
 refuses() { # NAME ARGUMENT...: with and without somebody at its other end
         name=$1 && shift
         timeout 20 "$CORDON" "$@" >out 2>err </dev/null
-        is "$name: a pipe that nobody holds is refused" "$? $(grep -c "left/pipe: it is a pipe with a name, and a box may have made it" err)" "125 1"
+        is "$name: a pipe that nobody holds is refused" "$? $(grep -c "left/pipe: is a FIFO; refusing to read it (a box may have created it)" err)" "125 1"
         exec 9<>"$T/left/pipe"
         timeout 20 "$CORDON" "$@" >out 2>err </dev/null 9>&-
-        is "$name: so is one that somebody holds" "$? $(grep -c "left/pipe: it is a pipe with a name" err)" "125 1"
+        is "$name: so is one that somebody holds" "$? $(grep -c "left/pipe: is a FIFO" err)" "125 1"
         exec 9>&-
 }
 refuses "an in handle" run -q --in doc --handle "doc=$T/left/pipe" -- true

@@ -58,8 +58,8 @@ is "a program in the place of a verb" "$(status "$c" python3 x.py):$(hint)" "125
 is "a verb that is misspelt is still found" "$(status "$c" stpo x):$(hint)" "125:did you mean \`stop\`?"
 for verb in logs fork; do
         status "$c" "$verb" >/dev/null
-        has "$verb without a name asks which" "$(cat "$T/err")" "which "
-        is "and points to its own help" "$(hint)" "\`cordon help $verb\` tells how it is used"
+        has "$verb without a name asks for one" "$(cat "$T/err")" "error: name "
+        is "and points to its own help" "$(hint)" "\`cordon help $verb\` shows how to use it"
         is "an option that it has not is no name" "$(status "$c" "$verb" --nothing x):$(sed -n 1p "$T/err")" "125:cordon: error: \`cordon $verb\` has no option --nothing"
 done
 is "discard --all drops nothing" "$(status "$c" discard --all):$(sed -n 1p "$T/err")" "125:cordon: error: \`cordon discard\` has no option --all"

@@ -16,7 +16,7 @@ real=$(readlink -f "$c")
 has "it names cordon by its path" "$(cat "$D/bin/show")" "exec '$real' 'run'"
 has "and the program" "$(cat "$D/bin/show")" "-- '$(command -v cat)' \"\$@\""
 is "it is never written over" "$(status "$c" policy wrap -o "$D/bin/show" cat)" 125
-has "and that is said" "$(cat "$T/err")" "is there already"
+has "and that is said" "$(cat "$T/err")" "already exists"
 is "without -o it goes to standard output" "$("$c" policy wrap cat)" "$(cat "$D/bin/show")"
 is "a wrapper is not wrapped" "$(status "$c" policy wrap "$D/bin/show")" 125
 is "nor found in PATH before the program" "$(cp "$D/bin/show" "$D/bin/cat"; PATH=$D/bin:$PATH "$c" policy wrap cat)" "$(cat "$D/bin/show")"

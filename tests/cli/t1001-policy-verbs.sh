@@ -256,7 +256,7 @@ is "an edit door that cannot be held stops the start, or works" "$("$c" run -q -
 # shellcheck disable=SC2016 # for the inner shell
 has "a policy comes through a pipe" "$(bash -c '"$0" policy show <(sleep 0.2; echo box piped)' "$CORDON" 2>&1)" "box piped"
 : | "$CORDON" policy show /dev/stdin >out 2>&1
-is "and not from one without a writer" "$? $(head -n 1 out)" "125 cordon: error: /dev/stdin: nobody wrote to this pipe"
+is "and not from one without a writer" "$? $(head -n 1 out)" "125 cordon: error: /dev/stdin: nothing was written to this pipe"
 
 # --- --work: asked from another directory, the answer is that of the box ---
 mkdir -p "$T/there/build" "$T/elsewhere" && echo in >"$T/there/in" && echo other >"$T/elsewhere/in"
@@ -302,7 +302,7 @@ has "check: edit and write of one path" "$("$CORDON" check --edit "$T" --write "
 has "doors: edit and write of one path" "$("$CORDON" doors --edit "$T" --write "$T" | grep "edit $T")" "no effect: the \`write\` door of this path holds"
 hasnt "check: not of a path below" "$("$CORDON" check --edit "$T" --write "$T/below")" W143
 has "run says it, too" "$("$CORDON" run --no-stdin --edit "$T" --write "$T" -- true 2>&1)" "door: \`write\` holds, and changes reach the host at once"
-has "check: a place that the file does not name" "$("$CORDON" check --stage test --places places --net @other/x)" "W133: this box does not start here: --net: no places file says where @other leads in the stage test"
+has "check: a place that the file does not name" "$("$CORDON" check --stage test --places places --net @other/x)" "W133: this box does not start here: --net: no places file defines @other for the stage test"
 hasnt "one that it names" "$("$CORDON" check --places places --net @bank/x)" "W133"
 has "check: a place that leads nowhere in the stage" "$("$CORDON" check --stage test --places places --net @shop/x)" "--net: W139: @shop leads nowhere in the stage test, so every request to it is refused: \`place shop test https://HOST/\` in the places file says where"
 is "for programs, one note a door" "$("$CORDON" check --json --stage test --places places --net @shop/x --net @bank/x --net '@shop/y GET' | jq -r '[.[] | select(.code == "W139")] | length')" 2
@@ -318,7 +318,7 @@ for verb in "check --net @bank/x" "doors --net @bank/x" "why --net @bank/x net @
         # shellcheck disable=SC2086
         set -- $verb
         v=$1 && shift
-        has "$v: a stage that there is not" "$("$CORDON" "$v" --stage prod "$@" 2>&1; echo $?)" "there is no stage prod"
+        has "$v: a stage that there is not" "$("$CORDON" "$v" --stage prod "$@" 2>&1; echo $?)" "unknown stage prod"
         has "$v: a file that is not there" "$("$CORDON" "$v" --places /no/such "$@" 2>&1; echo $?)" "/no/such: No such file"
 done
 has "check --places alone asks which policy" "$("$CORDON" check --places places --stage=test 2>&1)" "which policy?"

@@ -16,7 +16,7 @@ done
 is "a dynamic program does not start behind it" "$(status "$c" run -q -p my-task.cordon -- /bin/true)" 127
 cp my-task.cordon before
 is "a second time is refused" "$(status "$c" policy new -o my-task.cordon)" 125
-has "and said" "$(cat "$T/err")" "is there already"
+has "and said" "$(cat "$T/err")" "already exists"
 ok "and the file is untouched" cmp before my-task.cordon
 ln -s "$T/elsewhere" link.cordon
 is "a symbolic link is not followed" "$(status "$c" policy new -o link.cordon):$(test -e "$T/elsewhere" && echo written)" "125:"

@@ -107,7 +107,7 @@ fi
 # --- tighten --log: from the record of past runs ---
 cp "$T/wide" "$T/logged"
 used() { "$c" run -q -p "$T/logged" "$@" -- cat in.txt >/dev/null 2>&1 </dev/null; }
-is "where there is no ledger, that is an error" "$(status env CORDON_STATE="$T/nowhere" "$c" policy tighten --log -p "$T/logged"):$(head -n 1 "$T/err")" "125:cordon: error: there is no ledger in $T/nowhere yet"
+is "where there is no ledger, that is an error" "$(status env CORDON_STATE="$T/nowhere" "$c" policy tighten --log -p "$T/logged"):$(head -n 1 "$T/err")" "125:cordon: error: $T/nowhere has no ledger yet"
 is "without past runs nothing is closed" "$("$c" policy tighten --log -p "$T/logged" --json 2>/dev/null | jq -c '[.past_runs, .doors == .doors_before, .replayed]')" "[0,true,false]"
 used && used && used
 is "runs that were not observed in full tell nothing of files" "$("$c" policy tighten --log -p "$T/logged" --json 2>"$T/err" | jq -c '[.past_runs, .past_observed, .doors == .doors_before]')" "[3,0,true]"

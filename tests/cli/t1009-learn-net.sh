@@ -38,7 +38,7 @@ is "a command that does without the network is offered without" "$(learned -- sh
 is "still nothing" "$(lab_names)$(lab_packets)" ""
 
 # --- agreed to ---
-is "one that was named before is learned" "$(learned --net-to web.test -- curl -sSf -m 10 http://web.test/a/b/c)" "net http://web.test/a/** GET"
+is "one that and is learned" "$(learned --net-to web.test -- curl -sSf -m 10 http://web.test/a/b/c)" "net http://web.test/a/** GET"
 is "methods and first segments stay apart" "$(learned --net-to web.test -- sh -c 'curl -sSf http://web.test/a/1; curl -sSf -d x http://web.test/a/2; curl -sSf http://web.test/top')" "run curl
 net http://web.test/a/** GET POST
 net http://web.test/top GET"

@@ -16,15 +16,15 @@ has "a policy without its ending is found" "$(said check mine)" "did you mean mi
 has "by run too" "$(said run -p mine -- true)" "did you mean mine.cordon?"
 has "a program that no door shows is told with the lines that would" "$(said run -p mine.cordon -- echo hi)" "no door shows it: \`use base/system\` shows all programs"
 has "one that is nowhere is not" "$(said run -p mine.cordon -- no-such-program)" "the box does not see such a program, and this host has none of that name"
-has "nor is a path" "$(said run -- ./no-such-program)" "there is no such file on this host either"
+has "nor is a path" "$(said run -- ./no-such-program)" "the file does not exist on this host either"
 has "a link to nowhere is one" "$(ln -s no-such-program dangling && said run --read . -- ./dangling)" "it is a link to what is not on this host"
 has "a file of this directory is named by ./" "$(: >tool.sh && said run --read . -- tool.sh)" "./tool.sh is the one here"
 has "a directory that was meant for a door is one" "$(mkdir -p some && said run --read . some -- ls)" "this is a directory"
 # An empty variable of a shell leaves an option without its value.
-has "-- is no value" "$(said run --read -- ls)" "--read needs an argument, and -- is none"
+has "-- is no value" "$(said run --read -- ls)" "--read requires an argument (got --)"
 has "nor is another option" "$(said run --read --write . -- ls)" "hint: if that is meant: --read=--write"
-is "and --json still is one" "$("$CORDON" check --work --json 2>/dev/null | jq -r '.[0].text')" "--work needs an argument, and --json is none"
-has "glued to it, it is one" "$(said run --read=-- -- ls)" "there is no $PWD/-- on this host"
+is "and --json still is one" "$("$CORDON" check --work --json 2>/dev/null | jq -r '.[0].text')" "--work requires an argument (got --json is none"
+has "glued to it, it is one" "$(said run --read=-- -- ls)" "$PWD/-- does not exist on this host"
 has "a script of the network is fetched first" "$(said run --script https://example.org/install.sh)" "hint: fetch it first"
 has "a stock policy that is none" "$(said policy stock nosuch)" "hint: \`cordon policy stock\` lists them"
 
@@ -44,9 +44,9 @@ is "check refuses it in the very words" "$(said check both.cordon)" "$(cat "$T/r
 is "with its status" "$(said check both.cordon >/dev/null; echo $?)" 125
 is "a socket beside a directory is no trouble" "$(printf 'sock /srv/s?\nread {work}\nexpect deny read {home}\n' | said_in check /dev/stdin | sed 's/, .*//')" "/dev/stdin: holds"
 printf 'read {work}/later\nexpect deny read {home}\n' >later.cordon
-has "what is not there yet is told" "$(said check later.cordon)" "W133: this box does not start here: later.cordon:1:6: there is no $D/later on this host; write \`read $D/later?\` if it may be missing"
+has "what is not there yet is told" "$(said check later.cordon)" "W133: this box does not start here: later.cordon:1:6: $D/later does not exist on this host; write \`read $D/later?\` if it may be missing"
 long=$D/$(printf '%0120d' 0)/$(printf '%060d' 0)
-has "with all of a long name, twice" "$(said check --read "$long")" "there is no $long on this host; write \`--read $long?\` if it may be missing"
+has "with all of a long name, twice" "$(said check --read "$long")" "$long does not exist on this host; write \`--read $long?\` if it may be missing"
 odd=$D/$(printf 'odd\342\200\256')
 mkdir "$odd" && hasnt "and nothing that turns the line around" "$(said check --work "$odd" --read later)" "$(printf '\342\200\256')"
 is "and is no error: a policy may be for another host" "$(said check later.cordon >/dev/null; echo $?)" 0
@@ -81,7 +81,7 @@ has "a wall that there is not" "$(said check --wall docker)" "hint: it is auto, 
 has "a word that is near none" "$(printf 'allow x\n' | said_in check /dev/stdin)" "hint: each line opens a door: read, edit, write"
 has "a word alone" "$(printf 'env\n' | said_in check /dev/stdin)" "hint: write \`env NAME[=VALUE]...\`"
 has "a path that is missing" "$(printf 'read\n' | said_in check /dev/stdin)" "hint: write \`read PATH...[except SUB...]\`"
-has "a limit is told as it was typed" "$(said run --time 5 -- true)" 'error: --time: "5" is no value for `limit time`'
+has "a limit is told as it was typed" "$(said run --time 5 -- true)" 'error: --time: "5" is not a value for `limit time`'
 has "memory without a unit" "$(said run --memory 512 -- true)" 'error: --memory: nothing starts in 512 bytes'
 for path in /dev/tty /proc/sys/kernel/hostname /boot/x; do
         hasnt "no line is proposed that would be refused: $path" "$(said why write "$path")" "permit edit"
@@ -126,11 +126,11 @@ has "download a file" "$(said policy new download a file)" "box    fetch-url"
 
 # --- learn and tighten ---
 echo mine >there
-has "a file that is there is told before anything runs" "$(said learn -o there -- cat in.txt)" "there is there already"
+has "a file that is there is told before anything runs" "$(said learn -o there -- cat in.txt)" "there already exists"
 hasnt "and nothing ran" "$(said learn -o there -- cat in.txt)" "boxes"
 is "it is as it was" "$(cat there)" mine
 has "a directory that is not there too" "$(said learn -o nowhere/x -- cat in.txt)" "nothing was run"
-is "a link that leads nowhere is there" "$(ln -s nothing link && said learn -o link -- cat in.txt | head -n 1)" "cordon: error: link is there already"
+is "a link that leads nowhere is there" "$(ln -s nothing link && said learn -o link -- cat in.txt | head -n 1)" "cordon: error: link already exists"
 has "a command that fails is told what to try" "$(said learn -n 1 -- false)" "does it pass outside a box, here and now?"
 hasnt "and is not said to have passed" "$(said learn -n 1 -- false)" "runs passed"
 has "one door is one door" "$(said learn -n 1 -- cat in.txt)" "1 door seen"

@@ -93,7 +93,7 @@ box network "use base/strict"
 if command -v python3 >/dev/null; then
         runs 3 network -- python3 -c 'import socket; socket.socket()'
         is "a network that is missing is too narrow" "$(verdict network)" "too narrow"
-        has "and no destination is made up" "$("$c" doctor "$T/network")" 'permitted by: a `net` door: `cordon learn` tells where it leads'
+        has "and no destination is made up" "$("$c" doctor "$T/network")" 'permitted by: a `net` door: `cordon learn` finds out where to'
 else
         skip "a network that is missing is too narrow" "python3 is not installed"
 fi

@@ -63,7 +63,7 @@ is "--rm is taken, as docker has it" "$(said run --rm -- echo hi)" hi
 has "a command in quotes is one word" "$(err run "echo hi")" "hint: this is one word: leave out the quotes, or \`cordon run sh -c 'echo hi'\`"
 has "also with a path in it" "$(err run "ls /usr")" "this is one word"
 has "an option takes one value" "$(: >b.txt; err run --read in.txt b.txt cat in.txt)" "an option takes one value (\`--read A --read B\`)"
-has "options stand before the command" "$(err run ls --read .)" "note: --read went to the command: options of cordon stand before it"
+has "options stand before the command" "$(err run ls --read .)" "note: --read was passed to the command: options of cordon come before it"
 
 # --- a stranger's script ---
 printf '#!/bin/sh\necho installed\n' >install.sh
@@ -122,7 +122,7 @@ hint: --read $D/in.txt"
         mkdir -p h/.ssh && echo KEY >h/.ssh/id_rsa
         hasnt "keys get no hint" "$(HOME=$D/h blind "$c" run -- cat "$D/h/.ssh/id_rsa")" hint:
         hasnt "nor does a whole home" "$(HOME=$D/h blind "$c" run -- cat "$D/h")" "--read"
-        has "a failure that nobody can explain is told as such" "$(blind "$c" run --read in.txt -- sh -c 'exit 3')" "refused paths are not reported on this host"
+        has "a failure that nobody can explain is told as such" "$(blind "$c" run --read in.txt -- sh -c 'exit 3')" "blocked paths are not reported on this host"
         is "a success is not" "$(blind "$c" run -- true)" ""
 else
         skip "paths that nobody watches" "/dev/fuse is there for everybody, and only root can hide it"

@@ -235,7 +235,7 @@ all:
         edit 'echo x >.bashrc'
         cordon apply --as-patch "$D/patch5" "$run" >out
         is "$who: where all is held back the status says so, as an apply's does" "$? $(cordon apply "$run" >/dev/null; echo $?)" "1 1"
-        has "$who: neither --to nor --json goes with a patch" "$(cordon apply --to "$D/git" --as-patch - "$run"; cordon apply --json --as-patch - "$run")" "--as-patch goes neither with"
+        has "$who: neither --to nor --json goes with a patch" "$(cordon apply --to "$D/git" --as-patch - "$run"; cordon apply --json --as-patch - "$run")" "--as-patch cannot be combined with"
         fresh
         edit 'echo box >a; rm src/b; mkdir d; echo n >d/n'
         tree "$D/p" >before
@@ -254,7 +254,7 @@ all:
         ok "$who: else it restores" diff before now
         is "$who: and the layer waits again" "$(cordon diff --name-only "$run" | tr '\n' ' ')" "a d d/n src/b "
         cordon discard "$run" >/dev/null
-        has "$who: discard removes it" "$(cordon diff "$run")" "there is no overlay"
+        has "$who: discard removes it" "$(cordon diff "$run")" "no overlay"
 
         # --- keep, on, fork ---
         fresh

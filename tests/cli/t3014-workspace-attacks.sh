@@ -99,7 +99,7 @@ touch '"$D"'/canary/pwned"; mkdir -p .git/hooks .githooks; for k in pre-commit p
         ok "$who: C6 such names land as names" test -e "$D/p/a;touch pwned" -a -e "$D/p/--include-flagged"
         ok "$who: C6 and are no options: what is flagged is not there" test ! -e "$D/p/.unheard-of-rc"
         ok "$who: C6 nor commands" test ! -e "$D/p/pwned"
-        has "$who: C6 a run is no path" "$(cordon diff '../../../etc'; cordon apply '..'; cordon discard '.'; cordon undo 'x/../..')" "there is no overlay"
+        has "$who: C6 a run is no path" "$(cordon diff '../../../etc'; cordon apply '..'; cordon discard '.'; cordon undo 'x/../..')" "no overlay"
         intact "C6"
 
         # ---- F1: a link is planted, a tool of the host writes through it ----

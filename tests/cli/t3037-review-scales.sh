@@ -28,7 +28,7 @@ for who in root as_user; do
                 echo one >small/in/f; echo h >.git/hooks/pre-commit; for h in a b c d e f g h; do echo h >.git/hooks/$h.sample; done; echo c >.git/config; echo x >>a; mkdir lib/many; i=0; while [ $i -lt 30 ]; do echo $i >lib/many/$i; i=$((i + 1)); done'
         cordon diff "$run" >shown
         is "$who: what is flagged in node_modules is one line" "$(grep -c '^! node_modules' shown) $(grep '^! node_modules' shown)" \
-                "1 ! node_modules/: 81 entries; a package manager runs what it says [package]; can shadow a program or library of the same name [search-path]"
+                "1 ! node_modules/: 81 entries; a package manager runs its commands [package]; can shadow a program or library of the same name [search-path]"
         is "$who: a new repository is, too" "$(grep '^! .git' shown)" "! .git/: 12 entries; git runs it [git-hook]; git reads its settings from it [git-config]"
         is "$who: a new directory is summed up" "$(grep '^node_modules' shown)" "node_modules/ 120 files, 121 kB: added (name it, or -v, to see it)"
         is "$who: also one of no known name, if it is large" "$(grep '^lib' shown)" "lib/many/ 30 files, 80 bytes: added (name it, or -v, to see it)"
@@ -46,7 +46,7 @@ for who in root as_user; do
         is "$who: with the kinds of its flags" "$(cordon diff --json "$run" | jq -c '[.entries[] | select(.path == ".git/hooks/pre-commit" or .path == "a") | .kinds]')" '[["git-hook"],[]]'
         cordon apply "$run" >out
         is "$who: apply holds back in one line" "$(grep -c 'held back: node_modules' out) $(grep 'held back: node_modules' out)" \
-                "1 held back: node_modules/: 162 entries, a new directory: a package manager runs what it says [package]; can shadow a program or library of the same name [search-path]"
+                "1 held back: node_modules/: 162 entries, a new directory: a package manager runs its commands [package]; can shadow a program or library of the same name [search-path]"
         is "$who: none of it landed" "$(ls "$D/p" | tr '\n' ' ')" "a lib small "
 
         # Approval by kind, of what lies below a directory that is named or of all.
@@ -116,7 +116,7 @@ for who in root as_user; do
 -box
 +host
  3"
-        is "$who: diff marks it first" "$(cordon diff "$run" | sed -n '1,2p;/^a: /p')" "Conflicts: the host changed these, too; --theirs PATH shows its side:
+        is "$who: diff marks it first" "$(cordon diff "$run" | sed -n '1,2p;/^a: /p')" "Conflicts: the host also changed these; --theirs PATH shows its side:
 # a: changed since
 a: changed (conflict: - is what the host has now, not what the box began with)"
         is "$who: a directory means what lies in it" "$(cordon diff --theirs s "$run" | head -n 1)" "s/c: removed since (- the box: file, 100644; + the host: nothing)"

@@ -15,9 +15,9 @@ for who in root as_user; do
         is "$who: one by its whole path" "$(here_ diff --name-only "$D/p/h")" h
         here_ apply src/a.py >out
         has "$who: apply takes one" "$(cat out) $(tail -n 1 "$D/p/src/a.py") $(ls "$D/p" | tr '\n' ' ')" "1 entry applied; cordon undo $run takes it back 2 README other src "
-        is "$who: a path that is not changed is none" "$(here_ apply other)" "cordon: error: there is no overlay other
+        is "$who: a path that is not changed is none" "$(here_ apply other)" "cordon: error: no overlay other
 cordon: hint: \`cordon diff --list\` shows the overlays, \`cordon diff --name-only\` the changed paths"
-        has "$who: before -- it is the layer" "$(here_ diff --name-only README -- h)" "there is no overlay README"
+        has "$who: before -- it is the layer" "$(here_ diff --name-only README -- h)" "no overlay README"
         cordon discard "$run" >/dev/null
         cordon discard "$run" >/dev/null
         $who "$CORDON" run -q --name both --no-stdin --edit "$D/p" --cwd "$D/p" --status-fd 3 -- sh -c ': >both; : >1-2-3' 3>status 2>err
@@ -26,7 +26,7 @@ cordon: hint: \`cordon diff --list\` shows the overlays, \`cordon diff --name-on
 1-2-3
 both"
         is "$who: behind -- it is the path" "$(here_ diff --name-only -- both)" both
-        has "$who: what looks like an id is no path" "$(here_ apply 1-2-3; ls "$D/p")" "there is no overlay 1-2-3"
+        has "$who: what looks like an id is no path" "$(here_ apply 1-2-3; ls "$D/p")" "no overlay 1-2-3"
         run=$(jq -r .work.layer status)
         cordon discard "$run" >/dev/null
 done

@@ -89,9 +89,9 @@ except OSError: print(0)'
         box $who --net web.test:80 -- curl -sS -m 10 http://127.0.0.1:9/
         ok "$who: the loopback in the box is the box's own" test $status -eq 7
         box $who --net dead.test:80 --net closed.test:7999 -- sh -c 'curl -sS -m 5 http://closed.test:7999/'
-        is "$who: a host that refuses is a failure, not a refusal of ours" "$(row closed.test:7999 failed why)" "nobody answers there"
+        is "$who: a host that refuses is a failure, not a refusal of ours" "$(row closed.test:7999 failed why)" "no answer"
         has "$who: which a person is told, who sees no more than a reset" "$(cat "$T/err")" "cordon: not reached:
-  closed.test:7999 (nobody answers there)"
+  closed.test:7999 (no answer)"
         is "$who: so no denial" "$(json '[.denials[] | select(.minor | not)] | length')" 0
         box $who --net nowhere.test:80 -- curl -sS -m 5 http://nowhere.test/
         is "$who: a name that does not resolve outside is told" "$(row nowhere.test:80 failed why)" "the name does not resolve outside"

@@ -174,7 +174,7 @@ True"
         box $who --net web.test:443 --read "$T/hello.py" -- python3 "$T/hello.py" web.test six.test 1
         is "$who: and is judged, in single bytes" "$(cat "$T/out") $(row web.test:443 deny permit)" "refused net six.test:443"
         box $who --net web.test:443 -- curl -sS -m 10 http://web.test:443/clear
-        is "$who: what is no hello is refused at port 443" "$(row web.test:443 deny why)" "what is sent to port 443 is no TLS hello"
+        is "$who: what is no hello is refused at port 443" "$(row web.test:443 deny why)" "port 443 without a TLS ClientHello"
         box $who --net web.test:7 -- bash -c 'exec 3<>/dev/tcp/web.test/7; echo hello >&3; head -n 1 <&3'
         is "$who: and goes through at another port" "$(cat "$T/out")" hello
         box $who --net web.test:7 --read "$T/hello.py" -- python3 "$T/hello.py" web.test six.test 9 7

@@ -56,7 +56,7 @@ GET http://web.test/git/none 404"
         box $who --net 'http://web.test/**' --record "$d/none/file" -- true
         is "$who: a directory that is not there stops the start" "$status $(grep -c 'cannot be made' "$T/err")" "125 1"
         box $who --net 'http://web.test/**' --stage mock --record "$d/other" -- true
-        is "$who: the stage mock has nothing to record" "$status $(grep -c 'nothing to record' "$T/err")" "125 1"
+        is "$who: the stage mock has nothing to record" "$status $(grep -c 'nothing can be recorded' "$T/err")" "125 1"
         box $who --net web.test:80 --record "$d/other" -- true
         is "$who: nor has a door that sees bytes only" "$status $(grep -c 'https://host/\*\*' "$T/err")" "125 1"
         ln -s "$d/elsewhere" "$d/link"

@@ -55,7 +55,7 @@ is "nor removed" "$(refused --read "$H/host" -- rm -f "$H/host/key")" "write $H/
 is "nor renamed" "$(refused --read "$H/host" -- mv "$H/host/key" "$H/host/other" | head -n 1)" \
         "write $H/host/key mv mount edit $H/host/key"
 # The kernel answers "File exists" there, before it looks whether the mount can be written.
-is "who makes what is there already is refused nothing" "$(refused --read "$H/open" -- sh -c \
+is "who makes what already exists is refused nothing" "$(refused --read "$H/open" -- sh -c \
         "mkdir -p /home/box/a/b $H/open && ! mkdir /usr && ! ln -sT x $H/open && ! ln -T /bin/sh /bin/cat && ! python3 -c 'open(\"/bin/sh\", \"x\")'")" ""
 is "what is not there is" "$(refused --read "$H/open" -- mkdir -p "$H/open/a/b")" "write $H/open/a mkdir mount edit $H/open"
 is "a descriptor of its own, written by its name, is not told" "$(refused -- python3 -c 'import os

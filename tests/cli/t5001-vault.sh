@@ -142,7 +142,7 @@ if command -v jq >/dev/null; then
         has "one that is not for this door" "$(told --net 'https://api.test/** GET with creeping')" "the credential creeping is not for this door: net https://api.test/** GET"
         is "one that is not here, once however many doors name it" \
                 "$(told --net 'https://api.test/a with nobodys' --net 'https://api.test/b with nobodys')" \
-                'there is no credential nobodys in the vault; `cordon vault list` shows them; `cordon vault add nobodys` makes it'
+                'the vault has no credential nobodys; `cordon vault list` shows them; `cordon vault add nobodys` makes it'
         is "where nothing is reached none is needed" "$(told --stage mock --net 'https://api.test/a with nobodys')" ""
         # An entry of before, with no end: audit and check read it in the clear, nobody has to open it.
         cp "$T/state/vault/c.creeping" "$T/kept"

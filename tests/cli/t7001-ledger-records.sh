@@ -103,8 +103,8 @@ for who in $whos; do
         # --in-from, trace context, reply
         $who "$CORDON" run -q --name later --in-from "$run" -- true </dev/null
         has "$who: --in-from is a parent" "$(log --json --box later --kind start)" "\"parents\":[\"$run.end\"]"
-        has "$who: --in-from takes no name" "$($who "$CORDON" run --in-from later -- true 2>&1)" "--in-from takes a run's id"
-        has "$who: --in-from takes only ids" "$($who "$CORDON" run --in-from 'a b' -- true 2>&1)" "--in-from takes a run's id"
+        has "$who: --in-from takes no name" "$($who "$CORDON" run --in-from later -- true 2>&1)" "--in-from takes a run id"
+        has "$who: --in-from takes only ids" "$($who "$CORDON" run --in-from 'a b' -- true 2>&1)" "--in-from takes a run id"
         parent=00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01
         $who env TRACEPARENT=$parent "$CORDON" run -q --name traced -- env >env.txt </dev/null
         has "$who: the caller's trace context is recorded" "$(log --json --box traced --kind start)" "\"in\":\"$parent\""
@@ -152,7 +152,7 @@ for who in $whos; do
         is "$who: but not that they asked for it" "$($who env CORDON_STATE=/proc/nowhere "$CORDON" run --ledger off -- echo ran 2>&1 </dev/null)" ran
         result=$($who env CORDON_STATE=nowhere "$CORDON" run --ledger off -- echo ran 2>&1 </dev/null)
         is "$who: a place that is none is no place for another" "$?" 125
-        is "$who: and that is told" "$(echo "$result" | head -n 1)" "cordon: error: CORDON_STATE is nowhere, which is no absolute path"
+        is "$who: and that is told" "$(echo "$result" | head -n 1)" "cordon: error: CORDON_STATE is nowhere, which is not an absolute path"
         result=$($who env CORDON_STATE=/proc/nowhere "$CORDON" run --require-ledger -- echo ran 2>&1 </dev/null)
         has "$who: --require-ledger refuses" "$result" "--require-ledger: "
         hasnt "$who: and nothing ran" "$result" "ran

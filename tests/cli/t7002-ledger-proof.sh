@@ -13,7 +13,7 @@ if [ ! -x "$T/libexec/cordon-ledger" ]; then
         skip "proofs" "cordon-ledger is not built: no libcrypto"
         done_testing
 fi
-has "without a ledger there is nothing to verify, and it says so" "$("$CORDON" log verify 2>&1)" "there is no ledger"
+has "without a ledger there is nothing to verify, and it says so" "$("$CORDON" log verify 2>&1)" "has no ledger"
 is "and gives 125" "$("$CORDON" log verify >/dev/null 2>&1; echo $?)" 125
 for i in 1 2 3 4 5 6 7 8; do run --name "box$i" -- echo "line $i"; done
 ok "the ledger is sealed" settled
@@ -69,7 +69,7 @@ is "keys without a proof are not passed over" "$("$CORDON" log verify --key othe
 is "nor is what a proof does not go with" "$("$CORDON" log verify --proof proof.txt --checkpoint keys.txt >/dev/null 2>&1; echo $?)" 125
 is "for programs: it holds" "$("$CORDON" log verify --proof proof.txt --json | jq -r '"\(.ok) \(.text | startswith("proved: record"))"')" "true true"
 is "and does not" "$("$CORDON" log verify --proof wrong.txt --json | jq -r '"\(.ok) \(.text | startswith("NOT PROVED"))"')" "false true"
-has "what is no proof is told as such" "$("$CORDON" log verify --proof keys.txt 2>&1)" "that is no proof"
+has "what is no proof is told as such" "$("$CORDON" log verify --proof keys.txt 2>&1)" "not a proof"
 
 # ---- somebody changes it ----
 cp -a "$CORDON_STATE" whole
@@ -202,7 +202,7 @@ is "jsonl: the records as they are" "$("$CORDON" log export --format jsonl --box
 ok "otlp is JSON with log records" sh -c '"$1" log export --format otlp --box exported | jq -e ".resourceLogs[0].scopeLogs[0].logRecords | length >= 3 and (.[0].timeUnixNano | test(\"^[0-9]{19}$\"))"' - "$CORDON"
 ok "ocsf: one event a line, with its class" sh -c '"$1" log export --format ocsf --box exported | jq -s -e "map(select(.class_uid == 1007 and .type_uid == 100701 and .metadata.version)) | length == 1"' - "$CORDON"
 has "prometheus: counters" "$("$CORDON" log export --format prometheus)" 'cordon_effects_total{kind="start",phase="start",reach="self"}'
-has "another format is refused" "$("$CORDON" log export --format xml 2>&1)" "there is no format xml"
+has "another format is refused" "$("$CORDON" log export --format xml 2>&1)" "unknown format xml"
 has "an export is itself recorded" "$("$CORDON" log --json --kind view)" '"door":"export"'
 
 # ---- the page ----

@@ -51,7 +51,7 @@ has "alone, too" "$(CORDON_LEDGER=off CORDON_STATE=$A "$CORDON" log trace "$(id_
 is "a run that is given the cause's clock passes it" "$(CORDON_STATE=$A CORDON_LEDGER=off "$CORDON" log --json --box clocked --kind start | jq "[.clock > $far_clock, (.parents | index(\"$far\")) != null] | all")" true
 has "and its ledger verifies" "$(CORDON_STATE=$A CORDON_LEDGER=off "$CORDON" log verify)" "nothing was changed"
 for bad in "$far@" "$far@x" "$far@-1" "$far@9007199254740993" "$far@1@2"; do
-        has "no clock: ${bad#"$far"}" "$(run_a bad --in-from "$bad" -- true 2>&1)" "--in-from takes a run's id"
+        has "no clock: ${bad#"$far"}" "$(run_a bad --in-from "$bad" -- true 2>&1)" "--in-from takes a run id"
 done
 
 # One order, whatever the order of the arguments.
@@ -93,7 +93,7 @@ has "follow" "$(both log -f)" "--follow is for one's own ledger"
 has "on and off are no directories" "$("$CORDON" log --ledger off 2>&1)" "--ledger takes a directory"
 has "twice the same" "$(both log --ledger "$A")" "is given twice"
 has "not there" "$(both log --ledger "$T/nowhere")" "nowhere cannot be read"
-has "no ledger there" "$(both log --ledger "$T")" "there is no ledger in"
+has "no ledger there" "$(both log --ledger "$T")" "has no ledger"
 is "a ledger's own directory does as well" "$(CORDON_LEDGER=off "$CORDON" log --json --ledger "$A/ledger" --ledger "$B" | sha256sum)" "$(sha256sum <order)"
 is "reading changed nothing" "$(sha "$A") $(sha "$B")" "$before_a $before_b"
 

@@ -46,7 +46,7 @@ is "no decision and no wall reads a lint" "$(grep -lE 'policy_note|lint_|n_notes
 if [ "$(id -u)" -eq 0 ]; then
         cp "$CORDON" "$T/setuid" && chmod 4755 "$T/setuid"
         out=$(as_user "$T/setuid" run -- echo RAN 2>&1)
-        is "a setuid program does nothing" "$?:$(printf '%s' "$out" | head -n 1)" "125:cordon: error: this program file has a setuid bit, a setgid bit or capabilities"
+        is "a setuid program does nothing" "$?:$(printf '%s' "$out" | head -n 1)" "125:cordon: error: cordon's program file is setuid or setgid or has capabilities"
         as_user "$T/setuid" version >/dev/null 2>&1
         is "not even tell its version" $? 125
         is "root, for whom the bit changes nothing, is served" "$("$T/setuid" run -q -- echo RAN 2>&1)" RAN

@@ -257,7 +257,7 @@ static void test_params__a_body_that_cannot_be_read_exactly_stays(void)
                 { "Content-Type: " JSON "\r\nContent-Encoding: gzip\r\n", "the body is compressed" },
                 { "Content-Type: " JSON "\r\nContent-Encoding: identity, br\r\n", "the body is compressed" },
                 { "Content-Type: " JSON "\r\nContent-Type: " FORM "\r\n",
-                  "the request says twice what its body is" },
+                  "the request has two Content-Type headers" },
         };
         for (size_t i = 0; i < sizeof fields / sizeof *fields; i++) {
                 char want[200];
@@ -323,7 +323,7 @@ static void test_params__a_body_of_two_readings_stays(void)
         };
         for (size_t i = 0; i < sizeof fields / sizeof *fields; i++) {
                 struct request q = { "POST /pay", fields[i], "{\"amount\":5,\"currency\":\"eur\"}", 29, 0 };
-                expect_request(&q, "what says how the body is to be read would not reach every server");
+                expect_request(&q, "a header that frames the body is hop-by-hop");
         }
 }
 

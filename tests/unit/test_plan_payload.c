@@ -49,10 +49,10 @@ static void test_payload__an_empty_command_is_refused(void)
         static const char *const none[] = { NULL }, *const empty[] = { "", "x", NULL };
         SCENE(a);
         a.r.argv = none;
-        refused(&a, "use none\n", ERR_USAGE, "there is no command to run", NULL);
+        refused(&a, "use none\n", ERR_USAGE, "no command to run", NULL);
         SCENE(b);
         b.r.argv = empty;
-        refused(&b, "use none\n", ERR_USAGE, "there is no command to run", NULL);
+        refused(&b, "use none\n", ERR_USAGE, "no command to run", NULL);
 }
 
 static void test_payload__more_arguments_than_the_cap_are_refused(void)

@@ -496,17 +496,17 @@ static void test_view__a_door_inside_what_an_except_hides_is_refused(void)
 static void test_view__a_missing_door_is_told_with_its_place_and_a_line_to_type(void)
 {
         SCENE(read);
-        refused(&read, "use none\n  read /d /gone\n", ERR_DOOR, "t:2:11: there is no /gone on this host",
+        refused(&read, "use none\n  read /d /gone\n", ERR_DOOR, "t:2:11: /gone does not exist on this host",
                 "write `read /gone?` if it may be missing");
         SCENE(write);
-        refused(&write, "use none\nwrite /gone\n", ERR_DOOR, "t:2:7: there is no /gone on this host",
+        refused(&write, "use none\nwrite /gone\n", ERR_DOOR, "t:2:7: /gone does not exist on this host",
                 "its directory does not exist either: make that first; or write `write /gone?` if it may be "
                 "missing");
         SCENE(sock);
-        refused(&sock, "use none\nsock /gone\n", ERR_DOOR, "t:2:6: there is no /gone on this host",
+        refused(&sock, "use none\nsock /gone\n", ERR_DOOR, "t:2:6: /gone does not exist on this host",
                 "write `sock /gone?` if it may be missing");
         SCENE(run);
-        refused(&run, "use none\nrun cat gone\n", ERR_DOOR, "t:2:9: there is no program gone on this host",
+        refused(&run, "use none\nrun cat gone\n", ERR_DOOR, "t:2:9: program gone on this host",
                 "write `run gone?` if it may be missing");
 }
 
@@ -578,8 +578,8 @@ static void flag_refused(const char *word, const char *arg, const char *what)
 
 static void test_view__a_refused_flag_is_told_by_its_name(void)
 {
-        flag_refused("read", "/gone", "--read: there is no /gone on this host");
-        flag_refused("run", "gone", "--run: there is no program gone on this host");
+        flag_refused("read", "/gone", "--read: /gone does not exist on this host");
+        flag_refused("run", "gone", "--run: program gone on this host");
         flag_refused("sock", "/s.sock", "--sock: the process wall cannot hold a `sock` door");
 }
 

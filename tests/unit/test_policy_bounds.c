@@ -650,7 +650,7 @@ static void test_bounds__load_errors(void)
                              "t:2:31: \"a=int:5..1\": the range is empty: nothing lies in it",
                              "write the smaller number first");
         check_bounds_refused("where a=int:1-5",
-                             "t:2:31: \"a=int:1-5\": the range is missing, or its beginning is no integer",
+                             "t:2:31: \"a=int:1-5\": the range is missing, or does not start with an integer",
                              "write int:MIN..MAX; either end may be left out");
         check_bounds_refused(
                 "where a=int:01..5",

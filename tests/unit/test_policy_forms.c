@@ -130,7 +130,7 @@ static void test_json__unknown_and_misplaced_keys_are_errors_with_their_place(vo
         check_refused("{\"doors\":[{\"read\":[\"/a\"]}]}", "t:1:19: a string must stand here", NULL);
         check_refused("{\"doors\":{}}", "t:1:10: a list of doors must stand here", NULL);
         check_refused("{\"box\":\"a\",\"box\":\"b\"}", "t:1:12: the key \"box\" stands here twice", NULL);
-        check_refused("{\"limit\":{\"time\":5}}", "t:1:18: \"5\" is no value for `limit time`", NULL);
+        check_refused("{\"limit\":{\"time\":5}}", "t:1:18: \"5\" is not a value for `limit time`", NULL);
         check_refused("{\"limit\":{\"tme\":\"5s\"}}", "t:1:17: unknown limit \"tme\"",
                       "did you mean \"time\"?");
         check_refused("{\"without\":[\"landlock\"]}", "t:1:12: \"without\" needs \"wall\"", NULL);

@@ -15,7 +15,7 @@ static void test_load__an_unknown_word_names_the_nearest(void)
                       "cordon.policy` has all words");
         check_refused("limit memroy 5M\n", "t:1:7: unknown limit \"memroy\"", "did you mean \"memory\"?");
         check_refused("wall namespcae\n", "t:1:6: unknown wall \"namespcae\"", "did you mean \"namespace\"?");
-        check_refused("use base/pyton3\n", "t:1:5: there is no policy \"base/pyton3\"",
+        check_refused("use base/pyton3\n", "t:1:5: policy \"base/pyton3\"",
                       "did you mean \"base/python3\"?");
         check_refused("\"read\" /a\n", "t:1:1: unknown word \"read\"", NULL);
 }
@@ -151,7 +151,7 @@ static void test_load__paths_are_literal_absolute_and_never_everything(void)
         check_refused("read /a except /b\n", "t:1:6: the exception /b is not below /a", NULL);
         check_refused("read /a except ../b\n", "t:1:6: the exception /b is not below /a", NULL);
         check_refused("write /a except b\n", "t:1:10: `write` takes no `except`", NULL);
-        check_refused("run .\n", "t:1:5: \".\" is no program", NULL);
+        check_refused("run .\n", "t:1:5: \".\" is not a program", NULL);
         check_refused("run /\n", "t:1:5: `run /` is refused", "write `run any`");
         check_refused("run \"any\"\n", "t:1:5: a program of this name must be given by its whole path", NULL);
 }
@@ -159,16 +159,16 @@ static void test_load__paths_are_literal_absolute_and_never_everything(void)
 static void test_load__limits_are_finite_and_have_units(void)
 {
         check_refused("limit time 0s\n", "t:1:12: `limit time` cannot be zero", NULL);
-        check_refused("limit time 5\n", "t:1:12: \"5\" is no value for `limit time`", "write 5s for seconds");
-        check_refused("limit memory 5X\n", "t:1:14: \"5X\" is no value for `limit memory`",
+        check_refused("limit time 5\n", "t:1:12: \"5\" is not a value for `limit time`", "write 5s for seconds");
+        check_refused("limit memory 5X\n", "t:1:14: \"5X\" is not a value for `limit memory`",
                       "write 64K, 256M or 2G");
         check_refused("limit memory 512\n", "t:1:14: nothing starts in 512 bytes",
                       "write 512M for megabytes");
-        check_refused("limit procs 5K\n", "t:1:13: \"5K\" is no value for `limit procs`",
+        check_refused("limit procs 5K\n", "t:1:13: \"5K\" is not a value for `limit procs`",
                       "write a whole number");
-        check_refused("limit rate 5/m\n", "t:1:12: \"5/m\" is no value for `limit rate`", "write 2000/h");
-        check_refused("limit rate /h\n", "t:1:12: \"/h\" is no value for `limit rate`", "write 2000/h");
-        check_refused("limit effects 5/h\n", "t:1:15: \"5/h\" is no value for `limit effects`",
+        check_refused("limit rate 5/m\n", "t:1:12: \"5/m\" is not a value for `limit rate`", "write 2000/h");
+        check_refused("limit rate /h\n", "t:1:12: \"/h\" is not a value for `limit rate`", "write 2000/h");
+        check_refused("limit effects 5/h\n", "t:1:15: \"5/h\" is not a value for `limit effects`",
                       "write a whole number");
         check_refused("limit ingress 0\n", "t:1:15: `limit ingress` cannot be zero", NULL);
         check_refused("limit time 99999d\n", "t:1:12: `limit time` can be at most 3650d", NULL);

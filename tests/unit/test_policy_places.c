@@ -43,7 +43,7 @@ static void test_places__bad_lines_say_where(void)
                 { "place a live", "p:2:1: write `place NAME STAGE URL`" },
                 { "place a live https://a.test/ more", "p:2:1: write `place NAME STAGE URL`" },
                 { "place A live https://a.test/", "p:2:7: \"A\" cannot name a place" },
-                { "place a prod https://a.test/", "p:2:9: \"prod\" is no stage" },
+                { "place a prod https://a.test/", "p:2:9: \"prod\" is not a stage" },
                 { "place a mock https://a.test/",
                   "p:2:9: the stage mock reaches nothing, so no place leads anywhere in it" },
                 { "place a live a.test:443", "p:2:14: \"a.test:443\" is not where a place can lead" },

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Attributes of files when there is no memory to list them: two files are not called the same, nothing is
+/* Attributes of files when out of memory to list them: two files are not called the same, nothing is
  * called copied or taken away that is not. */
 #include "base/fd.h"
 #include "fault_alloc.h"

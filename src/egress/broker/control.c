@@ -170,7 +170,7 @@ static int take_before(struct broker *b, const struct egress_order *o, int fd, s
         int r = !text                          ? -1
                 : o->command == EGRESS_PLACES  ? requests_take_places(b, span_of(text, n), e)
                 : o->command == EGRESS_ANSWERS ? requests_take_answers(b, span_of(text, n), e)
-                                               : err_set(e, ERR_INTERNAL, 0, "an order nobody knows");
+                                               : err_set(e, ERR_INTERNAL, 0, "unknown order");
         free(text);
         return r;
 }

@@ -58,7 +58,7 @@ static void read_body(struct http_flow *f, struct span body)
         if (!t)
                 x->params.unread = "the body does not say what it is";
         else if (http_field_find(&f->head, "content-type", t))
-                x->params.unread = "the request says twice what its body is";
+                x->params.unread = "the request has two Content-Type headers";
         else if (!is_plain_coding(&f->head))
                 x->params.unread = "the body is compressed";
         else if (form == FORM_ESCAPED)

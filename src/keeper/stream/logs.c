@@ -206,8 +206,8 @@ static int no_such(const char *which, struct err *e)
         buf_shell(&word, which);
         (void) err_set(e, ERR_GONE, 0, "no box of yours is called %s", which);
         return err_hint(e,
-                        "`cordon ps` lists those that run; output is kept of the newest %d that were started "
-                        "with --detach; of any that is over, `cordon log --%s %s` tells",
+                        "`cordon ps` lists running boxes; output is kept for the newest %d that were started "
+                        "with --detach; for one that has ended, `cordon log --%s %s`",
                         LOGS_KEPT, registry_is_run_id(which) ? "run" : "box", buf_str(&word));
 }
 

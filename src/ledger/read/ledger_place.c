@@ -52,7 +52,7 @@ int ledger_dir_open(const struct cordon_context *cx, bool make, struct err *e)
                 if (errno != ENOENT)
                         return err_set(e, ERR_IO, errno, "the ledger in %s cannot be read: %s", path,
                                        strerror(errno));
-                (void) err_set(e, ERR_GONE, ENOENT, "there is no ledger in %s yet", path);
+                (void) err_set(e, ERR_GONE, ENOENT, "%s has no ledger yet", path);
                 return err_hint(e, "`cordon run` writes it; CORDON_STATE names another place");
         }
 

@@ -30,7 +30,7 @@ static int open_dir(const char *path, struct err *e)
         AUTO_FD(segments, openat(inside >= 0 ? inside : dir, "segments",
                                  O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
         if (segments < 0) {
-                (void) err_set(e, ERR_GONE, errno, "there is no ledger in %.100s", path);
+                (void) err_set(e, ERR_GONE, errno, "%.100s has no ledger", path);
                 return err_hint(
                         e, "name a state directory, or the ledger in it, with its key.pub and checkpoints");
         }

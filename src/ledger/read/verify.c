@@ -151,7 +151,7 @@ static void remember(struct verify *v, struct span text, const char *where)
         }
 
         if (r < 0)
-                find(v, "%s: what stands there is no checkpoint", where);
+                find(v, "%s: not a checkpoint", where);
 }
 
 static int by_size(const void *pa, const void *pb)
@@ -281,7 +281,7 @@ static void check_record(struct verify *v, const struct scan_place *at, const st
         }
 
         if (ledger_view_parse(f->payload, &r) < 0) {
-                find(v, "record %llu (segment %u, byte %llu) is no canonical record",
+                find(v, "record %llu (segment %u, byte %llu) is not a canonical record",
                      (unsigned long long) at->index, at->seq, (unsigned long long) at->offset);
                 return;
         }
@@ -354,7 +354,7 @@ static void check_end(struct verify *v, enum scan_end end, const struct scan_pla
                      (unsigned long long) v->pruned, (unsigned long long) v->pruned_told);
 
         if (v->tiles.n / LEDGER_HASH > v->tree.size)
-                find(v, "%llu records were sealed, and only %llu are there",
+                find(v, "%llu records were sealed, but only %llu exist",
                      (unsigned long long) (v->tiles.n / LEDGER_HASH), (unsigned long long) v->tree.size);
 }
 
@@ -462,7 +462,7 @@ static void report_text(const struct verify *v, struct buf *out)
                 { v->runs_open, "run has no end: it is running, or its keeper was killed",
                   "runs have no end: they are running, or their keeper was killed" },
                 { v->pruned, "payload was pruned; its hash is there",
-                  "payloads were pruned; their hashes are there" },
+                  "payloads were pruned; their hashes are kept" },
                 { v->gaps, "time bytes that were not flushed yet were lost in a crash",
                   "times bytes that were not flushed yet were lost in a crash" },
         };
@@ -525,7 +525,7 @@ int ledger_verify(const struct cordon_context *cx, int dir, const char *extra, b
         enum scan_end end = ledger_scan(dir, &at, each, &v);
         check_end(&v, end, &at);
         if (known > v.tree.size)
-                find(&v, "%llu records were written, and only %llu are there", (unsigned long long) known,
+                find(&v, "%llu records were written, but only %llu exist", (unsigned long long) known,
                      (unsigned long long) v.tree.size);
 
         check_signatures(&v, dir, buf_span(&v.notes), "checkpoint", e);

@@ -281,6 +281,6 @@ int ledger_export(const struct ledger_log *l, const char *format, const struct l
                         return x.failed ? err_set(e, ERR_MEMORY, 0, "no memory for all of the records") : 0;
                 }
 
-        (void) err_set(e, ERR_USAGE, 0, "there is no format %.40s", format);
+        (void) err_set(e, ERR_USAGE, 0, "unknown format %.40s", format);
         return err_hint(e, "jsonl, otlp, ocsf or prometheus");
 }

@@ -42,7 +42,7 @@ static int put_proof(int dir, const struct ledger_view *v, uint64_t index, struc
         ledger_leaf_hash(v->json, leaf);
         if (r < 0 || !ledger_check_inclusion(leaf, index, n.size, &p, n.root)) {
                 (void) err_set(e, ERR_IO, EUCLEAN, "the ledger does not prove this record any more");
-                return err_hint(e, "`cordon log verify` tells what was changed");
+                return err_hint(e, "`cordon log verify` shows what was changed");
         }
 
         buf_printf(out, "%s\nextra ", first_line);
@@ -127,7 +127,7 @@ int ledger_proof_check(const struct cordon_context *cx, struct span text, const 
 
         if (parse(text, p) < 0) {
                 free(p);
-                return err_set(e, ERR_USAGE, 0, "that is no proof in the form of c2sp.org/tlog-proof@v1");
+                return err_set(e, ERR_USAGE, 0, "not a proof in the format c2sp.org/tlog-proof@v1");
         }
 
         struct span record = span_of(p->record, p->record_len);

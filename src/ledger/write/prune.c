@@ -146,7 +146,7 @@ static int prune(struct ledger *l, const char *kind, int64_t before_us, uint64_t
         struct scan_place at = { 0 };
         if (ledger_scan(l->dir, &at, count_one, &p) >= SCAN_BAD) {
                 (void) err_set(e, ERR_IO, EUCLEAN, "the ledger is damaged: nothing was pruned");
-                return err_hint(e, "`cordon log verify` tells where");
+                return err_hint(e, "`cordon log verify` shows where");
         }
 
         *ret_count = p.count;

@@ -24,7 +24,7 @@ static int damaged(struct err *e, const char *how)
 {
         (void) err_set(e, ERR_IO, EUCLEAN, "the ledger is damaged: %s", how);
         return err_hint(
-                e, "`cordon log verify` tells where; `cordon log restart` puts it aside and begins another");
+                e, "`cordon log verify` shows where; `cordon log restart` puts it aside and starts another");
 }
 
 static int in_vain(struct err *e)

@@ -78,10 +78,9 @@ int ledger_helper_do(const struct cordon_context *cx, const char *verb, const ch
                 ;
 
         if (sys != 0) /* never taken for a success */
-                return err_set(
-                        e, ERR_IO, sys,
-                        "how cordon-ledger ended cannot be known: SIGCHLD is ignored here, or somebody "
-                        "else waited for it");
+                return err_set(e, ERR_IO, sys,
+                               "the exit status of cordon-ledger is lost: SIGCHLD is ignored, or another "
+                               "thread waited for it");
 
         if (!WIFEXITED(status) || WEXITSTATUS(status) != 0)
                 return failed(said, e);

@@ -15,7 +15,7 @@ static void unread(struct params *p, const char *why)
 
 static void no_memory(struct params *p)
 {
-        unread(p, "there is no memory to read it");
+        unread(p, "out of memory");
         p->failed = true;
 }
 

@@ -302,7 +302,7 @@ void lint_uncapped(struct lint_view *v, const struct lint_row *row)
         for (const struct door *d = NULL; (d = lint_next(v, DOOR_NET, d));) {
                 AUTO_BUF(b);
                 if (d->net.touches & dear && !d->net.cap[NET_CAP_HOUR])
-                        lint_note(v, row, &d->at, "%s touches %s, and nothing says how often: add `cap N/h`",
+                        lint_note(v, row, &d->at, "%s touches %s without a limit on how often: add `cap N/h`",
                                   dest_text(v, d, &b),
                                   d->net.touches & 1u << NET_TOUCH_MONEY ? "money" : "people");
         }
@@ -326,7 +326,7 @@ void lint_unbounded(struct lint_view *v, const struct lint_row *row)
                 if (d->net.touches & 1u << NET_TOUCH_MONEY && d->net.credential && !d->net.bounds &&
                     d->net.form != NET_HOST_PORT && posts(&d->net))
                         lint_note(v, row, &d->at,
-                                  "%s moves money with the credential %s, and nothing says how much: add "
+                                  "%s moves money with the credential %s without a limit on how much: add "
                                   "`where amount=int:1..5000`",
                                   dest_text(v, d, &b), d->net.credential);
         }

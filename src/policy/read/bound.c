@@ -53,7 +53,7 @@ static int read_int(const struct bound_in *x, const char *rest)
         char low[24] = "";
         size_t n = dots ? (size_t) (dots - rest) : 0;
         if (!dots || n >= sizeof low)
-                return refuse(x, "the range is missing, or its beginning is no integer", hint);
+                return refuse(x, "the range is missing, or does not start with an integer", hint);
 
         memcpy(low, rest, n);
         x->b->least = INT64_MIN;

@@ -39,7 +39,7 @@ int line_doc(struct reader *r)
         }
 
         if (strlen(t->text) > DOC_MAX)
-                return fail_at(r->e, &t->at, "a sentence of more than %d bytes is none", DOC_MAX);
+                return fail_at(r->e, &t->at, "`doc` is limited to %d bytes", DOC_MAX);
 
         r->p->doc = (struct text_line){ .text = t->text, .at = t->at };
         return 0;
@@ -282,7 +282,7 @@ static int read_type(struct reader *r, struct door *d)
                 return -1;
 
         if (handle_type_find(t->text, &d->type) < 0) {
-                (void) fail_at(r->e, &t->at, "\"%s\" is no type of a handle", show_text(t->text).text);
+                (void) fail_at(r->e, &t->at, "\"%s\" is not a handle type", show_text(t->text).text);
                 (void) err_hint(r->e, "it is binary, text, json or image");
                 hint_nearest(r->e, t->text, names, COUNT(names));
                 return -1;
@@ -374,7 +374,7 @@ static int read_limit_value(struct reader *r, enum limit_key k, const struct tok
                                             : str_to_u64(s, ret_value);
         char most[32];
         if (bad < 0) {
-                (void) fail_at(r->e, &t->at, "\"%s\" is no value for `limit %s`", show_text(t->text).text,
+                (void) fail_at(r->e, &t->at, "\"%s\" is not a value for `limit %s`", show_text(t->text).text,
                                row->name);
                 return hint_value(r->e, row->unit, t->text);
         }

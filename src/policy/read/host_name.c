@@ -326,7 +326,7 @@ int policy_host(struct span raw, char ret_host[256], bool *ret_is_address, const
         }
 
         if (h.wildcard) {
-                *ret_why = "a wildcard is no host";
+                *ret_why = "a wildcard is not a host";
                 return -1;
         }
 

@@ -271,7 +271,7 @@ static int read_cap(struct reader *r, struct net_dest *d)
         struct span amount = span_of(t->text, n);
         int bad = c == NET_CAP_HOUR ? str_to_u64(amount, &v) : str_to_size(amount, &v);
         if (c == NET_CAP__COUNT || bad < 0 || v == 0 || v > limit_row(LIMIT_EGRESS)->most) {
-                (void) fail_at(r->e, &t->at, "\"%s\" is no cap", show_text(t->text).text);
+                (void) fail_at(r->e, &t->at, "\"%s\" is not a cap", show_text(t->text).text);
                 return err_hint(r->e, "write `cap 600M` for bytes, `cap 10M/out` or `cap 1G/in` for those of "
                                       "one way, or `cap 2000/h` for requests an hour");
         }
@@ -316,7 +316,7 @@ static int read_reach(struct reader *r, struct net_dest *d)
 
         size_t i = word_number(reaches, COUNT(reaches), t);
         if (i == COUNT(reaches)) {
-                (void) fail_at(r->e, &t->at, "\"%s\" is nobody to reach", show_text(t->text).text);
+                (void) fail_at(r->e, &t->at, "\"%s\" is not a reach", show_text(t->text).text);
                 return err_hint(r->e, "write self, tenant, named or public");
         }
 

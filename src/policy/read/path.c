@@ -175,7 +175,7 @@ char *path_program(const struct scope *s, const struct source_place *at, const c
                                 (void) fail_memory(s->e);
                         return bare;
                 }
-                (void) fail_at(s->e, at, "\"%s\" is no program", raw);
+                (void) fail_at(s->e, at, "\"%s\" is not a program", raw);
                 (void) err_hint(s->e, "a directory of programs is written DIR/");
                 return NULL;
         }

@@ -67,7 +67,7 @@ static int read_name(const struct token *t, struct err *e)
 static int read_stage(const struct token *t, enum policy_stage *ret_stage, struct err *e)
 {
         if (policy_stage_find(t->text, ret_stage) < 0) {
-                (void) fail_at(e, &t->at, "\"%s\" is no stage", show_text(t->text).text);
+                (void) fail_at(e, &t->at, "\"%s\" is not a stage", show_text(t->text).text);
                 (void) err_hint(e, "it is live or test");
                 hint_nearest(e, t->text, stage_names, COUNT(stage_names));
                 return -1;

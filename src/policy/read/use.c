@@ -12,7 +12,7 @@ static int unknown_use(struct gather *g, const struct use_line *u)
 {
         size_t count;
         const char *const *names = policy_stock_names(&count);
-        (void) fail_at(g->scope.e, &u->at, "there is no policy \"%s\"", show_text(u->name).text);
+        (void) fail_at(g->scope.e, &u->at, "policy \"%s\" does not exist", show_text(u->name).text);
         hint_nearest(g->scope.e, u->name, names, count);
         return -1;
 }

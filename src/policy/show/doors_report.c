@@ -20,7 +20,7 @@ static const struct {
           "only PATH HOME LANG TERM USER, and git's own where a repository is seen or edited" },
         { DOOR_NET, DOOR_NET, "Network", "nothing is reachable" },
         { DOOR_SOCK, DOOR_SOCK, "Sockets", "none" },
-        { DOOR_LISTEN, DOOR_LISTEN, "Inbound", "nobody outside can connect to it" },
+        { DOOR_LISTEN, DOOR_LISTEN, "Inbound", "nothing outside can connect to it" },
         { DOOR_IN, DOOR_OUT, "Handles", "none" },
 };
 
@@ -65,7 +65,7 @@ static const char *door_words(const struct checked_policy *c, const struct door 
                 return d->value ? "set to this" : "the caller's value";
 
         if (d->kind == DOOR_NET && has_post(d))
-                return "may connect; what a server makes of a POST's body is not judged";
+                return "may connect; the body of a POST is not checked";
 
         return kind_words[d->kind];
 }
@@ -315,7 +315,7 @@ static void worst_network(const struct checked_policy *c, struct buf *out)
                 buf_puts(out, "- Without a net door nothing can be sent anywhere.\n");
         } else {
                 buf_puts(out,
-                         "- There is no net door, but the programs behind its sockets may send for it.\n");
+                         "- No net door is open, but the programs behind its sockets may send for it.\n");
         }
 
         sentence(c, DOOR_SOCK, "It can ask for anything that the program behind it does for you:", out);

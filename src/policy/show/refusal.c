@@ -17,7 +17,7 @@ static const struct refusal below_mask = { { "mount" }, "ENOENT", NULL, NULL };
 static const struct refusal no_file_here = { { "mount", "landlock" }, "EROFS", NULL, NULL };
 static const struct refusal empty_place = { { "mount" }, "empty", NULL, NULL };
 static const struct refusal read_only = {
-        { "mount", "landlock" }, "EROFS", "EACCES", "the mode of the file says no first"
+        { "mount", "landlock" }, "EROFS", "EACCES", "the file's mode denies it first"
 };
 static const struct refusal not_run = { { "mount", "landlock" }, "EACCES", NULL, NULL };
 static const struct refusal not_run_stock = { { "landlock" }, "EACCES", NULL, NULL };
@@ -36,7 +36,7 @@ static const struct refusal no_name = { { "egress" }, "NXDOMAIN", NULL, NULL };
 static const struct refusal no_request = { { "egress" }, "403", NULL, NULL };
 static const struct refusal not_passed = { { "environment" }, "unset", NULL, NULL };
 static const struct refusal by_landlock = {
-        { "landlock" }, "EACCES", "ENOENT", "there is no such file: the process wall hides no names"
+        { "landlock" }, "EACCES", "ENOENT", "the file does not exist: the process wall hides no names"
 };
 
 static struct decision sees(const struct question *q, const char *path)

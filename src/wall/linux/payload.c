@@ -130,7 +130,7 @@ static void exec_payload(struct wall_init *w, struct err *e)
                        strerror(sys));
         e->step = STAGE_EXEC;
         if (sys == ENOENT)
-                (void) err_hint(e, "the box does not see such a program; `cordon doors` tells what it sees");
+                (void) err_hint(e, "the box does not see such a program; `cordon doors` shows what it sees");
         else if (sys == EACCES)
                 (void) err_hint(e, "no `run` door covers it, or it is not executable");
 }

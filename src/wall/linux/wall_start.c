@@ -61,16 +61,16 @@ static int clone_error(struct err *e)
         int sys = errno;
         if (is_shortage(sys)) {
                 (void) wall_fail(e, STAGE_CLONE, "making the box's first process");
-                return err_hint(e, sys == EMFILE   ? "raise the limit of open files: ulimit -n 1024"
-                                   : sys == EAGAIN ? "as many processes as this user may have are there: "
-                                                     "`ulimit -u`"
-                                                   : "try again when this machine has room");
+                return err_hint(e, sys == EMFILE ? "raise the limit of open files: ulimit -n 1024"
+                                   : sys == EAGAIN
+                                           ? "the limit on processes of this user is reached: `ulimit -u`"
+                                           : "try again when this machine has room");
         }
 
         (void) err_set(e, ERR_HOST, sys, "this host does not let us make namespaces: %s", strerror(sys));
         e->step = STAGE_CLONE;
         return err_hint(e, is_in_a_box() ? WALL_NOT_NESTED
-                                         : "`cordon doctor` tells why; `--wall process` needs none");
+                                         : "`cordon doctor` shows why; `--wall process` needs none");
 }
 
 /* Stages in which a host that forbids a mechanism of the namespace wall says so. Not what both walls need,
@@ -222,7 +222,7 @@ static int write_maps(const struct wall_start *s, int host_proc, pid_t pid, stru
         (void) err_set(e, ERR_HOST, sys, "this host does not let us map ids into a user namespace: %s",
                        strerror(sys));
         e->step = STAGE_MAP;
-        return err_hint(e, "`cordon doctor` tells why; `--wall process` needs no user namespace");
+        return err_hint(e, "`cordon doctor` shows why; `--wall process` needs no user namespace");
 }
 
 /* The kernel's own files are nobody's, and it maps no ids on them: all who may read them do as it is. */

@@ -271,7 +271,7 @@ static int read_kinds(const char *const *kinds, unsigned *ret, struct err *e)
                         continue;
                 for (unsigned i = 0; i < flags_count(); i++)
                         buf_printf(&all, "%s%s", i ? " " : "", flags_kind(i));
-                (void) err_set(e, ERR_USAGE, 0, "there is no kind of flag called %s",
+                (void) err_set(e, ERR_USAGE, 0, "unknown kind of flag %s",
                                str_inert(span_str(*kinds), shown, sizeof shown));
                 return err_hint(e, "kinds are: %s", buf_str(&all));
         }

@@ -61,7 +61,7 @@ static int put_end(struct buf *out, int r, work_sink *sink, void *ctx, struct er
 
         buf_putc(out, '}');
         if (out->failed)
-                return r < 0 ? r : err_set(e, ERR_MEMORY, 0, "no memory to tell what was done");
+                return r < 0 ? r : err_set(e, ERR_MEMORY, 0, "out of memory for the report");
 
         if (sink)
                 sink(ctx, out->p, out->n);

@@ -258,7 +258,7 @@ int work_fork(const struct cordon_context *cx, const char *run, const char *new_
                 return -1;
 
         if (from->state == LAYER_APPLIED)
-                return err_set(e, ERR_USAGE, 0, "the overlay %s has been applied: there is nothing to copy",
+                return err_set(e, ERR_USAGE, 0, "the overlay %s has been applied: nothing is left to copy",
                                from->run);
 
         AUTO_LAYER(to, layer_new(cx, new_run, e));

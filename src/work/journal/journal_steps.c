@@ -49,7 +49,7 @@ static bool is_passing(void)
 static int changed_meanwhile(struct err *e, const char *path)
 {
         errno = EBUSY;
-        return journal_failed(e, "somebody changed, while it was applied,", path);
+        return journal_failed(e, "changed during the apply:", path);
 }
 
 /* A large file takes long to be judged, and all its times can be set back but one. That one is not known

@@ -64,8 +64,8 @@ static bool read_record(char *at, struct record *r)
 static int lost(const struct layer *l, struct err *e)
 {
         (void) err_set(e, ERR_IO, 0,
-                       "what the overlay %s began with is not whole: the machine went down before "
-                       "it was written",
+                       "the record of what the overlay %s began with is incomplete: the machine went down "
+                       "before it was written",
                        l->run);
         return err_hint(e,
                         "the box's files are in cordon's state directory, work/%s/door-0/upper; take what "
@@ -113,8 +113,8 @@ static int base_read_in(const struct layer *l, int dir, struct base *ret, struct
         for (char *at = ret->text; ret->v && at < ret->text + size;) {
                 char *next = at + strlen(at) + 1;
                 if (ret->n == count || !read_record(at, &ret->v[ret->n++]))
-                        return err_set(e, ERR_IO, 0, "what the overlay %s began with is not readable",
-                                       l->run);
+                        return err_set(e, ERR_IO, 0,
+                                       "the record of what the overlay %s began with cannot be read", l->run);
                 at = next;
         }
 

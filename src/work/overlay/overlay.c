@@ -257,7 +257,7 @@ static int read_meta(struct layer *l, struct err *e)
         struct stat st;
         AUTO_FD(fd, openat(l->dir, "meta", O_RDONLY | O_NOFOLLOW | O_CLOEXEC));
         if (fd < 0 || fstat(fd, &st) < 0)
-                return not_opened(l, "says nothing about itself", e);
+                return not_opened(l, "has no description", e);
 
         if (st.st_size > META_MAX)
                 return err_set(e, ERR_IO, 0, "what is written about the overlay %s makes no sense", l->run);

@@ -148,7 +148,7 @@ static int several_here(const struct search *s, struct err *e)
 
 static int none_here(const struct search *s, struct err *e)
 {
-        static const char *const none[] = { [LAYER_WAITING] = "there is no overlay that waits to be applied",
+        static const char *const none[] = { [LAYER_WAITING] = "no overlay is waiting to be applied",
                                             [LAYER_LANDED] = "no overlay has been applied" };
         static const char *const others[] = { [LAYER_WAITING] =
                                                       "no overlay of this directory waits, but these do",
@@ -224,9 +224,7 @@ int layer_find(int store, const char *which, enum layer_wanted want, char ret_ru
 
         (void) str_inert(span_str(which), shown, sizeof shown);
         (void) err_set(e, hits ? ERR_USAGE : ERR_GONE, 0,
-                       hits ? "several overlays begin with %s: give more of the id"
-                            : "there is no overlay %s",
-                       shown);
+                       hits ? "several overlays begin with %s: give more of the id" : "no overlay %s", shown);
         if (!hits && of_box.busy)
                 return err_hint(
                         e, "the overlay of a box that runs has no name but its id: `cordon diff --list`");

@@ -253,7 +253,7 @@ static void put_conflicts(struct shower *s)
                         continue;
                 if (!any)
                         buf_puts(&s->out,
-                                 "Conflicts: the host changed these, too; --theirs PATH shows its side:\n");
+                                 "Conflicts: the host also changed these; --theirs PATH shows its side:\n");
                 any = true;
                 buf_puts(&s->out, "# ");
                 put_name(s, x, x->path);

@@ -118,10 +118,9 @@ int wall_do_proc(struct wall_init *w, const struct plan_step *s, struct err *e)
 
         if (w->proc < 0) {
                 (void) wall_fail(e, STAGE_ROOT, "making the box's own /proc");
-                return e->sys == EPERM
-                               ? err_hint(e, "parts of /proc are covered here, as in most containers: "
-                                             "`cordon doctor` tells what mends it")
-                               : -1;
+                return e->sys == EPERM ? err_hint(e, "parts of /proc are covered here, as in most "
+                                                     "containers: `cordon doctor` shows how to fix it")
+                                       : -1;
         }
 
         return wall_attach(w, w->proc, s->path, true, e);

@@ -40,7 +40,7 @@ int wall_do_copy(struct wall_init *w, const struct plan_step *s, struct err *e)
 
         int dir = place_open_parent(w, s->path, &last);
         if (dir < 0 || !place_is_ours(w, dir))
-                return wall_fail(e, STAGE_DOORS, "there is no place for %s in the box", s->path);
+                return wall_fail(e, STAGE_DOORS, "%s has no place in the box", s->path);
 
         AUTO_FD(to, openat(dir, last, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600));
         if (to < 0 || fstat(from, &st) < 0 || copy_bytes(from, to, &st) < 0 || fstat(to, &st) < 0)

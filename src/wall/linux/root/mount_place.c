@@ -163,7 +163,7 @@ int wall_attach(struct wall_init *w, int tree, const char *path, bool is_dir, st
         AUTO_FD(place, open_place(w, path, is_dir));
         if (place < 0) {
                 int sys = errno;
-                (void) wall_fail(e, STAGE_DOORS, "there is no place for %s in the box", path);
+                (void) wall_fail(e, STAGE_DOORS, "%s has no place in the box", path);
                 if (sys == ELOOP)
                         (void) err_hint(e, "a part of the path is a symbolic link inside another door: name "
                                            "where it leads");
