@@ -34,8 +34,8 @@ char *lib_slurp_up_to(const char *path, size_t most, size_t *ret_len, struct err
         AUTO_FD(fd, fd_open_named(AT_FDCWD, path, O_RDONLY));
         struct stat st;
         if (fd < 0 && errno == FD_PIPE_REFUSED) {
-                (void) err_set(e, ERR_POLICY, 0, "%s: it is a pipe with a name, and a box may have made it",
-                               path);
+                (void) err_set(e, ERR_POLICY, 0,
+                               "%s: is a FIFO; refusing to read it (a box may have created it)", path);
                 (void) err_hint(e, "if it is yours, give it as standard input, which is called /dev/stdin");
                 return NULL;
         }

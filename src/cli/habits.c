@@ -151,9 +151,9 @@ static const struct {
         { "status", "`cordon ps` lists boxes that run, `cordon diff --list` what edit doors hold back" },
         { "shell", "`cordon run -t -- sh` is a shell in a box" },
         { "start", "`cordon run -- COMMAND`, with `--detach` in the background" },
-        { "pull", "cordon has no images: a box sees what its doors show of this host" },
-        { "build", "cordon has no images: a box sees what its doors show of this host" },
-        { "images", "cordon has no images: a box sees what its doors show of this host" },
+        { "pull", "boxes have no images: a box sees what its doors show of this host" },
+        { "build", "boxes have no images: a box sees what its doors show of this host" },
+        { "images", "boxes have no images: a box sees what its doors show of this host" },
         { "alias", "`cordon policy wrap PROGRAM` writes a script that stands in front of it" },
         { "shim", "`cordon policy wrap PROGRAM` writes a script that stands in front of it" },
         { "audit", "`cordon log` is the record, `cordon log verify` checks it, `cordon doctor --fit` shows "

@@ -284,7 +284,7 @@ static bool went_well(const cordon_result *r) { return r->end == CORDON_EXITED &
 static void say_blind(const struct cli_end *o, const cordon_result *r)
 {
         if (!cli_here_say(o, r) && r->blind && r->end == CORDON_EXITED && r->code != 0)
-                cli_note("note: blocked paths are not reported on this host: `cordon doctor` shows why");
+                cli_note("note: denied paths are not reported on this host: `cordon doctor` shows why");
 }
 
 static void say_denials(const struct cli_end *o, const cordon_result *r)

@@ -23,7 +23,7 @@ has "a directory that was meant for a door is one" "$(mkdir -p some && said run 
 # An empty variable of a shell leaves an option without its value.
 has "-- is no value" "$(said run --read -- ls)" "--read requires an argument (got --)"
 has "nor is another option" "$(said run --read --write . -- ls)" "hint: if that is meant: --read=--write"
-is "and --json still is one" "$("$CORDON" check --work --json 2>/dev/null | jq -r '.[0].text')" "--work requires an argument (got --json is none"
+is "and --json still is one" "$("$CORDON" check --work --json 2>/dev/null | jq -r '.[0].text')" "option --work requires an argument (got --json)"
 has "glued to it, it is one" "$(said run --read=-- -- ls)" "$PWD/-- does not exist on this host"
 has "a script of the network is fetched first" "$(said run --script https://example.org/install.sh)" "hint: fetch it first"
 has "a stock policy that is none" "$(said policy stock nosuch)" "hint: \`cordon policy stock\` lists them"
@@ -91,11 +91,11 @@ hasnt "nor at the end of a run" "$(said run -- sh -c 'echo x >/dev/tty; false')"
 
 # --- a box that is over ---
 said run --name over -- true >/dev/null
-has "its name leads to the record" "$(said logs over)" "\`cordon log --box over\` tells"
+has "its name leads to the record" "$(said logs over)" "\`cordon log --box over\`"
 has "which has it" "$(said log --box over)" "exited 0"
 run=$(said log --json --box over --kind start | jq -r .run)
-has "so does its id" "$(said ps "$run")" "\`cordon log --run $run\` tells"
-has "and stop's" "$(said stop over)" "\`cordon log --box over\` tells"
+has "so does its id" "$(said ps "$run")" "\`cordon log --run $run\`"
+has "and stop's" "$(said stop over)" "\`cordon log --box over\`"
 if command -v gcc >/dev/null; then
         echo 'int main(void) { return 0; }' >x.c
         hasnt "a program that another directory of PATH has is not told to be missing" "$(said run --write . -- sh -c 'gcc -o x x.c; false')" "looked for"

@@ -122,7 +122,7 @@ hint: --read $D/in.txt"
         mkdir -p h/.ssh && echo KEY >h/.ssh/id_rsa
         hasnt "keys get no hint" "$(HOME=$D/h blind "$c" run -- cat "$D/h/.ssh/id_rsa")" hint:
         hasnt "nor does a whole home" "$(HOME=$D/h blind "$c" run -- cat "$D/h")" "--read"
-        has "a failure that nobody can explain is told as such" "$(blind "$c" run --read in.txt -- sh -c 'exit 3')" "blocked paths are not reported on this host"
+        has "a failure that nobody can explain is told as such" "$(blind "$c" run --read in.txt -- sh -c 'exit 3')" "denied paths are not reported on this host"
         is "a success is not" "$(blind "$c" run -- true)" ""
 else
         skip "paths that nobody watches" "/dev/fuse is there for everybody, and only root can hide it"

@@ -282,7 +282,7 @@ if [ "$(id -u)" -eq 0 ] && unshare -m true 2>/dev/null; then
         mkdir -p "$T/place/below"
         for door in in made/deep; do
                 out=$(unshare -m sh -c 'mount -t tmpfs none "$1/below" && mkdir -p "$1/below/$2" && chmod -R 777 "$1" && "$3" run -q --write "$1" --write "$1/below/$2" -- echo RAN 2>&1 </dev/null' sh "$T/place" $door "$CORDON")
-                has "a door that has no place inside another stops the start: $door" "$out" " $T/place/below/$door in the box"
+                has "a door that has no place inside another stops the start: $door" "$out" " $T/place/below/$door has no place in the box"
                 is "and none is made for it: $door" "$(find "$T/place")" "$T/place
 $T/place/below"
         done

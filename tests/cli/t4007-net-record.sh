@@ -49,7 +49,7 @@ GET http://web.test/git/none 404"
         ps -eo pid=,ppid=,comm= | awk -v top=$run '{ up[$1] = $2; name[$1] = $3 }
                 END { for (p in name) { q = p; while (name[p] == "cordon-egress" && q in up && q != top) q = up[q]; if (q == top && p != top) print p } }' | xargs -r kill -9
         wait $run
-        has "$who: what a broker recorded that died is not kept" "$(cat "$T/err")" "is not kept in"
+        has "$who: what a broker recorded that died is not kept" "$(cat "$T/err")" "could not be kept in"
         hasnt "$who: there is no such file" " $(ls -a "$d") " died
         box $who --net 'http://web.test/**' --record "$d/file" -- true
         is "$who: a recording is never written over" "$status $(grep -c 'there already' "$T/err")" "125 1"
@@ -65,7 +65,7 @@ GET http://web.test/git/none 404"
         # A name that somebody takes while the box runs is not taken from them.
         box $who --net 'http://web.test/**' --record "$d/taken" --write "$d" -- sh -c "curl -sS -m 10 http://web.test/v1/x; echo mine >$d/taken; ls -a $d"
         is "$who: a file that appeared meanwhile stays" "$status $(cat "$d/taken")" "125 mine"
-        has "$who: and the run says that nothing was kept" "$(cat "$T/err")" "what was recorded is not kept"
+        has "$who: and the run says that nothing was kept" "$(cat "$T/err")" "the recording could not be kept"
         # Killed: nothing is left. The keeper may be a grandchild of ours.
         family() { echo "$1"; for child in $(pgrep -P "$1"); do family "$child"; done; }
         : >"$T/out" # the shell below opens it later than we look into it

@@ -123,7 +123,7 @@ for who in $whos; do
         has "$who: reached: nobody yet" "$(log reached)" "anybody but yourself"
         is "$who: since: nothing is newer than the future" "$(log --since 2100-01-01)" ""
         has "$who: since: an hour has it all" "$(log --since 1h --box full)" "$run"
-        has "$who: a time that is none" "$(log --since yesterday 2>&1)" "is no time"
+        has "$who: a time that is none" "$(log --since yesterday 2>&1)" "is not a time"
         has "$who: a kind that there is not is told" "$(log --kind refused 2>&1)" "no records of the kind \`refused\`"
         kinds=$(sed -n '/^\.It Fl -kind/,/^\.It Fl -target/s/^\.Pq Li //p' "$CORDON_SOURCE/man/cordon-log.1" | tr -d ',')
         is "$who: those of the manual are known" "$(for kind in $kinds unknown; do log --kind "$kind" 2>&1 >/dev/null | grep kind; done; echo "$kinds" | wc -w)" 23

@@ -506,7 +506,7 @@ static void test_view__a_missing_door_is_told_with_its_place_and_a_line_to_type(
         refused(&sock, "use none\nsock /gone\n", ERR_DOOR, "t:2:6: /gone does not exist on this host",
                 "write `sock /gone?` if it may be missing");
         SCENE(run);
-        refused(&run, "use none\nrun cat gone\n", ERR_DOOR, "t:2:9: program gone on this host",
+        refused(&run, "use none\nrun cat gone\n", ERR_DOOR, "t:2:9: program gone does not exist on this host",
                 "write `run gone?` if it may be missing");
 }
 
@@ -579,7 +579,7 @@ static void flag_refused(const char *word, const char *arg, const char *what)
 static void test_view__a_refused_flag_is_told_by_its_name(void)
 {
         flag_refused("read", "/gone", "--read: /gone does not exist on this host");
-        flag_refused("run", "gone", "--run: program gone on this host");
+        flag_refused("run", "gone", "--run: program gone does not exist on this host");
         flag_refused("sock", "/s.sock", "--sock: the process wall cannot hold a `sock` door");
 }
 

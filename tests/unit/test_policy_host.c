@@ -112,13 +112,13 @@ static void test_net__a_hint_says_what_to_write(void)
         check_refused("net https://h.example/** GET GET\n", "t:1:30: \"GET\" is named twice", NULL);
         check_refused("net https://h.example/** with a with b\n", "t:1:38: `with` is stated twice", NULL);
         check_refused(
-                "net https://h.example/** cap 0\n", "t:1:30: \"0\" is no cap",
+                "net https://h.example/** cap 0\n", "t:1:30: \"0\" is not a cap",
                 "write `cap 600M` for bytes, `cap 10M/out` or `cap 1G/in` for those of one way, or `cap "
                 "2000/h` for requests an hour");
         check_refused("net https://h.example/** cap 1M/out cap 2M/out\n", "t:1:41: `cap` is stated twice",
                       NULL);
-        check_refused("net https://h.example/** cap 1M/up\n", "t:1:30: \"1M/up\" is no cap", NULL);
-        check_refused("net https://h.example/** cap 5/m\n", "t:1:30: \"5/m\" is no cap", NULL);
+        check_refused("net https://h.example/** cap 1M/up\n", "t:1:30: \"1M/up\" is not a cap", NULL);
+        check_refused("net https://h.example/** cap 5/m\n", "t:1:30: \"5/m\" is not a cap", NULL);
         check_refused("net ftp://h.example/\n",
                       "t:1:5: \"ftp://h.example/\": only http and https can be inspected", NULL);
 }

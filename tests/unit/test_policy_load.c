@@ -15,7 +15,7 @@ static void test_load__an_unknown_word_names_the_nearest(void)
                       "cordon.policy` has all words");
         check_refused("limit memroy 5M\n", "t:1:7: unknown limit \"memroy\"", "did you mean \"memory\"?");
         check_refused("wall namespcae\n", "t:1:6: unknown wall \"namespcae\"", "did you mean \"namespace\"?");
-        check_refused("use base/pyton3\n", "t:1:5: policy \"base/pyton3\"",
+        check_refused("use base/pyton3\n", "t:1:5: policy \"base/pyton3\" does not exist",
                       "did you mean \"base/python3\"?");
         check_refused("\"read\" /a\n", "t:1:1: unknown word \"read\"", NULL);
 }
@@ -159,7 +159,8 @@ static void test_load__paths_are_literal_absolute_and_never_everything(void)
 static void test_load__limits_are_finite_and_have_units(void)
 {
         check_refused("limit time 0s\n", "t:1:12: `limit time` cannot be zero", NULL);
-        check_refused("limit time 5\n", "t:1:12: \"5\" is not a value for `limit time`", "write 5s for seconds");
+        check_refused("limit time 5\n", "t:1:12: \"5\" is not a value for `limit time`",
+                      "write 5s for seconds");
         check_refused("limit memory 5X\n", "t:1:14: \"5X\" is not a value for `limit memory`",
                       "write 64K, 256M or 2G");
         check_refused("limit memory 512\n", "t:1:14: nothing starts in 512 bytes",

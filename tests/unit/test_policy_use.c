@@ -62,7 +62,7 @@ static void test_use__cycles_depth_and_missing_names_are_errors(void)
         CHECK(!load_with(self, "use a\n", &e));
         CHECK_STR(e.what, "a:1:5: \"a\" uses itself");
         CHECK(!load_with(self, "use b\n", &e));
-        CHECK_STR(e.what, "t:1:5: policy \"b\"");
+        CHECK_STR(e.what, "t:1:5: policy \"b\" does not exist");
         struct shelf deep[] = { { "d1", "use d2" }, { "d2", "use d3" }, { "d3", "use d4" },
                                 { "d4", "use d5" }, { "d5", "use d6" }, { "d6", "use d7" },
                                 { "d7", "use d8" }, { "d8", "use d9" }, { "d9", "read /d9" },
@@ -75,7 +75,7 @@ static void test_use__cycles_depth_and_missing_names_are_errors(void)
         struct shelf fake[] = { { "base/evil", "read /x" }, { NULL, NULL } };
         CHECK(!load_with(fake, "use base/evil\n", &e)); /* base/ is ours alone */
         check_refused("use ../../etc/passwd\n", "t:1:5: \"../../etc/passwd\" cannot name a policy", NULL);
-        check_refused("use own/x\n", "t:1:5: policy \"own/x\"", NULL);
+        check_refused("use own/x\n", "t:1:5: policy \"own/x\" does not exist", NULL);
 }
 
 static void test_use__an_error_in_a_used_policy_names_its_line(void)
