@@ -193,7 +193,7 @@ static void note_refusal(struct diagnosis *d, struct group *g, struct past_run *
 
         r->never = never(v, line);
         if (r->never == REASON_NETWORK)
-                r->line = "a `net` door: `cordon learn` tells where it leads";
+                r->line = "a `net` door: `cordon learn` finds out where to";
 
         count_refusal(d, g, run, r);
 }

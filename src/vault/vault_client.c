@@ -132,6 +132,6 @@ int vault_default_key_file(const struct cordon_context *cx, char *ret_path, size
         if (n > 0 && (size_t) n < cap)
                 return 0;
 
-        (void) err_set(e, ERR_HOST, 0, "there is no place for the vault's key file");
+        (void) err_set(e, ERR_HOST, 0, "no directory for the vault's key file");
         return err_hint(e, "set HOME or XDG_CONFIG_HOME, or name it: --key-file FILE");
 }

@@ -75,8 +75,8 @@ static void secret_cost(const struct effect *f, struct buf *out)
                 { REASON_TOKENS, "Tokens or passwords of a service usually lie there" },
                 { REASON_PASSWORDS, "Passwords and private data of a person lie there" },
                 { REASON_HISTORY, "What a person typed lies there" },
-                { REASON_AGENT, "Whoever talks to it acts as somebody else" },
-                { REASON_HOST_FILES, "It tells about this host and its people" },
+                { REASON_AGENT, "A process that talks to it acts for its owner" },
+                { REASON_HOST_FILES, "It reveals this host and its users" },
                 { REASON_KERNEL, "It is the kernel's own" },
         };
 
