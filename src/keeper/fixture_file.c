@@ -10,7 +10,7 @@
 
 static int fail(const struct run *run, const char *why, struct err *e)
 {
-        return err_set(e, ERR_IO, errno, "what was recorded is not kept in %s: %s", run->c->recording.name,
+        return err_set(e, ERR_IO, errno, "the recording could not be kept in %s: %s", run->c->recording.name,
                        why);
 }
 

@@ -282,7 +282,9 @@ static int publish(struct run *run, const struct plan_handle *h, int from, int t
                 return -1;
 
         int r = copy_out(run, h, from, to, size, e);
-        return r == 0 && run->box->killed ? err_set(e, ERR_IO, 0, "nobody reads the handle %s", h->name) : r;
+        return r == 0 && run->box->killed
+                       ? err_set(e, ERR_IO, 0, "the reader of the handle %s is gone", h->name)
+                       : r;
 }
 
 int handles_publish(struct run *run, struct err *e) { return each(run, true, publish, e); }
