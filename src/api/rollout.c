@@ -62,6 +62,7 @@ cordon_canary *cordon_canary_new(const cordon_context *cx, const char *file, cor
 
         bool good = c && c->policy && cordon_policy_add_text(c->policy, file, text, n, e) == 0;
         if (c) {
+                c->cx = cx;
                 c->dir = c->mine = -1;
                 sha256_hex(span_of(text, n), c->digest);
                 (void) snprintf(c->file, sizeof c->file, "%s", file);
