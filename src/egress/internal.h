@@ -61,7 +61,9 @@ struct name {
         uint16_t failed_port;      /* the port that was last connected to in vain, */
         unsigned fails;            /* how often in a row, */
         uint64_t rest_ns;          /* and until when it is left alone */
-        bool told;                 /* that it was looked up is in the books, in this row, if there was room */
+        bool settled;              /* is in the list of those that waiters hear of next */
+        struct name *next_settled;
+        bool told; /* that it was looked up is in the books, in this row, if there was room */
         struct egress_row *row;
         struct egress_address address[ADDRESSES_MAX];
         unsigned count;
@@ -96,7 +98,31 @@ struct dial { /* one connection to the outside being made: RFC 8305 */
         enum egress_reach refused_reach;
 };
 
-enum flow_state { FLOW_RESOLVING = 0, FLOW_DIALING, FLOW_RELAYING, FLOW_PARTING, FLOW_OVER };
+/* What a flow waits for, and what may happen to it: flow.c has the table. */
+enum flow_state {
+        FLOW_RECORDING = 0, /* until its intent is recorded */
+        FLOW_RESOLVING,     /* until the name of its server is resolved */
+        FLOW_DIALING,       /* until a server answers */
+        FLOW_OPEN,          /* bytes move */
+        FLOW_LINGERING,     /* answered, and the client may still send */
+        FLOW_OVER,
+        FLOW_STATE__COUNT
+};
+enum flow_event {
+        EVENT_NONE = 0,     /* it waits */
+        EVENT_ACCEPTED,     /* the box connected, and a door covers it */
+        EVENT_RECORDED,     /* the ledger has its intent, or a request's; or will not: f->recorded */
+        EVENT_WANTS_SERVER, /* a request is to go to f->to_host */
+        EVENT_RESOLVED,     /* f->name is known, or failed */
+        EVENT_CONNECTED,    /* f->server is */
+        EVENT_FAILED,       /* there is no way to the server: f->why */
+        EVENT_IO,           /* one of its sockets is ready: f->io, f->io_events */
+        EVENT_TICK,
+        EVENT_ANSWERED, /* the last answer is out */
+        EVENT_DONE,     /* both sides have said their end */
+        EVENT_CUT,      /* what was under way is cut off */
+        EVENT__COUNT
+};
 struct http_flow;
 struct http_callbacks;
 struct http_rules;
@@ -105,7 +131,7 @@ struct http_fixtures;
 struct ahead;
 struct ahead_cover;
 struct flow {
-        struct flow *next, *prev, *next_dead, *next_again;
+        struct flow *next, *prev, *next_dead, *next_again, *next_recorded;
         struct broker *b;
         enum flow_state state;
         struct source client, server;
@@ -127,10 +153,15 @@ struct flow {
         struct half half[2];
         struct http_flow *http; /* requests are judged one by one; NULL: bytes are moved */
         struct http_callbacks *callbacks;
-        bool client_readable, server_readable, client_gone, driving;
+        bool client_readable, server_readable, client_gone;
         bool client_hup, server_hup; /* the end is near: read on until it comes */
         bool client_left;            /* and behind it nobody is there any more */
-        uint64_t give_up_ns, part_until_ns;
+        uint64_t give_up_ns, linger_until_ns;
+        const struct source *io; /* EVENT_IO: which, */
+        uint32_t io_events;      /* and what epoll told of it; 0: it goes on from the last round */
+        enum effect_reason why;  /* EVENT_FAILED */
+        bool recorded;           /* EVENT_RECORDED: it may leave; else */
+        char record_detail[200]; /* why not */
         bool again, counted_half_open;
         enum egress_seen seen;
         bool greeted;             /* a relay: the client's first bytes fit the door */
@@ -183,7 +214,9 @@ struct broker {
         unsigned watched; /* packets since the last tick */
         bool watch_paused;
         struct flow *flows, *dead, *again, *turn; /* again: from the next round on; turn: those of this one */
-        unsigned flow_count, half_open, parting, dns_clients, bulk_count;
+        struct flow *recorded_flows;              /* that hear of their record next */
+        struct name *settled;                     /* names that waiters hear of next */
+        unsigned flow_count, half_open, lingering, dns_clients, bulk_count;
         uint64_t sent, received; /* bytes from and to the box, all doors */
         uint64_t effects;
         struct door_use all; /* connections and requests of the last hour, all doors */
@@ -203,10 +236,12 @@ struct broker {
         char buffer[RELAY_BUFFER];
 };
 
-/* loop.c */
+/* sources.c */
 int broker_watch(struct broker *b, struct source *s, uint32_t events);
-void broker_forget(struct broker *b, struct source *s); /* out of epoll, closed */
+void broker_forget(struct source *s); /* out of epoll, closed */
 void broker_clock(struct broker *b);
+void broker_again(struct flow *f); /* more to do, but others first */
+/* loop.c */
 _Noreturn void broker_run(struct broker *b);
 
 /* control.c */
@@ -263,48 +298,55 @@ const struct door *decide_wildcard(const struct broker *b, const char *host);
 bool decide_names_address(const struct broker *b, const struct egress_address *a, uint16_t port);
 void decide_to_text(const char *host, bool is_address, uint16_t port, char *out, size_t cap);
 
+/* A door that sees requests at this host and port; `raw_door`: another moves bytes there. */
+bool decide_sees_requests(const struct broker *b, const char *host, uint16_t port, bool raw_door);
+bool decide_names_place(const struct broker *b, const char *host); /* of a place that a door names */
+/* What the box asks for at this door: its own URL, or the place's. NULL: bytes, or nowhere. */
+const struct policy_place_url *decide_asked_at(const struct broker *b, const struct door *d,
+                                               struct policy_place_url *own);
+
 /* listen.c */
-void listen_serve(struct broker *b, struct source *s);
+struct listen_asked { /* what one connection is for */
+        struct effect effect;
+        struct net_dest net; /* its */
+        char host[256];
+        char to[320], permit[336];
+        struct egress_address literal;
+};
+int listen_read(const struct broker *b, int fd, struct listen_asked *q);
+void listen_refuse(struct broker *b, int fd, const struct listen_asked *q, enum effect_reason why,
+                   const char *permit);
 int listen_accept(struct broker *b,
                   const struct source *s); /* -1: none; what there was no room for is refused */
 void listen_spare(struct broker *b);
 void listen_pause(struct broker *b, bool pause); /* leave what comes in the kernel's queue for now */
 
-/* flow.c */
-struct flow *flow_new(struct broker *b, int client);
-void flow_end(struct flow *f, bool reset); /* closes both ends; freed after this round */
-void flow_again(struct flow *f);           /* more to do, but others first */
-void flow_event(struct flow *f, struct source *s, uint32_t events);
-void flow_free_dead(struct broker *b);
-void flow_resolved(struct broker *b, struct name *n);
-void flow_dialed(struct flow *f); /* f->server is connected */
-void flow_not_dialed(struct flow *f, enum effect_reason why);
-void flow_connect(struct flow *f);      /* to f->to_host:f->to_port */
-void flow_closes_whole(struct flow *f); /* closing its sockets says an end from now on: nothing is cut off */
-void flow_leave_server(struct flow *f); /* connected or not yet */
+/* flow.c: the only file that says what happens next to a connection */
+void flow_accept(struct broker *b, const struct source *s);
+void flow_io(struct flow *f, struct source *s, uint32_t events);
+void flow_resolved(struct broker *b, const struct name *n);
+void flow_recorded(struct broker *b);
 void flow_tick(struct broker *b);
+void flow_free_dead(struct broker *b);
 
-/* linger.c: answered, and the client may still send */
-void part_begin(struct flow *f);
-void part_event(struct flow *f);
-void part_tick(struct flow *f);
-bool part_give_way(struct broker *b); /* one that is answered goes, for one that is not */
-
-/* dial.c */
-void dial_start(struct flow *f, const struct egress_address *list, unsigned n);
-void dial_event(struct flow *f, struct source *s, uint32_t events);
-void dial_tick(struct flow *f);
+/* linger.c, dial.c, relay.c: each returns what happened */
+enum flow_event linger_begin(struct flow *f);
+enum flow_event linger_event(struct flow *f);
+enum flow_event linger_tick(struct flow *f);
+enum flow_event dial_start(struct flow *f, const struct egress_address *list, unsigned n);
+enum flow_event dial_event(struct flow *f, struct source *s, uint32_t events);
+enum flow_event dial_tick(struct flow *f);
 void dial_stop(struct flow *f);
-
-/* relay.c */
-void relay_init(struct flow *f);
-void relay_event(struct flow *f, struct source *s, uint32_t events);
+enum flow_event relay_init(struct flow *f);
+enum flow_event relay_event(struct flow *f, const struct source *s, uint32_t events);
 void relay_done(struct flow *f);
 
 /* resolve.c */
 int resolver_start(struct err *e); /* forks; the socket to it, or -1 */
 void resolver_ask(struct broker *b, struct name *n);
 void resolver_serve(struct broker *b);
+/* A name that is known, or failed, since this was last asked; NULL: none. */
+struct name *resolver_settled(struct broker *b);
 /* Why a name that was asked for has no address. */
 enum effect_reason resolver_why(const struct broker *b, const struct name *n);
 void resolver_leave_watchers(struct broker *b); /* the broker ends next */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* egress/broker/ask_policy.c - questions to the policy about addresses and doors. */
-#include "egress/broker/requests.h"
+#include "egress/http/http.h"
 #include "egress/internal.h"
 
 #include <stdio.h>
@@ -9,6 +9,56 @@
 bool decide_closed(const struct broker *b, const struct door *d)
 {
         return d->until != 0 && b->now_s >= d->until;
+}
+
+/* What the box asks for at this door: its own URL, or the place's. NULL: bytes, or nowhere. */
+const struct policy_place_url *decide_asked_at(const struct broker *b, const struct door *d,
+                                               struct policy_place_url *own)
+{
+        if (d->kind != DOOR_NET || d->net.form == NET_HOST_PORT)
+                return NULL;
+
+        if (d->net.form == NET_PLACE)
+                return policy_place_asked(b->places, d->net.host, b->stage);
+
+        *own = (struct policy_place_url){
+                .tls = d->net.tls, .is_address = d->net.is_address, .port = d->net.port, .host = d->net.host
+        };
+
+        return own;
+}
+
+bool decide_names_place(const struct broker *b, const char *host)
+{
+        for (size_t i = 0; i < b->door_count; i++) {
+                struct policy_place_url own;
+                const struct policy_place_url *u = decide_asked_at(b, &b->doors[i], &own);
+                if (u && u != &own && !u->is_address && strcmp(u->host, host) == 0 &&
+                    !decide_closed(b, &b->doors[i]))
+                        return true;
+        }
+
+        return false;
+}
+
+bool decide_sees_requests(const struct broker *b, const char *host, uint16_t port, bool raw_door)
+{
+        if (!b->rules || !http_rules_cover(b->rules, host, port))
+                return false;
+
+        if (!raw_door)
+                return true;
+
+        /* Both: bytes go through unseen, unless a door there adds a credential, which only requests can get.
+         */
+        for (size_t i = 0; i < b->door_count; i++) {
+                const struct net_dest *n = &b->doors[i].net;
+                if (b->doors[i].kind == DOOR_NET && n->credential && n->port == port &&
+                    strcmp(n->host, host) == 0)
+                        return true;
+        }
+
+        return false;
 }
 
 const struct door *decide_raw_door(const struct broker *b, const char *host)
@@ -22,7 +72,7 @@ const struct door *decide_raw_door(const struct broker *b, const char *host)
                 const struct effect e = { .kind = EFFECT_NET, .net = &to };
                 if (d->kind != DOOR_NET || decide_closed(b, d) || d->net.form != NET_HOST_PORT)
                         continue;
-                if (requests_cover(b, host, d->net.port, true))
+                if (decide_sees_requests(b, host, d->net.port, true))
                         return NULL;
                 if (!raw && policy_net_covers(d, &e))
                         raw = d;
@@ -47,7 +97,7 @@ const struct door *decide_wildcard(const struct broker *b, const char *host)
                         found = d;
         }
 
-        return requests_name_host(b, host) ? NULL : found;
+        return decide_names_place(b, host) ? NULL : found;
 }
 
 bool decide_names_address(const struct broker *b, const struct egress_address *a, uint16_t port)

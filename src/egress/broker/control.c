@@ -203,7 +203,7 @@ static const enum source_kind kinds[] = {
 _Static_assert(sizeof kinds / sizeof *kinds == LISTENER__COUNT, "a source for each listener");
 
 /* What is accepted has these from its listener. Closing resets: should the broker be killed, nobody takes
- * what was cut off for whole. Only an end that both sides have said takes that back: flow_end(). */
+ * what was cut off for whole. Only an end that both sides have said takes that back: flow.c. */
 static void inherit(int fd)
 {
         const struct linger reset = { 1, 0 };

@@ -63,7 +63,6 @@ static void took(struct flow *f, struct source *s, const struct egress_address *
         }
 
         dial_stop(f);
-        flow_dialed(f);
 }
 
 static union endpoint endpoint_of(const struct egress_address *a, uint16_t port)
@@ -129,7 +128,7 @@ static int attempt(struct flow *f)
 }
 
 /* Goes on until one is under way or none is left. */
-static void go_on(struct flow *f)
+static enum flow_event go_on(struct flow *f)
 {
         struct dial *d = &f->dial;
         int r = -1;
@@ -137,13 +136,18 @@ static void go_on(struct flow *f)
                 r = attempt(f);
 
         d->next_ns = f->b->now_ns + STAGGER_NS;
-        if (r < 0 && d->open == 0) {
-                dial_stop(f);
-                flow_not_dialed(f, d->count ? failure_reason(d->error) : REASON_NONE);
-        }
+        if (r > 0)
+                return EVENT_CONNECTED;
+
+        if (r == 0 || d->open > 0)
+                return EVENT_NONE;
+
+        dial_stop(f);
+        f->why = d->count ? failure_reason(d->error) : REASON_NONE;
+        return EVENT_FAILED;
 }
 
-void dial_start(struct flow *f, const struct egress_address *list, unsigned n)
+enum flow_event dial_start(struct flow *f, const struct egress_address *list, unsigned n)
 {
         struct dial *d = &f->dial;
         bool use[ADDRESSES_MAX] = { false };
@@ -155,39 +159,37 @@ void dial_start(struct flow *f, const struct egress_address *list, unsigned n)
 
         order(d, list, use, n);
         d->active = true;
-        f->state = FLOW_DIALING;
-        go_on(f);
+        return go_on(f);
 }
 
-void dial_event(struct flow *f, struct source *s, uint32_t events)
+enum flow_event dial_event(struct flow *f, struct source *s, uint32_t events)
 {
         struct dial *d = &f->dial;
         int error = 0;
         socklen_t n = sizeof error;
         if (s->fd < 0 || !(events & (EPOLLOUT | EPOLLERR | EPOLLHUP)))
-                return;
+                return EVENT_NONE;
 
         if (getsockopt(s->fd, SOL_SOCKET, SO_ERROR, &error, &n) == 0 && error == 0) {
                 took(f, s, &d->list[s - d->attempt]);
-                return;
+                return EVENT_CONNECTED;
         }
 
         d->error = error;
-        broker_forget(f->b, s);
+        broker_forget(s);
         d->open--;
-        go_on(f);
+        return go_on(f);
 }
 
-void dial_tick(struct flow *f)
+enum flow_event dial_tick(struct flow *f)
 {
-        struct dial *d = &f->dial;
-        if (d->active && d->next < d->count && f->b->now_ns >= d->next_ns)
-                go_on(f);
+        const struct dial *d = &f->dial;
+        return d->active && d->next < d->count && f->b->now_ns >= d->next_ns ? go_on(f) : EVENT_NONE;
 }
 
 void dial_stop(struct flow *f)
 {
         for (unsigned i = 0; i < f->dial.next; i++)
-                broker_forget(f->b, &f->dial.attempt[i]);
+                broker_forget(&f->dial.attempt[i]);
         f->dial.active = false;
 }

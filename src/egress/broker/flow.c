@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* egress/broker/flow.c - the life of one connection of the box: accepted, resolved, dialed, relayed, ended.
- */
+/* egress/broker/flow.c - the life of one connection of the box, as a table of states and events at the end of
+ * this file. The files around it move bytes, dial and ask; each returns what happened, and here alone is said
+ * what happens next. What a door covers may still be stopped before it leaves: departure.c. */
+#include "egress/broker/departure.h"
 #include "egress/broker/requests.h"
 #include "egress/broker/write_ahead.h"
 #include "egress/internal.h"
@@ -9,8 +11,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
+#include <unistd.h>
 
-enum { GIVE_UP_NS_S = 30, FAILS_IN_A_ROW = 8, REST_S = 5 };
+enum { ACCEPT_ROUND = 16, GIVE_UP_S = 30, FAILS_IN_A_ROW = 8, REST_S = 5 };
 
 /* Every connection is born so that closing it resets it: should the broker be killed, nobody takes what was
  * cut off for whole. Only an end that both sides have said takes that back. */
@@ -21,7 +24,9 @@ static void reset_on_close(int fd, bool reset)
                 (void) setsockopt(fd, SOL_SOCKET, SO_LINGER, &how, sizeof how);
 }
 
-struct flow *flow_new(struct broker *b, int client)
+/* ---- birth ---- */
+
+static struct flow *flow_new(struct broker *b, int client)
 {
         struct flow *f = calloc(1, sizeof *f);
         if (!f)
@@ -44,51 +49,76 @@ struct flow *flow_new(struct broker *b, int client)
         return f;
 }
 
+/* ---- ends ---- */
+
 static void half_open(struct flow *f, bool is)
 {
         if (f->counted_half_open == is)
                 return;
         f->counted_half_open = is;
         f->b->half_open += is ? 1 : -1u;
-        f->give_up_ns = is ? f->b->now_ns + GIVE_UP_NS_S * UINT64_C(1000000000) : 0;
+        f->give_up_ns = is ? f->b->now_ns + GIVE_UP_S * UINT64_C(1000000000) : 0;
 }
 
-void flow_closes_whole(struct flow *f)
+static void close_whole(const struct flow *f)
 {
         reset_on_close(f->client.fd, false);
         reset_on_close(f->server.fd, false);
 }
 
-void flow_leave_server(struct flow *f)
+static void leave_server(struct flow *f)
 {
         dial_stop(f);
         half_open(f, false);
-        broker_forget(f->b, &f->server);
+        broker_forget(&f->server);
 }
 
-void flow_end(struct flow *f, bool reset)
+/* Closes both ends. It is freed after this round: events of it may still point here. */
+static void over(struct flow *f, bool reset)
 {
         struct broker *b = f->b;
-        if (f->state == FLOW_OVER)
-                return;
-
-        b->parting -= f->state == FLOW_PARTING;
+        b->lingering -= f->state == FLOW_LINGERING;
         f->state = FLOW_OVER;
         (void) ahead_over(f, reset ? LEDGER_END_CUT : LEDGER_END_DONE, reset ? "cut off" : "done", NULL);
         if (!reset)
-                flow_closes_whole(f);
+                close_whole(f);
 
-        flow_leave_server(f);
-        broker_forget(b, &f->client);
+        leave_server(f);
+        broker_forget(&f->client);
         relay_done(f);
         requests_done(f);
+
         *(f->prev ? &f->prev->next : &b->flows) = f->next;
         if (f->next)
                 f->next->prev = f->prev;
 
         b->flow_count--;
-        f->next_dead = b->dead; /* events of this round may still point here */
+        f->next_dead = b->dead;
         b->dead = f;
+}
+
+static enum flow_event cut(struct flow *f)
+{
+        over(f, true);
+        return EVENT_NONE;
+}
+
+static enum flow_event finish(struct flow *f)
+{
+        over(f, false);
+        return EVENT_NONE;
+}
+
+static enum flow_event linger(struct flow *f)
+{
+        (void) ahead_over(f, LEDGER_END_DONE, "done", NULL);
+        close_whole(f);
+        leave_server(f);
+        requests_done(f);
+        f->door = NULL; /* whether it is still open is no matter */
+        f->state = FLOW_LINGERING;
+        f->b->lingering++;
+        return linger_begin(f);
 }
 
 /* None that is over may be visited again. */
@@ -114,30 +144,41 @@ void flow_free_dead(struct broker *b)
         }
 }
 
-void flow_again(struct flow *f)
+/* ---- before it leaves ---- */
+
+/* Bytes: a connection is one effect. */
+static enum flow_event record(struct flow *f)
 {
-        if (f->again)
-                return;
-        f->again = true;
-        f->next_again = f->b->again;
-        f->b->again = f;
+        enum effect_reason why;
+        const char *detail = "";
+        enum http_leave r = departure_connect(f, &why, &detail);
+        if (r == HTTP_WAITS)
+                return EVENT_NONE;
+
+        f->recorded = r == HTTP_LEAVES;
+        if (!f->recorded)
+                (void) snprintf(f->record_detail, sizeof f->record_detail, "%s", detail);
+
+        return EVENT_RECORDED;
 }
 
-void flow_event(struct flow *f, struct source *s, uint32_t events)
-{
-        if (f->state == FLOW_OVER)
-                return;
+static enum flow_event connect_server(struct flow *f);
 
-        if (s->kind == SOURCE_TRY)
-                dial_event(f, s, events);
-        else if (f->http)
-                requests_event(f, s, events);
-        else if (f->state == FLOW_PARTING)
-                part_event(f);
-        else if (f->state == FLOW_RELAYING)
-                relay_event(f, s, events);
-        else if (events & (EPOLLHUP | EPOLLERR))
-                flow_end(f, true); /* the box gave up before we were through */
+static enum flow_event recorded(struct flow *f)
+{
+        if (f->recorded)
+                return connect_server(f);
+
+        books_deny(f->b, &(struct books_entry){
+                                 .to = f->row_to, .reason = REASON_LEDGER, .detail = f->record_detail });
+        return EVENT_CUT;
+}
+
+/* Requests: the one that waited goes out, or is denied. */
+static enum flow_event request_recorded(struct flow *f)
+{
+        requests_leave(f, f->recorded, f->record_detail);
+        return requests_drive(f);
 }
 
 /* ---- connecting outside ---- */
@@ -158,137 +199,273 @@ static void note_try(const struct flow *f, bool good)
         n->rest_ns = n->fails >= FAILS_IN_A_ROW ? f->b->now_ns + REST_S * UINT64_C(1000000000) : 0;
 }
 
-static void dial_name(struct flow *f)
+static enum flow_event fail(struct flow *f, enum effect_reason why)
 {
-        if (is_resting(f)) {
-                f->dial.count = 0;
-                f->dial.refused[0] = '\0';
-                flow_not_dialed(f, REASON_BACK_OFF);
-                return;
-        }
-
-        if (f->name->state == NAME_FAILED || f->name->count == 0)
-                flow_not_dialed(f, resolver_why(f->b, f->name));
-        else
-                dial_start(f, f->name->address, f->name->count);
+        f->why = why;
+        return EVENT_FAILED;
 }
 
-void flow_connect(struct flow *f)
+static enum flow_event dial(struct flow *f, const struct egress_address *list, unsigned n)
+{
+        f->state = FLOW_DIALING;
+        return dial_start(f, list, n);
+}
+
+static enum flow_event connect_server(struct flow *f)
 {
         struct broker *b = f->b;
         half_open(f, true);
         f->state = FLOW_RESOLVING;
-        if (b->stage == POLICY_STAGE_MOCK) { /* whoever asks for it: this is the one place where we connect */
-                flow_not_dialed(f, REASON_MOCK_NOTHING);
-                return;
-        }
+        f->dial.count = 0;
+        f->dial.refused[0] = '\0';
+        f->name = NULL;
+        if (b->stage == POLICY_STAGE_MOCK) /* whoever asks for it: this is the one place where we connect */
+                return fail(f, REASON_MOCK_NOTHING);
 
-        if (f->to_is_address) {
-                dial_start(f, &f->literal, 1);
-                return;
-        }
+        if (f->to_is_address)
+                return dial(f, &f->literal, 1);
 
         f->name = names_get(&b->names, f->to_host);
-        if (!f->name) {
-                flow_not_dialed(f, REASON_TOO_MANY_NAMES);
-                return;
-        }
+        if (!f->name)
+                return fail(f, REASON_TOO_MANY_NAMES);
 
         bool fresh = f->name->state != NAME_UNKNOWN && b->now_ns < f->name->good_until_ns;
         if (fresh && f->name->state != NAME_ASKED)
-                dial_name(f);
-        else if (!fresh)
+                return EVENT_RESOLVED;
+
+        if (!fresh)
                 resolver_ask(b, f->name);
+
+        return EVENT_NONE; /* flow_resolved() tells, also of what is known at once */
 }
 
-void flow_resolved(struct broker *b, struct name *n)
+static enum flow_event resolved(struct flow *f)
 {
-        for (struct flow *f = b->flows, *next; f; f = next) {
-                next = f->next;
-                if (f->state == FLOW_RESOLVING && f->name == n)
-                        dial_name(f);
-        }
+        if (is_resting(f))
+                return fail(f, REASON_BACK_OFF);
+
+        if (f->name->state == NAME_FAILED || f->name->count == 0)
+                return fail(f, resolver_why(f->b, f->name));
+
+        return dial(f, f->name->address, f->name->count);
 }
 
-void flow_dialed(struct flow *f)
+/* The request that asked for the server goes on while it is waited for. */
+static enum flow_event connect_request(struct flow *f)
+{
+        enum flow_event e = connect_server(f);
+        return e ? e : requests_drive(f);
+}
+
+static bool watch_server(struct flow *f)
 {
         half_open(f, false);
         note_try(f, true);
         reset_on_close(f->server.fd, true);
-        if (broker_watch(f->b, &f->server, EPOLLIN | EPOLLOUT | EPOLLRDHUP | EPOLLET) < 0) {
-                flow_end(f, true);
-                return;
-        }
+        f->state = FLOW_OPEN;
+        return broker_watch(f->b, &f->server, EPOLLIN | EPOLLOUT | EPOLLRDHUP | EPOLLET) == 0;
+}
 
-        if (f->http)
-                requests_connected(f);
-        else
-                relay_init(f);
+static enum flow_event relay(struct flow *f) { return watch_server(f) ? relay_init(f) : EVENT_CUT; }
+
+static enum flow_event request_connected(struct flow *f)
+{
+        if (!watch_server(f))
+                return EVENT_CUT;
+
+        requests_connected(f);
+        return requests_drive(f);
 }
 
 /* An address that the guard turned away is a refusal, with the line that would permit the first. */
-static void not_allowed(struct flow *f)
+struct guarded {
+        char detail[96], permit[128];
+};
+
+static bool is_guarded(const struct flow *f, struct guarded *ret)
 {
+        char to[96];
         const struct dial *d = &f->dial;
-        char to[96], detail[96], permit[128];
-        (void) snprintf(detail, sizeof detail, "%s, %s", egress_reach_name(d->refused_reach), d->refused);
+        if (!d->refused[0] || d->count > 0)
+                return false;
+
+        (void) snprintf(ret->detail, sizeof ret->detail, "%s, %s", egress_reach_name(d->refused_reach),
+                        d->refused);
         decide_to_text(d->refused, true, f->to_port, to, sizeof to);
-        (void) snprintf(permit, sizeof permit, "net %s", to);
-
-        if (f->http) {
-                half_open(f, false);
-                requests_not_allowed(f, detail, permit);
-                requests_drive(f);
-                return;
-        }
-
-        books_deny(f->b, &(struct books_entry){ .to = f->row_to,
-                                                .reason = REASON_GUARDED_ADDRESS,
-                                                .detail = detail,
-                                                .permit = permit });
-        (void) ahead_over(f, LEDGER_END_REFUSED, effect_reason_text(REASON_GUARDED_ADDRESS), NULL);
-        flow_end(f, true);
+        (void) snprintf(ret->permit, sizeof ret->permit, "net %s", to);
+        return true;
 }
 
-/* The outside's doing; a request tells of that itself. */
-void flow_not_dialed(struct flow *f, enum effect_reason why)
+static enum flow_event failed(struct flow *f)
 {
-        const struct dial *d = &f->dial;
-        if (d->refused[0] && d->count == 0) {
-                not_allowed(f);
-                return;
+        struct guarded g;
+        if (is_guarded(f, &g)) {
+                books_deny(f->b, &(struct books_entry){ .to = f->row_to,
+                                                        .reason = REASON_GUARDED_ADDRESS,
+                                                        .detail = g.detail,
+                                                        .permit = g.permit });
+                (void) ahead_over(f, LEDGER_END_REFUSED, effect_reason_text(REASON_GUARDED_ADDRESS), NULL);
+                return EVENT_CUT;
         }
 
-        if (d->count)
+        if (f->dial.count)
                 note_try(f, false);
 
-        if (!f->http) {
-                books_fail_flow(f, why, NULL,
-                                ahead_over(f, LEDGER_END_FAILED, effect_reason_text(why), NULL));
-                flow_end(f, true);
-                return;
+        books_fail_flow(f, f->why, NULL, ahead_over(f, LEDGER_END_FAILED, effect_reason_text(f->why), NULL));
+        return EVENT_CUT;
+}
+
+/* The client is told, and may ask for something else. */
+static enum flow_event request_failed(struct flow *f)
+{
+        struct guarded g;
+        half_open(f, false);
+        f->state = FLOW_OPEN;
+        if (is_guarded(f, &g)) {
+                requests_not_allowed(f, g.detail, g.permit);
+                return requests_drive(f);
         }
 
-        half_open(f, false);
-        requests_not_connected(f, why);
-        requests_drive(f);
+        if (f->dial.count)
+                note_try(f, false);
+
+        requests_not_connected(f, f->why);
+        return requests_drive(f);
 }
+
+/* ---- sockets ---- */
+
+/* Nothing is read before there is somewhere to send it to. */
+static enum flow_event wait_io(struct flow *f)
+{
+        return f->io_events & (EPOLLHUP | EPOLLERR) ? EVENT_CUT : EVENT_NONE;
+}
+
+static enum flow_event relay_io(struct flow *f) { return relay_event(f, f->io, f->io_events); }
 
 /* ---- time ---- */
 
-static void tick(struct flow *f)
+static enum flow_event tick(struct flow *f)
 {
-        if (f->state == FLOW_PARTING) {
-                part_tick(f);
-        } else if (f->door && decide_closed(f->b, f->door)) { /* a request in the middle is cut, too */
+        if (f->door && decide_closed(f->b, f->door)) { /* a request in the middle is cut, too */
                 books_deny(f->b, &(struct books_entry){ .to = f->row_to, .reason = REASON_EXPIRED });
                 books_cut(f);
-                flow_end(f, true);
-        } else if (f->give_up_ns && f->b->now_ns >= f->give_up_ns) {
+                return EVENT_CUT;
+        }
+
+        if (f->give_up_ns && f->b->now_ns >= f->give_up_ns) {
                 dial_stop(f);
-                flow_not_dialed(f, REASON_NO_ANSWER_IN_TIME);
-        } else if (f->state == FLOW_DIALING) {
-                dial_tick(f);
+                return fail(f, REASON_NO_ANSWER_IN_TIME);
+        }
+
+        return f->state == FLOW_DIALING ? dial_tick(f) : EVENT_NONE;
+}
+
+/* ---- the table ---- */
+
+typedef enum flow_event (*flow_step)(struct flow *f);
+
+/* A connection whose bytes are moved and not read. Where nothing stands, nothing happens. */
+static const flow_step bytes[FLOW_STATE__COUNT][EVENT__COUNT] = {
+        [FLOW_RECORDING] = { [EVENT_ACCEPTED] = record,
+                             [EVENT_RECORDED] = recorded,
+                             [EVENT_IO] = wait_io,
+                             [EVENT_TICK] = tick,
+                             [EVENT_CUT] = cut },
+        [FLOW_RESOLVING] = { [EVENT_RESOLVED] = resolved,
+                             [EVENT_FAILED] = failed,
+                             [EVENT_IO] = wait_io,
+                             [EVENT_TICK] = tick,
+                             [EVENT_CUT] = cut },
+        [FLOW_DIALING] = { [EVENT_CONNECTED] = relay,
+                           [EVENT_FAILED] = failed,
+                           [EVENT_IO] = wait_io,
+                           [EVENT_TICK] = tick,
+                           [EVENT_CUT] = cut },
+        [FLOW_OPEN] = { [EVENT_IO] = relay_io,
+                        [EVENT_TICK] = tick,
+                        [EVENT_DONE] = finish,
+                        [EVENT_CUT] = cut },
+};
+
+/* A connection whose requests are judged one by one, each with its own door and server: it is open while they
+ * are waited for. */
+static const flow_step requests[FLOW_STATE__COUNT][EVENT__COUNT] = {
+        [FLOW_RESOLVING] = { [EVENT_RECORDED] = request_recorded,
+                             [EVENT_RESOLVED] = resolved,
+                             [EVENT_FAILED] = request_failed,
+                             [EVENT_IO] = requests_drive,
+                             [EVENT_WANTS_SERVER] = connect_request,
+                             [EVENT_TICK] = tick,
+                             [EVENT_ANSWERED] = linger,
+                             [EVENT_CUT] = cut },
+        [FLOW_DIALING] = { [EVENT_RECORDED] = request_recorded,
+                           [EVENT_CONNECTED] = request_connected,
+                           [EVENT_FAILED] = request_failed,
+                           [EVENT_IO] = requests_drive,
+                           [EVENT_WANTS_SERVER] = connect_request,
+                           [EVENT_TICK] = tick,
+                           [EVENT_ANSWERED] = linger,
+                           [EVENT_CUT] = cut },
+        [FLOW_OPEN] = { [EVENT_ACCEPTED] = requests_drive,
+                        [EVENT_RECORDED] = request_recorded,
+                        [EVENT_IO] = requests_drive,
+                        [EVENT_WANTS_SERVER] = connect_request,
+                        [EVENT_TICK] = tick,
+                        [EVENT_ANSWERED] = linger,
+                        [EVENT_CUT] = cut },
+};
+
+/* Either, when its last answer is out. */
+static const flow_step lingering[EVENT__COUNT] = {
+        [EVENT_IO] = linger_event, [EVENT_TICK] = linger_tick, [EVENT_DONE] = finish, [EVENT_CUT] = cut
+};
+
+static void happens(struct flow *f, enum flow_event e)
+{
+        while (e != EVENT_NONE && f->state != FLOW_OVER) {
+                flow_step step = f->state == FLOW_LINGERING ? lingering[e]
+                                 : f->http                  ? requests[f->state][e]
+                                                            : bytes[f->state][e];
+                e = step ? step(f) : EVENT_NONE;
+        }
+}
+
+/* ---- what happens ---- */
+
+void flow_io(struct flow *f, struct source *s, uint32_t events)
+{
+        if (f->state == FLOW_OVER)
+                return;
+
+        if (s->kind == SOURCE_TRY) {
+                happens(f, dial_event(f, s, events));
+                return;
+        }
+
+        f->io = s;
+        f->io_events = events;
+        if (f->http)
+                requests_note(f, s, events);
+
+        happens(f, EVENT_IO);
+}
+
+void flow_resolved(struct broker *b, const struct name *n)
+{
+        for (struct flow *f = b->flows, *next; f; f = next) {
+                next = f->next;
+                if (f->state == FLOW_RESOLVING && f->name == n)
+                        happens(f, EVENT_RESOLVED);
+        }
+}
+
+void flow_recorded(struct broker *b)
+{
+        while (b->recorded_flows) {
+                struct flow *f = b->recorded_flows;
+                b->recorded_flows = f->next_recorded;
+                happens(f, EVENT_RECORDED);
         }
 }
 
@@ -296,6 +473,84 @@ void flow_tick(struct broker *b)
 {
         for (struct flow *f = b->flows, *next; f; f = next) {
                 next = f->next;
-                tick(f);
+                happens(f, EVENT_TICK);
+        }
+}
+
+/* ---- the box connects ---- */
+
+/* `door` NULL: each request has its own. */
+static void begin(struct broker *b, int fd, const struct listen_asked *q, const struct door *door)
+{
+        struct flow *f = flow_new(b, fd);
+        if (!f) {
+                listen_refuse(b, fd, q, REASON_NO_MEMORY, "");
+                return;
+        }
+
+        (void) snprintf(f->host, sizeof f->host, "%s", q->host);
+        (void) snprintf(f->to_host, sizeof f->to_host, "%s", q->host);
+        (void) snprintf(f->row_to, sizeof f->row_to, "%s", q->to);
+        f->is_address = f->to_is_address = q->net.is_address;
+        f->port = f->to_port = q->net.port;
+        f->literal = q->literal;
+        f->door = door;
+        f->row = books_connected(b, names_find(&b->names, &q->literal), q->to);
+        if (f->row)
+                f->row->requests += door != NULL;
+
+        f->state = door ? FLOW_RECORDING : FLOW_OPEN;
+        happens(f, door || requests_begin(f) == 0 ? EVENT_ACCEPTED : EVENT_CUT);
+}
+
+/* One that is answered goes, for one that is not. */
+static bool give_way(struct broker *b)
+{
+        struct flow *oldest = NULL;
+        for (struct flow *f = b->lingering ? b->flows : NULL; f; f = f->next) /* the newest first */
+                oldest = f->state == FLOW_LINGERING ? f : oldest;
+
+        if (oldest)
+                happens(oldest, EVENT_DONE);
+
+        return oldest != NULL;
+}
+
+static void decide(struct broker *b, int fd)
+{
+        struct listen_asked q;
+        enum effect_reason why = REASON_NONE;
+        if (listen_read(b, fd, &q) < 0) {
+                (void) close(fd);
+                return;
+        }
+
+        struct decision d = policy_decide(b->policy, &q.effect);
+        bool allowed = d.answer == ANSWER_ALLOW, open = allowed && !decide_closed(b, d.door);
+        if (b->flow_count >= FLOWS_MAX && !give_way(b))
+                listen_refuse(b, fd, &q, REASON_TOO_MANY_FLOWS, "");
+        else if (decide_sees_requests(b, q.host, q.net.port, open))
+                begin(b, fd, &q, NULL);
+        else if (!open)
+                listen_refuse(b, fd, &q, allowed ? REASON_EXPIRED : d.reason, q.permit);
+        else if (b->stage == POLICY_STAGE_MOCK)
+                listen_refuse(b, fd, &q, REASON_MOCK_BYTES, "");
+        else if (books_enter(b, d.door, false, &why) < 0)
+                listen_refuse(b, fd, &q, why, "");
+        else
+                begin(b, fd, &q, d.door);
+}
+
+void flow_accept(struct broker *b, const struct source *s)
+{
+        for (unsigned i = 0; i < ACCEPT_ROUND; i++) {
+                if (b->half_open >= HALF_OPEN_MAX) { /* the rest wait in the kernel's queue */
+                        listen_pause(b, true);
+                        return;
+                }
+                int fd = listen_accept(b, s);
+                if (fd < 0)
+                        return;
+                decide(b, fd);
         }
 }

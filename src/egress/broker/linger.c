@@ -3,8 +3,6 @@
  * something unread resets it, and the reset takes the answer from a client that was still sending. So our end
  * is said, and what still comes is dropped until theirs: not for ever, and on nobody's account, because it
  * goes nowhere. */
-#include "egress/broker/requests.h"
-#include "egress/broker/write_ahead.h"
 #include "egress/internal.h"
 
 #include <errno.h>
@@ -16,53 +14,30 @@ static uint64_t in_seconds(const struct flow *f, unsigned s)
         return f->b->now_ns + s * UINT64_C(1000000000);
 }
 
-void part_begin(struct flow *f)
+enum flow_event linger_begin(struct flow *f)
 {
-        (void) ahead_over(f, LEDGER_END_DONE, "done", NULL);
-        flow_closes_whole(f);
-        flow_leave_server(f);
-        requests_done(f);
-        f->door = NULL; /* whether it is still open is no matter */
-        if (shutdown(f->client.fd, SHUT_WR) < 0) {
-                flow_end(f, false);
-                return;
-        }
-
-        f->state = FLOW_PARTING;
-        f->b->parting++;
         f->give_up_ns = in_seconds(f, SILENT_S);
-        f->part_until_ns = in_seconds(f, AT_MOST_S);
-        part_event(f);
+        f->linger_until_ns = in_seconds(f, AT_MOST_S);
+        return shutdown(f->client.fd, SHUT_WR) < 0 ? EVENT_DONE : linger_event(f);
 }
 
-void part_event(struct flow *f)
+enum flow_event linger_event(struct flow *f)
 {
         ssize_t n = 1;
         for (unsigned i = 0; n > 0 && i < ROUNDS; i++)
                 n = recv(f->client.fd, f->b->buffer, sizeof f->b->buffer, 0);
 
-        if (n == 0 || (n < 0 && errno != EAGAIN && errno != EINTR)) {
-                flow_end(f, false);
-                return;
-        }
+        if (n == 0 || (n < 0 && errno != EAGAIN && errno != EINTR))
+                return EVENT_DONE;
 
         f->give_up_ns = in_seconds(f, SILENT_S);
         if (n > 0)
-                flow_again(f);
+                broker_again(f);
+
+        return EVENT_NONE;
 }
 
-bool part_give_way(struct broker *b)
+enum flow_event linger_tick(struct flow *f)
 {
-        struct flow *oldest = NULL;
-        for (struct flow *f = b->parting ? b->flows : NULL; f; f = f->next) /* the newest first */
-                oldest = f->state == FLOW_PARTING ? f : oldest;
-        if (oldest)
-                flow_end(oldest, false);
-        return oldest != NULL;
-}
-
-void part_tick(struct flow *f)
-{
-        if (f->b->now_ns >= f->give_up_ns || f->b->now_ns >= f->part_until_ns)
-                flow_end(f, false);
+        return f->b->now_ns >= f->give_up_ns || f->b->now_ns >= f->linger_until_ns ? EVENT_DONE : EVENT_NONE;
 }

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* egress/broker/loop.c - one epoll, one thread; every source has a row in the table. */
 #include "base/clock.h"
-#include "base/fd.h"
-#include "egress/broker/requests.h"
 #include "egress/broker/write_ahead.h"
 #include "egress/internal.h"
 
@@ -10,26 +8,6 @@
 
 /* A turn of one flow is a megabyte or two; so many of them may keep the others and the keeper waiting. */
 enum { EVENTS = 16, TICK_MS = 50, FLUSH_MS = 200 };
-
-int broker_watch(struct broker *b, struct source *s, uint32_t events)
-{
-        struct epoll_event e = { .events = events, .data.ptr = s };
-        return epoll_ctl(b->epoll, EPOLL_CTL_ADD, s->fd, &e);
-}
-
-/* Ours is the only descriptor of each socket, so closing it takes it out of epoll too. */
-void broker_forget(struct broker *b, struct source *s)
-{
-        (void) b;
-        fd_close(&s->fd);
-}
-
-void broker_clock(struct broker *b)
-{
-        b->now_ns = clock_mono_ns();
-        b->now_s = clock_wall_s();
-        requests_clock(b);
-}
 
 static void on_control(struct broker *b, struct source *s, uint32_t events)
 {
@@ -40,7 +18,7 @@ static void on_control(struct broker *b, struct source *s, uint32_t events)
 static void on_listener(struct broker *b, struct source *s, uint32_t events)
 {
         (void) events;
-        listen_serve(b, s);
+        flow_accept(b, s);
 }
 static void on_dns_udp(struct broker *b, struct source *s, uint32_t events)
 {
@@ -71,7 +49,7 @@ static void on_ledger(struct broker *b, struct source *s, uint32_t events)
 static void on_flow(struct broker *b, struct source *s, uint32_t events)
 {
         (void) b;
-        flow_event(s->owner, s, events);
+        flow_io(s->owner, s, events);
 }
 
 static void (*const handlers[])(struct broker *, struct source *, uint32_t) = {
@@ -95,7 +73,7 @@ static int wait_ms(const struct broker *b)
         if (b->again || b->turn)
                 return 0;
 
-        if (b->half_open > 0 || b->parting > 0 || b->dns_clients > 0 || b->watch_paused ||
+        if (b->half_open > 0 || b->lingering > 0 || b->dns_clients > 0 || b->watch_paused ||
             b->aheads_waiting > 0)
                 return TICK_MS;
 
@@ -119,8 +97,20 @@ static void serve_again(struct broker *b)
                 b->turn = f->next_again;
                 f->again = false;
                 if (f->state != FLOW_OVER)
-                        flow_event(f, &f->client, 0);
+                        flow_io(f, &f->client, 0);
         }
+}
+
+/* What names and records have come to, for those who waited. */
+static void deliver(struct broker *b)
+{
+        struct name *n;
+        while ((n = resolver_settled(b))) {
+                flow_resolved(b, n);
+                dns_resolved(b, n);
+        }
+
+        flow_recorded(b);
 }
 
 _Noreturn void broker_run(struct broker *b)
@@ -131,9 +121,11 @@ _Noreturn void broker_run(struct broker *b)
                 int n = epoll_wait(b->epoll, e, EVENTS, wait_ms(b));
                 broker_clock(b);
                 serve_again(b);
+                deliver(b);
                 for (int i = 0; i < n; i++) {
                         struct source *s = e[i].data.ptr;
                         handlers[s->kind](b, s, e[i].events);
+                        deliver(b);
                 }
                 if (n == EVENTS || b->turn)
                         control_serve(b); /* the keeper does not stand in line */
@@ -143,6 +135,7 @@ _Noreturn void broker_run(struct broker *b)
                         ahead_tick(b);
                         dns_tick(b, false);
                         watch_pause(b, false);
+                        deliver(b);
                 }
                 if (b->paused && b->half_open < HALF_OPEN_MAX / 2)
                         listen_pause(b, false);

@@ -95,7 +95,7 @@ static void answered(struct flow *f, struct span bytes)
                 return;
         f->hello_last = true;
         if (!f->greeted)
-                flow_again(f);
+                broker_again(f);
         f->greeted = true;
 }
 
@@ -244,7 +244,7 @@ static enum outcome pump(struct flow *f, struct half *h, bool hup)
         }
 
         if (r == PUMP_MORE)
-                flow_again(f);
+                broker_again(f);
 
         if (h->ended && h->held == 0 && !h->shut) {
                 (void) shutdown(h->to->fd, SHUT_WR);
@@ -254,7 +254,7 @@ static enum outcome pump(struct flow *f, struct half *h, bool hup)
         return r;
 }
 
-static void judge(struct flow *f, const struct half *h, enum outcome r)
+static enum flow_event judge(struct flow *f, const struct half *h, enum outcome r)
 {
         if (r == PUMP_EMPTY)
                 books_deny(f->b, &(struct books_entry){ .to = f->row_to,
@@ -264,46 +264,45 @@ static void judge(struct flow *f, const struct half *h, enum outcome r)
                 books_cut(f);
 
         if (r == PUMP_EMPTY || r == PUMP_REFUSED || r == PUMP_BROKEN)
-                flow_end(f, true);
-        else if (f->half[0].shut && f->half[1].shut)
-                flow_end(f, false);
+                return EVENT_CUT;
+
+        return f->half[0].shut && f->half[1].shut ? EVENT_DONE : EVENT_NONE;
 }
 
-static void pump_and_judge(struct flow *f, struct half *h, bool hup)
+static enum flow_event pump_and_judge(struct flow *f, struct half *h, bool hup)
 {
-        if (f->state == FLOW_RELAYING)
-                judge(f, h, pump(f, h, hup));
+        return judge(f, h, pump(f, h, hup));
 }
 
-void relay_init(struct flow *f)
+enum flow_event relay_init(struct flow *f)
 {
         f->half[0] =
                 (struct half){ .from = &f->client, .to = &f->server, .pipe = { -1, -1 }, .is_out = true };
         f->half[1] = (struct half){ .from = &f->server, .to = &f->client, .pipe = { -1, -1 } };
-        f->state = FLOW_RELAYING;
         f->greeted = f->is_address; /* an address that a door names has no name to be held against */
         if (f->greeted)
                 books_seen(f, LOOKED_AT_BYTES);
 
         /* What came before we watched is not told again. */
-        pump_and_judge(f, &f->half[0], true);
-        pump_and_judge(f, &f->half[1], true);
+        enum flow_event e = pump_and_judge(f, &f->half[0], true);
+        return e ? e : pump_and_judge(f, &f->half[1], true);
 }
 
-void relay_event(struct flow *f, struct source *s, uint32_t events)
+enum flow_event relay_event(struct flow *f, const struct source *s, uint32_t events)
 {
         bool client = s->kind == SOURCE_CLIENT, hup = events & (EPOLLRDHUP | EPOLLHUP | EPOLLERR);
         struct half *reads = &f->half[client ? 0 : 1], *writes = &f->half[client ? 1 : 0];
-        if (client && events & EPOLLHUP && f->half[0].shut) {
-                flow_end(f, true); /* all that it sent is passed on, and nobody is there for what comes */
-                return;
-        }
+        enum flow_event e = EVENT_NONE;
+        if (client && events & EPOLLHUP && f->half[0].shut)
+                return EVENT_CUT; /* all that it sent is passed on, and nobody is there for what comes */
 
         if (events == 0 || (events & EPOLLIN) || hup)
-                pump_and_judge(f, reads, hup || events == 0);
+                e = pump_and_judge(f, reads, hup || events == 0);
 
-        if (events == 0 || ((events & EPOLLOUT) && (writes->held || writes->bulk)))
-                pump_and_judge(f, writes, events == 0);
+        if (!e && (events == 0 || ((events & EPOLLOUT) && (writes->held || writes->bulk))))
+                e = pump_and_judge(f, writes, events == 0);
+
+        return e;
 }
 
 void relay_done(struct flow *f)

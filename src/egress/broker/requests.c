@@ -6,6 +6,7 @@
 #include "base/fd.h"
 #include "base/str.h"
 #include "base/trust.h"
+#include "egress/broker/departure.h"
 #include "egress/broker/write_ahead.h"
 #include "egress/internal.h"
 #include "egress/tls/tls.h"
@@ -79,42 +80,12 @@ int requests_take_answers(struct broker *b, struct span text, struct err *e)
         return b->answers ? 0 : -1;
 }
 
-/* What the box asks for at this door: its own URL, or the place's. NULL: bytes, or nowhere. */
-static const struct policy_place_url *asked_at(const struct broker *b, const struct door *d,
-                                               struct policy_place_url *own)
-{
-        if (d->kind != DOOR_NET || d->net.form == NET_HOST_PORT)
-                return NULL;
-
-        if (d->net.form == NET_PLACE)
-                return policy_place_asked(b->places, d->net.host, b->stage);
-
-        *own = (struct policy_place_url){
-                .tls = d->net.tls, .is_address = d->net.is_address, .port = d->net.port, .host = d->net.host
-        };
-
-        return own;
-}
-
-bool requests_name_host(const struct broker *b, const char *host)
-{
-        for (size_t i = 0; i < b->door_count; i++) {
-                struct policy_place_url own;
-                const struct policy_place_url *u = asked_at(b, &b->doors[i], &own);
-                if (u && u != &own && !u->is_address && strcmp(u->host, host) == 0 &&
-                    !decide_closed(b, &b->doors[i]))
-                        return true;
-        }
-
-        return false;
-}
-
 static size_t tls_names(const struct broker *b, const char **names)
 {
         size_t n = 0;
         for (size_t i = 0; i < b->door_count && n < NAMES_IN_CA; i++) {
                 struct policy_place_url own;
-                const struct policy_place_url *u = asked_at(b, &b->doors[i], &own);
+                const struct policy_place_url *u = decide_asked_at(b, &b->doors[i], &own);
                 if (u && u->tls)
                         names[n++] = u->host;
         }
@@ -174,50 +145,7 @@ int requests_start(struct broker *b, struct err *e)
         return b->rules ? 0 : -1;
 }
 
-bool requests_cover(const struct broker *b, const char *host, uint16_t port, bool raw_door)
-{
-        if (!b->rules || !http_rules_cover(b->rules, host, port))
-                return false;
-
-        if (!raw_door)
-                return true;
-
-        /* Both: bytes go through unseen, unless a door there adds a credential, which only requests can get.
-         */
-        for (size_t i = 0; i < b->door_count; i++) {
-                const struct net_dest *n = &b->doors[i].net;
-                if (b->doors[i].kind == DOOR_NET && n->credential && n->port == port &&
-                    strcmp(n->host, host) == 0)
-                        return true;
-        }
-
-        return false;
-}
-
-void requests_clock(struct broker *b)
-{
-        if (b->rules)
-                http_rules_clock(b->rules, b->now_s);
-}
-
 /* ---- what the flow tells ---- */
-
-static void url_of(const struct http_event *e, char *out, size_t cap)
-{
-        bool brackets = strchr(e->host, ':') != NULL, standard = e->port == (e->tls ? 443 : 80);
-        char port[8] = "";
-        if (!standard)
-                (void) snprintf(port, sizeof port, ":%u", e->port);
-        (void) snprintf(out, cap, "%s://%s%s%s%s%s", e->tls ? "https" : "http", brackets ? "[" : "", e->host,
-                        brackets ? "]" : "", port, e->path);
-}
-
-void requests_target(const struct http_event *e, char *out, size_t cap)
-{
-        char url[288];
-        url_of(e, url, sizeof url);
-        (void) snprintf(out, cap, "%s%s%s", e->method, e->method[0] ? " " : "", url);
-}
 
 static bool tell_ledger(struct flow *f, const struct http_event *e)
 {
@@ -256,16 +184,10 @@ void requests_last_words(struct broker *b)
                         count(f);
 }
 
-uint64_t requests_sent(const struct flow *f)
-{
-        size_t waiting = f->http ? http_flow_waiting(f->http) : 0;
-        return f->sent > waiting ? f->sent - waiting : 0;
-}
-
 /* What the box sent of a request that was refused went nowhere, whatever else the link carries. */
 static void end_account(struct flow *f, bool refused)
 {
-        uint64_t now = requests_sent(f), own = now > f->sent_over ? now - f->sent_over : 0;
+        uint64_t now = ahead_sent(f), own = now > f->sent_over ? now - f->sent_over : 0;
         f->sent_over = now;
         if (!refused || !f->row)
                 return;
@@ -285,7 +207,7 @@ static void on_request(void *ctx, const struct http_event *e)
                 return;
         }
 
-        url_of(e, url, sizeof url);
+        ahead_url(e, url, sizeof url);
         struct books_entry row = {
                 .form = EGRESS_REQUEST, .method = e->method, .to = url, .reason = REASON_SECRET_REMOVED
         };
@@ -360,8 +282,7 @@ static bool pay(void *ctx, size_t n, enum effect_reason *ret_why)
 static enum http_leave leave(void *ctx, const struct http_event *e, enum effect_reason *ret_why,
                              const char **ret_detail)
 {
-        *ret_why = REASON_LEDGER;
-        return ahead_request(ctx, e, ret_detail);
+        return departure_request(ctx, e, ret_why, ret_detail);
 }
 
 /* ---- moving bytes ---- */
@@ -392,7 +313,7 @@ static bool grow(void *ctx, size_t n, enum effect_reason *ret_why)
 
 static void lost_server(struct flow *f)
 {
-        broker_forget(f->b, &f->server);
+        broker_forget(&f->server);
         http_flow_upstream_closed(f->http);
 }
 
@@ -464,81 +385,76 @@ static bool give_out(struct flow *f, struct source *s, bool client)
 
 void requests_not_connected(struct flow *f, enum effect_reason why)
 {
-        broker_forget(f->b, &f->server);
+        broker_forget(&f->server);
         http_flow_upstream_failed(f->http, why);
 }
 
 void requests_not_allowed(struct flow *f, const char *detail, const char *permit)
 {
-        broker_forget(f->b, &f->server);
+        broker_forget(&f->server);
         f->guard_permit = permit;
         http_flow_upstream_refused(f->http, REASON_GUARDED_ADDRESS, detail);
         f->guard_permit = NULL;
 }
 
 /* Where the flow wishes to be connected; the old server is left. */
-static bool connect_on(struct flow *f)
+static bool wants_server(struct flow *f)
 {
         struct http_target t;
         if (!http_flow_take_connect(f->http, &t))
                 return false;
 
-        broker_forget(f->b, &f->server);
+        broker_forget(&f->server);
         dial_stop(f);
         (void) snprintf(f->to_host, sizeof f->to_host, "%s", t.host);
         f->to_is_address = t.is_address;
         f->to_port = t.port;
         f->literal = (struct egress_address){ .v6 = strchr(t.host, ':') != NULL };
-        if (t.is_address && inet_pton(f->literal.v6 ? AF_INET6 : AF_INET, t.host, f->literal.bytes) != 1)
-                http_flow_upstream_closed(f->http);
-        else
-                flow_connect(f);
+        if (!t.is_address || inet_pton(f->literal.v6 ? AF_INET6 : AF_INET, t.host, f->literal.bytes) == 1)
+                return true;
 
-        return true;
+        http_flow_upstream_closed(f->http);
+        return false;
 }
 
-void requests_drive(struct flow *f)
+enum flow_event requests_drive(struct flow *f)
 {
-        if (f->driving)
-                return; /* called from below: the loop there goes on */
-
-        f->driving = true;
         bool moved = true;
-        for (unsigned i = 0; moved && i < ROUNDS && f->state != FLOW_OVER && !f->client_gone; i++) {
+        for (unsigned i = 0; moved && i < ROUNDS && !f->client_gone; i++) {
                 moved = give_out(f, &f->client, true);
                 moved |= give_out(f, &f->server, false);
-                moved |= connect_on(f);
+                if (wants_server(f))
+                        return EVENT_WANTS_SERVER;
                 moved |= take_in(f, &f->server, false);
                 moved |= take_in(f, &f->client, true);
         }
 
-        f->driving = false;
-        if (f->state == FLOW_OVER)
-                return;
-
         if (http_flow_upstream_cut(f->http))
-                broker_forget(f->b, &f->server); /* resets */
+                broker_forget(&f->server); /* resets */
 
         bool done = http_flow_done(f->http) && http_flow_to_client(f->http).n == 0;
         if (f->client_gone)
                 http_flow_client_left(f->http);
 
         if (f->client_gone || (done && http_flow_client_cut(f->http)))
-                flow_end(f, true);
-        else if (done)
-                part_begin(f);
-        else if (moved)
-                flow_again(f);
+                return EVENT_CUT;
+
+        if (done)
+                return EVENT_ANSWERED;
+
+        if (moved)
+                broker_again(f);
+
+        return EVENT_NONE;
 }
 
-void requests_event(struct flow *f, struct source *s, uint32_t events)
+void requests_note(struct flow *f, const struct source *s, uint32_t events)
 {
         bool hup = events & (EPOLLRDHUP | EPOLLHUP | EPOLLERR), readable = hup || events & EPOLLIN;
         bool client = s->kind == SOURCE_CLIENT;
         *(client ? &f->client_readable : &f->server_readable) |= readable;
         *(client ? &f->client_hup : &f->server_hup) |= hup;
         f->client_left |= client && events & EPOLLHUP;
-        requests_drive(f);
 }
 
 void requests_connected(struct flow *f)
@@ -546,13 +462,11 @@ void requests_connected(struct flow *f)
         f->server_readable = true;
         f->server_hup = false;
         http_flow_upstream_connected(f->http);
-        requests_drive(f);
 }
 
 void requests_leave(struct flow *f, bool leaves, const char *detail)
 {
         http_flow_leave(f->http, leaves, REASON_LEDGER, detail);
-        requests_drive(f);
 }
 
 int requests_begin(struct flow *f)
@@ -574,10 +488,8 @@ int requests_begin(struct flow *f)
         if (!f->http)
                 return -1;
 
-        f->state = FLOW_RELAYING;
         books_seen(f, LOOKED_AT_REQUESTS);
         f->client_readable = true;
-        requests_drive(f);
         return 0;
 }
 

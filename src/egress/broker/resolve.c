@@ -187,8 +187,22 @@ static void settle(struct broker *b, struct name *n, const struct reply *r)
         uint64_t good_s = n->count > 0 ? GOOD_SECONDS : n->temporary ? 0 : BAD_SECONDS;
         n->good_until_ns =
                 b->now_ns + good_s * UINT64_C(1000000000); /* a passing fault is asked about again */
-        flow_resolved(b, n);
-        dns_resolved(b, n);
+        if (n->settled)
+                return;
+        n->settled = true;
+        n->next_settled = b->settled;
+        b->settled = n;
+}
+
+struct name *resolver_settled(struct broker *b)
+{
+        struct name *n = b->settled;
+        if (n) {
+                b->settled = n->next_settled;
+                n->settled = false;
+        }
+
+        return n;
 }
 
 static uint32_t place_of(const struct broker *b, const struct name *n)
@@ -272,7 +286,7 @@ void resolver_serve(struct broker *b)
         if (got < 0 && (errno == EAGAIN || errno == EINTR))
                 return;
 
-        broker_forget(b, &b->resolver_source); /* gone: names no longer resolve, and nothing waits for it */
+        broker_forget(&b->resolver_source); /* gone: names no longer resolve, and nothing waits for it */
         b->resolver = -1;
         const struct reply none = { .error = EAI_FAIL };
         for (unsigned i = 0; i < b->names.count; i++)

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* egress/broker/write_ahead.c - see ahead.h. An effect is asked for (its flow waits), then open (it may be
- * under way), then over. A line that broke closes every door with consequences, with the reason; the others
- * go on. */
+/* egress/broker/write_ahead.c - see write_ahead.h. An effect is asked for (its flow waits), then open (it may
+ * be under way), then over. A line that broke closes every door with consequences, with the reason; the
+ * others go on. */
 #include "egress/broker/write_ahead.h"
 #include "base/fd.h"
-#include "egress/broker/requests.h"
 #include "ledger/ledger.h"
 #include "wire/wire.h"
 
@@ -36,6 +35,31 @@ struct ahead_cover {
         char target[320];
 };
 
+/* ---- how it is written down ---- */
+
+void ahead_url(const struct http_event *e, char *out, size_t cap)
+{
+        bool brackets = strchr(e->host, ':') != NULL, standard = e->port == (e->tls ? 443 : 80);
+        char port[8] = "";
+        if (!standard)
+                (void) snprintf(port, sizeof port, ":%u", e->port);
+        (void) snprintf(out, cap, "%s://%s%s%s%s%s", e->tls ? "https" : "http", brackets ? "[" : "", e->host,
+                        brackets ? "]" : "", port, e->path);
+}
+
+static void target_of(const struct http_event *e, char *out, size_t cap)
+{
+        char url[288];
+        ahead_url(e, url, sizeof url);
+        (void) snprintf(out, cap, "%s%s%s", e->method, e->method[0] ? " " : "", url);
+}
+
+uint64_t ahead_sent(const struct flow *f)
+{
+        size_t waiting = f->http ? http_flow_waiting(f->http) : 0;
+        return f->sent > waiting ? f->sent - waiting : 0;
+}
+
 /* ---- the line ---- */
 
 void ahead_take_line(struct broker *b, int fd) { b->ledger = fcntl(fd, F_DUPFD_CLOEXEC, 3); }
@@ -55,7 +79,7 @@ int ahead_start(struct broker *b)
 
 static void broke(struct broker *b, const char *why)
 {
-        broker_forget(b, &b->ledger_source);
+        broker_forget(&b->ledger_source);
         if (!b->ledger_why[0])
                 (void) snprintf(b->ledger_why, sizeof b->ledger_why, "%s", why);
 }
@@ -192,7 +216,7 @@ enum http_leave ahead_request(struct flow *f, const struct http_event *e, const 
                 return HTTP_LEAVES;
 
         name_door(e->door, &q);
-        requests_target(e, q.target, sizeof q.target);
+        target_of(e, q.target, sizeof q.target);
 
         /* The box has no secret to put there; should it have found one, it is not written down. */
         if (http_rules_hold_secret(f->b->rules, q.target))
@@ -227,7 +251,7 @@ bool ahead_over(struct flow *f, enum ledger_end end, const char *result, const s
 {
         struct ahead *a = f->ahead;
         struct broker *b = f->b;
-        uint64_t sent_now = requests_sent(f), sent = sent_now - f->sent_told,
+        uint64_t sent_now = ahead_sent(f), sent = sent_now - f->sent_told,
                  received = f->received - f->received_told;
 
         f->sent_told = sent_now;
@@ -264,19 +288,6 @@ bool ahead_over(struct flow *f, enum ledger_end end, const char *result, const s
 
 /* ---- answers ---- */
 
-static void go_on(struct flow *f, bool leaves, const char *detail)
-{
-        if (f->http) {
-                requests_leave(f, leaves, detail);
-        } else if (leaves) {
-                flow_connect(f);
-        } else {
-                books_deny(f->b, &(struct books_entry){
-                                         .to = f->row_to, .reason = REASON_LEDGER, .detail = detail });
-                flow_end(f, true);
-        }
-}
-
 static const struct ahead_cover *find_cover(const struct broker *b, const struct flow *f)
 {
         const struct ahead_cover *c = b->covers;
@@ -300,6 +311,7 @@ static void add_cover(struct broker *b, const struct ahead *a)
         b->cover_count++;
 }
 
+/* The flow that waited hears of it when the broker asks: flow_recorded(). */
 static void answer(struct broker *b, struct ahead *a, bool leaves, const char *detail)
 {
         struct flow *f = a->f;
@@ -307,24 +319,26 @@ static void answer(struct broker *b, struct ahead *a, bool leaves, const char *d
                 b->aheads_waiting--;
                 a->open = true;
                 add_cover(b, a);
-        }
-
-        if (f && leaves) {
-                go_on(f, true, "");
-        } else if (leaves) { /* nobody waits for it any more */
-                send_outcome(b, a);
+                if (!f)
+                        send_outcome(b, a); /* nobody waits for it any more */
         } else {
                 take_out(b, a);
                 if (f)
                         f->ahead = NULL;
-                if (f)
-                        go_on(f, false, detail);
         }
+
+        if (!f)
+                return;
+
+        f->recorded = leaves;
+        (void) snprintf(f->record_detail, sizeof f->record_detail, "%s", detail);
+        f->next_recorded = b->recorded_flows;
+        b->recorded_flows = f;
 }
 
 static void refuse_waiting(struct broker *b, const char *detail)
 {
-        for (;;) { /* from the start each time: a flow that ends takes others with it */
+        for (;;) { /* from the start each time: an answer takes it out */
                 struct ahead *a = b->aheads;
                 while (a && a->open)
                         a = a->next;
@@ -405,17 +419,14 @@ static enum http_leave ask_to_connect(struct flow *f, struct ledger_ask *q, cons
         return HTTP_LEAVES;
 }
 
-void ahead_connect(struct flow *f)
+enum http_leave ahead_connect(struct flow *f, const char **ret_detail)
 {
-        const char *detail = "";
         struct ledger_ask q = { .kind = LEDGER_NET };
         q.reach = reach_of(f->to_host, f->to_is_address, &f->literal);
         take_word(f->door, &q);
         (void) snprintf(q.target, sizeof q.target, "%s", f->row_to);
         name_door(f->door, &q);
-        enum http_leave r = is_asked_for(f->b, &q) ? ask_to_connect(f, &q, &detail) : HTTP_LEAVES;
-        if (r != HTTP_WAITS)
-                go_on(f, r == HTTP_LEAVES, detail);
+        return is_asked_for(f->b, &q) ? ask_to_connect(f, &q, ret_detail) : HTTP_LEAVES;
 }
 
 void ahead_last_words(struct broker *b)

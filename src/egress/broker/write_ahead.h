@@ -13,10 +13,14 @@ void ahead_serve(struct broker *b, uint32_t events); /* answers, and what was no
 void ahead_tick(struct broker *b);
 
 /* A connection whose requests nobody sees: connects now, later, or never. */
-void ahead_connect(struct flow *f);
+enum http_leave ahead_connect(struct flow *f, const char **ret_detail);
 /* A request that is judged and goes out next. */
 enum http_leave ahead_request(struct flow *f, const struct http_event *e, const char **ret_detail);
 /* What came of it; false: there was no intent, so this is no outcome. `event` may be NULL. */
 bool ahead_over(struct flow *f, enum ledger_end end, const char *result, const struct http_event *event);
+/* Bytes of the box so far, without those that no request has taken yet. */
+uint64_t ahead_sent(const struct flow *f);
+/* "https://host/path": how a request is written down. */
+void ahead_url(const struct http_event *e, char *out, size_t cap);
 /* The broker ends: what is open is told, as far as the line takes it at once. */
 void ahead_last_words(struct broker *b);

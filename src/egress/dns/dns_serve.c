@@ -49,7 +49,7 @@ static enum dns_code look_up(struct broker *b, const struct dns_question *q, str
         bool is_address;
         const char *why;
         if (q->odd || policy_host(span_str(q->name), host, &is_address, &why) < 0 || is_address ||
-            (!policy_names_host(b->policy, host, b->now_s) && !requests_name_host(b, host)) ||
+            (!policy_names_host(b->policy, host, b->now_s) && !decide_names_place(b, host)) ||
             (b->rules && http_rules_hold_placeholder(b->rules, span_str(host)))) {
                 deny_name(b, q);
                 return DNS_NO_NAME;
@@ -262,7 +262,7 @@ static void drop(struct broker *b, struct dns_client *c)
         if (*at)
                 *at = c->next;
 
-        broker_forget(b, &c->source);
+        broker_forget(&c->source);
         b->dns_clients--;
         c->next = b->dns_dead; /* events of this round may still point here */
         b->dns_dead = c;

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: MIT */
+/* egress/broker/departure.c - the last checks of an effect that a door covers, in this order:
+ *
+ *   labels     may what this subject has read go there?                    (to come: src/label)
+ *   gate       must a person approve it? It waits; the bytes are ours.     (to come: src/gate)
+ *   write-ahead  is its intent durable in the ledger?                      write_ahead.c
+ *
+ * The record comes last: what is recorded as an intent, nothing but the network can stop. A check that makes
+ * an effect wait holds its flow alone. */
+#include "egress/broker/departure.h"
+#include "egress/broker/write_ahead.h"
+
+enum http_leave departure_connect(struct flow *f, enum effect_reason *ret_why, const char **ret_detail)
+{
+        *ret_why = REASON_LEDGER;
+        return ahead_connect(f, ret_detail);
+}
+
+enum http_leave departure_request(struct flow *f, const struct http_event *e, enum effect_reason *ret_why,
+                                  const char **ret_detail)
+{
+        *ret_why = REASON_LEDGER;
+        return ahead_request(f, e, ret_detail);
+}
