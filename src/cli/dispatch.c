@@ -55,6 +55,9 @@ int cli_main(int argc, char **argv, const struct cli_verb *verbs, size_t count)
         if (getauxval(AT_SECURE))
                 return refuse_borrowed_powers();
 
+        if (!cli_context()) /* no verb may take a missing environment for an empty one */
+                return cli_problem("no memory");
+
         if (argc < 2)
                 return verb_help(0, NULL), EXIT_CORDON;
 
