@@ -11,7 +11,7 @@ has "help tells the words" "$words" expect
 limits=$("$c" help check | sed -n 's/^  --limit KEY VALUE  *//p' | lines)
 walls=$("$c" help check | sed -n 's/^  --wall NAME  *//p' | lines)
 methods=$(sed -n '/const methods\[\]/,/};/p' src/policy/read/net_line.c | grep -oE '"[A-Z]+"' | tr -d '"' | lines)
-effects=$(sed -n '/} effects\[\]/,/};/p' src/policy/decide/effect_parse.c | grep -oE '"[a-z]+"' | tr -d '"' | lines)
+effects=$(sed -n '/} effects\[\]/,/};/p' src/policy/decide/effect_parse.c | grep -oE 'EFFECT_[A-Z]+' | sed 's/EFFECT_//' | tr 'A-Z' 'a-z' | lines)
 types=$(sed -n '/const types\[\]/,/};/p' src/policy/show/policy_names.c | grep -oE '"[a-z]+"' | tr -d '"' | lines)
 layers=$(sed -n '/without_row without\[\]/,/};/p' src/policy/show/policy_names.c | grep -oE '"[a-z]+"' | tr -d '"' | lines)
 keywords=$(sed -n '/const keywords\[\]/,/};/p' src/policy/read/token.c | grep -oE '"[a-z]+"' | tr -d '"' | lines)
