@@ -291,7 +291,9 @@ void policy_show(const struct checked_policy *c, struct buf *out);
 int policy_effect_parse(const char *text, const struct policy_context *c, struct effect *ret_effect,
                         struct err *e);
 void policy_effect_done(struct effect *f);
-struct decision policy_decide(const struct checked_policy *c, const struct effect *f);
+struct decision policy_decide(const struct checked_policy *c, const struct effect *f); /* compiled */
+struct decision policy_decide_ref(const struct checked_policy *c,
+                                  const struct effect *f); /* plain reference */
 /* Does this one net door cover it? policy_decide() names one door; others may bring a credential. */
 bool policy_net_covers(const struct door *d, const struct effect *f);
 /* Of the doors that cover a request the broker takes the most particular one, which brings the credential.

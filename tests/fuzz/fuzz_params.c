@@ -3,7 +3,6 @@
  * which, up to the first newline is the query, the rest the body. Both evaluators agree; what passes has the
  * bounded parameter once, under no second spelling, and its value is within; the sentence for what does not
  * pass names a parameter, in one line that a terminal shows; the line that would permit it does. */
-#include "../oracle/oracle.h"
 #include "base/arena.h"
 #include "base/str.h"
 #include "policy/policy.h"

@@ -2,7 +2,6 @@
 /* tests/fuzz/fuzz_policy.c - any bytes as a policy. What loads must show itself as lines and as JSON that
  * load to the same digest, and on every effect that its own doors suggest the two evaluators must agree.
  * clang -fsanitize=fuzzer,address,undefined; with -DFUZZ_REPLAY a main that runs every file named in argv. */
-#include "../oracle/oracle.h"
 #include "policy/policy.h"
 
 #include <stdio.h>

@@ -2,7 +2,6 @@
 /* tests/unit/test_policy_common.h - what the policy tests share: a fixed context, one-call loading, test
  * data. */
 #pragma once
-#include "../oracle/oracle.h"
 #include "harness.h"
 #include "policy/policy.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* policy/check/expects.c - the tests that a policy brings along. */
+/* policy/check/expects.c - the tests that a policy brings along, held by both evaluators. */
 #include "policy/internal.h"
 
 static int keep_expect(struct checked_policy *c, const struct expect_line *x, const struct effect *f,
@@ -42,6 +42,12 @@ static int unmet(const struct expect_line *x, const struct effect *f, const stru
                         d->door ? d->door->at.file : "");
 }
 
+static bool same(const struct decision *a, const struct decision *b)
+{
+        return a->answer == b->answer && a->reason == b->reason && a->door == b->door && a->nearest == b->nearest &&
+               a->built_in == b->built_in;
+}
+
 static int check_expect(struct checked_policy *c, const struct expect_line *x, const struct scope *s,
                         bool keep)
 {
@@ -49,7 +55,12 @@ static int check_expect(struct checked_policy *c, const struct expect_line *x, c
         if (effect_from_tokens(s, x->tok, x->n, &f) < 0)
                 return -1;
 
-        struct decision d = policy_decide(c, &f);
+        struct decision d = policy_decide(c, &f), ref = policy_decide_ref(c, &f);
+        if (!same(&d, &ref))
+                return err_set(s->e, ERR_INTERNAL, 0,
+                               "%s:%u:%u: the two evaluators disagree here: a bug of cordon", x->at.file,
+                               x->at.line, x->at.column);
+
         if (d.answer != x->want)
                 return unmet(x, &f, &d, s->e);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* policy/decide/bound_judge.c - do the parameters of a request lie within the bounds of a door?
- * tests/oracle/decide_ref.c says the same once more, written apart. */
+/* policy/decide/bound_judge.c - do the parameters of a request lie within the bounds of a door? decide_ref.c
+ * says the same once more, written apart. */
 #include "policy/internal.h"
 
 int param_int(const char *text, int64_t *ret_value)

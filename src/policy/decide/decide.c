@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* policy/decide/decide.c - the compiled evaluator: binary search in the sorted doors. For a path it looks up
  * each of its ancestors, deepest first; for a host the name and each of its parents. Cost grows with the
- * depth of the effect and the logarithm of the doors. tests/oracle/decide_ref.c says the same in plain loops;
- * a test holds them together.
+ * depth of the effect and the logarithm of the doors. decide_ref.c says the same in plain loops; a test holds
+ * them together.
  *
  * The rules, which both hold:
  *   Union: an effect is allowed when one live door covers it. `except` belongs to its own door.

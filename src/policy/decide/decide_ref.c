@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* oracle/decide_ref.c - the reference evaluator: one plain loop over all doors for each question, straight
- * from the definition (the comment on top of decide.c). Slow and obvious on purpose; shares nothing with
- * decide.c but the facts of builtin.c, not even the test whether a path lies in a directory. */
-#include "../oracle/oracle.h"
+/* policy/decide/decide_ref.c - the reference evaluator: one plain loop over all doors for each question,
+ * straight from the definition (the comment on top of decide.c). Slow and obvious on purpose; shares nothing
+ * with decide.c but the facts of builtin.c, not even the test whether a path lies in a directory. */
 #include "policy/internal.h"
 
 /* Component by component: is every component of `dir` the same in `path`? */
