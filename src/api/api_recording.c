@@ -56,10 +56,11 @@ static int refuse(const struct cordon_box *b, struct err *e)
 
 int lib_recording(struct cordon_box *b, struct err *e)
 {
-        const char *name = last_of(b->record_file);
         struct stat st;
-        if (!b->record_file[0])
+        if (!b->record_file)
                 return 0;
+
+        const char *name = last_of(b->record_file);
 
         if (refuse(b, e) < 0)
                 return -1;

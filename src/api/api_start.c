@@ -233,7 +233,7 @@ struct plan *lib_plan(const struct cordon_box *b, enum wall_kind wall, struct er
         const struct door *doors = policy_doors(b->policy->checked, &n);
         struct plan_request r = { .argv = (const char *const *) b->argv,
                                   .cwd = b->policy->work,
-                                  .cwd_asked = b->cwd[0] ? b->cwd : NULL,
+                                  .cwd_asked = b->cwd,
                                   .cwd_made = b->cwd_made,
                                   .term = b->term,
                                   .tty = b->tty,
@@ -348,14 +348,14 @@ static int explain_namespaces(struct err *e)
 
 int lib_places(struct cordon_box *b, struct err *e)
 {
-        if (b->places_file[0] && !b->places) {
+        if (b->places_file && !b->places) {
                 free(b->places_text.p); /* of one that did not hold */
                 b->places = lib_places_read(b->places_file, &b->places_text.p, &b->places_text.n, e);
                 if (!b->places)
                         return -1;
         }
 
-        if (!b->answers_file[0] || b->answers_text.p)
+        if (!b->answers_file || b->answers_text.p)
                 return 0;
 
         b->answers_text.p = lib_slurp_up_to(b->answers_file, ANSWERS_MAX_BYTES, &b->answers_text.n, e);
@@ -364,6 +364,16 @@ int lib_places(struct cordon_box *b, struct err *e)
 
         return e->sys == ENOENT ? err_hint(e, "`cordon run --record FILE` makes a file of recorded exchanges")
                                 : -1;
+}
+
+static int begin_box(struct cordon_box *b, struct err *e)
+{
+        if (lib_make_doors(b, e) < 0)
+                return -1;
+
+        b->first_error.code = ERR_NONE;
+        b->tried = 0;
+        return begin_with(b, wall_choice(policy_wall(b->policy->checked), 0), e);
 }
 
 static int begin(struct cordon_box *b, cordon_error *pe)
@@ -375,13 +385,12 @@ static int begin(struct cordon_box *b, cordon_error *pe)
 
         b->as_root = b->facts.uid == 0 && b->facts.maps_all;
         lib_prepare_ledger(b);
-        if (lib_places(b, e) < 0 || lib_recording(b, e) < 0 || lib_grants(b, e) < 0 ||
-            lib_make_doors(b, e) < 0)
+        if (lib_places(b, e) < 0 || lib_recording(b, e) < 0)
                 return -1;
 
-        b->first_error.code = ERR_NONE;
-        b->tried = 0;
-        return begin_with(b, wall_choice(policy_wall(b->policy->checked), 0), e);
+        int r = lib_grants(b, e);
+        b->opens_vault = r == 0;
+        return r == 1 ? begin_box(b, e) : r;
 }
 
 /* The start failed for good. */
@@ -424,9 +433,18 @@ void lib_box_over(struct cordon_box *b)
                 b->over = true;
 }
 
+void lib_box_begin(struct cordon_box *b)
+{
+        struct err e;
+        int r = lib_grants_given(b, &e);
+        b->opens_vault = r == 0;
+        if (r < 0 || (r == 1 && begin_box(b, &e) < 0))
+                fail_start(b, &e);
+}
+
 int cordon_box_start_async(cordon_box *b, cordon_error *pe)
 {
-        if (b->box)
+        if (b->box || b->opens_vault)
                 return err_set(to_err(pe), ERR_USAGE, 0, "this box was started before");
 
         b->over = b->start_failed = false;

@@ -5,6 +5,8 @@
 #include "base/str.h"
 
 #include <errno.h>
+#include <limits.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,6 +21,7 @@ cordon_box *cordon_box_new(cordon_policy *p)
 
         b->policy = p;
         b->grants = b->record = b->record_dir = b->passphrase = b->epoll = -1;
+        b->giving = VAULT_NOT_GIVING;
         b->stage = POLICY_STAGE_LIVE;
         b->io = (struct box_stdio){ .in = -1, .out = { -1, -1 } };
         return b;
@@ -47,6 +50,10 @@ void cordon_box_free(cordon_box *b)
         policy_places_free(b->places);
         free(b->places_text.p);
         free(b->answers_text.p);
+        free(b->cwd);
+        free(b->places_file);
+        free(b->answers_file);
+        free(b->record_file);
         free(b->argv);
         free(b);
 }
@@ -77,6 +84,20 @@ static int set_text(char *to, size_t cap, const char *value)
 {
         int n = snprintf(to, cap, "%s", value);
         return n >= 0 && (size_t) n < cap ? 0 : -1;
+}
+
+/* A path; "" takes it away. */
+static int set_copy(char **to, const char *value)
+{
+        char *copy = value[0] ? strdup(value) : NULL;
+        if (value[0] && (!copy || strlen(value) >= PATH_MAX)) {
+                free(copy);
+                return -1;
+        }
+
+        free(*to);
+        *to = copy;
+        return 0;
 }
 
 static int set_observe(cordon_box *b, const char *value)
@@ -137,7 +158,7 @@ int cordon_box_set(cordon_box *b, cordon_option option, const char *value)
         case CORDON_NAME:
                 return set_text(b->name, sizeof b->name, value);
         case CORDON_CWD:
-                return value[0] == '/' ? set_text(b->cwd, sizeof b->cwd, value) : -1;
+                return value[0] == '/' ? set_copy(&b->cwd, value) : -1;
         case CORDON_CWD_MADE:
                 b->cwd_made = on;
                 return 0;
@@ -157,11 +178,11 @@ int cordon_box_set(cordon_box *b, cordon_option option, const char *value)
         case CORDON_STAGE:
                 return policy_stage_find(value, &b->stage);
         case CORDON_PLACES:
-                return set_text(b->places_file, sizeof b->places_file, value);
+                return set_copy(&b->places_file, value);
         case CORDON_ANSWERS:
-                return set_text(b->answers_file, sizeof b->answers_file, value);
+                return set_copy(&b->answers_file, value);
         case CORDON_RECORD:
-                return set_text(b->record_file, sizeof b->record_file, value);
+                return set_copy(&b->record_file, value);
         case CORDON_KEEP_OUTPUT:
                 b->keep_output = on;
                 return 0;
@@ -208,9 +229,18 @@ int cordon_box_handle(cordon_box *b, const char *name, int fd)
         return 0;
 }
 
+static void open_vault(cordon_box *b, int timeout_ms)
+{
+        struct pollfd p = { .fd = b->giving.child.pidfd, .events = POLLIN };
+        (void) poll(&p, 1, timeout_ms);
+        lib_box_begin(b);
+}
+
 static void turn(cordon_box *b, int timeout_ms)
 {
-        if (box_wait(b->box, timeout_ms) == 1)
+        if (b->opens_vault)
+                open_vault(b, timeout_ms);
+        else if (box_wait(b->box, timeout_ms) == 1)
                 lib_box_over(b);
 
         if (b->over)
@@ -222,7 +252,7 @@ int cordon_box_start(cordon_box *b, cordon_error *pe)
         if (cordon_box_start_async(b, pe) < 0)
                 return -1;
 
-        while (!b->over && !box_is_up(b->box))
+        while (!b->over && !cordon_box_is_up(b))
                 turn(b, -1);
 
         if (!b->start_failed)
@@ -235,7 +265,7 @@ int cordon_box_start(cordon_box *b, cordon_error *pe)
 
 int cordon_box_wait(cordon_box *b, int timeout_ms)
 {
-        if (!b->over && !b->box)
+        if (!b->over && !b->box && !b->opens_vault)
                 return -1;
 
         if (!b->over)
@@ -255,7 +285,10 @@ int cordon_box_fd(cordon_box *b)
         if (b->epoll < 0)
                 b->epoll = epoll_create1(EPOLL_CLOEXEC);
 
-        if (b->epoll >= 0 && b->box)
+        struct epoll_event once = { .events = EPOLLIN | EPOLLONESHOT, .data.u32 = UINT32_MAX };
+        if (b->epoll >= 0 && b->opens_vault)
+                (void) epoll_ctl(b->epoll, EPOLL_CTL_ADD, b->giving.child.pidfd, &once);
+        else if (b->epoll >= 0 && b->box)
                 box_watch(b->box, b->epoll);
 
         return b->epoll;
@@ -279,6 +312,7 @@ void cordon_box_resize(cordon_box *b, unsigned rows, unsigned columns)
 
 void cordon_box_kill(cordon_box *b)
 {
+        child_kill(&b->giving.child);
         if (b->box)
                 box_kill(b->box);
 }

@@ -119,7 +119,7 @@ static void explain_missing(const struct cordon_box *b, const char *path, struct
         char head[256], shown[128];
         const char *name;
         struct stat st;
-        bool same_place = path[0] == '/' || !b->cwd[0]; /* from where we look, and where the box did */
+        bool same_place = path[0] == '/' || !b->cwd; /* from where we look, and where the box did */
         if (same_place && stat(path, &st) < 0 && errno == ENOENT) {
                 buf_puts(out, lstat(path, &st) == 0 ? "it is a link to what is not on this host"
                                                     : "the file does not exist on this host either");

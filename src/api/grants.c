@@ -44,7 +44,7 @@ static int give(struct cordon_box *b, struct vault_request *q, struct err *e)
 
         q->stage_live = b->stage == POLICY_STAGE_LIVE;
         (void) snprintf(q->policy, sizeof q->policy, "%s", policy_digest(b->policy->checked));
-        if (vault_give(b->policy->cx, q, out, b->passphrase, b->told, e) < 0)
+        if (vault_give(b->policy->cx, q, out, b->passphrase, &b->giving, e) < 0)
                 return -1;
 
         b->told_count = q->count;
@@ -62,17 +62,17 @@ static bool names_any(const struct cordon_box *b)
         return false;
 }
 
-int lib_grants(struct cordon_box *b, struct err *e)
+/* 1: they are there; 0: the vault is opened, and lib_grants_given() tells; -1. */
+static int begin(struct cordon_box *b, struct err *e)
 {
-        lib_grants_done(b); /* of a start that failed: its broker may have read them */
         if (b->dummies)
-                return lib_dummies_give(b, b->dummies, e);
+                return lib_dummies_give(b, b->dummies, e) < 0 ? -1 : 1;
 
         if (b->stage == POLICY_STAGE_MOCK)
-                return lib_dummies_mock(b, e); /* nothing is sent, so nothing is opened */
+                return lib_dummies_mock(b, e) < 0 ? -1 : 1; /* nothing is sent, so nothing is opened */
 
         if (!names_any(b))
-                return 0;
+                return 1;
 
         struct vault_request *q = calloc(1, sizeof *q);
         if (!q)
@@ -84,6 +84,17 @@ int lib_grants(struct cordon_box *b, struct err *e)
 
         free(q);
         return r;
+}
+
+int lib_grants(struct cordon_box *b, struct err *e)
+{
+        lib_grants_done(b); /* of a start that failed: its broker may have read them */
+        return begin(b, e);
+}
+
+int lib_grants_given(struct cordon_box *b, struct err *e)
+{
+        return vault_given(&b->giving, b->told, b->told_count, e);
 }
 
 static bool set_by_policy(const struct cordon_box *b, const char *name)
@@ -113,6 +124,7 @@ bool lib_placeholders(const struct cordon_box *b, const char **v, size_t *n)
 
 void lib_grants_done(struct cordon_box *b)
 {
+        vault_giving_end(&b->giving);
         fd_close(&b->grants);
         free(b->told);
         b->told = NULL;

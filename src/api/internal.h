@@ -6,6 +6,7 @@
 #include "host/host.h"
 #include "keeper/keeper.h"
 #include "policy/policy.h"
+#include "vault/vault.h"
 
 _Static_assert(sizeof(cordon_error) == sizeof(struct err),
                "cordon_error is struct err under its public name");
@@ -44,7 +45,7 @@ struct cordon_box {
         cordon_policy *policy;
         char **argv;
         char name[NAME_MAX_BYTES];
-        char cwd[4096];
+        char *cwd; /* asked for; or NULL */
         char term[64];
         bool as_root; /* the box gets an id of its own outside */
         bool tty, root_inside, cwd_made, require_groups, single_thread, work_keep, keep_output;
@@ -63,14 +64,15 @@ struct cordon_box {
         char handle_names[HANDLES_MAX][NAME_MAX_BYTES];
         unsigned handle_count;
         enum policy_stage stage;
-        char places_file[4096], answers_file[4096], record_file[4096];
+        char *places_file, *answers_file, *record_file; /* or NULL */
         int record, record_dir; /* the file of recorded exchanges, without a name yet, and where it goes */
         struct lib_text {
                 char *p;
                 size_t n;
         } places_text, answers_text; /* of those files */
         struct policy_places *places;
-        struct vault_told *told; /* placeholders of the credentials that doors name */
+        struct vault_giving giving; /* while the vault is opened */
+        struct vault_told *told;    /* placeholders of the credentials that doors name */
         size_t told_count;
         const struct lib_dummies *dummies; /* not NULL: these, and the vault is not asked; borrowed */
         int passphrase; /* of the vault: a descriptor of the caller's, or -1: the terminal is asked */
@@ -79,7 +81,8 @@ struct cordon_box {
         struct lib_made *made; /* targets of doors that did not exist, the newest first */
         struct box *box;
         bool over;
-        int epoll; /* of cordon_box_fd(), or -1 */
+        bool opens_vault; /* the start goes on after that, and there is no `box` yet */
+        int epoll;        /* of cordon_box_fd(), or -1 */
         struct host_facts facts;
         unsigned tried;         /* walls, of those that the policy lets choose from */
         struct err first_error; /* why the first wall could not be raised */
@@ -113,6 +116,8 @@ char *lib_give(struct buf *b, struct err *e);
 
 /* api_start.c: the keeper is done: the box is over, or another wall is tried. */
 void lib_box_over(struct cordon_box *b);
+/* The vault is still being opened: goes on with the start when it is. */
+void lib_box_begin(struct cordon_box *b);
 /* api_start.c: gathers host facts and makes the plan for one wall. */
 struct plan *lib_plan(const struct cordon_box *b, enum wall_kind wall, struct err *e);
 
@@ -144,8 +149,9 @@ int lib_dummies_begin(struct lib_dummies *d, const char *const *with, struct err
 int lib_dummies_give(struct cordon_box *b, const struct lib_dummies *d, struct err *e);
 int lib_dummies_mock(struct cordon_box *b, struct err *e); /* for the doors' credentials, in the stage mock */
 
-/* grants.c: has the vault write what doors name into b->grants. */
+/* grants.c: has the vault write what doors name into b->grants. 1; 0: lib_grants_given() tells when; -1. */
 int lib_grants(struct cordon_box *b, struct err *e);
+int lib_grants_given(struct cordon_box *b, struct err *e); /* 1; 0: not yet; -1 */
 /* Adds "VARIABLE=placeholder" for each that has a variable; v has room for b->told_count more. False: no
  * memory. */
 bool lib_placeholders(const struct cordon_box *b, const char **v, size_t *n);

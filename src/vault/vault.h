@@ -8,6 +8,7 @@
  *                       authenticated with it, so that a binding cannot be changed without the key */
 #pragma once
 #include "base/buf.h"
+#include "base/child.h"
 #include "base/err.h"
 #include "base/grant.h"
 #include "context/context.h"
@@ -133,10 +134,20 @@ struct vault_told {
 /* ADD and ROTATE. `secret` is read to its end (-1 with from_env); `passphrase` may be -1. */
 int vault_work(const struct cordon_context *cx, struct vault_request *q, int secret, int passphrase,
                struct err *e);
-/* GIVE: secrets go to `grants` (the writing end of the broker's pipe) and are never seen here; the
- * placeholders come back. 0, or -1 and nothing was given that a broker could use. */
+/* GIVE, which never waits: cordon-vault is started, and writes secrets to `grants` (the writing end of the
+ * broker's pipe), which are never seen here. */
+struct vault_giving {
+        struct child child; /* whose end is to be waited for */
+        int report, told;
+};
+#define VAULT_NOT_GIVING ((struct vault_giving){ .child = CHILD_NONE, .report = -1, .told = -1 })
 int vault_give(const struct cordon_context *cx, struct vault_request *q, int grants, int passphrase,
-               struct vault_told *ret_told, struct err *e);
+               struct vault_giving *ret, struct err *e);
+/* 1: it has ended, and these are its placeholders; 0: not yet; -1: nothing was given that a broker could use.
+ */
+int vault_given(struct vault_giving *g, struct vault_told *ret_told, size_t count, struct err *e);
+/* Ends it, if it still runs. */
+void vault_giving_end(struct vault_giving *g);
 /* Where a key file goes when none is named. */
 int vault_default_key_file(const struct cordon_context *cx, char *ret_path, size_t cap, struct err *e);
 
