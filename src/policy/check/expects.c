@@ -44,8 +44,8 @@ static int unmet(const struct expect_line *x, const struct effect *f, const stru
 
 static bool same(const struct decision *a, const struct decision *b)
 {
-        return a->answer == b->answer && a->reason == b->reason && a->door == b->door && a->nearest == b->nearest &&
-               a->built_in == b->built_in;
+        return a->answer == b->answer && a->reason == b->reason && a->door == b->door &&
+               a->nearest == b->nearest && a->built_in == b->built_in;
 }
 
 static int check_expect(struct checked_policy *c, const struct expect_line *x, const struct scope *s,
