@@ -166,6 +166,8 @@ struct host_name {
         char text[HOST_MAX + 3];
         bool is_address, wildcard;
 };
+/* puny.c: what stands behind xn--, in small letters, is the form of a name. */
+bool puny_valid(struct span label);
 /* The canonical form of a host name or address; -1 and why it is refused. */
 int host_parse(struct span raw, struct host_name *ret_host, struct host_why *why);
 /* The canonical form of a URL path; `ret_path` holds at least raw.n + 1 bytes. */

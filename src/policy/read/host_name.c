@@ -222,6 +222,16 @@ static int canon_ipv6(struct span raw, struct host_name *h, struct host_why *why
         return 0;
 }
 
+static int check_puny(const char *host, struct host_why *why)
+{
+        for (const char *p = host; p; p = strchr(p, '.') ? strchr(p, '.') + 1 : NULL) {
+                size_t n = strcspn(p, ".");
+                if (n >= 4 && strncmp(p, "xn--", 4) == 0 && !puny_valid(span_of(p + 4, n - 4)))
+                        return refuse(why, "an xn-- label that is the form of no name", NULL);
+        }
+        return 0;
+}
+
 static bool is_public_suffix(const char *host)
 {
         const char *dot = strchr(host, '.');
@@ -289,7 +299,7 @@ int host_parse(struct span raw, struct host_name *ret_host, struct host_why *why
         if (memchr(raw.p, ':', raw.n))
                 return refuse(why, "an IPv6 address must stand in brackets", "write [2001:db8::7]:443");
 
-        if (check_bytes(raw, why) < 0 || canon_labels(raw, h.text, why) < 0)
+        if (check_bytes(raw, why) < 0 || canon_labels(raw, h.text, why) < 0 || check_puny(h.text, why) < 0)
                 return -1;
 
         h.is_address = ends_in_number(h.text);
