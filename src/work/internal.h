@@ -573,6 +573,7 @@ struct op {
         bool setid, keep_owner, new_dir;
         bool elsewhere;       /* not into the door */
         const char *conflict; /* undo: what keeps it from being taken back; or NULL */
+        bool rejoined;        /* undo: it is a name of the host's own file again */
 };
 
 struct target {
@@ -621,6 +622,8 @@ int journal_finish(struct journal *j, bool *ret_back, struct err *e);
 int journal_remove(struct journal *j, struct err *e);
 /* Undo: the tree and the layer as before. Before that, slots kept at home go to the target again. */
 int journal_send_out(struct journal *j, struct err *e);
+/* rejoin.c: copies in the slots of a door that can be names of files in the tree again become that. */
+int rejoin_names(struct journal *j, size_t door);
 /* `again`: somebody else began it. */
 int journal_take_back(struct journal *j, bool again, struct err *e);
 struct work_effect journal_effect(const struct journal *j, const struct op *o);

@@ -144,7 +144,8 @@ static void tell_copies(const struct work_undo *u, const struct journal *j)
                 const struct op *o = &j->ops[i];
                 AUTO_BUF(line);
                 char shown[WORK_PATH_MAX];
-                if (!j->targets[o->door].inside || o->old.kind != NODE_FILE || o->old.links < 2)
+                if (!j->targets[o->door].inside || o->old.kind != NODE_FILE || o->old.links < 2 ||
+                    o->rejoined)
                         continue;
                 buf_printf(&line, "note: %s: had %" PRIu64 " names, and comes back as a file of its own\n",
                            str_inert(span_str(o->path), shown, sizeof shown), o->old.links);

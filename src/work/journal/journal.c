@@ -472,7 +472,7 @@ int journal_send_out(struct journal *j, struct err *e)
                 struct target *t = &j->targets[i];
                 fd_close(&t->slots);
                 if (copy_tree(j->dir, home, t->fd, there, false) < 0 ||
-                    (t->slots = open_slots(j, i, false)) < 0 || syncfs(t->fd) < 0) {
+                    (t->slots = open_slots(j, i, false)) < 0 || rejoin_names(j, i) < 0 || syncfs(t->fd) < 0) {
                         (void) journal_failed(e, "bringing back what was replaced in", t->path);
                         (void) remove_inside(j);
                         return err_hint(e, "nothing was changed");
