@@ -29,5 +29,5 @@ bool unpack_whole(const struct unpack *u)
 enum effect_reason unpack_why(const struct unpack *u)
 {
         (void) u;
-        return "this build cannot read compressed answers";
+        return REASON_ANSWER_UNREAD;
 }
