@@ -58,8 +58,7 @@ static void finding_json(const struct host_finding *f, struct buf *out)
         buf_json(out, span_str(f->layer));
         buf_printf(out, ",\"state\":\"%s\",\"detail\":", states[f->state]);
         buf_json(out, span_str(f->detail));
-        buf_puts(out, ",\"mend\":");
-        buf_json(out, span_str(f->mend));
+        buf_member(out, "mend", f->mend);
         buf_putc(out, '}');
 }
 

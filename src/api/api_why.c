@@ -112,8 +112,7 @@ static void door_json(const char *name, const struct door *d, struct buf *out)
         out->failed = out->failed || line.failed;
         buf_printf(out, ",\"%s\":{\"word\":\"%s\",\"line_text\":", name, policy_door_word(d->kind));
         buf_json(out, buf_span(&line));
-        buf_puts(out, ",\"file\":");
-        buf_json(out, span_str(d->at.file));
+        buf_member(out, "file", d->at.file);
         buf_printf(out, ",\"line\":%u}", d->at.line);
 }
 
@@ -168,8 +167,7 @@ static void why_json(const struct asked *q, struct buf *out)
         }
 
         if (leads_elsewhere(q)) {
-                buf_puts(out, ",\"opens\":");
-                buf_json(out, span_str(q->f.target));
+                buf_member(out, "opens", q->f.target);
         }
 
         if (is_absent(q))
@@ -180,8 +178,7 @@ static void why_json(const struct asked *q, struct buf *out)
         else if (q->d.door)
                 door_json("door", q->d.door, out);
         else if (q->d.built_in) {
-                buf_puts(out, ",\"built_in\":");
-                buf_json(out, span_str(q->d.built_in));
+                buf_member(out, "built_in", q->d.built_in);
         }
 
         buf_puts(out, "}\n");

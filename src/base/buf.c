@@ -113,3 +113,12 @@ void buf_json(struct buf *b, struct span s)
 
         buf_putc(b, '"');
 }
+
+void buf_member(struct buf *b, const char *key, const char *text)
+{
+        buf_printf(b, ",\"%s\":", key);
+        if (text)
+                buf_json(b, span_str(text));
+        else
+                buf_puts(b, "null");
+}

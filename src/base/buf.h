@@ -24,6 +24,8 @@ void buf_fixed(struct buf *b, uint64_t value, unsigned digits);
 /* "text" with quotes and JSON escapes, also for what str_is_tricky(); bytes that are not UTF-8 become U+FFFD.
  */
 void buf_json(struct buf *b, struct span s);
+/* `,"KEY":"text"`: a member of a JSON object that is not its first. NULL: null. */
+void buf_member(struct buf *b, const char *key, const char *text);
 
 static inline struct span buf_span(const struct buf *b)
 {

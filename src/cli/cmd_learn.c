@@ -211,8 +211,7 @@ static void print_json(const cordon_learned *r)
                    r->passed ? "true" : "false", r->complete ? "true" : "false", r->runs, r->runs_passed,
                    r->boxes, r->doors, r->doors_before);
         buf_json(&out, span_str(r->policy));
-        buf_puts(&out, ",\"closed\":");
-        buf_json(&out, span_str(r->closed));
+        buf_member(&out, "closed", r->closed);
         buf_printf(&out, ",\"past_runs\":%u,\"past_observed\":%u,\"replayed\":%s,\"refused\":%s,\"last\":",
                    r->past_runs, r->past_observed, r->replayed ? "true" : "false", r->refused_json);
         buf_json(&out, span_str(r->passed ? "" : r->last));

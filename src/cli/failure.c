@@ -78,8 +78,7 @@ void cli_failure_put(const cordon_error *e, const char *name)
         buf_json(&out, text ? span_of(e->what, (size_t) (colon - e->what)) : span_str(name));
         buf_printf(&out, ",\"line\":%lu,\"column\":%lu,\"text\":", text ? line : 0, text ? column : 0);
         buf_json(&out, span_str(text ? text : e->what));
-        buf_puts(&out, ",\"hint\":");
-        buf_json(&out, span_str(e->hint));
+        buf_member(&out, "hint", e->hint);
         buf_puts(&out, "}]\n");
         if (!out.failed)
                 (void) fputs(buf_str(&out), stdout);

@@ -521,8 +521,7 @@ void cli_end_failure(const struct cli_end *o, const char *run, const cordon_erro
         buf_printf(&out, "\"end\":\"%s\",\"error\":{\"code\":\"%s\",\"errno\":%d,\"step\":%u,\"what\":",
                    strcmp(code, "exec") == 0 ? "not-started" : "failed", code, e->sys, (unsigned) e->step);
         buf_json(&out, span_str(e->what));
-        buf_puts(&out, ",\"hint\":");
-        buf_json(&out, span_str(e->hint));
+        buf_member(&out, "hint", e->hint);
         buf_puts(&out, "}}\n");
         if (o->json) {
                 cli_line_begin();

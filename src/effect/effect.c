@@ -57,25 +57,19 @@ bool effect_row_same(const struct effect_row *a, const struct effect_row *b)
                strcmp(a->program, b->program) == 0;
 }
 
-static void put_member(struct buf *out, const char *key, const char *text)
-{
-        buf_printf(out, ",\"%s\":", key);
-        buf_json(out, span_str(text));
-}
-
 void effect_row_json(const struct effect_row *r, struct buf *out)
 {
         const struct effect *f = &r->effect;
         buf_printf(out, "\"code\":\"%s\",\"reason\":\"%s\",\"layer\":\"%s\"", effect_kind_name(f->kind),
                    effect_reason_name(f->reason), r->layer);
-        put_member(out, "run", f->subject.run ? f->subject.run : "");
-        put_member(out, "what", r->what);
-        put_member(out, "why", r->why);
-        put_member(out, "path", f->target);
+        buf_member(out, "run", f->subject.run ? f->subject.run : "");
+        buf_member(out, "what", r->what);
+        buf_member(out, "why", r->why);
+        buf_member(out, "path", f->target);
         if (f->method)
-                put_member(out, "method", f->method);
+                buf_member(out, "method", f->method);
 
-        put_member(out, "program", r->program);
+        buf_member(out, "program", r->program);
         buf_printf(out, ",\"minor\":%s,\"count\":%u,\"permit\":", r->weight ? "true" : "false", r->count);
         if (r->permit[0])
                 buf_json(out, span_str(r->permit));

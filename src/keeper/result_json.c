@@ -17,8 +17,7 @@ static void add_error(const struct err *e, struct buf *out)
                    ",\"error\":{\"code\":\"%s\",\"errno\":%d,\"step\":%u,\"what\":", err_code_name(e->code),
                    e->sys, e->step);
         buf_json(out, span_str(e->what));
-        buf_puts(out, ",\"hint\":");
-        buf_json(out, span_str(e->hint));
+        buf_member(out, "hint", e->hint);
         buf_putc(out, '}');
 }
 
@@ -116,8 +115,7 @@ static void add_effects(const struct box_result *r, struct buf *out)
                 buf_printf(out, "%s{\"code\":\"%s\",\"path\":", i ? "," : "",
                            effect_kind_name(e->effect.kind));
                 buf_json(out, span_str(e->effect.target));
-                buf_puts(out, ",\"program\":");
-                buf_json(out, span_str(e->program));
+                buf_member(out, "program", e->program);
                 buf_putc(out, '}');
         }
 

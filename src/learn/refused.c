@@ -49,8 +49,7 @@ static void one(const struct item *it, enum effect_reason why, bool json, struct
         buf_printf(&what, "%s%s%s", it->a.method, it->a.method[0] ? " " : "", it->a.path);
         out->failed = out->failed || what.failed;
         buf_json(out, span_str(buf_str(&what)));
-        buf_puts(out, ",\"program\":");
-        buf_json(out, span_str(it->a.program));
+        buf_member(out, "program", it->a.program);
         buf_putc(out, '}');
 }
 

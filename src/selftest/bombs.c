@@ -317,10 +317,8 @@ static void put_json(const struct bombs *b, struct buf *o)
                 buf_printf(o, "%s{\"bomb\":\"%s\",\"does\":\"%s\",\"limit\":\"%s\",\"ok\":%s,\"how\":\"%s\"",
                            i ? ",\n " : "\n ", w->bomb->name, w->bomb->what, expected(w),
                            w->ok ? "true" : "false", w->how);
-                buf_puts(o, ",\"limits_hit\":");
-                buf_json(o, span_str(w->limits));
-                buf_puts(o, ",\"inside\":");
-                buf_json(o, span_str(w->inside));
+                buf_member(o, "limits_hit", w->limits);
+                buf_member(o, "inside", w->inside);
                 buf_printf(o,
                            ",\"ms\":%llu,\"memory_peak\":%llu,\"neighbour_late_p99_us\":%llu,"
                            "\"neighbour_late_max_us\":%llu,\"host_taken_kib\":%llu}",

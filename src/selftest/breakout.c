@@ -232,24 +232,18 @@ static void add_check(void *ctx, const char *claim, const char *found, bool by_w
 
 /* ---- the table ---- */
 
-static void put_text(struct buf *o, const char *key, const char *value)
-{
-        buf_printf(o, ",\"%s\":", key);
-        buf_json(o, span_str(value));
-}
-
 static void put_json(const struct breakout *b, struct buf *o)
 {
         for (size_t i = 0; i < b->count; i++) {
                 const struct attempt *a = &b->rows[i];
                 buf_puts(o, i ? ",\n {\"probe\":" : "[{\"probe\":");
                 buf_json(o, span_str(a->name));
-                put_text(o, "class", a->cls);
-                put_text(o, "outcome", verdict_names[a->verdict]);
-                put_text(o, "layer", a->layer);
-                put_text(o, "reason", a->why);
-                put_text(o, "success_means", a->success);
-                put_text(o, "layers", a->layers);
+                buf_member(o, "class", a->cls);
+                buf_member(o, "outcome", verdict_names[a->verdict]);
+                buf_member(o, "layer", a->layer);
+                buf_member(o, "reason", a->why);
+                buf_member(o, "success_means", a->success);
+                buf_member(o, "layers", a->layers);
                 buf_putc(o, '}');
         }
 
@@ -308,9 +302,9 @@ static int list_probes(bool json)
                 }
                 buf_puts(&o, i ? ",\n {\"probe\":" : "[{\"probe\":");
                 buf_json(&o, span_str(all[i]->name));
-                put_text(&o, "class", probe_class_name(all[i]->cls));
-                put_text(&o, "success_means", all[i]->success);
-                put_text(&o, "layers", all[i]->layers);
+                buf_member(&o, "class", probe_class_name(all[i]->cls));
+                buf_member(&o, "success_means", all[i]->success);
+                buf_member(&o, "layers", all[i]->layers);
                 buf_putc(&o, '}');
         }
 

@@ -209,17 +209,11 @@ static void put_text(const struct costs *c, struct buf *o)
 
 /* ---- JSON ---- */
 
-static void put_json_text(struct buf *o, const char *key, const char *text)
-{
-        buf_printf(o, ",\"%s\":", key);
-        buf_json(o, span_str(text));
-}
-
 static void put_json_row(const struct costs *c, const struct row *r, struct buf *o)
 {
         const cordon_cost *k = &r->cost;
         buf_printf(o, "{\"layer\":\"%s\",\"raised\":%s", k->layer, k->raised ? "true" : "false");
-        put_json_text(o, k->raised ? "what" : "why", k->raised ? k->what : k->why);
+        buf_member(o, k->raised ? "what" : "why", k->raised ? k->what : k->why);
         if (k->raised)
                 buf_printf(o, ",\"start_us\":%.2f,\"units\":%u", k->start_us, k->units);
 

@@ -82,23 +82,17 @@ void probe_run_one(const struct probe *p, const struct probe_world *w, unsigned 
                 ;
 }
 
-static void put_text(struct buf *b, const char *key, const char *value)
-{
-        buf_printf(b, ",\"%s\":", key);
-        buf_json(b, span_str(value));
-}
-
 static void put_line(struct buf *b, const struct probe *p, const struct probe_result *r)
 {
         const char *layer = r->layer[0] ? r->layer : probe_layer_of(p, r->sys);
         buf_puts(b, "{\"probe\":");
         buf_json(b, span_str(p->name));
-        put_text(b, "class", probe_class_name(p->cls));
-        put_text(b, "outcome", probe_outcome_name((enum probe_outcome) r->outcome));
-        put_text(b, "layer", r->outcome == PROBE_HELD ? layer : "");
-        put_text(b, "why", r->why);
-        put_text(b, "layers", p->layers);
-        put_text(b, "effect", r->effect);
+        buf_member(b, "class", probe_class_name(p->cls));
+        buf_member(b, "outcome", probe_outcome_name((enum probe_outcome) r->outcome));
+        buf_member(b, "layer", r->outcome == PROBE_HELD ? layer : "");
+        buf_member(b, "why", r->why);
+        buf_member(b, "layers", p->layers);
+        buf_member(b, "effect", r->effect);
         buf_puts(b, "}\n");
 }
 

@@ -21,8 +21,7 @@ static void put_head(struct buf *out, const struct layer *l, const char *end, co
         else
                 buf_puts(out, "null");
 
-        buf_puts(out, ",\"box\":");
-        buf_json(out, span_str(l && l->box ? l->box : ""));
+        buf_member(out, "box", l && l->box ? l->box : "");
         buf_puts(out, ",\"doors\":[");
         for (size_t i = 0; l && i < l->door_count; i++) {
                 buf_puts(out, i ? ",{" : "{");
@@ -37,23 +36,14 @@ static void put_head(struct buf *out, const struct layer *l, const char *end, co
                 buf_puts(out, "null");
 }
 
-static void put_text(struct buf *out, const char *key, const char *text)
-{
-        buf_printf(out, ",\"%s\":", key);
-        if (text)
-                buf_json(out, span_str(text));
-        else
-                buf_puts(out, "null");
-}
-
 static int put_end(struct buf *out, int r, work_sink *sink, void *ctx, struct err *e)
 {
         buf_puts(out, ",\"error\":");
         if (r < 0) {
                 buf_printf(out, "{\"code\":\"%s\",\"errno\":%d", err_code_name((enum err_code) e->code),
                            e->sys);
-                put_text(out, "what", e->what);
-                put_text(out, "hint", e->hint);
+                buf_member(out, "what", e->what);
+                buf_member(out, "hint", e->hint);
                 buf_putc(out, '}');
         } else {
                 buf_puts(out, "null");
@@ -77,8 +67,8 @@ static void put_entry(struct buf *out, const struct entry *x, bool applied)
         json_flags(out, x->flags);
         json_apart(out, x->apart);
         buf_printf(out, ",\"applied\":%s", applied ? "true" : "false");
-        put_text(out, "held", x->held);
-        put_text(out, "conflict", x->chosen ? x->conflict : NULL);
+        buf_member(out, "held", x->held);
+        buf_member(out, "conflict", x->chosen ? x->conflict : NULL);
         buf_putc(out, '}');
 }
 
@@ -137,7 +127,7 @@ int outcome_undo(const struct work_undo *u, const struct layer *l, const struct 
                 json_path(&out, "path", o->path);
                 json_changes(&out, what_of(o->kind));
                 buf_printf(&out, ",\"undone\":%s", done ? "true" : "false");
-                put_text(&out, "conflict", o->conflict);
+                buf_member(&out, "conflict", o->conflict);
                 buf_putc(&out, '}');
                 between = ",";
         }

@@ -114,8 +114,7 @@ static void put_row(const struct row *r, bool json, struct buf *out)
                    ",\"state\":\"%s\",\"start\":%lld,\"entries\":%zu,\"flagged\":%zu,\"doors\":%zu,\"box\":",
                    r->state, (long long) r->start, r->entries, r->flagged, r->doors);
         buf_json(out, span_str(r->box));
-        buf_puts(out, ",\"host\":");
-        buf_json(out, span_str(r->host));
+        buf_member(out, "host", r->host);
         buf_putc(out, '}');
 }
 
