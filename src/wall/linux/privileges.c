@@ -95,9 +95,14 @@ static bool keyrings_are_closed(void)
 
 int wall_keyring_leave(struct err *e)
 {
-        if (syscall(SYS_keyctl, KEYCTL_JOIN_SESSION_KEYRING, NULL) < 0 && !keyrings_are_closed())
-                return wall_fail(e, STAGE_IDS, "leaving the caller's keyring");
-        return 0;
+        if (syscall(SYS_keyctl, KEYCTL_JOIN_SESSION_KEYRING, NULL) >= 0 || keyrings_are_closed())
+                return 0;
+
+        (void) wall_fail(e, STAGE_IDS, "leaving the caller's keyring");
+        return e->sys == EDQUOT
+                       ? err_hint(e, "each box has a keyring: raise kernel.keys.maxkeys, or run fewer "
+                                     "boxes at once")
+                       : -1;
 }
 
 int wall_privileges_drop(unsigned last, struct err *e)
