@@ -16,6 +16,8 @@ struct block_head {
 };
 _Static_assert(sizeof(struct block_head) % BLOCK_ALIGN == 0, "a root follows the head");
 
+_Static_assert(sizeof(size_t) == sizeof(uintptr_t), "counts are stored as offsets are");
+
 static const char magic[8] = "cblock\n";
 
 /* Of all tables below a root: a struct that changed does not read what another build wrote. */
@@ -50,29 +52,48 @@ static size_t count_at(const void *base, size_t at)
 
 /* ---- writing ---- */
 
+/* First only counted (p is NULL), then written. */
 struct block_writer {
-        struct buf *out;
-        size_t begin; /* of the block */
+        char *p;
+        size_t n;
 };
 
-/* Zeroed room; 0: no memory. */
 static size_t reserve(struct block_writer *w, size_t n)
 {
-        static const char zero[256];
-        n += (size_t) - (w->out->n - w->begin + n) % BLOCK_ALIGN;
-        size_t at = w->out->n - w->begin;
-        for (size_t k; n > 0; n -= k) {
-                k = n < sizeof zero ? n : sizeof zero;
-                buf_add(w->out, zero, k);
-        }
-
-        return w->out->failed ? 0 : at;
+        size_t at = w->n;
+        w->n += n + (size_t) - (at + n) % BLOCK_ALIGN;
+        return at;
 }
 
-static void store(struct block_writer *w, size_t at, const void *p, size_t n)
+/* Sizes that the compiler knows: a call of memcpy() costs more than these few bytes. */
+static void copy_number(char *to, const char *from, size_t size)
 {
-        if (!w->out->failed)
-                memcpy(w->out->p + w->begin + at, p, n);
+        switch (size) {
+        case 1:
+                memcpy(to, from, 1);
+                break;
+        case 2:
+                memcpy(to, from, 2);
+                break;
+        case 4:
+                memcpy(to, from, 4);
+                break;
+        default:
+                memcpy(to, from, 8);
+                break;
+        }
+}
+
+static void store_numbers(struct block_writer *w, const struct block_field *f, size_t at, const char *from)
+{
+        for (size_t i = 0; w->p && i < f->times; i++)
+                copy_number(w->p + at + i * f->size, from + i * f->size, f->size);
+}
+
+static void store_offset(struct block_writer *w, size_t at, uintptr_t to)
+{
+        if (w->p)
+                memcpy(w->p + at, &to, sizeof to);
 }
 
 static void store_text(struct block_writer *w, size_t at, const char *text)
@@ -81,9 +102,10 @@ static void store_text(struct block_writer *w, size_t at, const char *text)
                 return;
 
         size_t n = strlen(text) + 1;
-        uintptr_t to = reserve(w, n);
-        store(w, at, &to, sizeof to);
-        store(w, to, text, n);
+        size_t to = reserve(w, n);
+        store_offset(w, at, to);
+        if (w->p)
+                memcpy(w->p + to, text, n);
 }
 
 static void store_texts(struct block_writer *w, size_t at, const char *const *texts)
@@ -92,10 +114,10 @@ static void store_texts(struct block_writer *w, size_t at, const char *const *te
         while (texts[n])
                 n++;
 
-        uintptr_t to = reserve(w, (n + 1) * sizeof to);
-        store(w, at, &to, sizeof to);
+        size_t to = reserve(w, (n + 1) * sizeof(uintptr_t));
+        store_offset(w, at, to);
         for (size_t i = 0; i < n; i++)
-                store_text(w, to + i * sizeof to, texts[i]);
+                store_text(w, to + i * sizeof(uintptr_t), texts[i]);
 }
 
 static void store_struct(struct block_writer *w, const struct block_type *t, size_t at, const char *from);
@@ -107,20 +129,20 @@ static void store_list(struct block_writer *w, const struct block_field *f, size
                 return;
 
         const char *list = (const char *) pointer_at(from, f->at);
-        uintptr_t to = reserve(w, n * f->of->size);
-        store(w, at + f->at, &to, sizeof to);
-        store(w, at + f->count_at, &n, sizeof n);
+        size_t to = reserve(w, n * f->of->size);
+        store_offset(w, at + f->at, to);
+        store_offset(w, at + f->count_at, n);
         for (size_t i = 0; i < n; i++)
                 store_struct(w, f->of, to + i * f->of->size, list + i * f->of->size);
 }
 
 static void store_struct(struct block_writer *w, const struct block_type *t, size_t at, const char *from)
 {
-        for (size_t i = 0; i < t->field_count && !w->out->failed; i++) {
+        for (size_t i = 0; i < t->field_count; i++) {
                 const struct block_field *f = &t->fields[i];
                 switch (f->form) {
                 case BLOCK_NUMBER:
-                        store(w, at + f->at, from + f->at, f->size * f->times);
+                        store_numbers(w, f, at + f->at, from + f->at);
                         break;
                 case BLOCK_TEXT:
                         store_text(w, at + f->at, (const char *) pointer_at(from, f->at));
@@ -135,15 +157,28 @@ static void store_struct(struct block_writer *w, const struct block_type *t, siz
         }
 }
 
+static void write_root(struct block_writer *w, const struct block_type *t, const void *root)
+{
+        (void) reserve(w, sizeof(struct block_head));
+        store_struct(w, t, reserve(w, t->size), root);
+}
+
 void block_seal(const struct block_type *t, const void *root, struct buf *out)
 {
-        struct block_writer w = { .out = out, .begin = out->n };
-        struct block_head h = { .version = t->version, .layout = layout_of(t), .kind = t->kind };
+        struct block_writer w = { 0 };
+        write_root(&w, t, root);
+        struct block_head h = {
+                .version = t->version, .layout = layout_of(t), .kind = t->kind, .length = w.n
+        };
         memcpy(h.magic, magic, sizeof h.magic);
-        (void) reserve(&w, sizeof h);
-        store_struct(&w, t, reserve(&w, t->size), root);
-        h.length = out->n - w.begin;
-        store(&w, 0, &h, sizeof h);
+
+        char *room = buf_room(out, w.n);
+        if (!room)
+                return;
+
+        w = (struct block_writer){ .p = room };
+        write_root(&w, t, root);
+        memcpy(room, &h, sizeof h);
 }
 
 void block_digest(struct span block, uint8_t ret_digest[32])
@@ -195,16 +230,23 @@ static void relocate(struct block_reader *r, size_t at, uint64_t offset)
         memcpy(r->p + at, &to, sizeof to);
 }
 
+static uint64_t number_at(const char *p, size_t size)
+{
+        union {
+                uint8_t one;
+                uint16_t two;
+                uint32_t four;
+                uint64_t eight;
+        } v;
+        copy_number((char *) &v, p, size);
+        return size == 1 ? v.one : size == 2 ? v.two : size == 4 ? v.four : v.eight;
+}
+
 static bool read_number(const struct block_reader *r, const struct block_field *f, size_t at)
 {
-        for (size_t i = 0; i < f->times; i++) {
-                uint64_t v = 0;
-                for (size_t k = 0; k < f->size; k++)
-                        v |= (uint64_t) (uint8_t) r->p[at + i * f->size + k]
-                             << 8 * (__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ? k : f->size - 1 - k);
-                if (v > f->most)
+        for (size_t i = 0; i < f->times; i++)
+                if (number_at(r->p + at + i * f->size, f->size) > f->most)
                         return false;
-        }
 
         return true;
 }

@@ -45,6 +45,16 @@ void buf_add(struct buf *b, const void *p, size_t n)
         b->p[b->n] = '\0';
 }
 
+char *buf_room(struct buf *b, size_t n)
+{
+        if (!grow(b, n))
+                return NULL;
+
+        char *room = memset(b->p + b->n, 0, n + 1);
+        b->n += n;
+        return room;
+}
+
 void buf_puts(struct buf *b, const char *s) { buf_add(b, s, strlen(s)); }
 void buf_putc(struct buf *b, char c) { buf_add(b, &c, 1); }
 

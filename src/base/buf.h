@@ -14,6 +14,8 @@ struct buf {
 
 void buf_done(struct buf *b);
 void buf_add(struct buf *b, const void *p, size_t n);
+/* So many zeroed bytes more, to be written by the caller at once; NULL: no memory. */
+char *buf_room(struct buf *b, size_t n);
 void buf_puts(struct buf *b, const char *s);
 void buf_putc(struct buf *b, char c);
 void buf_printf(struct buf *b, const char *fmt, ...) __attribute__((format(printf, 2, 3)));

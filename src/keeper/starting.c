@@ -38,6 +38,7 @@ static void fill_start(struct box *b, bool joins_late)
         const struct box_config *c = &b->c;
         b->start = (struct wall_start){ .plan = c->plan,
                                         .order = c->plan->order,
+                                        .cx = c->cx,
                                         .edits = b->edits,
                                         .copies = b->copy_fds,
                                         .io = &b->run.inside,

@@ -16,6 +16,8 @@ bool wall_excused(enum wall_layer l);
 /* Holds this process for two seconds, in which it is called at-NAME, or ends it, when CORDON_STEP is "NAME"
  * or "NAME:kill". */
 void wall_step(const char *name);
+/* What init is executed with: here the caller's, which has the three above. */
+char **wall_init_environment(void);
 #else
 static inline bool wall_left_out(enum wall_layer l)
 {
@@ -28,4 +30,9 @@ static inline bool wall_excused(enum wall_layer l)
         return false;
 }
 static inline void wall_step(const char *name) { (void) name; }
+static inline char **wall_init_environment(void)
+{
+        static char *none[1];
+        return none;
+}
 #endif

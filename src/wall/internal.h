@@ -2,10 +2,12 @@
 /* wall/internal.h - what the stages of a wall share. Everything here runs between clone and exec: no heap, no
  * locks, no libc state; errors go into struct err. */
 #pragma once
+#include "base/fd.h"
 #include "wall/hooks.h"
 #include "wall/linux/seccomp/seccomp.h"
 #include "wall/wall.h"
 
+#include <errno.h>
 #include <linux/filter.h>
 #include <sched.h>
 #include <sys/stat.h>
@@ -74,16 +76,16 @@ struct wall_core {
         cpu_set_t all, others;
         bool known; /* there are others */
 };
-void wall_core_note(struct wall_core *c, const struct wall_core *born); /* where we are now; born: or NULL */
-void wall_core_leave_to_us(const struct wall_core *c, pid_t made);      /* a new task goes elsewhere */
-void wall_core_any_of(const struct wall_core *c, pid_t made);           /* it may be anywhere again; 0: we */
+void wall_core_note(struct wall_core *c);                          /* where we are now */
+void wall_core_leave_to_us(const struct wall_core *c, pid_t made); /* a new task goes elsewhere */
+void wall_core_any_of(const struct wall_core *c, pid_t made);      /* it may be anywhere again; 0: we */
 
 /* Whether something goes untold, and whether the keeper knows that. */
 struct wall_untold {
         bool some, said;
 };
 
-/* State of init; lives in its own copy of the keeper's memory. */
+/* State of init. */
 struct wall_init {
         const struct wall_start *s;
         const struct plan *plan;
@@ -128,17 +130,14 @@ struct wall_init {
         bool memfd_sealed;
         int handles[HANDLES_MAX];
         int stand_in[HANDLES_MAX]; /* out_handles.c */
-        int stdio[3];
         pid_t net_helper;
         int net_ns; /* a file of it, or a process in it */
         int net_error;
-        ino_t host_net;       /* the network namespace that the box must not be in */
-        bool early;           /* the payload's process makes the network namespace: see payload.c */
-        int gate, news;       /* eventfds: "go on" to that process, "my namespaces are there" from it */
-        _Atomic(pid_t) alive; /* its id, until it has left our memory: by exec or by its end */
-        struct wall_core born,
-                core;           /* where the keeper was when we were made, and we when that process was */
-        _Atomic(bool) gathered; /* descriptors have their last numbers, and there are gates */
+        ino_t host_net;        /* the network namespace that the box must not be in */
+        bool early;            /* the payload's process makes the network namespace: see payload.c */
+        int gate, news;        /* eventfds: "go on" to that process, "my namespaces are there" from it */
+        _Atomic(pid_t) alive;  /* its id, until it has left our memory: by exec or by its end */
+        struct wall_core core; /* where we were when that process was made */
         unsigned last_cap;
         mode_t mask;          /* of what the payload makes */
         struct wall_net *net; /* net_namespace.c: shared with the helper of a box that has `net` doors */
@@ -165,6 +164,10 @@ static inline uint64_t wall_cpu_ns(const struct rusage *u)
         return (uint64_t) (u->ru_utime.tv_sec + u->ru_stime.tv_sec) * 1000000000u +
                (uint64_t) (u->ru_utime.tv_usec + u->ru_stime.tv_usec) * 1000u;
 }
+
+/* Not "no", but "not now": another box that uses up processes, memory or descriptors must not bring the next
+ * one to a lower wall. */
+static inline bool wall_is_shortage(int sys) { return sys == EAGAIN || sys == EINTR || fd_is_want(sys); }
 
 /* wall_fail.c */
 #define WALL_NOT_NESTED "no box starts inside another: start both from outside"
@@ -196,11 +199,11 @@ void wall_net_low_ports(const struct wall_init *w);
 int wall_gateway_raise(struct wall_init *w, int *ret_box_ns, struct err *e);
 int wall_tty_open(struct wall_init *w, struct err *e);       /* tty.c */
 int wall_landlock_build(struct wall_init *w, struct err *e); /* landlock.c */
-/* payload.c: a payload's process that begins at once, returned as from clone(); the gates that it then finds;
- * the wait until it has made its namespaces; its next gate; and the start itself, of an early one or a new
- * one. */
+/* init_plan.c: reads launch, box plan and run order from the keeper. */
+int wall_take_plan(struct wall_init *w, struct err *e);
+/* payload.c: a payload's process that begins at once, returned as from clone(); the wait until it has made
+ * its namespaces; its next gate; and the start itself, of an early one or a new one. */
 pid_t wall_payload_early(struct wall_init *w);
-int wall_payload_gates(struct wall_init *w, struct err *e);
 int wall_payload_namespaces(struct wall_init *w, struct err *e);
 void wall_payload_let_on(struct wall_init *w);
 int wall_payload_start(struct wall_init *w, struct err *e);
@@ -308,7 +311,7 @@ int wall_open_layer(const struct wall_edit *l, struct err *e);
  * has such a name. */
 #define ATTEST_MISSING "/.cordon"
 /* What init and, until exec, the payload's process go by. */
-#define OWN_NAME "cordon-init"
+#define OWN_NAME WALL_INIT_NAME
 
 /* inbound_connect.c: connects to a port of the box's own loopback, and sends the socket to the keeper. */
 void wall_inbound_connect(const struct wall_init *w, int port, uint32_t id);

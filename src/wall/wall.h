@@ -9,6 +9,7 @@
 #pragma once
 #include "base/err.h"
 #include "base/limits.h"
+#include "context/context.h"
 #include "plan/plan.h"
 
 #include <linux/seccomp.h>
@@ -136,8 +137,9 @@ struct wall_edit {
 
 struct wall_start {
         const struct plan *plan;
-        const struct plan_order *order; /* of the run that is to begin in it */
-        const struct wall_edit *edits;  /* as many as the plan has EDIT steps */
+        const struct plan_order *order;  /* of the run that is to begin in it */
+        const struct cordon_context *cx; /* where cordon-init is installed */
+        const struct wall_edit *edits;   /* as many as the plan has EDIT steps */
         const struct wall_stdio *io;
         const int *copies;     /* files to copy, as many as the plan has COPY steps; or NULL */
         int trust_fd;          /* the text of BOX_TRUST, or -1 */
@@ -169,6 +171,13 @@ const struct wall_ops *wall_ops(enum wall_kind k);
 /* Clones init and sees it through to the point where it waits for wall_release(). On error *ret may hold a
  * process all the same: the caller ends and reaps it. */
 int wall_start(const struct wall_start *s, struct wall_child *ret, struct err *e);
+
+/* init is a program: this one if init/self.c is linked into it, else the installed cordon-init. It is
+ * executed under this name, and calls wall_init_enter() before anything else. */
+#define WALL_INIT_NAME "cordon-init"
+extern const char wall_is_own_init[] __attribute__((weak, visibility("hidden")));
+_Noreturn void wall_init_enter(void);
+
 /* Did the host forbid what the namespace wall is made of? Only then another wall may be tried. */
 bool wall_refused_by_host(const struct err *e);
 /* init writes "0" to this descriptor, a control group's task list, before the payload starts: a process with

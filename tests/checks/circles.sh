@@ -26,7 +26,7 @@ alone() { # DIR: each name that is defined for others and asked for by none
         xargs nm -A <"$T/objects" | awk '
         { file = $1; sub(/:.*/, "", file); kind = $(NF - 1); name = $NF }
         kind ~ /^[TDBRVC]$/ && file !~ /\/(tests|examples)\// { of[name] = file }
-        kind == "U" { asked[name] = 1; sub(/^__(real|wrap)_/, "", name); asked[name] = 1 }
+        kind ~ /^[Uwv]$/ { asked[name] = 1; sub(/^__(real|wrap)_/, "", name); asked[name] = 1 }
         END { for (n in of) if (!(n in asked) && n !~ /^(cordon_.*|main|_.*)$/) { f = of[n]; sub(/.*\//, "", f); print f ": " n } }' | sort
 }
 is "what one file alone needs is static" "$(alone "$BUILD")" ""

@@ -40,6 +40,7 @@ done
 # The programs that are started beside a box are found from there, with nothing that names them.
 there "the ledger's program" "$D/usr/libexec/cordon/cordon-ledger"
 is "which signs for the installed program" "$(unset CORDON_LIBEXEC; "$D/usr/bin/cordon" log verify | tail -n 1)" "nothing was changed, removed, reordered or added"
+there "the program of init" "$D/usr/libexec/cordon/cordon-init"
 there "the attacks' program" "$D/usr/libexec/cordon/cordon-selftest"
 is "which attacks for the installed program" "$(unset CORDON_LIBEXEC; "$D/usr/bin/cordon" selftest breakout --list | grep -c .)" "$("$CORDON" selftest breakout --list | grep -c .)"
 hasnt "and is static" "$(readelf -lW "$D/usr/libexec/cordon/cordon-selftest")" 'Requesting program interpreter'

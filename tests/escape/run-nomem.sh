@@ -87,5 +87,5 @@ verb policy json "$T/policy"
 verb policy diff "$T/policy" examples/resize-image/resize.policy
 verb run --plan -p "$T/policy" -- sh
 ok "no control group is left by any of them" none_left
-is "no process is left by any of them" "$(pgrep -f "$H" || true)" ""
+is "no process is left by any of them" "$(find /proc -maxdepth 2 -name exe -lname "$H" 2>/dev/null)" ""
 done_testing

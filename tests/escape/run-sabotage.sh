@@ -54,7 +54,7 @@ killed_at() { # STEP WALL
 }
 # Groups of v1 are entered late, and the payload is born after that; without groups it is born early.
 for wall in namespace "namespace without cgroup"; do
-        for step in keyring payload descriptors net-begin memfd device maps ids gate name root landlock filter signals net-join lend enter knobs terminal released \
+        for step in launcher keyring payload network net-begin memfd device maps ids gate name root landlock filter signals net-join lend enter knobs terminal released \
                 keeper-cloned keeper-mapped; do
                 killed_at $step "$wall"
         done
@@ -71,7 +71,7 @@ for who in "" as_user; do
 done
 
 # held STEP: a program of ours is there, and is held
-held() { for p in $(pgrep -f "^$H run"); do [ "$(cat "/proc/$p/comm" 2>/dev/null)" != "at-$1" ] || return 0; done; return 1; }
+held() { for p in $(pgrep -x "at-$1"); do [ "$(readlink "/proc/$p/exe")" != "$H" ] || return 0; done; return 1; }
 
 # Killed while init waits for a helper of its own and hears nobody: it goes with its keeper, also after its change of ids.
 for who in "" as_user; do

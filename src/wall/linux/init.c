@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* wall/linux/init.c - pid 1 of the box: raises the walls in the one order that works, then supervises.
  *
- * It is a copy of the keeper made by clone, so it must not touch the heap, locks or standard streams. */
+ * A copy of the launcher, which is a program of its own (init_launch.h). It uses no heap, lock or standard
+ * stream: processes that share its memory, or are copies of it, live beside it. */
 #include "base/fd.h"
 #include "base/precedence.h"
 #include "wall/internal.h"
@@ -40,81 +41,15 @@ _Static_assert(sizeof layer_names / sizeof *layer_names == LAYER__COUNT, "a name
 
 const char *wall_layer_name(enum wall_layer l) { return (unsigned) l < LAYER__COUNT ? layer_names[l] : "?"; }
 
-/* Moves one descriptor to where nothing is in its way. */
-static int lift(int fd) { return fd < 0 ? -1 : fcntl(fd, F_DUPFD_CLOEXEC, 4 + HANDLES_MAX); }
-
-/* A limit below where they are lifted to is EINVAL, which elsewhere means that a host knows no such thing. */
-static int no_room(struct err *e)
-{
-        errno = EMFILE;
-        (void) wall_fail(e, STAGE_CLONE, "keeping descriptors");
-        return err_hint(e, "raise the limit of open files: ulimit -n 1024");
-}
-
-/* 0, 1, 2 and 3.. become the payload's at once: whatever is opened later lies above them, and the payload's
- * process has nothing to move once its table is its own. With a terminal the first three are held until it is
- * there. */
-static int place_descriptors(struct wall_init *w, struct err *e)
-{
-        for (int i = 0; i < 3; i++)
-                if (dup2(w->order->tty ? w->host_proc : w->stdio[i], i) < 0)
-                        return wall_fail(e, STAGE_CLONE, "placing standard descriptors");
-
-        for (unsigned i = 0; i < w->s->io->handle_count; i++)
-                if (dup2(w->handles[i], 3 + (int) i) < 0)
-                        return wall_fail(e, STAGE_CLONE, "placing handles");
-
-        return 0;
-}
-
-/* Keeps what the box needs and closes all else that came along from the caller, however many. */
 /* To tell from inside that the box is in another. */
-static void note_network(struct wall_init *w)
+static int note_network(struct wall_init *w, struct err *e)
 {
+        (void) e;
         struct stat net;
         if (w->plan->local & LOCAL_LOOPBACK && fstatat(w->host_proc, "self/ns/net", &net, 0) == 0)
                 w->host_net = net.st_ino;
-}
 
-static int gather_descriptors(struct wall_init *w, struct err *e)
-{
-        const struct wall_stdio *io = w->s->io;
-        int keep[8 + HANDLES_MAX];
-        unsigned n = 0;
-        int control = lift(w->control); /* the old one is still there to say that there is no room */
-        if (control < 0)
-                return no_room(e);
-
-        keep[n++] = w->control = control;
-        keep[n++] = w->host_proc = lift(w->host_proc);
-        if (w->keeper >= 0)
-                keep[n++] = w->keeper = lift(w->keeper);
-
-        if (w->s->trust_fd >= 0)
-                keep[n++] = w->trust = lift(w->s->trust_fd);
-
-        for (int i = 0; i < 3; i++)
-                if ((w->stdio[i] = lift(io->stdio[i])) >= 0 || io->stdio[i] >= 0)
-                        keep[n++] = w->stdio[i];
-
-        for (unsigned i = 0; i < io->handle_count; i++)
-                keep[n++] = w->handles[i] = lift(io->handles[i]);
-
-        unsigned from = 0;
-        for (unsigned i = 0; i < n; i++) { /* lifted in order, so rising */
-                if (keep[i] < 0)
-                        return no_room(e);
-                if (keep[i] > (int) from && syscall(SYS_close_range, from, (unsigned) keep[i] - 1, 0) < 0)
-                        return wall_fail(e, STAGE_CLONE, "closing the caller's descriptors");
-                from = (unsigned) keep[i] + 1;
-        }
-
-        (void) syscall(SYS_close_range, from, ~0U, 0);
-        note_network(w);
-        if (place_descriptors(w, e) < 0)
-                return -1;
-
-        return w->early ? wall_payload_gates(w, e) : 0;
+        return 0;
 }
 
 static int await_maps(struct wall_init *w, struct err *e)
@@ -122,8 +57,7 @@ static int await_maps(struct wall_init *w, struct err *e)
         (void) e;
         struct wall_order o;
         if (wall_hear(w, &o, NULL) != 1 || o.command != COMMAND_MAPPED)
-                _exit(1);              /* the keeper is gone: there is nobody to tell */
-        wall_core_any_of(&w->born, 0); /* it has sent us away before */
+                _exit(1); /* the keeper is gone: there is nobody to tell */
         return 0;
 }
 
@@ -198,7 +132,7 @@ static int leave_keyring(struct wall_init *w, struct err *e)
 /* Wherever it waits, and for whom: also for a helper that never ends. */
 static void die_with_keeper(const struct wall_init *w)
 {
-        if (w->s->die_with_thread)
+        if (w->keeper < 0)
                 (void) prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
 }
 
@@ -216,7 +150,7 @@ static int begin_payload(struct wall_init *w, struct err *e)
         if (w->plan->net || w->s->groups_late)
                 return 0;
 
-        wall_core_note(&w->core, &w->born);
+        wall_core_note(&w->core);
         if (wall_payload_early(w) < 0)
                 return wall_fail(e, STAGE_NET, "making the payload's process");
 
@@ -310,36 +244,22 @@ struct stage {
  *   landlock ... signals before net-join   work to do while the network is made
  *   knobs late                 an early payload loads its filter meanwhile */
 static const struct stage namespace_stages[] = {
-        { "keyring", LAYER__COUNT, leave_keyring },
-        { "payload", LAYER_NET, begin_payload },
-        { "descriptors", LAYER__COUNT, gather_descriptors },
-        { "net-begin", LAYER_NET, wall_net_begin },
-        { "memfd", LAYER_MEMFD, wall_memfds_seal },
-        { "device", LAYER__COUNT, wall_front_device },
-        { "maps", LAYER__COUNT, await_maps },
-        { "ids", LAYER_USER, take_mapped_ids },
-        { "gate", LAYER__COUNT, let_payload_on },
-        { "name", LAYER_UTS, name_the_box },
-        { "root", LAYER_MOUNT, wall_root_build },
-        { "landlock", LAYER_LANDLOCK, build_landlock },
-        { "filter", LAYER__COUNT, compile_filter },
-        { "signals", LAYER__COUNT, reset_signals },
-        { "net-join", LAYER_NET, wall_net_join },
-        { "lend", LAYER__COUNT, lend_filter },
-        { "enter", LAYER_MOUNT, wall_root_enter },
-        { "handles", LAYER_MOUNT, wall_handles_stand_in },
-        { "knobs", LAYER_MEMFD, close_knobs },
-        { "terminal", LAYER__COUNT, open_terminal },
+        { "keyring", LAYER__COUNT, leave_keyring }, { "payload", LAYER_NET, begin_payload },
+        { "network", LAYER__COUNT, note_network },  { "net-begin", LAYER_NET, wall_net_begin },
+        { "memfd", LAYER_MEMFD, wall_memfds_seal }, { "device", LAYER__COUNT, wall_front_device },
+        { "maps", LAYER__COUNT, await_maps },       { "ids", LAYER_USER, take_mapped_ids },
+        { "gate", LAYER__COUNT, let_payload_on },   { "name", LAYER_UTS, name_the_box },
+        { "root", LAYER_MOUNT, wall_root_build },   { "landlock", LAYER_LANDLOCK, build_landlock },
+        { "filter", LAYER__COUNT, compile_filter }, { "signals", LAYER__COUNT, reset_signals },
+        { "net-join", LAYER_NET, wall_net_join },   { "lend", LAYER__COUNT, lend_filter },
+        { "enter", LAYER_MOUNT, wall_root_enter },  { "handles", LAYER_MOUNT, wall_handles_stand_in },
+        { "knobs", LAYER_MEMFD, close_knobs },      { "terminal", LAYER__COUNT, open_terminal },
 };
 
 static const struct stage process_stages[] = {
-        { "descriptors", LAYER__COUNT, gather_descriptors },
-        { "keyring", LAYER__COUNT, leave_keyring },
-        { "maps", LAYER__COUNT, await_maps },
-        { "reaper", LAYER__COUNT, become_reaper },
-        { "terminal", LAYER__COUNT, open_terminal },
-        { "landlock", LAYER_LANDLOCK, build_landlock },
-        { "filter", LAYER__COUNT, compile_filter },
+        { "keyring", LAYER__COUNT, leave_keyring },     { "maps", LAYER__COUNT, await_maps },
+        { "reaper", LAYER__COUNT, become_reaper },      { "terminal", LAYER__COUNT, open_terminal },
+        { "landlock", LAYER_LANDLOCK, build_landlock }, { "filter", LAYER__COUNT, compile_filter },
 };
 
 static int raise_stages(struct wall_init *w, const struct stage *stages, size_t n, struct err *e)
@@ -400,9 +320,6 @@ static void let_go_of_stdio(struct wall_init *w)
                 wall_shared_begin(w);
 
         (void) syscall(SYS_close_range, 0, 2 + w->s->io->handle_count, 0);
-        for (int i = 0; i < 3; i++)
-                fd_close(&w->stdio[i]);
-
         wall_handles_close(w);
         fd_close(&w->tty_slave);
         if (w->plan->wall == WALL_PROCESS)

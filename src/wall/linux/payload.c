@@ -204,7 +204,6 @@ static void await_event(int fd)
                 _exit(127);
 }
 
-/* init still sorts the descriptors, so this uses none. */
 static int make_network(struct err *e)
 {
         int hide = wall_left_out(LAYER_CGROUP_NS) ? 0 : CLONE_NEWCGROUP;
@@ -212,14 +211,6 @@ static int make_network(struct err *e)
         if (chdir("/") < 0 || unshare(CLONE_NEWNET | hide) < 0)
                 return wall_fail_namespace(e, STAGE_NET, "making the network namespace");
         return 0;
-}
-
-/* Long before the network is made. Then there is a gate to wait at. */
-static void await_descriptors(const struct wall_init *w)
-{
-        const struct timespec tick = { 0, 100000 };
-        while (!atomic_load(&w->gathered))
-                (void) clock_nanosleep(CLOCK_MONOTONIC, 0, &tick, NULL);
 }
 
 /* init has the mapped ids by now, and no longer changes them: a change would close /proc/self to us. And it
@@ -240,7 +231,6 @@ static int early_main(void *arg)
         struct wall_init *w = arg;
         wall_step("early-begin");
         bool ok = lead_session(&w->error) == 0 && make_network(&w->error) == 0;
-        await_descriptors(w);
         ok = ok && wall_net_loopback(w, &w->error) == 0;
         await_event(w->gate);
         ok = ok && enter_nested(w, &w->error) == 0;
@@ -260,6 +250,11 @@ static int early_main(void *arg)
 
 pid_t wall_payload_early(struct wall_init *w)
 {
+        w->gate = eventfd(0, EFD_CLOEXEC | EFD_SEMAPHORE);
+        w->news = eventfd(0, EFD_CLOEXEC);
+        if (w->gate < 0 || w->news < 0)
+                return -1;
+
         w->early = true;
         w->last_cap = wall_last_cap();
 
@@ -268,16 +263,6 @@ pid_t wall_payload_early(struct wall_init *w)
                 CLONE_VM | CLONE_FILES | CLONE_SIGHAND | CLONE_PARENT_SETTID | CLONE_CHILD_CLEARTID | SIGCHLD;
         w->payload = clone(early_main, w->stack + sizeof w->stack, flags, w, &w->alive, NULL, &w->alive);
         return w->payload;
-}
-
-int wall_payload_gates(struct wall_init *w, struct err *e)
-{
-        w->gate = eventfd(0, EFD_CLOEXEC | EFD_SEMAPHORE);
-        w->news = eventfd(0, EFD_CLOEXEC);
-        if (w->gate < 0 || w->news < 0)
-                return wall_fail(e, STAGE_CLONE, "making the gates of the payload's process");
-        atomic_store(&w->gathered, true);
-        return 0;
 }
 
 /* With a word, or killed. */

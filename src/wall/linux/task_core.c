@@ -7,13 +7,11 @@
  * the maker said later. */
 #include "wall/internal.h"
 
-void wall_core_note(struct wall_core *c, const struct wall_core *born)
+void wall_core_note(struct wall_core *c)
 {
         int here = sched_getcpu();
         c->known = false;
-        if (born && born->known)
-                c->all = born->all; /* ours may be narrowed just now */
-        else if (sched_getaffinity(0, sizeof c->all, &c->all) < 0)
+        if (sched_getaffinity(0, sizeof c->all, &c->all) < 0)
                 return;
 
         if (here < 0)

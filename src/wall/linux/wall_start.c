@@ -2,7 +2,7 @@
 /* wall/linux/wall_start.c - the keeper's side of a start: clones init, maps its ids, hands over id-mapped
  * doors. Safe in a program with threads: the child is a raw clone and uses no lock or heap of ours. */
 #include "base/fd.h"
-#include "wall/internal.h"
+#include "wall/linux/init_launch.h"
 #include "wall/linux/root/mountapi.h"
 #include "wire/wire.h"
 
@@ -17,6 +17,7 @@
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/random.h>
+#include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/vfs.h>
 #include <sys/wait.h>
@@ -45,34 +46,6 @@ static int open_proc(struct err *e)
         return TAKE_FD(fd);
 }
 
-/* Not "no", but "not now": another box that uses up processes, memory or descriptors must not bring the next
- * one to a lower wall. */
-static bool is_shortage(int sys) { return sys == EAGAIN || sys == EINTR || fd_is_want(sys); }
-
-/* The filter of a box lets nobody say that, not even what is so already. */
-static bool is_in_a_box(void)
-{
-        int is = prctl(PR_GET_DUMPABLE, 0, 0, 0, 0);
-        return (is == 0 || is == 1) && prctl(PR_SET_DUMPABLE, is, 0, 0, 0) < 0;
-}
-
-static int clone_error(struct err *e)
-{
-        int sys = errno;
-        if (is_shortage(sys)) {
-                (void) wall_fail(e, STAGE_CLONE, "making the box's first process");
-                return err_hint(e, sys == EMFILE ? "raise the limit of open files: ulimit -n 1024"
-                                   : sys == EAGAIN
-                                           ? "the limit on processes of this user is reached: `ulimit -u`"
-                                           : "try again when this machine has room");
-        }
-
-        (void) err_set(e, ERR_HOST, sys, "this host does not let us make namespaces: %s", strerror(sys));
-        e->step = STAGE_CLONE;
-        return err_hint(e, is_in_a_box() ? WALL_NOT_NESTED
-                                         : "`cordon doctor` shows why; `--wall process` needs none");
-}
-
 /* Stages in which a host that forbids a mechanism of the namespace wall says so. Not what both walls need,
  * not what is a door's matter or the program's. */
 static const bool asks_host[] = {
@@ -86,87 +59,6 @@ bool wall_refused_by_host(const struct err *e)
                        e->sys == ENOSYS || e->sys == EINVAL;
         bool asked = e->step < sizeof asks_host / sizeof *asks_host && asks_host[e->step];
         return e->code == ERR_HOST || (e->code == ERR_WALL && refused && asked);
-}
-
-static const struct {
-        enum wall_layer layer;
-        uint64_t flag;
-} namespaces[] = {
-        { LAYER_USER, CLONE_NEWUSER }, { LAYER_MOUNT, CLONE_NEWNS }, { LAYER_PID, CLONE_NEWPID },
-        { LAYER_IPC, CLONE_NEWIPC },   { LAYER_UTS, CLONE_NEWUTS },
-};
-
-struct shared { /* descriptors that init gets from here */
-        int control, keeper, host_proc;
-        struct wall_core core;
-};
-
-static uint64_t clone_flags(const struct wall_start *s)
-{
-        uint64_t f = CLONE_PIDFD;
-        for (size_t i = 0; i < sizeof namespaces / sizeof *namespaces; i++)
-                if (s->plan->wall == WALL_NAMESPACE && !wall_left_out(namespaces[i].layer))
-                        f |= namespaces[i].flag;
-        return f;
-}
-
-_Noreturn static void child(const struct wall_start *s, const struct shared *with)
-{
-        /* A copy of our own: memory is not shared with the keeper. Zero from the start; only what is needed
-         * is touched, because every page touched here is a page to be made. */
-        static struct wall_init w;
-        wall_no_descriptors(&w);
-        w.s = s;
-        w.plan = s->plan;
-        w.order = s->order;
-        w.control = with->control;
-        w.keeper = with->keeper;
-        w.host_proc = with->host_proc;
-        w.born = with->core;
-        wall_init_main(&w);
-}
-
-/* As fork. By the older call where that can do it: the filters of containers let it pass, but answer "no such
- * call" to the newer one, whose flags they cannot see. Behind such a filter init enters its group later, and
- * is there before the payload is: only in the process wall that is sure. */
-static long clone_call(const struct wall_start *s, int *ret_pidfd, bool *ret_in_cgroup)
-{
-        uint64_t flags = clone_flags(s);
-        struct clone_args a = { .flags = flags | CLONE_INTO_CGROUP,
-                                .pidfd = (uint64_t) (uintptr_t) ret_pidfd,
-                                .exit_signal = SIGCHLD,
-                                .cgroup = (uint64_t) s->cgroup_fd };
-        long pid = s->cgroup_fd < 0 ? -1 : syscall(SYS_clone3, &a, sizeof a);
-
-        *ret_in_cgroup = pid >= 0;
-        bool older = s->cgroup_fd < 0 || (pid < 0 && errno == ENOSYS && s->plan->wall == WALL_PROCESS);
-
-        return older ? syscall(SYS_clone, flags | SIGCHLD, NULL, ret_pidfd, NULL, NULL) : pid;
-}
-
-static int clone_init(const struct wall_start *s, struct shared *with, struct wall_child *ret, struct err *e)
-{
-        wall_core_note(&with->core, NULL);
-        sigset_t all, old;
-        (void) sigfillset(&all);
-        (void) sigprocmask(SIG_SETMASK, &all, &old); /* no handler of the caller's runs in the child */
-        int pidfd = -1;
-        long pid = clone_call(s, &pidfd, &ret->born_in_cgroup);
-        if (pid == 0)
-                child(s, with);
-
-        int sys = errno;
-        wall_core_leave_to_us(&with->core, (pid_t) pid);
-        (void) sigprocmask(SIG_SETMASK, &old, NULL);
-        errno = sys;
-        wall_step("keeper-cloned");
-        if (pid < 0)
-                return clone_error(e);
-
-        ret->pid = (pid_t) pid;
-        ret->pidfd = pidfd;
-        ret->own_pids = s->plan->wall == WALL_NAMESPACE && !wall_left_out(LAYER_PID);
-        return 0;
 }
 
 /* Root's files may be of any group. Those of the trees that its box changes get a number each that owns
@@ -216,7 +108,7 @@ static int write_maps(const struct wall_start *s, int host_proc, pid_t pid, stru
                 return 0;
 
         int sys = errno;
-        if (is_shortage(sys))
+        if (wall_is_shortage(sys))
                 return wall_fail(e, STAGE_MAP, "mapping ids into the box");
 
         (void) err_set(e, ERR_HOST, sys, "this host does not let us map ids into a user namespace: %s",
@@ -351,12 +243,25 @@ static void prefer_its_error(const struct wall_child *c, struct err *e)
 
         if (p[0].revents & POLLIN && wall_listen(c, &m, &fd) == 1 && m.word == WALL_SAYS_ERROR) {
                 *e = m.error;
-        } else if (p[0].revents & POLLHUP || p[1].revents) {
+        } else if (c->pid > 0 && (p[0].revents & POLLHUP || p[1].revents)) {
                 (void) err_set(e, ERR_WALL, 0, "the box ended while its walls went up");
                 e->step = STAGE_CLONE;
         }
 
         fd_close(&fd);
+}
+
+static int start_box(const struct wall_start *s, int plan, int host_proc, struct wall_child *c, struct err *e)
+{
+        int r = wall_send_plan(s, plan, e) < 0 || wall_await_birth(s, plan, c, e) < 0 ? -1 : 0;
+        wall_step("keeper-cloned");
+        if (r == 0)
+                r = hand_over(s, host_proc, c, e);
+
+        if (r < 0)
+                prefer_its_error(c, e);
+
+        return r;
 }
 
 int wall_start(const struct wall_start *s, struct wall_child *ret, struct err *e)
@@ -371,24 +276,31 @@ int wall_start(const struct wall_start *s, struct wall_child *ret, struct err *e
 
         AUTO_FD(mine, ends[0]);
         AUTO_FD(its, ends[1]);
+        if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) < 0)
+                return wall_fail(e, STAGE_CLONE, "making the socket of the plan");
+
+        AUTO_FD(its_plan, ends[0]);
+        AUTO_FD(plan, ends[1]);
         AUTO_FD(keeper, s->die_with_thread ? -1 : (int) syscall(SYS_pidfd_open, getpid(), 0));
         if (keeper < 0 && !s->die_with_thread)
                 return wall_fail(e, STAGE_CLONE, "watching the keeper");
 
-        struct wall_child c = { .pid = -1, .pidfd = -1, .control = -1 };
-        if (clone_init(s, &(struct shared){ .control = its, .keeper = keeper, .host_proc = host_proc }, &c,
-                       e) < 0)
+        const struct wall_descriptors with = {
+                .control = its, .keeper = keeper, .host_proc = host_proc, .plan = its_plan
+        };
+        pid_t launcher = wall_launch(s, &with, e);
+        if (launcher < 0)
                 return -1;
 
+        fd_close(&its_plan);
         fd_close(&its);
-        c.control = TAKE_FD(mine);
-        *ret = c;
-        if (hand_over(s, host_proc, &c, e) < 0) {
-                prefer_its_error(&c, e);
-                return -1;
-        }
+        *ret = (struct wall_child){ .pid = -1, .pidfd = -1, .control = TAKE_FD(mine) };
+        int r = start_box(s, plan, host_proc, ret, e);
+        fd_close(&plan);
+        while (waitpid(launcher, NULL, __WALL) < 0 && errno == EINTR)
+                ;
 
-        return 0;
+        return r;
 }
 
 /* An init that has gone already has said why: the keeper hears that next, and it is the better word. */

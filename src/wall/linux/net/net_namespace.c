@@ -57,7 +57,7 @@ int wall_net_begin(struct wall_init *w, struct err *e)
         if (w->early)
                 return 0; /* it is at that */
 
-        wall_core_note(&w->core, &w->born);
+        wall_core_note(&w->core);
         if (w->plan->net) {
                 if (begin_linked(w, e) < 0)
                         return -1;
