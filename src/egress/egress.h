@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* egress/egress.h - what the keeper and the broker of one box say to each other. The broker, cordon-egress,
  * is a program of its own: it holds the listeners of the box's gateway, decides by the policy, connects from
- * the host's side and moves the bytes. Fixed sizes both ways; see wire/wire.h.
+ * the host's side and moves the bytes. How they are encoded: broker_forms.c, wire/wire.h.
  *
  *   keeper: GRANTS (with the vault's pipe), if a door names a credential
  *   keeper: PLACES, ANSWERS (with sealed files), if there are any
@@ -18,6 +18,7 @@
 #include "base/limits.h"
 #include "effect/effect.h"
 #include "ledger/ledger.h"
+#include "wire/wire.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -113,7 +114,7 @@ void egress_row_text(const struct egress_row *r, struct buf *out);
 /* The reason in words, with its detail. */
 void egress_row_why(const struct egress_row *r, struct buf *out);
 
-struct egress_message {
+struct egress_message {         /* what its word does not name is empty */
         uint32_t word;          /* enum egress_word */
         uint32_t limits;        /* ROW, DONE: bit per enum limit_key that said no so far */
         uint32_t lost;          /* rows beyond NET_ROWS_MAX */
@@ -122,11 +123,12 @@ struct egress_message {
         uint32_t record_failed; /* the file is not whole: errno of the write */
         uint32_t bundle_bytes;  /* READY: of the file; what follows is a database of NSS */
         uint32_t after;         /* the newest effect that had its outcome in the ledger */
-        union {
-                struct err error;
-                struct egress_row row;
-        };
+        struct err error;       /* ERROR */
+        struct egress_row row;  /* ROW */
 };
+
+/* broker_forms.c: their encodings. */
+extern const struct wire_form egress_order_form, egress_message_form;
 
 enum { EGRESS_ROOTS_MAX = 2 << 20 }; /* the box's root has room for 4 MB */
 

@@ -48,7 +48,7 @@ int main(void)
         }
 
         m.bundle_bytes = (uint32_t) b.bundle_bytes;
-        if (wire_send(b.control, &m, sizeof m, b.trust) < 0 || m.word == EGRESS_SAYS_ERROR)
+        if (wire_put(b.control, &egress_message_form, &m, b.trust) < 0 || m.word == EGRESS_SAYS_ERROR)
                 return 1;
 
         if (b.trust >= 0)

@@ -36,7 +36,7 @@ static int send_text(const struct box *b, struct egress_order o, struct span tex
         if (fd < 0 || fd_write_all(fd, text.p, text.n) < 0 ||
             fcntl(fd, F_ADD_SEALS, F_SEAL_WRITE | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) < 0)
                 return -1;
-        return wire_send(b->broker.control, &o, sizeof o, fd);
+        return wire_put(b->broker.control, &egress_order_form, &o, fd);
 }
 
 /* A run that is recorded: the broker gets a line, on which it asks before effects with consequences. Who
@@ -53,7 +53,7 @@ static int send_line(struct box *b)
 
         AUTO_FD(its, ends[1]);
         b->broker.ledger = ends[0];
-        return wire_send(b->broker.control, &o, sizeof o, its);
+        return wire_put(b->broker.control, &egress_order_form, &o, its);
 }
 
 /* The policy last: it is what the broker waits for. */
@@ -67,7 +67,8 @@ static int send_all(struct box *b, struct err *e)
 
         policy_canonical_json(b->c.policy, &text);
         bool bad = text.failed;
-        bad = bad || (b->c.grants && wire_send(b->broker.control, &grants, sizeof grants, *b->c.grants) < 0);
+        bad = bad ||
+              (b->c.grants && wire_put(b->broker.control, &egress_order_form, &grants, *b->c.grants) < 0);
         bad = bad || (b->c.places.n &&
                       send_text(b, (struct egress_order){ .command = EGRESS_PLACES }, b->c.places) < 0);
         bad = bad || (b->c.answers.n &&
@@ -75,7 +76,7 @@ static int send_all(struct box *b, struct err *e)
         bad = bad || send_line(b) < 0;
         const struct egress_order record = { .command = EGRESS_RECORD };
         bad = bad || (b->c.recording.name &&
-                      wire_send(b->broker.control, &record, sizeof record, b->c.recording.fd) < 0);
+                      wire_put(b->broker.control, &egress_order_form, &record, b->c.recording.fd) < 0);
         if (bad || send_text(b, policy, buf_span(&text)) < 0)
                 return err_set(e, ERR_IO, errno, "the policy could not be handed to the broker: %s",
                                strerror(errno));
@@ -179,7 +180,8 @@ void broker_give(struct box *b, const struct wall_message *m, int fd)
                                   .kind = m->listener.kind,
                                   .port = m->listener.port };
         if (b->broker.control >= 0 && fd >= 0)
-                (void) wire_send(b->broker.control, &o, sizeof o, fd); /* gone: broker_hear() tells */
+                (void) wire_put(b->broker.control, &egress_order_form, &o,
+                                fd); /* gone: broker_hear() tells */
 }
 
 static void take_text(char *to, const char *from, size_t cap)
@@ -219,7 +221,7 @@ void broker_hear(struct box *b)
         struct egress_message m;
         AUTO_FD(trust, -1);
         bool starts = b->run.r.broker == BROKER_NONE;
-        int r = wire_recv(b->broker.control, &m, sizeof m, starts ? &trust : NULL);
+        int r = wire_take(b->broker.control, &egress_message_form, &m, starts ? &trust : NULL);
         if (r < 0 && errno == EINTR)
                 return;
 
@@ -279,7 +281,7 @@ void broker_record(struct box *b)
         if (b->broker.writer.pid < 0 && asks) {
                 struct ledger_answer no = { .number = 0 };
                 (void) snprintf(no.why, sizeof no.why, "%.190s", e.what);
-                (void) wire_send(b->broker.ledger, &no, sizeof no, -1);
+                (void) wire_put(b->broker.ledger, &ledger_answer_form, &no, -1);
         }
 
         fd_close(&b->broker.ledger);
@@ -350,7 +352,7 @@ static bool has_said_all(struct box *b)
         if (!b->broker.finishing) {
                 struct egress_order o = { .command = EGRESS_FINISH };
                 b->broker.finishing = true;
-                (void) wire_offer(b->broker.control, &o, sizeof o);
+                (void) wire_put_now(b->broker.control, &egress_order_form, &o);
         }
 
         return keeper_waits_too_long(b, LAST_WORDS_MS);

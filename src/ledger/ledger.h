@@ -204,6 +204,7 @@ enum ledger_end {
 };
 const char *ledger_end_name(enum ledger_end e);
 
+struct wire_form;
 struct ledger_ask {
         uint32_t number; /* from 1 on, only upward */
         uint32_t after;  /* intent: the newest effect of this run that had its outcome; 0: none */
@@ -212,8 +213,7 @@ struct ledger_ask {
         uint8_t outcome; /* 0: an intent, whose effect waits for the answer */
         uint8_t kind, reach, stage;
         uint8_t writes, touches;
-        uint8_t end; /* outcome: enum ledger_end */
-        uint8_t spare;
+        uint8_t end;     /* outcome: enum ledger_end */
         uint32_t status; /* outcome: what the server answered; 0: nothing */
         uint64_t sent, received;
         char target[320], door[320], credential[64], result[128], address[48];
@@ -224,6 +224,7 @@ struct ledger_answer {
         uint32_t leave;  /* 0: it stays inside */
         char why[200];
 };
+extern const struct wire_form ledger_ask_form, ledger_answer_form; /* ask_form.c: their encodings */
 void ledger_effect_id(const char *run, char what, uint32_t number, char ret_id[LEDGER_ID_MAX]);
 /* Starts the writer on one end of a line; CHILD_NONE on failure. */
 struct child ledger_writer_start(const struct cordon_context *cx, const char *run, const char *box, int line,

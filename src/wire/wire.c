@@ -67,10 +67,11 @@ static unsigned take_passed(struct msghdr *m, int *ret_fd)
         return count;
 }
 
-int wire_recv(int fd, void *p, size_t n, int *ret_pass)
+/* What came, at most `cap` bytes: how many, in *ret_n. */
+static int receive(int fd, void *p, size_t cap, size_t *ret_n, int *ret_pass)
 {
         union control c;
-        struct iovec io = { .iov_base = p, .iov_len = n };
+        struct iovec io = { .iov_base = p, .iov_len = cap };
         struct msghdr m = { .msg_iov = &io, .msg_iovlen = 1, .msg_control = &c, .msg_controllen = sizeof c };
         ssize_t k;
 
@@ -86,21 +87,78 @@ int wire_recv(int fd, void *p, size_t n, int *ret_pass)
 
         int got;
         unsigned count = take_passed(&m, &got);
-        bool bad = (size_t) k != n || (m.msg_flags & (MSG_TRUNC | MSG_CTRUNC)) || count > 1 ||
-                   (count > 0 && !ret_pass);
+        if (k == 0 && count == 0)
+                return 0; /* the other side is gone */
+
+        bool bad = (m.msg_flags & (MSG_TRUNC | MSG_CTRUNC)) || count > 1 || (count > 0 && !ret_pass);
         if (bad && got >= 0)
                 (void) close(got);
-
-        if (bad && k == 0 && count == 0)
-                return 0; /* the other side is gone */
 
         if (bad) {
                 errno = EPROTO;
                 return -1;
         }
 
+        *ret_n = (size_t) k;
         if (ret_pass)
                 *ret_pass = got;
 
         return 1;
+}
+
+/* Not what was expected: what came with it is closed. */
+static int reject(int *pass)
+{
+        if (pass && *pass >= 0)
+                (void) close(*pass);
+
+        if (pass)
+                *pass = -1;
+
+        errno = EPROTO;
+        return -1;
+}
+
+int wire_recv(int fd, void *p, size_t n, int *ret_pass)
+{
+        size_t got = 0;
+        int pass = -1, r = receive(fd, p, n, &got, ret_pass ? &pass : NULL);
+        if (r == 1 && got != n)
+                return reject(&pass);
+
+        if (r == 1 && ret_pass)
+                *ret_pass = pass;
+
+        return r;
+}
+
+int wire_put(int fd, const struct wire_form *f, const void *message, int pass)
+{
+        uint8_t bytes[WIRE_MAX];
+        size_t n = wire_encode(f, message, bytes, sizeof bytes);
+        if (n > 0)
+                return wire_send(fd, bytes, n, pass);
+
+        errno = EMSGSIZE;
+        return -1;
+}
+
+int wire_put_now(int fd, const struct wire_form *f, const void *message)
+{
+        uint8_t bytes[WIRE_MAX];
+        return wire_offer(fd, bytes, wire_encode(f, message, bytes, sizeof bytes));
+}
+
+int wire_take(int fd, const struct wire_form *f, void *ret, int *ret_pass)
+{
+        uint8_t bytes[WIRE_MAX];
+        size_t n = 0;
+        int pass = -1, r = receive(fd, bytes, sizeof bytes, &n, ret_pass ? &pass : NULL);
+        if (r == 1 && wire_decode(f, span_of(bytes, n), ret) < 0)
+                return reject(&pass);
+
+        if (r == 1 && ret_pass)
+                *ret_pass = pass;
+
+        return r;
 }

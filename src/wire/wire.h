@@ -1,15 +1,75 @@
 /* SPDX-License-Identifier: MIT */
 /* wire/wire.h - one message, and at most one descriptor with it, between our own processes.
- * SOCK_SEQPACKET keeps the bounds; a message of another size than expected is an error, never a guess. */
+ *
+ * A message has a form: a type, a version, and a list of fields of the struct that holds it in memory. On the
+ * wire it is
+ *
+ *   type u16, version u16, length of the rest u32, then the fields in order, little-endian;
+ *   a text is its length u16 and its bytes, without NUL
+ *
+ * and nothing is left over: each message has one encoding. A descriptor is no part of it but an option of the
+ * transport. SOCK_SEQPACKET keeps the bounds. */
 #pragma once
+#include "base/span.h"
+
 #include <stddef.h>
+#include <stdint.h>
+
+enum wire_kind { WIRE_U8 = 1, WIRE_U16, WIRE_U32, WIRE_U64, WIRE_TEXT };
+struct wire_field {
+        uint8_t kind; /* enum wire_kind */
+        uint16_t at;  /* in the struct */
+        uint16_t cap; /* TEXT: of the array, with its NUL */
+};
+struct wire_form {
+        uint16_t type, version;
+        uint16_t size; /* of the struct */
+        uint16_t count;
+        const struct wire_field *fields;
+};
+/* A field of a struct; how wide a number is, its type says. */
+#define WIRE_NUMBER(s, m)                                                                                    \
+        {                                                                                                    \
+                sizeof(((s *) 0)->m) == 1   ? WIRE_U8                                                        \
+                : sizeof(((s *) 0)->m) == 2 ? WIRE_U16                                                       \
+                : sizeof(((s *) 0)->m) == 4 ? WIRE_U32                                                       \
+                                            : WIRE_U64,                                                      \
+                        offsetof(s, m), 0                                                                    \
+        }
+#define WIRE_STRING(s, m)                                                                                    \
+        {                                                                                                    \
+                WIRE_TEXT, offsetof(s, m), sizeof(((s *) 0)->m)                                              \
+        }
+#define WIRE_FORM(type_, version_, s, f)                                                                     \
+        {                                                                                                    \
+                .type = (type_), .version = (version_), .size = sizeof(s), .count = sizeof(f) / sizeof *(f), \
+                .fields = (f)                                                                                \
+        }
+
+/* One number for each form there is. */
+enum wire_type { WIRE_EGRESS_ORDER = 1, WIRE_EGRESS_MESSAGE, WIRE_LEDGER_ASK, WIRE_LEDGER_ANSWER };
+
+enum { WIRE_HEAD = 8, WIRE_MAX = 4096 };
+
+/* wire_form.c: pure. How long it is in `out`; 0: longer than `cap`. A text without its NUL ends where its
+ * array does. */
+size_t wire_encode(const struct wire_form *f, const void *message, uint8_t *out, size_t cap);
+/* 0, or -1: not exactly one message of this form, and *ret is as it was. */
+int wire_decode(const struct wire_form *f, struct span in, void *ret);
 
 /* A connected pair, both ends close-on-exec. 0 or -1 with errno. */
 int wire_pair(int ret_ends[2]);
 /* 0 or -1 with errno. `pass` is a descriptor to hand over, or -1. */
+int wire_put(int fd, const struct wire_form *f, const void *message, int pass);
+/* The same without waiting: what the other side is too slow to take is dropped. */
+int wire_put_now(int fd, const struct wire_form *f, const void *message);
+/* 1: a whole message; 0: the other side is gone; -1 with errno (EPROTO: another message, or more than one
+ * descriptor). `ret_pass` receives a descriptor (close-on-exec) or -1; NULL: one that comes is an error. */
+int wire_take(int fd, const struct wire_form *f, void *ret, int *ret_pass);
+
+/* Structs as they are in memory, between processes of one program. */
 int wire_send(int fd, const void *p, size_t n, int pass);
 /* The same without waiting: what the other side is too slow to take is dropped. */
 int wire_offer(int fd, const void *p, size_t n);
-/* 1: a whole message; 0: the other side is gone; -1 with errno (EPROTO: wrong size or more than one
- * descriptor). `ret_pass` receives a descriptor (close-on-exec) or -1; NULL: one that comes is an error. */
+/* As wire_take(), of exactly `n` bytes. */
 int wire_recv(int fd, void *p, size_t n, int *ret_pass);

@@ -231,16 +231,20 @@ def before():
 p = subprocess.Popen([sys.argv[1], 'write', sys.argv[2], 'liar', 'box'], preexec_fn=before, pass_fds=(3,))
 its.close()
 def ask(number, after=0, outcome=0, kind=4, reach=2, stage=1, target=b'POST http://x/', door=b'net x', credential=b'', result=b''):
-    return struct.pack('=IIIBBBBB3sIQQ320s320s64s128s48s16s', number, after, 0, outcome, kind, reach, stage, 1, b'', 0, 2**64 - 1, 2**63, target, door, credential, result, b'', b'\x1b[31m' * 4)
+    numbers = struct.pack('<III7BIQQ', number, after, 0, outcome, kind, reach, stage, 1, 0, 0, 0, 2**64 - 1, 2**63)
+    texts = b''.join(struct.pack('<H', len(t)) + t for t in (target, door, credential, result, b'', b'\x1b[31m' * 3))
+    return struct.pack('<HHI', 3, 1, len(numbers + texts)) + numbers + texts
+def any_text(most):
+    return bytes(random.randrange(1, 256) for _ in range(random.randrange(most)))
 ours.send(ask(1, credential=b'gh'))
-print('first', ours.recv(4096)[4])
+print('first', ours.recv(4096)[12])
 for bad in (ask(1), ask(0), ask(7, outcome=1), ask(1, outcome=1), ask(1, outcome=1), ask(3, kind=10), ask(4, kind=255), ask(5, reach=99), ask(6, stage=77)):
     ours.send(bad)
-ours.send(ask(2, target=b'\x1b[2J"},\n{"id":"liar.start"}' + b'x' * 290, door=b'\xff' * 320, result=b'y' * 128, after=4000000000))
-print('second', ours.recv(4096)[4])
+ours.send(ask(2, target=b'\x1b[2J"},\n{"id":"liar.start"}' + b'x' * 290, door=b'\xff' * 319, result=b'y' * 127, after=4000000000))
+print('second', ours.recv(4096)[12])
 for _ in range(2000):
     ours.send(ask(random.randrange(2**32), random.randrange(2**32), random.randrange(2), random.randrange(256), random.randrange(256), random.randrange(256),
-        os.urandom(320), os.urandom(320), os.urandom(64), os.urandom(128)))
+        any_text(320), any_text(320), any_text(64), any_text(128)))
 ours.settimeout(0)
 ours.close()
 print('ended', p.wait())

@@ -181,7 +181,8 @@ int control_start(struct broker *b, struct err *e)
         AUTO_FD(fd, -1);
         int r;
 
-        while ((r = wire_recv(b->control, &o, sizeof o, &fd)) == 1 && fd >= 0 && o.command < EGRESS_POLICY) {
+        while ((r = wire_take(b->control, &egress_order_form, &o, &fd)) == 1 && fd >= 0 &&
+               o.command < EGRESS_POLICY) {
                 if (take_before(b, &o, fd, e) < 0)
                         return -1;
                 fd_close(&fd);
@@ -256,7 +257,7 @@ static bool say(struct broker *b, struct egress_message *m)
         m->recorded = b->recorded;
         m->unrecorded = b->answered - b->recorded;
         m->record_failed = b->record_failed;
-        if (wire_send(b->control, m, sizeof *m, -1) == 0)
+        if (wire_put(b->control, &egress_message_form, m, -1) == 0)
                 return true;
 
         if (errno != EAGAIN && errno != ENOBUFS)
@@ -303,7 +304,7 @@ void control_serve(struct broker *b)
 {
         struct egress_order o;
         int fd = -1;
-        int r = wire_recv(b->control, &o, sizeof o, &fd);
+        int r = wire_take(b->control, &egress_order_form, &o, &fd);
         if (r < 0 && (errno == EAGAIN || errno == EINTR))
                 return;
 

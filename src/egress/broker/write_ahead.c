@@ -89,7 +89,7 @@ static void flush_line(struct broker *b)
 {
         size_t at = 0;
         for (; at < b->unsent.n && b->ledger_source.fd >= 0; at += sizeof(struct ledger_ask)) {
-                if (wire_send(b->ledger_source.fd, b->unsent.p + at, sizeof(struct ledger_ask), -1) == 0)
+                if (wire_put(b->ledger_source.fd, &ledger_ask_form, b->unsent.p + at, -1) == 0)
                         continue;
                 if (errno == EAGAIN || errno == ENOBUFS)
                         break;
@@ -369,7 +369,7 @@ void ahead_serve(struct broker *b, uint32_t events)
         (void) events;
         flush_line(b);
         while (b->ledger_source.fd >= 0) {
-                int r = wire_recv(b->ledger_source.fd, &m, sizeof m, NULL);
+                int r = wire_take(b->ledger_source.fd, &ledger_answer_form, &m, NULL);
                 if (r < 0 && (errno == EAGAIN || errno == EINTR))
                         break;
                 if (r == 1)

@@ -109,7 +109,7 @@ static void answer(struct writer *w, uint32_t number, const struct err *why)
         struct ledger_answer a = { .number = number, .leave = why == NULL };
         if (why)
                 (void) snprintf(a.why, sizeof a.why, "%.190s", why->what);
-        (void) wire_send(w->line, &a, sizeof a, -1); /* gone: the next look tells */
+        (void) wire_put(w->line, &ledger_answer_form, &a, -1); /* gone: the next look tells */
 }
 
 static bool may_begin(struct writer *w, const struct ledger_ask *q)
@@ -246,7 +246,7 @@ static int gather(struct writer *w)
                 struct pollfd p = { .fd = w->line, .events = POLLIN };
                 if (w->asked_count > 0 && poll(&p, 1, 0) <= 0)
                         break;
-                r = wire_recv(w->line, q, sizeof *q, NULL);
+                r = wire_take(w->line, &ledger_ask_form, q, NULL);
                 if (r != 1)
                         break;
                 if (clean(q) == 0)

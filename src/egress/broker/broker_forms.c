@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: MIT */
+/* egress/broker/broker_forms.c - how the keeper's orders and the broker's words are encoded. A field that is
+ * added, moved or changed makes a new version: keeper and broker are installed together, and one of another
+ * build is not understood rather than misread. */
+#include "egress/egress.h"
+
+static const struct wire_field order[] = {
+        WIRE_NUMBER(struct egress_order, command),
+        WIRE_NUMBER(struct egress_order, kind),
+        WIRE_NUMBER(struct egress_order, port),
+        WIRE_NUMBER(struct egress_order, become),
+};
+const struct wire_form egress_order_form = WIRE_FORM(WIRE_EGRESS_ORDER, 1, struct egress_order, order);
+
+static const struct wire_field message[] = {
+        WIRE_NUMBER(struct egress_message, word),
+        WIRE_NUMBER(struct egress_message, limits),
+        WIRE_NUMBER(struct egress_message, lost),
+        WIRE_NUMBER(struct egress_message, recorded),
+        WIRE_NUMBER(struct egress_message, unrecorded),
+        WIRE_NUMBER(struct egress_message, record_failed),
+        WIRE_NUMBER(struct egress_message, bundle_bytes),
+        WIRE_NUMBER(struct egress_message, after),
+        WIRE_NUMBER(struct egress_message, error.code),
+        WIRE_NUMBER(struct egress_message, error.step),
+        WIRE_NUMBER(struct egress_message, error.sys),
+        WIRE_STRING(struct egress_message, error.what),
+        WIRE_STRING(struct egress_message, error.hint),
+        WIRE_NUMBER(struct egress_message, row.index),
+        WIRE_NUMBER(struct egress_message, row.allowed),
+        WIRE_NUMBER(struct egress_message, row.reach),
+        WIRE_NUMBER(struct egress_message, row.seen),
+        WIRE_NUMBER(struct egress_message, row.form),
+        WIRE_NUMBER(struct egress_message, row.connections),
+        WIRE_NUMBER(struct egress_message, row.requests),
+        WIRE_NUMBER(struct egress_message, row.sent),
+        WIRE_NUMBER(struct egress_message, row.received),
+        WIRE_NUMBER(struct egress_message, row.told_bytes),
+        WIRE_NUMBER(struct egress_message, row.told),
+        WIRE_NUMBER(struct egress_message, row.reached),
+        WIRE_NUMBER(struct egress_message, row.cut),
+        WIRE_NUMBER(struct egress_message, row.reason),
+        WIRE_STRING(struct egress_message, row.method),
+        WIRE_STRING(struct egress_message, row.to),
+        WIRE_STRING(struct egress_message, row.detail),
+        WIRE_STRING(struct egress_message, row.permit),
+        WIRE_STRING(struct egress_message, row.address),
+};
+const struct wire_form egress_message_form =
+        WIRE_FORM(WIRE_EGRESS_MESSAGE, 1, struct egress_message, message);
