@@ -397,6 +397,9 @@ static int option_is_wrong(const struct run *r, size_t option)
                 return cli_usage("--in-from takes a run id, as `cordon log` prints it"), -1;
         if (option == CORDON_OBSERVE)
                 return cli_usage("--observe takes off, calls, denials or all, not `%s`", r->set[option]), -1;
+        if (errno == ENOMEM)
+                return cli_problem("no memory"), -1;
+
         return cli_usage("an option is too long"), -1;
 }
 
