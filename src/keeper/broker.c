@@ -340,7 +340,7 @@ static void note_death(struct box *b)
 
         d.layer = "egress";
         d.effect.reason = REASON_BROKER_DIED;
-        d.what = "every `net` door (the broker ended before the box)";
+        d.what = "every `net` door";
         keeper_add_denial(&b->run, &d);
 }
 
