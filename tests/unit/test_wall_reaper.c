@@ -1,21 +1,25 @@
 /* SPDX-License-Identifier: MIT */
 /* The process wall has no namespace that ends with init: a reaper behind it does that. One that could not
- * find what it has to end must stop the start. The linker puts the test's own wall_own_children() in front.
- */
+ * find what it has to end must stop the start. The linker puts the test's own wall_own_children() in front,
+ * and the test is its own init (src/init/self.c). */
 #include "../context.h"
 #include "cordon.h"
 #include "harness.h"
 
 #include <errno.h>
+#include <sys/resource.h>
 
 int __real_wall_own_children(void);
 int __wrap_wall_own_children(void);
 
-static unsigned asked, fails_at; /* copied by each clone: the reaper asks first, init second */
+static unsigned asked; /* copied by each clone: the reaper asks first, init second */
 
+/* Which one fails comes over exec as a limit that binds nobody here. */
 int __wrap_wall_own_children(void)
 {
-        if (++asked != fails_at)
+        struct rlimit fails_at = { 0 };
+        (void) getrlimit(RLIMIT_RTTIME, &fails_at);
+        if (++asked != fails_at.rlim_cur)
                 return __real_wall_own_children();
         errno = ENFILE;
         return -1;
@@ -31,8 +35,10 @@ static int start(unsigned at, cordon_error *e)
                         ? 0
                         : -1;
         cordon_box *b = r == 0 ? cordon_box_new(p) : NULL;
-        asked = 0;
-        fails_at = at;
+        struct rlimit fails_at;
+        (void) getrlimit(RLIMIT_RTTIME, &fails_at);
+        fails_at.rlim_cur = at;
+        (void) setrlimit(RLIMIT_RTTIME, &fails_at);
         r = b && cordon_box_command(b, argv) == 0 && cordon_box_set(b, CORDON_LEDGER, "off") == 0
                     ? cordon_box_start(b, e)
                     : -1;
