@@ -258,10 +258,11 @@ typedef struct cordon_result {
         size_t work_entries, work_flagged;
         const cordon_error *work_error; /* the overlay is there, but could not be read; else NULL */
         size_t recorded,
-                unrecorded;    /* CORDON_RECORD: exchanges in the file; and those too long or broken off */
-        size_t denials_lost;   /* at least so many refusals are not among the denials */
-        int mid_line;          /* where standard error goes, the box left a line without its end */
-        size_t left;           /* names in the private home, where the box worked: they are lost with it */
+                unrecorded;  /* CORDON_RECORD: exchanges in the file; and those too long or broken off */
+        size_t denials_lost; /* at least so many refusals are not among the denials */
+        int terminal_asked; /* the box asked your terminal something: answers may be under way on its input */
+        int mid_line;       /* where standard error goes, the box left a line without its end */
+        size_t left;        /* names in the private home, where the box worked: they are lost with it */
         const char *left_name; /* one of them, or "" */
         const char *ledger; /* "on", "off: WHY" where all of it or a part is not recorded; "" before it ran */
         const char *ledger_lost; /* why all of it or a part is not recorded although it was to be; else "" */

@@ -366,6 +366,7 @@ const cordon_result *cordon_box_result(cordon_box *b)
                                  .denial_count = r->denial_count,
                                  .denials_lost = r->denials_lost,
                                  .mid_line = r->mid_line,
+                                 .terminal_asked = r->terminal_asked,
                                  .ledger = r->ledger,
                                  .ledger_lost = r->ledger_lost,
                                  .blind = r->blind,

@@ -10,6 +10,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -278,6 +279,33 @@ static void restore_terminal(void)
         terminal_is_raw = false;
 }
 
+/* Answers to questions of the box would be typed into the caller's shell. The terminal answers in order: what
+ * comes before the answer to a question of ours is dropped. */
+static void drain_answers(void)
+{
+        static const char ask[] = "\033[5n", answer[] = "\033[0n";
+        enum { WAIT_MS = 500 };
+        char got[256] = "";
+        size_t n = 0;
+        struct pollfd p = { .fd = 0, .events = POLLIN };
+        if (!terminal_is_raw || !isatty(1) || write(1, ask, sizeof ask - 1) != sizeof ask - 1)
+                return;
+
+        while (!strstr(got, answer) && poll(&p, 1, WAIT_MS) == 1) {
+                if (n > sizeof got / 2) { /* the beginning cannot hold it any more */
+                        memmove(got, got + n - sizeof answer, sizeof answer);
+                        n = sizeof answer;
+                }
+                ssize_t k = read(0, got + n, sizeof got - 1 - n);
+                if (k <= 0)
+                        return;
+                for (ssize_t i = 0; i < k; i++) /* as a text */
+                        got[n + (size_t) i] = got[n + (size_t) i] ? got[n + (size_t) i] : ' ';
+                n += (size_t) k;
+                got[n] = '\0';
+        }
+}
+
 static int take_terminal(void)
 {
         if (tcgetattr(0, &saved_terminal) < 0)
@@ -478,6 +506,9 @@ static int run_here(struct run *r)
                         resized = 0;
                         follow_size(r->box);
                 }
+
+        if (cordon_box_result(r->box)->terminal_asked)
+                drain_answers();
 
         restore_terminal();
         signal_box = NULL;

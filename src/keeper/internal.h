@@ -4,6 +4,7 @@
 #include "base/buf.h"
 #include "base/child.h"
 #include "keeper/keeper.h"
+#include "output/output.h"
 
 #include <poll.h>
 #include <sys/types.h>
@@ -29,6 +30,8 @@ struct pump { /* one direction of one stream */
         bool mid_line; /* what was written last does not end its line */
         size_t have, sent;
         char *buffer;
+        struct neutral *neutral; /* `to` is a terminal: what reaches it is made inert; or NULL */
+        struct buf inert;        /* then this is what is written, and not `buffer` */
 };
 
 /* The life of a box, in the order of the table in box_life.c. */

@@ -40,8 +40,10 @@ struct box_result {
         char name[NAME_MAX_BYTES];
         const char *digest; /* of the policy; NULL but from box_result_full() */
         enum wall_kind wall;
-        uint32_t layers;                                    /* bit per enum wall_layer that was in force */
-        bool attested;                                      /* the probe from inside found the walls up */
+        uint32_t layers;        /* bit per enum wall_layer that was in force */
+        uint64_t terminal_cuts; /* sequences and characters that did not reach the caller's terminal */
+        bool terminal_asked;    /* the box asked the caller's terminal something: answers may be under way */
+        bool attested;          /* the probe from inside found the walls up */
         bool memory_by_group, procs_by_group, cpu_by_group; /* who kept them; else rlimits and sampling */
         uint64_t wall_ns, cpu_ns, memory_peak;
         uint64_t start_ns;      /* from box_start() until the payload could run */

@@ -247,6 +247,7 @@ void box_result_json(const struct box_result *r, struct buf *out)
         add_denials(r, out);
         add_effects(r, out);
         add_net(r, out);
+        buf_printf(out, ",\"terminal_cuts\":%llu", (unsigned long long) r->terminal_cuts);
         buf_printf(out, ",\"wall\":\"%s\",\"attested\":%s", wall_name(r->wall),
                    r->attested ? "true" : "false");
         add_layers(r, out);

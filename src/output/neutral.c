@@ -27,17 +27,6 @@ enum {
         EMOJI_SELECTOR
 };
 
-const char *neutral_cut_name(enum neutral_cut c)
-{
-        static const char *const names[] = {
-                [CUT_ESCAPE] = "escape", [CUT_CONTROL] = "control",     [CUT_BIDI] = "bidi",
-                [CUT_TAG] = "tag",       [CUT_INVISIBLE] = "invisible", [CUT_PRIVATE] = "private",
-                [CUT_UTF8] = "utf8",
-        };
-        _Static_assert(sizeof names / sizeof *names == CUT__COUNT, "a name for each");
-        return names[c];
-}
-
 void neutral_init(struct neutral *n, enum neutral_mode mode) { *n = (struct neutral){ .mode = mode }; }
 
 uint64_t neutral_cuts(const struct neutral *n)
@@ -193,8 +182,9 @@ static void end_sequence(struct neutral *n, struct buf *out)
                 buf_add(out, "\033", 1);
                 buf_add(out, n->sequence, n->sequence_n);
                 bool reset = n->sequence_n == 2 || (n->sequence_n == 3 && n->sequence[1] == '0');
-                if (n->sequence[n->sequence_n - 1] == 'm')
-                        n->coloured = !reset;
+                uint8_t final = n->sequence[n->sequence_n - 1];
+                n->coloured = final == 'm' ? !reset : n->coloured;
+                n->asked |= final == 'n' || final == 'c';
         } else
                 mark_sequence(n, out);
 

@@ -25,7 +25,6 @@ enum neutral_cut {
         CUT_UTF8,      /* bytes that are not UTF-8 */
         CUT__COUNT
 };
-const char *neutral_cut_name(enum neutral_cut c);
 
 enum { NEUTRAL_SEQUENCE = 256, NEUTRAL_STRING = 4096, NEUTRAL_HIDDEN = 256, NEUTRAL_HELD = 32 };
 
@@ -42,6 +41,7 @@ struct neutral {
         uint8_t before; /* class of the character before */
         uint8_t marked; /* the kind of cut that ends the output so far, from 1; 0: none */
         bool coloured;
+        bool asked; /* a question passed that the terminal answers on its input */
         uint64_t cut[CUT__COUNT];
         char hidden[NEUTRAL_HIDDEN]; /* the text that tags spelled, as far as it fits */
         unsigned hidden_n;

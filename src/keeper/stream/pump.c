@@ -56,6 +56,21 @@ static int open_outlet(struct pump *p, int fd, struct err *e)
         return 0;
 }
 
+/* A box has no power over the caller's terminal: without one of its own its output keeps its colours, with
+ * one also what full-screen programs need. */
+static int open_neutral(struct pump *p, bool tty, struct err *e)
+{
+        if (p->to < 0 || !isatty(p->to))
+                return 0;
+
+        p->neutral = malloc(sizeof *p->neutral);
+        if (!p->neutral)
+                return err_set(e, ERR_MEMORY, ENOMEM, "out of memory");
+
+        neutral_init(p->neutral, tty ? NEUTRAL_SCREEN : NEUTRAL_COLOUR);
+        return 0;
+}
+
 static int open_pipe(int ret[2], bool to_payload, struct err *e)
 {
         if (pipe2(ret, O_CLOEXEC) < 0 || fcntl(ret[to_payload], F_SETFL, O_NONBLOCK) < 0)
@@ -84,7 +99,8 @@ static int open_output(struct run *run, int stream, struct err *e)
                                : 0;
         }
 
-        if (open_outlet(p, run->c->io.out[stream - 1], e) < 0)
+        if (open_outlet(p, run->c->io.out[stream - 1], e) < 0 ||
+            open_neutral(p, run->c->plan->order->tty, e) < 0)
                 return -1;
 
         if (run->c->plan->order->tty)
@@ -160,6 +176,9 @@ static void close_pump(struct pump *p)
         p->from = p->to = -1;
         free(p->buffer);
         p->buffer = NULL;
+        free(p->neutral);
+        p->neutral = NULL;
+        buf_done(&p->inert);
         p->have = p->sent = 0;
 }
 
@@ -211,8 +230,9 @@ static ssize_t put(const struct pump *p, const char *at, size_t n)
 /* Writes what is held; false when it cannot be written: errno tells why. */
 static bool flush(struct pump *p)
 {
+        const char *text = p->neutral ? p->inert.p : p->buffer;
         while (p->sent < p->have) {
-                const char *at = p->buffer + p->sent;
+                const char *at = text + p->sent;
                 size_t n = p->have - p->sent;
                 ssize_t k = put(p, at, n);
                 if (k < 0 && errno == EINTR)
@@ -224,7 +244,7 @@ static bool flush(struct pump *p)
                 if (k < 0)
                         return false;
                 p->sent += (size_t) k;
-                p->mid_line = k > 0 ? p->buffer[p->sent - 1] != '\n' : p->mid_line;
+                p->mid_line = k > 0 ? text[p->sent - 1] != '\n' : p->mid_line;
         }
 
         p->have = p->sent = 0;
@@ -265,12 +285,38 @@ static void hand_on(struct run *run, struct pump *p)
         p->have = p->sent = 0;
 }
 
+/* The next bytes for the terminal. Without memory the output ends: nothing passes as it is. */
+static void neutralise(struct run *run, struct pump *p, struct span said)
+{
+        p->inert.n = 0;
+        neutral_feed(p->neutral, said, &p->inert);
+        p->have = p->inert.failed ? 0 : p->inert.n;
+        if (p->inert.failed && run->output_error == 0)
+                run->output_error = ENOMEM;
+}
+
+/* Nothing more comes from the box: what a sequence or a character lacks is marked, colours are reset. */
+static void finish_output(struct run *run, struct pump *p)
+{
+        if (p->neutral && p->from >= 0 && !p->blocked) {
+                p->inert.n = 0;
+                neutral_end(p->neutral, &p->inert);
+                run->r.terminal_cuts += neutral_cuts(p->neutral);
+                run->r.terminal_asked |= p->neutral->asked;
+                p->have = p->inert.failed ? 0 : p->inert.n;
+                p->sent = 0;
+                (void) flush(p);
+        }
+
+        end_output(p);
+}
+
 /* The payload's output: counted, cut at the limit, handed on. */
 static void serve_output(struct run *run, int stream, short events)
 {
         struct pump *p = &run->out[stream - 1];
         if (is_empty(p, events)) { /* no buffer is needed for that */
-                end_output(p);
+                finish_output(run, p);
                 return;
         }
 
@@ -284,7 +330,7 @@ static void serve_output(struct run *run, int stream, short events)
                 return;
 
         if (n <= 0) { /* a terminal whose other end is gone says EIO */
-                end_output(p);
+                finish_output(run, p);
                 return;
         }
 
@@ -303,6 +349,9 @@ static void serve_output(struct run *run, int stream, short events)
                 run->c->io.sink(run->c->io.sink_ctx, stream, p->buffer, (size_t) n);
 
         p->have = p->outlet == OUTLET_NONE ? 0 : (size_t) n;
+        if (p->neutral)
+                neutralise(run, p, span_of(p->buffer, (size_t) n));
+
         p->sent = 0;
         hand_on(run, p);
         if (run->r.output_truncated)
