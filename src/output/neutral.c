@@ -547,7 +547,7 @@ void neutral_end(struct neutral *n, struct buf *out)
         else if (n->state != GROUND)
                 end_sequence(n, out);
 
-        if (n->coloured)
+        if (n->coloured && n->mode == NEUTRAL_COLOUR)
                 buf_puts(out, "\033[0m");
         n->coloured = false;
 }

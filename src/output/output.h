@@ -51,6 +51,6 @@ void neutral_init(struct neutral *n, enum neutral_mode mode);
 /* Appends what passes of `in` to `out`. Except in NEUTRAL_SCREEN every cut leaves a mark: <ESC]52>, <U+202E>.
  */
 void neutral_feed(struct neutral *n, struct span in, struct buf *out);
-/* The stream is over: what was held is marked, colours are reset. */
+/* The stream is over: what was held is marked. In NEUTRAL_COLOUR colours are reset. */
 void neutral_end(struct neutral *n, struct buf *out);
 uint64_t neutral_cuts(const struct neutral *n); /* of all kinds */
