@@ -256,7 +256,7 @@ for size in (4000, 1000, 300, 100, 30, 10, 3, 1):
         base="$(state)/work/$run/base"
         for how in 'truncate -s -1' 'truncate -s 0' 'truncate -s 20' 'rm'; do
                 cp -a "$base" base && $how "$base"
-                has "$who: a base that is not whole is not believed: $how" "$(cordon apply "$run")" "is not whole"
+                has "$who: a base that is not whole is not believed: $how" "$(cordon apply "$run")" "is incomplete"
                 cp -a base "$base"
         done
         tree "$D/p" >now
