@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* learn/learn.h - from what a box was refused to the least doors that let a command pass, and from a policy
- * to the doors of it that a command needs.
+/* learn/learn.h - derives the least doors that let a command pass from the denials of a box, and the doors
+ * of a policy that a command needs.
  *
- * Pure: no system call, clock or log. What runs a command in a box is a function that the caller gives, so
- * that the whole of it is tested on tables. Walls stay on in every run: what is learned is what a box was
- * refused. */
+ * Pure: no system call, clock or log. The caller passes the function that runs a command in a box, so all
+ * of it is tested on tables. Walls stay on in every run: the input is what a box was denied. */
 #pragma once
 #include "base/arena.h"
 #include "base/buf.h"
@@ -27,18 +26,18 @@ enum {
 enum { LEARN_PATH_MAX = 4096 };
 enum learn_look { LEARN_NOTHING = 0, LEARN_FILE, LEARN_DIRECTORY, LEARN_SOCKET, LEARN_DEVICE };
 
-/* One thing a program in a box tried and was refused. */
+/* One thing a program in a box tried and was denied. */
 struct learn_access {
         enum effect_kind kind;
         const char *path; /* READ WRITE RUN: absolute; NET: "https://host/path", "host:port", or a name alone;
                            * CALL: words */
         const char *method;  /* NET, or NULL */
-        const char *program; /* who tried, or "" */
+        const char *program; /* the program that tried, or "" */
         bool on_host;        /* READ WRITE RUN: it exists outside */
         bool internet;       /* CALL: a socket of the internet families */
-        bool listed; /* READ: a directory that was opened where the way to a door could be listed without one
-                      */
-        bool agreed; /* NET: a person agreed to it, or nothing leaves: a line may lead there */
+        bool listed; /* READ: a directory that was opened and whose way to a door could be listed without a
+                        door */
+        bool agreed; /* NET: the user agreed to it, or nothing leaves: a line may lead there */
         const char *with; /* NET: the credential whose dummy it carried, or NULL */
 };
 
@@ -49,34 +48,35 @@ struct learn_context {
         const char *entry;       /* the program it starts, resolved: "/usr/bin/python3.11" */
         unsigned runs;           /* how many are asked for, 1..LEARN_RUNS_MAX */
         int64_t now;             /* unix seconds, for `until` */
-        bool blind;       /* a miss below {work} is not told: it is opened, then narrowed to what was used */
-        bool edits, nets; /* such doors can be held: they are replayed, not only proposed */
-        /* What is at a path of the host. */
+        bool blind; /* a miss below {work} is not reported: it is opened, then narrowed to what was used */
+        bool edits, nets; /* such doors can be enforced: they are replayed, not only proposed */
+        /* The file type at a path of the host. */
         enum learn_look (*look)(void *ctx, const char *path);
-        /* Where a path leads when its links are followed; false: it cannot be known. */
+        /* Resolves the symlinks of a path. Returns false if that is not possible. */
         bool (*real)(void *ctx, const char *path, char ret[LEARN_PATH_MAX]);
-        /* Tells what lies in a directory of the host or below it, relative to it and in order, that is never
-         * learned by its name; false: no memory. NULL: that cannot be known. */
+        /* Reports the entries at or below a directory of the host that are never learned by their names,
+         * relative to it and in order. Returns false if memory runs out. NULL: unknown. */
         bool (*secrets)(void *ctx, const char *dir, void (*each)(void *to, const char *below), void *to);
         /* Does this file begin as a private key does? NULL: not known. */
         bool (*holds_key)(void *ctx, const char *path);
-        /* Did a person agree that this path, which lies below {home}, is learned? NULL: to none. */
+        /* Did the user agree that this path, which lies below {home}, is learned? NULL: to none. */
         bool (*agreed)(void *ctx, const char *path);
         void *look_ctx;
-        /* The place that a URL lies in, as "@name/rest"; false: none. NULL: there are no places. */
+        /* The place that contains a URL, as "@name/rest"; false: none. NULL: no places are defined. */
         bool (*place)(void *ctx, const char *url, struct buf *ret);
         void *place_ctx;
 };
 
 /* ---- never learned ---- */
-/* Why an access is never learned: keys, tokens, metadata, a private network ...; REASON_NONE: it may be. */
+/* Why an access is never learned: keys, tokens, metadata, a private network ...; REASON_NONE: it may be
+ * learned. */
 enum effect_reason learn_is_sensitive(const struct learn_access *a);
 
 /* ---- what was seen ---- */
 struct learn;
 struct learn *learn_new(const struct learn_context *c);
 void learn_free(struct learn *l);
-/* Copies it. True when this run had not seen it yet and it may change the draft. */
+/* Copies it. Returns true if this run had not seen it yet and it may change the draft. */
 bool learn_add(struct learn *l, const struct learn_access *a, unsigned run);
 
 /* ---- a draft: lines that can be closed one by one ---- */
@@ -95,11 +95,12 @@ struct learn_draft {
         bool failed; /* no memory */
 };
 void learn_draft_done(struct learn_draft *d);
-/* The lines from what the runs of `mask` saw (bit i: run i). */
+/* The lines from the accesses of the runs in `mask` (bit i: run i). */
 void learn_draft(const struct learn *l, uint64_t mask, struct learn_draft *ret_draft);
-/* A policy's text cut into lines with one door each; what is no door stands as it is. -1: it is JSON. */
+/* Cuts a policy's text into lines with one door each; other lines stay as they are. Returns -1 if it is
+ * JSON. */
 int learn_split(struct span text, struct learn_draft *ret_draft, struct err *e);
-/* The policy text. With `bare`, no comments and no closed lines: what is run. */
+/* The policy text. With `bare`, without comments and closed lines: the form that is run. */
 void learn_print(const struct learn_draft *d, bool bare, struct buf *out);
 /* Doors that are open. */
 size_t learn_doors(const struct learn_draft *d);
@@ -109,12 +110,12 @@ struct learn_outcome {
         bool started;                      /* the policy loaded and a box ran */
         int status;                        /* as a shell would see it */
         uint8_t digest[LEARN_STREAMS][32]; /* of what it printed: standard output, standard error */
-        char why[640];                     /* not started: why, and what would help */
-        bool again;                        /* another round will tell more, whatever the draft says */
+        char why[640];                     /* not started: the reason, and a hint */
+        bool again;                        /* another round will find more, whatever the draft contains */
 };
 struct learn_runner {
-        /* Runs the command once with this policy; tells what was refused to `l` (NULL: nobody asks). 0, or -1
-         * with *e when nothing can be run at all. */
+        /* Runs the command once with this policy and reports denials to `l` (NULL: no reports). Returns 0,
+         * or -1 with *e set if no command can be run at all. */
         int (*run)(void *ctx, const char *policy, struct learn *l, unsigned run, struct learn_outcome *ret,
                    struct err *e);
         void *ctx;
@@ -130,30 +131,30 @@ struct learn_result {
         unsigned runs_passed, rounds;
         struct learn_outcome last;
 };
-/* Widens run by run until the command passes and nothing new is refused, folds, closes what is not needed,
- * replays. 0 with a result, passed or not; -1 with *e when nothing could be run. */
+/* Widens run by run until the command passes and nothing new is denied, folds, closes doors that are not
+ * needed, replays. Returns 0 with a result, passed or not; -1 with *e set if no command could be run. */
 int learn_widen(struct learn *l, struct learn_runner *r, struct learn_result *ret, struct err *e);
-/* Closes the doors of `d` that the command does not need: it must end as with all of them, and print the same
- * on standard output and on standard error, where what it prints there is the same each time. */
+/* Closes the doors of `d` that the command does not need: it must exit as with all of them and print the
+ * same on standard output; also on standard error, if that is the same in each run. */
 int learn_tighten(struct learn_draft *d, struct learn_runner *r, unsigned runs, struct learn_result *ret,
                   struct err *e);
 
-/* What past runs under a policy are known to have used. */
+/* The known uses of doors by past runs under a policy. */
 struct learn_evidence {
         const char *const *lines; /* doors for files and programs, as policy_door_line() has them */
         size_t line_count;
         const char *const *dests; /* "host:port" */
         size_t dest_count;
-        unsigned runs;     /* all of which tell of net doors */
-        unsigned observed; /* of them, those that tell of files and programs too */
+        unsigned runs;     /* all of them have records of net doors */
+        unsigned observed; /* the subset that also has records of files and programs */
         unsigned need;     /* fewer prove nothing */
         struct policy_context at;
 };
-/* Zero: nothing is ever recorded of such doors (`env`, `sock`, handles, places). */
+/* Zero: uses of such doors are never recorded (`env`, `sock`, handles, places). */
 enum learn_use { LEARN_NOT_JUDGED = 0, LEARN_UNKNOWN, LEARN_USED, LEARN_UNUSED, LEARN_USE__COUNT };
 /* A line with all its doors: used when one of them is, unused when all are. */
 enum learn_use learn_line_use(const char *line, const struct learn_evidence *ev);
-/* Closes what none of them used. What they cannot tell of stays. */
+/* Closes doors that none of the runs used. Doors without records stay. */
 void learn_close_unused(struct learn_draft *d, const struct learn_evidence *ev);
 /* Does the command pass with the draft as it is, `runs` times? */
 int learn_replay(struct learn_draft *d, struct learn_runner *r, unsigned runs, struct learn_result *ret,
@@ -161,7 +162,7 @@ int learn_replay(struct learn_draft *d, struct learn_runner *r, unsigned runs, s
 
 /* ---- how well a box fits what runs in it (fit.c, fit_text.c) ---- */
 enum learn_verdict {
-        LEARN_TOO_FEW = 0, /* nothing is claimed */
+        LEARN_TOO_FEW = 0, /* no claim is made */
         LEARN_FITS,
         LEARN_BROAD,
         LEARN_NARROW,
@@ -192,7 +193,7 @@ struct learn_refusal {
         const char *line; /* the smallest that permits it; "": none is known */
         enum effect_reason
                 never; /* why it is never proposed, as of learn_is_sensitive(); REASON_NONE: it may be */
-        bool setting;  /* one of the system's, that programs do without: told of failed runs only */
+        bool setting;  /* a system file that programs do without: reported of failed runs only */
         unsigned passed, failed; /* in how many runs of each kind */
         bool recurs;             /* judged: the box is too narrow by it */
 };
@@ -209,8 +210,8 @@ struct learn_widened {
 struct learn_fit {
         const char *box, *policy;        /* name and digest */
         const char *file;                /* the policy, for what to type next; "": not known */
-        unsigned runs, failed, observed; /* observed: of those that passed, the ones that tell of files */
-        unsigned failed_refused;         /* judged by nobody: failed, and refused something that matters */
+        unsigned runs, failed, observed; /* observed: of those that passed, the ones with records of files */
+        unsigned failed_refused;         /* not judged: failed, and denied something that matters */
         unsigned days;                   /* on which they ran */
         const struct learn_door_use *doors;
         size_t door_count;
@@ -226,22 +227,22 @@ struct learn_fit {
         enum learn_verdict verdict;
         unsigned used, unused, unknown, not_judged;
 };
-/* Fills what is judged. */
+/* Computes the judgement. */
 void learn_fit_judge(struct learn_fit *f);
 void learn_fit_text(const struct learn_fit *f, struct buf *out);
 void learn_fit_json(const struct learn_fit *f, struct buf *out);
 void learn_widened_text(const struct learn_widened *w, struct buf *out); /* one line, indented */
 
-/* ---- what was refused for good ---- */
-/* One a line: kind, what, who; "" when nothing. */
-/* Was something refused for this reason? */
+/* ---- denied for good ---- */
+/* One per line: kind, target, program; "" if empty. */
+/* Was something denied for this reason? */
 bool learn_refused_for(const struct learn *l, enum effect_reason why);
 void learn_refused(const struct learn *l, bool json, struct buf *out);
 
-/* ---- credentials that are none ---- */
+/* ---- dummy credentials ---- */
 enum { LEARN_DUMMY_MAX = 128 };
-/* What a program takes for the credential of this name or variable: right prefix, length and letters, and
- * made of `seed` alone. `which` 0 and 1 give two of equal length that differ. */
+/* A value that a program accepts as the credential of this name or variable: right prefix, length and
+ * letters, made of `seed` alone. `which` 0 and 1 give two of equal length that differ. */
 void learn_dummy(const char *name, const uint8_t seed[32], unsigned which, char ret[LEARN_DUMMY_MAX]);
 
 /* ---- advice for stock tasks ---- */
@@ -251,9 +252,9 @@ struct learn_task {
         const char *words;    /* other words people use, separated by spaces */
         const char *tool;     /* the program it needs, or "" */
         const char *doors;    /* the policy, line by line */
-        const char *command;  /* what runs the task under it */
-        const char *stripped; /* what a usual run has and this one has not */
+        const char *command;  /* the command that runs the task under it */
+        const char *stripped; /* what a usual run has and this one lacks */
 };
 const struct learn_task *learn_tasks(size_t *ret_count);
-/* The task that fits the words best; NULL: none does. */
+/* The task that matches the words best; NULL: none. */
 const struct learn_task *learn_task_find(const char *words);

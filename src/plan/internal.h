@@ -5,15 +5,15 @@
 #include "base/str.h"
 #include "plan/plan.h"
 
-/* path_table.c: at most as many names as were asked for; half of the table is always free. */
+/* path_table.c: holds at most the requested number of names; half of the table is always free. */
 struct name_slot;
 struct names {
         struct name_slot *slots;
         size_t mask;
 };
-int names_init(struct names *t, struct arena *a, size_t most); /* -1: no memory */
+int names_init(struct names *t, struct arena *a, size_t most); /* -1: out of memory */
 bool names_find(const struct names *t, const char *name, size_t *ret_number);
-void names_add(struct names *t, const char *name, size_t number); /* one that is not in it */
+void names_add(struct names *t, const char *name, size_t number); /* a path that is not in it */
 
 struct builder {
         struct arena *a;       /* the plan's */
@@ -26,11 +26,11 @@ struct builder {
         size_t door_count;
         size_t step_cap, rule_cap;
         struct names rules, binds; /* paths that have a rule, and those that have a bind */
-        size_t own_steps;          /* the first ones: what every box has of its own */
+        size_t own_steps;          /* the first ones: the box's own files */
         uint64_t copied;           /* bytes of the files in STEP_COPY */
         bool writes;               /* a `write` or `edit` door */
-        bool run_any;              /* `run any`: whatever the box sees may start, also what it wrote */
-        struct plan_step lost;     /* a step that has no room: written, never read, and the plan is refused */
+        bool run_any;          /* `run any`: everything that the box sees may start, also files it wrote */
+        struct plan_step lost; /* a step without room: written, never read, and the plan is refused */
 };
 
 /* steps.c */
@@ -40,7 +40,8 @@ struct plan_rule *build_rule(struct builder *b, const char *path, unsigned right
 void build_pin(const struct builder *b, struct plan_rule *r, uint64_t dev, uint64_t ino);
 bool build_has_bind(const struct builder *b, const char *path);
 
-/* door_lookup.c: what the doors that are on this host say of a path. The pointers are to doors, or NULL. */
+/* door_lookup.c: questions about a path, answered by the doors that exist on this host. Returns doors, or
+ * NULL. */
 bool door_is_of_files(const struct door *d); /* read, edit, write */
 const struct door *door_at(const struct builder *b, enum door_kind kind, struct span path);
 const struct door *door_covering(const struct builder *b, const char *path, const struct door *other);
@@ -54,23 +55,24 @@ unsigned door_flags(const struct builder *b, const struct door *d); /* of its mo
 const char *door_shown_as_link(struct builder *b, size_t i);
 const char *door_through_links(struct builder *b, const char *path);
 
-/* door_links.c: may the door be what the links on its way lead to? */
+/* door_links.c: may the door be the path that the symlinks on its way resolve to? */
 int link_judge(const struct builder *b, size_t i, struct err *e);
 int link_judge_program(const struct builder *b, size_t i, struct err *e); /* of a `run` line */
 
-/* hidden.c: what an `except` names, hidden (read) or held (edit), and cordon's own state. */
+/* hidden.c: paths that an `except` names, hidden (read) or held (edit), and cordon's own state. */
 int build_masks(struct builder *b, const struct door *d, struct err *e);
 void build_guards(struct builder *b);
 int build_state_masks(struct builder *b, struct err *e);
-void build_written(struct builder *b); /* what the box writes does not run by a right over what it lies in */
+void build_written(
+        struct builder *b); /* a file that the box writes does not run by a right of its directory */
 
-/* copies.c: shows the file as a copy in a private directory, if that may be; else false. */
+/* copies.c: shows the file as a copy in a private directory. Returns false if that is not possible. */
 bool build_copy(struct builder *b, size_t i);
 
 /* view.c: the file tree that the doors make. */
 int build_view(struct builder *b, struct err *e);
-/* proc_texts.c: /proc/cpuinfo and the like, and /sys/devices/system/cpu; at most how many steps that takes.
- */
+/* proc_texts.c: /proc/cpuinfo and the like, and /sys/devices/system/cpu; the maximum number of steps for
+ * them. */
 size_t machine_steps(const struct plan_request *r);
 void build_machine(struct builder *b);
 /* net_plan.c: the ports and literal addresses that the doors name. */

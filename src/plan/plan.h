@@ -17,13 +17,13 @@
 
 enum { PLAN_OWN_PATHS = 4, PLAN_CONFIG_PATHS = 2 };
 
-/* What the caller found at one path of the host. Gathered by api/look.c, one per door. */
+/* The state of one path of the host. Gathered by api/look.c, one per door. */
 enum seen_kind { SEEN_NOTHING = 0, SEEN_FILE, SEEN_DIR, SEEN_SOCKET, SEEN_OTHER };
 struct plan_seen {
         enum seen_kind kind; /* after following links */
         uint64_t dev, ino;   /* of what the links lead to */
         const char *link;    /* the path itself is a symbolic link with this target; or NULL */
-        const char *real;    /* a link on the way leads it here; NULL: there is none, or the door is stock */
+        const char *real;    /* the path it resolves to through a symlink; NULL: none, or the door is stock */
         bool copyable;       /* a file of the caller's own in a directory that the caller can write */
         uint64_t bytes;      /* of a file that is copyable */
         bool repository;     /* a directory with a .git in it */
@@ -31,10 +31,10 @@ struct plan_seen {
 
 /* A program that a `run` line or the command names, found on the host. */
 struct plan_program {
-        const char *path; /* where the name was found: "/usr/bin/awk"; NULL: not on this host */
-        const char *real; /* what it leads to: "/usr/bin/mawk" */
+        const char *path; /* the path at which the name was found: "/usr/bin/awk"; NULL: not on this host */
+        const char *real; /* the path it resolves to: "/usr/bin/mawk" */
         uint64_t dev, ino;
-        uint64_t links; /* how many names the file has */
+        uint64_t links; /* the hard link count */
 };
 
 struct plan_handle {
@@ -49,34 +49,34 @@ struct plan_file {
         const char *path, *text;
 };
 
-/* What the caller asks for beside the policy. */
+/* The caller's request beside the policy. */
 struct plan_request {
         const char *const *argv;   /* NULL-terminated, at least one */
         const char *const *passed; /* values for `env NAME` doors: "NAME=VALUE", NULL-terminated */
         const struct plan_file *files;
         size_t file_count;
-        const char *home, *home_real;       /* the caller's, as named and as resolved; NULL: not known */
-        const char *cwd;                    /* the caller's, absolute */
-        const char *cwd_asked;              /* --cwd, absolute, or NULL */
-        bool cwd_repository;                /* the one that will be used has a .git in it */
-        bool stock_sockets;                 /* the host may have sockets below /usr */
-        bool cwd_made;                      /* an empty directory stands where no door shows the caller's */
-        char *git_config;                   /* ~/.gitconfig of a box that sees a repository; or NULL */
-        const char *term;                   /* TERM for a box with a terminal */
+        const char *home, *home_real; /* the caller's, as named and as resolved; NULL: unknown */
+        const char *cwd;              /* the caller's, absolute */
+        const char *cwd_asked;        /* --cwd, absolute, or NULL */
+        bool cwd_repository;          /* the working directory that will be used has a .git in it */
+        bool stock_sockets;           /* the host may have sockets below /usr */
+        bool cwd_made;                /* an empty directory takes its place if no door shows the caller's */
+        char *git_config;             /* ~/.gitconfig of a box that sees a repository; or NULL */
+        const char *term;             /* TERM for a box with a terminal */
         const struct host_machine *machine; /* for `local proc`; or NULL */
         bool tty;
-        bool root_inside;                   /* uid 0 inside: still nobody outside */
+        bool root_inside;                   /* uid 0 inside; without privileges outside */
         enum wall_kind wall;                /* resolved: not `auto` */
         bool as_root;                       /* the caller is root: doors need id-mapped mounts */
         const struct plan_seen *seen;       /* parallel to the policy's doors */
         const struct plan_program *found;   /* parallel to the policy's doors (RUN doors only) */
-        struct plan_program entry;          /* what argv[0] names */
+        struct plan_program entry;          /* the program that argv[0] names */
         bool entry_searched;                /* argv[0] is a bare name, looked for in PATH */
         const struct policy_places *places; /* or NULL */
-        bool places_later;                  /* nobody runs it yet: where @name leads is not asked */
+        bool places_later;                  /* no run is planned yet: targets of @name are not resolved */
         enum policy_stage stage;
-        /* cordon's own state directory, as named and as resolved, and the file that opens its vault,
-         * likewise: no box sees them */
+        /* cordon's own state directory and the file that opens its vault, each as named and as resolved:
+         * no box sees them */
         const char *state[PLAN_OWN_PATHS];
         const char *config[PLAN_CONFIG_PATHS]; /* policies and keys of later runs: no box may change them */
 };
@@ -85,30 +85,32 @@ enum step_kind {
         STEP_NONE = 0,
         STEP_FILE,    /* path, text: a small synthetic file */
         STEP_LINK,    /* path, text: a symbolic link and its target */
-        STEP_BIND,    /* path: where; text: what (host path) */
-        STEP_SCRATCH, /* path: where; text: which part of the private, size-capped tmpfs */
+        STEP_BIND,    /* path: mount point; text: source (host path) */
+        STEP_SCRATCH, /* path: mount point; text: which part of the private, size-capped tmpfs */
         STEP_DEVICE,  /* path: /dev/NAME, from the host, checked by its number */
         STEP_DIR,     /* path: an empty directory */
-        STEP_COVER,   /* path: /proc/NAME, text: what it shows, mounted over proc's own. Before STEP_PROC */
+        STEP_COVER,   /* path: /proc/NAME, text: its content, mounted over proc's own. Before STEP_PROC */
         STEP_PROC,    /* a fresh /proc of the box's own processes, with nothing beside them but covers */
         STEP_DEVPTS,  /* terminals of the box's own */
-        STEP_MASK,    /* path: what an `except` hides */
-        STEP_EDIT,    /* path: where; text: the tree below the private layer (host path); layer: which one */
+        STEP_MASK,    /* path: hidden by an `except` */
+        STEP_EDIT,    /* path: mount point; text: the tree below the private overlay (host path); layer: the
+                         overlay's number */
         STEP_PIN,     /* path: a part of an edit door, mounted over itself with flags of its own */
-        STEP_COPY,  /* path: a file in a private directory, copied from text (host path); layer: which one */
-        STEP_TRUST, /* BOX_TRUST itself, BOX_NSS, or a file that the former covers if it is there */
+        STEP_COPY,    /* path: a file in a private directory, copied from text (host path); layer: the copy's
+                         number */
+        STEP_TRUST,   /* BOX_TRUST itself, BOX_NSS, or a file that BOX_TRUST covers if it exists */
         STEP_KIND__COUNT
 };
 
 enum {                         /* how a step's mount behaves */
        STEP_WRITE = 1 << 0,    /* writable; else read-only */
        STEP_EXEC = 1 << 1,     /* programs may start and libraries load from it; else noexec */
-       STEP_OPTIONAL = 1 << 2, /* skip what is not there */
+       STEP_OPTIONAL = 1 << 2, /* skip if it does not exist */
        STEP_IDMAP = 1 << 3,    /* root: files of the caller's id appear as the box's */
        STEP_IS_DIR = 1 << 4,
        STEP_SOCK = 1 << 7,    /* BIND: a `sock` door */
-       STEP_PRIVATE = 1 << 6, /* FILE, TRUST: its owner's alone, and writable by it */
-       STEP_GUARD = 1 << 5,   /* PIN: an `except`: it is there before the box is, and stays as it is */
+       STEP_PRIVATE = 1 << 6, /* FILE, TRUST: only its owner may read and write it */
+       STEP_GUARD = 1 << 5,   /* PIN: an `except`: it exists before the box starts, and does not change */
 };
 
 struct plan_step {
@@ -116,7 +118,7 @@ struct plan_step {
         unsigned flags;
         const char *path;
         const char *text;
-        uint64_t dev, ino; /* BIND, EDIT, COPY: what it must still be */
+        uint64_t dev, ino; /* BIND, EDIT, COPY: the identity it must still have */
         unsigned layer;    /* EDIT, COPY: its number, from 0 */
 };
 
@@ -132,26 +134,25 @@ struct plan_rule {
         const char *path;
         unsigned rights;
         bool optional;
-        unsigned entries; /* rights over each thing that lies in this directory when the box starts, but what
-                           * an `except` names: what comes to lie there later has none */
-        bool pinned;      /* the process wall, which has no mounts: it must still be what was looked at */
+        unsigned entries; /* rights over each entry that this directory has when the box starts, except those
+                             that an `except` names; entries created later have none */
+        bool pinned;      /* the process wall, which has no mounts: the identity it must still have */
         uint64_t dev, ino;
-        const char *real; /* a link on the way leads it here, or NULL. For reports */
-        bool covered;     /* rules above it give all of its rights: Landlock need not be told */
+        const char *real; /* the path it resolves to through a symlink, or NULL. For reports */
+        bool covered;     /* rules above it give all of its rights: needs no Landlock rule */
 };
 
-/* What a socket of the gateway is for. */
+/* The purpose of a socket of the gateway. */
 enum plan_listener {
         LISTENER_NONE = 0,
         LISTENER_TCP,     /* connections to one port of every address */
         LISTENER_DNS_UDP, /* questions */
         LISTENER_DNS_TCP,
-        LISTENER_WATCH, /* copies of the first packets that no listener takes: to tell of them, not to answer
-                         */
+        LISTENER_WATCH, /* copies of the first packets that no listener takes: for reports, never answered */
         LISTENER__COUNT
 };
 
-/* A literal address of the box's own loopback that a `net` door names: what listens there is the broker. */
+/* A literal address of the box's own loopback that a `net` door names: the broker listens there. */
 struct plan_local {
         bool v6;
         uint8_t address[16]; /* network order; the first four for IPv4 */
@@ -161,11 +162,11 @@ struct plan_local {
 /* Unix sockets of the box's own processes, and of `sock` doors. */
 enum plan_sockets {
         PLAN_SOCKETS_NONE = 0,
-        PLAN_SOCKETS_FREE,  /* the box sees no other: nothing has to be refused */
+        PLAN_SOCKETS_FREE,  /* the box sees no other: nothing has to be denied */
         PLAN_SOCKETS_SERVED /* a directory of the host may show others: cordon connects in the box's place */
 };
 
-/* The run order: what one run brings into a box. */
+/* The run order: the part of the plan that belongs to one run. */
 struct plan_order {
         const char **argv;
         const char **envp;
@@ -175,12 +176,13 @@ struct plan_order {
         const char *cwd;
         const char *cwd_outside; /* the caller's; NULL when another was asked for. For reports */
         bool tty;
-        struct policy_limits limits; /* what counts from its start: time, cpu, output, effects ... */
-        struct plan_step *files;     /* STEP_FILE in the private home: what holds a run's placeholders */
+        struct policy_limits limits; /* limits that count from its start: time, cpu, output, effects ... */
+        struct plan_step *files;     /* STEP_FILE in the private home: files with a run's placeholders */
         size_t file_count;
 };
 
-/* The box plan: everything that must stand before a run can begin, and nothing that only a run brings. */
+/* The box plan: everything that must exist before a run can begin, and nothing that belongs to a single
+ * run. */
 struct plan {
         const char *box;
         enum wall_kind wall;
@@ -190,27 +192,27 @@ struct plan {
         struct plan_rule *rules;
         size_t rule_count;
         uid_t uid, gid;  /* inside */
-        bool net;        /* a `net` door: one link to the gateway, where the broker listens */
+        bool net;        /* a `net` door: one link to the gateway, on which the broker listens */
         bool authority;  /* a door opens TLS up: the box trusts an authority of its own */
         uint16_t *ports; /* that the broker listens on, rising, without repeats */
         size_t port_count;
         struct plan_local *locals;
         size_t local_count;
-        unsigned local;   /* LOCAL_*: what its processes use among themselves */
-        bool run_any;     /* what the box writes may run, and memory files too */
+        unsigned local;   /* LOCAL_*: facilities that its processes use among themselves */
+        bool run_any;     /* files that the box writes may run, also memfds */
         bool writes_host; /* a `write` or `edit` door: files outside the private ones can grow */
-        unsigned edits;   /* how many EDIT steps: each has a layer of its own */
-        unsigned copies;  /* how many COPY steps: the keeper publishes each */
+        unsigned edits;   /* the number of EDIT steps: each has its own overlay */
+        unsigned copies;  /* the number of COPY steps: the keeper publishes each */
         enum plan_sockets sockets;
         struct policy_limits limits; /* memory, procs, files, disk: the others are the run's, and 0 here */
         struct plan_handle *handles; /* slots: a run connects them */
         size_t handle_count;
-        struct plan_order *order; /* what the request asks to run in it: not part of the box */
+        struct plan_order *order; /* the command of the request: not part of the box */
         struct arena mem;         /* everything above, and the plan itself */
 };
 
-/* The box's end of its one link, and the gateway's: the range for benchmarks (RFC 2544) and one of ours from
- * the unique local addresses, so that no host anybody wants to reach has them. Names get 198.18.0.0/16 and
+/* The box's end of its one link, and the gateway's: the range for benchmarks (RFC 2544) and one of ours
+ * from the unique local addresses, so that no reachable host has them. Names get 198.18.0.0/16 and
  * fd53:c0d0::/64, one address each. */
 #define BOX_LINK     "eth0"
 #define BOX_ADDRESS4 "198.19.255.2"
@@ -218,14 +220,14 @@ struct plan {
 #define BOX_ADDRESS6 "fd53:c0d1::2"
 #define BOX_GATEWAY6 "fd53:c0d1::1"
 
-/* What programs in a box with `net` doors trust: the host's roots and, when a door opens TLS up, the box's
- * own authority. */
+/* The roots that programs in a box with `net` doors trust: the host's and, when a door opens TLS, the
+ * box's own authority. */
 #define BOX_TRUST "/etc/cordon/ca-bundle.pem"
 
 /* The home of every box, and its user's name. */
 #define BOX_HOME "/home/box"
 
-/* Where Chromium and others that use NSS look for what their user trusts. */
+/* The database in which Chromium and other users of NSS look for their user's trusted roots. */
 #define BOX_NSS BOX_HOME "/.pki/nssdb/cert9.db"
 
 #define BOX_USER "box"
@@ -237,12 +239,12 @@ void plan_free(struct plan *p);
 /* seal.c: box plan and run order as blocks (base/block.h), appended to *out. */
 void plan_seal_box(const struct plan *p, struct buf *out);
 void plan_seal_order(const struct plan_order *o, struct buf *out);
-/* Reads the block at the beginning of p in place, as block_open() does. What is returned lies in p. */
+/* Reads the block at the beginning of p in place, as block_open() does. The result points into p. */
 int plan_open_box(void *p, size_t n, const struct plan **ret, size_t *ret_length, struct err *e);
 int plan_open_order(void *p, size_t n, const struct plan_order **ret, size_t *ret_length, struct err *e);
-/* The SHA-256 of the sealed box plan: two runs with the same digest can use the same parked box. -1: no
- * memory. */
+/* The SHA-256 of the sealed box plan: two runs with the same digest can use the same parked box. Returns
+ * -1 if memory runs out. */
 int plan_digest(const struct plan *p, uint8_t ret_digest[32]);
-/* One step a line, as `cordon run --plan` shows it. */
+/* Prints one step per line, as `cordon run --plan` shows it. */
 void plan_print(const struct plan *p, struct buf *out);
 const char *plan_step_name(enum step_kind k);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* policy/internal.h - what the files of this folder share. Nobody else includes it. */
+/* policy/internal.h - shared by the files of this folder. Not included from other folders. */
 #pragma once
 #include "base/arena.h"
 #include "base/limits.h"
@@ -8,7 +8,8 @@
 
 #define COUNT(a) (sizeof(a) / sizeof *(a))
 
-/* Makes room for one more element of `size` bytes in a heap array; 0 or -1. */
+/* Makes room for one more element of `size` bytes in a heap array. Returns 0 on success, -1 if memory runs
+ * out. */
 int vec_room(void **v, size_t n, size_t *cap, size_t size);
 
 /* ---- policy_fail.c ---- */
@@ -41,7 +42,7 @@ struct lexer {
         struct tokens *out;
         struct err *e;
 };
-/* One line without its newline; `from` is where its first character stands. */
+/* One line without its newline; `from` is the position of its first character. */
 int lex_line(const struct lexer *x, struct span line, struct source_place from);
 /* No control, no direction mark, no invisible character, valid UTF-8. */
 int lex_check(const struct lexer *x, struct span line, struct source_place from);
@@ -90,7 +91,7 @@ struct policy {
         struct source_place limit_at[LIMIT_KEY__COUNT];
         const char *file; /* the first that something came from; NULL: all of it came from flags */
 };
-/* A file's name for places in it, inert; NULL: no memory. */
+/* A file's name for positions in it, inert; NULL: out of memory. */
 char *policy_file_name(struct policy *p, const char *file);
 /* Moves everything of `from` into `p`, or nothing. */
 int policy_absorb(struct policy *p, struct policy *from, struct err *e);
@@ -106,7 +107,7 @@ struct reader { /* one line being read */
         struct err *e;
 };
 const struct token *reader_next(struct reader *r);                   /* NULL: no more */
-const struct token *reader_need(struct reader *r, const char *what); /* NULL and *e: no more */
+const struct token *reader_need(struct reader *r, const char *what); /* NULL with *e set: no more */
 int fail_missing(struct reader *r, const char *what);                /* -1; the hint is the word's synopsis */
 bool token_is(const struct token *t, const char *keyword);           /* unquoted */
 struct door *reader_door(struct reader *r, enum door_kind kind, const struct token *at);
@@ -142,14 +143,14 @@ int date_parse(const char *s, int64_t *ret_seconds);
 char *date_print(int64_t seconds, char buf[32]); /* 2026-12-31T12:00Z */
 
 /* ---- path.c ---- */
-struct scope { /* what expansion needs, carried together */
+struct scope { /* the inputs of expansion */
         const struct policy_context *ctx;
         struct arena *mem;
         struct err *e;
 };
 /* Takes a trailing ? off; refuses patterns and emptiness. */
 int path_token(const struct token *t, struct arena *mem, char **ret_raw, bool *ret_optional, struct err *e);
-/* {root}, ~ and relative paths made absolute and clean. NULL and *e. */
+/* {root}, ~ and relative paths made absolute and clean. Returns NULL on error with *e set. */
 char *path_expand(const struct scope *s, const struct source_place *at, const char *raw);
 char *path_program(const struct scope *s, const struct source_place *at, const char *raw);
 bool path_in_box_tmp(const char *raw);                  /* {tmp} or below */
@@ -166,9 +167,9 @@ struct host_name {
         char text[HOST_MAX + 3];
         bool is_address, wildcard;
 };
-/* puny.c: what stands behind xn--, in small letters, is the form of a name. */
+/* puny.c: is the text after xn--, in lower case, valid Punycode for a name? */
 bool puny_valid(struct span label);
-/* The canonical form of a host name or address; -1 and why it is refused. */
+/* The canonical form of a host name or address. Returns -1 with the reason if it is invalid. */
 int host_parse(struct span raw, struct host_name *ret_host, struct host_why *why);
 /* The canonical form of a URL path; `ret_path` holds at least raw.n + 1 bytes. */
 int url_path_parse(struct span raw, char *ret_path, bool *ret_tail, struct host_why *why);
@@ -178,7 +179,7 @@ int net_dest_parse(struct arena *mem, const struct token *t, unsigned flags, str
 bool net_method_known(const char *method);
 bool net_method_unnamed(const char *method); /* does a door that names no method cover it? */
 char *net_cap_text(const struct net_dest *d, enum net_cap c, char buf[NET_CAP_TEXT]); /* as in a line */
-const char *net_reach_word(unsigned reach);                                           /* NULL: unsaid */
+const char *net_reach_word(unsigned reach);                                           /* NULL: not stated */
 const char *net_touch_word(unsigned touch);
 void net_print(const struct net_dest *d, struct buf *out); /* the destination alone */
 
@@ -191,11 +192,11 @@ void staged_json(const struct checked_policy *c, const struct policy_staged *s, 
 
 /* ---- bound.c: `where` ---- */
 enum { BOUNDS_MAX = 32, BOUND_TEXT_MAX = 65536 };
-int bounds_read(struct reader *r, struct net_dest *d); /* behind `where` */
+int bounds_read(struct reader *r, struct net_dest *d); /* the tokens after `where` */
 int bounds_copy(const struct scope *s, struct net_dest *to, const struct net_dest *from);
 void bound_print(const struct net_bound *b, struct buf *out); /* as one word, never quoted */
-void bounds_show(const struct net_dest *d, struct buf *out);  /* " where a=int:1..5 only", or nothing */
-/* "in body" where this bound is the last of those that are said to stand there, else NULL. */
+void bounds_show(const struct net_dest *d, struct buf *out);  /* " where a=int:1..5 only", or empty */
+/* "in body" if this bound is the last one with that position, else NULL. */
 const char *bounds_place_ends(const struct net_dest *d, size_t i);
 void bounds_sort(struct net_bound *b, size_t n);
 int bounds_order(const struct net_dest *a, const struct net_dest *b);
@@ -227,12 +228,13 @@ bool param_is_text(const char *text);                /* UTF-8 without controls *
 
 /* ---- bound_words.c ---- */
 void bound_in_words(const struct net_bound *b, struct buf *out); /* "1 to 5000" */
-/* The `where` of a door, widened as little as lets these parameters pass; false: no `where` can. */
+/* The `where` of a door, widened as little as possible so that these parameters pass; false: no `where`
+ * can. */
 bool bounds_widened(const struct net_dest *d, const struct params *p, struct buf *out);
 
 /* ---- params.c ---- */
-char *param_fold(struct arena *mem, const char *name); /* NULL: no memory */
-bool param_fold_same(const char *a, const char *b);    /* one name to somebody */
+char *param_fold(struct arena *mem, const char *name); /* NULL: out of memory */
+bool param_fold_same(const char *a, const char *b);    /* equal names for at least one server */
 bool param_fold_inside(const char *outer, const char *inner);
 
 /* ---- tables (policy_names.c) ---- */
@@ -254,17 +256,17 @@ struct without_row {
 };
 const struct without_row *without_rows(size_t *ret_count);
 
-/* ---- builtin.c: what every box has; data for both evaluators ---- */
+/* ---- builtin.c: files that every box has; data for both evaluators ---- */
 struct builtin_file {
         const char *path;
         bool tree, writable;
         bool process; /* also behind the process wall, which has no view of its own */
         const char *name;
-        unsigned local; /* LOCAL_*: only where the policy opens that; or 0 */
+        unsigned local; /* LOCAL_*: only if the policy opens that; or 0 */
 };
 const struct builtin_file *builtin_files(size_t *ret_count);
 const char *const *builtin_vars(size_t *ret_count);
-const char *const *builtin_bin_dirs(size_t *ret_count); /* where a bare program name is looked for */
+const char *const *builtin_bin_dirs(size_t *ret_count); /* the directories searched for a bare program name */
 extern const char builtin_var_name[];
 
 /* ---- checked ---- */
@@ -275,8 +277,8 @@ struct door_set { /* sorted by door_order: one kind is one range, sorted by its 
 };
 struct checked_policy {
         struct arena mem;
-        char *work, *home; /* the host's: a path below them means the host's file, also where /tmp is the
-                              box's own */
+        char *work, *home; /* the host's: a path below them means the host's file, even if /tmp is the box's
+                              own */
         struct door_set live, closed;
         struct text_line box, doc;
         struct policy_limits limits;
@@ -323,7 +325,7 @@ int door_set_seal(struct door_set *s, struct err *e);
 /* The doors of one kind whose key is exactly `key`: [*ret_lo, *ret_hi). Only of a sealed set. */
 bool door_set_find(const struct door_set *s, enum door_kind kind, struct span key, size_t *ret_lo,
                    size_t *ret_hi);
-/* Where the first door of a kind stands whose key is `key`, begins with it or comes after it. */
+/* The position of the first door of a kind whose key is `key`, starts with it or sorts after it. */
 size_t door_set_from(const struct door_set *s, enum door_kind kind, struct span key);
 
 /* ---- effect.c ---- */
@@ -332,7 +334,7 @@ void effect_print(const struct effect *f, struct buf *out);
 
 /* ---- token.c ---- */
 bool name_ok(const char *s, const char *extra);     /* letters, digits and `extra`, 1..NAME_MAX_BYTES-1 */
-void show_token(struct buf *out, const char *text); /* quoted where it must be */
+void show_token(struct buf *out, const char *text); /* quoted if necessary */
 
 /* ---- policy_show.c ---- */
 void show_door(const struct door *d, struct buf *out); /* one door line, no newline */

@@ -15,7 +15,7 @@
 #include "effect/effect.h"
 #include "wall/kinds/kinds.h"
 
-enum door_kind { /* what a line opens */
+enum door_kind { /* the door kinds */
                  DOOR_NONE = 0,
                  DOOR_READ,
                  DOOR_EDIT,
@@ -54,7 +54,7 @@ enum {
         WITHOUT_CGROUP = 1 << 1, /* limits by rlimit and sampling only */
 };
 
-/* `local`: what the box's own processes may use among themselves. */
+/* `local`: facilities that the box's own processes may use among themselves. */
 enum {
         LOCAL_LOOPBACK = 1 << 0, /* 127.0.0.1 and ::1 of its own */
         LOCAL_UNIX = 1 << 1,     /* Unix sockets that the box itself made */
@@ -65,17 +65,17 @@ enum {
 
 enum net_form { NET_HOST_PORT = 0, NET_URL, NET_PLACE };
 
-/* What only a person knows of a door: whom an effect through it reaches in the end, and what else it moves.
- * Nothing is permitted by it; the ledger tells of it, and waits for the record of such an effect. */
+/* Facts about a door that only its author knows: whom an effect finally reaches, and what else it moves.
+ * They permit nothing. The ledger records them, and such an effect waits for its record. */
 enum net_reach { NET_REACH_UNSAID = 0, NET_REACH_SELF, NET_REACH_TENANT, NET_REACH_NAMED, NET_REACH_PUBLIC };
 enum net_touch { NET_TOUCH_QUOTA = 0, NET_TOUCH_MONEY, NET_TOUCH_TICKET, NET_TOUCH_PERSON, NET_TOUCH__COUNT };
 
-/* What one parameter of a request may be, and where it stands: `where amount=int:1..5000 in body`. */
+/* The range of one parameter of a request and its position: `where amount=int:1..5000 in body`. */
 enum bound_place { BOUND_ANYWHERE = 0, BOUND_IN_BODY, BOUND_IN_QUERY };
 enum bound_type { BOUND_NONE = 0, BOUND_INT, BOUND_ONE, BOUND_TEXT, BOUND_BOOL, BOUND_TYPE__COUNT };
 struct net_bound {
         char *name; /* "amount"; "card.number": a member of a member */
-        char *fold; /* what careless servers take for the same name: see struct param */
+        char *fold; /* names that lenient servers treat as equal: see struct param */
         enum bound_type type;
         enum bound_place place;
         bool optional;       /* NAME?: it may be missing */
@@ -102,9 +102,9 @@ struct net_dest {
         uint64_t cap[NET_CAP__COUNT]; /* 0: none */
         uint8_t reach;                /* enum net_reach */
         uint8_t touches;              /* `touches money person`: a bit for each enum net_touch */
-        struct net_bound *bounds;     /* `where`: sorted by place and name; NULL: values are not judged */
+        struct net_bound *bounds;     /* `where`: sorted by position and name; NULL: values are not checked */
         size_t bound_count;
-        bool only; /* ... and no other parameter may be there */
+        bool only; /* ... and any other parameter is denied */
 };
 
 struct source_place {
@@ -152,18 +152,18 @@ enum param_kind {
         PARAM_KIND__COUNT
 };
 
-/* One parameter of a request. `fold` is its name as the most careless server could take it: small letters,
- * nothing but letters and digits, a dot between the parts of a.b, a[b] and a.b[0] alike. Whatever has a
- * bound's fold, and not its name, is refused. */
+/* One parameter of a request. `fold` is the name as the most lenient server could read it: lower case,
+ * only letters and digits, a dot between the parts of a.b, a[b] and a.b[0] alike. A parameter that has a
+ * bound's fold but not its name is denied. */
 struct param {
         struct param *next;
-        char *name, *fold, *value; /* unescaped, no NUL inside; what is neither text nor string: as written */
+        char *name, *fold, *value; /* unescaped, no NUL inside; other JSON types: as written */
         enum param_kind kind;
         bool in_body;
-        bool odd;    /* spelled so that its name is no name: a dot or bracket in a JSON key */
+        bool odd;    /* an invalid name: a dot or bracket in a JSON key */
         bool shadow; /* and odd: of a JSON body that is read as a form, as some servers read every body; or,
                         not in_body, a cookie, which some take for a parameter */
-        bool hidden; /* its value is nobody's to see */
+        bool hidden; /* the value must never be shown */
 };
 
 /* All parameters of one request. Empty: it has none. */
@@ -171,7 +171,7 @@ struct params {
         struct param *first, *last;
         size_t count;
         const char *unread; /* why they cannot be read exactly, one clause; NULL: they were */
-        bool failed;        /* ... namely for want of memory */
+        bool failed;        /* ... because memory ran out */
 };
 
 enum answer { ANSWER_DENY = 0, ANSWER_ASK, ANSWER_ALLOW };
@@ -205,21 +205,22 @@ const struct policy_word_help *policy_words(size_t *ret_count);
 
 /* ---- checked ---- */
 struct policy_context {
-        const char *work, *home; /* absolute; what {work} and {home} mean. {tmp} is the box's private /tmp */
-        int64_t now;             /* unix seconds, for `until` */
+        const char *work,
+                *home; /* absolute; the values of {work} and {home}. {tmp} is the box's private /tmp */
+        int64_t now;   /* unix seconds, for `until` */
         /* Finds an own policy for `use NAME` that is not base/...: gives a borrowed text, or -1. May be NULL.
          */
         int (*load)(void *ctx, const char *name, struct span *ret_text, struct err *e);
         void *load_ctx;
-        /* Does a link on the way to `path`, which is written below `work`, lead out of it on this host? Then
-         * to where, in `ret`. NULL: not asked. */
+        /* Returns true if a symlink on the way to `path`, which is written below `work`, leads out of it
+         * on this host; `ret` then holds the target. NULL: not checked. */
         bool (*leads_out)(void *ctx, const char *path, char *ret, size_t cap);
         void *leads_ctx;
-        /* Does `path` of this host belong to somebody else, so that a box of this caller's could not change
-         * it behind a door of this kind? Then to whom, in `ret`. NULL: not asked. */
+        /* Returns true if another user owns `path` on this host, so that a box of this caller could not
+         * change it behind a door of this kind; `ret` then holds the owner. NULL: not checked. */
         bool (*foreign)(enum door_kind kind, const char *path, char *ret, size_t cap);
-        /* Does a file that rules a run (the policy, its places, a program of ours) lie at or below `path` of
-         * this host? Then which, in `ret`. NULL: not asked. */
+        /* Returns true if a file that controls a run (the policy, its places, a program of cordon) is at
+         * or below `path` on this host; `ret` then holds that file. NULL: not checked. */
         bool (*rules_below)(void *ctx, const char *path, char *ret, size_t cap);
         void *rules_ctx;
         bool hold_writes; /* a trial: `write` doors are held back as `edit` doors, so nothing reaches the host
@@ -232,11 +233,11 @@ struct policy_note {  /* a lint; W warns, E stops the load */
         char level;   /* 'E' or 'W' */
         char code[8]; /* "W103": stable */
         struct source_place at;
-        char text[680]; /* an error and its hint, too */
+        char text[680]; /* also an error and its hint */
 };
 
 struct checked_policy;
-/* NULL and *e when the policy does not hold. Notes (lints) are kept inside and read with policy_notes(). */
+/* Returns NULL on error with *e set. Lint notes are kept inside and read with policy_notes(). */
 struct checked_policy *policy_check(const struct policy *p, const struct policy_context *c, struct err *e);
 void policy_checked_free(struct checked_policy *c);
 
@@ -245,10 +246,11 @@ const char *policy_doc(const struct checked_policy *c); /* never NULL */
 const struct door *policy_doors(const struct checked_policy *c, size_t *ret_count);
 /* Those whose `until` is over: they open nothing. */
 const struct door *policy_doors_closed(const struct checked_policy *c, size_t *ret_count);
-/* A door as a line without its `until`, and the date alone ("": none): for who counts the days of either. */
+/* A door as a line without its `until`, and the date alone ("": none). For callers that count the days of
+ * either. */
 void policy_door_without_end(const struct door *d, struct buf *out, char ret_until[32]);
-/* The doors of one kind with exactly this path (or name, or host): policy_doors()[*ret_lo ... *ret_hi - 1].
- * By binary search, so that whoever asks for each door's neighbours does not compare all pairs. */
+/* The doors of one kind with exactly this path (or name, or host): policy_doors()[*ret_lo ... *ret_hi -
+ * 1]. Binary search, so looking up the neighbours of every door does not compare all pairs. */
 bool policy_doors_at(const struct checked_policy *c, enum door_kind kind, struct span key, size_t *ret_lo,
                      size_t *ret_hi);
 /* The first door of a kind whose path begins with `prefix` ("/a/": below /a), in policy_doors(); those that
@@ -268,7 +270,7 @@ unsigned policy_without(const struct checked_policy *c); /* WITHOUT_* */
 /* May the box make Unix sockets, behind the namespace wall? */
 bool policy_makes_sockets(const struct checked_policy *c);
 unsigned policy_local(const struct checked_policy *c); /* LOCAL_* */
-/* The first of them that an own line states: where. NULL: all come from a stock policy. */
+/* The position of the first of them that an own line states. NULL: all come from a stock policy. */
 const struct source_place *policy_local_stated(const struct checked_policy *c, unsigned bit);
 /* Name and words of one, by index, until NULL. */
 struct policy_local_row {
@@ -296,20 +298,21 @@ struct decision policy_decide_ref(const struct checked_policy *c,
                                   const struct effect *f); /* plain reference */
 /* Does this one net door cover it? policy_decide() names one door; others may bring a credential. */
 bool policy_net_covers(const struct door *d, const struct effect *f);
-/* Of the doors that cover a request the broker takes the most particular one, which brings the credential.
- * `depth`: of the path of the place that the request is read as one to. Is there a more particular one than
- * *best, open at `now` (0: all that were open when the policy was loaded)? */
+/* Of the doors that cover a request, the broker takes the most specific one, which supplies the
+ * credential. `depth`: length of the path of the place through which the request is read. Returns true if
+ * a door more specific than *best is open at `now` (0: any door that was open when the policy was loaded). */
 struct policy_choice {
         const struct door *door; /* NULL: none yet */
         size_t weight;
 };
 bool policy_net_choose(const struct checked_policy *c, const struct effect *f, size_t depth, int64_t now,
                        struct policy_choice *best);
-/* Does it cover it but for its `where`? Then its parameters must be known before anything is said. */
+/* Does the door cover it except for its `where`? Then the parameters must be known before it can be
+ * decided. */
 bool policy_net_asks_params(const struct door *d, const struct effect *f);
 /* The smallest line that would permit the effect ("read /a/b"), into out. */
-/* Why the line for it is not proposed to who only wants a command to work: keys, tokens ..., a home, the
- * system; REASON_NONE: it may be. */
+/* Why the line for it is not proposed to a user who only wants a command to work: keys, tokens ..., a
+ * home, the system; REASON_NONE: it may be proposed. */
 enum effect_reason policy_never_hinted(const struct effect *f, const char *home);
 /* "host:port", a URL or a name: does it lead to the metadata service of a cloud? */
 bool policy_names_metadata(const char *destination);
@@ -317,34 +320,34 @@ void policy_smallest_line(const struct effect *f, const struct decision *d, stru
 /* Does the box's own /proc, /dev or home stand at this path, or in it, so that no door can show the host's?
  * The process wall has none of its own. */
 bool policy_is_own_place(const char *path);
-/* What adding that line would let a hostile guest do, one sentence. */
+/* One sentence: what adding that line would let a hostile payload do. */
 void policy_line_cost(const struct effect *f, struct buf *out);
 
-/* ---- parameters (params.c): read exactly, or said to be unread ---- */
+/* ---- parameters (params.c): parsed exactly, or marked unreadable ---- */
 struct arena;
-enum { PARAMS_MAX = 512 }; /* of one request: some servers leave out what comes after the thousandth */
-/* A query or a form: a=b&c=d. What is added lives in `mem`. */
+enum { PARAMS_MAX = 512 }; /* of one request: some servers ignore parameters after the thousandth */
+/* A query or a form: a=b&c=d. Added parameters live in `mem`. */
 void policy_params_form(struct params *p, struct arena *mem, struct span text, bool in_body);
 /* A JSON object; its members, and those of its members. */
 void policy_params_json(struct params *p, struct arena *mem, struct span text);
-/* PHP as it comes has cookies in $_REQUEST, before the rest: one with the name of a bound is refused. */
+/* Default PHP has cookies in $_REQUEST, before the rest: a cookie with the name of a bound is denied. */
 void policy_params_cookies(struct params *p, struct arena *mem, struct span text);
-/* Why this door's `where` does not permit the effect, one clause without a full stop that names the
- * parameter; nothing is written when it does. */
+/* Why this door's `where` denies the effect: one clause without a full stop that names the parameter.
+ * Writes nothing if it permits it. */
 void policy_bound_fault(const struct door *d, const struct effect *f, struct buf *out);
 
-/* Does a door that is open at `now` name this host (canonical), at whatever port? */
+/* Does a door that is open at `now` name this host (canonical), at any port? */
 bool policy_names_host(const struct checked_policy *c, const char *host, int64_t now);
 
-/* ---- canonical forms, for those who meet names and paths at run time ---- */
-/* A host name or address as doors have it; -1 and why it is refused. No wildcard. */
+/* ---- canonical forms, for names and paths that arrive at run time ---- */
+/* The canonical form of a host name or address. Returns -1 with the reason if it is invalid. No wildcard. */
 int policy_host(struct span raw, char ret_host[256], bool *ret_is_address, const char **ret_why);
 /* Is this a method that doors can name? */
 bool policy_method_known(const char *method);
-/* The path of a URL, without query; `ret_path` holds raw.n + 1 bytes. -1 and why. */
+/* The path of a URL, without query; `ret_path` holds raw.n + 1 bytes. Returns -1 with the reason on error. */
 int policy_url_path(struct span raw, char *ret_path, const char **ret_why);
 
-/* ---- places (places_file.c): where @name leads in each stage ---- */
+/* ---- places (places_file.c): the target of @name in each stage ---- */
 
 /* Zero reaches nothing: only recorded answers. */
 enum policy_stage { POLICY_STAGE_MOCK = 0, POLICY_STAGE_TEST, POLICY_STAGE_LIVE, POLICY_STAGE__COUNT };
@@ -364,10 +367,10 @@ struct policy_place_url {
         const char *host; /* canonical */
         const char *path; /* canonical; begins and ends with '/' */
 };
-/* What the box asks for: the live URL, else the stage's own. NULL: no such place. */
+/* The URL that the box asks for: the live URL, else the stage's own. NULL: unknown place. */
 const struct policy_place_url *policy_place_asked(const struct policy_places *p, const char *place,
                                                   enum policy_stage stage);
-/* Where requests go in this stage. NULL: nowhere. */
+/* The target of requests in this stage. NULL: none. */
 const struct policy_place_url *policy_place_target(const struct policy_places *p, const char *place,
                                                    enum policy_stage stage);
 /* The names, by index, until NULL. */
@@ -380,15 +383,15 @@ struct policy_staged {
         const struct policy_places *places; /* NULL: no file */
         enum policy_stage stage;
 };
-/* The place that a URL lies in, the innermost one: in each stage all of it goes where the stage says. */
+/* The innermost place that contains a URL. In each stage all of the place goes to the stage's target. */
 const char *policy_place_of(const struct policy_staged *s, const struct net_dest *n,
                             const struct policy_place_url **ret_asked);
-/* As the broker decides: by the URL, and as a request to each place that it lies in; the door is the one that
- * the broker takes. Where a place tells more, *f, which has an arena, becomes the request to it, with
- * strings of `s`. */
+/* Decides as the broker does: by the URL, and as a request to each place that contains it; the door is the
+ * one that the broker takes. If a place gives the better answer, *f, which has an arena, becomes the
+ * request to it, with strings of `s`. */
 struct decision policy_decide_staged(const struct checked_policy *c, const struct policy_staged *s,
                                      struct effect *f);
-/* Where a request goes in the stage. */
+/* The target of a request in the stage. */
 enum policy_leads {
         POLICY_LEADS_NOWHERE = 0, /* no place has a URL for it in this stage: the broker refuses it */
         POLICY_LEADS_MOCK,        /* only recorded exchanges answer */
@@ -400,45 +403,47 @@ bool policy_stage_has_door(const struct policy_staged *s, const struct net_dest 
 /* The same of a URL that is asked for by its own name, through no place: the target of one holds it. */
 bool policy_stage_has_url(const struct policy_staged *s, const struct net_dest *n);
 enum policy_leads policy_leads(const struct policy_staged *s, const struct net_dest *n, struct buf *url);
-/* What is known to lie at a path by its name alone: keys, tokens, passwords, history, an agent (who talks to
- * it acts as somebody else), the host's own files, the kernel's; REASON_NONE: nothing. Never learned. */
+/* The reason why a path is sensitive by its name alone: keys, tokens, passwords, history, an agent (its
+ * clients act for another user), the host's own files, the kernel's; REASON_NONE: it is not. Never
+ * learned. */
 enum effect_reason policy_secret_reason(const char *path);
-bool policy_holds_secrets(const char *path); /* keys, tokens, passwords, history: what W122 tells */
-/* Does a link lead from `path` to secrets that its own name does not tell of? A name that says `.env` does
- * not say `.ssh`. */
+bool policy_holds_secrets(const char *path); /* keys, tokens, passwords, history: the subject of W122 */
+/* Does a symlink lead from `path` to secrets that its own name does not suggest? A name `.env` does not
+ * suggest `.ssh`. */
 bool policy_leads_to_secrets(const char *path, const char *real);
 
-/* What refuses a denied effect, in the box that this policy makes. */
+/* The mechanism that denies an effect, in the box that this policy makes. */
 struct refusal {
-        const char *layers[3]; /* the one that answers first, then the ones behind it; NULL-ended if fewer */
-        const char *answer;    /* what a program inside sees: an errno's name, "empty" or "unset" */
-        const char *instead;   /* another errno it may see, or NULL: then `instead_when` says when */
+        const char *
+                layers[3]; /* the one that answers first, then the ones behind it; NULL-terminated if fewer */
+        const char *answer;  /* the result that a program inside sees: an errno's name, "empty" or "unset" */
+        const char *instead; /* another errno it may see, described by `instead_when`; or NULL */
         const char *instead_when;
 };
 enum refusal_look { REFUSAL_NOTHING = 0, REFUSAL_FILE, REFUSAL_DIRECTORY };
 struct refusal_facts {
         enum wall_kind wall; /* the wall that is raised; `auto` has the features of its first choice */
-        /* What is at a path of this host. NULL: not asked; then every door is taken to be there. */
+        /* The file type at a path of this host. NULL: not checked; every door then counts as existing. */
         enum refusal_look (*look)(const char *path);
 };
 struct refusal policy_refusal(const struct checked_policy *c, const struct effect *f,
                               const struct decision *d, const struct refusal_facts *facts);
-/* The door that came nearest: the decision's, or one that resembles. NULL: none. */
+/* The nearest door: the decision's, or a similar one. NULL: none. */
 const struct door *policy_nearest(const struct checked_policy *c, const struct effect *f,
                                   const struct decision *d);
-/* What differs between the effect and the door that came nearest, one clause without a full stop. */
+/* The difference between the effect and the nearest door, one clause without a full stop. */
 void policy_difference(const struct checked_policy *c, const struct effect *f, const struct decision *d,
                        struct buf *out);
-/* A token as a line writes it: quoted where it must be. */
+/* A token as a line writes it: quoted if necessary. */
 void policy_put_token(struct buf *out, const char *text);
-/* What the command line takes behind --WORD for this line; nothing: it has no argument. */
+/* The argument of --WORD on the command line for this line; empty: it has no argument. */
 void policy_put_argument(struct buf *out, const char *line);
 /* "limit memory 512M". */
 void policy_limit_line(enum limit_key k, uint64_t value, struct buf *out);
 /* One door as a line, without a newline. */
 void policy_door_line(const struct door *d, struct buf *out);
-/* Where a net door leads and with which methods, as a line with its newline: without `net`, credential, caps
- * and end. One form for who hands a credential out and who holds its use against that. */
+/* The destination and methods of a net door as a line with its newline: without `net`, credential, caps
+ * and `until`. The same form is used to grant a credential and to check its use. */
 void policy_net_scope(const struct door *d, struct buf *out);
 
 /* ---- views ---- */
@@ -453,15 +458,16 @@ enum policy_order { POLICY_EQUAL = 0, POLICY_WIDER, POLICY_NARROWER, POLICY_CROS
 enum policy_order policy_diff(const struct checked_policy *a, const struct checked_policy *b,
                               struct buf *out);
 
-/* Is all that this one door line opens open in c? False also when it is no line. */
+/* Is everything that this door line opens already open in c? False also if it does not parse. */
 bool policy_covers_line(const struct checked_policy *c, const char *line, const struct policy_context *ctx);
 
 /* ---- names ---- */
 const char *policy_door_word(enum door_kind k);
 const char *policy_limit_name(enum limit_key k);
 void policy_limit_default(enum limit_key k, char ret[32]); /* "1h" */
-/* The stock policies' names, and the text of one (NULL: no such). */
+/* The stock policies' names, and the text of one (NULL: unknown name). */
 const char *const *policy_stock_names(size_t *ret_count);
 const char *policy_stock_text(const char *name);
-/* A `read` door whose very path a stock policy names that names its programs, too, whoever wrote the line. */
+/* Is this a `read` door whose exact path is in a stock policy that also names its programs? True for lines
+ * from any source. */
 bool policy_shows_libraries(const struct door *d);

@@ -6,13 +6,13 @@
 struct lint_row {
         char level; /* 'E' stops the load, 'W' warns */
         const char *code;
-        const char *title; /* what it looks for, for people who read this table */
+        const char *title; /* its subject, for readers of this table */
         void (*look)(struct lint_view *v, const struct lint_row *row);
 };
 
 /* for (each own live door of a kind): stock doors are judged when stock.c changes, not in every policy. */
 const struct door *lint_next(const struct lint_view *v, enum door_kind kind, const struct door *after);
-/* A text for a note that found no memory stops the check: no note may be missing or cut. */
+/* If memory for a note runs out, the check fails: no note may be missing or cut. */
 void lint_whole(struct lint_view *v, const struct buf *b);
 bool lint_full(const struct lint_view *v); /* no more warnings are taken */
 bool lint_listed(const char *const *list, size_t count, const char *s);
