@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* work/internal.h - what the files of this folder share. */
+/* work/internal.h - shared by the files of this folder. */
 #pragma once
 #include "base/arena.h"
 #include "base/buf.h"
@@ -11,13 +11,13 @@
 #include <sys/types.h>
 #include <time.h>
 
-/* ---- tree_look.c: entries of trees that nobody trusts ---- */
+/* ---- tree_look.c: entries of untrusted trees ---- */
 
 enum node_kind { NODE_NONE = 0, NODE_FILE, NODE_DIR, NODE_LINK, NODE_OTHER };
 
 struct node {
         enum node_kind kind;
-        bool whiteout; /* OTHER: the kernel's mark for "not here any more" */
+        bool whiteout; /* OTHER: a whiteout, overlayfs's mark for a removed name */
         mode_t mode;   /* 07777 */
         uid_t uid;
         gid_t gid;
@@ -26,41 +26,40 @@ struct node {
         struct timespec mtime, ctime;
 };
 
-/* Opens a directory beneath another: no link, no other mount. `path` may have several parts; "" is `dir`. */
+/* Opens a directory beneath another: follows no symlink, crosses no mount. `path` may have several
+ * components; "" is `dir`. */
 int tree_dir(int dir, const char *path);
-/* Which filesystem, so that it means the same after the next boot; its device number where it has no id. */
+/* The id of the filesystem, stable across boots; its device number if it has no id. */
 uint64_t tree_fsid(int fd);
-/* Its UUID, in 64 bits; 0: none is known. The id above is made of the device number on some filesystems
- * (XFS), which changes. A file or directory that can be read; else 0. */
+/* The filesystem's UUID in 64 bits; 0: unknown. On some filesystems (XFS) the id above is made of the
+ * device number, which changes. Needs a file or directory that can be read; else 0. */
 uint64_t tree_uuid(int fd);
 /* Is it on the filesystem that had this id, or this UUID? */
 bool tree_is_on(int fd, uint64_t fsid, uint64_t uuid);
-/* The same where nothing needs to be listed: search permission is enough. */
+/* As tree_dir(), if nothing needs to be listed: search permission is enough. */
 int tree_place(int dir, const char *path);
-/* The directory that `path` lies in, to name things in it; *ret_last: its last part. */
+/* Opens the parent directory of `path`; *ret_last: its last component. */
 int tree_parent(int dir, const char *path, const char **ret_last);
-/* What is there; NODE_NONE: nothing. -1 with errno. */
+/* Stats an entry; NODE_NONE: it does not exist. Returns -1 with errno set on error. */
 int tree_look(int dir, const char *name, struct node *ret);
-/* By errno: there is no such thing. Whatever else keeps us from it (closed to us; no descriptor or memory
- * left, which a box can bring about by depth alone) says nothing of it, and must not be taken for that. */
+/* Does this errno mean that the entry does not exist? Any other error (no permission, EMFILE, ENOMEM,
+ * which a box can cause by depth alone) does not mean that, and must not be taken for it. */
 bool tree_is_missing(int sys);
-/* Opens a regular file for reading, and nothing else: what is no regular file is never opened. *ret_node (or
- * NULL) is what was opened. With `own`, a file of our own that has no read permission is opened all the same.
- */
+/* Opens a regular file for reading; any other type is never opened. *ret_node (or NULL) describes the
+ * opened file. With `own`, a file of our own without read permission is opened anyway. */
 int tree_file(int dir, const char *name, bool own, struct node *ret_node);
-int tree_file_at(int place, bool own, struct node *ret_node); /* of one that is held (O_PATH) */
-/* A mode for what has the name; a link, also one that took its place just now, is refused and not followed.
- */
+int tree_file_at(int place, bool own, struct node *ret_node); /* of a file held by an O_PATH descriptor */
+/* Sets the mode of `name`. A symlink, even one that just replaced it, is refused and not followed. */
 int tree_set_mode(int dir, const char *name, mode_t mode);
-/* The same for a directory of a layer. *ret_mode: the mode to put back with tree_dir_end(), or 0. */
+/* As tree_dir() for a directory of an overlay. *ret_mode: the mode to restore with tree_dir_end(), or 0. */
 int tree_own_dir(int dir, const char *name, mode_t *ret_mode);
 void tree_dir_end(int fd, mode_t mode);
-/* Opens a directory of our own for good that was opened as a place (O_PATH) and has this mode. */
+/* Reopens a directory of our own for reading that was opened with O_PATH and has this mode. */
 int tree_open_place(int place, mode_t mode);
-/* Where a link points; length or -1. `buf` is NUL-terminated. */
+/* Reads the target of a symlink. Returns its length, or -1. `buf` is NUL-terminated. */
 ssize_t tree_link(int dir, const char *name, char *buf, size_t cap);
-/* Hex SHA-256 of content or target; of a file with large holes TREE_SPARSE and as much as has room; "" for
- * what has none; "-" for what cannot be read; "!" when the name leads to another file than `n`. */
+/* Hex SHA-256 of content or target. For a file with large holes: TREE_SPARSE and as many digits as fit. ""
+ * for an entry without content; "-" if it cannot be read; "!" if the name leads to another file than `n`. */
 int tree_digest(int dir, const char *name, const struct node *n, bool own, char ret_hex[65]);
 #define TREE_SPARSE "sparse:"
 bool tree_same_content(int a, int b);
@@ -70,58 +69,59 @@ struct names {
         size_t n;
         struct arena mem;
 };
-/* The names in an open directory, sorted by byte. */
+/* The names in an open directory, sorted by bytes. */
 int tree_names(int dir, struct names *ret);
 void names_done(struct names *n);
 bool names_have(const struct names *n, const char *name);
 #define AUTO_NAMES(name) __attribute__((cleanup(names_done))) struct names name = { 0 }
 
-/* Extended attributes in `user.`, without overlayfs's own, and access lists. Descriptors opened for reading.
- */
+/* Extended attributes in `user.`, without overlayfs's own, and ACLs. Descriptors opened for reading. */
 bool xattr_same(int a, int b);
-/* Has a directory an access list for what is made in it, and `than` not the same? */
+/* Has a directory a default ACL that differs from that of `than`? */
 bool xattr_gives_access(int dir, int than);
 int xattr_copy(int from, int to);
-/* Marks in the tree below by which overlayfs takes what is there for gone: a whiteout, or an empty file with
- * an attribute. Any box with a `write` door can leave the attribute, and the next one with an `edit` door
- * does not find the file. With a mark on the top of the tree the kernel leaves them out of lists, too. */
+/* Marks in the lower tree that make overlayfs hide an existing entry: a whiteout, or an empty file with an
+ * attribute. Any box with a `write` door can leave the attribute, and the next box with an `edit` door
+ * does not find the file. With a mark on the top of the tree, the kernel also leaves them out of directory
+ * listings. */
 bool tree_is_masked(int dir, const char *name, const struct node *n);
 bool xattr_hides_below(int place);
-/* Overlayfs's mark on a directory of a layer by which nothing of the tree below shows through. */
+/* Overlayfs's opaque mark on a directory of an overlay: nothing of the tree below shows through. */
 bool xattr_is_opaque(int dir);
 int xattr_set_opaque(int dir, bool opaque);
 /* Its mark for a removed name. */
 int tree_whiteout(int dir, const char *name);
-/* Takes away what overlayfs wrote on a file. */
+/* Removes overlayfs's attributes from a file. */
 int xattr_drop_overlay(int fd);
-/* Also removes what `to` has and `from` has not. */
+/* Also removes attributes that `to` has and `from` does not. */
 int xattr_mirror(int from, int to);
 
 /* ---- quick_sum.c ---- */
 
-/* A sum of the content of an open file; reads no more than *budget bytes, which it lowers. False: more than
- * that, or not readable. */
+/* A checksum of the content of an open file. Reads at most *budget bytes and lowers it. Returns false if
+ * the file is longer, or not readable. */
 bool sum_file(int fd, uint64_t *budget, uint64_t *ret);
 
 /* ---- tree_copy.c ---- */
 
-/* Without the set-id bits of a file; a directory's setgid bit only says which group its entries get. */
+/* Without the set-id bits of a file. A directory's setgid bit only chooses the group of its entries. */
 mode_t landing_mode(const struct node *n, bool setid);
-/* Makes `name` in `to` as `from_name` in `from`: file (sparse stays sparse, shared blocks where the
- * filesystem can), link or empty directory. Modes without set-id bits unless `setid`. */
+/* Creates `name` in `to` as a copy of `from_name` in `from`: file (sparse stays sparse, blocks are shared
+ * if the filesystem can), symlink or empty directory. Modes without set-id bits unless `setid`. */
 int copy_node(int from, const char *from_name, int to, const char *name, bool setid);
-/* The same of a file that is held (O_PATH), whatever name it has by now; without set-id bits. */
+/* The same for a file held by an O_PATH descriptor, even if it was renamed; without set-id bits. */
 int copy_place(int place, int to, const char *name);
-/* A whole tree, also with the kernel's marks of a layer (`marks`). */
+/* Copies a whole tree, with `marks` also the overlay's marks. */
 int copy_tree(int from, const char *from_name, int to, const char *name, bool marks);
-/* A tree of any depth, with whatever modes it has. Nothing there: no error. */
+/* Removes a tree of any depth and any modes. Succeeds if it does not exist. */
 int remove_tree(int dir, const char *name);
 
 /* ---- overlay.c ---- */
 
 enum layer_state { LAYER_OPEN = 0, LAYER_SEALED, LAYER_APPLIED };
-/* Of everything that a layer's directory holds. A field more in `meta`, a number more at the end of a line of
- * `commit` or of a record's NOW-SIZE need no new version: who does not know them leaves them alone. */
+/* The version of everything in an overlay's directory. One more field in `meta`, or one more number at the
+ * end of a line of `commit` or of a record's NOW-SIZE, needs no new version: readers keep unknown ones as
+ * they are. */
 enum { LAYER_VERSION = 1 };
 
 struct work_door {
@@ -129,41 +129,38 @@ struct work_door {
         uint64_t dev, ino; /* dev: tree_fsid() of the tree */
         uint64_t uuid;     /* tree_uuid() of it */
         bool is_dir;
-        uint64_t in_dev, in_ino,
-                in_uuid;        /* of a single file: the directory that it lies in; in_ino 0: not known */
-        char *name;             /* and how it is called there, where links do not count */
-        mode_t top;             /* S_IFDIR and the mode that the box found its own top with; 0: not known */
-        char **guards, **stubs; /* relative paths, NULL-terminated, never NULL */
+        uint64_t in_dev, in_ino, in_uuid; /* of a single file: its parent directory; in_ino 0: unknown */
+        char *name;                       /* and its name there, with symlinks resolved */
+        mode_t top;                       /* S_IFDIR and the mode that the box found at its top; 0: unknown */
+        char **guards, **stubs;           /* relative paths, NULL-terminated, never NULL */
         size_t guard_count, stub_count;
-        char **others; /* fields that this version does not know, as they were */
+        char **others; /* fields unknown to this version, unchanged */
         size_t other_count;
 };
 
-struct closed { /* a directory of the layer, and the mode that the box gave it */
+struct closed { /* a directory of the overlay, and the mode that the box gave it */
         unsigned door;
         mode_t mode;
         const char *path;
 };
 
 struct layer {
-        const struct cordon_context *cx; /* of the command; NULL: it only looks */
+        const struct cordon_context *cx; /* of the command; NULL: read-only access */
         char run[WORK_RUN_MAX];
-        int store, dir, lock; /* STATE/work; the layer in it; its lock, held */
+        int store, dir, lock; /* STATE/work; the overlay in it; its lock, held */
         enum layer_state state;
         bool keep;
-        bool durable; /* what is written about it must outlive a power cut: not before there is something to
-                         lose */
+        bool durable; /* records must survive a power cut: false until there is something to lose */
         struct timespec start;
         char *box, *policy;
-        char **others; /* fields that this version does not know, as they were */
+        char **others; /* fields unknown to this version, unchanged */
         size_t other_count;
         struct work_door *doors; /* WORK_DOORS_MAX */
         size_t door_count;
         struct closed *closed;
-        size_t closed_count, closed_cap,
-                closed_sorted;   /* the first so many are sorted: those that were known */
-        uint64_t closed_bytes;   /* of its file, that are whole */
-        work_progress *progress; /* of whoever works on it; or NULL */
+        size_t closed_count, closed_cap, closed_sorted; /* this many are sorted: those read from the file */
+        uint64_t closed_bytes;                          /* bytes of its file that are complete */
+        work_progress *progress;                        /* of the command that works on it; or NULL */
         void *progress_ctx;
         struct arena mem;
 };
@@ -175,38 +172,38 @@ static inline void layer_progress(const struct layer *l, const char *doing, size
                 l->progress(l->progress_ctx, doing, done, total);
 }
 struct layer *layer_new(const struct cordon_context *cx, const char *run, struct err *e);
-/* "DOING OF: the system's words", with what to do about it. */
+/* "DOING OF: strerror", with a hint. */
 int layer_cannot(struct err *e, const char *doing, const char *of);
-/* Without settling anything: for listing and for a run that goes on. */
+/* Opens without settling anything: for listing, and for a run that continues. */
 struct layer *layer_take(int store, const char *run, struct err *e);
 void layer_free(struct layer *l);
 int layer_write(struct layer *l, struct err *e);
-/* Removes one in which nothing is; false: there is something, or it was not to be had: layer_remove(). */
+/* Removes an empty overlay. Returns false if it is not empty or could not be read: then layer_remove(). */
 bool layer_remove_if_empty(struct layer *l);
-/* Removes it from the disk. */
+/* Removes it from disk. */
 int layer_remove(struct layer *l, struct err *e);
-/* Sweeps what a killed start or a killed removal left; true: nothing is there any more. */
+/* Removes the remains of a killed start or removal. Returns true if nothing is left. */
 bool layer_swept(int store, const char *name);
-/* The directory of one door's layer. */
+/* The directory of one door's overlay. */
 int layer_door_dir(const struct layer *l, size_t door);
 char **layer_append(struct layer *l, char **list, size_t *count, const char *text);
 
 /* ---- overlay_find.c ---- */
 
-/* Without a name: the newest layer that waits for somebody, or the one whose apply was the last; in either
- * case only one that has a door at, above or below the working directory. */
+/* Without a name: the newest overlay with pending changes, or the one with the latest apply. In either
+ * case only an overlay with a door at, above or below the working directory. */
 enum layer_wanted { LAYER_WAITING = 0, LAYER_LANDED };
-/* The run that `which` means. */
+/* The run that `which` names. */
 int layer_find(int store, const char *which, enum layer_wanted want, char ret_run[WORK_RUN_MAX],
                struct err *e);
-/* Opens and locks it; what an interrupted apply left is finished or rolled back, and a layer whose keeper
- * was killed is sealed. */
+/* Opens and locks it. Finishes or rolls back an interrupted apply, and seals an overlay whose keeper was
+ * killed. */
 struct layer *layer_open(const struct cordon_context *cx, const char *which, enum layer_wanted want,
                          struct err *e);
 
 /* ---- scan.c, sides.c ---- */
 
-enum { /* what happened to an entry */
+enum { /* the kind of change of an entry */
        WHAT_ADDED = 1 << 0,
        WHAT_DELETED = 1 << 1,
        WHAT_CONTENT = 1 << 2,
@@ -214,8 +211,8 @@ enum { /* what happened to an entry */
        WHAT_OWNER = 1 << 4,
        WHAT_TYPE = 1 << 5,
        WHAT_XATTR = 1 << 6,
-       WHAT_RENAMED = 1 << 7, /* added: `other` is where it came from; deleted: where it went */
-       WHAT_UNSEEN = 1 << 8,  /* the host's side is in a directory that is closed to us: see `shut` */
+       WHAT_RENAMED = 1 << 7, /* added: `other` is the path it came from; deleted: the path it went to */
+       WHAT_UNSEEN = 1 << 8,  /* the host's side is in a directory without permission for us: see `shut` */
 };
 
 struct entry {
@@ -224,26 +221,26 @@ struct entry {
         unsigned flags; /* bit per row of flags.c */
         const char *path;
         const char *other;
-        const char *link; /* a file of the host's that this is a second name of; or NULL */
-        uint64_t apart;   /* names that the host's file has, if it does not have them all any more; or 0 */
+        const char *link; /* a file of the host that this is a hard link to; or NULL */
+        uint64_t apart;   /* hard link count of the host's file, if some of its names are gone; or 0 */
         struct node old, now;
-        const char *conflict; /* what the host did since; or NULL */
-        const char *base;     /* digest of what lay below when the layer was sealed; or NULL */
-        char base_kind;       /* and what it was: - f d l o, or ? (nobody could look) */
-        const char *shut;     /* the host's directory that keeps us from it; or NULL */
-        const char *held;     /* apply: why it takes no part; or NULL */
-        unsigned inside;      /* apply, of a new directory: the flags that hold back it and all in it */
-        bool chosen;          /* apply: takes part */
-        bool masked;          /* the host's side: see tree_is_masked() */
-        bool torn;            /* the layer holds something else than when it was sealed */
+        const char *conflict; /* the host's change since; or NULL */
+        const char *base;     /* digest of the lower entry when the overlay was sealed; or NULL */
+        char base_kind;       /* and its type: - f d l o, or ? (could not be read) */
+        const char *shut;     /* the host's directory that denies us access; or NULL */
+        const char *held;     /* apply: why it is excluded; or NULL */
+        unsigned inside; /* apply, of a new directory: the flags that hold back it and everything in it */
+        bool chosen;     /* apply: included */
+        bool masked;     /* the host's side: see tree_is_masked() */
+        bool torn;       /* the overlay's entry differs from the sealed one */
 };
 
 #define TORN_WORDS "the overlay does not hold what the box left (did the machine go down?)"
 
-/* A file that the box left as it is, and gave another name. */
+/* A file that the box did not change but gave another name. */
 struct twin {
         unsigned door;
-        uint64_t ino; /* in the layer */
+        uint64_t ino; /* in the overlay */
         const char *path;
 };
 
@@ -256,26 +253,27 @@ struct entries {
         struct arena mem;
 };
 
-/* A directory that goes, or gives way to something else. */
+/* A directory that is removed or replaced. */
 static inline bool takes_directory(const struct entry *x)
 {
         return x->what & (WHAT_DELETED | WHAT_TYPE) && x->old.kind == NODE_DIR;
 }
-/* Walks the layers and what lies below them; opens directories of the layer that are closed. */
+/* Walks the overlays and the trees below them; opens directories of the overlay that lack permission. */
 int scan_layer(struct layer *l, struct entries *ret, struct err *e);
 bool door_is_guarded(const struct work_door *d, const char *path);
 bool door_is_stub(const struct work_door *d, const char *path);
 void entries_done(struct entries *v);
 #define AUTO_ENTRIES(name) __attribute__((cleanup(entries_done))) struct entries name = { 0 }
-/* The tree below a door, if it still is what it was. */
+/* The tree below a door, if it is still the same. */
 int open_host(const struct work_door *d, struct err *e);
-/* Is this the directory, and the name in it, of a single file's door, as the box saw it? Else an error. */
+/* Is this the parent directory, and the name in it, of a single file's door, as the box saw it? Else an
+ * error. */
 int file_stays(const struct work_door *d, int dir, const char *name, struct err *e);
-/* Entries of a layer by descriptor: `upper` of a door (or the directory of a single file), and the tree
+/* Entries of an overlay by descriptor: `upper` of a door (or the directory of a single file), and the tree
  * below. The path of a single file's entry is its name in each. */
 struct sides {
         int upper, lower;
-        mode_t back;                   /* of `upper`, if it was opened against its mode */
+        mode_t back;                   /* of `upper`, if its mode was changed to open it */
         const char *upper_name;        /* single file; else NULL */
         char lower_name[NAME_MAX + 1]; /* the same; else "" */
 };
@@ -285,7 +283,7 @@ void sides_close(struct sides *s);
 int side_upper(const struct sides *s, const char *path, const char **ret_name);
 int side_lower(const struct sides *s, const char *path, const char **ret_name);
 
-/* Sides are opened once per door: entries come sorted. */
+/* Sides are opened once per door: entries are sorted. */
 struct cursor {
         const struct layer *l;
         long door;
@@ -295,13 +293,13 @@ int cursor_at(struct cursor *c, unsigned door, struct err *e);
 void cursor_done(struct cursor *c);
 #define AUTO_CURSOR(name, layer)                                                                             \
         __attribute__((cleanup(cursor_done))) struct cursor name = { .l = (layer), .door = -1 }
-/* tree_digest() of one side of an entry; "" for what has no content. */
+/* tree_digest() of one side of an entry; "" if it has no content. */
 int digest_of(struct cursor *c, const struct entry *x, bool now, char ret_hex[65], struct err *e);
 
-/* What differs between two entries of one kind, beside the content of a directory: WHAT_... */
+/* The differences between two entries of one type, except the content of a directory: WHAT_... */
 unsigned node_differs(int upper, int lower, const char *un, const char *ln, const struct node *now,
                       const struct node *old);
-/* Sorts a directory right before what lies in it. */
+/* Sorts a directory directly before its entries. */
 int path_order(const char *a, const char *b);
 /* Is `path` `root` itself or below it? */
 bool path_below(const char *path, const char *root);
@@ -309,26 +307,27 @@ bool path_below(const char *path, const char *root);
 /* ---- hard_links.c ---- */
 struct op;
 
-/* A file of the layer that is as the host's is; then, when all are known, whose second names there are. */
+/* Notes a file of the overlay that equals the host's; when all are known, finds their hard links. */
 int links_note(struct entries *v, unsigned door, const char *path, const struct node *n, struct err *e);
 int links_find(struct entries *v, struct err *e);
-/* A second name of the host's file in the slot; false: none is there, and the file is to be copied. */
+/* Makes a hard link to the host's file in the slot. Returns false if none exists and the file must be
+ * copied. */
 bool links_take(const struct sides *sides, const struct op *o, int slots, const char *slot);
 
 /* ---- merged_view.c ---- */
 
-/* The two sides of one directory; -1: not there, or hidden. */
+/* The two sides of one directory; -1: does not exist, or hidden. */
 struct view {
         int upper, lower;
 };
 struct view view_copy(const struct view *v);
 void view_end(struct view *v);
 #define AUTO_VIEW(name, of) __attribute__((cleanup(view_end))) struct view name = view_copy(of)
-/* What the box sees as `name` here; *ret_hidden: the layer says that what lies below is gone. */
+/* The entry that the box sees as `name` here; *ret_hidden: the overlay marks the lower entry as removed. */
 struct node view_look(const struct view *v, const char *name, bool *ret_hidden);
 void view_down(struct view *v, const char *name, bool hidden);
-/* Does a link at `path` to `target` lead out of the tree, through whatever stands in its way? What cannot be
- * told counts as yes. */
+/* Does a symlink at `path` to `target` lead out of the tree, through any symlinks on its way? True if
+ * unknown. */
 bool view_leads_out(const struct view *top, const char *path, const char *target);
 
 /* ---- base_record.c: the file `base`, which holds a record of each changed entry ---- */
@@ -342,10 +341,10 @@ struct record {
         gid_t gid;
         uint64_t size;
         const char *digest;
-        char now_kind; /* of the layer's side */
+        char now_kind; /* of the overlay's side */
         uint64_t now_size, now_sum;
         bool summed;
-        const char *more; /* what a later version added there */
+        const char *more; /* fields that a later version added */
         const char *path;
 };
 
@@ -360,36 +359,36 @@ void base_done(struct base *b);
 char kind_letter(enum node_kind k);
 int base_read(const struct layer *l, struct base *ret, struct err *e);
 const struct record *base_find(const struct base *b, unsigned door, const char *path);
-/* The record of the nearest directory above that has one, if nobody could look into it when the layer was
+/* The record of the nearest recorded directory above, if that could not be read when the overlay was
  * sealed; else NULL. */
 const struct record *base_unseen_above(const struct base *b, unsigned door, const char *path);
-/* Adds a record to a text, and writes the text with its end. Records are sorted by door and path. */
+/* Adds a record to a text; writes the text with its end. Records are sorted by door and path. */
 void base_put(struct buf *out, const struct record *r);
 int base_write(const struct layer *l, struct buf *out, struct err *e);
-/* Forgets what was applied. */
+/* Removes the records of applied entries. */
 int base_drop(const struct layer *l, const struct entries *v, struct err *e);
-/* The paths that have a record: what the box changed and nobody has applied yet. NULL: error. */
+/* The paths that have a record: changes by the box that are not applied yet. Returns NULL on error. */
 struct base *base_open(const struct layer *l, struct err *e);
 void base_free(struct base *b);
 bool base_has(const struct base *b, unsigned door, const char *path);
-/* It has one, or lies where nobody could look when the layer was sealed. */
+/* It has a record, or lies in a directory that could not be read when the overlay was sealed. */
 bool base_waits(const struct base *b, unsigned door, const char *path);
 bool base_has_below(const struct base *b, unsigned door, const char *path);
-/* Digests of what lay below, from the `base` that was kept with a journal. */
+/* Digests of the lower entries, from the `base` that was kept with a journal. */
 void base_digests(struct journal *j);
-/* Takes the records of the `base` that was kept with a journal back, for what the layer has no record of and
- * for what the journal's steps put back. */
+/* Restores the records of the `base` that was kept with a journal: those that the overlay lacks, and those
+ * of the entries that the journal's steps put back. */
 int base_restore(const struct journal *j, struct err *e);
 
 /* ---- overlay_seal.c ---- */
 
 int seal(struct layer *l, struct entries *ret, struct err *e);
 int seal_scanned(struct layer *l, struct entries *ret, struct err *e);
-/* Scans, and holds the entries against what was sealed; the layer's own side only by kind and size. */
+/* Scans, and compares the entries with the sealed records; the overlay's own side only by type and size. */
 int scan_sealed(struct layer *l, struct entries *ret, struct err *e);
-/* Reads what the layer itself holds: entries that are not what was sealed become torn. */
+/* Reads the overlay's own content: entries that differ from the sealed ones become torn. */
 int scan_torn(const struct layer *l, struct entries *v, struct err *e);
-/* The same without a scan, for a run that goes on: -1 when an entry is torn. */
+/* The same without a scan, for a run that continues. Returns -1 if an entry is torn. */
 int refuse_torn(const struct layer *l, struct err *e);
 
 /* ---- renames.c, named_entries.c ---- */
@@ -407,25 +406,25 @@ bool names_reach_into(const struct layer *l, unsigned door, const char *dir, con
 
 /* ---- refresh.c ---- */
 
-/* Before the next box on a layer: it shows the host wherever the layer has no record of a change. */
+/* Before the next box on an overlay: makes it show the host for every path without a record of a change. */
 int refresh_layer(struct layer *l, struct err *e);
 
-/* ---- closed_dirs.c: the host's directories; unreadable.c: the layer's ---- */
+/* ---- closed_dirs.c: the host's directories; unreadable.c: the overlay's ---- */
 
-/* Which entries an apply has no way to, into `shut`. */
+/* Sets `shut` for the entries that an apply cannot reach. */
 int shut_mark(const struct layer *l, struct entries *v, struct err *e);
-/* Why one is held back that is shut. */
+/* Why an entry that is shut is held back. */
 const char *shut_words(const struct layer *l, struct entries *v, const struct entry *x);
 
 int closed_read(struct layer *l, struct err *e);
-/* The mode that the box gave a directory which was opened since; false: as it is. */
+/* The mode that the box gave a directory that we opened since. Returns false if it is unchanged. */
 bool closed_mode(const struct layer *l, unsigned door, const char *path, mode_t *ret);
-/* One more, which is about to be opened; closed_mode() knows it after closed_settle(). */
+/* Notes a directory that is about to be opened; closed_mode() knows it after closed_settle(). */
 int closed_keep(struct layer *l, unsigned door, const char *path, mode_t mode, struct err *e);
 void closed_settle(struct layer *l);
-/* Another mode for one that is known, to be set by closed_restore(). */
+/* Another mode for a known directory, to be set by closed_restore(). */
 void closed_change(struct layer *l, unsigned door, const char *path, mode_t mode);
-/* As the box left them. */
+/* Restores the modes that the box left. */
 int closed_restore(struct layer *l, struct err *e);
 
 /* ---- flags.c, trusted.inc, spelling.c ---- */
@@ -453,7 +452,7 @@ enum flag {
         FLAG__COUNT
 };
 
-/* No pointers: the loader would have to write each of them anew, in memory of every process. */
+/* No pointers: each would be a relocation, dirtying memory of every process. */
 struct trusted {
         uint8_t flag; /* enum flag */
         char reason[63];
@@ -462,31 +461,31 @@ struct trusted {
 extern const struct trusted trusted_names[];
 extern const size_t trusted_count;
 
-/* `path` as a filesystem may take it that does not tell names apart as this one does. */
+/* `path` as a filesystem with other rules for equal names (case, Unicode form) may read it. */
 void spelling_plain(const char *path, char *ret, size_t cap);
 
 /* Does the path match one of the patterns, which are separated by spaces? See trusted.inc. */
 bool flags_match(const char *patterns, const char *path);
 unsigned flags_by_name(const char *path);
-/* Of the first row that names it; NULL: none does. */
+/* Of the first row that matches; NULL: none. */
 const char *flags_reason(const char *path);
-/* What to look into when its name alone does not tell. */
+/* The content to check when the name alone does not decide. */
 bool flags_wants_content(const char *path);
 unsigned flags_by_content(struct span text);
 unsigned flags_by_node(const struct node *old, const struct node *now);
 unsigned flags_by_link(const char *path, const char *target);
-extern const unsigned FLAG_LEAVES; /* a link that leaves the tree */
-/* The words for the lowest bit of `flags`, and the bit. */
+extern const unsigned FLAG_LEAVES; /* a symlink that leaves the tree */
+/* The text for the lowest bit of `flags`, and the bit. */
 const char *flags_words(unsigned flags, unsigned *ret_bit);
-extern const unsigned FLAG_NEVER; /* never applied: sockets, fifos, devices */
+extern const unsigned FLAG_NEVER; /* never applied: sockets, FIFOs, devices */
 unsigned flags_count(void);
-/* The words by which kinds are named to --flagged; 0: there is no such kind. */
+/* The bits of a kind named for --flagged; 0: unknown kind. */
 const char *flags_kind(unsigned i);
 unsigned flags_of_kind(const char *kind);
 /* All of them, each with its kind: "git runs it [git-hook]; ..." */
 void flags_put(struct buf *out, unsigned flags);
 
-/* ---- fold_dirs.c: directories that are told in one line ---- */
+/* ---- fold_dirs.c: directories that are shown in one line ---- */
 
 struct fold {
         size_t n; /* entries, from the first on */
@@ -494,21 +493,22 @@ struct fold {
         uint64_t bytes;
         unsigned flags;
 };
-/* How many bytes of `path` lead to a directory of packages, build products or a cache; 0: it lies in none. */
+/* The length of the prefix of `path` that is a directory of packages, build products or a cache; 0: none. */
 size_t fold_length(const char *path, bool is_dir);
-/* The same of an entry; a repository that is new as a whole, with more than a few flags, counts as well. */
+/* The same for an entry; also for a repository that is new as a whole, with more than a few flags. */
 size_t fold_of(const struct entries *v, size_t i);
 /* The entries from `first` on that lie at or below the first `len` bytes of its path. */
 struct fold fold_measure(const struct entries *v, size_t first, size_t len);
-/* A directory that is new or gone, with all that lies in it. */
+/* A directory that is new or deleted, with everything in it. */
 bool fold_is_whole(const struct entry *x);
-/* Is it told in one line? */
+/* Is it shown in one line? */
 bool fold_is_long(const struct entry *x, const struct fold *f);
 /* "12,252 files, 88 MB" */
 void fold_put(struct buf *out, const struct fold *f);
 
 /* ---- work_show.c, patch.c, line_diff.c, paths.c ---- */
-/* PREFIX and PATH as git writes names: in quotes, with octal escapes, where one line could not hold them. */
+/* PREFIX and PATH as git writes names: in quotes, with octal escapes, if they do not fit in one plain
+ * line. */
 void put_git_path(struct buf *out, const char *prefix, const char *path);
 
 struct shower {
@@ -523,7 +523,7 @@ struct shower {
 void json_path(struct buf *out, const char *key, const char *path);
 void json_changes(struct buf *out, unsigned what);
 void json_flags(struct buf *out, unsigned flags);
-void json_apart(struct buf *out, uint64_t names); /* nothing where there is nothing to tell */
+void json_apart(struct buf *out, uint64_t names); /* empty if nothing is to report */
 int show_diffs(struct shower *s, struct err *e);
 int show_theirs(struct shower *s, struct err *e);
 int show_stat(struct shower *s, struct err *e);
@@ -532,17 +532,17 @@ int show_json(struct shower *s, struct err *e);
 /* The chosen entries, to a->patch. */
 int show_patch(const struct work_apply *a, const struct layer *l, const struct entries *v, struct err *e);
 void show_flush(struct shower *s);
-/* The last of it, unless it went wrong by then (`r`); what there is to free is. */
+/* Writes the end, unless an error occurred before (`r`). Frees in any case. */
 int show_end(struct shower *s, int r, struct err *e);
-/* Both sides of an entry as bytes; a side that is not there is empty. */
+/* Both sides of an entry as bytes; a side that does not exist is empty. */
 struct content {
         char *p;
         size_t n;
-        bool unread; /* the host's: not ours to read */
+        bool unread; /* the host's: no permission to read */
 };
 int show_contents(struct shower *s, const struct entry *x, struct content *old, struct content *now,
                   struct err *e);
-/* A unified diff of two texts; returns false when it took the short way (whole middle replaced). */
+/* A unified diff of two texts. Returns false if it fell back to replacing the whole middle. */
 bool lines_diff(struct span a, struct span b, struct buf *out);
 /* Added and removed lines. */
 void lines_count(struct span a, struct span b, size_t *ret_added, size_t *ret_removed);
@@ -555,25 +555,26 @@ enum op_kind { OP_PUT = 'P', OP_SWAP = 'S', OP_TAKE = 'T', OP_META = 'M' };
 
 struct op {
         char kind;
-        bool moved;  /* the new file was taken out of the layer, not copied */
-        mode_t left; /* moved: S_IFREG and the mode that the box left it with; 0: not known */
+        bool moved;  /* the new file was moved out of the overlay, not copied */
+        mode_t left; /* moved: S_IFREG and the mode that the box left; 0: unknown */
         unsigned door;
         const char *path;   /* in the target */
-        const char *source; /* in the layer */
+        const char *source; /* in the overlay */
         size_t slot;        /* its number */
         uint64_t ino;       /* of the new entry, once staged */
         long mode;          /* META: the directory's new mode; -1 in an old journal: that of its slot */
         long old_mode;      /* META: and the one it had; -1 likewise */
         const char *digest; /* of the new entry, once staged */
-        const char *before; /* of what lay there, from the base; or NULL */
-        bool linked;        /* what was staged is a file of the host's own */
-        struct node old;    /* what was looked at: kind, ino, size, mtime, links; kind 0 in an old journal */
-        /* only while it is made */
+        const char *before; /* of the replaced entry, from the base; or NULL */
+        bool linked;        /* the staged file is a hard link of the host's own */
+        struct node old;    /* identity of the checked entry: kind, ino, size, mtime, links; kind 0 in an old
+                               journal */
+        /* only during creation */
         const struct entry *entry;
         bool setid, keep_owner, new_dir;
         bool elsewhere;       /* not into the door */
-        const char *conflict; /* undo: what keeps it from being taken back; or NULL */
-        bool rejoined;        /* undo: it is a name of the host's own file again */
+        const char *conflict; /* undo: the obstacle to reverting it; or NULL */
+        bool rejoined;        /* undo: it is a hard link of the host's own file again */
 };
 
 struct target {
@@ -581,7 +582,7 @@ struct target {
         const char *file;  /* a single file's name in it, found together with it; else NULL */
         uint64_t dev, ino; /* dev: tree_fsid() */
         uint64_t uuid;     /* tree_uuid() */
-        bool inside;       /* slots lie in the target itself: its filesystem is not the state directory's */
+        bool inside; /* slots are in the target itself: its filesystem differs from the state directory's */
         bool used;
         int fd, slots;
 };
@@ -594,44 +595,44 @@ struct journal {
         struct op *ops;
         size_t n;
         struct arena mem;
-        bool to;          /* into another directory: the layer stays as it is */
-        const char *mark; /* of whoever asked for it; or NULL */
-        int unsure;       /* errno of a look for a mark that had no answer; or 0 */
+        bool to;          /* into another directory: the overlay stays unchanged */
+        const char *mark; /* of the command that asked for it; or NULL */
+        int unsure;       /* errno of a failed check for a mark; or 0 */
 };
 
 void journal_free(struct journal *j);
-int journal_failed(struct err *e, const char *doing, const char *path); /* with errno; -1 */
-/* A look that has no answer says no, and is remembered: whoever does what cannot be taken back asks
- * journal_sure() first. */
+int journal_failed(struct err *e, const char *doing, const char *path); /* -1 with errno set */
+/* A check that fails returns false and is remembered: call journal_sure() before any irreversible step. */
 bool journal_has(struct journal *j, const char *mark);
 int journal_sure(const struct journal *j, struct err *e);
-/* The newest one whose state marker is `mark` ("done"); NULL: none. */
+/* The newest journal whose state marker is `mark` ("done"); NULL: none. */
 struct journal *journal_newest(struct layer *l, const char *mark, struct err *e);
-/* Is there one that an undo could take back? *ret_when: when the newest has landed. */
+/* Does a journal exist that undo could revert? *ret_when: time of the newest apply. */
 bool journal_landed(const struct layer *l, struct timespec *ret_when);
 /* Makes apply-K; nothing is written yet. */
 struct journal *journal_new(struct layer *l, struct err *e);
 int journal_write(struct journal *j, struct err *e);  /* before anything is staged */
-int journal_commit(struct journal *j, struct err *e); /* from here on it is finished, whatever happens */
+int journal_commit(struct journal *j, struct err *e); /* from here on it is completed, whatever happens */
 int journal_mark(struct journal *j, const char *mark, struct err *e);
 int journal_open_targets(struct journal *j, bool make, struct err *e);
 int journal_forward(struct journal *j, struct err *e);
 int journal_back(struct journal *j, struct err *e);
-/* All steps, and settles. -1 with *ret_back: what was done is to be taken back. */
+/* Does all steps, and settles. Returns -1 on error; with *ret_back, the finished steps must be reverted. */
 int journal_finish(struct journal *j, bool *ret_back, struct err *e);
 int journal_remove(struct journal *j, struct err *e);
-/* Undo: the tree and the layer as before. Before that, slots kept at home go to the target again. */
+/* Undo: restores the tree and the overlay. Before that, slots kept at home go back to the target. */
 int journal_send_out(struct journal *j, struct err *e);
-/* rejoin.c: copies in the slots of a door that can be names of files in the tree again become that. */
+/* rejoin.c: copies in the slots of a door become hard links of files in the tree again, if possible. */
 int rejoin_names(struct journal *j, size_t door);
-/* `again`: somebody else began it. */
+/* `again`: another process started it. */
 int journal_take_back(struct journal *j, bool again, struct err *e);
 struct work_effect journal_effect(const struct journal *j, const struct op *o);
-/* apply_report.c: to the context's `settled`. False: it could not be taken, and is to be told again. */
+/* apply_report.c: reports to the context's `settled`. Returns false if it was not taken and must be
+ * reported again. */
 bool journal_tell(struct journal *j, enum work_end_of how);
-/* The caller knows what became of it: nobody tells it again. */
+/* The caller knows the result: it is not reported again. */
 void journal_told(struct journal *j);
-/* Finishes or takes back every apply of the layer that was interrupted. */
+/* Finishes or reverts every interrupted apply of the overlay. */
 int journal_recover(const struct cordon_context *cx, struct layer *l, struct err *e);
 /* staging.c: the new entries, complete and on the target's filesystem. */
 int stage_all(struct journal *j, struct err *e);
@@ -646,9 +647,9 @@ static inline void work_step(void) {}
 
 /* ---- tree_lock.c ---- */
 
-/* Two applies into one tree take turns, from the first look on. The lock is a file of ours: a box can lock
- * what it sees. Each tree once, and always in the same order, so that nobody waits for himself or in a
- * circle. */
+/* Serialises applies into one tree, from the first check on. The lock is a file of ours, because a box can
+ * lock files that it sees. Each tree is locked once, and always in the same order, so no process deadlocks
+ * with itself or others. */
 struct place {
         uint64_t dev, ino;
 };
@@ -660,25 +661,25 @@ struct turns {
 
 void turns_end(struct turns *t);
 #define AUTO_TURNS(name) __attribute__((cleanup(turns_end))) struct turns name = { 0 }
-/* Waits for whoever works on one of the places. */
+/* Waits for any process that works on one of the trees. */
 int take_turns(const struct cordon_context *cx, struct turns *t, struct err *e);
 
 /* ---- choose.c ---- */
 
-/* Does an entry bring a directory that is new? */
+/* Does an entry belong to a new directory? */
 static inline bool brings_directory(const struct entry *x)
 {
         return x->what & (WHAT_ADDED | WHAT_TYPE) && x->now.kind == NODE_DIR;
 }
-/* Parents of every entry, found once; -1: none. NULL: no memory. */
+/* The parent of every entry, computed once; -1: none. NULL: out of memory. */
 long *find_parents(const struct entries *v);
-/* Which take part (`chosen`) and which are held back (`held`), and tells of these. */
+/* Marks the entries that take part (`chosen`) and those held back (`held`), and reports the latter. */
 int choose_entries(const struct work_apply *a, const struct layer *l, struct entries *v, const long *up,
                    struct work_outcome *ret, struct err *e);
-/* "MARK PATH: WHY" to the asker. */
+/* Reports "MARK PATH: WHY" to the caller. */
 void apply_say(const struct work_apply *a, const char *mark, const struct entry *x, const char *why);
 
-/* outcome.c: JSON to the asker; -1 also where there is no memory for it. */
+/* outcome.c: JSON to the caller. Returns -1 on error, also if memory runs out. */
 int outcome_apply(const struct work_apply *a, const struct layer *l, const struct entries *v,
                   const struct work_outcome *got, int r, struct err *e);
 int outcome_undo(const struct work_undo *u, const struct layer *l, const struct journal *j,
