@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* base/arena.c - blocks in a list; the newest serves. */
+/* base/arena.c - a list of blocks; allocations come from the newest. */
 #include "base/arena.h"
 
 #include <stdarg.h>
@@ -74,11 +74,11 @@ char *arena_printf(struct arena *a, const char *fmt, ...)
 
 void arena_join(struct arena *a, struct arena *other)
 {
-        struct arena_block **end = &other->head; /* the other is the small one: a flag among thousands */
+        struct arena_block **end = &other->head; /* the other list is usually the short one */
         while (*end)
                 end = &(*end)->next;
 
-        if (a->head) { /* behind the newest block, which goes on serving */
+        if (a->head) { /* after the newest block, which stays in use */
                 *end = a->head->next;
                 a->head->next = other->head;
         } else {

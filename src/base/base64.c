@@ -43,7 +43,7 @@ static int read_block(const uint8_t *text, size_t pad, uint8_t ret[static 3])
                 v = v << 6 | (uint32_t) d;
         }
 
-        if (v & ((1u << (8 * pad)) - 1)) /* bits that nothing stands for */
+        if (v & ((1u << (8 * pad)) - 1)) /* unused bits are not zero */
                 return -1;
 
         ret[0] = (uint8_t) (v >> 16);

@@ -9,5 +9,6 @@
 void base64_block(const uint8_t *p, size_t n, char ret[static 4]);
 void base64_put(struct span bytes, struct buf *out);
 
-/* Decodes `text` into `ret`. Returns the number of bytes; -1: not base64, empty, or longer than `cap`. */
+/* Decodes `text` into `ret`. Returns the number of bytes, or -1 if it is not base64, empty, or longer than
+ * `cap`. */
 ssize_t base64_read(struct span text, uint8_t *ret, size_t cap);

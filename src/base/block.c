@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* base/block.c - writes and reads blocks. The reader trusts nothing but the table. */
+/* base/block.c - writes and reads blocks. The reader trusts only the table. */
 #include "base/block.h"
 
 #include "base/hash.h"
@@ -20,7 +20,7 @@ _Static_assert(sizeof(size_t) == sizeof(uintptr_t), "counts are stored as offset
 
 static const char magic[8] = "cblock\n";
 
-/* Of all tables below a root: a struct that changed does not read what another build wrote. */
+/* A checksum of all tables below a root: a build with a changed struct rejects blocks of another build. */
 static uint32_t layout_of(const struct block_type *t)
 {
         uint32_t h = 2166136261u ^ (uint32_t) t->size;
@@ -52,7 +52,7 @@ static size_t count_at(const void *base, size_t at)
 
 /* ---- writing ---- */
 
-/* First only counted (p is NULL), then written. */
+/* Counts in a first pass (p is NULL), writes in a second. */
 struct block_writer {
         char *p;
         size_t n;
@@ -65,7 +65,7 @@ static size_t reserve(struct block_writer *w, size_t n)
         return at;
 }
 
-/* Sizes that the compiler knows: a call of memcpy() costs more than these few bytes. */
+/* Sizes known to the compiler: a call of memcpy() costs more than these few bytes. */
 static void copy_number(char *to, const char *from, size_t size)
 {
         switch (size) {
@@ -207,10 +207,10 @@ void block_stamp(uint8_t *block, size_t n)
 
 struct block_reader {
         char *p;
-        size_t n, at; /* at: everything before it is read */
+        size_t n, at; /* everything before `at` is read */
 };
 
-/* What lies at `offset` must be next, be there whole, and be followed by zeroes up to the next multiple. */
+/* The data at `offset` must be next, be complete, and be followed by zeroes up to the next multiple. */
 static bool take(struct block_reader *r, uint64_t offset, size_t size)
 {
         static const char zero[BLOCK_ALIGN];
@@ -223,7 +223,7 @@ static bool take(struct block_reader *r, uint64_t offset, size_t size)
         return true;
 }
 
-/* The offset at `at` becomes a pointer. */
+/* Turns the offset at `at` into a pointer. */
 static void relocate(struct block_reader *r, size_t at, uint64_t offset)
 {
         const char *to = r->p + offset;

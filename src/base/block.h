@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* base/block.h - structs with pointers as one block of memory that can be written, sent and mapped anywhere.
+/* base/block.h - serializes structs with pointers into one position-independent block of memory.
  *
- *   head: magic, version, layout, kind, length, digest
- *   the root struct, then what its fields lead to, in the order of their table, each at the next free offset
+ *     head: magic, version, layout, kind, length, digest
+ *     the root struct, then the data its fields point to, in the order of their table, each at the next free
+ * offset
  *
  * A pointer is stored as an offset from the head, 0 for NULL; padding is zero, so equal structs make equal
- * blocks. A reader accepts the one arrangement that the writer makes and nothing else: every offset is the
- * next one, every text ends inside, every number is in its range, and nothing is left over. */
+ * blocks. A reader accepts only the arrangement that the writer makes: every offset is the next one, every
+ * text ends inside, every number is in its range, and no bytes are left over.
+ */
 #pragma once
 #include "base/buf.h"
 #include "base/err.h"
@@ -15,7 +17,7 @@ enum block_form {
         BLOCK_NUMBER = 0, /* unsigned, of `size` bytes, `times` of them, each at most `most` */
         BLOCK_TEXT,       /* const char *; `most` 1: may be NULL */
         BLOCK_TEXTS,      /* const char **, ends with NULL */
-        BLOCK_LIST        /* an array of `of`, and a size_t at `count_at` that counts it */
+        BLOCK_LIST        /* an array of `of`, and its length in a size_t at `count_at` */
 };
 
 struct block_field {
@@ -60,12 +62,12 @@ struct block_type {
         }
 #define BLOCK_FIELDS(table) .fields = (table), .field_count = sizeof(table) / sizeof *(table)
 
-/* Appends the block of *root; *out begins a new one at a multiple of 8. Allocation failure: out->failed. */
+/* Appends the block of *root at a multiple of 8. Sets out->failed if an allocation fails. */
 void block_seal(const struct block_type *t, const void *root, struct buf *out);
-/* The SHA-256 of a whole block, without the digest that it may hold; and writes it into the block. */
+/* Computes the SHA-256 of a block, excluding its digest field; the second function stores it in the block. */
 void block_digest(struct span block, uint8_t ret_digest[32]);
 void block_stamp(uint8_t *block, size_t n);
-/* Checks the block at the beginning of p, turns its offsets into pointers, and returns the root and how long
- * the block is. A block that was stamped must have its digest. On error p is no block any more. */
+/* Checks the block at the beginning of p, turns its offsets into pointers, and returns the root and the
+ * length of the block. The digest of a stamped block must match. On error the contents of p are undefined. */
 int block_open(const struct block_type *t, void *p, size_t n, const void **ret_root, size_t *ret_length,
                struct err *e);

@@ -83,7 +83,7 @@ void buf_fixed(struct buf *b, uint64_t value, unsigned digits)
                 buf_printf(b, ".%0*llu", (int) digits, (unsigned long long) (value % whole));
 }
 
-/* Above the basic plane JSON has two halves for one character. */
+/* Above the basic plane JSON uses a surrogate pair. */
 static void put_json_escape(struct buf *b, uint32_t point)
 {
         if (point > 0xffff) {
@@ -114,7 +114,7 @@ void buf_json(struct buf *b, struct span s)
                         buf_printf(b, "\\%c", letter[k - named]);
                 else if (len == 0)
                         buf_puts(b, "\xef\xbf\xbd");
-                else if (str_is_tricky(point)) /* a person may read it, too */
+                else if (str_is_tricky(point)) /* a user may read it as well */
                         put_json_escape(b, point);
                 else
                         buf_add(b, s.p + i, len);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* base/calls.c - assembles an allow-list of system calls and closes it behind this process. */
+/* base/calls.c - assembles an allow list of system calls and installs it as a seccomp filter. */
 #include "base/calls.h"
 
 #include <errno.h>
@@ -20,7 +20,7 @@ static void put(struct calls *f, uint16_t code, uint32_t k, uint8_t yes, uint8_t
 {
         if (f->n < CALLS_MAX)
                 f->at[f->n] = (struct sock_filter){ .code = code, .jt = yes, .jf = no, .k = k };
-        f->n++; /* too many: calls_close() tells */
+        f->n++; /* too many: calls_close() reports it */
 }
 static void load(struct calls *f, uint32_t at) { put(f, BPF_LD | BPF_W | BPF_ABS, at, 0, 0); }
 static void answer(struct calls *f, uint32_t v) { put(f, BPF_RET | BPF_K, v, 0, 0); }

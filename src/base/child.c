@@ -9,7 +9,7 @@
 
 enum { BY_PIDFD = 3 }; /* P_PIDFD, which older headers do not have */
 
-/* SAFETY: a pid stays with a child until it is reaped, and only we reap ours. */
+/* SAFETY: a pid stays with a child until it is reaped, and only this code reaps it. */
 void child_kill(const struct child *c)
 {
         if (c->pidfd >= 0)

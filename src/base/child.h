@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* base/child.h - a child process of ours, killed and reaped through its pidfd: never by a wait() that would
- * take a child of somebody else, and never waiting. */
+/* base/child.h - a child process, killed and reaped through its pidfd: never by a wait() that could reap
+ * another child of the caller, and never blocking. */
 #pragma once
 #include <stdbool.h>
 #include <sys/resource.h>
@@ -8,12 +8,13 @@
 
 struct child {
         pid_t pid;
-        int pidfd; /* readable once it has ended; -1: could not be had, and the pid has to do */
+        int pidfd; /* readable once it has ended; -1: not available, use the pid */
 };
 #define CHILD_NONE ((struct child){ .pid = -1, .pidfd = -1 })
 
-/* Sends SIGKILL. A child that has ended, or CHILD_NONE, is no error. */
+/* Sends SIGKILL. Does nothing for a child that has ended, or CHILD_NONE. */
 void child_kill(const struct child *c);
-/* Reaps a child that has ended; never waits. True: it is reaped, or there is none; *c is CHILD_NONE. With
- * `ret_usage`, what it and its own children used; untouched if somebody else reaped it. */
+/* Reaps a child that has ended; never blocks. Returns true if it is reaped or *c is CHILD_NONE; *c becomes
+ * CHILD_NONE. `ret_usage` receives the usage of the child and its children; it is unchanged if the child was
+ * reaped elsewhere. */
 bool child_reap(struct child *c, struct rusage *ret_usage);

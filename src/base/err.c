@@ -19,7 +19,7 @@ const char *err_code_name(enum err_code code)
         return (unsigned) code < ERR_CODE__COUNT ? code_names[code] : "unknown";
 }
 
-/* One sentence: a newline inside would let text from a box forge a line of ours. */
+/* One sentence: a newline inside would let text from a box forge a line of output. */
 static void flatten(char *s)
 {
         for (; *s; s++)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* base/fd.c - whole reads and writes on descriptors. Allocates nothing: usable between clone and exec. */
+/* base/fd.c - complete reads and writes on descriptors. Does not allocate: usable between clone and exec. */
 #include "base/fd.h"
 #include "base/clock.h"
 #include "base/str.h"
@@ -17,7 +17,7 @@
 
 int fd_open2(int dirfd, const char *path, uint64_t flags, uint64_t resolve)
 {
-        enum { TRIES = 64 }; /* each is spoilt by chance alone: so many in a row are not */
+        enum { TRIES = 64 }; /* a race spoils one attempt, but not this many in a row */
         const struct open_how how = { .flags = flags | O_CLOEXEC, .resolve = resolve };
         int fd = -1;
 
@@ -70,7 +70,7 @@ int fd_open_named(int dirfd, const char *path, int flags)
         int follow = flags & O_NOFOLLOW ? AT_SYMLINK_NOFOLLOW : 0;
         int fd = openat(dirfd, path, flags | O_NONBLOCK | O_NOCTTY | O_CLOEXEC, 0666);
         int sys = errno;
-        bool looked = fd >= 0 ? fstat(fd, &st) == 0 /* ENXIO: nobody reads from it */
+        bool looked = fd >= 0 ? fstat(fd, &st) == 0 /* ENXIO: no process has it open for reading */
                               : sys == ENXIO && fstatat(dirfd, path, &st, follow) == 0;
         bool pipe = looked && S_ISFIFO(st.st_mode) && !path_is_kernels(path);
         if (fd >= 0 && !pipe && fcntl(fd, F_SETFL, flags & O_APPEND) == 0)
@@ -147,7 +147,7 @@ int fd_put(int dirfd, const char *name, const char *text)
 
         size_t n = strlen(text);
         ssize_t k;
-        do /* a limit of v1 is refused with EINTR, and not set, while a signal waits to be handled */
+        do /* v1 fails with EINTR, without setting the limit, while a signal is pending */
                 k = write(fd, text, n);
 
         while (k < 0 && errno == EINTR);
@@ -209,7 +209,7 @@ void fd_each_number(int fd, bool (*each)(void *ctx, uint64_t number), void *ctx)
                         number = 0;
                 }
 
-        if (number > 0) /* nothing stands behind the last */
+        if (number > 0) /* no separator follows the last */
                 (void) each(ctx, number);
 }
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* base/fd.h - descriptors that close themselves. AUTO_FD takes the first value, so it cannot be forgotten
- * (a forgotten cleanup descriptor of 0 would close standard input); TAKE_FD is the only way out. */
+/* base/fd.h - file descriptors that close themselves. AUTO_FD requires an initial value, so that it cannot
+ * be forgotten (a zeroed cleanup variable would close standard input); TAKE_FD is the only way to keep one
+ * open. */
 #pragma once
 #include <errno.h>
 #include <stdbool.h>
@@ -32,53 +33,54 @@ static inline void fd_close(int *fd)
         *fd = -1;
 }
 
-/* openat2(), close-on-exec; -1 with errno. EAGAIN is what is left after many tries: the kernel says it where
- * a ".." is kept below `dirfd` and anything on this machine is renamed or mounted meanwhile. */
+/* openat2(), close-on-exec; returns -1 with errno. EAGAIN remains after many retries: the kernel returns it
+ * if a ".." has to stay below `dirfd` while any rename or mount happens on this machine. */
 int fd_open2(int dirfd, const char *path, uint64_t flags, uint64_t resolve);
 
-/* The file behind a descriptor once more, with other flags: what was looked at with O_PATH is what is opened.
- */
+/* Opens the file of a descriptor again with other flags, so that the file checked with O_PATH is the one
+ * opened (no TOCTOU). */
 int fd_reopen(int fd, int flags);
-/* Gives a file that was opened without a name (O_TMPFILE) one; never over another. */
+/* Links a file opened with O_TMPFILE to a name; never replaces an existing file. */
 int fd_link(int fd, int dir, const char *name);
-/* The path that it has now, as the kernel tells it; -1 with errno. */
+/* Reads the current path from /proc; returns -1 with errno. */
 int fd_path(int fd, char *ret, size_t cap);
 
-/* What somebody named, which a box may have put there. Waits for nobody at the other end of a pipe, and takes
- * none that has a name of its own: who holds it may never write, never read, or never end. /dev/stdin and
- * others that the kernel names are taken, and read and written as they are. -1 with errno. */
+/* Opens a path given by the user, where a box may have put a file. Never blocks on the other end of a FIFO,
+ * and refuses FIFOs: the process at the other end may never write, never read, or never close it. /dev/stdin
+ * and other names made by the kernel are allowed, and read and written as they are. Returns -1 with errno. */
 int fd_open_named(int dirfd, const char *path, int flags);
-enum { FD_PIPE_REFUSED = ESTRPIPE }; /* that errno, which no open() has */
+enum { FD_PIPE_REFUSED = ESTRPIPE }; /* that errno, which open() never returns */
 
-/* errno of a look that failed for want of descriptors or memory: nothing is known of what was looked for. */
+/* True for the errno of a lookup that failed with EMFILE, ENFILE or ENOMEM: the target may or may not exist.
+ */
 bool fd_is_want(int sys);
-/* As many descriptors as this process may have. The kernel also lets nobody pass one on while more are on
- * their way, of all the account's processes, than the sender may have: a box could stop us by that. */
+/* Raises RLIMIT_NOFILE to its maximum. The kernel also refuses to send a descriptor while the account's
+ * processes have more in flight than the sender's limit: a box could block us with that. */
 void fd_use_limit(void);
 
-/* All bytes or -1 with errno; retries on EINTR and short writes. */
+/* Writes all bytes. Returns 0, or -1 with errno; retries on EINTR and short writes. */
 int fd_write_all(int fd, const void *p, size_t n);
 
-/* Makes the directories above the last part of `path`, as mkdir -p does. One that exists, or may not be made
- * (EROFS, EACCES), is no error: opening the path tells. -1 with errno. */
+/* Makes the parent directories of `path`, like mkdir -p. Ignores those that exist or cannot be made (EROFS,
+ * EACCES): opening the path reports it. Returns -1 with errno. */
 int fd_make_parents(int dir, const char *path);
 
-/* Reads until end of file or `cap` bytes; returns the count or -1 with errno. */
+/* Reads until end of file or `cap` bytes; returns the count, or -1 with errno. */
 ssize_t fd_read_all(int fd, void *p, size_t cap);
 
-/* Waits until one of `events` (POLLIN ...), or the other side's end, has come. A signal that somebody handles
- * does not cut it short. False: it did not come within `timeout_ms`. */
+/* Waits for one of `events` (POLLIN ...) or a hang-up. A handled signal does not interrupt it. Returns false
+ * after `timeout_ms`. */
 bool fd_await(int fd, short events, unsigned timeout_ms);
 
-/* Opens, writes once, closes. For control files of the kernel, where one write is one command. */
+/* Opens, writes once, closes: for kernel control files, where one write is one command. */
 int fd_put(int dirfd, const char *name, const char *text);
 
-/* Reads a small control file into `buf` (always NUL-terminated, trailing newlines removed);
- * returns its length or -1 with errno. */
+/* Reads a small control file into `buf` (always NUL-terminated, trailing newlines removed); returns its
+ * length, or -1 with errno. */
 ssize_t fd_get(int dirfd, const char *name, char *buf, size_t cap);
 
-/* Every number above 0 that a control file lists, however many they are, until `each` says false. */
+/* Calls `each` with every number above 0 in a control file of any length, until it returns false. */
 void fd_each_number(int fd, bool (*each)(void *ctx, uint64_t number), void *ctx);
 
-/* The number that a control file holds; 0 on success, -1 with errno (EINVAL: not a number). */
+/* Reads a number from a control file. Returns 0, or -1 with errno (EINVAL: not a number). */
 int fd_get_u64(int dirfd, const char *name, uint64_t *ret_value);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* base/fork.h - a copy of this process that tells nobody of its end: no exit signal, so neither SIGCHLD nor a
- * caller's wait(-1) sees it (waitpid() with __WALL does); no fork handlers, whose locks other threads might
- * hold. The copy may use nothing but what is async-signal-safe. */
+/* base/fork.h - forks without an exit signal, so that neither SIGCHLD nor a caller's wait(-1) sees the child
+ * (waitpid() with __WALL does), and without fork handlers, whose locks other threads might hold. The child
+ * may call only async-signal-safe functions. */
 #pragma once
 #include "base/child.h"
 
@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 static inline pid_t quiet_fork(void) { return (pid_t) syscall(SYS_clone, 0, NULL, NULL, NULL, NULL); }
-/* The same with a pidfd of the copy. */
+/* The same, with a pidfd of the child. */
 static inline struct child quiet_child(void)
 {
         struct child c = CHILD_NONE;

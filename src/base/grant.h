@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* base/grant.h - one credential as the vault hands it to the broker of one box: a record of fixed size over a
- * pipe that both got from the keeper, who never reads it. Both programs are of one build. */
+/* base/grant.h - one credential as the vault sends it to the broker of one box: a record of fixed size over
+ * a pipe that the keeper made and never reads. Both programs are of the same build. */
 #pragma once
 #include <stdint.h>
 
@@ -10,12 +10,12 @@ enum {
         GRANT_TEXT = 128,
         GRANT_FORM = 512,
         GRANT_SCOPE = 1024, /* what a credential is for */
-        GRANT_ASKED = 4096, /* the doors of one run that name it */
+        GRANT_ASKED = 4096, /* the doors of a run that name it */
         GRANT_NAME = 64,
         GRANTS_MAX = 64
 };
 
-/* Where the secret stands in a request; the numbers are those of enum http_where. */
+/* Where the secret goes in a request; the numbers are those of enum http_where. */
 enum grant_where {
         GRANT_NOWHERE = 0,
         GRANT_HEADER,
@@ -26,15 +26,15 @@ enum grant_where {
 };
 
 struct grant {
-        uint32_t size;   /* of this record: another build is refused */
+        uint32_t size;   /* of this record; a mismatch (another build) is refused */
         uint16_t where;  /* enum grant_where */
         uint16_t live;   /* class: 1 live, 0 test */
         uint32_t length; /* of secret and placeholder */
         uint32_t spare;
-        int64_t expires;   /* unix seconds; 0: does not */
-        uint64_t max_uses; /* of one run; 0: no bound */
+        int64_t expires;   /* unix seconds; 0: never */
+        uint64_t max_uses; /* per run; 0: unlimited */
         char name[GRANT_NAME];
         char field[GRANT_TEXT], before[GRANT_TEXT], after[GRANT_TEXT];
-        char scope[GRANT_ASKED]; /* doors it may be used at, one a line, as policy_net_scope() writes them */
+        char scope[GRANT_ASKED]; /* the doors it may be used at, one per line, from policy_net_scope() */
         uint8_t secret[GRANT_SECRET_MAX], placeholder[GRANT_SECRET_MAX];
 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* base/hash.c - SHA-256 as FIPS 180-4 writes it down. Never: allocates, keeps state outside struct sha256. */
+/* base/hash.c - SHA-256 (FIPS 180-4). Never: allocates, keeps state outside struct sha256. */
 #include "base/hash.h"
 #include "base/hash_hardware.h"
 
@@ -18,7 +18,7 @@ static void schedule(const uint8_t p[64], uint32_t w[64])
         }
 }
 
-/* The eight variables change places instead of values: eight rounds bring each back to where it was. */
+/* The eight variables rotate by name instead of by value; eight rounds restore the order. */
 #define ROUND(a, b, c, d, e, f, g, h, i)                                                                     \
         do {                                                                                                 \
                 uint32_t t = (h) + (ror(e, 6) ^ ror(e, 11) ^ ror(e, 25)) + (((e) & (f)) ^ (~(e) & (g))) +    \
@@ -53,8 +53,8 @@ static void compress_one(uint32_t s[8], const uint8_t p[64])
         s[7] += h;
 }
 
-/* One pointer for the process, set at most once and only to a function that gives the same answers: a race
- * over it changes nothing but the speed. */
+/* One pointer for the process, set at most once and only to an equivalent function: a race on it affects
+ * only the speed. */
 static sha256_blocks *fast_blocks;
 
 bool hash_use_hardware(void)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* base/hash.h - SHA-256 (FIPS 180-4). Here, and not from a library, so that the start path links nothing. */
+/* base/hash.h - SHA-256 (FIPS 180-4). Implemented here so that the start path links no library. */
 #pragma once
 #include "base/span.h"
 
@@ -16,6 +16,6 @@ void sha256_end(struct sha256 *s, uint8_t ret_digest[32]);
 void sha256_end_hex(struct sha256 *s, char ret_hex[65]);
 /* The digest of `data` as 64 hex digits and a NUL. */
 void sha256_hex(struct span data, char ret_hex[65]);
-/* Lets SHA-256 use the processor's own instructions from here on, where it has them; false: it has none.
- * Never on the path of a start: on a virtual machine, asking the processor costs more than it saves there. */
+/* Makes SHA-256 use the processor's SHA instructions from here on; returns false if it has none. Do not call
+ * it on the start path: on a virtual machine, CPUID costs more than it saves. */
 bool hash_use_hardware(void);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* base/hash_hardware.c - SHA-256 by the SHA extensions of x86_64 and of ARMv8. base/hash.c has the same in
- * plain C, and tests/unit/test_base_hash.c holds one against the other. */
+/* base/hash_hardware.c - SHA-256 with the SHA extensions of x86_64 and of ARMv8. base/hash.c has the same in
+ * plain C, and tests/unit/test_base_hash.c compares the two. */
 #include "base/hash_hardware.h"
 
 #if defined(__x86_64__)
@@ -58,7 +58,7 @@ sha256_blocks *sha256_hardware(void)
 }
 
 #elif defined(__aarch64__) &&                                                                                \
-        !defined(__clang__) /* whose header has them only when the whole file may use them */
+        !defined(__clang__) /* its header declares them only if the whole file may use them */
 #include <arm_neon.h>
 #include <sys/auxv.h>
 

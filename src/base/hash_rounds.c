@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* base/hash_rounds.c - the constants of SHA-256 (FIPS 180-4), which both ways of computing it read. */
+/* base/hash_rounds.c - the constants of SHA-256 (FIPS 180-4), shared by both implementations. */
 #include "base/hash_hardware.h"
 
 const uint32_t sha256_k[64] = {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* base/json.c - the strict JSON reader. One allocation holds the whole tree: every value but the root follows
- * a '[', a ',' or a ':', so counting those bounds the nodes before the first one is made.
- * Never: recurses deeper than JSON_MAX_DEPTH, keeps a pointer into the input. */
+/* base/json.c - the strict JSON reader. One allocation holds the whole tree: every value except the root
+ * follows a '[', a ',' or a ':', so counting those bounds the number of nodes in advance. Never: recurses
+ * deeper than JSON_MAX_DEPTH, keeps a pointer into the input. */
 #include "base/json.h"
 #include "base/limits.h"
 #include "base/str.h"
@@ -9,7 +9,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-enum { MEMBERS_MAX = 1024 }; /* of one object: duplicate keys are looked for pair by pair */
+enum { MEMBERS_MAX = 1024 }; /* of one object: duplicate keys are searched pair by pair */
 
 struct json_doc {
         struct json *nodes;
@@ -22,7 +22,7 @@ struct scan {
         const uint8_t *p, *end;
         unsigned line, column;
         unsigned depth;
-        bool checks; /* only whether it is JSON: what was read is let go of again */
+        bool checks; /* check only: nodes are freed again after use */
         struct json_doc *d;
         struct err *e;
 };
@@ -63,7 +63,7 @@ static int take(struct scan *s, char c, const char *what)
 
 static void put(struct scan *s, uint32_t c) { s->d->chars[s->d->n_chars++] = (char) c; }
 
-/* At most three bytes for six of input ("\uXXXX"), four for twelve: never longer than what was read. */
+/* At most three bytes for six of input ("\uXXXX"), four for twelve: never longer than the input. */
 static void put_point(struct scan *s, uint32_t v)
 {
         if (v < 0x80) {
@@ -188,7 +188,7 @@ static bool byte_is(const struct scan *s, size_t i, const char *set)
         return s->p + i < s->end && s->p[i] != '\0' && strchr(set, s->p[i]);
 }
 
-/* Its length by the grammar, or 0; *ret_integer when it has neither fraction nor exponent. */
+/* Returns its length by the grammar, or 0; sets *ret_integer if it has neither fraction nor exponent. */
 static size_t number_len(const struct scan *s, bool *ret_integer)
 {
         size_t i = at(s, '-'), k = digits(s, i);
@@ -265,7 +265,7 @@ static struct json *node(struct scan *s)
         return v;
 }
 
-/* Of all that came after these. */
+/* Frees everything allocated after these. */
 static void let_go(const struct scan *s, size_t nodes, size_t chars)
 {
         s->d->n_nodes = nodes;
@@ -328,7 +328,7 @@ static int member(struct scan *s, struct json *object, const struct json ***link
                 return -1;
 
         if (s->checks)
-                let_go(s, nodes, chars); /* but its key: another must not be the same */
+                let_go(s, nodes, chars); /* keeps its key, to detect duplicates */
 
         x->key = key;
         **link = x;
@@ -412,7 +412,7 @@ static struct json_doc *doc_new(struct span text, size_t most)
 
 static struct json_doc *parse(const char *file, struct span text, bool checks, struct err *e)
 {
-        /* Of each object that is open its members, of each array the one element that is being read. */
+        /* For each open object its members, for each open array the element being read. */
         const size_t held = 1 + JSON_MAX_DEPTH * (size_t) MEMBERS_MAX;
         if (!str_is_utf8(text)) {
                 (void) err_set(e, ERR_POLICY, 0, "%s:1:1: not UTF-8, or a NUL inside", file);

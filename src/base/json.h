@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* base/json.h - a strict JSON reader (RFC 8259) for bytes nobody trusts: UTF-8 only, bounded depth, no
- * duplicate keys, no NUL in strings, integers exact, nothing left over. The tree is one arena; free it once.
- */
+/* base/json.h - a strict JSON reader (RFC 8259) for untrusted bytes: UTF-8 only, bounded depth, no duplicate
+ * keys, no NUL in strings, exact integers, no trailing bytes. The tree is one arena; free it once. */
 #pragma once
 #include "base/err.h"
 #include "base/span.h"
@@ -19,8 +18,8 @@ enum json_type {
 
 struct json {
         enum json_type type;
-        unsigned line, column; /* where it began, 1-based */
-        const char *key;       /* when it is a member of an object */
+        unsigned line, column; /* its position, 1-based */
+        const char *key;       /* if it is a member of an object */
         const char *str;       /* STRING: NUL-terminated, unescaped; NUMBER and INT: as written */
         size_t len;
         int64_t integer;          /* INT */
@@ -31,9 +30,10 @@ struct json {
 struct json_doc;
 /* `file` names the source in errors ("FILE:LINE:COL: ..."). */
 struct json_doc *json_parse(const char *file, struct span text, struct err *e);
-/* Would json_parse() take it? Needs no more memory than the text has bytes, and two megabytes. */
+/* Checks whether json_parse() accepts the text. Uses at most the size of the text plus two megabytes of
+ * memory. */
 int json_check(const char *file, struct span text, struct err *e);
 const struct json *json_root(const struct json_doc *d);
 void json_free(struct json_doc *d);
-/* A member of an object, or NULL. */
+/* Returns a member of an object, or NULL. */
 const struct json *json_get(const struct json *object, const char *key);

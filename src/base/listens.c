@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* base/listens.c - reads the kernel's list of TCP sockets. Allocates nothing. */
+/* base/listens.c - reads the kernel's list of TCP sockets. Does not allocate. */
 #include "base/listens.h"
 
 #include "base/fd.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* base/precedence.c - gives up precedence that the caller had. A box that inherits SCHED_FIFO can keep every
- * other process from running, also the one that ends it when its time is over.
- * Raw calls: musl has no sched_setscheduler(). */
+/* base/precedence.c - drops inherited scheduling priority. A box that inherits SCHED_FIFO can starve every
+ * other process, including the one that enforces its time limit. Raw system calls: musl has no
+ * sched_setscheduler(). */
 #include "base/precedence.h"
 #include "base/fd.h"
 

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* base/precedence.h - precedence over other processes of the machine that a process inherited. */
+/* base/precedence.h - inherited scheduling priority over other processes of the machine. */
 #pragma once
 
-/*
- * Gives up what puts this process before others: a real-time or deadline class, a negative nice value, an I/O
- * priority above the default, protection from the OOM killer. What puts it behind others stays.
+/* Drops everything that favours this process: a real-time or deadline class, a negative nice value, an I/O
+ * priority above the default, protection from the OOM killer. Keeps what disfavours it.
  *
- * Returns 0, or -1 with errno when the real-time class stays.
+ * Returns 0, or -1 with errno if the real-time class remains.
  */
 int precedence_drop(void);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* base/secret_words.c - finds words (secrets, placeholders) in a text. A word is found as it is (any case),
- * in hex, in base64 at each of the three offsets (both alphabets, broken into lines or not), in two bytes a
- * character, and each of these with any of its characters escaped: %XX, \uXXXX, \xXX, \c, &#N;, &amp;. A
- * secret that is enciphered, reversed or split is not found: it is then data like any other. Pure. */
+ * in hex, in base64 at each of the three offsets (both alphabets, with or without line breaks), in UTF-16,
+ * and each of these with any of its characters escaped: %XX, \uXXXX, \xXX, \c, &#N;, &amp;. An encrypted,
+ * reversed or split secret is not found: it is then data like any other. Pure. */
 #include "base/secret_words.h"
 #include "base/str.h"
 
@@ -11,20 +11,20 @@
 
 #define COUNT(a) (sizeof(a) / sizeof *(a))
 
-/* One spelling of one word: at each place one of two bytes. */
+/* One spelling of one word: one of two bytes at each position. */
 struct pattern {
         uint8_t *a, *b;
         size_t n;
         unsigned word;
-        uint8_t escapes; /* ESCAPE_*: more than one reading, because a word may itself hold what looks like
-                            one */
-        bool lines;      /* line ends may stand between */
+        uint8_t escapes; /* ESCAPE_*: several readings, because a word may itself contain something like an
+                            escape */
+        bool lines;      /* line breaks are allowed between characters */
 };
 
 struct secret_words {
         size_t n;
         uint8_t first[256];   /* not 0: the byte may begin a match */
-        uint8_t starts[8192]; /* a bit for each pair of bytes that may */
+        uint8_t starts[8192]; /* a bit for each pair of bytes that may begin one */
         uint16_t begin[257];  /* the patterns that begin with byte c: by_first[begin[c]] to begin[c + 1] */
         uint16_t *by_first;
         uint8_t *bytes; /* of all patterns */
@@ -72,7 +72,7 @@ static unsigned backslash_unit(const uint8_t *p, size_t n, const uint8_t want[2]
         if (n < 2)
                 return UNIT_MORE;
 
-        /* The number first: \u0075 is a u by its number, and not one that stands for itself before 0075. */
+        /* The number first: \u0075 is a u by its number, not an escaped u followed by 0075. */
         unsigned u = p[1] == 'u'   ? hex_unit(p, n, 2, 4, want)
                      : p[1] == 'x' ? hex_unit(p, n, 2, 2, want)
                                    : UNIT_NO;
@@ -155,7 +155,7 @@ static unsigned unit(const struct pattern *t, size_t k, const uint8_t *p, size_t
         return p[0] == want[0] || p[0] == want[1] ? 1 : UNIT_NO;
 }
 
-/* One half of a line end, which a text in a text writes \r, \n, %0D or \u000a; 0: none, or not whole yet. */
+/* One half of a line break, which a nested text writes as \r, \n, %0D or \u000a; 0: none, or incomplete. */
 static size_t line_end(const uint8_t *p, size_t n, uint8_t byte, uint8_t letter)
 {
         const uint8_t want[2] = { byte, byte };
@@ -172,11 +172,11 @@ static size_t line_end(const uint8_t *p, size_t n, uint8_t byte, uint8_t letter)
 }
 
 struct match {
-        size_t full;    /* bytes of a whole match; 0: none */
-        size_t partial; /* characters matched when the bytes ran out */
+        size_t full;    /* bytes of a complete match; 0: none */
+        size_t partial; /* characters matched when the input ended */
 };
 
-/* The short way for most bytes: itself, and no escape. */
+/* Fast path for most bytes: an unescaped character. */
 static bool is_plain(const struct pattern *t, size_t k, uint8_t c)
 {
         return (c == t->a[k] || c == t->b[k]) && c != '%' && c != '\\' && c != '&';
@@ -186,7 +186,7 @@ static struct match match_at(const struct pattern *t, const uint8_t *p, size_t n
 {
         size_t at = 0;
         for (size_t k = 0; k < t->n; k++) {
-                if (t->lines && k) { /* one line end, not an empty line: that ends what base64 is in */
+                if (t->lines && k) { /* one line break, not an empty line, which ends base64 data */
                         at += line_end(p + at, n - at, '\r', 'r');
                         at += line_end(p + at, n - at, '\n', 'n');
                 }
@@ -207,7 +207,7 @@ static struct match match_at(const struct pattern *t, const uint8_t *p, size_t n
 
 /* ---- the text ---- */
 
-/* The next byte that may begin a match, or the end: the way of nearly all bytes of a body. */
+/* The next byte that may begin a match, or the end: the fast path for nearly all bytes of a body. */
 static size_t skip(const uint8_t first[256], const uint8_t *p, size_t i, size_t n)
 {
         while (i + 8 <= n && !(first[p[i]] | first[p[i + 1]] | first[p[i + 2]] | first[p[i + 3]] |
@@ -218,7 +218,7 @@ static size_t skip(const uint8_t first[256], const uint8_t *p, size_t i, size_t 
         return i;
 }
 
-/* At the end fewer bytes than make a partial match are nothing: a word is longer. */
+/* At the end, fewer bytes than a partial match do not count: a word is longer. */
 static bool may_start(const struct secret_words *set, const uint8_t *p, size_t n, bool end)
 {
         if (n < PARTIAL_MIN && (end || n < 2))
@@ -245,8 +245,8 @@ static void try_pattern(const struct pattern *t, const uint8_t *p, size_t n, str
         }
 }
 
-/* The characters that may stand at p: the byte itself and what it escapes, each once. UNIT_MORE: not known
- * yet. */
+/* The characters that the bytes at p may stand for: the byte itself and its escape, each once. UNIT_MORE:
+ * needs more input. */
 static unsigned characters_at(const uint8_t *p, size_t n, unsigned ret[3], unsigned *ret_count)
 {
         unsigned u = UNIT_NO, v = p[0];
@@ -270,8 +270,8 @@ static unsigned characters_at(const uint8_t *p, size_t n, unsigned ret[3], unsig
         return u;
 }
 
-/* Only the patterns that begin with what stands there: whoever sends nothing but signs that could begin an
- * escape must not make us try hundreds of them at each. */
+/* Tries only the patterns that begin with this character: a sender of nothing but escape characters must not
+ * make us try hundreds of them at each. */
 static struct match best_at(const struct secret_words *set, const uint8_t *p, size_t n, unsigned *ret_word)
 {
         struct match best = { 0 };
@@ -331,7 +331,7 @@ uint64_t secret_words_find(const struct secret_words *set, struct span text)
 
 /* ---- making a set ---- */
 
-/* At most what all spellings of a word take together. */
+/* Upper bound for all spellings of a word. */
 static size_t bytes_of(size_t n) { return 2 * (RAW_FORMS * n + 2 * n + 2 * n + 3 * (n * 4 / 3 + 2)); }
 
 static void room(struct secret_words *set, struct pattern *t, size_t n)
@@ -352,7 +352,7 @@ static void add_raw(struct secret_words *set, struct pattern *t, struct span wor
         }
 }
 
-/* UTF-16 in either order: a zero byte between any two. */
+/* UTF-16 in either byte order: a zero byte between any two. */
 static void add_wide(struct secret_words *set, struct pattern *t, struct span word)
 {
         room(set, t, 2 * word.n - 1);
@@ -373,7 +373,7 @@ static void add_hex(struct secret_words *set, struct pattern *t, struct span wor
         }
 }
 
-/* The characters that `offset` unknown bytes before the word and any after it leave untouched. */
+/* The base64 characters that do not depend on `offset` unknown bytes before the word and any after it. */
 static void add_base64(struct secret_words *set, struct pattern *t, struct span word, unsigned offset)
 {
         static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
@@ -423,8 +423,8 @@ static bool has_leader(struct span word)
         return false;
 }
 
-/* Only a word that itself holds what looks like an escape has more than one reading: for all others the last
- * one, with every escape, finds what each of the narrower ones would. */
+/* Only a word that itself contains something like an escape has more than one reading. For all others the
+ * last reading, with every escape, finds everything that the narrower ones would. */
 static void add_word(struct secret_words *set, struct span word, unsigned index)
 {
         struct pattern *t = &set->v[set->n], *end = t;
@@ -442,7 +442,7 @@ static void add_word(struct secret_words *set, struct span word, unsigned index)
         }
 }
 
-/* Sorted by their first character; one with two cases stands under both. */
+/* Sorted by first character; a pattern with two cases is listed under both. */
 static void index_patterns(struct secret_words *set)
 {
         uint16_t at[257] = { 0 };

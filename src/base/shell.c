@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-/* Between single quotes a shell reads nothing but the closing one. */
+/* Inside single quotes only the closing quote is special. */
 void buf_shell_quoted(struct buf *o, const char *word)
 {
         buf_putc(o, '\'');
@@ -17,7 +17,7 @@ void buf_shell_quoted(struct buf *o, const char *word)
         buf_putc(o, '\'');
 }
 
-/* What is left plain means itself in every shell, wherever it stands in a word. */
+/* The characters left unquoted are literal in every shell, at any position in a word. */
 void buf_shell(struct buf *o, const char *word)
 {
         static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._/@:+,%-";

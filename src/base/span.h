@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* base/span.h - untrusted bytes: a pointer and a length, never a NUL-terminated guess. */
+/* base/span.h - untrusted bytes: a pointer and a length, not NUL-terminated. */
 #pragma once
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* base/str.c - numbers, sizes and durations as text, and making hostile text inert.
- * Never: allocates, reads a locale. Called by everyone. */
+/* base/str.c - numbers, sizes and durations as text, and neutralizing hostile text. Never: allocates, reads
+ * a locale. */
 #include "base/str.h"
 
 #include <stdio.h>
@@ -28,7 +28,7 @@ struct unit {
         uint64_t factor;
 };
 
-/* Largest first: the first unit that divides a value gives its shortest exact spelling. */
+/* Largest first: the first unit that divides a value gives its shortest exact form. */
 static const struct unit size_units[] = {
         { "T", UINT64_C(1) << 40 }, { "G", 1 << 30 }, { "M", 1 << 20 }, { "K", 1 << 10 }, { "", 1 },
 };
@@ -37,7 +37,7 @@ static const struct unit time_units[] = {
 };
 #define COUNT(a) (sizeof(a) / sizeof *(a))
 
-/* The unit is the one with a number in front of it: "5ms" ends in "s", too. */
+/* The unit must follow a number: "5ms" ends in "s" as well. */
 static int to_units(struct span s, const struct unit *units, size_t count, uint64_t *ret_value)
 {
         for (size_t i = 0; i < count; i++) {
@@ -77,8 +77,8 @@ char *str_from_size(uint64_t bytes, char buf[32])
 }
 char *str_from_ms(uint64_t ms, char buf[32]) { return from_units(ms, time_units, COUNT(time_units), buf); }
 
-/* One character: its length and code point, or 0 when the bytes are not UTF-8 (overlong forms, surrogates and
- * what lies above U+10FFFF included). */
+/* Decodes one character: returns its length, or 0 if the bytes are not UTF-8 (overlong forms, surrogates and
+ * code points above U+10FFFF included). */
 size_t str_char(struct span s, uint32_t *ret_point)
 {
         if (s.n == 0)
@@ -144,21 +144,21 @@ static const struct range unseen[] = {
 
 bool str_is_unseen(uint32_t v) { return lies_in(unseen, COUNT(unseen), v); }
 
-/* Controls, what breaks lines, and what stands around notes between them. */
+/* Controls, line separators, and interlinear annotation characters. */
 static const struct range directing[] = {
         { 0x00, 0x1f }, { 0x7f, 0x9f }, { 0x2028, 0x2029 }, { 0xfff9, 0xfffb }
 };
 
 bool str_is_tricky(uint32_t v) { return lies_in(directing, COUNT(directing), v) || str_is_unseen(v); }
 
-/* Signs that are written with a selector, of colour or of text, behind them. */
+/* Characters that may have a variation selector (emoji or text) after them. */
 static const struct range signs[] = {
         { 0xa9, 0xa9 },     { 0xae, 0xae },     { 0x203c, 0x203c }, { 0x2049, 0x2049 }, { 0x2122, 0x2122 },
         { 0x2139, 0x2139 }, { 0x2190, 0x21ff }, { 0x2300, 0x23ff }, { 0x24c2, 0x24c2 }, { 0x25a0, 0x27bf },
         { 0x2900, 0x297f }, { 0x2b00, 0x2bff }, { 0x3030, 0x303d }, { 0x3297, 0x3299 }, { 0x1f000, 0x1faff },
 };
 
-/* Keys of a telephone: alone, a selector behind them is not seen. */
+/* Keycaps: without the keycap mark, a selector after them is not visible. */
 static const struct range keys[] = { { '#', '#' }, { '*', '*' }, { '0', '9' } };
 
 bool str_is_selector(uint32_t before, struct span s)
@@ -171,8 +171,8 @@ bool str_is_selector(uint32_t before, struct span s)
         return lies_in(signs, COUNT(signs), before) || (next == 0x20e3 && lies_in(keys, COUNT(keys), before));
 }
 
-/* One character, or the escape that stands for it; returns how many bytes of `s` it took. `before` is the one
- * before it, and then itself. */
+/* Writes one character, or its escape; returns the number of bytes of `s` consumed. `before` is the
+ * preceding character, and is set to this one. */
 static size_t inert_char(struct span s, uint32_t *before, char piece[16])
 {
         uint32_t v = 0;
@@ -182,7 +182,7 @@ static size_t inert_char(struct span s, uint32_t *before, char piece[16])
                 (void) snprintf(piece, 16, "\\x%02x", s.p[0]);
         else if (hides)
                 (void) snprintf(piece, 16, "\\u{%04x}", (unsigned) v);
-        else { /* nearly every one, in lines by the million: no printf */
+        else { /* the common case, for millions of lines: no printf */
                 memcpy(piece, s.p, k);
                 piece[k] = '\0';
         }
@@ -193,7 +193,7 @@ static size_t inert_char(struct span s, uint32_t *before, char piece[16])
 
 char *str_inert(struct span s, char *buf, size_t cap)
 {
-        size_t at = 0, cut = 0; /* cut: the last place between characters where "..." still fits */
+        size_t at = 0, cut = 0; /* truncation point: the last character boundary at which "..." still fits */
         uint32_t before = 0;
         if (cap == 0)
                 return buf;
@@ -229,7 +229,7 @@ enum { WORD_MAX = 32 };
 
 static unsigned least(unsigned a, unsigned b) { return a < b ? a : b; }
 
-/* Optimal string alignment: a swap of neighbours counts as one slip, because that is how people mistype. */
+/* Optimal string alignment: a swap of neighbours counts as one typo. */
 unsigned str_distance(const char *a, const char *b)
 {
         size_t n = strnlen(a, WORD_MAX + 1), m = strnlen(b, WORD_MAX + 1);
@@ -256,7 +256,7 @@ unsigned str_distance(const char *a, const char *b)
         return d[n][m];
 }
 
-/* Its letters, in order, with the first and the last in place. */
+/* True if its letters are in `word` in order, with the first and the last in place. */
 static bool is_abbreviation(const char *given, const char *word)
 {
         size_t n = strlen(given);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* base/trust.h - how programs find the certificate authorities they trust: the files that a box with
- * opened-up TLS sees a bundle over (the host's roots and the box's own authority), and the variables that
- * name it to programs that do not look there. The first file that exists on the host is also what the broker
- * trusts. */
+/* base/trust.h - how programs find the certificate authorities they trust: the files that a box with TLS
+ * interception sees replaced by a bundle (the host's roots and the box's own authority), and the variables
+ * that name the bundle to programs that read none of these files. The broker itself trusts the first of
+ * these files that exists on the host. */
 #pragma once
 
 static const char *const trust_files[] = {

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT */
-/* base/variable.c - which names look like secrets. Wide on purpose: a warning too many costs a glance, a
- * value in a record cannot be taken back. Never: looks at a value. */
+/* base/variable.c - which names suggest a secret. Wide on purpose: an extra warning is cheap, a value in a
+ * record cannot be removed. Never: looks at a value. */
 #include "base/variable.h"
 
 #include <string.h>
 
 #define COUNT(a) (sizeof(a) / sizeof *(a))
 
-/* Words of everyday names that have one of the parts below in them; taken out first. */
+/* Common words that contain one of the parts below; removed first. */
 static const char *const harmless[] = { "AUTHOR", "KEYBOARD", "KEYMAP", "KEYCODE", "MONKEY" };
 
-/* But these, in which one of the words above stands. */
+/* Exceptions that contain one of the words above. */
 static const char *const sure[] = { "AUTHORIZ", "AUTHORIS" };
 
 static const char *const parts[] = { "TOKEN", "SECRET", "PASSW", "PASSPHRASE", "CREDENTIAL",
@@ -20,7 +20,7 @@ static const char *const endings[] = { "_PASS", "_PWD", "_PAT", "_DSN" };
 
 static const char *const whole[] = { "DATABASE_URL", "KUBECONFIG", "PGPASS", "NETRC" };
 
-/* Overwrites the word, so that what stands before and after it makes no new one. */
+/* Overwrites the word, so that the text before and after it does not form a new one. */
 static void take_out(char *text, const char *word)
 {
         for (char *at; (at = strstr(text, word));)

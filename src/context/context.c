@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* context/context.c - looks up variables in the environment that a face passed. */
+/* context/context.c - looks up variables in the environment passed by a face. */
 #include "context/context.h"
 
 #include <stddef.h>

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* context/context.h - the surroundings of one caller: its environment variables. A face makes one and passes
- * it down; nothing else reads the environment of the process, so that one process can work for several
- * callers. */
+/* context/context.h - the environment variables of one caller. A face makes one and passes it down; no other
+ * code reads the environment of the process, so that one process can serve several callers. */
 #pragma once
 #include <stdbool.h>
 
@@ -9,11 +8,11 @@ struct work_settled;
 
 struct cordon_context {
         char *const *environment; /* "NAME=VALUE", NULL-terminated; borrowed */
-        /* Called with what became of an interrupted apply (src/work/work.h); or NULL. */
+        /* Called with the outcome of an interrupted apply (src/work/work.h); or NULL. */
         bool (*settled)(const struct work_settled *s);
 };
 
-/* The value of a variable, or NULL if it is unset. A NULL context has no variables. */
+/* Returns the value of a variable, or NULL if it is unset. A NULL context has no variables. */
 const char *context_get(const struct cordon_context *cx, const char *name);
-/* The same; also NULL if the value is not an absolute path. */
+/* The same; also returns NULL if the value is not an absolute path. */
 const char *context_path(const struct cordon_context *cx, const char *name);

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* effect/effect.h - the effect: what a subject does, or tries to do, to something outside its box.
+/* effect/effect.h - the effect: an action, done or attempted, of a subject on something outside its box.
  *
- * Policy decides about effects, walls and the broker report them, the ledger records them. What was denied
- * has a reason: a code that is stable and never read from words, with one text in one table (reason.c). */
+ * Policy decides about effects, walls and the broker report them, the ledger records them. A denial has a
+ * reason: a stable code, never parsed from text, with one text in one table (reason.c).
+ */
 #pragma once
 #include "base/arena.h"
 #include "base/buf.h"
@@ -13,35 +14,35 @@
 
 enum effect_kind {
         EFFECT_NONE = 0,
-        EFFECT_READ, /* the kinds up to SOCK are those that a policy decides about */
+        EFFECT_READ, /* a policy decides about the kinds up to SOCK */
         EFFECT_WRITE,
         EFFECT_RUN,
         EFFECT_NET,
         EFFECT_ENV,
         EFFECT_SOCK,
-        EFFECT_CALL, /* a system call that no line permits, or only a `local` line */
+        EFFECT_CALL, /* a system call that no line allows, or only a `local` line */
         EFFECT_RENAME,
         EFFECT_LIMIT,
-        EFFECT_CREDENTIAL, /* of the network: what was denied is the use of a credential */
+        EFFECT_CREDENTIAL, /* of the network: the use of a credential was denied */
         EFFECT_KIND__COUNT
 };
-/* "read", "write", ...: stable. "none" for what is no kind. */
+/* "read", "write", ...: stable. "none" for an invalid kind. */
 const char *effect_kind_name(enum effect_kind k);
-/* EFFECT_NONE: no kind has this name. */
+/* Returns EFFECT_NONE if no kind has this name. */
 enum effect_kind effect_kind_find(struct span name);
-/* Its target is a path of the host. */
+/* Whether its target is a path of the host. */
 static inline bool effect_kind_has_path(enum effect_kind k)
 {
         return k == EFFECT_READ || k == EFFECT_WRITE || k == EFFECT_RUN || k == EFFECT_SOCK ||
                k == EFFECT_RENAME;
 }
 
-/* Why an effect was denied, came to nothing, or is never proposed. */
+/* Why an effect was denied, failed, or is never proposed. */
 enum effect_reason {
         REASON_NONE = 0,
 
         /* No door covers it: policy_decide(). */
-        REASON_NO_DOOR,   /* nothing comes near */
+        REASON_NO_DOOR,   /* no door comes near */
         REASON_READ_ONLY, /* visible, but not writable */
         REASON_EXCEPTED,  /* inside the door, but under an `except` */
         REASON_NOT_RUN,   /* visible, but no `run` line covers it */
@@ -51,7 +52,7 @@ enum effect_reason {
         REASON_METHOD,
         REASON_URL_PATH,
         REASON_SCHEME,
-        REASON_PARAMETER, /* all fits but a value: policy_difference() names it */
+        REASON_PARAMETER, /* only a value differs: policy_difference() names it */
         REASON_EXPIRED,
         REASON_DECIDED__LAST = REASON_EXPIRED,
 
@@ -75,24 +76,24 @@ enum effect_reason {
         REASON_LINK_OUT,
         REASON_TOO_WIDE,
         REASON_NO_LINE,
-        REASON_NETWORK, /* a socket was denied, and where it was to lead is not known */
+        REASON_NETWORK, /* a socket was denied; its destination is unknown */
         REASON_UNKNOWN,
 
         /* Found by a wall or the keeper. */
         REASON_CALL,
-        REASON_NAMESPACE, /* what programs begin a sandbox of their own with */
-        REASON_LOCAL,     /* a `local` line permits it */
+        REASON_NAMESPACE, /* the calls with which programs set up a sandbox of their own */
+        REASON_LOCAL,     /* a `local` line allows it */
         REASON_SOCKET,
-        REASON_LOOPBACK, /* nobody listens there on the box's own loopback; the host's has somebody */
+        REASON_LOOPBACK, /* no process listens there on the box's own loopback, but one does on the host's */
         REASON_OWN_PROGRAM,
-        REASON_TOO_LARGE, /* a directory of an edit door was not renamed: there is too much in it */
-        REASON_MOUNTED,   /* something is mounted in it: an `except`, or another door */
-        REASON_NOT_OWNED, /* not all of it is the box's to move */
-        REASON_GROUP,     /* of an edit door: its group is not the caller's own, and no other can be mapped */
-        REASON_NAME,      /* of the network: the name alone was asked for, and nobody knows its port */
+        REASON_TOO_LARGE, /* a directory of an edit door was not renamed: it is too large */
+        REASON_MOUNTED,   /* a mount point is in it: an `except`, or another door */
+        REASON_NOT_OWNED, /* the box does not own all of it */
+        REASON_GROUP, /* of an edit door: its group is not the caller's own, and others cannot be mapped */
+        REASON_NAME,  /* of the network: only the name was looked up; the port is unknown */
         REASON_BROKER_DIED,
 
-        /* The broker, of a connection. */
+        /* The broker, about a connection. */
         REASON_MALFORMED_NAME,
         REASON_UNRESOLVED,
         REASON_RESOLVER_BUSY,
@@ -111,7 +112,7 @@ enum effect_reason {
         REASON_MOCK_NOTHING,
         REASON_BOX_ENDED,
 
-        /* Its budgets. */
+        /* The broker's limits. */
         REASON_LIMIT_EFFECTS,
         REASON_LIMIT_RATE,
         REASON_LIMIT_EGRESS,
@@ -122,7 +123,7 @@ enum effect_reason {
         REASON_CAP_IN,
         REASON_LEDGER,
 
-        /* The TLS hello of a connection whose requests are not seen. */
+        /* The TLS ClientHello of a connection whose requests are not seen. */
         REASON_NOT_TLS,
         REASON_SNI_ENCRYPTED,
         REASON_SNI_EARLY_DATA,
@@ -132,7 +133,7 @@ enum effect_reason {
         REASON_SNI_NOT_FIRST,
         REASON_SNI_ENDLESS,
 
-        /* Requests: how they are written. */
+        /* Requests: syntax. */
         REASON_NOT_HTTP,
         REASON_HEADER_FOLDED,
         REASON_HEADER_COUNT,
@@ -184,7 +185,7 @@ enum effect_reason {
         REASON_PLACE_NOWHERE,
         REASON_NOT_RECORDED,
 
-        /* Credentials. The first three: a placeholder was sent where no door takes it. */
+        /* Credentials. The first three: a placeholder was sent to a place that no door allows. */
         REASON_PLACEHOLDER_IN_NAME,
         REASON_PLACEHOLDER_IN_BODY,
         REASON_PLACEHOLDER,
@@ -194,7 +195,7 @@ enum effect_reason {
         REASON_CREDENTIAL_USED_UP,
         REASON_SECRET_REMOVED,
 
-        /* Answers, and ends. */
+        /* Replies, and ends. */
         REASON_TLS_SERVER,
         REASON_TLS_CLIENT,
         REASON_TLS_NAME,
@@ -215,21 +216,21 @@ enum effect_reason {
         REASON_CLIENT_LEFT_EARLY,
         REASON__COUNT
 };
-/* "no-door", "read-only", ...: stable, each once. */
+/* "no-door", "read-only", ...: stable and unique. */
 const char *effect_reason_name(enum effect_reason r);
 /* One clause without a full stop; "" for REASON_NONE. */
 const char *effect_reason_text(enum effect_reason r);
-/* The reason in words, with what else is known of it: "" or one clause. */
+/* The reason in words and the known details: "" or one clause. */
 void effect_put_why(struct buf *out, enum effect_reason r, const char *detail);
-/* REASON_NONE: no reason has this name. */
+/* Returns REASON_NONE if no reason has this name. */
 enum effect_reason effect_reason_find(struct span name);
-/* What was denied is the use of a credential; or a placeholder of one was sent where no door takes it. */
+/* True if the use of a credential was denied, or a placeholder was sent to a place that no door allows. */
 bool effect_reason_is_credential(enum effect_reason r);
 bool effect_reason_is_placeholder(enum effect_reason r);
 
-/* On whose behalf. Session, tenant and labels will stand here. */
+/* The subject of an effect. Session, tenant and labels will be added here. */
 struct subject {
-        const char *run; /* NULL: nobody in particular asks, as with `cordon why` */
+        const char *run; /* NULL: no particular box, as with `cordon why` */
 };
 
 struct door;
@@ -239,43 +240,43 @@ struct effect {
         struct subject subject;
         enum effect_kind kind;
         enum effect_reason reason;
-        const char *target;          /* a path, as in struct door; ENV: a variable. NET, where it is reported:
-                                      * "host:port", "GET https://host/path", a name alone */
-        const char *method;          /* NET, or NULL */
-        const char *query;           /* NET: behind the '?', as written; NULL: none */
-        const struct params *params; /* NET; NULL: not known, so that no door with `where` covers it */
-        const struct net_dest *net;  /* NET, where it is decided */
-        struct arena *mem;           /* owns the strings above; NULL: they are the caller's */
+        const char *target; /* a path, as in struct door; ENV: a variable. NET, in reports: "host:port", "GET
+                               https://host/path", a name alone */
+        const char *method; /* NET, or NULL */
+        const char *query;  /* NET: after the '?', as written; NULL: none */
+        const struct params *params; /* NET; NULL: unknown, so no door with `where` covers it */
+        const struct net_dest *net;  /* NET, for decisions */
+        struct arena *mem;           /* owns the strings above; NULL: the caller owns them */
 };
 
-/* Of the network: a name alone was asked for; nobody knows which port is meant. */
+/* Of the network: only a name was looked up; the port is unknown. */
 static inline bool effect_is_name(const struct effect *f)
 {
         return f->kind == EFFECT_NET && !f->method && f->target[0] && !strchr(f->target, ':');
 }
 
-/* How much a denial says. Programs look for settings of the system and do without them; some they look for
- * in whatever they do. */
+/* The significance of a denial. Programs look for system settings and do without them; some they look for
+ * whatever they do. */
 enum effect_weight { EFFECT_PLAIN = 0, EFFECT_SETTING, EFFECT_HABIT };
 
-/* An effect that was observed or denied, with how often that happened. Reported, never an input to anything.
- * No string is NULL. */
+/* An effect that was observed or denied, and its count. For reports, never an input to a decision. No string
+ * is NULL. */
 struct effect_row {
         struct effect effect;
         const char *what;         /* "socket(AF_INET, SOCK_STREAM)", "read /root/.ssh/id_rsa" */
-        const char *why;          /* the reason in words, with what else is known of it */
+        const char *why;          /* the reason in words and the known details */
         const char *layer;        /* "seccomp", "mount", "egress" */
-        const char *permit;       /* the line that would permit it, or "" when none can */
-        const char *argument;     /* of that line, as the command line takes it */
-        const char *program;      /* who tried it, or "" */
-        int8_t on_host;           /* its path exists outside: 1; 0: the box made it; -1: not a path */
+        const char *permit;       /* the line that would allow it, or "" if none can */
+        const char *argument;     /* of that line, as on the command line */
+        const char *program;      /* the program that tried it, or "" */
+        int8_t on_host;           /* 1: its path exists on the host; 0: the box made it; -1: not a path */
         uint8_t weight;           /* enum effect_weight */
-        uint32_t count, recorded; /* how often; how many of them the ledger has */
+        uint32_t count, recorded; /* its count; how many of them are in the ledger */
 };
 
-/* Copies a row with all its strings into `mem`. False: no memory. */
+/* Copies a row with all its strings into `mem`. Returns false if out of memory. */
 bool effect_row_copy(const struct effect_row *from, struct arena *mem, struct effect_row *ret);
-/* The same thing, tried by the same program? */
+/* True for the same effect of the same program. */
 bool effect_row_same(const struct effect_row *a, const struct effect_row *b);
-/* The row as members of a JSON object that the caller opened and closes. */
+/* Writes the row as members of a JSON object that the caller opened and closes. */
 void effect_row_json(const struct effect_row *r, struct buf *out);

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* host/host.h - what this kernel and this account can enforce. Reads only: nothing here changes the host.
+/* host/host.h - finds out what this kernel and this account can enforce. Only reads; never changes the host.
  *
- * host_facts_quick() is on the start path and reads only what a start needs; host_probe_*() try things in a
- * throw-away child and belong to `cordon doctor`. */
+ * host_facts_quick() is on the start path and reads only what a start needs; host_probe_*() try operations
+ * in a short-lived child and belong to `cordon doctor`.
+ */
 #pragma once
 #include "base/child.h"
 #include "base/err.h"
@@ -14,18 +15,18 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-/* One mounted control-group hierarchy and our own place in it. */
+/* One mounted control-group hierarchy and our own group in it. */
 struct host_hierarchy {
         bool present;
-        char mount[256]; /* where it is mounted */
-        char own[1024];  /* our group in it, "/" at its top; "" when it lies outside what is mounted here */
+        char mount[256]; /* its mount point */
+        char own[1024];  /* our group in it, "/" at its root; "" if it is outside the mounted part */
 };
 
-/* What limits need. */
+/* The controllers that limits need. */
 enum host_controller {
         CONTROLLER_MEMORY = 0,
         CONTROLLER_PIDS,
-        CONTROLLER_CPUACCT, /* v1; on v2 cpu.stat is always there */
+        CONTROLLER_CPUACCT, /* v1; v2 always has cpu.stat */
         CONTROLLER_FREEZER, /* v1 */
         CONTROLLER__COUNT
 };
@@ -33,10 +34,10 @@ enum host_controller {
 struct host_cgroups {
         struct host_hierarchy v1[CONTROLLER__COUNT]; /* by controller; several may share one mount */
         struct host_hierarchy v2;
-        bool v2_has[CONTROLLER__COUNT]; /* controllers that the v2 hierarchy offers */
+        bool v2_has[CONTROLLER__COUNT]; /* controllers available in the v2 hierarchy */
 };
 
-enum { HOST_LANDLOCK_SCOPES = 6 }; /* from this ABI on it keeps signals and abstract sockets in */
+enum { HOST_LANDLOCK_SCOPES = 6 }; /* from this ABI on, Landlock confines signals and abstract sockets */
 
 struct host_facts {
         uid_t uid;
@@ -44,83 +45,84 @@ struct host_facts {
         bool maps_all;  /* the initial user namespace, or one that maps every id: root can take an id of its
                            own */
         bool has_setid; /* CAP_SETUID and CAP_SETGID: may become another id (root) */
-        bool has_sys_admin; /* CAP_SYS_ADMIN here: idmapped mounts are to be had */
+        bool has_sys_admin; /* CAP_SYS_ADMIN here: idmapped mounts are possible */
         int landlock_abi;   /* 0: none */
         int landlock_errata;
         unsigned kernel_major, kernel_minor;
 };
 
 int host_facts_quick(struct host_facts *ret, struct err *e);
-/* Processors that a box can come to use, whatever the caller itself is tied to: a process may widen its own
- * set again. */
+/* The number of processors a box can use, regardless of the caller's own affinity: a process can widen its
+ * affinity again. */
 unsigned host_cpus(void);
-/* How many a list of the kernel's ("0-3,8") names; 0: it is not one. Pure. */
+/* The number of entries of a kernel list ("0-3,8"); 0 if it is malformed. Pure. */
 unsigned host_cpus_parse(const char *list);
 
-/* What a box is shown of the machine; see machine.c. */
+/* The machine as shown to a box; see machine.c. */
 enum { HOST_CPUS_MAX = 1024 };
 struct host_machine {
         uint64_t cpus[HOST_CPUS_MAX / 64]; /* a bit for each that the caller may run on */
         uint64_t memory;                   /* bytes */
-        uint64_t up_cs;                    /* since the machine started, in hundredths of a second */
-        int64_t booted_s;                  /* when that was, by the clock on the wall */
+        uint64_t up_cs;                    /* since boot, in hundredths of a second */
+        int64_t booted_s;                  /* wall-clock time of boot */
         char release[65], version[65];     /* as uname(2) */
-        char cpuinfo[4096];                /* the host's, from its beginning */
+        char cpuinfo[4096];                /* the beginning of the host's */
 };
 void host_machine_read(struct host_machine *ret);
 /* Parses /proc/self/mountinfo and /proc/self/cgroup. */
 int host_cgroups_read(struct host_cgroups *ret, struct err *e);
-/* The same from given texts: pure, for tests and fuzzing. Returns 0 or -1 on text it cannot read. */
+/* The same from given texts: pure, for tests and fuzzing. Returns 0, or -1 on malformed text. */
 int host_cgroups_parse(const char *mountinfo, const char *cgroup, struct host_cgroups *ret);
-/* The group that a text of /proc/PID/cgroup gives for a v1 controller ("": for v2). Pure. 0, or -1: none. */
+/* Finds the group of a v1 controller ("": of v2) in a text of /proc/PID/cgroup. Pure. Returns 0, or -1 if
+ * none. */
 int host_cgroup_find(const char *cgroup, const char *controller, char *ret_path, size_t cap);
-/* Does a control file's list ("cpu memory pids") name this word? */
+/* True if a control file's list ("cpu memory pids") contains this word. */
 bool host_lists(const char *text, const char *word);
 
-/* v2 is all there is, and where everybody has it. A quick look; what it says is not relied on for a limit. */
+/* True if v2 is the only hierarchy, at its usual mount point. A quick check; no limit relies on it. */
 bool host_cgroups_unified(void);
 
 enum host_cgroup_fs { HOST_CGROUP_V1 = 0, HOST_CGROUP_V2, HOST_CGROUP_ANY /* tests only: unchecked */ };
-/* Opens the top directory of a hierarchy, or `path` below it (plain names only). A directory descriptor, or
- * -1 with errno; ENODEV: what is mounted there is no control-group filesystem of that kind. */
+/* Opens the root directory of a hierarchy, or `path` below it (plain names only). Returns a directory
+ * descriptor, or -1 with errno; ENODEV: not a control-group filesystem of that kind. */
 int host_cgroup_top(const struct host_hierarchy *y, enum host_cgroup_fs fs);
 int host_cgroup_at(const struct host_hierarchy *y, const char *path, enum host_cgroup_fs fs);
-/* Without root: the highest ancestor of our own v2 group that this account may write and that hands memory
- * and pids down. A directory descriptor, or -1 with errno (EACCES: there is none). */
+/* Without root: the highest ancestor of our own v2 group that this account may write and that delegates
+ * memory and pids. Returns a directory descriptor, or -1 with errno (EACCES: none). */
 int host_cgroup_seat(const struct host_hierarchy *v2, enum host_cgroup_fs fs);
 
 /* One line of `cordon doctor`. */
 enum host_state { HOST_NO = 0, HOST_WEAK, HOST_YES };
 struct host_finding {
-        const struct cordon_context *cx; /* whose environment is looked at */
+        const struct cordon_context *cx; /* the environment to check */
         const char *layer;               /* "user namespaces" */
         enum host_state state;
-        bool needed;      /* the namespace wall cannot be raised without it */
+        bool needed;      /* the namespace wall requires it */
         char detail[200]; /* what was found */
-        char mend[240];   /* the command that mends it, or "" */
+        char mend[240];   /* the command that fixes it, or "" */
 };
-/* Tries each layer for real in a throw-away child. Returns how many findings were written (at most cap). */
+/* Tries each layer in a short-lived child. Returns the number of findings written (at most cap). */
 unsigned host_probe(const struct cordon_context *cx, struct host_finding *ret, unsigned cap);
 
-/* The path of one of our own programs, by name: in $CORDON_LIBEXEC, else beside this one
- * (../libexec/cordon), else where `make install` puts it. */
+/* Finds one of cordon's own programs by name: in $CORDON_LIBEXEC, else next to this one (../libexec/cordon),
+ * else where `make install` puts it. */
 int host_program(const struct cordon_context *cx, const char *name, char *ret_path, size_t cap,
                  struct err *e);
 
-/* spawn.c: starts a program of ours. */
+/* spawn.c: starts one of cordon's own programs. */
 enum { HOST_SPAWN_FDS = 16 };
 struct host_spawn {
         const char *path;
         char *const *argv, *const *envp;
-        const int *fds;    /* what the child has, by its number there; -1: see `apart` */
+        const int *fds;    /* the child's descriptors by their number there; -1: see `apart` */
         unsigned fd_count; /* at least 3, at most HOST_SPAWN_FDS */
-        bool apart; /* a session of its own, default signals, /dev/null for a standard stream that is -1;
-                       else that is the caller's */
+        bool apart; /* a new session, default signals, /dev/null for a standard stream that is -1; else the
+                       child inherits the caller's */
 };
-/* CHILD_NONE with errno: it did not start. */
+/* Returns CHILD_NONE with errno if it did not start. */
 struct child host_spawn(const struct host_spawn *s);
 
-/* slow.c: mounts that answer when a network or another process does, or never. */
+/* slow.c: mounts whose I/O depends on a network or another process, and may hang. */
 struct host_slow;
 struct host_slow *host_slow_read(void); /* NULL: the mount table cannot be read */
 struct host_slow *host_slow_parse(struct span mountinfo);

@@ -1,24 +1,25 @@
 /* SPDX-License-Identifier: MIT */
-/* host/internal.h - what the readers of the mount table, and the probes of `cordon doctor`, share. */
+/* host/internal.h - shared by the readers of the mount table and the probes of `cordon doctor`. */
 #pragma once
 #include "host/host.h"
 
-/* lists.c. Takes what stands before `sep` off the front of `rest`; all of it when `sep` is not there. */
+/* lists.c. Splits `rest` at `sep`: returns the part before it and advances `rest`; all of it without a
+ * `sep`. */
 struct span host_cut(struct span *rest, char sep);
 bool host_list_has(struct span list, char sep, const char *word);
-/* cgroup.c. A path of the mount table, \NNN undone. Refuses broken escapes, a NUL, what is too long, and what
- * is no absolute path. */
+/* cgroup.c. Decodes a path of the mount table (\NNN). Rejects malformed escapes, a NUL, paths that are too
+ * long, and paths that are not absolute. */
 int host_mount_path(struct span in, char *out, size_t cap);
 
-/* probe_try.c. What a try in a throw-away child came to. */
+/* probe_try.c. The outcome of an attempt in a short-lived child. */
 struct host_outcome {
-        int step;   /* how far it got: the meaning is each probe's own */
-        int sys;    /* errno of the step that failed; 0: all went well */
-        int value;  /* a figure it found */
-        int signal; /* it was killed by this signal (SIGSYS: a filter of somebody else's), or 0 */
+        int step;   /* how far it got; each probe defines its own values */
+        int sys;    /* errno of the failing step; 0: success */
+        int value;  /* a value it found */
+        int signal; /* killed by this signal (SIGSYS: a filter that is not cordon's), or 0 */
 };
 
-/* Runs `fn` in a child that is ended after a few seconds whatever happens. `fn` returns 0 or an errno. */
+/* Runs `fn` in a child that is killed after a few seconds. `fn` returns 0 or an errno. */
 struct host_outcome host_try(int (*fn)(struct host_outcome *o, unsigned long arg), unsigned long arg);
 
 void host_say(struct host_finding *f, enum host_state state, const char *fmt, ...)
@@ -26,11 +27,11 @@ void host_say(struct host_finding *f, enum host_state state, const char *fmt, ..
 void host_mend(struct host_finding *f, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 /* "EPERM (Operation not permitted)", or that it was killed. */
 const char *host_why(const struct host_outcome *o, char buf[96]);
-/* A number from /proc/sys or -1. */
+/* Returns a number from /proc/sys, or -1. */
 long host_sysctl(const char *path);
-/* The mode of system-call filter that this process runs under already: 0, 1, 2, or -1. */
+/* The seccomp mode of this process: 0, 1, 2, or -1. */
 int host_filtered(void);
-/* facts.c: the first line of this process's uid_map; 0 or -1. */
+/* facts.c: the first line of this process's uid_map. Returns 0 or -1. */
 struct host_ids {
         unsigned long inside, outside, count;
 };

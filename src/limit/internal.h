@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* limit/internal.h - what the files of limit/ share. */
+/* limit/internal.h - shared by the files of limit/. */
 #pragma once
 #include "limit/limit.h"
 
@@ -8,8 +8,7 @@
 
 enum { DIR_FLAGS = O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW, NUMBER_TEXT = 24, WAIT_MS = 2000 };
 
-/* `any_fs` is for tests, which work on a tree of plain files; limit_group_open() always checks the
- * filesystem. */
+/* `any_fs` is for tests, which use a tree of plain files; limit_group_open() always checks the filesystem. */
 
 /* v1.c */
 int limit_v1_open(struct limit_group *g, const struct host_cgroups *h, bool any_fs, struct err *e);
@@ -27,15 +26,15 @@ int limit_denied(struct err *e, int sys, bool v2, const char *what);
 /* group_end.c */
 void limit_end_within(struct limit_group *g, unsigned wait_ms);
 
-/* sweep.c: takes hold of a group by its name in every hierarchy, so that it is killed as a whole */
+/* sweep.c: opens a group by its name in every hierarchy, so that it is killed as a whole */
 void limit_group_adopt(struct limit_group *g, const struct host_cgroups *h, const char *name);
 
-/* kernel_text.c: no allocation, no locale, usable in a forked child of a program with threads */
+/* kernel_text.c: no allocation, no locale; usable in a forked child of a program with threads */
 char *limit_text(uint64_t n, char out[NUMBER_TEXT]);
-char *limit_hex(uint64_t n, unsigned digits, char out[NUMBER_TEXT]); /* at least so many digits */
+char *limit_hex(uint64_t n, unsigned digits, char out[NUMBER_TEXT]); /* at least this many digits */
 char *limit_proc_path(pid_t pid, const char *file, char out[48]);
 int limit_key(int dir, const char *file, const char *key, uint64_t *ret); /* "key N" lines */
-uint64_t limit_start_time(pid_t pid);                                     /* 0: not to be read */
+uint64_t limit_start_time(pid_t pid);                                     /* 0: cannot be read */
 
 /* group_name.c */
 struct limit_owner {

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* wire/wire.h - one message, and at most one descriptor with it, between our own processes.
+/* wire/wire.h - messages between cordon's own processes, each with at most one file descriptor.
  *
- * A message has a form: a type, a version, and a list of fields of the struct that holds it in memory. On the
- * wire it is
+ * A message has a form: a type, a version, and a list of fields of the struct that holds it in memory. On
+ * the wire it is
  *
- *   type u16, version u16, length of the rest u32, then the fields in order, little-endian;
- *   a text is its length u16 and its bytes, without NUL
+ *     type u16, version u16, length of the rest u32, then the fields in order, little-endian;
+ *     a text is its length u16 and its bytes, without NUL
  *
- * and nothing is left over: each message has one encoding. A descriptor is no part of it but an option of the
- * transport. SOCK_SEQPACKET keeps the bounds. */
+ * with no bytes left over: each message has one encoding. The transport carries the descriptor, not the
+ * message. SOCK_SEQPACKET keeps the message boundaries.
+ */
 #pragma once
 #include "base/span.h"
 
@@ -18,8 +19,8 @@
 enum wire_kind { WIRE_U8 = 1, WIRE_U16, WIRE_U32, WIRE_U64, WIRE_TEXT };
 struct wire_field {
         uint8_t kind; /* enum wire_kind */
-        uint16_t at;  /* in the struct */
-        uint16_t cap; /* TEXT: of the array, with its NUL */
+        uint16_t at;  /* offset in the struct */
+        uint16_t cap; /* TEXT: size of the array, with the NUL */
 };
 struct wire_form {
         uint16_t type, version;
@@ -27,7 +28,7 @@ struct wire_form {
         uint16_t count;
         const struct wire_field *fields;
 };
-/* A field of a struct; how wide a number is, its type says. */
+/* A field of a struct; the width of a number follows from its type. */
 #define WIRE_NUMBER(s, m)                                                                                    \
         {                                                                                                    \
                 sizeof(((s *) 0)->m) == 1   ? WIRE_U8                                                        \
@@ -46,30 +47,31 @@ struct wire_form {
                 .fields = (f)                                                                                \
         }
 
-/* One number for each form there is. */
+/* One number for each form. */
 enum wire_type { WIRE_EGRESS_ORDER = 1, WIRE_EGRESS_MESSAGE, WIRE_LEDGER_ASK, WIRE_LEDGER_ANSWER };
 
 enum { WIRE_HEAD = 8, WIRE_MAX = 4096 };
 
-/* wire_form.c: pure. How long it is in `out`; 0: longer than `cap`. A text without its NUL ends where its
- * array does. */
+/* wire_form.c: pure. Returns the length in `out`, or 0 if it exceeds `cap`. A text without NUL ends with its
+ * array. */
 size_t wire_encode(const struct wire_form *f, const void *message, uint8_t *out, size_t cap);
-/* 0, or -1: not exactly one message of this form, and *ret is as it was. */
+/* Returns 0, or -1 if `in` is not exactly one message of this form; then *ret is unchanged. */
 int wire_decode(const struct wire_form *f, struct span in, void *ret);
 
-/* A connected pair, both ends close-on-exec. 0 or -1 with errno. */
+/* Makes a socket pair, both ends close-on-exec. Returns 0, or -1 with errno. */
 int wire_pair(int ret_ends[2]);
-/* 0 or -1 with errno. `pass` is a descriptor to hand over, or -1. */
+/* Returns 0, or -1 with errno. `pass` is a descriptor to send, or -1. */
 int wire_put(int fd, const struct wire_form *f, const void *message, int pass);
-/* The same without waiting: what the other side is too slow to take is dropped. */
+/* The same without blocking: drops the message if the peer's queue is full. */
 int wire_put_now(int fd, const struct wire_form *f, const void *message);
-/* 1: a whole message; 0: the other side is gone; -1 with errno (EPROTO: another message, or more than one
- * descriptor). `ret_pass` receives a descriptor (close-on-exec) or -1; NULL: one that comes is an error. */
+/* Returns 1 for a whole message, 0 if the peer has closed, -1 with errno (EPROTO: another message, or more
+ * than one descriptor). `ret_pass` receives a descriptor (close-on-exec) or -1; NULL: a descriptor is an
+ * error. */
 int wire_take(int fd, const struct wire_form *f, void *ret, int *ret_pass);
 
-/* Structs as they are in memory, between processes of one program. */
+/* Structs in their memory layout, between processes of one program. */
 int wire_send(int fd, const void *p, size_t n, int pass);
-/* The same without waiting: what the other side is too slow to take is dropped. */
+/* The same without blocking: drops the message if the peer's queue is full. */
 int wire_offer(int fd, const void *p, size_t n);
-/* As wire_take(), of exactly `n` bytes. */
+/* Like wire_take(), for exactly `n` bytes. */
 int wire_recv(int fd, void *p, size_t n, int *ret_pass);
