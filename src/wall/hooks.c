@@ -27,7 +27,8 @@ bool wall_left_out(enum wall_layer l)
         return wall_excused(l) || lists(getenv("CORDON_SABOTAGE"), wall_layer_name(l));
 }
 
-/* The name is for whoever waits for it: how long a start takes to come here, a busy machine decides. */
+/* The name is printed for the process that waits for it: the time that a start takes to get here depends on
+ * the load. */
 static void hold(const char *name)
 {
         char was[16] = "", here[16];

@@ -1,22 +1,23 @@
 /* SPDX-License-Identifier: MIT */
-/* wall/hooks.h - for attacking our own walls: layers left out one by one, and a stop at each step of a start.
+/* wall/hooks.h - test hooks for attacks on our own walls: leave out single layers, stop at each step of a
+ * start.
  *
- * They exist in one program only, tests/hooked. In any other every question here is answered by the
- * compiler, so that no input, variable or flag can reach a release's walls; a test looks for the names in the
- * program. */
+ * The hooks exist only in the program tests/hooked. In every other program the compiler answers each question
+ * here, so that no input, variable or flag can reach the walls of a release. A test searches the program for
+ * the names. */
 #pragma once
 #include "wall/wall.h"
 
 #ifdef CORDON_HOOKS
 /* Named in CORDON_KNOCKOUT, or in CORDON_SABOTAGE, separated by commas? */
 bool wall_left_out(enum wall_layer l);
-/* Named in CORDON_KNOCKOUT: left out on purpose, so the probe from inside does not ask for it. What is
- * sabotaged it must find. */
+/* Named in CORDON_KNOCKOUT: left out on purpose, so attestation skips it. Attestation must detect a sabotaged
+ * layer. */
 bool wall_excused(enum wall_layer l);
 /* Holds this process for two seconds, in which it is called at-NAME, or ends it, when CORDON_STEP is "NAME"
  * or "NAME:kill". */
 void wall_step(const char *name);
-/* What init is executed with: here the caller's, which has the three above. */
+/* The environment that init is executed with: here the caller's, which has the three variables above. */
 char **wall_init_environment(void);
 #else
 static inline bool wall_left_out(enum wall_layer l)

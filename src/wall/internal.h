@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* wall/internal.h - what the stages of a wall share. Everything here runs between clone and exec: no heap, no
- * locks, no libc state; errors go into struct err. */
+/* wall/internal.h - declarations shared by the stages of a wall. Everything here runs between clone and exec:
+ * no heap, no locks, no libc state. Errors go into struct err. */
 #pragma once
 #include "base/fd.h"
 #include "wall/hooks.h"
@@ -50,7 +50,7 @@ struct wall_order {
         uint32_t id; /* CONNECT: of the question, for its answer */
 };
 
-/* sample_shared.c: what a look at shared memory keeps until the next one. */
+/* sample_shared.c: the state that a sample of shared memory keeps until the next one. */
 enum { SHARED_SEEN_MAX = 4096 };
 struct wall_shared {
         uint64_t looked_ns, next_ns, file_bytes;
@@ -60,7 +60,7 @@ struct wall_shared {
         uint64_t seen[SHARED_SEEN_MAX]; /* inode numbers counted in this look */
 };
 
-/* sample_still.c: the processes at a look, and what each had used. */
+/* sample_still.c: the processes of a sample, and the CPU time of each. */
 enum { STILL_MAX = 64, STILL_LOOKS = 9 };
 struct wall_still {
         struct wall_still_process {
@@ -76,7 +76,7 @@ struct wall_core {
         cpu_set_t all, others;
         bool known; /* there are others */
 };
-void wall_core_note(struct wall_core *c);                          /* where we are now */
+void wall_core_note(struct wall_core *c);                          /* the core that we run on */
 void wall_core_leave_to_us(const struct wall_core *c, pid_t made); /* a new task goes elsewhere */
 void wall_core_any_of(const struct wall_core *c, pid_t made);      /* it may be anywhere again; 0: we */
 
@@ -91,12 +91,12 @@ struct wall_init {
         const struct plan *plan;
         const struct plan_order *order;
         int control;
-        int keeper; /* its process, where closing the line would not tell that it is gone; or -1 */
+        int keeper; /* its process, if closing the line would not show that it ended; or -1 */
         int trust;
         int host_proc;     /* the host's /proc, checked to be one */
         int root;          /* the new root */
         int proc;          /* the box's own /proc */
-        int tasks;         /* where arguments of the payload's calls are read, for reports */
+        int tasks;         /* used to read arguments of the payload's calls, for reports */
         int scratch;       /* the private tmpfs, to see whether it is full */
         int fuse;          /* the device behind a watched root, until that is mounted */
         int observer_proc; /* until it is buried */
@@ -107,7 +107,7 @@ struct wall_init {
         size_t parent_len;
         uint64_t parent_dev; /* 0: not known */
         bool masked;
-        int socks[SOCKS_MAX]; /* of `sock` doors, where the connector is to know them */
+        int socks[SOCKS_MAX]; /* of `sock` doors, if the connector needs them */
         unsigned sock_count;
         int calls;                  /* to the connector; see connector.h */
         pid_t connector;            /* 0: not made yet */
@@ -117,7 +117,7 @@ struct wall_init {
         bool serves_moves;          /* renames stop at us */
         _Atomic(pid_t)
                 *looks_for_box; /* shared with the observer: the connector, whose looks are the box's */
-        pid_t observer;         /* serves the root where it is watched; 0: it is a plain tmpfs */
+        pid_t observer;         /* serves the root if it is watched; 0: a plain tmpfs */
         uint64_t root_dev, scratch_dev; /* our own filesystems: mount points are made only there */
         int landlock;                   /* ruleset to enforce */
         int listener;                   /* seccomp notifications */
@@ -126,7 +126,7 @@ struct wall_init {
         pid_t reaper;    /* process wall: our parent, as long as it lives */
         int children;    /* process wall: wall_own_children() */
         uint32_t layers; /* bit per layer that is up */
-        unsigned held;   /* enum wall_held: told at the release */
+        unsigned held;   /* enum wall_held: sent with the release */
         bool memfd_sealed;
         int handles[HANDLES_MAX];
         int stand_in[HANDLES_MAX]; /* out_handles.c */
@@ -137,9 +137,9 @@ struct wall_init {
         bool early;            /* the payload's process makes the network namespace: see payload.c */
         int gate, news;        /* eventfds: "go on" to that process, "my namespaces are there" from it */
         _Atomic(pid_t) alive;  /* its id, until it has left our memory: by exec or by its end */
-        struct wall_core core; /* where we were when that process was made */
+        struct wall_core core; /* the core that we ran on when that process was created */
         unsigned last_cap;
-        mode_t mask;          /* of what the payload makes */
+        mode_t mask;          /* of files that the payload creates */
         struct wall_net *net; /* net_namespace.c: shared with the helper of a box that has `net` doors */
         struct sock_filter filter[FILTER_MAX];
         unsigned short filter_len;
@@ -150,7 +150,7 @@ struct wall_init {
         unsigned char stack[PAYLOAD_STACK] __attribute__((aligned(16)));
 };
 
-/* Zero is a descriptor: whoever makes a struct wall_init begins with this. */
+/* Zero is a valid descriptor: every struct wall_init must be initialised with this. */
 static inline void wall_no_descriptors(struct wall_init *w)
 {
         w->control = w->keeper = w->trust = w->host_proc = w->root = w->proc = w->tasks = w->scratch =
@@ -173,16 +173,16 @@ static inline bool wall_is_shortage(int sys) { return sys == EAGAIN || sys == EI
 #define WALL_NOT_NESTED "no box starts inside another: start both from outside"
 int wall_fail(struct err *e, enum wall_step step, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
 
-/* The same, where a namespace cannot be had. */
+/* The same, if a namespace cannot be created. */
 int wall_fail_namespace(struct err *e, enum wall_step step, const char *what);
 
-/* keeper_line.c: the keeper's next order, as wire_recv(); 0 also when the keeper is gone. Says something to
- * it, and waits until it is said; -1: it is gone. */
+/* keeper_line.c: receives the keeper's next order, as wire_recv(); returns 0 also when the keeper is gone.
+ * Sends a message to the keeper and waits until it is sent; -1: the keeper is gone. */
 int wall_hear(const struct wall_init *w, struct wall_order *ret, int *ret_fd);
 int wall_say(const struct wall_init *w, const struct wall_message *m);
-/* Says it if the keeper takes it soon; false with errno: it did not. */
+/* Sends it if the keeper takes it soon. Returns false with errno set if not. */
 bool wall_offer(int control, const struct wall_message *m);
-/* The same of what was refused; once something was not told, that is told. */
+/* The same for a denial. Once a denial was dropped, that is reported. */
 void wall_offer_denial(int control, const struct wall_message *m, struct wall_untold *u);
 int wall_root_build(struct wall_init *w, struct err *e); /* root.c */
 int wall_root_enter(struct wall_init *w, struct err *e);
@@ -195,7 +195,7 @@ int wall_net_join(struct wall_init *w, struct err *e);
 /* loopback.c: of the namespace that the caller is in, up, if the plan has one. */
 int wall_net_loopback(const struct wall_init *w, struct err *e);
 void wall_net_low_ports(const struct wall_init *w);
-/* gateway.c: the other end of the box's one link, and what listens there. Runs in the helper's process. */
+/* gateway.c: the other end of the box's one link, and its listeners. Runs in the helper's process. */
 int wall_gateway_raise(struct wall_init *w, int *ret_box_ns, struct err *e);
 int wall_tty_open(struct wall_init *w, struct err *e);       /* tty.c */
 int wall_landlock_build(struct wall_init *w, struct err *e); /* landlock.c */
@@ -209,18 +209,18 @@ void wall_payload_let_on(struct wall_init *w);
 int wall_payload_start(struct wall_init *w, struct err *e);
 /* Every signal as a new program has it. An early payload and init have one table of them until exec. */
 void wall_signals_reset(void);
-/* privileges.c: a keyring of our own, so that what is possessed through the caller's stays outside; every
- * capability up to the last that this kernel knows (which takes a call that fails to find out). */
+/* privileges.c: joins a new session keyring, so that keys possessed through the caller's stay outside; drops
+ * every capability up to the last that this kernel knows (a call has to fail to find it). */
 int wall_keyring_leave(struct err *e);
 unsigned wall_last_cap(void);
 int wall_privileges_drop(unsigned last_cap, struct err *e);
-/* For who lives beside the payload: of what it holds, keeps these capabilities (of the first 32) and no
- * other, and closes the process to others. -1 with errno. */
+/* For a process that lives beside the payload: keeps these of its capabilities (of the first 32) and no
+ * other, and makes the process not dumpable. Returns -1 with errno set on error. */
 int wall_powers_keep(uint32_t caps);
 int wall_rlimits(const struct wall_init *w, struct err *e); /* privileges.c */
 int wall_attest(const struct wall_init *w, struct err *e);  /* attest.c */
-/* out_handles.c: makes what the payload writes instead of an `out` handle; copies it to the handle, when the
- * payload has ended; closes the handles that need no copy. */
+/* out_handles.c: creates the file that the payload writes to instead of an `out` handle; copies it to the
+ * handle when the payload has ended; closes the handles that need no copy. */
 int wall_handles_stand_in(struct wall_init *w, struct err *e);
 int wall_handles_hand_over(struct wall_init *w);
 void wall_handles_close(struct wall_init *w);
@@ -232,21 +232,21 @@ int wall_filter_load(struct wall_init *w, struct err *e);       /* payload_filte
 void wall_left(int scratch, const struct plan_order *order, struct wall_end *end);
 int wall_supervise(struct wall_init *w);            /* supervise.c */
 _Noreturn void wall_init_main(struct wall_init *w); /* init.c */
-/* process_tree.c: every process of the box, and init where it is numbered 1; -1: they cannot be listed. */
+/* process_tree.c: every process of the box, and init if its pid is 1. Returns -1 if they cannot be listed. */
 int wall_each_process(const struct wall_init *w, void (*each)(void *ctx, int proc, const char *pid),
                       void *ctx);
 int wall_own_children(void);             /* the list of them, open: for a process with one thread */
-void wall_kill_stragglers(int children); /* every one that is left, until there is none */
-/* task.c: where a path of a task begins: its working directory, a descriptor of it, or our root, which is the
- * box's. O_PATH; -1 with errno. */
+void wall_kill_stragglers(int children); /* every process that is left, until none is */
+/* task.c: where a path of a task starts: its working directory, a descriptor of it, or our root, which is the
+ * box's. Returns an O_PATH descriptor, or -1 with errno set. */
 int wall_task_start(const struct wall_init *w, uint32_t task, int dirfd, const char *path);
-/* setgid.c: a chmod with the setgid bit, for a directory. 0 or -errno; EPERM: it is none. */
+/* setgid.c: a chmod with the setgid bit, for a directory. Returns 0 or -errno; EPERM: not a directory. */
 int wall_setgid(const struct wall_init *w, const struct seccomp_notif *n);
-/* inotify.c: adds the watch that a task asks for. Its number, or -errno. */
+/* inotify.c: adds the watch that a task requests. Returns the watch descriptor or -errno. */
 int wall_inotify_add(const struct wall_init *w, const struct seccomp_notif *n);
-/* sample.c: adds up what every process of the box uses. */
+/* sample.c: sums up the resource use of every process of the box. */
 struct wall_sample {
-        uint64_t cpu_ns, rss; /* rss: also what is swapped out, and page tables */
+        uint64_t cpu_ns, rss; /* rss: includes swap and page tables */
         uint64_t shmem;       /* the part of rss that is of shared memory */
         uint64_t tasks;
 };
@@ -259,36 +259,37 @@ int wall_each_number(int at_dir, void (*each)(void *ctx, int dir, const char *na
 void wall_shared_begin(struct wall_init *w);
 uint64_t wall_sample_deleted(struct wall_init *w); /* bytes of edit doors' files that have no name any more */
 uint64_t wall_sample_shared(struct wall_init *w);
-/* sample_still.c: before a look; and whether nobody has run since. */
+/* sample_still.c: called before a sample; then whether any process has run since. */
 void wall_still_note(struct wall_still *s, const struct wall_init *w);
 bool wall_is_still(struct wall_still *s);
 
 /* ---- mount_place.c ---- */
-/* What a step's mount may do, as mount attributes; and setting them. */
+/* The mount attributes of a step's mount; and setting them. */
 uint64_t wall_step_attr(unsigned flags);
 int wall_set_attr(int tree, unsigned recursive, uint64_t set, uint64_t clear);
 /* Moves a detached mount to its place in the new root, made if it is on our own tmpfs and missing. */
 int wall_attach(struct wall_init *w, int tree, const char *path, bool is_dir, struct err *e);
 /* The next mount that the keeper of a root caller made for us. */
 int wall_receive_mount(struct wall_init *w, const struct plan_step *s, struct err *e);
-/* A mount has changed what paths mean: what was kept may lie below it. */
+/* A mount has changed the meaning of paths: cached directories may lie below it. */
 void wall_forget_parent(struct wall_init *w);
-/* The thing behind a door, if it still is what it was when it was looked at. */
+/* Opens the file behind a door if it is still the same inode as when it was inspected. */
 int wall_open_door(const struct plan_step *s, struct err *e);
-int wall_judge_door(int fd, const struct plan_step *s, struct err *e); /* the same of what is open */
+int wall_judge_door(int fd, const struct plan_step *s, struct err *e); /* the same for an open descriptor */
 /* A small file of the plan's, in a directory of our own. */
 int wall_write_text(const struct plan_step *s, int dir, const char *name, struct err *e);
-/* What the new root shows at `path`, as a descriptor, not behind any link (ELOOP). */
+/* Opens `path` in the new root as a descriptor; fails with ELOOP behind a symlink. */
 int place_find(const struct wall_init *w, const char *path);
-/* What lies there. -1 with errno: the place was not found (place is -1), or is a link itself (ELOOP), which
- * can be neither covered nor held. */
+/* Opens the file there. Returns -1 with errno set if the place was not found (place is -1) or is a symlink
+ * itself (ELOOP), which can be neither covered nor held. */
 int place_look(int place, struct stat *ret);
 /* True for a directory of our own filesystems: only there may a mount point be made. */
 bool place_is_ours(const struct wall_init *w, int dir);
 bool place_is_made(const struct wall_init *w, int dir); /* of a watched root: whole, from the plan */
 int place_make_node(int dir, const char *name, bool is_dir);
-/* The directory that `path` lies in, made where it is ours and missing. Borrowed: the last one is kept,
- * because steps come in groups (/etc/..., /dev/...), and mounts on top of it would be a new group. */
+/* The parent directory of `path`, created if it is missing and lies on a filesystem of ours. Borrowed: the
+ * last one is cached, because steps come in groups (/etc/..., /dev/...), and mounts on top of it would be a
+ * new group. */
 int place_open_parent(struct wall_init *w, const char *path, const char **ret_last);
 
 /* ---- box_proc.c ---- */
@@ -298,11 +299,11 @@ int wall_do_cover(struct wall_init *w, const struct plan_step *s, struct err *e)
 int wall_do_proc(struct wall_init *w, const struct plan_step *s, struct err *e);
 
 /* ---- edit_mount.c ---- */
-/* An edit door, and a part of one that is mounted over itself. */
+/* An edit door, and a part of one that is bind-mounted over itself. */
 int wall_do_copy(struct wall_init *w, const struct plan_step *s, struct err *e); /* file_copy.c */
 int wall_do_edit(struct wall_init *w, const struct plan_step *s, struct err *e);
 int wall_do_pin(struct wall_init *w, const struct plan_step *s, struct err *e);
-/* Opens a layer's directory, if it is still what the keeper made. */
+/* Opens an overlay's directory if it is still the one that the keeper created. */
 int wall_open_layer(const struct wall_edit *l, struct err *e);
 
 /* The file that only Landlock refuses: how the box finds out from inside that Landlock is up. */
@@ -310,7 +311,7 @@ int wall_open_layer(const struct wall_edit *l, struct err *e);
 /* The last thing that the probe from inside looks for in the root: from then on, the payload does. No door
  * has such a name. */
 #define ATTEST_MISSING "/.cordon"
-/* What init and, until exec, the payload's process go by. */
+/* The state of init and, until exec, of the payload's process. */
 #define OWN_NAME WALL_INIT_NAME
 
 /* inbound_connect.c: connects to a port of the box's own loopback, and sends the socket to the keeper. */

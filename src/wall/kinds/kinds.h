@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* wall/kinds/kinds.h - the kinds of walls and what each has. Pure tables, below every decider: code outside
- * wall/ asks for a feature and names no kind. */
+/* wall/kinds/kinds.h - the kinds of walls and the features of each. Pure tables, below every decider: code
+ * outside wall/ queries a feature and names no kind. */
 #pragma once
 #include <stdbool.h>
 

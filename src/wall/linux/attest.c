@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* wall/linux/attest.c - the box is probed from inside, in the payload's own process, after the last wall and
- * before its first instruction. Every probe's answer differs between "wall up" and "wall down"; one wrong
- * answer ends the start.
+/* wall/linux/attest.c - attestation: probes the box from inside, in the payload's own process, after the last
+ * wall and before its first instruction. The result of every probe differs between "wall up" and "wall down";
+ * one wrong result aborts the start.
  *
- * Only calls that seccomp answers by itself are used: a told or watched call (mkdir, execve) would wait for
- * init, which waits for us. */
+ * Uses only system calls that seccomp answers by itself: a reported or watched call (mkdir, execve) would
+ * wait for init, which waits for this process. */
 #include "base/fd.h"
 #include "wall/internal.h"
 
@@ -49,7 +49,7 @@ static bool no_new_privs(const struct wall_init *w)
         return prctl(PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0) == 1;
 }
 
-/* The kernel itself says EINVAL to both; only the filter says ENOSYS. */
+/* The kernel itself fails both with EINVAL; only the filter returns ENOSYS. */
 static bool seccomp_is_up(const struct wall_init *w)
 {
         (void) w;
@@ -67,12 +67,12 @@ static bool landlock_is_up(const struct wall_init *w)
         if (wall_left_out(LAYER_MOUNT)) /* tests only: paths mean the host's */
                 canary = "/sys/kernel/uevent_seqnum";
 
-        /* Where reads are watched nobody could answer yet: by our own number it is not. */
+        /* If reads are watched, init cannot answer yet: a call with our own magic number is not watched. */
         return syscall(SYS_openat, AT_FDCWD, canary, O_RDONLY | O_CLOEXEC, 0, 0, w->own) < 0 &&
                errno == EACCES;
 }
 
-/* No name but the box's own processes and what covers a few others: see proc.c. */
+/* Only the box's own processes and the covers of a few other names: see proc.c. */
 static bool proc_is_narrow(void)
 {
         static const char *const denied[] = { "/proc/sys", "/proc/kallsyms", "/proc/keys", "/proc/1" };
@@ -83,8 +83,9 @@ static bool proc_is_narrow(void)
         return true;
 }
 
-/* The filesystem that init made, closed for writing, with nothing of the host's in it. On a watched root each
- * name is a question to the observer, so there is only one; it is the last, and tells it who comes next. */
+/* The filesystem that init created, read-only, without any file of the host. On a watched root each name is a
+ * request to the observer, so only one is tried. It is the last, and shows the observer that the payload
+ * comes next. */
 static bool root_is_ours(const struct wall_init *w)
 {
         if (w->plan->wall != WALL_NAMESPACE)

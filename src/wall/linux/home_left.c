@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* wall/linux/home_left.c - what the payload left in its private home, which ends with the box. For a report
- * alone. Called by init when the payload is over, on the tmpfs itself: no path of the box is followed. */
+/* wall/linux/home_left.c - lists the files that the payload left in its private home, which ends with the
+ * box. Only for a report. Called by init after the payload's end, on the tmpfs itself: follows no path of the
+ * box. */
 #include "base/fd.h"
 #include "wall/internal.h"
 
@@ -20,8 +21,8 @@ struct entry { /* of getdents64() */
         char name[];
 };
 
-/* A name with a dot is mostly a setting or a cache of a program's. Not one that is a word of the command, and
- * not what tools make for people to keep. */
+/* A dot file is mostly a setting or a cache of a program. Exceptions: a word of the command, and files that
+ * tools create for people to keep. */
 static bool is_meant(const struct plan_order *o, const char *name)
 {
         static const char *const made[] = { ".git", ".hg", ".svn", ".venv", ".env", ".github", ".vscode" };

@@ -41,7 +41,7 @@ _Static_assert(sizeof layer_names / sizeof *layer_names == LAYER__COUNT, "a name
 
 const char *wall_layer_name(enum wall_layer l) { return (unsigned) l < LAYER__COUNT ? layer_names[l] : "?"; }
 
-/* To tell from inside that the box is in another. */
+/* Shows from inside that the box is nested in another. */
 static int note_network(struct wall_init *w, struct err *e)
 {
         (void) e;
@@ -57,7 +57,7 @@ static int await_maps(struct wall_init *w, struct err *e)
         (void) e;
         struct wall_order o;
         if (wall_hear(w, &o, NULL) != 1 || o.command != COMMAND_MAPPED)
-                _exit(1); /* the keeper is gone: there is nobody to tell */
+                _exit(1); /* the keeper is gone: nothing to report to */
         return 0;
 }
 
@@ -94,9 +94,9 @@ static void share_watches(const struct wall_init *w)
         (void) fd_put(w->host_proc, "sys/user/max_inotify_watches", share);
 }
 
-/* Second layers by sysctl of our own namespaces, through the host's /proc. Where the kernel or a container
- * refuses them, seccomp stands alone, and the layer is not reported as up. Executable memfds are closed while
- * a root caller's init still has root's id: the file belongs to it. */
+/* Second layers by sysctl of our own namespaces, through the host's /proc. If the kernel or a container
+ * denies them, seccomp stands alone, and the layer is not reported as up. Executable memfds are disabled
+ * while a root caller's init still has root's id, which owns the file. */
 int wall_memfds_seal(struct wall_init *w, struct err *e)
 {
         (void) e;
@@ -144,7 +144,7 @@ static int take_mapped_ids(struct wall_init *w, struct err *e)
         return 0;
 }
 
-/* Where nothing keeps it from being born before there is a root. */
+/* If nothing prevents it from being created before the root exists. */
 static int begin_payload(struct wall_init *w, struct err *e)
 {
         if (w->plan->net || w->s->groups_late)
@@ -189,7 +189,7 @@ static int build_landlock(struct wall_init *w, struct err *e)
         return wall_landlock_build(w, e);
 }
 
-/* What a payload leaves running comes to us, and this is where we find it. */
+/* Processes that the payload leaves running are reparented to init and found here. */
 static int adopt_stragglers(int *ret_children, struct err *e)
 {
         if (prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) < 0)
@@ -211,7 +211,8 @@ static int compile_filter(struct wall_init *w, struct err *e)
         return wall_left_out(LAYER_SECCOMP) ? 0 : wall_filter_compile(w, e);
 }
 
-/* What an early payload waits for before it closes itself to us: its filter, and that we have joined it. */
+/* An early payload waits for two things before it becomes undumpable: its filter, and init in its network
+ * namespace. */
 static int lend_filter(struct wall_init *w, struct err *e)
 {
         if (w->early)
@@ -229,19 +230,19 @@ static int reset_signals(struct wall_init *w, struct err *e)
 
 struct stage {
         const char *name;
-        enum wall_layer layer; /* what it belongs to; LAYER__COUNT: none */
+        enum wall_layer layer; /* its layer; LAYER__COUNT: none */
         int (*raise)(struct wall_init *, struct err *);
 };
 
 /* The order is the security property: invariant W3 in docs/design/invariants.md.
- *   keyring before all         an early payload has the keyring that it is born with
+ *   keyring before all         an early payload inherits the keyring
  *   payload first              its network takes longest
  *   memfd, device before maps  a root caller's init still has the id that these files belong to
- *   gate after ids             from then on nobody but an early payload changes ids
- *   net-join before enter      in the middle of leaving the old root an early payload could make no user
+ *   gate after ids             after it only an early payload changes ids
+ *   net-join before enter      while init leaves the old root, an early payload cannot create a user
  *                              namespace
- *   landlock after root        its rules name what the new root shows
- *   landlock ... signals before net-join   work to do while the network is made
+ *   landlock after root        its rules name files of the new root
+ *   landlock ... signals before net-join   work while the network is created
  *   knobs late                 an early payload loads its filter meanwhile */
 static const struct stage namespace_stages[] = {
         { "keyring", LAYER__COUNT, leave_keyring }, { "payload", LAYER_NET, begin_payload },
@@ -275,7 +276,7 @@ static int raise_stages(struct wall_init *w, const struct stage *stages, size_t 
         return 0;
 }
 
-/* Layers that clone itself raised. */
+/* Layers that the clone call itself raised. */
 static uint32_t cloned_layers(void)
 {
         static const enum wall_layer cloned[] = { LAYER_USER, LAYER_PID, LAYER_IPC, LAYER_UTS };
@@ -294,7 +295,7 @@ static int raise_walls(struct wall_init *w, struct err *e)
         return raise_stages(w, namespace_stages, sizeof namespace_stages / sizeof *namespace_stages, e);
 }
 
-/* Only now, in its own group: a cgroup namespace shows paths from where its maker was. */
+/* Only now, in its own group: a cgroup namespace shows paths relative to its creator's group. */
 static int hide_groups(struct wall_init *w, struct err *e)
 {
         if (w->plan->wall != WALL_NAMESPACE || wall_left_out(LAYER_CGROUP_NS))
@@ -313,7 +314,7 @@ static int raise_all(struct wall_init *w, struct err *e)
         return wall_payload_start(w, e);
 }
 
-/* init must not hold the payload's pipes open, or nobody would ever see their end. */
+/* init must not hold the payload's pipes open, or their readers would never see EOF. */
 static void let_go_of_stdio(struct wall_init *w)
 {
         if (w->held & WALL_SAMPLES)
@@ -334,9 +335,9 @@ static void let_go_of_stdio(struct wall_init *w)
                 fd_close(&w->landlock);
 }
 
-/* Without a pid namespace nothing ends with init by itself. So init has a parent whose only work is to
- * outlive it: when init is killed, what it leaves comes to this reaper and ends here. When the reaper is
- * killed, init hears SIGTERM and ends its stragglers itself. */
+/* Without a pid namespace, processes do not end with init. So init has a parent, the reaper, that only
+ * outlives it: when init is killed, its orphans are reparented to the reaper and killed there. When the
+ * reaper is killed, init receives SIGTERM and kills the stragglers itself. */
 static int stand_behind_reaper(struct wall_init *w, struct err *e)
 {
         int children = -1;
@@ -377,8 +378,8 @@ _Noreturn void wall_init_main(struct wall_init *w)
         (void) prctl(PR_SET_NAME, OWN_NAME, 0, 0, 0);
         fd_use_limit();
 
-        /* The box's own files have the modes that are meant. What it makes outside is no more open than what
-         * the caller makes. */
+        /* The box's own files get exactly the modes given. Files that it creates outside are no more open
+         * than files that the caller creates. */
         w->mask = (umask(022) & 077) | 022;
         (void) signal(SIGCHLD, SIG_DFL); /* a caller that ignores it would leave us no child to wait for */
         bool behind = w->plan->wall == WALL_PROCESS;

@@ -14,7 +14,7 @@
 
 enum { INIT_STACK = 1 << 20 };
 
-/* What lies above the payload's numbers is ours, and closed by exec. */
+/* Descriptors above the payload's are ours, and closed by exec. */
 static int find_descriptors(struct wall_init *w, int *ret_cgroup, struct err *e)
 {
         const struct {
@@ -56,7 +56,7 @@ static int init_main(void *arg)
         wall_init_main(arg);
 }
 
-/* A stack of its own, above a page that nobody may touch. Its top, or NULL. */
+/* Allocates a stack above a guard page. Returns its top, or NULL. */
 static char *make_stack(void)
 {
         enum { GUARD = 4096 * 16 };
@@ -70,10 +70,10 @@ static char *make_stack(void)
 
 /* init takes over the launcher's memory: nothing is copied, and the launcher ends without touching it.
  *
- * By the older call where that can do it: the filters of containers let it pass, but answer "no such call" to
- * the newer one, whose flags they cannot see; and no libc has that with a stack, so there init is a copy.
- * Behind such a filter init enters its group later, and is there before the payload is: only in the process
- * wall that is sure. */
+ * Prefers the older clone() if that suffices: the filters of containers allow it, but answer ENOSYS to
+ * clone3(), whose flags they cannot see. No libc has clone3() with a stack, so there init is a copy. Behind
+ * such a filter init enters its group later, but before the payload does: that is certain only in the process
+ * wall. */
 static long clone_init(struct wall_init *w, int cgroup, int *ret_pidfd, bool *ret_in_cgroup)
 {
         uint64_t flags = clone_flags(w->plan);
@@ -103,8 +103,8 @@ static int start_init(struct wall_init *w, int cgroup)
 
 _Noreturn void wall_init_enter(void)
 {
-        /* Zero from the start; only what is needed is touched, because every page touched is a page to be
-         * made. */
+        /* Zero from the start; only needed parts are touched, because every page touched must be allocated.
+         */
         static struct wall_init w;
         struct wall_message m = { .word = WALL_SAYS_ERROR };
         int cgroup = -1;

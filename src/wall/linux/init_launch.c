@@ -60,8 +60,8 @@ static unsigned list_descriptors(const struct newborn *n, struct placed *ret)
         return k;
 }
 
-/* What the box needs has its number, the program is the one descriptor above, and nothing else that came from
- * the caller is open, however many there were. */
+/* The box's descriptors have their final numbers, the program is the one descriptor above, and every other
+ * descriptor of the caller is closed, however many there were. */
 static bool place_descriptors(struct newborn *n)
 {
         struct placed list[3 + HANDLES_MAX + INIT_FD__END - INIT_CONTROL];
@@ -73,8 +73,7 @@ static bool place_descriptors(struct newborn *n)
 
         n->failed = "keeping descriptors";
         if (!room) {
-                errno = EMFILE; /* a limit below where they are lifted to is EINVAL, which means other things
-                                 */
+                errno = EMFILE; /* a limit below their new numbers is EINVAL, which has other meanings */
                 return false;
         }
 
@@ -109,7 +108,7 @@ static int execute_program(void *arg)
 
 /* ---- the caller ---- */
 
-/* The filter of a box lets nobody say that, not even what is so already. */
+/* The box's filter denies this prctl to every process, even if it changes nothing. */
 static bool is_in_a_box(void)
 {
         int is = prctl(PR_GET_DUMPABLE, 0, 0, 0, 0);
@@ -133,7 +132,7 @@ static int clone_error(struct err *e)
                                          : "`cordon doctor` shows why; `--wall process` needs none");
 }
 
-/* This program, where it is its own init (init/self.c); else the installed one. */
+/* This program, if it is its own init (init/self.c); else the installed one. */
 static int open_program(const struct cordon_context *cx, struct err *e)
 {
         char path[PATH_MAX_BYTES] = "/proc/self/exe";
@@ -144,7 +143,8 @@ static int open_program(const struct cordon_context *cx, struct err *e)
         return fd < 0 ? wall_fail(e, STAGE_EXEC, "opening %s", path) : fd;
 }
 
-/* A process that ended before exec is no refusal of the host's: it must not choose the wall. */
+/* A process that ended before exec does not show that the host denies a mechanism: it must not choose the
+ * wall. */
 static pid_t report_newborn(const struct newborn *n, pid_t pid, struct err *e)
 {
         while (waitpid(pid, NULL, __WALL) < 0 && errno == EINTR)
@@ -176,7 +176,7 @@ pid_t wall_launch(const struct wall_start *s, const struct wall_descriptors *wit
         return n.sys != 0 ? report_newborn(&n, pid, e) : pid;
 }
 
-/* Through a socket: it obeys no limit of file sizes, and what was read from it is nowhere else. */
+/* Through a socket: it is not subject to RLIMIT_FSIZE, and bytes read from it exist nowhere else. */
 int wall_send_plan(const struct wall_start *s, int to, struct err *e)
 {
         AUTO_BUF(blocks);
@@ -193,7 +193,7 @@ int wall_send_plan(const struct wall_start *s, int to, struct err *e)
         for (size_t at = 0; at < blocks.n;) {
                 ssize_t n = send(to, blocks.p + at, blocks.n - at, MSG_NOSIGNAL);
                 if (n < 0 && (errno == EPIPE || errno == ECONNRESET))
-                        return 0; /* it is gone: who waits for the birth hears that */
+                        return 0; /* it is gone: the process that waits for the birth sees that */
                 if (n < 0 && errno != EINTR)
                         return wall_fail(e, STAGE_EXEC, "sending the plan");
                 at += n > 0 ? (size_t) n : 0;
@@ -203,7 +203,7 @@ int wall_send_plan(const struct wall_start *s, int to, struct err *e)
         return 0;
 }
 
-/* A launcher that ended without a word was killed, or has said why on the control socket. */
+/* A launcher that ended without a message was killed, or has reported the error on the control socket. */
 int wall_await_birth(const struct wall_start *s, int from, struct wall_child *c, struct err *e)
 {
         struct wall_birth b;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* wall/linux/init_launch.h - how the keeper's side hands a start to the program that becomes init.
+/* wall/linux/init_launch.h - how the keeper passes a start to the program that becomes init.
  *
  *   - The keeper (init_launch.c) clones a process that shares its memory, places descriptors and executes the
  *     program. Then it sends launch, box plan and run order through a socket.
@@ -7,9 +7,9 @@
  *     a child of the keeper, reports the birth and ends.
  *   - init (init.c) raises the walls.
  *
- * Two steps, because a program that is executed inside a user namespace belongs to it: the user who made the
- * namespace could trace it, although it is not dumpable. init takes over the memory of the launcher, which
- * was executed outside and has nothing in it but the plan. */
+ * Two steps, because a program that is executed inside a user namespace belongs to it: the user who created
+ * the namespace could trace it, although it is not dumpable. init takes over the memory of the launcher,
+ * which was executed outside and has nothing in it but the plan. */
 #pragma once
 #include "wall/internal.h"
 
@@ -18,13 +18,13 @@ enum init_fd {
         INIT_CONTROL = 4 + HANDLES_MAX,
         INIT_HOST_PROC,
         INIT_PLAN,   /* from here the blocks come, and here the birth is reported */
-        INIT_KEEPER, /* its process; none: the caller has one thread, whose end is told by a signal */
+        INIT_KEEPER, /* its process; -1: the caller has one thread, whose end is reported by a signal */
         INIT_TRUST,  /* may be missing */
         INIT_CGROUP, /* the group that init is born in; may be missing */
         INIT_FD__END
 };
 
-/* What the launcher says before it ends, with a pidfd of init. */
+/* The launcher's last message, sent with a pidfd of init. */
 struct wall_birth {
         int32_t pid; /* -1: none */
         int32_t sys; /* then the error of clone() */
@@ -39,7 +39,7 @@ struct wall_launch {
 };
 extern const struct block_type wall_launch_type; /* init_plan.c */
 
-/* What the new process gets beside wall_start's; borrowed. */
+/* What the new process gets besides the fields of wall_start; borrowed. */
 struct wall_descriptors {
         int control, keeper, host_proc, plan;
 };

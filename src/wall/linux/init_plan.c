@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* wall/linux/init_plan.c - what of a start travels to init beside box plan and run order; and init's side of
- * it: reads the three blocks, and trusts none of their bytes. */
+/* wall/linux/init_plan.c - the part of a start that is sent to init besides box plan and run order; and
+ * init's side: reads the three blocks, and trusts none of their bytes. */
 #include "base/block.h"
 #include "wall/linux/init_launch.h"
 
@@ -44,7 +44,7 @@ const struct block_type wall_launch_type = { .size = sizeof(struct wall_launch),
 
 enum { PLAN_FIRST = 64 * 1024, PLAN_MOST = 64 << 20 };
 
-/* Until the end of file: most plans fit in what is there, and the others get a mapping of their own. */
+/* Reads to EOF: most plans fit into the given buffer, the others get a mapping of their own. */
 static char *receive_plan(size_t *ret_length, struct err *e)
 {
         static _Alignas(16) char first[PLAN_FIRST];

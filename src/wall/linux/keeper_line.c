@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* wall/linux/keeper_line.c - init's end of the line to the keeper. A program that forks hands the keeper's
- * end to its children, so its closing does not tell that the keeper is gone: the keeper itself is watched
- * beside it. */
+/* wall/linux/keeper_line.c - init's end of the socket pair to the keeper. A program that forks passes the
+ * keeper's end to its children, so EOF does not show that the keeper is gone: its pidfd is watched as well.
+ */
 #include "wall/internal.h"
 #include "wire/wire.h"
 

@@ -103,7 +103,7 @@ struct kernel_statx {
 _Static_assert(sizeof(struct kernel_statx) == 256, "as the kernel has it");
 enum { DONT_SYNC = 0x4000, STATX_TYPE_ONLY = 1 };
 
-/* What is known of it without asking: who serves a filesystem below a door may not answer. */
+/* Without a request to the filesystem: the server of one below a door may not answer. */
 static bool look_at(int at, struct kernel_statx *ret)
 {
         return syscall(SYS_statx, at, "", AT_EMPTY_PATH | DONT_SYNC, STATX_TYPE_ONLY, ret) == 0;
@@ -154,7 +154,7 @@ static bool is_written(const struct plan *p, const char *path)
         return false;
 }
 
-/* What covers a hidden thing lies on the filesystem of the box's root, where nothing of the host's does. */
+/* The cover of a hidden file lies on the filesystem of the box's root, which holds no file of the host. */
 static bool is_cover(const struct wall_init *w, const struct kernel_statx *st)
 {
         struct kernel_statx root;
@@ -169,7 +169,7 @@ static int cannot_hide(struct err *e, const char *path, const char *why, const c
         return err_hint(e, "%s", hint);
 }
 
-/* A link on the way: what it leads to has other names than those that rights were handed along. */
+/* A symlink on the path: its target has other names than those that rights were granted along. */
 static int cannot_hand_on(struct err *e, const struct plan_rule *rule)
 {
         const char *hint = "name what the link leads to";
@@ -184,8 +184,8 @@ static int cannot_hand_on(struct err *e, const struct plan_rule *rule)
         return err_hint(e, "%s", hint);
 }
 
-/* Without a cover only a file is hidden: names in a directory can be listed where those above it can, and
- * where a link leads has a name that nobody hides. */
+/* Without a cover only a file can be hidden: names in a directory can be listed if those above it can, and
+ * the target of a symlink has a name that is not hidden. */
 static int hide_bare(const struct rules *r, const char *path, mode_t mode, struct err *e)
 {
         if (r->w->plan->wall != WALL_PROCESS || (!S_ISDIR(mode) && !S_ISLNK(mode)))
@@ -196,7 +196,7 @@ static int hide_bare(const struct rules *r, const char *path, mode_t mode, struc
                                            "namespace wall can: see `cordon doctor`");
 }
 
-/* SAFETY: what is hidden gets no right, but for the empty thing that covers it. */
+/* SAFETY: a hidden file gets no right, except for the empty file that covers it. */
 static int allow_entry(const struct rules *r, int dir, const struct plan_rule *rule, const char *name,
                        struct err *e)
 {
@@ -211,7 +211,7 @@ static int allow_entry(const struct rules *r, int dir, const struct plan_rule *r
                 return hide_bare(r, path, st.mode, e);
 
         if (S_ISLNK(st.mode) || has_entries(r->w->plan, path) || is_written(r->w->plan, path))
-                return 0; /* where a link leads counts */
+                return 0; /* the target of a symlink counts */
 
         return allow(r, at, rule->entries, path, e);
 }
@@ -235,7 +235,7 @@ static int allow_entries(const struct rules *r, int at, const struct plan_rule *
         AUTO_FD(dir, openat(at, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
         unsigned count = 0;
         int more;
-        if (dir < 0 && errno == ENOTDIR) /* a file where a directory was to lead to something hidden */
+        if (dir < 0 && errno == ENOTDIR) /* a file in place of a directory on the path to a hidden file */
                 return allow(r, at, rule->entries, rule->path, e);
 
         if (dir < 0 && errno == EACCES) /* nothing in it can be named here, so nothing in it is opened */
@@ -264,8 +264,8 @@ static bool is_still(int at, const struct plan_rule *rule)
         return fstat(at, &st) == 0 && st.st_dev == rule->dev && st.st_ino == rule->ino;
 }
 
-/* In the new root a leading slash stays inside it; in the process wall `root` is the host's, and a link on
- * the way to something hidden would lead rights elsewhere, or past what hides it. */
+/* In the new root a leading slash stays inside it; in the process wall `root` is the host's, and a symlink on
+ * the path to a hidden file would lead rights elsewhere, or past the rule that hides it. */
 static int open_ruled(const struct rules *r, const struct plan_rule *rule)
 {
         bool straight = rule->entries && r->w->plan->wall == WALL_PROCESS;
@@ -275,8 +275,8 @@ static int open_ruled(const struct rules *r, const struct plan_rule *rule)
 
 static int add_rule(const struct rules *r, const struct plan_rule *rule, struct err *e)
 {
-        /* SAFETY: a link may lead a `run` line, or the command, to what is hidden. A cover would lie over it.
-         */
+        /* SAFETY: a symlink may lead a `run` line, or the command, to a hidden file. A cover would lie over
+         * it. */
         if (r->w->plan->wall == WALL_PROCESS && is_hidden(r->w->plan, rule->path))
                 return 0;
 

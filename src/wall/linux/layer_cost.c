@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* wall/linux/layer_cost.c - what one layer costs, measured by raising that layer alone, with the code of a
- * real start, in a process that is thrown away afterwards.
+/* wall/linux/layer_cost.c - measures the cost of one layer: raises that layer alone, with the code of a real
+ * start, in a process that is discarded afterwards.
  *
- * A start raises all layers in one clone and in parallel, and no release can leave one out; so what is
- * measured here is each mechanism by itself. Their sum is more than a start takes. Never: touches the heap.
- */
+ * A start raises all layers in one clone and in parallel, and no release can leave one out; so each mechanism
+ * is measured by itself. Their sum is more than the time of a start. Never: touches the heap. */
 #include "base/clock.h"
 #include "base/fd.h"
 #include "wall/internal.h"
@@ -117,7 +116,7 @@ static int raise_seccomp(struct err *e)
         return wall_filter_compile(&w, e) < 0 ? -1 : wall_filter_load(&w, e);
 }
 
-/* ---- what one call costs ---- */
+/* ---- the cost of one call ---- */
 
 static uint64_t time_plain_calls(void)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* wall/linux/net/gateway.c - the closed world of a box with `net` doors: one link to a namespace of its own
- * in which every address is local and which has no other link. What listens there goes to the keeper, which
- * hands it to the broker; no socket of the host ever comes near the box.
+/* wall/linux/net/gateway.c - the closed network of a box with `net` doors: one link to a namespace of its own
+ * in which every address is local and which has no other link. Its listeners go to the keeper, which passes
+ * them to the broker; no socket of the host ever comes near the box.
  *
  * Runs in the helper's process, which owns both namespaces; the payload, in a nested user namespace, owns
  * neither. */
@@ -30,7 +30,7 @@ struct gateway {
 
 static int fail(const struct gateway *g, const char *what) { return wall_fail(g->e, STAGE_NET, "%s", what); }
 
-/* Where /proc/sys cannot be written these stay as the host has them: there is still no second link. */
+/* If /proc/sys cannot be written, these keep the host's values: a second link still does not exist. */
 static void close_knobs(const struct gateway *g)
 {
         static const char *const off[] = {
@@ -148,7 +148,7 @@ static int open_socket(const union where *at, int type)
         return TAKE_FD(fd);
 }
 
-/* Both families on one socket, where there are two. */
+/* Both families on one socket, if both exist. */
 static union where wildcard(const struct gateway *g, uint16_t port)
 {
         union where at = { .v4 = { .sin_family = AF_INET, .sin_port = htons(port) } };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* wall/linux/net/inbound_connect.c - connections to a server in the box, made by init because it is in the
- * box's network namespace. The keeper asks for one with wall_connect() and relays its bytes. */
+ * box's network namespace. The keeper requests one with wall_connect() and relays its bytes. */
 #include "base/fd.h"
 #include "wall/internal.h"
 #include "wire/wire.h"
@@ -19,8 +19,8 @@ union loopback {
         struct sockaddr_in6 v6;
 };
 
-/* A socket that is connected, or about to be; -1: nobody listens. On the loopback an answer has come when
- * connect() returns, and a non-blocking socket reports it afterwards. */
+/* Returns a socket that is connected or connecting; -1: no listener. On the loopback the answer has arrived
+ * when connect() returns, and a non-blocking socket reports it afterwards. */
 static int connect_to(const union loopback *at, socklen_t len)
 {
         int sys = 0;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* wall/linux/net/loopback.c - raises the loopback of a box's own network namespace: by who made the
- * namespace, which owns it. */
+/* wall/linux/net/loopback.c - raises the loopback interface of a box's own network namespace. Called by the
+ * process that created the namespace, which owns it. */
 #include "base/fd.h"
 #include "wall/internal.h"
 
@@ -9,7 +9,7 @@
 #include <sys/socket.h>
 
 /* The ports below 1024 are the box's own, like all of its namespace, and the payload has no capability for
- * them. Where /proc/sys cannot be written they stay closed. */
+ * them. If /proc/sys cannot be written, they stay closed. */
 void wall_net_low_ports(const struct wall_init *w)
 {
         (void) fd_put(w->host_proc, "sys/net/ipv4/ip_unprivileged_port_start", "0");

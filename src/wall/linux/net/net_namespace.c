@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* wall/linux/net/net_namespace.c - the box's network namespace, made by another task on another core while
- * init mounts: it is the slowest single thing to make (a third of a millisecond). That task is the payload's
- * own where that may be born so early, else a helper.
+/* wall/linux/net/net_namespace.c - the box's network namespace, created by another task on another core while
+ * init mounts: it takes the longest of all single steps (a third of a millisecond). That task is the
+ * payload's own if it may be created so early, else a helper.
  *
  * A box without `net` doors gets an empty namespace: with `local loopback` its own loopback is up, else no
- * interface. One with them gets its loopback and one link to a gateway (gateway.c). */
+ * interface. A box with `net` doors gets its loopback and one link to a gateway (gateway.c). */
 #include "base/fd.h"
 #include "wall/internal.h"
 
@@ -15,7 +15,7 @@
 #include <sys/mman.h>
 #include <sys/wait.h>
 
-/* What the helper of a box with `net` doors found; on a page that both processes see. */
+/* The result of the helper of a box with `net` doors; on a page that both processes share. */
 struct wall_net {
         int box_ns;
         bool failed;

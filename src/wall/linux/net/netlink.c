@@ -18,9 +18,9 @@ enum { LOOPBACK_INDEX = 1 };
  * in fewer segments. */
 static const uint32_t mtu = 65535;
 
-/* The ends do not ask for each other (IFF_NOARP): the tables of neighbours are the whole machine's, and a box
- * that sent to many addresses of its link filled them with questions. Without ARP and ND the kernel sends to
- * the address of its own end, so both have the same. */
+/* The ends do not resolve each other (IFF_NOARP): the neighbour tables are shared by the whole machine, and a
+ * box that sent to many addresses of its link filled them with requests. Without ARP and ND the kernel sends
+ * to the address of its own end, so both ends have the same. */
 static const uint8_t both_ends[] = { 2, 0, 0, 0, 0, 1 };
 
 struct request {
@@ -134,7 +134,9 @@ int netlink_address(int nl, int index, const struct netlink_address *a)
 
         m->ifa_family = a->v6 ? AF_INET6 : AF_INET;
         m->ifa_prefixlen = a->bits;
-        m->ifa_flags = a->v6 ? IFA_F_NODAD : 0; /* nobody else can be there, and a probe takes a second */
+        m->ifa_flags =
+                a->v6 ? IFA_F_NODAD
+                      : 0; /* no other host can be there, and duplicate address detection takes a second */
         m->ifa_index = (uint32_t) index;
         (void) attribute(&r, IFA_LOCAL, a->bytes, n);
         (void) attribute(&r, IFA_ADDRESS, a->bytes, n);

@@ -20,6 +20,6 @@ struct netlink_address {
 int netlink_address(int nl, int index, const struct netlink_address *a);
 /* Everything else goes there. */
 int netlink_default(int nl, int index, const struct netlink_address *gateway);
-/* Every address of the family that no link has is our own: whoever connects to it reaches a listener here. In
- * the table `main`, so that the link's own subnet comes first. */
+/* Every address of the family that no link has is local: any connection to it reaches a listener here. In the
+ * table `main`, so that the link's own subnet comes first. */
 int netlink_all_local(int nl, bool v6);

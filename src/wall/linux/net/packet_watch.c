@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* wall/linux/net/packet_watch.c - a socket that hears of what nobody takes: first packets to ports without a
- * listener, and everything that is neither TCP nor a question to the name server. The kernel refuses those by
- * itself; this is how the refusal becomes known. It sees nothing of connections that are taken. */
+/* wall/linux/net/packet_watch.c - a packet socket for unwanted packets: first packets to ports without a
+ * listener, and everything that is neither TCP nor a DNS query. The kernel rejects those by itself; this
+ * socket makes it known. It sees nothing of accepted connections. */
 #include "wall/linux/net/packet_watch.h"
 #include "base/fd.h"
 #include "wall/internal.h"
@@ -34,8 +34,8 @@ static void answer_if(struct program *p, uint32_t k, uint32_t bytes)
         answer(p, bytes);
 }
 
-/* The index register gets the length of the header, the accumulator the number of what follows. Options and
- * extension headers are not followed: such packets are told of as they are. */
+/* The index register gets the length of the header, the accumulator the number of the next protocol. Options
+ * and extension headers are not followed: such packets are reported as they are. */
 static void family(struct program *p)
 {
         load(p, BPF_ABS | BPF_H, (uint32_t) SKF_AD_OFF + SKF_AD_PROTOCOL);
@@ -81,7 +81,7 @@ static int attach(int fd, const struct plan *plan)
 }
 
 /* Datagram mode: the filter and the reader begin at the network header. One socket for both families: the
- * kernel takes some ten milliseconds to close one, and whoever waits for the box waits for that. */
+ * kernel takes some ten milliseconds to close one, and the caller waits for that at the end of the box. */
 int wall_watch_open(const struct plan *plan, int index)
 {
         AUTO_FD(fd, socket(AF_PACKET, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));

@@ -28,7 +28,7 @@
 #include <sys/un.h>
 
 #ifndef SIOCGSKNS
-#define SIOCGSKNS 0x894c /* opens a socket's network namespace: for who has CAP_NET_ADMIN over it */
+#define SIOCGSKNS 0x894c /* opens a socket's network namespace; requires CAP_NET_ADMIN over it */
 #endif
 #define PIDFD_OF_THREAD O_EXCL /* PIDFD_THREAD, Linux 6.9 */
 #define RESTARTS        512    /* ERESTARTSYS: with the signal that is due it becomes EINTR or a new call */
@@ -48,7 +48,7 @@ struct ask {
         uint64_t id;
         uint32_t task;
         int sock;                    /* the task's own */
-        int target;                  /* where a name leads; -1: the address says it */
+        int target;                  /* the target of a name; -1: the address itself is the target */
         bool waits;                  /* it is a blocking socket, whose connection may take a while */
         bool local;                  /* AF_UNIX */
         uint64_t since_ns, until_ns; /* until: 0: for ever */
@@ -113,7 +113,7 @@ static int take_from_first(const struct connector *c, uint32_t task, int fd)
         return first < 0 ? -1 : (int) syscall(SYS_pidfd_getfd, first, fd, 0);
 }
 
-/* A descriptor of that task. A kept process that is gone (its number is another's now) says ESRCH. */
+/* Returns a descriptor of that task. A cached process that is gone (its pid was reused) gives ESRCH. */
 static int take_from(struct connector *c, uint32_t task, int fd)
 {
         unsigned i = task % TASKS_KEPT;
@@ -159,8 +159,8 @@ static int open_below(int dir, const char *path)
         return fd_open2(dir, path, O_PATH, RESOLVE_NO_MAGICLINKS);
 }
 
-/* What the name of an address leads to, for that task. Its root is ours: nobody in a box can change that.
- * Other links of /proc's would be ours too, and are refused. */
+/* Resolves the name of an address for that task. Its root is ours: no process in a box can change that. Other
+ * magic links of /proc would resolve to ours, and are denied. */
 static int open_target(struct connector *c, const struct ask *a)
 {
         char name[32];
@@ -189,8 +189,8 @@ static void tell(struct connector *c, struct wall_message *m, uint32_t task)
         wall_offer_denial(c->control, news ? m : NULL, &c->untold);
 }
 
-/* A socket that the box sees and may not reach has the name that the kernel knows it by; one that it does not
- * see, the name that was asked for. */
+/* A socket that the box sees and may not reach is reported by the name that the kernel knows; one that it
+ * does not see, by the name that was requested. */
 static void tell_refused(struct connector *c, const struct seccomp_notif *n, int found)
 {
         struct wall_message m = { .word = WALL_SAYS_DENIED };
@@ -252,7 +252,7 @@ static int connect_now(struct ask *a)
         return connect(a->sock, (struct sockaddr *) &at, len) < 0 ? errno : 0;
 }
 
-/* 0 or an error; EAGAIN and EINPROGRESS where a blocking socket has to wait on. */
+/* Returns 0 or an error; EAGAIN and EINPROGRESS if a blocking socket has to wait on. */
 static int attempt(struct ask *a)
 {
         int flags = fcntl(a->sock, F_GETFL);
@@ -292,15 +292,16 @@ static uint64_t timeout_ns(int sock)
         return (uint64_t) t.tv_sec * 1000000000u + (uint64_t) t.tv_usec * 1000u;
 }
 
-/* SAFETY: what has no name is reached through the socket's own network. We are outside of the payload's
- * Landlock domain, which keeps sockets that a program of the host handed in from that network. */
+/* SAFETY: an abstract name is reached through the socket's own network namespace. The connector is outside of
+ * the payload's Landlock domain, which keeps sockets that a program of the host passed in from that network.
+ */
 static bool is_of_box(int sock)
 {
         AUTO_FD(network, ioctl(sock, SIOCGSKNS));
         return network >= 0;
 }
 
-/* The one copy of the address, and what is known of the socket. 0, or an error. */
+/* Takes the one copy of the address, and the properties of the socket. Returns 0 or an error. */
 static int read_ask(struct ask *a, const struct seccomp_notif *n)
 {
         int family = option_of(a->sock, SO_DOMAIN), flags = fcntl(a->sock, F_GETFL);
@@ -378,7 +379,7 @@ static void serve_connect(struct connector *c, const struct seccomp_notif *n)
         let_go(&a);
 }
 
-/* Whatever the descriptor is by then: to listen is refused to nobody. */
+/* Whatever the descriptor is by then: listen() is never denied. */
 static void serve_listen(struct connector *c, const struct seccomp_notif *n)
 {
         AUTO_FD(sock, take_from(c, n->pid, (int) n->data.args[0]));
@@ -389,8 +390,8 @@ static void serve_listen(struct connector *c, const struct seccomp_notif *n)
 
 /* ---- waiting ---- */
 
-/* Once we have a call, only a deadly signal takes its task out of it. 0, or what ends the call: a signal that
- * this thread takes for certain, or one that perhaps another does. */
+/* Once we have a call, only a fatal signal takes its task out of it. Returns 0, or the error that ends the
+ * call: for a signal that this thread takes for certain, or for one that another thread may take. */
 static int interrupts(const struct connector *c, const struct ask *a)
 {
         struct status s;

@@ -2,24 +2,24 @@
 /* wall/linux/observe/connector.h - the process that makes the connections of a box which sees sockets that
  * are not its own.
  *
- * A mount does not stop connect(): what a directory door shows of the host's sockets could be talked to. So
- * in such a box the filter sends every connect() that may be to a Unix socket, and every listen(), to init,
- * and init hands it to the connector, which is made when it is first needed. The connector takes the caller's
- * own socket (pidfd_getfd), copies the address once, and connects the socket itself, to the very inode that
- * it judged. A call to connect never goes on in the caller: between a look and the kernel's own, another
- * thread could change address, names or descriptor.
+ * A mount does not stop connect(): the host's sockets behind a directory door could be connected to. So in
+ * such a box the filter sends every connect() that may be to a Unix socket, and every listen(), to init, and
+ * init passes it to the connector, which is started on first use. The connector takes the caller's own socket
+ * (pidfd_getfd), copies the address once, and connects the socket itself, to the very inode that it checked.
+ * A connect() never continues in the caller: between the check and the kernel's own lookup another thread
+ * could change address, names or descriptor (TOCTOU).
  *
  * It is a process of its own because names in doors may lie on filesystems that do not answer, and because a
- * connection may have to be waited for: init reaps and keeps limits meanwhile. */
+ * connection may block: init must reap and enforce limits meanwhile. */
 #pragma once
 #include "wall/internal.h"
 
-/* Takes a call over; it is answered later. False: there is no room, or no process to be had. */
+/* Takes a call over and answers it later. Returns false if the queue is full or no process can be started. */
 bool connector_take(struct wall_init *w, const struct seccomp_notif *n);
 /* A child of init's has ended: was it the connector? The next call makes a new one. */
 void connector_ended(struct wall_init *w, pid_t pid);
 
-/* ---- connector_target.c: what may be connected to ---- */
+/* ---- connector_target.c: the sockets that may be connected to ---- */
 
 enum { TARGETS_MAX = 256 };
 
@@ -37,6 +37,7 @@ struct targets {
 void targets_begin(struct targets *t, const struct wall_init *w);
 /* A socket that the box listens on, as its own. Ignored: one without a name, or of another's network. */
 void targets_listen(struct targets *t, int sock);
-/* `fd` (taken): a descriptor of the same socket to connect through, or -1 with errno: ECONNREFUSED for what
- * is not a socket, EACCES for one that is not the box's and has no door. */
+/* `fd` (taken): a descriptor of the socket's inode. Returns a descriptor of the same socket to connect
+ * through, or -1 with errno set: ECONNREFUSED if it is not a socket, EACCES if it is not the box's and has no
+ * door. */
 int targets_judge(struct targets *t, int fd);

@@ -31,8 +31,9 @@ void targets_begin(struct targets *t, const struct wall_init *w)
         t->fixed = t->next = t->count;
 }
 
-/* SAFETY: bind() always makes a new inode, so what a socket is bound to is nobody else's. The request needs
- * CAP_NET_ADMIN over the socket's network namespace: one that a program of the host handed in is refused. */
+/* SAFETY: bind() always creates a new inode, so the inode that a socket is bound to belongs to no other
+ * socket. The request needs CAP_NET_ADMIN over the socket's network namespace: a socket that a program of the
+ * host passed in is denied. */
 void targets_listen(struct targets *t, int sock)
 {
         struct stat st;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* wall/linux/observe/dir_move.c - moves a directory inside one overlay mount where rename() is EXDEV: see
- * mover.h.
+/* wall/linux/observe/dir_move.c - moves a directory inside one overlay mount if rename() fails with EXDEV:
+ * see mover.h.
  *
- * Every file is linked into a staging directory beside the new name (overlayfs copies it up; the old tree
- * stays whole), one rename publishes that, and then the old names are removed. Whoever is killed in between
+ * Every file is hard-linked into a staging directory beside the new name (overlayfs copies it up; the old
+ * tree stays whole), one rename publishes that directory, then the old names are removed. A kill in between
  * leaves each file under at least one of its names, and possibly a staging directory, which diff and apply
- * pass over.
+ * skip.
  * Never: follows a symlink, enters another mount, removes the last name of a file. */
 #include "base/dir.h"
 #include "base/fd.h"
@@ -39,7 +39,7 @@ static int give_up(struct tree *t, enum effect_reason why)
         return EXDEV;
 }
 
-/* Want of room or memory is what it is; all else means that this directory cannot be moved. */
+/* ENOSPC and ENOMEM are passed on; any other error means that this directory cannot be moved. */
 static int refused(struct tree *t, int error)
 {
         if (error == EXDEV)
@@ -57,7 +57,7 @@ static int open_dir(int dir, const char *name)
 
 /* ---- walking ---- */
 
-/* One entry of `from`, and where it goes. 0 or an errno. */
+/* One entry of `from`, and its destination. Returns 0 or an errno. */
 typedef int visit(struct tree *t, int from, int to, const struct dir_entry *d, unsigned depth);
 
 static bool is_dots(const char *name) { return strcmp(name, ".") == 0 || strcmp(name, "..") == 0; }
@@ -88,7 +88,7 @@ static int walk(struct tree *t, int from, int to, unsigned depth, visit *each)
         return error;
 }
 
-/* ---- before: what it would take ---- */
+/* ---- before: the size of the move ---- */
 
 static int survey_dir(struct tree *t, int dir, unsigned depth);
 
@@ -209,7 +209,7 @@ static void take_back(struct tree *t, const struct move *m, const char *staging,
 
 /* ---- the old names ---- */
 
-/* st_ino of two names of one file differ in this overlay; what the inode itself has does not. */
+/* st_ino of two hard links of one file differ in this overlay; the fields of the inode itself do not. */
 static bool is_linked(int from, int to, const char *name)
 {
         struct stat a, b;
@@ -220,7 +220,7 @@ static bool is_linked(int from, int to, const char *name)
                a.st_ctim.tv_sec == b.st_ctim.tv_sec && a.st_ctim.tv_nsec == b.st_ctim.tv_nsec;
 }
 
-/* What came or was replaced meanwhile has only its old name: it is renamed. */
+/* A file that was created or replaced meanwhile has only its old name: it is renamed. */
 static int drain(struct tree *t, int from, int to, const struct dir_entry *d, unsigned depth)
 {
         if (!is_dir(from, d)) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* wall/linux/observe/fuse_root.c - mounts the watched root and starts its observer. Only for reports: where
- * it cannot be had, the box gets the plain root, and the same walls. */
+/* wall/linux/observe/fuse_root.c - mounts the watched root and starts its observer. Only for reports: if it
+ * is not available, the box gets the plain root, and the same walls. */
 #include "wall/linux/observe/fuse_root.h"
 
 #include "base/dir.h"
@@ -18,15 +18,15 @@
 #include <sys/sysmacros.h>
 #include <time.h>
 
-/* The observer has the box's id and a number in its pid namespace: without Landlock's scopes the payload
- * could stop it. Then less is told. */
+/* The observer has the box's uid and a pid in its pid namespace: without Landlock's scopes the payload could
+ * stop it. Then less is reported. */
 static bool is_wanted(const struct wall_init *w)
 {
         return w->s->watch && w->s->front && !wall_left_out(LAYER_LANDLOCK);
 }
 
-/* A device is what its number says. Opened while a root caller's init still has root's id, to which it may
- * belong alone, and inside our user namespace, as the kernel asks. */
+/* A device is identified by its number. Opened while a root caller's init still has root's id, which may be
+ * the only one with access, and inside our user namespace, as the kernel requires. */
 int wall_front_device(struct wall_init *w, struct err *e)
 {
         struct stat st;
@@ -67,12 +67,13 @@ static bool make_tree(const struct wall_init *w, struct front_tree *t)
         return front_tree_build(t, w->plan) == 0;
 }
 
-/* Nothing of init's but what it needs: above all not the payload's pipes, which are 0, 1, 2 and the next. */
+/* Closes all of init's descriptors that it does not need: above all the payload's pipes, which are 0, 1, 2
+ * and the next. */
 _Noreturn static void observe(struct front *f)
 {
         int *const kept[] = { &f->fuse, &f->control, &f->proc };
         const int count = sizeof kept / sizeof *kept;
-        (void) prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0); /* also where a test leaves out the pid namespace */
+        (void) prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0); /* also if a test leaves out the pid namespace */
         for (int i = 0; i < count; i++)
                 *kept[i] = dup2(*kept[i], i);
 
@@ -81,9 +82,9 @@ _Noreturn static void observe(struct front *f)
 }
 
 /* ---- ahead ----
- * While init and the observer are alone, a question costs a few microseconds; the payload's own cost several
- * times that, because it runs on another core. All of it is a hint: what is not asked here, is asked later.
- */
+ * While init and the observer are alone, a request costs a few microseconds; the payload's own cost several
+ * times that, because it runs on another core. All of it is an optimisation: a name that is not looked up
+ * here is looked up later. */
 
 static void read_links(int dir, struct dir_list *entries)
 {
@@ -98,7 +99,7 @@ static void read_links(int dir, struct dir_list *entries)
 static void list_ahead(int root)
 {
         static const char *const dirs[] = { ".", "etc", "dev" };
-        DIR_LIST(entries, FRONT_LIST_BYTES); /* the kernel asks for as much, before Linux 6.16 for a page */
+        DIR_LIST(entries, FRONT_LIST_BYTES); /* the kernel requires as much, before Linux 6.16 a page */
         for (size_t i = 0; i < sizeof dirs / sizeof *dirs; i++) {
                 AUTO_FD(dir, openat(root, dirs[i], O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
                 if (dir >= 0 && dir_more(&entries, dir) > 0 && i == 0)
@@ -106,7 +107,7 @@ static void list_ahead(int root)
         }
 }
 
-/* Where the host has none either, there is nothing to tell when the dynamic loader looks for it. */
+/* If the host does not have it either, the dynamic loader's lookup need not be reported. */
 static void miss_ahead(int root)
 {
         struct stat st;
@@ -131,7 +132,7 @@ int wall_front_open(struct wall_init *w)
         if (root < 0)
                 return -1;
 
-        w->observer_proc = f.proc = wall_proc_make("off"); /* who asks may not have got as far as exec */
+        w->observer_proc = f.proc = wall_proc_make("off"); /* the requesting task may not have reached exec */
         f.fuse = fuse;
         f.control = w->control;
         f.born = time(NULL);

@@ -1,27 +1,28 @@
 /* SPDX-License-Identifier: MIT */
-/* wall/linux/observe/fuse_root.h - a root directory that tells what was looked for and is not there.
+/* wall/linux/observe/fuse_root.h - a root directory that reports lookups of names that do not exist in it.
  *
- * A hidden path answers ENOENT because the box's root does not have it, and no layer hears of it. So, where
- * somebody wants to know, the few directories that are the box's own (/, /etc, /dev ...) are served through
- * FUSE by a process of ours, the observer. What it serves is a tree made from the plan before the box exists;
- * doors are mounted on it as they are on the tmpfs that it stands for. A look-up of anything else is answered
- * ENOENT, as ever, and told. Nothing the observer hears can change what it answers.
+ * A hidden path fails with ENOENT because the box's root does not have it, and no layer sees the lookup. So,
+ * if reports are requested, the few directories that are the box's own (/, /etc, /dev ...) are served through
+ * FUSE by a process of ours, the observer. It serves a tree that is built from the plan before the box
+ * exists; doors are mounted on it as they are on the tmpfs that it replaces. A lookup of any other name fails
+ * with ENOENT, as ever, and is reported. No request can change the observer's answers.
  *
- * Files behind doors never pass through here: only a first look at a name in a directory of our own does. */
+ * Files behind doors never pass through here: only the first lookup of a name in a directory of our own does.
+ */
 #pragma once
 #include "plan/plan.h"
 #include "wall/wall.h"
 
 #include <sys/stat.h>
 
-/* One entry of the tree. Index 0 is nobody, 1 the root: the numbers are FUSE's node ids. */
+/* One entry of the tree. Index 0 is unused, 1 is the root: the indexes are FUSE's node ids. */
 struct front_node {
         const char *name;
         uint32_t name_len;
         uint32_t parent, child, next;
         mode_t mode;
         const char *text; /* a link's target, a file's content; or NULL */
-        bool ours;        /* only init finds it: what an `except` is covered with */
+        bool ours;        /* only init finds it: the cover of an `except` */
 };
 
 struct front_tree {
@@ -41,7 +42,8 @@ enum { FRONT_LIST_BYTES = 8192 }; /* of entries that one answer lists */
 
 /* How many nodes a plan can need. */
 uint32_t front_tree_room(const struct plan *p);
-/* Fills the room given in `t`. 0, or -1: a step's path leads through something that is no directory. */
+/* Fills the buffers given in `t`. Returns 0, or -1 if a step's path leads through a file that is not a
+ * directory. */
 int front_tree_build(struct front_tree *t, const struct plan *p);
 /* A child by name; 0: none. `by_init`: also those that are ours alone. */
 uint32_t front_tree_find(const struct front_tree *t, uint32_t dir, const char *name, size_t len,
@@ -49,13 +51,13 @@ uint32_t front_tree_find(const struct front_tree *t, uint32_t dir, const char *n
 /* The path of a child of `dir` that may not exist, absolute. False: it does not fit. */
 bool front_tree_path(const struct front_tree *t, uint32_t dir, const char *name, char *ret, size_t cap);
 
-/* What the observer needs; all of it is made by init. */
+/* The observer's inputs; init creates all of them. */
 struct front {
         struct front_tree tree;
         int fuse;                        /* /dev/fuse, connected to the mount */
         int control;                     /* to the keeper */
         int proc;                        /* of the box's processes */
-        const _Atomic(pid_t) *connector; /* shared with init: it tells itself of what it misses; or 0 */
+        const _Atomic(pid_t) *connector; /* shared with init: reports its own misses; or 0 */
         int64_t born;                    /* seconds: the age of everything here */
 };
 

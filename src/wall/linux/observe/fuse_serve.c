@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* wall/linux/observe/fuse_serve.c - the observer: answers FUSE from the table, and tells of what is not in
- * it.
+/* wall/linux/observe/fuse_serve.c - the observer: answers FUSE requests from the table, and reports names
+ * that are not in it.
  *
- * It is a copy of init without its descriptors. Names in requests are the payload's bytes; they are compared,
- * and copied into a message, nothing else. Whatever it is asked that is not in the table of answers below is
- * refused, so that what FUSE learns to ask in later kernels is refused too. */
+ * It is a copy of init without its descriptors. Names in requests are the payload's bytes; they are only
+ * compared, and copied into a message. Every opcode that is not in the table of answers below is denied, and
+ * so are the opcodes of later kernels. */
 #include "base/fd.h"
 #include "wall/internal.h"
 #include "wall/linux/observe/fuse_root.h"
@@ -24,7 +24,7 @@ enum { BUFFER = 2 * FRONT_LIST_BYTES, TOLD_MAX = 256, FOREVER = 1 << 30, INIT_PI
 
 struct request {
         const struct fuse_in_header *head;
-        const char *body; /* what follows it: `len` bytes and a NUL */
+        const char *body; /* followed by `len` bytes and a NUL */
         size_t len;
 };
 
@@ -33,7 +33,7 @@ struct observer {
         struct saw_told told;
         struct wall_untold untold;
         uint32_t payload; /* its number: until exec it has our own name */
-        bool awake;       /* the probe from inside is over: what is looked for now, the payload looks for */
+        bool awake;       /* attestation is over: lookups from now on are the payload's */
 };
 
 /* ---- answers ---- */
@@ -56,8 +56,9 @@ static void reply(const struct front *f, const struct request *r, int error, con
 
         while (k < 0 && errno == EINTR);
 
-        /* ENOENT: who asked was killed in between. Any other answer that is lost would be waited for by a
-         * task that not even SIGKILL ends: with us the mount ends, and its wait. */
+        /* ENOENT: the requesting task was killed in between. A task that waits for any other lost answer
+         * could not even be ended by SIGKILL: when the observer ends, the mount ends, and the wait with it.
+         */
         if (k < 0 && errno != ENOENT)
                 _exit(1);
 }
@@ -98,14 +99,14 @@ static void say_init(struct observer *o, const struct request *r)
         reply(o->f, r, in.major < 7 ? -EPROTO : 0, &out, sizeof out);
 }
 
-/* What the C library looks for in every program that starts. They are files wherever they are, so that no
- * path leads on behind them, and a write to them is seen by init: told once, all is told. */
+/* Names that the C library looks up in every program. They are files wherever they exist, so no path
+ * continues behind them, and init sees a write to them: one report is enough. */
 static const char *const always_looked_for[] = {
         FRONT_LOADER_ASKS,    "/etc/locale.alias", "/etc/localtime",
         "/etc/nsswitch.conf", "/etc/gai.conf",     "/etc/host.conf"
 };
 
-/* How long, in seconds, the kernel may go on by itself with the answer that it is not there. */
+/* How long, in seconds, the kernel may cache the negative entry. */
 static uint64_t settled_for(const char *missing)
 {
         for (size_t i = 0; i < sizeof always_looked_for / sizeof *always_looked_for; i++)
@@ -121,8 +122,8 @@ static void tell(struct observer *o, const struct wall_message *m)
         wall_offer_denial(o->f->control, news ? m : NULL, &o->untold);
 }
 
-/* The search for the command, by the payload's process before exec: its memory is init's until then, and
- * closed to us. A name alone would let a program hide what it looks for. */
+/* The search for the command, by the payload's process before exec: it shares init's memory until then, which
+ * is closed to us. A test of the name alone would let a program hide its lookups. */
 static bool is_own_search(const struct observer *o, const struct request *r, const struct wall_denial *d)
 {
         char name[32], to[8];
@@ -131,8 +132,8 @@ static bool is_own_search(const struct observer *o, const struct request *r, con
                readlinkat(o->f->proc, name, to, sizeof to) < 0;
 }
 
-/* Who asked waits for our answer, so the arguments of its call stand still, as far as they ever do. Returns
- * how long the answer holds: 0, the next look is to be told of too. */
+/* The requesting task waits for our answer, so the arguments of its call stand still, as far as they ever do.
+ * Returns how long the answer holds: 0: the next lookup is reported as well. */
 static uint64_t tell_of(struct observer *o, const struct request *r, uint32_t dir, const char *missing)
 {
         struct wall_message m = { .word = WALL_SAYS_DENIED };
@@ -143,8 +144,8 @@ static uint64_t tell_of(struct observer *o, const struct request *r, uint32_t di
         return settled_for(missing);
 }
 
-/* How long the answer holds that a name is not there. Before the payload is, init asks ahead for what the
- * host does not have either; later it only looks where the payload is writing, and settles nothing. */
+/* How long a negative entry holds. Before the payload exists, init looks up names ahead that the host does
+ * not have either; later it only looks where the payload is writing, and caches nothing. */
 static uint64_t missed(struct observer *o, const struct request *r, uint32_t dir)
 {
         char missing[sizeof((struct wall_denial *) 0)->path];
@@ -160,7 +161,7 @@ static uint64_t missed(struct observer *o, const struct request *r, uint32_t dir
         return by_init ? settled_for(missing) : 0;
 }
 
-/* What the table says holds as long as the box; places of init's own are looked up anew by everybody. */
+/* An entry of the table holds as long as the box; init's own places are looked up anew each time. */
 static struct fuse_entry_out entry_of(const struct front *f, uint32_t i)
 {
         uint64_t valid = f->tree.node[i].ours ? 0 : FOREVER;
@@ -200,8 +201,8 @@ static void say_link(struct observer *o, const struct request *r)
         reply(o->f, r, text ? 0 : -EINVAL, text, text ? strlen(text) : 0);
 }
 
-/* A directory of the box's own shows only what leads to doors: who lists it misses the rest. The ones on top
- * are in every box, and are listed by everybody. */
+/* A directory of the box's own shows only entries that lead to doors: a listing lacks the rest. The top
+ * directories are in every box, and are listed by every program. */
 static void tell_of_list(struct observer *o, const struct request *r)
 {
         const struct front_tree *t = &o->f->tree;

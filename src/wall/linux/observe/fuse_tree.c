@@ -52,8 +52,8 @@ static uint32_t add(struct front_tree *t, uint32_t dir, const char *name, size_t
         return i;
 }
 
-/* The directory that `path` lies in, made as far as it is missing. 0: something in the way is no directory.
- */
+/* The parent directory of `path`, created as far as it is missing. 0: a component of the path is not a
+ * directory. */
 static uint32_t make_parents(struct front_tree *t, const char *path, const char **ret_last)
 {
         uint32_t dir = ROOT;
@@ -80,7 +80,7 @@ static mode_t mode_of(const struct plan_step *s)
         case STEP_FILE:
         case STEP_DEVICE:
                 return S_IFREG | 0444;
-        case STEP_TRUST: /* ours, and a link to it where no door shows the system's own */
+        case STEP_TRUST: /* ours, and a symlink to it if no door shows the system's own */
                 return strcmp(s->path, BOX_TRUST) == 0 ? S_IFREG | 0444
                        : s->flags & STEP_OPTIONAL      ? 0
                                                        : S_IFLNK | 0777;
@@ -108,7 +108,7 @@ static int add_step(struct front_tree *t, const struct plan_step *s)
         const char *last;
         mode_t mode = mode_of(s);
         if (mode == 0)
-                return 0; /* an `except` covers what is there already */
+                return 0; /* an `except` covers an existing entry */
 
         uint32_t dir = make_parents(t, s->path, &last);
         if (dir == 0)
@@ -125,8 +125,8 @@ static int add_step(struct front_tree *t, const struct plan_step *s)
         return add(t, dir, last, n, mode, text) ? 0 : -1;
 }
 
-/* Places of init's own. An `except` is covered with an empty directory or file of ours, and what is looked
- * for below it is told too; layers of edit doors are held in the other two while they are put together. */
+/* init's own places. An `except` is covered with an empty directory or file of ours, and lookups below it are
+ * reported; the other two hold overlays of edit doors while they are assembled. */
 static int add_ours(struct front_tree *t)
 {
         static const struct {

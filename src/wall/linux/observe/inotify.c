@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* wall/linux/observe/inotify.c - adds a watch for a task of the box. A watch on a file that boxes and host
- * share shows who opens it, so it may only be on files that the box can change: its own, and those behind
- * edit and write doors.
+/* wall/linux/observe/inotify.c - adds an inotify watch for a task of the box. A watch on a file that boxes
+ * and host share shows which processes open it, so a watch is allowed only on files that the box can change:
+ * its own, and those behind edit and write doors.
  *
- * The filter cannot see a path, and a path in the task's memory can change after a look at it. So init does
- * what was asked for itself: it opens the path once, judges what it opened, and adds the watch to the task's
- * own inotify instance by that descriptor. The task never makes the call.
- * Never: lets the call go on, follows a magic link, allocates. Namespace wall only: init has the box's root
- * and, but for two capabilities over its children, the box's rights. */
+ * The filter cannot see a path, and a path in the task's memory can change after a check (TOCTOU). So init
+ * does the call itself: it opens the path once, checks the opened file, and adds the watch to the task's own
+ * inotify instance by that descriptor. The task never makes the call.
+ * Never: lets the call continue, follows a magic link, allocates. Namespace wall only: init has the box's
+ * root and, except for two capabilities over its children, the box's rights. */
 #include "base/fd.h"
 #include "wall/internal.h"
 #include "wall/linux/observe/watched_calls.h"
@@ -32,7 +32,7 @@ static bool still_waits(const struct wall_init *w, const struct seccomp_notif *n
         return ioctl(w->listener, SECCOMP_IOCTL_NOTIF_ID_VALID, &n->id) == 0;
 }
 
-/* What the path leads to, as the task would find it. */
+/* Opens the target of the path as the task would find it. */
 static int open_target(const struct wall_init *w, const struct seccomp_notif *n)
 {
         char path[PATH_MAX], name[32];
@@ -70,7 +70,8 @@ static pid_t process_of(const struct wall_init *w, uint32_t task)
         return at ? (pid_t) strtol(at + sizeof key - 1, NULL, 10) : -1;
 }
 
-/* The task's inotify instance. Another descriptor that has its number by now is none, or one of the box. */
+/* The task's inotify instance. If the descriptor was reused meanwhile, it is not an inotify instance, or
+ * another one of the box. */
 static int take_instance(const struct wall_init *w, const struct seccomp_notif *n)
 {
         AUTO_FD(process, (int) syscall(SYS_pidfd_open, process_of(w, n->pid), 0));

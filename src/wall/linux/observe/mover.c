@@ -62,7 +62,7 @@ struct mover {
         struct wall_untold untold;
 };
 
-/* By the name that the directory has now: where it is, is what counts. */
+/* By the directory's current name: its present location counts. */
 static void tell_refused(struct mover *v, const struct ask *a, int dir, enum effect_reason reason)
 {
         enum { TOLD_MAX = 64 };
@@ -154,7 +154,7 @@ static bool begin(struct wall_init *w)
 
 /* ---- init ---- */
 
-/* Cuts the last name off `path`. False: it is none that a directory could be renamed from or to. */
+/* Cuts the last name off `path`. Returns false if a directory could not be renamed from or to it. */
 static bool split(char *path, char name[NAME_MAX + 1])
 {
         size_t n = strlen(path);
@@ -209,7 +209,7 @@ static bool find_place(const struct wall_init *w, uint32_t task, int dirfd, uint
         return ret->dir >= 0;
 }
 
-/* On the overlay of an edit door? Every one has a device number of its own. */
+/* On the overlay of an edit door? Every overlay has a device number of its own. */
 static bool is_in_edit_door(const struct wall_init *w, int dir)
 {
         struct stat st, top;
@@ -272,7 +272,7 @@ bool mover_take(struct wall_init *w, const struct seccomp_notif *n)
         AUTO_FD(to, new.dir);
         uint64_t *place = wanted ? free_place(w) : NULL;
 
-        /* Last: until then what was read may have been another task's. */
+        /* Last: until then the bytes read may have been another task's. */
         if (!place || !saw_is_waiting(w->listener, n->id) || (!w->mover && !begin(w)))
                 return false;
 

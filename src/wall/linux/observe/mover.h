@@ -13,8 +13,7 @@
 
 /* Takes a call over; it is answered later. False: it is for the kernel to do, or to refuse. */
 bool mover_take(struct wall_init *w, const struct seccomp_notif *n);
-/* A child of init's has ended: was it the mover? What it left unanswered fails; the next call makes a new
- * one. */
+/* A child of init has ended: was it the mover? Its unanswered calls fail; the next call starts a new one. */
 void mover_ended(struct wall_init *w, pid_t pid);
 
 /* ---- dir_move.c ---- */
@@ -25,6 +24,6 @@ struct move {
         const char *old, *new;
 };
 
-/* 0, or an errno: EXDEV if the directory is not moved, and *ret says why (REASON_NONE: the two names lie on
- * different mounts, which no rename passes). */
+/* Returns 0 or an errno: EXDEV if the directory is not moved, with the reason in *ret (REASON_NONE: the two
+ * names lie on different mounts, which no rename crosses). */
 int move_directory(const struct move *m, enum effect_reason *ret);

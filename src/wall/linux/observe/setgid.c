@@ -2,11 +2,11 @@
 /* wall/linux/observe/setgid.c - sets the setgid bit of a directory for a task of the box: `git init
  * --shared`, `chmod g+s`.
  *
- * On a directory it says which group new files have. On a program it would lend the caller's group to whoever
- * starts it on the host. The filter does not see which of the two it is, and what a path leads to can change
- * after a look at it. So init opens it once, judges what it opened, and changes that.
- * Never: lets the call go on, follows a magic link, allocates. Namespace wall only: init has the box's root
- * and ids, and no capability over files. */
+ * On a directory the bit sets the group of new files. On a program it would lend the caller's group to any
+ * user that starts it on the host. The filter does not see which of the two it is, and the target of a path
+ * can change after a check (TOCTOU). So init opens it once, checks the opened file, and changes that.
+ * Never: lets the call continue, follows a magic link, allocates. Namespace wall only: init has the box's
+ * root and ids, and no capability over files. */
 #include "base/fd.h"
 #include "wall/internal.h"
 #include "wall/linux/observe/watched_calls.h"
@@ -74,7 +74,7 @@ int wall_setgid(const struct wall_init *w, const struct seccomp_notif *n)
         if (!S_ISDIR(st.st_mode))
                 return -EPERM;
 
-        /* Last: until then what was opened may have been another task's. */
+        /* Last: until then the opened file may have been another task's. */
         if (ioctl(w->listener, SECCOMP_IOCTL_NOTIF_ID_VALID, &n->id) < 0)
                 return -ENOENT;
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* wall/linux/observe/watched_calls.c - reads the path that a call of the payload names. Never: decides,
- * allocates, trusts what it read. */
+ * allocates, trusts the bytes read. */
 #include "wall/linux/observe/watched_calls.h"
 
 #include "base/fd.h"
@@ -30,7 +30,7 @@ enum { ASLEEP_TRIES = 100, ASLEEP_US = 200 };
 enum how {
         READS = 0,
         WRITES,  /* a name, be it a link's */
-        CHANGES, /* what a link leads to */
+        CHANGES, /* the target of a symlink */
         MAKES,   /* a name, if nothing has it yet */
         RUNS,
         CONNECTS, /* the path is in a struct sockaddr_un, whose length is the next argument */
@@ -109,7 +109,7 @@ enum effect_kind saw_kind(const struct seccomp_data *d)
 
         if (c->how == BY_FLAGS) {
                 uint64_t flags = d->args[c->path + 1];
-                bool looks = flags & O_PATH; /* whatever stands beside it; some libcs have it in O_ACCMODE */
+                bool looks = flags & O_PATH; /* whatever is set beside it; some libcs have it in O_ACCMODE */
                 bool writes = flags & (O_WRONLY | O_RDWR | O_CREAT | O_TRUNC);
                 return writes && !looks ? EFFECT_WRITE : EFFECT_READ;
         }
@@ -136,7 +136,8 @@ bool saw_makes(const struct seccomp_data *d)
 
 bool wall_denial_makes(const struct wall_denial *d) { return saw_makes(&d->call); }
 
-/* Page by page, because what follows the text may not be mapped. False: not a whole string. */
+/* Page by page, because the page after the text may not be mapped. Returns false if it is not a whole string.
+ */
 bool saw_text(uint32_t task, uint64_t at, char *ret, size_t cap)
 {
         size_t n = 0;
@@ -155,7 +156,7 @@ bool saw_text(uint32_t task, uint64_t at, char *ret, size_t cap)
         return false;
 }
 
-/* Where a relative path of that task begins. */
+/* The directory that a relative path of that task starts from. */
 static bool read_start(int proc, uint32_t task, int32_t dirfd, char *ret, size_t cap)
 {
         char name[48];
@@ -195,7 +196,7 @@ static bool is_connect(const struct seccomp_data *d)
         return c && strcmp(c->name, "connect") == 0;
 }
 
-/* As nobody of another box or of the host can be reached by: the loopback, and the address of no host. */
+/* Addresses that reach no other box and no host: the loopback, and the unspecified address. */
 static bool is_own_address(const struct sockaddr_in6 *a)
 {
         const struct in6_addr *six = &a->sin6_addr;
@@ -271,7 +272,7 @@ struct path_at { /* which argument, and which is the directory; see `calls` */
 
 enum { RAW = 8192 };
 
-/* As it stands there, behind where it begins. */
+/* The text as it is, after its starting directory. */
 static bool read_raw(int proc, uint32_t task, const struct seccomp_data *d, struct path_at at, char ret[RAW])
 {
         char text[4096], start[4096] = "";
@@ -292,7 +293,7 @@ static bool read_raw(int proc, uint32_t task, const struct seccomp_data *d, stru
         return snprintf(ret, RAW, "%s/%s", start, text) < RAW;
 }
 
-/* As text: what a link on the way leads to is not asked. */
+/* As text: symlinks are not resolved. */
 static bool clean(const char *raw, char ret[WALL_PATH])
 {
         char whole[RAW];
@@ -329,22 +330,22 @@ void saw_program(int proc, uint32_t task, char *ret, size_t cap)
 
 bool saw_names_path(const struct seccomp_data *d) { return find_call(d) != NULL; }
 
-/* Does it act on what the last link leads to? */
+/* Does the call act on the target of the last symlink? */
 static bool follows(const struct path_call *c, const struct seccomp_data *d)
 {
         return c->how == RUNS || c->how == CHANGES ||
                (c->how == BY_FLAGS && !(d->args[c->path + 1] & O_NOFOLLOW) && !makes_name(c, d));
 }
 
-/* A program has the name by which it was called, but where that is none to anybody else. */
+/* A program is reported by the name by which it was called, unless that name means nothing to others. */
 static bool keeps_name(const struct wall_denial *d, const char *raw)
 {
         return d->kind == EFFECT_READ ||
                (d->kind == EFFECT_RUN && !leads_up(raw) && !leads_by_kernel(d->path));
 }
 
-/* A link that the box made leads from a place of its own to one that is not: by its name the refusal would be
- * of something that nobody has. */
+/* A symlink that the box created leads from a place of its own to one outside: reported by its own name, the
+ * denial would be of a file that exists only in the box. */
 static enum saw_what name_by_end(uint32_t task, const struct path_call *c, struct wall_denial *d,
                                  const char *raw)
 {
@@ -424,7 +425,8 @@ void saw_missing(int proc, uint32_t task, const char *missing, bool anywhere, st
         }
 
         if (ret->kind == EFFECT_SOCK)
-                ret->kind = EFFECT_READ; /* what is missing leads to the socket, and is none */
+                ret->kind =
+                        EFFECT_READ; /* the missing name leads to the socket, and is not a socket itself */
 
         (void) snprintf(ret->path, sizeof ret->path, "%s", missing);
 }

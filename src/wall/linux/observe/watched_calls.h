@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* wall/linux/observe/watched_calls.h - what a call of the payload was tried on, read from its arguments. For
- * reports alone: the payload can change what they point to at any moment, so nothing is decided by it. */
+/* wall/linux/observe/watched_calls.h - the target of a call of the payload, read from its arguments. Only for
+ * reports: the payload can change the memory that they point to at any moment, so no decision uses it. */
 #pragma once
 #include "wall/wall.h"
 
@@ -8,41 +8,42 @@
  * its call names, if that leads to `missing` (or `anywhere`: a covered place, whose name we do not know),
  * else `missing` itself. */
 void saw_missing(int proc, uint32_t task, const char *missing, bool anywhere, struct wall_denial *ret);
-/* Kind and path of a call that is known. `in_box`: we have the root of that task, so that links are links to
- * us as well, and what is changed has the name that they lead to. */
+/* Kind and path of a known call. `in_box`: we have the root of that task, so that symlinks resolve for us as
+ * for it, and a changed file is reported by its target's name. */
 enum saw_what {
-        SAW_NOTHING = 0, /* it is tried on no path, or on none that can be told */
+        SAW_NOTHING = 0, /* the call has no path, or none that can be reported */
         SAW_PATH,
-        SAW_OWN /* it leads to something of the task's own, as /dev/stdout does: nobody refuses that */
+        SAW_OWN /* it leads to a file of the task's own, as /dev/stdout does: never denied */
 };
 enum saw_what saw_call(int proc, uint32_t task, const struct seccomp_data *call, bool in_box,
                        struct wall_denial *ret);
-/* A string of a task; false: it is longer, or not there. */
+/* Copies a string of a task; false: it is longer, or not mapped. */
 bool saw_text(uint32_t task, uint64_t at, char *ret, size_t cap);
-/* A connect() that leads out of the box's own loopback, or to where a server of names would listen: "the
- * destination", HOST:PORT or "" for a name. False: it is none of these. */
+/* A connect() that leads out of the box's own loopback, or to the port of a name server: "the destination",
+ * HOST:PORT or "" for a name. Returns false for any other call. */
 bool saw_connect(uint32_t task, const struct seccomp_data *call, char *ret, size_t cap);
 /* The same of one to the box's own loopback: the port, or 0. */
 unsigned saw_own_loopback(uint32_t task, const struct seccomp_data *call, char *ret, size_t cap);
 /* The name a task goes by; "" when it is gone. */
 void saw_program(int proc, uint32_t task, char *ret, size_t cap);
-/* Reading, writing or running: what a call would do to its path. */
+/* What a call would do to its path: read, write or execute. */
 enum effect_kind saw_kind(const struct seccomp_data *call);
 bool saw_makes(const struct seccomp_data *call);      /* would it make a name, and touch none that is there */
-bool saw_names_path(const struct seccomp_data *call); /* is it one that has a path to tell */
+bool saw_names_path(const struct seccomp_data *call); /* does it have a path to report */
 
 /* Does the task of this call still wait for an answer? */
 bool saw_is_waiting(int listener, uint64_t id);
 /* Answers it: an errno, or 0, with the flags of seccomp_unotify(2). */
 void saw_answer(int listener, uint64_t id, int error, uint32_t flags);
 
-/* What was told already: a path of a loop is told once. Zero is empty. */
+/* Paths that were reported already: a path of a loop is reported once. Zero is empty. */
 enum { SAW_MAX = 4096 };
 struct saw_told {
         uint64_t of[2 * SAW_MAX]; /* hashes; 0: a free place */
-        uint64_t key[2];          /* nobody inside knows it: else a path could be found that hides another */
+        uint64_t key[2]; /* unknown inside the box: else a path could be chosen that hides another (hash
+                            collision) */
         unsigned count;
         bool lost; /* something new found no room */
 };
-/* Is it new, and is there room below `most` (at most SAW_MAX)? Then it counts as told. */
+/* Is it new, and is there room below `most` (at most SAW_MAX)? Then it counts as reported. */
 bool saw_news(struct saw_told *t, unsigned most, const struct wall_denial *d);
