@@ -3,9 +3,8 @@
  *
  *   keeper ──clone──▶ init (pid 1 of the box) ──clone──▶ payload
  *
- * wall_start() clones init. init raises the walls, waits for the word that limits are in force, starts the
- * payload in a nested user namespace, and stays as reaper. What init has to say comes as struct wall_message.
- */
+ * wall_start() clones init. init raises the walls, waits for the message that limits are in force, starts the
+ * payload in a nested user namespace, and stays as reaper. init sends its reports as struct wall_message. */
 #pragma once
 #include "base/err.h"
 #include "base/limits.h"
@@ -49,7 +48,7 @@ enum wall_word {
         WALL_SAYS_LISTENER,  /* with a descriptor: a socket of the gateway, for the broker */
         WALL_SAYS_COPY,      /* with a descriptor: the private directory of one copied file */
         WALL_SAYS_CONNECTED, /* with a descriptor, unless it failed: the answer to wall_connect() */
-        WALL_SAYS_LOST       /* something was refused that is not told: too much was before it */
+        WALL_SAYS_LOST       /* a denial was not reported: too many came before it */
 };
 
 /* A directory of an edit door is renamed file by file, up to as many entries and bytes. */
@@ -57,21 +56,22 @@ enum { MOVE_ENTRIES_MAX = 5000, MOVE_BYTES_MAX = 64 << 20 };
 
 enum { WALL_PATH = 448 };
 
-/* Something that the box was refused and that is worth telling. */
+/* A denial that is worth a report. */
 struct wall_denial {
         struct seccomp_data call;
-        uint32_t kind;   /* enum effect_kind. A call is told with its arguments, the others with their path */
-        uint32_t reason; /* enum effect_reason, where neither kind nor call tells it */
+        uint32_t kind; /* enum effect_kind. A call is reported with its arguments, the others with their path
+                        */
+        uint32_t reason; /* enum effect_reason, if neither kind nor call implies it */
         uint32_t inside; /* RUN: the box sees a file of that name; SOCK: a socket */
         char program[64];
-        char path[WALL_PATH]; /* absolute, as the box named it; one that is longer ends in "..." */
+        char path[WALL_PATH]; /* absolute, as the box named it; a longer path ends in "..." */
 };
 
-/* What it was, in our own words, and the policy line that would permit it (NULL: none can). */
+/* The denied effect in our own words, and the policy line that would allow it (NULL: none can). */
 const char *wall_denial_words(const struct wall_denial *d, char *what, size_t cap);
-/* Of a call: why it is denied. NO_DOOR: a connection that `path` says the end of. */
+/* Of a call: why it is denied. NO_DOOR: a connection; `path` is its destination. */
 enum effect_reason wall_denial_reason(const struct wall_denial *d);
-bool wall_denial_connects(const struct wall_denial *d); /* it went on, and found nobody: `path` says whom */
+bool wall_denial_connects(const struct wall_denial *d); /* it continued, and found no listener at `path` */
 bool wall_denial_makes(const struct wall_denial *d);    /* a name, and touches none that is there */
 
 struct wall_end {
@@ -83,12 +83,12 @@ struct wall_end {
         uint32_t procs_full;            /* as many tasks as the limit allows were seen at once */
         uint32_t files_full;            /* a process was seen with as many descriptors as the limit allows */
         uint32_t one_program;           /* starts were watched, and the payload started nothing else */
-        uint32_t cpu_over, memory_over; /* found by sampling, where no control group keeps the limit */
+        uint32_t cpu_over, memory_over; /* found by sampling, if no control group enforces the limit */
         uint32_t disk_over;             /* files of edit doors without a name took more than the limit */
         uint32_t left;                  /* names in the private home, but settings and caches of programs */
         char left_name[64];             /* one of them, as the box chose it */
-        uint32_t blind;                 /* paths were to be watched, and there is no FUSE for it */
-        uint32_t time_over;             /* the keeper, who keeps it, did not end the box: it may be stopped */
+        uint32_t blind;                 /* paths were to be watched, and FUSE is not available */
+        uint32_t time_over; /* the keeper, which enforces it, did not end the box: it may be stopped */
 };
 
 struct wall_message {
@@ -128,17 +128,16 @@ struct wall_child {
         uint64_t cpu_ns, max_rss; /* after wall_reap(): of all that init waited for, and its own */
 };
 
-/* Where the private layer of one edit door lies: a directory with `upper` and `work`, or with a file `file`.
- */
+/* The private overlay of one edit door: a directory with `upper` and `work`, or with a file `file`. */
 struct wall_edit {
         const char *path;
-        uint64_t dev, ino; /* what it must still be */
+        uint64_t dev, ino; /* its expected identity */
 };
 
 struct wall_start {
         const struct plan *plan;
         const struct plan_order *order;  /* of the run that is to begin in it */
-        const struct cordon_context *cx; /* where cordon-init is installed */
+        const struct cordon_context *cx; /* the path of cordon-init */
         const struct wall_edit *edits;   /* as many as the plan has EDIT steps */
         const struct wall_stdio *io;
         const int *copies;     /* files to copy, as many as the plan has COPY steps; or NULL */
@@ -149,18 +148,18 @@ struct wall_start {
         bool die_with_thread;  /* the caller has one thread: also use the parent-death signal */
         bool sampled;          /* no control group keeps memory: see struct seccomp_ask */
         bool tell;             /* report refused calls */
-        bool watch_all;        /* with `watch`: report also what nothing refuses */
+        bool watch_all;        /* with `watch`: also report effects that are allowed */
         bool watch;            /* report paths that were looked for and are hidden */
-        bool front; /* with `watch`: the box's own directories may be served, where there is FUSE */
+        bool front; /* with `watch`: the box's own directories may be served through FUSE, if available */
         unsigned short rows, columns; /* of the terminal, when there is one */
         uid_t caller_uid;
         gid_t caller_gid;
-        uid_t host_uid; /* what the box's user is outside */
+        uid_t host_uid; /* the ids of the box's user outside */
         gid_t host_gid;
 };
 
-/* What differs between the kinds of walls. Orders to a box that runs (release, signal, connect, end) go over
- * its control socket and are the same for all. */
+/* Operations that differ between the kinds of walls. Orders to a running box (release, signal, connect, end)
+ * go over its control socket and are the same for all. */
 struct wall_ops {
         int (*check_host)(const struct host_facts *f, struct err *e); /* can this host raise it? */
         int (*start)(const struct wall_start *s, struct wall_child *ret, struct err *e);
@@ -168,8 +167,8 @@ struct wall_ops {
 /* NULL: a wall that this version does not have. */
 const struct wall_ops *wall_ops(enum wall_kind k);
 
-/* Clones init and sees it through to the point where it waits for wall_release(). On error *ret may hold a
- * process all the same: the caller ends and reaps it. */
+/* Clones init and waits until init waits for wall_release(). Returns 0 on success, -1 on error with *e set.
+ * On error *ret may hold a process all the same: the caller ends and reaps it. */
 int wall_start(const struct wall_start *s, struct wall_child *ret, struct err *e);
 
 /* init is a program: this one if init/self.c is linked into it, else the installed cordon-init. It is
@@ -178,12 +177,12 @@ int wall_start(const struct wall_start *s, struct wall_child *ret, struct err *e
 extern const char wall_is_own_init[] __attribute__((weak, visibility("hidden")));
 _Noreturn void wall_init_enter(void);
 
-/* Did the host forbid what the namespace wall is made of? Only then another wall may be tried. */
+/* Did the host forbid a mechanism of the namespace wall? Only then another wall may be tried. */
 bool wall_refused_by_host(const struct err *e);
 /* init writes "0" to this descriptor, a control group's task list, before the payload starts: a process with
- * one thread that moves itself waits for nothing, while one that is moved waits for the kernel. */
+ * one thread that moves itself does not wait, while a process that is moved waits for the kernel. */
 int wall_join(const struct wall_child *c, int tasks_fd, struct err *e);
-/* What control groups hold of the limits, and what is left to init. */
+/* The limits that control groups enforce, and those that are left to init. */
 enum wall_held {
         WALL_SAMPLES = 1,    /* no group keeps memory, processes or cpu: init samples */
         WALL_GROUP_PROCS = 2 /* a group counts the processes: the rlimit is only the net below it */
@@ -192,42 +191,42 @@ enum wall_held {
 int wall_release(const struct wall_child *c, unsigned held, struct err *e);
 /* Asks init to pass a signal on to the payload's process group. */
 int wall_signal(const struct wall_child *c, int signal);
-/* Asks init for a connection to a port of the box's own loopback: it comes with WALL_SAYS_CONNECTED and the
- * same id. Answers come in the order of the questions; one that the keeper did not take in time is missing.
- */
+/* Requests a connection to a port of the box's own loopback from init: it comes with WALL_SAYS_CONNECTED and
+ * the same id. Answers come in the order of the requests; an answer that the keeper did not take in time is
+ * missing. */
 int wall_connect(const struct wall_child *c, uint16_t port, uint32_t id);
-/* Asks init to end the box and to tell what it used. */
+/* Orders init to end the box and to report the resources used. */
 int wall_ask_to_end(const struct wall_child *c);
 /* Next message; 1, 0 when init is gone, -1 with errno. `ret_fd` is the terminal with WALL_SAYS_TTY,
  * the socket with WALL_SAYS_LISTENER and WALL_SAYS_CONNECTED, the directory with WALL_SAYS_COPY, and with
  * WALL_SAYS_UP something to hold until the box is over. */
 int wall_listen(const struct wall_child *c, struct wall_message *ret, int *ret_fd);
-/* Ends the box at once: SIGKILL to init takes the pid namespace with it. Without one, only init finds what
- * the payload left running, and does so when the control socket closes: then SIGKILL is sent only with
+/* Ends the box at once: SIGKILL to init ends the pid namespace. Without one, only init finds the processes
+ * that the payload left running, and does so when the control socket closes: then SIGKILL is sent only with
  * `force`. */
 void wall_end(struct wall_child *c, bool force);
-/* Reaps init if it has ended; never waits. True: there is none any more. */
+/* Reaps init if it has ended; never waits. Returns true if init does not exist any more. */
 bool wall_reap(struct wall_child *c);
 
 /* An id outside that owns nothing: unique per run, so that two boxes of root share no uid either. */
 uid_t wall_host_id(void);
 
-/* ---- what a layer costs: layer_cost.c ---- */
+/* ---- cost of a layer: layer_cost.c ---- */
 
-/* Of one layer, raised alone in a process of its own by the code of a real start. */
+/* The cost of one layer, raised alone in a process of its own by the code of a real start. */
 struct wall_cost {
         uint64_t start_ns;
         uint64_t call_ps, looked_at_ps; /* picoseconds added to one call; see the words below */
         uint32_t units; /* filter instructions, Landlock rules, or steps of the file tree; 0: none */
 };
-/* What is timed; NULL: this layer is not raised by the wall (control groups). */
+/* The timed operation; NULL: this layer is not raised by the wall (control groups). */
 const char *wall_cost_words(enum wall_layer l);
 /* Which calls call_ps and looked_at_ps are about; NULL: none. */
 const char *wall_cost_of_calls(enum wall_layer l);
 const char *wall_cost_of_looked_at(enum wall_layer l);
 /* Flags that the process must be cloned with. */
 int wall_cost_flags(enum wall_layer l);
-/* In that process, once: first all that stands in front of the layer, then the layer itself, against the
- * clock. The process is spent afterwards. `uid` and `gid` are those before the clone. */
+/* In that process, once: first raises all that the layer depends on, then the layer itself, against the
+ * clock. The process cannot be used afterwards. `uid` and `gid` are those before the clone. */
 int wall_cost_prepare(enum wall_layer l, const struct plan *plan, uid_t uid, gid_t gid, struct err *e);
 int wall_cost_raise(enum wall_layer l, struct wall_cost *ret, struct err *e);

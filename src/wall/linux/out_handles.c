@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* wall/linux/out_handles.c - `out` handles of a box in which what it writes does not run.
+/* wall/linux/out_handles.c - `out` handles of a box that must not execute files that it writes.
  *
- * A handle is a memory file of the keeper's, and the kernel lets any memory file be mapped to run. So such a
- * box writes to a file without a name in its own noexec /tmp instead, and init copies that over at the end.
- */
+ * A handle is a memfd of the keeper, and the kernel lets any memfd be mapped executable. So such a box writes
+ * to an unnamed file in its own noexec /tmp instead, and init copies that file to the handle at the end. */
 #include "base/fd.h"
 #include "wall/internal.h"
 

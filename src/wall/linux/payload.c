@@ -5,13 +5,13 @@
  * descriptors until it has handed over the seccomp listener. It lives in a user namespace nested in the one
  * that owns the mounts and the network, so it owns neither.
  *
- * Early or late. Where init is not moved into other control groups after its birth and the box has no `net`
- * door, the process is born before there is a root: it makes the network namespace, gives up its powers and
+ * Early or late. If init is not moved into other control groups after its birth and the box has no `net`
+ * door, the process is created before the root: it creates the network namespace, drops its privileges and
  * loads the filter on one core while init mounts on another, and waits at three gates: until ids are mapped,
- * until there is a filter and init has joined its network, and until there is a root and limits hold. Else it
- * is born when all that is done, and init sleeps meanwhile (CLONE_VFORK).
+ * until the filter exists and init has joined its network, and until the root exists and limits are in force.
+ * Else it is created when all that is done, and init sleeps meanwhile (CLONE_VFORK).
  *
- * DANGER: an early one runs beside init with the same errno. Up to its last gate it makes no call that is
+ * DANGER: an early payload runs beside init with the same errno. Up to its last gate it makes no call that is
  * expected to fail, and reads errno only to report that the start failed. From then on init sleeps until it
  * is gone. */
 #include "base/fd.h"
@@ -51,7 +51,7 @@ static int map_nested(const struct wall_init *w, struct err *e)
         return 0;
 }
 
-/* Raw calls: libc's would tell other threads, and this process has init's libc state. */
+/* Raw system calls: libc's would signal other threads, and this process has init's libc state. */
 static int become_box_user(const struct wall_init *w, struct err *e)
 {
         bool mapped = w->plan->wall == WALL_NAMESPACE;
@@ -101,7 +101,8 @@ static int close_walls(struct wall_init *w, struct err *e)
         return 0;
 }
 
-/* As execvp: the first that is there and may run; EACCES is remembered, because it tells more than ENOENT. */
+/* As execvp: the first that exists and is executable; EACCES is remembered, because it is more specific than
+ * ENOENT. */
 static void exec_payload(struct wall_init *w, struct err *e)
 {
         int sys = ENOENT;
@@ -141,12 +142,12 @@ static int enter_directory(const struct wall_init *w, struct err *e)
 {
         if (chdir(wall_left_out(LAYER_MOUNT) ? "/" : w->order->cwd) == 0)
                 return 0;
-        /* A door's matter: what lies in one belongs to earlier boxes too, and must not choose the wall. */
+        /* An error of a door: files in a door may come from earlier boxes, and must not choose the wall. */
         (void) wall_fail(e, STAGE_DOORS, "entering the directory %s", w->order->cwd);
         return err_hint(e, "open a door to it (`read`, `edit` or `write`), or choose another with --cwd");
 }
 
-/* What needs no root and no limit. */
+/* The part that needs no root and no limit. */
 static int become_payload(struct wall_init *w, struct err *e)
 {
         (void) umask(w->mask);
@@ -162,14 +163,14 @@ static int lead_session(struct err *e)
 static int load_filter(struct wall_init *w, struct err *e)
 {
         unblock_signals();
-        if (prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) < 0) { /* the filter lets nobody do that */
+        if (prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) < 0) { /* the filter denies that to every process */
                 (void) wall_fail(e, STAGE_CAPS, "closing the process to others");
                 return err_hint(e, WALL_NOT_NESTED);
         }
         return wall_filter_load(w, e);
 }
 
-/* What does. */
+/* The part that needs root and limits. */
 static int enter_box(struct wall_init *w, struct err *e)
 {
         if (w->tty_slave >= 0 && ioctl(0, TIOCSCTTY, 0) < 0)
@@ -258,7 +259,7 @@ pid_t wall_payload_early(struct wall_init *w)
         w->early = true;
         w->last_cap = wall_last_cap();
 
-        /* The kernel clears `alive` and wakes who waits for it when our memory is no longer the child's. */
+        /* The kernel clears `alive` and wakes its waiters when the child no longer shares our memory. */
         int flags =
                 CLONE_VM | CLONE_FILES | CLONE_SIGHAND | CLONE_PARENT_SETTID | CLONE_CHILD_CLEARTID | SIGCHLD;
         w->payload = clone(early_main, w->stack + sizeof w->stack, flags, w, &w->alive, NULL, &w->alive);
@@ -275,7 +276,7 @@ static int ended_early(const struct wall_init *w, struct err *e)
         return -1;
 }
 
-/* Looks up now and then: one that was killed has no news. */
+/* Checks now and then: a killed process sends no message. */
 int wall_payload_namespaces(struct wall_init *w, struct err *e)
 {
         enum { LOOK_MS = 50 };

@@ -31,7 +31,7 @@ static int compile(struct wall_init *w, struct err *e)
                                    .tell = w->s->tell,
                                    .watch = w->s->tell && w->s->watch,
                                    .watch_reads =
-                                           w->s->watch_all || !own, /* it has no front to tell of them */
+                                           w->s->watch_all || !own, /* it has no observer to report them */
                                    .watch_maps = own && !w->plan->run_any,
                                    .sampled = w->s->sampled,
                                    .memfd = w->plan->run_any,
@@ -64,7 +64,7 @@ static long load(struct wall_init *w, unsigned flags)
         return syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, flags, &prog);
 }
 
-/* The same filter, but renames are the kernel's: nobody could serve them, or a signal would take one back
+/* The same filter, but renames go to the kernel: no process could serve them, or a signal would interrupt one
  * halfway. */
 static long load_without_moves(struct wall_init *w, unsigned flags)
 {

@@ -64,8 +64,8 @@ static int caps_drop(unsigned last, struct err *e)
         return 0;
 }
 
-/* Only what is held can be kept: behind the process wall that is what the caller had, and may be neither of
- * these, but others. */
+/* Only capabilities that are held can be kept: behind the process wall those are the caller's, possibly
+ * neither of these, but others. */
 int wall_powers_keep(uint32_t caps)
 {
         struct __user_cap_header_struct head = { .version = _LINUX_CAPABILITY_VERSION_3 };
@@ -82,8 +82,8 @@ int wall_powers_keep(uint32_t caps)
         return prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
 }
 
-/* The filter of a container may refuse the whole call, with whatever error, a harmless question too. What no
- * process behind it can ask for, the payload cannot: and our own filter says so once more. */
+/* The filter of a container may deny the whole call, with any error, even a harmless query. What no process
+ * behind it can request, the payload cannot: and our own filter denies it once more. */
 static bool keyrings_are_closed(void)
 {
         int refused = errno;
@@ -159,7 +159,7 @@ int wall_rlimits(const struct wall_init *w, struct err *e)
 
         const uint64_t *v = w->plan->limits.value;
 
-        /* The group's limit must be the one that is hit: it counts, and so has a name in the result. */
+        /* The group's limit must be hit first: it counts, and so is named in the result. */
         uint64_t procs = w->held & WALL_GROUP_PROCS ? 2 * v[LIMIT_PROCS] + 64 : v[LIMIT_PROCS];
         const struct cap caps[] = {
                 { RLIMIT_CORE,

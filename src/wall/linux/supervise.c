@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* wall/linux/supervise.c - init after the payload has started: reaps, passes signals on, tells of refused
- * calls, samples. When the payload ends, or the keeper is gone, init ends, and the pid namespace ends with
- * it. */
+/* wall/linux/supervise.c - init after the payload has started: reaps, forwards signals, reports denied calls,
+ * samples. When the payload ends, or the keeper is gone, init ends, and the pid namespace ends with it. */
 #include "base/clock.h"
 #include "base/fd.h"
 #include "base/listens.h"
@@ -41,7 +40,7 @@ enum {
         SAMPLE_SHARE = 20,     /* sampling takes one part in so many of the time, at most */
         FILES_MS = 100,
         STILL_MS = 100,        /* a limit that is passed out of rest is seen within this */
-        STILL_FILES_MS = 1000, /* only told of: the kernel keeps it */
+        STILL_FILES_MS = 1000, /* only reported: the kernel enforces it */
         TOLD_MAX = 512,
         KEEPER_LATE_MS = 100,
         WAIT_MAX_MS = 3600000
@@ -60,18 +59,19 @@ struct watch {
         uint64_t sampled_ns, next_sample_ns, deadline_ns;
         struct wall_still still;
         bool is_still;
-        uint64_t sample_ns;          /* how long the last sample took */
-        uint64_t memory_ms;          /* how soon the rest of the memory can be used up */
-        uint64_t cpu_seen, cpu_lost; /* in the last sample; of what went since without being waited for */
+        uint64_t sample_ns; /* how long the last sample took */
+        uint64_t memory_ms; /* how soon the rest of the memory can be used up */
+        uint64_t cpu_seen,
+                cpu_lost; /* in the last sample; of processes that ended since without being waited for */
         char room[sizeof((struct wall_denial *) 0)->path]; /* the newest directory in which names can be made
                                                             */
-        uint64_t disk_free; /* where the layers of edit doors are, at the start */
+        uint64_t disk_free;                                /* the overlays of edit doors, at the start */
         struct wall_end end;
 };
 
-/* Behind root's process wall the payload has another id than we have, and its descriptors are open to their
- * owner alone. As that one we look at files from here on: it owns nothing else. A change of ids takes the
- * reaper's last word away: we ask for it again. */
+/* Behind root's process wall the payload has another uid than init, and its descriptors are open to their
+ * owner alone. From here on init reads files with that uid, which owns nothing else. A change of ids clears
+ * the parent-death signal: it is set again. */
 static void look_as_payload(const struct wall_init *w)
 {
         if (w->plan->wall != WALL_PROCESS || w->s->host_uid == w->s->caller_uid)
@@ -84,9 +84,9 @@ static void look_as_payload(const struct wall_init *w)
                 (void) kill(getpid(), SIGTERM);
 }
 
-/* overlayfs copies nothing up that has a group which its namespace has no number for; without root that is
- * every one but the caller's own. What has been copied, or was made in the box, can be changed: only a try
- * tells. It changes nothing. */
+/* overlayfs copies up no file whose group is not mapped in its namespace; without root that is every group
+ * but the caller's own. A file that was copied up already, or was created in the box, can be changed: only a
+ * try shows that. It changes nothing. */
 static bool refused_by_group(const struct watch *t, int at, const struct stat *st, const struct statfs *fs)
 {
         enum { NOBODYS = 65534 };
@@ -101,7 +101,7 @@ static bool refused_by_group(const struct watch *t, int at, const struct stat *s
         return tried < 0 && errno == EOVERFLOW;
 }
 
-/* Would the mounts refuse it? What is not visible at all, the front tells of. */
+/* Would the mounts deny it? The observer reports names that are not visible at all. */
 static bool refused_by_mount(struct watch *t, struct wall_denial *d)
 {
         char path[sizeof d->path];
@@ -122,7 +122,7 @@ static bool refused_by_mount(struct watch *t, struct wall_denial *d)
                 return false; /* /dev/fd/1 and the like lead to something of the task's own */
 
         if (fstat(at, &st) < 0 || S_ISCHR(st.st_mode))
-                return false; /* a device takes what is written, on a mount that can only be read too */
+                return false; /* a device accepts writes even on a read-only mount */
 
         if (!(fs.f_flags & ST_RDONLY) && refused_by_group(t, at, &st, &fs))
                 d->reason = REASON_GROUP;
@@ -138,8 +138,8 @@ static bool is_inside(const struct wall_denial *d)
         return at >= 0;
 }
 
-/* The process wall has no mounts of its own: what no rule of Landlock covers is refused, and what an `except`
- * takes out of one. */
+/* The process wall has no mounts of its own: a path is denied if no rule of Landlock covers it, or if an
+ * `except` takes it out of one. */
 static bool refused_by_rules(const struct plan *p, const struct wall_denial *d)
 {
         unsigned right = d->kind == EFFECT_WRITE ? RIGHT_WRITE | RIGHT_DEVICE : RIGHT_READ | RIGHT_LIST;
@@ -154,8 +154,8 @@ static bool refused_by_rules(const struct plan *p, const struct wall_denial *d)
         return true;
 }
 
-/* Who would make what is there hears that it is there, on whatever mount: `mkdir -p` asks so for each
- * directory on its way. That is looking, and is refused to nobody. */
+/* A call that creates an existing file fails with EEXIST on any mount: `mkdir -p` tries each directory of its
+ * path. That is a lookup, and is never denied. */
 static bool finds_it_there(const struct watch *t, const struct wall_denial *d)
 {
         if (t->w->plan->wall != WALL_NAMESPACE || !saw_makes(&d->call))
@@ -180,7 +180,8 @@ static void tell_of_lost(struct watch *t, bool lost)
 static bool look(struct watch *t);
 static bool over_time(struct watch *t);
 
-/* Who asked for all of it waits for it; but limits are kept meanwhile, also when the keeper stands still. */
+/* The requester of all of it waits for it; but limits are enforced meanwhile, also when the keeper is
+ * stopped. */
 static void say_in_time(struct watch *t, const struct wall_message *m)
 {
         struct pollfd keeper = { .fd = t->w->keeper, .events = POLLIN };
@@ -188,8 +189,8 @@ static void say_in_time(struct watch *t, const struct wall_message *m)
                 t->over = look(t) || over_time(t);
 }
 
-/* A call that goes on whatever we find: only what would be refused is told. Whether a program may run, the
- * keeper knows. */
+/* A call that continues whatever we find: only a denial is reported. The keeper knows whether a program may
+ * run. */
 static void tell_of_path(struct watch *t, const struct seccomp_notif *n)
 {
         struct wall_message m = { .word = WALL_SAYS_DENIED };
@@ -217,7 +218,7 @@ static void tell_of_path(struct watch *t, const struct seccomp_notif *n)
                 return;
         }
 
-        /* Not on the host's own tree, which may not answer: nobody keeps the limits meanwhile. */
+        /* Not on the host's own tree, which may not answer: limits would not be enforced meanwhile. */
         m.denial.inside = in_box && m.denial.kind == EFFECT_RUN && is_inside(&m.denial);
         saw_program(t->w->tasks, n->pid, m.denial.program, sizeof m.denial.program);
         if (t->w->s->watch_all)
@@ -229,7 +230,7 @@ static void tell_of_path(struct watch *t, const struct seccomp_notif *n)
 static void tell_of_call(struct watch *t, const struct seccomp_notif *n)
 {
         bool *told = n->data.nr >= 0 && n->data.nr < SECCOMP_NR_END ? &t->told_call[n->data.nr] : NULL;
-        if (t->calls++ >= TOLD_MAX && (!told || *told)) { /* a kind that is new is told all the same */
+        if (t->calls++ >= TOLD_MAX && (!told || *told)) { /* a new kind is reported all the same */
                 tell_of_lost(t, true);
                 return;
         }
@@ -252,7 +253,7 @@ static void answer_watch(struct watch *t, const struct seccomp_notif *n, struct 
                 tell_of_call(t, n);
 }
 
-/* A library on a mount that lets nothing run: the kernel says EPERM, and the loader gives up. */
+/* A library on a noexec mount: the kernel returns EPERM, and the loader gives up. */
 static void tell_of_mapping(struct watch *t, const struct seccomp_notif *n)
 {
         struct wall_message m = { .word = WALL_SAYS_DENIED,
@@ -273,8 +274,8 @@ static void tell_of_mapping(struct watch *t, const struct seccomp_notif *n)
         wall_offer_denial(t->w->control, &m, &t->untold);
 }
 
-/* There is nobody to reach, which the kernel answers. With `net` doors the broker tells of all but the box's
- * own loopback. */
+/* No destination is reachable; the kernel answers. With `net` doors the broker reports all but the box's own
+ * loopback. */
 static void tell_of_connect(struct watch *t, const struct seccomp_notif *n)
 {
         struct wall_message m = { .word = WALL_SAYS_DENIED,
@@ -298,9 +299,9 @@ static void tell_of_connect(struct watch *t, const struct seccomp_notif *n)
         wall_offer_denial(t->w->control, &m, &t->untold);
 }
 
-/* SAFETY: what the connector is for, it answers. Of all else a call goes on only if the filter itself,
- * without being watched, would have let it through; that is judged by the copy of number and arguments which
- * the kernel made. All else is answered with an error. */
+/* SAFETY: the connector answers the calls that it serves. Any other call continues only if the filter itself,
+ * without `watch`, would have allowed it; that is decided by the copy of number and arguments which the
+ * kernel made. All others are answered with an error. */
 static void answer_notification(struct watch *t)
 {
         struct seccomp_notif n = { 0 };
@@ -354,7 +355,7 @@ static void take_turns(int listener)
                 (void) syscall(SYS_ioctl, listener, SECCOMP_IOCTL_NOTIF_SET_FLAGS, sync_wake_up);
 }
 
-/* What the living have used, and the dead that were waited for. */
+/* CPU time of live processes, and of dead ones that were waited for. */
 static int sample_all(const struct watch *t, struct wall_sample *s)
 {
         struct rusage done = { 0 };
@@ -365,8 +366,8 @@ static int sample_all(const struct watch *t, struct wall_sample *s)
         return 0;
 }
 
-/* A payload that got no process often fails at once, sooner than the next sample. What it made is still
- * there, and together they were as many as the limit allows. */
+/* A payload whose fork failed often exits at once, before the next sample. Its processes still exist, and
+ * together they were as many as the limit allows. */
 static void look_at_those_left(struct watch *t)
 {
         struct wall_sample s;
@@ -399,7 +400,7 @@ static bool reap(struct watch *t)
         return over;
 }
 
-/* Who loses time goes about it on purpose, with short processes: those are looked for more closely. */
+/* A box loses time only on purpose, with short-lived processes: those are sampled more often. */
 static int sample_ms(const struct watch *t)
 {
         if (t->w->held & WALL_SAMPLES) {
@@ -426,7 +427,7 @@ static bool has_rested(struct watch *t)
         return t->w->tasks >= 0 && whole && wall_is_still(&t->still);
 }
 
-/* Not after each call that is told of: a sample looks at all processes. */
+/* Not after each reported call: a sample reads all processes. */
 static bool sample_is_due(struct watch *t)
 {
         uint64_t now = clock_mono_ns();
@@ -443,9 +444,9 @@ static bool sample_is_due(struct watch *t)
         return true;
 }
 
-/* The time of a child goes to its parent, and is lost with one that ignores its children's ends. Then the sum
- * falls: what it fell by was used. It also seems to fall when a child ends between the looks at its parent
- * and at itself, so a second look has to say the same. */
+/* The time of a child goes to its parent, and is lost with a parent that ignores SIGCHLD. Then the sum falls:
+ * the difference was used. It also seems to fall when a child ends between the samples of its parent and of
+ * itself, so a second sample has to confirm it. */
 static uint64_t sum_of_cpu(struct watch *t, struct wall_sample *s)
 {
         struct wall_sample again;
@@ -459,7 +460,7 @@ static uint64_t sum_of_cpu(struct watch *t, struct wall_sample *s)
         return t->cpu_seen + t->cpu_lost;
 }
 
-/* No rlimit refuses what is too much, so the nearer the limit is, the sooner is the next look. */
+/* No rlimit denies the excess, so the nearer the limit is, the sooner is the next sample. */
 static void note_memory_left(struct watch *t, const struct wall_sample *s, uint64_t memory)
 {
         uint64_t most = t->w->plan->limits.value[LIMIT_MEMORY];
@@ -479,7 +480,7 @@ static bool over_budget(struct watch *t)
         if (cpu > t->end.cpu_ns)
                 t->end.cpu_ns = cpu;
 
-        /* Shared memory counts once, whether it is mapped or not; what several have mapped, as often as that.
+        /* Shared memory counts once, mapped or not; pages that several processes have mapped, once for each.
          */
         uint64_t shared = wall_sample_shared(t->w),
                  memory = s.rss + (shared > s.shmem ? shared - s.shmem : 0);
@@ -509,7 +510,7 @@ static bool obey(struct watch *t, bool *ret_over)
         if (o.command == COMMAND_END) {
                 *ret_over = true;
                 t->end.status = SIGKILL; /* which the payload gets when we end */
-                /* The last look: who lives is not waited for, and counted nowhere else. */
+                /* The last sample: live processes are not waited for, and counted nowhere else. */
                 (void) over_budget(t);
         }
 
@@ -525,8 +526,8 @@ static uint64_t disk_free(const struct plan *p)
         return 0;
 }
 
-/* What has names in a layer, the keeper counts. The rest is looked for when the disk lost as much as could be
- * the box's doing. */
+/* The keeper counts files that have names in an overlay. The rest is searched when the disk lost as much as
+ * could be the box's doing. */
 static bool over_disk(struct watch *t)
 {
         uint64_t most = t->w->plan->limits.value[LIMIT_DISK], now = disk_free(t->w->plan);
@@ -536,8 +537,8 @@ static bool over_disk(struct watch *t)
         return t->end.disk_over;
 }
 
-/* The kernel tells nobody that a process got no descriptor. As with processes: who is seen with all of them
- * in use is at the limit. */
+/* The kernel does not report EMFILE to other processes. As with processes: one that is seen with all
+ * descriptors in use is at the limit. */
 static bool look(struct watch *t)
 {
         if (!sample_is_due(t))
@@ -575,8 +576,8 @@ static void fill_end(struct watch *t)
                 uint64_t ns = wall_cpu_ns(&u);
                 if (ns > t->end.cpu_ns)
                         t->end.cpu_ns = ns;
-                /* The kernel counts what a child had before exec, which was a copy of the caller's: only what
-                 * is more than our own says something about the payload. */
+                /* The kernel counts the memory of a child before exec, which was a copy of the caller's: only
+                 * an amount above our own was used by the payload. */
                 struct rusage own;
                 uint64_t peak = (uint64_t) u.ru_maxrss * 1024;
                 (void) getrusage(RUSAGE_SELF, &own);
@@ -616,8 +617,8 @@ static bool step(struct watch *t, bool *ret_over)
         return true;
 }
 
-/* What was refused just before the end is told too. Not for ever: those that the payload leaves behind may go
- * on asking as fast as we answer. */
+/* Denials just before the end are reported as well. Not for ever: processes that the payload leaves behind
+ * may make calls as fast as we answer. */
 static void tell_the_last(struct watch *t)
 {
         for (unsigned i = 0; i < TOLD_MAX && t->w->listener >= 0; i++) {
@@ -628,8 +629,8 @@ static void tell_the_last(struct watch *t)
         }
 }
 
-/* Nobody waits for the observer and the connector any more: so they need not end after us, and its mount with
- * it. */
+/* No process waits for the observer and the connector any more: so they need not end after us, and its mount
+ * with it. */
 static int tell_end(struct watch *t)
 {
         tell_the_last(t);
@@ -682,7 +683,7 @@ int wall_supervise(struct wall_init *w)
         uint64_t now = clock_mono_ns();
         t.next_sample_ns = now + (uint64_t) sample_ms(&t) * 1000000u;
 
-        /* Who samples is first: it alone can tell what was used until then. */
+        /* init samples first: only init knows the use until then. */
         unsigned late_ms = w->held & WALL_SAMPLES ? 0 : KEEPER_LATE_MS;
         t.deadline_ns = now + (w->order->limits.value[LIMIT_TIME] + late_ms) * 1000000u;
         bool over = reap(&t);

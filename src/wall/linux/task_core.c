@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* wall/linux/task_core.c - where a new task begins. The kernel likes to leave one on its maker's core until
- * that one sleeps, and here maker and made both have work to do. Where there is another core, it belongs
- * there; before the payload's first instruction all cores are its own again.
+/* wall/linux/task_core.c - the core that a new task starts on. The kernel tends to leave a task on its
+ * creator's core until that sleeps, and here both have work to do. If another core exists, the new task is
+ * moved there; before the payload's first instruction all cores are allowed again.
  *
- * DANGER: who is made may run before its maker sends it away. It gets its cores back only after a word that
- * the maker said later. */
+ * DANGER: the new task may run before its creator moves it. It gets its cores back only after a message that
+ * the creator sent later. */
 #include "wall/internal.h"
 
 void wall_core_note(struct wall_core *c)

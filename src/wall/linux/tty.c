@@ -29,7 +29,7 @@ int wall_tty_open(struct wall_init *w, struct err *e)
 
         struct winsize size = { .ws_row = w->s->rows, .ws_col = w->s->columns };
         if (size.ws_row > 0)
-                (void) ioctl(w->tty_slave, TIOCSWINSZ, &size); /* before the payload can ask for it */
+                (void) ioctl(w->tty_slave, TIOCSWINSZ, &size); /* before the payload can query it */
 
         for (int i = 0; i < 3; i++)
                 if (dup2(w->tty_slave, i) < 0)

@@ -28,7 +28,7 @@ uid_t wall_host_id(void)
         uint32_t r = 0;
         if (getrandom(&r, sizeof r, 0) < 0)
                 r = (uint32_t) getpid();      /* still an id that owns nothing */
-        return 1900000000u + (r & 0x7ffffff); /* above what systems hand out, below 2^31 */
+        return 1900000000u + (r & 0x7ffffff); /* above the ids that systems allocate, below 2^31 */
 }
 
 static int open_proc(struct err *e)
@@ -46,8 +46,8 @@ static int open_proc(struct err *e)
         return TAKE_FD(fd);
 }
 
-/* Stages in which a host that forbids a mechanism of the namespace wall says so. Not what both walls need,
- * not what is a door's matter or the program's. */
+/* Stages in which a host that forbids a mechanism of the namespace wall reports it. Not stages that both
+ * walls need, not those that depend on a door or the program. */
 static const bool asks_host[] = {
         [STAGE_CLONE] = true, [STAGE_MAP] = true, [STAGE_ROOT] = true,  [STAGE_PIVOT] = true,
         [STAGE_NET] = true,   [STAGE_IDS] = true, [STAGE_LIMITS] = true
@@ -117,15 +117,15 @@ static int write_maps(const struct wall_start *s, int host_proc, pid_t pid, stru
         return err_hint(e, "`cordon doctor` shows why; `--wall process` needs no user namespace");
 }
 
-/* The kernel's own files are nobody's, and it maps no ids on them: all who may read them do as it is. */
+/* The kernel's own files belong to no user, and it maps no ids on them: they are readable as they are. */
 static bool is_kernels(int fd, const struct plan_step *s)
 {
         struct statfs fs;
         return !(s->flags & STEP_WRITE) && fstatfs(fd, &fs) == 0 && fs.f_type == SYSFS_MAGIC;
 }
 
-/* The caller's own files appear as the box user's. SAFETY: done by root, for paths that root named; what is
- * mapped is one id, so other users' files stay other users'. Takes `from`. */
+/* The caller's own files appear as the box user's. SAFETY: done by root, for paths that root named; one id is
+ * mapped, so other users' files stay other users'. Takes `from`. */
 static int map_tree(const struct plan_step *s, int opened, int userns, struct err *e)
 {
         AUTO_FD(from, opened);
@@ -162,8 +162,8 @@ static int send_tree(const struct wall_child *c, int mapped, const struct plan_s
         return 0;
 }
 
-/* Two filesystems can be the one that maps no ids, and overlayfs, on which containers stand, is such a one.
- */
+/* Either of two filesystems can be the one that supports no id mapping, and overlayfs, which containers use,
+ * is such a filesystem. */
 static int send_mapped(const struct wall_child *c, int mapped, const struct plan_step *step, const char *hint,
                        struct err *e)
 {
@@ -231,8 +231,9 @@ static int hand_over(const struct wall_start *s, int host_proc, const struct wal
         return mounts ? send_mapped_doors(s, host_proc, c, e) : 0;
 }
 
-/* init may have said what went wrong before our own step failed on its absence: its word is the better one.
- * And one that is gone without a word is no host that refuses: a shortage must not choose the wall. */
+/* init may have reported the error before our own step failed because init is gone: its report is preferred.
+ * An init that ended without a report does not show that the host forbids a mechanism: a shortage must not
+ * choose the wall. */
 static void prefer_its_error(const struct wall_child *c, struct err *e)
 {
         struct wall_message m;
@@ -303,7 +304,8 @@ int wall_start(const struct wall_start *s, struct wall_child *ret, struct err *e
         return r;
 }
 
-/* An init that has gone already has said why: the keeper hears that next, and it is the better word. */
+/* An init that has ended already has reported why: the keeper reads that next, and it is the better message.
+ */
 static int order(const struct wall_child *c, enum wall_command command, int arg, int fd, struct err *e)
 {
         struct wall_order o = { .command = command, .arg = arg };
@@ -339,7 +341,7 @@ int wall_connect(const struct wall_child *c, uint16_t port, uint32_t id)
         return wire_offer(c->control, &o, sizeof o);
 }
 
-/* It is ours, and lives beside the payload: a text of it ends where its room does. */
+/* It is ours, but lives beside the payload: its text ends at the end of its buffer at the latest. */
 int wall_listen(const struct wall_child *c, struct wall_message *ret, int *ret_fd)
 {
         int r = wire_recv(c->control, ret, sizeof *ret, ret_fd);

@@ -76,7 +76,7 @@ static bool has_covers(const struct plan *p)
         return false;
 }
 
-/* Takes off what was attached, so that no part of a whole proc stays. */
+/* Unmounts the attached mounts, so that no part of a whole proc stays. */
 static int take_off(struct wall_init *w, struct err *e)
 {
         if (fchdir(w->proc) < 0 || mount_detach_here() < 0 || chdir("/") < 0)
@@ -85,9 +85,9 @@ static int take_off(struct wall_init *w, struct err *e)
         return 0;
 }
 
-/* 1: done. 0: this kernel, or what covers the host's /proc, does not let us; then the box has none of these
- * names, as `cordon doctor` tells. Attached first: before Linux 6.15 nothing can be mounted on a detached
- * mount. */
+/* Returns 1 if done. 0: this kernel, or a mount over the host's /proc, prevents it; then the box has none of
+ * these names, as `cordon doctor` reports. Attached first: before Linux 6.15 nothing can be mounted on a
+ * detached mount. */
 static int proc_with_covers(struct wall_init *w, const struct plan_step *s, struct err *e)
 {
         AUTO_FD(under, place_find(w, s->path));

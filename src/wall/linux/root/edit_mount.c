@@ -2,9 +2,9 @@
 /* wall/linux/root/edit_mount.c - edit doors: the real tree below, a private overlay above, merged by the
  * kernel's overlayfs in the box's own namespaces.
  *
- * Layers are named to the kernel by descriptor, through the host's /proc that was checked to be one, so no
- * path is looked up twice. Never: makes anything on the host (what a mount point needs was made in the layer
- * by the keeper), leaves a way to the layer's own directory in the new root. */
+ * Directories are passed to the kernel by descriptor, through the host's /proc, which was checked to be one,
+ * so no path is looked up twice. Never: creates anything on the host (the keeper created the mount points in
+ * the overlay), leaves a path to the overlay's own directory in the new root. */
 #include "base/fd.h"
 #include "wall/internal.h"
 #include "wall/linux/observe/fuse_root.h"
@@ -32,8 +32,8 @@ int wall_open_layer(const struct wall_edit *l, struct err *e)
         return TAKE_FD(dir);
 }
 
-/* What is built on must be mounted: a detached tree (taken) gets a place of ours in the
- * new root for as long as that takes. Returns a descriptor of the mounted tree. */
+/* The lower directory must be mounted: a detached tree (taken) gets a temporary place of ours in the new
+ * root. Returns a descriptor of the mounted tree. */
 static int wall_hold(struct wall_init *w, int detached, const char *name)
 {
         AUTO_FD(tree, detached);
@@ -61,10 +61,10 @@ static int set_layer(int fs, const char *key, int fd)
         return mount_fsset(fs, key, name);
 }
 
-/* userxattr: no privilege over the host's attributes is needed, and one reader can read what either caller's
- * box left. What would need trust in a lower layer's attributes (redirects, metacopy, index) is off.
- * volatile: else the end of each box would wait until the whole filesystem below the layer is on disk, and a
- * box could make the host do that at any time. */
+/* userxattr: needs no privilege over the host's attributes, and one reader can read the overlays of either
+ * caller's boxes. Features that need trust in a lower directory's attributes (redirects, metacopy, index) are
+ * off. volatile: else the end of each box would sync the whole filesystem below the overlay, and a box could
+ * make the host do that at any time. */
 static int make_overlay(const struct wall_init *w, int lower, int layer, unsigned attr)
 {
         AUTO_FD(upper, openat(layer, "upper", O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
@@ -99,7 +99,7 @@ static int overlay_failed(const struct plan_step *s, const struct wall_edit *l, 
                         l->path);
 }
 
-/* One file: a copy lies in the layer, and the copy is what the box sees and changes. */
+/* One file: a copy lies in the overlay; the box sees and changes the copy. */
 static int edit_file(struct wall_init *w, const struct plan_step *s, int layer, struct err *e)
 {
         struct stat st;
@@ -159,8 +159,9 @@ int wall_do_edit(struct wall_init *w, const struct plan_step *s, struct err *e)
         return s->flags & STEP_IS_DIR ? edit_tree(w, s, lower, layer, e) : edit_file(w, s, layer, e);
 }
 
-/* A mount over itself: what the kernel will not move or remove, and what can be read-only or executable where
- * the rest of the door is not. Read-only is only ever added: below an `except` nothing becomes writable. */
+/* A bind mount over itself: for a file that the kernel must not move or remove, or that is read-only or
+ * executable while the rest of the door is not. Read-only is only ever added: below an `except` nothing
+ * becomes writable. */
 int wall_do_pin(struct wall_init *w, const struct plan_step *s, struct err *e)
 {
         struct stat st;
@@ -176,7 +177,7 @@ int wall_do_pin(struct wall_init *w, const struct plan_step *s, struct err *e)
                 return -1;
         }
 
-        /* With what is mounted below: a door there must not be covered by the host's own files. */
+        /* Recursive: a door below must not be covered by the host's own files. */
         AUTO_FD(tree, mount_clone(place, "", s->flags & STEP_GUARD ? 0 : AT_RECURSIVE));
         uint64_t clear = s->flags & STEP_EXEC ? MOUNT_ATTR_NOEXEC : 0;
         if (tree < 0 || wall_set_attr(tree, 0, wall_step_attr(s->flags), clear) < 0 ||

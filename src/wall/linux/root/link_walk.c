@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* wall/linux/root/link_walk.c - where a path leads, link by link, as the task that named it finds it: by its
- * own /proc/self and its own descriptors, for which the kernel would give us ours. Only ever for a report.
- * Never: opens anything but as a place, allocates. */
+/* wall/linux/root/link_walk.c - resolves a path, symlink by symlink, as the task that named it: by its own
+ * /proc/self and its own descriptors, for which the kernel would give us ours. Only for reports. Never: opens
+ * anything without O_PATH, allocates. */
 #include "wall/linux/root/link_walk.h"
 
 #include "base/fd.h"
@@ -17,15 +17,16 @@
 
 enum {
         LINKS_MAX = 40, /* as many as the kernel follows */
-        STEPS_MAX = 256 /* SAFETY: each is a call, and who makes it keeps the limits of the box */
+        STEPS_MAX = 256 /* SAFETY: each is a system call, and the process that makes it enforces the limits of
+                           the box */
 };
 
 struct way {
         uint32_t task;
         unsigned links;
         size_t n;
-        char done[PATH_MAX];     /* there is no link in it */
-        char rest[2 * PATH_MAX]; /* what is behind it */
+        char done[PATH_MAX];     /* it has no symlink */
+        char rest[2 * PATH_MAX]; /* the rest of the path */
 };
 
 static void go_up(struct way *w)
@@ -55,7 +56,7 @@ static bool is_own_number(struct way *w)
         return true;
 }
 
-/* What a link says stands before what is left. `after` lies in `rest`. */
+/* Puts the target of a symlink before the rest of the path. `after` lies in `rest`. */
 static bool put_before(struct way *w, const char *target, const char *after)
 {
         size_t n = strlen(target), k = strlen(after);
@@ -68,7 +69,7 @@ static bool put_before(struct way *w, const char *target, const char *after)
         return true;
 }
 
-/* `done` may end in a link. Returns whether there is one, and then where it leads is the way to go on. */
+/* `done` may end in a symlink. Returns whether it does; then the walk continues at its target. */
 static bool follow_link(struct way *w, const char *after, enum leads *ret)
 {
         char target[PATH_MAX];
@@ -78,7 +79,7 @@ static bool follow_link(struct way *w, const char *after, enum leads *ret)
 
         target[n] = '\0';
 
-        /* Links of the kernel's lead to a path, or to what has none. */
+        /* Magic links lead to a path, or to a file without one. */
         bool no_path = target[0] != '/' && path_under(w->done, "/proc");
         if (++w->links > LINKS_MAX || no_path)
                 *ret = LEADS_NOWHERE;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* wall/linux/root/link_walk.h - where a path that the payload named leads in the box. */
+/* wall/linux/root/link_walk.h - resolves a path that the payload named, in the box. */
 #pragma once
 #include <stdbool.h>
 #include <stddef.h>
@@ -12,7 +12,7 @@ enum leads {
 };
 /* `path` is absolute, `follow`: also the link that it ends in. */
 enum leads leads_to(uint32_t task, const char *path, bool follow, char *ret, size_t cap);
-/* Is it plain that it leads where it says: through no link, and nowhere up? */
+/* Does the path lead where its text does: through no symlink, and never up? */
 bool leads_straight(const char *path, bool follow);
 bool leads_up(const char *path);        /* has it a `..`: as text it may lead elsewhere */
 bool leads_by_kernel(const char *path); /* through a link that is one for each task, as /proc/self/fd/1 */

@@ -63,7 +63,7 @@ int place_make_node(int dir, const char *name, bool is_dir)
         return is_dir ? mkdirat(dir, name, 0755) : mknodat(dir, name, S_IFREG | 0444, 0);
 }
 
-/* Walks down from `dir` (taken), making what is missing on our own filesystems. */
+/* Walks down from `dir` (taken) and creates missing directories on our own filesystems. */
 static int walk_down(struct wall_init *w, int dir, const char *at, const char *end)
 {
         char part[NAME_MAX + 1];
@@ -110,7 +110,7 @@ int place_open_parent(struct wall_init *w, const char *path, const char **ret_la
 
 void wall_forget_parent(struct wall_init *w) { fd_close(&w->parent); }
 
-/* What is mounted at `path` hides the directory that is kept, if that lies there. */
+/* A mount at `path` hides the cached directory, if that lies below. */
 static void forget_hidden(struct wall_init *w, const char *path)
 {
         size_t n = strlen(path);
@@ -119,7 +119,7 @@ static void forget_hidden(struct wall_init *w, const char *path)
                 wall_forget_parent(w);
 }
 
-/* An O_PATH descriptor of the place where a mount goes, made if it is on our own tmpfs and missing. */
+/* An O_PATH descriptor of the mount point, created if it is missing and lies on our own tmpfs. */
 static int open_place(struct wall_init *w, const char *path, bool is_dir)
 {
         int fd = place_find(w, path);
@@ -142,7 +142,7 @@ static int open_place(struct wall_init *w, const char *path, bool is_dir)
         return openat(dir, last, O_PATH | O_NOFOLLOW | O_CLOEXEC);
 }
 
-/* By its name in a directory of ours, which nobody else changes. False: to be looked for. */
+/* By its name in a directory of ours, which no other process changes. False: must be looked up. */
 static bool attach_here(struct wall_init *w, int tree, const char *path, bool is_dir)
 {
         const char *last;

@@ -41,7 +41,7 @@ static inline int mount_fsmount(int fs, unsigned attr)
         return (int) syscall(SYS_fsmount, fs, FSMOUNT_CLOEXEC, attr);
 }
 
-/* A detached copy of what `path` beneath `dir` shows ("": of dir itself). */
+/* A detached copy of the mount at `path` beneath `dir` ("": of dir itself). */
 static inline int mount_clone(int dir, const char *path, unsigned flags)
 {
         return (int) syscall(SYS_open_tree, dir, path,
@@ -60,7 +60,7 @@ static inline int mount_move(int tree, int place)
                              MOVE_MOUNT_F_EMPTY_PATH | MOVE_MOUNT_T_EMPTY_PATH);
 }
 
-/* The place is a name in `dir`, never where a link of that name leads. */
+/* The place is a name in `dir`, never the target of a symlink of that name. */
 static inline int mount_move_to(int tree, int dir, const char *name)
 {
         return (int) syscall(SYS_move_mount, tree, "", dir, name, MOVE_MOUNT_F_EMPTY_PATH);

@@ -41,9 +41,9 @@ static int make_tmpfs(const char *size, const char *inodes, uint64_t attr)
 
 /* ---- steps ---- */
 
-/* What a watched root needs and never shows: a tmpfs for its files, and the observer's /proc. Nothing can be
- * cloned from a detached mount before Linux 6.15, and when one goes that waits for every core to leave the
- * kernel: so both have a place, and stay buried under /tmp's. */
+/* Two mounts that a watched root needs and never shows: a tmpfs for its files, and the observer's /proc.
+ * Before Linux 6.15 nothing can be cloned from a detached mount, and the removal of one waits for every core
+ * to leave the kernel: so both have a place, and stay buried under /tmp's. */
 static int bury_own(struct wall_init *w, struct err *e)
 {
         w->texts = make_tmpfs("12m", "512", MOUNT_PLAIN | MOUNT_ATTR_NOEXEC);
@@ -114,7 +114,7 @@ static int do_dir(struct wall_init *w, const struct plan_step *s, struct err *e)
         return 0;
 }
 
-/* Taken by its name, and looked at then: what is mounted is what was judged, whatever the name leads to. */
+/* Opened by its name and then checked: the mounted file is the checked one, whatever the name leads to. */
 static int clone_door(const struct plan_step *s, struct err *e)
 {
         AUTO_FD(tree, mount_clone(AT_FDCWD, s->text, AT_RECURSIVE | AT_NO_AUTOMOUNT));
@@ -123,7 +123,8 @@ static int clone_door(const struct plan_step *s, struct err *e)
         return wall_judge_door(tree, s, e) < 0 ? -1 : TAKE_FD(tree);
 }
 
-/* What the connector may reach besides the box's own: as it is now, whatever names lead to later. */
+/* Sockets that the connector may reach besides the box's own: opened now, whatever their names lead to later.
+ */
 static int keep_sock(struct wall_init *w, int tree, struct err *e)
 {
         if (w->sock_count < SOCKS_MAX)
@@ -203,7 +204,7 @@ static const struct {
         { "/dev/random", 1, 8 }, { "/dev/urandom", 1, 9 }, { "/dev/tty", 5, 0 },
 };
 
-/* A device is what its number says, not what its name says (CVE-2025-31133: /dev/null as a link). */
+/* A device is identified by its number, not by its name (CVE-2025-31133: /dev/null as a symlink). */
 static bool is_device(int fd, const char *path)
 {
         struct stat st;
@@ -251,7 +252,7 @@ static int do_devpts(struct wall_init *w, const struct plan_step *s, struct err 
         return wall_attach(w, tree, s->path, true, e);
 }
 
-/* Puts what the box's own root has at `name` over another place of it, closed. */
+/* Mounts the entry `name` of the box's own root over another place of it, read-only. */
 static int cover(const struct wall_init *w, const char *name, int place)
 {
         AUTO_FD(tree, mount_clone(w->root, name, 0));
@@ -269,7 +270,7 @@ static int make_mask(const struct wall_init *w, const char *name, bool is_dir)
         return r < 0 && errno != EEXIST ? -1 : 0;
 }
 
-/* Covers what an `except` names with an empty, closed thing of the same kind. */
+/* Covers the target of an `except` with an empty, closed file of the same kind. */
 static int do_mask(struct wall_init *w, const struct plan_step *s, struct err *e)
 {
         AUTO_FD(place, place_find(w, s->path));
@@ -277,7 +278,7 @@ static int do_mask(struct wall_init *w, const struct plan_step *s, struct err *e
                 return 0;
 
         if (place < 0 && errno == ELOOP && s->flags & STEP_OPTIONAL)
-                return 0; /* where the link leads has a step of its own */
+                return 0; /* the symlink's target has a step of its own */
 
         struct stat st;
         if (place_look(place, &st) < 0) {
@@ -297,7 +298,7 @@ static int do_mask(struct wall_init *w, const struct plan_step *s, struct err *e
         return 0;
 }
 
-/* What came from the broker, on our own filesystem: the bundle, or the database behind it. */
+/* The broker's files, on our own filesystem: the bundle, or the database behind it. */
 static int write_trust(struct wall_init *w, const struct plan_step *s, int dir, const char *last,
                        struct err *e)
 {
@@ -336,7 +337,7 @@ static int make_trust(struct wall_init *w, const struct plan_step *s, struct err
         return write_trust(w, s, dir, last, e);
 }
 
-/* Where no door shows the system's file, programs find ours under its name. */
+/* If no door shows the system's file, programs find ours under its name. */
 static int link_trust(struct wall_init *w, const struct plan_step *s)
 {
         const char *last;
@@ -403,8 +404,8 @@ static int root_begin(struct wall_init *w, struct err *e)
                 return wall_fail(e, STAGE_ROOT, "making the new root");
 
         /* Somewhere in the old root: it is reached through its descriptor until pivot_root. Not on top of it:
-         * whoever has the root below is called chrooted then, and may make no user namespace, as an early
-         * payload must. No door leads to anything of the host's /proc. */
+         * the kernel would treat a process with the root below as chrooted, and deny it a user namespace,
+         * which an early payload must create. No door leads to a file of the host's /proc. */
         if (wall_left_out(LAYER_PID)) /* tests only: the host's processes, as they are */
                 w->proc = mount_clone(AT_FDCWD, "/proc", AT_RECURSIVE);
 

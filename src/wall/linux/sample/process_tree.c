@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* wall/linux/sample/process_tree.c - the processes of a box. Behind the namespace wall they are what its own
- * /proc shows; behind the process wall, all that descend from init, which is their subreaper: nobody leaves
- * that tree but by ending. Never: allocates. */
+/* wall/linux/sample/process_tree.c - lists the processes of a box. Behind the namespace wall its own /proc
+ * shows them; behind the process wall they are all descendants of init, which is their subreaper: a process
+ * leaves that tree only by ending. Never: allocates. */
 #include "base/dir.h"
 #include "base/fd.h"
 #include "wall/internal.h"
@@ -34,7 +34,8 @@ struct tree {
         pid_t at[TREE_MAX], slot[TREE_SLOTS];
 };
 
-/* Once: who loses a thread that was its parent comes to another one, which may be listed later. */
+/* Each once: a process that loses a thread that was its parent is reparented to another thread, which may be
+ * listed later. */
 static bool plant(void *ctx, uint64_t pid)
 {
         struct tree *t = ctx;
@@ -67,8 +68,8 @@ static void plant_of_process(struct tree *t, pid_t pid)
                 (void) wall_each_number(tasks, plant_of_thread, t);
 }
 
-/* Who loses its parent while we look comes to init, whose list was read first: it is read again until it has
- * no more news. */
+/* A process that loses its parent during the walk is reparented to init, whose list was read first: it is
+ * read again until it does not change. */
 static int grow(struct tree *t)
 {
         unsigned done = 0;
@@ -113,12 +114,12 @@ int wall_each_process(const struct wall_init *w, void (*each)(void *ctx, int pro
 
 struct round {
         unsigned alive;
-        pid_t group; /* the last one that was ended */
+        pid_t group; /* the last process that was killed */
 };
 
-/* Its whole process group at once, also those of it that are not our children yet. SAFETY: a child of ours
- * that has ended keeps its number and its group until we wait for it, so that nobody else's process is ever
- * meant; and groups of the payload's sessions have nobody from outside. */
+/* Kills its whole process group at once, including members that are not our children yet. SAFETY: a child of
+ * ours that has ended keeps its pid and its group until we wait for it, so no foreign process can be hit; and
+ * the groups of the payload's sessions have no member from outside. */
 static bool end_child(void *ctx, uint64_t number)
 {
         struct round *r = ctx;
@@ -148,11 +149,11 @@ static bool bury_all(void)
 
 int wall_own_children(void) { return open("/proc/thread-self/children", O_RDONLY | O_CLOEXEC); }
 
-/* Without a pid namespace nobody else ends what the payload left running. All of it is ours: orphans come to
- * the subreaper that we are. Who was ended is not buried before all are: the dead take the places of those
- * that would be made meanwhile, so that who makes processes faster than we end them comes to an end of
- * `limit procs`. We do not: giving up would let them out of the box. So the list was opened before there was
- * a payload, which may have left this machine no file to open by now. */
+/* Without a pid namespace only init ends the processes that the payload left running. All of them are ours:
+ * orphans are reparented to init, the subreaper. Killed processes are not reaped before all are killed:
+ * zombies take up `limit procs`, so a payload that forks faster than we kill runs into the limit. We do not
+ * give up: that would let processes out of the box. The list was opened before the payload started, which may
+ * have exhausted this machine's open files by now. */
 void wall_kill_stragglers(int children)
 {
         enum { QUIET_ROUNDS = 3, PAUSE_US = 200, PAUSE_MOST_US = 5000 };

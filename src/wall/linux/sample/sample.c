@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* wall/linux/sample/sample.c - what the processes of a box use (process_tree.c), read from /proc, where no
- * control group counts. Weaker than a group: it sees only what is there when it looks. Never: allocates. */
+/* wall/linux/sample/sample.c - sums up the resources of the processes of a box (process_tree.c), read from
+ * /proc, if no control group counts. Weaker than a group: it sees only processes that exist at the time of a
+ * sample. Never: allocates. */
 #include "base/fd.h"
 #include "base/str.h"
 #include "wall/internal.h"
@@ -69,10 +70,9 @@ static void find_living(int proc, const char *stat, struct living *l)
                 (void) wall_each_number(tasks, note_living, l);
 }
 
-/* The lines of a status file that are about memory. SAFETY: before them stands one that names every group of
- * the account, as long as that has groups: it is read past. All is one text, which the kernel makes at the
- * first read: who ends between two would have memory in the one and none of it shared in the other, and that
- * would count twice. */
+/* The lines of a status file about memory. SAFETY: a line before them lists every group of the account and
+ * can be long: it is skipped. The kernel makes the whole text at the first read: a process that ended between
+ * two reads would have memory in the one and no shared memory in the other, and that would count twice. */
 static int read_memory(int proc, const char *name, char *text, size_t cap)
 {
         static const char first[] = "\nVm";
@@ -101,7 +101,7 @@ static void add_memory(struct wall_sample *s, int proc, const char *living)
 
         s->shmem += status_bytes(text, "\nRssShmem:");
         s->rss += status_bytes(text, "\nVmRSS:");
-        s->rss += status_bytes(text, "\nVmPTE:"); /* reading what is empty takes memory only there */
+        s->rss += status_bytes(text, "\nVmPTE:"); /* only there a read of an empty file takes memory */
         s->rss += status_bytes(text, "\nVmSwap:");
         s->rss += status_bytes(text, "\nHugetlbPages:"); /* of a hugetlbfs behind a door */
 }
@@ -119,7 +119,8 @@ static void add_process(void *ctx, int proc, const char *pid)
 
         long hz = sysconf(_SC_CLK_TCK);
         uint64_t ticks = 0;
-        for (unsigned f = 14; f <= 17; f++) /* utime stime cutime cstime: what was waited for counts too */
+        for (unsigned f = 14; f <= 17;
+             f++) /* utime stime cutime cstime: includes children that were waited for */
                 ticks += stat_field(text, f);
 
         s->cpu_ns += ticks * (1000000000u / (uint64_t) hz);

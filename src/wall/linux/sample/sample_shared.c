@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* wall/linux/sample/sample_shared.c - memory of a box that is in no process's account: files without a name
- * (memfd) and SysV segments. Looked for only if no control group counts, and for a tenth of the time. And
- * files of edit doors that were removed and are open: on disk, and in no tree. Never: allocates, opens or
- * stats anything but these and memory files (a stat of another file behind a door could wait for the program
- * that serves it).
+/* wall/linux/sample/sample_shared.c - memory of a box that is in no process's account: unnamed files (memfd)
+ * and SysV segments. Sampled only if no control group counts, and for a tenth of the time. Also files of edit
+ * doors that were unlinked and are open: on disk, and in no tree. Never: allocates, opens or stats any file
+ * but these and memfds (a stat of another file behind a door could wait for the program that serves it).
  *
- * Not counted: what lies in sockets and pipes, attributes of memory files, a file that is in flight through a
- * socket or mapped and then closed, and a shared mapping whose toucher is gone. A control group counts these.
+ * Not counted: bytes in sockets and pipes, extended attributes of memfds, a file that is in flight through a
+ * socket or mapped and then closed, and a shared mapping whose process is gone. A control group counts these.
  */
 #include "base/clock.h"
 #include "base/fd.h"
@@ -34,7 +33,7 @@ static bool is_handle(const struct wall_shared *s, uint64_t ino)
         return false;
 }
 
-/* True the first time. When there is no room left, every time: better counted twice than not at all. */
+/* True the first time. When the table is full, every time: counting twice is better than not at all. */
 static bool is_new(struct wall_shared *s, uint64_t ino)
 {
         for (unsigned i = 0; i < SHARED_SEEN_MAX; i++) {
@@ -64,13 +63,13 @@ static uint64_t file_bytes(struct wall_shared *s, int dir, const char *name)
 
 struct looking {
         struct wall_shared *s;
-        uint64_t scratch;         /* its device: what lies there has a limit of its own */
+        uint64_t scratch;         /* its device: files there have a limit of their own */
         const struct plan *edits; /* not NULL: only removed files of its edit doors are looked for */
         uint64_t bytes;
         pid_t thread; /* whose descriptors were looked at last */
 };
 
-/* By the name it had; whoever gives another file such a name has it counted too. */
+/* By its former name; a process that gives another file such a name gets that counted. */
 static bool is_removed_edit(const struct plan *p, char *target)
 {
         static const char removed[] = " (deleted)";
@@ -86,8 +85,8 @@ static bool is_removed_edit(const struct plan *p, char *target)
         return false;
 }
 
-/* SAFETY: a path that is longer than any that can be told has no name here at all, and a box can make one.
- * So what has it is looked at, as far as nobody has to be asked for that. */
+/* SAFETY: a path that exceeds PATH_MAX has no name here at all, and a box can create one. Such a file is
+ * inspected as far as that needs no answer of another process. */
 static bool is_removed_unnamed(const struct looking *l, int dir, const char *name)
 {
         enum { DONT_SYNC = 0x4000 };
@@ -121,8 +120,8 @@ static void look_at_descriptor(void *ctx, int dir, const char *name)
                 look_for_memory(l, dir, name);
 }
 
-/* SAFETY: a thread can have a table of descriptors of its own, and the first one none any more. Where the
- * kernel says that two have the same, one is looked at; where it does not say (CONFIG_KCMP), both are. */
+/* SAFETY: a thread can have a descriptor table of its own, and the first thread none any more. If kcmp()
+ * shows that two threads share one, one is inspected; without CONFIG_KCMP both are. */
 static void look_at_thread(void *ctx, int tasks, const char *tid)
 {
         struct looking *l = ctx;
@@ -159,8 +158,8 @@ static uint64_t segment_bytes(const struct wall_init *w)
         return (uint64_t) (info.shm_rss + info.shm_swp) * (uint64_t) sysconf(_SC_PAGESIZE);
 }
 
-/* What comes in was filled by the keeper and is sealed. What goes out, the box fills: that is its memory, as
- * a group would count it. */
+/* Input handles were filled by the keeper and are sealed. Output handles are filled by the box: that is its
+ * memory, as a group would count it. */
 void wall_shared_begin(struct wall_init *w)
 {
         for (unsigned i = 0; i < w->s->io->handle_count && i < w->plan->handle_count; i++) {

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* wall/linux/sample/sample_still.c - has anybody in the box run since the last look? Who has not used a
- * nanosecond has made no process, opened no file and touched no page: then there is nothing to look for, and
- * an idle box costs next to nothing. Never: allocates, opens anything. */
+/* wall/linux/sample/sample_still.c - has any process of the box run since the last sample? A process that has
+ * not used a nanosecond has created no process, opened no file and touched no page: then nothing needs a
+ * sample, and an idle box costs next to nothing. Never: allocates, opens a file. */
 #include "wall/internal.h"
 
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
-/* All threads of a process; also of one that nobody has waited for yet. */
+/* All threads of a process, including a zombie's. */
 static uint64_t used_ns(clockid_t process)
 {
         struct timespec t;
@@ -40,8 +40,8 @@ static void count_process(void *ctx, int proc, const char *pid)
         *(unsigned *) ctx += strcmp(pid, "1") != 0;
 }
 
-/* A process that is made while we list them runs after its parent's time was noted, or is listed itself; or,
- * where numbers began anew, has a smaller one than its parent and is neither. The second list has it. */
+/* A process that is created during the listing runs after its parent's time was noted, or is listed itself;
+ * or, if pids wrapped around, has a smaller pid than its parent and is neither. The second listing has it. */
 void wall_still_note(struct wall_still *s, const struct wall_init *w)
 {
         unsigned again = 0;

@@ -17,7 +17,7 @@ enum {
         SECCOMP_INSNS_MAX = 1024, /* room that always suffices for seccomp_compile(); a test holds it */
 };
 
-/* What this box's filter must let through beyond the base set. Zero is the narrowest. */
+/* What this box's filter must allow beyond the base set. Zero is the narrowest. */
 struct seccomp_ask {
         enum seccomp_arch arch;
         bool net;          /* AF_INET and AF_INET6 stream and datagram sockets */
@@ -31,18 +31,18 @@ struct seccomp_ask {
         bool own_view;     /* the box has mount and pid namespaces of its own. Off (process wall): calls that
                               change files' metadata, watch directories or touch other processes' scheduling
                               are refused, because Landlock does not cover them */
-        bool tell;         /* denied calls worth telling go to the supervisor (SECCOMP_RET_USER_NOTIF), which
-                              always answers with seccomp_errno(); off: that error at once */
-        bool watch;       /* calls that change or run a path, and are let through, are shown to the supervisor
-                             first, which lets them go on (seccomp_lets_through() says which it may) */
+        bool tell;  /* denied calls worth a report go to the supervisor (SECCOMP_RET_USER_NOTIF), which always
+                       answers with seccomp_errno(); off: that error at once */
+        bool watch; /* allowed calls that change or execute a path are shown to the supervisor first, which
+                       lets them continue (seccomp_lets_through() decides which it may) */
         bool watch_reads; /* with `watch`: opening to read is shown too */
-        bool watch_maps;  /* with `watch`: a file that is mapped to be run, too */
-        uint64_t own; /* with `watch`: a number that nobody in the box knows. An execveat or an open to read
-                         that has it as its sixth argument, which the kernel does not look at, is our own
-                         start's, made when nobody can answer yet: it is not shown. 0: all are */
+        bool watch_maps;  /* with `watch`: also a file that is mapped executable */
+        uint64_t own;     /* with `watch`: a number that is unknown inside the box. An execveat or an open for
+                             reading that has it as its sixth argument, which the kernel ignores, is our own
+                             start's, made before the supervisor can answer: it is not shown. 0: all are */
         bool sampled; /* memory is kept by sampling, which does not see all that the kernel holds for a box */
-        bool connects; /* with `tell`: connect() to an address of AF_INET or AF_INET6 is shown first and goes
-                          on: for who tells what could not be reached */
+        bool connects; /* with `tell`: connect() to an address of AF_INET or AF_INET6 is shown first and
+                          continues: to report destinations that could not be reached */
         bool moves;    /* every rename is shown to the supervisor, which makes some of them for the task */
         bool trace;    /* ptrace and its kin, over processes of the box */
         bool memfd;    /* `run any`: memory files, which nothing keeps from being mapped to run */
@@ -57,39 +57,39 @@ enum seccomp_verdict {
         SECCOMP_VERDICT__COUNT
 };
 
-/* "told" below: to the supervisor if the ask says `tell`. All else is the error at once. */
+/* "reported" below: to the supervisor if `tell` is set. Otherwise the error at once. */
 enum seccomp_rule {
         RULE_NONE = 0,
         RULE_OWN_IPC,  /* the ask's own_ipc; else ENOSYS */
         RULE_OWN_VIEW, /* the ask's own_view; else EPERM */
         RULE_SETXATTR, /* the same, and args[3] (the size) at most 1000; else ENOSPC */
-        RULE_CLONE,    /* no CLONE_NEW* and no CLONE_PARENT; else EPERM, told */
-        RULE_SOCKET,   /* families, types and protocols of the ask; else EAFNOSUPPORT, told but for AF_UNIX as
-                          libc asks for it and AF_NETLINK (EOPNOTSUPP), tried all the time; a protocol:
-                          EPROTONOSUPPORT
-                        */
-        RULE_SOCKETPAIR,  /* AF_UNIX; datagrams only with unix_sockets that are not served; else EAFNOSUPPORT
-                           */
-        RULE_IOCTL,       /* low 32 bits not TIOCSTI, TIOCLINUX, TIOCSETD, TIOCCONS ...; else EPERM, told. Of
-                             requests to filesystems what copies or asks; else ENOTTY */
-        RULE_SOCKOPT,     /* no program for the kernel to run on a socket; else EPERM */
-        RULE_RULESET,     /* not where memory is sampled; else ENOSYS */
-        RULE_PINS,        /* the same; else EINVAL, upon which programs copy */
-        RULE_PRCTL,       /* listed options only; else EINVAL, as from an older kernel */
+        RULE_CLONE,    /* no CLONE_NEW* and no CLONE_PARENT; else EPERM, reported */
+        RULE_SOCKET,   /* the requested families, types and protocols; else EAFNOSUPPORT, reported except for
+                          AF_UNIX as libc requests it and AF_NETLINK (EOPNOTSUPP), which are tried all the time;
+                          a protocol: EPROTONOSUPPORT */
+        RULE_SOCKETPAIR, /* AF_UNIX; datagrams only with unix_sockets that are not served; else EAFNOSUPPORT
+                          */
+        RULE_IOCTL,   /* low 32 bits not TIOCSTI, TIOCLINUX, TIOCSETD, TIOCCONS ...; else EPERM, reported. Of
+                         the requests to filesystems those that copy or query; else ENOTTY */
+        RULE_SOCKOPT, /* no program for the kernel to run on a socket; else EPERM */
+        RULE_RULESET, /* not if memory is sampled; else ENOSYS */
+        RULE_PINS,    /* the same; else EINVAL, upon which programs copy */
+        RULE_PRCTL,   /* listed options only; else EINVAL, as from an older kernel */
         RULE_ARCH_PRCTL,  /* listed options only; else EINVAL */
         RULE_PERSONALITY, /* 0 and 0xffffffff (query); else EPERM */
-        RULE_MODE_ARG1,   /* creat: no setuid or setgid bit; else EPERM, told */
-        RULE_CHMOD_ARG1,  /* chmod, fchmod: no setuid bit; else EPERM, told. With the setgid bit the
+        RULE_MODE_ARG1,   /* creat: no setuid or setgid bit; else EPERM, reported */
+        RULE_CHMOD_ARG1,  /* chmod, fchmod: no setuid bit; else EPERM, reported. With the setgid bit the
                              supervisor makes the call, for directories. Without own_view EPERM for all */
         RULE_CHMOD_ARG2,  /* fchmodat, fchmodat2: the same in args[2] */
         RULE_OPEN,        /* open: as creat in args[2], but looked at only when the flags make a file */
         RULE_OPENAT,      /* openat: the same in args[3] */
-        RULE_MKNOD,   /* args[1]: regular files, fifos, sockets, no setuid or setgid bit; else EPERM, told */
+        RULE_MKNOD,   /* args[1]: regular files, FIFOs, sockets, no setuid or setgid bit; else EPERM, reported
+                       */
         RULE_MKNODAT, /* the same in args[2] */
         RULE_RENAME,  /* renameat2: no RENAME_WHITEOUT, which makes a device; else EINVAL */
-        RULE_MEMFD,   /* flags that no kernel knows: EINVAL; MFD_HUGETLB: EACCES; without `memfd` MFD_EXEC:
-                         EACCES, told, and all others ENOSYS */
-        RULE_PRLIMIT, /* itself (pid 0), or a query; else EPERM */
+        RULE_MEMFD, /* unknown flags: EINVAL; MFD_HUGETLB: EACCES; without `memfd` MFD_EXEC: EACCES, reported,
+                       and all others ENOSYS */
+        RULE_PRLIMIT,     /* itself (pid 0), or a query; else EPERM */
         RULE_SELF_ARG0,   /* sched_set*: with own_view, or itself (pid 0); else EPERM */
         RULE_SETPRIORITY, /* the same: PRIO_PROCESS and 0 */
         RULE_IOPRIO,      /* the same: IOPRIO_WHO_PROCESS and 0 */
@@ -101,13 +101,13 @@ enum seccomp_rule {
         RULE_MMAP,     /* no MAP_HUGETLB; else ENOMEM. With watch_maps files to be run are shown */
         RULE_SHMGET,   /* as RULE_OWN_IPC, and no SHM_HUGETLB; else EPERM */
         RULE_MADVISE,  /* not MADV_MERGEABLE, MADV_HWPOISON, MADV_SOFT_OFFLINE; else EINVAL */
-        RULE_SECCOMP,  /* no SECCOMP_FILTER_FLAG_NEW_LISTENER; else EPERM, told */
+        RULE_SECCOMP,  /* no SECCOMP_FILTER_FLAG_NEW_LISTENER; else EPERM, reported */
         RULE_WATCH,    /* with own_view the supervisor makes the call; else EPERM */
         RULE_EXECVEAT, /* allowed; shown with `watch`, but for the start of the payload itself (`own`) */
         RULE_CONNECT,  /* allowed; with `unix_served`, lengths of an address of AF_UNIX are served; with
                           `connects` those of AF_INET and AF_INET6 are shown */
         RULE_LISTEN,   /* allowed; with `unix_served`, served */
-        RULE_TRACE,    /* the ask's trace; else EPERM, told */
+        RULE_TRACE,    /* only if `trace` is set; else EPERM, reported */
         SECCOMP_RULE__COUNT
 };
 
@@ -119,21 +119,21 @@ struct seccomp_row {
 
 /* Every call that any supported kernel has, on either architecture, exactly once. */
 const struct seccomp_row *seccomp_table(size_t *ret_count);
-/* Of a row of the table: its call, and why the verdict is what it is, in a few words; never empty. */
+/* Of a row of the table: its call, and the reason for the verdict in a few words; never empty. */
 const char *seccomp_row_name(const struct seccomp_row *row);
 const char *seccomp_row_reason(const struct seccomp_row *row);
 /* One row of it, or NULL: the architecture has no such call. */
 const struct seccomp_row *seccomp_row_get(enum seccomp_arch arch, long nr);
 
-/* Compiles; returns the number of instructions, or 0 if `cap` is too small (a bug: a test holds it below
- * 1024). */
+/* Compiles the filter. Returns the number of instructions, or 0 if `cap` is too small (a bug: a test keeps it
+ * below 1024). */
 size_t seccomp_compile(const struct seccomp_ask *ask, struct sock_filter *ret, size_t cap);
 
 /* The name of a call, or NULL. */
 const char *seccomp_name(enum seccomp_arch arch, long nr);
 /* How many calls the ask lets through, wholly or by argument. */
 unsigned seccomp_reachable(const struct seccomp_ask *ask);
-/* What this process runs on. */
+/* The architecture of this process. */
 enum seccomp_arch seccomp_native(void);
 
 /* Is this one of the calls that `watch` shows, wholly let through by its row? */
@@ -147,8 +147,8 @@ enum seccomp_renames {
 };
 enum seccomp_renames seccomp_renames(const struct seccomp_data *d);
 enum seccomp_renames seccomp_row_renames(const struct seccomp_row *row);
-/* Of a call that the supervisor was shown: would the filter without `watch` have let it through? Only then
- * may it go on. Judged by number and arguments, which nobody can change any more. */
+/* Of a call that the supervisor was shown: would the filter without `watch` have allowed it? Only then may it
+ * continue. Decided by number and arguments, which cannot change any more. */
 bool seccomp_lets_through(const struct seccomp_data *d);
 
 /* Of a call that the supervisor was shown: does it make it for the task, which cannot? */
@@ -160,7 +160,8 @@ unsigned seccomp_sets_gid(const struct seccomp_data *d);
 /* Is it a connect() or listen() that `unix_served` sends to the supervisor? */
 bool seccomp_served(const struct seccomp_data *d);
 
-/* The three below are for the supervisor and a call it was told of. They never follow a pointer argument. */
+/* The three below are for the supervisor and a call that it was notified of. They never follow a pointer
+ * argument. */
 
 /* The error to answer with, positive. */
 int seccomp_errno(const struct seccomp_data *d);

@@ -7,11 +7,10 @@
  * the jump itself, one that is too far (more than 255 away) gets a step in between, and nothing is patched
  * afterwards.
  *
- * The number is looked up by bisection and most calls are decided by it alone; such calls the kernel notices
- * when it loads the filter, and never runs the filter for them again. Arguments are looked at only behind
- * that.
+ * The number is looked up by bisection, and most calls are decided by it alone. The kernel detects such calls
+ * when it loads the filter, and never runs the filter for them again. Arguments are checked only after that.
  *
- * Which half of an argument counts: the kernel declares all arguments looked at here as int, unsigned int or
+ * Which half of an argument counts: the kernel declares all arguments checked here as int, unsigned int or
  * umode_t (or, for clone, drops the high half itself), so only the low word means anything and garbage in the
  * high word must neither admit nor refuse a call (CVE-2019-10063). The exception is prlimit64's pointer: it
  * is NULL by both halves. */
@@ -21,8 +20,8 @@
 #include <linux/audit.h>
 #include <string.h>
 
-/* Where a decision leads: to an answer (below GO__COUNT), or to the instruction with address go - GO__COUNT.
- * An address counts from the end of the program; the last instruction has 1. */
+/* The target of a decision: an answer (below GO__COUNT), or the instruction with address go - GO__COUNT. An
+ * address counts from the end of the program; the last instruction has 1. */
 enum go {
         GO_EPERM = 0,
         GO_EACCES,
@@ -68,7 +67,7 @@ struct program {
         uint32_t cap, n;
         bool full;
         uint32_t answer_at[GO__COUNT];         /* address of the newest copy of each answer, or 0 */
-        uint32_t rule_at[SECCOMP_RULE__COUNT]; /* where each rule begins, plus one; 0: not yet written */
+        uint32_t rule_at[SECCOMP_RULE__COUNT]; /* the start of each rule, plus one; 0: not yet written */
 };
 
 /* From `from` up to the next one's: go there. A list of them starts at 0 and ascends. */
@@ -127,7 +126,7 @@ static uint32_t settle(const struct program *p, uint32_t go)
         return go;
 }
 
-/* An address within reach of the next instruction that does what `go` does. */
+/* An address within reach of the next instruction that has the effect of `go`. */
 static uint32_t reach(struct program *p, uint32_t go)
 {
         if (go < GO__COUNT) {
@@ -247,11 +246,12 @@ static uint32_t if_zero(struct program *p, uint32_t word, uint32_t yes, uint32_t
 #define MAPS_TO_RUN  4u    /* PROT_EXEC */
 #define MAPS_NO_FILE 0x20u /* MAP_ANONYMOUS */
 /* RWF_HIPRI, DSYNC, SYNC, APPEND, NOAPPEND, ATOMIC. RWF_NOWAIT fails unless the page cache has the bytes,
- * which says what others have read lately; RWF_DONTCACHE takes them out of it. */
+ * which reveals recent reads of others; RWF_DONTCACHE evicts them from it. */
 #define RW_FLAGS   0x77u
 #define MEMFD_HUGE 4u /* MFD_NOEXEC_SEAL does not hold for these */
 #define MEMFD_EXEC 16u
-/* By others programs find out what a kernel has. The last six bits are the size of huge pages. */
+/* Programs use the others to probe for features of the kernel. The last six bits are the size of huge pages.
+ */
 #define MEMFD_KNOWN (31u | 0xfc000000u)
 #define SOCK_FLAGS  (0x80000u | 0x800u) /* SOCK_CLOEXEC, SOCK_NONBLOCK */
 /* NEWNS, NEWCGROUP, NEWUTS, NEWIPC, NEWUSER, NEWPID, NEWNET. In clone(2) the bit of CLONE_NEWTIME (0x80)
@@ -267,10 +267,11 @@ static const struct values ioctl_refused[] = {
         { 0x5437, 0x5437 }, /* TIOCVHANGUP */
 };
 
-/* Requests to filesystems. The kernel looks at who owns the file, not at the mount that it is reached by, nor
- * does Landlock: a snapshot of btrfs would show what an `except` hides, and flags could be changed through a
- * door that only reads. So what copies or only asks is allowed, and all else is as where there is no such
- * thing. By the byte that tells whose a request is. */
+/* Requests to filesystems. The kernel checks the owner of the file. Neither the kernel nor
+ * Landlock checks the mount that it is reached by: a snapshot of btrfs would show a path that an `except`
+ * hides, and flags could be changed through a read-only door. So requests that copy or only query are
+ * allowed, and all others fail as if unsupported. Decided by the byte that identifies the subsystem of a
+ * request. */
 #define REQUEST_OWNER 0xff00u
 static const struct values ioctl_owners[] = {
         { 0x5800, 0x5800 }, /* 'X': XFS, and all for FSSETXATTR, FIFREEZE */
@@ -294,8 +295,8 @@ static const struct values ioctl_asks[] = {
  * memory counts. */
 static const struct values sockopt_refused[] = { { 26, 26 }, { 50, 52 } };
 static const struct values level_socket[] = { { 1, 1 } }; /* SOL_SOCKET */
-/* Memberships of groups and their lists of senders: as many as anybody asks for, in memory that no limit
- * counts, and the box's one link leads to nobody who sends to a group. */
+/* Multicast memberships and their source lists: unlimited in number, in memory that no limit counts, and the
+ * box's one link has no multicast sender. */
 static const struct values ip_refused[] = { { 35, 48 } }; /* IP_ADD_MEMBERSHIP to MCAST_MSFILTER */
 static const struct values ipv6_refused[] = {
         { 1, 1 },   /* IPV6_ADDRFORM */
@@ -304,8 +305,8 @@ static const struct values ipv6_refused[] = {
         { 32, 32 }, /* IPV6_FLOWLABEL_MGR */
         { 42, 48 }, /* MCAST_JOIN_GROUP to MCAST_MSFILTER */
 };
-/* Protocols that the kernel puts on top of a socket, some from a module that it loads for whoever asks; and
- * keys for peers. The broker at the other end speaks plain TCP and UDP. */
+/* Protocols that the kernel puts on top of a socket, some from a module that it loads on request of any
+ * process; and keys for peers. The broker at the other end uses plain TCP and UDP. */
 static const struct values tcp_refused[] = {
         { 14, 14 }, /* TCP_MD5SIG */
         { 31, 32 }, /* TCP_ULP, TCP_MD5SIG_EXT */
@@ -316,15 +317,15 @@ static const struct values level_ip[] = { { 0, 0 } }, level_tcp[] = { { 6, 6 } }
                            level_udp[] = { { 17, 17 } }, level_ipv6[] = { { 41, 41 } };
 
 static const struct values prctl_allowed[] = {
-        { 1, 3 },   /* parent-death signal; dumpable, read: init counts what a process holds */
-        { 7, 8 },   /* keep capabilities: there are none */
+        { 1, 3 },   /* parent-death signal; dumpable, read: init counts the memory of a process */
+        { 7, 8 },   /* keep capabilities: the payload has none */
         { 13, 16 }, /* timing, name */
         { 19, 19 }, /* endianness, read */
         { 21, 27 }, /* seccomp (narrows), bounding set, time-stamp counter, securebits read */
         { 29, 30 }, /* timer slack */
         { 34, 34 }, /* machine-check policy, read */
         { 36, 42 }, /* subreaper, no_new_privs, tid address, huge pages */
-        { 47, 47 }, /* ambient capabilities: there are none */
+        { 47, 47 }, /* ambient capabilities: the payload has none */
         { 50, 56 }, /* vector length, speculation, pointer keys, tagged addresses */
         { 60, 61 }, /* pointer-key enables */
         { 63, 66 }, /* matrix vector length, deny write-execute */
@@ -346,8 +347,9 @@ static const struct values arch_prctl_allowed[] = {
 };
 
 static const struct values personality_allowed[] = { { 0, 0 }, { 0xffffffff, 0xffffffff } };
-/* A lease or a delegation holds up any process that opens the same file outside. A hint about writes stays
- * with the inode, is set through a descriptor that only reads, and is read by all who have the file. */
+/* A lease or a delegation delays any process that opens the same file outside. A write hint stays with the
+ * inode, can be set through a read-only descriptor, and can be read by every process that has the file open.
+ */
 static const struct values fcntl_refused[] = {
         { 1024, 1024 }, /* F_SETLEASE */
         { 1026, 1026 }, /* F_NOTIFY */
@@ -355,21 +357,22 @@ static const struct values fcntl_refused[] = {
         { 1038, 1038 }, /* F_SET_FILE_RW_HINT */
         { 1040, 1040 }, /* F_SETDELEG */
 };
-/* MADV_MERGEABLE shows what strangers hold in memory; MADV_HWPOISON and MADV_SOFT_OFFLINE take pages away. */
+/* MADV_MERGEABLE reveals memory contents of other processes; MADV_HWPOISON and MADV_SOFT_OFFLINE take pages
+ * away. */
 static const struct values madvise_refused[] = { { 12, 12 }, { 100, 101 } };
 
-/* What fits into a kilobyte. A list of who may open a file (system.posix_acl_access) is kept by a filesystem
- * in memory, and by memory files, as the kernel's own: up to 128 kilobytes for each, two for a directory,
- * that no control group counts. Their names are behind a pointer. */
+/* At most a kilobyte. An ACL (system.posix_acl_access) is kept in kernel memory by a filesystem and by
+ * memfds: up to 128 kilobytes for each, two for a directory, that no control group counts. Attribute names
+ * are behind a pointer. */
 static const struct values xattr_sizes[] = { { 0, 1000 } };
 
 static const struct values types_inet[] = { { 1, 2 } };           /* stream, datagram */
 static const struct values types_unix[] = { { 1, 2 }, { 5, 5 } }; /* and seqpacket */
-/* As libc asks for it, in every program that looks up a name or a user: SOCK_STREAM, both flags. */
+/* As libc requests it, in every program that looks up a name or a user: SOCK_STREAM, both flags. */
 static const struct values type_of_nscd[] = { { 1 | SOCK_FLAGS, 1 | SOCK_FLAGS } };
 static const struct values types_paired[] = { { 1, 1 }, { 5, 5 } }; /* no address can be given to these */
 static const struct values protocols_inet[] = { { 0, 0 }, { 6, 6 }, { 17, 17 } };
-/* sizeof struct sockaddr_in and sockaddr_in6; what a program gives that is longer is not shown. */
+/* sizeof struct sockaddr_in and sockaddr_in6; a longer address is not shown. */
 static const struct values lengths_inet[] = { { 16, 16 }, { 28, 28 } };
 static const struct values family_unix[] = { { 1, 1 } };
 /* struct sockaddr_un with a name: longer than the family alone, up to all of it. Of another length the kernel
@@ -455,11 +458,11 @@ static uint32_t rule_sockopt(struct program *p)
         return choose(p, CHOICE(LOW(1), level_socket, option, other));
 }
 
-/* Each set of rules is megabytes that nobody's share of memory tells. */
+/* Each ruleset takes megabytes that are in no process's memory account. */
 static uint32_t rule_ruleset(struct program *p) { return p->ask->sampled ? GO_ENOSYS : GO_ALLOW; }
 
-/* One byte in a pipe or socket holds the whole page that it lies in, two megabytes of it where that is a huge
- * one, after it was unmapped or cut off its file: memory that is in no process, file or account. */
+/* One byte in a pipe or socket pins its whole page, two megabytes if it is a huge page, after it was unmapped
+ * or truncated from its file: memory that is in no process, file or account. */
 static uint32_t rule_pins(struct program *p) { return p->ask->sampled ? GO_EINVAL : GO_ALLOW; }
 
 static uint32_t rule_own_ipc(struct program *p) { return p->ask->own_ipc ? GO_ALLOW : GO_ENOSYS; }
@@ -479,7 +482,7 @@ static uint32_t rule_setxattr(struct program *p)
         return p->ask->own_view ? choose(p, CHOICE(LOW(3), xattr_sizes, GO_ALLOW, GO_ENOSPC)) : GO_EPERM;
 }
 
-/* The setgid bit of a directory is its group for new files. Only the supervisor sees what is changed. */
+/* The setgid bit of a directory sets the group of new files. Only the supervisor sees the changed file. */
 static uint32_t chmod_with(struct program *p, unsigned mode)
 {
         if (!p->ask->own_view)
@@ -552,7 +555,7 @@ static uint32_t rule_trace(struct program *p) { return p->ask->trace ? GO_ALLOW 
 
 static uint32_t rule_memfd(struct program *p)
 {
-        /* SAFETY: what seals a memory file takes its x bit; nothing keeps it from being mapped to run. */
+        /* SAFETY: sealing a memfd takes its x bit; nothing prevents an executable mapping. */
         uint32_t go = p->ask->memfd ? GO_ALLOW : if_bits(p, LOW(1), MEMFD_EXEC, GO_TELL_ACCES, GO_ENOSYS);
         go = if_bits(p, LOW(1), MEMFD_HUGE, GO_EACCES, go);
         return if_bits(p, LOW(1), ~MEMFD_KNOWN, GO_EINVAL, go);
@@ -660,8 +663,8 @@ static uint32_t go_of(struct program *p, const struct seccomp_row *row)
         return GO_EPERM;
 }
 
-/* x32 calls carry this bit beside the number of x86_64. A number of -1 is no call at all, on any ABI: a
- * tracer that skips a call leaves it, and it is answered as the kernel would. */
+/* x32 calls carry this bit beside the number of x86_64. A number of -1 is not a call on any ABI: a tracer
+ * that skips a call leaves it, and it is answered as the kernel would. */
 #define X32_BIT 0x40000000u
 
 static uint32_t write_numbers(struct program *p)

@@ -76,8 +76,8 @@ const char *seccomp_name(enum seccomp_arch arch, long nr)
         return row ? seccomp_row_name(row) : NULL;
 }
 
-/* Calls that change or run what a path names. open, openat, renameat2 and execveat have rules, which say it
- * for them. */
+/* Calls that change or execute the file at a path. open, openat, renameat2 and execveat have rules that
+ * decide it for them. */
 static const bool watched[ROW__COUNT] = {
         [ROW_execve] = true,   [ROW_mkdir] = true,    [ROW_mkdirat] = true, [ROW_rmdir] = true,
         [ROW_unlink] = true,   [ROW_unlinkat] = true, [ROW_rename] = true,  [ROW_renameat] = true,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* wall/linux/seccomp/seccomp_tell.c - what the supervisor says of a call that was refused: its error, its
- * words, its cure. Never: follows a pointer argument, repeats bytes of the box, decides. */
+/* wall/linux/seccomp/seccomp_tell.c - the supervisor's report of a denied call: its error, its text, its
+ * hint. Never: follows a pointer argument, repeats bytes of the box, decides. */
 #include "wall/linux/seccomp/seccomp.h"
 #include "wall/wall.h"
 
@@ -132,7 +132,7 @@ static void say_mode1(struct text *t, const struct seccomp_data *d) { say(t, "0%
 static void say_mode2(struct text *t, const struct seccomp_data *d) { say(t, "0%o", low(d, 2) & 0xffff); }
 static void say_mode3(struct text *t, const struct seccomp_data *d) { say(t, "0%o", low(d, 3) & 0xffff); }
 
-/* Calls whose arguments say something. All others are told by name alone. */
+/* Calls whose arguments are worth a report. All others are reported by name alone. */
 static const struct {
         const char *name;
         void (*say)(struct text *t, const struct seccomp_data *d);
