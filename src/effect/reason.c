@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* effect/reason.c - every reason, with the name that scripts may rely on and the text that people read. */
+/* effect/reason.c - every reason, with its stable name for scripts and its text for users. */
 #include "effect/effect.h"
 
 static const struct {
@@ -204,7 +204,7 @@ const char *effect_reason_name(enum effect_reason r)
 
 void effect_put_why(struct buf *out, enum effect_reason r, const char *detail)
 {
-        bool whole = r == REASON_PARAMETER && detail[0]; /* it names the parameter: no more is to be said */
+        bool whole = r == REASON_PARAMETER && detail[0]; /* it names the parameter, which is enough */
         buf_printf(out, "%s%s%s", whole ? "" : effect_reason_text(r), detail[0] && !whole ? ": " : "",
                    detail);
 }

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* host/cgroup.c - which control-group hierarchies are mounted, and where we are in each.
- * Never: allocates (the janitor of limit/ may come here after a fork), follows a path, trusts a length.
+/* host/cgroup.c - finds the mounted control-group hierarchies, and our own group in each. Never: allocates
+ * (the janitor of limit/ may call it after a fork), follows a path, trusts a length.
  *
- * mountinfo: ID PARENT MAJ:MIN ROOT MOUNT OPTIONS [TAG...] - TYPE SOURCE SUPER-OPTIONS, blanks in paths as
- * \040. cgroup:    ID:CONTROLLER[,CONTROLLER...]:PATH, and 0::PATH for v2; PATH is not escaped. */
+ *     mountinfo: ID PARENT MAJ:MIN ROOT MOUNT OPTIONS [TAG...] - TYPE SOURCE SUPER-OPTIONS, blanks in paths
+ * as \040 cgroup:    ID:CONTROLLER[,CONTROLLER...]:PATH, and 0::PATH for v2; PATH is not escaped
+ */
 #include "base/fd.h"
 #include "base/span.h"
 #include "host/internal.h"
@@ -23,7 +24,7 @@ static const char *const controller_names[] = {
 };
 _Static_assert(sizeof controller_names / sizeof *controller_names == CONTROLLER__COUNT, "a name for each");
 
-/* What is known so far; `root` is the part of the hierarchy that is mounted. */
+/* The results so far; `root` is the part of the hierarchy that is mounted. */
 struct scan {
         struct host_cgroups *h;
         char root[CONTROLLER__COUNT + 1][1024];
@@ -64,7 +65,7 @@ int host_mount_path(struct span in, char *out, size_t cap)
         return 0;
 }
 
-/* The first mount of a hierarchy is kept, unless a later one shows more of it. */
+/* Keeps the first mount of a hierarchy, unless a later one shows more of it. */
 static int note_mount(struct scan *s, unsigned i, struct span root, struct span mount)
 {
         struct host_hierarchy *y = hierarchy(s, i);
@@ -79,7 +80,7 @@ static int note_mount(struct scan *s, unsigned i, struct span root, struct span 
         return 0;
 }
 
-/* The last blank-separated word: the source before it may be empty, which shows as two blanks. */
+/* The last blank-separated word: the source before it may be empty, which leaves two blanks. */
 static struct span last_word(struct span s)
 {
         size_t at = s.n;
@@ -134,8 +135,8 @@ static bool ends(struct span s, const char *tail)
         return s.n >= n && memcmp(s.p + s.n - n, tail, n) == 0;
 }
 
-/* Our group as seen below the mount. One that lies outside of it, or was removed, is "": nothing can be
- * opened by it. */
+/* Our group relative to the mount. "" if it is outside the mount, or was removed: it cannot be opened then.
+ */
 static int note_own(struct scan *s, unsigned i, struct span path)
 {
         struct host_hierarchy *y = hierarchy(s, i);
@@ -231,8 +232,8 @@ int host_cgroup_find(const char *cgroup, const char *controller, char *ret_path,
         return -1;
 }
 
-/* Line by line, so that a host with ten thousand mounts costs no more memory than one with ten. A line too
- * long for the buffer is no mount of ours (their paths are capped well below it) and is passed over. */
+/* Reads line by line, so that a host with ten thousand mounts needs no more memory than one with ten. Skips
+ * a line too long for the buffer: it cannot be a mount of interest (their paths are capped well below it). */
 static int each_line_of(const char *path, line_fn *fn, struct scan *s)
 {
         char buf[LINE_MAX_BYTES];
@@ -271,8 +272,7 @@ static void read_v2_controllers(struct host_cgroups *h)
                 h->v2_has[i] = host_lists(text, controller_names[i]);
 }
 
-/* ---- where they usually are: the mount table is as long as the host has mounts, and a start should not be
- * ---- */
+/* ---- the usual mount points, so that a start need not read a mount table of any length ---- */
 
 #define USUAL_TOP "/sys/fs/cgroup"
 
@@ -282,8 +282,7 @@ static bool is_there(const struct host_hierarchy *y, enum host_cgroup_fs fs)
         return own >= 0;
 }
 
-/* One that shows only a part of its hierarchy does not have our group below the path that the kernel tells.
- */
+/* A mount of only a part of its hierarchy does not have our group at the path that the kernel reports. */
 static int try_place(struct scan *s, unsigned i, const char *mount, struct span own)
 {
         struct host_hierarchy *y = hierarchy(s, i);
@@ -297,7 +296,7 @@ static int try_place(struct scan *s, unsigned i, const char *mount, struct span 
         return -1;
 }
 
-/* A hierarchy of v1 is mounted by the names of its controllers. -1: it is not there. */
+/* A v1 hierarchy is mounted under the names of its controllers. Returns -1 if it does not exist. */
 static int usual_line(struct scan *s, struct span line)
 {
         struct span list, path;

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* host/cgroup_place.c - opens control-group directories by descriptor, and finds where an account without
- * root may make one. Never: writes, follows a symbolic link, leaves the filesystem it started in. Allocates
- * nothing. */
+ * root may create one. Never: writes, follows a symlink, leaves the filesystem it started in, allocates. */
 #include "base/fd.h"
 #include "host/host.h"
 
@@ -13,7 +12,7 @@
 
 enum { DIR_FLAGS = O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW, DEPTH_MAX = 64 };
 
-/* Takes `fd`: gives it back, or closes it and sets ENODEV. */
+/* Returns `fd`, or closes it and returns -1 with ENODEV. */
 static int checked(int fd, enum host_cgroup_fs fs)
 {
         struct statfs s;
@@ -44,7 +43,7 @@ int host_cgroup_top(const struct host_hierarchy *y, enum host_cgroup_fs fs)
         return checked(open(y->mount, DIR_FLAGS), fs);
 }
 
-/* The next name of a path, NUL-terminated into `name`; false at its end. "." and ".." never come out. */
+/* Copies the next name of a path, NUL-terminated, to `name`; false at the end. Never returns "." or "..". */
 static bool next_name(const char **path, char name[256])
 {
         while (**path == '/')
@@ -93,9 +92,9 @@ static bool hands_down(int dir)
                host_lists(text, "pids");
 }
 
-/* Downwards from the top, because names are checked on the way down: what counts is the first directory of
- * the unbroken writable stretch that ends in our own group (to move a process, the kernel wants the common
- * ancestor's cgroup.procs to be writable) and that hands both controllers down. */
+/* Walks from the top, because names are checked on the way down. Returns the first directory of the unbroken
+ * writable stretch that ends in our own group (to move a process, the kernel requires write access to the
+ * common ancestor's cgroup.procs) and that delegates both controllers. */
 int host_cgroup_seat(const struct host_hierarchy *v2, enum host_cgroup_fs fs)
 {
         const char *path = v2->own;

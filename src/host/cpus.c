@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* host/cpus.c - how many processors there are. Not sysconf(): with musl it tells those that the caller is
- * tied to. */
+/* host/cpus.c - counts processors. Not with sysconf(): in musl it counts those in the caller's affinity
+ * mask. */
 #include "base/fd.h"
 #include "host/host.h"
 

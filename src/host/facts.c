@@ -61,7 +61,7 @@ int host_own_ids(struct host_ids *ret)
         return 0;
 }
 
-/* Only root's start needs to know: one small file. */
+/* Only root's start needs this: one small file. */
 static bool maps_all_ids(void)
 {
         struct host_ids ids;

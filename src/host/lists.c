@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* host/lists.c - the lists that the kernel prints: words between blanks, commas and line ends. */
+/* host/lists.c - parses lists printed by the kernel: words separated by blanks, commas and line ends. */
 #include "base/span.h"
 #include "host/internal.h"
 

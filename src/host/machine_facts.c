@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* host/machine_facts.c - what a box is shown of the machine: its processors, memory, clock and kernel.
- * Nothing that a program could not ask the processor or the kernel for without any file. On the start path.
- */
+/* host/machine_facts.c - the machine as shown to a box: its processors, memory, clock and kernel. Contains
+ * nothing that a program could not ask the processor or the kernel for without a file. On the start path. */
 #include "base/fd.h"
 #include "host/host.h"
 
@@ -14,8 +13,8 @@
 #include <time.h>
 #include <unistd.h>
 
-/* The first processor's part is enough. Kernels differ in how they order the parts, and in a page there is
- * more than one. */
+/* The first processor's part is enough. Kernels order the parts differently, and a page holds more than one.
+ */
 static void read_cpuinfo(struct host_machine *m)
 {
         AUTO_FD(fd, open("/proc/cpuinfo", O_RDONLY | O_CLOEXEC));

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* host/probe.c - the table of what `cordon doctor` looks at.
- * Never: changes the host; what a try makes is in namespaces of its own and dies with it. */
+/* host/probe.c - the table of checks of `cordon doctor`. Never: changes the host; everything a check makes
+ * is in namespaces of its own and goes away with them. */
 #include "host/internal.h"
 
 static const struct {

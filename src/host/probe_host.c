@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* host/probe_host.c - what surrounds us: kernel, account, container, control groups, and settings worth
- * knowing. */
+/* host/probe_host.c - checks the environment: kernel, account, container, control groups, and notable
+ * settings. */
 #include "base/fd.h"
 #include "host/internal.h"
 
@@ -98,7 +98,7 @@ static void refuse(struct host_finding *f, const char *what, bool v2, int sys)
         host_say(f, HOST_WEAK, "%s is not ours to use (%s): rlimits only", what, strerror(sys));
         if (sys == EROFS)
                 host_mend(f, "docker run -v /sys/fs/cgroup:/sys/fs/cgroup:rw --cgroupns=private ...");
-        else if (v2) /* of v1 nothing is handed to users */
+        else if (v2) /* v1 is not delegated to users */
                 host_mend(f, "systemd-run --user --scope -p Delegate=yes cordon run ...");
 }
 
@@ -136,7 +136,7 @@ static void look_limit(struct host_finding *f, enum host_controller c, const cha
 void host_look_memory(struct host_finding *f) { look_limit(f, CONTROLLER_MEMORY, "memory"); }
 void host_look_procs(struct host_finding *f) { look_limit(f, CONTROLLER_PIDS, "pids"); }
 
-/* --- settings of the host that a box does not depend on, but that are better known --- */
+/* --- settings of the host that a box does not depend on, but that users should know --- */
 
 void host_look_core(struct host_finding *f)
 {
@@ -146,7 +146,7 @@ void host_look_core(struct host_finding *f)
         else if (text[0] == '|')
                 host_say(f, HOST_WEAK,
                          "a crash starts a program as root on the host (%.80s); boxes dump no core", text);
-        else if (text[0] == '@') { /* since Linux 6.16, and there RLIMIT_CORE is not looked at */
+        else if (text[0] == '@') { /* since Linux 6.16, which ignores RLIMIT_CORE for it */
                 host_say(f, HOST_WEAK, "a crash, in a box too, is handed to a program of the host (%.80s)",
                          text);
                 host_mend(f, "sudo sysctl -w kernel.core_pattern=core");
@@ -184,7 +184,7 @@ void host_look_io_uring(struct host_finding *f)
                 host_mend(f, "sudo sysctl -w kernel.io_uring_disabled=2");
 }
 
-/* Opened and asked, because a device node alone proves nothing. */
+/* Opens the device and queries it, because a device node alone proves nothing. */
 static int try_kvm(struct host_outcome *o, unsigned long arg)
 {
         (void) arg;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* host/probe_kernel.c - no_new_privs, seccomp, Landlock and memfd, tried for real in throw-away children. */
+/* host/probe_kernel.c - tries no_new_privs, seccomp, Landlock and memfd in short-lived children. */
 #include "base/fd.h"
 #include "host/internal.h"
 
@@ -38,7 +38,7 @@ void host_look_nnp(struct host_finding *f)
                 host_say(f, HOST_YES, "set: no setuid program gains anything");
 }
 
-/* Everything passes, but getppid is refused with a number of our own: proof that the filter runs. */
+/* Allows everything, but getppid fails with a special errno: proof that the filter runs. */
 static long load_filter(unsigned flags)
 {
         struct sock_filter code[] = {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* host/probe_net.c - what `net` doors and credentials need beside namespaces: a link of their own kind, two
- * programs that load, and roots to verify servers against. Each is tried in a throw-away child. */
+/* host/probe_net.c - checks the requirements of `net` doors and credentials besides namespaces: a veth link,
+ * two programs that load, and roots to verify servers against. Each is tried in a short-lived child. */
 #include "base/fd.h"
 #include "base/trust.h"
 #include "host/internal.h"
@@ -87,7 +87,7 @@ void host_look_veth(struct host_finding *f)
 
 /* ---- the programs ---- */
 
-/* arg: the path of the program, as a number. */
+/* arg: the path of the program, cast to a number. */
 static int try_program(struct host_outcome *o, unsigned long arg)
 {
         const char *program = (const char *) (uintptr_t) arg;
@@ -100,7 +100,7 @@ static int try_program(struct host_outcome *o, unsigned long arg)
                         if (null < 0 || dup2(null, i) < 0)
                                 _exit(1);
                 for (int i = 3; i < 64; i++)
-                        (void) close(i); /* without its line it says so and ends */
+                        (void) close(i); /* without its socket it reports that and exits */
                 (void) execve(program, argv, envp);
                 _exit(126);
         }
@@ -112,7 +112,7 @@ static int try_program(struct host_outcome *o, unsigned long arg)
         return 0;
 }
 
-/* Started without its line each of them ends with 125; a loader that misses a library ends with 127. */
+/* Started without its socket each program exits with 125; a loader that misses a library exits with 127. */
 static void look_program(struct host_finding *f, const char *name, const char *without)
 {
         char path[PATH_MAX], why[96];

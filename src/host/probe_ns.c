@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* host/probe_ns.c - namespaces and mounts, tried for real. Runs in throw-away children only: everything
- * mounted here is in a mount namespace that nobody else sees. */
+/* host/probe_ns.c - tries namespaces and mounts. Runs in short-lived children only: everything mounted here
+ * is in a private mount namespace. */
 #include "base/fd.h"
 #include "host/internal.h"
 
@@ -43,7 +43,7 @@ static int write_maps(uid_t uid, gid_t gid)
         return fd_put(AT_FDCWD, "/proc/self/gid_map", text);
 }
 
-/* A user namespace and others with it, mapped to ourselves, with private mounts. */
+/* Enters a user namespace with others, mapped to ourselves, with private mounts. */
 static int enter(struct host_outcome *o, unsigned long flags)
 {
         uid_t uid = geteuid();
@@ -85,7 +85,7 @@ static void mend_apparmor(struct host_finding *f)
                 host_mend(f, "sudo sysctl -w kernel.apparmor_restrict_unprivileged_userns=0");
 }
 
-/* The reasons that are known, most particular first. */
+/* The known reasons, most specific first. */
 static void explain(struct host_finding *f, const struct host_outcome *o)
 {
         char why[96];
@@ -164,8 +164,8 @@ static int mount_proc(struct host_outcome *o, bool subset)
         return mnt < 0 ? failed(o, STEP_MOUNT) : 0;
 }
 
-/* A whole one with a name of it covered, narrowed then: what a box's /proc/cpuinfo needs. Beside the host's:
- * it is attached to a place of our own mount namespace, as in a box. */
+/* Mounts a complete /proc, covers one name in it, then restricts it: a box's /proc/cpuinfo needs this. It is
+ * attached next to the host's in our own mount namespace, as in a box. */
 static int cover_proc(struct host_outcome *o)
 {
         struct stat st;
@@ -350,7 +350,7 @@ void host_look_overlay(struct host_finding *f)
                 host_mend(f, "sudo modprobe overlay");
 }
 
-/* As the observer of a box does, up to the first request. */
+/* Does what the observer of a box does, up to the first request. */
 static int try_fuse(struct host_outcome *o, unsigned long arg)
 {
         (void) arg;
@@ -359,7 +359,8 @@ static int try_fuse(struct host_outcome *o, unsigned long arg)
         if (sys)
                 return sys;
 
-        AUTO_FD(fuse, open("/dev/fuse", O_RDWR | O_CLOEXEC)); /* in the namespace: the kernel compares */
+        AUTO_FD(fuse, open("/dev/fuse",
+                           O_RDWR | O_CLOEXEC)); /* opened in the namespace: the kernel compares them */
         if (fuse < 0)
                 return failed(o, STEP_CHILD);
 
@@ -398,13 +399,14 @@ void host_look_fuse(struct host_finding *f)
                  o.sys == EACCES ? "/dev/fuse is for root alone" : host_why(&o, why));
         if (o.sys == EACCES)
                 host_mend(f, "sudo chmod 666 /dev/fuse");
-        else if (o.sys == ENOENT && host_has_fuse()) /* the kernel has it, and this /dev does not */
+        else if (o.sys == ENOENT &&
+                 host_has_fuse()) /* the kernel supports it, but this /dev lacks the device */
                 host_mend(f, "docker run --device /dev/fuse ... (podman: the same)");
         else if (o.sys == ENOENT || o.sys == ENODEV || o.sys == ENXIO)
                 host_mend(f, "sudo modprobe fuse");
 }
 
-/* A child that only stands for its user namespace. */
+/* A child that only keeps its user namespace alive. */
 static int userns_fd(struct host_outcome *o)
 {
         char path[48];

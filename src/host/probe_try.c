@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* host/probe_try.c - the throw-away child that each try of `cordon doctor` runs in, and the words for what it
- * found. */
+/* host/probe_try.c - runs each check of `cordon doctor` in a short-lived child, and formats its findings. */
 #include "base/fd.h"
 #include "host/internal.h"
 
@@ -68,7 +67,7 @@ void host_say(struct host_finding *f, enum host_state state, const char *fmt, ..
         va_end(ap);
 }
 
-/* A command that was cut off would be worse than none. */
+/* Drops a command that does not fit: a truncated one would be worse than none. */
 void host_mend(struct host_finding *f, const char *fmt, ...)
 {
         va_list ap;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* host/program.c - finds the programs of ours that a run may need beside itself (the egress broker, the
- * ledger's sealer). They are separate because they link libraries that the start path must not. */
+/* host/program.c - finds the cordon programs that a run may need (the egress broker, the ledger's sealer).
+ * They are separate because they link libraries that the start path must not. */
 #include "host/host.h"
 
 #include <errno.h>
@@ -12,12 +12,12 @@
 #include <unistd.h>
 
 #if __has_include("host/libexec.h")
-#include "host/libexec.h" /* the build makes it, from the prefix */
+#include "host/libexec.h" /* set by the build, from the prefix */
 #else
 #define CORDON_LIBEXEC "/usr/local/libexec/cordon"
 #endif
 
-/* Ours to run: a program of root's or of the caller's own that nobody else can change. */
+/* True for a program owned by root or the caller that no other account can change. */
 static bool is_ours(const char *path)
 {
         struct stat st;
@@ -25,7 +25,7 @@ static bool is_ours(const char *path)
                !(st.st_mode & 022) && access(path, X_OK) == 0;
 }
 
-/* `foreign`: the first that is there and not ours. */
+/* `foreign`: the first that exists but fails is_ours(). */
 static bool found(const char *dir, const char *below, const char *name, char *ret, size_t cap,
                   char foreign[PATH_MAX])
 {
@@ -60,7 +60,7 @@ int host_program(const struct cordon_context *cx, const char *name, char *ret_pa
         if (!named && found(CORDON_LIBEXEC, "", name, ret_path, cap, foreign))
                 return 0;
 
-        if (foreign[0]) { /* in a user namespace that has no root, what is root's belongs to nobody */
+        if (foreign[0]) { /* in a user namespace without root, root's files appear to be owned by nobody */
                 (void) err_set(e, ERR_HOST, EPERM,
                                "%s belongs neither to root nor to you, or others can change it", foreign);
                 return err_hint(e, "let CORDON_LIBEXEC name a directory with a copy of yours");

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* host/slow.c - mounts of this host that answer when a network or another process does, or never. Who looks
- * for a path below one can be held up for ever, so whoever must not be held up asks here first. Looks at the
- * text of the mount table alone. */
+/* host/slow.c - mounts of this host whose I/O depends on a network or another process, and may hang. Looking
+ * up a path below one can block forever, so code that must not block checks here first. Reads only the text
+ * of the mount table. */
 #include "base/arena.h"
 #include "base/fd.h"
 #include "base/str.h"
@@ -14,7 +14,7 @@ enum { TABLE_MAX = 4 << 20 };
 
 struct host_slow {
         struct arena mem;
-        const char **mounts; /* where they are */
+        const char **mounts; /* mount points */
         size_t count;
 };
 
@@ -27,7 +27,7 @@ static bool is_slow(struct span type)
                 if (span_is(type, types[i]))
                         return true;
 
-        return span_starts(type, "fuse"); /* also fuseblk and fuse.NAME */
+        return span_starts(type, "fuse"); /* also matches fuseblk and fuse.NAME */
 }
 
 /* ID PARENT MAJ:MIN ROOT MOUNT OPTIONS [TAG...] - TYPE SOURCE SUPER-OPTIONS */

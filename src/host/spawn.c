@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* host/spawn.c - starts a program of ours: exactly the descriptors that are named, and nothing else of this
- * process. Works in a process with threads, and costs the same however much memory that has: the child
- * borrows it until its exec. */
+/* host/spawn.c - starts one of cordon's programs with exactly the given descriptors and nothing else of this
+ * process. Works in a process with threads, at a cost independent of its memory: the child shares it until
+ * its exec. */
 #include "base/fd.h"
 #include "host/host.h"
 
@@ -19,10 +19,10 @@ enum { STACK_BYTES = 32768 };
 struct birth { /* shared with the child until its exec */
         const struct host_spawn *s;
         sigset_t mask;
-        int sys; /* why there was no exec */
+        int sys; /* why exec failed */
 };
 
-/* All of them first, above every number that is overwritten. */
+/* Duplicates all of them first, above every number that is overwritten. */
 static int place_descriptors(const struct host_spawn *s)
 {
         int high[HOST_SPAWN_FDS];
@@ -45,8 +45,8 @@ static int place_descriptors(const struct host_spawn *s)
         return (int) syscall(SYS_close_range, s->fd_count, ~0U, 0);
 }
 
-/* Memory is the caller's, descriptors are its own. In a session of its own a key pressed for a payload is not
- * for it. */
+/* The memory is the caller's, the descriptors are the child's own. In a session of its own it does not get
+ * the signals of keys pressed for a payload. */
 static int child_main(void *arg)
 {
         struct birth *x = arg;
@@ -62,7 +62,7 @@ static int child_main(void *arg)
                 (void) execve(x->s->path, x->s->argv, x->s->envp);
         }
 
-        /* So the kernel says that nobody here may have so many descriptors. */
+        /* EINVAL: the number exceeds the limit of descriptors */
         x->sys = errno == EINVAL ? EMFILE : errno;
         _exit(127);
 }

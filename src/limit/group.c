@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* limit/group.c - opens a group over all hierarchies, moves processes in, reads what they used.
- * Never: decides a limit, leaves a directory behind when it fails. */
+/* limit/group.c - opens a group over all hierarchies, moves processes in, reads their usage. Never: decides
+ * a limit, leaves a directory behind when it fails. */
 #include "base/fd.h"
 #include "limit/internal.h"
 
@@ -48,7 +48,7 @@ int limit_group_attach(struct limit_group *g, pid_t pid, bool born_in_v2, struct
         char text[NUMBER_TEXT];
         (void) limit_text((uint64_t) pid, text);
 
-        /* One after the other without a pause: only the first write waits for the kernel's grace period. */
+        /* Without a pause in between: only the first write waits for the kernel's grace period. */
         if (g->v2 >= 0 && !born_in_v2 && fd_put(g->v2, "cgroup.procs", text) < 0)
                 return limit_denied(e, errno, true, "cannot move a process into its v2 control group");
 
@@ -60,8 +60,8 @@ int limit_group_attach(struct limit_group *g, pid_t pid, bool born_in_v2, struct
         return 0;
 }
 
-/* "0" in a v1 `tasks` file moves the writing thread only: the kernel then needs no lock against forks, which
- * is what an attach waits for. v2 has no such file for whole processes, so there cgroup.procs it is. */
+/* "0" in a v1 `tasks` file moves only the writing thread: the kernel then needs no lock against forks, which
+ * is what an attach waits for. v2 has no such file for whole processes, so it uses cgroup.procs. */
 int limit_group_enter(const struct limit_group *g, bool born_in_v2)
 {
         if (g->v2 >= 0 && !born_in_v2 && fd_put(g->v2, "cgroup.procs", "0") < 0)

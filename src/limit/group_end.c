@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* limit/group_end.c - kills what is in a group and removes it. Never: allocates, takes a lock, waits without
- * an end; the janitor runs all of this in a forked child. */
+/* limit/group_end.c - kills the processes of a group and removes it. Never: allocates, takes a lock, waits
+ * without a bound; the janitor runs all of this in a forked child. */
 #include "base/clock.h"
 #include "base/fd.h"
 #include "limit/internal.h"
@@ -15,7 +15,8 @@ enum { BATCH = 128, LEVELS_MAX = 64 };
 
 /* --- thaw --- */
 
-/* A v1 task is frozen by its own group or by any above it. The top has no freezer.state: there it ends. */
+/* A v1 task is frozen by its own group or by any above it. The root has no freezer.state: the walk ends
+ * there. */
 static void thaw_v1(int dir)
 {
         AUTO_FD(at, dir);
@@ -46,8 +47,8 @@ void limit_thaw(pid_t pid)
         if (host_cgroup_find(text, "freezer", group, sizeof group) == 0 && strcmp(group, "/") != 0)
                 thaw_v1(host_cgroup_at(&h.v1[CONTROLLER_FREEZER], group, HOST_CGROUP_V1));
 
-        /* v2: its own group only. A frozen v2 task dies of SIGKILL anyway, and an ancestor was frozen by
-         * someone else. */
+        /* v2: its own group only. SIGKILL works on a frozen v2 task anyway, and freezing an ancestor was not
+         * our doing. */
         if (host_cgroup_find(text, "", group, sizeof group) == 0 && strcmp(group, "/") != 0) {
                 AUTO_FD(dir, host_cgroup_at(&h.v2, group, HOST_CGROUP_V2));
                 char state[8];
@@ -58,7 +59,7 @@ void limit_thaw(pid_t pid)
 
 /* --- kill --- */
 
-/* Some pids of a group: the first that are listed of those above `after`. */
+/* Some pids of a group: the first listed ones above `after`. */
 struct members {
         pid_t after;
         unsigned n;
@@ -73,8 +74,8 @@ static bool add_member(void *ctx, uint64_t pid)
         return m->n < BATCH;
 }
 
-/* A process outside our pid namespace is listed as 0: nothing we could signal (and kill(0) would be our own
- * process group). */
+/* A process outside our pid namespace is listed as 0: it cannot be signalled (and kill(0) would signal our
+ * own process group). */
 static void list_members(int dir, pid_t after, struct members *ret)
 {
         AUTO_FD(list, openat(dir, "cgroup.procs", O_RDONLY | O_CLOEXEC | O_NOFOLLOW));
@@ -91,9 +92,9 @@ static bool is_member(const struct members *m, pid_t pid)
         return false;
 }
 
-/* SAFETY: a pid may be reused between reading it and killing it. So: take a descriptor of the process, read
- * the list again, and signal only what is still listed. Whoever bears the number then is a member, and the
- * descriptor is of that process or of a dead one. */
+/* SAFETY: a pid may be reused between reading it and killing it. So: open a pidfd, read the list again, and
+ * signal only pids that are still listed. The process with that pid is then a member, and the pidfd refers
+ * to it or to a dead process. */
 static void kill_batch(int dir, const struct members *m, bool thaw)
 {
         struct members again;
@@ -114,8 +115,8 @@ static void kill_batch(int dir, const struct members *m, bool thaw)
         }
 }
 
-/* All of them, some at a time, because each takes a descriptor of ours. v1 lists them by number. v2 does not:
- * of a group that it cannot kill by itself some are left for the next round. */
+/* All of them, in batches, because each needs a descriptor. v1 lists them by number. v2 does not: of a group
+ * without cgroup.kill some are left for the next round. */
 static unsigned kill_members(int dir, bool thaw)
 {
         unsigned seen = 0;
@@ -130,12 +131,12 @@ static unsigned kill_members(int dir, bool thaw)
         return seen;
 }
 
-/* One round over all directories; how many processes were seen. */
+/* One round over all directories; returns the number of processes seen. */
 static unsigned kill_round(struct limit_group *g, bool thaw)
 {
         unsigned seen = 0;
 
-        /* No new ones while we go through them; a kernel before 5.14 has no cgroup.kill. */
+        /* No forks meanwhile; a kernel before 5.14 has no cgroup.kill. */
         if (g->v1[CONTROLLER_PIDS] >= 0)
                 (void) fd_put(g->v1[CONTROLLER_PIDS], "pids.max", "0");
 
@@ -158,10 +159,10 @@ static void pause_us(unsigned us)
         (void) ppoll(NULL, 0, &t, NULL);
 }
 
-/* Waits longer each time: most groups empty within a millisecond. */
+/* Back-off: most groups are empty within a millisecond. */
 static unsigned pause_after(unsigned round) { return round < 5 ? 100u << round : 5000; }
 
-/* From the third round on something holds them: a frozen v1 task does not die before it is thawed. */
+/* From the third round on processes may be frozen: a frozen v1 task does not die before it is thawed. */
 static bool is_held(unsigned round) { return round >= 2; }
 
 void limit_group_kill(struct limit_group *g)
@@ -173,8 +174,7 @@ void limit_group_kill(struct limit_group *g)
 
 /* --- remove --- */
 
-/* True when there is nothing left to wait for: gone, or shared with another controller, or not to be removed
- * by us. */
+/* True if nothing is left to wait for: removed, shared with another controller, or not removable by us. */
 static bool remove_one(int *dir, int *parent, const char *name)
 {
         if (*parent < 0) {
@@ -182,8 +182,7 @@ static bool remove_one(int *dir, int *parent, const char *name)
                 return true;
         }
 
-        /* Only EBUSY passes with time; ENOENT is what we want; the rest (EACCES, EROFS) is not ours to mend.
-         */
+        /* Only EBUSY is transient; ENOENT is success; the rest (EACCES, EROFS) cannot be fixed here. */
         if (unlinkat(*parent, name, AT_REMOVEDIR) < 0 && errno == EBUSY)
                 return false;
 
@@ -192,7 +191,7 @@ static bool remove_one(int *dir, int *parent, const char *name)
         return true;
 }
 
-/* v2 first: it is what holds a box together, and where it is empty the rest is, too. */
+/* v2 first: it contains the whole box, and if it is empty the others are as well. */
 static bool remove_all(struct limit_group *g)
 {
         bool gone = remove_one(&g->v2, &g->v2_parent, g->ask.name);
@@ -215,7 +214,7 @@ static void close_group(struct limit_group *g)
         g->end_until_ns = 0;
 }
 
-/* Removing an empty group needs no look at it, and the usual group is empty by now. */
+/* Tries rmdir before anything else: the usual group is empty by now. */
 static unsigned end_try(struct limit_group *g, unsigned wait_ms)
 {
         if (g->end_round == 0)

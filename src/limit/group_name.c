@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* limit/group_name.c - names of groups, from which anyone can tell whether the keeper still lives.
+/* limit/group_name.c - names of groups, from which any process can determine whether the keeper still lives.
  *
- *   cordon-<pid>-<start time in ticks, hex>-<pid namespace, 8 hex><random, 8 hex>
+ *     cordon-<pid>-<start time in ticks, hex>-<pid namespace, 8 hex><random, 8 hex>
  *
- * The pid namespace is there because a pid says nothing in another one: a sweep on the host must not take the
- * groups of a cordon inside a container for orphans. */
+ * The pid namespace is included because a pid has no meaning in another one: a sweep on the host must not
+ * take the groups of a cordon inside a container for orphans.
+ */
 #include "base/fd.h"
 #include "base/str.h"
 #include "limit/internal.h"
@@ -14,7 +15,7 @@
 #include <sys/random.h>
 #include <sys/stat.h>
 
-/* 44 bits of ticks are five thousand years of uptime; cut to them, a name keeps within its 48 bytes. */
+/* 44 bits of ticks are five thousand years of uptime; with this width a name fits into 48 bytes. */
 static uint64_t start_ticks(pid_t pid) { return limit_start_time(pid) & 0xfffffffffffu; }
 
 static uint32_t own_pid_ns(void)
@@ -26,7 +27,7 @@ static uint32_t own_pid_ns(void)
 static uint32_t random_u32(void)
 {
         uint32_t n;
-        /* Uniqueness, not secrecy: mkdir refuses a name that is taken. */
+        /* For uniqueness, not secrecy: mkdir fails if the name exists. */
         if (getrandom(&n, sizeof n, GRND_INSECURE) != (ssize_t) sizeof n)
                 n = (uint32_t) (uintptr_t) &n;
         return n;
@@ -86,7 +87,7 @@ int limit_name_parse(const char *name, struct limit_owner *ret)
         return 0;
 }
 
-/* In doubt the keeper lives: a group too many is debris, a box killed by mistake is somebody's work. */
+/* If in doubt the keeper lives: a leftover group is only debris, killing a live box loses work. */
 bool limit_owner_gone(const struct limit_owner *o)
 {
         if (o->pid_ns == 0 || o->pid_ns != own_pid_ns())

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* limit/janitor.c - the child that cleans up after a keeper that was killed.
- * Never: allocates, takes a lock, uses stdio or runs a handler of the caller's: it is a forked child of a
- * program that may have threads. It holds the group's directories, one end of a line and the keeper's pidfd,
- * and nothing else of the caller's. */
+/* limit/janitor.c - the child that cleans up after a keeper that was killed. Never: allocates, takes a lock,
+ * uses stdio or runs a handler of the caller's: it is a forked child of a program that may have threads. It
+ * holds the group's directories, one end of a socket pair and the keeper's pidfd, and nothing else of the
+ * caller's. */
 #include "base/fd.h"
 #include "base/fork.h"
 #include "limit/internal.h"
@@ -21,7 +21,8 @@ static void close_between(unsigned from, unsigned to)
 {
         if (from > to || syscall(SYS_close_range, from, to, 0) == 0)
                 return;
-        /* A pipe of the caller's that stays open here would never end for its reader: one by one, then. */
+        /* A pipe of the caller's that stayed open here would never reach EOF for its reader: close one by
+         * one. */
         for (unsigned fd = from; fd <= to && fd < 65536; fd++)
                 (void) close((int) fd);
 }
@@ -48,8 +49,8 @@ static void keep_only(int *kept, unsigned n)
         close_between(from, ~0u);
 }
 
-/* True when the keeper went without a word. Its pidfd is watched beside the line, because a child of the
- * keeper may hold the other end of it longer than the keeper lives. */
+/* True if the keeper died without a release message. Watches its pidfd besides the socket, because a child
+ * of the keeper may hold the other end longer than the keeper lives. */
 static bool keeper_died(int line, int keeper)
 {
         for (;;) {
@@ -69,7 +70,7 @@ static _Noreturn void janitor(const struct host_cgroups *h, const char *name, in
         int kept[] = { line, keeper };
         keep_only(kept, 2);
         (void) setsid();
-        int held = chdir("/"); /* where it fails, a mount is busy a little longer */
+        int held = chdir("/"); /* if it fails, a mount stays busy a little longer */
         (void) held;
         (void) prctl(PR_SET_NAME, "cordon-janitor");
         (void) prctl(PR_SET_DUMPABLE, 0);
@@ -88,8 +89,7 @@ int limit_janitor_start(const struct host_cgroups *h, const char *name, struct l
         int ends[2];
         sigset_t all, before;
 
-        /* A socket pair rather than a pipe: a dismissal to a janitor that was killed must not raise SIGPIPE.
-         */
+        /* A socket pair rather than a pipe: a dismissal to a killed janitor must not raise SIGPIPE. */
         if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) < 0)
                 return err_set(e, ERR_LIMIT, errno, "cannot make the janitor's line");
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* limit/kernel_text.c - numbers to and from the kernel's small files. Never: allocates, takes a lock, knows a
+/* limit/kernel_text.c - numbers to and from the kernel's small files. Never: allocates, takes a lock, uses a
  * locale; the janitor runs this in a forked child of a program that may have threads. */
 #include "base/fd.h"
 #include "base/str.h"
@@ -67,8 +67,7 @@ int limit_key(int dir, const char *file, const char *key, uint64_t *ret)
         return -1;
 }
 
-/* Field 22 of stat, counted from the last ')' because the second field is the program's own
- * choice of bytes. */
+/* Field 22 of stat, counted from the last ')' because the program chooses the bytes of the second field. */
 uint64_t limit_start_time(pid_t pid)
 {
         char path[48], text[1024];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* limit/make.c - one directory of control groups, and what to say where none may be made. */
+/* limit/make.c - creates one control-group directory, and reports why it could not. */
 #include "limit/internal.h"
 
 #include <errno.h>
@@ -7,7 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* A new directory, opened; -1 with errno and nothing made. */
+/* Creates and opens a directory; returns -1 with errno, leaving nothing behind. */
 int limit_make_dir(int parent, const char *name)
 {
         if (mkdirat(parent, name, 0755) < 0)

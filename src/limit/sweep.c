@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* limit/sweep.c - removes the groups of keepers that are gone (keeper and janitor killed at once).
- * Never: touches a directory whose name is not exactly one that limit_name() makes, or whose keeper may
- * live. */
+/* limit/sweep.c - removes the groups of keepers that are gone (keeper and janitor killed at once). Never:
+ * touches a directory whose name limit_name() could not have made, or whose keeper may live. */
 #include "base/dir.h"
 #include "base/fd.h"
 #include "limit/internal.h"
@@ -36,7 +35,7 @@ static void find_stale(int top, struct names *found)
                                 note_stale(found, d->name);
 }
 
-/* The directory that holds groups: index CONTROLLER__COUNT is v2. v1 groups are root's alone. */
+/* The directory that holds groups: index CONTROLLER__COUNT is v2. Only root has v1 groups. */
 static int parent_of(const struct host_cgroups *h, unsigned i)
 {
         bool root = geteuid() == 0;

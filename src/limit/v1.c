@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* limit/v1.c - the v1 hierarchies: one directory in each that we need. Root only; called by
- * limit_group_open(). No freezer group is made: v1 is frozen by others, and limit_thaw() finds where. */
+/* limit/v1.c - the v1 hierarchies: one directory in each that is needed. Root only; called by
+ * limit_group_open(). Makes no freezer group: others freeze v1 groups, and limit_thaw() finds them. */
 #include "base/fd.h"
 #include "limit/internal.h"
 
@@ -9,10 +9,9 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
-/* v1 keeps what lies in sockets of the internet families apart from all other memory, and without a limit: a
- * box could fill it for the whole host. An eighth on top; where that is full, packets are dropped and senders
- * wait.
- */
+/* v1 accounts socket buffers of the internet families apart from all other memory, and without a limit: a
+ * box could fill it for the whole host. Allows an eighth on top; when that is full, packets are dropped and
+ * senders wait. */
 static int write_socket_memory(const struct limit_group *g, int dir)
 {
         char text[NUMBER_TEXT];
@@ -37,7 +36,7 @@ static int write_memory(struct limit_group *g, int dir, struct err *e)
         if (fd_put(dir, "memory.limit_in_bytes", text) < 0)
                 return limit_denied(e, errno, false, "cannot limit memory");
 
-        /* Absent without swap accounting: then the box is at least asked not to swap. */
+        /* Absent without swap accounting: then swappiness at least discourages swap. */
         if (fd_put(dir, "memory.memsw.limit_in_bytes", text) < 0 && errno != ENOENT && errno != EOPNOTSUPP)
                 return limit_denied(e, errno, false, "cannot limit memory and swap");
 
@@ -62,7 +61,8 @@ static int write_procs(struct limit_group *g, int dir, struct err *e)
         return 0;
 }
 
-/* An eventfd that counts out-of-memory conditions. Without it the kills are still counted: not an error. */
+/* An eventfd that counts out-of-memory conditions. Kills are counted without it: its failure is not an
+ * error. */
 static int oom_event(int dir)
 {
         char text[2 * NUMBER_TEXT], number[NUMBER_TEXT];
@@ -77,7 +77,7 @@ static int oom_event(int dir)
         return fd_put(dir, "cgroup.event_control", text) < 0 ? -1 : TAKE_FD(event);
 }
 
-/* Another controller that lives in the same hierarchy and has its directory already, or CONTROLLER__COUNT. */
+/* Another controller of the same hierarchy that has its directory already, or CONTROLLER__COUNT. */
 static unsigned twin(const struct limit_group *g, const struct host_cgroups *h, unsigned c)
 {
         for (unsigned i = 0; i < CONTROLLER__COUNT; i++)
@@ -141,8 +141,8 @@ int limit_v1_open(struct limit_group *g, const struct host_cgroups *h, bool any_
         if (g->v1[CONTROLLER_MEMORY] >= 0)
                 g->oom_event = oom_event(g->v1[CONTROLLER_MEMORY]);
 
-        /* v2 counts CPU time in every group, so one directory less where there is a v2. Only a figure: no
-         * error. */
+        /* v2 counts CPU time in every group, so with v2 this directory is not needed. For statistics only:
+         * not an error. */
         if (g->v2 < 0 && h->v1[CONTROLLER_CPUACCT].present)
                 g->counts_cpu = make(g, h, CONTROLLER_CPUACCT, any_fs) == 0;
 

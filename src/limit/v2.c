@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* limit/v2.c - the v2 hierarchy. On a hybrid host it offers neither memory nor pids; a group is made there
- * all the same, because a process can be born in it, be killed with it in one write, and has its CPU time
+/* limit/v2.c - the v2 hierarchy. On a hybrid host it has neither memory nor pids; a group is still made
+ * there, because a process can start in it, can be killed with it in one write, and has its CPU time
  * counted. */
 #include "base/fd.h"
 #include "limit/internal.h"
@@ -14,8 +14,8 @@ int limit_v2_parent(const struct host_cgroups *h, bool root, bool any_fs)
         return root ? host_cgroup_top(&h->v2, fs) : host_cgroup_seat(&h->v2, fs);
 }
 
-/* Lets children of `parent` have a controller. It stays so afterwards: that is how a host is meant to be, and
- * taking it away could take it from others. Writes only when it is missing. */
+/* Enables a controller for the children of `parent`. Never disables it again: enabled is the intended state
+ * of a host, and disabling it could affect others. Writes only if it is missing. */
 int limit_v2_hand_down(int parent, const char *controller, struct err *e)
 {
         char text[512], word[32];
@@ -33,7 +33,7 @@ int limit_v2_hand_down(int parent, const char *controller, struct err *e)
         return 0;
 }
 
-/* Absent files are older kernels, or kernels without swap. */
+/* Missing files mean older kernels, or kernels without swap. */
 static int put_if_there(int dir, const char *name, const char *text)
 {
         return fd_put(dir, name, text) < 0 && errno != ENOENT ? -1 : 0;

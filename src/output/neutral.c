@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* output/neutral.c - takes what acts on terminals, and what people do not see, out of a text.
+/* output/neutral.c - removes terminal control sequences and invisible characters from a text.
  *
  * One state machine over bytes: ECMA-48 sequences are collected and passed or cut as a whole; characters are
- * decoded strictly and judged by their class and the character before. */
+ * decoded strictly and checked by their class and the preceding character.
+ */
 #include "output/output.h"
 #include "output/unicode.h"
 
@@ -10,12 +11,12 @@
 
 enum state {
         GROUND = 0,
-        RETURN,     /* behind a carriage return */
-        ESCAPE,     /* behind ESC */
-        CSI,        /* behind ESC [ */
-        STRING,     /* behind ESC ] P X ^ _: ends with ST, an OSC also with BEL */
-        STRING_ESC, /* in it, behind ESC */
-        STRING_C2   /* in it, behind the first byte of an 8-bit ST */
+        RETURN,     /* after a carriage return */
+        ESCAPE,     /* after ESC */
+        CSI,        /* after ESC [ */
+        STRING,     /* after ESC ] P X ^ _: ends with ST, an OSC also with BEL */
+        STRING_ESC, /* in it, after ESC */
+        STRING_C2   /* in it, after the first byte of an 8-bit ST */
 };
 
 enum { ESC = 0x1b, BEL = 7, CAN = 0x18, SUB = 0x1a, SELECTED = UNASSIGNED + 1, FLAG };
@@ -39,7 +40,7 @@ uint64_t neutral_cuts(const struct neutral *n)
 
 /* ---- marks ---- */
 
-/* One mark for cuts of a kind that follow each other: what is cut must not swell what is left. */
+/* One mark for consecutive cuts of a kind: marks must not inflate the output. */
 static void mark(struct neutral *n, enum neutral_cut kind, const char *text, struct buf *out)
 {
         n->cut[kind]++;
@@ -65,7 +66,7 @@ static void mark_byte(struct neutral *n, uint8_t b, struct buf *out)
         mark(n, CUT_UTF8, text, out);
 }
 
-/* <ESC]52>: the beginning of the sequence, as far as it is letters and digits. */
+/* <ESC]52>: the beginning of the sequence, up to the first character other than a letter or digit. */
 static void mark_sequence(struct neutral *n, struct buf *out)
 {
         char text[24] = "<ESC";
@@ -98,7 +99,7 @@ static bool is_simple(const struct neutral *n)
         return true;
 }
 
-/* The next number of a list that ends with the final byte; *at moves behind it. */
+/* The next number of a list that ends with the final byte; *at moves past it. */
 static unsigned next_number(const struct neutral *n, unsigned *at)
 {
         unsigned value = 0;
@@ -112,7 +113,7 @@ static unsigned next_number(const struct neutral *n, unsigned *at)
         return value;
 }
 
-/* Colours and styles; not concealed text (8), and not what blinks (5, 6). */
+/* Colours and styles, except concealed (8) and blinking text (5, 6). */
 static bool is_colour(const struct neutral *n)
 {
         if (!is_simple(n))
@@ -132,9 +133,9 @@ static bool is_colour(const struct neutral *n)
         return true;
 }
 
-/* Full-screen programs move, erase, scroll and switch modes; they may ask where the cursor is and what the
- * terminal is (answers are drained at the end). Everything that reports contents, titles or settings is cut.
- */
+/* Full-screen programs move, erase, scroll and switch modes; they may query the cursor position and the
+ * terminal type (replies are drained at the end). Every sequence that reports contents, titles or settings
+ * is cut. */
 static bool is_screen_csi(const struct neutral *n)
 {
         uint8_t final = n->sequence[n->sequence_n - 1], first = n->sequence[1];
@@ -219,7 +220,7 @@ static void step_csi(struct neutral *n, uint8_t b, struct buf *out)
                 end_sequence(n, out);
 }
 
-/* A string without an end would swallow the rest of the output: it ends by length too. */
+/* An unterminated string would swallow the rest of the output: its length is bounded as well. */
 static void step_string(struct neutral *n, uint8_t b, struct buf *out)
 {
         bool terminated = (n->state == STRING_ESC && b == '\\') || (n->state == STRING_C2 && b == 0x9c) ||
@@ -235,7 +236,7 @@ static void step_string(struct neutral *n, uint8_t b, struct buf *out)
 
 /* ---- characters ---- */
 
-/* What was held passes with what follows, or is marked. */
+/* Held characters pass with the one that follows, or are marked. */
 static void release(struct neutral *n, bool good, struct buf *out)
 {
         unsigned held = n->held_n;
@@ -266,7 +267,7 @@ static void note_hidden(struct neutral *n, uint32_t c)
                 n->hidden[n->hidden_n++] = (char) (c - 0xe0000);
 }
 
-/* A flag of a part of a country is the black flag, tags, and an end; Unicode recommends three. */
+/* A subdivision flag is the black flag, tags, and an end tag; Unicode recommends three. */
 static bool is_flag(const struct neutral *n)
 {
         static const char *const known[] = { "gbeng", "gbsct", "gbwls" };
@@ -385,7 +386,7 @@ static void take(struct neutral *n, uint32_t c, const uint8_t *p, unsigned k, st
 
 /* ---- the stream ---- */
 
-/* A carriage return moves the cursor over what was written. */
+/* A carriage return moves the cursor over the text already written. */
 static void step_return(struct neutral *n, uint8_t b, struct buf *out)
 {
         n->state = GROUND;
@@ -399,7 +400,7 @@ static void step_return(struct neutral *n, uint8_t b, struct buf *out)
         pass(n, "\n", 1, out);
 }
 
-/* True: the byte is done with. */
+/* Returns true if the byte is consumed. */
 static bool step(struct neutral *n, uint8_t b, struct buf *out)
 {
         switch ((enum state) n->state) {
@@ -419,7 +420,7 @@ static bool step(struct neutral *n, uint8_t b, struct buf *out)
                         n->state == CSI ? step_csi(n, b, out) : step_escape(n, b, out);
                         return true;
                 }
-                end_sequence(n, out); /* a control or a strange byte breaks it off */
+                end_sequence(n, out); /* a control or an unexpected byte aborts it */
                 return false;
         }
         return false;
@@ -435,7 +436,7 @@ static bool is_plain_word(uint64_t w)
         return ((w | low | ((del - ones) & ~del)) & tops) == 0;
 }
 
-/* The length of a character that passes whatever stands around it; 0: any other. */
+/* The length of a character that passes in any context; 0: any other. */
 static unsigned plain_char(struct span s, uint8_t *ret_class)
 {
         uint32_t c = 0;
@@ -447,7 +448,7 @@ static unsigned plain_char(struct span s, uint8_t *ret_class)
         return (unsigned) k;
 }
 
-/* How much of `in` passes as it is. */
+/* The length of the prefix of `in` that passes unchanged. */
 static size_t plain_run(struct neutral *n, struct span in)
 {
         size_t at = 0;
@@ -469,7 +470,7 @@ static size_t plain_run(struct neutral *n, struct span in)
         return at;
 }
 
-/* One character at the front of `in`; 0: it is not whole. */
+/* Takes one character from the front of `in`; 0: incomplete. */
 static size_t take_first(struct neutral *n, struct span in, struct buf *out)
 {
         uint32_t c;
@@ -486,7 +487,7 @@ static size_t take_first(struct neutral *n, struct span in, struct buf *out)
         return 1;
 }
 
-/* What is left of the last write, completed byte by byte. */
+/* Completes the rest of the last write byte by byte. */
 static size_t take_pending(struct neutral *n, struct span in, struct buf *out)
 {
         size_t used = 0;
@@ -495,7 +496,7 @@ static size_t take_pending(struct neutral *n, struct span in, struct buf *out)
                 size_t k = take_first(n, span_of(n->pending, n->pending_n), out);
                 if (k == 0)
                         continue;
-                if (k < n->pending_n) { /* its first byte was none: the rest is read again */
+                if (k < n->pending_n) { /* its first byte was invalid: reads the rest again */
                         struct span rest = { n->pending + k, n->pending_n - k };
                         uint8_t again[4];
                         unsigned left = (unsigned) rest.n;

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* output/unicode.c - strict UTF-8, and what kind of character a code point is. */
+/* output/unicode.c - strict UTF-8 decoding, and classes of code points. */
 #include "output/unicode.h"
 
-/* Two thirds of the code points that are assigned, one byte each: a text is then judged as fast as it is
- * read. */
+/* One byte for each of two thirds of the assigned code points: classification is then as fast as decoding. */
 #define LOW(first, last, class) [first... last] = class,
 #define HIGH(first, last, class)
 __extension__ static const uint8_t low[0x20000] = {
@@ -46,7 +45,7 @@ int utf8_decode(struct span s, uint32_t *ret_char)
         uint32_t c = b & (0x7fu >> length);
         for (int i = 1; i < length; i++) {
                 if ((size_t) i == s.n) {
-                        /* Cut off in its middle: still possible, unless the second byte rules it out. */
+                        /* Truncated: still valid so far, unless the second byte rules it out. */
                         return i > 1 && ((c << 6 * (length - i)) < least[length] &&
                                          ((c + 1) << 6 * (length - i)) <= least[length])
                                        ? -1

@@ -21,6 +21,6 @@ enum unicode_class {
 };
 
 enum unicode_class unicode_class(uint32_t c);
-/* The length of the first character of `s`, and which it is; 0: `s` is only the beginning of one; -1: its
- * first byte is not UTF-8. Overlong forms, surrogates and what is beyond U+10FFFF are not UTF-8. */
+/* Decodes the first character of `s`. Returns its length; 0 if `s` is only the beginning of one; -1 if its
+ * first byte is not UTF-8. Overlong forms, surrogates and code points beyond U+10FFFF are not UTF-8. */
 int utf8_decode(struct span s, uint32_t *ret_char);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* store/store.c - finds, makes and checks the state directory. Never: follows a link below it, takes over a
- * directory of somebody else. */
+/* store/store.c - finds, creates and checks the state directory. Never: follows a symlink below it, uses a
+ * directory of another user. */
 #include "store/store.h"
 
 #include "base/fd.h"
@@ -12,7 +12,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-/* "//a/./b/" becomes "/a/b"; ".." is refused, because what it means depends on links. */
+/* "//a/./b/" becomes "/a/b"; rejects "..", whose meaning depends on symlinks. */
 static bool clean(char *path)
 {
         char *to = path;
@@ -34,8 +34,9 @@ static bool clean(char *path)
         return to > path;
 }
 
-/* Who sets it means that place, and would look in vain for what was put elsewhere. XDG_STATE_HOME and HOME
- * are others' too: one that is relative is passed over, as their specification has it. */
+/* A user who sets CORDON_STATE would not find data that was put elsewhere, so a relative one is refused.
+ * XDG_STATE_HOME and HOME have other uses as well: relative ones are ignored, as their specification
+ * requires. */
 static int refuse_relative(const char *own, struct err *e)
 {
         (void) err_set(e, ERR_HOST, 0, "CORDON_STATE is %s, which is not an absolute path", own);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* vault/ask.c - a passphrase, from a descriptor or the terminal. Never: from argv or the environment; leaves
- * the terminal without its echo, also when somebody gives up in the middle. */
+/* vault/ask.c - reads a passphrase from a descriptor or the terminal. Never: from argv or the environment;
+ * leaves the terminal without echo, even if the user aborts. */
 #include "base/fd.h"
 #include "vault/vault_seal.h"
 
@@ -12,17 +12,17 @@
 #include <sys/signalfd.h>
 #include <termios.h>
 
-/* false: a signal came before the next byte. */
+/* Returns false if a signal came before the next byte. */
 static bool byte_before_signal(int fd, int signals)
 {
         struct pollfd p[] = { { .fd = fd, .events = POLLIN }, { .fd = signals, .events = POLLIN } };
         while (poll(p, 2, -1) < 0)
                 if (errno != EINTR)
-                        return true; /* read() will say what is wrong */
+                        return true; /* read() will report the error */
         return p[1].revents == 0;
 }
 
-/* -1: it cannot be read, is too long, or a signal came (`signals` -1: none is looked for). */
+/* Returns -1 if it cannot be read, is too long, or a signal came (`signals` -1: does not check). */
 static ssize_t one_line(int fd, int signals, char *to, size_t cap)
 {
         size_t n = 0;
@@ -47,10 +47,11 @@ static ssize_t line_unseen(int tty, int signals, const char *prompt, char *to, s
                 return -1;
 
         quiet = was;
-        quiet.c_iflag |= ICRNL; /* `run` may have taken the terminal already, which is raw then */
+        quiet.c_iflag |= ICRNL; /* `run` may have switched the terminal to raw mode already */
         quiet.c_lflag |= ICANON | ISIG;
         quiet.c_lflag &= ~(tcflag_t) ECHO;
-        quiet.c_cc[VSUSP] = _POSIX_VDISABLE; /* a stop would hand the terminal on before it is in order */
+        quiet.c_cc[VSUSP] =
+                _POSIX_VDISABLE; /* a stop signal would hand over the terminal before it is restored */
         if (tcsetattr(tty, TCSAFLUSH, &quiet) < 0)
                 return -1;
 
@@ -61,8 +62,7 @@ static ssize_t line_unseen(int tty, int signals, const char *prompt, char *to, s
         return n;
 }
 
-/* What ends a program does so when the terminal is as it was; a signal that is ignored has the question asked
- * again. */
+/* Restores the terminal before a signal ends the program; asks again after a signal that is ignored. */
 static ssize_t from_terminal(int tty, const char *prompt, char *to, size_t cap)
 {
         sigset_t wanted, before;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* vault/entries.c - the vault's directory: bindings are read, entries removed. Never: opens a secret. */
+/* vault/entries.c - the vault's directory: reads bindings, removes entries. Never: opens a secret. */
 #include "base/fd.h"
 #include "store/store.h"
 #include "vault/vault.h"
@@ -125,10 +125,10 @@ int vault_list(const struct cordon_context *cx, void (*each)(void *ctx, const st
                 bad = vault_meta_load(dir, x->d_name + 2, &v[n], e);
                 n += bad == 0;
                 if (bad && e->code == ERR_GONE)
-                        bad = 0; /* removed since it was found */
+                        bad = 0; /* removed since it was listed */
         }
 
-        if (!bad && errno) /* half a list would be taken for all of it */
+        if (!bad && errno) /* an incomplete list would be taken for the whole */
                 bad = not_read(e);
 
         (void) closedir(d);
@@ -153,7 +153,7 @@ int vault_remove(const struct cordon_context *cx, const char *name, struct err *
                 return no_such("of that name", e);
 
         (void) snprintf(file, sizeof file, "c.%s", name);
-        (void) snprintf(old, sizeof old, ".new.%s", name); /* of a rotation that was killed */
+        (void) snprintf(old, sizeof old, ".new.%s", name); /* left by a rotation that was killed */
         (void) unlinkat(dir, old, 0);
         if (unlinkat(dir, file, 0) < 0)
                 return errno == ENOENT ? no_such(name, e)

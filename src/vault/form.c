@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* vault/form.c - how a file looks that tools read a credential from: the ones that everybody has are known,
- * any other is written out by whoever adds the credential. Pure. */
+/* vault/form.c - formats of files that tools read a credential from: the common ones are built in, any other
+ * is given by the user who adds the credential. Pure. */
 #include "base/str.h"
 #include "vault/vault.h"
 
 #include <string.h>
 
-/* {}: the placeholder; {user}, {host}, {host:port}: of the door. Once for each host. */
+/* {}: the placeholder; {user}, {host}, {host:port}: of the door. Repeated for each host. */
 static const struct {
         const char *file, *form;
 } known[] = {
@@ -33,7 +33,7 @@ size_t vault_form_hole(const char *at, struct span *ret_hole)
         return 0;
 }
 
-/* Below the box's home, and nothing that leads out of it. */
+/* A path below the box's home that does not lead out of it. */
 static bool file_ok(const char *file)
 {
         if (strlen(file) >= GRANT_TEXT)
@@ -68,7 +68,7 @@ static int refuse_form(const char *file, struct err *e)
         return err_hint(e, "write it out, with {} for the placeholder: --form 'token = {}'");
 }
 
-/* A shell's line has no line ends: \n in a form is one. */
+/* A command line has no line breaks: \n in a form is one. */
 static int copy_form(char *to, const char *from)
 {
         size_t n = 0;

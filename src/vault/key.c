@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* vault/key.c - the vault's key: 32 random bytes, wrapped by another key that comes from a passphrase
- * (scrypt), from a file outside the state directory, or from the kernel's user keyring.
+ * (scrypt), a file outside the state directory, or the kernel's user keyring.
  *
- *   STATE/vault/key: struct key_file below; its part before `nonce` is authenticated with the wrapped key. */
+ * STATE/vault/key: struct key_file below; its part before `nonce` is authenticated with the wrapped key.
+ */
 #include "base/fd.h"
 #include "vault/vault_seal.h"
 
@@ -36,7 +37,7 @@ static int damaged(struct err *e)
         return err_hint(e, "check the passphrase or the key file");
 }
 
-/* ---- where the wrapping key comes from ---- */
+/* ---- the wrapping key ---- */
 
 static int derive(const void *p, size_t n, const struct key_file *k, uint8_t ret[SEAL_KEY])
 {
@@ -84,7 +85,7 @@ static int make_key_file(const char *path, struct err *e)
                 *s = '/';
         }
 
-        /* Whole or not at all: half a key, of a full disk or a kill, would be taken for a broken one. */
+        /* All or nothing: half a key, from a full disk or a kill, would look like a broken one. */
         char temp[1024 + 8];
         (void) snprintf(temp, sizeof temp, "%s.new", path);
         (void) unlink(temp);
@@ -138,7 +139,7 @@ static int by_keyring(const struct key_file *k, bool make, uint8_t ret[SEAL_KEY]
                                                                : syscall(SYS_add_key, "user", name, bytes,
                                                                          sizeof bytes, KEY_SPEC_USER_KEYRING);
                 explicit_bzero(bytes, sizeof bytes);
-                /* The owner may see, read and find it; nobody else anything. */
+                /* The owner may view, read and search it; no other user has access. */
                 if (id >= 0)
                         (void) syscall(SYS_keyctl, KEYCTL_SETPERM, id, 0x3f0b0000ul);
         }

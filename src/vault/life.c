@@ -1,19 +1,20 @@
 /* SPDX-License-Identifier: MIT */
-/* vault/life.c - how long a credential may live, and what a vault owes: lifetimes that are too long, that
- * crept up, and secrets that any policy may send anywhere. Pure. */
+/* vault/life.c - the maximum lifetime of credentials, and the audit of a vault: lifetimes that are too long
+ * or grew, and secrets that any policy may send anywhere. Pure. */
 #include "base/str.h"
 #include "vault/vault.h"
 
 enum { DAY_S = 86400, LIVE_DAYS = 90, TEST_DAYS = 365 };
 
-/* What a class may live. A live one leaked is a live account lost: whoever has it needs another soon. */
+/* The maximum lifetime of a class. A leaked live credential compromises a live account, so it must be
+ * replaced sooner. */
 static const int64_t most[] = { [0] = TEST_DAYS * DAY_S, [1] = LIVE_DAYS * DAY_S };
 
 int64_t vault_life_most(bool live) { return most[live]; }
 
 static int64_t lifetime(const struct vault_meta *m) { return m->expires ? m->expires - m->created : 0; }
 
-/* 0 is for ever. */
+/* 0 means unlimited. */
 static bool is_longer(int64_t a, int64_t b) { return b != 0 && (a == 0 || a > b); }
 
 static const char *in_words(int64_t s, char buf[32])

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* vault/main.c - cordon-vault: seals a credential, or unseals those that one box needs and hands them to its
- * broker. Started by cordon for one piece of work, with descriptors and a request (vault.h); nothing secret
- * is in argv, and only where the user keeps the secret in a variable is it in the environment. Not dumpable,
- * no core, locked in memory where the limits allow, wiped at the end. */
+/* vault/main.c - cordon-vault: seals a credential, or unseals those that one box needs and sends them to its
+ * broker. Started by cordon for one task, with descriptors and a request (vault.h). No secret is in argv,
+ * and only if the user keeps the secret in a variable is it in the environment. Not dumpable, no core dump,
+ * locked in memory if the limits allow, wiped at the end. */
 #include "base/clock.h"
 #include "base/fd.h"
 #include "vault/vault_seal.h"
@@ -84,9 +84,9 @@ static int exchange(const char *a, const char *b, unsigned flags)
         return renameat2(VAULT_FD_DIR, a, VAULT_FD_DIR, b, flags);
 }
 
-/* Only what is there is replaced: one that was removed while its next secret was read stays removed. What
- * cannot be brought to the disk is not said to be stored: then the names go back, and the old secret is not
- * gone. */
+/* Replaces only an existing entry: one removed while its next secret was read stays removed. Does not report
+ * success for data that cannot be flushed to disk: then it swaps the names back, and the old secret is kept.
+ */
 static int put_in_place(const char *temp, const char *name, bool replace)
 {
         const unsigned how = replace ? RENAME_EXCHANGE : RENAME_NOREPLACE;
@@ -102,7 +102,7 @@ static int put_in_place(const char *temp, const char *name, bool replace)
                 return -1;
         }
 
-        if (!replace || errno != EINVAL) /* a filesystem that cannot exchange names */
+        if (!replace || errno != EINVAL) /* the filesystem does not support RENAME_EXCHANGE */
                 return -1;
 
         return faccessat(VAULT_FD_DIR, name, F_OK, AT_SYMLINK_NOFOLLOW) < 0 ||
@@ -172,20 +172,20 @@ static int open_entry(struct work *w, const char *name, struct vault_meta *m, st
 
         w->length = box - SEAL_NONCE - SEAL_TAG;
 
-        /* What was read before may have been another file: only these bytes opened the secret. */
+        /* An earlier read may have been of another file: only these bytes opened the secret. */
         if (vault_meta_parse(span_of(w->entry, head), m, e) < 0 || strcmp(m->name, name) != 0)
                 return err_set(e, ERR_IO, 0, "the entry of the credential %s is damaged", name);
 
         return 0;
 }
 
-/* ---- the work ---- */
+/* ---- operations ---- */
 
 static int do_add(struct work *w, struct err *e)
 {
         int64_t asked = w->q.meta.created;
         w->q.meta.created = clock_wall_s();
-        if (asked) /* a lifetime is what was asked for, whatever second it is here */
+        if (asked) /* the lifetime is as requested, whatever the clock is here */
                 w->q.meta.expires += w->q.meta.created - asked;
         w->q.meta.ttl_count = 0;
         return vault_life_judge(&w->q.meta, e) < 0 || read_secret(w, e) < 0 ? -1 : seal_entry(w, false, e);
@@ -208,8 +208,8 @@ static int do_rotate(struct work *w, struct err *e)
         return seal_entry(w, true, e);
 }
 
-/* The same for the same policy and credential, so that tools which keep what they were given need not ask
- * anew; of another vault, and to anybody without the vault's key, they are random. */
+/* The same for the same policy and credential, so that tools that cache a placeholder keep working; in
+ * another vault, and to any process without the vault's key, they are random. */
 static int placeholder_bytes(struct work *w, const char *name)
 {
         char context[sizeof w->q.policy + GRANT_NAME + 16];
@@ -220,7 +220,7 @@ static int placeholder_bytes(struct work *w, const char *name)
                        : seal_derive(w->key, span_of(context, (size_t) n), w->random, w->length);
 }
 
-/* What is asked for is held against what it is for before anything is handed out. The binding is
+/* Checks the requested doors against the credential's scope before releasing it. The binding is
  * authenticated: it has just opened the secret. */
 static int give_one(struct work *w, const char *name, const char *asked, struct err *e)
 {
@@ -273,7 +273,7 @@ static int do_give(struct work *w, struct err *e)
         return 0;
 }
 
-/* One writer at a time; what a killed one left half-written goes away. */
+/* One writer at a time; removes what a killed one left half-written. */
 static int hold_directory(struct err *e)
 {
         if (flock(VAULT_FD_DIR, LOCK_EX) < 0)
@@ -335,7 +335,9 @@ int main(void)
         }
 
         (void) umask(077);
-        (void) signal(SIGXFSZ, SIG_IGN); /* a file that may not grow is told: RLIMIT_FSIZE is the caller's */
+        (void) signal(
+                SIGXFSZ,
+                SIG_IGN); /* report a file that cannot grow instead of dying: RLIMIT_FSIZE is the caller's */
         if (prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) < 0 || setrlimit(RLIMIT_CORE, &none) < 0)
                 return 125;
 
@@ -344,8 +346,7 @@ int main(void)
         if (w == MAP_FAILED)
                 return 125;
 
-        (void) mlock(w,
-                     sizeof *w); /* a small limit is no reason to refuse: it is not swap that is the threat */
+        (void) mlock(w, sizeof *w); /* a small limit is not a reason to refuse: swap is not the threat */
         (void) madvise(w, sizeof *w, MADV_DONTDUMP);
         int bad = work(w, &e);
         explicit_bzero(w, sizeof *w);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* vault/meta.c - what is known of a credential without its secret: where it goes, for how long, how often. */
+/* vault/meta.c - the metadata of a credential, without its secret: where it goes, for how long, how often. */
 #include "base/json.h"
 #include "base/str.h"
 #include "vault/vault.h"
@@ -49,7 +49,7 @@ static bool visible(const char *s)
         return true;
 }
 
-/* Framing and routing are the broker's: a credential cannot stand there. */
+/* The broker controls framing and routing: these headers cannot carry a credential. */
 static bool field_ok(const struct vault_meta *m)
 {
         static const char *const taken[] = { "host", "content-length", "transfer-encoding", "connection",
@@ -139,7 +139,7 @@ static int take_text(const struct json *o, const char *key, char *to, size_t cap
         return v && v->type == JSON_STRING ? copy(to, cap, v->str, v->len) : -1;
 }
 
-/* Entries of before have none. */
+/* Older entries have none. */
 static int take_if_there(const struct json *o, const char *key, char *to, size_t cap)
 {
         return json_get(o, key) ? take_text(o, key, to, cap) : 0;
@@ -207,7 +207,7 @@ static int read_object(const struct json *o, struct vault_meta *m)
                 return -1;
 
         m->max_uses = (uint64_t) uses;
-        m->live = strcmp(class, "test") != 0; /* what is not test is live: the one with more to lose */
+        m->live = strcmp(class, "test") != 0; /* everything but test is live: the one with more to lose */
         for (m->where = GRANT_HEADER; m->where < GRANT_WHERE__COUNT; m->where++)
                 if (strcmp(where_names[m->where], where) == 0)
                         break;

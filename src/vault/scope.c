@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* vault/scope.c - what a credential is for: net doors, one a line, as a policy would have them. What a run
- * asks for is held against it before a secret is handed out. Decided by the policy's own rule of which door
- * covers which, so that a scope and a door cannot mean two things. Pure. */
+/* vault/scope.c - the scope of a credential: net doors, one per line, as in a policy. A run's request is
+ * checked against it before a secret is released. Uses the policy's own rule of which door covers which, so
+ * that a scope and a door cannot differ in meaning. Pure. */
 #include "policy/policy.h"
 #include "vault/vault.h"
 
 #include <stdio.h>
 
-/* A policy of these doors and nothing else; NULL: one of them cannot be read. */
+/* Returns a policy of only these doors, or NULL if one of them is malformed. */
 static struct checked_policy *doors_of(const char *lines, struct err *e)
 {
         static const struct policy_context nowhere = { .work = "/", .home = "/" };
@@ -76,7 +76,7 @@ int vault_scope_read(const char *lines, char ret_scope[GRANT_SCOPE], struct err 
 static int too_broad(const char *name, const struct buf *difference, struct err *e)
 {
         const char *more = buf_str(difference);
-        while (*more && *more != '+') /* "- ": what is not asked for may stay */
+        while (*more && *more != '+') /* "- ": an unused door may stay */
                 more += strcspn(more, "\n") + (strchr(more, '\n') != NULL);
 
         more += strspn(more, "+ ");

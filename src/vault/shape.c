@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* vault/shape.c - a placeholder that tools accept in place of the secret: same length, same alphabet, and the
- * prefix by which everybody knows this kind of secret. Nothing else of the secret is copied. Pure. */
+/* vault/shape.c - makes a placeholder that tools accept in place of the secret: same length, same alphabet,
+ * and the well-known prefix of this kind of secret. Nothing else of the secret is copied. Pure. */
 #include "vault/vault_seal.h"
 
 #include <stdio.h>
@@ -10,11 +10,11 @@ static const char digits[] = "0123456789", lower[] = "abcdefghijklmnopqrstuvwxyz
 
 enum {
         RANDOM_LEAST = 16,   /* a prefix is kept only if at least this many bytes follow it */
-        SEPARATORS_PART = 8, /* separators stay in place up to one in so many bytes */
+        SEPARATORS_PART = 8, /* keeps separators in place up to one in this many bytes */
         ALPHABET_MAX = 64
 };
 
-/* What the vendors publish about their keys; the longest that fits counts. */
+/* Published by the vendors; the longest match counts. */
 static const char *const known_prefixes[] = {
         "AGE-SECRET-KEY-1",
         "AIza",
@@ -125,7 +125,7 @@ static bool is_hex(struct span s)
         return true;
 }
 
-/* Which classes of characters occur, not where. */
+/* Records which classes of characters occur, not where. */
 static void find_alphabet(struct span s, char ret[static ALPHABET_MAX])
 {
         bool d = any_among(s, digits), l = any_among(s, lower), u = any_among(s, upper);
@@ -138,7 +138,8 @@ static void find_alphabet(struct span s, char ret[static ALPHABET_MAX])
                 (void) snprintf(ret, ALPHABET_MAX, "%s%s%s", u ? upper : "", l ? lower : "", d ? digits : "");
 }
 
-/* The dashes of a UUID and the dots of a JWT are its form; a secret full of signs has them as content. */
+/* The dashes of a UUID and the dots of a JWT are its format; in a secret full of punctuation they are
+ * content. */
 static bool keeps_separators(struct span s)
 {
         size_t n = 0;

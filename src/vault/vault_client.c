@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* vault/vault_client.c - starts cordon-vault for one piece of work and waits for it. It gets descriptors and
- * a request without secrets; what it finds wrong comes back as a struct err in a memory file. */
+/* vault/vault_client.c - starts cordon-vault for one task and waits for it. It gets descriptors and a
+ * request without secrets; it reports errors as a struct err in a memfd. */
 #include "base/fd.h"
 #include "host/host.h"
 #include "vault/vault.h"
@@ -15,7 +15,7 @@
 
 enum { FDS = VAULT_FD_PASSPHRASE + 1, AGAIN_MS = 1000 };
 
-/* cordon-vault gets no environment but the one variable that holds the secret, if that is where it is. */
+/* cordon-vault gets an empty environment, or only the variable that holds the secret. */
 static char **environment(const struct cordon_context *cx, const struct vault_request *q, char *only[2])
 {
         size_t n = strlen(q->from_env);
@@ -36,8 +36,8 @@ static int request_fd(const struct vault_request *q)
         return TAKE_FD(fd);
 }
 
-/* Its last act is its report, of a success too. Not its status: a program that ignores SIGCHLD never gets to
- * know that. */
+/* Its last act is its report, for success as well. The exit status is not used: a program that ignores
+ * SIGCHLD never gets it. */
 static int read_report(int report, struct err *e)
 {
         struct err told = { 0 };
@@ -57,8 +57,7 @@ static void await(struct child *c)
                 (void) fd_await(c->pidfd, POLLIN, AGAIN_MS);
 }
 
-/* Starts it with what it needs beside the descriptors that are there; *ret_report is where its report will
- * be. */
+/* Starts it with what it needs besides the existing descriptors; *ret_report will hold its report. */
 static struct child begin(const struct cordon_context *cx, int fds[FDS], struct vault_request *q,
                           int *ret_report, struct err *e)
 {

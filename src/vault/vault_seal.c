@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* vault/vault_seal.c - AES-256-GCM with a random nonce; what stands in the clear beside it is authenticated
- * too. */
+/* vault/vault_seal.c - AES-256-GCM with a random nonce; the plain text stored next to it is authenticated as
+ * well. */
 #include "vault/vault_seal.h"
 
 #include <limits.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* wire/wire.c - messages and descriptors over SOCK_SEQPACKET. Allocates nothing. */
+/* wire/wire.c - messages and descriptors over SOCK_SEQPACKET. Does not allocate. */
 #include "wire/wire.h"
 
 #include <errno.h>
@@ -44,8 +44,8 @@ int wire_offer(int fd, const void *p, size_t n)
         return send(fd, p, n, MSG_NOSIGNAL | MSG_DONTWAIT) < 0 ? -1 : 0;
 }
 
-/* Takes the descriptors that came. One is handed on; of more, which fit into the padding of the control
- * buffer or were cut, none is kept open. Returns how many there were. */
+/* Takes the received descriptors. Returns their number. One is passed on; if more arrive (they fit into the
+ * padding of the control buffer, or were cut), all are closed. */
 static unsigned take_passed(struct msghdr *m, int *ret_fd)
 {
         unsigned count = 0;
@@ -67,7 +67,7 @@ static unsigned take_passed(struct msghdr *m, int *ret_fd)
         return count;
 }
 
-/* What came, at most `cap` bytes: how many, in *ret_n. */
+/* Receives at most `cap` bytes; the number is in *ret_n. */
 static int receive(int fd, void *p, size_t cap, size_t *ret_n, int *ret_pass)
 {
         union control c;
@@ -75,8 +75,8 @@ static int receive(int fd, void *p, size_t cap, size_t *ret_n, int *ret_pass)
         struct msghdr m = { .msg_iov = &io, .msg_iovlen = 1, .msg_control = &c, .msg_controllen = sizeof c };
         ssize_t k;
 
-        /* Told once, and in front: that the other side went without reading us. Its own last words come after
-         * it. */
+        /* ECONNRESET is reported once, first, if the peer closed without reading our data. Its own last
+         * messages follow it. */
         unsigned resets = 0;
         do
                 k = recvmsg(fd, &m, MSG_CMSG_CLOEXEC);
@@ -88,7 +88,7 @@ static int receive(int fd, void *p, size_t cap, size_t *ret_n, int *ret_pass)
         int got;
         unsigned count = take_passed(&m, &got);
         if (k == 0 && count == 0)
-                return 0; /* the other side is gone */
+                return 0; /* the peer has closed */
 
         bool bad = (m.msg_flags & (MSG_TRUNC | MSG_CTRUNC)) || count > 1 || (count > 0 && !ret_pass);
         if (bad && got >= 0)
@@ -106,7 +106,7 @@ static int receive(int fd, void *p, size_t cap, size_t *ret_n, int *ret_pass)
         return 1;
 }
 
-/* Not what was expected: what came with it is closed. */
+/* Rejects an unexpected message: closes the descriptor that came with it. */
 static int reject(int *pass)
 {
         if (pass && *pass >= 0)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* wire/wire_form.c - messages as bytes and back, by the list of their fields. Pure; allocates nothing. What
- * comes in is taken whole or not at all: the struct is changed only when the last byte has been read. */
+/* wire/wire_form.c - encodes and decodes messages by the list of their fields. Pure; does not allocate.
+ * Decoding is all or nothing: the struct is changed only after the last byte was checked. */
 #include "wire/wire.h"
 
 static const uint8_t widths[] = { [WIRE_U8] = 1, [WIRE_U16] = 2, [WIRE_U32] = 4, [WIRE_U64] = 8 };
@@ -25,7 +25,7 @@ static uint64_t read_number(const uint8_t *at, size_t width)
         return value;
 }
 
-/* As the machine has it in memory. */
+/* In the machine's byte order. */
 static uint64_t load(const uint8_t *at, uint8_t kind)
 {
         uint16_t u16;
@@ -64,7 +64,7 @@ size_t wire_encode(const struct wire_form *f, const void *message, uint8_t *out,
         struct out o = { out, 0, cap };
         put(&o, f->type, 2);
         put(&o, f->version, 2);
-        put(&o, 0, 4); /* the length, when it is known */
+        put(&o, 0, 4); /* the length, once known */
 
         for (size_t i = 0; i < f->count; i++) {
                 const struct wire_field *x = &f->fields[i];
@@ -88,7 +88,7 @@ size_t wire_encode(const struct wire_form *f, const void *message, uint8_t *out,
         return o.n;
 }
 
-/* One field; where the next begins, or NULL. `to` NULL: only looked at. */
+/* Decodes one field; returns the start of the next, or NULL. `to` NULL: only checks. */
 static const uint8_t *take(const struct wire_field *x, const uint8_t *at, const uint8_t *end, uint8_t *to)
 {
         size_t left = (size_t) (end - at), width = x->kind == WIRE_TEXT ? 2 : widths[x->kind];
@@ -121,7 +121,7 @@ int wire_decode(const struct wire_form *f, struct span in, void *ret)
                 return -1;
 
         const uint8_t *end = in.p + in.n;
-        for (int pass = 0; pass < 2; pass++) { /* looked at whole before anything is taken */
+        for (int pass = 0; pass < 2; pass++) { /* checks everything before storing anything */
                 const uint8_t *at = in.p + WIRE_HEAD;
                 for (size_t i = 0; at && i < f->count; i++)
                         at = take(&f->fields[i], at, end, pass ? ret : NULL);
