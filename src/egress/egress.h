@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* egress/egress.h - what the keeper and the broker of one box say to each other. The broker, cordon-egress,
- * is a program of its own: it holds the listeners of the box's gateway, decides by the policy, connects from
- * the host's side and moves the bytes. How they are encoded: broker_forms.c, wire/wire.h.
+/* egress/egress.h - the protocol between the keeper and the broker of one box. The broker, cordon-egress, is
+ * a program of its own: it holds the listeners of the box's gateway, decides by the policy, connects from the
+ * host's side and moves the bytes. How they are encoded: broker_forms.c, wire/wire.h.
  *
  *   keeper: GRANTS (with the vault's pipe), if a door names a credential
  *   keeper: PLACES, ANSWERS (with sealed files), if there are any
  *   keeper: LEDGER (with a line to the ledger's writer), if the run is recorded
  *   keeper: RECORD (with a file that has no name yet), if exchanges are to be recorded
  *   keeper: POLICY (with a sealed file of canonical JSON)        broker: READY, or ERROR
- *           (READY comes with a file of what programs in the box are to trust, when a door opens TLS up)
- *   keeper: LISTENER (with a socket of the gateway), any time    broker: ROW, when a row of its books changed
+ *           (READY comes with a file of the certificates that the box is to trust, if a door intercepts TLS)
+ *   keeper: LISTENER (with a socket of the gateway), any time    broker: ROW, when one of its rows changed
  *   keeper: FINISH                                               broker: the last rows, then DONE
  *
  * It ends when its socket closes, and with it every connection of the box. */
@@ -52,7 +52,7 @@ enum egress_word {
         EGRESS_SAYS_DONE
 };
 
-/* Where an address lies. Only the first may be reached by a name without the policy naming the address. */
+/* The class of an address. A name may only lead to the first, unless the policy names the address. */
 enum egress_reach {
         REACH_UNKNOWN = 0,
         REACH_PUBLIC,
@@ -70,7 +70,8 @@ enum egress_reach {
         REACH__COUNT
 };
 
-/* How much of what passed was looked at; more is less. TLS that begins later (STARTTLS) is bytes. */
+/* How much of the traffic was inspected; a higher value is less. TLS that begins later (STARTTLS) is bytes.
+ */
 enum egress_seen {
         LOOKED_AT_NOTHING = 0,
         LOOKED_AT_REQUESTS,
@@ -80,11 +81,11 @@ enum egress_seen {
 };
 const char *egress_seen_name(enum egress_seen s);
 
-/* What a row is about. */
+/* The subject of a row. */
 enum egress_form {
         EGRESS_CONNECTION = 0, /* to "host:port" */
         EGRESS_REQUEST,        /* to a URL */
-        EGRESS_NAME,           /* that was asked for, and never connected to: nobody knows its port */
+        EGRESS_NAME,           /* that was looked up, and never connected to: its port is unknown */
         EGRESS_PACKET          /* no TCP: `method` is its protocol */
 };
 
@@ -92,7 +93,7 @@ enum egress_form {
 struct egress_row {
         uint32_t index;  /* a newer message with the same index replaces the older */
         uint8_t allowed; /* with a reason: a door leads there, but it came to nothing */
-        uint8_t reach;   /* enum egress_reach, of what was reached last */
+        uint8_t reach;   /* enum egress_reach, of the last destination */
         uint8_t seen;    /* enum egress_seen, the least of all its connections */
         uint8_t form;    /* enum egress_form */
         uint32_t connections, requests;
@@ -104,7 +105,7 @@ struct egress_row {
         uint32_t reason;         /* enum effect_reason: refused or failed */
         char method[40];
         char to[320];
-        char detail[200]; /* what else is known of the reason, or "" */
+        char detail[200]; /* the detail of the reason, or "" */
         char permit[512]; /* refused: the smallest line that would permit it, or "" */
         char address[48]; /* reached last */
 };
@@ -114,14 +115,14 @@ void egress_row_text(const struct egress_row *r, struct buf *out);
 /* The reason in words, with its detail. */
 void egress_row_why(const struct egress_row *r, struct buf *out);
 
-struct egress_message {         /* what its word does not name is empty */
+struct egress_message {         /* fields that the message does not use are empty */
         uint32_t word;          /* enum egress_word */
-        uint32_t limits;        /* ROW, DONE: bit per enum limit_key that said no so far */
+        uint32_t limits;        /* ROW, DONE: bit per enum limit_key that was exceeded so far */
         uint32_t lost;          /* rows beyond NET_ROWS_MAX */
         uint32_t recorded;      /* exchanges in the RECORD file, each a whole line */
         uint32_t unrecorded;    /* exchanges that went through and are not in it: too long, broken off */
         uint32_t record_failed; /* the file is not whole: errno of the write */
-        uint32_t bundle_bytes;  /* READY: of the file; what follows is a database of NSS */
+        uint32_t bundle_bytes;  /* READY: size of the file; the rest is an NSS database */
         uint32_t after;         /* the newest effect that had its outcome in the ledger */
         struct err error;       /* ERROR */
         struct egress_row row;  /* ROW */
@@ -140,8 +141,8 @@ struct egress_address {
 };
 enum egress_reach egress_judge(const struct egress_address *a);
 const char *egress_reach_name(enum egress_reach r);
-/* Whom an effect reaches, for the ledger: by the host as it was asked for (a name, or an address as text) and
- * where its address lies, as far as that is known. */
+/* The reach of an effect, for the ledger: by the host as it was requested (a name, or an address as text) and
+ * the class of its address, as far as that is known. */
 enum ledger_reach egress_reaches(struct span host, enum egress_reach where);
 /* "192.0.2.1", "2001:db8::1"; returns buf. */
 const char *egress_address_text(const struct egress_address *a, char *buf, unsigned cap);

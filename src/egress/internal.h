@@ -17,11 +17,11 @@ enum {
         DNS_WAITS_MAX = 128,  /* questions over UDP that wait for the outside */
         RELAY_BUFFER = 65536,
         BULK_MAX = 64,         /* directions that have a pipe, whose pages are the kernel's memory: 16 MB */
-        DENIED_ROWS_MAX = 192, /* so that refusals do not crowd out what was reached */
+        DENIED_ROWS_MAX = 192, /* so that denials do not crowd out destinations */
         WATCH_BURST = 256,     /* refused packets that are looked at between two ticks */
 };
 
-/* What epoll wakes us for. */
+/* The sources of epoll events. */
 enum source_kind {
         SOURCE_NONE = 0,
         SOURCE_CONTROL,
@@ -56,8 +56,8 @@ struct name {
         enum name_state state;
         uint64_t good_until_ns;
         bool temporary;            /* NAME_FAILED: another time it may do */
-        bool crowded_out;          /* nobody was asked: too many others wait */
-        enum effect_reason unpaid; /* nobody was asked: the budget that had no room for the name */
+        bool crowded_out;          /* not looked up: too many lookups are pending */
+        enum effect_reason unpaid; /* not looked up: the budget that had no room for the name */
         uint16_t failed_port;      /* the port that was last connected to in vain, */
         unsigned fails;            /* how often in a row, */
         uint64_t rest_ns;          /* and until when it is left alone */
@@ -98,7 +98,7 @@ struct dial { /* one connection to the outside being made: RFC 8305 */
         enum egress_reach refused_reach;
 };
 
-/* What a flow waits for, and what may happen to it: flow.c has the table. */
+/* The states of a flow, and its events: flow.c has the table. */
 enum flow_state {
         FLOW_RECORDING = 0, /* until its intent is recorded */
         FLOW_RESOLVING,     /* until the name of its server is resolved */
@@ -115,12 +115,12 @@ enum flow_event {
         EVENT_WANTS_SERVER, /* a request is to go to f->to_host */
         EVENT_RESOLVED,     /* f->name is known, or failed */
         EVENT_CONNECTED,    /* f->server is */
-        EVENT_FAILED,       /* there is no way to the server: f->why */
+        EVENT_FAILED,       /* the server cannot be reached: f->why */
         EVENT_IO,           /* one of its sockets is ready: f->io, f->io_events */
         EVENT_TICK,
         EVENT_ANSWERED, /* the last answer is out */
-        EVENT_DONE,     /* both sides have said their end */
-        EVENT_CUT,      /* what was under way is cut off */
+        EVENT_DONE,     /* EOF from both sides */
+        EVENT_CUT,      /* pending bytes are cut off */
         EVENT__COUNT
 };
 struct http_flow;
@@ -155,24 +155,24 @@ struct flow {
         struct http_callbacks *callbacks;
         bool client_readable, server_readable, client_gone;
         bool client_hup, server_hup; /* the end is near: read on until it comes */
-        bool client_left;            /* and behind it nobody is there any more */
+        bool client_left;            /* and its peer is gone */
         uint64_t give_up_ns, linger_until_ns;
         const struct source *io; /* EVENT_IO: which, */
-        uint32_t io_events;      /* and what epoll told of it; 0: it goes on from the last round */
+        uint32_t io_events;      /* and the events of epoll; 0: it goes on from the last round */
         enum effect_reason why;  /* EVENT_FAILED */
         bool recorded;           /* EVENT_RECORDED: it may leave; else */
         char record_detail[200]; /* why not */
         bool again, counted_half_open;
         enum egress_seen seen;
         bool greeted;             /* a relay: the client's first bytes fit the door */
-        bool hello_passed;        /* and what follows them must, too, */
+        bool hello_passed;        /* and the bytes after them must as well, */
         size_t hello_left;        /* when so many have left, */
         bool hello_last;          /* unless the server has answered to them */
         const char *guard_permit; /* while a request is denied for its address: the line that permits it */
         char row_to[320];
 };
 
-struct door_use {          /* what went through one door, or all */
+struct door_use {          /* the bytes of one door, or of all */
         uint64_t moved[2]; /* bytes that came in, and that went out */
         uint32_t minute_count[61];
         uint64_t minute; /* the newest minute of the ring */
@@ -185,7 +185,7 @@ struct broker {
         bool ledger_on;       /* effects with consequences wait for their intents: write_ahead.c */
         char ledger_why[200]; /* why none may leave any more; "": they may */
         struct ahead *aheads;
-        struct buf unsent;                  /* what the line to the ledger did not take yet */
+        struct buf unsent;                  /* bytes that the line to the ledger did not take yet */
         uint32_t ahead_number, ahead_after; /* given last; the newest that had its outcome */
         unsigned aheads_waiting;
         struct ahead_cover *covers; /* destinations whose intent is durable */
@@ -201,7 +201,7 @@ struct broker {
         struct http_fixtures *answers;
         struct http_grants *grants; /* credentials of this run, or NULL */
         struct http_rules *rules;   /* NULL: no door sees requests */
-        int trust;                  /* what the box's programs are to trust, or -1 */
+        int trust;                  /* the certificates that the box is to trust, or -1 */
         size_t bundle_bytes;        /* of it; the rest is a database of NSS */
         int record;                 /* exchanges are written here, or -1 */
         uint32_t recorded, answered, record_failed;
@@ -229,7 +229,7 @@ struct broker {
         struct dns_client *dns_list, *dns_dead;
         struct dns_wait *dns_waits; /* questions whose name is being resolved outside */
         unsigned dns_wait_count;
-        const struct name *dns_settled; /* what is being answered now is about this one */
+        const struct name *dns_settled; /* the current answer is about this flow */
         uint64_t flush_ns;
         uint64_t now_ns;
         int64_t now_s;
@@ -249,16 +249,16 @@ int control_start(struct broker *b, struct err *e);
 void control_serve(struct broker *b);
 void control_flush(struct broker *b);
 
-/* accounting.c: what happened, and what is left of each budget */
+/* accounting.c: events, and the rest of each budget */
 void books_touch(struct broker *b, struct egress_row *r);
 void books_seen(struct flow *f, enum egress_seen seen); /* of its row the least counts */
-/* A name was looked up outside: that left, too, whether somebody connects or not. */
+/* A name was looked up outside: that is egress, even without a connection. */
 void books_looked_up(struct broker *b, struct name *n, const char *to);
-/* Of a connection; what tells of its name (or NULL) becomes it, if nobody has connected there yet. */
+/* Of a connection; the row of its name (or NULL) becomes it, if it has had no connection yet. */
 struct egress_row *books_connected(struct broker *b, const struct name *n, const char *to);
 /* A connection or request of this flow is ended by us, and part of it has left. */
 void books_cut(struct flow *f);
-/* What a row says. No string: "". */
+/* The content of a row. No string: "". */
 struct books_entry {
         enum egress_form form;
         const char *method, *to;
@@ -270,8 +270,8 @@ void books_deny(struct broker *b, const struct books_entry *e);
 struct egress_row *books_fail(struct broker *b, const struct books_entry *e);
 /* `told`: its outcome is in the ledger already. */
 void books_fail_flow(struct flow *f, enum effect_reason why, const char *detail, bool told);
-/* Counts one connection or request through a door; -1 and why when a budget says no. `came`: a request, whose
- * bytes are paid for already. */
+/* Counts one connection or request through a door. Returns -1 with the reason if a budget denies it. `came`:
+ * a request whose bytes are charged already. */
 int books_enter(struct broker *b, const struct door *d, bool came, enum effect_reason *ret_why);
 /* How many bytes may still pass, at most `want`. */
 size_t books_room(const struct broker *b, const struct door *d, bool out, size_t want);
@@ -280,13 +280,12 @@ size_t books_room(const struct broker *b, const struct door *d, bool out, size_t
 enum effect_reason books_cannot_pay(const struct broker *b, const struct door *d, size_t n);
 void books_pay(struct broker *b, const struct door *d, size_t n);
 void books_spend(struct broker *b, const struct door *d, bool out, size_t n);
-/* What is left for going out is too little for what is asked, and is spent. */
+/* The rest of the egress budget is too little for the request, and is spent. */
 void books_drain(struct broker *b, const struct door *d);
 /* Which budget is empty. */
 enum effect_reason books_why(struct broker *b, const struct door *d, bool out);
 
-/* own_address.c: does the kernel keep what is sent there, as its routes are now? True where that is not
- * known. */
+/* own_address.c: is the address local by the kernel's present routes? True if that is not known. */
 bool own_by_route(const struct egress_address *a);
 
 /* ask_policy.c */
@@ -301,12 +300,12 @@ void decide_to_text(const char *host, bool is_address, uint16_t port, char *out,
 /* A door that sees requests at this host and port; `raw_door`: another moves bytes there. */
 bool decide_sees_requests(const struct broker *b, const char *host, uint16_t port, bool raw_door);
 bool decide_names_place(const struct broker *b, const char *host); /* of a place that a door names */
-/* What the box asks for at this door: its own URL, or the place's. NULL: bytes, or nowhere. */
+/* The URL that the box requests at this door: its own, or the place's. NULL: bytes, or nowhere. */
 const struct policy_place_url *decide_asked_at(const struct broker *b, const struct door *d,
                                                struct policy_place_url *own);
 
 /* listen.c */
-struct listen_asked { /* what one connection is for */
+struct listen_asked { /* the purpose of one connection */
         struct effect effect;
         struct net_dest net; /* its */
         char host[256];
@@ -317,11 +316,11 @@ int listen_read(const struct broker *b, int fd, struct listen_asked *q);
 void listen_refuse(struct broker *b, int fd, const struct listen_asked *q, enum effect_reason why,
                    const char *permit);
 int listen_accept(struct broker *b,
-                  const struct source *s); /* -1: none; what there was no room for is refused */
+                  const struct source *s); /* -1: none; a name for which the table is full is denied */
 void listen_spare(struct broker *b);
-void listen_pause(struct broker *b, bool pause); /* leave what comes in the kernel's queue for now */
+void listen_pause(struct broker *b, bool pause); /* leave new connections in the kernel's queue for now */
 
-/* flow.c: the only file that says what happens next to a connection */
+/* flow.c: the only file that decides the next state of a connection */
 void flow_accept(struct broker *b, const struct source *s);
 void flow_io(struct flow *f, struct source *s, uint32_t events);
 void flow_resolved(struct broker *b, const struct name *n);
@@ -329,7 +328,7 @@ void flow_recorded(struct broker *b);
 void flow_tick(struct broker *b);
 void flow_free_dead(struct broker *b);
 
-/* linger.c, dial.c, relay.c: each returns what happened */
+/* linger.c, dial.c, relay.c: each returns an event */
 enum flow_event linger_begin(struct flow *f);
 enum flow_event linger_event(struct flow *f);
 enum flow_event linger_tick(struct flow *f);
@@ -357,7 +356,7 @@ void dns_serve_tcp(struct broker *b, struct source *s);
 void dns_serve_client(struct broker *b, struct source *s, uint32_t events);
 void dns_tick(struct broker *b, bool free_dead);
 void dns_resolved(struct broker *b, struct name *n);
-void dns_last_words(struct broker *b); /* names that nobody has answered for yet */
+void dns_last_words(struct broker *b); /* names that are not answered yet */
 
 /* record_fixture.c: exchanges become lines of a file that the keeper made and will name */
 struct span;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* egress/main.c - cordon-egress: the broker of one box. Started by the keeper with one socket and nothing
- * else; see egress.h for what is said over it. */
+ * else; egress.h has the protocol. */
 #include "egress/broker/broker_jail.h"
 #include "egress/internal.h"
 #include "wire/wire.h"
@@ -41,7 +41,7 @@ int main(void)
                 return 1;
 
         (void) signal(SIGPIPE, SIG_IGN);
-        (void) signal(SIGXFSZ, SIG_IGN); /* a file that may not grow is told, see record_fixture.c */
+        (void) signal(SIGXFSZ, SIG_IGN); /* a file that may not grow is reported, see record_fixture.c */
         if (control_start(&b, &e) < 0) {
                 m.word = EGRESS_SAYS_ERROR;
                 m.error = e;

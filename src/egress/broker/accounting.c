@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* egress/broker/accounting.c - what happened, one row for each destination and each kind of refusal, and what
- * is left of each budget. A budget is taken before a byte moves, so none is ever overdrawn. */
+/* egress/broker/accounting.c - counts events, one row for each destination and each kind of denial, and keeps
+ * the rest of each budget. A budget is charged before a byte moves, so none is ever overdrawn. */
 #include "egress/internal.h"
 
 #include <stdio.h>
@@ -53,7 +53,7 @@ static struct egress_row *find_row(struct broker *b, const struct books_entry *e
         return r;
 }
 
-/* One more of it happened. NULL: there is no room for it. */
+/* Counts one more event. Returns NULL if the table is full. */
 static struct egress_row *count_row(struct broker *b, const struct books_entry *e, bool allowed)
 {
         struct egress_row *r = find_row(b, e, allowed);
@@ -94,11 +94,11 @@ void books_cut(struct flow *f)
 
 void books_deny(struct broker *b, const struct books_entry *e) { (void) count_row(b, e, false); }
 
-/* A door leads there, but nobody answered. */
+/* A door leads there, but no server answered. */
 struct egress_row *books_fail(struct broker *b, const struct books_entry *e) { return count_row(b, e, true); }
 
-/* In the ledger it stands once: as the outcome of its intent, else in the row of failures; what it was
- * counted in first has it no more. */
+/* The ledger has it once: as the outcome of its intent, else in the row of failures; the row that counted it
+ * first is corrected. */
 void books_fail_flow(struct flow *f, enum effect_reason why, const char *detail, bool told)
 {
         struct egress_row *r =
@@ -157,7 +157,7 @@ int books_enter(struct broker *b, const struct door *d, bool came, enum effect_r
                 return -1;
         }
 
-        for (int out = 0; out < 2; out++) { /* what cannot be answered need not be asked */
+        for (int out = 0; out < 2; out++) { /* without an answer a lookup is useless */
                 if (!(out && came) && books_room(b, d, out, 1) == 0) {
                         *ret_why = books_why(b, d, out);
                         return -1;
@@ -174,7 +174,7 @@ int books_enter(struct broker *b, const struct door *d, bool came, enum effect_r
 
 static uint64_t left(uint64_t most, uint64_t used) { return used < most ? most - used : 0; }
 
-/* What the door's own caps leave of `want`. */
+/* The part of `want` that the door's own caps leave. */
 static uint64_t door_room(const struct broker *b, const struct door *d, bool out, uint64_t want)
 {
         const uint64_t *cap = d->net.cap, *moved = use_of(b, d)->moved;

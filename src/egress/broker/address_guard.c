@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* egress/broker/address_guard.c - where an address lies. A name may lead to any number its owner likes; these
- * are the numbers that no name may lead to unless the policy itself names the number. Pure. */
+/* egress/broker/address_guard.c - classifies addresses. The owner of a name can let it resolve to any
+ * address; these are the addresses that no name may resolve to unless the policy itself names the address.
+ * Pure. */
 #include "egress/egress.h"
 
 #include <arpa/inet.h>
@@ -23,8 +24,8 @@ static const char *const names[] = {
 };
 _Static_assert(sizeof names / sizeof *names == REACH__COUNT, "a name for each");
 
-/* Nobody but oneself, those who share one's network, or somebody with a name: what is not known to be nearer
- * is the farthest. */
+/* The host itself, its own network, or a named host: an address that is not known to be nearer counts as the
+ * farthest. */
 static const enum ledger_reach whom[] = {
         [REACH_UNKNOWN] = LEDGER_REACH_NAMED,    [REACH_PUBLIC] = LEDGER_REACH_NAMED,
         [REACH_LOOPBACK] = LEDGER_REACH_SELF,    [REACH_PRIVATE] = LEDGER_REACH_TENANT,
@@ -61,7 +62,7 @@ const char *egress_seen_name(enum egress_seen s)
 }
 
 struct range {
-        const char *net; /* first match counts: single addresses stand before what contains them */
+        const char *net; /* first match counts: single addresses precede the prefixes that contain them */
         unsigned bits;
         enum egress_reach reach;
 };

@@ -11,7 +11,7 @@ bool decide_closed(const struct broker *b, const struct door *d)
         return d->until != 0 && b->now_s >= d->until;
 }
 
-/* What the box asks for at this door: its own URL, or the place's. NULL: bytes, or nowhere. */
+/* The URL that the box requests at this door: its own, or the place's. NULL: bytes, or nowhere. */
 const struct policy_place_url *decide_asked_at(const struct broker *b, const struct door *d,
                                                struct policy_place_url *own)
 {

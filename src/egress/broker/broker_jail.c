@@ -26,7 +26,7 @@ static int fail(struct err *e, const char *what)
         return err_set(e, ERR_WALL, sys, "the broker cannot %s: %s", what, strerror(sys));
 }
 
-/* ---- who it is ---- */
+/* ---- ids ---- */
 
 static void limit(int what, rlim_t most)
 {
@@ -119,7 +119,8 @@ static long landlock_abi(void)
         return syscall(SYS_landlock_create_ruleset, NULL, 0, LANDLOCK_CREATE_RULESET_VERSION);
 }
 
-/* A kernel without Landlock is told by the box's own wall, which needs it unless the policy gives it up. */
+/* The box's own wall reports a kernel without Landlock: it requires Landlock unless the policy gives it up.
+ */
 int jail_read_only(void)
 {
         long abi = landlock_abi();
@@ -191,9 +192,9 @@ static const uint32_t allowed[] = {
 #endif
 };
 
-/* What libraries that look up names need beside that: they read files, ask local services over Unix sockets
- * and the kernel over netlink, are loaded when they are needed, and may have threads. Not among them: any
- * call that runs a program, changes a file, looks into another process or makes a namespace. */
+/* Calls that name-lookup libraries need besides: they read files, query local services over Unix sockets and
+ * the kernel over netlink, are loaded on demand, and may have threads. Not among them: any call that executes
+ * a program, changes a file, inspects another process or creates a namespace. */
 static const uint32_t resolver_allowed[] = {
         SYS_openat,
         SYS_newfstatat,
@@ -269,7 +270,7 @@ int jail_close(const uint16_t *ports, size_t count, uint64_t file_bytes, struct 
         struct calls f;
         limit(RLIMIT_NPROC, 0);
         limit(RLIMIT_FSIZE, file_bytes);
-        limit(RLIMIT_DATA, MEMORY_MAX); /* what finds none is refused: a connection, a request, an answer */
+        limit(RLIMIT_DATA, MEMORY_MAX); /* a failed allocation denies: a connection, a request, an answer */
         if (close_files(ports, count) < 0)
                 return fail(e, "close its files");
 

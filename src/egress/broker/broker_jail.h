@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* egress/broker/broker_jail.h - what the broker gives up before it reads a byte of the box. */
+/* egress/broker/broker_jail.h - the privileges that the broker drops before it reads a byte of the box. */
 #pragma once
 #include "base/err.h"
 
 #include <stddef.h>
 #include <stdint.h>
 
-/* Before anything secret comes: nobody looks into it, and it leaves no core. */
+/* Called before any secret arrives: the process becomes undumpable and leaves no core. */
 int jail_memory(struct err *e);
 /* Ids (when started by root), groups, capabilities, rlimits, not dumpable, no new privileges. */
 int jail_identity(uint32_t become, struct err *e);
@@ -14,6 +14,6 @@ int jail_identity(uint32_t become, struct err *e);
 int jail_read_only(void);
 /* For the resolver: system calls that its libraries need; any other fails. 0 or -1. */
 int jail_resolver(void);
-/* For the broker: no file at all but `file_bytes` of one that is open, TCP to these ports only (where the
- * kernel can tell), and an allow-list of system calls; anything else ends it. */
+/* For the broker: no file at all but `file_bytes` of one that is open, TCP to these ports only (if the kernel
+ * supports it), and an allow-list of system calls; any other call kills it. */
 int jail_close(const uint16_t *ports, size_t count, uint64_t file_bytes, struct err *e);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* egress/broker/control.c - the keeper's orders, and what it is told. The keeper is trusted; its absence ends
- * us. */
+/* egress/broker/control.c - receives the keeper's orders and sends it reports. The keeper is trusted; when it
+ * is gone, the broker ends. */
 #include "base/fd.h"
 #include "egress/broker/broker_jail.h"
 #include "egress/broker/requests.h"
@@ -93,7 +93,7 @@ static int close_jail(const struct broker *b, struct err *e)
                         ports[n++] = u ? u->port : d->port;
         }
 
-        /* A URL door that lies in a place goes where the stage leads that place. */
+        /* A URL door that lies in a place leads where the stage leads that place. */
         const char *name;
         for (size_t i = 0; (name = policy_place_name(b->places, i)) && n < POLICY_MAX_DOORS; i++) {
                 const struct policy_place_url *u = policy_place_target(b->places, name, b->stage);
@@ -104,8 +104,8 @@ static int close_jail(const struct broker *b, struct err *e)
         return jail_close(ports, n, b->record < 0 ? 0 : ANSWERS_MAX_BYTES, e);
 }
 
-/* Not "no", but "not now": what epoll watches is counted for the account, and a box of it may have taken all.
- * It must not sound as if another wall would help. */
+/* A temporary error: epoll watches are counted per user, and a box of that user may have taken all. The
+ * message must not suggest that another wall would help. */
 static int cannot_wait(struct err *e)
 {
         if (errno != ENOSPC)
@@ -203,8 +203,8 @@ static const enum source_kind kinds[] = {
 };
 _Static_assert(sizeof kinds / sizeof *kinds == LISTENER__COUNT, "a source for each listener");
 
-/* What is accepted has these from its listener. Closing resets: should the broker be killed, nobody takes
- * what was cut off for whole. Only an end that both sides have said takes that back: flow.c. */
+/* Accepted sockets inherit these from their listener. Closing resets: if the broker is killed, no peer takes
+ * a truncated stream for whole. Only EOF from both sides takes that back: flow.c. */
 static void inherit(int fd)
 {
         const struct linger reset = { 1, 0 };
@@ -212,7 +212,7 @@ static void inherit(int fd)
         (void) setsockopt(fd, SOL_SOCKET, SO_LINGER, &reset, sizeof reset);
         (void) setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
 
-        /* Who closed, and whose answer does not come, is asked whether they are still there. */
+        /* Keepalive probes find peers that closed and whose answer does not come. */
         (void) setsockopt(fd, SOL_SOCKET, SO_KEEPALIVE, &on, sizeof on);
         (void) setsockopt(fd, IPPROTO_TCP, TCP_KEEPIDLE, &still_there_s, sizeof still_there_s);
         (void) setsockopt(fd, IPPROTO_TCP, TCP_KEEPINTVL, &still_there_s, sizeof still_there_s);
@@ -235,7 +235,7 @@ static void add_listener(struct broker *b, const struct egress_order *o, int fd)
         if (!s || full || broker_watch(b, s, EPOLLIN) < 0) {
                 free(s);
                 if (fd >= 0)
-                        (void) close(fd); /* whoever connects is refused */
+                        (void) close(fd); /* connections are denied */
                 return;
         }
 
@@ -261,7 +261,7 @@ static bool say(struct broker *b, struct egress_message *m)
                 return true;
 
         if (errno != EAGAIN && errno != ENOBUFS)
-                _exit(0); /* nobody is there any more */
+                _exit(0); /* the peer is gone */
 
         return false;
 }
@@ -287,7 +287,7 @@ _Noreturn static void finish(struct broker *b)
         if (b->ledger_source.fd >= 0)
                 (void) fcntl(b->ledger_source.fd, F_SETFL, 0);
 
-        for (unsigned i = 0; i < 2; i++) /* what the box tried last is told too */
+        for (unsigned i = 0; i < 2; i++) /* the box's last attempts are reported as well */
                 if (b->watchers[i])
                         watch_serve(b, b->watchers[i]);
 

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* egress/broker/departure.c - the last checks of an effect that a door covers, in this order:
  *
- *   labels     may what this subject has read go there?                    (to come: src/label)
+ *   labels     may data that this subject has read go there?                    (to come: src/label)
  *   gate       must a person approve it? It waits; the bytes are ours.     (to come: src/gate)
  *   write-ahead  is its intent durable in the ledger?                      write_ahead.c
  *
- * The record comes last: what is recorded as an intent, nothing but the network can stop. A check that makes
- * an effect wait holds its flow alone. */
+ * The record comes last: only the network can stop a recorded intent. A check that makes an effect wait holds
+ * its flow alone. */
 #include "egress/broker/departure.h"
 #include "egress/broker/write_ahead.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* egress/broker/dial.c - connects to the first of several addresses that answers, families in turn, the next
- * one a quarter of a second after the last (RFC 8305). Every address is judged first: a name leads only where
- * the public lies, or where the policy names the number. */
+ * a quarter of a second after the last (RFC 8305). Every address is checked first: a name leads only to
+ * public addresses, or to those that the policy names. */
 #include "base/fd.h"
 #include "egress/internal.h"
 
@@ -74,7 +74,7 @@ static union endpoint endpoint_of(const struct egress_address *a, uint16_t port)
         return at;
 }
 
-/* What a failure is to be called: a host is not said to be silent when it was never asked. */
+/* Chooses the reason of a failure: a host that was never contacted is not reported as silent. */
 static enum effect_reason failure_reason(int error)
 {
         switch (error) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* egress/broker/flow.c - the life of one connection of the box, as a table of states and events at the end of
- * this file. The files around it move bytes, dial and ask; each returns what happened, and here alone is said
- * what happens next. What a door covers may still be stopped before it leaves: departure.c. */
+ * this file. The files around it move bytes, dial and resolve; each returns an event, and only this file
+ * decides the next state. An effect that a door covers may still be stopped before it leaves: departure.c. */
 #include "egress/broker/departure.h"
 #include "egress/broker/requests.h"
 #include "egress/broker/write_ahead.h"
@@ -15,8 +15,8 @@
 
 enum { ACCEPT_ROUND = 16, GIVE_UP_S = 30, FAILS_IN_A_ROW = 8, REST_S = 5 };
 
-/* Every connection is born so that closing it resets it: should the broker be killed, nobody takes what was
- * cut off for whole. Only an end that both sides have said takes that back. */
+/* Closing resets every new connection: if the broker is killed, no peer takes a truncated stream for whole.
+ * Only EOF from both sides takes that back. */
 static void reset_on_close(int fd, bool reset)
 {
         const struct linger how = { reset, 0 };
@@ -115,7 +115,7 @@ static enum flow_event linger(struct flow *f)
         close_whole(f);
         leave_server(f);
         requests_done(f);
-        f->door = NULL; /* whether it is still open is no matter */
+        f->door = NULL; /* whether it is still open does not matter */
         f->state = FLOW_LINGERING;
         f->b->lingering++;
         return linger_begin(f);
@@ -174,7 +174,7 @@ static enum flow_event recorded(struct flow *f)
         return EVENT_CUT;
 }
 
-/* Requests: the one that waited goes out, or is denied. */
+/* Requests: the waiting request goes out, or is denied. */
 static enum flow_event request_recorded(struct flow *f)
 {
         requests_leave(f, f->recorded, f->record_detail);
@@ -219,7 +219,7 @@ static enum flow_event connect_server(struct flow *f)
         f->dial.count = 0;
         f->dial.refused[0] = '\0';
         f->name = NULL;
-        if (b->stage == POLICY_STAGE_MOCK) /* whoever asks for it: this is the one place where we connect */
+        if (b->stage == POLICY_STAGE_MOCK) /* for every caller: this is the only place that connects */
                 return fail(f, REASON_MOCK_NOTHING);
 
         if (f->to_is_address)
@@ -236,7 +236,7 @@ static enum flow_event connect_server(struct flow *f)
         if (!fresh)
                 resolver_ask(b, f->name);
 
-        return EVENT_NONE; /* flow_resolved() tells, also of what is known at once */
+        return EVENT_NONE; /* flow_resolved() reports it, also if the result is known at once */
 }
 
 static enum flow_event resolved(struct flow *f)
@@ -315,7 +315,7 @@ static enum flow_event failed(struct flow *f)
         return EVENT_CUT;
 }
 
-/* The client is told, and may ask for something else. */
+/* The client gets an answer, and may send another request. */
 static enum flow_event request_failed(struct flow *f)
 {
         struct guarded g;
@@ -347,7 +347,7 @@ static enum flow_event relay_io(struct flow *f) { return relay_event(f, f->io, f
 
 static enum flow_event tick(struct flow *f)
 {
-        if (f->door && decide_closed(f->b, f->door)) { /* a request in the middle is cut, too */
+        if (f->door && decide_closed(f->b, f->door)) { /* also cuts a request in the middle */
                 books_deny(f->b, &(struct books_entry){ .to = f->row_to, .reason = REASON_EXPIRED });
                 books_cut(f);
                 return EVENT_CUT;
@@ -365,7 +365,7 @@ static enum flow_event tick(struct flow *f)
 
 typedef enum flow_event (*flow_step)(struct flow *f);
 
-/* A connection whose bytes are moved and not read. Where nothing stands, nothing happens. */
+/* An opaque connection: bytes are moved and not read. An empty entry does nothing. */
 static const flow_step bytes[FLOW_STATE__COUNT][EVENT__COUNT] = {
         [FLOW_RECORDING] = { [EVENT_ACCEPTED] = record,
                              [EVENT_RECORDED] = recorded,
@@ -431,7 +431,7 @@ static void happens(struct flow *f, enum flow_event e)
         }
 }
 
-/* ---- what happens ---- */
+/* ---- events ---- */
 
 void flow_io(struct flow *f, struct source *s, uint32_t events)
 {
@@ -503,7 +503,7 @@ static void begin(struct broker *b, int fd, const struct listen_asked *q, const 
         happens(f, door || requests_begin(f) == 0 ? EVENT_ACCEPTED : EVENT_CUT);
 }
 
-/* One that is answered goes, for one that is not. */
+/* An answered flow is closed in favour of one that is not. */
 static bool give_way(struct broker *b)
 {
         struct flow *oldest = NULL;

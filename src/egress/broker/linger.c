@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* egress/broker/linger.c - the end of a connection whose last answer is out. Closing a socket that has
- * something unread resets it, and the reset takes the answer from a client that was still sending. So our end
- * is said, and what still comes is dropped until theirs: not for ever, and on nobody's account, because it
- * goes nowhere. */
+/* egress/broker/linger.c - lingering close of a connection whose last answer is sent. Closing a socket that
+ * has unread bytes resets it, and the reset takes the answer from a client that was still sending. So the
+ * broker shuts down its side and drops incoming bytes until the client's EOF: for a limited time, and charged
+ * to no budget, because the bytes go nowhere. */
 #include "egress/internal.h"
 
 #include <errno.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* egress/broker/listen.c - somebody in the box connected to an address of the gateway, which says what name
- * is meant. Whether it may is decided in flow.c. */
+/* egress/broker/listen.c - accepts a connection of the box to an address of the gateway, which identifies the
+ * name. flow.c decides whether it is allowed. */
 #include "base/fd.h"
 #include "base/str.h"
 #include "egress/internal.h"
@@ -11,7 +11,8 @@
 #include <string.h>
 #include <sys/epoll.h>
 
-/* Where the box connected to. An IPv4 address in IPv6 clothes is an IPv4 address: one socket takes both. */
+/* The destination of the box's connection. An IPv4-mapped IPv6 address is an IPv4 address: one socket takes
+ * both. */
 static int destination(int fd, struct egress_address *ret, uint16_t *ret_port)
 {
         union endpoint at = { .v6 = { 0 } };
@@ -59,8 +60,8 @@ void listen_refuse(struct broker *b, int fd, const struct listen_asked *q, enum 
         (void) close(fd); /* resets */
 }
 
-/* Without a descriptor for it a connection could not even be refused, and epoll would tell of it for ever:
- * one is kept for that. */
+/* On EMFILE a connection could not even be rejected, and epoll would report it for ever: one descriptor is
+ * kept in reserve for that. */
 static void refuse_one(struct broker *b, const struct source *s)
 {
         struct listen_asked q;

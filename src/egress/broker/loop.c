@@ -83,7 +83,7 @@ static int wait_ms(const struct broker *b)
         return b->flows && b->has_until ? 1000 : -1;
 }
 
-/* For a tick at most: what is left has the first turn next time. */
+/* For a tick at most: the rest is first in the next round. */
 static void serve_again(struct broker *b)
 {
         uint64_t until = b->now_ns + TICK_MS * UINT64_C(1000000);
@@ -101,7 +101,7 @@ static void serve_again(struct broker *b)
         }
 }
 
-/* What names and records have come to, for those who waited. */
+/* Passes results of name lookups and records to the flows that wait for them. */
 static void deliver(struct broker *b)
 {
         struct name *n;

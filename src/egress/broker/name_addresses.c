@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* egress/broker/name_addresses.c - every name that the box may reach gets one address of each family, for as
- * long as the box lives. What the box connects to then says which name it means; the name's real addresses
- * stay outside. */
+ * long as the box lives. The address of a connection then identifies the name; the name's real addresses stay
+ * outside. */
 #include "egress/internal.h"
 
 #include <stdlib.h>

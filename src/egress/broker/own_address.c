@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* egress/broker/own_address.c - is an address this host's? Its interfaces tell of single addresses; the
- * kernel's routes also of whole prefixes that it answers for (`ip route add local ...`, a prefix on lo).
- * Never: says no when it does not know. */
+/* egress/broker/own_address.c - is an address this host's? Its interfaces have single addresses; the kernel's
+ * routes also have whole local prefixes (`ip route add local ...`, a prefix on lo). Never: answers no when it
+ * does not know. */
 #include "base/fd.h"
 #include "egress/internal.h"
 
@@ -32,7 +32,7 @@ static struct route_question question_of(const struct egress_address *a)
 _Static_assert(sizeof(struct route_question) == NLMSG_LENGTH(sizeof(struct rtmsg)) + RTA_LENGTH(16),
                "as the kernel reads it");
 
-/* The kernel knows, and there is no way there: not a want of memory or of permission to ask. */
+/* The kernel answered that no route exists: not ENOMEM or EPERM of the query. */
 static bool is_no_way(struct nlmsghdr *h, size_t n)
 {
         static const int ways[] = { ENETUNREACH, EHOSTUNREACH, EACCES, EINVAL, EAFNOSUPPORT, EOPNOTSUPP };

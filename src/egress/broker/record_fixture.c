@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* egress/broker/record_fixture.c - exchanges as lines of a fixtures file. The keeper made the file and gives
- * it a name when all is over; what is not whole never gets one. Secrets were taken out before a line comes
+/* egress/broker/record_fixture.c - writes exchanges as lines of a fixtures file. The keeper created the file
+ * and gives it a name at the end; an incomplete file never gets one. Secrets are removed before a line comes
  * here. */
 #include "base/fd.h"
 #include "base/limits.h"
@@ -9,7 +9,7 @@
 
 #include <errno.h>
 
-/* A line that does not fit is left out, and counted; one that could not be written spoils the file. */
+/* A line that does not fit is left out, and counted; a write error spoils the file. */
 void record_line(struct broker *b, struct span line)
 {
         if (b->record < 0 || b->record_failed || b->recorded == ANSWERS_MAX_LINES ||

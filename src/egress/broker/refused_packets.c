@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* egress/broker/refused_packets.c - tells of what the gateway's kernel refused by itself: connections to
- * ports that no door names, and anything that is neither TCP nor a question for a name. Only headers are
- * looked at. */
+/* egress/broker/refused_packets.c - reports packets that the gateway's kernel rejected by itself: connections
+ * to ports that no door names, and anything that is neither TCP nor a DNS query. Only headers are read. */
 #include "egress/internal.h"
 
 #include <netinet/in.h>

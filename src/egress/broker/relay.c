@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* egress/broker/relay.c - moves bytes both ways between the box and the outside. Small messages are copied; a
- * direction that fills a whole buffer becomes a pipe and is spliced, so that bulk never enters our memory.
- * What one side does not take stops the other: no direction ever holds more than its one buffer or pipe. */
+ * direction that fills a whole buffer becomes a pipe and is spliced, so that bulk data never enters our
+ * memory. Back-pressure: if one side does not read, the other is not read either. No direction ever holds
+ * more than its one buffer or pipe. */
 #include "base/fd.h"
 #include "egress/http/sni_check.h"
 #include "egress/internal.h"
@@ -18,7 +19,8 @@ enum outcome { PUMP_IDLE = 0, PUMP_MORE, PUMP_EMPTY /* a budget */, PUMP_REFUSED
 
 static enum outcome of_errno(void) { return errno == EAGAIN || errno == EINTR ? PUMP_IDLE : PUMP_BROKEN; }
 
-/* No budget is left: is something waiting, or the end? Not a byte is taken, also of what comes meanwhile. */
+/* The budget is used up: do bytes wait, or EOF? Not a byte is taken, not even of those that arrive meanwhile.
+ */
 static enum outcome look_only(struct half *h)
 {
         char c;
@@ -79,7 +81,7 @@ static void become_bulk(struct broker *b, struct half *h)
         b->bulk_count++;
 }
 
-/* A server may ask for a second hello: what comes behind the first is looked at, too. */
+/* A server may request a second ClientHello: the bytes after the first are checked as well. */
 static void hello_left(struct flow *f, size_t n)
 {
         if (!f->hello_left)
@@ -88,7 +90,7 @@ static void hello_left(struct flow *f, size_t n)
         f->greeted = f->hello_left > 0 || f->hello_last;
 }
 
-/* The first that the server says. Behind an answer to the hello all is enciphered. */
+/* The server's first bytes. Everything after a ServerHello is encrypted. */
 static void answered(struct flow *f, struct span bytes)
 {
         if (!f->hello_passed || f->received != bytes.n || greet_asks_again(bytes))
@@ -99,7 +101,7 @@ static void answered(struct flow *f, struct span bytes)
         f->greeted = true;
 }
 
-/* One read and what it leads to. */
+/* One read and its consequences. */
 static enum outcome copy_once(struct flow *f, struct half *h, bool hup)
 {
         char *p = f->b->buffer;
@@ -283,7 +285,7 @@ enum flow_event relay_init(struct flow *f)
         if (f->greeted)
                 books_seen(f, LOOKED_AT_BYTES);
 
-        /* What came before we watched is not told again. */
+        /* Bytes that came before the watch are not reported again by epoll. */
         enum flow_event e = pump_and_judge(f, &f->half[0], true);
         return e ? e : pump_and_judge(f, &f->half[1], true);
 }
@@ -294,7 +296,7 @@ enum flow_event relay_event(struct flow *f, const struct source *s, uint32_t eve
         struct half *reads = &f->half[client ? 0 : 1], *writes = &f->half[client ? 1 : 0];
         enum flow_event e = EVENT_NONE;
         if (client && events & EPOLLHUP && f->half[0].shut)
-                return EVENT_CUT; /* all that it sent is passed on, and nobody is there for what comes */
+                return EVENT_CUT; /* all its bytes are passed on, and the receiver of further bytes is gone */
 
         if (events == 0 || (events & EPOLLIN) || hup)
                 e = pump_and_judge(f, reads, hup || events == 0);

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* egress/broker/requests.c - connections whose requests are judged one by one: moves bytes between the
- * sockets and http_flow, connects where it wishes, and keeps its books. What is allowed is not decided here.
- */
+/* egress/broker/requests.c - connections whose requests are decided one by one: moves bytes between the
+ * sockets and http_flow, connects where http_flow requests it, and keeps the accounts. Decides nothing. */
 #include "egress/broker/requests.h"
 #include "base/fd.h"
 #include "base/str.h"
@@ -42,7 +41,7 @@ static int read_roots(struct buf *out)
                         return 0;
         }
 
-        return 0; /* none: then no server can be verified, and every such connection says so */
+        return 0; /* none: then no server can be verified, and every such connection reports it */
 }
 
 /* For the programs in the box: the host's roots and the box's own authority; then that authority again, for
@@ -145,13 +144,13 @@ int requests_start(struct broker *b, struct err *e)
         return b->rules ? 0 : -1;
 }
 
-/* ---- what the flow tells ---- */
+/* ---- callbacks of the flow ---- */
 
 static bool tell_ledger(struct flow *f, const struct http_event *e)
 {
         char result[128] = "";
         if (!f->ahead)
-                result[0] = '\0'; /* nobody asks */
+                result[0] = '\0'; /* no flow waits */
         else if (e->verdict == HTTP_ALLOWED)
                 (void) snprintf(result, sizeof result, "answered %u%s%s", e->status,
                                 e->reason ? ", and " : "", effect_reason_text(e->reason));
@@ -167,7 +166,7 @@ static bool tell_ledger(struct flow *f, const struct http_event *e)
         return ahead_over(f, end, result, e);
 }
 
-/* One that went through; its bytes may have been told long before. */
+/* A completed request; its bytes may have been counted long before. */
 static void count(struct flow *f)
 {
         f->b->answered++;
@@ -184,7 +183,7 @@ void requests_last_words(struct broker *b)
                         count(f);
 }
 
-/* What the box sent of a request that was refused went nowhere, whatever else the link carries. */
+/* The bytes of a denied request went nowhere, whatever else the connection carries. */
 static void end_account(struct flow *f, bool refused)
 {
         uint64_t now = ahead_sent(f), own = now > f->sent_over ? now - f->sent_over : 0;
@@ -287,7 +286,7 @@ static enum http_leave leave(void *ctx, const struct http_event *e, enum effect_
 
 /* ---- moving bytes ---- */
 
-/* What the box sends is on the account of the box; on a door's when it is known which: may(), pay(). */
+/* Bytes that the box sends are charged to the box; to a door when it is known which: may(), pay(). */
 static const struct door *payer(const struct flow *f, bool out) { return out ? NULL : f->door; }
 
 static void spend(struct flow *f, bool out, size_t n)
@@ -300,7 +299,7 @@ static void spend(struct flow *f, bool out, size_t n)
         books_touch(f->b, f->row);
 }
 
-/* What is left is spent, too: the box has had all that the budget holds, or it would have this. */
+/* The rest is spent as well: the box has used up the budget, or it would have this. */
 static bool grow(void *ctx, size_t n, enum effect_reason *ret_why)
 {
         struct flow *f = ctx;
@@ -317,7 +316,7 @@ static void lost_server(struct flow *f)
         http_flow_upstream_closed(f->http);
 }
 
-/* One read from one side, at most what the flow has room and the budgets have bytes for. */
+/* One read from one side, limited by the room of the flow and by the budgets. */
 static bool take_in(struct flow *f, struct source *s, bool client)
 {
         bool *readable = client ? &f->client_readable : &f->server_readable;
@@ -327,7 +326,7 @@ static bool take_in(struct flow *f, struct source *s, bool client)
 
         room = books_room(f->b, payer(f, client), client, room < RELAY_BUFFER ? room : RELAY_BUFFER);
 
-        /* Without a budget only the end may come: what was paid for to the last byte is whole. */
+        /* Without a budget only EOF may come: an answer that was paid for to the last byte is complete. */
         ssize_t n = recv(s->fd, f->b->buffer, room ? room : 1, room ? 0 : MSG_PEEK);
         if (room == 0 && n > 0) {
                 http_flow_cut(f->http, books_why(f->b, payer(f, client), client));
@@ -341,7 +340,7 @@ static bool take_in(struct flow *f, struct source *s, bool client)
         }
 
         if (n > 0) {
-                /* Edge-triggered: a short read has emptied it, and what comes next is told. */
+                /* Edge-triggered: a short read has emptied the socket, and epoll reports the next bytes. */
                 *readable = (size_t) n == room || (client ? f->client_hup : f->server_hup);
                 spend(f, client, (size_t) n);
                 (client ? http_flow_from_client : http_flow_from_upstream)(f->http,
@@ -397,7 +396,7 @@ void requests_not_allowed(struct flow *f, const char *detail, const char *permit
         f->guard_permit = NULL;
 }
 
-/* Where the flow wishes to be connected; the old server is left. */
+/* The destination that the flow requests; the old server is closed. */
 static bool wants_server(struct flow *f)
 {
         struct http_target t;

@@ -47,7 +47,7 @@ static int read_address(const struct sockaddr *s, struct egress_address *ret)
         return 0;
 }
 
-/* An address of this host reaches what the host keeps to itself, however public it looks. */
+/* An address of this host reaches services that the host keeps to itself, however public it looks. */
 static void mark_own(struct reply *r)
 {
         struct ifaddrs *all = NULL;
@@ -167,7 +167,7 @@ int resolver_start(struct err *e)
 
         (void) close(ends[1]);
 
-        /* Names that nobody answers for fill it: the broker waits for none of them. */
+        /* Unanswered names fill it: the broker waits for none of them. */
         if (pid < 0 || fcntl(ends[0], F_SETFL, O_NONBLOCK) < 0) {
                 (void) close(ends[0]);
                 return err_set(e, ERR_HOST, errno, "the resolver could not be started");
@@ -263,8 +263,8 @@ enum effect_reason resolver_why(const struct broker *b, const struct name *n)
         return b->resolver < 0 ? REASON_RESOLVER_GONE : REASON_UNRESOLVED;
 }
 
-/* Whoever closes a packet socket last waits for every processor, some ten milliseconds, and the keeper waits
- * for the broker's end. Nobody waits for the resolver's: it holds them until then. */
+/* The last close of a packet socket waits for every processor, some ten milliseconds, and the keeper waits
+ * for the broker's end. The resolver's end is not waited for: it holds them until then. */
 void resolver_leave_watchers(struct broker *b)
 {
         const struct question none = { .id = UINT32_MAX };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* egress/broker/sources.c - what the broker waits for: descriptors in one epoll, flows that go on next round,
- * and the clock. The lowest file of the broker: it calls none of the others. */
+/* egress/broker/sources.c - the event sources of the broker: descriptors in one epoll, flows that go on next
+ * round, and the clock. The lowest file of the broker: it calls none of the others. */
 #include "base/clock.h"
 #include "base/fd.h"
 #include "egress/http/http.h"

@@ -22,7 +22,7 @@ struct ahead { /* one effect */
         struct flow *f; /* NULL: gone; its outcome is in q */
         bool open;      /* the intent is durable; else asked for */
         uint64_t asked_ns;
-        const struct door *door; /* of a connection nobody looks into; NULL: a request */
+        const struct door *door; /* of an opaque connection; NULL: a request */
         struct ledger_ask q;
 };
 
@@ -109,7 +109,7 @@ static int send_ask(struct broker *b, const struct ledger_ask *q)
 {
         buf_add(&b->unsent, q, sizeof *q);
         bool lost = b->unsent.failed;
-        b->unsent.failed = false; /* what was there before is still whole */
+        b->unsent.failed = false; /* the previous bytes are still whole */
         flush_line(b);
         return lost ? -1 : 0;
 }
@@ -138,7 +138,7 @@ static bool is_consequential(const struct ledger_ask *q)
         return ledger_consequential(&r);
 }
 
-/* What the policy says of the door. It makes an effect reach farther than its address tells, never nearer. */
+/* The reach that the policy gives the door. It can only widen the reach of an address, never narrow it. */
 static void take_word(const struct door *d, struct ledger_ask *q)
 {
         if (!d)
@@ -162,7 +162,7 @@ static void name_door(const struct door *d, struct ledger_ask *q)
         (void) snprintf(q->door, sizeof q->door, "%s", buf_str(&line));
 }
 
-/* Most runs have many requests and few of these: its texts are made only where it is asked for. */
+/* Most runs have many requests and few intents: its texts are made only on demand. */
 static bool is_asked_for(const struct broker *b, struct ledger_ask *q)
 {
         q->stage = stages[b->stage];
@@ -225,7 +225,7 @@ enum http_leave ahead_request(struct flow *f, const struct http_event *e, const 
         return ask(f, &q, ret_detail);
 }
 
-/* ---- what came of it ---- */
+/* ---- outcomes ---- */
 
 static void take_out(struct broker *b, struct ahead *a)
 {
@@ -320,7 +320,7 @@ static void answer(struct broker *b, struct ahead *a, bool leaves, const char *d
                 a->open = true;
                 add_cover(b, a);
                 if (!f)
-                        send_outcome(b, a); /* nobody waits for it any more */
+                        send_outcome(b, a); /* no flow waits for it any more */
         } else {
                 take_out(b, a);
                 if (f)
@@ -382,7 +382,7 @@ void ahead_serve(struct broker *b, uint32_t events)
                 refuse_waiting(b, b->ledger_why);
 }
 
-/* A disk that does not answer holds nobody for ever. */
+/* A disk that does not answer must not block a flow for ever. */
 void ahead_tick(struct broker *b)
 {
         flush_line(b);
@@ -397,7 +397,7 @@ void ahead_tick(struct broker *b)
                 }
 }
 
-/* ---- connections nobody looks into ---- */
+/* ---- opaque connections ---- */
 
 static enum http_leave ask_to_connect(struct flow *f, struct ledger_ask *q, const char **ret_detail)
 {

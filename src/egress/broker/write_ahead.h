@@ -9,18 +9,18 @@
 /* The line, from the keeper. Without one the caller wants no ledger, and all goes at once. */
 void ahead_take_line(struct broker *b, int fd);
 int ahead_start(struct broker *b);                   /* watches it */
-void ahead_serve(struct broker *b, uint32_t events); /* answers, and what was not taken before */
+void ahead_serve(struct broker *b, uint32_t events); /* answers, and bytes that were not taken before */
 void ahead_tick(struct broker *b);
 
-/* A connection whose requests nobody sees: connects now, later, or never. */
+/* An opaque connection: connects now, later, or never. */
 enum http_leave ahead_connect(struct flow *f, const char **ret_detail);
 /* A request that is judged and goes out next. */
 enum http_leave ahead_request(struct flow *f, const struct http_event *e, const char **ret_detail);
-/* What came of it; false: there was no intent, so this is no outcome. `event` may be NULL. */
+/* Records the outcome. Returns false if no intent exists, so this is not an outcome. `event` may be NULL. */
 bool ahead_over(struct flow *f, enum ledger_end end, const char *result, const struct http_event *event);
 /* Bytes of the box so far, without those that no request has taken yet. */
 uint64_t ahead_sent(const struct flow *f);
 /* "https://host/path": how a request is written down. */
 void ahead_url(const struct http_event *e, char *out, size_t cap);
-/* The broker ends: what is open is told, as far as the line takes it at once. */
+/* The broker ends: open intents are reported, as far as the socket takes them at once. */
 void ahead_last_words(struct broker *b);

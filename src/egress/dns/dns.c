@@ -12,7 +12,8 @@ static bool host_byte(uint8_t c)
                c == '_';
 }
 
-/* Labels only: a question has nothing before it that a pointer could mean. Returns where it ends, or 0. */
+/* Labels only: a question has no bytes before it that a compression pointer could refer to. Returns the end,
+ * or 0. */
 static size_t read_name(struct span packet, struct dns_question *q)
 {
         size_t at = HEADER, k = 0;

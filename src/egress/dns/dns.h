@@ -21,7 +21,7 @@ struct dns_question {
         size_t name_n;           /* a NUL may stand in it */
         bool odd;                /* a byte that no host name has: nothing can be named so */
         uint16_t type, class;
-        size_t length; /* header and question: what an answer repeats, byte for byte */
+        size_t length; /* header and question: an answer repeats them byte for byte */
         bool extended; /* it carries an OPT record: so will the answer */
 };
 

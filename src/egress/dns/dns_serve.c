@@ -27,7 +27,7 @@ static void deny_name(struct broker *b, const struct dns_question *q)
         char text[DNS_MAX_NAME + 32], permit[320] = "";
         struct span name = span_of(q->name, q->name_n);
         if (is_reverse(q->name) || name.n == 0)
-                return; /* libraries ask for these by themselves */
+                return; /* libraries query these by themselves */
 
         (void) str_inert(name, text, sizeof text);
         struct books_entry e = { .form = EGRESS_NAME, .to = text, .permit = permit };
@@ -59,8 +59,8 @@ static enum dns_code look_up(struct broker *b, const struct dns_question *q, str
         return *ret ? DNS_OK : DNS_FAILURE;
 }
 
-/* A name through whose door bytes are moved must be there outside: a program that connects in vain is told
- * less than one whose name does not exist. Where requests are seen, the answer to one of them tells. */
+/* A name behind a door for bytes must exist outside: a program learns more from NXDOMAIN than from a
+ * connection that fails. If requests are seen, the answer to one of them explains the failure. */
 static enum dns_code look_outside(struct broker *b, struct name *n, struct name **ret_wait)
 {
         const struct door *d = b->stage == POLICY_STAGE_MOCK ? NULL : decide_raw_door(b, n->host);
@@ -137,7 +137,8 @@ union control {
         char room[CMSG_SPACE(sizeof(struct in6_pktinfo)) + CMSG_SPACE(sizeof(struct in_pktinfo))];
 };
 
-/* The answer leaves from the address that was asked: what the kernel told of the question goes back to it. */
+/* The answer leaves from the address that was queried: the packet info of the query is passed back to the
+ * kernel. */
 static void answer_from(struct msghdr *m)
 {
         for (struct cmsghdr *c = CMSG_FIRSTHDR(m); c; c = CMSG_NXTHDR(m, c)) {
@@ -237,7 +238,8 @@ void dns_serve_udp(struct broker *b, struct source *s)
                 struct name *wait = NULL;
                 struct span packet = span_of(in, (size_t) n);
                 size_t k = m.msg_flags & MSG_TRUNC ? 0 : answer(b, packet, out, &wait);
-                if (wait && !wait_for(b, s, &m, (size_t) n, wait)) /* too many: the connection will tell */
+                if (wait &&
+                    !wait_for(b, s, &m, (size_t) n, wait)) /* too many: the connection will report it */
                         k = answer(b, packet, out, NULL);
                 send_answer(s, m, out, k);
         }
@@ -308,7 +310,7 @@ void dns_serve_tcp(struct broker *b, struct source *s)
         b->dns_clients++;
 }
 
-/* Answers what is whole. -1: nothing more can come of this client. */
+/* Answers complete queries. Returns -1 if this client can send nothing more of use. */
 static int answer_client(struct broker *b, struct dns_client *c)
 {
         while (c->have >= 2) {

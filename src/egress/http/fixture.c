@@ -2,7 +2,7 @@
 /* egress/http/fixture.c - recorded exchanges: one JSON object a line.
  *
  *   {"method":"GET","url":"https://host/path?query","status":200,"headers":[["Content-Type","text/plain"]],
- *    "body":"text"}            or "body_base64":"...", where the body is not plain text
+ *    "body":"text"}            or "body_base64":"...", if the body is not plain text
  *
  * Several answers to one request are given in their order; the last one then stays. Never: holds a secret
  * (they are scrubbed before a line is made). */
@@ -95,7 +95,7 @@ static int read_body(const struct json *o, struct arena *mem, struct span *ret)
         return n < 0 ? -1 : 0;
 }
 
-/* Answers are found by the very text of the URL: one that no box asks for would never be. */
+/* Answers are found by the exact text of the URL: a URL in another form would never match. */
 static bool as_asked(const char *url)
 {
         bool tls = strncmp(url, "https://", 8) == 0, address;

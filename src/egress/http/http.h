@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* egress/http/http.h - one client connection under rules that see requests: judged, rewritten, answered.
+/* egress/http/http.h - one client connection under rules that see requests: decides, rewrites and answers
+ * them.
  *
  * Sans-IO: nothing here opens, reads, waits or logs. The broker moves bytes between a socket and the flow and
- * does what the flow wishes; TLS, where it is spoken, happens inside. One thread.
+ * does what the flow requests; TLS, if used, happens inside. One thread.
  *
  *   f = http_flow_new(rules, &peer, &callbacks, &e)
  *   on bytes from the box         http_flow_from_client(f, bytes)     at most http_flow_client_room(f) bytes
@@ -13,11 +14,11 @@
  *     if (http_flow_take_connect(f, &t))  close the old upstream, resolve and connect to t.host:t.port (plain
  *                                         TCP; TLS is inside), then http_flow_upstream_connected(f), or
  *                                         http_flow_upstream_closed(f) when that fails or is not allowed
- *     if (http_flow_done(f))              send what is left for the client, close both, http_flow_free(f)
+ *     if (http_flow_done(f))              send the rest to the client, close both, http_flow_free(f)
  *   on end of file or reset               http_flow_client_closed(f), http_flow_upstream_closed(f)
  *
- * A refused request is answered (403, or 400, 421, 501, 502, 508 with one sentence of text) and told through
- * on_request(); the broker does not have to answer anything itself. */
+ * A denied request is answered (403, or 400, 421, 501, 502, 508 with one sentence of text) and reported
+ * through on_request(); the broker does not have to answer anything itself. */
 #pragma once
 #include "base/buf.h"
 #include "base/err.h"
@@ -28,12 +29,12 @@
 
 /* ---- credentials ---- */
 
-enum http_where { /* where a credential stands in a request */
+enum http_where { /* the position of a credential in a request */
                   HTTP_IN_NOTHING = 0,
                   HTTP_IN_HEADER, /* field: its name */
                   HTTP_IN_QUERY,  /* field: the parameter */
                   HTTP_IN_BASIC,  /* field: the user name; the secret is the password */
-                  HTTP_IN_BODY,   /* swapped where the placeholder stands in the body */
+                  HTTP_IN_BODY,   /* replaces the placeholder in the body */
                   HTTP_WHERE__COUNT
 };
 
@@ -50,8 +51,8 @@ struct http_credential {
         uint64_t max_uses;       /* requests of this run; 0: no bound */
 };
 
-/* The credentials of this run, from the vault's pipe: read to its end, before the broker closes its files and
- * forks no more. What is given stays valid until http_grants_free(), which wipes it. */
+/* The credentials of this run, from the vault's pipe: read to EOF, before the broker closes its files and
+ * forks no more. The result stays valid until http_grants_free(), which wipes it. */
 struct http_grants;
 struct http_grants *http_grants_read(int fd, struct err *e);
 const struct http_credential *http_grants_get(const struct http_grants *x, size_t *ret_count);
@@ -61,7 +62,7 @@ void http_grants_free(struct http_grants *x);
 
 /* ---- fixtures ---- */
 
-/* Recorded exchanges, one JSON object a line (cordon.places(5) tells the form). */
+/* Recorded exchanges, one JSON object a line (the format is in cordon.places(5)). */
 struct http_fixtures;
 struct http_fixtures *http_fixtures_parse(const char *file, struct span text, struct err *e);
 void http_fixtures_free(struct http_fixtures *x);
@@ -75,13 +76,14 @@ struct tls_ops {
         /* The side that faces the server: verifies it against the host's trust store for `name`. */
         struct tls_end *(*client)(void *ctx, const char *name, bool is_address);
         void (*free)(struct tls_end *t);
-        /* What came from the wire; 0 or -1. It must stay where it is until read() has said 0 or -1. */
+        /* Feeds bytes from the wire; returns 0 or -1. The bytes must stay in place until read() has returned
+         * 0 or -1. */
         int (*feed)(struct tls_end *t, struct span wire);
         ssize_t (*read)(struct tls_end *t, void *plain, size_t cap); /* 0: nothing now; -1: broken */
         ssize_t (*write)(struct tls_end *t, struct span plain);      /* how much it took; 0: not yet; -1 */
-        size_t (*take)(struct tls_end *t, void *wire, size_t cap);   /* what the wire must get; 0: nothing */
-        void (*close)(struct tls_end *t);                            /* says goodbye (close_notify) */
-        bool (*ended)(const struct tls_end *t);                      /* the peer said goodbye */
+        size_t (*take)(struct tls_end *t, void *wire, size_t cap);   /* bytes for the wire; 0: none */
+        void (*close)(struct tls_end *t);                            /* sends close_notify */
+        bool (*ended)(const struct tls_end *t);                      /* the peer sent close_notify */
         const char *(*why)(const struct tls_end *t);                 /* of a failure; never NULL */
 };
 
@@ -94,7 +96,7 @@ struct http_rules_in {
         const struct http_credential *credentials; /* borrowed */
         size_t credential_count;
         struct http_fixtures *fixtures; /* borrowed; may be NULL */
-        bool record;                    /* on_record() gets what may be kept as fixtures */
+        bool record;                    /* on_record() gets exchanges that may be kept as fixtures */
         const struct tls_ops *tls;      /* NULL: TLS of the box is refused */
         void *tls_ctx;
 };
@@ -102,7 +104,7 @@ struct http_rules;
 /* Refuses credentials that do not fit the stage or a door that needs one and has none. */
 struct http_rules *http_rules_new(const struct http_rules_in *in, struct err *e);
 void http_rules_free(struct http_rules *r);
-/* The broker tells the time, now and then (at least once a second while flows live). */
+/* The broker sets the time, now and then (at least once a second while flows live). */
 void http_rules_clock(struct http_rules *r, int64_t now);
 /* Must connections to this name and port be seen as requests? False: no such door, or host:port doors only.
  */
@@ -125,14 +127,14 @@ struct http_event { /* text is inert: no control bytes, never a secret */
         bool tls;
         const char *path;          /* canonical when judged; "" when it could not be read */
         const struct door *door;   /* the door that covers it, or NULL */
-        const char *credential;    /* name of the one that was put in, or NULL */
-        enum effect_reason reason; /* when not allowed, or when nobody took the whole */
-        const char *detail;        /* what else is known of it, or "" */
+        const char *credential;    /* name of the injected credential, or NULL */
+        enum effect_reason reason; /* if not allowed, or if the receiver did not take the whole */
+        const char *detail;        /* the detail of the reason, or "" */
         bool by_policy;            /* no door covers it: another line would */
         const char *permit;        /* REASON_PARAMETER: the line that would permit it, or "" */
-        const char *to_host;       /* whom it goes to, where a place leads elsewhere */
+        const char *to_host;       /* the real destination, if a place leads elsewhere */
         bool to_is_address, websocket;
-        bool placeholder_abused; /* a placeholder stood where it does not belong */
+        bool placeholder_abused; /* a placeholder was in a wrong position */
         bool secret_scrubbed;    /* the server sent a secret back; it was starred out */
         unsigned status;         /* answered to the box; 0: none */
         uint64_t sent, received; /* body bytes each way */
@@ -150,8 +152,8 @@ struct http_callbacks {
         /* So many bytes more of the request that may go on are about to. NULL: they may. False cuts it off
          * with `*ret_why`. */
         bool (*pay)(void *ctx, size_t n, enum effect_reason *ret_why);
-        /* It is judged and goes out next: may it? WAITS: http_flow_leave() tells. STAYS: with `*ret_why`
-         * and what else is known of it. NULL: yes. */
+        /* The request is allowed and goes out next: may it? WAITS: http_flow_leave() follows. STAYS: denied,
+         * with `*ret_why` and the detail. NULL: yes. */
         enum http_leave (*leave)(void *ctx, const struct http_event *event, enum effect_reason *ret_why,
                                  const char **ret_detail);
         /* So many bytes more go to the box than came from the server, whose answer is compressed. NULL: they
@@ -167,23 +169,23 @@ bool http_rules_hold_placeholder(const struct http_rules *r, struct span text);
 
 /* ---- flows ---- */
 
-struct http_peer {        /* who the box believes it talks to */
+struct http_peer {        /* the host that the box connects to, from its view */
         const char *host; /* canonical name or address, of a door */
         bool is_address;
         uint16_t port;
 };
 
-struct http_target {      /* where the flow wants to be connected */
+struct http_target {      /* the requested destination */
         const char *host; /* lives until the next call on the flow */
         bool is_address;
         uint16_t port;
 };
 
 struct http_flow;
-/* Borrows rules and callbacks, copies the peer. TLS or plain: the first byte of the client tells. */
+/* Borrows rules and callbacks, copies the peer. TLS or plain: decided by the client's first byte. */
 struct http_flow *http_flow_new(struct http_rules *r, const struct http_peer *peer,
                                 const struct http_callbacks *cb);
-void http_flow_free(struct http_flow *f); /* wipes what it held */
+void http_flow_free(struct http_flow *f); /* wipes its buffers */
 
 size_t http_flow_client_room(const struct http_flow *f);   /* 0: do not read from the client now */
 size_t http_flow_upstream_room(const struct http_flow *f); /* 0: do not read from the server now */
@@ -194,16 +196,16 @@ struct span http_flow_to_upstream(const struct http_flow *f);
 void http_flow_client_took(struct http_flow *f, size_t n);
 void http_flow_upstream_took(struct http_flow *f, size_t n);
 void http_flow_client_closed(struct http_flow *f);
-/* It closed both halves: whatever comes, nobody takes it. */
+/* It closed both halves: it takes no more bytes. */
 void http_flow_client_left(struct http_flow *f);
 void http_flow_upstream_closed(struct http_flow *f);
-/* It could not be connected; the client is told why. */
+/* The connection failed; the client gets the reason. */
 void http_flow_upstream_failed(struct http_flow *f, enum effect_reason why);
 /* It must not be connected to: the request is denied for this reason. */
 void http_flow_upstream_refused(struct http_flow *f, enum effect_reason why, const char *detail);
 
-/* Bytes of a request, head and body, that were read before it was judged: of the one that is asked about by
- * `may`. */
+/* Bytes of a request, head and body, that were read before the decision: of the request that `may` is called
+ * for. */
 size_t http_flow_held(const struct http_flow *f);
 /* The answer for a request that waits to leave; any other time it means nothing. */
 void http_flow_leave(struct http_flow *f, bool leaves, enum effect_reason why, const char *detail);
@@ -214,7 +216,7 @@ void http_flow_upstream_connected(struct http_flow *f);
 bool http_flow_is_out(const struct http_flow *f);
 /* Bytes of the client that no request has taken yet. */
 size_t http_flow_waiting(const struct http_flow *f);
-/* Nothing more will come of it but what http_flow_to_client() still holds. */
+/* Nothing more will come of it except the rest in http_flow_to_client(). */
 bool http_flow_done(const struct http_flow *f);
 /* The server has half a request: reset it, so that the half is not taken for the whole. */
 bool http_flow_upstream_cut(const struct http_flow *f);

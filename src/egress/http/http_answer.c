@@ -23,7 +23,7 @@ static void put_record(struct http_flow *f)
         fifo_done(&line);
 }
 
-/* The head that waited for what it announces. */
+/* The head that waited for the body that it announces. */
 static void put_late(struct http_flow *f)
 {
         struct http_exchange *x = &f->x;
@@ -79,7 +79,7 @@ static void put_status(struct http_flow *f, struct fifo *out)
         scrub_done(&s);
 }
 
-/* Of what is unpacked nobody knows the length. */
+/* The length of a decompressed body is unknown. */
 static void put_framing(struct http_flow *f, enum body_kind kind, bool unpacked, struct fifo *out)
 {
         struct http_exchange *x = &f->x;
@@ -234,7 +234,8 @@ static void end_answer(struct http_flow *f)
                 http_finish(f);
 }
 
-/* The server is gone in the middle: what is held is scrubbed, and the client sees that it is not whole. */
+/* The server is gone in the middle: held bytes are scrubbed, and the client sees that the answer is
+ * incomplete. */
 static void cut_answer(struct http_flow *f, enum effect_reason why)
 {
         if (!f->x.answered) {
@@ -328,7 +329,7 @@ static bool body_step(struct http_flow *f)
         return true;
 }
 
-/* A frame's end is the end of what can be waited for: the next may come in an hour. */
+/* The end of a frame is the last point to wait for: the next frame may come in an hour. */
 static void tunnel_data(struct http_flow *f, struct span data)
 {
         for (size_t n; data.n; data = span_of(data.p + n, data.n - n)) {
@@ -384,7 +385,7 @@ static bool mock_step(struct http_flow *f)
 bool http_answer_step(struct http_flow *f)
 {
         switch (f->answer) {
-        case ANSWER_NONE: /* bytes that answer nothing: the two sides no longer agree where they are */
+        case ANSWER_NONE: /* bytes without a request: the two sides no longer agree on their position */
                 if (f->upstream.in.n == 0)
                         return false;
                 f->link_stale = true;

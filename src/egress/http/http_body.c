@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* egress/http/http_body.c - where a body ends: by length, by chunks, or with the connection. Every line end
- * but CR LF is refused; trailers are dropped. So is what stands behind the size of a chunk in an answer,
- * where it is lawful and we frame anew; in a request it is refused: servers have read such lines in two ways.
- * Pure. */
+/* egress/http/http_body.c - finds the end of a body: by length, by chunks, or by EOF. Every line end but CR
+ * LF is rejected; trailers are dropped. Chunk extensions are dropped in an answer, where they are valid and
+ * we frame anew; in a request they are rejected: servers have parsed such lines in two ways. Pure. */
 #include "base/str.h"
 #include "egress/http/http_internal.h"
 

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* egress/http/http_end.c - how a request ends: answered by us, cut off, told; and the end of its connection.
- */
+/* egress/http/http_end.c - ends a request: answers it, cuts it off, reports it; and ends its connection. */
 #include "egress/http/http_internal.h"
 #include "egress/tls/tls.h"
 

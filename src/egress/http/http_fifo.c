@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* egress/http/http_fifo.c - a queue of bytes that may hold secrets: what leaves it is wiped. */
+/* egress/http/http_fifo.c - a queue of bytes that may hold secrets: bytes that leave it are wiped. */
 #include "base/base64.h"
 #include "egress/http/http_internal.h"
 

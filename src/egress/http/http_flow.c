@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* egress/http/http_flow.c - a client connection: what comes of the bytes on both sides, and of their ends.
- * What a request or an answer means is in http_request.c and http_answer.c. */
+/* egress/http/http_flow.c - a client connection: handles the bytes and the EOF of both sides. Requests and
+ * answers are interpreted in http_request.c and http_answer.c. */
 #include "egress/http/http_internal.h"
 #include "egress/tls/tls.h"
 
@@ -67,7 +67,7 @@ static int first_byte(struct http_flow *f, uint8_t c)
         f->tls = c == 0x16;
         bool begins_request = (c > 0x20 && c < 0x7f) || c == '\r' || c == '\n';
         if (!f->tls &&
-            !begins_request) { /* said at once: who waits for an answer to it would wait for long */
+            !begins_request) { /* sent at once: a client that waits for an answer to it would wait for long */
                 http_tell(f, HTTP_DENIED, REASON_NOT_HTTP);
                 http_finish(f);
                 return -1;
@@ -85,8 +85,8 @@ static int first_byte(struct http_flow *f, uint8_t c)
         return -1;
 }
 
-/* A hello is read by our own strict reader before OpenSSL sees it: what is none goes no further. True: go on
- * with *bytes, which is then all that came so far. */
+/* Our own strict parser reads a ClientHello before OpenSSL sees it: anything else goes no further. Returns
+ * true to go on with *bytes, which is then all that came so far. */
 static bool greet(struct http_flow *f, struct span *bytes)
 {
         struct tls_hello_info info;
@@ -129,7 +129,7 @@ void http_flow_from_upstream(struct http_flow *f, struct span bytes)
         if (f->done || f->link != LINK_OPEN || bytes.n == 0)
                 return;
         int bad = http_side_feed(&f->upstream, f->r->in.tls, bytes);
-        run(f); /* what came before it broke still counts */
+        run(f); /* bytes before the error still count */
         if (bad && !f->done)
                 upstream_tls_failed(f);
 }
@@ -258,8 +258,8 @@ void http_flow_client_left(struct http_flow *f)
 
 /* ---- bytes ---- */
 
-/* TLS answers some of what it is sent by itself (a key update), so that must have an end, too. What comes
- * from the other side never is so much: a body does not wait for who waits for the body. */
+/* TLS answers some input by itself (a key update), so that must have an end as well. Input of the other side
+ * is never so much: a body does not wait for the reader of the body. */
 static size_t room(const struct http_side *from, const struct http_side *to, size_t also)
 {
         size_t used = from->in.n + to->plain.n + to->wire.n + also;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* egress/http/http_frames.c - where the frames of a WebSocket server end (RFC 6455, 5.2). It judges nothing:
- * a server that lies about lengths only changes when its own bytes are looked at. Pure. */
+/* egress/http/http_frames.c - finds the ends of a server's WebSocket frames (RFC 6455, 5.2). Decides nothing:
+ * a server that lies about lengths only changes when its own bytes are checked. Pure. */
 #include "egress/http/http_internal.h"
 
 /* Bytes of the head, as far as it is known by now. */

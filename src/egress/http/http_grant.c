@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* egress/http/http_grant.c - takes the credentials of this run from the vault's pipe, before the broker
- * closes its files. They lie in memory of their own: locked where the limits allow, in no core, wiped at the
- * end. */
+/* egress/http/http_grant.c - reads the credentials of this run from the vault's pipe, before the broker
+ * closes its files. They lie in memory of their own: locked if the limits allow, in no core dump, wiped at
+ * the end. */
 #include "base/fd.h"
 #include "base/grant.h"
 #include "egress/http/http_internal.h"
@@ -13,7 +13,7 @@
 struct http_grants {
         size_t count;
         struct http_credential credential[GRANTS_MAX];
-        struct grant record[GRANTS_MAX + 1]; /* one more, to see that there is none */
+        struct grant record[GRANTS_MAX + 1]; /* one more, to see that it does not exist */
 };
 
 _Static_assert((int) GRANT_HEADER == (int) HTTP_IN_HEADER && (int) GRANT_QUERY == (int) HTTP_IN_QUERY &&
@@ -94,11 +94,11 @@ static bool is_granted(const struct http_grants *x, const struct door *d)
         for (size_t i = 0; i < x->count && !line.failed; i++)
                 if (strcmp(x->record[i].name, d->net.credential) == 0)
                         return has_line(x->record[i].scope, buf_str(&line));
-        return true; /* not in the vault: http_rules_new() says so */
+        return true; /* not in the vault: http_rules_new() reports it */
 }
 
-/* The vault has compared what was asked with what the credential is for; that what is asked for is what this
- * box has, only its broker can tell. */
+/* The vault has compared the request with the credential's binding; only the box's broker can check that the
+ * request matches this box. */
 int http_grants_hold(const struct http_grants *x, const struct checked_policy *c, struct err *e)
 {
         size_t n;

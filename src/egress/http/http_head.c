@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* egress/http/http_head.c - the strict reader of request and response heads. What two programs could read in
- * two ways is refused: bare line ends, folded lines, two lengths, a length and a coding, spaces around names.
- * Never: repairs. Pure. */
+/* egress/http/http_head.c - the strict parser of request and response heads. Input that two programs could
+ * parse in two ways is rejected: bare line ends, folded lines, two lengths, a length and a coding, spaces
+ * around names. Never: repairs. Pure. */
 #include "egress/http/http_internal.h"
 
 #include "base/str.h"
@@ -135,7 +135,7 @@ bool http_is_hop(const struct http_head *h, struct span name)
 
 /* ---- lines ---- */
 
-/* The line at `at` without its CRLF; false: there is none, or a CR or LF stands alone. */
+/* The line at `at` without its CRLF; false: incomplete, or a bare CR or LF. */
 static bool line(struct span in, size_t at, struct span *ret)
 {
         const uint8_t *lf = memchr(in.p + at, '\n', in.n - at);
@@ -194,7 +194,7 @@ static enum http_read read_fields(struct span in, size_t at, struct http_head *h
 
 /* ---- framing ---- */
 
-/* Each field is held against each of these names; nobody has use for more. */
+/* Each field is compared with each of these names; no client needs more. */
 enum { HOPS_MAX = 64 };
 static bool has_many_hops(const struct http_head *h)
 {
@@ -280,9 +280,9 @@ static bool is_spelled_out(struct span name)
         return true;
 }
 
-/* Content-Type and its like decide what a body is read as, here and by the server, so they must be there for
- * both: one that Connection names ends at this hop, and Content_Type is dropped by half of all servers. A
- * body without a type is a form to some. */
+/* Content-Type and its like decide how a body is parsed, here and by the server, so both must see them: a
+ * field that Connection names ends at this hop, and Content_Type is dropped by half of all servers. Some
+ * servers treat a body without a type as a form. */
 static bool hides_body(const struct http_head *h)
 {
         for (const struct http_field *f = NULL; (f = http_field_find(h, "connection", f));) {
@@ -348,7 +348,7 @@ enum http_read http_head_response(struct span in, struct http_head *h)
 
         if (l.n < 12 || l.p[8] != ' ' || (l.n > 12 && l.p[12] != ' ') ||
             !version(span_of(l.p, 8), &h->http10) || str_to_u64(span_of(l.p + 9, 3), &status) < 0 ||
-            status < 100) /* what lies beyond 599 means nothing to a proxy, and some servers say it */
+            status < 100) /* a status beyond 599 means nothing to a proxy, and some servers send it */
                 return bad(h, 502, REASON_STATUS_LINE);
 
         h->status = (unsigned) status;

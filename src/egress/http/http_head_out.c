@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* egress/http/http_head_out.c - heads as they are sent on, written anew from what was read: nothing that a
- * second reader could take otherwise survives. */
+/* egress/http/http_head_out.c - heads as they are sent on, rewritten from the parsed fields: nothing that a
+ * second parser could read differently survives. */
 #include "egress/http/http_internal.h"
 
 #include <stdio.h>
@@ -84,7 +84,7 @@ void http_put_request(const struct http_sent *s, struct fifo *out)
         fifo_text(out, "\r\n");
 }
 
-/* What is said of the bytes of a body, and does not hold of what comes out of them. */
+/* Fields that describe the bytes of a body, and do not hold for the bytes that come out of it. */
 static const struct http_word of_packed[] = { HTTP_WORD("content-encoding"), HTTP_WORD("content-md5"),
                                               HTTP_WORD("digest"),           HTTP_WORD("content-digest"),
                                               HTTP_WORD("repr-digest"),      HTTP_WORD("accept-ranges") };

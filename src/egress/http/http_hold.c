@@ -26,7 +26,7 @@ bool http_hold_begin(struct http_flow *f)
         return true;
 }
 
-/* The head's spans are into what has moved since: it is read once more, from where it was kept. */
+/* The head's spans point into a buffer that has moved since: it is parsed once more, from its copy. */
 static bool settle(struct http_flow *f, bool whole)
 {
         struct http_exchange *x = &f->x;

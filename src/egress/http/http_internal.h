@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* egress/http/http_internal.h - what the files behind http.h share. Nobody else includes it. */
+/* egress/http/http_internal.h - declarations shared by the files behind http.h. No other file includes it. */
 #pragma once
 #include "base/arena.h"
 #include "base/limits.h"
@@ -15,10 +15,10 @@ enum {
         HTTP_PATH_MAX = 4096,
         HTTP_TRAILER_MAX = 8192,   /* bytes behind the last chunk */
         HTTP_EXTENSION_MAX = 256,  /* bytes behind the size of one */
-        HTTP_BUFFER = 64 * 1024,   /* what one side may be ahead of the other */
-        HTTP_UNREAD = 256 * 1024,  /* who leaves so much unread is not read either */
+        HTTP_BUFFER = 64 * 1024,   /* how far one side may be ahead of the other */
+        HTTP_UNREAD = 256 * 1024,  /* a side that leaves so much unread is not read either */
         HTTP_RECORD_MAX = 1 << 20, /* body of a recorded answer */
-        HTTP_SECRET_MIN = 8,       /* a shorter secret could not be told from ordinary text */
+        HTTP_SECRET_MIN = 8,       /* a shorter secret could not be distinguished from ordinary text */
         HTTP_SECRET_MAX = 4096,
         HTTP_CREDENTIALS_MAX = 64,
         HTTP_HELD_MAX = 64 * 1024, /* body of a request whose parameters are judged */
@@ -28,10 +28,10 @@ enum {
 struct fifo {
         uint8_t *p;
         size_t at, n, cap; /* n bytes from p + at */
-        bool failed;       /* an allocation failed: what is here is not whole */
+        bool failed;       /* an allocation failed: the content is incomplete */
 };
 void fifo_add(struct fifo *q, const void *p, size_t n);
-uint8_t *fifo_room(struct fifo *q, size_t n); /* where n bytes may be put; NULL: failed */
+uint8_t *fifo_room(struct fifo *q, size_t n); /* room for n bytes; NULL: failed */
 void fifo_grew(struct fifo *q, size_t n);     /* that many were */
 void fifo_text(struct fifo *q, const char *s);
 void fifo_number(struct fifo *q, uint64_t v);
@@ -58,11 +58,11 @@ struct http_head { /* spans point into the bytes that were read */
         bool chunked, has_length, close, upgrade, expect_continue;
         uint64_t length;
         enum effect_reason why; /* when bad */
-        unsigned answer;        /* status that says so */
+        unsigned answer;        /* status of the error */
 };
 enum http_read http_head_request(struct span in, struct http_head *h);
 enum http_read http_head_response(struct span in, struct http_head *h);
-/* Names are compared as careless servers do: any case, - for all that is no letter. */
+/* Compares names as careless servers do: any case, - for every character that is not a letter. */
 bool http_name_same(struct span name, const char *want); /* as long as it, at least */
 /* Asked dozens of times for each request: its length, which is mostly another, is looked at in place. */
 static inline bool http_name_is(struct span name, const char *want)
@@ -78,7 +78,7 @@ struct http_word {
                 sizeof(s) - 1, s                                                                             \
         }
 bool http_name_in(struct span name, const struct http_word *list, size_t count);
-/* Without blanks around it; one element of a comma-separated list, where *at moves behind it. */
+/* Without blanks around it; one element of a comma-separated list; *at moves behind it. */
 struct span http_trim(struct span s);
 bool http_next_element(struct span list, size_t *at, struct span *ret);
 const struct http_field *http_field_find(const struct http_head *h, const char *name,
@@ -87,10 +87,10 @@ bool http_has_token(const struct http_head *h, const char *name, const char *tok
 bool http_is_hop(const struct http_head *h, struct span name); /* ends at this hop: never passed on */
 
 /* ---- http_target.c ---- */
-struct http_url {                 /* what a request asks for */
+struct http_url {                 /* the target of a request */
         char path[HTTP_PATH_MAX]; /* canonical */
         struct span query;        /* behind the '?', as written; p NULL: no '?' */
-        const char *fault;        /* REASON_PATH_MALFORMED: what is wrong */
+        const char *fault;        /* REASON_PATH_MALFORMED: the detail */
         uint64_t escaped; /* slashes of the path that were written %2F: a bit for each, from its end */
 };
 /* Host, authority and target must all mean the peer. 0 or -1 and why. */
@@ -106,7 +106,7 @@ void http_put_path(const char *path, uint64_t escaped, struct fifo *out);
 size_t http_slashes(const char *path);
 
 /* ---- http_override.c ---- */
-/* Why this request asks for something else than its line says; REASON_NONE: it does not. */
+/* Why this request has another effect than its request line; REASON_NONE: it does not. */
 enum effect_reason http_override(const struct http_head *h, const struct http_url *u);
 bool http_names_other_host(struct span name);
 
@@ -119,7 +119,7 @@ struct http_body {
         uint8_t step;       /* of the chunked form */
         uint8_t digits;     /* of the chunk's size, so far */
         bool line_empty;    /* the trailer line so far */
-        bool extensions;    /* an answer's: what stands behind the size of a chunk is dropped, not refused */
+        bool extensions;    /* an answer's: chunk extensions are dropped, not rejected */
         uint16_t extension; /* its bytes, so far */
         size_t trailer;     /* its bytes */
         enum effect_reason why;
@@ -129,7 +129,7 @@ void http_body_of(const struct http_head *h, struct http_body *ret); /* of a req
 /* Takes some of `in`: *ret_used bytes. DATA: *ret_data is part of the body. */
 enum body_state http_body_next(struct http_body *b, struct span in, size_t *ret_used, struct span *ret_data);
 
-/* ---- http_frames.c: where WebSocket frames of a server end ---- */
+/* ---- http_frames.c: ends of a server's WebSocket frames ---- */
 struct http_frames {
         uint8_t head[14]; /* of the frame being read */
         uint8_t have;
@@ -161,24 +161,25 @@ struct swap { /* placeholder -> secret in a body, across any cut, spelled as a f
         enum swap_field field;
         struct fifo held;
 };
-/* How such a body spells what is no letter. */
+/* How such a body escapes characters that are not letters. */
 enum swap_field swap_field_of(const struct http_head *h);
-/* A secret with signs where its placeholder has letters is longer where they are escaped: so is the body. */
+/* A secret with punctuation in place of its placeholder's letters is longer if that is escaped: so is the
+ * body. */
 bool swap_grows(const struct swap *s);
 void swap_pass(struct swap *s, struct span in, bool end, struct fifo *out);
 void swap_done(struct swap *s);
 bool swap_is_credential_query(struct span name);
-/* The query with its '?', or nothing: what the client brought as credentials is out, and ours in where
- * `inject`. Without a credential all passes. */
+/* The query with its '?', or nothing: the client's credentials are removed, and ours added if `inject`.
+ * Without a credential all passes. */
 void swap_query(struct span query, const struct http_credential *cred, bool inject, struct fifo *out);
 /* Is this a field that the client must not send through a door with this credential? */
 bool swap_strips(struct span name, const struct http_credential *cred);
-/* What a server sees of it where that is not the secret itself: base64 with its user, or escaped. Else
+/* The form that a server sees, if that is not the secret itself: base64 with its user, or escaped. Else
  * nothing. */
 void swap_as_sent(const struct http_credential *cred, struct fifo *out);
 /* The header line of a credential, with its CRLF. */
 void swap_header(const struct http_credential *cred, struct fifo *out);
-/* Which credentials' placeholders stand where they must not: a bit for each. */
+/* The credentials whose placeholders are in a wrong position: a bit for each. */
 uint64_t swap_misplaced(const struct http_rules *r, const struct http_head *h, const struct http_url *u,
                         const struct http_credential *bound);
 
@@ -206,13 +207,13 @@ struct http_judgement {
         enum effect_reason reason;
         const struct door *door;
         const struct http_credential *credential;
-        size_t tail; /* slashes of the path that lie in what the door leaves open */
-        /* Where it goes: */
+        size_t tail; /* slashes of the path that lie in the part that the door leaves open */
+        /* The destination: */
         bool is_address, tls;
         uint16_t port;
         char host[256];
         char path[2 * HTTP_PATH_MAX];
-        char fault[250], permit[500]; /* REASON_PARAMETER: what is wrong, and the line that would permit it */
+        char fault[250], permit[500]; /* REASON_PARAMETER: the detail, and the line that would allow it */
 };
 void http_judgement_none(struct http_judgement *j); /* nothing asked yet */
 void http_judge(const struct http_rules *r, const struct http_verdict_in *in, struct http_judgement *ret);
@@ -235,16 +236,16 @@ struct fixture {
         bool used;
 };
 struct fixture *fixture_find(struct http_fixtures *x, const struct fixture_key *key);
-/* The same through a door with a credential, which may stand in a parameter: it is not in the fixture, and in
- * the stage mock nobody knows its name. */
+/* The same through a door with a credential, which may be in a parameter: it is not in the fixture, and in
+ * the stage mock its name is unknown. */
 struct fixture *fixture_find_bound(struct http_fixtures *x, const struct fixture_key *key);
 /* One line of a fixtures file, with its newline. */
 void fixture_print(const struct fixture_key *key, unsigned status, struct span headers, struct span body,
                    struct fifo *out);
 
 /* ---- http_place.c ---- */
-struct http_moved { /* a place that is elsewhere in this stage: what the box asks for, and where that is; or
-                       NULL */
+struct http_moved { /* a place that leads elsewhere in this stage: the URL that the box requests, and the real
+                       one; or NULL */
         const struct policy_place_url *asked, *target;
 };
 struct http_moved http_moved(const struct http_rules *r, const struct http_peer *peer, bool tls,
@@ -258,9 +259,9 @@ struct http_sent {
         const struct http_url *url;
         const struct http_judgement *to;
         bool websocket;
-        bool identity; /* ask for no compression: secrets must stay visible to the scrubber */
-        bool whole;    /* ask for no range: a secret could be cut into pieces too small to know */
-        bool chunked;  /* also where it came with a length, which will not be the length */
+        bool identity; /* request no compression: secrets must stay visible to the scrubber */
+        bool whole;    /* request no range: a secret could be cut into pieces too small to recognise */
+        bool chunked;  /* also if it came with a length, which will not be the length */
         bool close;    /* the server is to read no second request from this connection */
 };
 void http_put_request(const struct http_sent *s, struct fifo *out);
@@ -270,7 +271,7 @@ struct http_answered {
         const struct http_rules *rules;
         struct http_moved moved;
         bool with_credential, websocket;
-        bool unpacked; /* the box gets it plain: what described it compressed does not hold */
+        bool unpacked; /* the box gets it plain: fields that described it compressed do not hold */
 };
 /* The fields of an answer that may go on, scrubbed; framing is the caller's. */
 void http_put_answer_fields(const struct http_answered *a, struct fifo *out, uint64_t *found);
@@ -284,7 +285,7 @@ struct http_side {
         struct fifo in, plain, wire; /* read from it; to be sent; as it goes over the wire */
         bool closed;
 };
-/* It has not taken what it was sent: nothing more is made for it. */
+/* It has not taken the bytes that it was sent: no more are made for it. */
 static inline bool http_side_is_full(const struct http_side *s)
 {
         return s->plain.n + s->wire.n >= HTTP_BUFFER;
@@ -324,14 +325,14 @@ struct http_exchange { /* one request and its answer; all zero between two */
         struct fifo asked; /* the URL, for fixtures */
         struct fifo record_fields, record_body;
         bool recording;
-        struct span recorded; /* the stage mock: what is left of the answer */
+        struct span recorded; /* the stage mock: the rest of the answer */
         /* An answer that comes compressed: */
         struct unpack *unpack; /* or NULL */
         struct fifo late;      /* its head: it goes with the first bytes that could be read */
-        struct fifo packed;    /* what was not unpacked yet */
+        struct fifo packed;    /* bytes that are not decompressed yet */
         bool packed_rest;      /* more may come out without more going in */
         uint64_t packed_bytes, unpacked_bytes, grown; /* the last: by the most, so far */
-        /* Where parameters are judged: */
+        /* If parameters are checked: */
         bool gathered, whole; /* its body was read before it; to its end */
         bool params_known;
         struct params params;
@@ -366,7 +367,7 @@ struct http_flow {
         size_t judged; /* its bytes, while it is judged: they are taken, and still lie in `client.in` */
         struct http_url url;
         struct http_judgement to;
-        char detail[200]; /* of the reason that is told next */
+        char detail[200]; /* of the reason that is reported next */
         struct fifo scratch;
 };
 
@@ -380,7 +381,7 @@ int http_side_feed(struct http_side *s, const struct tls_ops *ops, struct span b
 struct http_event http_event_of(const struct http_flow *f, enum http_verdict verdict, enum effect_reason why);
 void http_tell(struct http_flow *f, enum http_verdict verdict, enum effect_reason why);
 void http_refuse(struct http_flow *f, unsigned status, enum effect_reason why,
-                 bool close); /* answers, tells, goes on */
+                 bool close); /* answers, reports, goes on */
 void http_broken(struct http_flow *f,
                  enum effect_reason why); /* 502 if nothing was answered; ends the flow */
 void http_exchange_end(struct http_flow *f);
@@ -388,7 +389,7 @@ void http_finish(struct http_flow *f); /* nothing more from this flow */
 /* http_link.c */
 void http_leave(struct http_flow *f); /* its head is made: it goes, waits or stays */
 void http_let_go(struct http_flow *f, bool leaves, enum effect_reason why);
-/* What else is known of the reason that the request, or its connection, ends for. Copied. */
+/* The detail of the reason that the request, or its connection, ends for. Copied. */
 void http_detail(struct http_flow *f, const char *text);
 void http_link_to(struct http_flow *f); /* an upstream for f->to: the open one, or a new one */
 void http_link_want(struct http_flow *f);
@@ -406,7 +407,7 @@ void http_params_done(struct http_exchange *x);
 /* How the body of this answer is compressed; false: in a way that is not read. */
 bool http_unpack_kind(const struct http_head *h, enum unpack_kind *ret);
 bool http_unpack_waits(const struct http_exchange *x); /* some of it may come out without more going in */
-/* What comes out next, perhaps nothing; false: it is damaged. */
+/* The next output, perhaps empty; false: the data is damaged. */
 bool http_unpack_next(struct http_exchange *x, struct span *ret_data);
 /* By how much more has come out than went in, since this was last asked. */
 size_t http_unpack_grown(struct http_exchange *x);

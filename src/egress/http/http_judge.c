@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* egress/http/http_judge.c - one request against the policy. policy_decide() is the only decider; here the
+/* egress/http/http_judge.c - checks one request against the policy. policy_decide() is the only decider. The
  * request becomes an effect, as a URL and as each place that it lies in, and of the doors that cover it the
- * most particular one is taken: it brings the credential and, for a place, says where to. Pure. */
+ * most specific one is taken: it supplies the credential and, for a place, the destination. Pure. */
 #include "base/str.h"
 #include "egress/http/http_internal.h"
 
@@ -50,7 +50,7 @@ static void accept_as(const struct http_rules *r, const struct candidate *c, con
                                                : 0;
         const struct policy_place_url *asked = NULL, *t = c->target;
         size_t skip = 1;
-        if (!c->place) { /* a URL: perhaps one that a place stands for */
+        if (!c->place) { /* a URL: perhaps that of a place */
                 const struct policy_staged s = { r->in.places, r->in.stage };
                 const char *name = policy_place_of(&s, c->effect.net, &asked);
                 t = name ? policy_place_target(r->in.places, name, r->in.stage) : NULL;

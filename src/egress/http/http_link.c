@@ -5,8 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Some servers (NTLM, Negotiate) know who asks by the connection: one that a credential opened is not for
- * requests through a door without it. */
+/* Some servers (NTLM, Negotiate) authenticate the connection: a connection that was opened with a credential
+ * is not used for requests through a door without it. */
 static bool link_fits(const struct http_flow *f)
 {
         return f->link == LINK_OPEN && !f->link_stale && !f->upstream.closed && f->link_port == f->to.port &&

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* egress/http/http_override.c - fields and parameters by which a server can be asked for something else than
- * the request line says. What was judged must be what is done, so they are refused. Pure. */
+/* egress/http/http_override.c - fields and parameters that make a server do something else than the request
+ * line states. The decided effect must be the actual one, so they are denied. Pure. */
 #include "base/str.h"
 #include "egress/http/http_internal.h"
 
@@ -10,7 +10,7 @@ static const char *const other_path[] = {
         "x-original-uri",   "x-envoy-original-path", "x-forwarded-uri",
         "x-forwarded-path", "x-replaced-path",       "x-waws-unencoded-url"
 };
-/* They name a host; the connection's is the one that counts, so they just do not go on. */
+/* They name a host; the connection's host counts, so they are dropped. */
 static const char *const other_host[] = { "x-forwarded-host",     "x-host",    "x-forwarded-server",
                                           "x-http-host-override", "forwarded", "x-original-host" };
 
@@ -31,15 +31,16 @@ struct form_name {
 };
 static const char word[] = "method";
 
-/* What a server takes off at the ends of a name: Django any space, URLSearchParams a '?' at the beginning. */
+/* Characters that a server strips from the ends of a name: Django any space, URLSearchParams a '?' at the
+ * beginning. */
 static bool is_taken_off(const struct form_name *m, uint8_t c)
 {
         bool begins = m->n == 0 && !m->begun, ends = m->n == sizeof word - 1;
         return ((begins || ends) && c >= '\t' && c <= '\r') || (ends && c == ' ') || (begins && c == '?');
 }
 
-/* To PHP a space or a dot is '_', and several before a name are left out as spaces are. Brackets are left out
- * by some: `[_method]` and `_method]` are `_method`; behind it they say that there are several. */
+/* PHP turns a space or a dot into '_', and strips several before a name as it strips spaces. Some servers
+ * strip brackets: `[_method]` and `_method]` are `_method`; after a name they mark an array. */
 static void form_name_add(struct form_name *m, uint8_t c)
 {
         m->nested = m->nested || (c == '[' && m->n == sizeof word - 1 && !m->other);
@@ -86,7 +87,7 @@ static bool query_names_method(struct span q)
         return false;
 }
 
-/* PHP as it comes has cookies in $_REQUEST, too. */
+/* PHP's default has cookies in $_REQUEST as well. */
 static bool cookie_names_method(struct span text)
 {
         for (size_t at = 0; at < text.n;) {

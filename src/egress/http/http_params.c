@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* egress/http/http_params.c - the parameters of one request: of its query, and of its body where that is a
- * form or a JSON object that every server reads alike; and its cookies, where they could be taken for those.
+/* egress/http/http_params.c - the parameters of one request: of its query, and of its body if that is a form
+ * or a JSON object that every server parses alike; and its cookies, if they could be taken for parameters.
  * Pure. */
 #include "egress/http/http_internal.h"
 
@@ -13,7 +13,7 @@ static bool same_word(struct span s, const char *word)
         return s.n == strlen(word) && strncasecmp((const char *) s.p, word, s.n) == 0;
 }
 
-/* Only what stands there plainly: "application/json", and behind it at most a character set that is UTF-8. */
+/* Only the plain form: "application/json", followed at most by a charset that is UTF-8. */
 static enum body_form form_of(struct span type)
 {
         const uint8_t *semicolon = type.n ? memchr(type.p, ';', type.n) : NULL;
@@ -116,7 +116,7 @@ void http_params_read(struct http_flow *f, struct span body, const char *unread)
                 hide(f->r, p);
 }
 
-/* Nobody asks twice: what comes later of a body is streamed, and had no parameters. */
+/* Called once: later parts of a body are streamed, and had no parameters. */
 void http_params_done(struct http_exchange *x)
 {
         arena_done(&x->params_mem);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* egress/http/http_place.c - what a server of another stage says of its own URLs, in the words of the box,
- * which asks for the live ones: else the first redirect would lead out of the place. Pure. */
+/* egress/http/http_place.c - rewrites the URLs of a server of another stage into those that the box knows,
+ * which requests the live ones: else the first redirect would lead out of the place. Pure. */
 #include "egress/http/http_internal.h"
 
 static bool is_server(const struct policy_place_url *u, const char *host, uint16_t port, bool tls)

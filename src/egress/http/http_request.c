@@ -151,7 +151,7 @@ static uint64_t own_bit(const struct http_flow *f)
         return c ? UINT64_C(1) << (c - f->r->in.credentials) : 0;
 }
 
-/* What a streamed body is held against byte by byte, of one that is here as a whole. */
+/* The checks that a streamed body gets byte by byte, for a body that is here as a whole. */
 static enum effect_reason object_to_held(struct http_flow *f)
 {
         struct http_exchange *x = &f->x;
@@ -169,7 +169,7 @@ static enum effect_reason refused_by(struct http_flow *f)
         return f->to.reason;
 }
 
-/* What the request line asks for. Where parameters could open a door, nothing is said yet. */
+/* The target of the request line. If parameters could open a door, it is not decided yet. */
 static enum effect_reason object_to_line(struct http_flow *f, unsigned *ret_status)
 {
         enum effect_reason why = REASON_NONE;
@@ -189,7 +189,7 @@ static enum effect_reason object_to_line(struct http_flow *f, unsigned *ret_stat
         return f->to.allowed || f->to.bounded ? REASON_NONE : refused_by(f);
 }
 
-/* Every further reason to say no, in order. */
+/* Every further reason to deny, in order. */
 static enum effect_reason objection(struct http_flow *f, unsigned *ret_status)
 {
         struct http_exchange *x = &f->x;
@@ -302,8 +302,8 @@ static void put_up(struct http_flow *f, struct span data)
                 fifo_text(&f->upstream.plain, "\r\n");
 }
 
-/* Placeholders in a body: swapped where the door says so, passed on to a host that their credential is for,
- * which they tell nothing; elsewhere the request ends here. */
+/* Placeholders in a body: replaced if the door requests it; passed on to a host that their credential is for,
+ * which learns nothing from them; otherwise the request ends here. */
 static bool body_data(struct http_flow *f, struct span data, bool end)
 {
         struct http_exchange *x = &f->x;
@@ -342,7 +342,7 @@ static void body_end(struct http_flow *f)
                 fifo_text(&f->upstream.plain, "0\r\n\r\n");
 }
 
-/* What was read before it was judged goes first. */
+/* Bytes that were read before the decision go first. */
 static void pass_held(struct http_flow *f)
 {
         struct fifo held = f->x.held; /* a refusal would free it */
@@ -351,8 +351,8 @@ static void pass_held(struct http_flow *f)
         fifo_done(&held);
 }
 
-/* A connection goes through one door after another: what was read of it is on nobody's account until it is
- * known whose it is. False: the door has no budget for it, and the request is over. */
+/* A connection goes through one door after another: its bytes are charged to no door until the door is known.
+ * Returns false if the door has no budget for them; then the request is over. */
 static bool pay(struct http_flow *f, size_t n)
 {
         enum effect_reason why = REASON_NONE;

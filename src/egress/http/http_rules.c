@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* egress/http/http_rules.c - what one box's requests are judged by, put together once and checked. */
+/* egress/http/http_rules.c - the rules for one box's requests, assembled once and checked. */
 #include "egress/http/http_internal.h"
 
 #include <stdlib.h>
@@ -68,8 +68,8 @@ static int check_doors(const struct http_rules_in *in, struct err *e)
         return 0;
 }
 
-/* What comes back is what was sent: a server that encodes its requests encodes a password with its user, in
- * base64, once more. */
+/* A server echoes what was sent: one that encodes its requests encodes a password with its user, in base64,
+ * once more. */
 static struct secret_words *secrets_of(const struct http_rules_in *in)
 {
         struct span words[SCRUB_WORDS_MAX];

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* egress/http/http_side.c - one side of a connection: plain bytes within, bytes of the wire without, TLS
- * between them where it is spoken. */
+/* egress/http/http_side.c - one side of a connection: plain bytes inside, bytes of the wire outside, TLS
+ * between them if used. */
 #include "egress/http/http_internal.h"
 #include "egress/tls/tls.h"
 

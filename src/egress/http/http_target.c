@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* egress/http/http_target.c - what a request asks for. Host, an absolute target and the peer must be one and
- * the same; the path is in the policy's own canonical form, and that form is what is sent on. Pure. */
+/* egress/http/http_target.c - the target of a request. Host, an absolute target and the peer must be the
+ * same; the path is in the policy's own canonical form, and that form is sent on. Pure. */
 #include "egress/http/http_internal.h"
 
 #include "base/str.h"
@@ -77,8 +77,8 @@ static int strip_absolute(struct span *t, const struct http_peer *peer, bool tls
  * read as a slash. */
 static bool is_escaped_here(uint8_t c) { return c && strchr("*[]|^`{}\"<>", c); }
 
-/* %2F is a slash to some servers and a letter to others (npm writes @scope%2Fname so): judged as a slash,
- * sent as it came, and let through only where both mean the same door: see the judgement's `tail`. */
+/* %2F is a slash to some servers and a letter to others (npm writes @scope%2Fname so): checked as a slash,
+ * sent as it came, and allowed only if both mean the same door: see `tail` of the verdict. */
 static int read_slashes(struct span raw, char text[HTTP_PATH_MAX], size_t *ret_n, uint64_t *ret_escaped,
                         enum effect_reason *ret_why)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* egress/http/http_unpack.c - answers that a server compressed though it was asked not to: which of them are
- * read, and how much comes out of them. Decides nothing about what comes out. Pure. */
+/* egress/http/http_unpack.c - answers that a server compressed although it was asked not to: which of them
+ * are accepted, and how much they may expand to. Decides nothing about the content. Pure. */
 #include "egress/http/http_internal.h"
 
 static bool kind_of(struct span coding, enum unpack_kind *ret)
@@ -29,7 +29,7 @@ bool http_unpack_kind(const struct http_head *h, enum unpack_kind *ret)
                         if (coding.n == 0 || http_name_is(coding, "identity"))
                                 continue;
                         if (kind != UNPACK_NONE || !kind_of(coding, &kind))
-                                return false; /* one in another, or one that we do not know */
+                                return false; /* nested, or an unknown coding */
                 }
         }
 

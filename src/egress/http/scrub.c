@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* egress/http/scrub.c - stars secrets out of a stream byte for byte, whatever the cuts, so that lengths stay
- * right. What is found: base/secret_words.c. Pure. */
+/* egress/http/scrub.c - replaces secrets in a stream by stars, byte for byte, wherever the stream is cut, so
+ * that lengths stay right. The search: base/secret_words.c. Pure. */
 #include "egress/http/http_internal.h"
 
 static void put(struct scrub *s, struct span from, size_t stars, struct fifo *out)
@@ -54,7 +54,7 @@ void scrub_pass(struct scrub *s, struct span in, bool end, struct fifo *out)
         }
 
         if (s->held.failed && out)
-                out->failed = true; /* what could not be held cannot be judged */
+                out->failed = true; /* bytes that could not be held cannot be checked */
 }
 
 void scrub_done(struct scrub *s) { fifo_done(&s->held); }

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* egress/http/sni_check.c - the first bytes of a connection whose bytes are passed on unseen. A door names a
- * host; many hosts share an address, and the name in a TLS hello says which of them is meant. So that name
- * must be the door's. What follows the hello is encrypted and stays unseen: `net https://host/path` sees it.
- * Pure. */
+/* egress/http/sni_check.c - checks the first bytes of an opaque connection. A door names a host; many hosts
+ * share an address, and the SNI of a ClientHello selects one of them. So that name must be the door's.
+ * Everything after the ClientHello is encrypted and stays unseen: `net https://host/path` sees it. Pure. */
 #include "egress/http/sni_check.h"
 #include "egress/tls/tls.h"
 
@@ -88,7 +87,7 @@ static struct greeting read_hello(struct span bytes, bool ended, const char *hos
 /* Records that some servers skip or read before a ClientHello, whatever version they state: an alert, a
  * change of ciphers, a heartbeat, and a handshake of another version (Go takes any below 16). */
 static const struct odd_record {
-        uint8_t type, first; /* of the record, and of what is in it */
+        uint8_t type, first; /* of the record, and of its content */
         size_t len;          /* 0: any */
 } odd_records[] = {
         { CIPHERS_CHANGE, 1, 1 }, { ALERT, 1, 2 },     { ALERT, 2, 2 },

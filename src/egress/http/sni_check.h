@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* egress/http/sni_check.h - does the first thing that a client says fit the door that it came through? */
+/* egress/http/sni_check.h - do the first bytes of a client fit the door that it came through? */
 #pragma once
 #include "base/span.h"
 #include "effect/effect.h"
@@ -17,13 +17,15 @@ struct greeting {
         enum greeting_verdict verdict;
         enum effect_reason why; /* refused */
         enum greeting_permit permit;
-        bool hello;      /* passes: a TLS hello named the host */
-        size_t bytes;    /* passes: so many, and what follows is for greet_again(); 0: whatever follows */
+        bool hello;   /* passes: a TLS hello named the host */
+        size_t bytes; /* passes: so many bytes, and the rest is for greet_again(); 0: any bytes may follow */
         char named[256]; /* the host in the hello */
 };
 /* `ended`: no more will come. `host` is canonical and a name, not an address. */
 struct greeting greet_judge(struct span bytes, bool ended, const char *host, uint16_t port);
-/* What follows a hello that passed: a server may have asked for another, and goes by the name in that. */
+/* The bytes after an accepted ClientHello: a server may have requested a second one, and uses the name in
+ * that. */
 struct greeting greet_again(struct span bytes, bool ended, const char *host, uint16_t port);
-/* Does a server that begins so ask for a second hello? Also true of too few bytes to tell. */
+/* Do a server's first bytes request a second ClientHello (HelloRetryRequest)? Also true of too few bytes to
+ * decide. */
 bool greet_asks_again(struct span answer);

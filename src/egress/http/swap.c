@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* egress/http/swap.c - takes out of a request what the client brought as a credential and puts in the one
- * that the door names. Never: puts a secret anywhere but where its binding says. Pure. */
+/* egress/http/swap.c - removes the client's own credentials from a request and injects the credential that
+ * the door names. Never: puts a secret in any position but that of its binding. Pure. */
 #include "base/str.h"
 #include "egress/http/http_internal.h"
 
@@ -131,8 +131,8 @@ static struct span plain_name(struct span param, uint8_t *to, size_t cap)
         return span_of(to, n);
 }
 
-/* A parameter `key` is mostly the name of a thing, and must pass. A key of Google's, which counts beside the
- * header that we send, looks like this; nobody has to escape its first letters. */
+/* A parameter `key` is mostly the name of a thing, and must pass. A Google API key, which counts beside the
+ * header that we send, looks like this; no client has to escape its first letters. */
 static bool is_google_key(struct span param, struct span name)
 {
         const uint8_t *is = memchr(param.p, '=', param.n);
@@ -165,7 +165,7 @@ static bool next_param(struct span query, size_t *at, struct span *ret)
         return true;
 }
 
-/* What stands for itself in a query and in a form. */
+/* Characters that need no escape in a query and in a form. */
 static bool is_plain(uint8_t c)
 {
         return (c >= '0' && c <= '9') || ((c | 0x20) >= 'a' && (c | 0x20) <= 'z') || (c && strchr("-._~", c));
@@ -255,7 +255,7 @@ void swap_header(const struct http_credential *cred, struct fifo *out)
         }
 }
 
-/* ---- placeholders that stand where they must not ---- */
+/* ---- placeholders in wrong positions ---- */
 
 static uint64_t bit_of(const struct http_rules *r, const struct http_credential *c)
 {
@@ -296,8 +296,8 @@ static bool is_escaped(uint8_t c) { return c == '"' || c == '\\' || c == '/'; }
 
 enum spelling { NOT_SPELLED = 0, SPELLED_PLAIN, SPELLED_HEX, SPELLED_ESCAPED, SPELLED_PERHAPS };
 
-/* How the beginning of `s` spells one byte: as it is, as forms do (%2F) or as JSON does (\/). PERHAPS: what
- * comes behind it would tell; nothing does after the `end`. */
+/* How the beginning of `s` encodes one byte: as it is, as forms do (%2F) or as JSON does (\/). PERHAPS: the
+ * next bytes decide; none follow after the `end`. */
 static enum spelling spelling_of(struct span s, uint8_t c, bool end)
 {
         if (s.n == 0)
@@ -346,8 +346,8 @@ enum swap_field swap_field_of(const struct http_head *h)
         return http_name_is(tail, "/json") || http_name_is(tail, "+json") ? SWAP_IN_JSON : SWAP_AS_IT_IS;
 }
 
-/* A byte of the secret that cannot stand as the placeholder's did. Where both are the same, the client knew
- * how to spell it. */
+/* A byte of the secret that cannot be encoded as the placeholder's was. If both are the same, the client knew
+ * how to encode it. */
 static enum spelling spelled_anew(const struct swap *s, size_t i)
 {
         uint8_t c = s->to.p[i];
@@ -366,8 +366,9 @@ bool swap_grows(const struct swap *s)
         return false;
 }
 
-/* The secret as the client spelled the placeholder. A long one's differs from it in letters and digits only,
- * and is as long; a short one has letters for signs, too, which are spelled as the field has them. */
+/* The secret, encoded as the client encoded the placeholder. A long secret differs from it in letters and
+ * digits only, and has the same length; a short one also has punctuation in place of letters, which is
+ * escaped as the field requires. */
 static void put_spelled(const struct swap *s, struct span as, struct fifo *out)
 {
         size_t at = 0;

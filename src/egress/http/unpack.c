@@ -21,7 +21,7 @@ struct unpack {
         bool ended; /* at the end of a member, and nothing came after it */
         bool again; /* this is not the first member */
         enum effect_reason why;
-        uint8_t head[HEAD_BYTES]; /* deflate: what tells its two forms apart */
+        uint8_t head[HEAD_BYTES]; /* deflate: the bytes that distinguish its two forms */
         size_t head_have, head_used;
         size_t pool_used;
         alignas(max_align_t) uint8_t pool[POOL];
@@ -82,14 +82,14 @@ static bool begin(struct unpack *u, int bits)
 }
 
 /* RFC 1950 begins with a number that 31 divides, and whose lower half byte is 8. As the beginning of RFC 1951
- * that would be a stored block with rubbish in its padding, which nobody writes. */
+ * that would be a stored block with garbage in its padding, which no encoder writes. */
 static int deflate_bits(const uint8_t head[HEAD_BYTES])
 {
         bool wrapped = (head[0] & 15) == 8 && (head[0] << 8 | head[1]) % 31 == 0;
         return wrapped ? WINDOW_BITS : -WINDOW_BITS;
 }
 
-/* True: zlib knows what it reads. */
+/* True: zlib knows the format. */
 static bool know(struct unpack *u, struct span in, size_t *used)
 {
         if (u->begun)
@@ -124,7 +124,7 @@ static bool go_on(struct unpack *u)
         return u->kind == UNPACK_GZIP && inflateReset(&u->z) == Z_OK;
 }
 
-/* The bytes that told the form are read first, then `in`, until a call's worth came out or all is read. */
+/* The bytes that identified the form are read first, then `in`, until the output is full or all is read. */
 static enum unpack_state read_on(struct unpack *u, struct span in, size_t *used)
 {
         for (;;) {

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* egress/http/unpack.h - an answer that came compressed, made plain as it streams, so that it can be
- * searched. The bytes are a server's: whatever they are, what comes out is bounded by each call, and so is
- * the memory. */
+/* egress/http/unpack.h - decompresses an answer as it streams, so that it can be searched. The bytes are a
+ * server's: whatever they are, the output of each call is bounded, and so is the memory. */
 #pragma once
 #include "base/span.h"
 #include "effect/effect.h"
@@ -16,13 +15,13 @@ enum unpack_state {
         UNPACK_MORE,    /* all that can come out of these bytes has */
         UNPACK_FULL,    /* there may be more: call again */
 };
-enum { UNPACK_OUT = 16384 }; /* at most what one call gives */
+enum { UNPACK_OUT = 16384 }; /* at most the output of one call */
 
 struct unpack;
 /* NULL: no memory, or this build cannot. */
 struct unpack *unpack_new(enum unpack_kind kind);
 void unpack_free(struct unpack *u); /* wipes it */
-/* Takes *ret_used bytes of `in`; what comes out lies in *ret_out until the next call. */
+/* Takes *ret_used bytes of `in`; the output lies in *ret_out until the next call. */
 enum unpack_state unpack_pass(struct unpack *u, struct span in, size_t *ret_used, struct span *ret_out);
 /* Could the data end here? True before the first byte: nothing is nothing, compressed or not. */
 bool unpack_whole(const struct unpack *u);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* egress/http/unpack_none.c - in the place of unpack.c where zlib is missing: nothing is unpacked, so what
- * comes compressed is refused. */
+/* egress/http/unpack_none.c - replaces unpack.c if zlib is missing: nothing is decompressed, so compressed
+ * answers are rejected. */
 #include "egress/http/unpack.h"
 
 struct unpack *unpack_new(enum unpack_kind kind)

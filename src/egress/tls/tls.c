@@ -13,7 +13,7 @@
 
 struct tls_end {
         SSL *ssl;
-        struct span in; /* from the wire, the caller's: until read() has said 0 */
+        struct span in; /* from the wire, the caller's: until read() has returned 0 */
         uint8_t *out;   /* for the wire */
         size_t out_at, out_n, out_cap;
         char name[256];
@@ -21,7 +21,7 @@ struct tls_end {
         char why[120];
 };
 
-/* ---- the wire: what OpenSSL reads and writes instead of a socket ---- */
+/* ---- the wire: OpenSSL's BIO instead of a socket ---- */
 
 static int wire_read(BIO *bio, char *to, int cap)
 {
@@ -175,7 +175,7 @@ struct tls_box *tls_box_new(const struct tls_box_in *in, struct err *e)
 
         b->now = in->now;
 
-        /* No configuration file: the process that does this has none, and nobody may steer it by one. */
+        /* No configuration file: this process has none, and none may influence it. */
         (void) OPENSSL_init_ssl(OPENSSL_INIT_NO_LOAD_CONFIG, NULL);
         b->wire = wire_method();
         if (!b->wire)
@@ -285,7 +285,7 @@ static struct tls_end *end_client(void *ctx, const char *name, bool is_address)
         return NULL;
 }
 
-/* What SSL_read and SSL_write said: 0 not now, -1 broken. */
+/* The result of SSL_read and SSL_write: 0 not now, -1 broken. */
 static int result(struct tls_end *t, int r)
 {
         int kind = SSL_get_error(t->ssl, r);
@@ -313,7 +313,7 @@ static int end_feed(struct tls_end *t, struct span wire)
         return 0;
 }
 
-/* Nothing came and nothing is left of what came: OpenSSL need not find that out the long way. */
+/* Nothing came and no bytes are left: OpenSSL need not find that out the long way. */
 static bool is_idle(const struct tls_end *t)
 {
         return t->in.n == 0 && SSL_is_init_finished(t->ssl) && !SSL_has_pending(t->ssl);
@@ -332,7 +332,7 @@ static ssize_t end_read(struct tls_end *t, void *plain, size_t cap)
         if (r == 1)
                 return (ssize_t) n;
 
-        t->in = (struct span){ 0 }; /* what follows a goodbye is nobody's */
+        t->in = (struct span){ 0 }; /* bytes after close_notify are dropped */
         return result(t, r);
 }
 

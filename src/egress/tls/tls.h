@@ -21,7 +21,8 @@ struct tls_box *tls_box_new(const struct tls_box_in *in, struct err *e);
 void tls_box_free(struct tls_box *b); /* wipes the keys */
 /* The CA's certificate, for the bundle that the box sees. Lives as long as the box. */
 struct span tls_box_ca_pem(const struct tls_box *b);
-/* The same as the NSS database of a browser. False: more names than fit, or no memory; then there is none. */
+/* The same as the NSS database of a browser. Returns false if the names do not fit or memory is out; then
+ * none is made. */
 bool tls_box_nss(const struct tls_box *b, struct buf *out);
 /* For http_rules_in.tls; its ctx is the struct tls_box. */
 const struct tls_ops *tls_box_ops(void);
@@ -30,7 +31,7 @@ const struct tls_ops *tls_box_ops(void);
 
 enum tls_hello { TLS_HELLO_BAD = 0, TLS_HELLO_MORE, TLS_HELLO_OK };
 struct tls_hello_info {
-        char sni[256];  /* lower case; "" when there is none */
+        char sni[256];  /* lower case; "" if it has none */
         bool encrypted; /* it also carries an encrypted hello: the name that counts may be another */
         bool outer;     /* it is the outer of an encrypted one, or a browser's GREASE */
         bool early;     /* data follow it that wait for no answer */

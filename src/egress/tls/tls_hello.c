@@ -81,8 +81,8 @@ static bool server_name(struct cursor ext, struct tls_hello_info *info)
         return info->sni[0] != '\0';
 }
 
-/* The outer part of an encrypted hello, RFC 9849. Browsers send one with random bytes in it (GREASE) to every
- * server that has no key for it, and nobody but the server can tell the two apart. */
+/* The outer part of an encrypted ClientHello, RFC 9849. Browsers send one with random bytes in it (GREASE) to
+ * every server that has no key for it, and only the server can distinguish the two. */
 static bool is_outer_ech(struct cursor ext)
 {
         unsigned type = number(&ext, 1);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* egress/tls/tls_internal.h - what the files that speak to OpenSSL share. */
+/* egress/tls/tls_internal.h - declarations shared by the files that use OpenSSL. */
 #pragma once
 #include "egress/tls/tls.h"
 
@@ -34,7 +34,7 @@ X509 *tls_ca_leaf(struct tls_box *b, const char *name, bool is_address);
 /* Sets *e from OpenSSL's queue; returns -1. */
 int tls_fail(struct err *e, const char *what);
 
-/* tls_trust.c: roots from a PEM bundle, each read when the first chain asks for its name. The store must be
- * gone before tls_trust_free(). */
+/* tls_trust.c: roots from a PEM bundle, each parsed when the first chain needs its name. The store must be
+ * freed before tls_trust_free(). */
 struct tls_trust *tls_trust_new(X509_STORE *store, struct span pem, struct err *e);
 void tls_trust_free(struct tls_trust *t);

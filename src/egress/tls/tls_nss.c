@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* egress/tls/tls_nss.c - the box's authority as a database of NSS (cert9.db), which is where Chromium looks
- * for what its user trusts: an SQLite file with one table of PKCS#11 objects, here the certificate and the
+/* egress/tls/tls_nss.c - the box's authority as a database of NSS (cert9.db), in which Chromium looks up its
+ * user's trusted certificates: an SQLite file with one table of PKCS#11 objects, here the certificate and the
  * trust in it. A table of two rows needs no library to be written. Never: a key, a file.
  *
  * An SQLite file: page 1 is a header of 100 bytes and the leaf page of the schema, page 2 the leaf page of
- * our table. A leaf page: its kind, the number of cells, where they begin, where each of them is, and at its
- * end the cells: the length of a record, its row number, and the record: the length of the list of types,
+ * our table. A leaf page: its kind, the number of cells, the start of the cells, the offset of each, and at
+ * its end the cells: the length of a record, its row number, and the record: the length of the list of types,
  * that list, and the values (https://www.sqlite.org/fileformat2.html). */
 #include "base/buf.h"
 #include "egress/tls/tls_internal.h"
@@ -141,7 +141,7 @@ static void put_header(struct buf *out, size_t page)
                 put_be(out, rest[i], 4);
 }
 
-/* `before`: what stands in the page already. */
+/* `before`: bytes that are in the page already. */
 static void put_leaf(struct buf *out, size_t before, const struct buf *cells, size_t n, size_t page)
 {
         size_t first = page;

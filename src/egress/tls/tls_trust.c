@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* egress/tls/tls_trust.c - the host's roots. Most of what a root costs is its key being read, a third of a
- * millisecond each, and a box needs one or two of a hundred and fifty: so OpenSSL is told where to look
- * (X509_LOOKUP) instead of being given all. It asks with a name while it builds a chain and then verifies
- * as ever; a root that is not found, or cannot be read, is not trusted. Never: opens a file. */
+/* egress/tls/tls_trust.c - the host's roots. The main cost of a root is parsing its key, a third of a
+ * millisecond each, and a box needs one or two of a hundred and fifty: so OpenSSL gets a lookup method
+ * (X509_LOOKUP) instead of all roots. It looks up a name while it builds a chain and then verifies as ever; a
+ * root that is not found, or cannot be parsed, is not trusted. Never: opens a file. */
 #include "egress/tls/tls_internal.h"
 
 #include <openssl/asn1.h>
@@ -28,7 +28,7 @@ struct tls_trust {
 
 /* ---- from the bundle ---- */
 
-/* Goes into, or over, what stands at *p. False: that is not `tag`, or does not fit. */
+/* Enters, or skips, the element at *p. Returns false if it is not `tag`, or does not fit. */
 static bool der_step(const unsigned char **p, const unsigned char *end, int tag, bool into)
 {
         long n;
@@ -47,7 +47,7 @@ static X509_NAME *subject_of(const unsigned char *p, long n)
         static const struct {
                 int tag;
                 bool into;
-        } way[] = { { V_ASN1_SEQUENCE, true },  { V_ASN1_SEQUENCE, true },    /* signed: what is signed */
+        } way[] = { { V_ASN1_SEQUENCE, true },  { V_ASN1_SEQUENCE, true },    /* signed: the signed part */
                     { V_ASN1_INTEGER, false },  { V_ASN1_SEQUENCE, false },   /* serial number, algorithm */
                     { V_ASN1_SEQUENCE, false }, { V_ASN1_SEQUENCE, false } }; /* issuer, validity */
 
@@ -81,7 +81,7 @@ static bool add(struct tls_trust *t, unsigned char *der, long n)
         return subject != NULL;
 }
 
-/* Blocks that are no certificate are left out. */
+/* Blocks that are not a certificate are left out. */
 static void read_bundle(struct tls_trust *t)
 {
         BIO *mem = BIO_new_mem_buf(t->pem, (int) t->pem_len);
@@ -106,7 +106,7 @@ static void read_bundle(struct tls_trust *t)
         t->pem = NULL;
 }
 
-/* ---- what OpenSSL asks ---- */
+/* ---- OpenSSL's lookups ---- */
 
 /* All of a name at once: the store is not asked again for a name that it knows. */
 static X509 *take(X509_STORE *store, struct tls_trust *t, const X509_NAME *name)
