@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* work/apply/apply_report.c - tells whoever asked for an apply what became of it, when it did not come to its
- * own end. */
+/* work/apply/apply_report.c - reports the result of an interrupted apply to the command that asked for it. */
 #include "base/fd.h"
 #include "context/context.h"
 #include "work/internal.h"

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* work/apply/choose.c - which entries of a layer take part in an apply, and why others are held back. Flags
- * hold an entry back until it is approved: by its own path, by every kind it is flagged as, or by
- * --include-flagged.
- */
+/* work/apply/choose.c - chooses the entries of an overlay that take part in an apply, with reasons for the
+ * others. Flags hold an entry back until it is approved: by its own path, by every kind it is flagged as,
+ * or by --include-flagged. */
 #include "base/str.h"
 #include "work/internal.h"
 
@@ -24,7 +23,8 @@ void apply_say(const struct work_apply *a, const char *mark, const struct entry 
         say_text(a, mark, x->path, why);
 }
 
-/* Parents of every entry, found once: entries are sorted with a directory right before what lies in it. */
+/* The parent of every entry, computed once: entries are sorted with a directory directly before its
+ * entries. */
 long *find_parents(const struct entries *v)
 {
         long *up = calloc(v->n + 1, sizeof *up);
@@ -38,16 +38,16 @@ long *find_parents(const struct entries *v)
         return up;
 }
 
-/* Else it is the host's, in a directory that the box removed, and matters only if that is applied. */
+/* Else it is the host's, in a directory that the box removed, and matters only if that removal is applied. */
 static bool is_of_box(const struct entry *x) { return !(x->what & WHAT_DELETED) || x->base_kind != '-'; }
 
-/* What is asked for, by whatever words. */
+/* Was the entry asked for, by any option? */
 struct wish {
         const struct work_apply *a;
         unsigned kinds; /* of flags, that were named */
 };
 
-/* The flags that keep an entry back; 0: none. */
+/* The flags that hold an entry back; 0: none. */
 static unsigned held_flags(const struct wish *w, const struct layer *l, const struct entry *x)
 {
         if (x->flags & FLAG_NEVER)
@@ -55,7 +55,7 @@ static unsigned held_flags(const struct wish *w, const struct layer *l, const st
         return w->a->flagged || entry_named_itself(l, x, w->a->paths) ? 0 : x->flags & ~w->kinds;
 }
 
-/* A directory that goes takes along what was left out of it. */
+/* Removing a directory also removes the entries that were excluded. */
 static bool holds_left_out(const struct wish *w, const struct layer *l, const struct entry *x)
 {
         return takes_directory(x) && names_reach_into(l, x->door, x->path, w->a->but);
@@ -79,8 +79,8 @@ static long new_directory(const struct wish *w, const struct layer *l, const str
         return top;
 }
 
-/* Half of a new directory is of no use to anybody: a virtual environment without its programs. What never
- * lands does not keep the rest of it back. */
+/* Half of a new directory is useless: a virtual environment without its programs. Entries that are never
+ * applied do not hold the rest of it back. */
 static void mark_whole(const struct wish *w, const struct layer *l, struct entries *v, const long *up)
 {
         for (size_t i = 0; i < v->n; i++) {
@@ -115,7 +115,7 @@ static const char *why_held(const struct wish *w, const struct layer *l, struct 
         return flags ? flags_words(flags, &bit) : NULL;
 }
 
-/* Chooses; tells how many are held back. */
+/* Chooses; reports the number held back. */
 static void choose(const struct wish *w, const struct layer *l, struct entries *v, const long *up,
                    struct work_outcome *ret)
 {
@@ -142,7 +142,7 @@ static void choose(const struct wish *w, const struct layer *l, struct entries *
                 }
                 x->chosen = true;
                 for (; p >= 0 && brings_directory(&v->v[p]); p = up[p]) {
-                        v->v[p].chosen = true; /* what was named needs where it lies */
+                        v->v[p].chosen = true; /* a named entry needs its parent directories */
                         if (v->v[p].held == held_whole) {
                                 v->v[p].held = NULL;
                                 ret->held--;
@@ -178,7 +178,7 @@ static void tell_one_held(const struct wish *w, const struct layer *l, const str
         apply_say(w->a, "held back:", x, buf_str(&why));
 }
 
-/* What to add to the words of an apply so that it takes what is held back by flags. */
+/* The options that make an apply include the entries held back by flags. */
 static void put_approval(const struct wish *w, const struct layer *l, const struct entries *v,
                          struct work_outcome *ret)
 {
@@ -201,7 +201,7 @@ static void put_approval(const struct wish *w, const struct layer *l, const stru
                         kinds > KINDS ? " --include-flagged" : buf_str(&words));
 }
 
-/* A new directory, with all that lies in it. Returns how many entries that are; 0: few, each is told. */
+/* A new directory with everything in it. Returns the number of its entries; 0: few, each is reported. */
 static size_t tell_whole(const struct wish *w, const struct layer *l, const struct entries *v, size_t first)
 {
         enum { FEW = 8 };
@@ -227,7 +227,7 @@ static size_t tell_whole(const struct wish *w, const struct layer *l, const stru
         return all;
 }
 
-/* In directories that nobody reads entry by entry, one line for all. */
+/* One line for all entries of a directory that is not reviewed entry by entry. */
 static void tell_held(const struct wish *w, const struct layer *l, const struct entries *v)
 {
         for (size_t i = 0; i < v->n; i++) {

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* work/apply/outcome.c - what became of an apply, an undo or a discard, as one JSON object: with the names
- * that `diff
- * --json` and `diff --list --json` have for the same things, and also when nothing was done. */
+/* work/apply/outcome.c - the result of an apply, an undo or a discard as one JSON object, also when
+ * nothing was done. Uses the names of `diff --json` and `diff --list --json`. */
 #include "work/internal.h"
 
 static const char *state_after(const struct layer *l)
@@ -12,7 +11,7 @@ static const char *state_after(const struct layer *l)
         return states[l->state];
 }
 
-/* `state`: of the layer, afterwards; NULL: as it says itself. */
+/* `state`: of the overlay, afterwards; NULL: its own. */
 static void put_head(struct buf *out, const struct layer *l, const char *end, const char *state)
 {
         buf_puts(out, "{\"version\":1,\"run\":");

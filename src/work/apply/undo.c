@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* work/apply/undo.c - takes the newest apply of a layer back, unless the host changed since what it put
- * there. */
+/* work/apply/undo.c - reverts the newest apply of an overlay, unless the host changed an applied entry
+ * since. */
 #include "base/fd.h"
 #include "base/str.h"
 #include "work/internal.h"
@@ -16,8 +16,8 @@ static void layer_end(struct layer **l) { layer_free(*l); }
 static void journal_end(struct journal **j) { journal_free(*j); }
 #define AUTO_JOURNAL(name, init) __attribute__((cleanup(journal_end))) struct journal *name = (init)
 
-/* Does it lie in a directory that the apply closed to its own owner? Then it is looked at when it is taken.
- */
+/* Is it in a directory that the apply made inaccessible to its own owner? Then it is checked when it is
+ * reverted. */
 static bool is_behind_closed(const struct journal *j, const struct op *o)
 {
         for (size_t i = 0; i < j->n; i++) {
@@ -31,8 +31,8 @@ static bool is_behind_closed(const struct journal *j, const struct op *o)
         return false;
 }
 
-/* A file that we may not read is known by its number, and by not having changed since it landed. Its mode is
- * not changed for a look: whoever is killed meanwhile would leave another one. */
+/* A file without read permission is identified by its inode number and an unchanged ctime. Its mode is not
+ * changed to read it: a process killed in between would leave the wrong mode. */
 static bool is_untouched(const struct journal *j, const struct op *o, const struct node *now)
 {
         struct stat done;
@@ -41,7 +41,7 @@ static bool is_untouched(const struct journal *j, const struct op *o, const stru
                 (now->ctime.tv_sec == done.st_mtim.tv_sec && now->ctime.tv_nsec <= done.st_mtim.tv_nsec));
 }
 
-/* What an apply put there must still be there, or undo would destroy somebody's later work. */
+/* An applied entry must be unchanged, or undo would destroy later work. */
 static const char *judge_undo(const struct journal *j, const struct op *o)
 {
         const struct target *t = &j->targets[o->door];
@@ -82,7 +82,7 @@ static int by_put(const void *a, const void *b)
         return x->door != y->door ? (x->door < y->door ? -1 : 1) : strcmp(x->path, y->path);
 }
 
-/* A directory that was put there must hold nothing but what was put there too. */
+/* A directory that was created must hold only entries that were also created. */
 static const char *judge_contents(const struct journal *j, const struct op *o, const struct put *puts,
                                   size_t count)
 {
@@ -92,7 +92,7 @@ static const char *judge_contents(const struct journal *j, const struct op *o, c
 
         AUTO_FD(dir, tree_dir(j->targets[o->door].fd, o->path));
         if (dir < 0 || tree_names(dir, &names) < 0)
-                return NULL; /* no directory, or not ours to look into */
+                return NULL; /* not a directory, or no permission to read it */
 
         for (size_t i = 0; i < names.n; i++) {
                 char path[2 * WORK_PATH_MAX];
@@ -178,7 +178,8 @@ static int undo_journal(const struct work_undo *u, struct journal *j, struct wor
                 return -1;
 
         tell_copies(u, j);
-        for (size_t i = 0; i < WORK_DOORS_MAX; i++) { /* again: what was only a place is opened */
+        for (size_t i = 0; i < WORK_DOORS_MAX;
+             i++) { /* again: an O_PATH descriptor is reopened for reading */
                 fd_close(&j->targets[i].fd);
                 fd_close(&j->targets[i].slots);
         }

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* work/apply/work_apply.c - lets a layer land: whether something is in the way, and which steps in which
- * order. */
+/* work/apply/work_apply.c - applies an overlay: finds conflicts, and orders the steps. */
 #include "base/fd.h"
 #include "base/str.h"
 #include "store/store.h"
@@ -22,9 +21,9 @@ static void layer_end(struct layer **l) { layer_free(*l); }
 static void journal_end(struct journal **j) { journal_free(*j); }
 #define AUTO_JOURNAL(name, init) __attribute__((cleanup(journal_end))) struct journal *name = (init)
 
-/* ---- whether ---- */
+/* ---- conflicts ---- */
 
-/* Another directory than the door: what was sealed must lie there too. */
+/* A directory other than the door must also hold the sealed lower entries. */
 static const char *judge_there(const struct target *t, struct entry *x, struct node *ret_old)
 {
         const char *name;
@@ -65,7 +64,7 @@ static size_t count_conflicts(const struct work_apply *a, const struct journal *
         return n;
 }
 
-/* ---- where ---- */
+/* ---- targets ---- */
 
 static bool one_rename_away(int from, int to)
 {
@@ -144,7 +143,7 @@ static int find_targets(const struct work_apply *a, struct journal *j, const str
         return 0;
 }
 
-/* ---- which steps ---- */
+/* ---- steps ---- */
 
 static void add_op(const struct work_apply *a, struct journal *j, const struct entry *x, char kind)
 {
@@ -168,7 +167,7 @@ static void add_op(const struct work_apply *a, struct journal *j, const struct e
                           .new_dir = brings_directory(x),
                           .elsewhere = a->to != NULL };
 
-        /* One name, ours, on one mount: the file itself may go. */
+        /* A single hard link, owned by us, on one mount: the file itself can be moved. */
         o->moved = file && d->is_dir && !a->to && !t->inside && x->now.links == 1 &&
                    x->now.uid == geteuid() && !o->keep_owner;
         o->left = o->moved ? S_IFREG | x->now.mode : 0;
@@ -202,7 +201,7 @@ static int make_ops(const struct work_apply *a, struct journal *j, const struct 
                                 add_op(a, j, x, OP_SWAP);
                 }
 
-        /* What lies in a directory before the directory, and the top, which sorts among them, last of all. */
+        /* The entries of a directory before the directory; the top, which sorts among them, last. */
         for (int top = 0; top <= 1; top++)
                 for (size_t i = v->n; i-- > 0;)
                         if (v->v[i].chosen && v->v[i].now.kind == NODE_DIR && is_top(&v->v[i]) == top)
@@ -211,9 +210,9 @@ static int make_ops(const struct work_apply *a, struct journal *j, const struct 
         return j->mem.failed ? err_set(e, ERR_MEMORY, 0, "no memory for the journal") : 0;
 }
 
-/* ---- doing it ---- */
+/* ---- execution ---- */
 
-/* Where a door's changes go; false: it is not there, and a later look will say so. */
+/* The target of a door's changes. Returns false if it does not exist; a later check reports that. */
 static bool find_place(const struct work_apply *a, const struct work_door *d, struct place *ret)
 {
         char path[PATH_MAX];
@@ -251,7 +250,7 @@ static int tell_intent(const struct work_apply *a, const struct journal *j, stru
         return a->before(a->effect_ctx, &first, j->n, e);
 }
 
-/* What is wanted, on the disk, and nothing of it done; then whoever wants to know beforehand. */
+/* The intent is on disk before any step is done; then the caller's `before` callback runs. */
 static int plan_journal(const struct work_apply *a, struct journal *j, struct err *e)
 {
         if (copy_node(j->l->dir, "base", j->dir, "base", false) < 0 || syncfs(j->dir) < 0)
@@ -281,8 +280,8 @@ static int run_journal(struct journal *j, struct err *e)
         if (!back)
                 return err_hint(e, "everything has landed; the next command tidies up");
 
-        /* Without the mark, for which a full disk has no room, what was committed goes on where it can; see
-         * journal_recover(). What was not, it takes back by itself. */
+        /* If a full disk has no room for the mark, a committed apply continues where it can; see
+         * journal_recover(), which reverts an uncommitted one by itself. */
         bool committed = journal_has(j, "commit");
         if (journal_sure(j, &why) < 0 || (committed && journal_mark(j, "back", &why) < 0))
                 return err_hint(e, "the next command finishes what was begun, or takes it back: %s",
@@ -315,8 +314,8 @@ static void tell_apart(const struct work_apply *a, const struct entries *v)
         }
 }
 
-/* What the layer holds from now on. It has landed, whatever becomes of this: a layer that is not told of it
- * waits on, and what it holds is what the tree has. */
+/* Updates the overlay after the apply. The apply stands even if this fails: the overlay then keeps the
+ * changes pending, and they equal the tree. */
 static void note_landed(const struct work_apply *a, struct layer *l, struct entries *v, bool whole)
 {
         AUTO_BUF(out);
@@ -377,7 +376,7 @@ static int land(const struct work_apply *a, struct layer *l, struct entries *v, 
         return 0;
 }
 
-/* Content that is not what the box left is nobody's. */
+/* Torn content is never applied. */
 static int refuse_torn_chosen(const struct entries *v, struct err *e)
 {
         char shown[256];
@@ -388,8 +387,8 @@ static int refuse_torn_chosen(const struct entries *v, struct err *e)
         return 0;
 }
 
-/* What would land, as a patch. A conflict is in it, too: a patch is what one merges with. What lay there when
- * the run ended is known by its digest only, so it leads from what the host has now. */
+/* The changes as a patch. Conflicts are included, because a patch is used for merging. Of the lower entry
+ * only the digest is known, so the patch is against the host's current version. */
 static int hand_out(const struct work_apply *a, struct layer *l, struct entries *v, const long *up,
                     struct work_outcome *ret, struct err *e)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* work/apply/work_verbs.c - diff, list, discard and fork: what needs no journal. */
+/* work/apply/work_verbs.c - diff, list, discard and fork: the verbs without a journal. */
 #include "base/fd.h"
 #include "base/str.h"
 #include "work/internal.h"
@@ -59,7 +59,7 @@ static int newest_first(const void *a, const void *b)
         return x->start != y->start ? (x->start > y->start ? -1 : 1) : strcmp(y->run, x->run);
 }
 
-/* False: nothing is there, or not any more. */
+/* Returns false if it does not exist (any more). */
 static bool fill_row(const struct cordon_context *cx, int store, const char *run, struct row *r)
 {
         struct err why;
@@ -67,7 +67,7 @@ static bool fill_row(const struct cordon_context *cx, int store, const char *run
         *r = (struct row){ 0 };
         (void) snprintf(r->run, sizeof r->run, "%s", run);
         AUTO_LAYER(l, layer_take(store, run, &why));
-        r->state = "stuck"; /* any other verb tells why */
+        r->state = "stuck"; /* any other verb reports why */
         if (!l) {
                 if (why.sys == EBUSY || why.sys == EPROTONOSUPPORT)
                         r->state = why.sys == EBUSY ? "running" : "later"; /* of a later cordon */
@@ -165,8 +165,8 @@ int work_list(const struct cordon_context *cx, bool json, work_sink *sink, void 
 
 /* ---- discard, fork ---- */
 
-/* Something of it was applied, and something still waits: only what waits is given up. The files stay,
- * because an undo puts what it takes back among them. */
+/* Part of it was applied and part is pending: only the pending part is discarded. The files stay, because
+ * an undo puts the entries that it reverts among them. */
 static int discard_rest(struct layer *l, struct err *e)
 {
         AUTO_BUF(no_records);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* work/flags/flags.c - what the host later executes or trusts: shown first, and applied only when asked for
- * by name. A list of names can never be complete: it is the second look, not the wall. Pure. */
+/* work/flags/flags.c - files that the host later executes or trusts: shown first, and applied only by
+ * name. A list of names is never complete: it is a second check, not the wall. Pure. */
 #include "work/internal.h"
 
 #include <ctype.h>
@@ -55,7 +55,7 @@ static bool glob(const char *p, const char *pe, const char *s, const char *se)
                 return s == se;
 
         p++;
-        if (!memchr(p, '*', (size_t) (pe - p))) /* the last one: what is behind it is the end of the name */
+        if (!memchr(p, '*', (size_t) (pe - p))) /* the last one: the rest is the end of the name */
                 return se - s >= pe - p && glob(p, pe, se - (pe - p), se);
 
         for (;; s++) {
@@ -72,7 +72,7 @@ static const char *part_end(const char *s)
         return slash ? slash : s + strlen(s);
 }
 
-/* Does the pattern match from this part of the path on? */
+/* Does the pattern match from this component of the path on? */
 static bool matches_here(const char *pattern, const char *end, const char *path)
 {
         for (;;) {
@@ -83,7 +83,7 @@ static bool matches_here(const char *pattern, const char *end, const char *path)
                 if (pe == end)
                         return *se == '\0';
                 if (pe + 1 == end)
-                        return true; /* "dir/": itself and all below */
+                        return true; /* "dir/": itself and everything below */
                 if (*se == '\0')
                         return false;
                 pattern = pe + 1;
@@ -91,7 +91,8 @@ static bool matches_here(const char *pattern, const char *end, const char *path)
         }
 }
 
-/* Most patterns are told by their first and last byte: they are the path's, unless they are wildcards. */
+/* Most patterns are decided by their first and last byte, which equal the path's unless they are
+ * wildcards. */
 static bool may_match(const char *pattern, const char *end, char first, char last)
 {
         return (pattern[0] == first || pattern[0] == '*') &&
@@ -155,7 +156,8 @@ bool flags_wants_content(const char *path)
 
 unsigned flags_by_content(struct span text)
 {
-        /* What runs without being called: by an install, by a commit, or instead of the package manager. */
+        /* Files that run without being called: by an install, by a commit, or instead of the package
+         * manager. */
         static const char *const scripts[] = {
                 "install\"",
                 "prepare\"",
@@ -199,9 +201,9 @@ unsigned flags_by_node(const struct node *old, const struct node *now)
         return f;
 }
 
-/* From where the link stands, in directories that are none: does its target climb above the top? Absolute
- * ones always leave. What is called by name may be another link, to a place less deep, and what climbs behind
- * it climbs from there. */
+/* Does the target of a symlink climb above the top, counted by components from the symlink's directory?
+ * Absolute targets always leave. A named component may be another symlink to a less deep directory, and
+ * ".." after it starts there. */
 unsigned flags_by_link(const char *path, const char *target)
 {
         int depth = 0;

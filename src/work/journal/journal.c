@@ -1,23 +1,23 @@
 /* SPDX-License-Identifier: MIT */
-/* work/journal/journal.c - an apply that is all or nothing, whatever happens in between.
+/* work/journal/journal.c - an apply that is atomic: all or nothing, even if interrupted.
  *
- *   apply-K/journal    what will be done: one record for each target and each step, ended by NUL
- *                          mark WORD                      the asker's, for who finishes it
+ *   apply-K/journal    the intent: one record for each target and each step, NUL-terminated
+ *                          mark WORD                      the caller's, for the process that finishes it
  *                          target DOOR FSID:UUID INO INSIDE PATH
  *                          op KIND MOVED[:MODE] DOOR SLOT LENGTH PATH SOURCE       LENGTH: bytes of PATH
- *   apply-K/slots-N/   one slot for each step of door N: first the new entry, then, by one exchange of names,
- *                      the old one. That is also what undo puts back. Where the state directory is on another
- *                      filesystem the slots are a directory in the target, and come home when all is done.
+ *   apply-K/slots-N/   one slot for each step of door N: first the new entry, then, by RENAME_EXCHANGE,
+ *                      the old one, which undo puts back. If the state directory is on another filesystem,
+ *                      the slots are a directory in the target, and move home when all is done.
  *   apply-K/commit     the new entries are complete and on disk, one line for each step:
  *                          INO DIGEST OLD-KIND OLD-INO OLD-SIZE OLD-SECONDS OLD-NANOSECONDS MODE OLD-MODE
  *                          OLD-LINKS LINKED
- *                      From the moment this file has its name the apply will be finished, by us or by the
- *                      next command, unless what it finds in a place is not what was looked at (OLD).
- *   apply-K/back       it is being taken back
- *   apply-K/done       it has landed
- *   apply-K/told       and whoever asked for it knows
+ *                      Once this file has its name the apply is completed, by us or by the next command,
+ *                      unless an entry differs from the one that was checked (OLD).
+ *   apply-K/back       it is being reverted
+ *   apply-K/done       it is applied
+ *   apply-K/told       and the result is reported to the caller
  *
- * Whether a step was taken is read from the disk, by what the slot holds; so each may be taken again. */
+ * The slot's content on disk shows whether a step was done, so every step can be repeated. */
 #include "base/fd.h"
 #include "base/str.h"
 #include "work/internal.h"
@@ -189,7 +189,7 @@ static char *read_whole(struct journal *j, const char *name, size_t *ret_n)
         return text && fd_read_all(fd, text, *ret_n) == st.st_size ? text : NULL;
 }
 
-/* Cuts the next word off; NULL: there is none. */
+/* Cuts the next word off; NULL: none left. */
 static char *word(char **at)
 {
         char *w = *at, *end = w ? strchr(w, ' ') : NULL;
@@ -210,7 +210,7 @@ static bool read_target(struct journal *j, char *at)
         struct target *t = &j->targets[i];
         t->used = true;
         t->dev = strtoull(dev, &dev, 10);
-        t->uuid = *dev == ':' ? strtoull(dev + 1, NULL, 16) : 0; /* an older journal has none */
+        t->uuid = *dev == ':' ? strtoull(dev + 1, NULL, 16) : 0; /* missing in an older journal */
         t->ino = strtoull(ino, NULL, 10);
         t->inside = inside[0] == '1';
         t->path = at;
@@ -237,8 +237,8 @@ static bool read_op(struct op *o, char *at)
         return o->door < WORK_DOORS_MAX && kind[0] && !kind[1] && strchr("PSTM", kind[0]);
 }
 
-/* What was looked at, in five numbers, and the modes; an old journal has none of them, or only the first
- * mode. */
+/* The identity of the checked entry, in five numbers, and the modes; an old journal has none of them, or
+ * only the first mode. */
 static void read_old(struct op *o, char *at)
 {
         const char *part[6];
@@ -287,7 +287,7 @@ static bool read_commit(struct journal *j)
         return at != NULL;
 }
 
-/* With errno; 0: what stands in it is not what we write. */
+/* With errno set; 0: the content is not in our format. */
 static int not_read(const struct journal *j, struct err *e)
 {
         if (errno)
@@ -323,7 +323,7 @@ static struct journal *journal_read(struct layer *l, const char *name, struct er
                         bad = !read_target(j, at);
                 else if (first && strcmp(first, "mark") == 0)
                         j->mark = at;
-                else /* a step that this version does not know cannot be left out */
+                else /* a step unknown to this version cannot be skipped */
                         bad = !first || strcmp(first, "op") != 0 || j->n == count ||
                               !read_op(&j->ops[j->n++], at);
                 at = next;
@@ -343,7 +343,8 @@ static struct journal *journal_read(struct layer *l, const char *name, struct er
 
 /* ---- targets and slots ---- */
 
-/* Its steps are taken again, or back: whatever mode is given to a directory on the way, the last one sets. */
+/* Its steps are repeated or reverted. A directory on the way may get any mode in between; the last step
+ * sets it. */
 static bool is_underway(struct journal *j)
 {
         return journal_has(j, "back") || (journal_has(j, "commit") && !journal_has(j, "done"));
@@ -354,7 +355,8 @@ static int open_path(const char *path, uint64_t flags)
         return fd_open2(AT_FDCWD, path, flags | O_DIRECTORY, RESOLVE_NO_MAGICLINKS);
 }
 
-/* The box may have closed the top of its door to the owner. Then it is a place, until steps are taken. */
+/* The box may have made the top of its door inaccessible to the owner. Then it is an O_PATH descriptor
+ * until steps are done. */
 static int open_target(struct journal *j, const struct target *t)
 {
         AUTO_FD(fd, open_path(t->path, O_RDONLY));
@@ -374,7 +376,7 @@ static int open_target(struct journal *j, const struct target *t)
         return closed && is_underway(j) ? tree_open_place(fd, st.st_mode) : TAKE_FD(fd);
 }
 
-/* Where slots lie while they are used; made with `make`. */
+/* The directory of the slots while they are used; created with `make`. */
 static int open_slots(const struct journal *j, size_t door, bool make)
 {
         const struct target *t = &j->targets[door];
@@ -439,7 +441,7 @@ int journal_remove(struct journal *j, struct err *e)
         return 0;
 }
 
-/* Slots in the target come home, complete before they get their name. */
+/* Slots in the target move home, complete before they get their name. */
 static int bring_home(struct journal *j, size_t door, struct err *e)
 {
         char there[WORK_RUN_MAX + 48], home[32], fresh[40];
@@ -454,7 +456,7 @@ static int bring_home(struct journal *j, size_t door, struct err *e)
             renameat(j->dir, fresh, j->dir, home) < 0 || fsync(j->dir) < 0) {
                 (void) journal_failed(e, "keeping what was replaced in", j->targets[door].path);
                 (void) remove_tree(j->dir,
-                                   fresh); /* a full disk has no room for the mark of the way back, either */
+                                   fresh); /* a full disk also has no room for the mark of the way back */
                 return -1;
         }
 
@@ -494,7 +496,7 @@ static bool is_home(struct journal *j)
         return true;
 }
 
-/* After everything has landed: undo's store goes home, the journal is done. */
+/* After all steps: undo's store moves home, the journal is done. */
 static int settle(struct journal *j, struct err *e)
 {
         for (size_t i = 0; i < WORK_DOORS_MAX; i++)
@@ -514,13 +516,13 @@ int journal_finish(struct journal *j, bool *ret_back, struct err *e)
         if (journal_forward(j, e) < 0)
                 return -1;
         int r = settle(j, e);
-        *ret_back = r < 0 && !is_home(j); /* no room for what was replaced: then it goes back where it was */
+        *ret_back = r < 0 && !is_home(j); /* no room for the replaced entries: put them back */
         return r;
 }
 
 /* ---- after an interruption ---- */
 
-/* With slots inside a target, some of which came home already, every step has been taken. */
+/* With slots inside a target, some of which moved home already, every step is done. */
 static bool any_inside(const struct journal *j)
 {
         for (size_t i = 0; i < WORK_DOORS_MAX; i++)
@@ -529,10 +531,10 @@ static bool any_inside(const struct journal *j)
         return false;
 }
 
-/* Everything as before the apply: the tree, the layer, and what is known of its beginning. */
+/* Restores the state before the apply: the tree, the overlay and its base records. */
 int journal_take_back(struct journal *j, bool again, struct err *e)
 {
-        /* Not begun: what is kept beside it may not be whole, and is not needed. */
+        /* Not started: the files kept beside it may be incomplete, and are not needed. */
         bool began = journal_has(j, "journal"), landed = journal_has(j, "done");
         if (journal_back(j, e) < 0 || (began && base_restore(j, e) < 0))
                 return -1;
@@ -551,7 +553,7 @@ int journal_take_back(struct journal *j, bool again, struct err *e)
         if (journal_remove(j, e) < 0)
                 return -1;
 
-        if (!told) /* what was removed may be the room that the record lacked */
+        if (!told) /* the removal may have freed the space that the record needed */
                 (void) journal_tell(j, how);
 
         return 0;
@@ -570,7 +572,7 @@ static int recover_one(struct layer *l, const char *name, struct err *e)
                 goto out;
 
         if (done && !back) {
-                struct err none; /* an undo that was ended before it began */
+                struct err none; /* an undo that was interrupted before its first step */
                 if (any_inside(j) && journal_open_targets(j, false, &none) == 0)
                         (void) remove_inside(j);
                 goto landed;
@@ -614,8 +616,8 @@ int journal_recover(const struct cordon_context *cx, struct layer *l, struct err
         return 0;
 }
 
-/* The number of the newest one that has the marker, and what that is; 0: none. -1: it cannot be told, and an
- * older one is not what was meant. */
+/* The number of the newest journal that has the marker; 0: none. Returns -1 if unknown: an older one must
+ * not be taken instead. */
 static long newest_with(const struct layer *l, const struct names *list, const char *mark, struct stat *ret)
 {
         long best = 0;

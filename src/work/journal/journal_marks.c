@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* work/journal/journal_marks.c - the small things of a journal: its marks, the names of its slots, its
- * errors. */
+/* work/journal/journal_marks.c - marks, slot names and errors of a journal. */
 #include "base/str.h"
 #include "work/internal.h"
 
@@ -33,7 +32,7 @@ bool journal_has(struct journal *j, const char *mark)
         return false;
 }
 
-/* An apply that was committed, and is taken for one that was not, loses what it replaced. */
+/* Taking a committed apply for an uncommitted one would lose the entries it replaced. */
 int journal_sure(const struct journal *j, struct err *e)
 {
         if (!j->unsure)

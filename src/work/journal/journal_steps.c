@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* work/journal/journal_steps.c - the steps of a journal, forward and back: each is one exchange of names, can
- * be taken again, and is taken only where it finds what was looked at. */
+/* work/journal/journal_steps.c - the steps of a journal, forward and back: each is one RENAME_EXCHANGE,
+ * can be repeated, and is done only if it finds the entry that was checked. */
 #include "base/fd.h"
 #include "base/str.h"
 #include "work/internal.h"
@@ -19,7 +19,7 @@ static int exchange(int a, const char *an, int b, const char *bn, unsigned flags
         return (int) syscall(SYS_renameat2, a, an, b, bn, flags);
 }
 
-/* The directory may be closed to its own owner, before or after. */
+/* The directory may be inaccessible to its own owner, before or after. */
 static int meta_from(int slots, const char *name, int parent, const char *target, long mode)
 {
         struct stat st;
@@ -40,7 +40,7 @@ static int meta_from(int slots, const char *name, int parent, const char *target
         return -1;
 }
 
-/* By errno: it may go well the next time, so that it is not given up. */
+/* By errno: a retry may succeed, so it is not given up. */
 static bool is_passing(void)
 {
         return fd_is_want(errno) || errno == EIO || errno == ENOSPC || errno == EDQUOT || errno == EROFS;
@@ -52,8 +52,8 @@ static int changed_meanwhile(struct err *e, const char *path)
         return journal_failed(e, "changed during the apply:", path);
 }
 
-/* A large file takes long to be judged, and all its times can be set back but one. That one is not known
- * after an interruption, and moving a name changes it too: so it only tells when to read again. */
+/* Reading a large file takes long, and all of its times except ctime can be set back. ctime is unknown
+ * after an interruption, and a rename also changes it: so it only decides when to read again. */
 static bool is_rewritten(int parent, const char *name, const struct op *o, const struct node *there)
 {
         char digest[65];
@@ -66,7 +66,7 @@ static bool is_rewritten(int parent, const char *name, const struct op *o, const
         return tree_digest(parent, name, there, false, digest) < 0 || strcmp(digest, o->before) != 0;
 }
 
-/* Before anything is moved: is what stands there still what was looked at? */
+/* Before anything is moved: is the entry still the one that was checked? */
 static bool is_another(int parent, const char *name, const struct op *o, const struct node *in_slot)
 {
         struct node there;
@@ -116,7 +116,7 @@ static int forward(struct journal *j, const struct op *o, struct err *e)
 
         work_step();
 
-        /* What came out must be what was looked at. */
+        /* The entry that came out must be the one that was checked. */
         if (!o->old.kind || (o->kind != OP_SWAP && o->kind != OP_TAKE))
                 return 0;
 
@@ -129,8 +129,8 @@ static int forward(struct journal *j, const struct op *o, struct err *e)
         return 0;
 }
 
-/* Opens what a META closed to its own owner before somebody was killed: there may be steps behind it, and it
- * will be closed again. What a directory lies in comes behind it in the journal. */
+/* Reopens directories that a META step made inaccessible to their owner before a process was killed: steps
+ * may follow in them, and they will be closed again. In the journal, a directory's parent follows it. */
 static int open_closed(const struct journal *j)
 {
         for (size_t i = j->n; geteuid() != 0 && i-- > 0;) {
@@ -141,7 +141,7 @@ static int open_closed(const struct journal *j)
                         continue;
                 AUTO_FD(parent, tree_parent(j->targets[o->door].fd, o->path, &name));
                 if (parent < 0 || tree_look(parent, name, &n) < 0 || n.kind != NODE_DIR)
-                        continue; /* not there yet; or its own step will fail */
+                        continue; /* does not exist yet; or its own step will fail */
                 if ((n.mode & 0700) != 0700 && tree_set_mode(parent, name, n.mode | 0700) < 0)
                         return -1;
         }
@@ -167,7 +167,7 @@ int journal_forward(struct journal *j, struct err *e)
         return 0;
 }
 
-/* Somebody wrote the new file again, as it was. */
+/* Another process wrote the new file again, with equal content. */
 static bool is_same_content(int dir, const char *name, const struct node *n, bool own, const struct op *o)
 {
         char digest[65];
@@ -175,10 +175,10 @@ static bool is_same_content(int dir, const char *name, const struct node *n, boo
                strcmp(digest, o->digest) == 0;
 }
 
-/* Is this still what the step put there? A file by what it holds: its number tells nothing once somebody
- * wrote into it, or removed it and made another that was given the same number. One that cannot be read by
- * its number; so is a name that we gave a file of the host's own, which keeps its others whatever it holds.
- */
+/* Is this still the entry that the step created? A file is compared by content: its inode number proves
+ * nothing once another process wrote to it, or removed it and created one that got the same number. A file
+ * without read permission is compared by inode number; so is a hard link of the host's own file, which
+ * keeps its other names whatever its content. */
 static bool is_ours(int dir, const char *name, const struct node *n, const struct op *o)
 {
         char digest[65];
@@ -188,9 +188,9 @@ static bool is_ours(int dir, const char *name, const struct node *n, const struc
         return n->kind && n->ino == o->ino;
 }
 
-/* Where our new file is by now: under its own name, or under another one in the same directory, since
- * somebody may have exchanged the two. A file of the same content under its name is as good: whoever wrote it
- * loses nothing. False: nowhere. */
+/* Finds our new file: under its own name, or under another in the same directory, because another process
+ * may have exchanged the two. A file of the same content under its name is as good: its author loses
+ * nothing. Returns false if not found. */
 static bool find_ours(int parent, const char *name, const struct op *o, char ret_name[NAME_MAX + 1],
                       uint64_t *ret_ino)
 {
@@ -213,8 +213,8 @@ static bool find_ours(int parent, const char *name, const struct op *o, char ret
         return false;
 }
 
-/* What a step took and cannot give back, because somebody else's file has the name now, gets a name beside
- * it: nothing is lost. */
+/* An entry that a step took and cannot give back, because another user's file has the name now, gets a
+ * name beside it: nothing is lost. */
 static int keep_beside(const struct journal *j, const struct target *t, const char *slot, int parent,
                        const char *name)
 {
@@ -252,14 +252,14 @@ static int back_swap(const struct journal *j, const struct op *o, int parent, co
                 }
                 if (tree_look(t->slots, slot, &in_slot) == 0 && in_slot.ino == ours)
                         return 0;
-                /* The names were exchanged between look and step: turned round, and looked again. */
+                /* The names were exchanged between check and step (TOCTOU): reverted, and checked again. */
                 (void) exchange(t->slots, slot, parent, where, RENAME_EXCHANGE);
         }
 
         return keep_beside(j, t, slot, parent, name);
 }
 
-/* What we put into a directory of ours was taken out of it before: whatever is in it is somebody's. */
+/* Our entries were moved out of our directory before: anything left in it belongs to another process. */
 static bool holds_something(int parent, const char *name)
 {
         AUTO_NAMES(list);
@@ -290,7 +290,8 @@ static int back_put(const struct journal *j, const struct op *o, int parent, con
         return errno == EEXIST ? keep_beside(j, t, slot, parent, name) : -1;
 }
 
-/* Takes one step back. What somebody put there since is left alone, and what was kept for it stays kept. */
+/* Reverts one step. An entry that another process put there since is left alone, and the kept one stays
+ * kept. */
 static int backward(struct journal *j, const struct op *o)
 {
         const struct target *t = &j->targets[o->door];
@@ -313,7 +314,7 @@ static int backward(struct journal *j, const struct op *o)
         case OP_META:
                 if (meta_from(t->slots, slot_name(o->slot, ".old", other), parent, name, o->old_mode) == 0)
                         return 0;
-                return is_passing() ? -1 : 0; /* else it is somebody's by now */
+                return is_passing() ? -1 : 0; /* else another process owns it by now */
         }
         return 0;
 }
@@ -325,8 +326,8 @@ static bool is_in_slot(const struct target *t, const char *slot, const struct op
                (!o->ino || ret->ino == o->ino || is_same_content(t->slots, slot, ret, true, o));
 }
 
-/* A new file that the layer gave away goes back into it. SAFETY: a mode is set in a directory of ours; one
- * that somebody gave another name since is his, too. */
+/* Moves a new file back into the overlay that it came from. SAFETY: a mode is set only in a directory of
+ * ours; a file that got another hard link since also belongs to that user. */
 static int give_back(const struct target *t, const struct op *o, int parent, const char *name)
 {
         char slot[32];
@@ -344,7 +345,7 @@ static int give_back(const struct target *t, const struct op *o, int parent, con
         return copy_node(t->slots, slot, parent, name, true);
 }
 
-/* The layer holds the change again: the new file, or the mark of a removed name. What a later box left under
+/* The overlay holds the change again: the new file, or a whiteout. Anything that a later box left under
  * that name, or did to its directory, stays. */
 static int unstage(struct journal *j, const struct op *o)
 {

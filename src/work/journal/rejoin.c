@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* work/journal/rejoin.c - what an undo brings back over a filesystem's border is a copy. Where the file had
- * other names in the tree, and one of them still is that very file, the copy gives way to a new name of it.
- * To find it the tree is walked, which only an undo of such files has to do. Never: changes a file, follows a
- * link, crosses a mount. */
+/* work/journal/rejoin.c - an undo across filesystems brings back a copy. If the file had other hard links
+ * in the tree, and one of them is still that very file, the copy is replaced by a new hard link. To find
+ * it the tree is walked, only for an undo of such files. Never: changes a file, follows a symlink, crosses
+ * a mount. */
 #include "base/fd.h"
 #include "work/internal.h"
 
@@ -18,7 +18,7 @@ struct lost {
 
 struct looking {
         const struct target *t;
-        struct lost *v; /* sorted by number */
+        struct lost *v; /* sorted by inode number */
         size_t n, left, seen;
         unsigned depth;
 };
@@ -35,7 +35,8 @@ static bool had_names(const struct op *o, size_t door)
                o->old.links > 1;
 }
 
-/* Is what stands here what lies in the slot, to the last bit and tick? Then the slot gets its name. */
+/* Is this file equal to the one in the slot, in content, mode and times? Then the slot becomes a hard link
+ * to it. */
 static bool rejoin(const struct looking *w, int dir, const char *name, const struct node *here,
                    const struct op *o)
 {

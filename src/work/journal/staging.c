@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* work/journal/staging.c - makes the new entries of an apply, complete, beside the tree they will go to: by
- * taking the file out of the layer where one rename can do it, else by copying. Never: device nodes, sockets,
- * set-id bits or owners that were not asked for. */
+/* work/journal/staging.c - creates the new entries of an apply, complete, on the filesystem of their
+ * target: by moving the file out of the overlay if one rename can do it, else by copying. Never: device
+ * nodes, sockets, set-id bits or owners that were not asked for. */
 #include "base/fd.h"
 #include "base/str.h"
 #include "work/internal.h"
@@ -13,7 +13,7 @@
 #include <sys/xattr.h>
 #include <unistd.h>
 
-struct linked { /* names of one file in the layer: the first is made, the others are links to it */
+struct linked { /* hard links of one file in the overlay: the first is created, the others are links to it */
         uint64_t ino;
         unsigned door;
         size_t slot;
@@ -27,8 +27,8 @@ struct staging {
         size_t linked_count, linked_cap;
 };
 
-/* What overlayfs wrote on a file must not follow it into the tree: a later layer would believe it. In the
- * slot: whoever is killed meanwhile finds the file's own mode in the journal. */
+/* Overlayfs's attributes must not follow a file into the tree: a later overlay would trust them. Done in
+ * the slot: after a kill, the file's own mode is in the journal. */
 static int scrub(int slots, const char *slot, mode_t mode, bool setid)
 {
         struct node n;
@@ -37,7 +37,7 @@ static int scrub(int slots, const char *slot, mode_t mode, bool setid)
         if (fd < 0)
                 return -1;
 
-        if (xattr_drop_overlay(fd) < 0) { /* nobody may write it, not even its owner */
+        if (xattr_drop_overlay(fd) < 0) { /* not writable, not even by its owner */
                 if (errno != EACCES || fchmod(fd, mode | 0200) < 0 || xattr_drop_overlay(fd) < 0)
                         return -1;
                 work_step();
@@ -57,7 +57,7 @@ static int take_file(struct staging *g, struct op *o, int slots, const char *slo
         return scrub(slots, slot, o->entry->now.mode, o->setid);
 }
 
-/* 1: made as a link to an earlier slot. */
+/* Returns 1 if created as a hard link to an earlier slot. */
 static int as_link(struct staging *g, struct op *o, int slots, const char *slot)
 {
         char first[32];
@@ -99,22 +99,22 @@ static int copy_entry(struct staging *g, const struct op *o, int slots, const ch
         if (o->new_dir) /* open until everything is in it: its own mode is the last step */
                 return tree_set_mode(slots, slot, 0700);
 
-        /* A change of owner takes set-id bits away, and the layer's own may be open since it was looked at.
-         */
+        /* chown() clears set-id bits, and the overlay's own mode may have been opened since it was
+         * checked. */
         mode_t mode = o->entry->now.mode;
         return o->entry->now.kind == NODE_FILE ? tree_set_mode(slots, slot, o->setid ? mode : mode & 01777)
                                                : 0;
 }
 
-/* False: what the box may have written there is gone all the same, where that could be. */
+/* Returns false on error; an attribute that the box wrote is removed in any case, if possible. */
 static bool put_origin(int fd, const char *run)
 {
         return fsetxattr(fd, WORK_ORIGIN, run, strlen(run), 0) == 0 ||
                (fremovexattr(fd, WORK_ORIGIN) == 0 && fsetxattr(fd, WORK_ORIGIN, run, strlen(run), 0) == 0);
 }
 
-/* Says on the file itself which run it came from, over whatever the box may have written there. Not where the
- * filesystem has no attributes, or the box left no room for one: the ledger says it too. */
+/* Sets the attribute with the run it came from, over any value that the box wrote. Skipped if the
+ * filesystem has no attributes or the box left no room: the ledger also records it. */
 static void stamp(const struct staging *g, int slots, const char *slot)
 {
         struct node n;
@@ -123,14 +123,14 @@ static void stamp(const struct staging *g, int slots, const char *slot)
         if (fd < 0 || put_origin(fd, run) || errno != EACCES)
                 return;
 
-        if (fchmod(fd, n.mode | 0200) == 0) { /* nobody may write it, not even its owner */
+        if (fchmod(fd, n.mode | 0200) == 0) { /* not writable, not even by its owner */
                 work_step();
                 (void) put_origin(fd, run);
                 (void) fchmod(fd, n.mode);
         }
 }
 
-/* 1: made as another name of what is there already. */
+/* Returns 1 if created as a hard link to an existing file. */
 static int as_name(struct staging *g, struct op *o, int slots, const char *slot)
 {
         int r = as_link(g, o, slots, slot);
@@ -163,7 +163,8 @@ static int stage_new(struct staging *g, struct op *o)
         return o->digest ? 0 : -1;
 }
 
-/* As the box left it: by now files were taken out of it, and it may have been opened against its mode. */
+/* With the mode that the box left: by now files were moved out of it, and it may have been opened against
+ * its mode. */
 static int set_as_left(int slots, const char *name, struct op *o)
 {
         const struct node *n = &o->entry->now;

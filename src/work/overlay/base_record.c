@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* work/overlay/base_record.c - what lay below each changed entry when the run ended, by content: so that a
- * later change of the host's is found, and never undone by accident.
+/* work/overlay/base_record.c - the lower entry of each changed entry when the run ended, by content: so
+ * that a later change by the host is found, and never reverted by accident.
  *
- * `base`: one record for each entry, ended by NUL:
+ * `base`: one record for each entry, NUL-terminated:
  *     DOOR KIND MODE UID GID SIZE DIGEST NOW-KIND NOW-SIZE[:NOW-SUM] PATH
- * KIND is - f d l o, or ? (nobody could look); DIGEST is hex, or - (none), or ! (it changed while the box
- * ran), or ?SECONDS.NANOSECONDS (not to be read: what changed after that is not what the box saw); NOW is
- * what the layer
- * itself holds, SUM that of quick_sum.c where there was not too much to read. At the end stands "end" and the
- * digest of all before: a run's end waits for no disk, so a power cut can take what was written last, and
- * that must be found rather than believed. */
+ * KIND is - f d l o, or ? (could not be read). DIGEST is hex, or - (none), or ! (it changed while the box
+ * ran), or ?SECONDS.NANOSECONDS (not readable: a later change time means that the box saw another
+ * version). NOW is the overlay's own entry, SUM its checksum by quick_sum.c unless it was too large to
+ * read. At the end is "end" and the digest of everything before: the end of a run does not wait for the
+ * disk, so a power cut can lose the last writes, and that must be detected. */
 #include "base/fd.h"
 #include "base/hash.h"
 #include "base/str.h"
@@ -73,7 +72,7 @@ static int lost(const struct layer *l, struct err *e)
                         l->run, l->run);
 }
 
-/* The text without its end, if that is what it should be. */
+/* The text without its end, if the digest matches. */
 static bool check_end(const char *text, size_t *size)
 {
         char hex[65];
@@ -84,7 +83,7 @@ static bool check_end(const char *text, size_t *size)
         return memcmp(text + *size + 4, hex, sizeof hex) == 0;
 }
 
-/* No base: a layer that was never sealed. */
+/* No base: an overlay that was never sealed. */
 static int base_read_in(const struct layer *l, int dir, struct base *ret, struct err *e)
 {
         struct stat st;
@@ -126,7 +125,7 @@ int base_read(const struct layer *l, struct base *ret, struct err *e)
         return base_read_in(l, l->dir, ret, e);
 }
 
-/* The first record that does not stand before the path; b->n: none. */
+/* The first record that does not sort before the path; b->n: none. */
 static size_t first_from(const struct base *b, unsigned door, const char *path)
 {
         size_t low = 0, high = b->n;
@@ -174,7 +173,7 @@ bool base_has(const struct base *b, unsigned door, const char *path)
         return base_find(b, door, path) != NULL;
 }
 
-/* Records are sorted: what lies below a path stands right behind where it would stand itself. */
+/* Records are sorted: those below a path directly follow its own position. */
 bool base_has_below(const struct base *b, unsigned door, const char *path)
 {
         size_t i = first_from(b, door, path);
@@ -269,7 +268,8 @@ static int by_source(const void *a, const void *b)
         return x->door != y->door ? (x->door < y->door ? -1 : 1) : path_order(x->source, y->source);
 }
 
-/* A later box may have changed again what landed: then its record is of what landed, and that is gone. */
+/* A later box may have changed an applied entry again: then its record is of the applied version, which is
+ * gone. */
 static struct record join(const struct record *now, const struct record *before)
 {
         struct record r = *before;
@@ -292,7 +292,7 @@ static void merge_bases(const struct base *now, const struct base *before, const
                         : a->door != b->door ? (a->door < b->door ? -1 : 1)
                                              : path_order(a->path, b->path);
                 const struct record *first = c <= 0 ? a : b;
-                if (!first) /* one of them is there, as the loop goes on */
+                if (!first) /* one of them exists, by the loop condition */
                         return;
                 struct record r = *first;
                 if (a && b && c == 0) {
@@ -335,7 +335,7 @@ int base_restore(const struct journal *j, struct err *e)
                 return err_set(e, ERR_MEMORY, 0, "no memory for the changes");
 
         if (out.n == old.n && memcmp(out.p, old.p, out.n) == 0)
-                return 0; /* a full disk takes back what never landed */
+                return 0; /* a full disk reverts an uncommitted apply */
 
         return base_write(j->l, &out, e);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* work/overlay/closed_dirs.c - directories of the host that are closed to the one who applies: not to be
- * searched, listed or written. What lies in one is held back and told, and the rest lands; an apply never
- * opens one, because whoever is killed meanwhile would leave it open. */
+/* work/overlay/closed_dirs.c - directories of the host that the caller may not search, list or write.
+ * Their entries are held back and reported, and the rest is applied. An apply never changes the mode of
+ * one, because a kill in between would leave it open. */
 #include "base/fd.h"
 #include "base/str.h"
 #include "work/internal.h"
@@ -11,7 +11,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-/* By the ids that count. A kernel that cannot tell: no; then the step itself fails, and all is taken back. */
+/* By the effective ids. If the kernel cannot answer: no; then the step itself fails, and everything is
+ * reverted. */
 static bool is_denied(int dir, const char *name, int how)
 {
         return syscall(SYS_faccessat2, dir, name, how, AT_EACCESS | AT_SYMLINK_NOFOLLOW) < 0 &&
@@ -24,7 +25,7 @@ static const char *parent_of(struct entries *v, const char *path)
         return slash ? arena_copy(&v->mem, span_of(path, (size_t) (slash - path))) : ".";
 }
 
-/* A name needs a directory that can be written; to move a directory elsewhere is to write in it, too. */
+/* A new name needs a writable directory; moving a directory elsewhere also writes its "..". */
 static const char *what_keeps(struct entries *v, const struct entry *x, const struct sides *s)
 {
         const char *name;

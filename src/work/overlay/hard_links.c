@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* work/overlay/hard_links.c - new names that a box gave to files of the host. The kernel copies such a file
- * into the layer, where its old name and the new one are one file; an apply makes the new name one of the
- * host's own file again, if that still is what the layer holds. Never: touches the host's file but for its
- * number of names. */
+/* work/overlay/hard_links.c - new hard links that a box made to files of the host. The kernel copies such
+ * a file into the overlay, where its old and new name are one file. An apply makes the new name a hard
+ * link of the host's own file again, if that still equals the overlay's. Never: touches the host's file
+ * except for its link count. */
 #include "base/fd.h"
 #include "work/internal.h"
 
@@ -40,7 +40,7 @@ static int by_file(const void *a, const void *b)
         return (x->ino > y->ino) - (x->ino < y->ino);
 }
 
-struct name { /* of a file in the layer that has several */
+struct name { /* of a file in the overlay that has several */
         struct entry *x;
 };
 
@@ -62,7 +62,7 @@ static int by_both_files(const void *a, const void *b)
         return by_layer_file(a, b);
 }
 
-/* Those that `is_one` picks, in an order; the caller's to free. NULL: no memory. */
+/* The entries that `is_one` selects, sorted; the caller frees. NULL: out of memory. */
 static struct name *gather(struct entries *v, bool (*is_one)(const struct entry *),
                            int (*order)(const void *, const void *), size_t *ret_n, struct err *e)
 {
@@ -92,8 +92,8 @@ static bool has_names(const struct entry *x)
         return x->now.kind == NODE_FILE && x->now.links > 1 && !x->shut && !x->link;
 }
 
-/* The kernel copies a file of several names as one that has the name by which it was changed: nobody can tell
- * whether it was written in place, which outside changes all of them, or replaced. So it is told. */
+/* The kernel copies up a file with several hard links under the changed name alone. Whether it was written
+ * in place, which outside changes all of its names, or replaced, is unknown. So it is reported. */
 static int find_apart(struct entries *v, struct err *e)
 {
         size_t n;
@@ -114,8 +114,8 @@ static int find_apart(struct entries *v, struct err *e)
         return 0;
 }
 
-/* Of several names of one file, the one that matters most: something acts on it, or the host has it. NULL:
- * all are new, and nobody's. */
+/* Of several hard links of one file, the most important: a change applies to it, or the host has it. NULL:
+ * all are new. */
 static const struct entry *chief(const struct name *names, size_t n)
 {
         const struct entry *old = NULL;
@@ -129,7 +129,7 @@ static const struct entry *chief(const struct name *names, size_t n)
         return old;
 }
 
-/* Names of one file that are all in the entries are one file after an apply, too. */
+/* Hard links of one file that are all in the entries are also one file after an apply. */
 static int find_among_entries(struct entries *v, struct err *e)
 {
         size_t n;
@@ -168,8 +168,7 @@ int links_find(struct entries *v, struct err *e)
         return find_among_entries(v, e) < 0 ? -1 : find_apart(v, e);
 }
 
-/* What was compared may have been exchanged since: then it is not what got the new name, and is left alone.
- */
+/* The compared file may have been replaced since: then it is not the linked one, and is left alone. */
 static bool link_same(int from, const char *name, const struct node *n, int slots, const char *slot)
 {
         struct node made;
@@ -197,7 +196,7 @@ bool links_take(const struct sides *sides, const struct op *o, int slots, const 
         if (upper < 0 || lower < 0 || tree_look(lower, below, &host) < 0 || host.kind != NODE_FILE)
                 return false;
 
-        /* Two names of one file cannot be exchanged: the kernel would do nothing. */
+        /* Two hard links of one file cannot be exchanged: rename() does nothing. */
         if ((x->old.kind && x->old.ino == host.ino) ||
             node_differs(upper, lower, above, below, &x->now, &host) != 0)
                 return false;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* work/overlay/merged_view.c - a tree as the box saw it: the layer over what lies below; and where a link
- * leads in it. Links are read and never followed: each step is one name beneath a descriptor. */
+/* work/overlay/merged_view.c - a tree as the box saw it: the overlay over the lower tree; and the targets
+ * of symlinks in it. Symlinks are read and never followed: each step is one name beneath a descriptor. */
 #include "base/fd.h"
 #include "work/internal.h"
 
@@ -21,7 +21,7 @@ void view_end(struct view *v)
         fd_close(&v->lower);
 }
 
-/* One step down on a side; -1 when there is nothing (any more). */
+/* One step down on a side; -1 if it does not exist (any more). */
 static void step_down(int *side, const char *name)
 {
         int next = *side < 0 ? -1 : tree_dir(*side, name);
@@ -53,19 +53,19 @@ struct node view_look(const struct view *v, const char *name, bool *ret_hidden)
         return !above.whiteout && is_there(v->lower, name, &below) ? below : (struct node){ 0 };
 }
 
-/* ---- where a link leads ---- */
+/* ---- targets of symlinks ---- */
 
 struct way {
         const struct view *top;
         struct view here;
         unsigned links;
-        char at[WORK_PATH_MAX];       /* here: directories, none of them a link */
-        char rest[2 * WORK_PATH_MAX]; /* what is still to be walked */
+        char at[WORK_PATH_MAX];       /* here: directories, no symlinks */
+        char rest[2 * WORK_PATH_MAX]; /* the rest of the path */
 };
 
 enum step { STEP_ON = 0, STEP_ENDS, STEP_OUT };
 
-/* Cuts the first part off `text`; false: there is none. */
+/* Cuts the first component off `text`; false: none left. */
 static bool first_part(char *text, char part[NAME_MAX + 1])
 {
         size_t skip = strspn(text, "/"), n = strcspn(text + skip, "/");
@@ -78,7 +78,7 @@ static bool first_part(char *text, char part[NAME_MAX + 1])
         return true;
 }
 
-/* Into a directory. What cannot be looked into may hold anything. */
+/* Enters a directory. One that cannot be read may hold anything. */
 static enum step enter(struct way *w, const char *name, bool hidden)
 {
         size_t n = strlen(w->at);
@@ -88,7 +88,7 @@ static enum step enter(struct way *w, const char *name, bool hidden)
         return w->here.upper < 0 && w->here.lower < 0 ? STEP_OUT : STEP_ON;
 }
 
-/* From the top to a directory, through no link. */
+/* From the top to a directory, through no symlink. */
 static enum step go_to(struct way *w, char *path)
 {
         char part[NAME_MAX + 1];
@@ -157,7 +157,7 @@ static enum step step(struct way *w, const char *name)
         return n.kind == NODE_DIR ? enter(w, name, hidden) : STEP_ENDS;
 }
 
-/* Behind a name that is not there: whoever makes it a directory later lets it climb. */
+/* After a name that does not exist: if it becomes a directory later, ".." climbs. */
 static bool climbs(char *rest)
 {
         char part[NAME_MAX + 1];
@@ -178,11 +178,11 @@ bool view_leads_out(const struct view *top, const char *path, const char *target
                 return true;
 
         enum step s = target[0] == '/' ? STEP_OUT : go_to(&w, parent);
-        bool placed = s != STEP_ENDS; /* else its own directory is not there, and it leads nowhere */
+        bool placed = s != STEP_ENDS; /* else its own directory does not exist, and it is dangling */
         while (s == STEP_ON && first_part(w.rest, part))
                 s = step(&w, part);
 
         view_end(&w.here);
-        bool left = w.rest[strspn(w.rest, "/")] != '\0'; /* a name that is too long, or not there */
+        bool left = w.rest[strspn(w.rest, "/")] != '\0'; /* a name that is too long, or does not exist */
         return s == STEP_OUT || (s == STEP_ON && left) || (placed && climbs(w.rest));
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* work/overlay/named_entries.c - which entries the paths mean that a person named. Pure. */
+/* work/overlay/named_entries.c - finds the entries that the user's paths name. Pure. */
 #include "base/str.h"
 #include "work/internal.h"
 
@@ -54,7 +54,7 @@ int paths_all_found(const struct layer *l, const struct entries *v, const char *
         return 0;
 }
 
-/* The part of a path behind the door that it lies in; NULL: it is the door, or holds it. */
+/* The part of a path below its door; NULL: it is the door, or contains it. */
 static const char *behind_door(const struct work_door *d, const char *name)
 {
         size_t n = strcmp(d->host, "/") == 0 ? 0 : strlen(d->host);
@@ -65,7 +65,7 @@ static const char *behind_door(const struct work_door *d, const char *name)
         return at[0] && strcmp(at, ".") != 0 ? at : NULL;
 }
 
-/* A directory's own row, as `.git/hooks/`; a file's (`.env`) does not speak for what lies below. */
+/* A directory's own row, as `.git/hooks/`; a file's (`.env`) does not apply to entries below it. */
 static bool is_flagged_directory(const char *at)
 {
         char name[WORK_PATH_MAX + 2];

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* work/overlay/overlay.c - makes, describes and removes layers. A layer is a person's data: only `discard`,
- * and a run that changed nothing, remove one. */
+/* work/overlay/overlay.c - creates, describes and removes overlays. An overlay is the user's data: only
+ * `discard`, and a run that changed nothing, remove one. */
 #include "base/fd.h"
 #include "base/str.h"
 #include "store/store.h"
@@ -48,8 +48,7 @@ void layer_free(struct layer *l)
         if (!l)
                 return;
 
-        /* Not only closed: a child that was forked meanwhile, and has not come to its exec yet, has it too.
-         */
+        /* Unlocked, not only closed: a child forked meanwhile also has the descriptor until its exec. */
         if (l->lock >= 0)
                 (void) flock(l->lock, LOCK_UN);
 
@@ -61,7 +60,7 @@ void layer_free(struct layer *l)
         free(l);
 }
 
-/* Lists live in the layer's arena; one that is full moves to twice its size. */
+/* Lists live in the overlay's arena; a full one moves to twice its size. */
 char **layer_append(struct layer *l, char **list, size_t *count, const char *text)
 {
         size_t n = *count;
@@ -228,7 +227,7 @@ static void take_field(struct layer *l, const char *key, const char *value, cons
                 l->others = layer_append(l, l->others, &l->other_count, whole);
 }
 
-/* Before a field is believed: what a later version wrote may mean something else. */
+/* Checked before a field is used: a later version may give it another meaning. */
 static int check_version(const struct layer *l, const char *text, struct err *e)
 {
         uint64_t version = 0;
@@ -284,7 +283,7 @@ static int read_meta(struct layer *l, struct err *e)
                 take_field(l, key, value + 1, at);
         }
 
-        /* A guard that found no memory would be one that nobody named. */
+        /* If memory runs out for a guard, it would be silently missing. */
         return l->mem.failed ? err_set(e, ERR_MEMORY, 0, "no memory for an overlay") : 0;
 }
 
@@ -352,8 +351,7 @@ struct layer *layer_take(int store, const char *run, struct err *e)
         return NULL;
 }
 
-/* One door that holds nothing: our two directories, and what the kernel made in one of them, closed to
- * everybody. */
+/* One empty door: our two directories, and the one that the kernel made in one of them with mode 0. */
 static bool remove_door_of_nothing(const struct layer *l, size_t door)
 {
         static const char *const parts[] = { "work/work/incompat/volatile", "work/work/incompat", "work/work",
@@ -375,8 +373,8 @@ static bool remove_door_of_nothing(const struct layer *l, size_t door)
         return unlinkat(l->dir, name, AT_REMOVEDIR) == 0;
 }
 
-/* The way most layers go, in few steps: a box that changed nothing. What is left when this is interrupted or
- * finds more than it knows is swept like any start that did not come far: without `meta` it is no layer. */
+/* The usual case, in few steps: a box that changed nothing. If this is interrupted or finds unknown
+ * entries, the rest is swept like an interrupted start: without `meta` it is not an overlay. */
 bool layer_remove_if_empty(struct layer *l)
 {
         if (unlinkat(l->dir, "meta", 0) < 0)
@@ -389,7 +387,7 @@ bool layer_remove_if_empty(struct layer *l)
 
 int layer_remove(struct layer *l, struct err *e)
 {
-        /* Out of the list first: what is half removed must not be found as a layer. */
+        /* Renamed out of the list first: a half-removed overlay must not be found. */
         char gone[WORK_RUN_MAX + 8];
         (void) snprintf(gone, sizeof gone, ".gone-%s", l->run);
         if (renameat(l->store, l->run, l->store, gone) < 0 || remove_tree(l->store, gone) < 0)
@@ -399,7 +397,7 @@ int layer_remove(struct layer *l, struct err *e)
 
 /* ---- sweeping ---- */
 
-/* A power cut can take what was written about a layer, and leave the layer. */
+/* A power cut can lose the records of an overlay, and leave the overlay. */
 static bool holds_something(int dir)
 {
         AUTO_NAMES(doors);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* work/overlay/overlay_begin.c - a layer at the two ends of a run: made before the box, sealed or removed
- * after it. */
+/* work/overlay/overlay_begin.c - an overlay at both ends of a run: created before the box, sealed or
+ * removed after it. */
 #include "base/fd.h"
 #include "store/store.h"
 #include "work/internal.h"
@@ -18,14 +18,14 @@ struct work_run {
         const struct cordon_context *cx;
         struct layer *l;
         bool fresh;             /* made for this run */
-        uint64_t free_at_start; /* bytes of the layer's filesystem */
+        uint64_t free_at_start; /* bytes of the overlay's filesystem */
         size_t door_count;
         struct work_place *places;
-        size_t *numbers; /* of the doors asked for, in the layer */
+        size_t *numbers; /* of the requested doors, in the overlay */
 };
 
-/* What a guard that does not exist looks like: an empty file where a name looks like a file's, else an empty
- * directory. Either way nothing can be put there. */
+/* The stub for a guard that does not exist: an empty file if the name looks like a file's, else an empty
+ * directory. Either way nothing can be created there. */
 static bool looks_like_file(const char *name)
 {
         size_t n = strlen(name);
@@ -46,7 +46,8 @@ static int guard_in_the_way(const char *path, struct err *e)
         return err_hint(e, "name what it leads to after `except`");
 }
 
-/* How many parts of the path are there: *ret_whole, all of them. -1: something is in the way. */
+/* How many components of the path exist: *ret_whole, all of them. Returns -1 if another file type is in
+ * the way. */
 static int parts_there(struct view *w, const char *guard, bool *ret_whole, struct err *e)
 {
         char part[NAME_MAX + 1];
@@ -73,8 +74,8 @@ static int parts_there(struct view *w, const char *guard, bool *ret_whole, struc
         return 0;
 }
 
-/* The directory that the last part of `path` is to be made in may be closed to its own owner: then it is
- * opened until closed_restore(), which is also what the next one does if we are killed before. */
+/* The parent directory of a new entry may be inaccessible to its own owner: then it is opened until
+ * closed_restore(), which the next process also calls if we are killed before. */
 static int open_to_make(struct layer *l, const struct work_door *d, int dir, const char *path, struct err *e)
 {
         char parent[WORK_PATH_MAX] = ".";
@@ -95,8 +96,8 @@ static int open_to_make(struct layer *l, const struct work_door *d, int dir, con
         return fchmod(dir, (st.st_mode & 07777) | 0700);
 }
 
-/* One part: a directory that is only below gets its double in the layer, so that something can be made in it;
- * what is nowhere becomes a stub. */
+/* One component: a directory that exists only in the lower tree is copied up, so that entries can be
+ * created in it; a component that does not exist becomes a stub. */
 static int make_part(struct layer *l, struct work_door *d, struct view *w, const char *path, bool last,
                      struct err *e)
 {
@@ -125,8 +126,8 @@ static int make_part(struct layer *l, struct work_door *d, struct view *w, const
         return w->upper < 0 ? -1 : 0;
 }
 
-/* Makes sure that every part of a guard's path is there when the box starts: what does not exist below is
- * made in the layer, never on the host, and remembered so that no diff shows it. */
+/* Makes every component of a guard's path exist when the box starts: missing ones are created in the
+ * overlay, never on the host, and recorded so that no diff shows them. */
 static int place_guard(struct layer *l, struct work_door *d, const struct view *top, const char *guard,
                        struct err *e)
 {
@@ -186,8 +187,9 @@ static bool is_file(int dir, const char *name, int file)
                n.dev == st.st_dev;
 }
 
-/* A single file: its copy is the layer. SAFETY: `host` is what was judged. By its name, somebody who can
- * write beside it could have a link copied, which the wall would follow, or another file. */
+/* A single file: its copy is the overlay. SAFETY: `host` is the descriptor that was checked. By name, a
+ * process that can write beside it could have a symlink copied, which the wall would follow, or another
+ * file (TOCTOU). */
 static int copy_single(struct layer *l, struct work_door *d, int host, int dir, struct err *e)
 {
         char path[PATH_MAX];
@@ -224,7 +226,7 @@ static int make_parts(struct layer *l, struct work_door *d, int host, int dir, s
         if (lower < 0)
                 return -1;
 
-        /* The top of the layer is what the box sees as the top of the door. */
+        /* The box sees the top of the overlay as the top of the door. */
         if (fstat(lower, &st) < 0 || mkdirat(dir, "upper", 0700) < 0 || mkdirat(dir, "work", 0700) < 0)
                 return layer_cannot(e, "making the overlay of", d->host);
 
@@ -238,8 +240,8 @@ static int make_parts(struct layer *l, struct work_door *d, int host, int dir, s
         return 0;
 }
 
-/* A layer that is not synced at its end is marked so by the kernel, which then refuses it a second time. What
- * the mark warns of, overlay_seal.c looks for. */
+/* The kernel marks an overlay that is not synced at its end, and then refuses to mount it again.
+ * overlay_seal.c checks for the damage that the mark warns of. */
 static int make_work_again(const struct work_door *d, int dir, struct err *e)
 {
         if (!d->is_dir)
@@ -249,9 +251,9 @@ static int make_work_again(const struct work_door *d, int dir, struct err *e)
         return 0;
 }
 
-/* A program is held as it is by a mount over its name. A second name, which an earlier box on this layer may
- * have made, would let the next one change what it runs. Of the host's files only names are seen: written, a
- * name gets a file of its own. */
+/* A program is pinned by a mount over its name. Another hard link, which an earlier box on this overlay
+ * may have made, would let the next box change the program. Hard links of the host's files do not matter:
+ * writing to one copies it up. */
 static int refuse_second_names(int dir, const struct work_door_ask *ask, struct err *e)
 {
         AUTO_FD(upper, tree_dir(dir, "upper"));
@@ -263,7 +265,7 @@ static int refuse_second_names(int dir, const struct work_door_ask *ask, struct 
                 struct node n;
                 AUTO_FD(parent, tree_parent(upper, *x, &last));
                 if (parent < 0 && tree_is_missing(errno))
-                        continue; /* the layer has none of it */
+                        continue; /* the overlay has none of it */
                 if (parent < 0 || tree_look(parent, last, &n) < 0)
                         return err_set(e, ERR_IO, errno, "the overlay of %s: %s: %s", ask->host, *x,
                                        strerror(errno));
@@ -395,8 +397,8 @@ static int open_layer(struct work_run *w, const struct work_ask *ask, struct err
 
         w->free_at_start = work_room(w);
 
-        /* Not the coarse clock: newer kernels give files finer times, and a file that was written just before
-         * would count as changed. What changes within a tick from here, no program of the box has seen. */
+        /* Not the coarse clock: newer kernels have finer file times, and a file written just before would
+         * count as changed. No program of the box has seen a change within a tick from here. */
         (void) clock_gettime(CLOCK_REALTIME, &w->l->start);
         return 0;
 }
@@ -448,8 +450,8 @@ void work_drop(struct work_run *w)
 int work_end(struct work_run *w, struct work_counts *ret, struct err *e)
 {
         AUTO_ENTRIES(found);
-        w->l->durable =
-                false; /* like any file that a program leaves; overlay_seal.c finds what a power cut took */
+        w->l->durable = false; /* like any file that a program leaves; overlay_seal.c finds the losses of a
+                                  power cut */
         *ret = (struct work_counts){ 0 };
         (void) snprintf(ret->run, sizeof ret->run, "%s", w->l->run);
         struct timespec when;
@@ -468,18 +470,18 @@ int work_end(struct work_run *w, struct work_counts *ret, struct err *e)
         return r;
 }
 
-/* ---- how much is there ---- */
+/* ---- disk usage ---- */
 
 struct tally {
         uint64_t bytes, entries, max_bytes, max_entries;
         unsigned depth;
-        bool blind; /* something could not be looked into */
+        bool blind; /* a directory could not be read */
 };
 
 static bool is_full(const struct tally *t) { return t->bytes > t->max_bytes || t->entries > t->max_entries; }
 
-/* SAFETY: without leaving a time in it. By that a box would see where we are, and move what it holds to where
- * we have been. */
+/* SAFETY: with O_NOATIME. By the access time a box could see our position, and move its files to
+ * directories that were counted. */
 static int tally_open(int dir, const char *name)
 {
         int fd = tree_dir(dir, name);
@@ -488,8 +490,7 @@ static int tally_open(int dir, const char *name)
         return fd;
 }
 
-/* The box is writing while we look: what goes away in between is not counted. Never longer than the cap
- * allows. */
+/* The box writes during the walk: entries that vanish are not counted. Bounded by the cap. */
 static void tally_dir(struct tally *t, int fd)
 {
         DIR *d = fdopendir(fd);
@@ -503,7 +504,7 @@ static void tally_dir(struct tally *t, int fd)
                 struct node n;
                 if (strcmp(x->d_name, ".") == 0 || strcmp(x->d_name, "..") == 0)
                         continue;
-                if (tree_look(dirfd(d), x->d_name, &n) < 0) { /* it can be listed and not be searched */
+                if (tree_look(dirfd(d), x->d_name, &n) < 0) { /* listable but not searchable */
                         t->blind |= !tree_is_missing(errno);
                         continue;
                 }
@@ -511,7 +512,7 @@ static void tally_dir(struct tally *t, int fd)
                 t->bytes += n.blocks * 512 / (n.links > 1 && n.kind == NODE_FILE ? n.links : 1);
                 if (n.kind != NODE_DIR)
                         continue;
-                if (t->depth == WORK_DEPTH_MAX) { /* deeper than anything we will read again */
+                if (t->depth == WORK_DEPTH_MAX) { /* deeper than we will read */
                         t->entries = t->max_entries + 1;
                         break;
                 }
@@ -549,7 +550,7 @@ bool work_is_over(const struct work_run *w, uint64_t max_bytes, uint64_t max_ent
         if (is_full(&t) || !t.blind)
                 return is_full(&t);
 
-        /* A directory that we cannot look into: then what the whole filesystem lost since counts. */
+        /* A directory that we cannot read: then the loss of free space on the whole filesystem counts. */
         uint64_t room = work_room(w);
         return w->free_at_start != UINT64_MAX && w->free_at_start > room &&
                w->free_at_start - room > max_bytes;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* work/overlay/overlay_find.c - which layer is meant: by the id of its run, a beginning of it or the name of
- * a box. Without a name only one of the project that the caller stands in, and none where several projects
- * lie below, because what a verb then does cannot be asked back. */
+/* work/overlay/overlay_find.c - finds an overlay by the id of its run, a prefix of it or the name of a
+ * box. Without a name only one of the caller's project, and none if several projects lie below, because
+ * the verb acts without asking. */
 #include "base/fd.h"
 #include "base/str.h"
 #include "work/internal.h"
@@ -21,17 +21,17 @@ static bool is_empty_leftover(struct layer *l)
         return l->state == LAYER_OPEN && !l->keep && scan_layer(l, &found, &none) == 0 && found.n == 0;
 }
 
-/* What is looked for, and what was found by now. */
+/* The search, and its results so far. */
 struct search {
-        const char *box;        /* layers of boxes of this name; or NULL: of the working directory */
+        const char *box;        /* overlays of boxes of this name; or NULL: of the working directory */
         enum layer_wanted want; /* without a name */
         char *run;              /* WORK_RUN_MAX: the best; empty: none yet */
         struct timespec when;   /* of the best */
-        char door[PATH_MAX];    /* of the best: what makes it one of this directory */
+        char door[PATH_MAX];    /* of the best: the reason why it belongs to this directory */
         bool several;           /* another has a door of this directory that is of another project */
-        bool busy;              /* one was not to be had */
-        struct err failed;      /* of one that could not be looked at: nobody knows whether it is the one */
-        struct err unread;      /* of one that was, and not understood: told where no other is found */
+        bool busy;              /* an overlay could not be read */
+        struct err failed;      /* of an unreadable overlay: it may be the right one */
+        struct err unread;      /* of an overlay with an unknown format: reported if no other is found */
         size_t elsewhere;       /* how many would have been meant in another directory */
         size_t here;            /* how many are meant in this one */
         struct buf listed[2];   /* the first of both, of this directory in the second */
@@ -40,7 +40,7 @@ struct search {
 
 static bool are_together(const char *a, const char *b) { return path_under(a, b) || path_under(b, a); }
 
-/* Who stands in one project does not mean the layer of another. */
+/* A caller in one project does not mean the overlay of another. */
 static bool is_of(const struct layer *l, const char *directory, char ret_door[PATH_MAX])
 {
         for (size_t i = 0; directory[0] == '/' && i < l->door_count; i++)
@@ -49,7 +49,7 @@ static bool is_of(const struct layer *l, const char *directory, char ret_door[PA
         return false;
 }
 
-/* Is it one of those that are looked for, wherever its doors are? *ret_when: what makes the newest. */
+/* Does it match, wherever its doors are? *ret_when: the time for choosing the newest. */
 static bool is_meant(const struct search *s, struct layer *l, struct timespec *ret_when)
 {
         *ret_when = l->start;
@@ -103,19 +103,19 @@ static void consider(struct search *s, struct layer *l)
         (void) snprintf(s->door, sizeof s->door, "%s", door);
 }
 
-/* Not what is known of a layer, but that it could not be looked at: without it nobody knows the newest. */
+/* The error that it could not be read: without it the newest is unknown. */
 static bool is_failure(const struct err *why)
 {
         return why->code == ERR_MEMORY ||
                (why->code == ERR_IO && why->sys && why->sys != EBUSY && why->sys != EPROTONOSUPPORT);
 }
 
-/* False: there is none. */
+/* False: none. */
 static bool newest(int store, const struct names *list, struct search *s)
 {
         s->run[0] = '\0';
         if (!s->box && !getcwd(s->cwd, sizeof s->cwd))
-                s->cwd[0] = '\0'; /* gone: nothing is of it */
+                s->cwd[0] = '\0'; /* removed */
 
         for (size_t i = 0; i < list->n; i++) {
                 struct err why;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* work/overlay/overlay_seal.c - writes down what lay below each changed entry when a run ends, and holds a
- * layer against that later: what the host changed since is a conflict, what the layer lost is torn. */
+/* work/overlay/overlay_seal.c - records the lower entry of each changed entry when a run ends, and later
+ * compares an overlay with that: a change by the host is a conflict, a loss in the overlay is torn. */
 #include "base/fd.h"
 #include "base/str.h"
 #include "work/internal.h"
@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What the end of a run reads again, out of memory for the most part: a third of a second. */
+/* The amount that the end of a run reads again, mostly from the page cache: a third of a second. */
 static const uint64_t SUM_BUDGET = 1u << 30;
 
 static bool is_later(const struct timespec *a, const struct timespec *b)
@@ -31,7 +31,7 @@ static struct record record_of(const struct entry *x, const char *digest)
                                 .path = x->path };
 }
 
-/* What the end of a run could not read is known by its time instead. */
+/* A file that the end of a run could not read is recorded by its time instead. */
 static void digest_by_time(const struct entry *x, const struct timespec *start, char digest[65])
 {
         bool unread = x->old.kind == NODE_FILE && strcmp(digest, "-") == 0;
@@ -48,7 +48,7 @@ static bool is_after(const struct node *n, const char *digest)
         return n->kind && n->kind != NODE_DIR && is_later(&n->ctime, &t);
 }
 
-/* The sum of what the layer holds at `path`; false: no file, or none that was read. */
+/* The checksum of the overlay's file at `path`; false: not a file, or not read. */
 static bool sum_of(struct cursor *c, unsigned door, const char *path, uint64_t *budget, uint64_t *ret)
 {
         const char *name;
@@ -92,7 +92,7 @@ int seal_scanned(struct layer *l, struct entries *ret, struct err *e)
                         r = *known;
                         r.now_kind = kind_letter(x->now.kind);
                         r.now_size = x->now.kind == NODE_FILE ? x->now.size : 0;
-                        r.more = NULL; /* it was said of what the layer held then */
+                        r.more = NULL; /* it was recorded for the earlier content of the overlay */
                 }
                 r.summed = x->now.kind == NODE_FILE && sum_of(&c, x->door, x->path, &budget, &r.now_sum);
                 base_put(&out, &r);
@@ -105,14 +105,15 @@ int seal_scanned(struct layer *l, struct entries *ret, struct err *e)
         return layer_write(l, e);
 }
 
-/* Is the layer's side not what was sealed? Nobody writes there; but what a disk never got is not there. */
+/* Does the overlay's side differ from the sealed one? No process writes there; but a power cut can lose
+ * data. */
 static bool is_torn(const struct entry *x, const struct record *r)
 {
         return r->now_kind != kind_letter(x->now.kind) ||
                (x->now.kind == NODE_FILE && r->now_size != x->now.size);
 }
 
-/* What the host did to an entry since it was sealed; NULL: nothing. */
+/* The host's change to an entry since it was sealed; NULL: none. */
 static const char *judge(const struct entry *x, const struct record *r, const char *digest)
 {
         char now = kind_letter(x->old.kind);
@@ -141,7 +142,8 @@ static const char *judge(const struct entry *x, const struct record *r, const ch
             (now == 'f' && r->size != x->old.size))
                 return "changed since";
 
-        bool opened = now == 'd' && x->old.mode == (r->mode | 0700); /* as an apply that held it back said */
+        bool opened =
+                now == 'd' && x->old.mode == (r->mode | 0700); /* as the apply reported that held it back */
         if (now != 'l' &&
             ((r->mode != x->old.mode && !opened) || r->uid != x->old.uid || r->gid != x->old.gid))
                 return "changed its mode or owner since";
@@ -157,7 +159,7 @@ static const char *judge_unknown(const struct record *unseen, const struct entry
         return is_after(&x->old, unseen->digest) ? "changed since the run began" : NULL;
 }
 
-/* What the host made since in a directory that the box removed would go with it. */
+/* Entries that the host created since in a directory that the box removed would be removed with it. */
 static bool lies_in(const struct entry *x, const struct entry *gone)
 {
         return gone && x->what & WHAT_DELETED && x->door == gone->door && path_below(x->path, gone->path);
@@ -182,7 +184,7 @@ int scan_sealed(struct layer *l, struct entries *ret, struct err *e)
                                                       : NULL;
                 char digest[65];
                 if (!r && !unseen && !lies_in(&x, gone))
-                        continue; /* not the box's change: it landed, or the host made it since */
+                        continue; /* not the box's change: it was applied, or the host created it since */
                 if (digest_of(&c, &x, false, digest, e) < 0)
                         return -1;
                 x.conflict = r ? judge(&x, r, digest) : judge_unknown(unseen, &x);

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* work/overlay/paths.c - paths in a tree: their order, and how git writes them; and where a door has its
- * layer. */
+/* work/overlay/paths.c - paths in a tree: their order, their form in git's output; and the overlay
+ * directory of a door. */
 #include "work/internal.h"
 
 #include <fcntl.h>
 #include <stdio.h>
 
-/* A directory right before what lies in it. */
+/* A directory sorts directly before its entries. */
 int path_order(const char *a, const char *b)
 {
         while (*a && *a == *b) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* work/overlay/quick_sum.c - a quick sum of what a file holds: against disks that never got what was written,
- * not against liars. Holes and blocks of zeros are the same, as a copy of a layer may turn one into the
+/* work/overlay/quick_sum.c - a fast checksum of a file's content: against lost writes, not against
+ * attackers. Holes and blocks of zeros are equal, because a copy of an overlay may turn one into the
  * other. */
 #include "base/fd.h"
 #include "work/internal.h"
@@ -11,7 +11,7 @@
 
 enum { BLOCK = 4096, CHUNK = 32 * BLOCK };
 
-/* Each step can be turned back: two contents that differ in one word never have the same sum. */
+/* Each step is invertible: contents that differ in one word never have the same checksum. */
 static uint64_t mix(uint64_t sum, uint64_t word)
 {
         sum ^= word;
@@ -45,7 +45,7 @@ bool sum_file(int fd, uint64_t *budget, uint64_t *ret)
                 off_t data = lseek(fd, at, SEEK_DATA);
                 if (data < 0 && errno == ENXIO)
                         break;
-                if (data > at) /* else no holes here, or none that the filesystem tells */
+                if (data > at) /* else no holes, or the filesystem does not report them */
                         at = data - data % BLOCK;
                 ssize_t n = lseek(fd, at, SEEK_SET) < 0 ? -1 : fd_read_all(fd, chunk, sizeof chunk);
                 if (n < 0 || (uint64_t) n > *budget)

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* work/overlay/refresh.c - before the next box on a layer: wherever the layer has no record of a change that
- * waits, it shows the host. What landed was taken out of the layer or is older than what the host has by now;
- * and a directory that is opaque hides what landed in it, which the end of the next run would take for
+/* work/overlay/refresh.c - before the next box on an overlay: makes it show the host for every path
+ * without a record of a pending change. Applied entries were moved out of the overlay or are older than
+ * the host's; and an opaque directory hides applied entries, which the end of the next run would take for
  * deleted.
  *
- * Each step leaves a layer in which every waiting change is the same: killed in between, the next command
- * goes on. Never: changes the host, or an entry that has a record. */
+ * Each step keeps every pending change: after a kill, the next command continues. Never: changes the host,
+ * or an entry that has a record. */
 #include "base/fd.h"
 #include "base/str.h"
 #include "work/internal.h"
@@ -26,7 +26,7 @@ struct refresh {
         char path[WORK_PATH_MAX];
 };
 
-/* Below the current path; -1 with errno. */
+/* Below the current path. Returns -1 with errno set on error. */
 static int enter(struct refresh *s, const char *name, size_t *ret_before)
 {
         *ret_before = s->len;
@@ -50,8 +50,8 @@ static bool waits(const struct refresh *s) { return base_has(s->waiting, s->door
 
 /* ---- opaque directories ---- */
 
-/* One name of the host's in a directory that is about to become transparent: what waits to be deleted gets a
- * mark of its own, and a directory hides what lies in it until its own turn comes. */
+/* One name of the host in a directory that is about to become transparent: a pending deletion gets a
+ * whiteout of its own, and a directory becomes opaque until it is processed itself. */
 static int keep_hidden(const struct refresh *s, int upper, int lower, const char *name)
 {
         struct node above, below;
@@ -92,7 +92,7 @@ static int uncover(struct refresh *s, int upper, int lower)
 
 static int refresh_inside(struct refresh *s, int upper, int lower);
 
-/* A directory that the box did not change itself has what the host's has by now. */
+/* A directory that the box did not change itself gets the host's current metadata. */
 static int copy_metadata(struct refresh *s, int upper, int lower, const struct node *old)
 {
         const char *path = s->len ? s->path : ".";
@@ -109,7 +109,7 @@ static int refresh_both(struct refresh *s, int upper, int lower, const char *nam
         AUTO_FD(up, tree_dir(upper, name));
         AUTO_FD(low, up < 0 ? -1 : tree_dir(lower, name));
         if (low < 0)
-                return up >= 0 && errno == EACCES ? 0 : -1; /* closed to us: so it is to every apply */
+                return up >= 0 && errno == EACCES ? 0 : -1; /* no permission: the same for every apply */
 
         (void) closed_mode(s->l, s->door, s->path, &now->mode);
         bool stale = !waits(s) && node_differs(upper, lower, name, name, now, old) != 0;
@@ -136,7 +136,7 @@ static int refresh_entry(struct refresh *s, int upper, int lower, const char *na
 
         (void) closed_mode(s->l, s->door, s->path, &now.mode);
         if (now.kind == old.kind && node_differs(upper, lower, name, name, &now, &old) == 0)
-                return 0; /* a file that got a second name in the layer */
+                return 0; /* a file that got another hard link in the overlay */
 
         return remove_tree(upper, name);
 }
@@ -204,7 +204,7 @@ static int refresh_door(struct layer *l, size_t door, const struct base *waiting
 
 int refresh_layer(struct layer *l, struct err *e)
 {
-        AUTO_ENTRIES(found); /* the scan opens what is closed in the layer */
+        AUTO_ENTRIES(found); /* the scan opens inaccessible directories of the overlay */
         if (scan_layer(l, &found, e) < 0)
                 return -1;
 

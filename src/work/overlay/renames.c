@@ -45,7 +45,7 @@ static struct candidate *gather(struct entries *v, unsigned what, size_t *ret_n)
         return all;
 }
 
-/* Only what has its size on the other side, too, is read. */
+/* Only files with an equal size on the other side are read. */
 static int digest_those(struct cursor *c, struct candidate *v, size_t n, const struct candidate *other,
                         size_t m, bool now, struct err *e)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* work/overlay/scan.c - what a layer changes: walks the layer, and below it only what the layer touches, so
- * the time it takes grows with the change and not with the tree. */
+/* work/overlay/scan.c - the changes of an overlay: walks the overlay, and of the lower tree only the parts
+ * that the overlay touches, so its time grows with the change and not with the tree. */
 #include "base/fd.h"
 #include "base/moving.h"
 #include "base/str.h"
@@ -18,8 +18,8 @@ struct scan {
         unsigned door;
         struct entries *to;
         struct err *e;
-        const char *shut; /* inside it the host's side cannot be looked at; or NULL */
-        bool hidden;      /* a directory above is opaque: what the host has here the box does not see */
+        const char *shut; /* the host's side below it cannot be read; or NULL */
+        bool hidden;      /* a directory above is opaque: the box does not see the host's entry */
         unsigned depth;
         mode_t top; /* that the box gave the door's own top */
         size_t len;
@@ -76,7 +76,7 @@ bool door_is_stub(const struct work_door *d, const char *path)
         return false;
 }
 
-/* A removed entry that lies where an `except` is would mean that the wall failed: never shown as a change. */
+/* A removed entry at an `except` would mean that the wall failed: never shown as a change. */
 static int add_entry(struct scan *s, unsigned what, const struct node *old, const struct node *now)
 {
         struct entries *v = s->to;
@@ -136,7 +136,7 @@ static bool too_deep(struct scan *s)
         return true;
 }
 
-/* A directory of the host's; EACCES: it cannot be searched, or, where that is needed, not listed. */
+/* A directory of the host; EACCES: it cannot be searched or, if that is needed, listed. */
 static int open_below(int lower, const char *name, bool to_list)
 {
         struct stat st;
@@ -144,7 +144,7 @@ static int open_below(int lower, const char *name, bool to_list)
         return fd < 0 || fstatat(fd, ".", &st, 0) < 0 ? -1 : TAKE_FD(fd);
 }
 
-/* Everything that was below and is gone. */
+/* Every lower entry that is removed. */
 static int removed(struct scan *s, int lower, const char *name, const struct node *old)
 {
         const struct node none = { 0 };
@@ -157,7 +157,7 @@ static int removed(struct scan *s, int lower, const char *name, const struct nod
         AUTO_NAMES(list);
         size_t self = s->to->n - 1;
         AUTO_FD(dir, open_below(lower, name, true));
-        if (dir < 0 && errno == EACCES) { /* what is in it goes along, unseen */
+        if (dir < 0 && errno == EACCES) { /* its entries are removed with it, not listed */
                 if (s->to->n > 0 && strcmp(s->to->v[self].path, s->path) == 0)
                         s->to->v[self].shut = s->to->v[self].path;
                 return 0;
@@ -183,7 +183,7 @@ static int removed(struct scan *s, int lower, const char *name, const struct nod
 
 static int walk(struct scan *s, int upper, int lower);
 
-/* The box hides what the host has in a directory that is closed to us: the directory itself is told. */
+/* The box hides entries of a host directory without permission for us: the directory itself is reported. */
 static int tell_hidden(struct scan *s, int upper, const char *name)
 {
         const struct node none = { 0 };
@@ -228,7 +228,7 @@ static int walk_into(struct scan *s, int upper, int lower, const char *name, boo
         return r;
 }
 
-/* The host's directory is closed to us: what the box left in it is told, against what nobody knows. */
+/* No permission for the host's directory: the box's entries in it are reported, compared with unknown. */
 static int visit_unseen(struct scan *s, int upper, const char *name, const struct node *now)
 {
         const struct node none = { 0 };
@@ -237,7 +237,7 @@ static int visit_unseen(struct scan *s, int upper, const char *name, const struc
         return now->kind == NODE_DIR ? walk_into(s, upper, -1, name, false) : 0;
 }
 
-/* A directory that we made so that an `except` has a place counts once the box put something into it. */
+/* A directory that we created for an `except` counts only if the box put an entry into it. */
 static int visit_stub(struct scan *s, int upper, const char *name, const struct node *now)
 {
         const struct node none = { 0 };
@@ -255,9 +255,9 @@ static int visit_stub(struct scan *s, int upper, const char *name, const struct 
         return 0;
 }
 
-/* A directory or file of the layer, where its mode denies us what we `need`; *mode becomes the one that the
- * box gave it. Written down before it is opened: whoever is killed in between leaves nothing that the next
- * one does not know. SAFETY: it was no link when it was looked at, and the box is over. */
+/* Opens a directory or file of the overlay whose mode denies the access we `need`; *mode becomes the mode
+ * that the box gave it. Recorded before it is opened: after a kill in between, the next process knows it.
+ * SAFETY: it was not a symlink when it was checked, and the box has ended. */
 static int open_for_good(struct scan *s, int dir, const char *name, const char *path, mode_t need,
                          mode_t *mode)
 {
@@ -277,7 +277,7 @@ static int open_for_good(struct scan *s, int dir, const char *name, const char *
         return 0;
 }
 
-/* A file of several names is opened for each look instead: its mode is that of all of them. */
+/* A file with several hard links is opened for each read instead: they share one mode. */
 static int open_entry(struct scan *s, int upper, const char *name, struct node *now)
 {
         if (now->kind == NODE_DIR)
@@ -312,7 +312,7 @@ static int visit(struct scan *s, int upper, int lower, const char *name)
                 if (add_entry(s, WHAT_ADDED, &old, &now) < 0)
                         return -1;
         } else if (old.kind != now.kind) {
-                /* What was in a directory that is none any more is listed behind it. */
+                /* The former entries of a directory that was replaced are listed after it. */
                 size_t at = s->to->n;
                 if (old.kind == NODE_DIR && removed(s, lower, name, &old) < 0)
                         return -1;
@@ -332,7 +332,7 @@ static int visit(struct scan *s, int upper, int lower, const char *name)
         return now.kind == NODE_DIR ? walk_into(s, upper, lower, name, old.kind == NODE_DIR) : 0;
 }
 
-/* Only names below matter that the layer names, but where it hides all of them. */
+/* Only the lower names that the overlay also has matter, unless it hides all of them. */
 static int walk(struct scan *s, int upper, int lower)
 {
         AUTO_NAMES(above);
@@ -384,14 +384,15 @@ static int scan_single(struct scan *s, const struct sides *x)
                 return add_entry(s, old.kind ? WHAT_TYPE : WHAT_ADDED, &old, &now);
 
         unsigned what = node_differs(x->upper, x->lower, x->upper_name, x->lower_name, &now, &old);
-        if (what == WHAT_OWNER) /* the copy belongs to whom the layer does; no box gives a file away */
+        if (what ==
+            WHAT_OWNER) /* the copy has the overlay's owner; a box cannot chown a file to another user */
                 return 0;
 
         return what ? add_entry(s, what, &old, &now) : 0;
 }
 
-/* The door itself: what the box made of its own top. The host's may have changed meanwhile, so the box's is
- * held against what it began with. */
+/* The door itself: the box's changes to its own top. The host's may have changed meanwhile, so it is
+ * compared with its state at the start. */
 static int scan_top(struct scan *s, const struct sides *x)
 {
         struct node now, old;
@@ -412,8 +413,9 @@ static int scan_top(struct scan *s, const struct sides *x)
 
 /* ---- flags ---- */
 
-/* Where the names begin that tell what a door is itself: at the git directory that it is or lies in, else two
- * parts before the end. A file of `hooks` is another thing where the door is a git directory. */
+/* The start of the components that identify a door by its name: the git directory that it is or lies in,
+ * else two components before the end. A file in `hooks` has another meaning if the door is a git
+ * directory. */
 static const char *telling_part(const char *host)
 {
         const char *end = host + strlen(host), *at = end;
@@ -439,19 +441,19 @@ static unsigned flags_behind(const struct work_door *d, const char *path, enum n
         if (kind != NODE_DIR || !fits)
                 return flags;
 
-        /* A row that names a file (`.env`) says nothing of a directory of that name, but git's do. */
+        /* A row for a file (`.env`) does not apply to a directory of that name, except git's rows. */
         memcpy(whole + n, "/", 2);
         return flags_by_name(whole) | (flags & 1u << FLAG_GIT_CONFIG);
 }
 
-/* With all of the layer applied, or with what stands in the link's way held back. */
+/* With all of the overlay applied, or with the entries on the symlink's way held back. */
 static bool leads_out(const struct sides *x, const char *path, const char *target)
 {
         const struct view merged = { x->upper, x->lower }, host = { -1, x->lower };
         return view_leads_out(&merged, path, target) || view_leads_out(&host, path, target);
 }
 
-/* Did the box find something else than the host has? */
+/* Did the box find another version than the host has? */
 static bool is_masked(const struct sides *x, const struct entry *n)
 {
         const char *name;
@@ -461,8 +463,9 @@ static bool is_masked(const struct sides *x, const struct entry *n)
         return dir >= 0 && tree_is_masked(dir, name, &n->old);
 }
 
-/* A directory of any name is a repository to git if it has these; then its `config` and `hooks` count, for
- * whoever only stands in it. In `.git` itself most of them change with every commit: the table knows it. */
+/* To git, a directory of any name is a repository if it has these; then its `config` and `hooks` take
+ * effect for any git command in it. In `.git` itself most of them change with every commit: the table
+ * knows it. */
 static bool makes_repository(const struct sides *x, const char *path)
 {
         static const char *const parts[] = { "HEAD", "config", "objects", "refs", "commondir" };
@@ -486,7 +489,7 @@ static bool makes_repository(const struct sides *x, const char *path)
         return is;
 }
 
-/* A new directory has the list of the one that it lies in, which is the host's. */
+/* A new directory inherits the default ACL of its parent, which is the host's. */
 static unsigned flags_by_access(const struct sides *x, const struct entry *n)
 {
         const char *name, *below;
@@ -516,7 +519,7 @@ static int flag_entry(const struct work_door *d, const struct sides *x, struct e
         if (n->now.kind == NODE_DIR)
                 n->flags |= flags_by_access(x, n);
 
-        if (n->link) /* who writes to one writes to both */
+        if (n->link) /* a write to one changes both */
                 n->flags |= flags_behind(d, n->link, NODE_FILE);
 
         bool looks = n->now.kind == NODE_LINK || (n->now.kind == NODE_FILE && flags_wants_content(n->path));
@@ -547,7 +550,7 @@ static int flag_entry(const struct work_door *d, const struct sides *x, struct e
         return k < 0 ? -1 : 0;
 }
 
-/* A directory that goes takes along what is in it: its flags too. */
+/* Removing a directory removes its entries: it has their flags. */
 static void inherit_flags(struct entries *v)
 {
         for (size_t i = 0; i < v->n; i++) {
@@ -597,7 +600,7 @@ static int scan_door(struct layer *l, size_t door, struct entries *ret, struct e
         return r;
 }
 
-/* Entries of one door, from `first` on; returns where they end. */
+/* Entries of one door, from `first` on. Returns the index after the last. */
 static size_t flag_door(const struct layer *l, struct entries *v, size_t first, struct err *e)
 {
         struct sides x;
@@ -647,7 +650,7 @@ int scan_layer(struct layer *l, struct entries *ret, struct err *e)
                         return -1;
 
         inherit_flags(ret);
-        if (!is_sorted(ret)) /* the walk sorts, but where something was hidden as a whole */
+        if (!is_sorted(ret)) /* the walk sorts, except if a whole directory was hidden */
                 qsort(ret->v, ret->n, sizeof *ret->v, by_place);
 
         ret->flagged = 0;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* work/overlay/sides.c - the two sides of an edit door: the layer above, the tree of the host below, and in
- * what an entry of one differs from that of the other. */
+/* work/overlay/sides.c - the two sides of an edit door, the overlay above and the tree of the host below,
+ * and the differences between their entries. */
 #include "base/fd.h"
 #include "base/str.h"
 #include "work/internal.h"
@@ -35,8 +35,8 @@ int open_host(const struct work_door *d, struct err *e)
         return TAKE_FD(fd);
 }
 
-/* SAFETY: somebody who can write beside the file, another box or this one by a second door, may have put a
- * link in its place or on the way to it. What lies elsewhere is not shown, compared or replaced. */
+/* SAFETY: a process that can write beside the file, another box or this one by a second door, may have put
+ * a symlink in its place or on the way to it. A file outside is not shown, compared or replaced. */
 int file_stays(const struct work_door *d, int dir, const char *name, struct err *e)
 {
         char shown[256];
@@ -55,7 +55,7 @@ static int open_file_parent(const struct work_door *d, char ret_name[NAME_MAX + 
 {
         char real[PATH_MAX];
         if (!realpath(d->host, real)) {
-                /* gone: its directory is still where it was */
+                /* removed: its directory is still the same */
                 if (errno != ENOENT || snprintf(real, sizeof real, "%s", d->host) >= (int) sizeof real)
                         return err_set(e, ERR_DOOR, errno, "opening the door %s: %s", d->host,
                                        strerror(errno));

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* work/overlay/tree_copy.c - copies and removes entries. Never: follows a link, opens a fifo or a device;
- * makes one only in a whole tree that is copied, for undo or a fork. */
+/* work/overlay/tree_copy.c - copies and removes entries. Never follows a symlink or opens a FIFO or
+ * device; creates those only when it copies a whole tree, for undo or a fork. */
 #include "base/fd.h"
 #include "work/internal.h"
 
@@ -22,7 +22,7 @@ static int copy_range(int from, int to, off_t at, off_t end)
                         char chunk[65536];
                         size_t want = (size_t) (end - at) < sizeof chunk ? (size_t) (end - at) : sizeof chunk;
                         n = pread(from, chunk, want, at);
-                        if (n > 0) /* part of it: a full disk says so the next time */
+                        if (n > 0) /* a short write: a full disk fails the next one */
                                 n = pwrite(to, chunk, (size_t) n, at);
                         if (n < 0)
                                 return -1;
@@ -143,7 +143,7 @@ int copy_node(int from, const char *from_name, int to, const char *name, bool se
 struct copying {
         bool marks;
         unsigned depth;
-        struct { /* names of one file, so that they stay one file */
+        struct { /* hard links of one file, so that they stay one file */
                 uint64_t ino;
                 char *path;
         } * linked;
@@ -153,7 +153,7 @@ struct copying {
         char path[WORK_PATH_MAX];
 };
 
-/* The marks of a layer: what hides the tree below. Without them a fork would show what was deleted. */
+/* The marks of an overlay, which hide the lower tree. Without them a fork would show deleted entries. */
 static int copy_marks(int in, int out)
 {
         static const char *const marks[] = { "user.overlay.opaque", "user.overlay.impure",
@@ -220,7 +220,7 @@ static int copy_inside(struct copying *c, int from, const char *from_name, int t
         return bad ? -1 : 0;
 }
 
-/* A FIFO, socket or device that an apply replaced is kept for undo; the mark of a layer is a device, too. */
+/* A FIFO, socket or device that an apply replaced is kept for undo; a whiteout is also a device. */
 static int copy_special(int from, const char *from_name, int to, const char *name)
 {
         struct stat st;
@@ -287,8 +287,8 @@ int copy_tree(int from, const char *from_name, int to, const char *name, bool ma
 
 /* ---- removal ---- */
 
-/* Empties one directory: what is a directory in it moves up to `top` under a number, so that no depth is too
- * deep and no path too long. */
+/* Empties one directory: subdirectories move up to `top` under a number, so no depth and no path length is
+ * too large. */
 static int empty_into(int top, int dir, unsigned long *next)
 {
         AUTO_NAMES(list);
@@ -308,7 +308,7 @@ static int empty_into(int top, int dir, unsigned long *next)
                 do
                         (void) snprintf(number, sizeof number, ".gone-%lu", (*next)++);
                 while (faccessat(top, number, F_OK, AT_SYMLINK_NOFOLLOW) == 0);
-                mode_t back; /* moving a directory writes its `..`: it must be ours to write */
+                mode_t back; /* moving a directory writes its `..`: needs write permission on it */
                 AUTO_FD(open, tree_own_dir(dir, list.v[i], &back));
                 if (renameat(dir, list.v[i], top, number) < 0)
                         return -1;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* work/overlay/tree_lock.c - applies and undos that go into one tree take turns. */
+/* work/overlay/tree_lock.c - serialises applies and undos of one tree. */
 #include "base/fd.h"
 #include "store/store.h"
 #include "work/internal.h"

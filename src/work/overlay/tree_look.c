@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* work/overlay/tree_look.c - looks at entries of trees that nobody trusts: beneath a descriptor, through no
- * link, over no mount. A fifo, socket or device is never opened: a name is opened as a place first (O_PATH),
- * judged, and only then, through that very place, as a file. */
+/* work/overlay/tree_look.c - stats and opens entries of untrusted trees: beneath a descriptor, through no
+ * symlink, across no mount. A FIFO, socket or device is never opened: a name is opened with O_PATH first,
+ * checked, and only then reopened through that descriptor as a file. */
 #include "base/fd.h"
 #include "base/hash.h"
 #include "work/internal.h"
@@ -58,7 +58,7 @@ uint64_t tree_fsid(int fd)
 }
 
 /* The first 64 bits of a filesystem's UUID; 0: it has none, or the kernel (before 6.9) does not report it.
- * XFS reports it to older kernels' callers, too, by a call of its own. */
+ * On older kernels XFS reports it by an ioctl of its own. */
 static uint64_t uuid_of(int fd)
 {
         struct {
@@ -198,7 +198,7 @@ int tree_own_dir(int dir, const char *name, mode_t *ret_mode)
                 *ret_mode = (st.st_mode & 07777) | S_IFDIR;
 
         int fd = fd_reopen(place, O_RDONLY | O_DIRECTORY);
-        if (fd < 0 && *ret_mode) { /* nobody else will close it again */
+        if (fd < 0 && *ret_mode) { /* the only place that closes it again */
                 int sys = errno;
                 (void) mode_by_place(place, st.st_mode & 07777);
                 *ret_mode = 0;
@@ -228,10 +228,10 @@ ssize_t tree_link(int dir, const char *name, char *buf, size_t cap)
         return n;
 }
 
-/* For a large file the processor is asked what it can do: that pays from about a megabyte on. */
+/* For a large file the CPU features are checked: that pays from about a megabyte on. */
 static void hurry(uint64_t done)
 {
-        static bool asked; /* twice does no harm */
+        static bool asked; /* harmless if repeated */
         if (done < 1u << 20 || __atomic_exchange_n(&asked, true, __ATOMIC_RELAXED))
                 return;
         (void) hash_use_hardware();
@@ -260,21 +260,21 @@ static int digest_file(int fd, char ret_hex[65])
         return 0;
 }
 
-/* Where data begins from `at` on; OFF_MAX: nowhere. A filesystem that knows no holes has data everywhere. */
+/* The start of the data from `at` on; OFF_MAX: none. A filesystem without holes has data everywhere. */
 static off_t next_data(int fd, off_t at)
 {
         off_t data = lseek(fd, at, SEEK_DATA);
         return data >= 0 ? data : errno == ENXIO ? OFF_MAX : at;
 }
 
-/* As much as there is, up to `cap`; -1. */
+/* Reads up to `cap` bytes; -1 on error. */
 static ssize_t read_at(int fd, char *buf, size_t cap, off_t at)
 {
         return lseek(fd, at, SEEK_SET) < 0 ? -1 : fd_read_all(fd, buf, cap);
 }
 
-/* Of a file with large holes only the blocks that are not zero, each with its place: reading all of the zeros
- * would take time that no file of that size on the disk takes. */
+/* Of a file with large holes only the non-zero blocks, each with its offset: reading all zeros would take
+ * longer than any real file of its disk usage. */
 static int digest_sparse(int fd, uint64_t size, char ret_hex[65])
 {
         enum { BLOCK = 4096 };
@@ -428,7 +428,7 @@ bool names_have(const struct names *n, const char *name)
 
 /* ---- extended attributes ---- */
 
-/* What an apply carries: a person's own attributes, and who else may read and write. */
+/* The attributes that an apply copies: the user's own, and ACLs. */
 static bool is_ours(const char *name)
 {
         if (strcmp(name, "system.posix_acl_access") == 0 || strcmp(name, "system.posix_acl_default") == 0)
@@ -437,8 +437,8 @@ static bool is_ours(const char *name)
                strcmp(name, WORK_ORIGIN) != 0;
 }
 
-/* All names, NUL-ended each; freed by the caller. NULL: none, or the filesystem has none. -1: they are not
- * known, which is not the same. */
+/* All names, each NUL-terminated; the caller frees. NULL: none, or not supported by the filesystem. -1:
+ * unknown, which is different. */
 static int list_xattrs(int fd, char **ret, size_t *ret_n)
 {
         char *list = malloc(XATTR_MAX);

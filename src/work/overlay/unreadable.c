@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* work/overlay/unreadable.c - directories of a layer that not even their owner may read, search or write in,
- * and files that he may not read. Reading them and taking files out of them would need their mode changed
- * each time, and whoever is killed meanwhile would leave another one. So each is opened once, when it is
- * first looked into, and before that the mode that the box gave it is written into the file `closed` of the
- * layer: DOOR MODE PATH, ended by NUL each; the door's own top is `.`. What was not written to its NUL does
- * not count. A run that goes on in the layer finds them as they were. */
+/* work/overlay/unreadable.c - directories of an overlay that their own owner may not read, search or
+ * write, and files that the owner may not read. Reading them and moving files out of them would need their
+ * mode changed each time, and a kill in between would leave the wrong mode. So each is opened once, when
+ * it is first read, after the mode that the box gave it is written to the file `closed` of the overlay:
+ * DOOR MODE PATH, each NUL-terminated; the door's own top is `.`. A record without its NUL does not count.
+ * A run that continues in the overlay finds the original modes. */
 #include "base/fd.h"
 #include "work/internal.h"
 
@@ -75,7 +75,7 @@ bool closed_mode(const struct layer *l, unsigned door, const char *path, mode_t 
         return c != NULL;
 }
 
-/* The list lives in the layer's arena; one that is full moves to twice its size. */
+/* The list lives in the overlay's arena; a full one moves to twice its size. */
 static bool make_room(struct layer *l)
 {
         if (l->closed_count < l->closed_cap)
@@ -94,7 +94,7 @@ static bool make_room(struct layer *l)
         return true;
 }
 
-/* Over whatever somebody who was killed did not write to its end. */
+/* Overwrites an incomplete record of a killed process. */
 static int append(struct layer *l, const struct closed *c)
 {
         AUTO_BUF(out);
@@ -125,7 +125,7 @@ void closed_change(struct layer *l, unsigned door, const char *path, mode_t mode
                         l->closed[i].mode = mode;
 }
 
-/* Gives one directory or file of the layer a mode; those that it lies in are open. Gone: no error. */
+/* Sets the mode of one directory or file of the overlay; its parents are open. Succeeds if it is gone. */
 static int set_mode(const struct layer *l, const struct closed *c, mode_t mode)
 {
         bool single = c->door < l->door_count && !l->doors[c->door].is_dir;
@@ -141,7 +141,7 @@ static int set_mode(const struct layer *l, const struct closed *c, mode_t mode)
         AUTO_FD(parent, tree_parent(upper, single ? "file" : c->path, &name));
         int r = parent < 0 ? -1 : tree_look(parent, name, &n);
         if (r == 0 && (n.kind == NODE_DIR || n.kind == NODE_FILE))
-                r = tree_set_mode(parent, name, mode); /* no link to follow, and nobody else is at it */
+                r = tree_set_mode(parent, name, mode); /* not a symlink, and no other process uses it */
 
         tree_dir_end(upper, back);
         return r < 0 && errno != ENOENT && errno != ENOTDIR ? -1 : 0;
@@ -150,7 +150,7 @@ static int set_mode(const struct layer *l, const struct closed *c, mode_t mode)
 int closed_restore(struct layer *l, struct err *e)
 {
         if (l->closed_count == 0)
-                return 0; /* most layers, at each start */
+                return 0; /* most overlays, at each start */
 
         for (size_t i = l->closed_count; i-- > 0;)
                 if (set_mode(l, &l->closed[i], l->closed[i].mode) < 0)

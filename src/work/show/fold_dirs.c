@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* work/show/fold_dirs.c - directories whose entries nobody reads one by one: packages, build products and
- * caches, and whatever is new or gone as a whole with more files than a screen shows. Pure. */
+/* work/show/fold_dirs.c - directories that are not reviewed entry by entry: packages, build products and
+ * caches, and any directory that is new or deleted as a whole with more files than a screen shows. Pure. */
 #include "work/internal.h"
 
 #include <inttypes.h>
 #include <string.h>
 
-/* One reason and the names it holds for, as in trusted.inc. */
+/* One reason and the names it applies to, as in trusted.inc. */
 static const struct {
         char reason[40];
         char names[88];
@@ -104,7 +104,7 @@ struct fold fold_measure(const struct entries *v, size_t first, size_t len)
         return f;
 }
 
-/* What was moved is told by its two names. */
+/* A rename is shown by its two names. */
 bool fold_is_long(const struct entry *x, const struct fold *f)
 {
         return f->renamed == 0 && f->files > 0 &&

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* work/show/line_diff.c - unified diffs of two texts: Myers' greedy algorithm over lines, after what is equal
- * at both ends is set aside. Memory is bounded: beyond it the whole middle is one replacement, which is
- * longer but just as true. Pure. */
+/* work/show/line_diff.c - unified diffs of two texts: Myers' greedy algorithm over lines, after common
+ * lines at both ends are set aside. Memory is bounded: beyond the bound the whole middle is one
+ * replacement, which is longer but correct. Pure. */
 #include "work/internal.h"
 
 #include <stdlib.h>
@@ -10,7 +10,7 @@
 enum {
         CONTEXT = 3,
         EDITS_MAX = 2000,
-        LINES_MAX = 8 << 20 /* of one text: what a box fills with empty lines would take 24 times as much */
+        LINES_MAX = 8 << 20 /* of one text: a text of empty lines would take 24 times as much */
 };
 
 struct line {
@@ -100,7 +100,7 @@ struct myers {
         int *trace[EDITS_MAX + 1]; /* the furthest x for each diagonal, after d edits: -d..d */
 };
 
-/* How far d edits lead; the number of edits that are enough, or -1: more than EDITS_MAX. */
+/* Returns the number of edits that are enough, or -1: more than EDITS_MAX. */
 static long forward(struct myers *y)
 {
         for (long d = 0; d <= EDITS_MAX; d++) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* work/show/patch.c - a layer's changes as a patch that `git apply` takes. What such a patch cannot hold
- * (binary files, empty directories, modes beyond the execute bit, sockets, git's own files), and what is held
- * back as it is by an apply, is named in lines that git does not read. */
+/* work/show/patch.c - an overlay's changes as a patch for `git apply`. Changes that such a patch cannot
+ * hold (binary files, empty directories, modes beyond the execute bit, sockets, git's own files), and
+ * those that an apply also holds back, are named in lines that git ignores. */
 #include "base/str.h"
 #include "work/internal.h"
 
@@ -73,9 +73,9 @@ static void put_file(struct buf *out, const char *path, const struct node *old, 
 
 static bool fits(const struct node *n) { return n->kind == NODE_FILE || n->kind == NODE_LINK; }
 
-/* A name that git takes for its own directory on some filesystem: one such path, and `git apply` refuses the
- * whole patch. As git judges it: any case, blanks and dots behind it, a stream, and the short name of old
- * Windows. */
+/* A name that git takes for its own directory on some filesystem: one such path, and `git apply` rejects
+ * the whole patch. By git's rules: any case, trailing blanks and dots, an NTFS stream, and the 8.3 short
+ * name. */
 static bool is_gits_own(const char *name)
 {
         size_t n = strncasecmp(name, ".git", 4) == 0 ? 4 : strncasecmp(name, "git~1", 5) == 0 ? 5 : 0;
@@ -124,7 +124,7 @@ static int put_entry(struct shower *s, const struct entry *x, struct err *e)
                 put_missing(&s->out, x->path, "binary files differ");
                 s->binary = x->path;
         } else if (old->kind && now->kind && old->kind != now->kind) {
-                /* git has no change of type: it goes and comes */
+                /* git cannot change a type: delete and create */
                 put_file(&s->out, x->path, old, &none, &a, &nothing);
                 put_file(&s->out, x->path, &none, now, &nothing, &b);
         } else {
@@ -136,7 +136,7 @@ static int put_entry(struct shower *s, const struct entry *x, struct err *e)
         return 0;
 }
 
-/* ---- what does not fit ---- */
+/* ---- not in the patch ---- */
 
 static bool holds_entries(const struct shower *s, size_t i)
 {
@@ -174,7 +174,7 @@ static const char *left_out(const struct shower *s, size_t i)
         return NULL;
 }
 
-/* What is in it, and is no plain change of what the box began with. */
+/* Entries that are included, but are not plain changes of the original version. */
 static void put_conflicts(struct shower *s)
 {
         for (size_t i = 0; i < s->v->n; i++) {
@@ -187,7 +187,7 @@ static void put_conflicts(struct shower *s)
         }
 }
 
-/* Says what is not in it; -1: it would be for several trees. */
+/* Reports what is not included. Returns -1 if the patch would be for several trees. */
 static int put_left_out(struct shower *s, struct err *e)
 {
         long door = -1;

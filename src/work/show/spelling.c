@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* work/show/spelling.c - one name, several spellings: a tree may lie on, or be taken to, a filesystem that
- * does not tell names apart as this one does. HFS+, APFS and a folding ext4 leave out characters that nobody
- * sees and know more letters than ASCII; NTFS and FAT leave out dots and spaces at the end of a name and what
- * stands behind a colon, and take a backslash for a slash. Whoever looks for `.git` there finds `.git.`,
- * `.g<U+200C>it` and `.git::$INDEX_ALLOCATION`. Pure. */
+/* work/show/spelling.c - one name, several spellings: a tree may be on, or be moved to, a filesystem with
+ * other rules for equal names. HFS+, APFS and a case-folding ext4 ignore invisible characters and fold
+ * more letters than ASCII; NTFS and FAT ignore trailing dots and spaces and the part after a colon, and
+ * take a backslash for a slash. A lookup of `.git` there finds `.git.`, `.g<U+200C>it` and
+ * `.git::$INDEX_ALLOCATION`. Pure. */
 #include "base/str.h"
 #include "work/internal.h"
 
 #include <string.h>
 
-/* The character that begins here; *ret_n: its bytes. What is no UTF-8 is one byte, and stays. */
+/* The character that begins here; *ret_n: its bytes. An invalid UTF-8 byte is one character, and stays. */
 static uint32_t character(const unsigned char *p, size_t *ret_n)
 {
         size_t n = p[0] >= 0xf0 ? 4 : p[0] >= 0xe0 ? 3 : p[0] >= 0xc2 ? 2 : 1;
@@ -25,7 +25,7 @@ static uint32_t character(const unsigned char *p, size_t *ret_n)
         return c;
 }
 
-/* The letter of ASCII that a comparison without case takes it for; 0: none. */
+/* The ASCII letter that it equals in a case-insensitive comparison; 0: none. */
 static char folded(uint32_t c)
 {
         if (c >= 0xff01 && c <= 0xff5e) /* of full width: some converters of names narrow them */
@@ -33,7 +33,7 @@ static char folded(uint32_t c)
         return c == 0x17f ? 's' : c == 0x212a ? 'k' : c == '\\' ? '/' : '\0';
 }
 
-/* What is left of a name that ends here. */
+/* The rest of a name that ends here. */
 static size_t name_end(const char *path, size_t n)
 {
         size_t first = n;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* work/show/work_show.c - a layer's changes for a person or a program. What the host will execute or trust
- * comes first. Nothing is left out silently, and nothing of what a box wrote reaches a terminal as it is:
- * control, bidi and invisible characters are spelled out. */
+/* work/show/work_show.c - an overlay's changes for a user or a program. Files that the host will execute
+ * or trust come first. Nothing is left out silently, and no text of a box reaches a terminal raw: control,
+ * bidi and invisible characters are escaped. */
 #include "base/fd.h"
 #include "base/str.h"
 #include "work/internal.h"
@@ -68,7 +68,7 @@ static void put_inert(struct buf *out, struct span text)
                 free(big);
 }
 
-/* A line of content: tabs stay, because they are what a text is made of. */
+/* A line of content: tabs stay, because text contains them. */
 static void put_content(struct buf *out, struct span line)
 {
         while (line.n > 0) {
@@ -215,7 +215,7 @@ static void put_flag_fold(struct shower *s, const struct entry *x, size_t len, c
         buf_putc(&s->out, '\n');
 }
 
-/* In directories that nobody reads entry by entry, one line for all. */
+/* One line for all entries of a directory that is not reviewed entry by entry. */
 static void put_flagged(struct shower *s)
 {
         bool any = false;
@@ -362,7 +362,7 @@ static void put_hunks(struct shower *s, const struct buf *hunks)
         }
 }
 
-/* What the two sides of an entry hold; with `theirs`, the host's against the box's. */
+/* The content of both sides of an entry; with `theirs`, the host's against the box's. */
 static int put_sides(struct shower *s, const struct entry *x, bool theirs, struct err *e)
 {
         struct content a, b;
@@ -413,8 +413,8 @@ static void put_side(struct shower *s, const char *whose, const struct node *n)
                 buf_printf(&s->out, ", %06o", git_mode(n));
 }
 
-/* The host's side of each conflict. What lay there when the run ended is known by its digest only, so it is
- * held against what the box left. */
+/* The host's side of each conflict. Of the lower entry only the digest is known, so it is compared with
+ * the box's version. */
 int show_theirs(struct shower *s, struct err *e)
 {
         size_t conflicts = 0;
@@ -443,7 +443,7 @@ int show_theirs(struct shower *s, struct err *e)
         return err_hint(e, "`cordon diff %s` lists conflicts behind what is flagged", s->l->run);
 }
 
-/* The old name of a rename, which is told where the name is now. Not when it alone was asked for. */
+/* The old name of a rename, which is shown at the new name. Not if only the old one was asked for. */
 static bool is_told_as_rename(const struct shower *s, const struct entry *x)
 {
         if (!(x->what & WHAT_RENAMED && x->what & WHAT_DELETED))
@@ -452,7 +452,7 @@ static bool is_told_as_rename(const struct shower *s, const struct entry *x)
         return takes(s, &now);
 }
 
-/* Where what was opened by name ends, and how many entries from here on are told in one line; 0: none. */
+/* The end of the part that was named, and the number of entries from here on that share one line; 0: none. */
 static size_t summed_up(const struct shower *s, size_t i, size_t *opened, struct fold *ret)
 {
         const struct entry *x = &s->v->v[i];
@@ -634,7 +634,7 @@ static void json_node(struct buf *out, const char *key, const struct node *n)
                    key, kinds[n->kind], n->mode, n->uid, n->gid, n->size);
 }
 
-/* JSON holds no bytes that are not UTF-8: such a name comes a second time, in hex. */
+/* JSON holds only UTF-8: another name is repeated in hex. */
 void json_path(struct buf *out, const char *key, const char *path)
 {
         buf_printf(out, "\"%s\":", key);
