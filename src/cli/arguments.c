@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* cli/arguments.c - `cordon run --arg-files`: each file that an argument names is shown to the box, literally
- * and one by one. What begins with a dash is an option of the command, never a file. */
+/* cli/arguments.c - `cordon run --arg-files`: shows each file that an argument names to the box, literally
+ * and one by one. An argument that begins with a dash is an option of the command, never a file. */
 #include "cli/arguments.h"
 #include "base/err.h"
 #include "base/str.h"
@@ -14,8 +14,8 @@
 
 enum { PATH_BYTES = 4096 };
 
-/* With "..", a path as text may be another than the one that the kernel finds: a door would lead elsewhere.
- */
+/* With "..", the path as text may differ from the one that the kernel resolves: a door would lead
+ * elsewhere. */
 static int locate(const char *name, const struct stat *st, char ret[PATH_BYTES], cordon_error *e)
 {
         char here[PATH_BYTES], shown[200];

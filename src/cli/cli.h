@@ -10,7 +10,7 @@
 
 enum { EXIT_CORDON = 125 };
 
-/* What a person wants: how `cordon help` lists the verbs. */
+/* The groups in which `cordon help` lists the verbs. */
 enum cli_group { GROUP_RUN = 0, GROUP_REVIEW, GROUP_UNDERSTAND, GROUP_SET_UP, GROUP__COUNT };
 
 struct cli_verb {
@@ -31,11 +31,12 @@ struct cli_option {
         char letter;      /* 'p' for -p; 0: none */
         const char *arg;  /* name of its argument in help; NULL: takes none */
         const char *help;
-        int (*take)(void *ctx,
-                    const char *value); /* 0; -1 after it said why; NULL: what it is goes to `field` */
-        size_t field;                   /* of what ctx is: a bool, or with an argument a const char * */
+        int (*take)(void *ctx, const char *value); /* Returns 0; -1 after reporting an error. NULL: the value
+                                                      goes to `field` */
+        size_t field; /* of the struct that ctx points to: a bool, or with an argument a const char * */
 };
-/* The end of a row whose option only sets a member of what ctx is; of another type it does not compile. */
+/* The end of a row whose option only sets a member of ctx's struct; a member of another type does not
+ * compile. */
 #define CLI_FLAG(type, member) NULL, CLI_FIELD(type, member, bool)
 #define CLI_TEXT(type, member) NULL, CLI_FIELD(type, member, const char *)
 #define CLI_FIELD(type, member, wanted)                                                                      \
@@ -44,10 +45,10 @@ struct cli_option {
 struct cli_json { /* for json_options */
         bool json;
 };
-/* A whole number within bounds; -1 after it was said what `option` takes. */
+/* An integer within bounds. Returns -1 after reporting the values that `option` takes. */
 int cli_number(const char *option, const char *value, long least, long most, long *ret);
-/* An option that can be given several times: a list with room for so many and NULL. -1 after it was said that
- * there are too many. */
+/* An option that can be given several times: a list with room for this many and NULL. Returns -1 after
+ * reporting that there are too many. */
 enum { CLI_LIST_MAX = 64 };
 int cli_list_add(const char **list, const char *option, const char *value);
 
@@ -57,18 +58,18 @@ struct cli_typed {
         const char *arg;   /* as in its row; NULL: it takes none, or is a word of the policy */
         const char *value; /* that is in the same word; NULL: none */
 };
-/* How many words it and its value take: 1 or 2; 0: it is none. */
+/* The number of words of an option and its value: 1 or 2; 0: not an option. */
 int cli_option_words(const struct cli_verb *verb, const char *word, struct cli_typed *ret);
-/* Behind their first word stands a command, whose options are its own. */
+/* Their first word is followed by a command, whose options are its own. */
 bool cli_starts_command(const struct cli_verb *verb);
 
 /* Puts options, and the "--" that ends them, before the other words: for verbs whose words are names, not a
  * command. */
 void cli_options_first(int argc, char **argv, const struct cli_verb *verb);
-/* The same, but "--" stays where it is: a run stands before it, and paths behind. */
+/* The same, but "--" keeps its position: a run comes before it, and paths after. */
 void cli_options_before_paths(int argc, char **argv, const struct cli_verb *verb);
-/* Takes options from the front of argv, up to the first word that is none, or "--". Returns its index; -1
- * after an error was told. With `policy`, also takes -p FILE and --WORD ARG. */
+/* Takes options from the front of argv, up to the first other word or "--". Returns its index, or -1 after
+ * reporting an error. With `policy`, also takes -p FILE and --WORD ARG. */
 int cli_options(int argc, char **argv, const struct cli_verb *verb, void *ctx, cordon_policy *policy);
 
 /* One option of the policy among them: a word of the language, or a file. */
@@ -78,22 +79,23 @@ struct cli_door {
         bool file;
 };
 typedef void cli_door_taker(void *ctx, const struct cli_door *d);
-/* Those that cli_options() has taken once more, in their order. */
+/* Adds those that cli_options() has taken once more, in their order. */
 void cli_doors_again(int argc, char **argv, const struct cli_verb *verb, cli_door_taker *take, void *ctx);
 /* The words among them, for a second policy; files are left out. */
 int cli_words_again(int argc, char **argv, const struct cli_verb *verb, cordon_policy *policy);
 
-/* As cordon_policy_new() and cordon_box_new(), but NULL was told. */
+/* As cordon_policy_new() and cordon_box_new(), but a NULL result is already reported. */
 const cordon_context *cli_context(void); /* of this process */
 cordon_policy *cli_policy_new(void);
 cordon_box *cli_box_new(cordon_policy *policy);
 /* A policy file, or a stock policy by its name. */
 int cli_policy_load(cordon_policy *p, const char *path, cordon_error *e);
-/* The text of such a policy; the caller frees. NULL after it said why. */
+/* The text of such a policy; the caller frees. Returns NULL after reporting an error. */
 char *cli_policy_text(const char *path, size_t *ret_len);
-/* "2h" ago, or a day or second in UTC: 2026-11-15, 2026-11-15T08:00:00. -1 after it said why. */
+/* "2h" ago, or a day or second in UTC: 2026-11-15, 2026-11-15T08:00:00. Returns -1 after reporting an
+ * error. */
 int cli_time(const char *text, int64_t *ret_us);
-/* Did cli_options() tell of a policy or a door that is wrong? */
+/* Did cli_options() report an invalid policy or door? */
 bool cli_policy_failed(void);
 
 /* dispatch.c: runs the verb that argv names; returns the exit status. */
@@ -101,7 +103,7 @@ int cli_main(int argc, char **argv, const struct cli_verb *verbs, size_t count);
 /* selftest.c: becomes cordon-selftest; returns only if that fails. */
 void cli_selftest(char **argv);
 
-/* verb_find.c: main() tells what there is; then it can be listed and looked up. */
+/* verb_find.c: main() registers its verbs; then they can be listed and found. */
 void cli_verbs_are(const struct cli_verb *v, size_t count);
 const struct cli_verb *cli_verbs(size_t *ret_count);
 const struct cli_verb *cli_verb_find(const char *name);
@@ -112,86 +114,85 @@ const char *cli_verb_rest(const struct cli_verb *v, const char *group);
 /* The second word of that group's verbs that is nearest to `given`, if it is nearer than *best. */
 void cli_verb_nearer(const char *group, const char *given, const char **best);
 
-/* messages.c: one line to standard error, inert whatever is in it. Those that return give EXIT_CORDON. */
+/* messages.c: one line to standard error, with all text made inert. Those with a result return
+ * EXIT_CORDON. */
 void cli_note(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 int cli_problem(const char *fmt, ...) __attribute__((format(printf, 1, 2))); /* cordon: error: ... */
 int cli_hint(const char *fmt, ...) __attribute__((format(printf, 1, 2)));    /* cordon: hint: ... */
 int cli_error(const cordon_error *e);                                        /* both */
 /* Sets an error of the command line's own, without a hint; `code` is one of base/err.h. Returns -1. */
 int cli_fail(cordon_error *e, int code, int sys, const char *fmt, ...) __attribute__((format(printf, 4, 5)));
-int cli_usage(const char *fmt, ...) __attribute__((format(printf, 1, 2))); /* and where the verb is told */
-/* The verb that is run: what cli_usage() refers to. */
+int cli_usage(const char *fmt, ...) __attribute__((format(printf, 1, 2))); /* and refers to the verb's help */
+/* The verb that is run, for the reference in cli_usage(). */
 void cli_verb_is(const struct cli_verb *verb);
-/* A box had standard error, and left a line there with or without its end: what we say next begins on one of
- * its own, as plain text. */
+/* A box had standard error, and may have left an incomplete line or attributes there: our next message
+ * starts on a new line, as plain text. */
 void cli_box_spoke(bool mid_line);
 void cli_line_begin(void);
 /* A terminal that knows colours and the like. */
 bool cli_obeys_escapes(int fd);
 
-/* newfile.c: writes a file that was not there, with the mode that the umask leaves. 0, or EXIT_CORDON after
- * it said why, with `advice`. */
+/* newfile.c: writes a new file, with the mode that the umask leaves. Returns 0, or EXIT_CORDON after
+ * reporting an error with `advice`. */
 struct span;
 int cli_new_file(const char *path, unsigned mode, struct span text, const char *advice);
-int cli_new_file_may(const char *path, const char *advice); /* the same, before there is anything to write */
+int cli_new_file_may(const char *path, const char *advice); /* the same, before the content exists */
 
-/* failure.c: the first problem of all that was said, and its hint. */
+/* failure.c: the first problem of all that were reported, and its hint. */
 void cli_failure_is(int code, int sys, const char *what);
 void cli_failure_hint(const char *hint);
-/* What is said next is of this policy file. "": the first is of none. */
+/* The next report is about this policy file. "": the first is about none. */
 void cli_failure_in(const char *policy);
 const char *cli_failure_file(void);
-/* To programs, as a list of one: what check has for a policy that does not load. `name`: where it is, unless
- * it begins with a file and a line itself. */
+/* For programs, as a list of one: the output of `check` for a policy that does not load. `name`: its
+ * position, unless the message itself begins with a file and a line. */
 void cli_failure_put(const cordon_error *e, const char *name);
-/* They were told of it in another form. */
+/* It was reported in another form. */
 void cli_failure_told(void);
-/* NULL: nothing failed, or programs know it. */
+/* NULL: nothing failed, or it was already reported to programs. */
 const cordon_error *cli_failure_untold(void);
 
-/* What to type here instead of an option of another tool, given with its dashes; NULL: it is no such. `verb`:
- * NULL for those that take doors. */
+/* The equivalent of an option of another tool, given with its dashes; NULL: unknown. `verb`: NULL for
+ * those that take doors. */
 const char *cli_habit(const char *verb, const char *typed);
 /* The same for a verb. */
 const char *cli_verb_habit(const char *typed);
-/* Does an option among them, also behind words that are no command, ask for help? */
+/* Does an option among them, also after words that are not a command, ask for help? */
 bool cli_help_asked(int argc, char **argv, const struct cli_verb *verb);
-/* Where a verb's own option is given, whatever is wrong with the others: its value, or "". NULL: it is not.
- */
+/* The value of a verb's own option, or "", even if others are invalid. NULL: not given. */
 const char *cli_asked(int argc, char **argv, const struct cli_verb *verb, const char *name);
-/* 0, or EXIT_CORDON after it was said that such a verb takes no word. */
+/* Returns 0, or EXIT_CORDON after reporting that such a verb takes no word. */
 int cli_no_words(int argc, int at, const char *verb);
-/* For a verb that has no option: its words, from the index that is returned on; -1 after an error was told.
- */
+/* For a verb without options. Returns the index of its first word, or -1 after reporting an error. */
 int cli_words_only(int argc, char **argv, const char *verb);
 /* Reports the unknown command and suggests the nearest one. */
 int cli_unknown_second(const char *group, const char *given);
 int cli_unknown_verb(char **argv);
-/* Prints and frees; EXIT_CORDON when it is NULL or cannot be written. */
+/* Prints and frees. Returns EXIT_CORDON if it is NULL or cannot be written. */
 int cli_give(char *text, const cordon_error *e);
-/* The same of a text that the caller keeps. */
+/* The same for a text that the caller keeps. */
 struct buf;
 int cli_put(const struct buf *text);
-/* The path of this program, ended by NUL; false: /proc is not there. */
+/* The path of this program, NUL-terminated; false: /proc is not mounted. */
 bool cli_self(char *ret, size_t cap);
-/* For cordon_box_on_output(), where nobody reads it. */
+/* For cordon_box_on_output() if the output is not read. */
 void cli_ignore_output(void *ctx, int stream, const void *data, size_t len);
-/* A run and paths that follow the options: [RUN] [PATH...], or -- PATH... for the newest layer. */
+/* A run and paths that follow the options: [RUN] [PATH...], or -- PATH... for the newest overlay. */
 void cli_run_and_paths(int argc, char **argv, int at, const char **ret_run, const char *const **ret_paths);
-/* inputs.c: a file that an option (NULL: a word) names, for reading; -1 after it said why. Never waits for a
- * pipe. */
+/* inputs.c: opens a file that an option (NULL: a word) names for reading. Returns -1 after reporting an
+ * error. Never blocks on a FIFO. */
 int cli_open_input(const char *option, const char *path);
-/* In words, of fd_open_named(). */
+/* The text for a result of fd_open_named(). */
 const char *cli_not_opened(int sys);
-/* progress.c: for work that may take over a second; nothing where standard error is no terminal. */
+/* progress.c: for work that may take over a second; prints nothing unless standard error is a terminal. */
 struct cli_progress {
         bool off;
-        int width;       /* of the line that stands there; 0: none */
+        int width;       /* length of the current line; 0: none */
         uint64_t due_ns; /* when the next may be written */
 };
 struct cli_progress cli_progress_begin(void);
 void cli_progress(void *ctx, const char *doing, size_t done, size_t total); /* ctx: struct cli_progress */
-void cli_progress_clear(struct cli_progress *p);                            /* before anything else is said */
+void cli_progress_clear(struct cli_progress *p);                            /* call before any other output */
 void cli_progress_end(struct cli_progress *p);
 /* As cli_sink(), on the terminal that may show the line. */
 struct cli_progress_out {
@@ -206,7 +207,7 @@ void cli_help_verb(const struct cli_verb *v);
 
 /* cmd_log.c: kinds and phases of records, ended by NULL. */
 extern const char *const cli_ledger_kinds[];
-/* complete.c: prints what could stand at the end of these words, which are those behind `cordon`. */
+/* complete.c: prints the candidates for the end of these words, which follow `cordon`. */
 int cli_complete(int argc, char **argv);
 
 /* ledgers.c: --ledger DIR, as often as given; none: this user's own. */

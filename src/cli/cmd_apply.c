@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* cli/cmd_apply.c - `cordon apply`, `undo`, `discard` and `fork`: what becomes of a layer. */
+/* cli/cmd_apply.c - `cordon apply`, `undo`, `discard` and `fork`: verbs that change an overlay. */
 #include "base/buf.h"
 #include "base/shell.h"
 #include "cli/cli.h"
@@ -50,13 +50,12 @@ const struct cli_option apply_options[] = {
         { 0 },
 };
 
-/* What becomes of a layer does not depend on who reads the messages: `apply | head` must not end by SIGPIPE.
- */
+/* The result must not depend on the reader of the messages: `apply | head` must not die of SIGPIPE. */
 static void outlive_reader(void) { (void) signal(SIGPIPE, SIG_IGN); }
 
 static const char *plural(size_t n) { return n == 1 ? "entry" : "entries"; }
 
-/* One line that applies what this apply held back. */
+/* One command line that applies the entries that this apply held back. */
 static void put_command(const cordon_work_outcome *r, const struct apply *a, const char *const *paths,
                         struct buf *out)
 {
@@ -121,14 +120,14 @@ static int tell_apply(const cordon_work_outcome *r, const struct apply *a, const
         return r->conflicts > 0 || (r->applied == 0 && r->held > 0);
 }
 
-/* What became of it stands in the object, a failure too. */
+/* The object holds the result, also of a failure. */
 static void end_object(void)
 {
         (void) putchar('\n');
         cli_failure_told();
 }
 
-/* A patch that is not whole is not left behind. */
+/* An incomplete patch is removed. */
 static int write_patch(const struct apply *a, cordon_work_apply_options *o)
 {
         cordon_error e = { 0 };
@@ -263,8 +262,8 @@ static int discard_one(const char *which, bool json)
         return 0;
 }
 
-/* What is discarded cannot be brought back: without a name it is asked for on a terminal, and refused
- * elsewhere. True: it was agreed to. */
+/* A discard is irreversible: without a name it asks on a terminal, and fails elsewhere. Returns true if
+ * the user agreed. */
 static bool is_agreed(const struct discard *d, const char *run, int *ret_status)
 {
         cordon_error e = { 0 };
@@ -330,7 +329,7 @@ int verb_discard(int argc, char **argv)
         if (none && !d.json)
                 return cli_error(&e);
 
-        found[none ? 0 : sizeof found - 1] = '\0'; /* the object tells of a layer that does not exist */
+        found[none ? 0 : sizeof found - 1] = '\0'; /* the object reports an overlay that does not exist */
         return none || is_agreed(&d, newest, &status) ? discard_all(1, &newest, d.json) : status;
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* cli/cmd_boxes.c - verbs over boxes that run: ps, stop, inspect, logs. */
+/* cli/cmd_boxes.c - verbs for running boxes: ps, stop, inspect, logs. */
 #include "base/json.h"
 #include "base/str.h"
 #include "cli/cli.h"
@@ -29,7 +29,7 @@ static void print_row(const struct json *o)
         (void) printf("%-34s %-16s %8llds  ", text_of(o, "run"), text_of(o, "name"),
                       age ? (long long) age->integer / 1000 : 0);
         for (const struct json *w = command ? command->child : NULL; w; w = w->next) {
-                char shown[41]; /* an argument may be the name of a stranger's file */
+                char shown[41]; /* an argument may be an untrusted file name */
                 (void) printf("%s%s", str_inert(span_str(w->str), shown, sizeof shown), w->next ? " " : "");
         }
 
@@ -129,7 +129,7 @@ int verb_ps(int argc, char **argv)
 
 struct logs {
         bool follow;
-        char line[1000]; /* on a terminal: what has no end yet */
+        char line[1000]; /* on a terminal: an incomplete line */
         size_t n;
 };
 
@@ -146,7 +146,7 @@ static void show_line(struct logs *l, const char *end)
         l->n = 0;
 }
 
-/* On a terminal a box's own words must not move the cursor or set the title. */
+/* On a terminal a box's output must not move the cursor or set the title. */
 static void put_shown(void *ctx, const void *data, size_t len)
 {
         struct logs *l = ctx;
@@ -158,7 +158,9 @@ static void put_shown(void *ctx, const void *data, size_t len)
                         continue;
                 }
                 if (l->n == sizeof l->line || (begins && l->n > sizeof l->line - 8))
-                        show_line(l, ""); /* a long line comes in pieces, none of which ends in a character */
+                        show_line(
+                                l,
+                                ""); /* a long line comes in pieces, none of which ends inside a character */
                 l->line[l->n++] = text[i];
         }
 
@@ -220,7 +222,7 @@ static bool is_gone(const char *which)
         return state == NULL;
 }
 
-/* Boxes that run, asked once for all names of the command line. */
+/* The running boxes, queried once for all names of the command line. */
 struct known {
         char run[64], name[72];
 };
@@ -254,7 +256,7 @@ static void know_box(void *ctx, const char *text)
         json_free(d);
 }
 
-/* The whole id of the one box that this names; else what was given, and the library tells what is wrong. */
+/* The full id of the one box that this names; else the given text, and the library reports the error. */
 static const char *whole_id(const struct known_boxes *k, const char *given)
 {
         const char *found = given;
@@ -269,7 +271,8 @@ static const char *whole_id(const struct known_boxes *k, const char *given)
         return matches == 1 ? found : given;
 }
 
-/* Waits until all are gone, at most so long; those that are gone become NULL. True: none is left. */
+/* Waits until all are gone, up to a timeout; those that are gone become NULL. Returns true if none is
+ * left. */
 static bool await_all(const char **which, size_t n, long ticks)
 {
         struct timespec tick = { 0, 20000000 };
@@ -286,7 +289,7 @@ static bool await_all(const char **which, size_t n, long ticks)
         }
 }
 
-/* All hear of it before the first is waited for. */
+/* All are signalled before the first is waited for. */
 static int stop_all(const char **which, size_t n, const struct stop *s)
 {
         cordon_error e = { 0 };

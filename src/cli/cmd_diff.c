@@ -69,7 +69,7 @@ const struct cli_option diff_options[] = {
         { 0 },
 };
 
-/* Does the newest layer of this directory change it? */
+/* Does the newest overlay of this directory change it? */
 static bool is_changed_path(const char *word)
 {
         cordon_error e = { 0 };
@@ -79,14 +79,14 @@ static bool is_changed_path(const char *word)
         return cordon_work_diff(cli_context(), &o, &entries, &e) == 0;
 }
 
-/* PID-HEX-HEX: a box cannot leave a file that is taken for a layer which is gone. */
+/* PID-HEX-HEX: so that a file left by a box is not taken for a removed overlay. */
 static bool looks_like_id(const char *word)
 {
         size_t pid = strspn(word, "0123456789");
         return pid > 0 && word[pid] == '-' && word[pid + strspn(word + pid, "-0123456789abcdef")] == '\0';
 }
 
-/* A layer, before a path of the newest one. */
+/* A name of an overlay takes precedence over a path of the newest one. */
 static bool is_layer(const char *word)
 {
         cordon_error e = { 0 };
@@ -116,7 +116,7 @@ void cli_run_and_paths(int argc, char **argv, int at, const char **ret_run, cons
 
 void cli_sink(void *ctx, const void *data, size_t len) { (void) !fwrite(data, 1, len, (FILE *) ctx); }
 
-/* The pager reads a pipe; it gets nothing else of ours. As git: $PAGER by the shell, `less -FRX` else. */
+/* The pager reads a pipe and inherits nothing else of ours. As git: $PAGER by the shell, else `less -FRX`. */
 static pid_t start_pager(FILE **ret_to)
 {
         const char *own = getenv("CORDON_PAGER"), *pager = own ? own : getenv("PAGER");
@@ -143,7 +143,7 @@ static pid_t start_pager(FILE **ret_to)
         return pid;
 }
 
-/* As the shell tells that there is no such program. Nothing was shown then. */
+/* The shell's status for a missing program. Nothing was shown then. */
 static bool is_missing(int status)
 {
         return WIFEXITED(status) && (WEXITSTATUS(status) == 126 || WEXITSTATUS(status) == 127);

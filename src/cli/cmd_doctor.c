@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* cli/cmd_doctor.c - `cordon doctor`: what this host can enforce; with a policy or a box, whether its doors
- * fit what ran in it, from the ledger. */
+/* cli/cmd_doctor.c - `cordon doctor`: the features that this host can enforce; with a policy or a box,
+ * whether its doors fit its past runs, from the ledger. */
 #include "cli/cli.h"
 
 #include <stdlib.h>

@@ -104,7 +104,7 @@ static int take_with(void *ctx, const char *value)
         return cli_list_add(t->with, "--with", value);
 }
 
-/* As a line would have it, without its last slash. */
+/* As in a line, without its last slash. */
 static int take_read(void *ctx, const char *value)
 {
         struct teach *t = ctx;
@@ -143,7 +143,7 @@ static int take_answers(void *ctx, const char *value)
         return 0;
 }
 
-/* On the terminal, and only there: what the command prints or reads answers nothing. */
+/* Only on the terminal: the command's input and output cannot answer. */
 static int ask(void *ctx, const char *to, const char *what)
 {
         char answer[16] = "", shown_to[300], shown[330];
@@ -154,7 +154,7 @@ static int ask(void *ctx, const char *to, const char *what)
 
         (void) str_inert(span_str(to), shown_to, sizeof shown_to);
         (void) str_inert(span_str(what), shown, sizeof shown);
-        (void) tcflush(tty, TCIFLUSH); /* what was typed before the question is no answer to it */
+        (void) tcflush(tty, TCIFLUSH); /* input typed before the question is discarded */
         (void) dprintf(
                 tty,
                 "cordon: %s\ncordon: let it reach %s for real, now and in every run of this learning? [y/N] ",
@@ -295,7 +295,7 @@ static int prepare(struct teach *t, int argc, char **argv, const char *verb)
         t->l.progress = cli_progress;
         bool here = !t->output || strcmp(t->output, "-") == 0;
 
-        /* Before anything runs: a policy that has no place would be learned in vain. */
+        /* Before anything runs: learning is useless if the policy cannot be written. */
         return at < 0 || (!here &&
                           cli_new_file_may(t->output,
                                            "nothing was run; take another name, or none for standard output"))
@@ -347,7 +347,7 @@ char *cli_policy_text(const char *path, size_t *ret_len)
         return text;
 }
 
-/* What the proposal rests on. */
+/* The basis of the proposal. */
 static void say_evidence(const cordon_learned *r)
 {
         cli_note("%u past runs under this policy, %u of them observed in full; %u doors, %u left%s",

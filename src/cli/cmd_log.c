@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* cli/cmd_log.c - `cordon log`: the records, followed, filtered, or asked a question. */
+/* cli/cmd_log.c - `cordon log`: follows, filters and queries the records. */
 #include "base/clock.h"
 #include "base/str.h"
 #include "cli/cli.h"
@@ -44,8 +44,8 @@ const char *const cli_ledger_kinds[] = { "file",   "exec",  "net",     "request"
                                          "key",    "prune", "gap",     "intent",  "outcome",    "denied",
                                          "human",  "claim", "unknown", NULL };
 
-/* Silence would read as "there was none". A ledger of a later version may have more of them, so it is asked
- * all the same. */
+/* Empty output would read as "none happened". A ledger of a later version may have more kinds, so it is
+ * queried anyway. */
 static int set_kind(void *ctx, const char *value)
 {
         bool is_known = false;
@@ -163,7 +163,7 @@ static int list(struct log *l)
         }
 }
 
-/* ---- questions ---- */
+/* ---- queries ---- */
 
 static int view(const struct log *l, cordon_log_view v, const char *arg)
 {
@@ -171,7 +171,7 @@ static int view(const struct log *l, cordon_log_view v, const char *arg)
         return cli_give(cli_ledgers_log(&l->ledgers, v, arg, &e), &e);
 }
 
-/* As JSON the records of the very run that the picture would be of: its first line names it. */
+/* As JSON, the records of the run that the graph would show: its first line names it. */
 static int do_show(struct log *l, const char *arg)
 {
         cordon_error e = { 0 };
@@ -185,7 +185,7 @@ static int do_show(struct log *l, const char *arg)
 
         bool named = sscanf(picture, "run %63s", run) == 1;
         cordon_free(picture);
-        if (!named) /* there is no run: nothing to list */
+        if (!named) /* no run: nothing to list */
                 return 0;
 
         l->filter.run = run;
@@ -267,12 +267,12 @@ static int do_restart(struct log *l, const char *arg)
         return cli_give(cordon_log_restart(cli_context(), &e), &e);
 }
 
-/* What a question looks at besides its words. An option that it would not look at is refused: a `prune` that
- * passed over --box would take away what every box left. */
+/* The options that a query uses. Any other option is an error: a `prune` that ignored --box would remove
+ * the records of every box. */
 enum { OF = 1 << 0, KIND = 1 << 1, JSON = 1 << 2, FOLLOW = 1 << 3, FORMAT = 1 << 4, OLDER = 1 << 5 };
 enum { OF_A_LIST = OF | KIND | JSON | FOLLOW };
 
-/* The first option that was given and is not taken, or NULL. */
+/* The first given option that is not accepted, or NULL. */
 static const char *not_taken(const struct log *l, unsigned takes)
 {
         const struct {
@@ -295,9 +295,9 @@ static const char *not_taken(const struct log *l, unsigned takes)
 }
 
 static const struct {
-        const char *name, *arg; /* arg: what it needs, for the message; "": one, or none; NULL: nothing */
+        const char *name, *arg; /* arg: its argument, for the message; "": optional; NULL: none */
         int (*run)(struct log *l, const char *arg);
-        bool several; /* can be asked of more than one ledger */
+        bool several; /* accepts more than one ledger */
         unsigned takes;
 } questions[] = {
         { "show", "", do_show, true, JSON },
@@ -344,7 +344,7 @@ static int ask(struct log *l, int argc, char **argv)
                 return questions[i].arg ? cli_usage("`cordon log %s` needs %s", argv[0], questions[i].arg)
                                         : cli_usage("`cordon log %s` takes no argument", argv[0]);
 
-        bool is_list = l->json && questions[i].run == do_show; /* its records, which can be chosen from */
+        bool is_list = l->json && questions[i].run == do_show; /* its records, which can be filtered */
         const char *option = not_taken(l, is_list ? OF_A_LIST : questions[i].takes);
         if (option)
                 return cli_usage("`cordon log %s` takes no %s", argv[0], option);
@@ -359,7 +359,7 @@ static int ask(struct log *l, int argc, char **argv)
 int verb_log(int argc, char **argv)
 {
         struct log l = { 0 };
-        cli_options_first(argc, argv, cli_verb_find("log")); /* also behind a question and its argument */
+        cli_options_first(argc, argv, cli_verb_find("log")); /* also after a query and its argument */
         int at = cli_options(argc, argv, cli_verb_find("log"), &l, NULL);
         if (at < 0)
                 return EXIT_CORDON;
@@ -372,7 +372,7 @@ int verb_log(int argc, char **argv)
                 return cli_usage("%s goes with `cordon log %s`", option, l.format ? "export" : "prune");
 
         int status = list(&l);
-        if (status == 0 && l.seen == 0) /* a name with a slip in it looks the same */
+        if (status == 0 && l.seen == 0) /* a mistyped name looks the same */
                 cli_note("note: the ledger has no record that fits");
 
         return status;

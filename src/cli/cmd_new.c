@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* cli/cmd_new.c - `cordon policy new [TASK]`: a policy with the least doors for a stock task, or with no door
- * at all and comments that say how to open one. Never overwrites. */
+/* cli/cmd_new.c - `cordon policy new [TASK]`: a policy with the least doors for a stock task, or without
+ * doors and with comments that explain how to open one. Never overwrites. */
 #include "base/shell.h"
 #include "cli/cli.h"
 
@@ -20,7 +20,7 @@ const struct cli_option new_options[] = {
         { 0 },
 };
 
-/* Every door of it is closed: a box with this policy sees what every box has. */
+/* All of its doors are closed: a box with this policy has only the builtin files. */
 static const char text[] =
         "# %s: what one box may touch. One line opens one door; what no line opens stays shut.\n"
         "#   cordon check %s.cordon              does it load, do its tests hold, what would a reviewer say\n"

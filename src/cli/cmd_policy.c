@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* cli/cmd_policy.c - `cordon policy`: policies compared, converted and printed. */
+/* cli/cmd_policy.c - `cordon policy`: compares, converts and prints policies. */
 #include "base/buf.h"
 #include "base/str.h"
 #include "cli/cli.h"

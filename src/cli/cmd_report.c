@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* cli/cmd_report.c - `cordon log report RUN --html FILE` and `--postmortem FILE`: whole or not at all. */
+/* cli/cmd_report.c - `cordon log report RUN --html FILE` and `--postmortem FILE`: complete or not at all. */
 #include "cli/cli.h"
 #include "cli/handle_options.h"
 

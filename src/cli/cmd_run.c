@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* cli/cmd_run.c - `cordon run`: options, terminal, signals, detaching, and what is said at the end. */
+/* cli/cmd_run.c - `cordon run`: options, terminal, signals, detaching, and the report at the end. */
 #include "base/err.h"
 #include "base/fd.h"
 #include "base/str.h"
@@ -25,19 +25,19 @@ enum { OPTIONS = CORDON_PASSPHRASE_FD + 1 };
 struct run {
         cordon_policy *policy;
         cordon_box *box;
-        const char *set[OPTIONS]; /* for cordon_box_set(), by its number; NULL: as it is */
+        const char *set[OPTIONS]; /* for cordon_box_set(), by its number; NULL: unchanged */
         struct cli_handles handles;
         struct cli_end end;
         bool no_stdin, plan, detach, no_tty, interactive;
-        const char *canary_file; /* a policy that some runs try */
+        const char *canary_file; /* a policy that some runs try out */
         unsigned canary_share;
         long canary_bound;
         cordon_canary *canary; /* this run is one of them; NULL: it is not */
         char *work;            /* --work, for the second policy */
         bool script;
         char **command;                  /* of a script */
-        char *found;                     /* the command, where only the caller's PATH has it */
-        bool arg_files, arg_directories; /* what the command's arguments name is shown */
+        char *found;                     /* the command, if only the caller's PATH has it */
+        bool arg_files, arg_directories; /* show the files that the command's arguments name */
 };
 
 /* Signal handlers have no other way to reach the box. Written before they are installed. */
@@ -72,7 +72,7 @@ static int set_ledger(void *ctx, const char *value)
         if (strcmp(value, "on") != 0 && strcmp(value, "off") != 0)
                 return cli_usage("--ledger takes on or off"), -1;
         const char **set = &((struct run *) ctx)->set[CORDON_LEDGER];
-        if (!*set || strcmp(*set, "require") != 0) /* which says more */
+        if (!*set || strcmp(*set, "require") != 0) /* which takes precedence */
                 *set = value;
         return 0;
 }
@@ -80,7 +80,7 @@ static int set_ledger(void *ctx, const char *value)
 static int set_cwd(void *ctx, const char *value)
 {
         static char clean[PATH_MAX];
-        char here[PATH_MAX] = "/"; /* a relative one is meant from here, as in doors */
+        char here[PATH_MAX] = "/"; /* a relative path starts here, as in doors */
         if (value[0] != '/' && !getcwd(here, sizeof here))
                 return cli_usage("--cwd %s: the directory that it starts from is gone", value), -1;
 
@@ -99,7 +99,7 @@ static int set_stage(void *ctx, const char *value)
         return 0;
 }
 
-/* What nobody reads while it runs is kept for `cordon logs`. */
+/* Output that is not read during the run is kept for `cordon logs`. */
 static int set_detach(void *ctx, const char *value)
 {
         (void) value;
@@ -127,7 +127,7 @@ static int set_work(void *ctx, const char *value)
         return cordon_policy_roots(r->policy, real, NULL, &e);
 }
 
-/* One that is open, and not only for that; else -1. */
+/* A descriptor that is open for the purpose, and not opened only for it; else -1. */
 static int open_descriptor(const char *value, int not_only)
 {
         char *end;
@@ -249,8 +249,8 @@ static void pass_on(int sig)
         errno = saved;
 }
 
-/* nohup(1): whoever starts us so means the command to go on. Of other signals that says nothing: a shell
- * ignores INT and QUIT for every job in the background, and who sends one of them means it. */
+/* nohup(1): an ignored SIGHUP means that the command is to continue. For other signals it means nothing: a
+ * shell ignores INT and QUIT for every background job, and a sender of one means it. */
 static bool stays_ignored(int sig)
 {
         struct sigaction was;
@@ -279,8 +279,8 @@ static void restore_terminal(void)
         terminal_is_raw = false;
 }
 
-/* Answers to questions of the box would be typed into the caller's shell. The terminal answers in order: what
- * comes before the answer to a question of ours is dropped. */
+/* Terminal replies to queries of the box would be typed into the caller's shell. The terminal replies in
+ * order: everything before the reply to our own query is dropped. */
 static void drain_answers(void)
 {
         static const char ask[] = "\033[5n", answer[] = "\033[0n";
@@ -337,7 +337,7 @@ static int start_failed(const struct run *run, const cordon_error *e)
 
 /* ---- a policy on trial ---- */
 
-/* The usual policy stays where anything is wrong with the other one. Said also with -q: it is not of this
+/* The usual policy is kept if the other one has any error. Printed also with -q: it does not concern this
  * run. */
 static int choose_policy(struct run *r, int argc, char **argv, const char *verb)
 {
@@ -401,11 +401,12 @@ static bool is_worth_saying(const cordon_note *n)
         return false;
 }
 
-/* A door that somebody else's link moved out of the workspace, whose files are somebody else's, behind which
- * the next run's rules lie, or by an option a store of secrets: said before anything goes through it. */
+/* Warns, before anything passes through it, of a door that a symlink by another user moved out of the
+ * workspace, whose files another user owns, that covers the next run's policy, or that by an option opens
+ * a store of secrets. */
 static void say_links(const struct run *r)
 {
-        cordon_error e = { 0 }; /* of a policy that does not hold: the start tells it */
+        cordon_error e = { 0 }; /* of an invalid policy: the start reports it */
         cordon_note n;
         if (!r->end.quiet && r->set[CORDON_PLACES])
                 (void) cordon_policy_places(policy_of(r), r->set[CORDON_PLACES], r->set[CORDON_STAGE], &e);
@@ -446,7 +447,7 @@ static int configure(struct run *r, char **command)
         if (r->set[CORDON_TTY])
                 r->set[CORDON_TERM] = term ? term : "xterm";
 
-        /* Where nobody will read of hidden paths, nobody needs to look for them. */
+        /* If reports of hidden paths will not be read, they are not collected. */
         bool unread = r->end.quiet && !r->end.json && r->end.status_fd < 0 && !r->canary;
         if (!r->set[CORDON_OBSERVE])
                 r->set[CORDON_OBSERVE] = unread ? "calls" : "denials";
@@ -468,7 +469,7 @@ static int configure(struct run *r, char **command)
         return 0;
 }
 
-/* After a good end; else there is nothing to name. */
+/* After success only; else there is nothing to name. */
 static int publish(struct run *r, cordon_error *e)
 {
         const cordon_result *result = cordon_box_result(r->box);
@@ -524,11 +525,11 @@ static int run_here(struct run *r)
         cli_end_unreached(&r->end, r->box);
         end_canary(r);
 
-        /* Who asked for a result and has none must not take the run for a good one. */
+        /* If the requested result cannot be delivered, the run must not look successful. */
         return end_for_programs(r, published, &e) < 0 && status == 0 ? EXIT_CORDON : status;
 }
 
-/* The keeper goes on alone; the caller hears the run id, or why there is none. */
+/* The keeper continues alone; the caller gets the run id, or the reason why the start failed. */
 static _Noreturn void keep_in_background(struct run *r, int tell)
 {
         cordon_error e = { 0 };
@@ -568,7 +569,7 @@ static int run_detached(struct run *r)
         if (pipe2(line, O_CLOEXEC) < 0)
                 return cli_usage("no pipe: %s", strerror(errno));
 
-        (void) signal(SIGCHLD, SIG_DFL); /* as in main(), where a start in the foreground does without */
+        (void) signal(SIGCHLD, SIG_DFL); /* as in main(); a start in the foreground does without */
         pid_t pid = fork();
         if (pid < 0)
                 return cli_usage("no process: %s", strerror(errno));
@@ -581,7 +582,7 @@ static int run_detached(struct run *r)
         (void) close(line[1]);
         ssize_t n = read(line[0], &e, sizeof e);
         (void) close(line[0]);
-        if (n == (ssize_t) sizeof e) { /* told why; its own status tells 126 and 127 apart */
+        if (n == (ssize_t) sizeof e) { /* already reported; its own status distinguishes 126 and 127 */
                 int status = EXIT_CORDON;
                 (void) start_failed(r, &e);
                 return waitpid(pid, &status, 0) == pid && WIFEXITED(status) ? WEXITSTATUS(status)
@@ -599,7 +600,7 @@ static int run_detached(struct run *r)
         return EXIT_CORDON;
 }
 
-/* The caller's shell would find the command: so does the box. */
+/* The box finds the command as the caller's shell would. */
 static int find_command(struct run *r, char **command)
 {
         cordon_error e = { 0 };
@@ -618,7 +619,7 @@ static int find_command(struct run *r, char **command)
         return 0;
 }
 
-/* Where a person sits at all three, the box gets a terminal of its own. */
+/* If all three standard streams are a terminal, the box gets a terminal of its own. */
 static void choose_terminal(struct run *r)
 {
         bool person = isatty(0) && isatty(1) && isatty(2);
@@ -628,8 +629,8 @@ static void choose_terminal(struct run *r)
                 r->set[CORDON_TTY] = "1";
 }
 
-/* `-v HOST:INSIDE` and `-p PORT:PORT` are typed as docker has them: here the first lists what was blocked,
- * and what follows it would be taken for the command. */
+/* `-v HOST:INSIDE` and `-p PORT:PORT` are docker's: here the first lists blocked effects, and its argument
+ * would be taken for the command. */
 static bool is_volume(const struct run *r, const char *word)
 {
         return r->end.verbose && strchr("/.~", word[0]) && strchr(word, ':') && access(word, F_OK) != 0;
@@ -667,7 +668,7 @@ static int show_arguments(const struct run *r, char **arguments, cordon_error *e
         return asked ? cli_show_arguments(r->policy, arguments, r->arg_directories, e) : 0;
 }
 
-/* Where the result is wanted, also of a command line that was not read to its end. */
+/* The destination of the result, also for a command line that was not parsed to its end. */
 static void find_programs(struct run *r, int argc, char **argv, const struct cli_verb *verb)
 {
         const char *fd = cli_asked(argc, argv, verb, "status-fd");
@@ -676,7 +677,7 @@ static void find_programs(struct run *r, int argc, char **argv, const struct cli
                 r->end.status_fd = open_descriptor(fd, O_RDONLY);
 }
 
-/* Files and policies that were typed: who names them knows what the box shows. */
+/* Files and policies that were typed: a user who names them knows what the box shows. */
 static void note_door(void *ctx, const struct cli_door *d)
 {
         static const char *const files[] = { "--read", "--edit", "--write", "--in", "--out" };

@@ -109,9 +109,10 @@ const struct cli_option vault_options[] = {
         { 0 },
 };
 
-/* ---- where the secret comes from ---- */
+/* ---- the source of the secret ---- */
 
-/* What a command prints, when it ends well; wiped from here at once. The reading end of a pipe, or -1. */
+/* The output of a command, if it succeeds; wiped from our memory at once. Returns the read end of a pipe,
+ * or -1. */
 static int from_command(const char *command)
 {
         char sh[] = "/bin/sh", flag[] = "-c";
@@ -131,11 +132,11 @@ static int from_command(const char *command)
 
         fd_close(&out[1]);
         (void) prctl(PR_SET_DUMPABLE, 0, 0, 0,
-                     0); /* as cordon-vault, which has it next: no core, no debugger */
+                     0); /* as in cordon-vault, which gets it next: no core dump, no debugger */
         (void) mlock(secret, sizeof secret);
         if (pid > 0) {
                 n = fd_read_all(out[0], secret, sizeof secret);
-                fd_close(&out[0]); /* one that prints on and on ends by a signal */
+                fd_close(&out[0]); /* endless output is ended by a signal */
                 while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
                         ;
         }
@@ -152,7 +153,7 @@ static int from_command(const char *command)
         return back[0];
 }
 
-/* Opens what the options name; -1 after it said why. */
+/* Opens the source that the options name. Returns -1 after reporting an error. */
 static int open_source(struct vault *v)
 {
         if ((v->file != NULL) + (v->command != NULL) + (v->c.secret_env != NULL) > 1)
@@ -172,8 +173,8 @@ static int open_source(struct vault *v)
 
 static void go_on(int signal) { (void) signal; }
 
-/* Ctrl-C is for whoever asks on the terminal, which puts the terminal in order first; its end ends the verb.
- * (A handler and not SIG_IGN, which the program that is started would inherit.) */
+/* Ctrl-C is for the process that asks on the terminal, which restores the terminal first; its exit ends
+ * the verb. (A handler and not SIG_IGN, which the started program would inherit.) */
 static void outlive_the_question(void)
 {
         struct sigaction a = { .sa_handler = go_on, .sa_flags = SA_RESTART };
@@ -316,7 +317,7 @@ int verb_vault(int argc, char **argv)
         struct vault v = { .c = { .passphrase_fd = -1 } };
         int status = EXIT_CORDON;
         if (argc > 1 && argv[1][0] != '-' &&
-            find_sub(argv[1]) < 0) /* an option of its would be none of ours */
+            find_sub(argv[1]) < 0) /* an option of the command is not one of ours */
                 return unknown(argv[1]);
 
         cli_options_first(argc, argv, cli_verb_find("vault"));

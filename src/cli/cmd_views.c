@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* cli/cmd_views.c - verbs that read a policy and run nothing: doors, check, why. */
+/* cli/cmd_views.c - verbs that only read a policy: doors, check, why. */
 #include "base/buf.h"
 #include "base/str.h"
 #include "cli/cli.h"
@@ -13,7 +13,7 @@
 struct view {
         bool json, all;
         const char *against; /* a run, or NULL */
-        const char *work;    /* what {work} means; NULL: here */
+        const char *work;    /* the value of {work}; NULL: the current directory */
         const char *places, *stage;
 };
 
@@ -52,7 +52,7 @@ const struct cli_option check_options[] = {
         { 0 },
 };
 
-/* As `run` has it. */
+/* As in `run`. */
 static int take_view(cordon_policy *p, const struct view *o)
 {
         cordon_error e = { 0 };
@@ -71,8 +71,8 @@ static int take_view(cordon_policy *p, const struct view *o)
         return r < 0 ? (void) cli_error(&e), -1 : 0;
 }
 
-/* How long the doors that have an end, and wide ones, were open so far. What the ledger cannot tell is no
- * reason to withhold the doors. */
+/* How long doors with an `until`, and wide ones, were open so far. Without an answer from the ledger, the
+ * doors are still printed. */
 static void say_widened(cordon_policy *p)
 {
         cordon_error ignored = { 0 };
@@ -112,7 +112,7 @@ int verb_doors(int argc, char **argv)
         return status;
 }
 
-/* To people, and with --json to programs as well. */
+/* For the user, and with --json also for programs. */
 static int failed(const cordon_error *e, const char *name, const struct view *o)
 {
         if (o->json)
@@ -148,7 +148,7 @@ static int check_one(cordon_policy *p, const char *name, const struct view *o)
                         cordon_free(notes);
                         return cli_error(&e);
                 }
-                char shown[PATH_MAX]; /* a file of a box's may be called what it likes */
+                char shown[PATH_MAX]; /* a box may give a file any name */
                 (void) printf("%s%s: holds, policy %.12s\n", notes,
                               str_inert(span_str(name), shown, sizeof shown), digest);
                 cordon_free(digest);
@@ -160,7 +160,7 @@ static int check_one(cordon_policy *p, const char *name, const struct view *o)
         return 0;
 }
 
-/* Only how to look, and not at what. */
+/* Only options of form, without a subject. */
 static bool names_no_door(int argc, char **argv)
 {
         static const char *const how[] = { "--work", "--stage", "--places" };
@@ -213,7 +213,7 @@ int verb_check(int argc, char **argv)
         return status;
 }
 
-/* One argument behind these is one path, program or variable, spaces and all, as it is behind --read. */
+/* One argument after these is one path, program or variable, spaces and all, as after --read. */
 static bool takes_one_name(const char *word)
 {
         static const char *const words[] = { "read", "write", "run", "env", "sock" };
@@ -223,7 +223,7 @@ static bool takes_one_name(const char *word)
         return false;
 }
 
-/* In the quotes of the policy language, where it would not be one word without; who wrote them is let be. */
+/* In the quotes of the policy language, if it would not be one word without; existing quotes are kept. */
 static void put_name(struct buf *out, const char *name)
 {
         bool plain = name[0] == '"' || (name[0] != '#' && !strpbrk(name, " \t\""));

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* cli/cmd_wrap.c - `cordon policy wrap`: a small script that stands in front of a program and runs it in a
- * box. It only writes the script, which is one `cordon run --arg-files`; every word of it is quoted, and none
- * is trusted to need no quotes. Never overwrites. */
+/* cli/cmd_wrap.c - `cordon policy wrap`: writes a small script that replaces a program and runs it in a
+ * box. The script is one `cordon run --arg-files`; every word of it is quoted. Never overwrites. */
 #include "base/fd.h"
 #include "base/shell.h"
 #include "base/str.h"
@@ -16,7 +15,7 @@
 
 enum { PATH_BYTES = 4096 };
 
-/* The first bytes of each: so that nobody wraps one, or finds one in PATH instead of the program. */
+/* The first bytes of each wrapper: so that none is wrapped again, or found in PATH instead of the program. */
 #define MARK "#!/bin/sh\n# Made by `cordon policy wrap`: "
 
 struct wrap {
@@ -44,7 +43,7 @@ static void put_quoted(struct buf *o, const char *word)
         buf_shell_quoted(o, word);
 }
 
-/* Does its value begin with a path? A name of `run`, or of a stock policy, is found without one. */
+/* Does its value begin with a path? A name in `run`, or of a stock policy, is found without one. */
 static bool is_path(const struct cli_door *d)
 {
         static const char *const paths[] = { "--read", "--edit", "--write", "--sock" };
@@ -58,7 +57,8 @@ static bool is_path(const struct cli_door *d)
         return strcmp(d->option, "--run") == 0 && strchr(d->value, '/');
 }
 
-/* A door that is named here is meant here, wherever the script is called. {work} is where it is called. */
+/* A relative door is relative to the current directory now, wherever the script is called. {work} is the
+ * directory it is called in. */
 static void put_value(const struct wrap *w, const struct cli_door *d, struct buf *o)
 {
         char whole[PATH_BYTES];
@@ -145,7 +145,7 @@ static bool may_run(const struct wrap *w)
         return allowed;
 }
 
-/* Its own file, where no door lets it run yet. A policy file has said what may run. */
+/* Its own file, if no door lets it run yet. A policy file already states what may run. */
 static int open_program(struct wrap *w)
 {
         cordon_error e = { 0 };

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* cli/complete.c - what could stand at the end of a command line, from the tables that parse it; the scripts
- * in completions/ ask for it. Never prints an error: who presses a key in the middle of a line asked nothing.
+/* cli/complete.c - completes a command line, from the tables that parse it; the scripts in completions/
+ * call it. Never prints an error: a keypress in the middle of a line did not ask for one.
  *
- * One candidate a line: the word, a tab, its help. Or what the shell itself knows better: "@files" or
- * "@dirs", a tab, and what of the word stands before the path; "@command", a tab, and the number of the word
- * (`cordon` is 0) from which on the line is one of its own. */
+ * One candidate per line: the word, a tab, its help. Or a request to the shell: "@files" or "@dirs", a
+ * tab, and the part of the word before the path; "@command", a tab, and the number of the word (`cordon`
+ * is 0) that starts a command line of its own. */
 #include "base/buf.h"
 #include "base/json.h"
 #include "base/str.h"
@@ -17,13 +17,13 @@
 
 struct here { /* the word that is completed */
         struct buf out;
-        const char *word, *typed; /* typed: its end that is completed, behind "--read=" */
+        const char *word, *typed; /* typed: its end that is completed, after "--read=" */
         int number;               /* of the word */
-        int place;                /* among those that are no options */
+        int place;                /* among the words that are not options */
         const struct cli_verb *verb;
 };
 
-/* Some shells insert a candidate as it is: what would be more than a word there is none. */
+/* Some shells insert a candidate unquoted: one that would be more than a word is dropped. */
 static bool is_word(const char *s)
 {
         static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./-";
@@ -32,7 +32,7 @@ static bool is_word(const char *s)
 
 static void put(struct here *h, const char *word, const char *help)
 {
-        char shown[200]; /* a directory's name may be a stranger's */
+        char shown[200]; /* a directory's name may be untrusted */
 
         if (is_word(word) && strncmp(word, h->typed, strlen(h->typed)) == 0)
                 buf_printf(&h->out, "%.*s%s\t%s\n", (int) (h->typed - h->word), h->word, word,
@@ -181,7 +181,7 @@ static void put_group(struct here *h, const char *group)
 
 static void put_commands(struct here *h) { put_group(h, h->verb->name); }
 
-/* What the verb itself says. */
+/* Candidates from the verb itself. */
 static void put_names(struct here *h)
 {
         const char *help, *name;
@@ -250,7 +250,7 @@ static bool find_word(const char *name, const char **ret_synopsis, const char **
         return false;
 }
 
-/* Words of the policy whose help lists what they take. */
+/* Words of the policy whose help lists their values. */
 static void put_help_of(struct here *h, const char *word)
 {
         const char *synopsis, *help, *colon;
@@ -264,8 +264,8 @@ static void put_help_of(struct here *h, const char *word)
 static void put_walls(struct here *h) { put_help_of(h, "wall"); }
 static void put_locals(struct here *h) { put_help_of(h, "local"); }
 
-/* What an argument is, by its name in the help; the first row that fits. `of`: the option, verb or question.
- */
+/* The type of an argument, by its name in the help; the first row that matches. `of`: the option, verb or
+ * query. */
 static const struct {
         const char *arg, *of; /* of: NULL: any */
         void (*put)(struct here *h);
@@ -309,7 +309,7 @@ static void put_kind(struct here *h, const char *arg, const char *of)
                 }
 }
 
-/* Of "PROGRAM...|any" or "KEY VALUE..." what the first word can be. */
+/* The possible first words of "PROGRAM...|any" or "KEY VALUE...". */
 static void put_argument(struct here *h, const char *arg, const char *of)
 {
         char one[32];
@@ -373,8 +373,7 @@ static void put_options(struct here *h)
                 put(h, "--", "the command follows");
 }
 
-/* The next word of a synopsis that stands for no option; of one that takes a value, that is passed over too.
- */
+/* The next word of a synopsis that is not an option; the value of an option is also skipped. */
 static const char *next_word(const struct cli_verb *v, const char *at, char ret[32])
 {
         static const char between[] = " []|";
@@ -394,7 +393,7 @@ static const char *next_word(const struct cli_verb *v, const char *at, char ret[
         return NULL;
 }
 
-/* The questions that a verb has, as `log` has `show`: the small words of its synopsis. */
+/* The queries of a verb, as `show` of `log`: the lower-case words of its synopsis. */
 static void put_questions(struct here *h)
 {
         char word[32];
@@ -405,7 +404,7 @@ static void put_questions(struct here *h)
         put_group(h, h->verb->name);
 }
 
-/* The word at h->place, as the synopsis names it behind `question` (NULL: from its beginning on). */
+/* The word at h->place, as the synopsis names it after `question` (NULL: from its start). */
 static void put_words(struct here *h, const char *question)
 {
         char word[32], last[32] = "";
@@ -433,7 +432,7 @@ static bool has_questions(const struct cli_verb *v)
         return next_word(v, v->synopsis, word) && islower((unsigned char) word[0]);
 }
 
-/* From the word with this number on the line is one of its own. */
+/* The word with this number starts a command line of its own. */
 static void put_command(struct here *h, int number, bool is_script)
 {
         if (is_script && number == h->number)
@@ -442,7 +441,7 @@ static void put_command(struct here *h, int number, bool is_script)
                 buf_printf(&h->out, "@command\t%d\n", number);
 }
 
-/* The last word, which is no value of an option before it. */
+/* The last word, if it is not the value of an option before it. */
 static void put_last(struct here *h, const char *question, bool plain)
 {
         struct cli_typed t;
@@ -462,11 +461,11 @@ static void put_last(struct here *h, const char *question, bool plain)
         }
 }
 
-/* The words behind a verb; the last one is completed. */
+/* The words after a verb; the last one is completed. */
 static void put_for_verb(struct here *h, int argc, char **argv)
 {
         const char *question = NULL;
-        bool plain = false, is_script = false; /* plain: behind "--" */
+        bool plain = false, is_script = false; /* plain: after "--" */
         bool starts = cli_starts_command(h->verb);
         struct cli_typed t = { 0 };
 

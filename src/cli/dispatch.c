@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* cli/dispatch.c - what every program with a table of verbs does around the verb that it is asked for. */
+/* cli/dispatch.c - the common code around the verbs of every program with a table of verbs. */
 #include "cli/cli.h"
 
 #include <fcntl.h>
@@ -10,7 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* A caller may have closed these: what is opened next must not become our standard output. */
+/* The caller may have closed these: a descriptor opened next must not become our standard output. */
 static void hold_standard_descriptors(void)
 {
         int fd;
@@ -21,7 +21,7 @@ static void hold_standard_descriptors(void)
                 (void) close(fd);
 }
 
-/* What a verb printed and nobody could take was not said: a full disk must not look like success. */
+/* Output that could not be written was not printed: a full disk must not look like success. */
 static int all_said(int status)
 {
         if (fflush(stdout) == 0 && !ferror(stdout))
@@ -30,8 +30,8 @@ static int all_said(int status)
         return status ? status : EXIT_CORDON;
 }
 
-/* A program that asked for JSON reads standard output, and there must be a reason for a failure. What `run`
- * has for programs it told them itself. */
+/* A program that asked for JSON reads standard output, and a failure needs a reason there. `run` writes
+ * its own. */
 static int all_told(int status, bool json)
 {
         const cordon_error *e = json && status == EXIT_CORDON ? cli_failure_untold() : NULL;
@@ -41,7 +41,7 @@ static int all_told(int status, bool json)
         return all_said(status);
 }
 
-/* Whoever may start it would then open doors as somebody else: there is no mode in which that is meant. */
+/* Set-id: any user who may start it would open doors as another user. No supported mode needs that. */
 static int refuse_borrowed_powers(void)
 {
         (void) cli_problem("cordon's program file is setuid or setgid or has capabilities");
@@ -64,9 +64,9 @@ int cli_main(int argc, char **argv, const struct cli_verb *verbs, size_t count)
         /* After `umask 177` the ledger's directory, and with it every later run, would be closed to its
          * owner. */
         (void) umask(umask(077) & 077);
-        (void) signal(SIGXFSZ, SIG_IGN); /* a file that may not grow is an error, not the end of the run */
+        (void) signal(SIGXFSZ, SIG_IGN); /* SIGXFSZ: a file size limit is an error, not the end of the run */
 
-        if (strcmp(argv[1], "__complete") == 0) /* started by the completions of shells */
+        if (strcmp(argv[1], "__complete") == 0) /* called by shell completions */
                 return cli_complete(argc - 2, argv + 2);
 
         int words = 0;
@@ -81,7 +81,8 @@ int cli_main(int argc, char **argv, const struct cli_verb *verbs, size_t count)
 
         cli_verb_is(v);
         bool json = cli_asked(argc, argv, v, "json"); /* before the verb orders its words */
-        /* The caller may ignore it, and then the end of a child is not reported. `run` sees to it itself. */
+        /* The caller may ignore SIGCHLD, and then the exit of a child is not reported. `run` handles it
+         * itself. */
         if (strcmp(v->name, "run") != 0)
                 (void) signal(SIGCHLD, SIG_DFL);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* cli/failure.c - why a verb failed, for the program that asked it for JSON. messages.c hands over what it
- * tells people; the first of it is the reason, and the rest came of it. */
+/* cli/failure.c - why a verb failed, for the program that asked for JSON. messages.c passes on the
+ * messages that it prints; the first is the reason, the rest are consequences. */
 #include "base/buf.h"
 #include "base/err.h"
 #include "cli/cli.h"
@@ -12,7 +12,7 @@
 static cordon_error first;
 static unsigned problems;
 static bool told;
-static const char *file = ""; /* a policy, of which the first tells */
+static const char *file = ""; /* a policy, which the first message is about */
 
 void cli_failure_in(const char *policy)
 {
@@ -30,7 +30,7 @@ void cli_failure_is(int code, int sys, const char *what)
         (void) snprintf(first.what, sizeof first.what, "%s", what);
 }
 
-/* That of a later problem is no way out of the first. */
+/* The hint of a later problem does not solve the first. */
 void cli_failure_hint(const char *hint)
 {
         if (problems == 1 && !first.hint[0])
@@ -41,7 +41,7 @@ void cli_failure_told(void) { told = true; }
 
 const cordon_error *cli_failure_untold(void) { return problems > 0 && !told ? &first : NULL; }
 
-/* ":3:8: what is wrong": the number behind a colon; NULL: there is none. */
+/* ":3:8: message": the number after a colon; NULL: none. */
 static const char *number_behind(const char *colon, unsigned long *ret)
 {
         char *end;
@@ -51,14 +51,14 @@ static const char *number_behind(const char *colon, unsigned long *ret)
         return end;
 }
 
-/* Of what is no policy, a name of a box's or a stranger's making may look like a place in one. */
+/* Unless it is about a policy, a name chosen by a box or another user may look like a position in one. */
 static bool may_have_place(const cordon_error *e)
 {
         return e->code == ERR_POLICY || e->code == ERR_DOOR || e->code == ERR_HOST || e->code == ERR_INTERNAL;
 }
 
-/* "file:3:8: what is wrong" in its parts; what was typed has no line. The name of the file itself may have
- * the looks of a place: where it is known, the search begins behind it. */
+/* Splits "file:3:8: message"; typed input has no line. The name of the file itself may look like a
+ * position: if it is known, the search begins after it. */
 void cli_failure_put(const cordon_error *e, const char *name)
 {
         unsigned long line = 0, column = 0;
@@ -70,7 +70,7 @@ void cli_failure_put(const cordon_error *e, const char *name)
         for (; !text && may_have_place(e) && (colon = strchr(from, ':')); from = colon + 1) {
                 const char *second = number_behind(colon, &line);
                 const char *end = second ? number_behind(second, &column) : NULL;
-                text = end && strncmp(end, ": ", 2) == 0 ? end + 2 : NULL; /* names may have colons, too */
+                text = end && strncmp(end, ": ", 2) == 0 ? end + 2 : NULL; /* names may also contain colons */
         }
 
         AUTO_BUF(out);

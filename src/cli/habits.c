@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* cli/habits.c - options and verbs of docker, bwrap, firejail, git and others that fingers type here: what to
- * say instead. Only ever a hint: an option of another tool is never taken for one of ours. */
+/* cli/habits.c - options and verbs of docker, bwrap, firejail, git and others that users type from habit,
+ * with their equivalent. Only ever a hint: an option of another tool is never accepted as one of ours. */
 #include "cli/cli.h"
 
 #include <string.h>
@@ -89,7 +89,7 @@ static const struct {
 
 #define GIVEN "it finds the doors by itself; `cordon policy tighten -p POLICY` begins with those of a policy"
 
-/* Options of verbs that take no doors. */
+/* Options of verbs without doors. */
 static const struct {
         const char *verb, *option, *instead;
 } elsewhere[] = {

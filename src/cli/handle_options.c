@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* cli/handle_options.c - an `in` file is only read. An `out` file is written without a name (O_TMPFILE) and
- * named at the end, so that a run that fails, or is killed, leaves the old file as it was and no half of a
- * new one. */
+/* cli/handle_options.c - the files of handles. An `in` file is only read. An `out` file is written with
+ * O_TMPFILE and linked at the end, so that a run that fails or is killed leaves the old file unchanged and
+ * no partial new one. */
 #include "cli/handle_options.h"
 #include "base/err.h"
 #include "base/fd.h"
@@ -45,8 +45,8 @@ static const char *last_of(const char *path)
         return slash ? slash + 1 : path;
 }
 
-/* SAFETY: looked up once, before the box starts. It may lie behind a `write` door: by its name, the box could
- * have it lead elsewhere until the file gets its own. */
+/* SAFETY: resolved once, before the box starts. It may be behind a `write` door: by name, the box could
+ * redirect it until the file is linked (TOCTOU). */
 static int open_directory_of(const char *path)
 {
         char dir[4096] = ".";
@@ -64,8 +64,8 @@ static int open_directory_of(const char *path)
         return open(dir, O_PATH | O_DIRECTORY | O_CLOEXEC);
 }
 
-/* As of a door that is written below the workspace (lint W131): who can write there chose where it leads.
- * `fd`: its directory, or itself. */
+/* As for a door below the workspace (lint W131): any process that can write there chose its target. `fd`:
+ * its directory, or itself. */
 static void tell_where_it_leads(const char *path, int fd)
 {
         char work[4096], whole[4096], real[4096], shown[1024];
@@ -78,7 +78,8 @@ static void tell_where_it_leads(const char *path, int fd)
                          str_inert(span_str(real), shown, sizeof shown));
 }
 
-/* Who may not read the old file may not read the new one. Never wider: a box may have set the mode. */
+/* A user without read permission on the old file must not read the new one. Never wider: a box may have
+ * set the mode. */
 static void narrow(int fd, const struct stat *old)
 {
         struct stat st;
@@ -86,10 +87,10 @@ static void narrow(int fd, const struct stat *old)
                 (void) !fchmod(fd, st.st_mode & 0777 & (old->st_mode | S_IRUSR | S_IWUSR));
 }
 
-/* A device is written as it is, and so is whatever a link of the kernel's leads to: its name
- * is nobody's to take, and what was said to a file of that name before stays. A file that is there is
- * replaced only at the end, and so is a link: an earlier box may have put it there, to have what a later one
- * writes land on a disk or in a file of the host. */
+/* A device is written directly, and so is the target of a magic link (/proc/self/fd): its name cannot be
+ * replaced, and earlier output to that file stays. An existing file is replaced only at the end, and so is
+ * a symlink: an earlier box may have put it there to redirect the output of a later one to a disk or a
+ * file of the host. */
 static int open_out(struct cli_handles *h, unsigned i)
 {
         struct stat st = { .st_mode = 0 };
@@ -110,13 +111,14 @@ static int open_out(struct cli_handles *h, unsigned i)
                 narrow(fd, &st);
 
         if (dir >= 0 && fd < 0 &&
-            (errno == EOPNOTSUPP || errno == EISDIR)) /* a filesystem without nameless files */
+            (errno == EOPNOTSUPP || errno == EISDIR)) /* a filesystem without O_TMPFILE */
                 fd = fd_open_named(dir, last_of(path), O_WRONLY | O_CREAT | O_NOFOLLOW);
 
         return fd;
 }
 
-/* Nor is a link to read followed: an earlier box could show the next one what no door does. */
+/* A symlink is also not followed for reading: an earlier box could show the next one a file that no door
+ * opens. */
 static int open_in(const struct cli_handles *h, const char *path)
 {
         if (path_is_kernels(path))
@@ -127,7 +129,7 @@ static int open_in(const struct cli_handles *h, const char *path)
         return fd;
 }
 
-/* Its whole path: what stands in a link counts from where that lies. */
+/* Its whole path: the target of a symlink is relative to the symlink's directory. */
 static void hint_of_link(const char *path, cordon_error *e)
 {
         char target[PATH_MAX], shown[200];
@@ -138,7 +140,7 @@ static void hint_of_link(const char *path, cordon_error *e)
                 (void) snprintf(e->hint, sizeof e->hint, "its target does not exist");
 }
 
-/* Why not, and what to do about it. */
+/* The reason, and a hint. */
 static int not_opened(const char *name, const char *path, bool in, cordon_error *e)
 {
         char shown[200];
@@ -189,7 +191,7 @@ int cli_handles_open(struct cli_handles *h, cordon_policy *p, cordon_box *b, cor
         return 0;
 }
 
-/* linkat() replaces nothing, so a name that is taken is taken over by rename from one beside it. */
+/* linkat() does not replace, so an existing name is replaced by rename() from a name beside it. */
 static int name_file(int fd, int dir, const char *name)
 {
         char beside[4200];
@@ -212,7 +214,7 @@ static int name_file(int fd, int dir, const char *name)
         return -1;
 }
 
-/* The box may have moved the directory: then the file is in it, and not where somebody will look for it. */
+/* The box may have moved the directory: then the file is in it, and not at the path that the user expects. */
 static bool is_there(int fd, const char *path)
 {
         struct stat own, named;
@@ -220,14 +222,14 @@ static bool is_there(int fd, const char *path)
                own.st_ino == named.st_ino;
 }
 
-/* Where files must have names, the old one was written over: it may have been longer. */
+/* Without O_TMPFILE the old file was overwritten: it may have been longer. */
 static int cut_rest(int fd)
 {
         off_t n = lseek(fd, 0, SEEK_CUR);
         return n < 0 ? -1 : ftruncate(fd, n);
 }
 
-/* NULL, or what went wrong. */
+/* Returns NULL, or the error. */
 static const char *publish_one(struct cli_handles *h, unsigned i)
 {
         bool over = !h->at[i].unnamed && h->at[i].dir >= 0;

@@ -21,10 +21,10 @@ enum {
         LARGEST_BITS = 17, /* above this, a mapping of its own */
         CLASSES = LARGEST_BITS - SMALLEST_BITS + 1,
         ARENA_BYTES = 1024 * 1024,
-        FIRST_BYTES = 64 * 1024 /* what a run without many doors uses */
+        FIRST_BYTES = 64 * 1024 /* the use of a run without many doors */
 };
 
-/* Sixteen bytes in front of every piece, so that what follows is aligned for anything. */
+/* Sixteen bytes in front of every block, so that the block is aligned for any type. */
 struct head {
         size_t room; /* bytes that follow */
         union {
@@ -37,7 +37,7 @@ _Static_assert(sizeof(struct head) == 16, "keeps pieces aligned");
 static _Alignas(PAGE) unsigned char arena[ARENA_BYTES];
 static size_t used;
 static struct head *free_list[CLASSES];
-static bool fresh; /* what take() returned last was never written to: it is zero */
+static bool fresh; /* the last result of take() was never written to: it is zero */
 
 static unsigned class_of(size_t room)
 {
@@ -62,8 +62,8 @@ static struct head *map_piece(size_t room)
 
 static struct head *carve(size_t room)
 {
-        /* One call instead of a page fault for each page. Kernels before 5.14 refuse it, and the faults come
-         * one by one. */
+        /* One call instead of a page fault for each page. Kernels before 5.14 reject it, and the faults
+         * come one by one. */
         if (used == 0)
                 (void) madvise(arena, FIRST_BYTES, MADV_POPULATE_WRITE);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* cli/help.c - help, from the same tables that parse; the nearest verb to one that is none. */
+/* cli/help.c - help, from the same tables that parse; the nearest verb to an unknown one. */
 #include "base/shell.h"
 #include "base/str.h"
 #include "cli/cli.h"
@@ -58,7 +58,7 @@ static void print_words(void)
         print_limits();
 }
 
-/* What is easier shown than told. */
+/* Examples. */
 static const struct {
         const char *verb, *text;
 } examples[] = {
@@ -149,7 +149,7 @@ static void print_all(void)
                       "signal n;\n124 a limit was reached; 125 cordon failed; 126 and 127 as in shells.\n");
 }
 
-/* The verb whose second word this is, or the one that is spelled most like it. */
+/* The verb whose second word this is, or the one with the nearest spelling. */
 static const char *nearest_verb(const char *given)
 {
         size_t n;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* cli/here.c - a run that was about the caller's directory, in a box that does not show it: its own is empty,
- * and many programs call that a success. Words of the command alone tell; nothing is refused here. */
+/* cli/here.c - detects a run that was meant for the caller's directory, in a box that does not show it:
+ * its own is empty, and many programs report success there. Uses the words of the command alone; blocks
+ * nothing. */
 #include "base/shell.h"
 #include "cli/run_end.h"
 
@@ -31,24 +32,25 @@ static bool is_shell(const char *program)
         return any_is(shells, sizeof shells / sizeof *shells, last_of(program));
 }
 
-/* Started without a path, these take the directory they are in, and are content with an empty one. */
+/* Started without a path, these use their working directory, and accept an empty one. */
 static bool lists(const char *program)
 {
         static const char *const listers[] = { "ls", "dir", "vdir", "tree", "find", "du", "rg", "fd" };
         return any_is(listers, sizeof listers / sizeof *listers, last_of(program));
 }
 
-/* python3 -m unittest: it finds no test, and all of them pass. */
+/* python3 -m unittest: it finds no test, and succeeds. */
 static bool is_module(const char *word, const char *next)
 {
         static const char *const modules[] = { "unittest", "pytest", "compileall", "doctest" };
         return strcmp(word, "-m") == 0 && next && any_is(modules, sizeof modules / sizeof *modules, next);
 }
 
-/* python3 -c, perl -e: what runs stands there, and not here. A shell's mostly names other programs. */
+/* python3 -c, perl -e: the program is in the argument, not in the directory. A shell's mostly names other
+ * programs. */
 static bool has_own_code(const char *word) { return strcmp(word, "-c") == 0 || strcmp(word, "-e") == 0; }
 
-/* By the words of the command: was it about the directory that it was typed in? */
+/* By the words of the command: was it about the directory it was typed in? */
 enum here { HERE_NOT = 0, HERE_PERHAPS, HERE_SURELY };
 
 static enum here what_is_meant(const char *program, char *const *arguments)
@@ -80,7 +82,7 @@ static bool is_empty(void)
         if (d)
                 (void) closedir(d);
 
-        return n < 3; /* itself and the one above; or nobody can tell */
+        return n < 3; /* itself and the one above; or unknown */
 }
 
 void cli_here_hint(const char *door)

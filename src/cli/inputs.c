@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* cli/inputs.c - files that somebody names to be read. An earlier box may have left something under that
- * name: nothing here waits for it. */
+/* cli/inputs.c - opens files that the user names for reading. An earlier box may have left a FIFO under
+ * that name: nothing here blocks on it. */
 #include "base/fd.h"
 #include "cli/cli.h"
 

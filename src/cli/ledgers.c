@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* cli/ledgers.c - `--ledger DIR`, as often as there are hosts: questions to several ledgers at once. */
+/* cli/ledgers.c - `--ledger DIR`, once per host: queries of several ledgers at once. */
 #include "cli/cli.h"
 
 #include <string.h>
@@ -17,7 +17,7 @@ int cli_ledgers_add(struct cli_ledgers *l, const char *dir)
         return 0;
 }
 
-/* The question to those given, or to one's own. */
+/* The query of the given ones, or of the user's own. */
 char *cli_ledgers_log(const struct cli_ledgers *l, cordon_log_view view, const char *arg, cordon_error *e)
 {
         if (l->count == 0)

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* cli/messages.c - errors, hints and notes, one line each. What was typed, what a file holds and what a box
- * left behind stand in them: all of it goes through here, so that a terminal shows it and does nothing else.
- */
+/* cli/messages.c - errors, hints and notes, one line each. They contain command-line words, file content
+ * and text of a box: all of it is made inert here, so that a terminal only shows it. */
 #include "base/err.h"
 #include "base/str.h"
 #include "cli/cli.h"
@@ -12,7 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { LINE_BYTES = 8192 }; /* two paths, and what is said about them */
+enum { LINE_BYTES = 8192 }; /* two paths and a sentence */
 
 static const struct cli_verb *verb_now;
 
@@ -32,15 +31,15 @@ bool cli_obeys_escapes(int fd)
         return isatty(fd) && term && strcmp(term, "dumb") != 0;
 }
 
-/* SAFETY: what stands on one line with words of ours could be taken for ours. And what a box wrote may have
- * left a terminal so that nobody can read them: with hidden letters, those of another set, on another screen,
- * in a string that has no end, or in a line that does not scroll, where each of ours covers the last. */
+/* SAFETY: text on one line with ours could be taken for ours. And output of a box may have left a terminal
+ * unreadable: hidden text, another character set, the alternate screen, an unterminated string, or a
+ * scroll region of one line in which each message covers the last. */
 void cli_line_begin(void)
 {
         static const char plain[] = "\033\\"           /* the end of a string */
-                                    "\033[?47l"        /* the usual screen */
-                                    "\0337\033[r\0338" /* all of it scrolls; the cursor stays */
-                                    "\033[?7h"         /* long lines go on in the next */
+                                    "\033[?47l"        /* the main screen */
+                                    "\0337\033[r\0338" /* the whole screen scrolls; the cursor stays */
+                                    "\033[?7h"         /* autowrap */
                                     "\033[0m"          /* no attribute */
                                     "\033(B\017"       /* ASCII */
                                     "\033[J";          /* nothing beside and below */
@@ -115,7 +114,7 @@ __attribute__((format(printf, 3, 4))) static void say_error(int code, int sys, c
         va_end(ap);
 }
 
-/* Without a word it comes from a call that has no room for a reason: those fail for want of memory only. */
+/* An empty message comes from a call without room for a reason: those fail only if memory runs out. */
 int cli_error(const cordon_error *e)
 {
         if (e->what[0])

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* cli/newfile.c - a file that was not there before: whole, or not at all, also when we are killed. */
+/* cli/newfile.c - creates a new file: complete, or not at all, also if we are killed. */
 #include "base/fd.h"
 #include "base/str.h"
 #include "cli/cli.h"
@@ -37,7 +37,7 @@ static bool is_there(const char *path)
         return there;
 }
 
-/* A filesystem without nameless files: then it has its name while it is written. */
+/* A filesystem without O_TMPFILE: the file has its name while it is written. */
 static int write_named(const char *path, mode_t mode, struct span text)
 {
         int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, mode);
@@ -56,7 +56,7 @@ static int write_named(const char *path, mode_t mode, struct span text)
         return r;
 }
 
-/* linkat() replaces nothing: a name that is taken meanwhile stays what it is. */
+/* linkat() does not replace: a name that was created meanwhile stays. */
 static int write_new(const char *path, mode_t mode, struct span text)
 {
         char dir[PATH_MAX];

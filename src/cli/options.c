@@ -96,7 +96,7 @@ void cli_ignore_output(void *ctx, int stream, const void *data, size_t len)
         (void) len;
 }
 
-/* Limits as flags of their own: what docker users reach for. */
+/* Limits as flags of their own, as docker users expect. */
 static const char *const limit_flags[] = { "time",   "cpu",    "memory",  "procs",   "files", "disk",
                                            "output", "egress", "ingress", "effects", "rate" };
 
@@ -112,7 +112,7 @@ static bool policy_is_bad;
 
 bool cli_policy_failed(void) { return policy_is_bad; }
 
-/* A bad door does not stop the reading of the rest: all of them are told. */
+/* An invalid door does not stop the parsing of the rest: all of them are reported. */
 static int policy_failed(const cordon_error *e)
 {
         policy_is_bad = true;
@@ -120,7 +120,7 @@ static int policy_failed(const cordon_error *e)
         return 0;
 }
 
-/* --time 5 is short for --limit 'time 5', and an error is about what was typed. */
+/* --time 5 is short for --limit 'time 5', and an error names what was typed. */
 static void say_as_typed(cordon_error *e, const char *word)
 {
         static const char long_form[] = "--limit: ";
@@ -178,7 +178,7 @@ struct given { /* one option as it stands on the command line */
         char letter;
 };
 
-/* Of two that are as near, the shorter one: --rd is --read rather than --record. */
+/* Of two equally near ones, the shorter: --rd is --read rather than --record. */
 static void nearer(const char *given, const char *name, const char **best)
 {
         bool shorter = *best && strlen(name) < strlen(*best);
@@ -253,7 +253,7 @@ static bool split(const char *arg, struct given *g)
         return true;
 }
 
-/* What an option is: one of the verb's own, a policy file, or a word of the policy language. */
+/* The type of an option: one of the verb's own, a policy file, or a word of the policy language. */
 struct meaning {
         const struct cli_option *own;
         bool file, word;
@@ -285,11 +285,11 @@ static int give(const struct cli_option *o, void *ctx, const char *value)
         return 0;
 }
 
-/* The option at the end of the line that wants a value: put before the other words, it must not take one of
- * them for it. */
+/* The option at the end of the line that lacks its value: moved before the other words, it must not take
+ * one of them. */
 static const char *without_value;
 
-/* An empty variable of a shell leaves nothing between `--read` and the next: that is not its value. */
+/* An empty shell variable leaves nothing between `--read` and the next option: that is not its value. */
 static bool is_option(const struct cli_verb *verb, const char *word)
 {
         struct given g;
@@ -345,9 +345,8 @@ static int take_one(const struct cli_verb *verb, char **argv, int argc, int *at,
                       : take_word(policy, g->name, m.wants ? g->value : g->name);
 }
 
-/* How many arguments an option and its value take: 1 or 2; 0: it is none. Of letters in a row, *g is the
- * last.
- */
+/* The number of arguments of an option and its value: 1 or 2; 0: not an option. Of combined letters, *g is
+ * the last. */
 static int words_of(const struct cli_verb *verb, const char *arg, struct given *g)
 {
         if (arg[0] != '-' || arg[1] == '\0' || !split(arg, g))
@@ -379,7 +378,7 @@ static void move_to(char **argv, int to, int from)
         argv[to] = moved;
 }
 
-/* Where the "--" is that ends them, or argc; *ret_front: where the other words begin. */
+/* The index of the "--" that ends them, or argc; *ret_front: the index of the first other word. */
 static int options_first(int argc, char **argv, const struct cli_verb *verb, int *ret_front)
 {
         int front = 1, i = 1;
@@ -441,7 +440,7 @@ const char *cli_asked(int argc, char **argv, const struct cli_verb *verb, const 
                 if (n == 0 && cli_starts_command(verb))
                         return NULL;
                 if (n == 2 && i + 1 < argc && is_option(verb, argv[i + 1]))
-                        n = 1; /* that is wrong, and it is one */
+                        n = 1; /* an invalid option, but an option */
                 if (n == 0 || g.letter || strcmp(g.name, name) != 0)
                         continue;
                 return n == 1 ? g.value ? g.value : "" : i + 1 < argc ? argv[i + 1] : NULL;

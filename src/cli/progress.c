@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* cli/progress.c - one line on a terminal about work that takes over a second, gone when it is done. */
+/* cli/progress.c - one line on a terminal about work that takes over a second, erased when it is done. */
 #include "base/clock.h"
 #include "cli/cli.h"
 
@@ -27,7 +27,7 @@ void cli_progress_end(struct cli_progress *p)
         p->off = true;
 }
 
-/* The line is written over the one before, with spaces where that was longer: any terminal can do it. */
+/* Overwrites the previous line, padded with spaces if that was longer: any terminal can do it. */
 void cli_progress(void *ctx, const char *doing, size_t done, size_t total)
 {
         struct cli_progress *p = ctx;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* cli/run_end.c - what is said when a run is over: the end, what was refused, what an edit door held back. */
+/* cli/run_end.c - the report at the end of a run: its status, denials, and changes that an edit door held
+ * back. */
 #include "cli/run_end.h"
 #include "base/shell.h"
 
@@ -12,7 +13,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* As it is typed: what follows the word is one argument. The box chose what stands in it. */
+/* As it is typed: the rest after the word is one argument. The box chose its content. */
 static void say_permit(const cordon_denial *d)
 {
         AUTO_BUF(word);
@@ -22,8 +23,8 @@ static void say_permit(const cordon_denial *d)
                                buf_str(&word));
 }
 
-/* SAFETY: the box chose the name of what it was denied and of the program that asked. Each is one word, in
- * quotes where it would be more, so that no part of it is taken for the words of ours that follow. */
+/* SAFETY: the box chose the name of the denied object and of the program. Each is one word, quoted if it
+ * would be more, so that no part of it is taken for our words that follow. */
 static void put_word(struct buf *out, const char *before, const char *word)
 {
         AUTO_BUF(quoted);
@@ -116,7 +117,7 @@ static void say_hint(const cordon_denial *d)
 
 /* ---- which of them ---- */
 
-/* Does the command name it? Then that it is missing is the first thing to know. */
+/* Does the command name it? Then it is reported first. */
 static bool is_named(const struct cli_end *o, const char *path)
 {
         for (char *const *w = o->command; w && *w; w++) {
@@ -127,7 +128,7 @@ static bool is_named(const struct cli_end *o, const char *path)
         return false;
 }
 
-/* What is more likely to have made a run fail comes first. */
+/* The most likely causes of the failure come first. */
 static unsigned rank_of(const struct cli_end *o, const cordon_denial *d)
 {
         static const char *const order[] = { "credential", "net",  "run",  "write",
@@ -146,7 +147,7 @@ static bool is_loopback_again(const cordon_denial *d, const cordon_denial *o)
                o->path[0] != '[' && port && other && is(port, other);
 }
 
-/* Of the sockets that were denied the first is enough, and none where a destination is known, which is named
+/* Of the denied sockets only the first is reported, and none if a destination is known, which is named
  * once. */
 static bool is_said_better(const cordon_result *r, const cordon_denial *d)
 {
@@ -166,7 +167,7 @@ static bool is_same_socket(const cordon_denial *a, const cordon_denial *b)
         return is(a->reason, "socket") && is(b->reason, "socket") && is(a->program, b->program);
 }
 
-/* Sockets of different families read alike: they are told as one, with how many there were. */
+/* Sockets of different families read alike: they are reported as one, with a count. */
 static bool is_counted_before(const cordon_result *r, const cordon_denial *d)
 {
         for (const cordon_denial *o = r->denials; o < d; o++)
@@ -183,7 +184,7 @@ static cordon_denial with_all_counted(const cordon_result *r, const cordon_denia
         return sum;
 }
 
-/* Limits are said above; what every program looks for is no news. */
+/* Limits are reported above; lookups that every program makes are left out. */
 static bool is_listed(const struct cli_end *o, const cordon_result *r, const cordon_denial *d)
 {
         return !is(d->code, "limit") && !is_counted_before(r, d) &&
@@ -200,7 +201,7 @@ static void say_where(const struct cli_end *o, const cordon_result *r, size_t mo
                 cli_note("%zu more blocked: cordon run -v ... shows all", more);
 }
 
-/* Those that can have caused it first, each once. */
+/* The possible causes first, each once. */
 static void say_causes(const struct cli_end *o, const cordon_result *r)
 {
         size_t shown = 0, all = 0;
@@ -224,7 +225,7 @@ static void say_causes(const struct cli_end *o, const cordon_result *r)
         say_where(o, r, all - shown);
 }
 
-/* Did it want something that a person should hear of although it went well? */
+/* Was something denied that the user should know about although the run succeeded? */
 static bool matters(const cordon_denial *d)
 {
         static const char *const secrets[] = {
@@ -279,8 +280,7 @@ static void say_absent(const cordon_result *r)
 
 static bool went_well(const cordon_result *r) { return r->end == CORDON_EXITED && r->code == 0; }
 
-/* A run that failed, and nothing can be said of it: where nobody watches paths, that one was refused may be
- * why. */
+/* A run failed without a known reason: if path lookups are not observed, a denied one may be the cause. */
 static void say_blind(const struct cli_end *o, const cordon_result *r)
 {
         if (!cli_here_say(o, r) && r->blind && r->end == CORDON_EXITED && r->code != 0)
@@ -313,7 +313,7 @@ static void say_denials(const struct cli_end *o, const cordon_result *r)
                 say_blind(o, r);
 }
 
-/* What was made where the box worked, without a door, ends with the box. */
+/* Files created in the box's working directory, without a door, are deleted with the box. */
 static void say_left(const cordon_result *r)
 {
         AUTO_BUF(name);
@@ -339,7 +339,7 @@ static bool has_line(const char *lines, const char *start)
         return false;
 }
 
-/* A `run` line for a path, not one of a stock policy, which may all be missing. */
+/* A `run` line for a path, not one of a stock policy, all of which may be missing. */
 static bool names_programs(const char *lines)
 {
         for (const char *at = lines; at; at = strchr(at, '\n') ? strchr(at, '\n') + 1 : NULL) {
@@ -350,8 +350,8 @@ static bool names_programs(const char *lines)
         return false;
 }
 
-/* make asks whether it may run a program (access), and when it may not, it does not try: no refusal is heard
- * of, and what it built itself is what it mostly runs. */
+/* make checks with access() whether it may run a program, and does not try if it may not: no denial is
+ * reported. Mostly the program is one that it built itself. */
 static void say_unheard(const struct cli_end *o, const cordon_result *r)
 {
         const char *slash = strrchr(o->program, '/'), *name = slash ? slash + 1 : o->program;
@@ -369,7 +369,7 @@ static void say_unheard(const struct cli_end *o, const cordon_result *r)
         cordon_free(lines);
 }
 
-/* What an edit door held back, and what to type next. */
+/* The changes that an edit door held back, and the next command to type. */
 static void say_work(const cordon_result *r)
 {
         if (r->work_error)
@@ -382,7 +382,7 @@ static void say_work(const cordon_result *r)
                 cli_note("nothing changed; the overlay is kept: cordon run --on %s ...", r->work);
 }
 
-/* Whoever wants the record one day should not hear only then that there is none. */
+/* Warns now if nothing is recorded, not when the record is wanted. */
 static void say_ledger(const cordon_result *r)
 {
         if (r->ledger_lost[0])
@@ -400,7 +400,7 @@ static void say_recorded(const char *file, const cordon_result *r)
                          r->unrecorded);
 }
 
-/* With more of it the run may end well; one that did needs no more. */
+/* With a higher limit the run may succeed; a successful one needs none. */
 static void say_limits(const cordon_result *r)
 {
         cli_note("limits that were reached: %s", r->limits_hit);
@@ -458,8 +458,8 @@ void cli_end_unreached(const struct cli_end *o, cordon_box *b)
         }
 }
 
-/* Whole, also into a pipe that is full and does not wait: a program reads it. Who asked for it and cannot get
- * it is told, also with -q. */
+/* Written completely, also to a full non-blocking pipe: a program reads it. A failure is reported also
+ * with -q. */
 static int write_status(int fd, const char *json)
 {
         for (size_t n = strlen(json); n > 0;) {
@@ -484,7 +484,7 @@ int cli_end_status(const struct cli_end *o, cordon_box *b)
 {
         int told = 0;
         if (!o->json && o->status_fd < 0)
-                return 0; /* nobody asked: the policy's digest alone costs as much as a door */
+                return 0; /* not asked for: the policy's digest alone costs as much as a door */
 
         char *json = cordon_box_result_json(b);
         if (!json) {
@@ -507,7 +507,7 @@ int cli_end_status(const struct cli_end *o, cordon_box *b)
         return told;
 }
 
-/* A start that failed has a result too. */
+/* A failed start also has a result. */
 void cli_end_failure(const struct cli_end *o, const char *run, const cordon_error *e)
 {
         AUTO_BUF(out);
@@ -517,7 +517,7 @@ void cli_end_failure(const struct cli_end *o, const char *run, const cordon_erro
 
         const char *code = cordon_error_name(e->code);
 
-        /* Of a detached box this is how its caller hears that the program could not be started. */
+        /* By this the caller of a detached box learns that the program could not be started. */
         buf_printf(&out, "\"end\":\"%s\",\"error\":{\"code\":\"%s\",\"errno\":%d,\"step\":%u,\"what\":",
                    strcmp(code, "exec") == 0 ? "not-started" : "failed", code, e->sys, (unsigned) e->step);
         buf_json(&out, span_str(e->what));

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* cli/run_end.h - what is said when a run is over, to people and to programs. */
+/* cli/run_end.h - the report at the end of a run, for users and programs. */
 #pragma once
 #include "cli/cli.h"
 
@@ -14,24 +14,23 @@ struct cli_end {
         bool doors;           /* files or a policy were named */
 };
 
-/* here.c: says that the box does not show the directory where it was typed, if this may be why the run failed
- * or did nothing. */
+/* here.c: prints that the box does not show the current directory, if this may be why the run failed or
+ * did nothing. */
 bool cli_here_say(const struct cli_end *o, const cordon_result *r);
-/* Of a run that failed: options of cordon that stand among the words of the command. */
+/* For a run that failed: options of cordon among the words of the command. */
 void cli_here_options(const struct cli_end *o);
-/* A shell that was given a script of this directory: how a script runs that nobody trusts. */
+/* For a shell with a script of this directory: how to run an untrusted script. */
 void cli_here_script(const struct cli_end *o);
 /* The option that shows it. */
 void cli_here_hint(const char *door);
 
-/* To people, on standard error. */
+/* For the user, on standard error. */
 void cli_end_say(const struct cli_end *o, const cordon_result *r);
-/* And what net doors lead to that was not reached. */
+/* And destinations of net doors that were not reached. */
 void cli_end_unreached(const struct cli_end *o, cordon_box *b);
-/* To programs, if any asked; -1 after it was said that they did not get it. */
+/* For programs, if requested. Returns -1 after reporting that it could not be delivered. */
 int cli_end_status(const struct cli_end *o, cordon_box *b);
-/* The same for a start that failed; or, with the run's id, for a run whose results did not get where they
- * belong. */
+/* The same for a start that failed; or, with the run's id, for a run whose results could not be delivered. */
 void cli_end_failure(const struct cli_end *o, const char *run, const cordon_error *e);
-/* The same for what was said to people alone. */
+/* The same for a message that only the user got. */
 void cli_end_untold(const struct cli_end *o);

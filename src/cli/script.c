@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* cli/script.c - `cordon run --script FILE`: the doors and the command of a script that nobody trusts. */
+/* cli/script.c - `cordon run --script FILE`: the doors and the command of an untrusted script. */
 #include "base/err.h"
 #include "base/fd.h"
 #include "cli/arguments.h"
@@ -28,9 +28,9 @@ static const char *interpreter_of(const char *path)
         return "sh";
 }
 
-/* What a script's first line names: a program of the standard directories, by its name alone, and the rest of
- * the line as one argument, as the kernel would have it. A path of another kind is passed over: the script is
- * a stranger's, and a command with a slash in it is shown to the box. */
+/* The program in a script's `#!` line: one of the standard directories, by its name alone, and the rest of
+ * the line as one argument, as the kernel does. Any other path is ignored: the script is untrusted, and a
+ * command with a slash in it is shown to the box. */
 struct first_line {
         char text[256];
         const char *program, *argument; /* NULL: none */
@@ -70,7 +70,7 @@ static void read_first_line(const char *path, struct first_line *ret)
         ret->argument = rest ? rest + strspn(rest, " \t") : NULL;
 }
 
-/* The script does not exist: what the user may have meant. */
+/* The script does not exist: suggests what the user may have meant. */
 static void hint_of_script(const char *name, cordon_error *e)
 {
         static const char *const hints[] = {
@@ -84,8 +84,8 @@ static void hint_of_script(const char *name, cordon_error *e)
         (void) snprintf(e->hint, sizeof e->hint, "%s", hints[which]);
 }
 
-/* One door, the file itself, and a minute. A script needs no execute bit: its first line tells what runs it,
- * or its name. */
+/* One door, the file itself, and a minute. A script needs no execute bit: its first line, or its name,
+ * determines the interpreter. */
 int cli_script(cordon_policy *policy, char **argv, char ***ret_command, cordon_error *e)
 {
         static char path[4096];
@@ -101,7 +101,7 @@ int cli_script(cordon_policy *policy, char **argv, char ***ret_command, cordon_e
                 return -1;
         }
 
-        /* Lines of a file, so that a flag such as --time can say otherwise. */
+        /* As lines of a file, so that a flag such as --time overrides them. */
         static const char defaults[] = "use base/strict\nlimit time 60s\n";
         if (cordon_policy_add_text(policy, "--script", defaults, sizeof defaults - 1, e) < 0 ||
             cordon_policy_add(policy, "read", path, e) < 0)

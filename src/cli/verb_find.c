@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* cli/verb_find.c - finds verbs in the table that main.c hands over. Some have two words, as `log trace`. */
+/* cli/verb_find.c - finds verbs in the table that main.c registers. Some have two words, as `log trace`. */
 #include "cli/cli.h"
 
 #include <stdio.h>

@@ -31,8 +31,8 @@ static bool is_behind_closed(const struct journal *j, const struct op *o)
         return false;
 }
 
-/* A file without read permission is identified by its inode number and an unchanged ctime. Its mode is not
- * changed to read it: a process killed in between would leave the wrong mode. */
+/* A file without read permission is identified by its inode number and a ctime before the end of the apply.
+ * Its mode is not changed to read it: a process killed in between would leave the wrong mode. */
 static bool is_untouched(const struct journal *j, const struct op *o, const struct node *now)
 {
         struct stat done;

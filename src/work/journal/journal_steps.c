@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* work/journal/journal_steps.c - the steps of a journal, forward and back: each is one RENAME_EXCHANGE,
+/* work/journal/journal_steps.c - the steps of a journal, forward and back: each is one atomic rename,
  * can be repeated, and is done only if it finds the entry that was checked. */
 #include "base/fd.h"
 #include "base/str.h"

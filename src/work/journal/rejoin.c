@@ -35,8 +35,8 @@ static bool had_names(const struct op *o, size_t door)
                o->old.links > 1;
 }
 
-/* Is this file equal to the one in the slot, in content, mode and times? Then the slot becomes a hard link
- * to it. */
+/* Is this file equal to the one in the slot, in content, metadata and mtime? Then the slot becomes a hard
+ * link to it. */
 static bool rejoin(const struct looking *w, int dir, const char *name, const struct node *here,
                    const struct op *o)
 {
