@@ -127,7 +127,7 @@ static int set_work(void *ctx, const char *value)
         return cordon_policy_roots(r->policy, real, NULL, &e);
 }
 
-/* A descriptor that is open for the purpose, and not opened only for it; else -1. */
+/* The number of an open descriptor whose access mode is not `not_only`; else -1. */
 static int open_descriptor(const char *value, int not_only)
 {
         char *end;

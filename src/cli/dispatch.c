@@ -41,7 +41,8 @@ static int all_told(int status, bool json)
         return all_said(status);
 }
 
-/* Set-id: any user who may start it would open doors as another user. No supported mode needs that. */
+/* Setuid, setgid or file capabilities: any user who may start it would open doors as another user. No
+ * supported mode needs that. */
 static int refuse_borrowed_powers(void)
 {
         (void) cli_problem("cordon's program file is setuid or setgid or has capabilities");
@@ -64,7 +65,7 @@ int cli_main(int argc, char **argv, const struct cli_verb *verbs, size_t count)
         /* After `umask 177` the ledger's directory, and with it every later run, would be closed to its
          * owner. */
         (void) umask(umask(077) & 077);
-        (void) signal(SIGXFSZ, SIG_IGN); /* SIGXFSZ: a file size limit is an error, not the end of the run */
+        (void) signal(SIGXFSZ, SIG_IGN); /* a file size limit is an error, not the end of the run */
 
         if (strcmp(argv[1], "__complete") == 0) /* called by shell completions */
                 return cli_complete(argc - 2, argv + 2);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* policy/check/builtin.c - what every box has without a door. Both evaluators read these tables, so that they
- * can differ in their reasoning but not in their facts. */
+/* policy/check/builtin.c - files that every box has without a door. Both evaluators read these tables, so
+ * that they can differ in their reasoning but not in their facts. */
 #include "policy/internal.h"
 
 static const char home[] = "/home/box";

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* policy/check/check.c - the only maker of a struct checked_policy: gathers doors, seals them, holds the
+/* policy/check/check.c - the only maker of a struct checked_policy: gathers doors, seals them, checks the
  * expectations, lints. */
 #include "policy/internal.h"
 
@@ -12,7 +12,7 @@ static int take_singletons(struct checked_policy *c, const struct policy *p)
         c->wall = p->wall.kind;
         c->without = p->wall.without;
         for (int k = 0; k < LIMIT_KEY__COUNT; k++) {
-                uint64_t used = c->limits.value[k]; /* what a used policy stated, or 0 */
+                uint64_t used = c->limits.value[k]; /* stated by a used policy, or 0 */
                 bool own = p->limits.stated[k];
                 c->limits.value[k] = own    ? p->limits.value[k]
                                      : used ? used

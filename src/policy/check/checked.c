@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* policy/check/checked.c - what a checked policy tells of itself, and its end. */
+/* policy/check/checked.c - accessors of a checked policy, and its destructor. */
 #include "base/hash.h"
 #include "policy/internal.h"
 
@@ -41,7 +41,7 @@ bool policy_makes_sockets(const struct checked_policy *c)
         return c->local & LOCAL_UNIX || c->live.start[DOOR_SOCK] < c->live.start[DOOR_SOCK + 1];
 }
 
-/* Taken when first asked for, and kept: a start then takes it while the walls go up, not before. */
+/* Computed on first use, and kept: a start then computes it while the walls go up, not before. */
 const char *policy_digest(const struct checked_policy *c)
 {
         if (c->digest[0])

@@ -62,13 +62,13 @@ static int cmp_net(const struct net_dest *a, const struct net_dest *b)
             (c = cmp_str(a->path, b->path)) || (c = cmp_u64(a->path_tail, b->path_tail)) ||
             (c = cmp_list(a->methods, b->methods)) || (c = cmp_str(a->credential, b->credential)) ||
             (c = cmp_caps(a, b)) || (c = bounds_order(a, b)) ||
-            (c = cmp_u64(b->reach, a->reach))) /* who says more comes first, and is found first */
+            (c = cmp_u64(b->reach, a->reach))) /* the more specific door comes first, and is found first */
                 return c;
 
         return cmp_u64(b->touches, a->touches);
 }
 
-/* 0 when two doors grant the same power, whoever wrote them and however long they stay open. */
+/* 0 if two doors grant the same power, regardless of their source and `until`. */
 static int cmp_power(const struct door *a, const struct door *b)
 {
         int c;
@@ -79,7 +79,7 @@ static int cmp_power(const struct door *a, const struct door *b)
         return a->kind == DOOR_NET ? cmp_net(&a->net, &b->net) : 0;
 }
 
-/* Own lines before stock lines, so that the one a person wrote is the one that is named. */
+/* Own lines before stock lines, so that the user's line is the one that is named. */
 static int cmp_door(const void *x, const void *y)
 {
         const struct door *a = x, *b = y;
@@ -168,7 +168,7 @@ int door_set_seal(struct door_set *s, struct err *e)
         return 0;
 }
 
-/* Where the first door of a kind stands whose key is `key`, or longer, or comes after it. */
+/* The position of the first door of a kind whose key is `key`, longer, or sorts after it. */
 size_t door_set_from(const struct door_set *s, enum door_kind kind, struct span key)
 {
         size_t lo = s->start[kind], hi = s->start[kind + 1];
@@ -177,7 +177,7 @@ size_t door_set_from(const struct door_set *s, enum door_kind kind, struct span 
                 if (strncmp(door_key(&s->v[mid]), (const char *) key.p, key.n) < 0)
                         lo = mid + 1;
                 else
-                        hi = mid; /* equal, or longer than the key: an equal one stands first */
+                        hi = mid; /* equal, or longer than the key: an equal one comes first */
         }
 
         return lo;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* policy/check/expects.c - the tests that a policy brings along, held by both evaluators. */
+/* policy/check/expects.c - the tests that a policy contains, checked by both evaluators. */
 #include "policy/internal.h"
 
 static int keep_expect(struct checked_policy *c, const struct expect_line *x, const struct effect *f,

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* policy/check/gather.c - a door as it was written becomes one that is checked: paths expanded, texts copied.
- */
+/* policy/check/gather.c - turns a door as written into a checked door: paths expanded, texts copied. */
 #include "policy/internal.h"
 
 #include <stdlib.h>
@@ -14,7 +13,7 @@ static const char *copy_file(struct gather *g, const char *file)
 
 static int by_name(const void *a, const void *b) { return strcmp(*(char *const *) a, *(char *const *) b); }
 
-/* Sorted, and without what lies below another exception already. */
+/* Sorted, and without paths below another exception. */
 static void tidy_except(char **v, size_t n)
 {
         size_t kept = 0;
@@ -157,8 +156,8 @@ static int expand(const struct scope *s, struct door *d, const struct door *raw)
         return err_set(s->e, ERR_INTERNAL, 0, "a door of no kind");
 }
 
-/* What cannot be written as one line again would have no canonical text. Twice: every byte may need a
- * backslash. */
+/* A door that cannot be written as one line would have no canonical text. Twice the size: every byte may
+ * need a backslash. */
 static int check_length(const struct scope *s, const struct door *d)
 {
         size_t n = 128 + (d->path ? strlen(d->path) : 0) + (d->value ? strlen(d->value) : 0);

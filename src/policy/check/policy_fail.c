@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* policy/check/policy_fail.c - load errors: where, one sentence, and the word that would have been right. */
+/* policy/check/policy_fail.c - load errors: the position, one sentence, and the nearest valid word. */
 #include "policy/internal.h"
 
 #include <errno.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* policy/decide/bound_judge.c - do the parameters of a request lie within the bounds of a door? decide_ref.c
- * says the same once more, written apart. */
+/* policy/decide/bound_judge.c - are the parameters of a request within the bounds of a door? decide_ref.c
+ * implements the same again, independently. */
 #include "policy/internal.h"
 
 int param_int(const char *text, int64_t *ret_value)
@@ -17,7 +17,7 @@ int param_int(const char *text, int64_t *ret_value)
         return 0;
 }
 
-/* No control of ASCII nor of the second hundred (U+0080 to U+009F). */
+/* No C0 or C1 control (U+0080 to U+009F). */
 bool param_is_text(const char *text)
 {
         for (const char *p = text; *p; p++) {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* policy/decide/cover.c - is all that one door grants granted by a set of doors? Used by the diff and by the
- * lint "implied by another". Exact for subtrees: a region is covered when a door covers its top, and what
- * that door excepts is covered in turn by others. Doors are looked up by key, never gone through: a diff or a
- * lint that asks for each of n doors takes n log n steps. */
+/* policy/decide/cover.c - is everything that one door grants granted by a set of doors? Used by the diff
+ * and by the lint "implied by another". Exact for subtrees: a region is covered if a door covers its top,
+ * and others in turn cover its exceptions. Doors are looked up by key, never scanned: a diff or a lint of
+ * n doors takes n log n steps. */
 #include "policy/internal.h"
 
 enum power { POWER_READ, POWER_WRITE, POWER_WRITE_HOST }; /* the last: for real, at once */
@@ -64,8 +64,8 @@ static const struct door *over(const struct cover *c, const char *top)
         return NULL;
 }
 
-/* Each step goes to a strictly deeper path, so it ends; any door that covers the top will do, because what it
- * leaves open is asked of all doors again. */
+/* Each step goes to a strictly deeper path, so it ends. Any door that covers the top will do, because its
+ * exceptions are checked against all doors again. */
 static bool region(const struct cover *c, const char *top)
 {
         if (inside_any(c->free_of, top))
@@ -143,7 +143,7 @@ static bool in_bin_dir(const char *path)
         return false;
 }
 
-struct asked { /* one door, and the one that is not asked for it: itself */
+struct asked { /* one door, and the one that is skipped: itself */
         const struct door *d, *skip;
 };
 
@@ -209,7 +209,7 @@ static bool caps_cover(const struct net_dest *s, const struct net_dest *d)
 {
         for (unsigned c = 0; c < NET_CAP__COUNT; c++) {
                 uint64_t most = d->cap[c];
-                /* Who may move so many bytes in all moves no more than that one way. */
+                /* A cap on the total also caps each direction. */
                 if (!most && (c == NET_CAP_OUT || c == NET_CAP_IN))
                         most = d->cap[NET_CAP_BYTES];
                 if (s->cap[c] && (!most || most > s->cap[c]))
@@ -242,7 +242,7 @@ static bool has_net(const struct door_set *s, const struct asked *q, const char 
         return false;
 }
 
-/* NULL asks for every method at once. The host's own lines, then those of each domain it lies in. */
+/* NULL: every method at once. The host's own lines, then those of each parent domain. */
 static bool cover_method(const struct door_set *s, const struct asked *q, const char *method)
 {
         const char *host = q->d->net.host;

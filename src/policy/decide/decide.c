@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: MIT */
-/* policy/decide/decide.c - the compiled evaluator: binary search in the sorted doors. For a path it looks up
- * each of its ancestors, deepest first; for a host the name and each of its parents. Cost grows with the
- * depth of the effect and the logarithm of the doors. decide_ref.c says the same in plain loops; a test holds
- * them together.
+/* policy/decide/decide.c - the compiled evaluator: binary search in the sorted doors. For a path it looks
+ * up each of its ancestors, deepest first; for a host the name and each of its parents. Cost grows with
+ * the depth of the effect and the logarithm of the doors. decide_ref.c implements the same in plain loops;
+ * a test compares them.
  *
- * The rules, which both hold:
- *   Union: an effect is allowed when one live door covers it. `except` belongs to its own door.
- *   A `run` line lets its program be read too, because whoever starts a program can read it.
- *   What every box has (builtin.c) decides for its paths, unless a door lies at or below it.
+ * The rules, which both implement:
+ *   Union: an effect is allowed if one live door covers it. `except` belongs to its own door.
+ *   A `run` line also lets its program be read, because a process that starts a program can read it.
+ *   The builtin files of every box (builtin.c) decide for their paths, unless a door lies at or below it.
  *   The door that is named is the deepest for files, else the first in canonical order.
- *   When denied: an expired door that would have covered it is named first (REASON_EXPIRED), then the nearest
- * miss. */
+ *   If denied: an expired door that would have covered it is named first (REASON_EXPIRED), then the
+ *   nearest miss. */
 #include "policy/internal.h"
 
-/* The first door of a range, or `best` when that stands earlier. */
+/* The first door of a range, or `best` if that comes earlier. */
 static const struct door *first(const struct door_set *s, enum door_kind kind, struct span key,
                                 const struct door *best)
 {
@@ -142,11 +142,10 @@ static struct decision file_decide(const struct checked_policy *c, const char *p
         return was ? deny(REASON_EXPIRED, was) : d;
 }
 
-/* ---- programs ----
- * A bare name stands for that file in each directory where programs are looked for; a path for itself; DIR/
- * for all below. `run any` covers every program that the box can see (or that is looked for by name), also
- * what it wrote. Without it, what a box can write runs only when a line of its own policy names it,
- * not one of a stock policy. */
+/* ---- programs ---- A bare name means that file in each directory that is searched for programs; a path
+ * itself; DIR/ everything below. `run any` covers every program that the box can see (or that is searched
+ * by name), also files it wrote. Without it, a file that the box can write runs only if a line of its own
+ * policy names it, not one of a stock policy. */
 
 static const char *const any_key = "*";
 
@@ -160,7 +159,7 @@ static bool in_bin_dir(const char *path)
         return false;
 }
 
-/* The first `run` line of a range, or `best` when that stands earlier; own: no line of a stock policy. */
+/* The first `run` line of a range, or `best` if that comes earlier; own: no line of a stock policy. */
 static const struct door *first_run(const struct door_set *s, struct span key, bool own,
                                     const struct door *best)
 {

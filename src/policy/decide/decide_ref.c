@@ -187,12 +187,12 @@ static bool names_program(const struct door *d, const char *program)
         const char *a = d->path[0] == '/' ? short_name(d->path) : d->path;
         const char *b = program_bare ? program : short_name(program);
 
-        /* Two whole paths in two directories are two programs, whatever their names. */
+        /* Two full paths in different directories are two programs, even with equal names. */
         return a && b && (d->path[0] != '/' || program_bare) && strcmp(a, b) == 0;
 }
 
-/* The first line that names this program, in one way or another. A stock policy's names nothing that the box
- * can write. */
+/* The first line that names this program, in any form. A stock policy's line never names a file that the
+ * box can write. */
 static const struct door *program_door(const struct door_set *s, const char *program, bool writable)
 {
         for (size_t i = 0; i < s->n; i++)
@@ -262,7 +262,7 @@ static bool host_fits(const struct net_dest *d, const struct net_dest *f)
                strcmp(f->host + k - n, d->host) == 0;
 }
 
-/* Two folded names, whatever their parts. */
+/* Two folded names, with any parts. */
 static bool ref_same_letters(const char *a, const char *b)
 {
         while (*a == '.')
@@ -346,8 +346,8 @@ static bool ref_place(const struct net_bound *b, const struct param *x)
         return b->place != (x->in_body ? BOUND_IN_QUERY : BOUND_IN_BODY);
 }
 
-/* Each parameter is asked: does it belong to a bound, does it come near one, may it be there at all? Then
- * each bound: was it there, once? */
+/* Each parameter is checked: does it belong to a bound, does it resemble one, is it allowed at all? Then
+ * each bound: was it present, exactly once? */
 static bool ref_params(const struct net_dest *d, const struct params *p)
 {
         unsigned seen[BOUNDS_MAX] = { 0 };
@@ -372,7 +372,7 @@ static bool ref_params(const struct net_dest *d, const struct params *p)
         return good;
 }
 
-/* The first thing that does not fit, REASON_NONE when all does. */
+/* The first mismatch, REASON_NONE if none. */
 static enum effect_reason net_gap(const struct net_dest *d, const struct effect *f)
 {
         const struct net_dest *n = f->net;

@@ -7,7 +7,7 @@
 
 struct effect_in {
         const struct scope *s;
-        const struct token *tok; /* behind the word */
+        const struct token *tok; /* after the word */
         size_t n;
         struct effect *f;
 };
@@ -65,7 +65,7 @@ static int effect_env(const struct effect_in *x)
         return x->f->target ? 0 : fail_memory(x->s->e);
 }
 
-/* The parameters are those of the query; of a body nothing is asked here. */
+/* The parameters are those of the query; a body cannot be given here. */
 static int effect_query(const struct effect_in *x, const struct token *url)
 {
         const char *mark = strchr(url->text, '?');
@@ -86,8 +86,8 @@ static int effect_query(const struct effect_in *x, const struct token *url)
         return x->f->query && !p->failed ? 0 : fail_memory(x->s->e);
 }
 
-/* A URL without its method would be a test of every method or of none: it must be said. Lines have it behind
- * the URL. */
+/* A URL without a method would test every method or none: the method is required. Lines have it after the
+ * URL. */
 static int effect_net(const struct effect_in *x)
 {
         if (x->n < 1 || x->n > 2)
@@ -127,7 +127,7 @@ static const struct {
         { EFFECT_NET, effect_net },   { EFFECT_ENV, effect_env },    { EFFECT_SOCK, effect_path },
 };
 
-/* Other words that people have for them. */
+/* Synonyms that users type. */
 static const struct {
         const char *word, *meant;
 } synonyms[] = {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* policy/decide/params.c - the parameters of a request, from its query, a form or a JSON object. Read exactly
- * or not at all: what two servers could read in two ways makes the whole unread. Never: repairs, guesses a
- * type. */
+/* policy/decide/params.c - the parameters of a request, from its query, a form or a JSON object. Parsed
+ * exactly or not at all: input that two servers could read differently makes the whole unreadable. Never:
+ * repairs, guesses a type. */
 #include "base/json.h"
 #include "policy/internal.h"
 
@@ -19,7 +19,7 @@ static void no_memory(struct params *p)
         p->failed = true;
 }
 
-/* ---- names as careless servers take them ---- */
+/* ---- names as lenient servers read them ---- */
 
 static bool is_digit(uint8_t c) { return c >= '0' && c <= '9'; }
 
@@ -33,11 +33,11 @@ static bool all_digits(const char *s, size_t n)
 
 struct folder {
         char *out;
-        size_t n, part; /* part: where the one being written began */
+        size_t n, part; /* part: the start of the one being written */
         bool nested;    /* it is not the first */
 };
 
-/* An empty part (a[]) and a number (a[0]) only say that there are several. */
+/* An empty part (a[]) and a number (a[0]) only mean that there are several. */
 static void end_part(struct folder *f)
 {
         if (f->nested && all_digits(f->out + f->part, f->n - f->part))
@@ -61,8 +61,8 @@ static void fold_plain(struct folder *f, char c)
                 f->out[f->n++] = c;
 }
 
-/* Characters beyond ASCII that are ASCII to somebody who changes the case of a name: the small or the capital
- * letter of each is in it, or letters are. */
+/* Characters beyond ASCII that become ASCII by a change of case: the lower or upper case of each is in
+ * ASCII. */
 static const struct {
         const char *wide, *plain;
 } wide_letters[] = {
@@ -73,7 +73,8 @@ static const struct {
         { "\xef\xac\x84", "ffl" }, { "\xef\xac\x85", "st" }, { "\xef\xac\x86", "st" },
 };
 
-/* Characters that somebody trims from a name, or takes off a letter: spaces, marks, what has no width. */
+/* Characters that some server trims from a name or strips from a letter: spaces, combining marks,
+ * zero-width characters. */
 static const struct {
         uint32_t first, last;
 } nothings[] = { { 0x80, 0xa0 },     { 0xad, 0xad },     { 0x300, 0x36f },
@@ -94,7 +95,7 @@ static uint32_t point_of(const char *s, size_t *ret_bytes)
         return v;
 }
 
-/* One character beyond ASCII of a name, which is UTF-8; how many bytes it has. */
+/* One non-ASCII character of a name, which is UTF-8. Returns its length in bytes. */
 static size_t fold_wide(struct folder *f, const char *s)
 {
         enum { WIDE_FIRST = 0xff01, WIDE_LAST = 0xff5e, WIDE_TO_ASCII = 0xfee0 };
@@ -123,7 +124,7 @@ static size_t fold_wide(struct folder *f, const char *s)
         return n;
 }
 
-/* What a JavaScript object inherits, its user finds in itself. */
+/* Names that a JavaScript object inherits: a lookup finds them in any object. */
 static size_t skip_prototype(const char *name)
 {
         static const char word[] = "__proto__";
@@ -131,8 +132,8 @@ static size_t skip_prototype(const char *name)
         return strncmp(name, word, n) == 0 && name[n] && strchr(".[]", name[n]) ? n : 0;
 }
 
-/* Case is nothing to ASP.NET and Go; a space, dot, sign or bracket is '_' or nothing to PHP, '_' and case are
- * one to protobuf, and '_' or '!' before a name mean its default to Spring. */
+/* ASP.NET and Go ignore case; PHP turns a space, dot, sign or bracket into '_' or drops it; protobuf
+ * treats '_' and case as equal; in Spring '_' or '!' before a name means its default. */
 char *param_fold(struct arena *mem, const char *name)
 {
         struct folder f = { .out = arena_alloc(mem, strlen(name) + 2) };
@@ -170,7 +171,7 @@ bool param_fold_inside(const char *outer, const char *inner)
         return n > 0 && strncmp(outer, inner, n) == 0 && inner[n] == '.';
 }
 
-/* A name has its place in JSON in it: each could be as long as the whole body, and there may be many. */
+/* A name includes its path in JSON: each could be as long as the whole body, and there may be many. */
 static struct param *add(struct params *p, struct arena *mem, char *name)
 {
         if (p->count == PARAMS_MAX)
@@ -201,7 +202,7 @@ static struct param *add(struct params *p, struct arena *mem, char *name)
 
 /* ---- a=b&c=d ---- */
 
-/* NULL: it cannot be read, and why is said. */
+/* NULL: it cannot be read, with the reason set. */
 static char *plain(struct params *p, struct arena *mem, struct span raw)
 {
         char *to = arena_alloc(mem, raw.n + 1);
@@ -244,8 +245,8 @@ static void add_pair(struct params *p, struct arena *mem, struct span pair, bool
         x->in_body = in_body;
 }
 
-/* Some servers try JSON first, whatever is said about the body, and read over what no form begins with: a
- * byte order mark, space of any kind. */
+/* Some servers try JSON first, regardless of the content type, and skip a prefix that no form has: a byte
+ * order mark, white space of any kind. */
 static bool begins_as_json(struct span text)
 {
         size_t i = 0;
@@ -304,7 +305,7 @@ static void add_member(struct params *p, struct arena *mem, const struct json *v
         x->in_body = true;
 }
 
-/* As deep as the reader lets it be. */
+/* As deep as the reader allows. */
 static void add_members(struct params *p, struct arena *mem, const struct json *object, const char *above,
                         bool odd_above)
 {
@@ -322,7 +323,7 @@ static void add_members(struct params *p, struct arena *mem, const struct json *
         }
 }
 
-/* As much of an escaped name as there is. */
+/* As much of an escaped name as fits. */
 static char *loose_name(struct arena *mem, struct span raw)
 {
         char *to = arena_alloc(mem, raw.n + 1);
@@ -337,7 +338,7 @@ static char *loose_name(struct arena *mem, struct span raw)
         if (to && str_is_utf8(span_of(to, n)))
                 return to;
 
-        size_t kept = 0; /* what is ASCII of it, up to a NUL: where others end it, too */
+        size_t kept = 0; /* its ASCII part, up to a NUL: other parsers also end it there */
         for (size_t i = 0; to && i < n && to[i]; i++)
                 if ((uint8_t) to[i] < 0x80)
                         to[kept++] = to[i];
@@ -348,7 +349,7 @@ static char *loose_name(struct arena *mem, struct span raw)
         return to;
 }
 
-/* A name alone: whatever its value is, it is not the one that was judged. */
+/* A name alone: whatever its value, it is not the one that was checked. */
 static void add_shadow(struct params *p, struct arena *mem, struct span raw, bool in_body)
 {
         bool counts = raw.n && raw.n <= NAME_LONGEST;
@@ -372,8 +373,9 @@ static void add_shadow_pair(struct params *p, struct arena *mem, struct span pai
         add_shadow(p, mem, span_of(pair.p, equals ? (size_t) (equals - pair.p) : 0), true);
 }
 
-/* {"x":"&amount=9&"} is a form with an `amount` to servers that take every body for one (Bottle), that know
- * types by a part of them (Perl's CGI, formidable), or that do not look. No name begins with the '{'. */
+/* {"x":"&amount=9&"} is a form with an `amount` to servers that take every body for one (Bottle), that
+ * match a part of the content type (Perl's CGI, formidable), or that ignore it. No name begins with the
+ * '{'. */
 static void add_shadows(struct params *p, struct arena *mem, struct span text)
 {
         size_t begin = text.n;

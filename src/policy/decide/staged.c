@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* policy/decide/staged.c - requests and doors as one stage has them: which place a URL lies in, where it
- * leads. */
+/* policy/decide/staged.c - requests and doors in one stage: the place that contains a URL, and its target. */
 #include "policy/internal.h"
 
 bool policy_place_holds(const struct policy_place_url *u, const struct net_dest *n)
@@ -25,7 +24,7 @@ const char *policy_place_of(const struct policy_staged *s, const struct net_dest
         return best;
 }
 
-/* The request as one to a place; false: the URL is not there. */
+/* The request as one to a place; false: the place does not contain the URL. */
 static bool as_place(const struct policy_place_url *u, char *name, const struct net_dest *url,
                      struct net_dest *ret)
 {
@@ -38,7 +37,7 @@ static bool as_place(const struct policy_place_url *u, char *name, const struct 
         return true;
 }
 
-/* Longer paths are more particular, an exact one more than a tail; then one with a credential. */
+/* Longer paths are more specific, an exact one more than a tail; then one with a credential. */
 static size_t weight(const struct door *d, size_t depth)
 {
         if (d->net.form == NET_HOST_PORT)
@@ -62,15 +61,14 @@ bool policy_net_choose(const struct checked_policy *c, const struct effect *f, s
         return best->weight > before;
 }
 
-/* What tells more is the better reason: a door to the place that lacks a method, not a host that no door
- * names. */
+/* The more specific reason is better: a door to the place that lacks a method, not a host without a door. */
 static bool is_better(const struct decision *d, const struct decision *than)
 {
         return than->answer != ANSWER_ALLOW && d->reason != REASON_NO_DOOR &&
                (d->reason != REASON_HOST || than->reason == REASON_NO_DOOR);
 }
 
-/* One reading of the request, as URL or in a place. True: it is the best so far. */
+/* One reading of the request, as URL or in a place. Returns true if it is the best so far. */
 static bool decide_as(const struct checked_policy *c, const struct effect *f, size_t depth,
                       struct policy_choice *choice, struct decision *best)
 {
@@ -112,7 +110,7 @@ struct decision policy_decide_staged(const struct checked_policy *c, const struc
         return best;
 }
 
-/* ---- what the stage test reaches ---- */
+/* ---- targets in the stage test ---- */
 
 static bool host_is(const struct net_dest *n, const char *host)
 {

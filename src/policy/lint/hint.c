@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* policy/lint/hint.c - which lines are never proposed to a person who only wants a command to work: keys and
+/* policy/lint/hint.c - lines that are never proposed to a user who only wants a command to work: keys and
  * tokens, whole homes, directories of the system, metadata services. Pure, by names alone. */
 #include "policy/internal.h"
 
-/* Nothing below these is proposed to be changed. */
+/* Writing below these is never proposed. */
 static const char *const system_trees[] = { "/usr", "/bin",  "/sbin", "/lib",     "/lib32",   "/lib64",
                                             "/etc", "/boot", "/opt",  "/var/lib", "/var/log", "/var/run",
                                             "/run", "/sys",  "/proc", "/dev",     "/snap" };
-/* These as a whole are proposed for nothing. */
+/* These as a whole are never proposed. */
 static const char *const system_tops[] = { "/",        "/etc",  "/var",  "/var/lib", "/usr",   "/run",
                                            "/var/run", "/opt",  "/boot", "/mnt",     "/media", "/srv",
                                            "/home",    "/root", "/sys",  "/proc",    "/dev" };

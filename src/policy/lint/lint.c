@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* policy/lint/lint.c - the lint table, and the lints that look at the whole. A lint judges purely: what needs
- * the host (is this wall available?) is told by the doctor. E is for lines that cannot mean what they say; W
- * for lines that mean more than most people want. */
+/* policy/lint/lint.c - the lint table, and the lints of the whole policy. Lints are pure: checks that need
+ * the host (is this wall available?) are the doctor's. E is for lines that cannot have their literal
+ * meaning; W for lines that mean more than most users want. */
 #include "policy/lint/lint.h"
 #include "base/variable.h"
 
@@ -52,7 +52,7 @@ static void lint_out_cap(struct lint_view *v, const struct lint_row *row)
 
 /* ---- the whole ---- */
 
-/* Between own lines only: that a stock policy covers a line is no fault of the line. */
+/* Between own lines only: a line that a stock policy also covers is not at fault. */
 static void lint_implied(struct lint_view *v, const struct lint_row *row)
 {
         struct checked_policy own = *v->c;
@@ -105,8 +105,8 @@ static void lint_no_expect(struct lint_view *v, const struct lint_row *row)
                   "no `expect deny` line: say what this box must never do, and it is checked at every load");
 }
 
-/* Private data, text from strangers, and a way out: any two are fine, all three let a sentence in a web page
- * or an issue carry the data away. Whatever a net door answers is text from strangers. */
+/* Private data, text from strangers, and a way out: any two are fine, all three let a sentence in a web
+ * page or an issue exfiltrate the data. Every answer through a net door is text from strangers. */
 static void lint_trifecta(struct lint_view *v, const struct lint_row *row)
 {
         const struct door *net = lint_next(v, DOOR_NET, NULL);
@@ -126,7 +126,7 @@ static void lint_trifecta(struct lint_view *v, const struct lint_row *row)
         }
 }
 
-/* A policy that is given by an option is chosen anew each time. */
+/* A policy given by an option is chosen anew each time. */
 static void lint_unpinned(struct lint_view *v, const struct lint_row *row)
 {
         for (size_t i = 0; i < v->c->n_unpinned; i++) {

@@ -10,7 +10,7 @@ static bool ends_with(const char *s, const char *tail)
         return k >= n && strcmp(s + k - n, tail) == 0;
 }
 
-/* ---- what the host executes later ---- */
+/* ---- files that the host executes later ---- */
 
 static const char *const later_parts[] = {
         /* anywhere in the path, as whole components */
@@ -87,7 +87,7 @@ static bool runs_later(const char *path)
         return lint_listed(later_names, COUNT(later_names), base_name(path));
 }
 
-/* Edit doors are not here: a person sees these files, held back and marked, before they land. */
+/* Edit doors are excluded: the user sees these files, held back and flagged, before they are applied. */
 void lint_runs_later(struct lint_view *v, const struct lint_row *row)
 {
         for (const struct door *d = NULL; (d = lint_next(v, DOOR_WRITE, d));)
@@ -147,7 +147,7 @@ void lint_write_and_run(struct lint_view *v, const struct lint_row *row)
                         writable_and_run(v, row, r, k);
 }
 
-/* ---- what should not be seen or touched ---- */
+/* ---- files that should not be seen or changed ---- */
 
 static bool is_own_device(const char *path)
 {
@@ -182,8 +182,8 @@ void lint_secret_store(struct lint_view *v, const struct lint_row *row)
                                           show_text(d->path).text);
 }
 
-/* An option is typed in a hurry, a policy file is read again: what a slip must not destroy stands in a file.
- */
+/* An option is typed in a hurry, a policy file is reviewed: doors to data that a slip must not destroy
+ * belong in a file. */
 void lint_write_option(struct lint_view *v, const struct lint_row *row)
 {
         static const char *const homes[] = { "/home", "/root" };
@@ -218,7 +218,7 @@ void lint_too_much(struct lint_view *v, const struct lint_row *row)
         }
 }
 
-/* Data of a person that is not the project at hand. */
+/* Personal data outside the current project. */
 bool lint_is_private(const struct lint_view *v, const struct door *d)
 {
         bool in_work = v->work[0] && path_inside(v->work, d->path);
@@ -240,8 +240,7 @@ void lint_hides_private(struct lint_view *v, const struct lint_row *row)
                                                   d->path, b[i].name);
 }
 
-/* Such a box finds names and roots in an /etc of its own, and there is nothing to mount those on in the
- * host's. */
+/* Such a box finds names and roots in an /etc of its own; in the host's those have no mount points. */
 void lint_hides_etc(struct lint_view *v, const struct lint_row *row)
 {
         for (enum door_kind k = DOOR_READ; lint_next(v, DOOR_NET, NULL) && k <= DOOR_WRITE; k++)
@@ -253,8 +252,8 @@ void lint_hides_etc(struct lint_view *v, const struct lint_row *row)
                                           "the host's, as /etc/ssl");
 }
 
-/* What every box with programs sees: that a tool of the project is a link there, as in .venv/bin, is usual.
- */
+/* Files that every box with programs sees: a tool of the project is often a symlink there, as in
+ * .venv/bin. */
 static bool is_program_file(const char *path)
 {
         static const char *const trees[] = { "/usr", "/bin", "/sbin", "/lib", "/lib64" };
@@ -264,7 +263,8 @@ static bool is_program_file(const char *path)
         return false;
 }
 
-/* Who can write in the workspace chooses where such a door leads; what may be run can be read, too. */
+/* Any process that can write in the workspace chooses the target of such a door; a program that may run
+ * can also be read. */
 void lint_leads_out(struct lint_view *v, const struct lint_row *row)
 {
         static const enum door_kind kinds[] = { DOOR_READ, DOOR_EDIT, DOOR_WRITE, DOOR_SOCK, DOOR_RUN };
@@ -281,8 +281,8 @@ void lint_leads_out(struct lint_view *v, const struct lint_row *row)
                                           show_text(d->path).text, show_text(to).text);
 }
 
-/* Only the caller's own id is known in a box. What another owns cannot be copied into the layer of an edit
- * door. */
+/* Only the caller's own id is mapped in a box. A file of another owner cannot be copied into the overlay
+ * of an edit door. */
 void lint_others_files(struct lint_view *v, const struct lint_row *row)
 {
         char owner[64];
@@ -296,7 +296,7 @@ void lint_others_files(struct lint_view *v, const struct lint_row *row)
                                           show_text(d->path).text, owner);
 }
 
-/* Behind an edit door `cordon diff` flags them, and nothing is obeyed before somebody has looked. */
+/* Behind an edit door `cordon diff` flags them, and nothing takes effect before a review. */
 void lint_own_rules(struct lint_view *v, const struct lint_row *row)
 {
         char file[PATH_MAX_BYTES];

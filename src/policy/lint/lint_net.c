@@ -168,7 +168,7 @@ static bool has_loopback_line(struct lint_view *v, uint16_t port)
         return false;
 }
 
-/* In a box that name is the box's own loopback, where the broker listens for addresses that lines name. */
+/* In a box that name is the box's own loopback, on which the broker listens for addresses that lines name. */
 void lint_localhost(struct lint_view *v, const struct lint_row *row)
 {
         for (const struct door *d = NULL; (d = lint_next(v, DOOR_NET, d));)
@@ -198,7 +198,7 @@ void lint_no_destination(struct lint_view *v, const struct lint_row *row)
 
 /* ---- credentials ---- */
 
-/* The same server, as a URL. What listens on a loopback has mostly no certificate. */
+/* The same server, as a URL. A server on a loopback mostly has no certificate. */
 static struct net_dest as_url(const struct door *d)
 {
         struct net_dest url = d->net;
@@ -250,7 +250,7 @@ static bool methods_meet(char *const *a, char *const *b)
         return false;
 }
 
-/* All that the canonical order compares before the methods: such doors stand next to each other. */
+/* All keys that the canonical order compares before the methods: such doors are adjacent. */
 static bool same_url(const struct net_dest *a, const struct net_dest *b)
 {
         return a->form == b->form && a->tls == b->tls && a->wildcard == b->wildcard && a->port == b->port &&
@@ -318,7 +318,7 @@ static bool posts(const struct net_dest *n)
         return false;
 }
 
-/* Whoever may say how much, says it: a wrong number is sent with the right credential. */
+/* A door with an amount should bound it: a wrong number is sent with the right credential. */
 void lint_unbounded(struct lint_view *v, const struct lint_row *row)
 {
         for (const struct door *d = NULL; (d = lint_next(v, DOOR_NET, d));) {

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* policy/lint/lint_note.c - what the lints share: the doors they look at, and the notes they make. */
+/* policy/lint/lint_note.c - shared by the lints: iteration over doors, and notes. */
 #include "policy/lint/lint.h"
 
 #include <stdarg.h>
 #include <stdio.h>
 
-enum { NOTES_MAX = 200 }; /* nobody reads more, and pairs of doors could make millions */
+enum { NOTES_MAX = 200 }; /* more would not be read, and pairs of doors could make millions */
 
 const struct door *lint_next(const struct lint_view *v, enum door_kind kind, const struct door *after)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* policy/lint/secret_places.c - where keys, tokens, agents and the private life of a person usually lie. One
- * table for the lints, for `why` and for what is never learned. Names only: what a file holds is not looked
- * at. */
+/* policy/lint/secret_places.c - the usual paths of keys, tokens, agents and personal data. One table for
+ * the lints, for `why` and for paths that are never learned. Names only: the content of a file is not
+ * read. */
 #include "policy/internal.h"
 
 enum match {
@@ -298,7 +298,7 @@ static const struct row histories[] = {
         { NAME, ".wget-hsts" },
 };
 
-/* Whoever talks to these acts as somebody else. */
+/* Clients of these sockets act for another user. */
 static const struct row agents[] = {
         { PART, "ssh-agent" },       { NAME, "docker.sock" },       { NAME, "podman.sock" },
         { NAME, "containerd.sock" }, { NAME, "system_bus_socket" }, { PART, ".X11-unix" },
@@ -306,7 +306,7 @@ static const struct row agents[] = {
         { TREE, "/run/dbus" },       { TREE, "/tmp/ssh-agent" },    { SUFFIX, ".gpg-agent" },
 };
 
-/* What tells about the host or other people, and what no program of a task needs. */
+/* Files about the host or other users, and files that no program of a task needs. */
 static const struct row host[] = {
         { NAME, "sudoers" },
         { ONE, "/root" },
@@ -339,7 +339,7 @@ static const struct {
         enum effect_reason reason;
         const struct row *rows;
         size_t count;
-        bool lint; /* a door over it is told by W122 */
+        bool lint; /* a door over it is reported by W122 */
 } groups[] = {
         { REASON_KEYS, keys, COUNT(keys), true },
         { REASON_TOKENS, tokens, COUNT(tokens), true },
@@ -350,7 +350,7 @@ static const struct {
         { REASON_KERNEL, kernel, COUNT(kernel), false },
 };
 
-/* Certificates that everybody has are no keys: where distributions keep the roots that they trust. */
+/* Public certificates are not keys: the directories in which distributions keep trusted roots. */
 static bool is_public(const char *path)
 {
         static const char *const trees[] = { "/usr", "/etc/ssl/certs", "/etc/ca-certificates",
@@ -361,7 +361,7 @@ static bool is_public(const char *path)
         return false;
 }
 
-/* A file that shows what belongs into another: .env.example. */
+/* A template for another file: .env.example. */
 static bool is_sample(const char *name)
 {
         static const char *const ends[] = { ".example", ".sample", ".template", ".dist", ".defaults" };
@@ -420,7 +420,7 @@ static bool is_above(const struct row *r, const char *path)
 
 static bool holds(const struct row *r, const char *path) { return fits(r, path) || is_above(r, path); }
 
-/* Places of the system's that have two names, as /run and /var/run, are the same to who names one of them. */
+/* System paths with two names, as /run and /var/run, are treated as one. */
 static bool names_tree(const struct row *rows, size_t count, const char *path)
 {
         for (size_t i = 0; i < count; i++)

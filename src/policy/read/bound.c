@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* policy/read/bound.c - `where NAME=TYPE ... in body` of a net door: read, written, compared. What a
- * request's parameters are is params.c; whether they are permitted is bound_judge.c. */
+/* policy/read/bound.c - `where NAME=TYPE ... in body` of a net door: parsed, printed, compared. params.c
+ * parses a request's parameters; bound_judge.c checks them. */
 #include "policy/internal.h"
 
 #include <stdlib.h>
@@ -194,7 +194,7 @@ static int read_bound(const struct bound_in *x)
 
 static int cmp_i64(int64_t a, int64_t b) { return (a > b) - (a < b); }
 
-/* What may stand anywhere comes last: an `in` is said of all bounds before it, back to another `in`. */
+/* Bounds without a position come last: an `in` applies to all bounds before it, back to another `in`. */
 static int by_bound(const void *a, const void *b)
 {
         const struct net_bound *x = a, *y = b;
@@ -235,7 +235,7 @@ static int may_have_bounds(struct reader *r, const struct net_dest *d, const str
 
 static const char *const place_names[] = { [BOUND_IN_BODY] = "body", [BOUND_IN_QUERY] = "query" };
 
-/* Said of the bounds from `first` on; how many bounds have been placed by now, or -1. */
+/* Sets the position of the bounds from `first` on. Returns how many bounds have a position now, or -1. */
 static int read_place(struct reader *r, struct net_dest *d, const struct token *in, size_t first)
 {
         if (first == d->bound_count) {
@@ -362,7 +362,8 @@ void bound_print(const struct net_bound *b, struct buf *out)
         }
 }
 
-/* Only a space or a quote needs quotes here; what a path must not hold plain, a bound may. */
+/* Only a space or a quote needs quotes here; characters that a path must not hold plain are valid in a
+ * bound. */
 static void show_bound(const struct net_bound *b, struct buf *out)
 {
         AUTO_BUF(word);
@@ -466,7 +467,7 @@ static bool is_kept_away(const struct net_dest *d, const struct net_bound *b)
         return d->only;
 }
 
-/* What `d` says nothing of may be anything, unless its `only` keeps it away. */
+/* A parameter that `d` does not mention may have any value, unless its `only` excludes it. */
 bool bounds_cover(const struct net_dest *s, const struct net_dest *d)
 {
         if (!s->bounds)

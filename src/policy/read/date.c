@@ -26,7 +26,7 @@ static void civil_of(int64_t days, int *y, unsigned *m, unsigned *d)
         *y = (int) (yoe + era * 400 + (*m <= 2));
 }
 
-/* Two or four digits; -1 when they are none. */
+/* Two or four digits; -1 if they are not digits. */
 static int number(const char *s, int digits)
 {
         int v = 0;

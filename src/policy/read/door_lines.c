@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* policy/read/door_lines.c - the handlers of the word table but `net`. Each takes its tokens and adds to
- * r->p. Never: expands a path. What {work} means is known only when the policy is checked. */
+/* policy/read/door_lines.c - the handlers of the word table except `net`. Each takes its tokens and adds
+ * to r->p. Never expands a path: {work} is known only when the policy is checked. */
 #include "policy/internal.h"
 
 enum { DOC_MAX = 1000, EXPECTS_MAX = 1024 };
@@ -53,7 +53,7 @@ static bool use_name_ok(const char *s)
 
 static const char pin_mark[] = "sha256:";
 
-/* `use NAME sha256:HEX`: the digest of the text that NAME had when it was looked at. */
+/* `use NAME sha256:HEX`: the digest of the text of NAME when it was reviewed. */
 static int read_pin(struct reader *r, const struct token *t, struct use_line *u)
 {
         const char *hex = t->text + strlen(pin_mark);
@@ -180,7 +180,7 @@ int line_run(struct reader *r)
 
 /* ---- ports ---- */
 
-/* A port without its sign, space or zeros in front: two spellings of one port would be two doors. */
+/* A port without sign, space or leading zeros: two spellings of one port would be two doors. */
 static char *read_port(struct reader *r, const struct token *t, struct span text)
 {
         uint64_t port;
@@ -210,7 +210,7 @@ int line_listen(struct reader *r)
                         d->value = NULL;
                 if (!r->p->local)
                         r->p->local_at = t->at;
-                r->p->local |= LOCAL_LOOPBACK; /* that is where it listens */
+                r->p->local |= LOCAL_LOOPBACK; /* the port it listens on */
         }
 
         return r->n > 1 ? 0 : -1;
@@ -333,7 +333,7 @@ int line_out(struct reader *r) { return read_handle(r, DOOR_OUT); }
 
 enum { MEMORY_LEAST = 64 << 10 };
 
-/* 100m, 1kb, and 5 of what has a unit: what is meant, as it is written here. */
+/* 100m, 1kb, and 5 without a unit: suggests the valid spelling. */
 static int hint_value(struct err *e, int unit, const char *text)
 {
         static const char *const forms[] = { [UNIT_MS] = "write 500ms, 5s, 10m, 2h or 1d",
@@ -364,7 +364,7 @@ static int read_limit_value(struct reader *r, enum limit_key k, const struct tok
                 s.n -= 2;
 
         if (strcmp(t->text, "none") ==
-            0) { /* a person says so; what is left is far from any use, and finite */
+            0) { /* stated by the user; the effective value is far from any use, and finite */
                 *ret_value = row->most;
                 return 0;
         }
@@ -382,7 +382,7 @@ static int read_limit_value(struct reader *r, enum limit_key k, const struct tok
         if (*ret_value == 0)
                 return fail_at(r->e, &t->at, "`limit %s` cannot be zero", row->name);
 
-        if (k == LIMIT_MEMORY && *ret_value < MEMORY_LEAST) { /* mostly a unit that was forgotten */
+        if (k == LIMIT_MEMORY && *ret_value < MEMORY_LEAST) { /* mostly a forgotten unit */
                 (void) fail_at(r->e, &t->at, "nothing starts in %s bytes", show_text(t->text).text);
                 return hint_value(r->e, row->unit, t->text);
         }

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* policy/read/host_name.c - the one canonical form of a host name or address. A form that two programs could
- * read in two ways is refused: a check of one reading and a connection by the other is how name filters were
- * beaten. Never: resolves a name. */
+/* policy/read/host_name.c - the one canonical form of a host name or address. A form that two programs
+ * could read differently is rejected: name filters were bypassed by checking one reading and connecting by
+ * the other. Never: resolves a name. */
 #include "policy/internal.h"
 
 #include <arpa/inet.h>
 
-/* Suffixes below which strangers register names. This is NOT the whole public suffix list (10,000 rows that
- * change weekly): single-label suffixes are refused by counting labels, those of most countries by the words
- * below, and these are the others met most. */
+/* Suffixes below which strangers register names. NOT the whole public suffix list (10,000 rows that change
+ * weekly): single-label suffixes are rejected by counting labels, those of most countries by the words
+ * below, and these are the most common others. */
 static const char *const public_suffixes[] = {
         "amplifyapp.com",
         "appspot.com",
@@ -109,7 +109,7 @@ static const char *const public_suffixes[] = {
 /* co.uk, com.au, gob.mx: such a word before a country. */
 static const char *const country_words[] = { "ac",  "asn", "co", "com", "edu", "go", "gob", "gouv", "gov",
                                              "gub", "mil", "ne", "net", "nom", "or", "org", "sch" };
-/* Clouds whose customers have names at every depth: regions and services stand between. */
+/* Clouds whose customers have names at every depth, with regions and services in between. */
 static const char *const cloud_suffixes[] = { "amazonaws.com", "amazonaws.com.cn", "cloudapp.azure.com",
                                               "core.windows.net", "on.aws" };
 
@@ -235,7 +235,7 @@ static int check_puny(const char *host, struct host_why *why)
 static bool is_public_suffix(const char *host)
 {
         const char *dot = strchr(host, '.');
-        bool country = dot && strlen(dot) == 3; /* two letters behind one dot */
+        bool country = dot && strlen(dot) == 3; /* two letters after one dot */
         for (size_t i = 0; country && i < COUNT(country_words); i++)
                 if (span_is(span_of(host, (size_t) (dot - host)), country_words[i]))
                         return true;

@@ -195,7 +195,7 @@ static int door_keys(struct json_in *x, const struct json *door, const struct js
         return 0;
 }
 
-/* No member is a door's word. The first that is no other key either is probably a word mistyped. */
+/* No member is a door's word. The first unknown key is probably a mistyped word. */
 static int no_door_word(struct json_in *x, const struct json *door)
 {
         const char *words[DOOR_KIND__COUNT - DOOR_READ];
@@ -256,7 +256,7 @@ static int key_text(struct json_in *x, const struct json *v)
         return check_string(x, v) < 0 || add_pair(x, v->key, v, v->str) < 0 ? -1 : finish(x);
 }
 
-/* An empty list says, as `use none` does, that not even the loader is wanted. */
+/* An empty list means, as `use none`, without even the loader. */
 static int key_use(struct json_in *x, const struct json *v)
 {
         if (add_token(x, v, "use", false) < 0 || each_string(x, v, add_quoted) < 0)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* policy/read/lex.c - one line into tokens. White space separates; # begins a comment where a token could
- * begin; "double quotes" hold spaces, with \" and \\ as the only escapes. Columns count characters. Never:
- * guesses. A byte that a person could not see is an error, in a comment too. */
+/* policy/read/lex.c - splits one line into tokens. White space separates; # begins a comment at the start
+ * of a token; "double quotes" hold spaces, with \" and \\ as the only escapes. Columns count characters.
+ * Never guesses. An invisible byte is an error, also in a comment. */
 #include "policy/internal.h"
 
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* policy/read/load.c - the text of a policy, door lines or JSON: all of it comes in, or nothing. */
+/* policy/read/load.c - loads the text of a policy, door lines or JSON, completely or not at all. */
 #include "policy/internal.h"
 
 #include <stdlib.h>

@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* policy/read/net_line.c - the `net` line: where to, which methods, with which credential, under which cap,
- * and what is said of its effects. */
+/* policy/read/net_line.c - the `net` line: destination, methods, credential, caps, and declared effects. */
 #include "policy/internal.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 
-/* CONNECT is not here: a tunnel through a permitted host would reach others. WEBSOCKET is a GET that asks to
- * upgrade: behind it no request can be seen any more, so a door without methods does not cover it. */
+/* CONNECT is missing: a tunnel through a permitted host would reach others. WEBSOCKET is a GET with an
+ * upgrade: after it no request can be seen any more, so a door without methods does not cover it. */
 static const char *const methods[] = {
         "COPY", "DELETE",   "GET",       "HEAD", "LOCK",   "MKCOL",  "MOVE",   "OPTIONS",   "PATCH",
         "POST", "PROPFIND", "PROPPATCH", "PUT",  "REPORT", "SEARCH", "UNLOCK", "WEBSOCKET",
@@ -63,7 +62,7 @@ static int read_port(const struct dest *x, struct span raw)
         return 0;
 }
 
-/* Where the port begins: the last colon that is not inside brackets; raw.n when there is none. */
+/* The start of the port: the last colon that is not inside brackets; raw.n if it has none. */
 static size_t port_at(struct span raw)
 {
         for (size_t i = raw.n; i-- > 0;) {
@@ -142,7 +141,7 @@ static int read_place(const struct dest *x, struct span rest)
         return read_path(x, span_of(rest.p + n, rest.n - n));
 }
 
-/* What other tools call a network, and what it is here. */
+/* Names for a network in other tools, with the equivalent. */
 static const char *hint_of_word(const char *word)
 {
         static const struct {
@@ -296,7 +295,7 @@ _Static_assert(COUNT(touched) == NET_TOUCH__COUNT, "a word for each");
 const char *net_reach_word(unsigned reach) { return reach < COUNT(reaches) ? reaches[reach] : NULL; }
 const char *net_touch_word(unsigned touch) { return touch < COUNT(touched) ? touched[touch] : NULL; }
 
-/* The number of a word in a table whose first row may be empty; `n`: it is not in it. */
+/* The index of a word in a table whose first row may be empty; `n`: not found. */
 static size_t word_number(const char *const *table, size_t n, const struct token *t)
 {
         size_t i = 0;
@@ -324,7 +323,7 @@ static int read_reach(struct reader *r, struct net_dest *d)
         return 0;
 }
 
-/* One or more; what follows and is none of them is the line's next word. */
+/* One or more; the first other word is the line's next keyword. */
 static int read_touches(struct reader *r, struct net_dest *d)
 {
         const struct token *t = reader_need(r, "what it touches, after `touches`,");
@@ -380,7 +379,7 @@ static int read_method(struct reader *r, struct net_dest *d, const struct token 
 
 static int by_name(const void *a, const void *b) { return strcmp(*(char *const *) a, *(char *const *) b); }
 
-/* Behind it messages pass that are no requests. */
+/* After the upgrade, messages are not requests. */
 static int refuse_bounded_websocket(struct reader *r, const struct door *d)
 {
         for (char **m = d->net.methods; d->net.bounds && m && *m; m++) {

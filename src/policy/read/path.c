@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* policy/read/path.c - paths as written into absolute, lexically clean paths. Whether one exists, and where
- * its links lead, is found out by descriptor when a box starts; nothing here looks at a file system. */
+/* policy/read/path.c - paths as written into absolute, lexically clean paths. Existence and symlinks are
+ * checked by descriptor when a box starts; nothing here accesses a file system. */
 #include "policy/internal.h"
 
 bool path_inside(const char *dir, const char *path) { return path_under(path, dir); }
@@ -44,7 +44,7 @@ static const char *root_value(const struct scope *s, size_t i)
         case ROOT_HOME:
                 return s->ctx->home;
         case ROOT_TMP:
-                return "/tmp"; /* the box's own, whatever the host has there */
+                return "/tmp"; /* the box's own, whatever the host has at that path */
         }
         return NULL;
 }
@@ -203,8 +203,8 @@ char *path_program(const struct scope *s, const struct source_place *at, const c
         return tree;
 }
 
-/* Values of variables: roots stand anywhere ("{tmp}/npm", "{work}/bin:{home}/bin"). An expansion holds a
- * slash, so it can never build a new root out of the text around it. */
+/* Values of variables: roots may be anywhere in them ("{tmp}/npm", "{work}/bin:{home}/bin"). An expansion
+ * contains a slash, so it can never form a new root with the text around it. */
 char *path_roots_in_text(const struct scope *s, const struct source_place *at, const char *text)
 {
         AUTO_BUF(out);

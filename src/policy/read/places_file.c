@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* policy/read/places_file.c - the places file: lines `place NAME STAGE URL` in the manner of policies. It
- * says where
- * @name leads in the stages live and test, so that a test account needs no other policy. Never: decides the
- * stage. */
+/* policy/read/places_file.c - the places file: lines `place NAME STAGE URL` in the syntax of policies. It
+ * maps @name to its targets in the stages live and test, so that a test account needs no other policy.
+ * Never: decides the stage. */
 #include "policy/internal.h"
 
 #include <stdlib.h>

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* policy/read/puny.c - is what stands behind xn-- the form of a name in another script (RFC 3492)? A label
- * that one program decodes, another refuses and a third takes as it is has no one meaning, and names nothing
- * here. Pure. */
+/* policy/read/puny.c - is the text after xn-- valid Punycode for a name in another script (RFC 3492)? A
+ * label that one program decodes, another rejects and a third takes literally is ambiguous, and is
+ * rejected. Pure. */
 #include "policy/internal.h"
 
 enum { BASE = 36, T_MIN = 1, T_MAX = 26, SKEW = 38, DAMP = 700, FIRST_BIAS = 72, FIRST_CODE = 128 };
 enum { LABEL_MAX = 63, CODE_MAX = 0x10ffff };
 
-/* Never part of a name: capitals and signs of Latin 1, invisible and directing characters, wide forms of
- * ASCII (their full stop is a dot to some), variants of a sign. Not all that RFC 5892 forbids. */
+/* Never part of a name: capitals and signs of Latin 1, invisible and bidi characters, full-width ASCII
+ * (its full stop is a dot to some), variation selectors. Not all that RFC 5892 forbids. */
 static const struct {
         uint32_t first, last;
 } forbidden[] = {
@@ -40,8 +40,8 @@ static int digit(uint8_t c)
         return c >= 'a' && c <= 'z' ? c - 'a' : c >= '0' && c <= '9' ? c - '0' + 26 : -1;
 }
 
-/* One number of variable length at *at. Kept far below what 64 bits hold; false: it has no end, or is too
- * large for any name. */
+/* One variable-length integer at *at. Kept far below 64 bits; false: it has no end, or is too large for
+ * any name. */
 static bool number(struct span s, size_t *at, uint32_t bias, uint64_t *ret)
 {
         uint64_t weight = 1, v = 0;

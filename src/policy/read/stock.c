@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* policy/read/stock.c - the stock policies. Every entry is optional (?), because hosts differ; none of them
- * opens /home, /root, /var, /run or the network. A widening here widens every box that uses it: say it in
- * NEWS.md.
- */
+/* policy/read/stock.c - the stock policies. Every entry is optional (?), because hosts differ; none of
+ * them opens /home, /root, /var, /run or the network. A widening here widens every box that uses it:
+ * mention it in NEWS.md. */
 #include "policy/internal.h"
 
 static const char loader[] =
@@ -13,11 +12,11 @@ static const char loader[] =
         "read /etc/ld.so.cache? /etc/alternatives?\n" /* libblas.so.3 leads through it */
         "read /usr/share/zoneinfo? /usr/lib/locale? /usr/share/locale?\n";
 
-/* Programs, and configuration that they do not start or work without, one row each with its reason, which
- * `cordon policy stock` prints. A row is of a package, readable by every account of the host, and never a
- * place where an administrator keeps a password or a key: so neither /etc/gitconfig, npmrc, pip.conf, wgetrc,
- * environment nor maven's settings.xml, and of /etc/ssl never `private`. In the order of doors: every start
- * sorts them. */
+/* Programs, and configuration that they need to start or work, one row each with its reason, which `cordon
+ * policy stock` prints. A row comes from a package, is readable by every account of the host, and never
+ * holds a password or a key of an administrator: so neither /etc/gitconfig, npmrc, pip.conf, wgetrc,
+ * environment nor maven's settings.xml, and of /etc/ssl never `private`. In the order of doors: every
+ * start sorts them. */
 #define SYSTEM_FILES                                                                                         \
         "read /bin?\n"                                                                                       \
         "read /etc/ImageMagick-6? /etc/ImageMagick-7? # its limits and delegates\n"                          \
@@ -55,7 +54,7 @@ static const char system_text[] =
         "run  any\n"
         "local loopback unix pty proc\n";
 
-/* The same files for what nobody trusts: nothing that the box writes runs, and `local` opens nothing. */
+/* The same files for untrusted code: files that the box writes do not run, and `local` opens nothing. */
 static const char strict[] =
         "doc \"base/system for code nobody trusts: what it writes does not run.\"\n" SYSTEM_FILES
         "run  /usr/? /bin/? /sbin/? /lib/? /lib32/? /lib64/? /libx32/?\n";
@@ -100,8 +99,7 @@ const char *const *policy_stock_names(size_t *ret_count)
         return names;
 }
 
-/* By the texts themselves, word by word: in them every path has a blank before it and a question mark behind
- * it. */
+/* By the texts themselves, word by word: in them every path follows a blank and ends in a question mark. */
 static bool names_path(const char *text, const char *path)
 {
         size_t n = strlen(path);
@@ -111,7 +109,7 @@ static bool names_path(const char *text, const char *path)
         return false;
 }
 
-/* Asked where it matters, not of every door: most boxes have `run any`. */
+/* Checked only if needed, not for every door: most boxes have `run any`. */
 bool policy_shows_libraries(const struct door *d)
 {
         const char *path = d->path;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* policy/read/token.c - one word of a line: which letters a name may have, and a word as a line spells it. */
+/* policy/read/token.c - one word of a line: the characters of a name, and a word as a line spells it. */
 #include "policy/internal.h"
 
 static bool needs_quotes(const char *s)

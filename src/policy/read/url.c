@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* policy/read/url.c - the one canonical form of a URL path. What a server could read in a second way (dot
- * segments, encoded slashes, double encoding, path parameters) is refused, never repaired. */
+/* policy/read/url.c - the one canonical form of a URL path. A path that a server could read differently
+ * (dot segments, encoded slashes, double encoding, path parameters) is rejected, never repaired. */
 #include "base/str.h"
 #include "policy/internal.h"
 
@@ -19,7 +19,7 @@ static bool unreserved(uint8_t c)
 struct canon {
         char *out;
         size_t n;
-        char plain[4096]; /* decoded, to see that what was encoded is UTF-8 */
+        char plain[4096]; /* decoded, to check that the encoded bytes are UTF-8 */
         size_t n_plain;
 };
 

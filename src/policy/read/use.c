@@ -79,7 +79,8 @@ static int check_chain(struct gather *g, const struct use_line *u, const struct 
 
 static bool is_any(const struct door *d) { return d->kind == DOOR_RUN && strcmp(d->path, "*") == 0; }
 
-/* `run any` of a stock policy and all programs of base/strict: what starts as long as nobody says more. */
+/* `run any` of a stock policy and all programs of base/strict: the programs that may start unless the
+ * policy has `run` lines of its own. */
 static bool is_default_run(const struct door *d)
 {
         return d->from_stock && d->kind == DOOR_RUN && (is_any(d) || strcmp(d->at.file, "base/strict") == 0);
@@ -112,13 +113,13 @@ int gather_narrow(struct gather *g)
                 return 0;
 
         g->c->narrowed = true;
-        static char loader[] = "base/loader"; /* what named programs are linked to */
+        static char loader[] = "base/loader"; /* the libraries that named programs are linked to */
         struct use_line u = { .name = loader, .at = { .file = "cordon" } };
         return take_use(g, &u, NULL);
 }
 
-/* A used policy's expectations are tests of that policy alone: the doors of the one who uses it may be wider.
- */
+/* A used policy's expectations are tests of that policy alone: the policy that uses it may have wider
+ * doors. */
 static int hold_alone(struct gather *g, const struct policy *p, const struct use_chain *chain)
 {
         struct checked_policy *alone = calloc(1, sizeof *alone);
@@ -141,7 +142,7 @@ static int hold_alone(struct gather *g, const struct policy *p, const struct use
         return r;
 }
 
-/* Nothing of the used policy but its doors, and limits where the user states none: of two, the smaller. */
+/* Of the used policy only its doors, and its limits if the using policy states none: of two, the smaller. */
 static void take_limits(struct gather *g, const struct policy *p)
 {
         struct policy_limits *to = &g->c->limits;
@@ -156,7 +157,8 @@ static int has_changed(struct gather *g, const struct use_line *u, const char *d
         return err_hint(g->scope.e, "look at what changed; then write `use %s sha256:%s`", u->name, digest);
 }
 
-/* What is used from outside the stock set is the text that was looked at: it cannot be widened in silence. */
+/* A policy from outside the stock set is pinned to the text that was reviewed: it cannot be widened
+ * silently. */
 static int check_pin(struct gather *g, const struct use_line *u, struct span text, bool stock)
 {
         struct checked_policy *c = g->c;

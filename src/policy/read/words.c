@@ -51,7 +51,7 @@ static const struct {
 #undef X
 };
 
-/* Later tranches. They must stop the load: a ceiling or a gate that is ignored is a hole. */
+/* Later tranches. They must stop the load: an ignored ceiling or gate is a hole. */
 static const char *const later[] = { "under", "label", "accepts", "ask", "rule", "reach" };
 
 const struct policy_word_help *policy_words(size_t *ret_count)
@@ -138,8 +138,8 @@ int words_read(struct policy *p, const struct token *tok, size_t n, struct err *
 
 /* ---- flags ---- */
 
-/* The whole argument is one token. It stands in no line, so nothing in it is a pattern or a keyword but a
- * last ? (not of a variable) and `any`. */
+/* The whole argument is one token. It is not part of a line, so nothing in it is a pattern or a keyword
+ * except a last ? (not of a variable) and `any`. */
 static int one_token(struct policy *p, int w, const char *arg, struct tokens *t, struct err *e)
 {
         struct source_place at = t->v[0].at;
@@ -196,8 +196,8 @@ int policy_add_flag(struct policy *p, const char *word, const char *arg, struct 
         return r;
 }
 
-/* A path that stands in quotes is one token without them, and a name that ends in `?` has one more: for the
- * command line, `PATH?` is optional. */
+/* A quoted path is one token without the quotes, and a name that ends in `?` has one more: on the command
+ * line, `PATH?` is optional. */
 void policy_put_argument(struct buf *out, const char *line)
 {
         struct arena mem = { 0 };

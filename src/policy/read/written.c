@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* policy/read/written.c - struct policy: lines as written, and how two sources of them become one.
- * A text is read into a policy of its own first, so that nothing is added when it fails. */
+/* policy/read/written.c - struct policy: lines as written, and how two sources of them are merged. A text
+ * is read into a policy of its own first, so that nothing is added when it fails. */
 #include "policy/internal.h"
 
 #include <stdlib.h>
@@ -21,8 +21,8 @@ void policy_free(struct policy *p)
 
 static bool is_flag(const struct source_place *at) { return at->line == 0; }
 
-/* A flag speaks last, because the person who types it has the file before their eyes. Two files or two flags
- * that disagree are an error: no order of reading may decide. */
+/* A flag overrides a file, because its user knows the file. Two files or two flags that disagree are an
+ * error: the order of reading must not decide. */
 static int absorb_text(struct text_line *to, const struct text_line *from, const char *word, struct err *e)
 {
         char first[256];

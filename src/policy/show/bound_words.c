@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* policy/show/bound_words.c - what is wrong about a parameter, in words, and the narrowest `where` that would
- * let it pass. Values come from a hostile box: they are shown inert and cut, and not at all where they could
+/* policy/show/bound_words.c - describes a mismatch of a parameter, and the narrowest `where` that would
+ * let it pass. Values come from a hostile box: they are shown inert and cut, and not at all if they could
  * be a credential. */
 #include "policy/internal.h"
 
@@ -80,7 +80,7 @@ static void put_value(const struct param *x, struct buf *out)
         }
 }
 
-/* Another spelling of it, something in it, or something where an object that holds it would be. */
+/* Another spelling of it, a member of it, or a value at the position of an object that holds it. */
 static void put_neighbour(const struct fault *f, struct buf *out)
 {
         bool inside = f->kind == FAULT_NEST && strlen(f->param->fold) > strlen(f->bound->fold);
@@ -158,7 +158,7 @@ void policy_bound_fault(const struct door *d, const struct effect *f, struct buf
 
 /* ---- the line that would permit it ---- */
 
-/* A policy's text refuses what a person would not see in it: marks, turned directions. */
+/* A policy's text rejects characters that a reader would not see: marks, bidi controls. */
 static bool is_printable(const struct param *x)
 {
         char shown[SHOWN_MAX + 1];
@@ -206,7 +206,7 @@ static bool widen(struct net_bound *b, const struct fault *f, char **values)
         return true;
 }
 
-/* A bound that has what is there and nothing else. */
+/* A bound that permits the present value and nothing else. */
 static bool just_this(const struct param *x, struct net_bound *b)
 {
         int64_t v;
@@ -228,7 +228,7 @@ static bool just_this(const struct param *x, struct net_bound *b)
         return b->type != BOUND_NONE;
 }
 
-/* Each round takes away one fault, so that there are at most as many as there are bounds, twice. */
+/* Each round removes one fault, so at most twice as many rounds as bounds are needed. */
 bool bounds_widened(const struct net_dest *d, const struct params *p, struct buf *out)
 {
         struct net_bound own[BOUNDS_MAX];

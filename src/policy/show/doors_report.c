@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* policy/show/doors_report.c - every door in words, grouped, then the worst a hostile guest could do with
- * them. */
+/* policy/show/doors_report.c - every door in words, grouped, then the worst that a hostile payload could
+ * do with them. */
 #include "policy/internal.h"
 
 static size_t count_of(const struct checked_policy *c, enum door_kind first, enum door_kind last)
@@ -39,7 +39,7 @@ static const char *const kind_words[] = {
 };
 _Static_assert(COUNT(kind_words) == DOOR_KIND__COUNT, "words for each door");
 
-/* Some frameworks take the method from a posted body, which nobody judges. */
+/* Some frameworks take the method from a posted body, which is not checked. */
 static bool has_post(const struct door *d)
 {
         for (char **m = d->net.methods; m && *m; m++)
@@ -80,7 +80,7 @@ static void door_text(const struct checked_policy *c, const struct door *d, stru
         buf_printf(out, "  %-44s  %s\n", str_inert(buf_span(&line), inert, sizeof inert), door_words(c, d));
 }
 
-/* All doors of one kind from one stock policy, in few lines: they are many and nobody wrote them here. */
+/* All doors of one kind from one stock policy, in few lines: they are many and not written by the user. */
 static void stock_text(const struct checked_policy *c, enum door_kind k, const char *file, bool all,
                        struct buf *out)
 {
@@ -196,7 +196,7 @@ static void sentence(const struct checked_policy *c, enum door_kind k, const cha
         buf_puts(out, ".\n");
 }
 
-/* Whoever may start a program can read it, and with DIR/ all that lies beside it. */
+/* A process that may start a program can read it, and with DIR/ everything beside it. */
 static void worst_readable_programs(const struct checked_policy *c, struct buf *out)
 {
         size_t shown = 0;

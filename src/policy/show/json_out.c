@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* policy/show/json_out.c - the canonical JSON, and the same with line breaks. Keys are written in byte order,
- * doors in canonical order; what is written is accepted by json_in.c and gives the same policy. The digest is
- * taken over this: a byte that changes here changes every digest ever recorded. */
+/* policy/show/json_out.c - the canonical JSON, and the same with line breaks. Keys are in byte order,
+ * doors in canonical order; json_in.c accepts the output and gives the same policy. The digest is of this
+ * text: a byte that changes here changes every digest ever recorded. */
 #include "policy/internal.h"
 
 struct json_out {
@@ -248,8 +248,8 @@ static void locals(struct json_out *o, const struct checked_policy *c)
         close_with(o, ']');
 }
 
-/* The policy's own tests: part of what a person reads and edits, not of the digest, which is of what they
- * test. */
+/* The policy's own tests: part of what a user reads and edits, not of the digest, which is of the tested
+ * doors. */
 static void expectations(struct json_out *o, const struct checked_policy *c)
 {
         static const char word[] = "expect ";

@@ -16,7 +16,7 @@ static const char *const door_words[] = {
 };
 _Static_assert(COUNT(door_words) == DOOR_KIND__COUNT, "a word for each door");
 
-/* The bounds keep sums and conversions of other layers far from overflow. */
+/* The bounds keep sums and conversions elsewhere far from overflow. */
 static const struct limit_row limits[] = {
         [LIMIT_TIME] = { "time", UNIT_MS, HOUR_MS, TEN_YEARS_HOURS *HOUR_MS },
         [LIMIT_CPU] = { "cpu", UNIT_MS, HOUR_MS, TEN_YEARS_HOURS *HOUR_MS },

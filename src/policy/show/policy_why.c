@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* policy/show/policy_why.c - why an effect is denied: the smallest line that would permit it, what that line
- * costs, the door that came nearest and what differs. refusal.c tells what a program inside sees of it. */
+/* policy/show/policy_why.c - why an effect is denied: the smallest line that would permit it, the cost of
+ * that line, the nearest door and the difference. refusal.c describes what a program inside sees of it. */
 #include "policy/internal.h"
 
-/* A value that is off is let in by wider bounds. Where a request is ambiguous, only a door without bounds
- * would take it: that is nobody's next step, and is not told. */
+/* A value out of bounds is permitted by wider bounds. For an ambiguous request only a door without bounds
+ * would do: that is not a sensible next step, and is not suggested. */
 static void line_net_text(const struct effect *f, const struct decision *d, struct buf *out)
 {
         AUTO_BUF(where);
@@ -20,7 +20,7 @@ static void line_net_text(const struct effect *f, const struct decision *d, stru
         out->failed = out->failed || where.failed;
 }
 
-/* The root directory, what is the kernel's to write, and a device: a plan takes none for a door. */
+/* The root directory, files that only the kernel writes, and devices: a plan accepts none as a door. */
 static bool no_line_can(const struct effect *f)
 {
         if (!f->target || (f->kind == EFFECT_WRITE && policy_is_kernels(f->target)))
@@ -28,7 +28,7 @@ static bool no_line_can(const struct effect *f)
         return strcmp(f->target, "/") == 0 || (f->kind == EFFECT_READ && strncmp(f->target, "/dev/", 5) == 0);
 }
 
-/* Nothing is written when no line can permit it, also not of parameters that could be read in two ways. */
+/* Writes nothing if no line can permit it, also for parameters that could be read in two ways. */
 void policy_smallest_line(const struct effect *f, const struct decision *d, struct buf *out)
 {
         if (d->answer == ANSWER_ALLOW || no_line_can(f))
@@ -64,7 +64,7 @@ void policy_smallest_line(const struct effect *f, const struct decision *d, stru
         show_token(out, f->target);
 }
 
-/* What a line gives away beside what it names: the name tells. */
+/* The side effects of a line beyond the path it names, by its name. */
 static void secret_cost(const struct effect *f, struct buf *out)
 {
         static const struct {
@@ -141,7 +141,7 @@ void policy_net_scope(const struct door *d, struct buf *out)
         buf_printf(out, "%s\n", buf_str(&line) + strlen("net "));
 }
 
-/* ---- the door that came nearest, when the decision names none ---- */
+/* ---- the nearest door, if the decision names none ---- */
 
 static size_t shared_components(const char *a, const char *b)
 {
@@ -227,7 +227,7 @@ const struct door *policy_nearest(const struct checked_policy *c, const struct e
         return NULL;
 }
 
-/* ---- what differs ---- */
+/* ---- the difference ---- */
 
 static void methods_text(const struct net_dest *n, struct buf *out)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* policy/show/refusal.c - what a program inside a box sees of a denied effect, and which layer answers it.
- * Pure: facts about the host come in by struct refusal_facts. tests/cli/t1002-why-probes.sh asks real boxes
- * the same questions, with each layer left out in turn. */
+/* policy/show/refusal.c - what a program inside a box sees of a denied effect, and the layer that denies
+ * it. Pure: facts about the host are in struct refusal_facts. tests/cli/t1002-why-probes.sh compares with
+ * real boxes, with each layer left out in turn. */
 #include "policy/internal.h"
 
 struct question {
@@ -50,7 +50,7 @@ static bool opens(const struct question *q, const struct door *d)
         return !d->optional || !q->facts->look || q->facts->look(d->path) != REFUSAL_NOTHING;
 }
 
-/* Is `path` a directory that only leads to something the box has? */
+/* Is `path` a directory that only leads to an entry that the box has? */
 static bool leads_somewhere(const struct question *q, const char *path)
 {
         size_t count;
@@ -90,7 +90,7 @@ static int excepted_depth(const struct decision *d, const char *path)
         return 2;
 }
 
-/* Everything below a directory of the box's own has the rights of that. */
+/* Everything below a directory of the box's own has its rights. */
 static bool is_below_own(const char *path)
 {
         size_t count;
@@ -101,7 +101,7 @@ static bool is_below_own(const char *path)
         return false;
 }
 
-/* What lies below an `except` has no right of Landlock's; directories can be listed without one. */
+/* Paths below an `except` have no Landlock right; directories can be listed without one. */
 static struct refusal excepted(const struct question *q, struct refusal r)
 {
         bool listed = q->facts->look && q->facts->look(q->f->target) == REFUSAL_DIRECTORY;
@@ -176,7 +176,7 @@ static bool has_net(const struct checked_policy *c)
         return c->live.start[DOOR_NET] < c->live.start[DOOR_NET + 1];
 }
 
-/* The box's own loopback is all there is: the same port of the host's is not behind it. */
+/* The box has only its own loopback: the same port of the host is unreachable. */
 static struct refusal refuse_beyond_loopback(const struct question *q)
 {
         const char *host = q->f->net->host;
@@ -185,9 +185,9 @@ static struct refusal refuse_beyond_loopback(const struct question *q)
         return strncmp(host, "127.", 4) == 0 || strcmp(host, "::1") == 0 ? own_loopback : no_route;
 }
 
-/* With a net door there is a broker: names that no door names do not exist, ports that none names are closed,
- * and what is wrong about a request is answered as a request. */
-/* Where both are, connections are made for the box, and only by sockets of its own network. */
+/* A net door brings a broker: names without a door do not exist, ports without a door are closed, and an
+ * invalid request gets an HTTP answer. */
+/* If both exist, connections are made for the box, and only by sockets of its own network. */
 static bool is_served(const struct question *q)
 {
         if (!policy_makes_sockets(q->c))
@@ -261,7 +261,7 @@ static struct refusal in_namespaces(const struct question *q)
         return hidden;
 }
 
-/* It has no view of its own, and makes no Unix sockets. */
+/* It has no view of its own, and cannot create Unix sockets. */
 static struct refusal in_process(const struct question *q)
 {
         struct refusal r = q->f->kind == EFFECT_SOCK                              ? no_sockets
