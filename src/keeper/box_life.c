@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* keeper/box_life.c - the life of a box as a state machine: a table of phases, what each turn waits for, and
- * what it does about it. A turn never waits but for the time that box_wait() is given, so that one thread can
- * drive many boxes.
+/* keeper/box_life.c - the life of a box as a state machine: a table of phases, with the events that each turn
+ * waits for and its actions. A turn waits at most for the time that box_wait() is given, so that one thread
+ * can drive many boxes.
  *
- * Order of an end: the payload ends (or a limit fires, or somebody stops it) -> init says END and exits ->
- * the kernel ends everything else in the pid namespace -> pipes reach their end -> the phases of ending.c. */
+ * Order of an end: the payload ends (or a limit fires, or the box is stopped) -> init sends END and exits ->
+ * the kernel ends everything else in the pid namespace -> pipes reach EOF -> the phases of ending.c. */
 #include "base/clock.h"
 #include "base/fd.h"
 #include "keeper/internal.h"
@@ -17,9 +17,9 @@ enum { FLUSH_NS = 50000000, LATE_MAX = 4 << 20 };
 
 /* ---- the phases ---- */
 
-/* A box that was ended by force does not wait for a reader that takes nothing. And none waits for an end of
- * its output that nobody in it can bring about: it may have handed a copy of the descriptor to a program
- * behind a `sock` door. What it wrote is there by then; only a terminal takes a moment to pass it on. */
+/* A box that was killed does not wait for a reader that takes nothing. And no box waits for an EOF of its
+ * output that none of its processes can cause: it may have passed a copy of the descriptor to a program
+ * behind a `sock` door. All its output has arrived by then; only a terminal takes a moment to pass it on. */
 static bool is_over(const struct box *b)
 {
         uint64_t now = clock_mono_ns();
@@ -28,7 +28,8 @@ static bool is_over(const struct box *b)
 
         bool waited = b->killed && now - b->killed_ns > FLUSH_NS;
         bool flushed = now - b->gone_ns > FLUSH_NS && pump_outputs_idle(&b->run);
-        bool enough = b->run.late_bytes > LATE_MAX; /* more than pipes hold: somebody else goes on writing */
+        bool enough =
+                b->run.late_bytes > LATE_MAX; /* more than pipes hold: another process goes on writing */
         return waited || flushed || enough || !pump_outputs_open(&b->run);
 }
 
@@ -254,9 +255,9 @@ static int turn(struct box *b, int timeout_ms)
         return b->phase == PHASE_OVER;
 }
 
-/* A reader that is gone, and a file that may not grow (RLIMIT_FSIZE: the ledger, an `out` handle, a layer),
- * must not end the program that uses us: their signals are blocked for this thread, which gets the call's
- * error, and what we caused of them is taken away again. */
+/* A closed reader, and a file that may not grow (RLIMIT_FSIZE: the ledger, an `out` handle, an overlay), must
+ * not kill the program that uses us: SIGPIPE and SIGXFSZ are blocked for this thread, which gets the call's
+ * error, and signals that we caused are discarded. */
 struct calm {
         sigset_t before, caused;
 };

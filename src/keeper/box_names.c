@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* keeper/box_names.c - a name that was asked for belongs to one running box of its user. Held by a lock on
- * one byte of a file in the state directory, the byte that the name's hash tells: the kernel decides between
- * two that ask at once, a killed keeper's lock goes with it, nothing is left for each name, and nobody else
- * can open the file. An abstract socket would not do: anybody can bind one. */
+/* keeper/box_names.c - a requested name belongs to one running box of its user. Held by a lock on one byte of
+ * a file in the state directory, at the offset of the name's hash: the kernel decides between two concurrent
+ * requests, a killed keeper's lock is released, no file is left for each name, and no other user can open the
+ * file. An abstract socket would not do: any process can bind one. */
 #include "base/fd.h"
 #include "base/hash.h"
 #include "keeper/internal.h"
@@ -12,7 +12,8 @@
 #include <fcntl.h>
 #include <string.h>
 
-/* The lock goes with the open file, not with the process: two boxes of one program are told apart too. */
+/* An open file description lock, not one of the process: two boxes of one program are distinguished as well.
+ */
 static int set_lock(int fd, short type, const char *name)
 {
         struct sha256 s;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* keeper/broker.c - the keeper's side of the broker: starts it, hands it the policy and the gateway's
- * listeners, keeps its books for the result. When the broker dies, the box's connections die with it and no
- * new one is made; the box goes on without a network, and the result says so. */
+/* keeper/broker.c - the keeper's side of the broker: starts it, passes it the policy and the gateway's
+ * listeners, collects its rows for the result. When the broker dies, the box's connections die with it and no
+ * new ones are made; the box goes on without a network, and the result reports it. */
 #include "base/buf.h"
 #include "base/clock.h"
 #include "base/fd.h"
@@ -39,8 +39,8 @@ static int send_text(const struct box *b, struct egress_order o, struct span tex
         return wire_put(b->broker.control, &egress_order_form, &o, fd);
 }
 
-/* A run that is recorded: the broker gets a line, on which it asks before effects with consequences. Who
- * answers is started when it asks for the first time: most runs never do. */
+/* A recorded run: the broker gets a line for write-ahead requests. The writer is started at the first
+ * request: most runs never make one. */
 static int send_line(struct box *b)
 {
         const struct egress_order o = { .command = EGRESS_LEDGER };
@@ -56,7 +56,7 @@ static int send_line(struct box *b)
         return wire_put(b->broker.control, &egress_order_form, &o, its);
 }
 
-/* The policy last: it is what the broker waits for. */
+/* The policy last: the broker waits for it. */
 static int send_all(struct box *b, struct err *e)
 {
         const struct egress_order grants = { .command = EGRESS_GRANTS };
@@ -137,7 +137,7 @@ int broker_start(struct box *b, struct err *e)
 static void take_ready(struct box *b, const struct egress_message *m, int *trust)
 {
         if (*trust < 0 && b->c.plan->authority)
-                return; /* of another version: broker_ready() tells */
+                return; /* of another version: broker_ready() reports it */
 
         b->run.r.broker = BROKER_RUNS;
         if (*trust < 0)
@@ -181,7 +181,7 @@ void broker_give(struct box *b, const struct wall_message *m, int fd)
                                   .port = m->listener.port };
         if (b->broker.control >= 0 && fd >= 0)
                 (void) wire_put(b->broker.control, &egress_order_form, &o,
-                                fd); /* gone: broker_hear() tells */
+                                fd); /* gone: broker_hear() reports it */
 }
 
 static void take_text(char *to, const char *from, size_t cap)
@@ -189,7 +189,8 @@ static void take_text(char *to, const char *from, size_t cap)
         (void) str_inert(span_of(from, strnlen(from, cap)), to, cap);
 }
 
-/* It is ours, and yet what it says came past the box: text is cut and inert, places are checked. */
+/* The broker is ours, but its messages contain bytes of the box: text is cut and made inert, indexes are
+ * checked. */
 static void take_row(struct box *b, const struct egress_row *row)
 {
         if (row->index >= NET_ROWS_MAX)
@@ -206,7 +207,7 @@ static void take_row(struct box *b, const struct egress_row *row)
                 b->run.r.net_count = row->index + 1;
 }
 
-/* It has nothing more to say: killed, and reaped at the end of the box. */
+/* It has nothing more to send: killed, and reaped at the end of the box. */
 static void part(struct box *b, enum box_broker end)
 {
         fd_close(&b->broker.trust);
@@ -264,7 +265,7 @@ static bool is_settled(struct box *b)
         return settled;
 }
 
-/* A writer that cannot be had closes the broker's doors with consequences; it is told why. */
+/* Without a writer the broker closes its doors with consequences; it gets the reason. */
 void broker_record(struct box *b)
 {
         struct err e;
@@ -311,8 +312,8 @@ static struct effect_row describe_row(struct box *b, const struct egress_row *n)
         if (b->run.one_program)
                 d.program = keeper_command_name(&b->run);
 
-        /* Through a door that has it already, another line would help nobody: it stands in the wrong place.
-         */
+        /* The door has the credential already, so another line would not help: the placeholder is in a wrong
+         * position. */
         if (n->form == EGRESS_REQUEST && effect_reason_is_placeholder(n->reason) && n->method[0])
                 d.permit = keeper_text(&b->run, "net %s %s with NAME", n->to, n->method);
 
@@ -378,8 +379,8 @@ bool broker_finish(struct box *b)
         return true;
 }
 
-/* The broker is gone, and with it its line: the writer writes what came over it, and ends. One whose disk
- * does not answer is left to it. */
+/* The broker is gone, and with it its line: the writer writes the requests that came over it, and ends. A
+ * writer whose disk does not answer is abandoned. */
 bool broker_writer_end(struct box *b)
 {
         fd_close(&b->broker.ledger);

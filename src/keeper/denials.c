@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* keeper/denials.c - what the box was refused, in words, with the line that would permit it. A report:
- * nothing here is an input to any wall. Paths come from the payload; the host is asked only whether they
- * exist. */
+/* keeper/denials.c - the denials of a box as text, with the line that would allow each. A report: nothing
+ * here is an input to any wall. Paths come from the payload; on the host only their existence is checked. */
 #include "base/fd.h"
 #include "base/listens.h"
 #include "base/str.h"
@@ -36,7 +35,7 @@ bool keeper_is_inert(struct run *run, const char *text)
 /* Where programs look for settings of the system, and go on without them. */
 static const char *const minor_roots[] = { "/etc", "/run", "/sys", "/proc", "/var/run" };
 
-/* What the C library and shells look for in every program, whatever it does. */
+/* Paths that the C library and shells look up in every program. */
 static const char *const habits[] = {
         "/etc/ld.so.preload",
         "/etc/locale.alias",
@@ -59,7 +58,7 @@ static const char *const habits[] = {
         "/sys/fs",
 };
 
-/* And what interpreters and tools do, with numbers of versions behind it. */
+/* Paths that interpreters and tools look up, with version numbers after them. */
 static const char *const habit_stems[] = {
         "/etc/python", "/etc/perl", "/etc/ruby",   "/etc/gitconfig", "/etc/npmrc",
         "/etc/wgetrc", "/etc/php",  "/etc/curlrc", "/etc/pip.conf",
@@ -89,7 +88,7 @@ static bool any_equals(const char *const *roots, size_t count, const char *path)
         return false;
 }
 
-/* Sockets that the C library and loggers try, and do without. Every other one is somebody's wish. */
+/* Sockets that the C library and loggers try, and do without. Every other socket is a real request. */
 static const char *const tried_sockets[] = { "/run/nscd", "/var/run/nscd", "/run/systemd", "/var/run/systemd",
                                              "/dev/log" };
 
@@ -108,8 +107,8 @@ static enum effect_weight weight_of(const char *path, enum effect_kind kind)
         return setting ? EFFECT_SETTING : EFFECT_PLAIN;
 }
 
-/* What is not there outside either was not refused, but for a new file in a directory that is there: then
- * the door would be to the directory. Shortens `path` to what a door can name. */
+/* A path that does not exist outside either was not denied, except a new file in an existing directory: then
+ * the door would be to the directory. Shortens `path` to one that a door can name. */
 static bool is_on_host(struct run *run, char *path, enum effect_kind kind)
 {
         if (outside_has(run, path))
@@ -151,7 +150,7 @@ static void fill_permit(struct run *run, struct effect_row *n, const char *path,
         n->permit = keeper_text(run, "%s", buf_str(&line));
 }
 
-/* The command itself, and what a `run` line leads to by a link, have no line of their own and may start. */
+/* The command itself, and the target of a `run` line's symlink, have no line of their own and may start. */
 static bool is_program_of(const struct plan *p, const char *path)
 {
         for (size_t i = 0; i < p->rule_count; i++)
@@ -166,7 +165,8 @@ static bool has_door(const struct run *run, char *path, enum effect_kind kind)
         return policy_decide(run->c->policy, &f).answer == ANSWER_ALLOW;
 }
 
-/* The process wall hides no names: what a door shows by a link is there by where the link leads, too. */
+/* The process wall hides no names: a file that a door shows by a symlink is also visible by its target's
+ * name. */
 static bool has_linked_door(const struct run *run, const char *path, enum effect_kind kind)
 {
         for (size_t i = 0; !wall_has(run->r.wall, WALL_OWN_ROOT) && i < run->c->plan->rule_count; i++) {
@@ -182,7 +182,7 @@ static bool has_linked_door(const struct run *run, const char *path, enum effect
         return false;
 }
 
-/* Does a door cover it after all? Every program that is started is told of, and most may. */
+/* Does a door cover it after all? Every started program is reported, and most are allowed. */
 static bool is_allowed(const struct run *run, char *path, enum effect_kind kind)
 {
         return (kind == EFFECT_RUN && is_program_of(run->c->plan, path)) || has_door(run, path, kind) ||
@@ -205,8 +205,8 @@ static bool came_too_late(const struct run *run, const struct wall_denial *start
         return d.door && d.door->optional;
 }
 
-/* One directory of PATH after the other is asked for a program; that the first has none is no news if another
- * does. */
+/* A program is looked up in one directory of PATH after the other; a miss in the first is not reported if
+ * another has it. */
 static bool is_found_elsewhere(struct run *run, const char *path)
 {
         const char *name = strrchr(path, '/');
@@ -223,7 +223,8 @@ static bool is_found_elsewhere(struct run *run, const char *path)
         return asked && found;
 }
 
-/* Not there for anybody: no door would help. Told apart, so that nobody looks for one. */
+/* Does not exist on the host either: no door would help. Reported separately, so that the user does not look
+ * for one. */
 static void note_absent(struct run *run, const char *path, enum effect_kind kind)
 {
         if (kind == EFFECT_RUN && is_found_elsewhere(run, path))
@@ -241,7 +242,7 @@ static void note_absent(struct run *run, const char *path, enum effect_kind kind
         run->r.absent_count += run->r.absent[run->r.absent_count] != NULL;
 }
 
-/* What a box made itself, it cannot start: not because it were not there. No line makes it a program of the
+/* A box cannot execute a file that it created itself, although it exists. No line makes it a program of the
  * host. */
 static bool is_own_program(const struct wall_denial *d) { return d->kind == EFFECT_RUN && d->inside; }
 
@@ -264,13 +265,14 @@ static bool describe_path(struct run *run, const struct wall_denial *d, struct e
                 return false;
         }
 
-        /* init asks that itself where it looks at a tree of the box's own. */
+        /* init checks that itself on a tree of the box's own. */
         if (!wall_has(run->r.wall, WALL_OWN_ROOT) && wall_denial_makes(d) &&
             strcmp(path, n->effect.target) == 0)
                 return false; /* `mkdir -p` heard that it is there, by whatever rule */
 
         if (kind == EFFECT_RUN && outside_is_directory(run, path))
-                n->effect.kind = kind = EFFECT_READ; /* a link leads through it to the program: it is none */
+                n->effect.kind = kind =
+                        EFFECT_READ; /* a symlink leads through it to the program: it is not the program */
 
         bool late = kind == EFFECT_RUN && came_too_late(run, d, path);
         if (!late && is_allowed(run, path, kind))
@@ -280,18 +282,18 @@ static bool describe_path(struct run *run, const struct wall_denial *d, struct e
         n->on_host = n->on_host && !late; /* the host has it by now, from this box */
         if (!n->on_host)
                 n->effect.reason = REASON_OWN_PROGRAM;
-        else if (!keeper_is_inert(run, n->effect.target)) /* no line can name what must not be shown */
+        else if (!keeper_is_inert(run, n->effect.target)) /* no line can name a file that must not be shown */
                 n->effect.reason = REASON_ODD_NAME;
         else
                 fill_permit(run, n, path, kind);
 
-        bool seen = kind == EFFECT_SOCK && d->inside; /* who connects for the box did not */
+        bool seen = kind == EFFECT_SOCK && d->inside; /* the connector did not */
         n->layer = !wall_has(run->r.wall, WALL_OWN_ROOT) ? "landlock" : seen ? "seccomp" : "mount";
         return true;
 }
 
-/* A socket that was refused is an effect of the network, and so is a connection that found nobody: its
- * destination stands where others have a path. */
+/* A denied socket is an effect of the network, and so is a connection without a listener: its destination
+ * takes the place of the path. */
 static void describe_call(struct run *run, const struct wall_denial *d, struct effect_row *n)
 {
         char what[256];
@@ -311,8 +313,8 @@ static void describe_call(struct run *run, const struct wall_denial *d, struct e
                 n->permit = keeper_text(run, "%s", permit);
 }
 
-/* A directory of an edit door that was not renamed, or a file of a group that has no number in the box. No
- * line would help: it is a matter of what lies there. */
+/* A directory of an edit door that was not renamed, or a file of a group that is not mapped in the box. No
+ * line would help: it depends on the files there. */
 static void describe_reason(struct run *run, const struct wall_denial *d, struct effect_row *n)
 {
         n->effect.kind = n->effect.reason == REASON_GROUP ? EFFECT_WRITE : EFFECT_RENAME;
@@ -327,7 +329,8 @@ static bool host_listens(const char *to)
         return proc >= 0 && colon && listens_on_loopback(proc, (uint16_t) strtoul(colon + 1, NULL, 10));
 }
 
-/* A box has a loopback of its own. That nobody listens there is news only if somebody does on the host's. */
+/* A box has a loopback of its own. A missing listener there is reported only if the host's loopback has one.
+ */
 static bool describe_loopback(struct run *run, const struct wall_denial *d, struct effect_row *n)
 {
         const char *to = keeper_text(run, "%.63s", d->path);
@@ -357,7 +360,7 @@ struct effect_row keeper_row(const struct run *run, enum effect_kind kind)
                                     .count = 1 };
 }
 
-/* What a path says of itself, and the reason in words. */
+/* The text about a path, and the reason in words. */
 static void fill_words(struct run *run, struct effect_row *n)
 {
         const struct effect *f = &n->effect;
@@ -384,7 +387,7 @@ void keeper_add_denial(struct run *run, struct effect_row *n)
                 record_denial(run, &r->denials[r->denial_count++]);
 }
 
-/* One that was seen before is counted. */
+/* A repeated denial is counted. */
 static void count_denial(struct run *run, struct effect_row *n)
 {
         fill_words(run, n);
@@ -403,7 +406,7 @@ const char *keeper_command_name(struct run *run)
         return inert(run, span_str(slash ? slash + 1 : name));
 }
 
-/* Who kept a limit. */
+/* The mechanism that enforced a limit. */
 static const char *limit_layer(const struct run *run, enum limit_key k)
 {
         bool group = k == LIMIT_MEMORY  ? run->r.memory_by_group
@@ -419,7 +422,8 @@ static const char *limit_layer(const struct run *run, enum limit_key k)
         return group ? "cgroup" : others[k];
 }
 
-/* Twice as much is the smallest line that is worth trying: how much would have been enough, nobody knows. */
+/* Twice as much is the smallest line that is worth trying: the amount that would have been enough is unknown.
+ */
 void keeper_note_limits(struct run *run)
 {
         const struct policy_limits *l = policy_limits(run->c->policy);
@@ -472,8 +476,8 @@ static const char *program_of(struct run *run, const struct wall_denial *d)
         return inert(run, span_of(d->program, strnlen(d->program, sizeof d->program)));
 }
 
-/* A box has a /tmp and a home of its own. What it looks for there and did not make, and the host has, is
- * hidden from it: seen only where every open is. */
+/* A box has a /tmp and a home of its own. A file there that it looks up and did not create, and the host has,
+ * is hidden from it: seen only if every open is reported. */
 static void note_hidden(struct run *run, const struct wall_denial *d)
 {
         char path[sizeof d->path];
@@ -493,7 +497,7 @@ static void note_hidden(struct run *run, const struct wall_denial *d)
         count_denial(run, &n);
 }
 
-/* With BOX_OBSERVE_ALL: what was done and nothing refused. */
+/* With BOX_OBSERVE_ALL: effects that were allowed. */
 static void note_effect(struct run *run, const struct wall_denial *d)
 {
         struct box_result *r = &run->r;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* keeper/doors_used.c - which doors a run used, from all that it was seen to do (--observe all). For the
- * ledger, so that `cordon policy tighten --log` can tell what is never used. A report: nothing is decided by
- * it. A door counts as used for what was named and for what that leads to on the host: a link's target, the
- * program that a script's first line names. */
+/* keeper/doors_used.c - the doors that a run used, from all its observed effects (--observe all). For the
+ * ledger, so that `cordon policy tighten --log` can report unused doors. A report: no decision uses it. A
+ * door counts as used for a named path and for its target on the host: a symlink's target, the interpreter of
+ * a script. */
 #include "base/fd.h"
 #include "keeper/internal.h"
 
@@ -14,7 +14,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { SEEN_MOST = 4000 /* the supervisor tells of some more than that, and no further */ };
+enum { SEEN_MOST = 4000 /* the supervisor reports some more than that, and no further */ };
 
 struct marks {
         struct run *run;
@@ -43,8 +43,9 @@ static void mark_path(const struct marks *m, enum effect_kind kind, const char *
         }
 }
 
-/* SAFETY: the path is the payload's word, and a link of its making may lead anywhere by now: to a device that
- * does something when it is opened, to a pipe that somebody waits at. Only a file that a door lets run is. */
+/* SAFETY: the path is the payload's, and a symlink of its making may lead anywhere by now: to a device with
+ * side effects on open, to a FIFO with a waiting writer. Only a regular file that a door lets run is opened.
+ */
 static int open_program(const struct marks *m, const char *path)
 {
         char real[PATH_MAX];
@@ -58,7 +59,7 @@ static int open_program(const struct marks *m, const char *path)
         return fd_reopen(at, O_RDONLY | O_NONBLOCK | O_NOCTTY);
 }
 
-/* The kernel starts a script's interpreter by itself; nobody's call names it. */
+/* The kernel starts a script's interpreter by itself; no call names it. */
 static void mark_interpreter(const struct marks *m, const char *path)
 {
         char line[256];

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* keeper/edit_doors.c - the keeper's part in edit doors: a private layer for each before the start, a look at
- * its size while the box runs, sealed or removed at the end. */
+/* keeper/edit_doors.c - the keeper's part of edit doors: creates a private overlay for each before the start,
+ * checks its size while the box runs, seals or removes it at the end. */
 #include "base/clock.h"
 #include "keeper/internal.h"
 
@@ -41,7 +41,7 @@ static bool is_program(const struct plan_step *s)
         return (s->flags & (STEP_EXEC | STEP_WRITE | STEP_IS_DIR)) == STEP_EXEC;
 }
 
-/* Some of what is held in one door, relative to it; one array for all, each part ended by NULL. */
+/* Paths that are held in one door, relative to it; one array for all, each part ended by NULL. */
 static const char *const *pins_of(const struct plan *p, const struct plan_step *door,
                                   bool (*wanted)(const struct plan_step *), const char **to, size_t *at)
 {
@@ -121,8 +121,9 @@ void keeper_tally_rest(struct tally_time *t, uint64_t began, uint64_t now)
         t->soon_ns = now + (soon > TALLY_NS ? soon : TALLY_NS);
 }
 
-/* SAFETY: among a hundred thousand names a look takes so long that its rest is many seconds, in which a disk
- * can be filled. Where so much of it went meanwhile that it could be the box's doing, the rest is short. */
+/* SAFETY: with a hundred thousand names a scan takes so long that the pause after it is many seconds, in
+ * which a disk can be filled. If the disk lost as much meanwhile as could be the box's doing, the pause is
+ * short. */
 bool keeper_tally_is_due(struct tally_time *t, uint64_t now, uint64_t room, uint64_t disk)
 {
         if (now >= t->next_ns || now < t->soon_ns)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* keeper/ending.c - the phases of an end, and how it is classified. The order: everything in the box is dead
- * -> the broker's last rows -> the groups are read and removed -> how it ended -> what it made is handed over
- * -> the record. None of them waits: one that needs another process returns 0 and is called again. */
+/* keeper/ending.c - the phases of an end, and its classification. The order: every process in the box is dead
+ * -> the broker's last rows -> the groups are read and removed -> the kind of end -> results are handed over
+ * -> the record. None of them waits: a phase that needs another process returns 0 and is called again. */
 #include "base/clock.h"
 #include "base/fd.h"
 #include "keeper/internal.h"
@@ -12,8 +12,8 @@
 
 enum { STRAGGLERS_MS = 2000, FLUSH_MS = 1000, AGAIN_US = 1000 };
 
-/* Behind the process wall, of a box that was killed before it could tell what it used, the kernel does: init
- * waits for all of it. Of memory only what is more than our own: init began as a copy of us. */
+/* Behind the process wall, if a box was killed before it could report its resource use, the kernel has it:
+ * init waits for all processes. Of memory only the amount above our own: init began as a copy of us. */
 static void note_usage(struct box *b)
 {
         struct rusage own = { 0 };
@@ -28,7 +28,8 @@ static void note_usage(struct box *b)
                 b->run.r.memory_peak = b->child.max_rss;
 }
 
-/* Without a pid namespace only init can find what the payload left running: it gets the time to. */
+/* Without a pid namespace only init can find the processes that the payload left running: it gets the time
+ * to. */
 int ending_reap(struct box *b, struct err *e)
 {
         (void) e;
@@ -41,7 +42,7 @@ int ending_reap(struct box *b, struct err *e)
         note_usage(b);
         fd_close(&b->held);
         if (b->c.keep_output && b->run.log_on &&
-            !b->given_up) /* first: who asks from here on finds it there */
+            !b->given_up) /* first: a query from here on finds it there */
                 logs_keep(&b->run);
 
         inbound_close(b);
@@ -99,7 +100,7 @@ static bool cpu_is_used_up(const struct box *b)
 }
 
 /* A payload that the kernel killed for memory, or that died of its CPU or file rlimit, did not just "get a
- * signal". One that sent itself such a signal did. */
+ * signal". A payload that sent itself such a signal did. */
 static void judge_signal(struct box *b)
 {
         if (b->run.r.end != BOX_SIGNALED && b->run.r.end != BOX_EXITED)
@@ -119,7 +120,7 @@ static void judge_signal(struct box *b)
         }
 }
 
-/* A command that took half of its input for all of it, and was content, did not do what was asked. */
+/* A command that took half of its input for all of it, and succeeded, did not do its task. */
 static void judge_streams(struct box *b)
 {
         const char *what = b->run.output_error ? "the output could not be written"
@@ -133,8 +134,8 @@ static void judge_streams(struct box *b)
         (void) err_set(&b->run.r.error, ERR_IO, sys, "%s: %s", what, strerror(sys));
 }
 
-/* Its caller has let go of it. What it was about to hand over stays with it: those descriptors are the
- * caller's, who may have closed them. */
+/* Its caller has freed it. Results that were about to be handed over are dropped: those descriptors are the
+ * caller's, which may have closed them. */
 static void judge_given_up(struct box *b)
 {
         if (b->run.r.end != BOX_RUNNING && b->run.r.end != BOX_EXITED)
@@ -179,14 +180,15 @@ int ending_publish(struct box *b, struct err *e)
         return r != 0;
 }
 
-/* A run whose start is in the ledger has an end there, also one that is given up. */
+/* A run whose start is in the ledger has an end there, even an abandoned one. */
 int ending_result(struct box *b, struct err *e)
 {
         (void) e;
         if (!b->given_up && recording_finish(&b->run, &b->run.r.error) < 0)
                 b->run.r.end = BOX_FAILED;
 
-        names_release(b); /* before the box cannot be found: who waited for that may take the name */
+        names_release(
+                b); /* before the box cannot be found: a process that waited for that may take the name */
         registry_drop(b);
         fd_close(&b->registry);
         if (!b->given_up || record_is_open(&b->run))

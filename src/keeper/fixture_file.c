@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* keeper/fixture_file.c - the file of recorded exchanges gets its name when the run is over, and only when it
- * is whole. Until then it has none: whoever kills the keeper leaves nothing behind. */
+/* keeper/fixture_file.c - names the file of recorded exchanges when the run is over, and only if it is
+ * complete. Until then it has no name: a killed keeper leaves nothing behind. */
 #include "base/fd.h"
 #include "keeper/internal.h"
 
@@ -28,7 +28,7 @@ int recording_finish(struct run *run, struct err *e)
         if (run->r.broker != BROKER_DONE)
                 return fail(run, "the broker ended before the box", e);
 
-        /* Never over a file that is there: what was recorded before may be what tests rely on. */
+        /* Never over an existing file: tests may rely on earlier recordings. */
         if (fsync(r->fd) < 0 || fd_link(r->fd, r->dir, r->name) < 0)
                 return fail(run, strerror(errno), e);
 

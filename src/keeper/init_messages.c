@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* keeper/init_messages.c - what init sends, one message at a time: the walls are up, something was refused,
- * how the payload ended. Parsed as if the payload had sent it. */
+/* keeper/init_messages.c - handles init's messages, one at a time: the walls are up, an effect was denied,
+ * the payload ended. Parsed as if the payload had sent them. */
 #include "base/clock.h"
 #include "base/fd.h"
 #include "base/str.h"
@@ -23,19 +23,19 @@ enum { SAMPLER_LATE_MS = 100 };
 static void note_up(struct box *b, const struct wall_message *m)
 {
         uint64_t now = clock_mono_ns();
-        if (keeper_oom_drain(b)) /* a file of v2 tells of changes since it was last read */
+        if (keeper_oom_drain(b)) /* a file of v2 reports changes since the last read */
                 keeper_oom_noted(b);
 
         b->run.up = true;
         registry_open(b);         /* not before: until here every microsecond of ours is the start's */
-        b->run.r.attested = true; /* init says UP only after the probe from inside passed */
+        b->run.r.attested = true; /* init sends UP only after attestation passed */
         b->run.r.layers = m->layers;
         if (b->run.r.memory_by_group || b->run.r.procs_by_group)
                 b->run.r.layers |= 1u << LAYER_CGROUP;
 
         b->run.r.start_ns = now - b->run.began_ns;
 
-        /* init is first where it samples, unless it is held up: it can tell what was used until then. */
+        /* If init samples, it acts first, unless it is delayed: it can report the use until then. */
         b->sampled = keeper_groups_hold(b) & WALL_SAMPLES;
         uint64_t late_ms = b->sampled ? SAMPLER_LATE_MS : 0;
         b->run.deadline_ns = now + (b->c.plan->order->limits.value[LIMIT_TIME] + late_ms) * 1000000u;

@@ -10,7 +10,7 @@
 #include <sys/types.h>
 
 enum { PUMP_BUFFER = 65536, LOG_MAX = 1 << 20, CLIENTS_MAX = 8 };
-/* Positions in the output of a box are told modulo 2 GiB: enough, as so much is never kept. */
+/* Positions in the output of a box are modulo 2 GiB: enough, because so much is never kept. */
 enum { LOG_POSITION = 0x7fffffff };
 
 /* How bytes leave towards the caller without ever blocking the keeper. */
@@ -27,11 +27,11 @@ struct pump { /* one direction of one stream */
         enum outlet_kind outlet;
         bool own_from, own_to;
         bool blocked;  /* `to` took nothing: wait until it does */
-        bool mid_line; /* what was written last does not end its line */
+        bool mid_line; /* the last output did not end its line */
         size_t have, sent;
         char *buffer;
-        struct neutral *neutral; /* `to` is a terminal: what reaches it is made inert; or NULL */
-        struct buf inert;        /* then this is what is written, and not `buffer` */
+        struct neutral *neutral; /* `to` is a terminal: its output is made inert; or NULL */
+        struct buf inert;        /* then this is written, and not `buffer` */
 };
 
 /* The life of a box, in the order of the table in box_life.c. */
@@ -55,7 +55,7 @@ enum phase {
         PHASE_OVER
 };
 
-/* What the keeper waits for. */
+/* The descriptors that the keeper waits for. */
 enum slot {
         SLOT_CONTROL = 0,
         SLOT_PIDFD,
@@ -65,12 +65,12 @@ enum slot {
         SLOT_BROKER,
         SLOT_LEDGER,
         SLOT_INBOUND,
-        SLOT_AWAITED, /* what this phase waits for: a child's end, a handle */
+        SLOT_AWAITED, /* the event that this phase waits for: a child's end, a handle */
         SLOT_PUMPS,
         SLOT__COUNT = SLOT_PUMPS + 3
 };
 
-struct watched { /* what the epoll descriptor of the caller waits for, by slot */
+struct watched { /* the entries of the caller's epoll descriptor, by slot */
         int fd;
         short events;
         bool armed;  /* reports once, and has not reported yet */
@@ -80,15 +80,15 @@ struct watched { /* what the epoll descriptor of the caller waits for, by slot *
 struct broker_line { /* to the broker of this box */
         struct child process;
         int control;
-        int ledger;         /* the writer's end of the broker's line, until somebody asks; or -1 */
-        uint64_t ledger_ns; /* when to try again to let it have a writer; 0: nobody has asked */
+        int ledger;         /* the writer's end of the broker's line, until the first request; or -1 */
+        uint64_t ledger_ns; /* when to retry to start a writer; 0: no request yet */
         uint64_t ledger_until_ns;
         struct child writer;   /* of the ledger, for this run */
         struct err error;      /* why it did not start */
-        bool odd;              /* and said something else than that it is ready */
+        bool odd;              /* and sent something else than READY */
         bool finishing;        /* it was asked for its last rows */
         uint32_t after;        /* the newest effect that had its outcome in the ledger */
-        int trust;             /* what programs in the box are to trust, or -1 */
+        int trust;             /* the certificates that the box is to trust, or -1 */
         uint32_t bundle_bytes; /* of it, if a database of NSS follows; or 0 */
         uint32_t record_failed;
 };
@@ -124,7 +124,7 @@ struct run {
         struct handle_copy handle;
         uint64_t began_ns, deadline_ns, next_look_ns;
         bool up;
-        bool one_program;               /* the payload's was the only one: what crossed, it sent */
+        bool one_program;               /* the payload's was the only one: it sent all that crossed */
         uint64_t late_bytes;            /* of output, read after init had gone */
         uint64_t asked_ns;              /* when a signal to end came before the payload ran; 0: none has */
         _Atomic uint64_t early_signals; /* bit per signal that came before the payload ran; set by handlers */
@@ -132,13 +132,13 @@ struct run {
         int input_error;  /* errno of the read that ended the input before its end; or 0 */
         bool log_on;
         struct host_slow *slow;  /* mounts that the keeper does not look into; NULL: not asked yet */
-        struct record *record;   /* what run_record.c keeps; NULL: no ledger */
+        struct record *record;   /* state of run_record.c; NULL: no ledger */
         int tick_ms;             /* how long after a turn the ledger wants to write; -1: not at all */
         struct buf log;          /* the last of the output, for `cordon logs` of a detached box */
         uint64_t log_total;      /* how much there was */
-        struct arena texts;      /* what the rows of the result say */
+        struct arena texts;      /* the strings of the result's rows */
         struct arena draft;      /* texts of a row that is being described */
-        struct egress_row *rows; /* of the broker: where it went, and what was refused */
+        struct egress_row *rows; /* of the broker: destinations, and denials */
         struct box_result r;
 };
 
@@ -151,9 +151,9 @@ struct box {
         bool given_up; /* its caller has let go of it, or it failed before anything could run */
         int epoll;     /* the caller's, or -1 */
         struct watched watched[SLOT__COUNT];
-        int client; /* somebody who asks the registry, or -1 */
+        int client; /* a client of the registry, or -1 */
         uint64_t client_until_ns;
-        uint64_t kill_ns; /* when init has had its time to tell what was used; 0: nobody has asked it */
+        uint64_t kill_ns; /* when init's time to report the use is over; 0: it was not asked */
         uint64_t turn_ns; /* when the last turn was */
         struct broker_line broker;
         struct wall_child child;
@@ -163,23 +163,23 @@ struct box {
         int registry;
         int name_lock;   /* holds the name that was asked for; or -1 */
         int held;        /* the line of watched calls, so that it outlives init; or -1 */
-        uint64_t oom_ns; /* when v1 last said that memory is out; 0: settled */
+        uint64_t oom_ns; /* when v1 last reported out-of-memory; 0: settled */
         unsigned cpus;   /* host_cpus(); 0: not asked yet */
         bool init_gone, killed;
-        bool sampled;                /* up, and init counts what no control group does */
+        bool sampled;                /* up, and init counts resources that no control group does */
         uint64_t killed_ns, gone_ns; /* when it was ended by force; when init was gone */
         struct inbound *inbound;     /* `listen` doors; or NULL */
-        struct work_run *work;       /* layers of edit doors; or NULL */
-        struct wall_edit *edits;     /* where they are */
+        struct work_run *work;       /* overlays of edit doors; or NULL */
+        struct wall_edit *edits;     /* their paths */
         struct box_copy *copies;     /* single files of write doors; or NULL */
-        int copy_fds[COPIES_MAX];    /* what is copied in */
+        int copy_fds[COPIES_MAX];    /* the files that are copied in */
         struct tally_time tally;     /* when to look at them again */
 };
 
 /* pump.c */
 int pump_open(struct run *run, struct err *e);
-/* The pipes belong to the box's user, who may then also open them by name (/dev/stdin). Only root needs to
- * say so. */
+/* The pipes belong to the box's user, which can then also open them by name (/dev/stdin). Only root needs to
+ * set that. */
 void pump_own(struct run *run, uid_t uid, gid_t gid);
 void pump_use_tty(struct run *run, int master);
 void pump_poll(struct run *run, struct pollfd *p);
@@ -189,21 +189,21 @@ bool pump_outputs_open(const struct run *run);
 bool pump_is_blocked(const struct run *run);   /* a reader outside takes nothing */
 bool pump_outputs_idle(const struct run *run); /* and there is nothing to hand on */
 bool pump_is_mid_line(
-        const struct run *run); /* what the caller writes to its standard error goes on a line */
+        const struct run *run); /* the caller's own output to standard error starts a new line */
 
 /* handle_files.c */
 /* The caller's descriptor of a handle, or -1. */
 int handles_outside(const struct run *run, const char *name);
 int handles_open(struct run *run, struct err *e);
-/* Copies `in` handles, `out` handles. 1: all of them; 0: somebody outside is slow, and the box waits for it;
- * -1. */
+/* Copies `in` handles, `out` handles. Returns 1 if all are copied, 0 if a process outside is slow and the box
+ * waits for it, -1 on error. */
 int handles_fill(struct run *run, struct err *e);
 int handles_publish(struct run *run, struct err *e);
 void handles_close(struct run *run);
 
 /* limit_watch.c */
-/* Whether init is born in its groups; making them, before its birth or late; its way in; what they hold (enum
- * wall_held). */
+/* Whether init is born in its groups; creating them, before its birth or late; moving init in; the limits
+ * that they enforce (enum wall_held). */
 const char *keeper_run(struct run *run); /* run_id.c */
 bool keeper_groups_come_first(const struct box *b);
 bool keeper_groups_are_joined(
@@ -211,15 +211,16 @@ bool keeper_groups_are_joined(
 int keeper_groups_make(struct box *b, bool late, struct err *e);
 int keeper_groups_enter(struct box *b, struct err *e);
 unsigned keeper_groups_hold(const struct box *b);
-/* Reads what was used; then, call by call, removes them: 0, or the microseconds after which to call again. */
+/* Reads the resource use; then removes the groups, call by call: returns 0, or the microseconds after which
+ * to call again. */
 void keeper_groups_read(struct box *b);
 unsigned keeper_groups_end(struct box *b);
-/* A start that takes too long, or whose caller asks for its end, is ended. */
+/* Ends a start that takes too long, or whose caller requests its end. */
 void keeper_look_at_start(struct box *b, uint64_t now);
 void keeper_limits_look(struct box *b, bool oom); /* oom: the kernel is out of the box's memory just now */
 uint64_t keeper_next_look(struct box *b, uint64_t now); /* in ns on the monotonic clock */
-/* What poll() must wait for on the out-of-memory event, and taking it away so that it does not fire again;
- * true: v1 had said so. Then a kill may follow: looks come close together for a while. */
+/* The poll() entry of the out-of-memory event, and clearing it so that it does not fire again; true: v1 had
+ * reported it. Then a kill may follow: checks come close together for a while. */
 short keeper_oom_events(const struct box *b);
 bool keeper_oom_drain(const struct box *b);
 void keeper_oom_noted(struct box *b);
@@ -231,27 +232,27 @@ void keeper_limit_fired(struct box *b, enum limit_key k); /* ends it, if nothing
 /* denials.c */
 void keeper_note_denial(struct run *run, const struct wall_denial *d);
 void keeper_note_effect(struct run *run, const struct wall_denial *d);
-void keeper_note_limits(struct run *run); /* each that said no, at the end */
+void keeper_note_limits(struct run *run); /* each that was exceeded, at the end */
 /* A row without words, of this run. Its texts may be the caller's, or a draft. */
 struct effect_row keeper_row(const struct run *run, enum effect_kind kind);
-/* Keeps a copy of it; `what` of a path and the reason in words are filled in, if they are not there. */
+/* Keeps a copy of it; fills in `what` of a path and the reason in words if they are missing. */
 void keeper_add_denial(struct run *run, struct effect_row *n);
 /* A draft, good until the next denial is described; never NULL. */
 const char *keeper_text(struct run *run, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 bool keeper_is_inert(struct run *run, const char *text);
-const char *keeper_command_name(struct run *run); /* what the command goes by, inert */
-/* Below one of the box's own writable places, which hide what the host has there. */
+const char *keeper_command_name(struct run *run); /* the name of the command, inert */
+/* Below one of the box's own writable places, which hide the host's files there. */
 bool keeper_is_private(const char *path);
-/* A read that was refused, and the line that permits it; NULL: the one that shows this path. */
+/* A denied read, and the line that allows it; NULL: the one that shows this path. */
 void keeper_fill_read(struct run *run, struct effect_row *n, const char *path, const struct buf *line);
 /* named_files.c: at the end of a run that failed */
 void keeper_note_named(struct run *run);
-/* outside.c: paths of the host that the payload named. What may not answer is not looked at, and counts as
- * there. */
+/* outside.c: paths of the host that the payload named. A path whose filesystem may not answer is not
+ * inspected, and counts as existing. */
 bool outside_has(struct run *run, const char *path);
-/* Links followed; false also of what is not looked at. */
+/* Follows symlinks; false also for a path that is not inspected. */
 bool outside_is_directory(struct run *run, const char *path);
-/* A descriptor of what is there, links followed, and where that is; -1: nothing. */
+/* A descriptor of the file there, symlinks followed, and its path; -1: none. */
 int outside_find(struct run *run, const char *path, char *ret_real, size_t cap);
 /* Which of policy_doors() the run used, the caller's to free; NULL: not all of it was observed */
 bool *keeper_doors_used(struct run *run);
@@ -283,7 +284,7 @@ int ending_janitor(struct box *b, struct err *e);
 /* init_messages.c: the next one. */
 void keeper_hear(struct box *b);
 void keeper_note_error(struct box *b, const struct err *error);
-/* wakeup.c: the descriptor of the caller reports what `wants` has in its slots. */
+/* wakeup.c: the descriptor of the caller reports the slots of `wants`. */
 void wakeup_reported(struct box *b);
 void wakeup_arm(struct box *b, const struct pollfd wants[static SLOT__COUNT]);
 bool wakeup_is_due(const struct box *b); /* something is ready that no epoll can report */
@@ -302,7 +303,7 @@ bool broker_writer_end(struct box *b);
 /* listen_doors.c: nothing happens for a box without `listen` doors */
 struct inbound_door {
         uint16_t port, inner;         /* of the host's loopback, and in the box */
-        uint32_t connections, failed; /* failed: nobody listened inside, or there were too many */
+        uint32_t connections, failed; /* failed: no listener inside, or too many connections */
         uint64_t sent, received;      /* bytes out of the box and into it */
 };
 int inbound_open(struct box *b, struct err *e);
@@ -321,7 +322,7 @@ void registry_drop(struct box *b);   /* it did not ask in time */
 bool registry_is_run_id(const char *which);
 /* The run that `which` means among those that run: 0; 1: none; -1: not one. */
 int registry_find(const char *which, char ret_run[64], struct err *e);
-/* What it said since *position (-1: all there is), which moves on. 0, or: */
+/* The output since *position (-1: all that is kept), which moves on. 0, or: */
 enum registry_no { REGISTRY_GONE = 1, REGISTRY_SILENT, REGISTRY_NOT_KEPT };
 int registry_logs(const char *run, int32_t *position, struct buf *out);
 
@@ -329,17 +330,17 @@ int registry_logs(const char *run, int32_t *position, struct buf *out);
 int names_claim(struct box *b, struct err *e);
 void names_release(struct box *b);
 
-/* logs.c: what a detached box says, and at its end */
+/* logs.c: the output of a detached box, while it runs and at its end */
 void logs_add(struct run *run, const void *p, size_t n);
 void logs_keep(const struct run *run);
 
-/* run_record.c: what the run leaves in the ledger */
+/* run_record.c: the records of a run in the ledger */
 int record_new(struct run *run, struct err *e);
 /* With --require-ledger, before anything starts: 1: the start is on the disk; 0: another writer is in the way
  * (not with `last`); -1: it cannot be recorded. Else 1. */
 int record_required(struct run *run, bool last, struct err *e);
 void record_up(struct run *run);
-/* Writes what waits for the ledger; when to call again, in ms, or -1: nothing waits. */
+/* Writes pending records to the ledger. Returns when to call again, in ms, or -1: none is pending. */
 int record_tick(struct run *run);
 /* All that was recorded so far is in the file. False: another writer is in the way. */
 bool record_settled(struct run *run);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* keeper/keeper.h - the keeper: the life of one run, from plan to result. The only place that says "allow".
+/* keeper/keeper.h - the keeper: the life of one run, from plan to result. The only place that answers
+ * "allow".
  *
  * A keeper lives in the caller's process; box_wait() drives it. When that process is killed, init sees the
  * control socket close and ends the box, and the janitor removes the control groups. */
@@ -15,7 +16,7 @@
 
 enum box_end {
         BOX_RUNNING = 0,
-        BOX_FAILED,  /* cordon itself could not, `error` tells why */
+        BOX_FAILED,  /* cordon itself failed, `error` has the reason */
         BOX_NO_EXEC, /* the walls stood, but the program could not be started */
         BOX_EXITED,
         BOX_SIGNALED,
@@ -34,7 +35,7 @@ struct box_result {
         enum box_end end;
         int code;             /* exit status, or the signal's number */
         enum limit_key limit; /* BOX_LIMIT: which */
-        uint32_t limits_hit;  /* bit per enum limit_key that said no, also without ending the box */
+        uint32_t limits_hit;  /* bit per enum limit_key that was exceeded, also without ending the box */
         struct err error;
         char run[42];
         char name[NAME_MAX_BYTES];
@@ -44,29 +45,31 @@ struct box_result {
         uint64_t terminal_cuts; /* sequences and characters that did not reach the caller's terminal */
         bool terminal_asked;    /* the box asked the caller's terminal something: answers may be under way */
         bool attested;          /* the probe from inside found the walls up */
-        bool memory_by_group, procs_by_group, cpu_by_group; /* who kept them; else rlimits and sampling */
+        bool memory_by_group, procs_by_group,
+                cpu_by_group; /* control groups enforced them; else rlimits and sampling */
         uint64_t wall_ns, cpu_ns, memory_peak;
         uint64_t start_ns;      /* from box_start() until the payload could run */
         uint64_t group_wait_ns; /* the part of it spent on control groups */
         uint64_t output_bytes;
         bool output_truncated;
-        bool mid_line; /* where the caller's standard error goes, the payload left a line without its end */
-        char ledger[200];                       /* "on", or "off: WHY" */
-        char ledger_lost[184];                  /* why it is off although it was to be on; or "" */
+        bool mid_line;         /* on the caller's standard error the payload left an unfinished line */
+        char ledger[200];      /* "on", or "off: WHY" */
+        char ledger_lost[184]; /* why it is off although it was to be on; or "" */
         struct effect_row denials[DENIALS_MAX]; /* each once */
         unsigned denial_count;
-        uint32_t denials_lost; /* distinct ones beyond DENIALS_MAX, or that were not told: at least so many */
+        uint32_t denials_lost; /* distinct denials beyond DENIALS_MAX, or that were not reported: at least so
+                                  many */
         const char *absent[ABSENT_MAX]; /* looked for, and not on the host either: nothing refused it */
         unsigned absent_count;
         uint32_t left; /* names in the private home of a box whose working directory that is: they are lost */
         char left_name[64];         /* one of them */
-        bool blind;                 /* hidden paths were to be told, and this host watches none */
-        struct effect_row *effects; /* BOX_OBSERVE_ALL: what was done, each once */
+        bool blind;                 /* hidden paths were to be reported, and this host cannot watch them */
+        struct effect_row *effects; /* BOX_OBSERVE_ALL: effects, each once */
         unsigned effect_count;
         uint32_t effects_lost; /* beyond EFFECTS_MAX */
         bool has_work;         /* the box had edit doors */
         struct work_counts work;
-        struct err work_error; /* the layer could not be sealed; it is still there */
+        struct err work_error; /* the overlay could not be sealed; it still exists */
         enum box_broker broker;
         const struct egress_row *net; /* each destination and each kind of refusal, in the order they came */
         unsigned net_count;
@@ -75,7 +78,7 @@ struct box_result {
         uint32_t recorded, unrecorded;
 };
 
-/* Where the payload's streams go outside. */
+/* The destinations of the payload's streams outside. */
 struct box_stdio {
         int in;     /* read from here; -1: empty */
         int out[2]; /* stdout and stderr go here; -1: to the sink, or nowhere */
@@ -92,15 +95,15 @@ enum box_observe {
         BOX_OBSERVE_DENIALS = 0, /* refused calls, hidden paths, refused writes and programs */
         BOX_OBSERVE_CALLS,       /* refused calls alone, which cost nothing to hear of */
         BOX_OBSERVE_OFF,
-        BOX_OBSERVE_ALL /* also what nothing refused: files opened, programs started. Costs every open() */
+        BOX_OBSERVE_ALL /* also allowed effects: files opened, programs started. Costs every open() */
 };
-/* Whether the run is written down. Zero writes, and goes on where that cannot be done. */
+/* Whether the run is recorded. Zero records, and goes on if that fails. */
 enum box_ledger { BOX_LEDGER_ON = 0, BOX_LEDGER_OFF, BOX_LEDGER_REQUIRE };
 
 struct box_config {
         const struct cordon_context *cx;     /* of the caller; outlives the box */
         const struct plan *plan;             /* borrowed until box_free() */
-        const struct checked_policy *policy; /* borrowed: its digest is taken when somebody asks for it */
+        const struct checked_policy *policy; /* borrowed: its digest is computed on demand */
         struct box_stdio io;
         enum policy_stage stage;
         struct span places, answers; /* texts for the broker; empty: none */
@@ -116,20 +119,20 @@ struct box_config {
         bool require_groups;          /* --require-limit: no rlimit fallback */
         unsigned short rows, columns; /* of the terminal at the start */
         bool single_thread;           /* the calling program has one thread */
-        enum box_observe observe;     /* what is told of refusals; the walls are the same */
+        enum box_observe observe;     /* which denials are reported; the walls are the same */
         bool signals_stay_in;         /* Landlock keeps the payload's signals from the observer beside it */
         enum box_ledger ledger;
         const char *trace_in, *trace_out; /* W3C trace context of the caller and of the run; or NULL */
         const char *cause;                /* id of the record that led to this run, or NULL */
-        uint64_t cause_clock;             /* its logical clock, where another ledger has it */
-        bool trial;                       /* learning tries doors: the ledger says so */
+        uint64_t cause_clock;             /* its logical clock, if another ledger has it */
+        bool trial;                       /* learning tries doors: the ledger records that */
         const char *home;                 /* the caller's, for hints; or NULL */
         uid_t uid;                        /* the caller */
         gid_t gid;
         bool root;           /* the caller can map another id */
-        const char *work_on; /* go on in the layer of this run; or NULL */
-        bool work_keep;      /* keep the layer although nothing changed */
-        bool keep_output;    /* for box_logs() after the end; only where it goes nowhere else */
+        const char *work_on; /* continue in the overlay of this run; or NULL */
+        bool work_keep;      /* keep the overlay although nothing changed */
+        bool keep_output;    /* for box_logs() after the end; only if it goes nowhere else */
 };
 
 struct box;
@@ -146,7 +149,7 @@ int box_next_ms(struct box *b);
 void box_watch(struct box *b, int epoll);
 /* Async-signal-safe: passes a signal to the payload's process group. */
 void box_signal(struct box *b, int sig);
-/* Its place in a set of those that came before they can be passed on; 0: there is no such signal. */
+/* Its bit in the set of signals that came before they can be forwarded; 0: the signal does not exist. */
 static inline uint64_t box_signal_bit(int sig) { return sig >= 1 && sig <= 64 ? 1ull << (sig - 1) : 0; }
 /* The window size of the caller's terminal has changed. */
 void box_resize(struct box *b, unsigned rows, unsigned columns);
@@ -180,9 +183,10 @@ struct box_sink {
         void (*put)(void *ctx, const void *p, size_t n);
         void *ctx;
 };
-/* The newest output of a box that runs, or of one that is over and was kept; with `follow`, until it ends. */
+/* The newest output of a running box, or of an ended box whose output was kept; with `follow`, until it ends.
+ */
 int box_logs(const struct cordon_context *cx, const char *which, bool follow, const struct box_sink *to,
              struct err *e);
-/* Removes what is kept of a run; of all that ended before this, in ns since 1970: how many. */
+/* Removes the kept output of a run; of all that ended before this, in ns since 1970: returns how many. */
 void box_logs_forget(const struct cordon_context *cx, const char *run);
 size_t box_logs_prune(const struct cordon_context *cx, int64_t before_ns);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* keeper/limit_watch.c - the keeper's watch over budgets: which mechanism keeps each, when to look again, and
- * what fired. */
+/* keeper/limit_watch.c - the keeper's watch over budgets: which mechanism enforces each, when to check again,
+ * and which limit fired. */
 #include "base/clock.h"
 #include "keeper/internal.h"
 
@@ -10,9 +10,10 @@
 
 enum { LOOK_NS = 10000000, OOM_LOOK_NS = 2000000, OOM_SETTLES_NS = 500000000 };
 
-/* In v2 a process is born; nothing is slower than to move one in later. And where there is no pid namespace,
- * only v2 can end all of a box in one go. Else init can be at its walls meanwhile, with a payload that is
- * born late; an ordinary user has hardly ever groups of v1, and finds that out in no time. */
+/* With v2 a process is created in its group; moving one in later is slower than anything else. And without a
+ * pid namespace, only v2 can kill all of a box at once. Otherwise init can raise its walls meanwhile, with a
+ * payload that is created late; an ordinary user hardly ever has groups of v1, and finds that out in no time.
+ */
 bool keeper_groups_come_first(const struct box *b)
 {
         return !wall_has(b->c.plan->wall, WALL_OWN_ROOT) || !b->c.root || host_cgroups_unified();
@@ -46,7 +47,7 @@ int keeper_groups_make(struct box *b, bool late, struct err *e)
 
         b->run.r.group_wait_ns = clock_mono_ns() - t;
         if (r < 0 && !b->c.require_groups)
-                return 0; /* said in the result: rlimits and sampling keep them */
+                return 0; /* reported in the result: rlimits and sampling enforce them */
 
         return r;
 }
@@ -124,8 +125,8 @@ static uint64_t soonest_over(struct box *b, uint64_t cap, uint64_t used)
         return soonest > LOOK_NS ? soonest : LOOK_NS;
 }
 
-/* v1 says that memory is out before it kills, and writes its report into the kernel's log in between: the
- * count may follow milliseconds later, and nobody calls for that. */
+/* v1 reports out-of-memory before it kills, and writes its report into the kernel's log in between: the count
+ * may follow milliseconds later, without an event. */
 static bool kill_may_follow(struct box *b, uint64_t now)
 {
         if (b->oom_ns + OOM_SETTLES_NS < now)
@@ -160,8 +161,8 @@ void keeper_oom_noted(struct box *b)
                 b->oom_ns = clock_mono_ns();
 }
 
-/* ---- a start that does not come to its end: somebody stopped one of its processes, or a filesystem does not
- * answer. It has the time that any start needs, and little once the caller asks for its end. ---- */
+/* ---- a start that hangs: one of its processes was stopped, or a filesystem does not answer. It has the time
+ * that any start needs, and little once the caller requests its end. ---- */
 
 enum { START_MAX_MS = 60000, ASKED_MAX_MS = 2000 };
 
@@ -221,8 +222,8 @@ void keeper_limits_look(struct box *b, bool oom)
                 keeper_work_look(b, now);
 }
 
-/* v1 has an eventfd; v2 has memory.events, a file that is always readable and says POLLPRI when it changed.
- */
+/* v1 has an eventfd; v2 has memory.events, a file that is always readable and reports POLLPRI when it
+ * changed. */
 short keeper_oom_events(const struct box *b)
 {
         return b->group.v1[CONTROLLER_MEMORY] >= 0 ? POLLIN : POLLPRI;

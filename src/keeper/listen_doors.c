@@ -4,9 +4,9 @@
  *   client on the host ──accept──▶ keeper ──relay──▶ socket made by init inside the box's network namespace
  *
  * The keeper moves bytes and reads none of them. One epoll descriptor stands for all sockets, so that the
- * keeper's loop has one more to wait for. What is sent out of the box counts as `egress`, what comes in as
- * `ingress`: never more than the limit, and a byte that has no room closes every port and connection. Each
- * connection is counted for the record. */
+ * keeper's loop has one more to wait for. Bytes out of the box count as `egress`, bytes into it as `ingress`:
+ * never more than the limit, and a byte beyond it closes every port and connection. Each connection is
+ * counted for the record. */
 #include "base/fd.h"
 #include "base/str.h"
 #include "keeper/internal.h"
@@ -41,7 +41,7 @@ struct link {
 };
 
 struct inbound {
-        int epoll, pause; /* pause: a timer for who could not accept */
+        int epoll, pause; /* pause: a timer after accept() failed */
         struct listener listeners[LISTENERS_MAX];
         unsigned listener_count;
         struct link *links[LINKS_MAX];
@@ -197,7 +197,8 @@ static void set_listening(const struct inbound *n, bool on)
                 (void) wait_for(n, n->listeners[i].fd, i, on ? EPOLLIN : 0);
 }
 
-/* Whoever could not be accepted, as for want of descriptors, stays in the queue: nobody is, for a moment. */
+/* A connection that could not be accepted, as on EMFILE, stays in the queue: none is accepted for a moment.
+ */
 static void pause_listening(const struct inbound *n)
 {
         const struct itimerspec once = { .it_value.tv_nsec = PAUSE_NS };
@@ -233,7 +234,7 @@ static void accept_from(struct box *b, const struct listener *from)
         n->asked[n->asked_count++].door = from->door;
 }
 
-/* Answers come in the order of the questions, and one may be missing: who asked before has none to expect. */
+/* Answers come in the order of the requests, and one may be missing: then earlier requests get none. */
 static bool forget_unanswered(struct inbound *n, uint32_t id)
 {
         unsigned k = 0;
@@ -277,8 +278,8 @@ void inbound_connected(struct box *b, uint32_t id, int *fd)
         watch(n, (unsigned) slot);
 }
 
-/* Moves what it can from one socket to the other, and no more than there is room for. Returns the bytes
- * passed on, or -1: the link is over. */
+/* Moves bytes from one socket to the other, within the limit. Returns the bytes passed on, or -1: the link is
+ * over. */
 static ssize_t move(struct half *h, int from, int to, uint64_t room)
 {
         if (h->have == 0 && !h->ended) {
@@ -312,7 +313,7 @@ static uint64_t room_of(const struct box *b, enum limit_key key)
         return moved < most ? most - moved : 0;
 }
 
-/* A byte waits for which there is no room. */
+/* A byte waits that exceeds the limit. */
 static bool is_used_up(struct box *b, enum limit_key key, const struct half *h)
 {
         if (h->have == 0 || room_of(b, key) > 0)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* keeper/named_files.c - files that the command line names, the host has and the box does not see. A program
- * that is given `in.txt` looks for it in the box's home, or for /tmp/in.txt in a /tmp of the box's own: both
- * are there and answer by themselves, so no layer refuses anything. Told only where the run failed: whether
- * the file was looked for is not known, so it is in the result and not in the ledger. */
+ * with the argument `in.txt` looks for it in the box's home, or for /tmp/in.txt in a /tmp of the box's own:
+ * both exist and answer by themselves, so no layer denies anything. Reported only if the run failed: whether
+ * the file was looked up is not known, so it is in the result and not in the ledger. */
 #include "base/str.h"
 #include "keeper/internal.h"
 
@@ -37,7 +37,7 @@ static bool is_in_box(const struct run *run, const char *path)
         return false;
 }
 
-/* Nobody watched which paths the box was refused: the words of the command alone tell of them. */
+/* Denied lookups were not watched: only the words of the command show them. */
 static bool is_unheard(const struct run *run, char *path)
 {
         struct effect f = { .kind = EFFECT_READ, .target = path };
@@ -45,7 +45,7 @@ static bool is_unheard(const struct run *run, char *path)
                policy_decide(run->c->policy, &f).answer != ANSWER_ALLOW;
 }
 
-/* Where the caller meant it, if the box has another place there or none, and nobody hears of that. */
+/* The path that the caller meant, if the box has another directory there or none, and no layer reports it. */
 static bool is_elsewhere(struct run *run, const char *word, char *ret, size_t cap)
 {
         const struct plan *p = run->c->plan;
@@ -89,8 +89,9 @@ static bool tell(struct run *run, char *path)
         return true;
 }
 
-/* ---- what is written ----
- * `cp a b` fails at `a`, and would fail at `b` next: who types the first hint should not need a second. */
+/* ---- written files ----
+ * `cp a b` fails at `a`, and would fail at `b` next: a user who types the first hint should not need a
+ * second. */
 
 enum writes { WRITES_NOTHING = 0, WRITES_LAST, WRITES_EACH };
 static const struct {
@@ -114,7 +115,8 @@ static enum writes how_it_writes(const char *const *argv)
         return WRITES_NOTHING;
 }
 
-/* One that goes on to unlink or replace what it names needs the directory, in a layer to be reviewed. */
+/* A program that goes on to unlink or replace the named file needs the directory, in an overlay to be
+ * reviewed. */
 static void fill_written(struct run *run, struct effect_row *n, const char *path, bool whole)
 {
         AUTO_BUF(line);
@@ -152,7 +154,7 @@ static unsigned tell_written(struct run *run, const char *word, bool whole)
         return 1;
 }
 
-/* -o FILE, --output FILE, --output=FILE, of=FILE: what the words say of any program. */
+/* -o FILE, --output FILE, --output=FILE, of=FILE: conventions of any program. */
 static const char *output_of(const char *const *argv, unsigned i)
 {
         static const char *const before[] = { "--output=", "of=" };
@@ -162,7 +164,7 @@ static const char *output_of(const char *const *argv, unsigned i)
         return strcmp(argv[i], "-o") == 0 || strcmp(argv[i], "--output") == 0 ? argv[i + 1] : NULL;
 }
 
-/* `cp -r a b` where there is no b: it is not made for it, or a copy would go into it. */
+/* `cp -r a b` if b does not exist: it is not created for it, or a copy would go into it. */
 static bool makes_directory(struct run *run, const char *from, const char *to)
 {
         char path[PATH_MAX];
@@ -170,7 +172,7 @@ static bool makes_directory(struct run *run, const char *from, const char *to)
                !meant(run, to, path, sizeof path);
 }
 
-/* True: what was told shows all that is read, too. */
+/* True: the reported lines also show all files that are read. */
 static bool tell_all_written(struct run *run, const char *const *argv)
 {
         enum writes how = how_it_writes(argv);
@@ -210,8 +212,8 @@ static bool url_in(const char *word, const char *scheme, char *ret, size_t cap)
         return true;
 }
 
-/* A destination that the command names and no door leads to. Without a net door a box has no resolver, so
- * that nobody hears which name was looked for. */
+/* A destination that the command names and no door leads to. Without a net door a box has no resolver, so no
+ * process sees which name was looked up. */
 static void tell_host(struct run *run, const char *url)
 {
         struct effect_row n = keeper_row(run, EFFECT_NET);
@@ -244,8 +246,8 @@ static void tell_host(struct run *run, const char *url)
         keeper_add_denial(run, &n);
 }
 
-/* `FILE`, `--from=FILE`, `if=FILE`, and `sh -c 'cat <FILE'`: in a private directory that stands for the
- * host's no layer hears what a script looks for. */
+/* `FILE`, `--from=FILE`, `if=FILE`, and `sh -c 'cat <FILE'`: in a private directory in place of the host's no
+ * layer sees the lookups of a script. */
 static unsigned tell_parts(struct run *run, const char *word)
 {
         static const char between[] = " \t\n=;|&<>()'\"`";
@@ -297,7 +299,7 @@ void keeper_note_named(struct run *run)
                 return;
         }
 
-        if (run->r.limits_hit) /* that is why: what it made itself was not refused */
+        if (run->r.limits_hit) /* that is the reason: a file that it created itself was not denied */
                 return;
 
         if (tell_all_written(run, p->order->argv))

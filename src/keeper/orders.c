@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* keeper/orders.c - what a box that runs is told: to end, a signal, another size of its terminal. Whoever
- * watches over it (limits, output, the registry, the caller) gives them here. */
+/* keeper/orders.c - orders to a running box: end, a signal, another size of its terminal. All watchers
+ * (limits, output, the registry, the caller) give them here. */
 #include "base/clock.h"
 #include "base/fd.h"
 #include "keeper/internal.h"
@@ -16,7 +16,7 @@ void keeper_kill_now(struct box *b)
         child_kill(&(struct child){ b->child.pid, b->child.pidfd });
 }
 
-/* Where init is the only one who counts, what was used is lost with it: it may tell first. */
+/* If only init counts, the resource use is lost with it: it may report first. */
 static bool may_tell(const struct box *b)
 {
         return b->run.up && b->sampled && !b->init_gone && wall_ask_to_end(&b->child) >= 0;

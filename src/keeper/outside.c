@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* keeper/outside.c - the keeper's look at paths of the host that the payload named. Only ever for a report.
+/* keeper/outside.c - inspects paths of the host that the payload named. Only for reports.
  *
- * SAFETY: while the keeper looks, nobody keeps the limits. So it does not look where a network or another
- * process would have to answer, and where there are such mounts it follows no link that might lead there. */
+ * SAFETY: meanwhile the keeper does not enforce limits. So it does not inspect a path if a network or another
+ * process would have to answer, and if such mounts exist it follows no symlink that might lead there. */
 #include "base/fd.h"
 #include "host/host.h"
 #include "keeper/internal.h"

@@ -9,8 +9,9 @@
  * A file with several hard links, or that is a mount point, is written in place if the box did: only there a
  * keeper that is killed can leave half of it.
  *
- * Never: follows a link, opens what is not a regular file, gives the box's bytes a set-id bit, overwrites a
- * file that changed on the host meanwhile. In that case the box's version is kept as STATE/kept/RUN/NAME. */
+ * Never: follows a symlink, opens anything but a regular file, gives the box's bytes a set-id bit, overwrites
+ * a file that changed on the host meanwhile. In that case the box's version is kept as STATE/kept/RUN/NAME.
+ */
 #include "base/fd.h"
 #include "base/str.h"
 #include "keeper/run_record.h"
@@ -32,8 +33,7 @@
 enum { CHUNK = 32768, XATTR_NAMES = 4096, XATTR_BYTES = 4096, SWAPS_MAX = 16, BESIDE_MAX = 256 };
 enum { DONE = 0, CHANGED, OTHERWISE }; /* CHANGED: on the host; OTHERWISE: it cannot be done in this way */
 
-/* The bit has no meaning for files: a file on its way has it, so that one that was left is told from others.
- */
+/* The bit has no meaning for files: temporary files have it, so that a leftover one can be recognised. */
 #define ON_ITS_WAY S_ISVTX
 
 enum outcome { OUTCOME_NONE = 0, OUTCOME_WRITTEN, OUTCOME_REPLACED, OUTCOME_REMOVED, OUTCOME_CONFLICT };
@@ -63,7 +63,7 @@ static void name_beside(const struct box_copy *c, char ret[static BESIDE_MAX])
         (void) snprintf(ret, BESIDE_MAX, ".cordon-publish.%.200s", c->name);
 }
 
-/* What a keeper left that was killed while it published this file: nobody holds its lock. */
+/* The leftover file of a keeper that was killed while it published this file: its lock is free. */
 static void remove_left(const struct box_copy *c)
 {
         char name[BESIDE_MAX];
@@ -245,7 +245,7 @@ static int write_in_place(struct box_copy *c, int from, const struct stat *st, b
         return DONE;
 }
 
-/* What the caller attached to the file, and who may use it; what the kernel gives powers by is not copied. */
+/* The caller's extended attributes and ACL; attributes that give privileges are not copied. */
 static void copy_attributes(const struct box_copy *c, int to)
 {
         char names[XATTR_NAMES], value[XATTR_BYTES];
@@ -289,7 +289,8 @@ static int rename_how(const struct box_copy *c, const char *from, const char *to
         return (int) syscall(SYS_renameat2, c->dir, from, c->dir, to, how);
 }
 
-/* The names go back until what comes out is what was put there: what the host saved last keeps the name. */
+/* The names are exchanged back until the replaced file is the expected one: the host's last saved file keeps
+ * the name. */
 static void swap_back(const struct box_copy *c, const char *beside, ino_t put)
 {
         struct stat out;
@@ -305,8 +306,8 @@ static void swap_back(const struct box_copy *c, const char *beside, ino_t put)
         }
 }
 
-/* The file has the name beside, and gets its own: what comes out must be what was copied in. After that there
- * is nothing of ours beside it. */
+/* The file has the temporary name, and gets its own: the replaced file must be the one that was copied in.
+ * After that nothing of ours is left beside it. */
 static int put_in_place(const struct box_copy *c, const char *beside, int to)
 {
         struct stat own, out;
@@ -343,7 +344,7 @@ static int replace(struct box_copy *c, const char *run, int from, const struct s
         struct stat left;
 
         name_beside(c, name);
-        if (fstatat(c->dir, name, &left, AT_SYMLINK_NOFOLLOW) == 0) /* of somebody who lives, or unknown */
+        if (fstatat(c->dir, name, &left, AT_SYMLINK_NOFOLLOW) == 0) /* of a live process, or unknown */
                 (void) snprintf(name, sizeof name, ".cordon-%s", run);
 
         AUTO_FD(to, open_new(c, name, &named));
@@ -378,7 +379,7 @@ static int replace(struct box_copy *c, const char *run, int from, const struct s
         return DONE;
 }
 
-/* 0 and the file's path; -1: it is lost, and the error tells why. */
+/* Returns 0 and the file's path; -1: it is lost, with the reason in *e. */
 static int keep_bytes(const struct box *b, const struct box_copy *c, int from, char *ret, size_t cap,
                       struct err *e)
 {
@@ -409,7 +410,7 @@ static int conflict(const struct box *b, struct box_copy *c, int from, struct er
         return from < 0 ? -1 : err_hint(e, "the box's version is %s", path);
 }
 
-/* Under another name first: what came away must be what was copied in. */
+/* Renamed first: the removed file must be the one that was copied in. */
 static int take_away(const struct box_copy *c, const char *run)
 {
         char name[BESIDE_MAX];

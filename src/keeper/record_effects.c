@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* keeper/record_effects.c - what a run did through its doors and what it was refused, as records. */
+/* keeper/record_effects.c - the effects of a run through its doors and its denials, as records. */
 #include "base/str.h"
 #include "keeper/run_record.h"
 
@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What a socket lets pass nobody sees; it is told once that it was open: the box could have. Write doors are
- * told by record_shown(), because they show something as well. */
+/* Traffic through a socket is not seen; it is recorded once that the door was open: the box could have used
+ * it. Write doors are recorded by record_shown(), because they show files as well. */
 void record_sockets(struct run *run)
 {
         size_t n;
@@ -72,10 +72,10 @@ static struct span host_of(const char *to)
         return span_of(to, colon ? (size_t) (colon - to) : strlen(to));
 }
 
-/* Each destination that a net door led to, with what went there and came back. Refusals are denials above. */
+/* Each destination of a net door, with the bytes sent and received. Denials are recorded above. */
 void record_destinations(struct run *run)
 {
-        bool mock = run->c->stage == POLICY_STAGE_MOCK; /* recorded answers: nobody was reached */
+        bool mock = run->c->stage == POLICY_STAGE_MOCK; /* recorded answers: no server was reached */
         for (unsigned i = 0; run->record && i < run->r.net_count; i++) {
                 const struct egress_row *n = &run->r.net[i];
                 uint32_t count = n->requests ? n->requests : n->connections;
@@ -189,8 +189,9 @@ unsigned record_own_doors(const struct run *run)
         return own;
 }
 
-/* Each door for files and programs that was seen to be used; without --observe all nobody looks. True: all
- * was seen, so the other doors were not used, and the end of the run says that it can be known. */
+/* Each door for files and programs that was seen to be used; without --observe all uses are not seen. Returns
+ * true if all was seen, so the other doors were not used, and the end of the run records that this is known.
+ */
 bool record_used(struct run *run)
 {
         size_t n;

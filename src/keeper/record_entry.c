@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* keeper/record_entry.c - one record of a run: whose it is, what caused it, and its way into the ledger. */
+/* keeper/record_entry.c - one record of a run: its owner, its causes, and how it is written to the ledger. */
 #include "keeper/run_record.h"
 
 #include <stdio.h>
@@ -49,8 +49,8 @@ void record_add(struct run *run, const struct ledger_record *r, char ret_id[LEDG
                 record_off(run, &e);
 }
 
-/* A record has room for so many causes. Where there are more, one record names them all, and stands for them
- * from then on. */
+/* A record has room for so many causes. If more exist, one record names them all, and stands for them from
+ * then on. */
 static void fold_inputs(struct run *run)
 {
         struct ledger_record r = record_of(run, LEDGER_HANDLE, LEDGER_OUTCOME);

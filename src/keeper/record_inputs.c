@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* keeper/record_inputs.c - what came into a run, and what came out of it as bytes: handles, streams, and what
+/* keeper/record_inputs.c - the inputs of a run, and its output as bytes: handles, streams, and files that
  * doors show. Each input is a cause of all that follows. */
 #include "base/fd.h"
 #include "base/str.h"
@@ -15,7 +15,7 @@
 #include <unistd.h>
 
 enum {
-        SHOWN_MAX = INPUTS_MAX - 2, /* room for standard input, and for what was seen to be read */
+        SHOWN_MAX = INPUTS_MAX - 2, /* room for standard input, and for files that were seen to be read */
         SMALL_FILE = 64 << 10
 };
 
@@ -68,7 +68,7 @@ void record_handles(struct run *run, bool out)
                         add_handle(run, i);
 }
 
-/* Is this what the plan put behind the door? The box runs already, and may have another thing put there. */
+/* Is this the file that the plan put behind the door? The box runs already, and may have had it replaced. */
 static bool is_behind_door(const struct plan *p, const char *path, const struct stat *st)
 {
         for (size_t i = 0; i < p->step_count; i++) {
@@ -99,7 +99,8 @@ static void digest_small(const struct run *run, const char *path, char ret[72])
                 record_digest_of(span_of(bytes, (size_t) n), ret);
 }
 
-/* Of a write door this is also the record that it was open: the box could have, and nobody sees each time. */
+/* For a write door this also records that it was open: the box could have used it, and single uses are not
+ * seen. */
 static const char *told_of(const struct door *d, bool made)
 {
         if (d->kind == DOOR_WRITE)
@@ -108,8 +109,8 @@ static const char *told_of(const struct door *d, bool made)
         return made ? "made by another run" : "shown; single reads are not observed";
 }
 
-/* What a door of the caller's own shows came in, whether it was looked at or not: nobody sees single reads. A
- * file that another run made has that run's effect as its cause. What is read below a directory is seen with
+/* A file that a door of the caller's own shows is an input, read or not: single reads are not seen. A file
+ * that another run created has that run's effect as its cause. Reads below a directory are seen with
  * --observe all only: record_read_origins(). */
 void record_shown(struct run *run)
 {
@@ -152,18 +153,18 @@ static bool find_origin(struct run *run, const char *path, char ret_id[LEDGER_ID
         struct effect f = { .kind = EFFECT_READ, .target = real };
         struct decision d = policy_decide(run->c->policy, &f);
         if (d.answer != ANSWER_ALLOW || !d.door || !d.door->path || strcmp(d.door->path, real) == 0)
-                return false; /* a door on the very file: record_shown() told it */
+                return false; /* a door on the very file: record_shown() recorded it */
 
         ledger_path_origin(real, ret_id);
         size_t n = strlen(run->r.run);
         return ret_id[0] && !(strncmp(ret_id, run->r.run, n) == 0 && (ret_id[n] == '.' || !ret_id[n]));
 }
 
-/* Files below directory doors that the box was seen to read and other runs made. Any number of causes fits
- * into a chain of records, each of which names the one before; the last is an input of all that comes out. */
+/* Files below directory doors that the box was seen to read and other runs created. Any number of causes fits
+ * into a chain of records, each of which names the one before; the last is an input of all output. */
 void record_read_origins(struct run *run)
 {
-        enum { BATCH = LEDGER_PARENTS_MAX - 2 }; /* its start and the one before are causes, too */
+        enum { BATCH = LEDGER_PARENTS_MAX - 2 }; /* its start and the one before are causes as well */
         char origins[BATCH][LEDGER_ID_MAX], last[LEDGER_ID_MAX] = "";
         unsigned found = 0;
         const char *first = NULL;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* keeper/registry.c - how `ps`, `stop`, `inspect` and `logs` find running boxes: an abstract socket per
  * keeper, so that nothing is left when a keeper is killed. Boxes cannot reach it: they live in other network
- * namespaces. Both sides check the other's uid; anybody can take a name, nobody can take a uid. */
+ * namespaces. Both sides check the peer's uid; any process can bind a name, none can forge a uid. */
 #include "base/clock.h"
 #include "base/fd.h"
 #include "base/shell.h"
@@ -55,7 +55,7 @@ static bool peer_is(int fd, uid_t uid)
 
 /* ---- the keeper's side ---- */
 
-/* Not being listed is no reason not to run: a box without a registry entry is only harder to find. */
+/* A failure to register does not stop a run: a box without a registry entry is only harder to find. */
 void registry_open(struct box *b)
 {
         struct sockaddr_un a;
@@ -67,7 +67,7 @@ void registry_open(struct box *b)
                 b->registry = TAKE_FD(fd);
 }
 
-/* What no group counts is not known before the end: then it is no number. */
+/* A value that no group counts is not known before the end: then it is left out. */
 static void put_usage(struct buf *out, const char *key, bool known, uint64_t value)
 {
         if (known)
@@ -109,7 +109,7 @@ static void answer(int client, struct span text, struct ask ok)
                 (void) wire_send(client, &ok, sizeof ok, fd);
 }
 
-/* Who is further behind than what is kept gets all that is. */
+/* A reader that is further behind than the kept output gets all of it. */
 static void put_newer(const struct box *b, int32_t position, struct buf *out)
 {
         uint64_t fresh =
@@ -146,7 +146,7 @@ static void serve(struct box *b, const struct ask *q)
 
 void registry_drop(struct box *b) { fd_close(&b->client); }
 
-/* One at a time, and a client that connects and says nothing is dropped soon: others wait. */
+/* One at a time, and a client that connects and sends nothing is dropped soon: others wait. */
 void registry_accept(struct box *b)
 {
         AUTO_FD(client, accept4(b->registry, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK));
@@ -202,7 +202,7 @@ static int join_queue(int fd, const struct sockaddr_un *a, socklen_t n, int *pat
         return 0;
 }
 
-/* 1: somebody was there and hung up; 2: and said nothing. */
+/* 1: a keeper accepted and hung up; 2: and sent nothing. */
 static int ask_once(const struct sockaddr_un *a, socklen_t n, struct ask *q, int *patience, struct buf *out)
 {
         AUTO_FD(fd, socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
@@ -224,8 +224,8 @@ static int ask_once(const struct sockaddr_un *a, socklen_t n, struct ask *q, int
         return read_answer(got, out);
 }
 
-/* A keeper does not wait long for the question: one who was held up on a busy machine asks again. -1: there
- * is none; 1: it is there, and says nothing. */
+/* A keeper does not wait long for the request: a client that was delayed on a busy machine asks again.
+ * Returns -1 if no keeper exists; 1: it exists, and sends nothing. */
 static int ask_run(const char *run, struct ask *q, int *patience, struct buf *out)
 {
         struct sockaddr_un a;
@@ -239,7 +239,7 @@ static int ask_run(const char *run, struct ask *q, int *patience, struct buf *ou
         return r > 0 ? 1 : r;
 }
 
-/* Num RefCount Protocol Flags Type St Inode Path: what stands behind so many of them. */
+/* Num RefCount Protocol Flags Type St Inode Path: the text after so many of them. */
 static const char *behind(const char *line, int fields)
 {
         for (int i = 0; i < fields; i++) {
@@ -279,9 +279,9 @@ static int by_text(const void *a, const void *b)
 }
 
 /* Calls `each` with each of them once.
- * SAFETY: everybody's sockets stand in that file, under names that anybody chooses, also with line ends in
- * them; and it is read in pieces, between which others come and go. So one may stand there twice, whoever
- * wrote it, and one that is there may be passed over: it is looked for more than once. */
+ * SAFETY: that file lists the sockets of all users, with names that any process can choose, including line
+ * ends; and it is read in pieces, between which others come and go. So an entry may appear twice, whichever
+ * process wrote it, and an existing one may be skipped: the search is repeated. */
 static int each_run(bool (*each)(void *ctx, const char *run), void *ctx, struct err *e)
 {
         AUTO_BUF(runs);
@@ -333,8 +333,8 @@ int box_list(void (*each)(void *ctx, const char *json), void *ctx, struct err *e
         return each_run(list_one, &l, e) < 0 ? -1 : l.count;
 }
 
-/* A whole run id, as limit_name() makes them (pid, start time and 16 digits; the last two hexadecimal): its
- * socket is asked and nobody else, so that whoever stops many boxes does not ask all of them about each. */
+/* A whole run id, as limit_name() makes them (pid, start time and 16 digits; the last two hexadecimal): only
+ * its socket is asked, so that a caller that stops many boxes does not ask all of them about each. */
 bool registry_is_run_id(const char *which)
 {
         static const char digits[] = "0123456789", hex[] = "0123456789abcdef";
@@ -355,7 +355,7 @@ struct finding {
         int patience;
 };
 
-/* Also where the id fits: somebody else may have bound it, and is none of our boxes. */
+/* Also if the id fits: another user may have bound it, and it is not one of our boxes. */
 static bool find_one(void *ctx, const char *run)
 {
         struct finding *f = ctx;

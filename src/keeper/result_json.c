@@ -36,7 +36,7 @@ static void add_limits(const struct box_result *r, struct buf *out)
                    r->cpu_by_group ? "cgroup" : "rlimit+sampling");
 }
 
-/* What to do about it, for whoever reads this: one sentence each. */
+/* What to do about it, for the reader of the result: one sentence each. */
 static const char *const steps[EFFECT_KIND__COUNT] = {
         [EFFECT_READ] = "ask `cordon why` what that line would show to hostile code",
         [EFFECT_WRITE] = "review with `cordon diff` what an edit door held back, then `cordon apply`",
@@ -56,7 +56,7 @@ static const char *next_step(const struct effect_row *d)
         if (k == EFFECT_RUN && d->on_host == 0)
                 return "let it be made behind `write DIR` or `edit DIR`, and name that with `run DIR/`";
 
-        if (path && !d->permit[0]) /* of the line that would open it nothing can be said */
+        if (path && !d->permit[0]) /* the line that would open it is unknown */
                 return "no door opens this path: a box does without";
 
         return k == EFFECT_CALL && d->permit[0] ? NULL : steps[k];
@@ -103,7 +103,7 @@ static void add_denials(const struct box_result *r, struct buf *out)
         buf_printf(out, "],\"left\":%u", r->left);
 }
 
-/* Only where all of it was asked for. */
+/* Only if all of it was requested. */
 static void add_effects(const struct box_result *r, struct buf *out)
 {
         if (!r->effects)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* keeper/run_id.c - the id of a run. Made when somebody asks for it, or when the box is on its way: two files
- * of /proc have to be read for it, which need not hold up a start. */
+/* keeper/run_id.c - the id of a run. Made on demand, or when the box is on its way: it needs two files of
+ * /proc, which must not delay a start. */
 #include "keeper/internal.h"
 
 #include <string.h>

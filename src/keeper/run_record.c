@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* keeper/run_record.c - what a run leaves in the ledger, from its start to its end. Nothing of it is on the
- * path of a start: the first record is written when the payload already runs. A ledger that cannot be written
- * stops only a run that was told to require it; every other says so in its result. */
+/* keeper/run_record.c - writes the records of a run, from its start to its end. Nothing of it is on the path
+ * of a start: the first record is written when the payload already runs. A ledger that cannot be written
+ * stops only a run that requires it; every other run reports it in its result. */
 #include "keeper/run_record.h"
 #include "base/fd.h"
 #include "base/variable.h"
@@ -81,8 +81,8 @@ static int add_start(struct run *run, struct err *e)
         return ledger_append(c->ledger, &r, false, c->start, e);
 }
 
-/* A variable whose name says that it is a secret: its value is in no record of this run, should the box put
- * it into a path or a name. */
+/* A variable whose name suggests a secret: its value is in no record of this run, even if the box puts it
+ * into a path or a name. */
 static void hide_variables(const struct run *run)
 {
         for (const char **v = run->c->plan->order->envp; v && *v; v++) {
@@ -244,7 +244,7 @@ static void add_end(struct run *run, bool observed)
 void record_finish(struct run *run)
 {
         if (!run->up && run->record && !run->record->ledger)
-                record_up(run); /* a program that could not be started is told too */
+                record_up(run); /* a program that could not be started is recorded as well */
 
         record_stream(run, 0);
         record_read_origins(run);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* keeper/starting.c - the phases of a start, from the name of the box to the moment its payload may run. None
- * of them waits: one that needs an answer of another process returns 0 and is called again. */
+ * of them waits: a phase that needs an answer of another process returns 0 and is called again. */
 #include "base/fd.h"
 #include "keeper/internal.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* keeper/waiting.c - what a phase that cannot go on waits for: a descriptor, a moment, the end of a child. */
+/* keeper/waiting.c - the events that a blocked phase waits for: a descriptor, a time, the end of a child. */
 #include "base/clock.h"
 #include "keeper/internal.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* keeper/wakeup.c - one epoll descriptor that becomes readable when box_wait() has something to do, for a
- * caller with a loop of its own. It only wakes: what is ready is asked of poll() each time.
+ * caller with a loop of its own. It only wakes the caller: poll() reports the ready descriptors each time.
  *
  * Every entry reports once (EPOLLONESHOT) and is armed again after the step. A descriptor that was closed
  * while a copy of it lives on, as in a child of the caller's, stays in an epoll set and cannot be taken out:

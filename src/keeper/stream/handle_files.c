@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* keeper/stream/handle_files.c - `in` and `out` handles. The host opens; the box gets a memory file of its
- * own: a sealed copy of the input, or an empty one for the output, which is copied out after a good end,
- * within its cap and if it is what it claims to be. So a handle is no way to the file's directory, its path,
- * its other bytes, or a later write. */
+/* keeper/stream/handle_files.c - `in` and `out` handles. The host opens the file; the box gets a memfd of its
+ * own: a sealed copy of the input, or an empty one for the output, which is copied out after a successful
+ * end, within its cap and if it has the declared type. So a handle gives no access to the file's directory,
+ * its path, its other bytes, or a later write. */
 #include "base/fd.h"
 #include "base/json.h"
 #include "base/str.h"
@@ -26,7 +26,7 @@ static int make_memfd(const char *name)
         return fd;
 }
 
-/* Nobody changes it from here on, whoever holds it. The box may have done that already. */
+/* No process can change it from here on. The box may have sealed it already. */
 static int seal(int fd)
 {
         const int held = F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE;
@@ -126,8 +126,8 @@ static bool would_wait(int fd, short events)
         return kind_of(fd) != S_IFREG && poll(&p, 1, 0) == 0;
 }
 
-/* Of a FIFO that had no writer when it was opened poll() does not tell the end; a read that does not block
- * does, and needs an open file of its own. */
+/* poll() does not report EOF of a FIFO that had no writer when it was opened; a non-blocking read does, and
+ * needs an open file description of its own. */
 static ssize_t read_end(int fd, void *p, size_t n)
 {
         AUTO_FD(own, kind_of(fd) == S_IFIFO ? fd_reopen(fd, O_RDONLY | O_NONBLOCK) : -1);
@@ -254,7 +254,7 @@ static int each(struct run *run, bool out,
 
 int handles_fill(struct run *run, struct err *e) { return each(run, false, fill_input, e); }
 
-/* Somebody may still hold it: a program behind a `sock` door. What is checked is what is written. */
+/* A program behind a `sock` door may still hold it. The checked bytes are the written ones. */
 static int check_output(const struct plan_handle *h, int from, uint64_t *ret_size, struct err *e)
 {
         struct stat st;

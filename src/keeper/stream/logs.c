@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* keeper/stream/logs.c - the newest output of a detached box: asked of its keeper while it runs, kept for
- * afterwards.
+/* keeper/stream/logs.c - the newest output of a detached box: requested from its keeper while it runs, kept
+ * for afterwards.
  *
- *   STATE/logs/RUN    `cordon-log 1 BYTES NAME`, a newline, then the last of BYTES that the box said
+ *   STATE/logs/RUN    `cordon-log 1 BYTES NAME`, a newline, then the last of BYTES that the box wrote
  *
- * A file gets its name when it is whole, at the end of the run; a keeper that is killed leaves none. Never:
- * follows a link, keeps more than LOGS_KEPT of them, holds up the end of a run for the disk. */
+ * A file gets its name when it is complete, at the end of the run; a keeper that is killed leaves none.
+ * Never: follows a symlink, keeps more than LOGS_KEPT of them, holds up the end of a run for the disk. */
 #include "base/fd.h"
 #include "base/limits.h"
 #include "base/shell.h"
@@ -43,16 +43,16 @@ void logs_add(struct run *run, const void *p, size_t n)
         buf_add(&run->log, p, n > LOG_MAX / 2 ? LOG_MAX / 2 : n);
 }
 
-/* ---- what is kept ---- */
+/* ---- kept output ---- */
 
 struct kept {
         char run[64], name[NAME_MAX_BYTES];
         int64_t ended_ns;
-        uint64_t bytes; /* that it said, of which the file has the last */
+        uint64_t bytes; /* that it wrote, of which the file has the last */
         off_t at;       /* where they begin */
 };
 
-/* "cordon-log 1 BYTES NAME"; what a later version wrote is none of ours. */
+/* "cordon-log 1 BYTES NAME"; a file of a later version is not ours. */
 static bool read_head(const char *head, struct kept *k)
 {
         static const char mark[] = "cordon-log 1 ";
@@ -63,7 +63,7 @@ static bool read_head(const char *head, struct kept *k)
         return *end == ' ' && snprintf(k->name, sizeof k->name, "%s", end + 1) < (int) sizeof k->name;
 }
 
-/* A file of ours, and no link, fifo or somebody else's file that stands in its place. */
+/* A file of ours, and not a symlink, FIFO or file of another user in its place. */
 static int open_kept(int dir, const char *run, struct kept *k)
 {
         char head[HEAD_MAX];
@@ -99,7 +99,7 @@ static void list_add(struct kept_list *l, const struct kept *k)
         if (l->n == l->cap) {
                 struct kept *more = reallocarray(l->v, l->cap ? 2 * l->cap : 128, sizeof *more);
                 if (!more)
-                        return; /* what is not listed is neither shown nor removed */
+                        return; /* a file that is not listed is neither shown nor removed */
                 l->v = more;
                 l->cap = l->cap ? 2 * l->cap : 128;
         }
@@ -145,7 +145,7 @@ static int write_kept(int fd, const struct run *run)
         return run->log.n ? fd_write_all(fd, run->log.p, run->log.n) : 0;
 }
 
-/* Where the filesystem has no files without a name, the file has its own from the beginning. */
+/* If the filesystem does not support O_TMPFILE, the file has its own name from the beginning. */
 static void write_named(int logs, const struct run *run)
 {
         AUTO_FD(fd, openat(logs, run->r.run, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600));
@@ -153,7 +153,7 @@ static void write_named(int logs, const struct run *run)
                 (void) unlinkat(logs, run->r.run, 0);
 }
 
-/* That it cannot be kept is no reason for another end: the box is over, and nobody listens. */
+/* A failure to keep it does not change the end: the box is over, and no reader waits. */
 void logs_keep(const struct run *run)
 {
         struct err none;
@@ -234,7 +234,7 @@ static int find_kept(int logs, const char *which, char ret_run[64], struct err *
         return matches ? 0 : no_such(which, e);
 }
 
-/* What it said after `position`, of what is kept. */
+/* The kept output after `position`. */
 static int give_kept(int logs, const char *run, int32_t position, const struct box_sink *to, struct err *e)
 {
         struct kept k;

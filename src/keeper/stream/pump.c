@@ -31,7 +31,7 @@ static int open_outlet(struct pump *p, int fd, struct err *e)
                 return 0;
 
         if (fstat(fd, &st) <
-            0) /* one that the caller closed is none; what is said to another is not dropped */
+            0) /* a descriptor that the caller closed is none; output to another is not dropped */
                 return errno == EBADF ? 0
                                       : err_set(e, ERR_IO, errno, "looking where the output goes: %s",
                                                 strerror(errno));
@@ -44,7 +44,7 @@ static int open_outlet(struct pump *p, int fd, struct err *e)
         if (p->outlet != OUTLET_SOCKET)
                 p->outlet = own >= 0 ? OUTLET_NONBLOCK : OUTLET_POLITE;
 
-        /* A number of its own: the caller's may be the one of the input too, and is waited for there. */
+        /* A descriptor of its own: the caller's may also be that of the input, which is polled there. */
         if (own < 0)
                 own = fcntl(fd, F_DUPFD_CLOEXEC, 0);
 
@@ -56,8 +56,8 @@ static int open_outlet(struct pump *p, int fd, struct err *e)
         return 0;
 }
 
-/* A box has no power over the caller's terminal: without one of its own its output keeps its colours, with
- * one also what full-screen programs need. */
+/* A box has no power over the caller's terminal: without a terminal of its own its output keeps its colours,
+ * with one also the sequences of full-screen programs. */
 static int open_neutral(struct pump *p, bool tty, struct err *e)
 {
         if (p->to < 0 || !isatty(p->to))
@@ -78,7 +78,7 @@ static int open_pipe(int ret[2], bool to_payload, struct err *e)
         return 0;
 }
 
-/* Where the caller's two outputs are one thing, the payload's are one pipe: else lines would change places.
+/* If the caller's two outputs are the same file, the payload's are one pipe: else lines would change places.
  */
 static bool outputs_are_one(const struct run *run)
 {
@@ -196,7 +196,7 @@ bool pump_outputs_open(const struct run *run) { return run->out[0].from >= 0 || 
 
 bool pump_is_blocked(const struct run *run) { return run->out[0].blocked || run->out[1].blocked; }
 
-/* Two names of one terminal are two files, and one to who reads. */
+/* Two names of one terminal are two files, but one to the reader. */
 bool pump_is_mid_line(const struct run *run)
 {
         const int *out = run->c->io.out;
@@ -227,7 +227,7 @@ static ssize_t put(const struct pump *p, const char *at, size_t n)
         return write(p->to, at, p->outlet == OUTLET_POLITE && n > PIPE_BUF ? PIPE_BUF : n);
 }
 
-/* Writes what is held; false when it cannot be written: errno tells why. */
+/* Writes the held bytes. Returns false with errno set if they cannot be written. */
 static bool flush(struct pump *p)
 {
         const char *text = p->neutral ? p->inert.p : p->buffer;
@@ -266,15 +266,15 @@ static void end_output(struct pump *p)
         p->from = -1;
 }
 
-/* Nobody can write any more, and nothing is left. poll() alone does not say that: it looks at both one after
- * the other, and the last word may come between. */
+/* No writer exists any more, and nothing is left. poll() alone does not show that: it checks both one after
+ * the other, and the last bytes may come between. */
 static bool is_empty(const struct pump *p, short events)
 {
         int left = 1;
         return events & POLLHUP && !(events & POLLIN) && ioctl(p->from, FIONREAD, &left) == 0 && left == 0;
 }
 
-/* Nobody takes it any more: the payload gets SIGPIPE as it would unboxed. */
+/* The reader is gone: the payload gets SIGPIPE as it would unboxed. */
 static void hand_on(struct run *run, struct pump *p)
 {
         if (flush(p))
@@ -295,7 +295,7 @@ static void neutralise(struct run *run, struct pump *p, struct span said)
                 run->output_error = ENOMEM;
 }
 
-/* Nothing more comes from the box: what a sequence or a character lacks is marked, colours are reset. */
+/* EOF from the box: an incomplete sequence or character is marked, colours are reset. */
 static void finish_output(struct run *run, struct pump *p)
 {
         if (p->neutral && p->from >= 0 && !p->blocked) {
@@ -329,7 +329,7 @@ static void serve_output(struct run *run, int stream, short events)
         if (n < 0 && (errno == EAGAIN || errno == EINTR))
                 return;
 
-        if (n <= 0) { /* a terminal whose other end is gone says EIO */
+        if (n <= 0) { /* a terminal whose other end is closed returns EIO */
                 finish_output(run, p);
                 return;
         }
@@ -381,8 +381,8 @@ static void feed(struct pump *p)
         p->have = p->sent = 0;
 }
 
-/* By errno: was there none to be cut off? A descriptor that is not for reading; a terminal that is somebody
- * else's by now. */
+/* By errno: did the caller provide no input at all? A descriptor that is not open for reading; a terminal
+ * that belongs to another process group by now. */
 static bool is_no_input(int from)
 {
         int sys = errno;
@@ -421,8 +421,9 @@ void pump_poll(struct run *run, struct pollfd *p)
 {
         struct pump *all[] = { &run->in, &run->out[0], &run->out[1] };
 
-        /* The payload can speak before init has said that it runs. Then its words wait: a callback that kills
-         * the box upon them would otherwise make a start that succeeded look like one that failed. */
+        /* The payload can write before init has reported that it runs. Then its output waits: a callback that
+         * kills the box because of it would otherwise make a start that succeeded look like one that failed.
+         */
         bool may_speak = run->up || run->box->init_gone || run->box->child.control < 0;
         for (unsigned i = 0; i < 3; i++) {
                 /* Input is not touched before the payload runs: a start that fails must not have eaten it. */
