@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* api/against.c - a changed policy held against what a run did: which of its connections and requests, as the
- * ledger has them, the broker would refuse now, and which refusals would pass. Runs nothing, reaches nothing.
- */
+/* api/against.c - compares a changed policy with a past run: which of its connections and requests in the
+ * ledger the broker would deny now, and which denials would pass. Runs nothing, connects nowhere. */
 #include "api/internal.h"
 #include "base/clock.h"
 #include "base/fd.h"
@@ -46,8 +45,7 @@ static void add(struct against *a, struct buf *to, unsigned *count, const char *
         ++*count;
 }
 
-/* A host that is named in another form than it was reached by: whether that passes, its requests would tell.
- */
+/* A host that is named in another form than it was reached by: only its requests show whether it passes. */
 static bool may_depend(const struct against *a, const struct effect *f)
 {
         return a->has_places || (f->net->form == NET_HOST_PORT && !f->net->is_address &&
@@ -96,7 +94,7 @@ static void judge(struct against *a, const char *target, bool passed)
         policy_effect_done(&f);
 }
 
-/* Requests without consequences are recorded by their server alone: of those nothing can be said. */
+/* Requests without consequences are recorded by their server alone: those cannot be compared. */
 static void read_record(struct against *a, const struct ledger_view *v)
 {
         char target[TARGET_MAX], method[32];

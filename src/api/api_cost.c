@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* api/api_cost.c - what each layer of a wall costs on this host: rounds of throw-away processes that raise
- * one layer each, and what the kernel charges a control group for holding several of it. */
+/* api/api_cost.c - the cost of each layer of a wall on this host: rounds of throw-away processes that raise
+ * one layer each, and the memory that the kernel charges to a control group for several of it. */
 #include "api/internal.h"
 #include "base/clock.h"
 #include "base/fd.h"
@@ -21,15 +21,15 @@
 
 enum { PATIENCE_MS = 5000, HELD = 8, ROUNDS_MAX = 10000 };
 
-/* What a throw-away process says: in memory that it shares with us. */
+/* The result of a throw-away process, in memory that it shares with us. */
 struct said {
         struct wall_cost cost;
         struct err error;
         uint32_t done;
 };
 
-/* Three pipes between us and those that hold a layer: what they say, the word to go, and what ends when they
- * may. */
+/* Three pipes between us and the processes that hold a layer: their results, the start signal, and one whose
+ * EOF ends them. */
 struct line {
         int heard[2], go[2], hold[2];
 };
@@ -48,7 +48,7 @@ struct survey {
         gid_t gid;
 };
 
-/* The process's own part. It joins the group first, so that what it makes is charged there. */
+/* The process's own part. It joins the group first, so that its memory is charged there. */
 _Noreturn static void throw_away(const struct survey *s, enum wall_layer l, const struct limit_group *g,
                                  const struct line *line)
 {
@@ -165,9 +165,9 @@ static void time_group(struct survey *s)
         take(s, LAYER_CGROUP);
 }
 
-/* ---- what the kernel charges ---- */
+/* ---- kernel memory ---- */
 
-/* Kernel memory of the group in bytes; -1: not told here. */
+/* Kernel memory of the group in bytes; -1: not available here. */
 static int64_t kernel_bytes(const struct limit_group *g)
 {
         uint64_t n;
@@ -224,7 +224,7 @@ static void line_close(struct line *line)
         }
 }
 
-/* A fresh group for each layer: what an earlier one left in caches would be counted as saved. */
+/* A fresh group for each layer: leftovers of an earlier one in caches would be counted as saved. */
 static void weigh(struct survey *s, enum wall_layer l)
 {
         struct limit_group g;

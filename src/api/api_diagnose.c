@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* api/api_diagnose.c - cordon_diagnose(cx): what the ledger has of past runs, gathered for learn/fit.c to
- * judge. Reads and runs nothing. What a box wrote is inert in the ledger, and is shown as it stands there. */
+/* api/api_diagnose.c - cordon_diagnose(cx): collects the records of past runs for learn/fit.c to judge. Reads
+ * and runs nothing. Text of a box is inert in the ledger, and is shown unchanged. */
 #include "api/past.h"
 #include "base/str.h"
 #include "learn/learn.h"
@@ -18,7 +18,7 @@ struct group { /* the runs of one box under one policy */
         const char *box, *policy;
         struct learn_refusal refusals[REFUSALS_MAX];
         size_t newest[REFUSALS_MAX]; /* the run, as its index + 1, that had it last: once a run */
-        struct past_uses uses;       /* where some are lost, nothing is called unused */
+        struct past_uses uses;       /* if some are lost, no door is called unused */
         int64_t day;
 };
 struct diagnosis {
@@ -36,7 +36,7 @@ struct diagnosis {
 
 /* ---- which runs ---- */
 
-/* Its number, from 1 on; 0: there is no room for it. */
+/* Its number, from 1 on; 0: the table is full. */
 static size_t group_for(struct diagnosis *d, const struct past_run *r)
 {
         for (size_t i = 0; i < d->count; i++) {
@@ -94,9 +94,9 @@ static void choose_runs(struct diagnosis *d, const char *digest)
         }
 }
 
-/* ---- what they did ---- */
+/* ---- their effects ---- */
 
-/* Also where the links of a path lead, as they are now: a door would follow them. */
+/* Also the targets of a path's symlinks, as they are now: a door would follow them. */
 static enum effect_reason sensitive_path(enum effect_kind kind, const char *path)
 {
         char real[PATH_MAX];
@@ -198,7 +198,7 @@ static void note_refusal(struct diagnosis *d, struct group *g, struct past_run *
         count_refusal(d, g, run, r);
 }
 
-/* Twice as much: how much would have been enough, nobody knows. */
+/* Twice as much: the amount that would have been enough is unknown. */
 static void note_limit(struct diagnosis *d, struct group *g, struct past_run *run,
                        const struct ledger_view *v)
 {
@@ -234,7 +234,7 @@ static void read_effects(struct diagnosis *d)
                         note_limit(d, g, run, &v);
                 else if (span_is(v.phase, "denied"))
                         note_refusal(d, g, run, &v);
-                else /* with no policy to name its doors, only those that were somebody's own lines count */
+                else /* without a policy to name its doors, only doors from the user's own lines count */
                         past_uses_note(&g->uses, &v, d->policy != NULL);
         }
 }
@@ -322,7 +322,7 @@ static int load_policy(struct diagnosis *d, char **ret_digest, cordon_error *e)
         return *ret_digest ? 0 : -1;
 }
 
-/* A policy that was named is judged also where nothing ran under it: there are too few runs. */
+/* A named policy is judged even if no run used it: then it has too few runs. */
 static void add_empty(struct diagnosis *d, const char *digest)
 {
         const struct past_run none = { .box = policy_box(d->policy->checked), .policy = digest };
@@ -352,7 +352,7 @@ static int gather(struct diagnosis *d, const char *digest, cordon_error *e)
         return d->mem.failed ? err_set(to_err(e), ERR_MEMORY, 0, "no memory") : 0;
 }
 
-/* ---- told ---- */
+/* ---- reported ---- */
 
 static void put_json(const struct diagnosis *d, struct buf *out)
 {
@@ -385,7 +385,7 @@ static void put_text(const struct diagnosis *d, struct buf *out)
                            GROUPS_MAX);
 }
 
-/* The worst of them: one that does not fit before one that nothing is known of. */
+/* The worst of them: a policy that does not fit before one with too little data. */
 static int fit_of(const struct diagnosis *d)
 {
         int fit = d->count ? 1 : -1;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* api/api_host.c - what is running, and what this host can hold. */
+/* api/api_host.c - the running boxes, and the capabilities of this host. */
 #include "api/internal.h"
 #include "host/host.h"
 #include "limit/limit.h"

@@ -31,7 +31,7 @@ static enum learn_look look(void *ctx, const char *path)
                                       : LEARN_DEVICE;
 }
 
-/* What does not exist lies where its nearest directory does. */
+/* A path that does not exist belongs to its nearest existing directory. */
 static bool real(void *ctx, const char *path, char ret[LEARN_PATH_MAX])
 {
         char part[LEARN_PATH_MAX], found[PATH_MAX];
@@ -73,7 +73,7 @@ static void on_output(void *ctx, int stream, const void *data, size_t len)
                 keep_tail(t, data, len);
 }
 
-/* ---- what was refused ---- */
+/* ---- denials ---- */
 
 static const struct {
         const char *code;
@@ -95,7 +95,7 @@ static bool in_program_directory(const char *path)
         return false;
 }
 
-/* A shell looks for a program before it starts it: what was refused then is the look. */
+/* A shell looks a program up before it starts it: then the lookup was denied. */
 static bool is_program(const char *path)
 {
         struct stat st;
@@ -116,7 +116,7 @@ static bool is_our_search(const cordon_denial *d)
         return false;
 }
 
-/* What was used below a directory that had to be opened whole. */
+/* Paths used below a directory that had to be opened whole. */
 static void tell_used(struct learn *l, unsigned run, cordon_box *b, const char *work)
 {
         cordon_effect f;
@@ -148,7 +148,7 @@ static void tell(struct teacher *t, struct learn *l, unsigned run, const cordon_
                                   .internet = strcmp(d->code, "net") == 0 };
         if (d->minor == ALWAYS_LOOKED_FOR || is_our_search(d) || strcmp(d->layer, "egress") == 0 ||
             teacher_net_socket(t, d) || comes_with_net(t, d->path))
-                return; /* what the broker refused is told by teacher_net_tell(), in more words */
+                return; /* teacher_net_tell() reports the broker's denials, in more words */
 
         for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
                 if (strcmp(d->code, kinds[i].code) == 0)
@@ -178,7 +178,7 @@ static int load_draft(cordon_policy *p, const struct teacher *t, const char *tex
                        : cordon_policy_check(p, e);
 }
 
-/* In a box /tmp is its own: what of the host's is looked for there is seen only where every open is. */
+/* In a box /tmp is its own: lookups of the host's files there are seen only if every open is. */
 static bool names_private_place(const char *const *argv)
 {
         for (; *argv; argv++)
@@ -211,7 +211,7 @@ static void hash_change(void *ctx, const void *data, size_t len)
         sha256_add(&((struct teacher *) ctx)->printed[0], data, len);
 }
 
-/* What it changed behind edit doors counts as what it printed does, and then goes. */
+/* Its changes behind edit doors count as its output does, and are then discarded. */
 static void take_layer(struct teacher *t, const cordon_result *r)
 {
         char dropped[64];
@@ -228,8 +228,7 @@ static void take_layer(struct teacher *t, const cordon_result *r)
         (void) cordon_work_discard(t->cx, r->work, 0, NULL, NULL, dropped, &none);
 }
 
-/* A script starts by the kernel's hand, before anybody watches what is looked for: its interpreter is told
- * here. */
+/* The kernel starts a script before lookups are watched: its interpreter is reported here. */
 static void tell_interpreter(const struct teacher *t, struct learn *l, unsigned run, const cordon_error *why)
 {
         char name[256], found[PATH_MAX];
@@ -247,7 +246,7 @@ static void tell_interpreter(const struct teacher *t, struct learn *l, unsigned 
         (void) learn_add(l, &a, run);
 }
 
-/* Where no miss is told, the files that the command line names are what is known. */
+/* If misses are not reported, only the files that the command line names are known. */
 static void tell_named(const struct teacher *t, struct learn *l, unsigned run)
 {
         char path[PATH_MAX];
@@ -288,7 +287,7 @@ static int run_box(cordon_box *b, struct teacher *t, struct learn *l, unsigned r
                 (void) teacher_net_socket(t, &r->denials[i]);
 
         if (t->net.wanted && !had_net)
-                l = NULL; /* with a network it goes another way: what it looked for without does not count */
+                l = NULL; /* with a network it takes another path: its lookups without one do not count */
 
         for (size_t i = 0; l && i < r->denial_count; i++)
                 tell(t, l, run, &r->denials[i]);
@@ -345,7 +344,7 @@ static int run_command(void *ctx, const char *policy, struct learn *l, unsigned 
         return r;
 }
 
-/* ---- what the learner is told of this host ---- */
+/* ---- the learner's view of this host ---- */
 
 /* Can this build hold such a door? Asked of the planner, which knows. */
 static bool holds(const struct teacher *t, const char *line)

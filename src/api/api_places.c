@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* api/api_places.c - the places file and the stage, for questions about a policy: what `run` does with them.
- */
+/* api/api_places.c - the places file and the stage, for queries about a policy: as `run` uses them. */
 #include "api/internal.h"
 
 #include <errno.h>
@@ -29,7 +28,7 @@ int cordon_policy_places(cordon_policy *p, const char *file, const char *stage, 
 
         if (file) {
                 places = lib_places_read(file, &text, &n, e);
-                free(text); /* what was parsed has its own */
+                free(text); /* the parsed form has its own copy */
                 if (!places)
                         return -1;
         }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* api/api_recording.c - `--record FILE`: where it goes is found out before the box starts, so that a long run
- * does not end with nowhere to put it. */
+/* api/api_recording.c - `--record FILE`: the destination is checked before the box starts, so that a long run
+ * does not fail at the end. */
 #include "api/internal.h"
 #include "base/fd.h"
 

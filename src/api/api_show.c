@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* api/api_show.c - cordon_policy_show(): read doors to files that somebody named one by one. A name is a name
- * here: what it says is quoted, never read as a mark of the language. */
+/* api/api_show.c - cordon_policy_show(): read doors to files that the user named one by one. A name is taken
+ * literally: its text is quoted, never parsed as syntax of the language. */
 #include "api/internal.h"
 #include "base/str.h"
 
 #include <limits.h>
 #include <stdlib.h>
 
-/* SAFETY: a door follows links, so what is behind them counts too. Who may write to the directory could
- * change them until the start; the same person could have put the file itself there. */
+/* SAFETY: a door follows symlinks, so their targets count as well. A user who may write to the directory
+ * could change them until the start; the same user could have put the file itself there. */
 static enum effect_reason sensitive(const char *path)
 {
         char real[PATH_MAX];

@@ -23,7 +23,8 @@ static void free_variables(const char **v)
         free(v);
 }
 
-/* A door that covers the state directory needs it to exist: what is made later would show through. */
+/* A door that covers the state directory needs it to exist: a directory that is created later would show
+ * through. */
 struct state_names {
         char named[STORE_PATH_MAX];
         char real[PATH_MAX];
@@ -44,7 +45,7 @@ static bool has_own_doors(const struct door *doors, size_t n)
         return false;
 }
 
-/* By its name, by where a link leads, or as a directory of programs. */
+/* By its name, by a symlink's target, or as a directory of programs. */
 static bool any_covers(const struct door *doors, size_t n, const struct plan_request *r, const char *path,
                        const char *real)
 {
@@ -56,7 +57,7 @@ static bool any_covers(const struct door *doors, size_t n, const struct plan_req
         return false;
 }
 
-/* Where it will be: the links on the way to it are there already. */
+/* Its future path: the symlinks on the path exist already. */
 static void resolve_unmade(const char *named, char ret[static PATH_MAX])
 {
         char up[PATH_MAX];
@@ -94,7 +95,7 @@ static bool any_changes(const struct door *doors, size_t n, const struct plan_re
         return false;
 }
 
-/* What the caller may not make, no box of the caller's makes. */
+/* A file that the caller may not create, no box of the caller creates. */
 static int make_config(char *path, struct err *e)
 {
         for (char *s = path + 1; (s = strchr(s, '/')); *s++ = '/') {
@@ -156,7 +157,7 @@ static int name_state(const struct cordon_context *cx, const struct door *doors,
         return 0;
 }
 
-/* Asked for only where a link leads somewhere: it costs calls. */
+/* Computed only if a symlink leads elsewhere: it costs system calls. */
 static void name_home(const struct cordon_box *b, const struct door *doors, size_t n,
                       char real[static PATH_MAX], struct plan_request *r)
 {
@@ -202,7 +203,7 @@ static const char **passed_variables(const struct cordon_box *b, const struct do
         return NULL;
 }
 
-/* The box's ~/.gitconfig, where a door shows a repository. */
+/* The box's ~/.gitconfig, if a door shows a repository. */
 static int name_git(const struct cordon_box *b, const struct door *doors, size_t n, struct plan_request *r,
                     struct err *e)
 {
@@ -337,7 +338,7 @@ static int begin_with(struct cordon_box *b, enum wall_kind wall, struct err *e)
         return 0;
 }
 
-/* For namespaces the kernel says "no space" where it means a number that an administrator set. */
+/* For namespaces the kernel returns ENOSPC if a limit that an administrator set is reached. */
 static int explain_namespaces(struct err *e)
 {
         if (e->code == ERR_HOST && (e->sys == ENOSPC || e->sys == EUSERS))
@@ -349,7 +350,7 @@ static int explain_namespaces(struct err *e)
 int lib_places(struct cordon_box *b, struct err *e)
 {
         if (b->places_file && !b->places) {
-                free(b->places_text.p); /* of one that did not hold */
+                free(b->places_text.p); /* of a places file that was not valid */
                 b->places = lib_places_read(b->places_file, &b->places_text.p, &b->places_text.n, e);
                 if (!b->places)
                         return -1;

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { TTL_MOST_S = 50 * 365 * 86400 }; /* far from overflow; what a class may live is far less */
+enum { TTL_MOST_S = 50 * 365 * 86400 }; /* far from overflow; the lifetime of a class is far less */
 
 static int text(char *to, size_t cap, const char *from, const char *what, struct err *e)
 {
@@ -84,7 +84,8 @@ static int read_protect(const struct cordon_context *cx, const cordon_credential
         if (c->key_file)
                 return text(q->key_file, sizeof q->key_file, c->key_file, "path", e);
 
-        /* Needed only when there is no vault yet and a file is to protect it: cordon-vault says so then. */
+        /* Needed only if the vault does not exist yet and a file is to protect it: cordon-vault reports it
+         * then. */
         struct err none;
         if (vault_default_key_file(cx, q->key_file, sizeof q->key_file, &none) < 0 &&
             q->protect == VAULT_BY_FILE) {
@@ -165,7 +166,7 @@ static void binding(const struct vault_meta *m, struct buf *out)
                 buf_printf(out, "%s%.*s", p > m->scope ? ", " : ", for ", (int) strcspn(p, "\n"), p);
 }
 
-/* In days from two on, in hours below; what has begun counts. */
+/* In days from two on, in hours below; rounded up. */
 static void put_left(int64_t s, char ret[32])
 {
         enum { HOUR_S = 3600, DAY_S = 24 * HOUR_S };

@@ -55,8 +55,8 @@ static void note_text(void *ctx, const struct policy_note *t)
         buf_putc(o->out, '}');
 }
 
-/* What stops the start on every host is an error of the policy. What stops it here and now is a note: a
- * policy may be written for another host, or before what it names is there. */
+/* A cause that stops the start on every host is an error of the policy. A cause that stops it only here and
+ * now is a note: a policy may be written for another host, or before its files exist. */
 static int note_start(cordon_policy *p, struct notes_out *o, struct err *e)
 {
         struct err why = { 0 };
@@ -70,7 +70,7 @@ static int note_start(cordon_policy *p, struct notes_out *o, struct err *e)
         }
 
         if (why.code == ERR_HOST && !wall_has(policy_wall(p->checked), WALL_OWN_ROOT))
-                return 0; /* W132 said it, with the line */
+                return 0; /* W132 reported it, with the line */
 
         char text[sizeof n.text];
         (void) snprintf(text, sizeof text, "this box does not start here: %s%s%s", why.what,
@@ -80,7 +80,8 @@ static int note_start(cordon_policy *p, struct notes_out *o, struct err *e)
         return 0;
 }
 
-/* The box starts, and every request to such a place is refused: where it leads in other stages is no help. */
+/* The box starts, and every request to such a place is denied: its destinations in other stages do not help.
+ */
 static bool leads_nowhere(const struct policy_staged *s, const char *place)
 {
         return s->stage != POLICY_STAGE_MOCK && policy_place_asked(s->places, place, s->stage) &&

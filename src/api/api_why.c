@@ -19,9 +19,9 @@ struct asked { /* one question, and all that is known about its answer */
         const struct door *near;
         struct refusal refusal;
         struct buf line, cost, difference;
-        const struct policy_staged *staged; /* NULL: where places lead was not asked */
+        const struct policy_staged *staged; /* NULL: places were not queried */
         enum policy_leads leads;
-        struct buf url; /* where to */
+        struct buf url; /* the destination */
         struct lib_inside in;
         const char *asked_path; /* as it was typed; NULL: of no path */
 };
@@ -65,7 +65,7 @@ static bool is_program(const char *path)
         return stat(path, &st) == 0 && S_ISREG(st.st_mode) && access(path, X_OK) == 0;
 }
 
-/* Nothing to read, run, talk to or make, whatever a policy says. */
+/* Nothing to read, execute, connect to or create, whatever the policy. */
 static bool is_absent(const struct asked *q)
 {
         struct stat st;
@@ -97,7 +97,7 @@ static bool is_absent(const struct asked *q)
         return false;
 }
 
-/* A link, or a program that needs another one: what is judged in its place. */
+/* A symlink, or a program that needs another one: the file that is judged in its place. */
 static bool leads_elsewhere(const struct asked *q)
 {
         return q->asked_path && strcmp(q->asked_path, q->f.target) != 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* api/api_work.c - cordon_work_*: layers of edit doors, for faces. */
+/* api/api_work.c - cordon_work_*: overlays of edit doors, for faces. */
 #include "api/internal.h"
 #include "base/fd.h"
 #include "base/hash.h"
@@ -33,7 +33,7 @@ struct effects {
         void *ctx;
         struct ledger *ledger; /* NULL: not yet, or not wanted */
         bool off;
-        bool late;             /* found out by a later command: a file may be somebody else's by now */
+        bool late;             /* found out by a later command: a file may have been replaced by now */
         char name[CHANCE + 2]; /* the end of its intent's id */
         char intent[LEDGER_ID_MAX];
 };
@@ -91,7 +91,8 @@ static int record_intent(void *ctx, const struct work_effect *first, size_t coun
         return err_hint(e, "nothing was applied; --ledger off applies without a record");
 }
 
-/* Later readers of the file find the effect that made it. Never: follows a link, opens what is no file. */
+/* Later readers of the file find the effect that created it. Never: follows a symlink, opens anything but a
+ * regular file. */
 static void stamp(const struct work_effect *x, bool late, const char *id)
 {
         char path[PATH_MAX_BYTES];
@@ -124,7 +125,7 @@ static bool is_sha256(const char *digest)
         return strlen(digest) == 64 && strspn(digest, "0123456789abcdef") == 64;
 }
 
-/* What reached the host, with its content before and after; caused by the run's end. */
+/* The changes that reached the host, with the content before and after; caused by the run's end. */
 static void record_effect(struct effects *f, const struct work_effect *x)
 {
         char target[PATH_MAX_BYTES], end[LEDGER_ID_MAX], id[LEDGER_ID_MAX], after[80], before[80];
@@ -150,8 +151,8 @@ static void record_effect(struct effects *f, const struct work_effect *x)
                 stamp(x, f->late, id);
 }
 
-/* True: all of it is in the file. Else none of it: who settles the apply tells it, and it is not told twice.
- */
+/* Returns true if all of it is in the file. Else none of it is: the command that settles the apply reports
+ * it, and it is not reported twice. */
 static bool close_ledger(struct effects *f)
 {
         struct err none;
@@ -169,8 +170,8 @@ static bool close_ledger(struct effects *f)
         return written;
 }
 
-/* One record of a run that has ended; not held up by a ledger that cannot be written. True: it is there, or
- * nobody wants it. */
+/* One record of a run that has ended; not delayed by a ledger that cannot be written. Returns true if it is
+ * written, or not wanted. */
 static bool record_after(const struct cordon_context *cx, const char *run, struct ledger_record *r)
 {
         struct effects f = { .cx = cx, .off = is_off(cx) };
@@ -233,7 +234,7 @@ bool lib_work_settled(const struct work_settled *s)
         return close_ledger(&f);
 }
 
-/* A patch leaves as bytes, and may be applied where nobody sees it: its digest leads back to the run. */
+/* A patch leaves as bytes, and may be applied out of our sight: its digest leads back to the run. */
 struct patch {
         cordon_sink out;
         void *ctx;
@@ -291,7 +292,7 @@ static void pass_effect(void *ctx, const struct work_effect *x)
                 f->each(f->ctx, &shown);
 }
 
-/* A ledger that another writer holds for long: what became of the intent is told by the next command. */
+/* A ledger that another writer holds for long: the next command records the outcome of the intent. */
 static bool flush_effects(void *ctx) { return close_ledger(ctx); }
 
 static void tell(const struct work_outcome *from, cordon_work_outcome *to)

@@ -27,7 +27,7 @@ cordon_box *cordon_box_new(cordon_policy *p)
         return b;
 }
 
-/* A box that is freed before its end was killed: its layer, if there is one, counts as one that waits. */
+/* A box that is freed before its end was killed: its overlay, if any, counts as waiting for review. */
 static void end_doors(cordon_box *b)
 {
         const struct box_result *r = b->box ? box_result(b->box) : NULL;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* api/dummies.c - credentials for a box that is learned, tightened or mocked: the vault is never asked. The
- * broker gets grants of the right shape whose secret is a dummy too, so that it swaps, refuses and tells as
- * it would; no real secret can be loaded, whatever the policy says. */
+ * broker gets grants of the right shape whose secret is a dummy, so that it swaps, denies and reports as
+ * usual; no real secret can be loaded, whatever the policy contains. */
 #include "api/internal.h"
 #include "base/fd.h"
 #include "learn/learn.h"
@@ -22,7 +22,7 @@ static bool is_variable(const char *name)
         return name[0] && name[strspn(name, "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_")] == '\0';
 }
 
-/* What the vault's entry says of where it goes; it is in the clear, and made by nobody here. */
+/* The binding from the vault's entry; it is in the clear, and not made here. */
 static void bind_as_in_vault(const struct cordon_context *cx, struct vault_meta *m)
 {
         struct vault_meta known;

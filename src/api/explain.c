@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* api/explain.c - why a command that the host has could not start in its box: the kernel says only "no such
- * file" or "permission denied". Looks, and decides nothing: the box has ended by then. */
+/* api/explain.c - why a command that the host has could not start in its box: the kernel returns only ENOENT
+ * or EACCES. Inspects, and decides nothing: the box has ended by then. */
 #include "api/internal.h"
 #include "base/fd.h"
 #include "base/shell.h"
@@ -54,8 +54,8 @@ static const struct door *shown_by(const struct cordon_box *b, char *path)
         return policy_decide(b->policy->checked, &f).door;
 }
 
-/* The first link in `path` below `door`, which is shown as what it is: what it leads to takes its place.
- * False: there is none. */
+/* The first symlink in `path` below `door`, which is shown as a symlink: its target takes its place. Returns
+ * false if none exists. */
 static bool follow_link(char path[PATH_MAX], const struct door *door)
 {
         struct stat st;
@@ -76,8 +76,8 @@ static bool follow_link(char path[PATH_MAX], const struct door *door)
         return false;
 }
 
-/* A program by the name of a link is shown where it lies; but where the link itself lies behind a door, it is
- * followed in the box, and what lies between the two may be hidden. Its name then. */
+/* A program named by a symlink is shown at its target's path; but if the symlink itself lies behind a door,
+ * the box follows it, and a directory between the two may be hidden. Then its name is used. */
 static bool hidden_between(const struct cordon_box *b, const char *program, char ret[PATH_MAX])
 {
         enum { LINKS_MAX = 40 };
@@ -119,7 +119,7 @@ static void explain_missing(const struct cordon_box *b, const char *path, struct
         char head[256], shown[128];
         const char *name;
         struct stat st;
-        bool same_place = path[0] == '/' || !b->cwd; /* from where we look, and where the box did */
+        bool same_place = path[0] == '/' || !b->cwd; /* from our view, and from the box's */
         if (same_place && stat(path, &st) < 0 && errno == ENOENT) {
                 buf_puts(out, lstat(path, &st) == 0 ? "it is a link to what is not on this host"
                                                     : "the file does not exist on this host either");
@@ -151,7 +151,7 @@ static void explain_missing(const struct cordon_box *b, const char *path, struct
                    shown, shown);
 }
 
-/* By its first line, or by what it is called. */
+/* By its first line, or by its name. */
 static bool is_script(const char *path)
 {
         static const char *const suffixes[] = { ".sh", ".bash", ".py", ".js", ".mjs", ".pl", ".rb" };
@@ -165,7 +165,7 @@ static bool is_script(const char *path)
         return head_of(path, head, sizeof head) > 2 && strncmp(head, "#!", 2) == 0;
 }
 
-/* Who has not read a script should not make it executable. */
+/* A user who has not read a script should not make it executable. */
 static void propose_script(const char *path, const char *otherwise, struct buf *out)
 {
         char shown[100];
@@ -250,7 +250,7 @@ static void explain_elsewhere(const struct cordon_context *cx, const char *name,
         }
 
         if (strcmp(str_inert(span_str(path), shown, sizeof shown), path) != 0)
-                return; /* what cannot be shown whole cannot be typed */
+                return; /* a text that cannot be shown whole cannot be typed */
 
         buf_shell(&word, path);
         buf_printf(out, "your PATH has it, and a box does not look there: name it by its path, %s",
@@ -258,7 +258,7 @@ static void explain_elsewhere(const struct cordon_context *cx, const char *name,
         out->failed |= word.failed;
 }
 
-/* A bare name that the host has where boxes look: no door shows it, or not all that it needs. */
+/* A bare name that the host has in the box's PATH: no door shows it, or not all that it needs. */
 static void explain_unseen(const struct cordon_box *b, const char *name, struct buf *out)
 {
         char path[4096];
@@ -319,7 +319,7 @@ void lib_explain_exec(const struct cordon_box *b)
         AUTO_BUF(hint);
         bool quoted = e->sys == ENOENT && explain_quoted(b, &hint);
         if (quoted)
-                ; /* that is all there is to say */
+                ; /* nothing more is known */
         else if (!strchr(path, '/')) {
                 if (e->sys == ENOENT)
                         explain_unseen(b, path, &hint);

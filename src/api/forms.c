@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* api/forms.c - placeholders in the files where tools look for credentials: ~/.netrc and its like. The text
- * is made here, of the form that the vault keeps with the credential, and lies only in the box's own memory.
- */
+/* api/forms.c - placeholders in the files in which tools look for credentials: ~/.netrc and its like. The
+ * text is made here, from the form that the vault keeps with the credential, and exists only in the box's own
+ * memory. */
 #include "api/forms.h"
 #include "base/buf.h"
 #include "vault/vault.h"
@@ -10,13 +10,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct host { /* one that a door leads to with this credential */
+struct host { /* a host that a door leads to with this credential */
         const char *name;
         uint16_t port;
         bool tls;
 };
 
-/* What the box asks for at a door with this credential. False: a wildcard, which no file can name. */
+/* The host that the box requests at a door with this credential. Returns false for a wildcard, which no file
+ * can name. */
 static bool host_of(const struct cordon_box *b, const struct door *d, const char *credential,
                     struct host *ret)
 {
@@ -76,7 +77,7 @@ static bool is_new(const struct host *seen, size_t n, const struct host *h)
         return true;
 }
 
-/* Once for each host; once in all where the form names none. */
+/* Once for each host; once in all if the form names none. */
 static void put_hosts(const struct cordon_box *b, const struct vault_told *t, struct buf *out)
 {
         struct host seen[GRANTS_MAX], h;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* api/found.c - a command that the caller's PATH has and a box does not see: ~/.local/bin/tool, a node of
- * nvm, /opt/x/bin. Its directory becomes a read door, with what such a program needs beside it.
+ * nvm, /opt/x/bin. Its directory becomes a read door, with the files that such a program needs beside it.
  *
- * Only the command that the caller typed opens this, never what runs in a box; and never the home, what lies
- * above it, or where keys and tokens lie. */
+ * Only the command that the caller typed opens this, never a program in a box; and it never opens the home, a
+ * directory above it, or a directory of keys and tokens. */
 #include "api/internal.h"
 #include "base/str.h"
 
@@ -15,20 +15,20 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* `sh -c 'cargo test && ...'`: what the caller typed is in one argument. */
+/* `sh -c 'cargo test && ...'`: the caller's commands are in one argument. */
 static const char *const shells[] = { "sh", "bash", "dash", "zsh", "ksh" };
-/* They start what their arguments name. */
+/* They start the program that their arguments name. */
 static const char *const starters[] = { "env",  "nice",    "nohup",  "setsid", "stdbuf",
                                         "time", "timeout", "strace", "xargs" };
-/* A name follows that is a command, too. */
+/* Followed by a name that is also a command. */
 static const char *const leads[] = { "if",   "then", "else", "elif",    "while", "until", "do",
                                      "time", "exec", "!",    "command", "{",     "nohup", "env" };
 
-/* Managers of versions: what they start lies elsewhere, and they find it by a variable. By the name of what
- * the command leads to, or by the directory of its stand-ins. */
+/* Version managers: the programs that they start lie elsewhere, and they find them by a variable. Recognised
+ * by the name of the command's target, or by the directory of its shims. */
 static const struct {
         const char *program, *stand_ins;
-        const char *variable, *usual; /* below the home; NULL: what the stand-ins lie in */
+        const char *variable, *usual; /* below the home; NULL: the directory of the shims */
         const char *shown[3];         /* NULL: all of it */
 } managers[] = {
         { "rustup", NULL, "RUSTUP_HOME", ".rustup", { "toolchains", "settings.toml", "update-hashes" } },
@@ -58,7 +58,7 @@ static bool is_there(const char *dir, const char *name)
                access(path, F_OK) == 0;
 }
 
-/* By its name, and by where links lead. */
+/* By its name, and by the targets of symlinks. */
 static bool is_open_to_all(const char *dir, const char *home)
 {
         char real[PATH_MAX], home_real[PATH_MAX];
@@ -96,8 +96,9 @@ static bool holds_more_than_programs(const char *prefix)
         return more || !d;
 }
 
-/* Where one program was installed with all that belongs to it: an environment of Python's, a Go, what a
- * manager of versions keeps below ~/.nvm or ~/.sdkman, /opt/NAME. A project of the caller's is none. */
+/* The installation directory of one program with all that belongs to it: a Python environment, a Go, a
+ * version manager's directory below ~/.nvm or ~/.sdkman, /opt/NAME. A project of the caller does not count.
+ */
 static bool is_installation(const char *prefix, const char *home)
 {
         if (holds_more_than_programs(prefix))
@@ -115,7 +116,7 @@ static bool is_installation(const char *prefix, const char *home)
 }
 
 struct found {
-        struct buf shown; /* what was opened, for people */
+        struct buf shown; /* the opened directories, for people */
         struct buf path;  /* "/a/bin:/b/bin:" */
 };
 
@@ -123,7 +124,7 @@ static bool is_set(cordon_policy *p, const char *variable, cordon_error *e)
 {
         size_t n;
         if (cordon_policy_check(p, e) < 0)
-                return true; /* told by the start */
+                return true; /* reported by the start */
 
         const struct door *doors = policy_doors(p->checked, &n);
         for (size_t i = 0; i < n; i++)
@@ -152,7 +153,7 @@ static int open_tree(cordon_policy *p, const char *dir, struct found *f, cordon_
         return 0;
 }
 
-/* What `program` lies in: its installation, or its directory and the libraries beside that. */
+/* The directory of `program`: its installation, or its directory and the libraries beside that. */
 static int open_around(cordon_policy *p, const char *program, struct found *f, cordon_error *e)
 {
         static const char *const beside[] = { "lib", "lib64", "libexec", "pyvenv.cfg" };
@@ -186,7 +187,7 @@ static bool ends_with(const char *text, const char *end)
         return n >= k && strcmp(text + n - k, end) == 0;
 }
 
-/* The directory that a manager of versions keeps everything in. False: the program is none's. */
+/* The directory in which a version manager keeps everything. Returns false if the program belongs to none. */
 static bool root_of(const struct cordon_context *cx, size_t row, const char *dir, const char *real,
                     const char *home, char *ret, size_t cap)
 {
@@ -235,7 +236,7 @@ static int find_one(cordon_policy *p, const char *name, struct found *f, char pa
                 return 0;
 
         if (policy_secret_reason(path) || policy_secret_reason(real))
-                return 0; /* the start tells that it is not seen, and how to name it */
+                return 0; /* the start reports that it is not visible, and how to name it */
 
         if ((!is_shown(path) && open_around(p, path, f, e) < 0) ||
             (strcmp(path, real) != 0 && !is_shown(real) && open_around(p, real, f, e) < 0) ||
@@ -294,8 +295,8 @@ static bool is_one_of(const char *const *list, size_t n, const char *name)
 }
 #define IS_ONE_OF(list, name) is_one_of(list, sizeof list / sizeof *list, name)
 
-/* The next name in a shell's text that stands where a command does, without reading what is quoted. False:
- * there is none. */
+/* The next name in a shell's text at the position of a command, without parsing quoted text. Returns false if
+ * none is left. */
 static bool next_command(const char **at, bool *begins, char *ret, size_t cap)
 {
         bool in_word = false;
@@ -338,7 +339,7 @@ static int find_in_text(cordon_policy *p, const char *text, struct found *f, cor
         return 0;
 }
 
-/* What the command's arguments start. */
+/* The programs that the command's arguments start. */
 static int find_in_arguments(cordon_policy *p, const char *const *argv, struct found *f, cordon_error *e)
 {
         char path[PATH_MAX];
@@ -356,13 +357,13 @@ static int find_in_arguments(cordon_policy *p, const char *const *argv, struct f
         return 0;
 }
 
-/* Where programs are named, what else a text names would be shown, and could not run. */
+/* If programs are named, other names in the text would be shown, and could not run. */
 static bool runs_any(cordon_policy *p, cordon_error *e)
 {
         size_t n;
         bool any = false;
         if (cordon_policy_check(p, e) < 0)
-                return false; /* told by the start */
+                return false; /* reported by the start */
 
         const struct door *doors = policy_doors(p->checked, &n);
         for (size_t i = 0; i < n; i++)
@@ -379,7 +380,7 @@ static int find_all(cordon_policy *p, const char *const *argv, struct found *f, 
             (runs_any(p, e) && find_in_arguments(p, argv, f, e) < 0))
                 return -1;
 
-        /* A script's `env node` is to find what lies beside it. A PATH that the caller set stays. */
+        /* A script's `env node` must find the programs beside it. A PATH that the caller set stays. */
         AUTO_BUF(value);
         buf_printf(&value, "PATH=%s" BOX_PATH, buf_str(&f->path));
         if (f->path.n && !is_set(p, "PATH", e) && cordon_policy_add(p, "env", buf_str(&value), e) < 0)

@@ -26,8 +26,8 @@ static int through_socket(size_t need, int ret[2])
         return -1;
 }
 
-/* Every record at once: who writes is done before the broker reads. So it has room for all, and should that
- * be wrong, a write fails and nobody waits. */
+/* Every record at once: the writer is done before the broker reads. So the pipe has room for all, and if not,
+ * a write fails and does not block. */
 int lib_grants_pipe(size_t count, int ret[2], struct err *e)
 {
         size_t need = count * sizeof(struct grant);

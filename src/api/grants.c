@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* api/grants.c - the credentials that doors name (`with NAME`): cordon-vault writes them into a pipe whose
- * other end only the broker reads. What comes back here are placeholders, which the box may see. */
+ * other end only the broker reads. This process gets back placeholders, which the box may see. */
 #include "api/internal.h"
 #include "base/fd.h"
 #include "vault/vault.h"
@@ -62,7 +62,8 @@ static bool names_any(const struct cordon_box *b)
         return false;
 }
 
-/* 1: they are there; 0: the vault is opened, and lib_grants_given() tells; -1. */
+/* Returns 1 if they are written; 0: the vault is being opened, and lib_grants_given() reports it; -1 on
+ * error. */
 static int begin(struct cordon_box *b, struct err *e)
 {
         if (b->dummies)

@@ -24,8 +24,8 @@ static const char *skip_blanks(const char *at)
         return at;
 }
 
-/* The value after `=`, as git reads it: quotes, escapes, comments. False: it is too long, or has what no name
- * and no address has. */
+/* The value after `=`, as git parses it: quotes, escapes, comments. Returns false if it is too long, or has
+ * characters that no name and no address has. */
 static bool read_value(const char *at, char ret[static IDENTITY_MAX])
 {
         size_t n = 0, kept = 0;
@@ -52,7 +52,7 @@ static bool read_value(const char *at, char ret[static IDENTITY_MAX])
         return !quoted && kept > 0;
 }
 
-/* `key = value`: where the value begins, or NULL. */
+/* `key = value`: the start of the value, or NULL. */
 static const char *after_key(const char *line, const char *key)
 {
         size_t n = strlen(key);
@@ -143,7 +143,7 @@ char *lib_identity(const struct cordon_context *cx, const char *home, const char
         read_file(home, ".gitconfig", &user); /* the later one counts, as for git */
         put_user(&user, &out);
 
-        /* Owners are others in a box, and git refuses a repository of somebody else. */
+        /* Owners differ in a box, and git refuses a repository of another user. */
         for (const char *const *r = repositories; *r; r++) {
                 if (strpbrk(*r, "\r\n"))
                         continue;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* api/inside.c - where the path of an effect leads in the box. A policy judges names; a box follows links,
- * and finds programs only where it sees them. So `why` judges what the box would open, not what was typed. */
+/* api/inside.c - the target of an effect's path in the box. A policy judges names; a box follows symlinks,
+ * and finds programs only where it sees them. So `why` judges the file that the box would open, not the typed
+ * path. */
 #include "api/internal.h"
 #include "base/fd.h"
 #include "base/limits.h"
@@ -81,7 +82,7 @@ static bool put_target(const char *path, const char *target, const char *rest, c
         return true;
 }
 
-/* An edit door inside another's layer is a part of that layer, and has no mount of its own. */
+/* An edit door inside another's overlay is a part of that overlay, and has no mount of its own. */
 static bool is_in_layer(const struct checked_policy *c, const char *path)
 {
         for (size_t n = str_parent(path, strlen(path)); n > 0; n = str_parent(path, n)) {
@@ -100,8 +101,8 @@ static bool is_plain(const char *path, const char *target, const char *end)
         return strncmp(end, path, up) == 0 && strcmp(end + up + (target[0] != '/'), target) == 0;
 }
 
-/* Does the box have the link at `path` as a link? One that a door names is what it leads to, unless another
- * door shows the link or its end. */
+/* Does the box have the symlink at `path` as a symlink? If a door names it, the box has its target instead,
+ * unless another door shows the symlink or its target. */
 static bool stays_link(const struct checked_policy *c, const char *path, const char *target, const char *end)
 {
         const struct door *read = door_at(c, DOOR_READ, span_str(path));
@@ -159,7 +160,8 @@ static struct decision decide_as(const struct checked_policy *c, enum effect_kin
 
 static bool is_any(const struct door *d) { return d && d->kind == DOOR_RUN && strcmp(d->path, "*") == 0; }
 
-/* What a `run` line opens: the path that it names, or where its bare name is found. False: nothing. */
+/* The file that a `run` line opens: the path that it names, or the file that its bare name resolves to.
+ * Returns false if none exists. */
 static bool program_of(const struct door *d, char ret[static PATH_MAX])
 {
         if (d->kind != DOOR_RUN || is_any(d))
@@ -169,7 +171,7 @@ static bool program_of(const struct door *d, char ret[static PATH_MAX])
         return snprintf(ret, PATH_MAX, "%s", d->path) < PATH_MAX;
 }
 
-/* A `run` line opens the file that its path or name leads to, by that file's own name, too. */
+/* A `run` line opens the target of its path or name, also by the target's own name. */
 static const struct door *run_by_its_end(const struct checked_policy *c, const char *path, bool trees)
 {
         size_t n;
@@ -187,7 +189,7 @@ static const struct door *run_by_its_end(const struct checked_policy *c, const c
         return NULL;
 }
 
-/* A bare name stands for each directory of programs, and the box has the one where it is found. */
+/* A bare name stands for each directory of programs, and the box has the one in which it is found. */
 static bool is_found_elsewhere(const struct checked_policy *c, const struct door *d, const char *path)
 {
         char program[PATH_MAX], real[PATH_MAX];
@@ -213,8 +215,8 @@ static bool is_held(const struct checked_policy *c, const char *path)
         return true;
 }
 
-/* `run any` reaches what the box sees. What an edit door excepts is mounted as the door is, and runs or not
- * as what is written there does. */
+/* `run any` applies to all files that the box sees. An exception of an edit door is mounted as the door is,
+ * and is executable or not as files written there are. */
 static bool any_reaches(const struct checked_policy *c, char *path)
 {
         struct decision w = decide_as(c, EFFECT_WRITE, path);
@@ -251,7 +253,8 @@ static bool is_program(const char *path)
         return access(path, X_OK) == 0 && stat(path, &st) == 0 && S_ISREG(st.st_mode);
 }
 
-/* Where the box finds a bare name: in the first directory of its PATH where it sees such a program. */
+/* Resolves a bare name as the box does: in the first directory of its PATH in which it sees such a program.
+ */
 static bool find_in_box(const struct checked_policy *c, const char *name, char ret[static PATH_MAX])
 {
         for (const char *at = BOX_PATH; *at; at += strspn(at, ":")) {
@@ -329,7 +332,7 @@ static void judge_starter(const struct checked_policy *c, struct effect *f, stru
                 *d = (struct decision){ .reason = REASON_NO_DOOR };
 
         memcpy(in->path, starter, sizeof in->path);
-        f->kind = EFFECT_READ; /* that is what is missing */
+        f->kind = EFFECT_READ; /* that is the gap */
         f->target = in->path;
 }
 
@@ -340,7 +343,7 @@ static void judge(const struct checked_policy *c, struct effect *f, struct lib_i
                 return;
         }
 
-        /* A line that names the link opens what it leads to. */
+        /* A line that names the symlink opens its target. */
         bool named = d->answer == ANSWER_ALLOW && d->door && d->door->kind == DOOR_RUN &&
                      strcmp(d->door->path, f->target) == 0;
         if (snprintf(in->path, sizeof in->path, "%s", f->target) >= (int) sizeof in->path)

@@ -17,7 +17,7 @@ struct cordon_policy {
         const struct cordon_context *cx; /* of the caller */
         struct policy *lines;
         struct checked_policy *checked;      /* made on demand, dropped when a line is added */
-        char work[ROOT_MAX], home[ROOT_MAX]; /* what {work} and {home} mean; "": not said yet */
+        char work[ROOT_MAX], home[ROOT_MAX]; /* the values of {work} and {home}; "": not set yet */
         bool hold_writes;                    /* see struct policy_context */
         bool from_file;                      /* a file was given: nothing is opened by default */
         struct policy_places *places;
@@ -26,7 +26,7 @@ struct cordon_policy {
         char *rules[32]; /* files that it came from, and those of its places */
         unsigned rule_count;
 };
-/* This file says what a run may do. */
+/* This file defines what a run may do. */
 void lib_rules_come_from(cordon_policy *p, const char *file);
 /* `ctx` is a cordon_policy: does one of them lie at or below `path`? */
 bool lib_rules_below(void *ctx, const char *path, char *ret, size_t cap);
@@ -34,7 +34,7 @@ bool lib_rules_below(void *ctx, const char *path, char *ret, size_t cap);
 /* Credentials of a box that is learned or mocked: never the vault's (dummies.c). */
 struct lib_dummies {
         uint8_t seed[32];
-        bool in_files; /* also in the files where tools look for them: the stage mock */
+        bool in_files; /* also in the files in which tools look for them: the stage mock */
         struct {
                 char name[NAME_MAX_BYTES];
         } v[GRANTS_MAX];
@@ -50,14 +50,14 @@ struct cordon_box {
         bool as_root; /* the box gets an id of its own outside */
         bool tty, root_inside, cwd_made, require_groups, single_thread, work_keep, keep_output;
         bool dry;   /* a plan is made, and no box: nothing may be made on the host */
-        bool trial; /* learning tries doors: who judges a policy by past runs does not count this one */
+        bool trial; /* learning tries doors: a policy is not judged by this run */
         bool places_later;
         char work_on[WORK_RUN_MAX];
         enum box_observe observe;
         enum box_ledger ledger;
         bool ledger_said;     /* the option was set: the variable does not count */
         char cause[64];       /* --in-from: id of the record that led to this run */
-        uint64_t cause_clock; /* its logical clock, where another ledger has it */
+        uint64_t cause_clock; /* its logical clock, if another ledger has it */
         char trace_in[56], trace_out[56];
         struct box_stdio io;
         struct box_handle handles[HANDLES_MAX];
@@ -65,7 +65,7 @@ struct cordon_box {
         unsigned handle_count;
         enum policy_stage stage;
         char *places_file, *answers_file, *record_file; /* or NULL */
-        int record, record_dir; /* the file of recorded exchanges, without a name yet, and where it goes */
+        int record, record_dir; /* the file of recorded exchanges, still unnamed, and its destination */
         struct lib_text {
                 char *p;
                 size_t n;
@@ -81,7 +81,7 @@ struct cordon_box {
         struct lib_made *made; /* targets of doors that did not exist, the newest first */
         struct box *box;
         bool over;
-        bool opens_vault; /* the start goes on after that, and there is no `box` yet */
+        bool opens_vault; /* the start goes on after that, and `box` does not exist yet */
         int epoll;        /* of cordon_box_fd(), or -1 */
         struct host_facts facts;
         unsigned tried;         /* walls, of those that the policy lets choose from */
@@ -94,22 +94,22 @@ struct cordon_box {
         cordon_error start_error;
         cordon_denial denials[DENIALS_MAX];
         const char *absent[ABSENT_MAX + 1];
-        struct arena texts; /* what was told of it */
+        struct arena texts; /* the reported texts */
 };
 
 static inline struct err *to_err(cordon_error *e) { return (struct err *) (void *) e; }
 
-/* policy.c: what a policy's roots and the clock say now; `use` of own files is not in it. */
+/* policy.c: the current values of a policy's roots and the clock; `use` of own files is not in it. */
 struct policy_context lib_context(const cordon_policy *p);
 /* The policy as it is, or was, at that time; the caller frees. NULL with e set. */
 struct checked_policy *lib_check_at(cordon_policy *p, int64_t now, struct err *e);
 /* rules.c: the directory of own policies, as `use NAME` finds them. */
 int lib_config_path(const cordon_policy *p, char *ret, size_t cap);
-/* look.c: where a bare name is found in the box's PATH, which is ours to choose, not the caller's. */
+/* look.c: finds a bare name in the box's PATH, which is ours to choose, not the caller's. */
 bool lib_find_program(const char *name, char *ret, size_t cap);
 bool lib_find_on_path(const struct cordon_context *cx, const char *name, char *ret,
                       size_t cap);              /* found.c: in the caller's own PATH */
-int lib_roots(cordon_policy *p, struct err *e); /* policy.c: {work} and {home}, where nobody set them */
+int lib_roots(cordon_policy *p, struct err *e); /* policy.c: {work} and {home}, if not set */
 /* api_text.c: the text, which is the caller's from now on, or NULL with e (which may be NULL) when it is not
  * whole. */
 char *lib_give(struct buf *b, struct err *e);
@@ -123,7 +123,7 @@ struct plan *lib_plan(const struct cordon_box *b, enum wall_kind wall, struct er
 
 /* explain.c: a hint for a command that could not be started. */
 void lib_explain_exec(const struct cordon_box *b);
-/* What runs a script, by the path that its first line has; false: it is none. */
+/* The interpreter of a script, by the path in its first line; false: it is not a script. */
 bool lib_interpreter(const char *script, char *ret, size_t cap);
 /* ledger.c: the options, and the trace context of a run, from the caller's environment. */
 int lib_set_ledger(struct cordon_box *b, const char *value);
@@ -149,7 +149,8 @@ int lib_dummies_begin(struct lib_dummies *d, const char *const *with, struct err
 int lib_dummies_give(struct cordon_box *b, const struct lib_dummies *d, struct err *e);
 int lib_dummies_mock(struct cordon_box *b, struct err *e); /* for the doors' credentials, in the stage mock */
 
-/* grants.c: has the vault write what doors name into b->grants. 1; 0: lib_grants_given() tells when; -1. */
+/* grants.c: has the vault write the credentials that doors name into b->grants. Returns 1 if done, 0 if
+ * lib_grants_given() reports it later, -1 on error. */
 int lib_grants(struct cordon_box *b, struct err *e);
 int lib_grants_given(struct cordon_box *b, struct err *e); /* 1; 0: not yet; -1 */
 /* Adds "VARIABLE=placeholder" for each that has a variable; v has room for b->told_count more. False: no
@@ -157,30 +158,30 @@ int lib_grants_given(struct cordon_box *b, struct err *e); /* 1; 0: not yet; -1 
 bool lib_placeholders(const struct cordon_box *b, const char **v, size_t *n);
 void lib_grants_done(struct cordon_box *b);
 
-/* api_recording.c: a file without a name, where the recorded exchanges go. */
+/* api_recording.c: an unnamed file for the recorded exchanges. */
 int lib_recording(struct cordon_box *b, struct err *e);
-/* api_work.c: records what became of an interrupted apply. */
+/* api_work.c: records the outcome of an interrupted apply. */
 bool lib_work_settled(const struct work_settled *s);
 struct box_recording lib_recording_of(const struct cordon_box *b);
 
 /* api_start.c: reads the places file and the recorded exchanges, if there are any. */
 int lib_places(struct cordon_box *b, struct err *e);
 
-/* places.c. The text is the caller's to free, also where it does not hold. */
+/* places.c. The caller frees the text, also if it is not valid. */
 struct policy_places *lib_places_read(const char *file, char **ret_text, size_t *ret_len, struct err *e);
 const struct policy_staged *lib_staged(const cordon_policy *p); /* NULL: none was given */
-/* As the broker would, where a stage was given; *f may become the request to a place. */
+/* As the broker would, if a stage was given; *f may become the request to a place. */
 struct decision lib_decide(const cordon_policy *p, struct effect *f);
 
-/* inside.c: what the effect is in the box, whose links and PATH decide what is opened: *d is decided anew,
- * and f->path becomes in->path where links lead elsewhere. */
+/* inside.c: the effect as the box would have it, whose symlinks and PATH decide which file is opened: *d is
+ * decided anew, and f->path becomes in->path if symlinks lead elsewhere. */
 struct lib_inside {
         char path[4096];
         bool nowhere; /* links that lead round in a circle */
 };
 void lib_inside(const struct checked_policy *c, struct effect *f, struct lib_inside *in, struct decision *d);
 
-/* look.c: what the host has at the paths that doors and programs name. */
+/* look.c: inspects the host's files at the paths that doors and programs name. */
 /* identity.c: the text of a ~/.gitconfig with the caller's name and mail, and with these repositories as safe
  * ones (NULL-terminated). The caller frees; NULL: no memory. */
 enum { IDENTITY_MAX = 256 };
@@ -188,17 +189,18 @@ struct lib_identity {
         char name[IDENTITY_MAX], mail[IDENTITY_MAX];
 };
 char *lib_identity(const struct cordon_context *cx, const char *home, const char *const *repositories);
-void lib_identity_read(const char *text, struct lib_identity *ret); /* what it does not say stays */
+void lib_identity_read(const char *text, struct lib_identity *ret); /* fields that it does not set stay */
 
 /* made.c: is this the target of a door that does not exist yet, and is made? */
 bool lib_is_made(const struct door *d, const struct door *doors, size_t n);
 
-/* look.c: can a box get a copy of the file behind this door? The copy is the box's to change, and the name is
- * written in its directory: both must be what the caller can do. */
+/* look.c: can a box get a copy of the file behind this door? The box changes the copy, and the file is
+ * replaced in its directory: the caller must be able to do both. */
 struct stat;
 bool lib_is_copyable(const struct door *d, const struct stat *st);
 int lib_make_doors(struct cordon_box *b, struct err *e);
-/* Removes what is still as it was made; but what an edit door's layer that waits for a person lies over. */
+/* Removes files that are unchanged since they were created, except those below an edit door's overlay that
+ * waits for review. */
 void lib_unmake_doors(struct cordon_box *b, bool layer_waits);
 
 struct look;

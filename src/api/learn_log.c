@@ -13,7 +13,7 @@ struct history {
         unsigned counted, observed;
 };
 
-/* Only runs that ended as the caller wants count: one that failed has used less. */
+/* Only runs that ended as the caller wants count: a failed run has used less. */
 static void find_runs(struct history *h, const char *digest)
 {
         for (size_t i = 0; i < h->past.n; i++) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* api/learn_names.c - another name of a file, where keys and tokens usually lie. A link that a project brings
- * along is followed by name; a second name of the same file leads nowhere, and only its number tells. And
- * keys and tokens that lie in a directory which is to be opened. */
+/* api/learn_names.c - finds another name of a file in the usual directories of keys and tokens. A symlink
+ * that a project contains is followed by name; a hard link leads nowhere, and only its inode number
+ * identifies it. Also finds keys and tokens in a directory that is to be opened. */
 #include "api/teacher.h"
 #include "base/arena.h"
 #include "base/fd.h"
@@ -58,7 +58,7 @@ bool teacher_other_name(const char *home, const char *path, char *ret, size_t ca
         return false;
 }
 
-/* ---- what lies below ---- */
+/* ---- files below ---- */
 
 /* How private keys begin, whatever their file is called. */
 static const struct {
@@ -105,7 +105,7 @@ enum { NAMES_MOST = 32768, READ_MOST = 2048, DEPTH_MOST = 32, FOUND_MOST = 1024 
 struct search {
         struct arena mem;
         char path[PATH_MAX];
-        size_t top;             /* where what is relative begins in it */
+        size_t top;             /* the start of its relative part */
         unsigned left, to_read; /* names; files whose beginning is looked at */
         const char *found[FOUND_MOST];
         size_t count;

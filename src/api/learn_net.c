@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* api/learn_net.c - what a command that is learned asks of the network.
+/* api/learn_net.c - learns the network access of a command.
  *
- * Nothing leaves unless a person agreed to that destination (--net ask) or named it before (--net-to). A run
- * that is refused a socket gets a broker in the next round, with a door to nowhere; it tells which names are
- * asked for. Those get doors to a path of 128 random bits, so that the broker takes the connection, reads the
- * request, refuses it and tells. In the stages deny and mock the broker reaches nothing at all.
- * Never: opens a door to what a person did not agree to, but for that path; asks about what is never learned.
- */
+ * Nothing leaves unless the user agreed to that destination (--net ask) or named it before (--net-to). A run
+ * that is denied a socket gets a broker in the next round, with a door to nowhere, which reports the
+ * requested names. Those get doors to a path of 128 random bits, so that the broker accepts the connection,
+ * reads the request, denies it and reports it. In the stages deny and mock the broker connects nowhere at
+ * all.
+ * Never: opens a door to a destination that the user did not agree to, except for that path; asks about
+ * destinations that are never learned. */
 #include "api/teacher.h"
 #include "base/str.h"
 
@@ -150,7 +151,7 @@ static bool may_try(struct teacher *t, const struct learn_access *a, const char 
         return x && x->yes;
 }
 
-/* ---- what was refused ---- */
+/* ---- denials ---- */
 
 struct refused {
         const struct egress_row *row;
@@ -169,7 +170,7 @@ static void add(struct teacher *t, const struct refused *r, struct learn_access 
                 t->net.again = true;
 }
 
-/* Servers that speak first: whoever asks them waits for a word, and a probe would hear nothing. */
+/* Protocols in which the server sends first: their clients wait for it, and a probe would see nothing. */
 static bool speaks_first(unsigned port)
 {
         static const uint16_t ports[] = { 21, 22, 23, 25, 110, 119, 143, 194, 587, 993, 995, 3306, 5900 };
@@ -191,7 +192,7 @@ static bool is_probed(const struct net_lesson *n, const char *host, unsigned por
         return false;
 }
 
-/* "host:port", where no door leads: what is spoken there is seen when a door to nowhere stands there. */
+/* "host:port" without a door: a door to nowhere there shows the protocol. */
 static void tell_connection(struct teacher *t, const struct refused *r, const char *to)
 {
         char host[NET_HOST];
@@ -211,7 +212,7 @@ static void tell_connection(struct teacher *t, const struct refused *r, const ch
         }
 }
 
-/* A question's own bytes: only what is a host name goes into a line. */
+/* The bytes of a query: only a valid host name goes into a line. */
 static void tell_name(struct teacher *t, const struct refused *r, const char *name)
 {
         char host[256];
@@ -260,7 +261,7 @@ static const char *next_credential(struct teacher *t, const char *to)
         return x && x->tried_with < t->dummies.count ? t->dummies.v[x->tried_with++].name : NULL;
 }
 
-/* A request: "GET https://host/path". Without a method, what came was none. */
+/* A request: "GET https://host/path". Without a method, the bytes were not a request. */
 static void tell_request(struct teacher *t, const struct refused *r, const char *method, const char *url)
 {
         char to[NET_HOST + 8];
@@ -310,7 +311,7 @@ static bool was_asked(const struct box_result *r, const char *to)
         return false;
 }
 
-/* Connected behind a door to nowhere, and said nothing that is a request: then it is bytes. */
+/* Connected behind a door to nowhere, and sent no request: then it is bytes. */
 static void tell_silent(struct teacher *t, const struct refused *r, const struct box_result *all)
 {
         const struct egress_row *row = r->row;

@@ -27,15 +27,15 @@ int lib_set_ledger(struct cordon_box *b, const char *value)
         return -1;
 }
 
-/* RUN, or the id of one of its records; ID@CLOCK where that is in another host's ledger. A clock is bounded:
- * from there on ours goes on, and it must never come to its end. */
+/* RUN, or the id of one of its records; ID@CLOCK if that is in another host's ledger. A clock is bounded:
+ * ours continues from there, and must never overflow. */
 int lib_set_cause(struct cordon_box *b, const char *run)
 {
         static const uint64_t clock_max = UINT64_C(1) << 53;
         size_t n = strspn(run, "abcdefghijklmnopqrstuvwxyz0123456789-.");
         uint64_t clock = 0;
 
-        /* Three parts, as the ids of runs and replies have: a name would be a cause that nobody finds. */
+        /* Three parts, as the ids of runs and replies have: a name would be a cause that cannot be found. */
         const char *dash = strchr(run, '-');
         if (n == 0 || n + 5 > sizeof b->cause || !dash || !strchr(dash + 1, '-'))
                 return -1;
@@ -76,7 +76,7 @@ static struct ledger_log *open_log(const struct cordon_context *cx, int *ret_dir
         return l;
 }
 
-/* An id for what is no run: who looked, reacted, pruned. */
+/* An id for actions that are not runs: a query, a reaction, a prune. */
 static struct ledger *open_as(const struct cordon_context *cx, const char *what, struct err *e)
 {
         char run[48];
@@ -86,7 +86,7 @@ static struct ledger *open_as(const struct cordon_context *cx, const char *what,
         return ledger_open(cx, run, "", e);
 }
 
-/* To look is to leave a trace: who has seen an effect is a question like any other. */
+/* Queries are recorded as well: the readers of an effect can be queried like anything else. */
 static void note_view(const struct cordon_context *cx, const char *how, const char *target)
 {
         struct err ignored;
@@ -116,7 +116,7 @@ static struct ledger_filter to_filter(const cordon_log_filter *f)
         return all;
 }
 
-/* Where the newest `last` that match begin. */
+/* The start of the newest `last` matches. */
 static uint64_t begin_of_last(const struct ledger_log *l, const struct ledger_filter *f, uint64_t last)
 {
         uint64_t i = ledger_log_count(l);
@@ -269,7 +269,7 @@ char *cordon_trace(const cordon_context *cx, const char *id, int back, int forwa
         return text;
 }
 
-/* ---- several ledgers: what is looked at is noted in this user's own ---- */
+/* ---- several ledgers: queries are recorded in this user's own ---- */
 
 struct cordon_ledgers {
         const struct cordon_context *cx;
@@ -409,7 +409,7 @@ char *cordon_log_restart(const cordon_context *cx, cordon_error *pe)
         return ledger_restart(cx, &out, to_err(pe)) == 0 ? lib_give(&out, to_err(pe)) : NULL;
 }
 
-/* An intent that nobody knew the end of gets its outcome this way; to anything else it is a claim. */
+/* An intent with an unknown end gets its outcome this way; for any other record it is a claim. */
 int cordon_react(const cordon_context *cx, const char *token, const char *from, const char *text,
                  char ret_id[64], cordon_error *pe)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* api/look.c - one look at each path that a door or the command names, before the box exists: so that a
- * missing door is told with its line, and so that the wall can check later that it opens the very same thing.
+/* api/look.c - inspects each path that a door or the command names once, before the box exists: so that a
+ * missing door is reported with its line, and so that the wall can check later that it opens the same inode.
  */
 #include "api/internal.h"
 #include "base/arena.h"
@@ -25,10 +25,10 @@ struct look {
         bool entry_searched;
         bool cwd_repository;
         int want;           /* errno of a look for which we lacked something; or 0 */
-        const char *wanted; /* what it was for */
+        const char *wanted; /* the path that it was for */
 };
 
-/* By errno: what we lack descriptors for is not what is not there. A door that may be missing would be. */
+/* By errno: EMFILE does not mean that the file does not exist. An optional door would be left out. */
 static void note_want(struct look *l, const char *path)
 {
         if (fd_is_want(errno)) {
@@ -46,15 +46,15 @@ static enum seen_kind kind_of(mode_t m)
         return S_ISSOCK(m) ? SEEN_SOCKET : SEEN_OTHER;
 }
 
-/* What is judged and what is mounted are one: the path is that of the descriptor whose numbers the wall
- * compares. By its name, whoever exchanges names meanwhile could have one thing judged and another mounted.
- */
+/* The checked file is the mounted one: the path is that of the descriptor whose inode number the wall
+ * compares. If the name were used, a process that exchanges names meanwhile could have one file checked and
+ * another mounted (TOCTOU). */
 static bool where_it_leads(int fd, char ret[static PATH_MAX])
 {
         return fd_path(fd, ret, PATH_MAX) == 0 && ret[0] == '/';
 }
 
-/* Where it cannot be told, no number fits. */
+/* If it is unknown, no number matches. */
 static void look_where_it_leads(struct arena *mem, const char *path, int fd, struct plan_seen *ret)
 {
         char real[PATH_MAX];
@@ -249,7 +249,7 @@ void look_fill(const struct look *l, struct plan_request *r)
         r->entry_searched = l->entry_searched;
         r->cwd_repository = l->cwd_repository;
 
-        /* PREFIX/var/run of what was built from source. */
+        /* PREFIX/var/run of programs that were built from source. */
         r->stock_sockets = access("/usr/local/var", F_OK) == 0 || access("/usr/var", F_OK) == 0;
 }
 

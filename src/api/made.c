@@ -32,7 +32,7 @@ static bool is_mistyped(const char *path)
                (n > 3 && (strcmp(path + n - 3, ":ro") == 0 || strcmp(path + n - 3, ":rw") == 0));
 }
 
-/* A box makes what is missing behind a wider `edit` door in its own layer. */
+/* A box creates files that are missing behind a wider `edit` door in its own overlay. */
 static bool lies_in_edit(const struct door *d, const struct door *doors, size_t n)
 {
         for (size_t i = 0; i < n; i++)
@@ -109,7 +109,7 @@ int lib_make_doors(struct cordon_box *b, struct err *e)
         return 0;
 }
 
-/* Any change of the inode shows in its time of change, also one that was taken back. */
+/* Any change of the inode changes its ctime, even one that was reverted. */
 static bool is_as_made(const struct lib_made *m)
 {
         struct stat st;

@@ -11,7 +11,7 @@ static void add_start(struct past *p, const struct ledger_view *v, uint64_t gaps
 {
         char box[NAME_MAX_BYTES];
         if (ledger_member(v->more, "trial").n > 0)
-                return; /* learning shut doors to see it fail: that says nothing of those that are open */
+                return; /* learning closed doors to see it fail: that shows nothing about open doors */
 
         if (p->n == p->cap) {
                 size_t cap = p->cap ? 2 * p->cap : 256;
@@ -89,7 +89,7 @@ static void note_end(struct past *p, const struct ledger_view *v, const char *pa
         r->pruned = r->gaps != gaps;
 }
 
-/* A ledger that is not there has no runs. */
+/* A ledger that does not exist has no runs. */
 static int open_log(struct past *p, struct err *e)
 {
         AUTO_FD(dir, ledger_dir_open(p->cx, false, e));

@@ -178,7 +178,7 @@ struct workspace {
         int fd; /* opened when it is first asked for */
 };
 
-/* One call for a door that does not lead out, as on most starts; links are followed only where it says no. */
+/* One call for a door that does not lead out, as on most starts; symlinks are followed only if it fails. */
 static bool leads_out(void *ctx, const char *path, char *ret, size_t cap)
 {
         struct workspace *w = ctx;
@@ -203,8 +203,8 @@ static bool leads_out(void *ctx, const char *path, char *ret, size_t cap)
         return true;
 }
 
-/* A user's edit door is an overlay in a user namespace, where one user and one group are known; behind a
- * write door the host decides. Root's doors are mapped, and what is not root's is nobody's in both. */
+/* A user's edit door is an overlay in a user namespace, which maps one user and one group; behind a write
+ * door the host decides. Root's doors are id-mapped, and files of other users belong to nobody in both. */
 static bool foreign(enum door_kind kind, const char *path, char *ret, size_t cap)
 {
         struct stat st;

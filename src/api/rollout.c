@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* api/rollout.c - cordon_canary_*: a changed policy is tried by a share of the runs, and by no more once too
+/* api/rollout.c - cordon_canary_*: a changed policy is tried by a share of the runs, and by none once too
  * many of those went badly.
  *
  * In the state directory, `canary` has one file for each run that tries a policy now or that went badly:
  * DIGEST.open.ID, locked as long as its keeper lives, or DIGEST.bad.ID with the reason in it. A run makes its
- * file before it begins and is let in only while all files of the digest are fewer than the bound, so that
- * no more runs than that can ever go badly, at once or one after the other. Who is killed leaves a file that
- * nobody holds: it counts as bad. Whatever is odd here means: the usual policy. */
+ * file before it begins and is let in only while all files of the digest are fewer than the bound, so that no
+ * more runs than that can ever go badly, at once or one after the other. A killed run leaves an unlocked
+ * file: it counts as bad. On any irregularity the usual policy applies. */
 #include "api/internal.h"
 #include "base/clock.h"
 #include "base/fd.h"
@@ -88,7 +88,7 @@ void cordon_canary_free(cordon_canary *c)
 
 /* ---- the directory ---- */
 
-/* Held for a few calls at a time. Somebody who was stopped while holding it costs a trial, not a run. */
+/* Held for a few calls at a time. A process that was stopped while holding it costs a trial, not a run. */
 static int lock_dir(int dir)
 {
         static const struct timespec pause = { .tv_nsec = LOCK_MS * 1000000 };
@@ -112,7 +112,7 @@ static void read_reason(int dir, const char *name, char *ret, size_t cap)
                 (void) snprintf(ret, cap, "its keeper was killed before it could report");
 }
 
-/* Is its keeper there? A file that is odd is nobody's. */
+/* Does its keeper live? An irregular file has none. */
 static bool is_held(int dir, const char *name)
 {
         AUTO_FD(fd, openat(dir, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
@@ -219,7 +219,7 @@ int cordon_canary_pick(cordon_canary *c, cordon_policy *usual, unsigned share, u
                 return says(c, "%s is not tried: %s", c->file, e.what);
 
         if (cordon_policy_check(usual, &e) < 0 || !is_its_turn(share))
-                return 0; /* a usual policy that does not hold is told by whoever runs it */
+                return 0; /* a usual policy that is not valid is reported by the run itself */
 
         if (open_dir(c, to_err(&e)) < 0)
                 return says(c, "%s is not tried: %s", c->file, e.what);
@@ -231,7 +231,7 @@ int cordon_canary_pick(cordon_canary *c, cordon_policy *usual, unsigned share, u
 
 /* ---- after it ---- */
 
-/* Without any `net` door a box gets no socket, so that nothing is said of where it wanted to. */
+/* Without any `net` door a box gets no socket, so its destinations are not reported. */
 static bool usual_has_net(const cordon_canary *c)
 {
         size_t n;
@@ -315,7 +315,7 @@ static bool went_badly(const cordon_canary *c, cordon_box *b, char *reason)
         return r->end != BOX_EXITED || status != 0;
 }
 
-/* The record of a bound that was reached. The decision stands in the directory; this only tells of it. */
+/* The record of a bound that was reached. The directory holds the decision; this only reports it. */
 static void tell_ledger(const cordon_canary *c, const cordon_box *b, const char *reason)
 {
         char run[48], parent[LEDGER_ID_MAX];
@@ -344,8 +344,8 @@ static void tell_ledger(const cordon_canary *c, const cordon_box *b, const char 
         ledger_close(l);
 }
 
-/* Written first, then named: a file that says `bad` has its reason. What fails on the way leaves it `open`
- * and unheld, which is as bad. */
+/* Written first, then renamed: a file named `bad` has its reason. A failure on the way leaves it `open` and
+ * unlocked, which is as bad. */
 static void write_bad(cordon_canary *c, const char *reason)
 {
         char name[NAME_BYTES];

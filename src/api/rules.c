@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* api/rules.c - what the next run obeys: the files that a policy came from, and cordon's own programs. A box
- * that can write them is told of. */
+/* api/rules.c - the files that control the next run: those that a policy came from, and cordon's own
+ * programs. A box that can write them is reported. */
 #include "api/internal.h"
 #include "base/str.h"
 #include "egress/egress.h"
@@ -20,7 +20,7 @@ int lib_config_path(const cordon_policy *p, char *ret, size_t cap)
         return n > 0 && (size_t) n < cap ? 0 : -1;
 }
 
-/* For a warning: one that is not remembered is not warned of. */
+/* For a warning: a file that is not remembered causes none. */
 void lib_rules_come_from(cordon_policy *p, const char *file)
 {
         for (unsigned i = 0; i < p->rule_count; i++)
@@ -35,8 +35,8 @@ void lib_rules_come_from(cordon_policy *p, const char *file)
                 p->rule_count++;
 }
 
-/* The next run obeys its own programs, too: they may lie in a home directory. Read from the host, not kept.
- */
+/* The next run also depends on cordon's own programs: they may lie in a home directory. Read from the host,
+ * not kept. */
 static bool programs_below(const struct cordon_context *cx, const char *door, char *ret, size_t cap)
 {
         static const char *const names[] = { EGRESS_PROGRAM, "cordon-ledger", VAULT_PROGRAM };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* api/uses.c - what past runs used, as the ledger has it: lines of doors, and where connections went. */
+/* api/uses.c - the uses of past runs in the ledger: lines of doors, and destinations of connections. */
 #include "api/past.h"
 
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* api/vault_audit.c - what the vault owes, for people and for `cordon check`. Reads bindings; opens nothing.
- */
+/* api/vault_audit.c - lists the debts of the vault (enum vault_debt), for people and for `cordon check`.
+ * Reads bindings; opens nothing. */
 #include "api/internal.h"
 #include "base/clock.h"
 #include "vault/vault.h"
@@ -58,7 +58,7 @@ char *cordon_vault_audit(const cordon_context *cx, int json, int *ret_count, cor
         return lib_give(&a.out, to_err(e));
 }
 
-/* ---- what `cordon check` says of the credentials that doors name ---- */
+/* ---- report of `cordon check` on the credentials that doors name ---- */
 
 static int judge_credential(const struct cordon_context *cx, const struct door *d,
                             void (*each)(void *ctx, const struct policy_note *n), void *ctx, struct err *e)
