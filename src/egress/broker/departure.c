@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* egress/broker/departure.c - the last checks of an effect that a door covers, in this order:
  *
- *   labels     may data that this subject has read go there?                    (to come: src/label)
+ *   labels     may data that this subject has read go there?               (to come: src/label)
  *   gate       must a person approve it? It waits; the bytes are ours.     (to come: src/gate)
  *   write-ahead  is its intent durable in the ledger?                      write_ahead.c
  *
