@@ -359,8 +359,7 @@ static int try_fuse(struct host_outcome *o, unsigned long arg)
         if (sys)
                 return sys;
 
-        AUTO_FD(fuse, open("/dev/fuse",
-                           O_RDWR | O_CLOEXEC)); /* opened in the namespace: the kernel compares them */
+        AUTO_FD(fuse, open("/dev/fuse", O_RDWR | O_CLOEXEC)); /* in the namespace: the kernel compares */
         if (fuse < 0)
                 return failed(o, STEP_CHILD);
 

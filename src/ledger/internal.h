@@ -6,32 +6,32 @@
 
 #include <sys/types.h>
 
-/* How long a sealer stays after the newest write. */
+/* How long a sealer lingers after the newest write. */
 enum { SEAL_LINGER_MS = 2000 };
 
 /* crc.c */
 uint32_t crc32c(uint32_t crc, const void *p, size_t n);
 
 /* frame.c. A frame: u32 length, u32 CRC-32C of the length and the payload, payload; little-endian. The top
- * bit of the length marks a payload that was pruned: what is left is its leaf hash. */
+ * bit of the length marks a pruned payload, replaced by its leaf hash. */
 enum { FRAME_HEAD = 8, SEGMENT_HEAD = 40 };
 #define FRAME_PRUNED 0x80000000u
 #define SEGMENT_MAX  (64u << 20)
 
 enum frame_state {
-        FRAME_END = 0, /* nothing is left */
+        FRAME_END = 0, /* no bytes are left */
         FRAME_WHOLE,
-        FRAME_TORN, /* begins, and the bytes end before it does */
-        FRAME_BAD,  /* its length or its sum is wrong */
+        FRAME_TORN, /* incomplete: the bytes end before it does */
+        FRAME_BAD,  /* its length or its checksum is wrong */
 };
 struct frame {
         struct span payload;
-        size_t size; /* with its head */
+        size_t size; /* including its head */
         bool pruned;
 };
 enum frame_state frame_next(struct span rest, struct frame *ret);
 void frame_head(uint8_t head[FRAME_HEAD], const void *payload, size_t n, bool pruned);
-/* Is there a whole frame anywhere in these bytes? Then they are no torn tail. */
+/* True if these bytes contain a whole frame: then they are not a torn tail. */
 bool frame_anywhere(struct span rest);
 void frame_leaf(const struct frame *f, uint8_t ret[LEDGER_HASH]);
 
@@ -43,14 +43,14 @@ struct segment_head {
 void segment_head_put(uint8_t bytes[SEGMENT_HEAD], const struct segment_head *h);
 int segment_head_get(struct span bytes, struct segment_head *ret);
 void segment_name(uint32_t seq, char ret[16]);
-void segment_path(uint32_t seq, char ret[32]); /* from the ledger's directory */
+void segment_path(uint32_t seq, char ret[32]); /* relative to the ledger's directory */
 
 void put_u32(uint8_t *p, uint32_t v);
 void put_u64(uint8_t *p, uint64_t v);
 uint32_t get_u32(const uint8_t *p);
 uint64_t get_u64(const uint8_t *p);
 
-/* record_json.c: the JSON of a record up to where the clock's digits go, and behind it. */
+/* record_json.c: the JSON of a record before and after the digits of the clock. */
 struct record_stamp {
         const char *id, *run;
         int64_t time_us, mono_us;
@@ -58,25 +58,25 @@ struct record_stamp {
 int record_encode(const struct ledger_record *r, const struct record_stamp *s, struct buf *ret_front,
                   struct buf *ret_back, struct err *e);
 
-/* ledger_place.c: what lies in the ledger's directory. */
-/* The greatest segment number, 0: none, -1: cannot be read. */
+/* ledger_place.c: the contents of the ledger's directory. */
+/* The greatest segment number; 0: none; -1: cannot be read. */
 int64_t ledger_last_segment(int dir);
-/* 0, or -1: a later version wrote it. */
+/* Returns 0, or -1 if a later version wrote it. */
 int ledger_dir_check(int dir, struct err *e);
 void ledger_boot_id(char ret[40]);
-/* The size in the last checkpoint, 0: there is none. -1 with errno: it cannot be read. */
+/* The size in the last checkpoint; 0: none. Returns -1 with errno if it cannot be read. */
 int ledger_sealed_size(int dir, uint64_t *ret);
 
-/* segment_read.c: a file that others may cut, as it is now, in memory of our own: a span from its beginning,
- * of which the bytes before `from` are nothing. For munmap(). */
+/* segment_read.c: copies a file that others may truncate into memory: a span from its beginning, in which
+ * the bytes before `from` are not filled in. Free it with munmap(). */
 int ledger_copy(int fd, size_t from, struct span *ret);
-/* Every frame from the first segment on. `each` returns 0 to go on. */
+/* Scans every frame from the first segment on. `each` returns 0 to go on. */
 enum scan_end {
-        SCAN_WHOLE = 0, /* the last frame was followed by nothing */
-        SCAN_STOPPED,   /* `each` said so */
+        SCAN_WHOLE = 0, /* no bytes follow the last frame */
+        SCAN_STOPPED,   /* `each` stopped it */
         SCAN_TORN,      /* a torn frame at the very end: a writer is at work, or was killed */
-        SCAN_BAD,       /* a frame is not what was written */
-        SCAN_HEAD,      /* a segment's head is not what was written, or does not follow the one before */
+        SCAN_BAD,       /* a frame is damaged */
+        SCAN_HEAD,      /* a segment's head is damaged, or does not follow the one before */
         SCAN_UNREADABLE,
 };
 struct scan_place {
@@ -84,39 +84,39 @@ struct scan_place {
         uint64_t index, offset; /* of the frame in its segment */
 };
 typedef int scan_each(void *ctx, const struct scan_place *at, const struct frame *f);
-/* Starts at `from`, whose index and offset must be those of a frame (or all zero: the beginning); leaves
- * there where it ended. */
+/* Starts at `from`, which must have the index and offset of a frame (or all zero: the beginning); stores the
+ * end there. */
 enum scan_end ledger_scan(int dir, struct scan_place *from, scan_each *each, void *ctx);
 
-/* Maps a segment; the last one, which a writer may still cut, is copied. */
+/* Maps a segment. Copies the last one, which a writer may still truncate. */
 int segment_map(int dir, uint32_t seq, bool last, size_t from, struct span *ret);
 void segment_unmap(struct span all);
 
-/* answered.c: which intents have an outcome; looked up when it is asked for the first time. `index` is the
- * intent's own: its outcome comes later. */
+/* answered.c: which intents have an outcome; computed on first use. `index` is the intent's own: its outcome
+ * comes later. */
 struct answered;
 struct answered *answered_new(void);
 void answered_free(struct answered *a);
 bool answered_has(struct answered *a, const struct ledger_log *l, uint64_t index, struct span intent);
-/* Does an outcome name its intent among its parents? */
+/* True if the record is an outcome that names its intent as a parent. */
 bool answers_intent(const struct ledger_view *v);
-/* An outcome of something that was refused, or that failed before a byte of it left: nobody was reached. */
+/* True for the outcome of an effect that was denied, or that failed before any byte left. */
 bool came_to_nothing(const struct ledger_view *v);
 
-/* record_text.c: what a record says, so that a terminal only shows it; cut to `cap`. Returns ret. */
+/* record_text.c: text of a record, made safe for a terminal and truncated to `cap`. Returns ret. */
 const char *text_inert(struct span escaped, char *ret, size_t cap);
 void text_put(struct buf *out, struct span escaped, size_t most);
-/* Day and second in UTC, and what stands between them; "" when it cannot be written. Returns ret. */
+/* Date and time in UTC with a separator; "" if out of range. Returns ret. */
 enum { TEXT_TIME = 40 };
 const char *text_time(int64_t us, char between, char ret[TEXT_TIME]);
-/* What is wrong with a record, in brackets. */
+/* The problems of a record, in brackets. */
 void text_marks(struct buf *out, const struct ledger_view *v);
 
-/* table_hash.c: of a text, keyed in each process. */
+/* table_hash.c: hash of a text, keyed per process. */
 uint64_t ledger_hash(struct span s);
 
-/* log_records.c: records by index. Of several ledgers (merge.c), `at` is in the one order, and the other
- * lists say where each record comes from. */
+/* log_records.c: records by index. For several ledgers (merge.c), `at` is in the merged order, and the other
+ * lists give the origin of each record. */
 enum { RECORD_LOST_CAUSE = 1, RECORD_IN_CIRCLE = 2 };
 struct log_segment {
         struct span bytes;
@@ -126,10 +126,10 @@ struct log_segment {
 struct ledger_log {
         struct log_segment *segments;
         size_t segment_count;
-        struct span *at; /* by index, see log_bytes(); NULL bytes: pruned, or not a record that we know */
+        struct span *at; /* by index, see log_bytes(); NULL bytes: pruned, or an unknown record */
         uint64_t count;
         struct answered *answered;
-        unsigned ledgers; /* 0: one, and none of what follows is there */
+        unsigned ledgers; /* 0: one ledger, and the following fields are unused */
         char names[LEDGERS_MAX][LEDGER_NAME_MAX];
         uint8_t *from;             /* which ledger */
         uint32_t *own_index;       /* in it */
@@ -137,27 +137,27 @@ struct ledger_log {
         struct ledger_edge *edges; /* the causes that the order respects */
         size_t edge_count;
 };
-/* log_bytes.c. Maps segments 1 to `last`; 0, or -1: out of memory. */
+/* log_bytes.c. Maps segments 1 to `last`. Returns 0, or -1 if out of memory. */
 int log_map(struct ledger_log *l, int dir, uint32_t last);
-/* The bytes of a record, or an empty span. */
+/* Returns the bytes of a record, or an empty span. */
 struct span log_bytes(const struct ledger_log *l, uint64_t index);
 void log_load_all(const struct ledger_log *l);
-/* A quick look without parsing; true does not mean that it is one. */
+/* A quick check without parsing; true does not guarantee a start record. */
 bool log_may_start(const struct ledger_log *l, uint64_t index);
-/* Is this a record of the run? Then *ret is it. */
+/* Returns true and sets *ret if this is a record of the run. */
 bool log_view_of_run(const struct ledger_log *l, uint64_t index, const char *run, struct ledger_view *ret);
-/* The index at which the records of a run begin. */
+/* The index of the first record of a run. */
 uint64_t log_run_begin(const struct ledger_log *l, const char *run);
 static inline unsigned log_from(const struct ledger_log *l, uint64_t index)
 {
         return l->from ? l->from[index] : 0;
 }
 
-/* causal_order.c: one order of a log of several ledgers; pure. Causes first (all but LINK_BYTES); then, where
- * they do not contradict, `bytes` too, and the order in which each ledger was written; then the logical clock
- * (or, `by_time`, the wall clock before it), the ledger and the index in it. ret_order[n] is the record that
- * comes n-th. Records in a circle of causes are marked in ret_circle, and stand among each other as if it
- * were not there. */
+/* causal_order.c: orders the log of several ledgers; pure. Causes first (all except LINK_BYTES); then,
+ * unless they contradict it, `bytes` and the order in which each ledger was written; then the logical clock
+ * (or, `by_time`, the wall clock before it), the ledger and the index in it. ret_order[n] is the n-th
+ * record. Records in a cycle of causes are marked in ret_circle, and are ordered as if the cycle did not
+ * exist. */
 struct ordering {
         const struct ledger_log *log;
         const struct ledger_edge *edges;
@@ -166,11 +166,11 @@ struct ordering {
 };
 int ledger_order(const struct ordering *o, uint32_t *ret_order, uint8_t *ret_circle, struct err *e);
 
-/* graph.c: the next cause, from the *n-th on, that this record names and no ledger here holds; empty: none.
- */
+/* graph.c: the next cause, from the *n-th on, that this record names and no ledger here contains; empty:
+ * none. */
 struct span graph_lost_cause(const struct ledger_graph *g, const struct ledger_view *v, unsigned *n);
 
-/* trace.c: ledger_trace() as text, in a graph that is there. */
+/* trace.c: ledger_trace() as text, in an existing graph. */
 int ledger_trace_in(const struct ledger_log *l, const struct ledger_graph *g, const char *effect,
                     unsigned ways, struct buf *out, struct err *e);
 
@@ -182,9 +182,9 @@ struct tiles {
 int tiles_open(int ledger_dir, bool write, struct tiles *ret, struct err *e);
 void tiles_close(struct tiles *t);
 ledger_tile_reader tiles_read;
-/* Adds the hash of leaf `index`, and those of the tiles that it fills. */
+/* Adds the hash of leaf `index`, and the hashes of the tiles that it completes. */
 int tiles_add(struct tiles *t, uint64_t index, const uint8_t leaf[LEDGER_HASH], struct err *e);
-/* Forgets what lies behind `size` leaves. */
+/* Truncates the tiles to `size` leaves. */
 int tiles_cut(struct tiles *t, uint64_t size, struct err *e);
 int tiles_flush(struct tiles *t, struct err *e);
 /* The right edge of the tree of `size` leaves. */

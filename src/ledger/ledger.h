@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* ledger/ledger.h - the record of what crossed: append-only, tamper-evident, and walkable from an effect to
- * its cause and onward.
+/* ledger/ledger.h - the record of what crossed the boundary: append-only, tamper-evident, and traceable from
+ * an effect to its causes and consequences.
  *
- *   STATE/ledger/segments/NNNNNNNN.seg  frames: length, CRC-32C, canonical JSON (frame.c)
- *   STATE/ledger/head                   where the last frame ends; its lock is the writers' lock (append.c)
- *   STATE/ledger/tiles/L                hashes of the RFC 6962 tree, level L, 256 to a tile (tiles.c)
- *   STATE/ledger/checkpoints            signed notes, one after the other (signed_note.c)
- *   STATE/ledger/key, key.pub           Ed25519, made by the sealer on first use (sign.c)
+ *     STATE/ledger/segments/NNNNNNNN.seg  frames: length, CRC-32C, canonical JSON (frame.c)
+ *     STATE/ledger/head                   where the last frame ends; its lock is the writers' lock (append.c)
+ *     STATE/ledger/tiles/L                hashes of the RFC 6962 tree, level L, 256 to a tile (tiles.c)
+ *     STATE/ledger/checkpoints            signed notes, one after the other (signed_note.c)
+ *     STATE/ledger/key, key.pub           Ed25519, made by the sealer on first use (sign.c)
  *
- * Writers append by themselves; `cordon-ledger`, the sealer, keeps tiles and signs. */
+ * Writers append by themselves; `cordon-ledger`, the sealer, maintains the tiles and signs.
+ */
 #pragma once
 #include "base/buf.h"
 #include "base/child.h"
@@ -26,11 +27,11 @@ enum {
         LEDGER_MORE_MAX = 16,
         LEDGER_ID_MAX = 64, /* with its NUL */
         LEDGER_TRACE_MAX = 56,
-        LEDGERS_MAX = 16, /* read at once */
+        LEDGERS_MAX = 16, /* ledgers read at once */
         LEDGER_NAME_MAX = 80,
 };
 
-/* ---- records (record_json.c, record_secrets.c): pure but for the secrets' registry ---- */
+/* ---- records (record_json.c, record_secrets.c): pure except for the registry of secrets ---- */
 
 enum ledger_kind {
         LEDGER_NO_KIND = 0,
@@ -45,7 +46,7 @@ enum ledger_kind {
         LEDGER_START,
         LEDGER_END,
         LEDGER_VIEW,
-        LEDGER_REPLY, /* came later, attached by its token */
+        LEDGER_REPLY, /* a later reaction, attached by its token */
         LEDGER_KEY,   /* the ledger's own key changed */
         LEDGER_PRUNE, /* payloads were removed */
         LEDGER_GAP,   /* bytes were lost in a crash */
@@ -85,15 +86,15 @@ struct ledger_more {
         int64_t number;
 };
 
-/* What a writer fills in. Pointers are borrowed for the call; NULL and negative numbers are left out. The
- * ledger itself adds v, id, run, time, mono and clock. */
+/* The fields that a writer sets. Pointers are borrowed for the call; NULL and negative numbers are omitted.
+ * The ledger itself adds v, id, run, time, mono and clock. */
 struct ledger_record {
         enum ledger_kind kind;
         enum ledger_phase phase;
         enum ledger_reach reach;
         enum ledger_stage stage;
-        bool writes;      /* changes something at the target */
-        uint8_t touches;  /* a bit for each enum ledger_touch: what the policy says that it moves besides */
+        bool writes;     /* changes something at the target */
+        uint8_t touches; /* a bit for each enum ledger_touch: what else it affects, according to the policy */
         const char *name; /* the end of its id: RUN.name; NULL: the next number */
         const char *box, *door, *policy, *target, *result, *digest;
         const char *trace_in, *trace_out;
@@ -102,7 +103,7 @@ struct ledger_record {
         unsigned parent_count;
         struct ledger_more more[LEDGER_MORE_MAX];
         unsigned more_count;
-        uint64_t clock_seen; /* a logical clock that came with the cause from elsewhere */
+        uint64_t clock_seen; /* a logical clock that came with a cause from another host */
 };
 static inline struct ledger_record ledger_record_of(enum ledger_kind kind, enum ledger_phase phase)
 {
@@ -111,122 +112,124 @@ static inline struct ledger_record ledger_record_of(enum ledger_kind kind, enum 
 
 const char *ledger_phase_name(enum ledger_phase p);
 const char *ledger_reach_name(enum ledger_reach r);
-/* Adds a pair to `more`; what does not fit is left out. */
+/* Adds a pair to `more`; omits it if it does not fit. */
 void ledger_more_text(struct ledger_record *r, const char *key, const char *text);
 void ledger_more_number(struct ledger_record *r, const char *key, int64_t number);
 
-/* The rule: must its intent be durable before the effect leaves? With a credential, a live write, with reach
- * beyond oneself, or where it touches something. */
+/* Whether the intent must be durable before the effect leaves: with a credential, for a live write, with
+ * reach beyond the box itself, or if it touches something. */
 bool ledger_consequential(const struct ledger_record *r);
 
-/* What a record says: spans of its own bytes, strings still with their JSON escapes. Fields of later versions
- * are in the bytes and are not looked at. */
+/* A parsed record: spans of its own bytes, strings with their JSON escapes. Fields of later versions are
+ * ignored. */
 struct ledger_view {
         struct span json;
         struct span id, run, box, kind, phase, door, policy, target, reach, stage, result, digest;
         struct span trace, parents, more, touches; /* JSON values */
         int64_t v, time_us, mono_us, clock, bytes, cost, count;
-        bool unknown; /* ledger_log_view(): an intent that no outcome names */
-        /* ledger_log_view(), of several ledgers: which; a cause that none of them holds; causes in a circle
-         */
+        bool unknown; /* ledger_log_view(): an intent without an outcome */
+        /* ledger_log_view(), of several ledgers: which one; a cause that none of them contains; causes in a
+         * cycle */
         struct span ledger;
         bool lost_cause, in_circle;
-        unsigned strange; /* fields that this version does not know */
+        unsigned strange; /* fields unknown to this version */
 };
-/* 0, or -1: these bytes are no canonical record. */
+/* Returns 0, or -1 if these bytes are not a canonical record. */
 int ledger_view_parse(struct span json, struct ledger_view *ret);
-/* A member of an object value ("trace", "more"): its raw value, or an empty span. Quotes are taken off. */
+/* A member of an object value ("trace", "more"): its raw value without quotes, or an empty span. */
 struct span ledger_member(struct span object, const char *key);
-/* The n-th string of an array value; an empty span behind the last. */
+/* The n-th string of an array value; an empty span after the last. */
 struct span ledger_element(struct span array, unsigned n);
-/* Undoes JSON escapes; cut to cap. Returns buf. */
+/* Decodes JSON escapes; truncates to cap. Returns buf. */
 char *ledger_plain(struct span escaped, char *buf, size_t cap);
 
 /* ---- appending (append.c) ---- */
 
 struct ledger;
-/* Opens the ledger of this user, made where it is missing. `run` and `source` make the ids: RUN.1, RUN.e1 for
- * source "e". */
+/* Opens the ledger of this user, and creates it if missing. `run` and `source` make the ids: RUN.1, RUN.e1
+ * for source "e". */
 struct ledger *ledger_open(const struct cordon_context *cx, const char *run, const char *source,
                            struct err *e);
 struct ledger *ledger_open_at(int dir, const char *run, const char *source, struct err *e);
-/* From here on no record holds these bytes, plain or encoded: not the field that would. Kept in memory only.
- * 0, or -1: shorter than 6 bytes, or too long. */
+/* From here on no record contains these bytes, plain or encoded: the field is replaced. Kept in memory only.
+ * Returns 0, or -1 if it is shorter than 6 bytes, or too long. */
 int ledger_secret_add(struct ledger *l, const void *p, size_t n);
-/* Adds a record. Durable: it is on the disk when this returns 0, and an effect may be let out; -1: it may
- * not, *e tells why. Otherwise it is kept and written with others within LEDGER_COMMIT_MS, never waiting for
- * another writer. ret_id may be NULL. */
+/* Adds a record. Durable: when this returns 0, it is on the disk and the effect may leave; -1 on error with
+ * *e set: it may not. Otherwise it is buffered and written with others within LEDGER_COMMIT_MS, never
+ * waiting for another writer. ret_id may be NULL. */
 enum { LEDGER_COMMIT_MS = 10 };
 int ledger_append(struct ledger *l, const struct ledger_record *r, bool durable, char ret_id[LEDGER_ID_MAX],
                   struct err *e);
-/* Several at once: what was kept since ledger_mark() is on the disk when ledger_commit() returns 0; -1: it is
- * forgotten, and no effect of it may be let out. ledger_unsure(): it may yet be found in the ledger.
- * ledger_forget(): one of several could not be kept, so none of them is written. */
+/* Several at once: when ledger_commit() returns 0, all records since ledger_mark() are on the disk; -1: they
+ * are dropped, and none of their effects may leave. ledger_unsure(): they may yet be found in the ledger.
+ * ledger_forget(): one of several could not be buffered, so none of them is written. */
 size_t ledger_mark(const struct ledger *l);
 void ledger_forget(struct ledger *l, size_t mark);
 int ledger_commit(struct ledger *l, size_t mark, struct err *e);
 bool ledger_unsure(const struct ledger *l);
-/* Writes what is kept, if it is old enough and no other writer is in the way. */
+/* Writes the buffer, if it is old enough and no other writer holds the lock. */
 void ledger_tick(struct ledger *l);
-/* Is something kept that is not written yet? */
+/* True if the buffer is not empty. */
 bool ledger_waits(const struct ledger *l);
-/* Writes what is kept, waiting for other writers up to wait_ms; 0 or -1. */
+/* Writes the buffer, waiting for other writers up to wait_ms. Returns 0 or -1. */
 int ledger_flush(struct ledger *l, unsigned wait_ms, struct err *e);
 /* Flushes, closes. */
 void ledger_close(struct ledger *l);
-/* Closes, and what is kept is forgotten: somebody else will tell it. */
+/* Closes and drops the buffer: another process will record it. */
 void ledger_give_up(struct ledger *l);
-/* Lets sums and hashes use the processor's own instructions: for whoever has thousands of records before him.
- * Not at a start, where asking the processor costs more than it saves. */
+/* Makes checksums and hashes use the processor's own instructions: for programs that process thousands of
+ * records. Do not call it at a start, where CPUID costs more than it saves. */
 void ledger_use_hardware(void);
 /* After a write: starts the sealer in the background if none is running (wake.c). Returns at once. */
 void ledger_wake_sealer(struct ledger *l);
-/* Marks a file with the effect that made it, for later readers' parents. Best effort. */
+/* Marks a file with the effect that made it, as a parent for its later readers. Best effort. */
 void ledger_stamp_origin(int fd, const char *id);
 /* The effect that made this file, or "". */
 void ledger_read_origin(int fd, char ret_id[LEDGER_ID_MAX]);
-void ledger_path_origin(const char *path, char ret_id[LEDGER_ID_MAX]); /* "" for a link */
+void ledger_path_origin(const char *path, char ret_id[LEDGER_ID_MAX]); /* "" for a symlink */
 
-/* ---- write-ahead for the world (writer_start.c, writer.c) ----
+/* ---- write-ahead for external effects (writer_start.c, writer.c) ----
  *
  * A run's broker has no files: before an effect with consequences leaves, it asks `cordon-ledger write`, a
- * process of its own, so that a slow disk holds up nobody but who waits for it. Messages of fixed size, see
- * wire/wire.h. Effect 7 has the intent RUN.q7, the use of a credential RUN.c7, the outcome (the reply)
- * RUN.r7. */
-enum { LEDGER_LINE = 3 }; /* the writer's end, at its start */
-/* How an effect ended. What is not done is in the outcome's field `end`. */
+ * separate process, so that a slow disk delays only the effect that waits for it. Messages of fixed size,
+ * see wire/wire.h. Effect 7 has the intent RUN.q7, the use of a credential RUN.c7, the outcome (the reply)
+ * RUN.r7.
+ */
+enum { LEDGER_LINE = 3 }; /* the writer's end of the socket pair, at its start */
+/* How an effect ended. Anything but done is in the outcome's field `end`. */
 enum ledger_end {
         LEDGER_END_DONE = 0,
-        LEDGER_END_CUT,     /* in its middle, by either side or by us */
-        LEDGER_END_FAILED,  /* nobody was reached, or the answer broke off */
-        LEDGER_END_REFUSED, /* by us, and nothing of it left */
+        LEDGER_END_CUT,     /* in its middle, by either side or by cordon */
+        LEDGER_END_FAILED,  /* the peer was not reached, or the reply broke off */
+        LEDGER_END_REFUSED, /* by cordon, and nothing of it left */
         LEDGER_END__COUNT
 };
 const char *ledger_end_name(enum ledger_end e);
 
 struct wire_form;
 struct ledger_ask {
-        uint32_t number; /* from 1 on, only upward */
+        uint32_t number; /* from 1 on, increasing */
         uint32_t after;  /* intent: the newest effect of this run that had its outcome; 0: none */
-        uint32_t under; /* outcome: of a connection that this earlier intent covers, as all to its destination
-                           in this run; then `number` counts such outcomes; 0: of its own intent */
+        uint32_t
+                under; /* outcome: of a connection covered by this earlier intent, like all to its destination
+                          in this run; then `number` counts such outcomes; 0: of its own intent */
         uint8_t outcome; /* 0: an intent, whose effect waits for the answer */
         uint8_t kind, reach, stage;
         uint8_t writes, touches;
         uint8_t end;     /* outcome: enum ledger_end */
-        uint32_t status; /* outcome: what the server answered; 0: nothing */
+        uint32_t status; /* outcome: the server's status; 0: none */
         uint64_t sent, received;
         char target[320], door[320], credential[64], result[128], address[48];
-        char seen[16]; /* outcome: how much of it was looked at; "": nothing passed */
+        char seen[16]; /* outcome: how much of it was inspected; "": nothing passed */
 };
 struct ledger_answer {
-        uint32_t number; /* 0: every effect that waits or will */
-        uint32_t leave;  /* 0: it stays inside */
+        uint32_t number; /* 0: every waiting and future effect */
+        uint32_t leave;  /* 0: denied */
         char why[200];
 };
 extern const struct wire_form ledger_ask_form, ledger_answer_form; /* ask_form.c: their encodings */
 void ledger_effect_id(const char *run, char what, uint32_t number, char ret_id[LEDGER_ID_MAX]);
-/* Starts the writer on one end of a line; CHILD_NONE on failure. */
+/* Starts the writer on one end of a socket pair; CHILD_NONE on failure. */
 struct child ledger_writer_start(const struct cordon_context *cx, const char *run, const char *box, int line,
                                  struct err *e);
 
@@ -235,14 +238,14 @@ struct child ledger_writer_start(const struct cordon_context *cx, const char *ru
 void ledger_leaf_hash(struct span payload, uint8_t ret[LEDGER_HASH]);
 void ledger_node_hash(const uint8_t left[LEDGER_HASH], const uint8_t right[LEDGER_HASH],
                       uint8_t ret[LEDGER_HASH]);
-struct ledger_tree { /* the right edge of a tree: enough to grow it and to know its root */
+struct ledger_tree { /* the right edge of a tree: enough to extend it and to compute its root */
         uint64_t size;
         uint8_t edge[64][LEDGER_HASH];
 };
 void ledger_tree_add(struct ledger_tree *t, const uint8_t leaf[LEDGER_HASH]);
 void ledger_tree_root(const struct ledger_tree *t, uint8_t ret[LEDGER_HASH]);
 
-/* Gives the hash of the whole subtree of 2^(8*level) leaves with this index. 0 or -1. */
+/* Reads the hash of the whole subtree of 2^(8*level) leaves with this index. Returns 0 or -1. */
 typedef int ledger_tile_reader(void *ctx, unsigned level, uint64_t index, uint8_t ret[LEDGER_HASH]);
 struct ledger_proof {
         unsigned count;
@@ -259,66 +262,66 @@ bool ledger_check_inclusion(const uint8_t leaf[LEDGER_HASH], uint64_t index, uin
 
 struct ledger_note {
         struct span whole; /* text, empty line, signature lines */
-        struct span text;  /* what is signed, with its last newline */
+        struct span text;  /* the signed text, with its last newline */
         struct span origin;
         uint64_t size;
         uint8_t root[LEDGER_HASH];
         struct span signatures; /* the lines */
 };
-/* The first checkpoint in `text`; *ret_rest is what follows. 1 one was read, 0 there is none, -1 not a note.
- */
+/* Parses the first checkpoint in `text`; *ret_rest is what follows. Returns 1; 0 at the end; -1 if it is not
+ * a note. */
 int ledger_note_next(struct span text, struct ledger_note *ret, struct span *ret_rest);
-/* The next line without its newline; false: there is none that ends. */
+/* Takes the next line without its newline; false if no complete line is left. */
 bool ledger_note_line(struct span *rest, struct span *ret);
 
-/* "00-TRACE-SPAN-01": a new span in the trace of `in`, or in a new trace when that is NULL or no traceparent.
- */
+/* "00-TRACE-SPAN-01": a new span in the trace of `in`, or in a new trace if `in` is NULL or not a
+ * traceparent. */
 void ledger_trace_child(const char *in, char ret[LEDGER_TRACE_MAX]);
 bool ledger_trace_valid(const char *text);
 
 /* ---- reading (segment_read.c) ---- */
 
 struct ledger_log;
-/* Every record that can be read; what cannot is left to ledger_verify(). `dir`: the ledger's directory. */
+/* Opens every readable record; ledger_verify() reports the others. `dir`: the ledger's directory. */
 struct ledger_log *ledger_log_open(int dir, struct err *e);
 void ledger_log_free(struct ledger_log *l);
 uint64_t ledger_log_count(const struct ledger_log *l);
-/* 0, or -1: pruned, or no record that this version can read. */
+/* Returns 0, or -1 if it was pruned or this version cannot read it. */
 int ledger_log_view(const struct ledger_log *l, uint64_t index, struct ledger_view *ret);
-/* Is a payload missing between the records of this run, which begin at index `first`? It may be one of its
- * own that was pruned: then what is left is not all that it did. */
+/* True if a payload is missing between the records of this run, which begin at index `first`. It may be one
+ * of its own that was pruned: then the remaining records are not everything it did. */
 bool ledger_log_has_gap(const struct ledger_log *l, const char *run, uint64_t first);
 
-/* Several logs as one (merge.c): causes stand before their effects, within a ledger and between them, then by
- * the logical clock, the wall clock, the ledger, the index: the same order however they are given. `names`
- * tell them apart and must differ. Takes the logs, also when it fails. Pure. */
+/* Merges several logs (merge.c): causes precede their effects, within a ledger and between them; then by
+ * logical clock, wall clock, ledger and index: the same order for any order of arguments. `names` must be
+ * distinct. Takes ownership of the logs, even on failure. Pure. */
 struct ledger_log *ledger_log_merge(struct ledger_log **logs, const char *const *names, size_t count,
                                     struct err *e);
-/* The same of directories (many_ledgers.c), states or the ledgers in them: each is verified first, and named
- * by its key. */
+/* The same for directories (many_ledgers.c), states or the ledgers in them: verifies each first, and names
+ * it by its key. */
 struct ledger_log *ledger_log_several(const struct cordon_context *cx, const char *const *paths, size_t count,
                                       struct err *e);
 
-/* ---- questions (query.c, run_picture.c): pure; text goes to `out` ---- */
+/* ---- queries (query.c, run_picture.c): pure; text goes to `out` ---- */
 
 struct ledger_filter { /* NULL: any */
         const char *box, *run, *kind, *target;
         int64_t since_us;
 };
 bool ledger_matches(const struct ledger_filter *f, const struct ledger_view *v);
-/* One line for people, without a newline; what a box wrote in it is inert. */
+/* One line of text, without a newline; text from a box is made inert. */
 void ledger_line(const struct ledger_view *v, struct buf *out);
-/* The record itself; one of several ledgers, in an object that names its ledger. Without a newline. */
+/* The record itself; for several ledgers, in an object that names its ledger. Without a newline. */
 void ledger_json(const struct ledger_view *v, struct buf *out);
-/* Every effect of any box on one target; a target that ends in * stands for all that begin so. */
+/* Every effect of any box on one target; a target that ends in * is a prefix. */
 void ledger_field(const struct ledger_log *l, const char *target, bool json, struct buf *out);
-/* Whom effects reached, by reach and target. */
+/* The parties that effects reached, by reach and target. */
 void ledger_reached(const struct ledger_log *l, bool json, struct buf *out);
-/* The one run that `which` names, by id, unique beginning of it, or box name (the newest); "" is the newest
- * of all. */
+/* Finds the run that `which` names, by id, unique prefix, or box name (the newest); "" is the newest of all.
+ */
 int ledger_find_run(const struct ledger_log *l, const char *which, char ret_run[LEDGER_ID_MAX],
                     struct err *e);
-/* A run as a picture: its doors, effects and denials on a time line. */
+/* A run as a diagram: its doors, effects and denials on a time line. */
 int ledger_show(const struct ledger_log *l, const char *which, struct buf *out, struct err *e);
 
 /* ---- cause and effect (graph.c, trace.c): pure ---- */
@@ -333,7 +336,7 @@ struct ledger_graph;
 struct ledger_graph *ledger_graph_new(const struct ledger_log *l, struct err *e);
 void ledger_graph_free(struct ledger_graph *g);
 const struct ledger_edge *ledger_graph_edges(const struct ledger_graph *g, size_t *ret_count);
-/* By id or by the unique beginning of one; -1 and *e. */
+/* By id or by a unique prefix; -1 on error with *e set. */
 int64_t ledger_graph_find(const struct ledger_graph *g, const char *id, struct err *e);
 enum { LEDGER_BACK = 1, LEDGER_FORWARD = 2 };
 int ledger_trace(const struct ledger_log *l, const char *effect, unsigned ways, bool json, struct buf *out,
@@ -341,44 +344,45 @@ int ledger_trace(const struct ledger_log *l, const char *effect, unsigned ways, 
 
 /* ---- verification and proofs (verify.c, proof.c) ---- */
 
-/* Every frame, the tree, every checkpoint that is remembered, its signatures, intents and outcomes, gaps;
- * which versions the records have, and since when some have fields that this one does not know. Text or JSON
- * to `out`; *ret_ok: nothing was found. `extra`: further checkpoints to hold it against, or "". -1: it could
- * not be looked at. */
+/* Checks every frame, the tree, every known checkpoint and its signatures, intents and outcomes, gaps.
+ * Reports the versions of the records, and since when some have fields unknown to this version. Text or JSON
+ * to `out`; *ret_ok: no findings. `extra`: further checkpoints to check against, or "". Returns -1 if it
+ * could not be checked. */
 int ledger_verify(const struct cordon_context *cx, int dir, const char *extra, bool json, struct buf *out,
                   bool *ret_ok, struct err *e);
-/* An inclusion proof in C2SP's form, with the record in its `extra` line. */
+/* An inclusion proof in C2SP's format, with the record in its `extra` line. */
 int ledger_proof_make(const struct cordon_context *cx, int dir, const char *id, struct buf *out,
                       struct err *e);
-/* Writes what is sealed into the directory `to` in the layout of C2SP tlog-tiles. */
+/* Writes the sealed part into the directory `to` in the layout of C2SP tlog-tiles. */
 int ledger_tiles_export(const struct ledger_log *l, int dir, const char *to, struct buf *out, struct err *e);
-/* Checks one with the keys in `keyfile` and nothing else. */
+/* Checks a proof with only the keys in `keyfile`. */
 int ledger_proof_check(const struct cordon_context *cx, struct span text, const char *keyfile,
                        struct buf *out, bool *ret_ok, struct err *e);
 /* Runs cordon-ledger on a ledger: "seal-once", "rotate". */
 int ledger_helper_do(const struct cordon_context *cx, const char *verb, const char *arg, struct span input,
                      struct buf *out, struct err *e);
 
-/* ---- out of the ledger (export.c, html.c), and out of the way (prune.c) ---- */
+/* ---- export (export.c, html.c) and pruning (prune.c) ---- */
 
 /* "jsonl", "otlp", "ocsf", "prometheus". */
 int ledger_export(const struct ledger_log *l, const char *format, const struct ledger_filter *f,
                   void (*put)(void *ctx, const char *text, size_t len), void *ctx, struct err *e);
 /* One page with the run's graph of causes and effects: no script, nothing from the network. */
 int ledger_html(const struct ledger_log *l, const char *which, struct buf *out, struct err *e);
-/* The beginning of a report on an incident: what the ledger knows of a run, and headings for what people must
- * say. Markdown, in which no text of a record is markup. */
+/* A draft of an incident report: what the ledger knows of a run, and headings for what people must add.
+ * Markdown, in which no text of a record acts as markup. */
 int ledger_postmortem(const struct ledger_log *l, const char *which, struct buf *out, struct err *e);
-/* Takes payloads away; leaf hashes stay. The pruning itself is recorded first. */
+/* Removes payloads; leaf hashes stay. The pruning itself is recorded first. */
 int ledger_prune(struct ledger *l, const char *kind, int64_t before_us, uint64_t *ret_count, struct err *e);
-/* Puts the whole ledger aside, under a name that says when, and begins another. */
+/* Moves the whole ledger aside, under a name with the time, and begins a new one. */
 int ledger_restart(const struct cordon_context *cx, struct buf *ret_where, struct err *e);
 
-/* ---- the place (ledger_place.c, sealer_client.c) ---- */
+/* ---- the directory (ledger_place.c, sealer_client.c) ---- */
 
 int ledger_dir_open(const struct cordon_context *cx, bool make, struct err *e);
 int ledger_place(const struct cordon_context *cx, char *ret, size_t cap, struct err *e);
-/* The whole file, or what was there when it was opened; 0 with an empty buffer when it does not exist. */
+/* Reads the whole file, as long as it was when opened; returns 0 with an empty buffer if it does not exist.
+ */
 int ledger_slurp(int dir, const char *name, struct buf *out);
-/* The newest checkpoint; it points into `text`. 1, 0: there is none, -1 with errno. */
+/* The newest checkpoint; it points into `text`. Returns 1; 0 if none; -1 with errno. */
 int ledger_note_last(int dir, struct buf *text, struct ledger_note *ret);

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* ledger/main.c - cordon-ledger, the sealer: the one program that holds the ledger's key and links libcrypto.
- * Started by keepers in the background and by `cordon log verify` and `cordon log`; no verb of a user.
+/* ledger/main.c - cordon-ledger, the sealer: the only program that holds the ledger's key and links
+ * libcrypto. Started by keepers in the background and by `cordon log verify` and `cordon log`; not a command
+ * for users.
  *
- *   write DIR RUN BOX intents of a run's broker, over descriptor 3 (writer.c)
- *   seal DIR          tiles and checkpoints until nobody has written for two seconds
- *   seal-once DIR     one checkpoint over all that is there
- *   rotate DIR        a new key
- *   check KEYS        notes on standard input, one line "SIZE good|bad|unknown" for each; KEYS is a file
+ *     write DIR RUN BOX intents of a run's broker, over descriptor 3 (writer.c)
+ *     seal DIR          tiles and checkpoints until two seconds after the last write
+ *     seal-once DIR     one checkpoint over the whole ledger
+ *     rotate DIR        a new key
+ *     check KEYS        notes on standard input, one line "SIZE good|bad|unknown" for each; KEYS is a file
  */
 #include "base/fd.h"
 #include "ledger/write/sealer.h"
@@ -38,8 +39,8 @@ static const char *judge(struct span keys, const struct ledger_note *n)
                         continue;
                 int r = key_check_note(&k, n);
                 if (r < 0)
-                        return "bad"; /* a wrong signature by a known key spoils the note, whoever else signed
-                                       */
+                        return "bad"; /* an invalid signature by a known key invalidates the note, whatever
+                                         other signatures it has */
                 if (r > 0)
                         verdict = "good";
         }
@@ -79,7 +80,7 @@ static int in_dir(const char *place, int (*work)(int dir, struct err *e), struct
 
 static int write_for(const char *place, const char *run, const char *box, struct err *e)
 {
-        /* What the caller's program left open is nothing to us. */
+        /* Closes the descriptors that the caller's program left open. */
         (void) syscall(SYS_close_range, LEDGER_LINE + 1U, ~0U, 0U);
         int dir = open(place, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
         return jail_close(dir, false, e) < 0 ? -1 : writer_run(dir, run, box);
@@ -110,10 +111,12 @@ int main(int argc, char **argv)
 {
         struct err e = { 0 };
         (void) umask(077);
-        (void) signal(SIGXFSZ, SIG_IGN); /* a file that may not grow is told: RLIMIT_FSIZE is the caller's */
+        (void) signal(
+                SIGXFSZ,
+                SIG_IGN); /* report a file that cannot grow instead of dying: RLIMIT_FSIZE is the caller's */
         ledger_use_hardware();
 
-        /* No file of settings, which the jail would refuse: what is used of libcrypto has none. */
+        /* No configuration file, which the jail would deny: the used parts of libcrypto need none. */
         (void) OPENSSL_init_crypto(OPENSSL_INIT_NO_LOAD_CONFIG, NULL);
         int r = do_verb(argc, argv, &e);
         if (r < 0)

@@ -50,8 +50,7 @@ static ssize_t line_unseen(int tty, int signals, const char *prompt, char *to, s
         quiet.c_iflag |= ICRNL; /* `run` may have switched the terminal to raw mode already */
         quiet.c_lflag |= ICANON | ISIG;
         quiet.c_lflag &= ~(tcflag_t) ECHO;
-        quiet.c_cc[VSUSP] =
-                _POSIX_VDISABLE; /* a stop signal would hand over the terminal before it is restored */
+        quiet.c_cc[VSUSP] = _POSIX_VDISABLE; /* a stop would leave echo off */
         if (tcsetattr(tty, TCSAFLUSH, &quiet) < 0)
                 return -1;
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* ledger/read/answered.c - intents and their outcomes. An intent that no outcome names is unknown: its effect
- * may be under way, or have happened before a crash, or not. It is never guessed. Pure. */
+/* ledger/read/answered.c - intents and their outcomes. An intent without an outcome is unknown: its effect
+ * may be under way, or may or may not have happened before a crash. It is never guessed. Pure. */
 #include "ledger/internal.h"
 
 #include <stdlib.h>
@@ -8,8 +8,8 @@
 struct answered {
         uint64_t *ids; /* hashes, sorted */
         size_t n, cap;
-        uint64_t from;     /* outcomes of the records from here on are listed */
-        bool made, failed; /* failed: no memory for them */
+        uint64_t from;     /* the outcomes of the records from here on are listed */
+        bool made, failed; /* failed: out of memory */
 };
 
 struct answered *answered_new(void) { return calloc(1, sizeof(struct answered)); }
@@ -72,7 +72,7 @@ static void list(struct answered *a, const struct ledger_log *l, uint64_t from)
         a->from = from;
 }
 
-/* The same question without the list. */
+/* The same check without the list. */
 static bool search(const struct ledger_log *l, uint64_t from, struct span intent)
 {
         struct ledger_view v;
@@ -89,7 +89,7 @@ static bool search(const struct ledger_log *l, uint64_t from, struct span intent
         return false;
 }
 
-/* Listing goes back in steps, so that questions about ever older records do not sort the list each time. */
+/* Extends the list backward in steps, so that lookups of ever older records do not sort it each time. */
 enum { LIST_STEP = 1 << 16 };
 
 bool answered_has(struct answered *a, const struct ledger_log *l, uint64_t index, struct span intent)
@@ -100,13 +100,13 @@ bool answered_has(struct answered *a, const struct ledger_log *l, uint64_t index
         if (!a->made || from < a->from)
                 list(a, l, from);
 
-        if (a->failed) /* slow, and right: an effect with an outcome is never reported as unknown */
+        if (a->failed) /* slow but correct: an effect with an outcome is never reported as unknown */
                 return search(l, from, intent);
 
         return a->n > 0 && bsearch(&h, a->ids, a->n, sizeof *a->ids, by_number);
 }
 
-/* The last part of an intent's id begins with q, and of no other record's. */
+/* Only the id of an intent has a last part that begins with q. */
 bool answers_intent(const struct ledger_view *v)
 {
         struct span parent;

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* ledger/read/causal_order.c - one order of many records: causes first, then clocks. Pure.
+/* ledger/read/causal_order.c - orders many records: causes first, then clocks. Pure.
  *
- * 1. Circles, of records that cause each other (forged, or by broken clocks), are found (Tarjan); the causes
- *    inside a circle do not count for the order, and its records are marked.
- * 2. The rest has no circle: each record waits for its causes; of those that wait for nothing, the first by
- *    its key.
+ * 1. Finds cycles of records that cause each other (forged, or by broken clocks) with Tarjan's algorithm;
+ * the causes inside a cycle do not count for the order, and its records are marked. 2. The rest has no
+ * cycle: each record waits for its causes; of those ready, the first by its key comes next.
  *
- * Some things only speak for an order, and give way to causes: the one in which a ledger was written, and
- * equal bytes. A record that waits for nothing but those is taken when no other is left. Takes n log n steps;
- * the memory is that of a few numbers for each record and cause. */
+ * Some relations are soft and give way to causes: the order in which a ledger was written, and equal bytes.
+ * A record that waits only for those is taken when no other is left. Takes n log n steps; the memory is a
+ * few numbers for each record and cause.
+ */
 #include "ledger/internal.h"
 
 #include <stdlib.h>
@@ -29,15 +29,15 @@ struct work {
         uint32_t count;
         struct record_key *keys;
         uint32_t *first, *effects; /* of record i: effects[first[i]] .. effects[first[i + 1] - 1] */
-        uint8_t *soft;             /* of each of those: it gives way */
+        uint8_t *soft;             /* of each of those: it is soft */
         uint32_t *next;            /* the one written after it in its ledger, or NONE */
-        uint32_t *circle;          /* which circle it is in; each stands alone as a rule */
-        uint32_t *waits, *rather;  /* for how many causes; for how many that give way */
+        uint32_t *circle;          /* the cycle it is in; usually each is alone */
+        uint32_t *waits, *rather;  /* the number of causes it waits for; and of soft ones */
         uint8_t *placed;
         struct heap ready, could;
 };
 
-/* ---- what is first ---- */
+/* ---- comparison ---- */
 
 static bool before(const struct work *w, uint32_t a, uint32_t b)
 {
@@ -83,7 +83,7 @@ static uint32_t heap_take(const struct work *w, struct heap *h)
         return top;
 }
 
-/* A payload that was pruned has no clock any more: it stays with the one written before it. */
+/* A pruned payload has no clock: it stays with the record written before it. */
 static void read_keys(struct work *w, const uint32_t *written)
 {
         struct record_key last = { 0 };
@@ -98,7 +98,7 @@ static void read_keys(struct work *w, const uint32_t *written)
         }
 }
 
-/* Ledger by ledger, each as it was written; by counting, because every index is there once. */
+/* Ledger by ledger, each as it was written; by counting sort, because every index occurs once. */
 static void read_chains(struct work *w, uint32_t *written)
 {
         const struct ledger_log *l = w->o->log;
@@ -143,7 +143,7 @@ static void read_edges(struct work *w)
                 }
 }
 
-/* Tarjan's walk with a stack of its own: a chain of causes may be as long as the ledger. */
+/* Tarjan's algorithm with an explicit stack: a chain of causes may be as long as the ledger. */
 struct tarjan {
         uint32_t *low, *number, *edge, *path, *stack;
         uint32_t path_n, stack_n, counter;
@@ -262,14 +262,14 @@ static void sort_all(struct work *w, uint32_t *ret_order)
 
         while (w->ready.n + w->could.n > 0) {
                 uint32_t i = heap_take(w, w->ready.n > 0 ? &w->ready : &w->could);
-                if (w->placed[i]) /* it stood in both */
+                if (w->placed[i]) /* it was in both heaps */
                         continue;
                 place(w, i);
                 ret_order[n++] = i;
         }
 }
 
-/* Each is offered twice at most: when the last cause is placed, and when the last that gives way is. */
+/* Each is pushed at most twice: when its last cause is placed, and when its last soft one is. */
 static bool make_room(struct work *w)
 {
         size_t n = (size_t) w->count + 3, edges = w->o->edge_count + 1;
@@ -308,7 +308,7 @@ int ledger_order(const struct ordering *o, uint32_t *ret_order, uint8_t *ret_cir
         struct work w = { .o = o, .count = (uint32_t) o->log->count };
         bool fits = o->log->count < NONE / 2 && o->edge_count < NONE / 2 && make_room(&w);
         if (fits) {
-                read_chains(&w, ret_order); /* for now: as they were written */
+                read_chains(&w, ret_order); /* initially: as they were written */
                 read_keys(&w, ret_order);
                 read_edges(&w);
                 fits = find_circles(&w, ret_circle);

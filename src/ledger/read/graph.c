@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* ledger/read/graph.c - who caused what, from the records alone. Pure.
+/* ledger/read/graph.c - the graph of causes, from the records alone. Pure.
  *
- *   parent  a record names it: spawn, handle, credential, request and reply, --in-from
- *   bytes   what one run put out (stdout, an out handle, a file) another took in, byte for byte
- *   pipe    `cordon run A | cordon run B`: the same pipe
- *   trace   a start whose trace context came from another run's
+ *     parent  a record names it: spawn, handle, credential, request and reply, --in-from
+ *     bytes   the output of one run (stdout, an out handle, a file) is the input of another, byte for byte
+ *     pipe    `cordon run A | cordon run B`: the same pipe
+ *     trace   a start whose trace context came from another run
  *
- * An edge goes from the cause to the effect. Causes are looked for in any run, however long ago; of several
- * ledgers in a record's own first, then in the others. An id that more than one of those holds leads to each:
- * which is meant is not guessed. */
+ * An edge goes from the cause to the effect. Causes may be in any run, of any age; with several ledgers, a
+ * record's own ledger is searched first, then the others. An id that several of those contain leads to each
+ * of them: none is preferred.
+ */
 #include "ledger/internal.h"
 
 #include <stdio.h>
@@ -26,7 +27,7 @@ struct map {
 struct ledger_graph {
         const struct ledger_log *log;
         struct map ids;
-        uint32_t *twin; /* of several ledgers: the record before it with the same id, plus one */
+        uint32_t *twin; /* of several ledgers: the preceding record with the same id, plus one */
         struct ledger_edge *edges;
         size_t count, cap;
         bool failed;
@@ -125,13 +126,13 @@ static struct span span_id(struct span traceparent)
         return traceparent.n == 55 ? span_of(traceparent.p + 36, 16) : span_of(NULL, 0);
 }
 
-/* Outputs by digest and by pipe; the newest stands for its like. */
+/* Outputs by digest and by pipe; the newest represents its equals. */
 struct joins {
         struct map bytes[LEDGERS_MAX], spans[LEDGERS_MAX], pipes;
 };
 
-/* The kernel counts pipes with 32 bits: within one boot, the same number is the same pipe. The reader may
- * well have been recorded before the writer. */
+/* The kernel numbers pipes with 32 bits: within one boot, the same number is the same pipe. The reader may
+ * have been recorded before the writer. */
 static void join_pipe(struct ledger_graph *g, int64_t other, uint64_t index, const struct ledger_view *v)
 {
         struct ledger_view o;
@@ -147,7 +148,7 @@ static void join_pipe(struct ledger_graph *g, int64_t other, uint64_t index, con
                 add_edge(g, (int64_t) index, (uint64_t) other, LINK_PIPE);
 }
 
-/* Content that could be told apart: an empty file is like any other. */
+/* Distinguishable content: all empty files are equal. */
 static bool has_content(const struct ledger_view *v)
 {
         static const char nothing[] =
@@ -155,7 +156,7 @@ static bool has_content(const struct ledger_view *v)
         return v->digest.n > 0 && !span_is(v->digest, nothing) && (v->bytes > 0 || span_is(v->kind, "file"));
 }
 
-/* The file itself told who made it, and it is still that: others with the same content are no cause. */
+/* The file itself named its origin, and still matches it: others with the same content are not causes. */
 static bool origin_told(const struct ledger_graph *g, const struct ledger_view *v)
 {
         struct ledger_view o;
@@ -170,7 +171,7 @@ static bool origin_told(const struct ledger_graph *g, const struct ledger_view *
         return false;
 }
 
-/* Who put these bytes out: the newest of its own ledger, else of another. */
+/* The record that output these bytes: the newest of its own ledger, else of another. */
 static int64_t bytes_from(const struct ledger_graph *g, const struct joins *j, unsigned own,
                           struct span digest)
 {
@@ -178,7 +179,8 @@ static int64_t bytes_from(const struct ledger_graph *g, const struct joins *j, u
         if (from >= 0)
                 return from;
 
-        for (unsigned k = 0; k < g->log->ledgers; k++) { /* its own has none: it does not matter here */
+        for (unsigned k = 0; k < g->log->ledgers;
+             k++) { /* its own ledger has none: the order does not matter here */
                 int64_t other = map_get(&j->bytes[k], digest);
                 from = other > from ? other : from;
         }
@@ -186,7 +188,7 @@ static int64_t bytes_from(const struct ledger_graph *g, const struct joins *j, u
         return from;
 }
 
-/* As with ids: its own ledger's, else whoever has it. */
+/* As with ids: its own ledger's, else any that has it. */
 static void join_trace(struct ledger_graph *g, const struct joins *j, uint64_t i, const struct ledger_view *v)
 {
         struct span in = span_id(ledger_member(v->trace, "in"));
@@ -222,7 +224,7 @@ static void join(struct ledger_graph *g, struct joins *j, uint64_t i, const stru
         join_trace(g, j, i, v);
 }
 
-/* The record of this id in this ledger; -1: there is none. */
+/* Finds the record of this id in this ledger; -1 if none. */
 static int64_t find_in(const struct ledger_graph *g, struct span id, unsigned from)
 {
         int64_t at = map_get(&g->ids, id);
@@ -265,7 +267,7 @@ static void add_record(struct ledger_graph *g, struct joins *j, uint64_t i)
         join(g, j, i, &v);
 }
 
-/* A merged log has its causes already: its order stands on them. */
+/* A merged log has its edges already: its order depends on them. */
 static void take_edges(struct ledger_graph *g)
 {
         g->count = g->cap = g->log->edge_count;
@@ -275,7 +277,7 @@ static void take_edges(struct ledger_graph *g)
                 memcpy(g->edges, g->log->edges, g->count * sizeof *g->edges);
 }
 
-/* Ids and spans of all records first: what is written first need not be first. */
+/* Reads ids and spans of all records first: a cause may be written after its effect. */
 static void read_ids(struct ledger_graph *g, struct joins *j)
 {
         uint64_t count = ledger_log_count(g->log);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* ledger/read/ledger_place.c - the ledger's directory: where it is, which segments it has, how far it is
- * sealed. Reads only, but for making it. */
+/* ledger/read/ledger_place.c - the ledger's directory: its path, its segments, its sealed size. Reads only,
+ * except to create it. */
 #include "base/fd.h"
 #include "ledger/internal.h"
 #include "store/store.h"
@@ -14,8 +14,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* The number at the end of the head's first eight bytes is that of the whole directory's format. Who does not
- * know it neither reads nor adds: what it would call damage is only later than itself. */
+/* The number at the end of the head's first eight bytes is the version of the directory's format. A program
+ * that does not know it neither reads nor appends: it would report newer data as damage. */
 int ledger_dir_check(int dir, struct err *e)
 {
         char magic[8];
@@ -97,7 +97,7 @@ int ledger_slurp(int dir, const char *name, struct buf *out)
         for (ssize_t n; (n = read(fd, chunk, sizeof chunk)) != 0;) {
                 if (n < 0)
                         return -1;
-                if (out->n > MOST) { /* a stranger's ledger is no way to our memory */
+                if (out->n > MOST) { /* a foreign ledger must not exhaust our memory */
                         errno = EFBIG;
                         return -1;
                 }
@@ -147,7 +147,8 @@ int ledger_sealed_size(int dir, uint64_t *ret)
                 if (ledger_note_next(rest, &note, &rest) == 1)
                         *ret = note.size > *ret ? note.size : *ret;
                 else
-                        rest = span_of(rest.p + 1, rest.n - 1); /* cut in the middle of a note: look on */
+                        rest = span_of(rest.p + 1,
+                                       rest.n - 1); /* cut in the middle of a note: keep searching */
         }
 
         return 0;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* ledger/read/log_bytes.c - the bytes of each record by index. Segments are mapped at once and walked when
- * one of their records is asked for, so a question about the newest records reads the last segment alone. */
+/* ledger/read/log_bytes.c - the bytes of each record by index. Segments are mapped at once and scanned when
+ * one of their records is requested, so a query for the newest records reads only the last segment. */
 #include "ledger/internal.h"
 
 #include <stdlib.h>
@@ -11,7 +11,7 @@ static uint64_t frames_at_most(struct span all)
         return all.n > SEGMENT_HEAD ? (all.n - SEGMENT_HEAD) / (FRAME_HEAD + 1) : 0;
 }
 
-/* Walks one segment from its first record on, up to index `end`. Returns the index behind its last frame. */
+/* Scans one segment from its first record on, up to index `end`. Returns the index after its last frame. */
 static uint64_t walk(const struct ledger_log *l, struct log_segment *s, uint64_t end)
 {
         struct frame f;
@@ -55,8 +55,8 @@ struct span log_bytes(const struct ledger_log *l, uint64_t index)
         return l->at[index];
 }
 
-/* A head of a damaged or foreign ledger may state any index: one that its bytes cannot hold is not used, and
- * the records are counted one after the other. */
+/* The head of a damaged or foreign ledger may contain any index: one that its bytes cannot hold is not used,
+ * and the records are counted instead. */
 static void place_segments(struct ledger_log *l)
 {
         uint64_t most = 0, least = 0;
@@ -92,7 +92,7 @@ int log_map(struct ledger_log *l, int dir, uint32_t last)
         if (!l->at)
                 return -1;
 
-        if (l->segment_count > 0) /* the number of records is known when the last segment was walked */
+        if (l->segment_count > 0) /* the number of records is known after the last segment was scanned */
                 l->count = walk(l, &l->segments[l->segment_count - 1], l->count);
 
         return 0;

@@ -90,7 +90,7 @@ bool log_view_of_run(const struct ledger_log *l, uint64_t index, const char *run
                span_is(ret->run, run);
 }
 
-/* A broker's first intent may be written shortly before the keeper's record of the start. */
+/* A broker's first intent may be written shortly before the keeper's start record. */
 enum { BEFORE_START = 4096 };
 
 uint64_t log_run_begin(const struct ledger_log *l, const char *run)

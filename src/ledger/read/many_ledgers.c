@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* ledger/read/many_ledgers.c - ledgers that lie somewhere, as one log. They may be a stranger's: each is
- * verified before it is read, and one that is not what was signed is refused. Reads only. */
+/* ledger/read/many_ledgers.c - reads ledgers from given directories as one log. They may be foreign: each is
+ * verified first, and refused if it does not match its signatures. Reads only. */
 #include "base/fd.h"
 #include "base/json.h"
 #include "base/str.h"
@@ -38,7 +38,7 @@ static int open_dir(const char *path, struct err *e)
         return inside >= 0 ? TAKE_FD(inside) : TAKE_FD(dir);
 }
 
-/* NAME+HASH+..., the first line: a key that came later bears the same name. */
+/* NAME+HASH+..., the first line: a later key has the same name. */
 static int read_name(int dir, const char *path, struct opened *ret, struct err *e)
 {
         AUTO_BUF(keys);
@@ -99,7 +99,7 @@ static struct ledger_log *open_one(const struct cordon_context *cx, const char *
         return ledger_log_open(dir, e);
 }
 
-/* Who calls himself like another is told apart by his key. */
+/* Adds the key's hash to names that are not unique. */
 static void tell_apart(const struct opened *o, size_t count, char ret[][LEDGER_NAME_MAX])
 {
         for (size_t i = 0; i < count; i++) {

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* ledger/read/merge.c - the records of several ledgers as one log, in one order that respects all causes.
- * Pure.
+/* ledger/read/merge.c - merges the records of several ledgers into one log, in an order that respects all
+ * causes. Pure.
  *
- * Which run's bytes another run read is known by their digest and by what came first; what came first is
- * known from the causes. So it is done twice: first by the causes that are named and the wall clock, then
- * with the bytes that this tells and the logical clock. An effect never stands before its cause because
- * somebody's clock is wrong. */
+ * The run whose bytes another run read is known by their digest and by what came first; what came first is
+ * known from the causes. So it sorts twice: first by the named causes and the wall clock, then with the byte
+ * links found by that and the logical clock. An effect never precedes its cause because of a wrong clock.
+ */
 #include "ledger/internal.h"
 
 #include <stdio.h>
@@ -18,7 +18,7 @@ static int no_memory(struct err *e)
         return err_set(e, ERR_MEMORY, 0, "no memory for the ledgers' records");
 }
 
-/* ---- one behind the other ---- */
+/* ---- concatenation ---- */
 
 struct source {
         struct ledger_log *log;
@@ -61,9 +61,9 @@ static void take(struct ledger_log *l, const struct source *s, unsigned k)
 
         for (size_t i = 0; i < s->log->segment_count; i++)
                 l->segments[l->segment_count++] =
-                        s->log->segments[i]; /* walked: its place is of no use here */
+                        s->log->segments[i]; /* scanned: its position is not needed any more */
 
-        s->log->segment_count = 0; /* they are ours now */
+        s->log->segment_count = 0; /* ownership moved */
         l->ledgers = k + 1;
 }
 
@@ -97,7 +97,7 @@ static int rearrange(struct ledger_log *l, const uint32_t *order, struct err *e)
         return 0;
 }
 
-/* The graph's edges, with the numbers that records have from now on. Equal bytes that came too late are no
+/* Takes the graph's edges, with the new numbers of the records. Equal bytes that came too late are not a
  * cause. */
 static int keep_edges(struct ledger_log *l, const struct ordering *o, const uint32_t *order, struct err *e)
 {
@@ -190,7 +190,7 @@ static int check(const struct source *s, size_t n, struct err *e)
 
 static struct ledger_log *merge(struct source *s, size_t count, struct err *e)
 {
-        qsort(s, count, sizeof *s, by_name); /* whoever gives them in another order gets the same */
+        qsort(s, count, sizeof *s, by_name); /* the same result for any order of arguments */
         if (check(s, count, e) < 0)
                 return NULL;
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* ledger/read/query.c - which records, and each as a line. Pure. */
+/* ledger/read/query.c - selects records, and formats each as a line. Pure. */
 #include "base/str.h"
 #include "ledger/internal.h"
 
@@ -41,7 +41,7 @@ static void put_touched(struct buf *out, struct span list)
         }
 }
 
-/* What happened, in a few words, whatever the kind. */
+/* A short description of any kind of record. */
 static void put_what(struct buf *out, const struct ledger_view *v)
 {
         if (v->door.n) {
@@ -101,7 +101,7 @@ void ledger_line(const struct ledger_view *v, struct buf *out)
         put_what(out, v);
 }
 
-/* The code point that begins at *p, which moves behind it; 0xfffd for bytes that are none. */
+/* Decodes the code point at *p, and moves *p past it; 0xfffd for invalid bytes. */
 static uint32_t take_code(const uint8_t **p, const uint8_t *end)
 {
         unsigned more = **p >= 0xf0 ? 3 : **p >= 0xe0 ? 2 : **p >= 0xc0 ? 1 : 0;
@@ -119,7 +119,7 @@ static uint32_t take_code(const uint8_t **p, const uint8_t *end)
         return c;
 }
 
-/* The same JSON in plain ASCII: a record of a stranger's ledger does nothing to a terminal either. */
+/* The same JSON in plain ASCII: a record of a foreign ledger cannot affect a terminal either. */
 static void put_ascii(struct span json, struct buf *out)
 {
         const uint8_t *end = json.p + json.n;
@@ -152,7 +152,7 @@ void ledger_json(const struct ledger_view *v, struct buf *out)
         buf_puts(out, v->ledger.n ? "}" : "");
 }
 
-/* ---- one target, and whom it reached ---- */
+/* ---- one target, and the parties reached ---- */
 
 static bool is_target(struct span escaped, const char *want)
 {
@@ -213,7 +213,7 @@ static uint64_t row_hash(const struct ledger_view *v)
                ledger_hash(v->ledger);
 }
 
-/* Its row, which may be new; NULL: there is no room for another target. */
+/* Returns its row, possibly new; NULL if the table of targets is full. */
 static struct reached *row_of(struct reached_table *t, const struct ledger_view *v)
 {
         uint16_t *slot;
@@ -248,8 +248,8 @@ static bool reached_add(struct reached_table *t, const struct ledger_view *v)
         return true;
 }
 
-/* Effects that happened or may have: neither denials nor what came to nothing, nor intents that have an
- * outcome, which counts. One intent may have several. */
+/* Effects that happened or may have: not denials, not failures before any byte left, and not intents with an
+ * outcome, which counts instead. One intent may have several. */
 static bool counts(const struct ledger_view *v)
 {
         bool reaches = (v->reach.n && !span_is(v->reach, "self")) || v->touches.n;
@@ -304,7 +304,7 @@ void ledger_reached(const struct ledger_log *l, bool json, struct buf *out)
         struct reached_table *t = calloc(1, sizeof *t);
         bool all = true;
         if (!t) {
-                out->failed = true; /* an empty list would say that nobody was reached */
+                out->failed = true; /* an empty list would mean that no party was reached */
                 return;
         }
 
@@ -336,7 +336,7 @@ void ledger_reached(const struct ledger_log *l, bool json, struct buf *out)
 
 /* ---- runs ---- */
 
-/* The name of a box that comes nearest to a mistyped one; "": none does. */
+/* The name of a box nearest to a mistyped one; "": none. */
 static void nearest_box(const struct ledger_log *l, const char *which, char ret[80])
 {
         unsigned best = STR_TOO_FAR;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* ledger/read/segment_read.c - maps segments and walks their frames. Takes no lock:
- * what is whole does not change, and what is not yet whole is not looked at. */
+/* ledger/read/segment_read.c - maps segments and scans their frames. Takes no lock: whole frames do not
+ * change, and incomplete ones are not read. */
 #include "base/fd.h"
 #include "ledger/internal.h"
 
@@ -32,13 +32,14 @@ int ledger_copy(int fd, size_t from, struct span *ret)
                 (void) munmap(p, size);
                 errno = sys;
                 if (n < 0 && errno != EINTR)
-                        return -1; /* else it was cut meanwhile */
+                        return -1; /* else it was truncated meanwhile */
         }
 }
 
-/* SAFETY: the last segment is copied, from the byte `from` on. A writer cuts what another left torn in it, or
- * what it could not write whole itself; a page that goes from under a map ends the reader. Those before it
- * get no shorter. One that is larger than any writer makes it is a stranger's, and no way to our memory. */
+/* SAFETY: copies the last segment, from the byte `from` on. A writer truncates what another left torn in it,
+ * or what it could not write completely; a page that disappears from a mapping kills the reader (SIGBUS).
+ * Earlier segments never shrink. A segment larger than any writer makes is foreign, and must not exhaust our
+ * memory. */
 int segment_map(int dir, uint32_t seq, bool last, size_t from, struct span *ret)
 {
         char path[32];
@@ -48,7 +49,7 @@ int segment_map(int dir, uint32_t seq, bool last, size_t from, struct span *ret)
         if (fd < 0 || fstat(fd, &st) < 0)
                 return -1;
 
-        if (!S_ISREG(st.st_mode)) { /* of a stranger's ledger: nobody waits for his pipe */
+        if (!S_ISREG(st.st_mode)) { /* of a foreign ledger: never block on its FIFO */
                 errno = EINVAL;
                 return -1;
         }

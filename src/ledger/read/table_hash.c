@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* ledger/read/table_hash.c - a number for a text, for tables in memory. Keyed anew in each process: a ledger
- * may be a stranger's, and ids chosen to fall on one place of a table would make reading it take for ever.
- * Never: written down, or compared between processes. */
+/* ledger/read/table_hash.c - hashes a text, for tables in memory. Keyed per process: a ledger may be
+ * foreign, and ids chosen to collide would make reading it take forever. Never: stored, or compared between
+ * processes. */
 #include "ledger/internal.h"
 
 #include <pthread.h>
@@ -21,7 +21,7 @@ static pthread_once_t once = PTHREAD_ONCE_INIT;
 static void make_key(void)
 {
         (void) !getrandom(key, sizeof key, GRND_INSECURE);
-        key[0] |= 1; /* odd: multiplied with, they lose nothing */
+        key[0] |= 1; /* odd: multiplication by it is invertible */
         key[1] |= 1;
 }
 

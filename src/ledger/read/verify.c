@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* ledger/read/verify.c - is the ledger what was written? One pass over the frames:
+/* ledger/read/verify.c - verifies the ledger in one pass over the frames:
  *
- * - frames: length, sum, and the order of segments;
- * - records: canonical, ids once, the logical clock only forward;
- * - tiles: each leaf's hash as it was when it was sealed, which tells *which* record was changed;
- * - checkpoints: the root at every size that was ever signed, here, with the witness, or given; signatures;
- * - meaning: intents without outcome, runs without end, payloads pruned with and without a record of it.
+ *     - frames: length, checksum, and the order of segments;
+ *     - records: canonical, unique ids, the logical clock only forward;
+ *     - tiles: each leaf's hash as it was when sealed, which shows *which* record was changed;
+ *     - checkpoints: the root at every size that was ever signed, here, by the witness, or given; signatures;
+ *     - meaning: intents without outcome, runs without end, payloads pruned with and without a record of it.
  *
- * What is bad is a finding; what is only unfinished is counted. What there was no memory to look at is an
- * error: never a ledger in which nothing was found. */
+ * Errors are findings; unfinished work is only counted. Running out of memory is an error, never a ledger
+ * without findings.
+ */
 #include "base/fd.h"
 #include "base/str.h"
 #include "ledger/write/append.h"
@@ -22,7 +23,7 @@
 
 enum { FINDINGS_MAX = 100, VERSIONS_MAX = 8 };
 
-struct version { /* of records: how many there are, and when the first was written */
+struct version { /* of records: their number, and when the first was written */
         int64_t v, since_us;
         uint64_t records;
 };
@@ -33,10 +34,10 @@ struct remembered {
         const char *where;
 };
 
-struct table { /* ids, by hash: enough to find a twin or a partner */
+struct table { /* ids, by hash: enough to find a duplicate or a partner */
         uint64_t *slots;
         size_t cap, count;
-        bool failed; /* there was no room for all of them */
+        bool failed; /* out of memory for all of them */
 };
 
 struct verify {
@@ -49,14 +50,14 @@ struct verify {
         struct table ids, intents, runs;
         uint64_t pruned, pruned_told, intents_open, outcomes, runs_open, gaps;
         uint64_t sealed;
-        struct version versions[VERSIONS_MAX], strange; /* strange: with fields that we do not know */
+        struct version versions[VERSIONS_MAX], strange; /* strange: with unknown fields */
         unsigned version_count;
-        uint64_t version_more; /* records of yet other versions */
+        uint64_t version_more; /* records of further versions */
         int64_t clock;
         unsigned bad;
         bool tile_told;
-        uint64_t points_differ, points_beyond; /* checkpoints that do not fit: the first is named */
-        bool failed;                           /* there was no memory to look at all of it */
+        uint64_t points_differ, points_beyond; /* checkpoints that do not match: the first is reported */
+        bool failed;                           /* out of memory to check all of it */
 };
 
 __attribute__((format(printf, 2, 3))) static void find(struct verify *v, const char *fmt, ...)
@@ -103,7 +104,7 @@ static bool table_grow(struct table *t)
         return true;
 }
 
-/* false: it was there before. */
+/* Returns false if it was there before. */
 static bool table_add(struct table *t, struct span id)
 {
         uint64_t h = hash_of(id);
@@ -267,7 +268,7 @@ static void check_meaning(struct verify *v, const struct ledger_view *r)
                 v->runs_open--;
         } else if (span_is(r->kind, "prune")) {
                 v->pruned_told += r->count > 0 ? (uint64_t) r->count : 0;
-        } else if (span_is(r->kind, "gap") && r->bytes > 0) { /* without: a ledger was put aside */
+        } else if (span_is(r->kind, "gap") && r->bytes > 0) { /* without one: a ledger was moved aside */
                 v->gaps++;
         }
 }
@@ -361,11 +362,11 @@ static void check_end(struct verify *v, enum scan_end end, const struct scan_pla
 static void map_tiles(struct verify *v, int dir)
 {
         AUTO_FD(fd, openat(dir, "tiles/0", O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
-        if (fd >= 0) /* a sealer that goes on after a kill cuts them */
+        if (fd >= 0) /* a sealer that resumes after a kill truncates them */
                 (void) ledger_copy(fd, 0, &v->tiles);
 }
 
-/* What the last writer of this boot knew to be there. (After a loss of power the head may be ahead of the
+/* The count known to the last writer of this boot. (After a loss of power the head may be ahead of the
  * disk.) */
 static uint64_t known_count(int dir)
 {

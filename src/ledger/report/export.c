@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* ledger/report/export.c - the record in the words of others: OpenTelemetry logs (OTLP/JSON), OCSF events,
- * Prometheus counters, or as it is. Pure. What goes out was searched for secrets when it was written. */
+/* ledger/report/export.c - exports records as OpenTelemetry logs (OTLP/JSON), OCSF events, Prometheus
+ * counters, or unchanged. Pure. Secrets were removed when the records were written. */
 #include "base/str.h"
 #include "ledger/internal.h"
 
@@ -15,7 +15,7 @@ struct export
         void (*put)(void *ctx, const char *text, size_t len);
         void *ctx;
         bool first;
-        bool failed; /* there was no memory for all of it */
+        bool failed; /* out of memory for all of it */
 };
 
 static void say(struct export *x, const struct buf *b)
@@ -42,7 +42,7 @@ static void one_line(struct export *x, const struct ledger_view *v)
 
 static void as_jsonl(struct export *x) { each(x, one_line); }
 
-/* A string that is already escaped goes from JSON to JSON as it is. */
+/* A string that is already escaped is copied from JSON to JSON unchanged. */
 static void put_raw(struct buf *b, struct span s) { buf_add(b, s.n ? (const char *) s.p : "", s.n); }
 
 /* ---- OTLP ---- */
@@ -141,7 +141,7 @@ static void as_otlp(struct export *x)
 
 /* ---- OCSF ---- */
 
-/* The class that comes nearest; what has none is kept whole under `unmapped`, as the others are. */
+/* The nearest class; a record without one is kept whole under `unmapped`, like the others. */
 static const struct {
         const char *kind;
         int category, class_uid, activity;
@@ -210,7 +210,7 @@ static size_t count_all(const struct export *x, struct counter *c, size_t most)
                 struct ledger_view v;
                 if (ledger_log_view(x->log, i, &v) < 0 || !ledger_matches(x->filter, &v))
                         continue;
-                bool nothing = came_to_nothing(&v); /* nobody was reached, and nothing crossed */
+                bool nothing = came_to_nothing(&v); /* no party was reached, and nothing crossed */
                 struct counter key = { .kind = v.kind,
                                        .phase = v.phase,
                                        .reach = nothing ? span_of(NULL, 0) : v.reach };

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* ledger/report/html.c - `cordon log report --html`: one run as one page, with its graph of causes and
- * effects as inline SVG. No script, nothing from the network (the page's own policy forbids both), and every
- * text that came from a box is escaped. Pure. */
+ * effects as inline SVG. No script, no network (the page's own policy forbids both), and every text from a
+ * box is escaped. Pure. */
 #include "ledger/internal.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 
-/* A graph of more boxes is not readable; the table has every record. */
+/* A graph of more nodes is not readable; the table has every record. */
 enum { NODES_MAX = 120, BOX_W = 230, BOX_H = 44, GAP_X = 60, GAP_Y = 16, MARGIN = 20, LIST_MAX = 40 };
 
 struct node {
@@ -19,7 +19,7 @@ struct page {
         const struct ledger_log *log;
         const struct ledger_edge *edges;
         size_t edge_count;
-        uint16_t *slot; /* by index: which node it is, plus one; 0: none */
+        uint16_t *slot; /* by index: its node, plus one; 0: none */
         struct node nodes[NODES_MAX];
         size_t count;
         char run[LEDGER_ID_MAX];
@@ -43,7 +43,7 @@ static void put_text(struct buf *out, struct span escaped, size_t most)
         }
 }
 
-/* A name of ours, or nothing: what stands in an attribute is never what a record says. */
+/* A fixed name, or "": an attribute never contains text of a record. */
 static const char *class_of(const struct ledger_view *v)
 {
         for (unsigned i = 1; i < LEDGER_PHASE__COUNT; i++)
@@ -72,7 +72,7 @@ static bool add_node(struct page *p, uint64_t index)
         return true;
 }
 
-/* The run itself, then whatever caused it and whatever came of it. */
+/* The run itself, then its causes and its effects. */
 static void gather(struct page *p)
 {
         struct ledger_view v;
@@ -83,7 +83,7 @@ static void gather(struct page *p)
 
         size_t own = p->count;
         for (int way = 0; way < 2;
-             way++) { /* back from the run, then forward from it: never down another branch */
+             way++) { /* backward from the run, then forward from it: never along another branch */
                 size_t before = p->count;
                 for (bool more = true; more;) {
                         more = false;
@@ -120,8 +120,8 @@ static void place(struct page *p)
 static int left(const struct node *n) { return MARGIN + (int) n->layer * (BOX_W + GAP_X); }
 static int top(const struct node *n) { return MARGIN + (int) n->row * (BOX_H + GAP_Y); }
 
-/* A start causes all of its run: where an input explains a record already, that line would only hide others.
- */
+/* A start causes every record of its run: if an input explains a record already, that edge would only hide
+ * others. */
 static bool is_told_otherwise(struct page *p, const struct ledger_edge *x)
 {
         struct ledger_view cause, other;
@@ -144,7 +144,7 @@ static void put_edges(struct page *p)
                 if (!a || !b || is_told_otherwise(p, &p->edges[k]))
                         continue;
                 int x1 = left(a) + BOX_W, y1 = top(a) + BOX_H / 2, x2 = left(b), y2 = top(b) + BOX_H / 2;
-                int bend = b->layer > a->layer + 1 ? BOX_H + 8 : 0; /* below the box that stands between */
+                int bend = b->layer > a->layer + 1 ? BOX_H + 8 : 0; /* below the node in between */
                 buf_printf(p->out,
                            "<path class=\"edge %s\" d=\"M%d %dC%d %d %d %d %d %d\" "
                            "marker-end=\"url(#tip)\"><title>%s</title></path>\n",
@@ -216,7 +216,7 @@ static void put_graph(struct page *p)
                            NODES_MAX);
 }
 
-/* ---- the head: what ran, how it ended, through which doors ---- */
+/* ---- the head: the command, how it ended, its doors ---- */
 
 static void put_fact(struct page *p, const char *name, struct span value)
 {
@@ -227,7 +227,7 @@ static void put_fact(struct page *p, const char *name, struct span value)
         buf_puts(p->out, "</dd>\n");
 }
 
-/* Doors that were open or used, and limits that were reached: one line for each record that says so. */
+/* Doors that were open or used, and limits that were reached: one line for each such record. */
 static void put_list(struct page *p, const char *name, bool (*belongs)(const struct ledger_view *v))
 {
         struct ledger_view v;

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* ledger/report/postmortem.c - `cordon log report --postmortem`: what the ledger knows of a run, as the
- * beginning of a report that people finish. Markdown. Pure.
+/* ledger/report/postmortem.c - `cordon log report --postmortem`: what the ledger knows of a run, as a draft
+ * of a report that people finish. Markdown. Pure.
  *
- * Whatever a record says stands between backticks, and neither a backtick nor an angle bracket nor a control
- * is let in: there it is no link, no image, no heading, no tag and no mention. Nothing is concluded that the
- * ledger does not say. */
+ * All text of a record is between backticks, without backticks, angle brackets and controls: there it cannot
+ * act as a link, image, heading, tag or mention. The report concludes nothing that the ledger does not
+ * record.
+ */
 #include "ledger/internal.h"
 
 #include <stdio.h>
@@ -23,7 +24,7 @@ struct story {
         struct buf *out;
 };
 
-/* ---- text that is no markup ---- */
+/* ---- inert text ---- */
 
 static void put_code(struct buf *out, const char *inert)
 {
@@ -58,7 +59,7 @@ static void put_moment(struct buf *out, int64_t us)
                 buf_printf(out, "`%s UTC`", text);
 }
 
-/* ---- what belongs to the run ---- */
+/* ---- records of the run ---- */
 
 static bool next_record(const struct story *s, uint64_t *at, struct ledger_view *ret)
 {
@@ -114,7 +115,7 @@ static void gather(struct story *s)
         }
 }
 
-/* ---- the same thing many times is one line ---- */
+/* ---- repeated effects as one line ---- */
 
 struct row {
         struct ledger_view v;
@@ -129,7 +130,7 @@ static bool same(const struct ledger_view *a, const struct ledger_view *b)
 
 typedef bool choice(const struct ledger_view *v);
 
-/* Chooses, sums up, and says when there was no room for all. */
+/* Selects and sums up; reports when the table is full. */
 static size_t sum_up(struct story *s, choice *chosen, const char *reach, struct row *rows)
 {
         struct ledger_view v;
@@ -178,7 +179,7 @@ static bool put_rows(struct story *s, struct row *rows, choice *chosen, const ch
         return n > 0;
 }
 
-/* Nothing is concluded from a record that is gone. */
+/* Nothing is concluded from a missing record. */
 static const char none_left[] = "Nothing of it is left.";
 
 static void put_section(struct story *s, struct row *rows, const char *title, choice *chosen,
@@ -266,7 +267,7 @@ static void put_through(struct story *s, struct row *rows)
         }
 }
 
-/* The walk of `cordon log trace --back`, each of its lines as code. */
+/* The output of `cordon log trace --back`, each of its lines as code. */
 static void put_walk(struct story *s, const char *id, struct err *e)
 {
         AUTO_BUF(walk);
@@ -274,7 +275,7 @@ static void put_walk(struct story *s, const char *id, struct err *e)
         if (ledger_trace_in(s->log, s->graph, id, LEDGER_BACK, &walk, e) < 0)
                 return;
 
-        const char *at = strchr(buf_str(&walk), '\n'); /* behind the effect itself */
+        const char *at = strchr(buf_str(&walk), '\n'); /* after the effect itself */
         for (at = at ? at + 1 : ""; *at; n++) {
                 size_t len = strcspn(at, "\n"), skip = strspn(at, " ");
                 skip += strncmp(at + skip, "<- ", 3) == 0 ? 3 : 0;

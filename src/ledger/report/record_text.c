@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* ledger/report/record_text.c - parts of a record as people read them: words, moments, marks. Pure. */
+/* ledger/report/record_text.c - formats parts of a record as text: words, times, marks. Pure. */
 #include "base/str.h"
 #include "ledger/internal.h"
 

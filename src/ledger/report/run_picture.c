@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* ledger/report/run_picture.c - `cordon log show`: one run as a picture in the terminal. Pure. */
+/* ledger/report/run_picture.c - `cordon log show`: one run as a diagram in the terminal. Pure. */
 #include "ledger/internal.h"
 
 #include <stdio.h>
@@ -92,7 +92,8 @@ static void put_row(const struct ledger_view *v, const struct run *r, struct buf
                 buf_putc(out, i == at ? mark_of(v) : i < at ? '-' : ' ');
 
         buf_printf(out, "| %9.3f ms  ", (double) (v->time_us - r->begin_us) / 1e3);
-        if (v->ledger.n && !span_eq(v->ledger, r->start.ledger)) { /* the same run's id, elsewhere */
+        if (v->ledger.n &&
+            !span_eq(v->ledger, r->start.ledger)) { /* the id of the same run in another ledger */
                 text_put(out, v->ledger, LEDGER_NAME_MAX);
                 buf_putc(out, ' ');
         }

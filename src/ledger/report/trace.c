@@ -12,7 +12,7 @@ struct walk {
         const struct ledger_graph *graph;
         const struct ledger_edge *edges;
         size_t count;
-        size_t *first, *order; /* edges by the node that they are left from: order[first[i]] ..
+        size_t *first, *order; /* edges by the node that they are followed from: order[first[i]] ..
                                   order[first[i+1]-1] */
         uint8_t *seen;
         bool back, json, begun;
@@ -32,7 +32,8 @@ static void put_begin(struct walk *w, unsigned depth, const char *link)
         w->begun = true;
 }
 
-/* Causes that a record names and nobody here holds: told, because the walk ends there for no other reason. */
+/* Reports causes that a record names and no ledger here contains: the walk ends there for this reason only.
+ */
 static void put_lost(struct walk *w, uint64_t i, unsigned depth)
 {
         struct ledger_view v;
@@ -85,7 +86,7 @@ static void put_node(struct walk *w, uint64_t i, unsigned depth, const struct le
         buf_putc(w->out, '\n');
 }
 
-/* There is more behind this record, and the walk is too deep to go there. */
+/* Marks a record with further edges that the depth limit omits. */
 static void put_cut(struct walk *w, uint64_t i, unsigned depth, const struct ledger_edge *next)
 {
         struct ledger_view v;

@@ -67,7 +67,7 @@ void ledger_tree_root(const struct ledger_tree *t, uint8_t ret[LEDGER_HASH])
 /* The greatest power of two below n; n is at least 2. */
 static uint64_t split(uint64_t n) { return UINT64_C(1) << (63 - __builtin_clzll(n - 1)); }
 
-/* A whole, aligned subtree lies in a tile as it is, or is folded from at most 128 hashes of one tile. */
+/* A whole, aligned subtree is stored in a tile, or is folded from at most 128 hashes of one tile. */
 static int whole_hash(ledger_tile_reader *read, void *ctx, uint64_t begin, unsigned bits,
                       uint8_t ret[LEDGER_HASH])
 {
@@ -120,7 +120,7 @@ static void turn(struct ledger_proof *p)
         }
 }
 
-/* PATH(m, D[n]), from the root down and then turned round. */
+/* PATH(m, D[n]), from the root down and then reversed. */
 int ledger_prove_inclusion(ledger_tile_reader *read, void *ctx, uint64_t index, uint64_t size,
                            struct ledger_proof *ret)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* ledger/tree/proof.c - proof that one record is in the ledger, for somebody who has nothing but the public
- * key: the text form of C2SP's tlog-proof, whose `extra` line carries the record itself. */
+/* ledger/tree/proof.c - proves that one record is in the ledger, to a reader who has only the public key:
+ * the text format of C2SP's tlog-proof, whose `extra` line carries the record itself. */
 #include "base/str.h"
 #include "ledger/internal.h"
 
@@ -137,7 +137,7 @@ int ledger_proof_check(const struct cordon_context *cx, struct span text, const 
         bool is_signed = r == 0 && strstr(buf_str(&answer), " good\n") && !strstr(buf_str(&answer), "bad");
         if (r == 0) {
                 *ret_ok = is_signed && is_in;
-                char origin[128]; /* a stranger's words */
+                char origin[128]; /* untrusted text */
                 buf_printf(out, "%s: record %llu of %llu in %s\n", *ret_ok ? "proved" : "NOT PROVED",
                            (unsigned long long) p->index, (unsigned long long) p->note.size,
                            str_inert(p->note.origin, origin, sizeof origin));

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* ledger/tree/tiles.c - the tree's hashes on disk. File L holds level L: hash i is the root of the whole
  * subtree over leaves i*256^L .. (i+1)*256^L - 1, and 256 of them are one tile of 8 KiB. Only the sealer
- * writes; everything here can be made again from the segments. */
+ * writes; everything here can be rebuilt from the segments. */
 #include "base/fd.h"
 #include "ledger/internal.h"
 #include "store/store.h"

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* ledger/tree/tiles_export.c - a copy of the sealed part of a ledger in the layout of C2SP tlog-tiles:
+/* ledger/tree/tiles_export.c - copies the sealed part of a ledger in the layout of C2SP tlog-tiles:
  *
- *   checkpoint           the newest signed note
- *   tile/L/N             256 hashes of level L; the last tile of a level, with W hashes, is tile/L/N.p/W
- *   tile/entries/N       the records of tile/0/N: big-endian u16 length, bytes
+ *     checkpoint           the newest signed note
+ *     tile/L/N             256 hashes of level L; the last tile of a level, with W hashes, is tile/L/N.p/W
+ *     tile/entries/N       the records of tile/0/N: big-endian u16 length, bytes
  *
- * N is written in groups of three digits, all but the last with an x before them: x001/234. A bundle of
- * entries of which one was pruned is left out. */
+ * N is written in groups of three digits, all but the last with an x before them: x001/234. A bundle with a
+ * pruned entry is omitted.
+ */
 #include "base/fd.h"
 #include "ledger/internal.h"
 
@@ -22,7 +23,7 @@ static int cannot(struct err *e, const char *path)
         return err_set(e, ERR_IO, errno, "%.200s cannot be written: %s", path, strerror(errno));
 }
 
-/* "tile/0/x001/234" or, of a tile with fewer than 256 entries, "tile/0/x001/234.p/5". */
+/* "tile/0/x001/234" or, for a tile with fewer than 256 entries, "tile/0/x001/234.p/5". */
 static void tile_path(char *ret, size_t cap, const char *level, uint64_t n, unsigned width)
 {
         char number[48], longer[48];

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* ledger/write/append.c - adds records. Writers are processes that know nothing of each other and may be
- * killed between any two instructions, so all that they share is in files:
+/* ledger/write/append.c - appends records. Writers are independent processes that may be killed between any
+ * two instructions, so all shared state is in files:
  *
- *   lock the head -> is the segment as long as the head says? else recover.c -> write the frames behind it ->
- *   write the head -> unlock -> (durable) flush the segment to the disk, without the lock
+ *     lock the head -> is the segment as long as the head states? else recover.c -> write the frames after it
+ * -> write the head -> unlock -> (durable) flush the segment to the disk, without the lock
  *
- * A kill between the two writes leaves whole frames that the next writer counts, a kill inside the first
- * leaves a torn one that it cuts. Never: rewrites a byte of a whole frame, waits for another writer unless
- * told to. */
+ * A kill between the two writes leaves whole frames that the next writer counts; a kill inside the first
+ * leaves a torn one that it truncates. Never: rewrites a byte of a whole frame, waits for another writer
+ * unless requested.
+ */
 #include "ledger/write/append.h"
 #include "base/clock.h"
 #include "base/fd.h"
@@ -20,7 +21,7 @@
 
 enum { KEPT_MAX = 256 << 10, DURABLE_WAIT_MS = 2000, HARDWARE_FROM = 1000 };
 
-struct kept { /* one record that waits: front, digits of the clock, back */
+struct kept { /* one buffered record: front, digits of the clock, back */
         uint32_t front, back;
         uint64_t clock_seen;
 };
@@ -147,7 +148,7 @@ static void put_frame(struct buf *out, const char *front, const struct kept *k, 
                            false);
 }
 
-/* All that is kept becomes frames; the head moves on in memory. */
+/* Turns the whole buffer into frames; advances the head in memory. */
 static int put_frames(struct ledger *l, struct buf *out, struct head *h, struct err *e)
 {
         for (size_t at = 0; at < l->kept.n;) {
@@ -162,7 +163,7 @@ static int put_frames(struct ledger *l, struct buf *out, struct head *h, struct 
         return out->failed ? err_set(e, ERR_MEMORY, 0, "no memory for the ledger") : 0;
 }
 
-/* A write that does not fit leaves the segment as it was. */
+/* A write that does not fit leaves the segment unchanged. */
 static int write_frames(struct ledger *l, const struct buf *out, struct head *h, struct err *e)
 {
         for (size_t done = 0; done < out->n;) {
@@ -196,8 +197,8 @@ static void next_id(const struct ledger *l, char ret_id[LEDGER_ID_MAX])
         (void) snprintf(ret_id, LEDGER_ID_MAX, "%s.%s%u", l->run, l->source, l->next + 1);
 }
 
-/* What a recovery cut is told in the ledger itself, before anything else. What is kept stays as it is:
- * somebody may hold a mark in it, and take back what he put behind that. */
+/* Records the bytes that a recovery truncated, before anything else. Does not touch the buffer: a caller may
+ * hold a mark in it, and drop the records after it. */
 static int tell_loss(struct ledger *l, struct buf *out, struct head *h, struct err *e)
 {
         struct buf kept = l->kept;
@@ -224,7 +225,7 @@ static int append_locked(struct ledger *l, struct err *e)
 
         bool full = h.seq > 0 && h.end + l->kept.n > SEGMENT_MAX;
 
-        /* What was durable in the new segment stands on all that is in the old one. */
+        /* Durable records in the new segment depend on everything in the old one. */
         if (full && fdatasync(l->segment) < 0)
                 return ledger_cannot(e, "flushing a segment to the disk");
 
@@ -236,7 +237,8 @@ static int append_locked(struct ledger *l, struct err *e)
             write_frames(l, &out, &h, e) < 0)
                 return -1;
 
-        if (write_head(l, &h, e) < 0) { /* the next writer would count what is told here as not written */
+        if (write_head(l, &h, e) <
+            0) { /* the next writer would count frames that are reported here as not written */
                 (void) !ftruncate(l->segment, before);
                 return -1;
         }
@@ -277,7 +279,7 @@ int ledger_flush(struct ledger *l, unsigned wait_ms, struct err *e)
 
 void ledger_tick(struct ledger *l)
 {
-        struct err ignored; /* it is tried again, and the last time is told */
+        struct err ignored; /* it is retried, and the last failure is reported */
         if (l->kept.n > 0 && clock_mono_ns() - l->oldest_ns >= LEDGER_COMMIT_MS * UINT64_C(1000000) / 2)
                 (void) ledger_flush(l, 0, &ignored);
 }
@@ -327,13 +329,13 @@ size_t ledger_mark(const struct ledger *l) { return l->kept.n; }
 void ledger_forget(struct ledger *l, size_t mark) { l->kept.n = mark < l->kept.n ? mark : l->kept.n; }
 bool ledger_unsure(const struct ledger *l) { return l->unsure; }
 
-/* The records before it in this process go with it: on the disk as in time, a cause stands before its effect.
- * A flush that failed is not asked again: the kernel may have thrown away what it could not write, and would
- * say yes. */
+/* Also flushes the earlier records of this process: on the disk as in time, a cause precedes its effect.
+ * Does not retry after a failed flush: the kernel may have dropped the dirty pages, and would then report
+ * success. */
 int ledger_commit(struct ledger *l, size_t mark, struct err *e)
 {
         if (l->unsure || ledger_flush(l, DURABLE_WAIT_MS, e) < 0) {
-                ledger_forget(l, mark); /* it did not happen: the effect stays inside */
+                ledger_forget(l, mark); /* not recorded: the effect is denied */
                 return l->unsure ? err_set(e, ERR_IO, EIO,
                                            "the ledger cannot be written: a flush to its disk failed")
                                  : -1;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* ledger/write/ask_form.c - how what the broker asks of the ledger's writer, and its answer, are encoded. A
- * field that is added, moved or changed makes a new version. */
+/* ledger/write/ask_form.c - the encodings of the broker's requests to the ledger's writer, and of its
+ * answers. A field that is added, moved or changed makes a new version. */
 #include "ledger/ledger.h"
 #include "wire/wire.h"
 

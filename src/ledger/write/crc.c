@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* ledger/write/crc.c - CRC-32C (Castagnoli, reflected), by table or by the processor. It finds torn and
- * rotten frames, not liars: for those there is the tree. */
+/* ledger/write/crc.c - CRC-32C (Castagnoli, reflected), by table or by the processor. It detects torn and
+ * corrupt frames, not forged ones: the tree does that. */
 #include "base/hash.h"
 #include "ledger/internal.h"
 
@@ -106,7 +106,7 @@ static bool has_hardware(void) { return getauxval(AT_HWCAP) & (1u << 7) /* HWCAP
 static bool has_hardware(void) { return false; }
 #endif
 
-/* Both ways give the same sums: a race over this changes nothing but the speed. */
+/* Both compute the same checksums: a race on this affects only the speed. */
 static bool use_hardware;
 
 void ledger_use_hardware(void)

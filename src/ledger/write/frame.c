@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* ledger/write/frame.c - frames and the heads of segments, as bytes. Pure: it reads what it is given, and
- * believes nothing of it. */
+/* ledger/write/frame.c - frames and the heads of segments, as bytes. Pure; trusts none of its input. */
 #include "ledger/internal.h"
 
 #include <stdio.h>
@@ -39,7 +38,7 @@ void frame_head(uint8_t head[FRAME_HEAD], const void *payload, size_t n, bool pr
 }
 
 /* A length that no writer writes is damage, not the start of a long frame: else one flipped bit would make
- * everything behind it look like a torn tail. */
+ * everything after it look like a torn tail. */
 static bool length_is_right(uint32_t length)
 {
         uint32_t n = length & ~FRAME_PRUNED;

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* ledger/write/head_watch.c - tells the sealer that somebody wrote: then the head has changed. The kernel
- * tells when, as long as this account has a watch left; they are counted for all its programs together. Else
- * the head is looked at now and then. */
+/* ledger/write/head_watch.c - notifies the sealer of writes: they change the head. Uses inotify as long as
+ * this account has a watch left (they are counted over all its programs), else polls the head. */
 #include "base/fd.h"
 #include "ledger/write/sealer.h"
 

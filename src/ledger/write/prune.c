@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* ledger/write/prune.c - takes payloads away by kind and age. A pruned frame keeps its leaf hash, so the
- * tree, every checkpoint and every other proof hold as before; what was in it is gone.
+/* ledger/write/prune.c - removes payloads by kind and age. A pruned frame keeps its leaf hash, so the tree,
+ * every checkpoint and every other proof stay valid; its content is gone.
  *
- * The record that tells of it is on the disk before the first payload goes: `cordon log verify` takes no
- * missing payload that no record tells of. The last segment is closed first, because writers are in it. One
- * at a time: who is killed leaves at most a file that the next one begins anew. */
+ * The record of the pruning is on the disk before the first payload is removed: `cordon log verify` accepts
+ * no missing payload without such a record. The last segment is closed first, because writers use it. One
+ * process at a time: a killed one leaves at most a temporary file that the next one overwrites.
+ */
 #include "base/clock.h"
 #include "base/fd.h"
 #include "ledger/write/append.h"
@@ -21,12 +22,12 @@ struct prune {
         const char *kind;
         int64_t before_us;
         uint64_t count;
-        struct buf *out; /* the segment that is being written again; NULL: only count */
+        struct buf *out; /* the segment being rewritten; NULL: only count */
         uint32_t seq;
         bool touched;
 };
 
-/* Never what verification itself needs: starts, ends, keys and the records of pruning. */
+/* Never prunes what verification itself needs: starts, ends, keys and the records of pruning. */
 static bool goes(const struct prune *p, const struct frame *f)
 {
         static const char *const kept[] = { "start", "end", "key", "prune", "gap" };
@@ -114,16 +115,15 @@ static int prune_segment(int dir, const struct prune *p, struct scan_place *at, 
         return one.touched ? replace_segment(dir, one.seq, &h, &frames, e) : 0;
 }
 
-/* Before this, what is kept is flushed; behind it, no writer is in the segments that will be written again.
- */
+/* Flushes the buffer before this; after it, no writer uses the segments that will be rewritten. */
 static int close_last_segment(struct ledger *l, struct err *e)
 {
         struct err ignored;
         return ledger_roll(l, e) < 0 ? -1 : (ledger_flush(l, 100, &ignored), 0);
 }
 
-/* Two at once would write one file, under whose name each puts a segment in place, and the one that began
- * earlier would bring back what the other took away. */
+/* Two at once would write the same temporary file, which each renames to a segment, and the one that began
+ * earlier would restore what the other removed. */
 static int take_turn(int dir, struct err *e)
 {
         AUTO_FD(segments, store_dir(dir, "segments", e));
@@ -178,13 +178,14 @@ int ledger_prune(struct ledger *l, const char *kind, int64_t before_us, uint64_t
         if (turn < 0)
                 return -1;
         int r = prune(l, kind, before_us, ret_count, e);
-        (void) flock(turn, LOCK_UN); /* by word: a child of the caller's may hold a copy of the descriptor */
+        (void) flock(turn,
+                     LOCK_UN); /* explicitly: a child of the caller's may hold a copy of the descriptor */
         return r;
 }
 
-/* The witness goes with the old ledger: the new one has nothing to do with those checkpoints. First, because
- * one that is left by a kill in between would accuse the new ledger of what it never had, while the old one
- * gets another with its next checkpoint; and again, because that may have been just then. */
+/* The witness moves with the old ledger: its checkpoints are not of the new one. It is moved first, because
+ * one left by a kill in between would accuse the new ledger of losing records, while the old one gets
+ * another with its next checkpoint; and again at the end, because that may have just happened. */
 static int put_aside(const char *place, const char *aside, struct err *e)
 {
         AUTO_FD(old, open(place, O_RDONLY | O_DIRECTORY | O_CLOEXEC));

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* ledger/write/record_json.c - records as canonical JSON: keys in byte order, no spaces, whole numbers only,
- * bounded. Pure. A reader takes the fields it knows and leaves the others where they are, so that records of
- * later versions are read too. */
+/* ledger/write/record_json.c - records as canonical JSON: keys in byte order, no spaces, integers only,
+ * bounded. Pure. A reader uses the fields it knows and skips the others, so that it can read records of
+ * later versions. */
 #include "base/hash.h"
 #include "base/str.h"
 #include "ledger/internal.h"
@@ -52,7 +52,7 @@ bool ledger_consequential(const struct ledger_record *r)
 
 /* ---- writing ---- */
 
-/* A long text is cut at a character, and its digest tells which it was. */
+/* Truncates a long text at a character boundary, and adds its digest. */
 static void put_text(struct buf *out, const char *text)
 {
         char hex[65], cut[TEXT_MAX + 80];
@@ -124,7 +124,7 @@ static void put_parents(struct buf *out, const struct ledger_record *r)
         buf_putc(out, ']');
 }
 
-/* By insertion: a handful of pairs. A key that stands there twice is written once. */
+/* By insertion: a handful of pairs. A duplicate key is written once. */
 static void put_more(struct buf *out, const struct ledger_record *r)
 {
         struct ledger_more m[LEDGER_MORE_MAX];
@@ -269,11 +269,12 @@ static bool skip_literal(struct scan *s)
         if (at == first || (at - first > 1 && *first == '0'))
                 return false;
 
-        s->p = at; /* a fraction is left over, and nothing may be */
+        s->p = at; /* a fraction would be left over, which is not allowed */
         return true;
 }
 
-/* Strings, numbers and words at any depth up to the last bracket; what stands between is not judged. */
+/* Skips strings, numbers and words at any depth up to the last bracket, without checking what is between
+ * them. */
 static bool skip_nested(struct scan *s)
 {
         unsigned depth = 0;
@@ -343,7 +344,7 @@ static bool pair(struct scan *s, struct span *key, struct span *value)
         {                                                                                                    \
                 key, offsetof(struct ledger_view, field), true                                               \
         }
-/* In the order in which they stand in a record. */
+/* In the order in which they appear in a record. */
 static const struct {
         const char *key;
         size_t at;
@@ -374,7 +375,7 @@ static const struct {
         NUMBER("v", v),
 };
 enum { FIELDS = sizeof fields / sizeof *fields };
-/* Written, and no question is about it yet. */
+/* Written, but not used by any query yet. */
 static const char *const also_known[] = { "writes" };
 
 static bool is_known(struct span key)
@@ -385,7 +386,7 @@ static bool is_known(struct span key)
         return false;
 }
 
-/* What is greater than anything that we write is cut to that: differences of such numbers still fit. */
+/* Caps a number at the greatest that is ever written: differences of such numbers still fit. */
 static int64_t number_of(struct span s)
 {
         static const int64_t most = 999999999999999999;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* ledger/write/record_secrets.c - no record holds a secret. Each text of a record is searched for those of
- * its ledger (base/secret_words.c). Never: writes a secret anywhere, or shares one with another ledger. */
+/* ledger/write/record_secrets.c - keeps secrets out of records. Each text of a record is searched for the
+ * secrets of its ledger (base/secret_words.c). Never: writes a secret anywhere, or shares one with another
+ * ledger. */
 #include "base/secret_words.h"
 #include "ledger/write/append.h"
 
@@ -9,7 +10,7 @@
 enum { SECRET_MOST = 4096 };
 
 struct secret {
-        struct secret_words *words; /* it alone */
+        struct secret_words *words; /* this secret only */
         size_t n;
 };
 

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* ledger/write/recover.c - what the next writer does when the head and the segment disagree: a writer was
- * killed, the power went, or somebody changed the files.
+/* ledger/write/recover.c - recovery by the next writer when the head and the segment disagree: a writer was
+ * killed, the power failed, or the files were changed.
  *
- * - a killed writer: whole frames behind the head are counted, a torn one is cut, and a segment that it began
- *   is the last one;
- * - lost power: what was not flushed may be missing or torn anywhere behind the last flush. The segment is
- *   read from its start, and cut where it stops making sense; what is cut is kept in lost/;
- * - anything else is damage: nothing is cut, nothing is added, and `cordon log verify` tells where.
+ * - a killed writer: whole frames after the head are counted, a torn one is truncated, and a segment that it
+ *   began is the last one;
+ * - lost power: unflushed data may be missing or torn anywhere after the last flush. The segment is read from
+ *   its start, and truncated at the first damage; the removed bytes are kept in lost/;
+ * - anything else is damage: nothing is truncated or added, and `cordon log verify` reports where.
  *
- * Never: cuts below the last checkpoint. */
+ * Never: truncates below the last checkpoint.
+ */
 #include "base/fd.h"
 #include "ledger/write/append.h"
 #include "store/store.h"
@@ -32,7 +33,7 @@ static int in_vain(struct err *e)
         return err_set(e, ERR_IO, errno, "the ledger cannot be read: %s", strerror(errno));
 }
 
-/* The clock of the newest record that tells one. */
+/* The clock of the newest record that has one. */
 static void note_clock(struct head *h, const struct frame *f)
 {
         struct ledger_view v;
@@ -55,7 +56,7 @@ static enum frame_state walk(struct span all, struct head *h)
         return s;
 }
 
-/* What is cut is put beside, under the segment's number and the place. */
+/* Saves the truncated bytes, under the segment's number and the offset. */
 static int put_aside(struct ledger *l, const struct head *h, struct span tail, struct err *e)
 {
         char name[48];
@@ -101,7 +102,7 @@ static int cut(struct ledger *l, const struct head *known, struct head *h, struc
         return 0;
 }
 
-/* From the head's place where the head can be believed, else from the start of the segment. */
+/* From the head's offset if the head is valid, else from the start of the segment. */
 static int begin_at(const struct ledger *l, const struct head *known, struct span all, struct head *h,
                     struct err *e)
 {

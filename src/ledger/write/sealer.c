@@ -3,7 +3,8 @@
  * more.
  *
  * Order of one seal: segment flushed -> tiles written and flushed -> checkpoint appended and flushed -> copy
- * for the witness. Killed anywhere, the next sealer cuts the tiles back to the last checkpoint and goes on.
+ * for the witness. If it is killed anywhere, the next sealer truncates the tiles to the last checkpoint and
+ * continues.
  */
 #include "ledger/write/sealer.h"
 #include "base/fd.h"
@@ -19,7 +20,7 @@
 
 enum { SETTLES_MS = 20 };
 
-struct settled { /* where the last frame ends that nobody takes back */
+struct settled { /* the end of the last settled frame, which no writer truncates any more */
         uint32_t seq;
         uint64_t end;
 };
@@ -27,7 +28,7 @@ struct settled { /* where the last frame ends that nobody takes back */
 struct sealer {
         int dir;
         struct settled settled;
-        uint64_t covered; /* by the last checkpoint: nobody takes that back, whatever the head tells */
+        uint64_t covered; /* by the last checkpoint: settled, whatever the head states */
         struct key key;
         struct tiles tiles;
         struct ledger_tree tree;
@@ -61,11 +62,13 @@ static bool head_now(int head, struct settled *ret)
         return known;
 }
 
-/* A writer that has no room for all of its records cuts those again that were written whole. So only what
- * was there while nobody wrote is sealed: a writer that was killed cuts nothing, and the next one counts what
- * it left. While one holds the head for long, it is what the head tells.
- * Returns the head, locked, where the segment is longer than it tells: the next writer cuts a torn end and
- * writes there, so it has to wait until what stands there is read. Else -1. */
+/* A writer without room for all of its records truncates even those that were written completely. So only
+ * records that existed while no writer was active are sealed: a killed writer truncates nothing, and the
+ * next one counts what it left. While a writer holds the head for long, the head's own position is used.
+ *
+ * Returns the head, locked, if the segment is longer than the head states: the next writer truncates a torn
+ * end and writes there, so it has to wait until that part is read. Else returns -1.
+ */
 static int find_settled(struct sealer *s)
 {
         const struct timespec pause = { 0, 1000000 };
@@ -92,7 +95,7 @@ static int each_leaf(void *ctx, const struct scan_place *at, const struct frame 
         struct sealer *s = ctx;
         uint8_t leaf[LEDGER_HASH];
         if (at->index < s->tree.size)
-                return 0; /* on the way to where the last sealer stopped */
+                return 0; /* on the way to the position of the last sealer */
 
         bool settled = at->seq < s->settled.seq ||
                        (at->seq == s->settled.seq && at->offset + f->size <= s->settled.end);
@@ -115,7 +118,7 @@ static int resume(struct sealer *s)
         struct ledger_note n;
         uint8_t root[LEDGER_HASH];
 
-        /* What follows must continue the last checkpoint. */
+        /* New records must continue the last checkpoint. */
         int found = ledger_note_last(s->dir, &text, &n);
         if (found < 0)
                 return err_set(s->e, ERR_IO, errno, "the ledger's checkpoints cannot be read");
@@ -130,13 +133,13 @@ static int resume(struct sealer *s)
                         return tiles_cut(&s->tiles, n.size, s->e);
         }
 
-        /* Tiles are only a copy: made again from the records, they must give the same root. */
+        /* Tiles are only a copy: rebuilt from the records, they must give the same root. */
         s->tree = (struct ledger_tree){ 0 };
         if (tiles_cut(&s->tiles, 0, s->e) < 0)
                 return -1;
 
         struct scan_place at = { 0 };
-        s->covered = n.size; /* and nothing is settled yet: no further */
+        s->covered = n.size; /* nothing is settled yet: go no further */
         (void) ledger_scan(s->dir, &at, each_leaf, s);
         if (s->failed)
                 return -1;
@@ -164,7 +167,7 @@ static int flush_segment(const struct sealer *s)
                        : err_set(s->e, ERR_IO, errno, "the ledger cannot be flushed: %s", strerror(errno));
 }
 
-/* Torn by a kill, a last note is cut away before the next is added. */
+/* Removes a last note torn by a kill before adding the next. */
 static int append_note(int dir, struct span note, struct err *e)
 {
         AUTO_FD(fd, openat(dir, "checkpoints", O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600));
@@ -189,7 +192,8 @@ static int append_note(int dir, struct span note, struct err *e)
         return 0;
 }
 
-/* One that was put aside goes on while a box that began with it runs; the witness is another ledger's. */
+/* A ledger moved aside is still used while a box that began with it runs; the witness belongs to another
+ * ledger. */
 static bool is_aside(int dir, int up)
 {
         struct stat own, named;
@@ -197,7 +201,7 @@ static bool is_aside(int dir, int up)
                own.st_dev != named.st_dev || own.st_ino != named.st_ino;
 }
 
-/* A copy outside the ledger's own directory: whoever puts back an old copy of the ledger is found out. */
+/* A copy outside the ledger's own directory: it exposes a ledger that was replaced by an old copy. */
 static void tell_witness(int dir, struct span note)
 {
         struct err ignored;
@@ -232,7 +236,7 @@ static int sign_checkpoint(struct sealer *s, const struct key *also)
         return 0;
 }
 
-/* 1: sealed; 0: there was nothing new; -1. */
+/* Returns 1 if it sealed, 0 if nothing was new, -1 on error. */
 static int seal(struct sealer *s, const struct key *also)
 {
         uint64_t before = s->tree.size, sealed;
@@ -241,9 +245,7 @@ static int seal(struct sealer *s, const struct key *also)
 
         AUTO_FD(still, find_settled(s));
         if (ledger_scan(s->dir, &s->at, each_leaf, s) >= SCAN_BAD) {
-                s->at = (struct scan_place){
-                        0
-                }; /* a segment was pruned under us: its frames lie elsewhere now */
+                s->at = (struct scan_place){ 0 }; /* a segment was pruned meanwhile: its frames have moved */
                 (void) ledger_scan(s->dir, &s->at, each_leaf, s);
         }
 
@@ -276,7 +278,7 @@ static int sealer_open(int dir, struct sealer *s, struct err *e)
         return resume(s);
 }
 
-/* One sealer at a time. The lock goes with the process. */
+/* One sealer at a time. The lock ends with the process. */
 static int take_turn(int dir)
 {
         struct flock f = { .l_type = F_WRLCK, .l_whence = SEEK_SET };
@@ -286,7 +288,7 @@ static int take_turn(int dir)
         return TAKE_FD(fd);
 }
 
-/* Another one that is at it will end. */
+/* Waits for another active sealer to end. */
 static int await_turn(int dir, struct err *e)
 {
         const struct timespec pause = { 0, 10000000 };
@@ -315,7 +317,7 @@ int seal_once(int dir, struct err *e)
         return r;
 }
 
-/* The change of keys is a record itself, and the first checkpoint behind it has both signatures. */
+/* The change of keys is a record itself, and the first checkpoint after it has both signatures. */
 int seal_rotate(int dir, struct err *e)
 {
         struct sealer s;
@@ -353,17 +355,17 @@ static bool is_gone(int dir)
         return fstat(dir, &st) < 0 || st.st_nlink == 0;
 }
 
-/* Waits until somebody writes, or nobody has for the linger. */
+/* Waits for a write, or until the linger time is over. */
 static bool wait_for_more(struct news *n)
 {
         if (is_gone(n->dir) || !news_wait(n, SEAL_LINGER_MS) || is_gone(n->dir))
                 return false;
-        news_pause(); /* what comes in this time is sealed with it */
+        news_pause(); /* writes in this time are sealed together */
         news_take(n);
         return true;
 }
 
-/* One turn: 0 when nobody has written for the linger; 1 when another one is at work. */
+/* One turn. Returns 0 if nothing was written for the linger time, 1 if another sealer is at work. */
 static int seal_a_turn(struct news *n, struct err *e)
 {
         struct sealer s;
@@ -383,8 +385,8 @@ static int seal_a_turn(struct news *n, struct err *e)
         return r;
 }
 
-/* A writer that finds the turn taken starts no sealer. So what was written while we were leaving, ours still
- * being taken, is ours to seal. */
+/* A writer that finds the lock taken starts no sealer. So this process must also seal what was written while
+ * it was exiting with the lock held. */
 int seal_run(int dir, struct err *e)
 {
         struct news n = news_begin(dir);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* ledger/write/sealer_client.c - asks cordon-ledger for what needs the key or libcrypto. Bytes go in and come
- * out through memory files, so that neither side waits for the other. */
+/* ledger/write/sealer_client.c - calls cordon-ledger for operations that need the key or libcrypto. Input
+ * and output go through memfds, so that neither side blocks on the other. */
 #include "base/fd.h"
 #include "host/host.h"
 #include "ledger/internal.h"
@@ -77,7 +77,7 @@ int ledger_helper_do(const struct cordon_context *cx, const char *verb, const ch
         while ((sys = waitpid(c.pid, &status, 0) < 0 ? errno : 0) == EINTR)
                 ;
 
-        if (sys != 0) /* never taken for a success */
+        if (sys != 0) /* never treated as success */
                 return err_set(e, ERR_IO, sys,
                                "the exit status of cordon-ledger is lost: SIGCHLD is ignored, or another "
                                "thread waited for it");

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* ledger/write/sealer_jail.c - walls of the process that holds the ledger's key. It reads what others wrote
- * and answers a broker that faces enemies: it keeps the ledger's own directory, the witness beside it, and
- * the calls that those need. No other file, no socket, no process, no program. */
+/* ledger/write/sealer_jail.c - the sandbox of the process that holds the ledger's key. It reads untrusted
+ * files and answers a broker that is exposed to attackers: it keeps the ledger's own directory, the witness
+ * next to it, and the system calls for those. No other file, socket, process or program. */
 #include "base/calls.h"
 #include "base/fd.h"
 #include "ledger/write/sealer.h"
@@ -14,7 +14,7 @@
 #include <sys/resource.h>
 #include <sys/syscall.h>
 
-/* Rights of Landlock by number: the header may be older than the kernel. */
+/* Landlock rights by number: the header may be older than the kernel. */
 enum { READ_FILE = 1 << 2, READ_DIR = 1 << 3, WRITE_FILE = 1 << 1, REMOVE_FILE = 1 << 5 };
 enum { MAKE_DIR = 1 << 7, MAKE_FILE = 1 << 8, TRUNCATE = 1 << 14 };
 enum { NET_ALL = 3, SCOPES = 3 };
@@ -37,7 +37,8 @@ static int leave(int set, int fd, uint64_t rights)
         return fd < 0 ? 0 : (int) syscall(SYS_landlock_add_rule, set, LANDLOCK_RULE_PATH_BENEATH, &a, 0);
 }
 
-/* A kernel without Landlock has told so when the box's walls went up; the filter of calls holds then. */
+/* A kernel without Landlock was reported when the box's walls were raised; the seccomp filter still applies.
+ */
 static int close_files(int dir, int witness)
 {
         long abi = syscall(SYS_landlock_create_ruleset, NULL, 0, LANDLOCK_CREATE_RULESET_VERSION);
@@ -60,7 +61,7 @@ static int close_files(int dir, int witness)
         return (int) syscall(SYS_landlock_restrict_self, set, 0);
 }
 
-/* Files of the ledger, its line, waiting, memory, and ending. */
+/* Files of the ledger, its socket, waiting, memory, and exit. */
 static const uint32_t allowed[] = {
         SYS_read,      SYS_write,           SYS_pread64,         SYS_pwrite64,
         SYS_openat,    SYS_close,           SYS_fstat,           SYS_newfstatat,
@@ -100,7 +101,7 @@ int jail_close(int dir, bool seals, struct err *e)
 
         (void) setrlimit(RLIMIT_CORE, &none);
         if (calls_sanitized())
-                return 0; /* for tests; it looks for leaks in files that would be closed */
+                return 0; /* for tests: the sanitizer reads files that would be denied */
 
         if (close_files(dir, witness) < 0)
                 return failed(e, "close other files");

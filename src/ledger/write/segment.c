@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* ledger/write/segment.c - the files that frames are written to: opened, and begun. */
+/* ledger/write/segment.c - opens and begins segment files. */
 #include "base/fd.h"
 #include "ledger/write/append.h"
 #include "store/store.h"
@@ -19,8 +19,8 @@ int ledger_cannot(struct err *e, const char *doing)
                                          : "look at the directory that CORDON_STATE names, or at its disk");
 }
 
-/* Who began a segment and was killed before the head told of it left the head at the one before. A record
- * that is put there would stand before the first of the next, which counts from where that one ended. */
+/* A writer that began a segment and was killed before it updated the head left the head at the previous one.
+ * A record appended there would precede the first of the next, which counts from where that one ended. */
 bool segment_is_last(const struct ledger *l, uint32_t seq)
 {
         char path[32];
@@ -42,7 +42,7 @@ int segment_open(struct ledger *l, uint32_t seq, struct err *e)
         return l->segment < 0 ? ledger_cannot(e, path) : 0;
 }
 
-/* The file gets its name when its head is in it: a segment without a head never exists. */
+/* The file is linked to its name after its head is written: a segment without a head never exists. */
 int segment_make(struct ledger *l, struct head *h, struct err *e)
 {
         uint8_t bytes[SEGMENT_HEAD];

@@ -116,7 +116,7 @@ static int cannot(struct err *e, const char *what)
         return err_set(e, ERR_IO, errno, "the ledger's %s cannot be written: %s", what, strerror(errno));
 }
 
-/* Whole or not at all, and never with another mode than it shall have. */
+/* All or nothing, and never with a wrong mode. */
 static int replace(int dir, const char *name, mode_t mode, struct span text, struct err *e)
 {
         char fresh[32];
@@ -139,7 +139,7 @@ static int key_make(struct key *k, const char *name, struct err *e)
         return derive(k, e);
 }
 
-/* The public half first: a checkpoint is never signed by a key that key.pub does not name. */
+/* The public key first: a checkpoint is never signed by a key that is not in key.pub. */
 static int key_store(int dir, const struct key *k, struct err *e)
 {
         AUTO_BUF(public);

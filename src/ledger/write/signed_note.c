@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* ledger/write/signed_note.c - checkpoints as text: C2SP signed notes (origin, size, root, empty line,
- * signature lines), one after the other with an empty line between. Pure; signatures are checked where the
- * key is (sign.c). */
+ * signature lines), separated by empty lines. Pure; sign.c, which has the key, checks signatures. */
 #include "base/str.h"
 #include "ledger/internal.h"
 

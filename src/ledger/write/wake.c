@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* ledger/write/wake.c - starts the sealer, gives files their origin, makes trace contexts: what a writer does
- * beside writing. The sealer is nobody's child, holds none of the caller's descriptors, terminal or
- * variables, and ends by itself. */
+/* ledger/write/wake.c - starts the sealer, marks files with their origin, makes trace contexts: a writer's
+ * work besides writing. The sealer is not a child of the caller, has none of its descriptors, terminal or
+ * variables, and exits by itself. */
 #include "base/clock.h"
 #include "base/fd.h"
 #include "base/fork.h"
@@ -27,10 +27,8 @@ static bool is_running(const struct ledger *l)
         return fd < 0 || fcntl(fd, F_OFD_GETLK, &f) < 0 || f.l_type != F_UNLCK;
 }
 
-/* The first child lets go of all that is the caller's, before the caller goes on: a lock that a descriptor
- * holds would else be held, for as long as the second one takes to be started, by a process that nobody
- * knows.
- */
+/* The first child closes everything of the caller's before the caller continues: else an unknown process
+ * would hold a descriptor's lock until the second child is started. */
 static _Noreturn void start_sealer(const char *path, char *const argv[])
 {
         static char *const empty[] = { NULL };
@@ -46,13 +44,13 @@ static _Noreturn void start_sealer(const char *path, char *const argv[])
         if (null < 0 || chdir("/") < 0)
                 _exit(1);
 
-        if (quiet_fork() == 0) /* so that the caller has no child that it does not know */
+        if (quiet_fork() == 0) /* so that the caller has no unknown child */
                 (void) execve(path, argv, empty);
 
         _exit(1);
 }
 
-/* A sealer lingers for twice this after the newest write: one that was there then is there now. */
+/* A sealer lingers for twice this after the newest write: one that ran then still runs. */
 enum { STILL_AWAKE_MS = SEAL_LINGER_MS / 2 };
 
 void ledger_wake_sealer(struct ledger *l)
@@ -72,8 +70,8 @@ void ledger_wake_sealer(struct ledger *l)
         char *const argv[] = { name, verb, place, NULL };
         int status;
 
-        /* Not vfork(): nested, and under sanitizers, it can come back in the caller as if that were the
-         * child. */
+        /* Not vfork(): nested, and under sanitizers, it can return in the caller as if that were the child.
+         */
         pid_t pid = quiet_fork();
         if (pid == 0)
                 start_sealer(path, argv);
@@ -91,7 +89,8 @@ void ledger_stamp_origin(int fd, const char *id) { (void) fsetxattr(fd, origin_n
 static void take_origin(ssize_t n, char ret_id[LEDGER_ID_MAX])
 {
         ret_id[n > 0 ? n : 0] = '\0';
-        /* Anybody who may write the file may write this: only what looks like an id is taken for one. */
+        /* Any process that may write the file may write this attribute: it is used only if it looks like an
+         * id. */
         if (strspn(ret_id, "abcdefghijklmnopqrstuvwxyz0123456789-.") != strlen(ret_id))
                 ret_id[0] = '\0';
 }
@@ -120,7 +119,7 @@ static bool are_hex(const char *p, size_t n, bool *ret_zero)
         return true;
 }
 
-/* W3C Trace Context: version 00, and no id of zeros. */
+/* W3C Trace Context: version 00, and no all-zero id. */
 bool ledger_trace_valid(const char *t)
 {
         bool zero_trace, zero_span, ignored;

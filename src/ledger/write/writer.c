@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* ledger/write/writer.c - cordon-ledger write: makes intents durable for one run's broker, and keeps its
- * outcomes. All that waits is written and flushed together, so that many effects at once cost one flush.
+/* ledger/write/writer.c - cordon-ledger write: makes intents durable for one run's broker, and records its
+ * outcomes. All pending requests are written and flushed together, so that many concurrent effects cost one
+ * flush.
  *
- * The broker parses what enemies send. It can name effects of its own run and nothing else: numbers only go
- * up, an outcome needs an open intent, text is made inert. Ends when the broker does; an intent without
- * outcome stays one, and is unknown. */
+ * The broker parses hostile input. It can name only effects of its own run: numbers only increase, an
+ * outcome needs an open intent, text is made inert. Ends with the broker; an intent without outcome remains
+ * unknown.
+ */
 #include "base/fd.h"
 #include "base/str.h"
 #include "ledger/write/sealer.h"
@@ -21,8 +23,8 @@ enum { BATCH = 64, OPEN_MAX_EFFECTS = 4096, LAST_WAIT_MS = 2000 };
 struct writer {
         int dir, line;
         const char *run, *box;
-        struct ledger *l; /* NULL: not now */
-        uint32_t last;    /* the greatest number that was asked for */
+        struct ledger *l; /* NULL: not open */
+        uint32_t last;    /* the greatest number requested */
         uint32_t open[OPEN_MAX_EFFECTS + BATCH];
         unsigned open_count;
         uint32_t shared[OPEN_MAX_EFFECTS]; /* intents of connections: they cover later ones */
@@ -32,7 +34,7 @@ struct writer {
         unsigned asked_count;
 };
 
-/* What came is cut, ended and inert: 0, or -1 when no honest broker would say it. */
+/* Truncates, terminates and neutralizes a request. Returns 0, or -1 if no honest broker would send it. */
 static int clean(struct ledger_ask *q)
 {
         struct {
@@ -109,7 +111,7 @@ static void answer(struct writer *w, uint32_t number, const struct err *why)
         struct ledger_answer a = { .number = number, .leave = why == NULL };
         if (why)
                 (void) snprintf(a.why, sizeof a.why, "%.190s", why->what);
-        (void) wire_put(w->line, &ledger_answer_form, &a, -1); /* gone: the next look tells */
+        (void) wire_put(w->line, &ledger_answer_form, &a, -1); /* closed: the next poll reports it */
 }
 
 static bool may_begin(struct writer *w, const struct ledger_ask *q)
@@ -145,7 +147,7 @@ static bool is_covered(struct writer *w, const struct ledger_ask *q)
 static void add_outcome(struct writer *w, struct ledger_ask *q)
 {
         char intent[LEDGER_ID_MAX];
-        struct err ignored; /* it is kept, and tried again */
+        struct err ignored; /* it stays buffered and is retried */
         if (!q->outcome || !w->l || !(q->under ? is_covered(w, q) : close_open(w, q->number)))
                 return;
 
@@ -166,7 +168,7 @@ static void add_outcome(struct writer *w, struct ledger_ask *q)
 
         ledger_more_text(&r, "seen", q->seen);
         (void) add(w, &r, q->under ? 'n' : 'r', q->number, &ignored);
-        q->number = 0; /* told */
+        q->number = 0; /* reported */
 }
 
 static void add_outcomes(struct writer *w)
@@ -187,7 +189,7 @@ static int open_ledger(struct writer *w, struct err *e)
         return w->l ? 0 : -1;
 }
 
-/* It is in the file, and perhaps on the disk, and yet was not let out: the ledger says so. */
+/* Records that an intent, which is in the file and perhaps on the disk, was denied. */
 static void take_back(struct writer *w, const uint32_t *numbers, unsigned count)
 {
         for (unsigned i = 0; i < count && ledger_unsure(w->l); i++) {
@@ -221,7 +223,7 @@ static void begin_all(struct writer *w)
         if (count == 0)
                 return;
 
-        if (bad && w->l) /* an intent that nobody answers for would read as an effect that may have left */
+        if (bad && w->l) /* an intent without an answer would look like an effect that may have left */
                 ledger_forget(w->l, mark);
 
         bad = bad || ledger_commit(w->l, mark, &e) < 0;
@@ -237,7 +239,7 @@ static void begin_all(struct writer *w)
                 take_back(w, numbers, count);
 }
 
-/* All that has come, up to a batch; -1: the broker is gone. */
+/* Receives all pending requests, up to a batch; -1 if the broker is gone. */
 static int gather(struct writer *w)
 {
         int r = 1;
@@ -271,7 +273,7 @@ static int serve(struct writer *w)
 
         add_outcomes(w); /* first: they may be causes of the intents */
         begin_all(w);
-        add_outcomes(w); /* of those that came to nothing at once */
+        add_outcomes(w); /* outcomes of those that failed at once */
         if (w->l)
                 ledger_tick(w->l);
 

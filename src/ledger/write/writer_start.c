@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* ledger/write/writer_start.c - starts the writer of a run, for whoever holds the other end of its line. */
+/* ledger/write/writer_start.c - starts the writer of a run, for the process at the other end of its socket
+ * pair. */
 #include "base/fd.h"
 #include "host/host.h"
 #include "ledger/internal.h"
