@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* selftest/bench.c - `cordon selftest bench`: what a start costs here, as ratios to posix_spawn, interleaved
- * in one run. */
+/* selftest/bench.c - `cordon selftest bench`: measures the cost of a start here, as ratios to posix_spawn,
+ * interleaved in one run. */
 #include "base/clock.h"
 #include "selftest/selftest.h"
 
@@ -31,7 +31,7 @@ const struct cli_option bench_options[] = {
         { 0 },
 };
 
-/* Peers are measured where they are installed; what is missing is left out, not guessed. */
+/* Peers are measured if they are installed; missing ones are left out, not guessed. */
 static const struct {
         const char *name;
         const char *argv[16];
@@ -125,7 +125,7 @@ static void print_table(uint64_t *times, size_t runs, bool json)
                 (void) printf("]\n");
 }
 
-/* Another order in each round: who always came after the same one would pay for what that one left behind. */
+/* Another order in each round: a candidate that always followed the same one would pay for its leftovers. */
 static void shuffle(unsigned order[ROWS])
 {
         static uint32_t state = 1;

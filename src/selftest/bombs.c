@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* selftest/bombs.c - `cordon selftest bombs`: each bomb in a box of its own with small limits, while a
- * neighbour's sleep and the host's free memory are watched. What a box prints is hostile text: a bomb's word
- * counts only where the limit cannot be told from outside. */
+ * neighbour's sleep and the host's free memory are watched. Output of a box is hostile text: a bomb's report
+ * counts only if the limit cannot be observed from outside. */
 #include "base/buf.h"
 #include "base/clock.h"
 #include "base/fd.h"
@@ -19,7 +19,7 @@
 
 enum { ROWS = 64, WORD_MAX = 200, TICK_MS = 10, QUIET_MS = 400, SAMPLES = 1 << 16, TOO_LONG_MS = 5000 };
 
-/* What one watch saw: the neighbour's lateness and the host's free memory. */
+/* The result of one watch: the neighbour's lateness and the host's free memory. */
 struct watched {
         uint64_t lowest_kib; /* MemAvailable */
         uint32_t late_us[SAMPLES];
@@ -29,7 +29,7 @@ struct watched {
 struct row {
         const struct bomb *bomb;
         char limits[80]; /* that named themselves */
-        char inside[80]; /* what the bomb saw */
+        char inside[80]; /* the bomb's report */
         uint64_t ms, late_p99_us, late_max_us, memory_dip_kib, memory_peak;
         bool groups, ok;
         const char *how; /* it is known */
@@ -57,7 +57,7 @@ const struct cli_option bombs_options[] = {
         { 0 },
 };
 
-/* ---- what is watched ---- */
+/* ---- watched values ---- */
 
 static uint64_t available_kib(void)
 {
@@ -139,7 +139,7 @@ static cordon_box *make_box(struct bombs *b, cordon_policy *p, const char *name,
         return box;
 }
 
-/* Any process whose name is our mark: what a box left behind. It may be about to be reaped. */
+/* Any process whose name is our mark was left behind by a box. It may be about to be reaped. */
 static bool left_behind(const char *tag)
 {
         char path[300], name[64];
@@ -174,8 +174,7 @@ static bool saw_error(const struct row *w)
         return strncmp(w->inside, want, strlen(want)) == 0;
 }
 
-/* Behind the process wall there are no private files and segments to fill: the bomb got none, or its first.
- */
+/* The process wall has no private files and segments to fill: the bomb got none, or its first. */
 static bool got_nothing(const struct row *w, const cordon_result *r)
 {
         size_t n = strlen(w->inside);
@@ -191,7 +190,7 @@ static const char *expected(const struct row *w)
         return other ? w->bomb->rlimit : w->bomb->limit;
 }
 
-/* The limit's own word first; the bomb's only where it has none, or where rlimits keep it. */
+/* The limit's own report first; the bomb's only if it has none, or if rlimits enforce it. */
 static void judge(struct bombs *b, struct row *w, const cordon_result *r)
 {
         uint64_t memory = 64u << 20;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* selftest/breakout.c - `cordon selftest breakout`: every probe of the attack table against the user's own
- * box. What the box prints is hostile text: it is parsed strictly, and a probe that is not heard of counts as
+ * box. Output of the box is hostile text: it is parsed strictly, and a probe without a result counts as
  * `cannot-tell`. */
 #include "selftest/breakout.h"
 #include "base/json.h"
@@ -15,7 +15,7 @@
 
 enum { OUTPUT_MAX = 1 << 20, WORDS = 32 };
 
-/* What the table says of one attempt. */
+/* The table's entry of one attempt. */
 enum verdict {
         VERDICT_CANNOT_TELL = 0,
         VERDICT_HELD,
@@ -45,7 +45,7 @@ struct breakout {
         bool json, list, root;
 };
 
-/* Signal handlers have no other way to end the box; what the canaries left is cleaned after the loop ends. */
+/* Signal handlers have no other way to end the box; the canaries are cleaned up after the loop ends. */
 static volatile sig_atomic_t interrupted;
 static void note_signal(int sig) { interrupted = sig; }
 
@@ -114,7 +114,7 @@ static int run_box(struct breakout *b, cordon_error *e)
         return interrupted ? 128 + interrupted : 0;
 }
 
-/* ---- what was found ---- */
+/* ---- findings ---- */
 
 static const char *text_of(const struct json *line, const char *key)
 {
@@ -122,7 +122,7 @@ static const char *text_of(const struct json *line, const char *key)
         return j && j->type == JSON_STRING ? j->str : "";
 }
 
-/* A name in the box's private /tmp is allowed too, but no file of the host has it: that is no door. */
+/* A name in the box's private /tmp is allowed as well, but no file of the host has it: that is not a door. */
 static bool door_grants(struct breakout *b, const char *effect)
 {
         cordon_error e;
@@ -314,7 +314,7 @@ static int list_probes(bool json)
         return cli_put(&o);
 }
 
-/* A name that nobody has would be tried nowhere, and look as if it had held. */
+/* An unknown name would be tried nowhere, and look as if it had held. */
 static int unknown_attempt(const char *only)
 {
         size_t n;
@@ -336,7 +336,8 @@ static int unknown_attempt(const char *only)
 static int attack(struct breakout *b)
 {
         cordon_error e = { 0 };
-        catch_signals(); /* first: whoever ends us finds nothing of what is made here when we have ended */
+        catch_signals(); /* first: a process that kills us finds nothing left of our files when we have ended
+                          */
         if (canary_make(&b->canary) < 0) {
                 canary_end(&b->canary);
                 return cli_usage("the things to reach for cannot be made in $TMPDIR or /tmp");

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* selftest/breakout.h - the host side of `cordon selftest breakout`: harmless things to reach for, and what
- * became of them.
- */
+/* selftest/breakout.h - the host side of `cordon selftest breakout`: harmless targets, and their state
+ * afterwards. */
 #pragma once
 #include "base/buf.h"
 #include "selftest/probe/probe.h"
@@ -24,11 +23,12 @@ struct canary {
         char knobs[2][256]; /* core_pattern and the host's name, as they were */
 };
 
-/* 0, or -1 with errno and whatever could be made: what is missing makes its probes `cannot-tell`. */
+/* Returns 0, or -1 with errno set and as many canaries as could be created: missing ones make their probes
+ * `cannot-tell`. */
 int canary_make(struct canary *c);
 void canary_end(struct canary *c);
 
-/* What only the host can tell: each calls `say` once. NULL `found` means that all is as it was; `by_write`,
- * that a door which lets the box write there explains it. */
+/* Checks that only the host can make: each calls `say` once. NULL `found` means that all is unchanged;
+ * `by_write`, that a door which lets the box write there explains it. */
 typedef void canary_say(void *ctx, const char *claim, const char *found, bool by_write);
 void canary_check(struct canary *c, canary_say *say, void *ctx);

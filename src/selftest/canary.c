@@ -71,7 +71,7 @@ static int make_directory(struct canary *c)
         if (mkdir(c->world.dir, 0700) < 0)
                 return c->world.dir[0] = '\0', -1;
 
-        if (chmod(c->world.dir, 0755) < 0) /* open to all: what holds must be the wall, not a mode */
+        if (chmod(c->world.dir, 0755) < 0) /* open to all: the wall must hold, not a mode */
                 return -1;
 
         size_t n = probe_tiny_program(program, sizeof program);
@@ -153,7 +153,7 @@ static void make_ipc(struct canary *c)
         AUTO_FD(fd, shm_open(c->world.queue, O_CREAT | O_EXCL | O_RDWR, 0666));
 }
 
-/* Left open on purpose, as a careless caller would, where nothing closes them on exec. */
+/* Left open on purpose, as a careless caller would, without O_CLOEXEC. */
 static void leave_open(struct canary *c)
 {
         int pair[2] = { -1, -1 };
@@ -177,7 +177,7 @@ _Noreturn static void stand_by(int bell, pid_t parent)
         sigset_t all;
         (void) prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
         if (getppid() != parent)
-                _exit(1); /* it was killed before that: nobody would end us */
+                _exit(1); /* it was killed before that: no process would end us */
 
         (void) sigfillset(&all);
         (void) sigprocmask(SIG_SETMASK, &all, NULL);
@@ -250,7 +250,7 @@ static void know_caller(struct canary *c, uint32_t mark)
 
 /* ---- the end ---- */
 
-/* By name alone: whoever does it need not have made them. */
+/* By name alone: the caller need not have created them. */
 static void remove_all(const struct canary *c)
 {
         key_t key = (key_t) c->world.key;
@@ -291,7 +291,7 @@ static void choose_names(struct canary *c, uint32_t mark)
 _Noreturn static void sweep(const struct canary *c, int maker)
 {
         struct pollfd gone = { .fd = dup2(maker, 0), .events = POLLIN };
-        (void) syscall(SYS_close_range, 1u, ~0u, 0u); /* whoever reads our output waits for us no longer */
+        (void) syscall(SYS_close_range, 1u, ~0u, 0u); /* the reader of our output no longer waits for us */
         (void) setsid();
         (void) prctl(PR_SET_NAME, "cordon-sweeper");
         while (poll(&gone, 1, -1) < 0 && errno == EINTR)
@@ -309,7 +309,7 @@ static int start_sweeper(struct canary *c)
                 return -1;
 
         (void) sigfillset(&all);
-        (void) sigprocmask(SIG_SETMASK, &all, &before); /* what ends a terminal's jobs does not end it */
+        (void) sigprocmask(SIG_SETMASK, &all, &before); /* signals of a terminal to its jobs do not end it */
         c->sweeper = fork();
         if (c->sweeper == 0)
                 sweep(c, maker);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* selftest/claims.c - `cordon selftest claims`: what a box holds against here, what it tells of, and what is
- * left. Every number is of attempts made now; what is left is never empty. A claim names its layers, and a
- * layer that is off is named as off. */
+/* selftest/claims.c - `cordon selftest claims`: the attacks that a box withstands here, those that it
+ * reports, and the remaining gaps. Every number is of attempts made now; the list of gaps is never empty. A
+ * claim names its layers, and a layer that is off is named as off. */
 #include "base/buf.h"
 #include "base/clock.h"
 #include "base/json.h"
@@ -137,9 +137,9 @@ static int breakout_json(char **argv, int argc, char *self, struct buf *out)
         return WEXITSTATUS(status);
 }
 
-/* ---- what a box of this policy has, and what it tells of ---- */
+/* ---- the layers and reports of a box of this policy ---- */
 
-/* The same attempts once more, without anything to reach for: what seccomp refuses is told in the result. */
+/* The same attempts once more, without any target: seccomp's denials are in the result. */
 static int look_at_box(struct claims *c, const char *self, cordon_error *e)
 {
         const char *argv[] = { self, "__probe", NULL };
@@ -268,7 +268,7 @@ static int add_attempts(struct claims *c, const struct buf *out)
         return 0;
 }
 
-/* ---- what is left ---- */
+/* ---- gaps ---- */
 
 static struct buf *residual(struct claims *c)
 {
@@ -317,7 +317,7 @@ static void add_host(struct claims *c)
         json_free(d);
 }
 
-/* What the policy opens without a door of its own kind. */
+/* Access that the policy opens without a door of its own kind. */
 static void add_opened(struct claims *c)
 {
         cordon_error e;
@@ -499,7 +499,7 @@ static void put_json(const struct claims *c, struct buf *o)
 
 /* ---- the verb ---- */
 
-/* It said why, to us as to programs. */
+/* It reported the reason, to us as to programs. */
 static int not_tried(const struct claims *c, const struct buf *why)
 {
         if (why->n == 0)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* selftest/cost_report.c - `cordon selftest cost`: what each layer of the wall costs here, measured now,
+/* selftest/cost_report.c - `cordon selftest cost`: the cost of each layer of the wall here, measured now,
  * against the attempts that only it stops, out of the knock-out matrix. No release can leave a layer out, so
- * the two columns come from two places, and the output says which. */
+ * the two columns come from two sources, and the output names them. */
 #include "base/buf.h"
 #include "base/json.h"
 #include "selftest/selftest.h"
@@ -13,7 +13,7 @@
 
 enum { ROUNDS_MAX = 1000, LAYERS = 32, LINE = 100 };
 
-/* The layers that were left out in turn, and what went through then: see docs/knockout.md. */
+/* The layers that were left out in turn, and the attempts that succeeded then: see docs/knockout.md. */
 #define KNOCKOUT_LAYER(layer) layer,
 #define KNOCKOUT_ALONE(layer, probe, root, user)
 static const char *const left_out[] = {
@@ -29,7 +29,7 @@ static const struct {
 } went_through[] = {
 #include "selftest/knockout_alone.inc"
 };
-/* Its first lines say when it was made. */
+/* Its first lines have its date. */
 #define KNOCKOUT(cls, total, two, one, none, which) +total
 static const unsigned attempts = 0
 #include "selftest/knockout.inc"
@@ -71,7 +71,7 @@ static bool was_left_out(const char *layer)
         return false;
 }
 
-/* The next attempt that goes through without this layer, from `at` on; the table's end when there is none. */
+/* The next attempt that succeeds without this layer, from `at` on; the table's end if none does. */
 static size_t next_alone(const struct costs *c, const char *layer, size_t at)
 {
         while (at < sizeof went_through / sizeof *went_through &&
@@ -158,7 +158,7 @@ static void put_calls(const struct costs *c, struct buf *o)
         }
 }
 
-/* The layers that the matrix would not miss; with what could be saved. */
+/* The layers that the matrix would not miss, and the possible savings. */
 static void put_idle(const struct costs *c, struct buf *o)
 {
         double us = 0;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* selftest/gaps.c - what walls do not stop, in words: one table for `cordon selftest claims` and `cordon
- * selftest walls`. */
+/* selftest/gaps.c - the attacks that walls do not stop, as text: one table for `cordon selftest claims` and
+ * `cordon selftest walls`. */
 #include "selftest/selftest.h"
 
 const char *const gaps_always[] = {

@@ -43,7 +43,7 @@ static const char *bomb_name(size_t i, const char **ret_help)
         return i < n ? all[i].name : NULL;
 }
 
-/* Without one of its commands, or with one that does not exist. */
+/* Without a command, or with an unknown one. */
 static int no_command(int argc, char **argv)
 {
         int at = cli_words_only(argc, argv, "selftest");

@@ -8,10 +8,10 @@
 void selftest_started_by(const char *path);
 const char *selftest_cordon(void);
 
-/* What walls do not stop. Each list ends with NULL. */
-extern const char *const gaps_always[];       /* whatever wall */
-extern const char *const gaps_process_wall[]; /* what it lacks beside the namespace wall */
-extern const char *const gaps_no_group[];     /* where no control group keeps a box */
+/* Attacks that walls do not stop. Each list ends with NULL. */
+extern const char *const gaps_always[];       /* of every wall */
+extern const char *const gaps_process_wall[]; /* missing in comparison with the namespace wall */
+extern const char *const gaps_no_group[];     /* if no control group holds a box */
 
 int verb_bench(int argc, char **argv);
 int verb_bombs(int argc, char **argv);

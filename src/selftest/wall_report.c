@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* selftest/wall_report.c - `cordon selftest walls`: each wall, whether it can be had here, what it takes,
- * measured now, and what it does not stop. A wall is there when a box behind it starts, and for no other
- * reason. */
+/* selftest/wall_report.c - `cordon selftest walls`: each wall, whether it is available here, its cost,
+ * measured now, and the attacks that it does not stop. A wall is available only if a box behind it starts. */
 #include "base/buf.h"
 #include "base/fd.h"
 #include "selftest/selftest.h"
@@ -37,7 +36,7 @@ struct wall {
         char why[400]; /* not here */
         uint64_t start_ns[RUNS_MAX];
         unsigned count;
-        int64_t memory; /* bytes; -1: cannot be told */
+        int64_t memory; /* bytes; -1: unknown */
 };
 
 struct walls {
@@ -60,7 +59,7 @@ const struct cli_option walls_options[] = {
 
 /* ---- starts ---- */
 
-/* Neither recorded nor observed: that is no part of a wall. */
+/* Neither recorded nor observed: that is not part of a wall. */
 static int drive(cordon_box *box, cordon_error *e)
 {
         const char *argv[] = { "true", NULL };
@@ -271,7 +270,7 @@ static int64_t measure_memory(const char *wall)
         return bytes;
 }
 
-/* ---- told ---- */
+/* ---- output ---- */
 
 static void put_row(struct wall *w, size_t i, struct buf *o)
 {

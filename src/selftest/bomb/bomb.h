@@ -13,11 +13,11 @@ struct bomb {
         const char *what;   /* it does, in a few words */
         const char *limits; /* of its box, as a `limit` line */
         const char *limit;  /* that must name itself */
-        const char *rlimit; /* the same where no control group keeps limits; NULL: the same */
-        const char
-                *error; /* what it sees inside when the limit holds: "ENOSPC"; NULL: nothing, it is ended */
+        const char *rlimit; /* the same if no control group enforces limits; NULL: the same */
+        const char *error;  /* the error that it sees inside when the limit holds: "ENOSPC"; NULL: none, it is
+                               killed */
         bool shows_inside;  /* no run ends by this limit: the error inside is the proof */
-        const char *beside; /* what else must be said of it; NULL: nothing */
+        const char *beside; /* a further remark; NULL: none */
         int (*run)(const char *tag);
 };
 
@@ -25,7 +25,7 @@ struct bomb {
 const struct bomb *bomb_table(size_t *ret_count);
 const struct bomb *bomb_find(const char *name);
 
-/* The bomb: argv are its name and a mark for what it leaves running; or `neighbour`, who sleeps in short
- * steps and prints how many microseconds late it woke, a line each. A bomb that is stopped by an error prints
- * `stopped ERROR COUNT`; one that got all it asked for, `through COUNT`. */
+/* Runs a bomb: argv are its name and a mark for the processes that it leaves running; or `neighbour`, which
+ * sleeps in short steps and prints how many microseconds late it woke, a line each. A bomb that is stopped by
+ * an error prints `stopped ERROR COUNT`; a bomb that got all that it requested, `through COUNT`. */
 int bomb_main(int argc, char **argv);

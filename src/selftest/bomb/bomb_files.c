@@ -59,7 +59,7 @@ int bomb_disk(const char *tag)
         return bomb_through(most);
 }
 
-/* A file that says it has a terabyte, and a byte in every 64th KiB of it. */
+/* A sparse file with a size of a terabyte, and a byte in every 64th KiB of it. */
 int bomb_sparse(const char *tag)
 {
         (void) tag;
@@ -98,7 +98,7 @@ int bomb_deep(const char *tag)
         return bomb_through(NAMES);
 }
 
-/* A few bytes that stand for 16 of what stands for 16 of ...: unpacked, 16 GiB, were there room. */
+/* A few bytes that expand to 16 blocks, each of which expands to 16 ...: unpacked, 16 GiB, if they fit. */
 static int unpack(int fd, unsigned depth, size_t *n)
 {
         if (depth > 0) {

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* selftest/bomb/bomb_internal.h - the bombs, and how they say what stopped them. */
+/* selftest/bomb/bomb_internal.h - the bombs, and how they report the error that stopped them. */
 #pragma once
 #include "selftest/bomb/bomb.h"
 
-/* Prints what stopped it (errno) or, with 0, that nothing did; holds what it has for a moment, because
- * sampling looks twenty times a second; returns an exit status. */
+/* Prints the error that stopped it (errno) or, with 0, that nothing did; holds its resources for a moment,
+ * because samples are taken twenty times a second; returns an exit status. */
 int bomb_stopped(int sys, size_t count);
 int bomb_through(size_t count);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* selftest/bomb/bomb_memory.c - memory by every way that a program has to hold some: its own, files in
- * memory, the cache, and what the kernel keeps for pipes and sockets. */
+/* selftest/bomb/bomb_memory.c - allocates memory in every way that a program has: its own, files in memory,
+ * the page cache, and buffers of pipes and sockets in the kernel. */
 #include "base/fd.h"
 #include "selftest/bomb/bomb_internal.h"
 
@@ -118,8 +118,8 @@ static size_t read_tree(int at, unsigned depth)
         return n;
 }
 
-/* Reads all program files again and again: what they fill is the kernel's to take back, and nothing may die
- * of it. */
+/* Reads all program files again and again: the kernel can reclaim that memory, and no process may die of it.
+ */
 int bomb_cache(const char *tag)
 {
         (void) tag;
@@ -129,7 +129,7 @@ int bomb_cache(const char *tag)
         return bomb_through(1000);
 }
 
-/* ---- what the kernel holds for descriptors ---- */
+/* ---- kernel memory of descriptors ---- */
 
 static void fill_handle(int fd)
 {

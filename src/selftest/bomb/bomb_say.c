@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* selftest/bomb/bomb_say.c - what stopped a bomb, in one line for those outside. */
+/* selftest/bomb/bomb_say.c - prints the error that stopped a bomb, in one line for the host side. */
 #include "selftest/bomb/bomb_internal.h"
 
 #include <errno.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* selftest/bomb/bomb_tasks.c - processor time, processes, threads, signals, timers, and what tries to outlive
- * its box. */
+/* selftest/bomb/bomb_tasks.c - processor time, processes, threads, signals, timers, and processes that try to
+ * outlive their box. */
 #include "selftest/bomb/bomb_internal.h"
 
 #include <errno.h>
@@ -106,7 +106,7 @@ int bomb_signals(const char *tag)
 int bomb_stopped_self(const char *tag)
 {
         (void) tag;
-        if (fork() == 0) /* and one that would go on */
+        if (fork() == 0) /* and a process that would go on */
                 rest(10000);
         (void) kill(getpid(), SIGSTOP);
         rest(10000);

@@ -2,10 +2,10 @@
 /* selftest/probe/probe.h - the attack table: small functions that each really try to break one claim, from
  * inside a box.
  *
- * The face starts a box whose program is cordon-selftest itself, with `__probe` and what a world_* line says;
- * probe_main() then runs every probe in a process of its own and prints one JSON object a line. A probe that
- * works must be harmless: it proves that the wall is down and changes nothing that lasts. Knows base/ only.
- */
+ * The face starts a box whose program is cordon-selftest itself, with `__probe` and the arguments of the
+ * world_* lines; probe_main() then runs every probe in a process of its own and prints one JSON object a
+ * line. A probe that succeeds must be harmless: it proves that the wall is down and changes nothing that
+ * lasts. Uses base/ only. */
 #pragma once
 #include <stdbool.h>
 #include <stddef.h>
@@ -35,7 +35,8 @@ enum probe_class {
 /* Zero is the answer of a probe that did not run to its end: never counted as held. */
 enum probe_outcome { PROBE_CANNOT_TELL = 0, PROBE_HELD, PROBE_ESCAPED, PROBE_OUTCOME__COUNT };
 
-/* What the host side made for the probes to reach for. Numbers are -1 and texts "" when there is none. */
+/* The targets that the host side created for the probes. Numbers are -1 and texts "" if a target does not
+ * exist. */
 struct probe_world {
         char dir[256]; /* a directory of the host, mode 0755, with `secret`, `fifo`, `socket`, `program` in it
                         */
@@ -53,7 +54,7 @@ struct probe_world {
         int64_t keeper;    /* pid outside of the process that keeps this box */
         int64_t leaked;    /* number of the first of four descriptors that the caller left open */
         int64_t cwd_inode;
-        int64_t core_pipe; /* what the host's core_pattern does: see below */
+        int64_t core_pipe; /* the kind of the host's core_pattern: see below */
 };
 enum { PROBE_CORE_FILE = 0, PROBE_CORE_PROGRAM, PROBE_CORE_SOCKET };
 
@@ -61,24 +62,26 @@ struct probe_result {
         const struct probe_world *world; /* read by the probe */
         uint32_t outcome;                /* enum probe_outcome */
         int32_t sys;                     /* errno of the refusal, or 0 */
-        char layer[24];   /* the layer that answered, when the probe knows better than the table */
-        char effect[360]; /* "read PATH": what was reached, as a door would name it */
+        char layer[24];   /* the layer that answered, if the probe knows better than the table */
+        char effect[360]; /* "read PATH": the target that was reached, as a door would name it */
         char why[256];    /* one sentence */
 };
 
-/* Who says that it holds. What no wall promises is tried and told all the same. */
+/* The walls that promise to stop it. An attack that no wall promises to stop is tried and reported all the
+ * same. */
 enum probe_promise {
         PROMISED = 0,
         NOT_BY_PROCESS_WALL,
-        NOT_WITH_RUN_ANY, /* what a box writes runs there */
+        NOT_WITH_RUN_ANY, /* files that a box writes are executable there */
         BY_NO_WALL
 };
 
 struct probe {
         const char *name; /* the claim it tries to break */
         enum probe_class cls;
-        const char *success; /* what success would mean */
-        const char *layers;  /* expected to refuse, by commas, the one that answers first in front */
+        const char *success; /* the meaning of success */
+        const char
+                *layers; /* layers expected to deny it, separated by commas, the first to answer in front */
         int (*run)(struct probe_result *r);
         enum probe_promise promise;
 };
@@ -90,7 +93,7 @@ const char *probe_outcome_name(enum probe_outcome o);
 /* The layer that most likely refused with this error, out of the probe's own list. */
 const char *probe_layer_of(const struct probe *p, int sys);
 
-/* "key=value" for one member of the world; false: there is no such key, or the value does not fit. */
+/* "key=value" for one member of the world; false: the key is unknown, or the value does not fit. */
 bool probe_world_take(struct probe_world *w, const char *word);
 /* Writes the world as words for probe_main(); returns how many (at most `cap`), each freed by the caller. */
 size_t probe_world_words(const struct probe_world *w, char **ret_words, size_t cap);

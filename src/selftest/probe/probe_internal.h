@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* selftest/probe/probe_internal.h - what probes say, and the tables they stand in. */
+/* selftest/probe/probe_internal.h - the reports of probes, and the tables of probes. */
 #pragma once
 #include "base/fd.h"
 #include "selftest/probe/probe.h"
@@ -22,17 +22,18 @@ int by_reply(struct probe_result *r, long reply, const char *call);
 /* The same, but only EPERM, EACCES and ENOSYS (and `also`) are refusals: any other error comes from the code
  * behind the wall, which has then been reached. */
 int by_reach(struct probe_result *r, long reply, const char *call, int also);
-/* Opens `path`; what opens is an escape, with the path as evidence. */
+/* Opens `path`; success is an escape, with the path as evidence. */
 int by_open(struct probe_result *r, const char *path, int flags);
 /* The same for writing, without a byte written. */
 int by_write_open(struct probe_result *r, const char *path);
-/* Each of them: an escape, else one of which cannot be told, else held. */
+/* Of all results: an escape, else a `cannot-tell`, else held. */
 int by_write_opens(struct probe_result *r, const char *const *paths, size_t n);
 
-/* How a child of a probe ended, as waitpid() tells; -1: it could not be made. */
+/* The status of a probe's child from waitpid(); -1: it could not be created. */
 int child_status(void (*fn)(void *), void *arg);
 
-/* A fresh file in the first place this box may write, with its path; -1 with errno when there is none. */
+/* A new file in the first directory that this box may write, with its path; -1 with errno set if none exists.
+ */
 int make_file(char path[static 128], const char *name, mode_t mode);
 /* The first directory this box may write; NULL with errno. */
 const char *writable_dir(void);
@@ -43,7 +44,7 @@ bool holds_mark(int fd);
  * host. */
 bool is_way(const char *path);
 
-/* What was reached is the canary. */
+/* The target that was reached is the canary. */
 void says_canary(struct probe_result *r);
 
 /* "DIR/NAME" of the host's canary directory, in a buffer that the next call overwrites. */

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* selftest/probe/probe_result.c - how a probe says what it found, and the few moves that many probes share.
- */
+/* selftest/probe/probe_result.c - the reports of a probe, and a few operations that many probes share. */
 #include "selftest/probe/probe_internal.h"
 
 #include <fcntl.h>
@@ -37,7 +36,7 @@ SAYS(held, PROBE_HELD)
 SAYS(escaped, PROBE_ESCAPED)
 SAYS(cannot_tell, PROBE_CANNOT_TELL)
 
-/* By name, because that is what people search for. libc's own way is not in every libc. */
+/* By name, because people search for that. libc's own function is not in every libc. */
 const char *errno_name(int sys)
 {
         static const struct {
@@ -162,10 +161,10 @@ bool is_way(const char *path)
                S_ISDIR(st.st_mode) && st.st_dev == root.st_dev;
 }
 
-/* Of a program that runs the kernel says "busy" before it asks Landlock, and only until it ends: then what
- * counts is the right to write. The mode and the mount tell with access(). Landlock can be asked for the
- * directory alone, with a file that has no name; a rule for the program's own file it does not tell before
- * the program has ended. */
+/* For a running program the kernel returns ETXTBSY before it checks Landlock, and only until the program
+ * ends: so the right to write counts. access() checks the mode and the mount. Landlock can be checked for the
+ * directory alone, with an unnamed file; a rule for the program's own file cannot be checked before the
+ * program has ended. */
 static int by_busy(struct probe_result *r, const char *path)
 {
         char file[PATH_MAX], dir[PATH_MAX];
@@ -238,7 +237,7 @@ int child_status(void (*fn)(void *), void *arg)
         return status;
 }
 
-/* What a box usually may write, and what the process wall leaves when nothing is granted: nothing. */
+/* The usual writable directories of a box; the process wall without grants leaves none. */
 const char *writable_dir(void)
 {
         static char cwd[200];

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* selftest/probe/probe_run.c - the prober: each probe in a process and a session of its own, with a time of
- * its own; one JSON line each. It trusts no probe: one that dies, hangs or says nothing is `cannot-tell`. */
+/* selftest/probe/probe_run.c - the prober: each probe in a process and a session of its own, with a timeout
+ * of its own; one JSON line each. It trusts no probe: a probe that dies, hangs or prints nothing is
+ * `cannot-tell`. */
 #include "base/buf.h"
 #include "selftest/probe/probe_internal.h"
 
@@ -74,11 +75,11 @@ void probe_run_one(const struct probe *p, const struct probe_world *w, unsigned 
                 explain_end(in_time, status, shared);
 
         if (pid > 0)
-                (void) kill(-pid, SIGKILL); /* what it left running in its group */
+                (void) kill(-pid, SIGKILL); /* processes that it left running in its group */
 
         *ret = *shared;
         (void) munmap(shared, sizeof *shared);
-        while (waitpid(-1, NULL, WNOHANG) > 0) /* what it left behind */
+        while (waitpid(-1, NULL, WNOHANG) > 0) /* processes that it left behind */
                 ;
 }
 

@@ -53,7 +53,7 @@ static bool lists_layer(const char *layers, const char *name)
         return false;
 }
 
-/* Which mechanism speaks with which error. The first row whose layer the probe expects wins. */
+/* Which mechanism answers with which error. The first row whose layer the probe expects wins. */
 const char *probe_layer_of(const struct probe *p, int sys)
 {
         static const struct {

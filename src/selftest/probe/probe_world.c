@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* selftest/probe/probe_world.c - what the host side made, as words on the prober's command line. */
+/* selftest/probe/probe_world.c - the targets of the host side, as words on the prober's command line. */
 #include "selftest/probe/probe_internal.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* One row: the key, and where it is kept. cap 0: a number. */
+/* One row: the key, and its member. cap 0: a number. */
 static const struct {
         const char *key;
         size_t at, cap;

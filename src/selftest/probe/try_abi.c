@@ -103,8 +103,8 @@ static const struct probe rows[] = {
 #include "base/fd.h"
 #include <fcntl.h>
 
-/* A static AArch32 program of two instructions' worth: mov r7, NR; svc 0; then exit(1). Written where this
- * box may write, or to memory; where neither can be run, nothing foreign can. */
+/* A static AArch32 program of two instructions' worth: mov r7, NR; svc 0; then exit(1). Written to a
+ * directory that this box may write, or to memory; if neither can be executed, no foreign program can. */
 static size_t arm_program(unsigned char *p, unsigned nr)
 {
         static const unsigned char head[] = {

@@ -134,7 +134,7 @@ static int hint_shared(struct probe_result *r)
         return by_reply(r, fcntl(fd, 1024 + 12 /* F_SET_RW_HINT */, &none), "a write hint on a shared file");
 }
 
-/* The access time of a file that is shared is a bit, too. */
+/* The access time of a shared file is a covert bit as well. */
 static int atime_shared(struct probe_result *r)
 {
         return by_reply(r, utimensat(AT_FDCWD, "/usr/lib/os-release", NULL, 0), "touching a shared file");
@@ -145,7 +145,7 @@ static int attr_shared(struct probe_result *r)
         return by_reply(r, chmod("/usr/lib/os-release", 0644), "chmod of a shared file");
 }
 
-/* By opening: that they exist, behind the process wall, is told by another probe. */
+/* By opening: another probe reports that they exist behind the process wall. */
 static int tmp_shared(struct probe_result *r)
 {
         static const char *const marks[] = { "/tmp/.X11-unix", "/tmp/.ICE-unix", "/tmp/systemd-private" };
@@ -155,7 +155,7 @@ static int tmp_shared(struct probe_result *r)
         return by_open(r, canary(r, ""), O_RDONLY | O_DIRECTORY);
 }
 
-/* A bound abstract name is seen by whoever shares the network namespace: the host looks for this one. */
+/* A bound abstract name is visible to every process in the network namespace: the host looks for this one. */
 static int abstract_bind(struct probe_result *r)
 {
         struct sockaddr_un own = { .sun_family = AF_UNIX };

@@ -56,7 +56,7 @@ static int powers(struct probe_result *r)
         return open_each(r, paths, COUNT(paths));
 }
 
-/* A node that cannot be opened is no device: the effect counts. */
+/* A node that cannot be opened is not a device: the effect counts. */
 static int make_node(struct probe_result *r, mode_t type, unsigned major, unsigned minor, const char *what)
 {
         char path[128];

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* selftest/probe/try_dumps.c - what the kernel does for a process that crashes: a file of its memory, or a
- * program of the host's. */
+/* selftest/probe/try_dumps.c - the kernel's actions for a crashing process: a core file, or a program of the
+ * host. */
 #include "selftest/probe/probe_internal.h"
 
 #include <signal.h>
@@ -45,8 +45,8 @@ static int core_file(struct probe_result *r)
         return held(r, "crashed, and nothing was dumped");
 }
 
-/* RLIMIT_CORE of 0 does not stop a core_pattern that starts a program: only 1 does (fs/coredump.c,
- * since 2.6.32). Such a program runs as root outside every namespace, on the memory of whoever crashes. A
+/* RLIMIT_CORE of 0 does not stop a core_pattern that starts a program: only 1 does (fs/coredump.c, since
+ * 2.6.32). Such a program runs as root outside every namespace, on the memory of the crashing process. A
  * socket there (since 6.16) gets it whatever the limit is. */
 static int core_program(struct probe_result *r)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* selftest/probe/try_execution.c - running what the box wrote. Every attempt runs the same tiny program,
- * which does nothing but end with status 77; a door that grants execution where the box writes makes it run,
- * and the table then says so. */
+/* selftest/probe/try_execution.c - executes files that the box wrote. Every attempt runs the same tiny
+ * program, which only exits with status 77; a door that grants execution of written files makes it run, and
+ * the table then reports that. */
 #include "selftest/probe/probe_internal.h"
 
 #include <elf.h>
@@ -83,7 +83,7 @@ static int written_file(struct probe_result *r)
         if (fd < 0)
                 return refused(r, "writing a program");
 
-        fd_close(&fd); /* or the kernel says ETXTBSY */
+        fd_close(&fd); /* or the kernel returns ETXTBSY */
         before_exec(r, path);
         (void) execve(path, no_words, no_words + 1);
         return after_exec(r, path, "execve of a written file");
@@ -191,8 +191,8 @@ static int memfd_exec(struct probe_result *r, unsigned flags)
 static int memfd_default(struct probe_result *r) { return memfd_exec(r, 0); }
 static int memfd_asked(struct probe_result *r) { return memfd_exec(r, 0x10 /* MFD_EXEC */); }
 
-/* hugetlbfs does not know the seal that keeps a mode from becoming executable. It cannot be filled by
- * write(2), so the mode is what tells. */
+/* hugetlbfs does not support the seal that keeps a mode from becoming executable. It cannot be filled by
+ * write(2), so the mode decides. */
 static int memfd_huge_mode(struct probe_result *r, unsigned flags)
 {
         AUTO_FD(fd, (int) syscall(SYS_memfd_create, "probe", flags));
@@ -262,8 +262,8 @@ static int unnamed_file(struct probe_result *r)
         return after_exec(r, "", "execveat of an unnamed file");
 }
 
-/* The kernel writes through /proc/PID/mem where the process itself may not: into the text of another of its
- * own. */
+/* The kernel writes through /proc/PID/mem to pages that the process itself may not write: into the text of
+ * another process of its own. */
 static int patch_text(struct probe_result *r)
 {
         AUTO_FD(fd, open("/proc/self/mem", O_RDWR | O_CLOEXEC));

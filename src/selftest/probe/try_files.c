@@ -164,7 +164,7 @@ static int cwd_reachable(struct probe_result *r)
 {
         char cwd[PATH_MAX];
 
-        /* The raw call: libc's hides what is unreachable. */
+        /* The raw call: libc's hides unreachable paths. */
         long n = syscall(SYS_getcwd, cwd, sizeof cwd);
         if (n <= 0)
                 return refused(r, "getcwd");
@@ -195,7 +195,7 @@ static int handle_of_name(struct probe_result *r)
                         "name_to_handle_at");
 }
 
-/* "Shocker": the handle of a filesystem's root directory is no secret. */
+/* "Shocker": the handle of a filesystem's root directory is not secret. */
 static int handle_of_root(struct probe_result *r)
 {
         static const uint32_t roots[] = { 2, 128, 256, 64 };

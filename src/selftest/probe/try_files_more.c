@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* selftest/probe/try_files_more.c - changing what the box only reads: program files, its own view, /dev, the
- * prober itself. */
+/* selftest/probe/try_files_more.c - changes files that the box may only read: program files, its own view,
+ * /dev, the prober itself. */
 #include "selftest/probe/probe_internal.h"
 
 #include <dirent.h>
@@ -109,8 +109,8 @@ static int rename_self(struct probe_result *r)
         return escaped(r, "%.150s could be moved aside", self);
 }
 
-/* MAP_SHARED of a read-only descriptor, then mprotect: the oldest way to write what was opened for reading.
- */
+/* MAP_SHARED of a read-only descriptor, then mprotect: the oldest way to write a file that was opened for
+ * reading. */
 static int map_readonly(struct probe_result *r)
 {
         AUTO_FD(fd, open("/proc/self/exe", O_RDONLY | O_CLOEXEC));
@@ -202,7 +202,7 @@ static int rename_parents(struct probe_result *r)
         return refused(r, "rename of /usr, /etc, /home, /tmp ...");
 }
 
-/* Names that no box shows of itself. A door may: the host side then says so. */
+/* Names that no box shows by itself. A door may: the host side then reports that. */
 static int existence(struct probe_result *r)
 {
         static const char *const names[] = { "/root", "/boot",       "/sys",     "/run",       "/mnt",

@@ -67,8 +67,7 @@ static int perf_self(struct probe_result *r)
 
 static int uffd(struct probe_result *r)
 {
-        AUTO_FD(fd,
-                (int) syscall(SYS_userfaultfd, 1 /* UFFD_USER_MODE_ONLY: nobody needs privilege for it */));
+        AUTO_FD(fd, (int) syscall(SYS_userfaultfd, 1 /* UFFD_USER_MODE_ONLY: needs no privilege */));
         return by_reach(r, fd, "userfaultfd", 0);
 }
 

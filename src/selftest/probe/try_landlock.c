@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* selftest/probe/try_landlock.c - what Landlock does not cover by itself: looking, modes, owners, times,
- * attributes, watches, sockets. Each is tried on the host's canary, so where only Landlock stands these
- * succeed. */
+/* selftest/probe/try_landlock.c - operations that Landlock does not cover by itself: lookups, modes, owners,
+ * times, attributes, watches, sockets. Each is tried on the host's canary, so these succeed if only Landlock
+ * stands. */
 #include "selftest/probe/probe_internal.h"
 
 #include <fcntl.h>
@@ -16,7 +16,7 @@
 #include <sys/xattr.h>
 #include <unistd.h>
 
-/* Success is the canary's: a door may have granted it, so the host is told the path. */
+/* Success is on the canary: a door may have granted it, so the path is reported to the host. */
 static int with_effect(struct probe_result *r, long reply, const char *call, const char *effect)
 {
         if (reply >= 0)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* selftest/probe/try_limits.c - lifting one's own limits, or leaning on the machine and on others. Nothing
- * here uses much of anything: what does is a bomb, and has its own verb. */
+/* selftest/probe/try_limits.c - raises its own limits, or puts pressure on the machine and on other
+ * processes. Nothing here uses much of any resource: bombs do, and have their own command. */
 #include "selftest/probe/probe_internal.h"
 
 #include <fcntl.h>
@@ -19,8 +19,8 @@
 
 enum { QUEUES = 200, CACHESTAT = 451 };
 
-/* The size of files is not among them: where the box writes only private files, their filesystem has a size
- * of its own. */
+/* The size of files is not among them: if the box writes only private files, their filesystem has a size of
+ * its own. */
 static int raise_each(struct probe_result *r)
 {
         static const int which[] = { RLIMIT_CORE,       RLIMIT_NOFILE,  RLIMIT_NPROC,
@@ -85,8 +85,8 @@ static int io_real_time(struct probe_result *r)
                         "real-time input and output");
 }
 
-/* The process that answers refusals and samples limits has the box's own user outside: a nice value or a
- * processor mask that the box may set is a brake on its own supervisor. Each is set to what it is already. */
+/* The process that answers denials and samples limits has the box's own user outside: a nice value or a
+ * processor mask that the box may set slows its own supervisor. Each is set to its present value. */
 static int brake_nice(struct probe_result *r, pid_t pid, const char *what)
 {
         errno = 0;

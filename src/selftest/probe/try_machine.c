@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* selftest/probe/try_machine.c - what belongs to the whole machine: names, clocks, knobs in /proc and /sys,
+/* selftest/probe/try_machine.c - resources of the whole machine: names, clocks, knobs in /proc and /sys,
  * control groups, power. */
 #include "selftest/probe/probe_internal.h"
 
@@ -15,7 +15,7 @@
 #include <time.h>
 #include <unistd.h>
 
-/* To the name it has: nothing changes where it works. */
+/* To its present name: success changes nothing. */
 static int host_name(struct probe_result *r)
 {
         struct utsname u;
@@ -53,8 +53,9 @@ static int day_set(struct probe_result *r)
 
 static int clock_tune(struct probe_result *r)
 {
-        struct timex t = { .modes = ADJ_TICK,
-                           .tick = 1 }; /* out of range: refused by the kernel where it is let through */
+        struct timex t = {
+                .modes = ADJ_TICK, .tick = 1
+        }; /* out of range: the kernel rejects it if the filter lets it through */
         return by_reach(r, syscall(SYS_adjtimex, &t), "adjtimex", 0);
 }
 
@@ -122,9 +123,9 @@ static int kernel_images(struct probe_result *r)
         return read_each(r, paths, COUNT(paths));
 }
 
-/* Files that cordon makes, where a box has them: they must not be the kernel's. */
+/* Files that cordon creates, if a box has them: they must not be the kernel's. */
 static const struct {
-        const char *path, *own; /* how the one that tells nothing begins, or what is in it */
+        const char *path, *own; /* the beginning of an uninformative one, or its content */
 } made_files[] = {
         { "/proc/loadavg", "0.00 0.00 0.00 " },
         { "/proc/stat", "cpu  0 0 0 0 0 0 0 0 0 0\n" },

@@ -15,7 +15,7 @@
 enum { REMOUNT = 32, BIND = 4096, RECURSIVE = 16384, MOVE = 8192, SHARED = 1 << 20, DETACH = 2 };
 enum { LOCKED = 1 | 2 | 4 | 8 }; /* read-only, nosuid, nodev, noexec */
 
-/* What an attacker does first. Where it works, what follows is tried with all powers over the copy of the
+/* An attacker's first step. If it works, the following is tried with all capabilities over the copy of the
  * view. */
 static void take_powers(void) { (void) unshare(CLONE_NEWUSER | CLONE_NEWNS); }
 
@@ -43,14 +43,14 @@ static int mount_proc(struct probe_result *r)
         return by_reply(r, reply, "mount of a second proc");
 }
 
-/* With the flags that are locked on the one that is there: else the kernel says no for them alone. */
+/* With the flags that are locked on the existing mount: else the kernel denies it for them alone. */
 static void mount_own_proc(void *arg)
 {
         (void) arg;
         _exit(syscall(SYS_mount, "none", "/tmp", "proc", LOCKED, NULL) == 0 ? 0 : errno);
 }
 
-/* In namespaces of one's own a proc may be mounted, unless the one that is there is covered in part. */
+/* In namespaces of its own a process may mount proc, unless the existing one is partly covered. */
 static int mount_nested_proc(struct probe_result *r)
 {
         if (unshare(CLONE_NEWUSER | CLONE_NEWNS | CLONE_NEWPID) < 0)

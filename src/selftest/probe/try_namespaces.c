@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* selftest/probe/try_namespaces.c - new namespaces by every call and every flag, and joining old ones. A new
- * user namespace is where most kernel exploits start. */
+/* selftest/probe/try_namespaces.c - creates namespaces by every call and every flag, and joins existing ones.
+ * Most kernel exploits start in a new user namespace. */
 #include "selftest/probe/probe_internal.h"
 
 #include <fcntl.h>
@@ -46,7 +46,7 @@ static long call_clone3(unsigned long flags)
         return pid;
 }
 
-/* By itself, and then as everybody does it who has no privilege: together with a user namespace. */
+/* By itself, and then as every unprivileged process does it: together with a user namespace. */
 static int try_flag(struct probe_result *r, long (*call)(unsigned long), unsigned long flag, const char *what)
 {
         if (call(flag) >= 0)
@@ -89,7 +89,7 @@ static int try_setns(struct probe_result *r, const char *name)
         return by_reply(r, syscall(SYS_setns, fd, 0), call);
 }
 
-/* The flags, and what each is called. clone(2) has no bit for a time namespace. */
+/* The flags, and their names. clone(2) has no bit for a time namespace. */
 #define CLONES(X)                                                                                            \
         X(user, CLONE_NEWUSER, "NEWUSER")                                                                    \
         X(mnt, CLONE_NEWNS, "NEWNS")                                                                         \

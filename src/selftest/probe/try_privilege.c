@@ -16,7 +16,7 @@
 #include <sys/xattr.h>
 #include <unistd.h>
 
-/* The bit on the file is what counts, not the call's reply. */
+/* The bit on the file counts, not the call's return value. */
 static int by_bits(struct probe_result *r, const char *path, long reply, const char *call)
 {
         struct stat st;
@@ -64,7 +64,7 @@ static int bits_by_fchmodat2(struct probe_result *r)
                       : by_bits(r, path, syscall(452, AT_FDCWD, path, 04755, 0), "fchmodat2");
 }
 
-/* The kernel takes the mode as 16 bits: what stands above must not hide the setuid bit from the filter. */
+/* The kernel takes the mode as 16 bits: higher bits must not hide the setuid bit from the filter. */
 static int bits_by_garbage(struct probe_result *r)
 {
         char path[128];
@@ -192,8 +192,8 @@ static int new_privileges(struct probe_result *r)
                                                            : escaped(r, "no_new_privs was taken back");
 }
 
-/* Every setuid program that the box sees, by its mode: none may be honoured. The mount says so without
- * running one. */
+/* Every setuid program that the box sees, by its mode: none may be honoured. The mount flags show that
+ * without running one. */
 static int setuid_programs(struct probe_result *r)
 {
         static const char *const programs[] = { "/usr/bin/su",   "/usr/bin/mount",  "/usr/bin/passwd",

@@ -161,7 +161,7 @@ static int proc_shows(struct probe_result *r)
         return held(r, "/proc shows only the prober");
 }
 
-/* Signal 0 to every pid that there could be: what answers and is not ours lies outside. */
+/* Signal 0 to every possible pid: a process that answers and is not ours lies outside. */
 static int signal_sweep(struct probe_result *r)
 {
         for (int pid = 2; pid < 70000; pid++) { /* pid 1 has a probe of its own */
@@ -199,14 +199,14 @@ static int signal_queue(struct probe_result *r)
                         "rt_sigqueueinfo outside");
 }
 
-/* init must outlive what its children send it; a stopped init could be no witness. */
+/* init must outlive the signals of its children; a stopped init could not be a witness. */
 static int signal_init(struct probe_result *r)
 {
         int a = kill(1, SIGSTOP), sys = errno;
         const struct timespec t = { 0, 20000000 };
         (void) nanosleep(&t, NULL);
 
-        /* A told call is answered by init only: an answer is a sign of life. */
+        /* Only init answers a reported call: an answer shows that it lives. */
         errno = sys;
         if (a == 0)
                 return held(r, "SIGSTOP to pid 1 was taken and dropped");
@@ -214,8 +214,8 @@ static int signal_init(struct probe_result *r)
         return refused(r, "kill(1, SIGSTOP)");
 }
 
-/* A descriptor's signal goes where fcntl says, and the kernel decides only when it is sent. The bystander
- * counts what it gets; SIGURG is ignored by everybody else. */
+/* A descriptor's signal goes to the target set by fcntl, and the kernel decides only when it is sent. The
+ * bystander counts the signals that it gets; every other process ignores SIGURG. */
 static int signal_owner(struct probe_result *r)
 {
         int ends[2];

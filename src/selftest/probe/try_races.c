@@ -46,8 +46,8 @@ static void end(struct shared *s, pid_t pid)
         }
 }
 
-/* A path in memory that another process rewrites: whoever judges it by reading it judges a coin in the air.
- */
+/* A path in memory that another process rewrites (TOCTOU): a check that reads it cannot know what the kernel
+ * reads. */
 static int flipped_argument(struct probe_result *r)
 {
         char other[256];
@@ -158,7 +158,8 @@ static int exe_window(struct probe_result *r)
                         (void) waitpid(pid, NULL, 0);
         }
 
-        return by_write_open(r, "/proc/self/exe"); /* that no window was met says nothing of a busy file */
+        return by_write_open(
+                r, "/proc/self/exe"); /* a race that was never won shows nothing about a busy file */
 }
 
 /* A mode read by the filter from a register cannot be changed under it; one behind a pointer could. */

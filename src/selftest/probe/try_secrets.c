@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* selftest/probe/try_secrets.c - where secrets usually lie: in home directories, in /etc, in /run, in the
- * environment, in /proc. A place is reached when it opens, or when it can be told that it is there. */
+/* selftest/probe/try_secrets.c - the usual locations of secrets: home directories, /etc, /run, the
+ * environment, /proc. A location is reached if it opens, or if its existence can be detected. */
 #include "base/variable.h"
 #include "selftest/probe/probe_internal.h"
 
@@ -123,7 +123,7 @@ static int reach_one(struct probe_result *r, const char *path)
         }
 
         if (o == PROBE_HELD && r->sys != ENOENT && lstat(path, &st) == 0)
-                return PROBE_HELD; /* seen and refused: another probe tells that it is seen */
+                return PROBE_HELD; /* seen and denied: another probe reports that it is seen */
 
         return o;
 }
@@ -241,7 +241,7 @@ static int env_token(struct probe_result *r)
         return held(r, "no variable holds the caller's token");
 }
 
-/* Not secrets, but ways to somebody who has them, or into a program that starts. */
+/* Not secrets, but ways to a process that has them, or into a program that starts. */
 static bool leads_out(const char *name)
 {
         static const char *const words[] = { "SSH_AUTH",      "DBUS_",      "XDG_RUNTIME", "DISPLAY",
@@ -254,7 +254,8 @@ static bool leads_out(const char *name)
         return false;
 }
 
-/* What a scanner would look for. The policy may set such a variable on purpose: then the host says so. */
+/* Names that a scanner would look for. The policy may set such a variable on purpose: then the host reports
+ * that. */
 static int env_names(struct probe_result *r)
 {
         for (char **v = environ; *v; v++) {

@@ -216,7 +216,7 @@ static int usual_sockets(struct probe_result *r)
         return PROBE_HELD;
 }
 
-/* A datagram pair can be sent to any name, where socket(AF_UNIX) itself is shut. */
+/* A datagram pair can be sent to any name, even if socket(AF_UNIX) itself is denied. */
 static int pair_to_name(struct probe_result *r)
 {
         int ends[2];
@@ -267,8 +267,8 @@ static int scm_rights(struct probe_result *r)
         int type;
         socklen_t n = sizeof type;
 
-        /* What could be received would come by a socket: the only ones there may be are those of the box's
-         * own. */
+        /* Descriptors could only be received by a socket: the only allowed ones are those of the box's own.
+         */
         for (int fd = 0; fd < 1024; fd++)
                 if (getsockopt(fd, SOL_SOCKET, SO_TYPE, &type, &n) == 0)
                         return escaped(r, "descriptor %d could receive descriptors from outside", fd);
