@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* learn/collect.c - what was seen, each thing once, with the runs that saw it; and what is never learned. */
+/* learn/collect.c - the accesses that were seen, each once, with the runs that saw it; and those never
+ * learned. */
 #include "base/str.h"
 #include "learn/internal.h"
 #include "policy/policy.h"
@@ -34,7 +35,7 @@ void learn_free(struct learn *l)
         free(l);
 }
 
-/* What a box may never change, whoever asks: the host's programs, its configuration, the kernel's files. */
+/* Paths that a box may never change: the host's programs, its configuration, the kernel's files. */
 static bool is_system_place(const char *path)
 {
         static const char *const trees[] = { "/usr", "/bin",  "/sbin", "/lib",     "/lib64",
@@ -76,16 +77,16 @@ static struct item *find(struct learn *l, const struct learn_access *a)
         return NULL;
 }
 
-/* No line can name it: a newline in a file's name must not become a line of a policy, and what nobody sees
- * stops the load of one. */
+/* No line can name it: a newline in a file's name must not become a line of a policy, and an invisible
+ * character stops the load of one. */
 bool learn_has_odd_bytes(const char *path)
 {
         char shown[4 * LEARN_PATH_MAX];
         return strcmp(str_inert(span_str(path), shown, sizeof shown), path) != 0;
 }
 
-/* Who talks to a socket of the host acts as whoever listens there; a device is the host's. By what they are,
- * whatever their names say. */
+/* A client of a host socket acts with the rights of its server; a device is the host's. By file type,
+ * whatever their names. */
 static enum effect_reason special(const struct learn *l, const struct learn_access *a)
 {
         bool path = effect_kind_has_path(a->kind);
@@ -98,8 +99,8 @@ static bool leads(const struct learn *l, const char *path, char ret[LEARN_PATH_M
         return l->c.real && l->c.real(l->c.look_ctx, path, ret);
 }
 
-/* Below {home}, names that begin with a dot hold what programs keep of a person: without consent none of it
- * is learned. What lies in the project is the project's. */
+/* Below {home}, names that begin with a dot hold personal data of programs: without consent none of it is
+ * learned. Files in the project belong to the project. */
 static bool is_dot_path(const struct learn *l, const struct learn_access *a)
 {
         const char *home = l->c.home, *work = l->c.work;
@@ -110,8 +111,8 @@ static bool is_dot_path(const struct learn *l, const struct learn_access *a)
         return strstr(a->path + strlen(home), "/.") && !(l->c.agreed && l->c.agreed(l->c.look_ctx, a->path));
 }
 
-/* A door follows links, so what is behind them is judged too: who wrote a project made its links, and must
- * not choose what of the host is shown. Program files are, that a project may well lead to. */
+/* A door follows symlinks, so their targets are also checked: the author of a project made its symlinks,
+ * and must not choose which files of the host are shown. Program files may be targets. */
 static enum effect_reason behind_links(const struct learn *l, const struct learn_access *a)
 {
         char real[LEARN_PATH_MAX], work[LEARN_PATH_MAX];
@@ -129,7 +130,7 @@ static enum effect_reason behind_links(const struct learn *l, const struct learn
         return ours && !fold_inside(work, real) && !group_is_system(real) ? REASON_LINK_OUT : REASON_NONE;
 }
 
-/* By what it holds: a private key has no name that is known. */
+/* By its content: a private key has no fixed name. */
 static bool is_key(const struct learn *l, const struct learn_access *a)
 {
         return a->kind == EFFECT_READ && a->on_host && l->c.holds_key &&
@@ -182,7 +183,8 @@ static struct item *append(struct learn *l, const struct learn_access *a)
         return it;
 }
 
-/* What was known of it and what is new: a person has agreed by now, or it was seen to carry a credential. */
+/* Merges the known and the new facts: the user may have agreed by now, or it was seen to carry a
+ * credential. */
 static bool merge(struct learn *l, struct item *it, const struct learn_access *a)
 {
         bool news = (a->agreed && !it->a.agreed) || (a->with && !it->a.with);
@@ -197,7 +199,7 @@ static bool merge(struct learn *l, struct item *it, const struct learn_access *a
         return news;
 }
 
-/* What a link leads to was tried too, under its own name. */
+/* The target of a symlink was also tried, under its own name. */
 static void add_real(struct learn *l, const struct learn_access *a, unsigned run)
 {
         char real[LEARN_PATH_MAX];

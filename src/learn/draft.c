@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* learn/draft.c - what was seen, as the lines of a policy. */
+/* learn/draft.c - turns the accesses that were seen into the lines of a policy. */
 #include "learn/internal.h"
 #include "policy/policy.h"
 
 #include <stdio.h>
 
 enum {
-        PROGRAMS_MOST = 24, /* more programs, or more system places, and the stock policy says it better */
+        PROGRAMS_MOST =
+                24, /* with more programs, or more system paths, the stock policy is the better line */
         SYSTEM_MOST = 6,
         EXPECTS_MOST = 40,
         EXCEPTS_BYTES = POLICY_MAX_LINE - 256 /* of a line: `until` and a comment follow */
@@ -15,10 +16,10 @@ enum {
 static const char *const groups[] = { "base/system", "base/build", "base/git", "base/node", "base/python3" };
 enum { SYSTEM, BUILD };
 
-struct shape { /* what the lines are made of */
+struct shape { /* the input of the lines */
         const struct learn *l;
         uint64_t mask;
-        uint64_t group[COUNT(groups)]; /* the runs that need it; 0: nobody */
+        uint64_t group[COUNT(groups)]; /* the runs that need it; 0: none */
         struct nodes programs, reads, system, edits;
 };
 
@@ -52,7 +53,7 @@ static void add_read(struct shape *s, const struct item *it, uint64_t runs)
 
         bool directory = look(s->l, path) == LEARN_DIRECTORY;
         if (directory && (it->narrowed || !fold_may_open(&s->l->c, path)))
-                return; /* looked at on the way to something, or too much to show */
+                return; /* only passed on the way to an entry, or too much to show */
 
         if (group)
                 use_group(s, group, runs);
@@ -72,8 +73,8 @@ static void add_edit(struct shape *s, const struct item *it, uint64_t runs)
                 nodes_add(&s->edits, dir, runs, true);
 }
 
-/* A shell that looks for a name tries /usr/bin before /bin; who went to /bin at once has written it so, and
- * `run sh` puts no /bin/sh there. */
+/* A shell that searches a name tries /usr/bin before /bin; a program that opens /bin directly has that
+ * path written in it, and `run sh` puts no /bin/sh there. */
 static bool is_typed(const struct learn *l, const char *path)
 {
         size_t n = strlen(path);
@@ -99,11 +100,11 @@ static void add_program(struct shape *s, const struct item *it, uint64_t runs)
         if (group)
                 use_group(s, group, runs);
 
-        if (!group || !group_is_system(it->a.path)) /* one's own python3 is none of the system's */
+        if (!group || !group_is_system(it->a.path)) /* a user's own python3 is not the system's */
                 nodes_add(&s->programs, bare && !is_typed(s->l, it->a.path) ? bare : it->a.path, runs, false);
 }
 
-/* An edit door cannot hide what lies in it: one over a place that was refused is not opened. */
+/* An edit door cannot hide entries in it: one over a denied path is not opened. */
 static void drop_showing_edits(struct shape *s)
 {
         for (size_t i = 0; i < s->edits.n;) {
@@ -162,7 +163,7 @@ static void gather(struct shape *s)
                 use_group(s, group_of_program(l->c.entry), s->mask);
 
         fold_nodes(&l->c, &s->reads);
-        struct learn_context plain = l->c; /* nobody's secrets lie among the programs of the system */
+        struct learn_context plain = l->c; /* system program directories hold no secrets */
         plain.secrets = NULL;
         fold_nodes(&plain, &s->system);
         fold_nodes(&l->c, &s->edits);
@@ -189,7 +190,7 @@ struct excepts {
         struct nodes named; /* no name twice */
 };
 
-/* Unless it lies below another already. A line is only so long. */
+/* Unless it lies below another already. The length of a line is limited. */
 static void except_it(void *to, const char *below)
 {
         struct excepts *x = to;
@@ -210,8 +211,8 @@ static void except_it(void *to, const char *below)
         nodes_add(&x->named, below, 0, false);
 }
 
-/* What a directory must not show although it is opened: what was refused, and what usually holds tokens, also
- * where nobody asked for it. Who is to be learned may ask once the directory is open. */
+/* The exceptions of a directory that is opened: paths that were denied for good, and the usual paths of
+ * tokens, even if not requested. The learned program may request them once the directory is open. */
 static void add_excepts(const struct shape *s, const char *dir, struct buf *out)
 {
         static const char *const names[] = { ".env", ".npmrc", ".netrc", ".pypirc", ".git-credentials",
@@ -264,14 +265,14 @@ static bool in_private_place(const char *path)
         return false;
 }
 
-/* What a line of the policy's own tests says of it; false: no line can. */
+/* The `expect` line for it; false: no line can hold it. */
 static bool expected(const struct learn *l, const struct item *it, struct buf *out)
 {
         static const char *const words[] = {
                 [EFFECT_READ] = "read", [EFFECT_WRITE] = "write", [EFFECT_RUN] = "run"
         };
 
-        if (it->odd || it->behind) /* where a link leads has a line of its own */
+        if (it->odd || it->behind) /* the target of a symlink has a line of its own */
                 return false;
 
         if (it->a.kind == EFFECT_NET) {

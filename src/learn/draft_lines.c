@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* learn/draft_lines.c - a draft as lines: adding them, cutting a policy's text into them, printing them. */
+/* learn/draft_lines.c - a draft as lines: adds them, splits a policy's text into them, prints them. */
 #include "learn/internal.h"
 #include "policy/policy.h"
 
@@ -160,7 +160,7 @@ static bool cut_line(struct span line, struct cut *c)
         }
 }
 
-/* Where what belongs to every door of the line begins: `except ...`, `until ...`. */
+/* The start of the part that belongs to every door of the line: `except ...`, `until ...`. */
 static size_t tail_of(const struct cut *c)
 {
         size_t i = 1;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* learn/dummy.c - what a program is given for a credential while it is learned. Many tools look at a token
- * before they use it: right prefix, right length, right letters. It opens nothing anywhere. */
+/* learn/dummy.c - dummy credentials for a program that is being learned. Many tools check a token before
+ * they use it: right prefix, right length, right letters. It is valid nowhere. */
 #include "base/hash.h"
 #include "learn/internal.h"
 
@@ -10,10 +10,10 @@
 static const char any[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789",
                   upper[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567", hex[] = "0123456789abcdef";
 
-/* By a part of the name, in any case: the first row that fits. */
+/* By a part of the name, in any case: the first row that matches. */
 static const struct {
         const char *part, *prefix;
-        unsigned len; /* behind the prefix */
+        unsigned len; /* after the prefix */
         const char *letters;
 } shapes[] = {
         { "github", "ghp_", 36, any },

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* learn/fit.c - does a box fit what runs in it? Too broad: doors that nobody uses. Too narrow: refusals that
- * recur in runs that fail. Judges what it is given, and claims nothing of few runs. */
+/* learn/fit.c - does a box fit its runs? Too broad: doors without use. Too narrow: denials that recur in
+ * runs that fail. Judges only its input, and makes no claim from few runs. */
 #include "learn/internal.h"
 
-/* cordon-diagnose(1) has them too, and a test holds the two together. */
+/* cordon-diagnose(1) also lists them, and a test compares the two. */
 static const struct learn_threshold_row thresholds[] = {
         [LEARN_NEED_RUNS] = { "runs", 3, "with fewer runs that passed, no door counts as unused" },
         [LEARN_RECURS] = { "recurs", 2, "a refusal recurs when so many failed runs had it" },
@@ -44,9 +44,9 @@ static void count_doors(struct learn_fit *f)
         *(f->observed < need ? &f->unknown : &f->unused) = rest;
 }
 
-/* What is refused in runs that pass just as often is not why others fail. A door that is never proposed is
- * no reason to call a box narrow: there it did what it is for. That no destination is known is no such
- * reason: the network is what is missing. */
+/* A denial that is as frequent in runs that pass is not why others fail. A door that is never proposed
+ * does not make a box too narrow: the box did its job. An unknown destination is not such a reason: the
+ * network is missing. */
 static bool recurs(const struct learn_fit *f, const struct learn_refusal *r)
 {
         unsigned passed = f->runs - f->failed;

@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: MIT */
-/* learn/fit_text.c - a fit in words and as JSON. What came from a box is inert before it is here. */
+/* learn/fit_text.c - a fit as text and as JSON. Text from a box is already inert. */
 #include "base/shell.h"
 #include "base/str.h"
 #include "learn/internal.h"
 
 static const char *s(unsigned n) { return n == 1 ? "" : "s"; }
 
-/* Of those that could be judged. */
+/* Of those that were judged. */
 static unsigned unused_percent(const struct learn_fit *f)
 {
         unsigned judged = f->used + f->unused;
         return judged ? (100 * f->unused + judged / 2) / judged : 0;
 }
 
-/* Those that matter: settings that a program does without count where it failed. */
+/* Those that matter: settings that a program does without count only if it failed. */
 static uint64_t refusals_in(const struct learn_fit *f)
 {
         uint64_t n = 0;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* learn/groups.c - which stock policy stands for a path or a program. A group is wider than the one file that
- * was asked for, and is what a person would write: nobody lists the modules of Python. */
+/* learn/groups.c - the stock policy that covers a path or a program. A group is wider than the one file
+ * that was requested, and is what a user would write: the modules of Python are not listed one by one. */
 #include "learn/internal.h"
 
 static const struct {
@@ -40,7 +40,7 @@ static const char *const bin_dirs[] = {
         "/usr/local/sbin", "/usr/local/bin", "/usr/sbin", "/usr/bin", "/sbin", "/bin",
 };
 
-/* A prefix of the last component too: python3 and python3.11. */
+/* Also a prefix of the last component: python3 and python3.11. */
 const char *group_of_path(const char *path)
 {
         for (size_t i = 0; i < COUNT(trees); i++) {
@@ -53,7 +53,7 @@ const char *group_of_path(const char *path)
         return NULL;
 }
 
-/* Where a cross or versioned name hides the plain one: x86_64-linux-gnu-gcc-12. */
+/* If a cross or versioned name hides the plain one: x86_64-linux-gnu-gcc-12. */
 static const char *plain_name(const char *name)
 {
         const char *at = strstr(name, "-linux-gnu-");

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* learn/net_draft.c - requests to net lines: one for each host and first path segment, with the methods that
- * were seen. All of it is a hostile program's own words: what is not plainly a name, a path and a method
- * becomes no line. */
+/* learn/net_draft.c - requests to net lines: one for each host and first path segment, with the methods
+ * that were seen. All input is chosen by a hostile program: text that is not plainly a name, a path and a
+ * method becomes no line. */
 #include "learn/internal.h"
 #include "policy/policy.h"
 
@@ -13,7 +13,7 @@
 enum {
         LABEL_MOST = 40, /* longer ones are data, not names */
         HOST_MOST = 100,
-        SIBLINGS_MOST = 12 /* so many names below one parent are a way out, not hosts */
+        SIBLINGS_MOST = 12 /* so many names below one parent are exfiltration, not hosts */
 };
 
 struct dest { /* a destination, taken apart */
@@ -69,7 +69,7 @@ static enum effect_reason v4_kind(const uint8_t a[4])
         return a[0] >= 224 ? REASON_PRIVATE : REASON_NONE;
 }
 
-/* Only the globally routed part is not somebody's own; of it, not what carries an IPv4 address inside. */
+/* Only the globally routed part is not private; of it, not addresses that embed an IPv4 address. */
 static enum effect_reason v6_kind(const uint8_t a[16])
 {
         static const uint8_t aws[] = { 0xfd, 0x00, 0x0e, 0xc2 }, teredo[] = { 0x20, 0x01, 0, 0 };
@@ -117,7 +117,7 @@ static enum effect_reason name_kind(struct span host)
         return dots == 0 ? REASON_PRIVATE : REASON_NONE; /* a name of this network alone */
 }
 
-/* Letters that a line can have in a URL. No star: a path that has one would read as "all below". */
+/* Characters that a line can have in a URL. No star: a path with one would read as "all below". */
 static bool is_plain(const char *text)
 {
         for (const char *p = text; *p; p++) {
@@ -135,7 +135,7 @@ enum effect_reason net_sensitive(const char *dest)
         struct dest d = read_dest(dest);
 
         if (strchr(dest, ' '))
-                return REASON_PROTOCOL; /* "UDP to host:port": nothing that a door is for */
+                return REASON_PROTOCOL; /* "UDP to host:port": no door can open it */
 
         if (!is_plain(dest) || d.host.n == 0 || d.host.n >= sizeof host)
                 return REASON_ODD_NAME;
@@ -150,7 +150,7 @@ enum effect_reason net_sensitive(const char *dest)
 
 /* ---- what the others show ---- */
 
-/* The last two labels: what somebody else's names lie below. */
+/* The last two labels: the parent of another owner's names. */
 static struct span parent(struct span host)
 {
         size_t dots = 0, i = host.n;
@@ -266,7 +266,7 @@ static bool is_line(const struct learn *l, const struct item *it, uint64_t mask)
 /* One group of items: the same destination with the same credential. */
 struct group {
         const char *dest, *with;
-        bool *failed; /* no memory to compare: the draft is not whole */
+        bool *failed; /* out of memory: the draft is incomplete */
 };
 
 static bool belongs(const struct learn *l, const struct item *it, uint64_t mask, const struct group *g)

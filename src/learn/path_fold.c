@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* learn/path_fold.c - many paths to few: few lines are read, many are waved through. */
+/* learn/path_fold.c - folds many paths to few: users read few lines, and skip many. */
 #include "learn/internal.h"
 
 #include <stdlib.h>
@@ -77,7 +77,7 @@ bool nodes_done(struct nodes *s)
 
 static void drop(struct nodes *s, size_t i) { s->v[i] = s->v[--s->n]; }
 
-/* What lies below a directory that stands here goes into it. */
+/* Paths below a directory of the list merge into it. */
 static void drop_covered(struct nodes *s)
 {
         for (size_t i = 0; i < s->n; i++)
@@ -108,7 +108,7 @@ static void count_one(void *to, const char *below)
         ++*(size_t *) to;
 }
 
-/* A directory with a key or token in it is not opened for the sake of three other files. */
+/* A directory with a key or token in it is not opened because of three other files. */
 static bool hides_secret(const struct learn_context *c, struct nodes *s, const char *dir)
 {
         size_t found = 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* learn/refused.c - what was tried and is never learned, with the program that tried. */
+/* learn/refused.c - accesses that were tried and are never learned, with the program that tried. */
 #include "base/str.h"
 #include "learn/internal.h"
 

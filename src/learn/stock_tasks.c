@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* learn/stock_tasks.c - stock tasks and the least doors for each. What can go to standard output does: then
- * the box writes nothing at all. tests/cli/t1006-advise.sh runs every one whose tool is installed. */
+/* learn/stock_tasks.c - stock tasks and the least doors for each. Results go to standard output if
+ * possible: then the box writes nothing at all. tests/cli/t1006-advise.sh runs every one whose tool is
+ * installed. */
 #include "learn/internal.h"
 
 #include <strings.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* learn/tighten.c - which doors a command needs: each is closed under replay, many at a time first, and stays
- * closed when the command ends as before. Delta debugging with a bound on the runs. */
+/* learn/tighten.c - finds the doors that a command needs: each is closed under replay, many at a time
+ * first, and stays closed if the command ends as before. Delta debugging with a bound on the runs. */
 #include "learn/internal.h"
 
 #include <stdio.h>
@@ -26,8 +26,8 @@ static bool run_once(struct trial *t, struct learn_outcome *ret)
         return true;
 }
 
-/* A policy that does not load any more has lost what one of its `expect allow` lines wants: that is needed
- * too. */
+/* A policy that does not load any more lacks a door that one of its `expect allow` lines needs: that door
+ * is also needed. */
 bool trial_passes(struct trial *t)
 {
         struct learn_outcome o;
@@ -43,7 +43,7 @@ bool trial_passes(struct trial *t)
 
 static bool may_close(const struct learn_line *l) { return l->door && !l->closed && !l->keep; }
 
-/* Tries `size` doors at a time; true when some were closed. */
+/* Tries `size` doors at a time. Returns true if some were closed. */
 static bool close_chunks(struct trial *t, size_t size)
 {
         bool any = false;
@@ -122,13 +122,14 @@ void trial_close(struct trial *t, unsigned runs, struct learn_result *ret)
         close_all_that_can(t);
         ret->complete = !t->exhausted;
         t->exhausted = false;
-        t->r->budget = (t->r->budget ? t->r->budget : LEARN_BOXES_MAX) + runs; /* the proof is not left out */
+        t->r->budget =
+                (t->r->budget ? t->r->budget : LEARN_BOXES_MAX) + runs; /* the proof is never skipped */
         ret->passed = true;
         for (unsigned i = 0; i < runs && ret->passed; i++)
                 ret->passed = trial_passes(t);
 
         if (!ret->passed && t->result == 0) {
-                reopen(d, was); /* a door is needed now and then: none is closed */
+                reopen(d, was); /* a door is needed only sometimes: none is closed */
                 ret->complete = false;
                 ret->passed = true;
         }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* learn/unused.c - which doors of a policy no past run used, from what the ledger says of them. A door that
- * nothing is known of stays open. */
+/* learn/unused.c - the doors of a policy that no past run used, according to the ledger. A door without
+ * records stays open. */
 #include "learn/internal.h"
 #include "policy/policy.h"
 
@@ -85,7 +85,7 @@ static bool comes_along(const struct door *d)
         return d->from_stock && (d->kind == DOOR_ENV || strcmp(d->at.file, "base/loader") == 0);
 }
 
-/* A `use` brings many doors. One that is known of decides over those that are not. */
+/* A `use` brings many doors. Those with records decide for those without. */
 enum learn_use learn_line_use(const char *line, const struct learn_evidence *ev)
 {
         struct err e;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* learn/widen.c - a command is run in a box with the doors it has shown to need so far, until nothing new is
- * refused. Each run starts from nothing, so that it can be said in how many runs a door was seen. */
+/* learn/widen.c - runs a command in a box with the doors that it has needed so far, until nothing new is
+ * denied. Each run starts from nothing, so that the number of runs that used a door is known. */
 #include "learn/internal.h"
 
 static int run_round(struct learn *l, struct learn_runner *r, unsigned run, struct learn_result *ret,
@@ -58,9 +58,9 @@ static int widen_run(struct learn *l, struct learn_runner *r, unsigned run, stru
         return 0;
 }
 
-/* A directory that was only looked at on the way to a file need not be shown: where what lies in it suffices,
- * that is what the draft opens. Below the box's own /tmp the way to a file can be listed, and shows that
- * file: there a run that passes proves nothing of a directory that was listed. */
+/* A directory that was only passed on the way to a file need not be shown: if its entries suffice, the
+ * draft opens those. Below the box's own /tmp the way to a file can be listed, and shows that file: there
+ * a run that passes proves nothing about a directory that was listed. */
 static bool has_children(const struct learn *l, const struct item *dir)
 {
         for (size_t i = 0; i < l->n; i++)
@@ -70,7 +70,7 @@ static bool has_children(const struct learn *l, const struct item *dir)
         return false;
 }
 
-/* With a directory open nobody heard which of its files were read: so once more, without it. */
+/* With a directory open, the files read in it are not reported: so once more, without it. */
 static void look_closer(struct learn *l, struct trial *t, unsigned runs)
 {
         struct learn_result seen = { 0 };
@@ -130,8 +130,7 @@ int learn_widen(struct learn *l, struct learn_runner *r, struct learn_result *re
                 return err_set(e, ERR_MEMORY, 0, "no memory");
 
         if (ret->runs_passed == 0)
-                return 0; /* what never passed is not offered, and nothing can be told from closing its doors
-                           */
+                return 0; /* a draft that never passed is not offered, and closing its doors proves nothing */
         struct trial t = { .d = &ret->draft, .r = r, .e = e };
         ret->passed = trial_base(&t);
         ret->last = t.base;

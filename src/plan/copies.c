@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* plan/copies.c - single files behind `write` doors that programs save by tmp + rename.
  *
- * A bind mount of one file cannot be renamed over, and nothing can be created beside it. Where no other door
- * shows its directory, the box gets a private directory in that place with a copy of the file, and the keeper
- * publishes the copy (keeper/publish.c). Several such files share one directory. */
+ * A bind mount of one file cannot be renamed over, and nothing can be created beside it. If no other door
+ * shows its directory, the box gets a private directory in that place with a copy of the file, and the
+ * keeper publishes the copy (keeper/publish.c). Several such files share one directory. */
 #include "base/limits.h"
 #include "base/str.h"
 #include "plan/internal.h"
@@ -12,7 +12,7 @@
 
 enum { COPY_BYTES = 16 << 20, DISK_SHARE = 4 };
 
-/* A `run` line shows its directory; a program that is written must be the host's own file. */
+/* A `run` line shows its directory; a writable program must be the host's own file. */
 static bool is_shown_to_run(const struct builder *b, const char *path, const char *parent)
 {
         if (door_runs(b, path) || (b->r->entry.path && strcmp(b->r->entry.real, path) == 0))
@@ -29,7 +29,7 @@ static bool is_shown_to_run(const struct builder *b, const char *path, const cha
         return false;
 }
 
-/* The box's own files at or below this directory would be covered. Its /tmp is private as it is. */
+/* The box's own files at or below this directory would be covered. Its /tmp is already private. */
 static bool holds_own_files(const struct builder *b, const char *parent)
 {
         if (strcmp(parent, "/tmp") == 0)
@@ -40,7 +40,7 @@ static bool holds_own_files(const struct builder *b, const char *parent)
         return path_under(parent, BOX_HOME) || path_under(parent, "/proc") || path_under(parent, "/sys");
 }
 
-/* One size holds for all private files: copies take a small part of it. */
+/* One size limit applies to all private files: copies take a small part of it. */
 static bool has_room(const struct builder *b, uint64_t bytes)
 {
         uint64_t share = b->p->limits.value[LIMIT_DISK] / DISK_SHARE;

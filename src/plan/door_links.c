@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* plan/door_links.c - doors that a symbolic link leads elsewhere. Whoever can write beside a link chooses
- * where that is, an earlier box too: what nobody named must not become more than what was named. */
+/* plan/door_links.c - doors that a symlink redirects. Any process that can write beside a symlink chooses
+ * its target, also an earlier box: a path that the policy does not name must not get more rights than the
+ * named one. */
 #include "plan/internal.h"
 
 #include <string.h>
@@ -11,7 +12,7 @@ static const char *real_of(const struct builder *b, size_t i)
         return real ? real : b->doors[i].path;
 }
 
-/* Two names of one thing: what is written by one would run by the other, and no mount could tell. */
+/* Two names of one file: data written by one would run by the other, and no mount could distinguish them. */
 static int written_and_run(const struct builder *b, const char *by, size_t i, struct err *e)
 {
         char at[256];
@@ -23,14 +24,13 @@ static int written_and_run(const struct builder *b, const char *by, size_t i, st
         return err_hint(e, "name where the link leads, in place of the link");
 }
 
-/* What a link in a directory of programs leads to is not what the `run` line of the directory names. */
+/* The target of a symlink in a directory of programs is not covered by the `run` line of the directory. */
 static bool runs_unnamed(const struct builder *b, size_t i)
 {
         return door_flags(b, &b->doors[i]) & STEP_EXEC && !door_runs(b, real_of(b, i));
 }
 
-/* One door lies in the other by its name as it does by where the links lead: then it is mounted on top of it.
- */
+/* One door lies in the other by name as well as by resolved path: then it is mounted on top of it. */
 static bool lies_in(const struct builder *b, size_t inner, size_t outer)
 {
         const char *in = b->doors[inner].path, *out = b->doors[outer].path;
@@ -49,18 +49,18 @@ static bool is_alias(const struct builder *b, size_t i, size_t k)
         if (lies_in(b, i, k) || lies_in(b, k, i))
                 return false;
 
-        /* A read door that is a link itself has its own turn, if it has a mount. */
+        /* A read door that is itself a symlink is checked separately, if it has a mount. */
         return d->kind == DOOR_WRITE ? runs_unnamed(b, k) && !(b->r->seen[k].real && o->kind == DOOR_READ)
                                      : o->kind == DOOR_WRITE && runs_unnamed(b, i);
 }
 
-/* Who names one path to write and to run means both. */
+/* A policy that names one path to write and to run means both. */
 static bool is_meant(const struct builder *b, const char *path)
 {
         return door_runs(b, path) && door_writes(b, path);
 }
 
-/* A program, or a directory of them, in what is written, or around it. */
+/* A program, or a directory of programs, inside or around a writable path. */
 static bool is_written_program(const struct builder *b, size_t i, const struct plan_program *g)
 {
         const char *written = real_of(b, i);
@@ -69,11 +69,11 @@ static bool is_written_program(const struct builder *b, size_t i, const struct p
                 (path_under(written, g->real) && !is_meant(b, written)));
 }
 
-/* What another line hides or holds back, and this one would show or change by another name. */
+/* A path that another line hides or holds back, and this one would show or change by another name. */
 static const char *undone_except(const struct builder *b, size_t i, size_t k)
 {
         const char *real = real_of(b, i);
-        bool holds = b->doors[k].kind == DOOR_EDIT; /* as it is: who only reads does not undo that */
+        bool holds = b->doors[k].kind == DOOR_EDIT; /* held as it is: a reader does not change that */
         if (k == i || (holds && b->doors[i].kind == DOOR_READ))
                 return NULL;
 
@@ -95,7 +95,7 @@ static int leads_wrong(const struct door *d, const char *real, const char *where
 
 static bool is_agent(const char *path) { return policy_secret_reason(path) == REASON_AGENT; }
 
-/* What a person keeps for themselves, by where it lies; who means it can name it. */
+/* Personal files, by their path; a policy can name them explicitly. */
 static const char *leads_to_private(const struct builder *b, enum door_kind kind, const char *path,
                                     const char *real)
 {
@@ -112,7 +112,7 @@ static const char *leads_to_private(const struct builder *b, enum door_kind kind
         return NULL;
 }
 
-/* Where /home is a link of the system's, one's home has two names, and HOME knows the other one. */
+/* If /home is a symlink of the system, a home has two names, and HOME has the other one. */
 static const char *hint_of_private(const struct builder *b, const char *real)
 {
         const char *own = NULL;
@@ -162,7 +162,7 @@ int link_judge(const struct builder *b, size_t i, struct err *e)
         return door_is_of_files(d) ? judge_files(b, i, e) : 0;
 }
 
-/* What may be run can be read. Where a bare name lies, no box writes. */
+/* A program that may run can be read. No box writes in the directories that are searched for bare names. */
 int link_judge_program(const struct builder *b, size_t i, struct err *e)
 {
         const struct door *d = &b->doors[i];

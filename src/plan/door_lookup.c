@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* plan/door_lookup.c - questions about a policy's doors on this host: which one shows, runs, writes or
- * excepts a path, and where its links lead.
+/* plan/door_lookup.c - questions about a policy's doors on this host: the door that shows, runs, writes or
+ * excepts a path, and the targets of its symlinks.
  *
- * What lies above a path is looked up by name, one ancestor after the other: n doors cost n log n, not n * n.
- */
+ * Ancestors of a path are looked up by name, one after the other: n doors cost n log n, not n * n. */
 #include "base/limits.h"
 #include "base/str.h"
 #include "plan/internal.h"
@@ -16,7 +15,7 @@ bool door_is_of_files(const struct door *d)
         return d->kind == DOOR_READ || d->kind == DOOR_EDIT || d->kind == DOOR_WRITE;
 }
 
-/* The first door of a kind with exactly this path that is on this host, or NULL. */
+/* The first door of a kind with exactly this path that exists on this host, or NULL. */
 const struct door *door_at(const struct builder *b, enum door_kind kind, struct span path)
 {
         size_t lo, hi;
@@ -35,7 +34,7 @@ static bool has_run(const struct builder *b, struct span path, bool own)
         return false;
 }
 
-/* Does a line let the box write here? Doors only add: a line that reads takes nothing of that away. */
+/* Does a line let the box write here? Doors only add: a read line takes nothing away. */
 bool door_writes(const struct builder *b, const char *path)
 {
         for (size_t n = b->writes ? strlen(path) : 0; n > 0; n = str_parent(path, n))
@@ -44,8 +43,8 @@ bool door_writes(const struct builder *b, const char *path)
         return false;
 }
 
-/* A `run` line of this path, or `run DIR/` of this directory or one above it. Of what the box can write, only
- * own lines. */
+/* A `run` line of this path, or `run DIR/` of this directory or one above it. For a path that the box can
+ * write, only own lines. */
 bool door_runs(const struct builder *b, const char *path)
 {
         char tree[PATH_MAX_BYTES + 1];
@@ -80,8 +79,8 @@ unsigned door_flags(const struct builder *b, const struct door *d)
         return f;
 }
 
-/* The deepest file door at or above `path`, but none of the path of `other`; NULL: nothing makes it visible.
- */
+/* The deepest file door at or above `path`, except those with the path of `other`; NULL: it is not
+ * visible. */
 const struct door *door_covering(const struct builder *b, const char *path, const struct door *other)
 {
         for (size_t n = strlen(path); n > 0; n = str_parent(path, n)) {
@@ -97,7 +96,7 @@ const struct door *door_covering(const struct builder *b, const char *path, cons
         return NULL;
 }
 
-/* The door whose mount shows `path`: where the box may write, a read door has none of its own. */
+/* The door whose mount shows `path`: inside a writable door, a read door has no mount of its own. */
 const struct door *door_mounted_over(const struct builder *b, const char *path)
 {
         for (size_t n = strlen(path); n > 0; n = str_parent(path, n)) {
@@ -119,7 +118,7 @@ bool door_excepts(const struct door *d, const char *path)
         return false;
 }
 
-/* Does another line than `d` let the box change this path? Then `d`'s except does not hold it back. */
+/* Does a line other than `d` let the box change this path? Then `d`'s except does not hold it back. */
 bool door_changed_otherwise(const struct builder *b, const struct door *d, const char *path)
 {
         for (size_t i = 0; i < b->door_count; i++) {
@@ -132,8 +131,8 @@ bool door_changed_otherwise(const struct builder *b, const struct door *d, const
         return false;
 }
 
-/* Where a link of the host leads, cleaned lexically: "/bin" -> "usr/bin" gives "/usr/bin", and "/etc/x" ->
- * "../usr/lib/x" gives "/usr/lib/x". NULL: too odd. */
+/* The target of a symlink of the host, cleaned lexically: "/bin" -> "usr/bin" gives "/usr/bin", and
+ * "/etc/x" -> "../usr/lib/x" gives "/usr/lib/x". NULL: unsupported. */
 static const char *link_end(struct builder *b, const struct door *d, const char *target)
 {
         size_t dir = str_parent(d->path, strlen(d->path));
@@ -148,7 +147,7 @@ static const char *link_end(struct builder *b, const struct door *d, const char 
         return s;
 }
 
-/* Does this door show up as a link, because what it leads to is visible anyway? Its end then, else NULL. */
+/* Returns the target if this door becomes a symlink, because its target is visible anyway; else NULL. */
 const char *door_shown_as_link(struct builder *b, size_t i)
 {
         const struct door *d = &b->doors[i];
@@ -158,7 +157,7 @@ const char *door_shown_as_link(struct builder *b, size_t i)
 
         const char *end = link_end(b, d, seen->link);
 
-        /* Up and down again by names, of the system's own alone: /etc/os-release. */
+        /* Up and down again by names, only for system paths: /etc/os-release. */
         bool up = strncmp(seen->link, "../", 3) == 0;
         if (end && up && !(path_under(d->path, "/etc") && path_under(end, "/usr")))
                 return NULL;
@@ -166,8 +165,8 @@ const char *door_shown_as_link(struct builder *b, size_t i)
         return end && door_covering(b, end, d) ? end : NULL;
 }
 
-/* A path below a door that became a link is a path below what the link leads to: /lib64/x is /usr/lib64/x. Of
- * two such doors the upper one counts. */
+/* A path below a door that became a symlink is a path below its target: /lib64/x is /usr/lib64/x. Of two
+ * such doors the upper one counts. */
 const char *door_through_links(struct builder *b, const char *path)
 {
         for (size_t n = 2, len = strlen(path); n < len; n++) {

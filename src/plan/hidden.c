@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* plan/hidden.c - what a door does not show, or holds as it is: what an `except` names, and cordon's own
- * state; and what a right to run must not reach. */
+/* plan/hidden.c - paths that a door hides or pins: those of an `except`, and cordon's own state; and paths
+ * that a right to run must not reach. */
 #include "base/str.h"
 #include "plan/internal.h"
 
 #include <string.h>
 
-/* Another line that shows what the `except` of `d`, a read door, names: then it is not hidden. */
+/* Another line that shows a path in the `except` of `d`, a read door: then it is not hidden. */
 static bool shown_otherwise(const struct builder *b, const struct door *d, const char *path)
 {
         for (size_t n = strlen(path); n > 0; n = str_parent(path, n)) {
@@ -23,7 +23,7 @@ static bool shown_otherwise(const struct builder *b, const struct door *d, const
         return false;
 }
 
-/* A door of this host below what is about to be hidden, or NULL. */
+/* A door of this host below a path that is about to be hidden, or NULL. */
 static const struct door *door_below(struct builder *b, const char *path)
 {
         static const enum door_kind kinds[] = { DOOR_READ, DOOR_EDIT, DOOR_WRITE, DOOR_RUN, DOOR_SOCK };
@@ -39,8 +39,8 @@ static const struct door *door_below(struct builder *b, const char *path)
         return NULL;
 }
 
-/* The topmost directory above a door whose rights reach into it: /etc, or where another line's link leads.
- * Not one of the box's own that it writes in: what is made there needs them. */
+/* The topmost directory above a door whose rights reach into it: /etc, or the target of another line's
+ * symlink. Not a directory of the box's own that it writes in: new entries there need the rights. */
 static size_t top_of_rights(const struct builder *b, const struct door *d)
 {
         size_t at, top = strlen(d->path);
@@ -56,16 +56,16 @@ static size_t top_of_rights(const struct builder *b, const struct door *d)
         return top;
 }
 
-/* A mount covers what is there, and is gone when somebody outside replaces or removes that: a name that was
- * hidden would be seen. So each directory down to the hidden name hands its rights, and those that it has
- * from above, to what lies in it; what comes to lie there later has none. Returns what the directory that the
- * first `n` bytes of `hidden` name had. */
+/* A mount covers an existing entry, and vanishes when a process outside replaces or removes that entry:
+ * the hidden name would become visible. So each directory down to the hidden name passes its rights, and
+ * those from above, to its current entries; later entries have none. Returns the rights of the directory
+ * named by the first `n` bytes of `hidden`. */
 static unsigned hand_rights_down(struct builder *b, const char *hidden, size_t n, size_t top)
 {
         unsigned rights = n > top ? hand_rights_down(b, hidden, str_parent(hidden, n), top) : 0;
         const char *dir = arena_printf(b->a, "%.*s", (int) n, hidden);
         if (!dir)
-                return 0; /* no memory: told at the end */
+                return 0; /* out of memory: reported at the end */
 
         struct plan_rule *r = build_rule(b, dir, RIGHT_LIST, true);
         r->entries |= rights | r->rights;
@@ -73,7 +73,7 @@ static unsigned hand_rights_down(struct builder *b, const char *hidden, size_t n
         return r->entries;
 }
 
-/* A mask is one empty thing for all that it hides: nothing can be mounted in it. */
+/* A mask is one empty file or directory for all hidden paths: nothing can be mounted in it. */
 static int add_mask(struct builder *b, const struct door *d, const char *path, struct err *e)
 {
         const struct door *inner = door_below(b, path);
@@ -87,7 +87,7 @@ static int add_mask(struct builder *b, const struct door *d, const char *path, s
 
         (void) build_step(b, STEP_MASK, arena_str(b->a, path), NULL, 0);
         size_t had;
-        if (names_find(&b->rules, d->path, &had)) /* else a link, which hides nothing itself */
+        if (names_find(&b->rules, d->path, &had)) /* else a symlink, which hides nothing itself */
                 (void) hand_rights_down(b, path, str_parent(path, strlen(path)), top_of_rights(b, d));
 
         return 0;
@@ -126,7 +126,7 @@ static void pin_parents(struct builder *b, const char *door, const char *path, u
         }
 }
 
-/* What an `except` of an edit door names stays as it is, also by renaming or removing what leads to it. */
+/* A path in an `except` of an edit door stays as it is: its parents also cannot be renamed or removed. */
 static void add_guard(struct builder *b, const struct door *d, const char *except)
 {
         const char *path = door_through_links(b, except);
@@ -146,8 +146,8 @@ void build_guards(struct builder *b)
                         add_guard(b, &b->doors[i], *x);
 }
 
-/* A box that moves a parent of what is hidden away would find it there the next time, under a name that
- * nobody hides. */
+/* A box that moves a parent of a hidden path away would find it there in the next run, under a name that
+ * is not hidden. */
 static void hold_parents(struct builder *b, const struct door *d, const char *hidden)
 {
         const char *door = door_through_links(b, d->path);
@@ -159,8 +159,8 @@ struct own { /* a directory or file of cordon's */
         const char *path, *harm, *instead;
 };
 
-/* A door that would show what is cordon's own shows an empty place instead; a door into it, or a wall that
- * cannot hide it, stops the start. `path` is where the box has what the host has at `real`. */
+/* A door that would show cordon's own files shows an empty directory instead; a door into them, or a wall
+ * that cannot hide them, stops the start. `path` is the path in the box of the host's `real`. */
 static int hide_own(struct builder *b, const struct door *d, const char *path, const char *real,
                     const struct own *own, struct err *e)
 {
@@ -185,8 +185,8 @@ static int hide_own(struct builder *b, const struct door *d, const char *path, c
                              : "the process wall cannot hide a part of a door: name narrower doors");
 }
 
-/* The state directory holds the ledger, unapplied layers and sealed credentials: no box sees it. What the
- * next run obeys, policies and the vault's key, no box changes. */
+/* The state directory holds the ledger, unapplied overlays and sealed credentials: no box sees it. No box
+ * changes the policies and the vault's key, which the next run uses. */
 static int hide_state_from(struct builder *b, const struct door *d, const char *path, const char *real,
                            struct err *e)
 {
@@ -211,7 +211,7 @@ static int hide_state_from(struct builder *b, const struct door *d, const char *
         return 0;
 }
 
-/* By its name, by where a link leads, and as a place of programs. */
+/* By its name, by the target of a symlink, and as a directory of programs. */
 int build_state_masks(struct builder *b, struct err *e)
 {
         for (size_t i = 0; i < b->door_count; i++) {
@@ -226,8 +226,8 @@ int build_state_masks(struct builder *b, struct err *e)
         return 0;
 }
 
-/* Each directory on the way hands the right to run on to what lies in it, but to the next one, so that the
- * written one has none. What it had from an `except` above, which is handed on in the same way, stays. */
+/* Each directory on the way passes the right to run to its entries except the next directory, so that the
+ * writable one has none. Rights passed on because of an `except` above stay. */
 static void hand_runs_down(struct builder *b, const char *written, size_t top)
 {
         unsigned handed = 0;
@@ -235,7 +235,7 @@ static void hand_runs_down(struct builder *b, const char *written, size_t top)
                 const char *dir = arena_printf(b->a, "%.*s", (int) n, written);
                 struct plan_rule *r = dir ? build_rule(b, dir, 0, true) : NULL;
                 if (!r)
-                        return; /* no memory: told at the end */
+                        return; /* out of memory: reported at the end */
                 if (!r->entries)
                         r->rights |= handed;
                 r->rights &= ~(unsigned) RIGHT_EXEC;
@@ -244,8 +244,8 @@ static void hand_runs_down(struct builder *b, const char *written, size_t top)
         }
 }
 
-/* The topmost directory above `path` whose right to run reaches down to it; 0: none. No right reaches through
- * another `write` door, and what lies in that one is written, too: nothing there is handed one. */
+/* The topmost directory above `path` whose right to run reaches down to it; 0: none. No right reaches
+ * through another `write` door, whose entries are also writable and get none. */
 static size_t top_of_runs(const struct builder *b, const char *path)
 {
         size_t at, top = 0;
@@ -261,8 +261,8 @@ static size_t top_of_runs(const struct builder *b, const char *path)
         return top;
 }
 
-/* Rights of Landlock reach down without end, and the process wall has no mount that takes one away below: a
- * program that was written in a `write` door inside a `read` door would run. */
+/* Landlock rights reach down without end, and the process wall has no mount that removes one below: a
+ * program written in a `write` door inside a `read` door would run. */
 void build_written(struct builder *b)
 {
         for (size_t i = 0; i < b->door_count && !wall_has(b->p->wall, WALL_OWN_ROOT) && !b->run_any; i++) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* plan/net_plan.c - what the `net` doors need before the box exists: the ports that the broker listens on,
- * and the literal loopback addresses, which in the box mean its own loopback unless the broker listens there
- * too. */
+ * and the literal loopback addresses, which in the box mean its own loopback unless the broker also
+ * listens there. */
 #include "base/limits.h"
 #include "plan/internal.h"
 
@@ -37,7 +37,7 @@ static bool is_loopback(const struct plan_local *l)
         return l->v6 ? memcmp(l->address, one, 16) == 0 : l->address[0] == 127;
 }
 
-/* Names get their addresses from these ranges; a door to one of them would be a door to some name. */
+/* Names get their addresses from these ranges; a door to one of them would be a door to an arbitrary name. */
 static bool is_ours(const struct plan_local *l)
 {
         static const uint8_t ours[4] = { 0xfd, 0x53, 0xc0, 0xd0 };
@@ -87,7 +87,8 @@ static int refuse_place(const struct builder *b, const struct door *d, struct er
         return err_hint(e, "--places FILE, with a line `place %s live https://host/`", d->net.host);
 }
 
-/* In the stage test a door goes where a place leads: what no place names would be the live server. */
+/* In the stage test a door leads to the target of a place: a destination without a place would be the live
+ * server. */
 static int judge_stage(const struct builder *b, const struct door *d, struct err *e)
 {
         const struct policy_staged s = { b->r->places, b->r->stage };

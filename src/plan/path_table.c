@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* plan/path_table.c - a table from paths to numbers, made once with room for all, so that "is there a rule
- * for this path already?" does not go through all rules. */
+/* plan/path_table.c - a hash table from paths to numbers, allocated once for all, so that the check for an
+ * existing rule does not scan all rules. */
 #include "plan/internal.h"
 
 #include <string.h>
@@ -19,7 +19,7 @@ int names_init(struct names *t, struct arena *a, size_t most)
         return t->slots ? 0 : -1;
 }
 
-/* FNV-1a: short, and paths of one policy are nobody's attack on it. */
+/* FNV-1a: short; a policy does not attack itself with collisions. */
 static size_t hash_of(const char *name)
 {
         uint64_t h = UINT64_C(14695981039346656037);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* plan/payload_plan.c - what the payload starts with: arguments, variables, working directory, handles. */
+/* plan/payload_plan.c - the payload's arguments, variables, working directory and handles. */
 #include "base/limits.h"
 #include "base/trust.h"
 #include "plan/internal.h"
@@ -67,8 +67,8 @@ static bool is_visible(const struct builder *b, const char *path)
         return false;
 }
 
-/* Above a door: an empty directory on the way to it. Relative paths that the caller typed then mean what they
- * meant. */
+/* Above a door: an empty directory on the way to it. Relative paths that the caller typed then keep their
+ * meaning. */
 static bool leads_to_door(const struct builder *b, const char *path)
 {
         for (size_t i = 0; i < b->door_count; i++) {
@@ -81,8 +81,8 @@ static bool leads_to_door(const struct builder *b, const char *path)
         return false;
 }
 
-/* The same directory under the name that a door gives it: "$PWD" is a path through links where the kernel's
- * own, which we hear, is none. NULL: no door does. */
+/* The same directory by the name that a door has: "$PWD" is a path through symlinks, the kernel's own,
+ * which we get, is resolved. NULL: no door. */
 static const char *cwd_by_link(struct builder *b, const char *cwd)
 {
         for (size_t i = 0; i < b->door_count; i++) {
@@ -115,7 +115,7 @@ static void build_cwd(struct builder *b)
                 b->o->cwd = named;
         else if (b->r->cwd && b->r->cwd_made && wall_has(b->p->wall, WALL_OWN_ROOT)) {
                 b->o->cwd = arena_str(b->a, b->r->cwd);
-                if (strcmp(b->r->cwd, "/") != 0) /* which is there */
+                if (strcmp(b->r->cwd, "/") != 0) /* which exists */
                         (void) build_step(b, STEP_FILE, arena_printf(b->a, "%s/.cordon", b->r->cwd), "", 0);
         } else
                 b->o->cwd = fallback;
@@ -130,7 +130,7 @@ static bool has_variable(const char **envp, size_t n, const char *name)
         return false;
 }
 
-/* CORDON_IN_NAME=/dev/fd/N: the name in capitals, with `_` for what a variable cannot have. */
+/* CORDON_IN_NAME=/dev/fd/N: the name in upper case, with `_` for invalid characters. */
 static char *handle_variable(struct builder *b, const struct door *d)
 {
         char *v = arena_printf(b->a, "CORDON_%s_%s", d->kind == DOOR_OUT ? "OUT" : "IN", d->name);
@@ -139,7 +139,7 @@ static char *handle_variable(struct builder *b, const struct door *d)
         return v;
 }
 
-/* What is connected to a handle is told by its name alone. */
+/* The variable's name alone identifies a handle. */
 static bool has_handle(const struct plan *p, const char *name)
 {
         for (size_t i = 0; i < p->handle_count; i++)
@@ -160,7 +160,7 @@ static int add_handles(struct builder *b, const char **envp, size_t *n, struct e
                         return err_set(e, ERR_POLICY, 0, "more than %d handles", HANDLES_MAX);
                 const char *name = handle_variable(b, d);
                 if (!name)
-                        return 0; /* told at the end */
+                        return 0; /* reported at the end */
                 if (has_variable(envp, *n, name)) {
                         (void) err_set(e, ERR_POLICY, 0, "two lines would both set %s", name);
                         return err_hint(e, "give the handle %s another name", d->name);
@@ -180,9 +180,8 @@ static int add_handles(struct builder *b, const char **envp, size_t *n, struct e
         return 0;
 }
 
-/* Where each program looks for roots beside the system's file; a variable that the policy sets stays. node
- * has the public ones built in and reads the file at every start, so only an authority of the box's own is
- * told to it. */
+/* The variables for additional roots of each program; a variable that the policy sets stays. node has the
+ * public ones built in and reads the file at every start, so it only gets an authority of the box's own. */
 static void add_trust(struct builder *b, const char **v, size_t *n)
 {
         for (size_t i = 0; i < sizeof trust_variables / sizeof *trust_variables; i++) {
@@ -195,7 +194,7 @@ static void add_trust(struct builder *b, const char **v, size_t *n)
         }
 }
 
-/* Does the box see a repository? One of a directory that it does not see must not show in its variables. */
+/* Does the box see a repository? A repository that it does not see must not show in its variables. */
 bool build_sees_repository(const struct builder *b)
 {
         for (size_t i = 0; i < b->door_count; i++)
@@ -230,9 +229,9 @@ static const char *git_url_key(struct builder *b, const char *path)
         return key;
 }
 
-/* `git clone` of a path links the objects and then wants the link to have the inode number that it saw
- * before. Behind an edit door it has another: overlayfs finds the file that a second name came from by a file
- * handle, which takes a capability that no user namespace gives. By file:// git asks itself for a pack, and
+/* `git clone` of a path links the objects and then checks that the hard link has the inode number that it
+ * saw before. Behind an edit door it differs: overlayfs finds the origin of a hard link by a file handle,
+ * which needs a capability that no user namespace gives. By file:// git fetches a pack from itself, and
  * links nothing; for that it starts programs, so a box that lists its programs is left as it is. */
 static void add_git_clones(struct builder *b, const char **v, size_t *n, unsigned *settings)
 {
@@ -245,8 +244,8 @@ static void add_git_clones(struct builder *b, const char **v, size_t *n, unsigne
         }
 }
 
-/* git takes a file for changed when its owner is another than at the last look, and then reads it whole.
- * Every owner is another in a box, whose ids are its own: size and time of change must do. */
+/* git treats a file as changed if its owner differs from the index, and then reads it completely. In a box
+ * every owner differs, because it has its own ids: size and mtime must do. */
 static void add_git(struct builder *b, const char **v, size_t *n)
 {
         unsigned settings = 0;
@@ -261,13 +260,13 @@ static void add_git(struct builder *b, const char **v, size_t *n)
                 v[(*n)++] = arena_printf(b->a, "GIT_CONFIG_COUNT=%u", settings);
 }
 
-/* Only what the policy names, then the five that every program expects. */
+/* Only variables that the policy names, then the five that every program expects. */
 static int build_env(struct builder *b, struct err *e)
 {
         const char **v =
                 arena_alloc(b->a, (2 * b->door_count + count(b->r->passed) + HANDLES_MAX + 24) * sizeof *v);
         if (!v)
-                return 0; /* told at the end */
+                return 0; /* reported at the end */
 
         size_t n = 0;
         for (size_t i = 0; i < b->door_count; i++)
@@ -298,7 +297,7 @@ static int build_env(struct builder *b, struct err *e)
 
         add_git(b, v, &n);
         if (b->a->failed)
-                return 0; /* told at the end */
+                return 0; /* reported at the end */
 
         if (add_handles(b, v, &n, e) < 0)
                 return -1;
@@ -308,7 +307,7 @@ static int build_env(struct builder *b, struct err *e)
         return 0;
 }
 
-/* What holds a run's own placeholders is no part of the box. */
+/* Files with a run's own placeholders are not part of the box. */
 static void build_files(struct builder *b)
 {
         size_t n = wall_has(b->p->wall, WALL_OWN_ROOT) ? b->r->file_count : 0;

@@ -34,8 +34,8 @@ static bool allocate(struct builder *b)
                         excepts += 1 + depth_of(*x);
 
         /* Fixed steps and rules, then at most three per door (bind, link, entry), one per except and
-         * directory that leads to it, and those that hide the state directory, by its name and where a link
-         * leads, and hold what leads to it. */
+         * directory that leads to it, and those that hide the state directory, by its name and by the
+         * target of a symlink, and pin its parents. */
         size_t own = 0, held = 0, written = 0;
         for (size_t k = 0; k < PLAN_OWN_PATHS; k++)
                 own += b->r->state[k] ? depth_of(b->r->state[k]) : 0;
@@ -52,7 +52,7 @@ static bool allocate(struct builder *b)
         b->step_cap = 64 + machine_steps(b->r) +
                       (3 + 2 * (PLAN_OWN_PATHS + PLAN_CONFIG_PATHS)) * b->door_count + excepts + held;
 
-        /* And as many as lead there from the top, and to what is written. */
+        /* And as many as lead there from the top, and to the writable paths. */
         b->rule_cap = 32 + 3 * b->door_count + excepts + written;
         b->p = arena_alloc(b->a, sizeof *b->p);
         b->o = arena_alloc(b->a, sizeof *b->o);
@@ -67,8 +67,8 @@ static bool allocate(struct builder *b)
                names_init(&b->binds, b->scratch, b->step_cap) == 0 && !b->a->failed;
 }
 
-/* Doors whose mechanism this build does not have stop the start: a door that silently is not there would be a
- * lie about what the box can do. */
+/* Doors whose mechanism this build lacks stop the start: silently ignoring a door would misstate what the
+ * box can do. */
 static int refuse_unbuilt(const struct builder *b, struct err *e)
 {
         if (!wall_traits(b->r->wall)->built) {
@@ -110,7 +110,7 @@ static int refuse_beyond_process_wall(const struct builder *b, struct err *e)
         return 0;
 }
 
-/* The probe from inside is held to the limit too, and would say that a wall is down. */
+/* The probe from inside is also subject to the limit, and would report that a wall is down. */
 static int refuse_too_few_files(const struct builder *b, struct err *e)
 {
         enum { STREAMS = 3, PROBE = 2 };
@@ -127,8 +127,8 @@ static int refuse_too_few_files(const struct builder *b, struct err *e)
         return err_hint(e, "most programs need 20 and more");
 }
 
-/* Without namespaces a loopback, terminals and sockets would be the host's. What a stock policy opens by
- * default is left out then, and what a person asked for stops the start. */
+/* Without namespaces a loopback, terminals and sockets would be the host's. Those that a stock policy
+ * opens by default are left out then; those that the user asked for stop the start. */
 static int resolve_local(struct builder *b, struct err *e)
 {
         size_t count;
@@ -151,7 +151,7 @@ static int resolve_local(struct builder *b, struct err *e)
         return 0;
 }
 
-/* Counted from the start of a run; the others hold for the box. */
+/* Counted from the start of a run; the others apply to the box. */
 static bool is_of_run(enum limit_key k)
 {
         return k != LIMIT_MEMORY && k != LIMIT_PROCS && k != LIMIT_FILES && k != LIMIT_DISK;
@@ -160,7 +160,7 @@ static bool is_of_run(enum limit_key k)
 static void build_limits(struct builder *b)
 {
         struct policy_limits all = *policy_limits(b->c);
-        if (b->o->tty) { /* a person works in it, as long as it takes */
+        if (b->o->tty) { /* interactive: no time limit */
                 policy_limit_lift(&all, LIMIT_TIME);
                 policy_limit_lift(&all, LIMIT_CPU);
         }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* plan/proc_texts.c - the texts of /proc/cpuinfo and the like: the processors that the box may run on, its
- * own share of memory, the real time of boot, and zeros where the host's would tell what others do.
+ * own share of memory, the real time of boot, and zeros for values that would reveal the activity of
+ * others.
  *
  * Never: a serial number, a frequency or a count of the host's. */
 #include "plan/internal.h"
@@ -13,7 +14,7 @@ static const char sys_cpu[] = "/sys/devices/system/cpu";
 
 static bool has_cpu(const struct host_machine *m, unsigned i) { return m->cpus[i / 64] >> (i % 64) & 1; }
 
-/* The first one from `i` on; HOST_CPUS_MAX: there is none. */
+/* The first one from `i` on; HOST_CPUS_MAX: none. */
 static unsigned next_cpu(const struct host_machine *m, unsigned i)
 {
         for (; i < HOST_CPUS_MAX; i = (i / 64 + 1) * 64)
@@ -32,7 +33,7 @@ static unsigned count_cpus(const struct host_machine *m)
 
 /* ---- /proc/cpuinfo ---- */
 
-/* What the processor itself tells every program, by cpuid or its identification registers. */
+/* Facts that every program can get from the processor, by cpuid or its identification registers. */
 static bool is_of_processor(struct span key)
 {
         static const char *const keys[] = {
@@ -110,7 +111,7 @@ static void write_stat(const struct builder *b, struct buf *out)
                    (long long) m->booted_s);
 }
 
-/* At the start of the box; how long processors were idle is nobody's business. */
+/* At the start of the box; idle time of the processors is not revealed. */
 static void write_uptime(const struct builder *b, struct buf *out)
 {
         uint64_t cs = b->r->machine->up_cs;
@@ -159,7 +160,7 @@ static void write_list(const struct host_machine *m, struct buf *out)
         buf_putc(out, '\n');
 }
 
-/* Programs number processors up to the last that is possible: so there is none beyond. */
+/* Programs number processors up to the last possible one: so none beyond it exists. */
 static void write_possible(const struct host_machine *m, struct buf *out)
 {
         unsigned last = 0;

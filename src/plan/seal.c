@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* plan/seal.c - box plan and run order as blocks: what of each struct travels, and in which range it must be.
- * A field that is not in a table does not travel. */
+/* plan/seal.c - box plan and run order as blocks: the fields of each struct that travel, and their valid
+ * ranges. A field that is not in a table does not travel. */
 #include "base/block.h"
 #include "base/limits.h"
 #include "plan/internal.h"
@@ -97,7 +97,7 @@ static const struct block_type order_type = {
 void plan_seal_box(const struct plan *p, struct buf *out) { block_seal(&box_type, p, out); }
 void plan_seal_order(const struct plan_order *o, struct buf *out) { block_seal(&order_type, o, out); }
 
-/* Some doers read a step's text without asking, and index by its layer. */
+/* Some users of a step read its text without a check, and index by its layer. */
 static bool step_holds(const struct plan *p, const struct plan_step *s)
 {
         bool texts = s->kind == STEP_FILE || s->kind == STEP_LINK || s->kind == STEP_BIND ||

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* plan/steps.c - one step or one rule more, as long as there is room for it. */
+/* plan/steps.c - adds one step or one rule, if there is room for it. */
 #include "plan/internal.h"
 
 struct plan_step *build_step(struct builder *b, enum step_kind kind, const char *path, const char *text,

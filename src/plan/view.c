@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* plan/view.c - what the box will see: doors become binds, links and masks, and Landlock rules over the same
+/* plan/view.c - the box's file tree: doors become binds, links and masks, and Landlock rules over the same
  * paths.
  *
  * Two rules of this file matter most:
- *   - Without `run any`, what the box can write is never executable, unless a `run` line covers that very
- * path.
- *   - Without `run any`, only the libraries of stock policies and listed programs sit on mounts that allow
- * execution. A program that is merely readable cannot be mapped for execution, so handing it to ld.so fails
- * too.
- */
+ *   - Without `run any`, a path that the box can write is never executable, unless a `run` line covers
+ *   that very path.
+ *   - Without `run any`, only the libraries of stock policies and listed programs are on mounts that allow
+ *   execution. A program that is merely readable cannot be mapped for execution, so passing it to ld.so
+ *   also fails. */
 #include "base/limits.h"
 #include "base/str.h"
 #include "base/trust.h"
@@ -18,8 +17,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* An edit door inside another's layer is a part of that layer; beside a write door for the same path it adds
- * nothing. Inside a wider write door it stays: what is asked to be held back is held back. */
+/* An edit door inside another's overlay is a part of that overlay; beside a write door for the same path
+ * it adds nothing. Inside a wider write door it stays: changes that are to be held back are held back. */
 static bool edited_otherwise(const struct builder *b, const struct door *d)
 {
         for (size_t i = 0; i < b->door_count; i++) {
@@ -36,7 +35,7 @@ static bool edited_otherwise(const struct builder *b, const struct door *d)
         return false;
 }
 
-/* A read door inside another that shows the same thing in the same way needs no mount of its own. */
+/* A read door inside another that shows the same entry in the same way needs no mount of its own. */
 static bool is_redundant(const struct builder *b, const struct door *d)
 {
         if (d->kind == DOOR_EDIT)
@@ -61,7 +60,7 @@ static bool is_redundant(const struct builder *b, const struct door *d)
                (door_flags(b, up) & care) == (door_flags(b, d) & care);
 }
 
-/* A path as it must be written in a line: quoted where a space or a quote would cut it. */
+/* A path as a line writes it: quoted if a space or a quote would split it. */
 static const char *as_token(struct builder *b, const char *path)
 {
         AUTO_BUF(out);
@@ -70,7 +69,7 @@ static const char *as_token(struct builder *b, const char *path)
         return kept ? kept : path;
 }
 
-/* What is meant by a path that is not there. */
+/* The suggestion for a path that does not exist. */
 static int hint_missing(struct builder *b, const struct door *d, struct err *e)
 {
         const char *dashes = d->at.line ? "" : "--", *word = policy_door_word(d->kind);
@@ -185,13 +184,13 @@ static int add_door(struct builder *b, size_t i, struct err *e)
 
         const char *path = door_through_links(b, d->path);
         if (!path)
-                return 0; /* no memory: told at the end */
+                return 0; /* out of memory: reported at the end */
 
         if (strcmp(path, d->path) != 0 && d->kind == DOOR_READ && door_covering(b, path, d))
-                return 0; /* seen through the link, and visible there */
+                return 0; /* seen through the symlink, and visible there */
 
         if (seen->link && d->kind == DOOR_READ && !d->except && door_covering(b, d->path, d))
-                return 0; /* a link that another door shows as it is */
+                return 0; /* a symlink that another door shows as it is */
 
         if (door_shown_as_link(b, i)) {
                 (void) build_step(b, STEP_LINK, path, arena_str(b->a, seen->link), 0);
@@ -221,7 +220,7 @@ static struct plan_step *held_at(const struct builder *b, const char *path)
         return s->kind == STEP_PIN || (s->kind == STEP_BIND && !(s->flags & STEP_WRITE)) ? s : NULL;
 }
 
-/* What lies in a directory of programs is found through that, be it bound or made as a link. */
+/* Entries of a directory of programs are found through that, whether it is bound or a symlink. */
 static bool is_in_program_directory(const struct builder *b, const char *path)
 {
         for (size_t i = 0; i < b->door_count; i++) {
@@ -234,9 +233,9 @@ static bool is_in_program_directory(const struct builder *b, const char *path)
         return false;
 }
 
-/* A listed program: its own mount that allows execution, and the name it is called by. Where the box may
- * write the directory it lies in, the mount stays writable only if a `run` line names that very path; else
- * the file is pinned as it is now. */
+/* A listed program: its own mount that allows execution, and the name it is called by. If the box may
+ * write its directory, the mount stays writable only if a `run` line names that very path; else the file
+ * is pinned as it is now. */
 static void add_program(struct builder *b, const struct plan_program *g, bool is_dir, bool stock)
 {
         if (!g->path)
@@ -248,14 +247,14 @@ static void add_program(struct builder *b, const struct plan_program *g, bool is
         if (held)
                 held->flags |= STEP_EXEC;
 
-        /* An edit door in another's layer has no mount, and lends no right to run. */
+        /* An edit door in another's overlay has no mount, and gives no right to run. */
         bool runs = up && door_flags(b, up) & STEP_EXEC && !(up->kind == DOOR_EDIT && is_redundant(b, up));
         if (real && !build_has_bind(b, real) && !runs) {
                 unsigned f =
                         STEP_EXEC | (is_dir ? STEP_IS_DIR : 0) | (b->r->as_root && !stock ? STEP_IDMAP : 0);
                 if (door_writes(b, g->real) && (b->run_any || door_runs(b, g->real)))
                         f |= STEP_WRITE;
-                /* In an edit door it is what the layer shows, never the host's own file. */
+                /* In an edit door it is the overlay's file, never the host's own. */
                 bool edit = up && up->kind == DOOR_EDIT;
                 struct plan_step *s = build_step(b, edit ? STEP_PIN : STEP_BIND, real, real,
                                                  edit ? f & ~(unsigned) STEP_IDMAP : f);
@@ -280,10 +279,10 @@ static bool lies_behind_write(const struct builder *b, const char *path)
         return false;
 }
 
-/* Behind a `write` door a program is pinned as it is, unless a `run` line names that very path. The process
- * wall has nothing to pin it with. And a pin holds one name: by another, which an earlier box may have made,
- * the file can be written. Behind an `edit` door that is a matter of the layer, and told when it is opened.
- */
+/* Behind a `write` door a program is pinned as it is, unless a `run` line names that very path. The
+ * process wall has nothing to pin it with. And a pin holds one name: by another hard link, which an
+ * earlier box may have made, the file can be written. Behind an `edit` door that concerns the overlay, and
+ * is reported when it is opened. */
 static int judge_written(struct builder *b, const struct plan_program *g, const char *what, bool is_dir,
                          struct err *e)
 {
@@ -300,7 +299,7 @@ static int judge_written(struct builder *b, const struct plan_program *g, const 
                 return err_hint(e, "the process wall cannot pin it; add `run %s` if that is meant", run);
         }
 
-        if (is_dir) { /* led here by a link: who names it is asked above */
+        if (is_dir) { /* reached through a symlink: the door that names it is checked above */
                 (void) err_set(e, ERR_DOOR, 0,
                                "the directory of programs %s leads behind a `write` door: the box could "
                                "change what is in it by a second name and run it",
@@ -337,7 +336,7 @@ static int program_is_wrong(struct builder *b, size_t i, struct err *e)
         (void) err_set(e, ERR_DOOR, 0, "%s: %s %s does not exist on this host", at,
                        dir ? "directory" : "program", d->path);
 
-        /* Behind a door to write, it is what the box is to make: a line that may be missing opens nothing. */
+        /* Behind a write door, the box is to create it: an optional line opens nothing. */
         const char *in = arena_printf(b->scratch, "%.*s", (int) str_parent(d->path, n - dir), d->path);
         const char *named = in ? arena_printf(b->scratch, "%s/", in) : NULL;
         bool made = d->path[0] == '/' && named && door_writes(b, in);
@@ -352,7 +351,7 @@ static int program_is_wrong(struct builder *b, size_t i, struct err *e)
         return err_hint(e, "write `%srun %s?` if it may be missing", dashes, as_token(b, d->path));
 }
 
-/* By a line, or as another name of a program that a line names: awk may be mawk. */
+/* By a line, or as another name of a program in a line: awk may be mawk. */
 static bool entry_is_named(const struct builder *b)
 {
         const struct plan_program *g = &b->r->entry;
@@ -379,7 +378,7 @@ static int add_entry(struct builder *b, struct err *e)
         if (b->o->exec_denied)
                 return 0;
 
-        /* The caller named the command, so exactly that file may start, even where no line covers it. */
+        /* The caller named the command, so exactly that file may start, even if no line covers it. */
         if (judge_written(b, g, "command", false, e) < 0)
                 return -1;
 
@@ -408,7 +407,8 @@ static int add_programs(struct builder *b, struct err *e)
         return add_entry(b, e);
 }
 
-/* What a dynamic program needs executed beside itself. Rights only: visibility comes from base/loader. */
+/* Files that a dynamic program needs executed beside itself. Rights only: visibility comes from
+ * base/loader. */
 static void add_loader_rights(struct builder *b)
 {
         static const char *const loaders[] = {
@@ -422,7 +422,7 @@ static void add_loader_rights(struct builder *b)
                 (void) build_rule(b, loaders[i], RIGHT_READ | RIGHT_EXEC, true);
 }
 
-/* How names are looked up. A server of names exists only behind a `net` door. */
+/* How names are resolved. A name server exists only behind a `net` door. */
 static const struct {
         const char *path, *text;
         bool net;
@@ -444,7 +444,8 @@ static void add_etc(struct builder *b)
         for (size_t i = 0; i < sizeof name_files / sizeof *name_files; i++)
                 if (b->p->net || !name_files[i].net)
                         (void) build_step(b, STEP_FILE, name_files[i].path, name_files[i].text, 0);
-                else if (b->p->local & LOCAL_LOOPBACK) /* nobody to ask: programs look for it all the same */
+                else if (b->p->local &
+                         LOCAL_LOOPBACK) /* no server to ask: programs still look for the file */
                         (void) build_step(b, STEP_FILE, name_files[i].path, "", 0);
 
         if (b->p->net)
@@ -453,8 +454,7 @@ static void add_etc(struct builder *b)
         (void) build_rule(b, "/etc", RIGHT_READ | (b->run_any ? RIGHT_EXEC : 0), false);
 }
 
-/* Programs that look only where the system keeps its roots (wget, and whatever links GnuTLS) find the box's
- * there. */
+/* Programs that only read the system's path of roots (wget, and all users of GnuTLS) find the box's there. */
 static void cover_roots(struct builder *b)
 {
         for (size_t i = 0; b->p->net && i < sizeof trust_files / sizeof *trust_files; i++)
@@ -471,7 +471,7 @@ static const char *const dev_links[][2] = {
         { "/dev/stderr", "/proc/self/fd/2" },
 };
 
-/* /dev/tty is the terminal of the session that asks, and a box is a session of its own: it is never the
+/* /dev/tty is the terminal of the calling session, and a box is a session of its own: it is never the
  * caller's. */
 static void add_terminal(struct builder *b)
 {
@@ -482,8 +482,8 @@ static void add_terminal(struct builder *b)
         (void) build_rule(b, own_terminal, RIGHT_READ | RIGHT_DEVICE, false);
 }
 
-/* git in a box commits in the caller's name. A file of its own rather than a variable, which would overrule
- * what the repository itself says. */
+/* git in a box commits in the caller's name. A file rather than a variable, which would override the
+ * repository's own settings. */
 static void add_git_config(struct builder *b)
 {
         static const char path[] = BOX_HOME "/.gitconfig";
@@ -494,7 +494,7 @@ static void add_git_config(struct builder *b)
                 (void) build_step(b, STEP_FILE, path, arena_str(b->a, b->r->git_config), STEP_PRIVATE);
 }
 
-/* A part of the private files, writable; `limit disk` holds for all parts together. */
+/* A part of the private files, writable; `limit disk` applies to all parts together. */
 static void add_scratch(struct builder *b, const char *path, const char *part)
 {
         (void) build_step(b, STEP_SCRATCH, path, part, STEP_WRITE | (b->run_any ? STEP_EXEC : 0));
@@ -502,7 +502,7 @@ static void add_scratch(struct builder *b, const char *path, const char *part)
                           false);
 }
 
-/* What every box has of its own; nothing here shows a byte of the host's files. */
+/* The box's own files; nothing here shows a byte of the host's files. */
 static void add_built_ins(struct builder *b)
 {
         add_etc(b);
@@ -512,7 +512,7 @@ static void add_built_ins(struct builder *b)
                 (void) build_step(b, STEP_TRUST, BOX_NSS, NULL, STEP_OPTIONAL | STEP_PRIVATE);
 
         add_scratch(b, "/tmp", "tmp");
-        if (!door_any_under(b, "/var/tmp")) /* private and sticky already */
+        if (!door_any_under(b, "/var/tmp")) /* already private and sticky */
                 (void) build_step(b, STEP_LINK, "/var/tmp", "/tmp", 0);
 
         if (!door_any_under(b, "/dev/shm"))
@@ -563,8 +563,8 @@ static int add_sock(struct builder *b, size_t i, struct err *e)
         return add_door(b, i, e);
 }
 
-/* A read-only mount does not stop connect(): a directory of the host's shows sockets that are not the box's.
- * Single files are none, and program directories where the host keeps none below /usr. */
+/* A read-only mount does not stop connect(): a directory of the host shows sockets that are not the box's.
+ * Single files are not sockets, and program directories have none if the host keeps none below /usr. */
 static void judge_sockets(struct builder *b)
 {
         bool directory = false;
@@ -578,7 +578,8 @@ static void judge_sockets(struct builder *b)
                 b->p->sockets = directory ? PLAN_SOCKETS_SERVED : PLAN_SOCKETS_FREE;
 }
 
-/* The process wall mounts nothing: its doors are Landlock rules, and masks tell what those leave out. */
+/* The process wall mounts nothing: its doors are Landlock rules, and masks mark the paths that those leave
+ * out. */
 static void keep_masks(struct plan *p)
 {
         size_t n = 0;
@@ -588,8 +589,8 @@ static void keep_masks(struct plan *p)
         p->step_count = n;
 }
 
-/* Landlock adds up the rights of all directories above a file. What is mounted has no link on its way, so
- * that those above it are the ones its path names. */
+/* Landlock adds up the rights of all directories above a file. A mounted path has no symlink on its way,
+ * so the directories above it are those in its path. */
 static bool is_covered(const struct builder *b, const struct plan_rule *r)
 {
         unsigned above = 0;
@@ -623,7 +624,7 @@ int build_view(struct builder *b, struct err *e)
                         return -1;
         }
 
-        build_guards(b); /* first: a program that an `except` names is held as the except says */
+        build_guards(b); /* first: a program in an `except` is pinned by the except */
         if (add_programs(b, e) < 0)
                 return -1;
 
