@@ -235,8 +235,8 @@ bool net_effect(const struct item *it, struct buf *out)
 
 /* ---- lines ---- */
 
-/* All below the first segment: "https://host/first/" and a double star, of "https://host/first/second". What
- * has no path, is. A place stands for its URL. */
+/* All below the first segment: "https://host/first/" and a double star, of "https://host/first/second". A
+ * destination without a path stays as it is. A place stands for its URL. */
 static bool destination(const struct learn *l, const struct item *it, struct buf *out)
 {
         AUTO_BUF(place);
