@@ -57,7 +57,7 @@ static void view_door(struct file_view *v, const struct door *d, const char *pat
 }
 
 /* All ancestors of `path` that are at least `floor` bytes long, deepest first. */
-static struct file_view look(const struct door_set *s, const char *path, size_t floor)
+static struct file_view find_file_doors(const struct door_set *s, const char *path, size_t floor)
 {
         struct file_view v = { 0 };
         for (size_t n = strlen(path); n >= floor && n > 0;) {
@@ -114,7 +114,7 @@ static const struct door *explicit_run(const struct door_set *s, const char *pat
 static struct decision file_live(const struct checked_policy *c, const char *path, bool writing)
 {
         const struct builtin_file *b = builtin_of(c, path);
-        struct file_view v = look(&c->live, path, b ? strlen(b->path) : 1);
+        struct file_view v = find_file_doors(&c->live, path, b ? strlen(b->path) : 1);
         if (b && !v.read && !v.no_read) /* every door that covers it shows in one of the two */
                 return writing && !b->writable ? deny(REASON_READ_ONLY, NULL) : allow_builtin(b->name);
 
@@ -134,7 +134,7 @@ static struct decision file_decide(const struct checked_policy *c, const char *p
         if (d.answer == ANSWER_ALLOW)
                 return d;
 
-        struct file_view old = look(&c->closed, path, 1);
+        struct file_view old = find_file_doors(&c->closed, path, 1);
         const struct door *was = writing ? old.write : old.read;
         if (!was && !writing)
                 was = explicit_run(&c->closed, path, false);

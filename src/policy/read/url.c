@@ -23,7 +23,7 @@ struct canon {
         size_t n_plain;
 };
 
-static int put(struct canon *c, uint8_t decoded, const char *as, size_t n)
+static int append_byte(struct canon *c, uint8_t decoded, const char *as, size_t n)
 {
         if (c->n_plain == sizeof c->plain)
                 return -1;
@@ -48,7 +48,7 @@ static int put_escape(struct canon *c, struct span raw, size_t i, struct host_wh
 
         char text[3] = { '%', up[v >> 4], up[v & 15] };
         char self = (char) v;
-        return unreserved(v) ? put(c, v, &self, 1) : put(c, v, text, 3);
+        return unreserved(v) ? append_byte(c, v, &self, 1) : append_byte(c, v, text, 3);
 }
 
 static int check_segments(const char *path, struct host_why *why)
@@ -98,7 +98,7 @@ int url_path_parse(struct span raw, char *ret_path, bool *ret_tail, struct host_
                         i += 2;
                 } else if (unreserved(b) || (b && strchr("/!$&'()+,=:@", b))) {
                         char self = (char) b;
-                        (void) put(&c, b, &self, 1);
+                        (void) append_byte(&c, b, &self, 1);
                 } else {
                         return refuse_byte(b, why);
                 }
