@@ -30,7 +30,7 @@ static void use_group(struct shape *s, const char *name, uint64_t runs)
                         s->group[i] |= runs;
 }
 
-static enum learn_look look(const struct learn *l, const char *path)
+static enum learn_look path_kind(const struct learn *l, const char *path)
 {
         return l->c.look ? l->c.look(l->c.look_ctx, path) : LEARN_FILE;
 }
@@ -42,7 +42,7 @@ static void add_system(struct shape *s, const char *path, uint64_t runs)
         for (int i = 0; i < 3 && end; i++)
                 end = strchr(end + 1, '/');
         char *dir = end ? arena_copy(&s->system.mem, span_of(path, (size_t) (end - path))) : NULL;
-        nodes_add(&s->system, dir ? dir : path, runs, dir || look(s->l, path) == LEARN_DIRECTORY);
+        nodes_add(&s->system, dir ? dir : path, runs, dir || path_kind(s->l, path) == LEARN_DIRECTORY);
 }
 
 static void add_read(struct shape *s, const struct item *it, uint64_t runs)
@@ -51,7 +51,7 @@ static void add_read(struct shape *s, const struct item *it, uint64_t runs)
         if (!it->a.on_host)
                 return;
 
-        bool directory = look(s->l, path) == LEARN_DIRECTORY;
+        bool directory = path_kind(s->l, path) == LEARN_DIRECTORY;
         if (directory && (it->narrowed || !fold_may_open(&s->l->c, path)))
                 return; /* only passed on the way to an entry, or too much to show */
 
@@ -67,7 +67,7 @@ static void add_read(struct shape *s, const struct item *it, uint64_t runs)
 static void add_edit(struct shape *s, const struct item *it, uint64_t runs)
 {
         char *dir = arena_str(&s->edits.mem, it->a.path);
-        while (dir && strcmp(dir, "/") != 0 && look(s->l, dir) != LEARN_DIRECTORY)
+        while (dir && strcmp(dir, "/") != 0 && path_kind(s->l, dir) != LEARN_DIRECTORY)
                 dir = fold_parent(&s->edits.mem, dir);
         if (dir && fold_may_open(&s->l->c, dir))
                 nodes_add(&s->edits, dir, runs, true);
@@ -94,7 +94,7 @@ static bool is_typed(const struct learn *l, const char *path)
 static void add_program(struct shape *s, const struct item *it, uint64_t runs)
 {
         const char *group = group_of_program(it->a.path), *bare = group_bare_name(it->a.path);
-        if (!it->a.on_host || look(s->l, it->a.path) == LEARN_DIRECTORY)
+        if (!it->a.on_host || path_kind(s->l, it->a.path) == LEARN_DIRECTORY)
                 return;
 
         if (group)
@@ -230,7 +230,7 @@ static void add_excepts(const struct shape *s, const char *dir, struct buf *out)
                 AUTO_BUF(path);
                 buf_printf(&path, "%s/%s", dir, names[i]);
                 out->failed |= path.failed;
-                if (look(s->l, buf_str(&path)) != LEARN_NOTHING)
+                if (path_kind(s->l, buf_str(&path)) != LEARN_NOTHING)
                         except_it(&x, names[i]);
         }
 
