@@ -87,7 +87,7 @@ char **layer_append(struct layer *l, char **list, size_t *count, const char *tex
 
 /* ---- meta ---- */
 
-static void put(struct buf *out, const char *key, const char *value)
+static void append_field(struct buf *out, const char *key, const char *value)
 {
         buf_puts(out, key);
         buf_putc(out, '=');
@@ -98,13 +98,13 @@ static void put_number(struct buf *out, const char *key, uint64_t value)
 {
         char text[32];
         (void) snprintf(text, sizeof text, "%" PRIu64, value);
-        put(out, key, text);
+        append_field(out, key, text);
 }
 
 static void put_door(struct buf *out, const struct work_door *d)
 {
-        put(out, "door", d->host);
-        put(out, "kind", d->is_dir ? "dir" : "file");
+        append_field(out, "door", d->host);
+        append_field(out, "kind", d->is_dir ? "dir" : "file");
         put_number(out, "fsid", d->dev);
         put_number(out, "uuid", d->uuid);
         put_number(out, "ino", d->ino);
@@ -113,14 +113,14 @@ static void put_door(struct buf *out, const struct work_door *d)
                 put_number(out, "in-fsid", d->in_dev);
                 put_number(out, "in-uuid", d->in_uuid);
                 put_number(out, "in-ino", d->in_ino);
-                put(out, "name", d->name);
+                append_field(out, "name", d->name);
         }
 
         for (size_t i = 0; i < d->guard_count; i++)
-                put(out, "guard", d->guards[i]);
+                append_field(out, "guard", d->guards[i]);
 
         for (size_t i = 0; i < d->stub_count; i++)
-                put(out, "stub", d->stubs[i]);
+                append_field(out, "stub", d->stubs[i]);
 
         for (size_t i = 0; i < d->other_count; i++)
                 buf_add(out, d->others[i], strlen(d->others[i]) + 1);
@@ -142,11 +142,11 @@ int layer_write(struct layer *l, struct err *e)
 {
         AUTO_BUF(out);
         put_number(&out, "version", LAYER_VERSION);
-        put(&out, "run", l->run);
-        put(&out, "box", l->box ? l->box : "");
-        put(&out, "policy", l->policy ? l->policy : "");
-        put(&out, "state", state_names[l->state]);
-        put(&out, "keep", l->keep ? "1" : "0");
+        append_field(&out, "run", l->run);
+        append_field(&out, "box", l->box ? l->box : "");
+        append_field(&out, "policy", l->policy ? l->policy : "");
+        append_field(&out, "state", state_names[l->state]);
+        append_field(&out, "keep", l->keep ? "1" : "0");
         put_number(&out, "start", (uint64_t) l->start.tv_sec);
         put_number(&out, "start-ns", (uint64_t) l->start.tv_nsec);
         for (size_t i = 0; i < l->other_count; i++)

@@ -114,7 +114,7 @@ static bool is_torn(const struct entry *x, const struct record *r)
 }
 
 /* The host's change to an entry since it was sealed; NULL: none. */
-static const char *judge(const struct entry *x, const struct record *r, const char *digest)
+static const char *find_conflict(const struct entry *x, const struct record *r, const char *digest)
 {
         char now = kind_letter(x->old.kind);
         bool by_time = r->digest[0] == '?';
@@ -187,7 +187,7 @@ int scan_sealed(struct layer *l, struct entries *ret, struct err *e)
                         continue; /* not the box's change: it was applied, or the host created it since */
                 if (digest_of(&c, &x, false, digest, e) < 0)
                         return -1;
-                x.conflict = r ? judge(&x, r, digest) : judge_unknown(unseen, &x);
+                x.conflict = r ? find_conflict(&x, r, digest) : judge_unknown(unseen, &x);
                 if (!x.conflict && x.masked)
                         x.conflict = "a mark of overlayfs on it hid it from the box";
                 x.torn = r && is_torn(&x, r);
