@@ -55,7 +55,7 @@ const struct cli_option doctor_options[] = {
         { 0 },
 };
 
-static int tell(struct diagnose *d)
+static int print_fit(struct diagnose *d)
 {
         cordon_error e = { 0 };
         int fit = -1;
@@ -103,7 +103,7 @@ int verb_doctor(int argc, char **argv)
 
         d.o.policy = text;
         d.o.name = d.policy;
-        int status = tell(&d);
+        int status = print_fit(&d);
         free(text);
         return status;
 }

@@ -245,7 +245,7 @@ static void say_learned(const cordon_learned *r)
                          r->doors_before == 1 ? "" : "s");
 }
 
-static int give(const struct teach *t, const cordon_learned *r)
+static int print_learned(const struct teach *t, const cordon_learned *r)
 {
         bool here = !t->output || strcmp(t->output, "-") == 0;
         int status = 0;
@@ -316,7 +316,7 @@ int verb_learn(int argc, char **argv)
         if (learned < 0)
                 return cli_error(&e);
 
-        int status = give(&t, &r);
+        int status = print_learned(&t, &r);
         if (!t.json) {
                 say_refused(&r);
                 say_learned(&r);
@@ -368,7 +368,7 @@ static int tighten(struct teach *t)
         if (tightened < 0)
                 return cli_error(&e);
 
-        int status = give(t, &r);
+        int status = print_learned(t, &r);
         if (!t->json && r.passed) {
                 for (char *line = r.closed, *end; *line; line = end + 1) {
                         end = strchr(line, '\n');

@@ -221,7 +221,7 @@ static int do_keys(struct log *l, const char *arg)
 
 static int do_tiles(struct log *l, const char *arg) { return view(l, CORDON_LOG_TILES, arg); }
 
-static void put(void *ctx, const char *text, size_t len)
+static void write_export(void *ctx, const char *text, size_t len)
 {
         (void) ctx;
         (void) fwrite(text, 1, len, stdout);
@@ -231,8 +231,8 @@ static int do_export(struct log *l, const char *arg)
 {
         cordon_error e = { 0 };
         (void) arg;
-        return cordon_log_export(cli_context(), l->format ? l->format : "jsonl", &l->filter, put, NULL, &e) <
-                               0
+        return cordon_log_export(cli_context(), l->format ? l->format : "jsonl", &l->filter, write_export,
+                                 NULL, &e) < 0
                        ? cli_error(&e)
                        : 0;
 }

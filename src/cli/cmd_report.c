@@ -24,7 +24,7 @@ const struct cli_option report_options[] = {
         { 0 },
 };
 
-static int give(const struct report *r, cordon_log_view view, const char *run, const char *file)
+static int write_report(const struct report *r, cordon_log_view view, const char *run, const char *file)
 {
         cordon_error e = { 0 };
         char *text = cli_ledgers_log(&r->ledgers, view, run, &e);
@@ -50,6 +50,7 @@ int verb_report(int argc, char **argv)
                         "which run, and where to? For example: cordon log report RUN --html run.html");
 
         const char *run = argv[at];
-        int status = r.html ? give(&r, CORDON_LOG_HTML, run, r.html) : 0;
-        return status == 0 && r.postmortem ? give(&r, CORDON_LOG_POSTMORTEM, run, r.postmortem) : status;
+        int status = r.html ? write_report(&r, CORDON_LOG_HTML, run, r.html) : 0;
+        return status == 0 && r.postmortem ? write_report(&r, CORDON_LOG_POSTMORTEM, run, r.postmortem)
+                                           : status;
 }

@@ -182,8 +182,8 @@ static void outlive_the_question(void)
         (void) sigaction(SIGQUIT, &a, NULL);
 }
 
-static int put(struct vault *v, int argc, char **argv,
-               int (*work)(const cordon_context *, const cordon_credential *, cordon_error *))
+static int store_secret(struct vault *v, int argc, char **argv,
+                        int (*work)(const cordon_context *, const cordon_credential *, cordon_error *))
 {
         cordon_error e = { 0 };
         (void) argv;
@@ -201,7 +201,10 @@ static int put(struct vault *v, int argc, char **argv,
         return bad ? cli_error(&e) : 0;
 }
 
-static int vault_add(struct vault *v, int argc, char **argv) { return put(v, argc, argv, cordon_vault_add); }
+static int vault_add(struct vault *v, int argc, char **argv)
+{
+        return store_secret(v, argc, argv, cordon_vault_add);
+}
 static int vault_rotate(struct vault *v, int argc, char **argv)
 {
         const cordon_credential *c = &v->c;
@@ -209,7 +212,7 @@ static int vault_rotate(struct vault *v, int argc, char **argv)
             c->max_uses || c->protect || c->key_file)
                 return cli_usage(
                         "a rotation changes the secret, --ttl and --for; where it stands stays as it was");
-        return put(v, argc, argv, cordon_vault_rotate);
+        return store_secret(v, argc, argv, cordon_vault_rotate);
 }
 
 static int vault_list(struct vault *v, int argc, char **argv)

@@ -30,7 +30,7 @@ static bool is_word(const char *s)
         return s[0] && s[strspn(s, plain)] == '\0';
 }
 
-static void put(struct here *h, const char *word, const char *help)
+static void add_candidate(struct here *h, const char *word, const char *help)
 {
         char shown[200]; /* a directory's name may be untrusted */
 
@@ -46,7 +46,7 @@ static void put_each(struct here *h, const char *list)
         for (size_t n; *(list += strspn(list, " ")); list += n) {
                 n = strcspn(list, " ");
                 (void) snprintf(word, sizeof word, "%.*s", (int) n, list);
-                put(h, word, "");
+                add_candidate(h, word, "");
         }
 }
 
@@ -83,13 +83,13 @@ static void put_stock(struct here *h)
         const char *name;
 
         for (size_t i = 0; (name = cordon_stock_name(i)); i++)
-                put(h, name, "stock policy");
+                add_candidate(h, name, "stock policy");
 }
 
 static void put_uses(struct here *h)
 {
         put_stock(h);
-        put(h, "none", "not even the loader");
+        add_candidate(h, "none", "not even the loader");
 }
 
 static void put_policies(struct here *h)
@@ -112,10 +112,10 @@ static void each_box(void *ctx, const char *text)
                    *name = d ? text_of(json_root(d), "name") : "";
 
         if (run[0])
-                put(ctx, run, name[0] ? name : "running box");
+                add_candidate(ctx, run, name[0] ? name : "running box");
 
         if (name[0])
-                put(ctx, name, run);
+                add_candidate(ctx, name, run);
 
         json_free(d);
 }
@@ -133,7 +133,7 @@ static void put_members(struct here *h, struct span list, const char *word, cons
         struct json_doc *d = json_parse("list", list, &ignored);
 
         for (const struct json *o = d ? json_root(d)->child : NULL; o; o = o->next)
-                put(h, text_of(o, word), text_of(o, help));
+                add_candidate(h, text_of(o, word), text_of(o, help));
         json_free(d);
 }
 
@@ -166,7 +166,7 @@ static void put_tasks(struct here *h)
         const char *name;
 
         for (size_t i = 0; (name = cordon_advise_name(i)); i++)
-                put(h, name, "stock task");
+                add_candidate(h, name, "stock task");
 }
 
 static void put_group(struct here *h, const char *group)
@@ -176,7 +176,7 @@ static void put_group(struct here *h, const char *group)
 
         for (size_t i = 0; i < n; i++)
                 if (cli_verb_rest(&v[i], group))
-                        put(h, cli_verb_rest(&v[i], group), v[i].help);
+                        add_candidate(h, cli_verb_rest(&v[i], group), v[i].help);
 }
 
 static void put_commands(struct here *h) { put_group(h, h->verb->name); }
@@ -187,7 +187,7 @@ static void put_names(struct here *h)
         const char *help, *name;
 
         for (size_t i = 0; h->verb->name_at && (name = h->verb->name_at(i, &help)); i++)
-                put(h, name, help);
+                add_candidate(h, name, help);
 }
 
 /* "--time" with "--" before it, "time" without. */
@@ -199,7 +199,7 @@ static void put_limits_after(struct here *h, const char *dashes)
         for (size_t i = 0; cordon_limit_help(i, &name, usual); i++) {
                 (void) snprintf(word, sizeof word, "%s%s", dashes, name);
                 (void) snprintf(help, sizeof help, "limit (default: %s)", usual);
-                put(h, word, help);
+                add_candidate(h, word, help);
         }
 }
 
@@ -213,7 +213,7 @@ static void put_variables(struct here *h)
                 size_t n = strcspn(*v, "=");
                 (void) snprintf(name, sizeof name, "%.*s", (int) n, *v);
                 if (n < sizeof name)
-                        put(h, name, "");
+                        add_candidate(h, name, "");
         }
 }
 
@@ -228,7 +228,7 @@ static void put_effects(struct here *h)
 static void put_kinds(struct here *h)
 {
         for (size_t i = 0; cli_ledger_kinds[i]; i++)
-                put(h, cli_ledger_kinds[i], "");
+                add_candidate(h, cli_ledger_kinds[i], "");
 }
 
 static void put_flags(struct here *h)
@@ -320,7 +320,7 @@ static void put_argument(struct here *h, const char *arg, const char *of)
                 size_t name = n > 3 && strncmp(arg + n - 3, "...", 3) == 0 ? n - 3 : n;
                 (void) snprintf(one, sizeof one, "%.*s", (int) name, arg);
                 if (islower((unsigned char) one[0]))
-                        put(h, one, "");
+                        add_candidate(h, one, "");
                 else
                         put_kind(h, one, of);
         }
@@ -341,11 +341,11 @@ static void put_option(struct here *h, const char *name, char letter, const char
 
         if (letter) {
                 (void) snprintf(dashed, sizeof dashed, "-%c", letter);
-                put(h, dashed, help);
+                add_candidate(h, dashed, help);
         }
 
         (void) snprintf(dashed, sizeof dashed, "--%s", name);
-        put(h, dashed, help);
+        add_candidate(h, dashed, help);
 }
 
 static void put_doors(struct here *h)
@@ -370,7 +370,7 @@ static void put_options(struct here *h)
 
         put_option(h, "help", 'h', "print help");
         if (cli_starts_command(h->verb))
-                put(h, "--", "the command follows");
+                add_candidate(h, "--", "the command follows");
 }
 
 /* The next word of a synopsis that is not an option; the value of an option is also skipped. */
@@ -400,7 +400,7 @@ static void put_questions(struct here *h)
 
         for (const char *at = h->verb->synopsis; (at = next_word(h->verb, at, word));)
                 if (islower((unsigned char) word[0]))
-                        put(h, word, "");
+                        add_candidate(h, word, "");
         put_group(h, h->verb->name);
 }
 
@@ -499,7 +499,7 @@ static void put_verbs(struct here *h)
 
         for (size_t i = 0; i < n; i++)
                 if (!strchr(v[i].name, ' '))
-                        put(h, v[i].name, v[i].help);
+                        add_candidate(h, v[i].name, v[i].help);
 }
 
 /* One word, or two of a group. */

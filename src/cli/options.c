@@ -271,7 +271,7 @@ static struct meaning meaning_of(const struct cli_verb *verb, const struct given
         return m;
 }
 
-static int give(const struct cli_option *o, void *ctx, const char *value)
+static int set_option(const struct cli_option *o, void *ctx, const char *value)
 {
         if (o->take)
                 return o->take(ctx, value);
@@ -317,7 +317,7 @@ static int take_one(const struct cli_verb *verb, char **argv, int argc, int *at,
 {
         struct meaning m = meaning_of(verb, g);
         for (; m.own && !m.wants && g->letter && g->value; m = meaning_of(verb, g)) { /* -tq is -t -q */
-                if (give(m.own, ctx, NULL) < 0)
+                if (set_option(m.own, ctx, NULL) < 0)
                         return -1;
                 *g = letter_of(g->value);
         }
@@ -339,7 +339,7 @@ static int take_one(const struct cli_verb *verb, char **argv, int argc, int *at,
         }
 
         if (m.own)
-                return give(m.own, ctx, g->value);
+                return set_option(m.own, ctx, g->value);
 
         return m.file ? take_policy_file(policy, g->value)
                       : take_word(policy, g->name, m.wants ? g->value : g->name);
