@@ -2,8 +2,8 @@
 /* base/block.h - serializes structs with pointers into one position-independent block of memory.
  *
  *     head: magic, version, layout, kind, length, digest
- *     the root struct, then the data its fields point to, in the order of their table, each at the next free
- * offset
+ *     the root struct, then the data its fields point to, in the order of their table, each at the next
+ *     free offset
  *
  * A pointer is stored as an offset from the head, 0 for NULL; padding is zero, so equal structs make equal
  * blocks. A reader accepts only the arrangement that the writer makes: every offset is the next one, every

@@ -2,8 +2,9 @@
 /* host/cgroup.c - finds the mounted control-group hierarchies, and our own group in each. Never: allocates
  * (the janitor of limit/ may call it after a fork), follows a path, trusts a length.
  *
- *     mountinfo: ID PARENT MAJ:MIN ROOT MOUNT OPTIONS [TAG...] - TYPE SOURCE SUPER-OPTIONS, blanks in paths
- * as \040 cgroup:    ID:CONTROLLER[,CONTROLLER...]:PATH, and 0::PATH for v2; PATH is not escaped
+ *     mountinfo: ID PARENT MAJ:MIN ROOT MOUNT OPTIONS [TAG...] - TYPE SOURCE SUPER-OPTIONS
+ *                (blanks in paths as \040)
+ *     cgroup:    ID:CONTROLLER[,CONTROLLER...]:PATH, and 0::PATH for v2; PATH is not escaped
  */
 #include "base/fd.h"
 #include "base/span.h"

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* ledger/read/causal_order.c - orders many records: causes first, then clocks. Pure.
  *
- * 1. Finds cycles of records that cause each other (forged, or by broken clocks) with Tarjan's algorithm;
- * the causes inside a cycle do not count for the order, and its records are marked. 2. The rest has no
- * cycle: each record waits for its causes; of those ready, the first by its key comes next.
+ *     1. Finds cycles of records that cause each other (forged, or by broken clocks) with Tarjan's algorithm.
+ *        The causes inside a cycle do not count for the order, and its records are marked.
+ *     2. The rest has no cycle: each record waits for its causes; of those ready, the first by its key
+ *        comes next.
  *
  * Some relations are soft and give way to causes: the order in which a ledger was written, and equal bytes.
  * A record that waits only for those is taken when no other is left. Takes n log n steps; the memory is a

@@ -2,8 +2,9 @@
 /* ledger/write/append.c - appends records. Writers are independent processes that may be killed between any
  * two instructions, so all shared state is in files:
  *
- *     lock the head -> is the segment as long as the head states? else recover.c -> write the frames after it
- * -> write the head -> unlock -> (durable) flush the segment to the disk, without the lock
+ *     lock the head -> is the segment as long as the head states? else recover.c
+ *     -> write the frames after it -> write the head -> unlock
+ *     -> (durable) flush the segment to the disk, without the lock
  *
  * A kill between the two writes leaves whole frames that the next writer counts; a kill inside the first
  * leaves a torn one that it truncates. Never: rewrites a byte of a whole frame, waits for another writer
