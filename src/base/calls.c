@@ -16,17 +16,17 @@
 
 enum { NR_AT = 0, ARCH_AT = 4, ARG_LOW = 16 /* args[0] */, ARG2_LOW = 32, PROT_EXEC_BIT = 4 };
 
-static void put(struct calls *f, uint16_t code, uint32_t k, uint8_t yes, uint8_t no)
+static void put_instruction(struct calls *f, uint16_t code, uint32_t k, uint8_t yes, uint8_t no)
 {
         if (f->n < CALLS_MAX)
                 f->at[f->n] = (struct sock_filter){ .code = code, .jt = yes, .jf = no, .k = k };
         f->n++; /* too many: calls_close() reports it */
 }
-static void load(struct calls *f, uint32_t at) { put(f, BPF_LD | BPF_W | BPF_ABS, at, 0, 0); }
-static void answer(struct calls *f, uint32_t v) { put(f, BPF_RET | BPF_K, v, 0, 0); }
+static void load(struct calls *f, uint32_t at) { put_instruction(f, BPF_LD | BPF_W | BPF_ABS, at, 0, 0); }
+static void answer(struct calls *f, uint32_t v) { put_instruction(f, BPF_RET | BPF_K, v, 0, 0); }
 static void is(struct calls *f, uint32_t v, uint8_t yes, uint8_t no)
 {
-        put(f, BPF_JMP | BPF_JEQ | BPF_K, v, yes, no);
+        put_instruction(f, BPF_JMP | BPF_JEQ | BPF_K, v, yes, no);
 }
 
 void calls_begin(struct calls *f)
@@ -50,7 +50,7 @@ static void no_exec(struct calls *f, uint32_t nr)
 {
         is(f, nr, 0, 4);
         load(f, ARG2_LOW);
-        put(f, BPF_JMP | BPF_JSET | BPF_K, PROT_EXEC_BIT, 1, 0);
+        put_instruction(f, BPF_JMP | BPF_JSET | BPF_K, PROT_EXEC_BIT, 1, 0);
         answer(f, SECCOMP_RET_ALLOW);
         answer(f, SECCOMP_RET_KILL_PROCESS);
 }
@@ -87,7 +87,7 @@ void calls_allow_without(struct calls *f, uint32_t nr, uint32_t bits, int refuse
 {
         is(f, nr, 0, 4);
         load(f, ARG_LOW);
-        put(f, BPF_JMP | BPF_JSET | BPF_K, bits, 1, 0);
+        put_instruction(f, BPF_JMP | BPF_JSET | BPF_K, bits, 1, 0);
         answer(f, SECCOMP_RET_ALLOW);
         answer(f, SECCOMP_RET_ERRNO | (uint32_t) refused);
 }

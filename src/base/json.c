@@ -61,25 +61,25 @@ static int take(struct scan *s, char c, const char *what)
         return 0;
 }
 
-static void put(struct scan *s, uint32_t c) { s->d->chars[s->d->n_chars++] = (char) c; }
+static void put_byte(struct scan *s, uint32_t c) { s->d->chars[s->d->n_chars++] = (char) c; }
 
 /* At most three bytes for six of input ("\uXXXX"), four for twelve: never longer than the input. */
 static void put_point(struct scan *s, uint32_t v)
 {
         if (v < 0x80) {
-                put(s, v);
+                put_byte(s, v);
         } else if (v < 0x800) {
-                put(s, 0xc0 | v >> 6);
-                put(s, 0x80 | (v & 0x3f));
+                put_byte(s, 0xc0 | v >> 6);
+                put_byte(s, 0x80 | (v & 0x3f));
         } else if (v < 0x10000) {
-                put(s, 0xe0 | v >> 12);
-                put(s, 0x80 | (v >> 6 & 0x3f));
-                put(s, 0x80 | (v & 0x3f));
+                put_byte(s, 0xe0 | v >> 12);
+                put_byte(s, 0x80 | (v >> 6 & 0x3f));
+                put_byte(s, 0x80 | (v & 0x3f));
         } else {
-                put(s, 0xf0 | v >> 18);
-                put(s, 0x80 | (v >> 12 & 0x3f));
-                put(s, 0x80 | (v >> 6 & 0x3f));
-                put(s, 0x80 | (v & 0x3f));
+                put_byte(s, 0xf0 | v >> 18);
+                put_byte(s, 0x80 | (v >> 12 & 0x3f));
+                put_byte(s, 0x80 | (v >> 6 & 0x3f));
+                put_byte(s, 0x80 | (v & 0x3f));
         }
 }
 
@@ -144,7 +144,7 @@ static int escape(struct scan *s)
         if (!k)
                 return fail(s, "no such escape");
 
-        put(s, (uint8_t) to[k - from]);
+        put_byte(s, (uint8_t) to[k - from]);
         step(s);
         return 0;
 }
@@ -161,7 +161,7 @@ static int string(struct scan *s, const char **ret_str, size_t *ret_len)
                                 return -1;
                         continue;
                 }
-                put(s, *s->p);
+                put_byte(s, *s->p);
                 step(s);
         }
 
@@ -170,7 +170,7 @@ static int string(struct scan *s, const char **ret_str, size_t *ret_len)
 
         step(s);
         *ret_len = (size_t) (s->d->chars + s->d->n_chars - start);
-        put(s, '\0');
+        put_byte(s, '\0');
         *ret_str = start;
         return 0;
 }
@@ -225,11 +225,11 @@ static int number(struct scan *s, struct json *v)
         v->str = s->d->chars + s->d->n_chars;
         v->len = n;
         for (size_t i = 0; i < n; i++) {
-                put(s, *s->p);
+                put_byte(s, *s->p);
                 step(s);
         }
 
-        put(s, '\0');
+        put_byte(s, '\0');
         errno = 0;
         v->integer = integer ? strtoll(v->str, NULL, 10) : 0;
         v->type = integer && errno == 0 ? JSON_INT : JSON_NUMBER;
