@@ -10,7 +10,7 @@ struct out {
         size_t n, cap;
 };
 
-static void put(struct out *o, uint64_t value, size_t width)
+static void put_number(struct out *o, uint64_t value, size_t width)
 {
         for (size_t i = 0; i < width; i++, o->n++)
                 if (o->n < o->cap)
@@ -62,19 +62,19 @@ size_t wire_encode(const struct wire_form *f, const void *message, uint8_t *out,
 {
         const uint8_t *m = message;
         struct out o = { out, 0, cap };
-        put(&o, f->type, 2);
-        put(&o, f->version, 2);
-        put(&o, 0, 4); /* the length, once known */
+        put_number(&o, f->type, 2);
+        put_number(&o, f->version, 2);
+        put_number(&o, 0, 4); /* the length, once known */
 
         for (size_t i = 0; i < f->count; i++) {
                 const struct wire_field *x = &f->fields[i];
                 if (x->kind != WIRE_TEXT) {
-                        put(&o, load(m + x->at, x->kind), widths[x->kind]);
+                        put_number(&o, load(m + x->at, x->kind), widths[x->kind]);
                         continue;
                 }
 
                 size_t n = strnlen((const char *) m + x->at, x->cap - 1u);
-                put(&o, n, 2);
+                put_number(&o, n, 2);
                 if (o.n + n <= o.cap)
                         memcpy(o.p + o.n, m + x->at, n);
                 o.n += n;
@@ -84,7 +84,7 @@ size_t wire_encode(const struct wire_form *f, const void *message, uint8_t *out,
                 return 0;
 
         struct out length = { out, 4, cap };
-        put(&length, o.n - WIRE_HEAD, 4);
+        put_number(&length, o.n - WIRE_HEAD, 4);
         return o.n;
 }
 
