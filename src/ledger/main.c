@@ -30,7 +30,7 @@ static int read_all(int fd, struct buf *out)
         return n < 0 || out->failed ? -1 : 0;
 }
 
-static const char *judge(struct span keys, const struct ledger_note *n)
+static const char *check_note(struct span keys, const struct ledger_note *n)
 {
         struct key k;
         const char *verdict = "unknown";
@@ -62,7 +62,7 @@ static int check(const char *file, struct err *e)
 
         struct span rest = buf_span(&notes);
         while ((r = ledger_note_next(rest, &n, &rest)) == 1)
-                (void) printf("%llu %s\n", (unsigned long long) n.size, judge(buf_span(&keys), &n));
+                (void) printf("%llu %s\n", (unsigned long long) n.size, check_note(buf_span(&keys), &n));
 
         if (r < 0)
                 (void) printf("0 bad\n");

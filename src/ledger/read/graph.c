@@ -157,7 +157,7 @@ static bool has_content(const struct ledger_view *v)
 }
 
 /* The file itself named its origin, and still matches it: others with the same content are not causes. */
-static bool origin_told(const struct ledger_graph *g, const struct ledger_view *v)
+static bool has_known_origin(const struct ledger_graph *g, const struct ledger_view *v)
 {
         struct ledger_view o;
         struct span parent;
@@ -212,7 +212,7 @@ static void join(struct ledger_graph *g, struct joins *j, uint64_t i, const stru
                 g->failed |= !map_set(&j->pipes, pipe, i);
         }
 
-        if (is_input(v) && bytes && !origin_told(g, v)) {
+        if (is_input(v) && bytes && !has_known_origin(g, v)) {
                 int64_t from = bytes_from(g, j, log_from(g->log, i), v->digest);
                 if (from >= 0 && ledger_log_view(g->log, (uint64_t) from, &o) == 0 && !span_eq(o.run, v->run))
                         add_edge(g, from, i, LINK_BYTES);

@@ -100,7 +100,7 @@ static struct ledger_log *open_one(const struct cordon_context *cx, const char *
 }
 
 /* Adds the key's hash to names that are not unique. */
-static void tell_apart(const struct opened *o, size_t count, char ret[][LEDGER_NAME_MAX])
+static void make_unique(const struct opened *o, size_t count, char ret[][LEDGER_NAME_MAX])
 {
         for (size_t i = 0; i < count; i++) {
                 bool same = false;
@@ -129,7 +129,7 @@ struct ledger_log *ledger_log_several(const struct cordon_context *cx, const cha
                 n++;
 
         if (n == count) {
-                tell_apart(o, count, full);
+                make_unique(o, count, full);
                 for (size_t i = 0; i < count; i++)
                         names[i] = full[i];
                 return ledger_log_merge(logs, names, count, e);

@@ -300,7 +300,7 @@ static void check_record(struct verify *v, const struct scan_place *at, const st
         count_version(v, &r);
 }
 
-static int each(void *ctx, const struct scan_place *at, const struct frame *f)
+static int check_frame(void *ctx, const struct scan_place *at, const struct frame *f)
 {
         struct verify *v = ctx;
         uint8_t leaf[LEDGER_HASH];
@@ -523,7 +523,7 @@ int ledger_verify(const struct cordon_context *cx, int dir, const char *extra, b
 
         map_tiles(&v, dir);
         uint64_t known = known_count(dir); /* first: writers may be at work */
-        enum scan_end end = ledger_scan(dir, &at, each, &v);
+        enum scan_end end = ledger_scan(dir, &at, check_frame, &v);
         check_end(&v, end, &at);
         if (known > v.tree.size)
                 find(&v, "%llu records were written, but only %llu exist", (unsigned long long) known,

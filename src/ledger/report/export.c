@@ -18,14 +18,14 @@ struct export
         bool failed; /* out of memory for all of it */
 };
 
-static void say(struct export *x, const struct buf *b)
+static void emit(struct export *x, const struct buf *b)
 {
         x->failed |= b->failed;
         if (!x->failed)
                 x->put(x->ctx, buf_str(b), b->n);
 }
 
-static void each(struct export *x, void (*one)(struct export *x, const struct ledger_view *v))
+static void each_match(struct export *x, void (*one)(struct export *x, const struct ledger_view *v))
 {
         for (uint64_t i = 0; i < ledger_log_count(x->log); i++) {
                 struct ledger_view v;
@@ -40,7 +40,7 @@ static void one_line(struct export *x, const struct ledger_view *v)
         x->put(x->ctx, "\n", 1);
 }
 
-static void as_jsonl(struct export *x) { each(x, one_line); }
+static void as_jsonl(struct export *x) { each_match(x, one_line); }
 
 /* A string that is already escaped is copied from JSON to JSON unchanged. */
 static void put_raw(struct buf *b, struct span s) { buf_add(b, s.n ? (const char *) s.p : "", s.n); }
@@ -125,7 +125,7 @@ static void one_otlp(struct export *x, const struct ledger_view *v)
                            (const char *) out.p + 36);
 
         buf_putc(&b, '}');
-        say(x, &b);
+        emit(x, &b);
 }
 
 static void as_otlp(struct export *x)
@@ -135,7 +135,7 @@ static void as_otlp(struct export *x)
                 "\"stringValue\":"
                 "\"cordon\"}}]},\"scopeLogs\":[{\"scope\":{\"name\":\"cordon.ledger\"},\"logRecords\":[";
         x->put(x->ctx, head, sizeof head - 1);
-        each(x, one_otlp);
+        each_match(x, one_otlp);
         x->put(x->ctx, "\n]}]}]}\n", 8);
 }
 
@@ -177,10 +177,10 @@ static void one_ocsf(struct export *x, const struct ledger_view *v)
         buf_puts(&b, "\",\"unmapped\":");
         put_raw(&b, v->json);
         buf_puts(&b, "}\n");
-        say(x, &b);
+        emit(x, &b);
 }
 
-static void as_ocsf(struct export *x) { each(x, one_ocsf); }
+static void as_ocsf(struct export *x) { each_match(x, one_ocsf); }
 
 /* ---- Prometheus ---- */
 
@@ -246,7 +246,7 @@ static void put_metric(struct export *x, const struct counter *c, size_t n, cons
                            (unsigned long long) value);
         }
 
-        say(x, &b);
+        emit(x, &b);
 }
 
 static void as_prometheus(struct export *x)

@@ -122,7 +122,7 @@ static int top(const struct node *n) { return MARGIN + (int) n->row * (BOX_H + G
 
 /* A start causes every record of its run: if an input explains a record already, that edge would only hide
  * others. */
-static bool is_told_otherwise(struct page *p, const struct ledger_edge *x)
+static bool is_redundant(struct page *p, const struct ledger_edge *x)
 {
         struct ledger_view cause, other;
         if (ledger_log_view(p->log, x->cause, &cause) < 0 || !span_is(cause.kind, "start"))
@@ -141,7 +141,7 @@ static void put_edges(struct page *p)
 {
         for (size_t k = 0; k < p->edge_count; k++) {
                 const struct node *a = node_of(p, p->edges[k].cause), *b = node_of(p, p->edges[k].effect);
-                if (!a || !b || is_told_otherwise(p, &p->edges[k]))
+                if (!a || !b || is_redundant(p, &p->edges[k]))
                         continue;
                 int x1 = left(a) + BOX_W, y1 = top(a) + BOX_H / 2, x2 = left(b), y2 = top(b) + BOX_H / 2;
                 int bend = b->layer > a->layer + 1 ? BOX_H + 8 : 0; /* below the node in between */

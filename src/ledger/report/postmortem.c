@@ -38,7 +38,7 @@ static void put_code(struct buf *out, const char *inert)
         buf_putc(out, '`');
 }
 
-static void put(struct buf *out, struct span escaped)
+static void put_inert(struct buf *out, struct span escaped)
 {
         char shown[512];
         put_code(out, text_inert(escaped, shown, sizeof shown));
@@ -49,7 +49,7 @@ static void put_named(struct buf *out, const char *before, struct span escaped)
         if (escaped.n == 0)
                 return;
         buf_puts(out, before);
-        put(out, escaped);
+        put_inert(out, escaped);
 }
 
 static void put_moment(struct buf *out, int64_t us)
@@ -161,7 +161,7 @@ static size_t sum_up(struct story *s, choice *chosen, const char *reach, struct 
 static void put_row(struct buf *out, const struct row *r)
 {
         buf_puts(out, "- ");
-        put(out, r->v.kind);
+        put_inert(out, r->v.kind);
         put_named(out, " ", r->v.target);
         put_named(out, " by ", r->v.door);
         put_named(out, ": ", r->v.result);
@@ -196,16 +196,16 @@ static void put_summary(struct story *s)
 {
         struct buf *out = s->out;
         buf_puts(out, "# Postmortem of run ");
-        put(out, span_str(s->run));
+        put_inert(out, span_str(s->run));
         buf_puts(out, "\n\nBox ");
-        put(out, s->start.box);
+        put_inert(out, s->start.box);
         buf_puts(out, " ran ");
-        put(out, s->start.target);
+        put_inert(out, s->start.target);
         buf_puts(out, " at ");
         put_moment(out, s->begin_us);
         if (s->has_end) {
                 buf_printf(out, " for %.3f s and ended: ", (double) (s->end_us - s->begin_us) / 1e6);
-                put(out, s->end.result);
+                put_inert(out, s->end.result);
         } else {
                 buf_puts(out, " and has no end in the ledger: it runs, or its keeper was killed");
         }
@@ -234,7 +234,7 @@ static void put_time_line(struct story *s)
                 if (n >= LINES_MAX)
                         continue;
                 buf_printf(s->out, "- %+.3f ms ", (double) (v.time_us - s->begin_us) / 1e3);
-                put(s->out, v.kind);
+                put_inert(s->out, v.kind);
                 if (!span_eq(v.kind, v.phase))
                         put_named(s->out, " ", v.phase);
                 put_named(s->out, " ", v.door);
@@ -303,7 +303,7 @@ static void put_causes(struct story *s, struct err *e)
                 if (!was_refused(&v) || ++n > REFUSALS_MAX)
                         continue;
                 buf_puts(s->out, "- ");
-                put(s->out, v.kind);
+                put_inert(s->out, v.kind);
                 put_named(s->out, " ", v.target);
                 put_named(s->out, ", id ", v.id);
                 buf_puts(s->out, " because of\n");
@@ -336,7 +336,7 @@ static void put_questions(struct buf *out)
                 buf_printf(out, "\n### %s\n", questions[i]);
 }
 
-static void tell(struct story *s, struct row *rows, struct err *e)
+static void put_sections(struct story *s, struct row *rows, struct err *e)
 {
         put_summary(s);
         put_time_line(s);
@@ -364,7 +364,7 @@ int ledger_postmortem(const struct ledger_log *l, const char *which, struct buf 
 
         if (r == 0) {
                 gather(&s);
-                tell(&s, rows, e);
+                put_sections(&s, rows, e);
         }
 
         ledger_graph_free(s.graph);

@@ -200,7 +200,7 @@ static void next_id(const struct ledger *l, char ret_id[LEDGER_ID_MAX])
 
 /* Records the bytes that a recovery truncated, before anything else. Does not touch the buffer: a caller may
  * hold a mark in it, and drop the records after it. */
-static int tell_loss(struct ledger *l, struct buf *out, struct head *h, struct err *e)
+static int record_loss(struct ledger *l, struct buf *out, struct head *h, struct err *e)
 {
         struct buf kept = l->kept;
         char id[LEDGER_ID_MAX];
@@ -234,7 +234,7 @@ static int append_locked(struct ledger *l, struct err *e)
                 return -1;
 
         const off_t before = (off_t) h.end;
-        if ((l->lost > 0 && tell_loss(l, &out, &h, e) < 0) || put_frames(l, &out, &h, e) < 0 ||
+        if ((l->lost > 0 && record_loss(l, &out, &h, e) < 0) || put_frames(l, &out, &h, e) < 0 ||
             write_frames(l, &out, &h, e) < 0)
                 return -1;
 

@@ -202,7 +202,7 @@ static bool is_aside(int dir, int up)
 }
 
 /* A copy outside the ledger's own directory: it exposes a ledger that was replaced by an old copy. */
-static void tell_witness(int dir, struct span note)
+static void update_witness(int dir, struct span note)
 {
         struct err ignored;
         AUTO_FD(up, openat(dir, "..", O_PATH | O_DIRECTORY | O_CLOEXEC));
@@ -232,7 +232,7 @@ static int sign_checkpoint(struct sealer *s, const struct key *also)
         if (append_note(s->dir, buf_span(&note), s->e) < 0)
                 return -1;
 
-        tell_witness(s->dir, buf_span(&note));
+        update_witness(s->dir, buf_span(&note));
         return 0;
 }
 
