@@ -25,7 +25,7 @@ struct cli_verb {
                                const char **ret_help); /* values of NAME, for completions; may be NULL */
 };
 
-/* One option: one row holds its names, its help and what it does. */
+/* One option: one row holds its names, its help and its effect. */
 struct cli_option {
         const char *name; /* "json" for --json */
         char letter;      /* 'p' for -p; 0: none */

@@ -172,7 +172,7 @@ static int take_policy_file(cordon_policy *p, const char *path)
         return policy_failed(&e);
 }
 
-struct given { /* one option as it stands on the command line */
+struct given { /* one option as on the command line */
         char name[64];
         const char *value; /* after '=' or glued to the letter; NULL: the next argument, if it takes one */
         char letter;

@@ -40,7 +40,7 @@ struct nodes {
         struct node *v;
         size_t n, cap;
         bool failed;
-        const char *shut[64]; /* directories that hold a secret: they do not stand for what lies in them */
+        const char *shut[64]; /* directories that hold a secret: they never replace their entries */
         size_t shut_count;
 };
 void nodes_add(struct nodes *s, const char *path, uint64_t runs, bool directory);
@@ -50,7 +50,7 @@ bool nodes_done(struct nodes *s); /* true: memory ran out for some of them */
 void fold_nodes(const struct learn_context *c, struct nodes *s);
 bool fold_inside(const char *dir, const char *path); /* equal or below */
 char *fold_parent(struct arena *mem, const char *path);
-/* May a door stand for all of this directory? */
+/* May a door open all of this directory? */
 bool fold_may_open(const struct learn_context *c, const char *dir);
 
 /* ---- groups.c: which stock policy a path belongs to ---- */

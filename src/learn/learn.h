@@ -35,8 +35,8 @@ struct learn_access {
         const char *program; /* the program that tried, or "" */
         bool on_host;        /* READ WRITE RUN: it exists outside */
         bool internet;       /* CALL: a socket of the internet families */
-        bool listed; /* READ: a directory that was opened and whose way to a door could be listed without a
-                        door */
+        bool listed; /* READ: a directory that was opened in a place where the way to a door can be listed
+                        without a door */
         bool agreed; /* NET: the user agreed to it, or nothing leaves: a line may lead there */
         const char *with; /* NET: the credential whose dummy it carried, or NULL */
 };
@@ -82,8 +82,8 @@ bool learn_add(struct learn *l, const struct learn_access *a, unsigned run);
 /* ---- a draft: lines that can be closed one by one ---- */
 struct learn_line {
         const char *text;    /* without newline and comment: `read {work}/in.csv` */
-        const char *comment; /* behind it; "" */
-        bool door;           /* may be closed; else it stands as it is */
+        const char *comment; /* the comment after it; "" */
+        bool door;           /* may be closed; else it is kept as it is */
         bool closed;         /* tried without, and not needed */
         bool keep;           /* a door that is not to be tried without */
         unsigned seen;       /* in how many runs */
@@ -109,7 +109,7 @@ size_t learn_doors(const struct learn_draft *d);
 struct learn_outcome {
         bool started;                      /* the policy loaded and a box ran */
         int status;                        /* as a shell would see it */
-        uint8_t digest[LEARN_STREAMS][32]; /* of what it printed: standard output, standard error */
+        uint8_t digest[LEARN_STREAMS][32]; /* digests of its standard output and standard error */
         char why[640];                     /* not started: the reason, and a hint */
         bool again;                        /* another round will find more, whatever the draft contains */
 };
@@ -121,7 +121,7 @@ struct learn_runner {
         void *ctx;
         int want;        /* the status that counts as passed */
         unsigned boxes;  /* counted here */
-        unsigned budget; /* at most so many; 0: LEARN_BOXES_MAX */
+        unsigned budget; /* the maximum; 0: LEARN_BOXES_MAX */
 };
 
 struct learn_result {
@@ -199,11 +199,11 @@ struct learn_refusal {
 };
 /* A door with `until`, or `run any`. */
 struct learn_widened {
-        const char *line;  /* without its end */
+        const char *line;  /* without its `until` */
         char until[32];    /* "": none */
         int64_t days_left; /* -1: no end; 0: today is its last, or it is over */
         bool expired;
-        unsigned days, runs; /* it was open on so many days, in so many runs */
+        unsigned days, runs; /* the number of days and of runs in which it was open */
         unsigned days_used;
         bool use_known; /* of some run it is recorded whether it was used */
 };

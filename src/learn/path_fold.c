@@ -4,7 +4,7 @@
 
 #include <stdlib.h>
 
-enum { ENOUGH = 3 }; /* so many in one directory stand for the directory */
+enum { ENOUGH = 3 }; /* this many in one directory become the directory */
 
 bool fold_inside(const char *dir, const char *path)
 {

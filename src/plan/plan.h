@@ -21,7 +21,7 @@ enum { PLAN_OWN_PATHS = 4, PLAN_CONFIG_PATHS = 2 };
 enum seen_kind { SEEN_NOTHING = 0, SEEN_FILE, SEEN_DIR, SEEN_SOCKET, SEEN_OTHER };
 struct plan_seen {
         enum seen_kind kind; /* after following links */
-        uint64_t dev, ino;   /* of what the links lead to */
+        uint64_t dev, ino;   /* of the target of the symlinks */
         const char *link;    /* the path itself is a symbolic link with this target; or NULL */
         const char *real;    /* the path it resolves to through a symlink; NULL: none, or the door is stock */
         bool copyable;       /* a file of the caller's own in a directory that the caller can write */

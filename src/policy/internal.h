@@ -30,7 +30,7 @@ struct token {
         char *text;
         struct source_place at;
         bool quoted;   /* "in quotes": never a keyword, never a pattern */
-        bool optional; /* a quoted token with ? behind it */
+        bool optional; /* a quoted token followed by ? */
 };
 struct tokens {
         struct token *v;

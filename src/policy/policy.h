@@ -253,18 +253,18 @@ void policy_door_without_end(const struct door *d, struct buf *out, char ret_unt
  * 1]. Binary search, so looking up the neighbours of every door does not compare all pairs. */
 bool policy_doors_at(const struct checked_policy *c, enum door_kind kind, struct span key, size_t *ret_lo,
                      size_t *ret_hi);
-/* The first door of a kind whose path begins with `prefix` ("/a/": below /a), in policy_doors(); those that
- * begin with it stand together. The count of doors: none. */
+/* The first door of a kind whose path begins with `prefix` ("/a/": below /a), in policy_doors(); doors
+ * with the prefix are adjacent. Returns the count of doors if none has it. */
 size_t policy_doors_from(const struct checked_policy *c, enum door_kind kind, struct span prefix);
 const struct policy_limits *policy_limits(const struct checked_policy *c);
-/* As `none` does, unless the policy states it. */
+/* The same as `none`, unless the policy states it. */
 void policy_limit_lift(struct policy_limits *l, enum limit_key k);
 enum wall_kind policy_wall(const struct checked_policy *c);
-/* `run any` is in force: all that the box sees may start, also what it wrote. Else only what `run` lines name
- * starts, and nothing that the box can write. */
+/* `run any` is in force: every program that the box sees may start, also files it wrote. Else only
+ * programs in `run` lines start, and no file that the box can write. */
 bool policy_runs_any(const struct checked_policy *c);
-/* Did own `run` lines narrow what a stock policy starts by default? Then no other program may start, also not
- * the command. */
+/* Did own `run` lines narrow the programs that a stock policy starts by default? Then no other program may
+ * start, not even the command. */
 bool policy_narrowed(const struct checked_policy *c);
 unsigned policy_without(const struct checked_policy *c); /* WITHOUT_* */
 /* May the box make Unix sockets, behind the namespace wall? */
@@ -317,8 +317,8 @@ enum effect_reason policy_never_hinted(const struct effect *f, const char *home)
 /* "host:port", a URL or a name: does it lead to the metadata service of a cloud? */
 bool policy_names_metadata(const char *destination);
 void policy_smallest_line(const struct effect *f, const struct decision *d, struct buf *out);
-/* Does the box's own /proc, /dev or home stand at this path, or in it, so that no door can show the host's?
- * The process wall has none of its own. */
+/* Is the box's own /proc, /dev or home at or below this path, so that no door can show the host's? The
+ * process wall has none of its own. */
 bool policy_is_own_place(const char *path);
 /* One sentence: what adding that line would let a hostile payload do. */
 void policy_line_cost(const struct effect *f, struct buf *out);

@@ -362,7 +362,7 @@ const struct record *base_find(const struct base *b, unsigned door, const char *
 /* The record of the nearest recorded directory above, if that could not be read when the overlay was
  * sealed; else NULL. */
 const struct record *base_unseen_above(const struct base *b, unsigned door, const char *path);
-/* Adds a record to a text; writes the text with its end. Records are sorted by door and path. */
+/* Adds a record to a text; writes the text with its trailer. Records are sorted by door and path. */
 void base_put(struct buf *out, const struct record *r);
 int base_write(const struct layer *l, struct buf *out, struct err *e);
 /* Removes the records of applied entries. */

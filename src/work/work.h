@@ -66,7 +66,7 @@ struct work_run;
 /* Creates (or reopens) the overlay and everything that mount points in it need. On error returns NULL and
  * leaves nothing behind. */
 struct work_run *work_begin(const struct work_ask *ask, struct err *e);
-/* As many as doors, in their order. */
+/* One per door, in their order. */
 const struct work_place *work_places(const struct work_run *w);
 /* Does the overlay hold more than this? Stops counting when it does. */
 bool work_is_over(const struct work_run *w, uint64_t max_bytes, uint64_t max_entries);
@@ -121,7 +121,7 @@ struct work_apply {
         const char *run;
         const char *mark;         /* kept with the journal, for the context's `settled`: a word; or NULL */
         const char *const *paths; /* only these; named paths need no `flagged` */
-        const char *const *but;   /* and not these, nor what lies below; or NULL */
+        const char *const *but;   /* and not these, nor any entry below them; or NULL */
         bool flagged;             /* also flagged entries */
         const char *const *kinds; /* also entries flagged as these kinds and no others; or NULL */
         const char *to;           /* into this directory instead; or NULL */

@@ -100,8 +100,8 @@ static int cmp_door(const void *x, const void *y)
 
 int door_set_add(struct door_set *s, const struct door *d, struct err *e)
 {
-        if (s->n >=
-            4 * POLICY_MAX_DOORS) /* before duplicates go; the real cap is held when the set is sealed */
+        if (s->n >= 4 * POLICY_MAX_DOORS) /* before duplicates are merged; the real cap is checked when the
+                                             set is sealed */
                 return err_set(e, ERR_POLICY, 0, "more than %d doors", POLICY_MAX_DOORS);
 
         if (vec_room((void **) &s->v, s->n, &s->cap, sizeof *s->v) < 0)

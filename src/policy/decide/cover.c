@@ -119,7 +119,7 @@ static bool is_shown_whole(const struct door_set *s, const char *tree)
         return false;
 }
 
-/* Does `run any` reach all of this? Only what the box sees. */
+/* Does `run any` reach all of this? Only files that the box sees. */
 static bool any_covers(const struct checked_policy *c, const struct door *d)
 {
         if (is_tree(d->path))

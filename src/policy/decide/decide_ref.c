@@ -35,7 +35,7 @@ static bool except_hits(const struct door *d, const char *path)
 
 enum power { POWER_READ, POWER_WRITE, POWER_NO_READ, POWER_NO_WRITE };
 
-/* Does this door stand in this relation to the path? */
+/* Does this door have this relation to the path? */
 static bool file_relation(const struct door *d, const char *path, enum power p)
 {
         if (d->kind != DOOR_READ && d->kind != DOOR_EDIT && d->kind != DOOR_WRITE)
@@ -144,7 +144,7 @@ static struct decision ref_file(const struct checked_policy *c, const char *path
 
 /* ---- programs ---- */
 
-/* "/usr/bin/git" against the list of directories: "git", or NULL when it lies in none of them. */
+/* "/usr/bin/git" against the list of directories: "git", or NULL if it is in none of them. */
 static const char *short_name(const char *path)
 {
         size_t count;

@@ -264,7 +264,7 @@ static int read_place(struct reader *r, struct net_dest *d, const struct token *
 
 int bounds_read(struct reader *r, struct net_dest *d)
 {
-        int placed = 0; /* as many bounds have their place */
+        int placed = 0; /* this many bounds have their position */
         const struct token *t = reader_need(r, "the bound after `where`");
         if (!t || may_have_bounds(r, d, t) < 0)
                 return -1;
@@ -454,7 +454,7 @@ static bool value_covers(const struct net_bound *s, const struct net_bound *d)
         return d->type == BOUND_ONE || (s->type == d->type && s->least <= d->least && s->most >= d->most);
 }
 
-/* Can the parameter of this bound, in none of its spellings, be in what `d` permits? */
+/* Does `d` exclude the parameter of this bound in every spelling? */
 static bool is_kept_away(const struct net_dest *d, const struct net_bound *b)
 {
         for (size_t i = 0; i < d->bound_count; i++) {

@@ -65,7 +65,7 @@ bool puny_valid(struct span s)
         uint32_t bias = FIRST_BIAS, points = 0;
         size_t at = 0;
 
-        for (size_t k = 0; k < s.n; k++) /* the plain characters stand before the last hyphen */
+        for (size_t k = 0; k < s.n; k++) /* the plain characters precede the last hyphen */
                 if (s.p[k] == '-')
                         points = (uint32_t) k, at = k + 1;
 

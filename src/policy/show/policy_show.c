@@ -144,7 +144,7 @@ static void show_local(const struct checked_policy *c, struct buf *out)
         buf_putc(out, '\n');
 }
 
-/* `use none`: everything that was used stands here as lines already. */
+/* `use none`: everything that was used is already listed as lines. */
 void policy_show(const struct checked_policy *c, struct buf *out)
 {
         char value[32];

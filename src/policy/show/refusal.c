@@ -79,7 +79,7 @@ static bool is_own_file(const char *path)
         return strcmp(path, "/etc/passwd") == 0 || strcmp(path, "/etc/group") == 0;
 }
 
-/* Under an `except`: 0 no, 1 exactly what it names, 2 below that. */
+/* Under an `except`: 0 no, 1 exactly its path, 2 below that. */
 static int excepted_depth(const struct decision *d, const char *path)
 {
         if (d->reason != REASON_EXCEPTED || !d->nearest || d->nearest->kind != DOOR_READ)

@@ -164,7 +164,7 @@ int layer_write(struct layer *l, struct err *e)
         return 0;
 }
 
-/* `whole` is the field as it stands. */
+/* `whole` is the complete field. */
 static void take_door_field(struct layer *l, const char *key, const char *value, const char *whole)
 {
         struct work_door *d = &l->doors[l->door_count - 1];

@@ -66,7 +66,7 @@ size_t fold_of(const struct entries *v, size_t i)
         if (n > 0)
                 return n;
 
-        /* Entries are sorted: the `.git` that it lies in stands before it. */
+        /* Entries are sorted: the `.git` that contains it precedes it. */
         for (const char *at = x->path; (at = strstr(at, ".git")) != NULL; at += 4) {
                 n = (size_t) (at - x->path) + 4;
                 if ((at > x->path && at[-1] != '/') || (x->path[n] != '/' && x->path[n] != '\0'))
