@@ -79,7 +79,7 @@ static bool is_changed_path(const char *word)
         return cordon_work_diff(cli_context(), &o, &entries, &e) == 0;
 }
 
-/* PID-HEX-HEX: so that a file left by a box is not taken for a removed overlay. */
+/* PID-HEX-HEX is always an id: a file left by a box must not be taken for the id of a removed overlay. */
 static bool looks_like_id(const char *word)
 {
         size_t pid = strspn(word, "0123456789");

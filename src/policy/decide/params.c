@@ -61,8 +61,8 @@ static void fold_plain(struct folder *f, char c)
                 f->out[f->n++] = c;
 }
 
-/* Characters beyond ASCII that become ASCII by a change of case: the lower or upper case of each is in
- * ASCII. */
+/* Non-ASCII characters that a case conversion turns into ASCII: their lower or upper case is, or contains,
+ * ASCII letters. */
 static const struct {
         const char *wide, *plain;
 } wide_letters[] = {

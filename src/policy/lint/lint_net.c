@@ -318,7 +318,7 @@ static bool posts(const struct net_dest *n)
         return false;
 }
 
-/* A door with an amount should bound it: a wrong number is sent with the right credential. */
+/* A door that moves money should bound the amount: a wrong number is sent with the right credential. */
 void lint_unbounded(struct lint_view *v, const struct lint_row *row)
 {
         for (const struct door *d = NULL; (d = lint_next(v, DOOR_NET, d));) {

@@ -64,7 +64,7 @@ void policy_smallest_line(const struct effect *f, const struct decision *d, stru
         show_token(out, f->target);
 }
 
-/* The side effects of a line beyond the path it names, by its name. */
+/* What a line exposes besides the named path, judged by the name. */
 static void secret_cost(const struct effect *f, struct buf *out)
 {
         static const struct {

@@ -187,7 +187,8 @@ static struct refusal refuse_beyond_loopback(const struct question *q)
 
 /* A net door brings a broker: names without a door do not exist, ports without a door are closed, and an
  * invalid request gets an HTTP answer. */
-/* If both exist, connections are made for the box, and only by sockets of its own network. */
+/* With both local sockets and a directory of the host, cordon connects for the box, and only by sockets of
+ * its own network. */
 static bool is_served(const struct question *q)
 {
         if (!policy_makes_sockets(q->c))
