@@ -261,8 +261,7 @@ typedef struct cordon_result {
         uint64_t wall_ns, cpu_ns, start_ns, memory_peak, output_bytes;
         const cordon_denial *denials;
         size_t denial_count;
-        const char *const
-                *absent; /* paths that were looked up and do not exist on the host either; NULL-terminated */
+        const char *const *absent; /* looked up, and missing on the host as well; NULL-terminated */
         const cordon_error *error; /* CORDON_FAILED and CORDON_NOT_STARTED; else NULL */
         const char *work;          /* the overlay left by edit doors, for cordon_work_*(); or "" */
         size_t work_entries, work_flagged;

@@ -398,8 +398,7 @@ void host_look_fuse(struct host_finding *f)
                  o.sys == EACCES ? "/dev/fuse is for root alone" : host_why(&o, why));
         if (o.sys == EACCES)
                 host_mend(f, "sudo chmod 666 /dev/fuse");
-        else if (o.sys == ENOENT &&
-                 host_has_fuse()) /* the kernel supports it, but this /dev lacks the device */
+        else if (o.sys == ENOENT && host_has_fuse()) /* this /dev lacks the device */
                 host_mend(f, "docker run --device /dev/fuse ... (podman: the same)");
         else if (o.sys == ENOENT || o.sys == ENODEV || o.sys == ENXIO)
                 host_mend(f, "sudo modprobe fuse");

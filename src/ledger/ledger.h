@@ -210,9 +210,9 @@ struct wire_form;
 struct ledger_ask {
         uint32_t number; /* from 1 on, increasing */
         uint32_t after;  /* intent: the newest effect of this run that had its outcome; 0: none */
-        uint32_t
-                under; /* outcome: of a connection covered by this earlier intent, like all to its destination
-                          in this run; then `number` counts such outcomes; 0: of its own intent */
+        /* Outcome of a connection covered by this earlier intent, like all to its destination in this run;
+         * then `number` counts such outcomes. 0: of its own intent. */
+        uint32_t under;
         uint8_t outcome; /* 0: an intent, whose effect waits for the answer */
         uint8_t kind, reach, stage;
         uint8_t writes, touches;

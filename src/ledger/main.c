@@ -111,9 +111,7 @@ int main(int argc, char **argv)
 {
         struct err e = { 0 };
         (void) umask(077);
-        (void) signal(
-                SIGXFSZ,
-                SIG_IGN); /* report a file that cannot grow instead of dying: RLIMIT_FSIZE is the caller's */
+        (void) signal(SIGXFSZ, SIG_IGN); /* a write beyond RLIMIT_FSIZE fails, and is reported */
         ledger_use_hardware();
 
         /* No configuration file, which the jail would deny: the used parts of libcrypto need none. */

@@ -335,9 +335,7 @@ int main(void)
         }
 
         (void) umask(077);
-        (void) signal(
-                SIGXFSZ,
-                SIG_IGN); /* report a file that cannot grow instead of dying: RLIMIT_FSIZE is the caller's */
+        (void) signal(SIGXFSZ, SIG_IGN); /* a write beyond RLIMIT_FSIZE fails, and is reported */
         if (prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) < 0 || setrlimit(RLIMIT_CORE, &none) < 0)
                 return 125;
 

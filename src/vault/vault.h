@@ -66,8 +66,7 @@ enum vault_debt {
 bool vault_owes(const struct vault_meta *m, enum vault_debt d, int64_t now);
 const char *vault_debt_name(enum vault_debt d);
 void vault_debt_print(const struct vault_meta *m, enum vault_debt d, struct buf *out);
-void vault_debt_next(const struct vault_meta *m, enum vault_debt d,
-                     struct buf *out); /* the command to type */
+void vault_debt_next(const struct vault_meta *m, enum vault_debt d, struct buf *out); /* what to type */
 
 /* ---- scope.c: the scope of a credential ---- */
 /* Converts net doors with methods, one per line, into canonical form. */

@@ -179,8 +179,7 @@ static int64_t bytes_from(const struct ledger_graph *g, const struct joins *j, u
         if (from >= 0)
                 return from;
 
-        for (unsigned k = 0; k < g->log->ledgers;
-             k++) { /* its own ledger has none: the order does not matter here */
+        for (unsigned k = 0; k < g->log->ledgers; k++) { /* its own has none: any order will do */
                 int64_t other = map_get(&j->bytes[k], digest);
                 from = other > from ? other : from;
         }

@@ -147,8 +147,7 @@ int ledger_sealed_size(int dir, uint64_t *ret)
                 if (ledger_note_next(rest, &note, &rest) == 1)
                         *ret = note.size > *ret ? note.size : *ret;
                 else
-                        rest = span_of(rest.p + 1,
-                                       rest.n - 1); /* cut in the middle of a note: keep searching */
+                        rest = span_of(rest.p + 1, rest.n - 1); /* cut inside a note: search on */
         }
 
         return 0;

@@ -82,8 +82,7 @@ static void gather(struct page *p)
                         (void) add_node(p, i);
 
         size_t own = p->count;
-        for (int way = 0; way < 2;
-             way++) { /* backward from the run, then forward from it: never along another branch */
+        for (int way = 0; way < 2; way++) { /* back, then forward: never along another branch */
                 size_t before = p->count;
                 for (bool more = true; more;) {
                         more = false;

@@ -92,8 +92,7 @@ static void put_row(const struct ledger_view *v, const struct run *r, struct buf
                 buf_putc(out, i == at ? mark_of(v) : i < at ? '-' : ' ');
 
         buf_printf(out, "| %9.3f ms  ", (double) (v->time_us - r->begin_us) / 1e3);
-        if (v->ledger.n &&
-            !span_eq(v->ledger, r->start.ledger)) { /* the id of the same run in another ledger */
+        if (v->ledger.n && !span_eq(v->ledger, r->start.ledger)) { /* the run id in another ledger */
                 text_put(out, v->ledger, LEDGER_NAME_MAX);
                 buf_putc(out, ' ');
         }

@@ -238,8 +238,7 @@ static int append_locked(struct ledger *l, struct err *e)
             write_frames(l, &out, &h, e) < 0)
                 return -1;
 
-        if (write_head(l, &h, e) <
-            0) { /* the next writer would count frames that are reported here as not written */
+        if (write_head(l, &h, e) < 0) { /* else the next writer would count these frames */
                 (void) !ftruncate(l->segment, before);
                 return -1;
         }

@@ -178,8 +178,7 @@ int ledger_prune(struct ledger *l, const char *kind, int64_t before_us, uint64_t
         if (turn < 0)
                 return -1;
         int r = prune(l, kind, before_us, ret_count, e);
-        (void) flock(turn,
-                     LOCK_UN); /* explicitly: a child of the caller's may hold a copy of the descriptor */
+        (void) flock(turn, LOCK_UN); /* explicitly: a child may hold a copy of the descriptor */
         return r;
 }
 
