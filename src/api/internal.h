@@ -45,11 +45,11 @@ struct cordon_box {
         cordon_policy *policy;
         char **argv;
         char name[NAME_MAX_BYTES];
-        char *cwd; /* asked for; or NULL */
+        char *cwd; /* the requested name; or NULL */
         char term[64];
         bool as_root; /* the box gets an id of its own outside */
         bool tty, root_inside, cwd_made, require_groups, single_thread, work_keep, keep_output;
-        bool dry;   /* a plan is made, and no box: nothing may be made on the host */
+        bool dry;   /* only a plan is made, not a box: nothing may be created on the host */
         bool trial; /* learning tries doors: a policy is not judged by this run */
         bool places_later;
         char work_on[WORK_RUN_MAX];
@@ -74,8 +74,8 @@ struct cordon_box {
         struct vault_giving giving; /* while the vault is opened */
         struct vault_told *told;    /* placeholders of the credentials that doors name */
         size_t told_count;
-        const struct lib_dummies *dummies; /* not NULL: these, and the vault is not asked; borrowed */
-        int passphrase; /* of the vault: a descriptor of the caller's, or -1: the terminal is asked */
+        const struct lib_dummies *dummies; /* not NULL: these, and the vault is not used; borrowed */
+        int passphrase; /* of the vault: a descriptor of the caller's, or -1: prompt on the terminal */
         int grants;     /* the pipe with the credentials themselves, for the broker; or -1 */
         struct plan *plan;
         struct lib_made *made; /* targets of doors that did not exist, the newest first */
@@ -177,7 +177,7 @@ struct decision lib_decide(const cordon_policy *p, struct effect *f);
  * decided anew, and f->path becomes in->path if symlinks lead elsewhere. */
 struct lib_inside {
         char path[4096];
-        bool nowhere; /* links that lead round in a circle */
+        bool nowhere; /* a symlink loop */
 };
 void lib_inside(const struct checked_policy *c, struct effect *f, struct lib_inside *in, struct decision *d);
 
@@ -191,7 +191,7 @@ struct lib_identity {
 char *lib_identity(const struct cordon_context *cx, const char *home, const char *const *repositories);
 void lib_identity_read(const char *text, struct lib_identity *ret); /* fields that it does not set stay */
 
-/* made.c: is this the target of a door that does not exist yet, and is made? */
+/* made.c: is this the target of a door that does not exist yet, and is to be created? */
 bool lib_is_made(const struct door *d, const struct door *doors, size_t n);
 
 /* look.c: can a box get a copy of the file behind this door? The box changes the copy, and the file is

@@ -73,7 +73,7 @@ int cordon_policy_add_text(cordon_policy *p, const char *name, const char *text,
 {
         drop_checked(p);
         if (policy_add_text(p->lines, name, span_of(text, len), to_err(e)) < 0)
-                return -1; /* taken whole or not at all: also the doors that go without saying stay */
+                return -1; /* taken whole or not at all: the implicit doors stay as well */
         p->from_file = true;
         return 0;
 }

@@ -160,7 +160,7 @@ static int open_dir(cordon_canary *c, struct err *e)
         return lock_dir(c->dir) < 0 ? err_set(e, ERR_IO, errno, "another process holds its record") : 0;
 }
 
-/* The file of this run, held from before anybody else can look. */
+/* The file of this run, locked before any other process can see it. */
 static int enter(cordon_canary *c)
 {
         uint64_t id;

@@ -21,7 +21,7 @@ struct net_answer { /* a person's, about one destination */
 };
 struct net_lesson {
         bool holds;  /* this host can hold net doors */
-        bool wanted; /* a socket was refused: from now on there is a broker */
+        bool wanted; /* a socket was denied: from now on the box has a broker */
         bool again;  /* this round found something that the next one can use */
         char secret[33];
         char program[64]; /* the program that was denied a socket; "": none, or several */

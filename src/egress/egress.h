@@ -100,13 +100,13 @@ struct egress_row {
         uint64_t sent, received; /* bytes from and to the box */
         uint64_t told_bytes;     /* of them, those of effects that have records of their own */
         uint32_t told;           /* such effects, and those that failed: a row of failures has them */
-        uint32_t reached;        /* connections that were made outside; 0: nothing left the machine */
+        uint32_t reached;        /* connections to the outside; 0: nothing left the machine */
         uint32_t cut;            /* of the connections or requests, those that cordon ended in their middle */
-        uint32_t reason;         /* enum effect_reason: refused or failed */
+        uint32_t reason;         /* enum effect_reason: denied or failed */
         char method[40];
         char to[320];
         char detail[200]; /* the detail of the reason, or "" */
-        char permit[512]; /* refused: the smallest line that would permit it, or "" */
+        char permit[512]; /* denied: the smallest line that would allow it, or "" */
         char address[48]; /* reached last */
 };
 
@@ -123,7 +123,7 @@ struct egress_message {         /* fields that the message does not use are empt
         uint32_t unrecorded;    /* exchanges that went through and are not in it: too long, broken off */
         uint32_t record_failed; /* the file is not whole: errno of the write */
         uint32_t bundle_bytes;  /* READY: size of the file; the rest is an NSS database */
-        uint32_t after;         /* the newest effect that had its outcome in the ledger */
+        uint32_t after;         /* the newest effect whose outcome is in the ledger */
         struct err error;       /* ERROR */
         struct egress_row row;  /* ROW */
 };

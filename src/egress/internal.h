@@ -18,7 +18,7 @@ enum {
         RELAY_BUFFER = 65536,
         BULK_MAX = 64,         /* directions that have a pipe, whose pages are the kernel's memory: 16 MB */
         DENIED_ROWS_MAX = 192, /* so that denials do not crowd out destinations */
-        WATCH_BURST = 256,     /* refused packets that are looked at between two ticks */
+        WATCH_BURST = 256,     /* rejected packets that are read between two ticks */
 };
 
 /* The sources of epoll events. */
@@ -34,7 +34,7 @@ enum source_kind {
         SOURCE_LEDGER,
         SOURCE_CLIENT, /* the box's end of a flow */
         SOURCE_SERVER, /* the other end */
-        SOURCE_TRY,    /* a connection being made */
+        SOURCE_TRY,    /* a connection in progress */
         SOURCE__COUNT
 };
 struct source {
@@ -61,9 +61,9 @@ struct name {
         uint16_t failed_port;      /* the port that was last connected to in vain, */
         unsigned fails;            /* how often in a row, */
         uint64_t rest_ns;          /* and until when it is left alone */
-        bool settled;              /* is in the list of those that waiters hear of next */
+        bool settled;              /* is in the list of names whose waiters are notified next */
         struct name *next_settled;
-        bool told; /* that it was looked up is in the books, in this row, if there was room */
+        bool told; /* the lookup is in the accounts, in this row, if there was room */
         struct egress_row *row;
         struct egress_address address[ADDRESSES_MAX];
         unsigned count;
@@ -72,7 +72,7 @@ struct names {
         struct name *at[NAMES_MAX];
         unsigned count;
 };
-/* The name's place, made if need be; NULL: no room. */
+/* The name's entry, created if missing; NULL: the table is full. */
 struct name *names_get(struct names *n, const char *host);
 struct egress_address names_address(const struct names *n, const struct name *name, bool v6);
 /* The name that an address of the box stands for, or NULL. */
@@ -87,7 +87,7 @@ struct half { /* one direction */
         bool bulk, ended, shut, is_out; /* is_out: from the box */
 };
 
-struct dial { /* one connection to the outside being made: RFC 8305 */
+struct dial { /* one connection to the outside in progress: RFC 8305 */
         struct egress_address list[ADDRESSES_MAX];
         struct source attempt[ADDRESSES_MAX];
         unsigned count, next, open;
@@ -148,10 +148,10 @@ struct flow {
         struct ahead *ahead;               /* its intent in the ledger, or NULL */
         uint64_t sent, received;           /* bytes, so far */
         uint64_t sent_told, received_told; /* of them, those of effects that are over */
-        uint64_t sent_over;                /* those of requests that are over, whatever became of them */
+        uint64_t sent_over;                /* those of completed requests, whatever their result */
         struct dial dial;
         struct half half[2];
-        struct http_flow *http; /* requests are judged one by one; NULL: bytes are moved */
+        struct http_flow *http; /* requests are decided one by one; NULL: bytes are moved */
         struct http_callbacks *callbacks;
         bool client_readable, server_readable, client_gone;
         bool client_hup, server_hup; /* the end is near: read on until it comes */
@@ -186,7 +186,7 @@ struct broker {
         char ledger_why[200]; /* why none may leave any more; "": they may */
         struct ahead *aheads;
         struct buf unsent;                  /* bytes that the line to the ledger did not take yet */
-        uint32_t ahead_number, ahead_after; /* given last; the newest that had its outcome */
+        uint32_t ahead_number, ahead_after; /* the last id; the newest effect whose outcome is recorded */
         unsigned aheads_waiting;
         struct ahead_cover *covers; /* destinations whose intent is durable */
         unsigned cover_count, connects_asked;
@@ -214,8 +214,8 @@ struct broker {
         unsigned watched; /* packets since the last tick */
         bool watch_paused;
         struct flow *flows, *dead, *again, *turn; /* again: from the next round on; turn: those of this one */
-        struct flow *recorded_flows;              /* that hear of their record next */
-        struct name *settled;                     /* names that waiters hear of next */
+        struct flow *recorded_flows;              /* flows that are notified of their record next */
+        struct name *settled;                     /* names whose waiters are notified next */
         unsigned flow_count, half_open, lingering, dns_clients, bulk_count;
         uint64_t sent, received; /* bytes from and to the box, all doors */
         uint64_t effects;
@@ -264,7 +264,7 @@ struct books_entry {
         const char *method, *to;
         enum effect_reason reason;
         const char *detail;
-        const char *permit; /* refused: the smallest line that would permit it */
+        const char *permit; /* denied: the smallest line that would allow it */
 };
 void books_deny(struct broker *b, const struct books_entry *e);
 struct egress_row *books_fail(struct broker *b, const struct books_entry *e);
@@ -344,9 +344,9 @@ void relay_done(struct flow *f);
 int resolver_start(struct err *e); /* forks; the socket to it, or -1 */
 void resolver_ask(struct broker *b, struct name *n);
 void resolver_serve(struct broker *b);
-/* A name that is known, or failed, since this was last asked; NULL: none. */
+/* A name that was resolved, or failed, since the last call; NULL: none. */
 struct name *resolver_settled(struct broker *b);
-/* Why a name that was asked for has no address. */
+/* Why a name that was looked up has no address. */
 enum effect_reason resolver_why(const struct broker *b, const struct name *n);
 void resolver_leave_watchers(struct broker *b); /* the broker ends next */
 
@@ -358,7 +358,7 @@ void dns_tick(struct broker *b, bool free_dead);
 void dns_resolved(struct broker *b, struct name *n);
 void dns_last_words(struct broker *b); /* names that are not answered yet */
 
-/* record_fixture.c: exchanges become lines of a file that the keeper made and will name */
+/* record_fixture.c: exchanges become lines of a file that the keeper created and will name */
 struct span;
 void record_line(struct broker *b, struct span line);
 

@@ -146,7 +146,7 @@ static void serve_run(struct box *b, const struct pollfd p[static SLOT__COUNT])
                 b->gone_ns = clock_mono_ns();
         }
 
-        if (b->init_gone && b->killed && !p[SLOT_CONTROL].revents) /* its last words are heard */
+        if (b->init_gone && b->killed && !p[SLOT_CONTROL].revents) /* its last messages are read */
                 fd_close(&b->child.control);
 
         if (b->kill_ns != 0 && now >= b->kill_ns)

@@ -268,7 +268,7 @@ static bool describe_path(struct run *run, const struct wall_denial *d, struct e
         /* init checks that itself on a tree of the box's own. */
         if (!wall_has(run->r.wall, WALL_OWN_ROOT) && wall_denial_makes(d) &&
             strcmp(path, n->effect.target) == 0)
-                return false; /* `mkdir -p` heard that it is there, by whatever rule */
+                return false; /* `mkdir -p` got EEXIST, by whatever rule */
 
         if (kind == EFFECT_RUN && outside_is_directory(run, path))
                 n->effect.kind = kind =

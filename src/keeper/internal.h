@@ -42,7 +42,7 @@ enum phase {
         PHASE_TRUST,      /* the broker makes the authority that the root shows */
         PHASE_CLONE,      /* init is cloned and raises the walls */
         PHASE_RELEASE,    /* the broker is ready: the payload may start */
-        PHASE_RUN,        /* until init is gone and the output is at its end */
+        PHASE_RUN,        /* until init has ended and the output is at EOF */
         PHASE_REAP,       /* everything in the box is killed, and init reaped */
         PHASE_BROKER,     /* the broker sends its last rows, and is reaped */
         PHASE_WRITER,     /* so is the ledger's writer */
@@ -86,7 +86,7 @@ struct broker_line { /* to the broker of this box */
         struct child writer;   /* of the ledger, for this run */
         struct err error;      /* why it did not start */
         bool odd;              /* and sent something else than READY */
-        bool finishing;        /* it was asked for its last rows */
+        bool finishing;        /* its last rows were requested */
         uint32_t after;        /* the newest effect that had its outcome in the ledger */
         int trust;             /* the certificates that the box is to trust, or -1 */
         uint32_t bundle_bytes; /* of it, if a database of NSS follows; or 0 */
@@ -96,14 +96,14 @@ struct broker_line { /* to the broker of this box */
 struct tally_time {
         uint64_t next_ns; /* in any case */
         uint64_t soon_ns; /* if the disk went meanwhile; never later */
-        uint64_t room;    /* that it had at the last look */
+        uint64_t room;    /* its value at the last check */
 };
 
 /* A phase that waits sets one or both; none outlives its phase. */
 struct waiting {
         int fd; /* or -1 */
         short events;
-        uint64_t wake_ns;  /* when to look again; 0: never */
+        uint64_t wake_ns;  /* when to check again; 0: never */
         uint64_t until_ns; /* when it has waited long enough; 0: not set yet */
         bool begun;
 };
@@ -125,13 +125,13 @@ struct run {
         uint64_t began_ns, deadline_ns, next_look_ns;
         bool up;
         bool one_program;               /* the payload's was the only one: it sent all that crossed */
-        uint64_t late_bytes;            /* of output, read after init had gone */
+        uint64_t late_bytes;            /* of output, read after init had ended */
         uint64_t asked_ns;              /* when a signal to end came before the payload ran; 0: none has */
         _Atomic uint64_t early_signals; /* bit per signal that came before the payload ran; set by handlers */
         int output_error; /* errno of the first write to the caller that failed, other than EPIPE */
         int input_error;  /* errno of the read that ended the input before its end; or 0 */
         bool log_on;
-        struct host_slow *slow;  /* mounts that the keeper does not look into; NULL: not asked yet */
+        struct host_slow *slow;  /* mounts that the keeper does not inspect; NULL: not read yet */
         struct record *record;   /* state of run_record.c; NULL: no ledger */
         int tick_ms;             /* how long after a turn the ledger wants to write; -1: not at all */
         struct buf log;          /* the last of the output, for `cordon logs` of a detached box */
@@ -161,10 +161,10 @@ struct box {
         struct limit_group group;
         struct limit_janitor janitor;
         int registry;
-        int name_lock;   /* holds the name that was asked for; or -1 */
+        int name_lock;   /* holds the requested name; or -1 */
         int held;        /* the line of watched calls, so that it outlives init; or -1 */
         uint64_t oom_ns; /* when v1 last reported out-of-memory; 0: settled */
-        unsigned cpus;   /* host_cpus(); 0: not asked yet */
+        unsigned cpus;   /* host_cpus(); 0: not read yet */
         bool init_gone, killed;
         bool sampled;                /* up, and init counts resources that no control group does */
         uint64_t killed_ns, gone_ns; /* when it was ended by force; when init was gone */
@@ -173,7 +173,7 @@ struct box {
         struct wall_edit *edits;     /* their paths */
         struct box_copy *copies;     /* single files of write doors; or NULL */
         int copy_fds[COPIES_MAX];    /* the files that are copied in */
-        struct tally_time tally;     /* when to look at them again */
+        struct tally_time tally;     /* when to check them again */
 };
 
 /* pump.c */
@@ -207,7 +207,7 @@ void handles_close(struct run *run);
 const char *keeper_run(struct run *run); /* run_id.c */
 bool keeper_groups_come_first(const struct box *b);
 bool keeper_groups_are_joined(
-        const struct box *b); /* init has still to enter some: v1 has no birth in them */
+        const struct box *b); /* init has still to enter some: v1 cannot create a process in a group */
 int keeper_groups_make(struct box *b, bool late, struct err *e);
 int keeper_groups_enter(struct box *b, struct err *e);
 unsigned keeper_groups_hold(const struct box *b);
@@ -316,7 +316,7 @@ void inbound_close(struct box *b);
 /* registry.c */
 void registry_open(struct box *b);
 void registry_accept(struct box *b);
-void registry_answer(struct box *b); /* the client has asked, or hung up */
+void registry_answer(struct box *b); /* the client has sent its request, or hung up */
 void registry_drop(struct box *b);   /* it did not ask in time */
 /* A whole run id. */
 bool registry_is_run_id(const char *which);
@@ -326,7 +326,7 @@ int registry_find(const char *which, char ret_run[64], struct err *e);
 enum registry_no { REGISTRY_GONE = 1, REGISTRY_SILENT, REGISTRY_NOT_KEPT };
 int registry_logs(const char *run, int32_t *position, struct buf *out);
 
-/* box_names.c: the name that was asked for is this box's until it is released; -1: another one has it */
+/* box_names.c: the requested name is this box's until it is released; -1: another box has it */
 int names_claim(struct box *b, struct err *e);
 void names_release(struct box *b);
 
@@ -353,7 +353,7 @@ bool record_is_open(const struct run *run); /* the start is written, and no end 
 void record_free(struct run *run);
 /* publish.c: single files that the box has as copies */
 int keeper_copies_open(struct box *b, struct err *e);
-/* init made one, and *fd, which is taken, is the directory that it lies in. */
+/* init created one, and *fd, which is taken, is its directory. */
 void keeper_copy_made(struct box *b, const struct wall_message *m, int *fd);
 /* At the end of the run, once; a failure is the run's. */
 void keeper_copies_publish(struct box *b);
@@ -362,10 +362,10 @@ void keeper_copies_close(struct box *b);
 bool keeper_is_beside_copy(const struct box *b, const char *path);
 /* edit_doors.c */
 int keeper_work_begin(struct box *b, struct err *e);
-/* Is it time to look how much there is, with so much room left and so much permitted? Pure, but for the time
- * after which to ask again. */
+/* Is a scan of the size due, with so much room left and so much allowed? Pure, except for the time of the
+ * next check. */
 bool keeper_tally_is_due(struct tally_time *t, uint64_t now, uint64_t room, uint64_t disk);
-/* After a look that began at `began`. */
+/* After a scan that began at `began`. */
 void keeper_tally_rest(struct tally_time *t, uint64_t began, uint64_t now);
 void keeper_work_look(struct box *b, uint64_t now);
 void keeper_work_end(struct box *b);

@@ -43,7 +43,7 @@ struct box_result {
         enum wall_kind wall;
         uint32_t layers;        /* bit per enum wall_layer that was in force */
         uint64_t terminal_cuts; /* sequences and characters that did not reach the caller's terminal */
-        bool terminal_asked;    /* the box asked the caller's terminal something: answers may be under way */
+        bool terminal_asked;    /* the box sent a query to the caller's terminal: answers may be under way */
         bool attested;          /* the probe from inside found the walls up */
         bool memory_by_group, procs_by_group,
                 cpu_by_group; /* control groups enforced them; else rlimits and sampling */
@@ -59,7 +59,7 @@ struct box_result {
         unsigned denial_count;
         uint32_t denials_lost; /* distinct denials beyond DENIALS_MAX, or that were not reported: at least so
                                   many */
-        const char *absent[ABSENT_MAX]; /* looked for, and not on the host either: nothing refused it */
+        const char *absent[ABSENT_MAX]; /* looked up, and missing on the host as well: nothing denied it */
         unsigned absent_count;
         uint32_t left; /* names in the private home of a box whose working directory that is: they are lost */
         char left_name[64];         /* one of them */
@@ -92,8 +92,8 @@ struct box_handle {
 };
 
 enum box_observe {
-        BOX_OBSERVE_DENIALS = 0, /* refused calls, hidden paths, refused writes and programs */
-        BOX_OBSERVE_CALLS,       /* refused calls alone, which cost nothing to hear of */
+        BOX_OBSERVE_DENIALS = 0, /* denied calls, hidden paths, denied writes and programs */
+        BOX_OBSERVE_CALLS,       /* denied calls alone, whose reports cost nothing */
         BOX_OBSERVE_OFF,
         BOX_OBSERVE_ALL /* also allowed effects: files opened, programs started. Costs every open() */
 };
@@ -175,7 +175,7 @@ void box_result_json(const struct box_result *r, struct buf *out);
 /* Calls `each` with every running box's state as JSON; returns how many, or -1. */
 int box_list(void (*each)(void *ctx, const char *json), void *ctx, struct err *e);
 enum box_request { BOX_ASK_STATE = 1, BOX_ASK_STOP, BOX_ASK_LOGS /* box_logs() */ };
-/* Asks one box, by run id, unique prefix of it, or name. Writes the answer to out. */
+/* Queries one box, by run id, unique prefix of it, or name. Writes the answer to out. */
 int box_ask(const char *which, enum box_request request, int arg, struct buf *out, struct err *e);
 
 /* ---- output of detached boxes (logs.c) ---- */

@@ -187,9 +187,9 @@ static int read_answer(int fd, struct buf *out)
         return 0;
 }
 
-/* SAFETY: anybody can bind a name like ours and leave its queue full; whose it is, is known only once we are
- * through. So a full queue is waited for, as that of a busy keeper has to be, but `patience` in milliseconds
- * is all that one question to all of them has for that. */
+/* SAFETY: any process can bind a name like ours and leave its queue full; its owner is known only after
+ * connect(). So a full queue is waited for, as that of a busy keeper has to be, but one query to all of them
+ * waits at most `patience` milliseconds. */
 static int join_queue(int fd, const struct sockaddr_un *a, socklen_t n, int *patience)
 {
         while (connect(fd, (const struct sockaddr *) a, n) < 0) {

@@ -10,14 +10,14 @@
 
 enum { CANARY_FDS = 4, CANARY_FD_FIRST = 57 };
 
-/* Everything canary_make() made; canary_end() takes it all away again. */
+/* Everything that canary_make() created; canary_end() removes all of it. */
 struct canary {
         struct probe_world world;
         int abstract, path, datagrams, tcp, udp, fifo, bell; /* listeners and the bystander's count */
         int shm, msg, sem;
         int fds[CANARY_FDS];
         pid_t bystander, sweeper;
-        pid_t maker; /* only the process that made them takes them away */
+        pid_t maker; /* only the process that created them removes them */
         struct stat before;
         char digest[65];    /* of our own program file */
         char knobs[2][256]; /* core_pattern and the host's name, as they were */

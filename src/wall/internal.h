@@ -57,7 +57,7 @@ struct wall_shared {
         uint64_t handles[HANDLES_MAX]; /* inode numbers that are the keeper's, not the box's */
         unsigned handle_count;
         bool seen_any;
-        uint64_t seen[SHARED_SEEN_MAX]; /* inode numbers counted in this look */
+        uint64_t seen[SHARED_SEEN_MAX]; /* inode numbers counted in this sample */
 };
 
 /* sample_still.c: the processes of a sample, and the CPU time of each. */
@@ -116,9 +116,9 @@ struct wall_init {
         uint64_t moving[MOVES_MAX]; /* calls that it has */
         bool serves_moves;          /* renames stop at us */
         _Atomic(pid_t)
-                *looks_for_box; /* shared with the observer: the connector, whose looks are the box's */
+                *looks_for_box; /* shared with the observer: the connector, whose lookups are the box's */
         pid_t observer;         /* serves the root if it is watched; 0: a plain tmpfs */
-        uint64_t root_dev, scratch_dev; /* our own filesystems: mount points are made only there */
+        uint64_t root_dev, scratch_dev; /* our own filesystems: mount points are created only there */
         int landlock;                   /* ruleset to enforce */
         int listener;                   /* seccomp notifications */
         int tty_slave;
@@ -186,8 +186,8 @@ bool wall_offer(int control, const struct wall_message *m);
 void wall_offer_denial(int control, const struct wall_message *m, struct wall_untold *u);
 int wall_root_build(struct wall_init *w, struct err *e); /* root.c */
 int wall_root_enter(struct wall_init *w, struct err *e);
-/* fuse_root.c: the root as a watched one, detached; starts the observer. -1 without an error: it is not asked
- * for, or this host has no FUSE for us, and a plain root will do. */
+/* fuse_root.c: creates the watched root, detached, and starts the observer. -1 without an error: it is not
+ * requested, or FUSE is not available, and a plain root will do. */
 int wall_front_device(struct wall_init *w, struct err *e);
 int wall_front_open(struct wall_init *w);
 int wall_net_begin(struct wall_init *w, struct err *e); /* net_namespace.c: in parallel with the mounts */
@@ -201,8 +201,8 @@ int wall_tty_open(struct wall_init *w, struct err *e);       /* tty.c */
 int wall_landlock_build(struct wall_init *w, struct err *e); /* landlock.c */
 /* init_plan.c: reads launch, box plan and run order from the keeper. */
 int wall_take_plan(struct wall_init *w, struct err *e);
-/* payload.c: a payload's process that begins at once, returned as from clone(); the wait until it has made
- * its namespaces; its next gate; and the start itself, of an early one or a new one. */
+/* payload.c: creates the payload's process early, returns as clone(); waits until it has created its
+ * namespaces; opens its next gate; starts the payload, an early or a new one. */
 pid_t wall_payload_early(struct wall_init *w);
 int wall_payload_namespaces(struct wall_init *w, struct err *e);
 void wall_payload_let_on(struct wall_init *w);
@@ -267,9 +267,9 @@ bool wall_is_still(struct wall_still *s);
 /* The mount attributes of a step's mount; and setting them. */
 uint64_t wall_step_attr(unsigned flags);
 int wall_set_attr(int tree, unsigned recursive, uint64_t set, uint64_t clear);
-/* Moves a detached mount to its place in the new root, made if it is on our own tmpfs and missing. */
+/* Moves a detached mount to its place in the new root, created if it is missing and lies on our own tmpfs. */
 int wall_attach(struct wall_init *w, int tree, const char *path, bool is_dir, struct err *e);
-/* The next mount that the keeper of a root caller made for us. */
+/* The next mount that the keeper of a root caller created for us. */
 int wall_receive_mount(struct wall_init *w, const struct plan_step *s, struct err *e);
 /* A mount has changed the meaning of paths: cached directories may lie below it. */
 void wall_forget_parent(struct wall_init *w);
@@ -283,7 +283,7 @@ int place_find(const struct wall_init *w, const char *path);
 /* Opens the file there. Returns -1 with errno set if the place was not found (place is -1) or is a symlink
  * itself (ELOOP), which can be neither covered nor held. */
 int place_look(int place, struct stat *ret);
-/* True for a directory of our own filesystems: only there may a mount point be made. */
+/* True for a directory of our own filesystems: only there may a mount point be created. */
 bool place_is_ours(const struct wall_init *w, int dir);
 bool place_is_made(const struct wall_init *w, int dir); /* of a watched root: whole, from the plan */
 int place_make_node(int dir, const char *name, bool is_dir);
@@ -306,10 +306,10 @@ int wall_do_pin(struct wall_init *w, const struct plan_step *s, struct err *e);
 /* Opens an overlay's directory if it is still the one that the keeper created. */
 int wall_open_layer(const struct wall_edit *l, struct err *e);
 
-/* The file that only Landlock refuses: how the box finds out from inside that Landlock is up. */
+/* A file that only Landlock denies: attestation uses it to check that Landlock is up. */
 #define LANDLOCK_CANARY "/dev/.landlock"
-/* The last thing that the probe from inside looks for in the root: from then on, the payload does. No door
- * has such a name. */
+/* The last name that attestation looks up in the root: later lookups are the payload's. No door has such a
+ * name. */
 #define ATTEST_MISSING "/.cordon"
 /* The state of init and, until exec, of the payload's process. */
 #define OWN_NAME WALL_INIT_NAME

@@ -42,8 +42,8 @@ enum wall_word {
         WALL_SAYS_ERROR,
         WALL_SAYS_TTY,
         WALL_SAYS_UP,
-        WALL_SAYS_DENIED, /* this was refused */
-        WALL_SAYS_SAW,    /* this was tried, and nothing here refuses it */
+        WALL_SAYS_DENIED, /* this was denied */
+        WALL_SAYS_SAW,    /* this was tried, and is not denied here */
         WALL_SAYS_END,
         WALL_SAYS_LISTENER,  /* with a descriptor: a socket of the gateway, for the broker */
         WALL_SAYS_COPY,      /* with a descriptor: the private directory of one copied file */
@@ -78,8 +78,8 @@ struct wall_end {
         int status; /* as from waitpid() */
         uint64_t cpu_ns;
         uint64_t max_rss;               /* bytes, of the largest process */
-        uint32_t disk_full;             /* the private tmpfs had no room left when we looked */
-        uint32_t memory_passed;         /* a process had more than the limit between two samples */
+        uint32_t disk_full;             /* the private tmpfs was full at the last check */
+        uint32_t memory_passed;         /* a process exceeded the limit between two samples */
         uint32_t procs_full;            /* as many tasks as the limit allows were seen at once */
         uint32_t files_full;            /* a process was seen with as many descriptors as the limit allows */
         uint32_t one_program;           /* starts were watched, and the payload started nothing else */
@@ -143,11 +143,11 @@ struct wall_start {
         const int *copies;     /* files to copy, as many as the plan has COPY steps; or NULL */
         int trust_fd;          /* the text of BOX_TRUST, or -1 */
         uint32_t bundle_bytes; /* of that text, if BOX_NSS follows it in the same file; 0: it is all */
-        int cgroup_fd;         /* v2 group to be born in, or -1 */
-        bool groups_late;      /* wall_join() may follow: the payload must not be born before it */
+        int cgroup_fd;         /* v2 group to be created in, or -1 */
+        bool groups_late;      /* wall_join() may follow: the payload must not be created before it */
         bool die_with_thread;  /* the caller has one thread: also use the parent-death signal */
         bool sampled;          /* no control group keeps memory: see struct seccomp_ask */
-        bool tell;             /* report refused calls */
+        bool tell;             /* report denied calls */
         bool watch_all;        /* with `watch`: also report effects that are allowed */
         bool watch;            /* report paths that were looked for and are hidden */
         bool front; /* with `watch`: the box's own directories may be served through FUSE, if available */
@@ -189,7 +189,7 @@ enum wall_held {
 };
 /* Limits are in force: the payload may start. */
 int wall_release(const struct wall_child *c, unsigned held, struct err *e);
-/* Asks init to pass a signal on to the payload's process group. */
+/* Orders init to forward a signal to the payload's process group. */
 int wall_signal(const struct wall_child *c, int signal);
 /* Requests a connection to a port of the box's own loopback from init: it comes with WALL_SAYS_CONNECTED and
  * the same id. Answers come in the order of the requests; an answer that the keeper did not take in time is
@@ -197,9 +197,9 @@ int wall_signal(const struct wall_child *c, int signal);
 int wall_connect(const struct wall_child *c, uint16_t port, uint32_t id);
 /* Orders init to end the box and to report the resources used. */
 int wall_ask_to_end(const struct wall_child *c);
-/* Next message; 1, 0 when init is gone, -1 with errno. `ret_fd` is the terminal with WALL_SAYS_TTY,
- * the socket with WALL_SAYS_LISTENER and WALL_SAYS_CONNECTED, the directory with WALL_SAYS_COPY, and with
- * WALL_SAYS_UP something to hold until the box is over. */
+/* Receives the next message. Returns 1, 0 if init is gone, or -1 with errno set. `ret_fd` is the terminal
+ * with WALL_SAYS_TTY, the socket with WALL_SAYS_LISTENER and WALL_SAYS_CONNECTED, the directory with
+ * WALL_SAYS_COPY, and with WALL_SAYS_UP a descriptor to hold until the box is over. */
 int wall_listen(const struct wall_child *c, struct wall_message *ret, int *ret_fd);
 /* Ends the box at once: SIGKILL to init ends the pid namespace. Without one, only init finds the processes
  * that the payload left running, and does so when the control socket closes: then SIGKILL is sent only with

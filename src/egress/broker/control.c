@@ -248,7 +248,7 @@ static void add_listener(struct broker *b, const struct egress_order *o, int fd)
         }
 }
 
-/* Never waits: a keeper that is busy hears it later. False: not now. */
+/* Never waits: a busy keeper gets it later. False: not now. */
 static bool say(struct broker *b, struct egress_message *m)
 {
         m->limits = b->limits_hit;

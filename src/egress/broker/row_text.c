@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* egress/broker/row_text.c - a row of the broker's books in words. Pure; for the keeper. */
+/* egress/broker/row_text.c - a row of the broker's accounts as text. Pure; for the keeper. */
 #include "egress/egress.h"
 
 void egress_row_text(const struct egress_row *r, struct buf *out)

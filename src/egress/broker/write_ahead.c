@@ -311,7 +311,7 @@ static void add_cover(struct broker *b, const struct ahead *a)
         b->cover_count++;
 }
 
-/* The flow that waited hears of it when the broker asks: flow_recorded(). */
+/* The waiting flow is notified when the broker polls: flow_recorded(). */
 static void answer(struct broker *b, struct ahead *a, bool leaves, const char *detail)
 {
         struct flow *f = a->f;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* egress/broker/write_ahead.h - write-ahead for the world: an effect with consequences leaves only after its
- * intent is durable in the ledger, and has an outcome there afterwards. The broker has no files: it asks the
- * ledger's writer over a line, and only the flow that asked waits. */
+/* egress/broker/write_ahead.h - write-ahead log of external effects: an effect with consequences leaves only
+ * after its intent is durable in the ledger, and has an outcome there afterwards. The broker has no files: it
+ * sends requests to the ledger's writer over a socket, and only the requesting flow waits. */
 #pragma once
 #include "egress/http/http.h"
 #include "egress/internal.h"
@@ -14,7 +14,7 @@ void ahead_tick(struct broker *b);
 
 /* An opaque connection: connects now, later, or never. */
 enum http_leave ahead_connect(struct flow *f, const char **ret_detail);
-/* A request that is judged and goes out next. */
+/* A request that is allowed and goes out next. */
 enum http_leave ahead_request(struct flow *f, const struct http_event *e, const char **ret_detail);
 /* Records the outcome. Returns false if no intent exists, so this is not an outcome. `event` may be NULL. */
 bool ahead_over(struct flow *f, enum ledger_end end, const char *result, const struct http_event *event);

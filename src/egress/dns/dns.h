@@ -17,7 +17,8 @@ enum dns_code {
 };
 
 struct dns_question {
-        char name[DNS_MAX_NAME]; /* as asked, dots between labels, no dot at the end; "" for the root */
+        char name[DNS_MAX_NAME]; /* as in the query, dots between labels, no dot at the end; "" for the root
+                                  */
         size_t name_n;           /* a NUL may stand in it */
         bool odd;                /* a byte that no host name has: nothing can be named so */
         uint16_t type, class;

@@ -46,7 +46,7 @@ struct http_credential {
         const char *before, *after; /* around the secret: "Bearer " and "" */
         struct span secret;
         struct span placeholder; /* same length as the secret */
-        enum policy_stage class; /* live or test; a live one is refused outside the stage live */
+        enum policy_stage class; /* live or test; a live one is denied outside the stage live */
         int64_t expires;         /* unix seconds; 0: does not */
         uint64_t max_uses;       /* requests of this run; 0: no bound */
 };
@@ -97,11 +97,11 @@ struct http_rules_in {
         size_t credential_count;
         struct http_fixtures *fixtures; /* borrowed; may be NULL */
         bool record;                    /* on_record() gets exchanges that may be kept as fixtures */
-        const struct tls_ops *tls;      /* NULL: TLS of the box is refused */
+        const struct tls_ops *tls;      /* NULL: TLS of the box is denied */
         void *tls_ctx;
 };
 struct http_rules;
-/* Refuses credentials that do not fit the stage or a door that needs one and has none. */
+/* Fails on credentials that do not fit the stage, and on a door that needs one and has none. */
 struct http_rules *http_rules_new(const struct http_rules_in *in, struct err *e);
 void http_rules_free(struct http_rules *r);
 /* The broker sets the time, now and then (at least once a second while flows live). */
@@ -125,7 +125,7 @@ struct http_event { /* text is inert: no control bytes, never a secret */
         const char *host;
         uint16_t port;
         bool tls;
-        const char *path;          /* canonical when judged; "" when it could not be read */
+        const char *path;          /* canonical if parsed; "" if it could not be parsed */
         const struct door *door;   /* the door that covers it, or NULL */
         const char *credential;    /* name of the injected credential, or NULL */
         enum effect_reason reason; /* if not allowed, or if the receiver did not take the whole */

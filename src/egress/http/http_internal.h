@@ -21,7 +21,7 @@ enum {
         HTTP_SECRET_MIN = 8,       /* a shorter secret could not be distinguished from ordinary text */
         HTTP_SECRET_MAX = 4096,
         HTTP_CREDENTIALS_MAX = 64,
-        HTTP_HELD_MAX = 64 * 1024, /* body of a request whose parameters are judged */
+        HTTP_HELD_MAX = 64 * 1024, /* body of a request whose parameters are checked */
 };
 
 /* ---- http_fifo.c: bytes in, bytes out; wiped when they move or go ---- */
@@ -64,7 +64,7 @@ enum http_read http_head_request(struct span in, struct http_head *h);
 enum http_read http_head_response(struct span in, struct http_head *h);
 /* Compares names as careless servers do: any case, - for every character that is not a letter. */
 bool http_name_same(struct span name, const char *want); /* as long as it, at least */
-/* Asked dozens of times for each request: its length, which is mostly another, is looked at in place. */
+/* Called dozens of times for each request: the length, which mostly differs, is compared inline. */
 static inline bool http_name_is(struct span name, const char *want)
 {
         return name.n == strlen(want) && http_name_same(name, want);
@@ -147,7 +147,7 @@ struct secret_words *scrub_set_of(const struct span *words, const uint8_t *owner
 struct scrub {
         const struct secret_words *set;
         struct fifo held;
-        bool verbatim;  /* only look: nothing is starred out */
+        bool verbatim;  /* only search: nothing is starred out */
         uint64_t found; /* a bit for each word */
 };
 /* Adds `in` to `out` with every word starred out; may keep the last bytes until more comes or `end`. */
@@ -215,7 +215,7 @@ struct http_judgement {
         char path[2 * HTTP_PATH_MAX];
         char fault[250], permit[500]; /* REASON_PARAMETER: the detail, and the line that would allow it */
 };
-void http_judgement_none(struct http_judgement *j); /* nothing asked yet */
+void http_judgement_none(struct http_judgement *j); /* not requested yet */
 void http_judge(const struct http_rules *r, const struct http_verdict_in *in, struct http_judgement *ret);
 /* http_rules.c: counts one use; false and *ret_why: expired or used up. */
 bool http_rules_use(struct http_rules *r, const struct http_credential *c, enum effect_reason *ret_why);
@@ -291,7 +291,7 @@ static inline bool http_side_is_full(const struct http_side *s)
         return s->plain.n + s->wire.n >= HTTP_BUFFER;
 }
 
-/* GATHER: its body is read, to be judged with it. HELD: judged, and nothing of it has left. */
+/* GATHER: its body is read, to be checked with it. HELD: checked, and nothing of it has left. */
 enum http_request_state {
         REQUEST_HEAD = 0,
         REQUEST_GATHER,
@@ -360,11 +360,11 @@ struct http_flow {
         const struct http_credential *link_credential; /* of every request over it, or NULL */
         bool link_stale;                               /* not for another request */
         bool link_used;                                /* an answer came over it */
-        bool cut;                                      /* it has half a request, which must not look whole */
-        bool client_cut;                               /* the same of the client and an answer */
+        bool cut;        /* it has half a request, which must not look complete */
+        bool client_cut; /* the same of the client and an answer */
         struct http_exchange x;
         struct http_head head; /* of the message being read */
-        size_t judged; /* its bytes, while it is judged: they are taken, and still lie in `client.in` */
+        size_t judged;         /* its bytes, during the check: they are taken, and still lie in `client.in` */
         struct http_url url;
         struct http_judgement to;
         char detail[200]; /* of the reason that is reported next */
@@ -387,7 +387,7 @@ void http_broken(struct http_flow *f,
 void http_exchange_end(struct http_flow *f);
 void http_finish(struct http_flow *f); /* nothing more from this flow */
 /* http_link.c */
-void http_leave(struct http_flow *f); /* its head is made: it goes, waits or stays */
+void http_leave(struct http_flow *f); /* its head is complete: it goes, waits or stays */
 void http_let_go(struct http_flow *f, bool leaves, enum effect_reason why);
 /* The detail of the reason that the request, or its connection, ends for. Copied. */
 void http_detail(struct http_flow *f, const char *text);
@@ -409,7 +409,7 @@ bool http_unpack_kind(const struct http_head *h, enum unpack_kind *ret);
 bool http_unpack_waits(const struct http_exchange *x); /* some of it may come out without more going in */
 /* The next output, perhaps empty; false: the data is damaged. */
 bool http_unpack_next(struct http_exchange *x, struct span *ret_data);
-/* By how much more has come out than went in, since this was last asked. */
+/* How many more bytes came out than went in, since the last call. */
 size_t http_unpack_grown(struct http_exchange *x);
 void http_unpack_end(struct http_exchange *x);
 /* http_answer.c */

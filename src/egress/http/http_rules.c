@@ -68,8 +68,8 @@ static int check_doors(const struct http_rules_in *in, struct err *e)
         return 0;
 }
 
-/* A server echoes what was sent: one that encodes its requests encodes a password with its user, in base64,
- * once more. */
+/* A server echoes the request: a server that encodes its requests encodes a password with its user, in
+ * base64, once more. */
 static struct secret_words *secrets_of(const struct http_rules_in *in)
 {
         struct span words[SCRUB_WORDS_MAX];

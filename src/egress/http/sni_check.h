@@ -15,7 +15,7 @@ enum greeting_permit {
 };
 struct greeting {
         enum greeting_verdict verdict;
-        enum effect_reason why; /* refused */
+        enum effect_reason why; /* denied */
         enum greeting_permit permit;
         bool hello;   /* passes: a TLS hello named the host */
         size_t bytes; /* passes: so many bytes, and the rest is for greet_again(); 0: any bytes may follow */

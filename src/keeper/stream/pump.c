@@ -391,7 +391,7 @@ static bool is_no_input(int from)
         return none;
 }
 
-/* The payload cannot hear that a read failed: to it, that is the end of its input. */
+/* The payload cannot see that a read failed: it gets EOF. */
 static void serve_input(struct run *run)
 {
         struct pump *p = &run->in;

@@ -90,7 +90,7 @@ struct probe {
 const struct probe *const *probe_table(size_t *ret_count);
 const char *probe_class_name(enum probe_class c);
 const char *probe_outcome_name(enum probe_outcome o);
-/* The layer that most likely refused with this error, out of the probe's own list. */
+/* The layer that most likely denied with this error, out of the probe's own list. */
 const char *probe_layer_of(const struct probe *p, int sys);
 
 /* "key=value" for one member of the world; false: the key is unknown, or the value does not fit. */

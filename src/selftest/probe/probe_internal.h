@@ -40,7 +40,7 @@ const char *writable_dir(void);
 /* Is this path on the same file as `st` of the host's canary would be? Reads the canary's mark. */
 bool holds_mark(int fd);
 
-/* A directory that the wall made on its own root, as the way to a door or to the program: nothing of the
+/* A directory that the wall created on its own root, as a parent of a door or of the program: no file of the
  * host. */
 bool is_way(const char *path);
 

@@ -234,8 +234,7 @@ static int unknown_calls(struct probe_result *r)
 static struct sock_filter allow_all[] = { BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW) };
 static struct sock_fprog allow_prog = { 1, allow_all };
 
-/* The newest filter's notification is heard first: a listener of its own would answer for the box's filter.
- */
+/* The newest filter's notification comes first: a listener of its own would answer for the box's filter. */
 static int filter_listener(struct probe_result *r)
 {
         (void) prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0); /* or the kernel refuses by itself */

@@ -24,6 +24,6 @@ const struct wall_traits *wall_traits(enum wall_kind k);
 const char *wall_name(enum wall_kind k);
 /* Has it all of these features? WALL_AUTO has those of the wall that it tries first. */
 bool wall_has(enum wall_kind k, unsigned features);
-/* The wall to try as number `i`, from 0, if `asked` is asked for; 0: no more. Only `auto` has a second one.
+/* The wall to try as number `i`, from 0, if `asked` is requested; 0: no more. Only `auto` has a second one.
  */
 enum wall_kind wall_choice(enum wall_kind asked, unsigned i);

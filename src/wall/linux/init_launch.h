@@ -17,10 +17,10 @@
 enum init_fd {
         INIT_CONTROL = 4 + HANDLES_MAX,
         INIT_HOST_PROC,
-        INIT_PLAN,   /* from here the blocks come, and here the birth is reported */
+        INIT_PLAN,   /* the blocks are read from here, and the birth is reported here */
         INIT_KEEPER, /* its process; -1: the caller has one thread, whose end is reported by a signal */
         INIT_TRUST,  /* may be missing */
-        INIT_CGROUP, /* the group that init is born in; may be missing */
+        INIT_CGROUP, /* the group that init is created in; may be missing */
         INIT_FD__END
 };
 

@@ -82,8 +82,8 @@ int wall_powers_keep(uint32_t caps)
         return prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
 }
 
-/* The filter of a container may deny the whole call, with any error, even a harmless query. What no process
- * behind it can request, the payload cannot: and our own filter denies it once more. */
+/* The filter of a container may deny the whole call, with any error, even a harmless query. A call that it
+ * denies to every process, it denies to the payload: and our own filter denies it once more. */
 static bool keyrings_are_closed(void)
 {
         int refused = errno;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* wall/linux/net/netlink.h - the few requests to rtnetlink that a link between two namespaces takes. No heap.
- * Each returns 0 or -1 with errno; they work on the namespace that `nl` was opened in. */
+/* wall/linux/net/netlink.h - the few rtnetlink requests for a link between two namespaces. No heap. Each
+ * returns 0 or -1 with errno set; they work on the namespace that `nl` was opened in. */
 #pragma once
 #include <stdbool.h>
 #include <stdint.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* wall/linux/net/packet_watch.h - hears of the packets that no listener takes. */
+/* wall/linux/net/packet_watch.h - reports packets that no listener takes. */
 #pragma once
 #include "plan/plan.h"
 

@@ -37,7 +37,7 @@ enum { FRONT_LIST_BYTES = 8192 }; /* of entries that one answer lists */
 #define FRONT_EDIT_BELOW ".edit-below"
 #define FRONT_EDIT_ABOVE ".edit-above"
 
-/* The first thing that every dynamically linked program looks for. */
+/* The first file that every dynamically linked program looks up. */
 #define FRONT_LOADER_ASKS "/etc/ld.so.preload"
 
 /* How many nodes a plan can need. */
@@ -61,5 +61,5 @@ struct front {
         int64_t born;                    /* seconds: the age of everything here */
 };
 
-/* The observer's life: answers until the mount is gone. */
+/* The observer's main loop: answers until the mount is gone. */
 _Noreturn void front_serve(struct front *f);

@@ -24,7 +24,7 @@ bool saw_text(uint32_t task, uint64_t at, char *ret, size_t cap);
 bool saw_connect(uint32_t task, const struct seccomp_data *call, char *ret, size_t cap);
 /* The same of one to the box's own loopback: the port, or 0. */
 unsigned saw_own_loopback(uint32_t task, const struct seccomp_data *call, char *ret, size_t cap);
-/* The name a task goes by; "" when it is gone. */
+/* The name of a task; "" if it is gone. */
 void saw_program(int proc, uint32_t task, char *ret, size_t cap);
 /* What a call would do to its path: read, write or execute. */
 enum effect_kind saw_kind(const struct seccomp_data *call);

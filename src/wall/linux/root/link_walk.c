@@ -47,7 +47,7 @@ static bool go_down(struct way *w, const char *name, size_t k)
         return true;
 }
 
-/* The two links that are another's for everybody. */
+/* The two links that differ for each task. */
 static bool is_own_number(struct way *w)
 {
         if (strcmp(w->done, "/proc/self") != 0 && strcmp(w->done, "/proc/thread-self") != 0)

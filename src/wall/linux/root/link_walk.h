@@ -14,5 +14,6 @@ enum leads {
 enum leads leads_to(uint32_t task, const char *path, bool follow, char *ret, size_t cap);
 /* Does the path lead where its text does: through no symlink, and never up? */
 bool leads_straight(const char *path, bool follow);
-bool leads_up(const char *path);        /* has it a `..`: as text it may lead elsewhere */
-bool leads_by_kernel(const char *path); /* through a link that is one for each task, as /proc/self/fd/1 */
+bool leads_up(const char *path); /* has it a `..`: as text it may lead elsewhere */
+bool leads_by_kernel(
+        const char *path); /* through a magic link that differs for each task, as /proc/self/fd/1 */

@@ -29,8 +29,8 @@ struct seccomp_ask {
                               connects itself; no datagram sockets, which are sent to any address */
         bool own_ipc;      /* the box has its own ipc namespace: SysV IPC and message queues. Off: ENOSYS */
         bool own_view;     /* the box has mount and pid namespaces of its own. Off (process wall): calls that
-                              change files' metadata, watch directories or touch other processes' scheduling
-                              are refused, because Landlock does not cover them */
+                              change files' metadata, watch directories or touch other processes' scheduling are
+                              denied, because Landlock does not cover them */
         bool tell;  /* denied calls worth a report go to the supervisor (SECCOMP_RET_USER_NOTIF), which always
                        answers with seccomp_errno(); off: that error at once */
         bool watch; /* allowed calls that change or execute a path are shown to the supervisor first, which
@@ -50,7 +50,7 @@ struct seccomp_ask {
 
 enum seccomp_verdict {
         SECCOMP_REFUSE = 0, /* EPERM at once */
-        SECCOMP_TELL,       /* EPERM, and the supervisor hears of it */
+        SECCOMP_TELL,       /* EPERM, and the supervisor is notified */
         SECCOMP_ABSENT,     /* ENOSYS at once: programs then take another way */
         SECCOMP_ALLOW,
         SECCOMP_ALLOW_IF, /* by argument or by the ask: see `rule` */
@@ -81,7 +81,7 @@ enum seccomp_rule {
         RULE_CHMOD_ARG1,  /* chmod, fchmod: no setuid bit; else EPERM, reported. With the setgid bit the
                              supervisor makes the call, for directories. Without own_view EPERM for all */
         RULE_CHMOD_ARG2,  /* fchmodat, fchmodat2: the same in args[2] */
-        RULE_OPEN,        /* open: as creat in args[2], but looked at only when the flags make a file */
+        RULE_OPEN,        /* open: as creat in args[2], but checked only if the flags create a file */
         RULE_OPENAT,      /* openat: the same in args[3] */
         RULE_MKNOD,   /* args[1]: regular files, FIFOs, sockets, no setuid or setgid bit; else EPERM, reported
                        */
