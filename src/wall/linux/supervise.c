@@ -177,7 +177,7 @@ static void tell_of_lost(struct watch *t, bool lost)
         wall_offer_denial(t->w->control, NULL, &t->untold);
 }
 
-static bool look(struct watch *t);
+static bool sample_limits(struct watch *t);
 static bool over_time(struct watch *t);
 
 /* The requester of all of it waits for it; but limits are enforced meanwhile, also when the keeper is
@@ -186,7 +186,7 @@ static void say_in_time(struct watch *t, const struct wall_message *m)
 {
         struct pollfd keeper = { .fd = t->w->keeper, .events = POLLIN };
         while (!t->over && !wall_offer(t->w->control, m) && errno == EAGAIN && poll(&keeper, 1, 0) == 0)
-                t->over = look(t) || over_time(t);
+                t->over = sample_limits(t) || over_time(t);
 }
 
 /* A call that continues whatever we find: only a denial is reported. The keeper knows whether a program may
@@ -539,7 +539,7 @@ static bool over_disk(struct watch *t)
 
 /* The kernel does not report EMFILE to other processes. As with processes: one that is seen with all
  * descriptors in use is at the limit. */
-static bool look(struct watch *t)
+static bool sample_limits(struct watch *t)
 {
         if (!sample_is_due(t))
                 return false;
@@ -611,7 +611,7 @@ static bool step(struct watch *t, bool *ret_over)
         else if (p[2].revents)
                 fd_close(&w->listener); /* no filtered task is left */
 
-        if ((p[1].revents && reap(t)) || t->over || look(t) || over_time(t))
+        if ((p[1].revents && reap(t)) || t->over || sample_limits(t) || over_time(t))
                 *ret_over = true;
 
         return true;

@@ -49,7 +49,7 @@ static void family(struct program *p)
         load(p, BPF_ABS | BPF_B, 6);
 }
 
-static void judge(struct program *p, const struct plan *plan)
+static void emit_packet_rules(struct program *p, const struct plan *plan)
 {
         add(p, BPF_JMP | BPF_JEQ | BPF_K, IPPROTO_ICMPV6, 0, 1); /* neighbours find each other with it */
         answer(p, 0);
@@ -75,7 +75,7 @@ static int attach(int fd, const struct plan *plan)
 {
         struct program p = { .n = 0 };
         family(&p);
-        judge(&p, plan);
+        emit_packet_rules(&p, plan);
         struct sock_fprog prog = { .len = p.n, .filter = p.at };
         return setsockopt(fd, SOL_SOCKET, SO_ATTACH_FILTER, &prog, sizeof prog);
 }

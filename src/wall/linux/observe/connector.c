@@ -181,7 +181,7 @@ static int open_target(struct connector *c, const struct ask *a)
         return from < 0 ? -1 : open_below(from, path);
 }
 
-static void tell(struct connector *c, struct wall_message *m, uint32_t task)
+static void report_denial(struct connector *c, struct wall_message *m, uint32_t task)
 {
         saw_program(c->tasks, task, m->denial.program, sizeof m->denial.program);
         bool news = saw_news(&c->told, TOLD_MAX, &m->denial);
@@ -204,7 +204,7 @@ static void tell_refused(struct connector *c, const struct seccomp_notif *n, int
                 m.denial.path[len] = '\0';
 
         m.denial.inside = len > 0;
-        tell(c, &m, n->pid);
+        report_denial(c, &m, n->pid);
 }
 
 /* 0, or the error to answer with. */
@@ -326,7 +326,7 @@ static int read_ask(struct ask *a, const struct seccomp_notif *n)
         return 0;
 }
 
-static int judge(struct connector *c, struct ask *a, const struct seccomp_notif *n)
+static int check_connect(struct connector *c, struct ask *a, const struct seccomp_notif *n)
 {
         int error = read_ask(a, n);
         if (error)
@@ -364,7 +364,7 @@ static void serve_connect(struct connector *c, const struct seccomp_notif *n)
 {
         struct ask a = { .id = n->id, .task = n->pid, .sock = -1, .target = -1 };
         a.sock = take_from(c, n->pid, (int) n->data.args[0]);
-        int error = !c->able ? EACCES : a.sock < 0 ? EBADF : judge(c, &a, n);
+        int error = !c->able ? EACCES : a.sock < 0 ? EBADF : check_connect(c, &a, n);
         if (!error && saw_is_waiting(c->listener, a.id)) {
                 error = attempt(&a);
                 if (error == EINPROGRESS && must_wait(&a, error))

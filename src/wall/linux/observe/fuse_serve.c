@@ -115,7 +115,7 @@ static uint64_t settled_for(const char *missing)
         return 0;
 }
 
-static void tell(struct observer *o, const struct wall_message *m)
+static void send_report(struct observer *o, const struct wall_message *m)
 {
         bool news = saw_news(&o->told, TOLD_MAX, &m->denial);
         o->untold.some |= o->told.lost;
@@ -140,7 +140,7 @@ static uint64_t tell_of(struct observer *o, const struct request *r, uint32_t di
         saw_missing(o->f->proc, r->head->pid, missing, o->f->tree.node[dir].ours, &m.denial);
         if (is_own_search(o, r, &m.denial))
                 return 0;
-        tell(o, &m);
+        send_report(o, &m);
         return settled_for(missing);
 }
 
@@ -219,7 +219,7 @@ static void tell_of_list(struct observer *o, const struct request *r)
                 return;
 
         saw_program(o->f->proc, r->head->pid, m.denial.program, sizeof m.denial.program);
-        tell(o, &m);
+        send_report(o, &m);
 }
 
 static void say_open(struct observer *o, const struct request *r)
