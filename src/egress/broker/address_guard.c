@@ -111,7 +111,7 @@ static bool inside(const uint8_t *a, const uint8_t *net, unsigned bits)
         return rest == 0 || ((a[bits / 8] ^ net[bits / 8]) >> (8 - rest)) == 0;
 }
 
-static enum egress_reach look(const struct range *r, size_t n, int family, const uint8_t *a)
+static enum egress_reach find_range(const struct range *r, size_t n, int family, const uint8_t *a)
 {
         for (size_t i = 0; i < n; i++) {
                 uint8_t net[16] = { 0 };
@@ -124,8 +124,9 @@ static enum egress_reach look(const struct range *r, size_t n, int family, const
 enum egress_reach egress_judge(const struct egress_address *a)
 {
         static const uint8_t link_metadata[2] = { 169, 254 };
-        enum egress_reach r = a->v6 ? look(ranges6, sizeof ranges6 / sizeof *ranges6, AF_INET6, a->bytes)
-                                    : look(ranges4, sizeof ranges4 / sizeof *ranges4, AF_INET, a->bytes);
+        enum egress_reach r =
+                a->v6 ? find_range(ranges6, sizeof ranges6 / sizeof *ranges6, AF_INET6, a->bytes)
+                      : find_range(ranges4, sizeof ranges4 / sizeof *ranges4, AF_INET, a->bytes);
         if (!a->v6 && memcmp(a->bytes, link_metadata, 2) == 0)
                 return REACH_METADATA; /* clouds use many of them; nothing else of use lies there */
         return r == REACH_PUBLIC && a->own ? REACH_HOST : r;

@@ -249,7 +249,7 @@ static void add_listener(struct broker *b, const struct egress_order *o, int fd)
 }
 
 /* Never waits: a busy keeper gets it later. False: not now. */
-static bool say(struct broker *b, struct egress_message *m)
+static bool send_message(struct broker *b, struct egress_message *m)
 {
         m->limits = b->limits_hit;
         m->lost = b->rows_lost;
@@ -274,7 +274,7 @@ void control_flush(struct broker *b)
                 if (!b->dirty[i])
                         continue;
                 struct egress_message m = { .word = EGRESS_SAYS_ROW, .row = b->rows[i] };
-                b->dirty[i] = !say(b, &m);
+                b->dirty[i] = !send_message(b, &m);
                 b->any_dirty |= b->dirty[i];
         }
 }
@@ -296,7 +296,7 @@ _Noreturn static void finish(struct broker *b)
         ahead_last_words(b);
         control_flush(b);
         resolver_leave_watchers(b);
-        (void) say(b, &m);
+        (void) send_message(b, &m);
         _exit(0);
 }
 

@@ -40,7 +40,7 @@ static bool is_tcp_port(const struct broker *b, uint16_t port)
         return false;
 }
 
-static void tell(struct broker *b, const struct seen *s)
+static void report_packet(struct broker *b, const struct seen *s)
 {
         char host[256], to[300], protocol[24], permit[336] = "";
         const struct name *n = names_find(&b->names, &s->to);
@@ -99,6 +99,6 @@ void watch_serve(struct broker *b, struct source *s)
                 if (n < 0)
                         return;
                 if (read_packet(p, (size_t) n, &seen))
-                        tell(b, &seen);
+                        report_packet(b, &seen);
         }
 }

@@ -256,7 +256,7 @@ static enum outcome pump(struct flow *f, struct half *h, bool hup)
         return r;
 }
 
-static enum flow_event judge(struct flow *f, const struct half *h, enum outcome r)
+static enum flow_event pump_event(struct flow *f, const struct half *h, enum outcome r)
 {
         if (r == PUMP_EMPTY)
                 books_deny(f->b, &(struct books_entry){ .to = f->row_to,
@@ -273,7 +273,7 @@ static enum flow_event judge(struct flow *f, const struct half *h, enum outcome 
 
 static enum flow_event pump_and_judge(struct flow *f, struct half *h, bool hup)
 {
-        return judge(f, h, pump(f, h, hup));
+        return pump_event(f, h, pump(f, h, hup));
 }
 
 enum flow_event relay_init(struct flow *f)

@@ -76,7 +76,7 @@ enum dns_code dns_read(struct span packet, struct dns_question *ret)
         return q.class == CLASS_IN ? DNS_OK : DNS_NOT_BUILT;
 }
 
-static size_t put(uint8_t *out, size_t at, const void *p, size_t n)
+static size_t put_bytes(uint8_t *out, size_t at, const void *p, size_t n)
 {
         memcpy(out + at, p, n);
         return at + n;
@@ -100,15 +100,15 @@ size_t dns_write(struct span packet, const struct dns_question *q, enum dns_code
                 uint8_t record[12] = { 0xc0, HEADER, 0, (uint8_t) q->type, 0, CLASS_IN,
                                        0,    0,      0, TTL_SECONDS,       0, (uint8_t) address.n };
                 out[7] = 1;
-                at = put(out, at, record, sizeof record);
-                at = put(out, at, address.p, address.n);
+                at = put_bytes(out, at, record, sizeof record);
+                at = put_bytes(out, at, address.p, address.n);
         }
 
         if (q->extended) {
                 static const uint8_t opt[11] = { 0, 0, TYPE_OPT, DNS_MAX_QUESTION >> 8,
                                                  DNS_MAX_QUESTION & 255 };
                 out[11] = 1;
-                at = put(out, at, opt, sizeof opt);
+                at = put_bytes(out, at, opt, sizeof opt);
         }
 
         return at;

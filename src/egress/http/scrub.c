@@ -3,7 +3,7 @@
  * that lengths stay right. The search: base/secret_words.c. Pure. */
 #include "egress/http/http_internal.h"
 
-static void put(struct scrub *s, struct span from, size_t stars, struct fifo *out)
+static void put_starred(struct scrub *s, struct span from, size_t stars, struct fifo *out)
 {
         static const char row[] = "****************************************************************";
         if (!out)
@@ -28,11 +28,11 @@ static size_t scan(struct scrub *s, struct span in, bool end, struct fifo *out)
 
         while (secret_words_next(s->set, in, from, end, !s->verbatim, &h)) {
                 s->found |= UINT64_C(1) << h.word;
-                put(s, span_of(in.p + from, h.at - from), h.n, out);
+                put_starred(s, span_of(in.p + from, h.at - from), h.n, out);
                 from = h.at + h.n;
         }
 
-        put(s, span_of(in.p + from, h.at - from), 0, out);
+        put_starred(s, span_of(in.p + from, h.at - from), 0, out);
         return h.at;
 }
 
