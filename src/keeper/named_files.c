@@ -69,7 +69,7 @@ static bool is_told(const struct box_result *r, const char *path)
         return false;
 }
 
-static bool tell(struct run *run, char *path)
+static bool report_read(struct run *run, char *path)
 {
         struct effect f = { .kind = EFFECT_READ, .target = path };
         struct decision d = policy_decide(run->c->policy, &f);
@@ -258,7 +258,7 @@ static unsigned tell_parts(struct run *run, const char *word)
                 size_t n = strcspn(word, between);
                 (void) snprintf(part, sizeof part, "%.*s", (int) (n < sizeof part ? n : 0), word);
                 if (part[0] != '-' && meant(run, part, path, sizeof path))
-                        told += tell(run, path);
+                        told += report_read(run, path);
                 word += n + strspn(word + n, between);
         }
 
@@ -308,7 +308,7 @@ void keeper_note_named(struct run *run)
         for (unsigned i = 1; i < WORDS_MOST && told < TOLD_MOST && p->order->argv[i]; i++) {
                 const char *word = p->order->argv[i];
                 bool whole = word[0] != '-' && meant(run, word, path, sizeof path);
-                told += whole                                    ? tell(run, path)
+                told += whole                                    ? report_read(run, path)
                         : run->c->observe == BOX_OBSERVE_DENIALS ? tell_parts(run, word)
                                                                  : 0;
                 tell_url(run, word);

@@ -13,7 +13,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static int look(struct run *run, const char *path, int flags)
+static int open_outside(struct run *run, const char *path, int flags)
 {
         flags |= O_PATH | O_CLOEXEC; /* opens nothing, and mounts nothing by itself */
         if (!run->slow)
@@ -33,14 +33,14 @@ static int look(struct run *run, const char *path, int flags)
 
 bool outside_has(struct run *run, const char *path)
 {
-        AUTO_FD(at, look(run, path, O_NOFOLLOW));
+        AUTO_FD(at, open_outside(run, path, O_NOFOLLOW));
         return at >= 0 || errno == EAGAIN || errno == ELOOP;
 }
 
 bool outside_is_directory(struct run *run, const char *path)
 {
         struct stat st;
-        AUTO_FD(at, look(run, path, 0));
+        AUTO_FD(at, open_outside(run, path, 0));
         return at >= 0 && fstat(at, &st) == 0 && S_ISDIR(st.st_mode);
 }
 
@@ -48,7 +48,7 @@ bool outside_is_directory(struct run *run, const char *path)
  * likes. */
 int outside_find(struct run *run, const char *path, char *ret_real, size_t cap)
 {
-        AUTO_FD(at, look(run, path, 0));
+        AUTO_FD(at, open_outside(run, path, 0));
         if (at < 0 || fd_path(at, ret_real, cap) < 0)
                 return -1;
         return TAKE_FD(at);

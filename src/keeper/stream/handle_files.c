@@ -235,8 +235,9 @@ int handles_open(struct run *run, struct err *e)
 }
 
 /* Each handle of one direction, from where the last call stopped. */
-static int each(struct run *run, bool out,
-                int (*copy)(struct run *, const struct plan_handle *, int, int, struct err *), struct err *e)
+static int copy_handles(struct run *run, bool out,
+                        int (*copy)(struct run *, const struct plan_handle *, int, int, struct err *),
+                        struct err *e)
 {
         const struct plan *p = run->c->plan;
         for (; run->handle.at < p->handle_count;
@@ -252,7 +253,7 @@ static int each(struct run *run, bool out,
         return 1;
 }
 
-int handles_fill(struct run *run, struct err *e) { return each(run, false, fill_input, e); }
+int handles_fill(struct run *run, struct err *e) { return copy_handles(run, false, fill_input, e); }
 
 /* A program behind a `sock` door may still hold it. The checked bytes are the written ones. */
 static int check_output(const struct plan_handle *h, int from, uint64_t *ret_size, struct err *e)
@@ -287,7 +288,7 @@ static int publish(struct run *run, const struct plan_handle *h, int from, int t
                        : r;
 }
 
-int handles_publish(struct run *run, struct err *e) { return each(run, true, publish, e); }
+int handles_publish(struct run *run, struct err *e) { return copy_handles(run, true, publish, e); }
 
 void handles_close(struct run *run)
 {

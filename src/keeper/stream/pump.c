@@ -213,7 +213,7 @@ bool pump_outputs_idle(const struct run *run)
 
 /* One write that does not block, whatever the caller's descriptor is. A pipe that is ready takes PIPE_BUF at
  * once. */
-static ssize_t put(const struct pump *p, const char *at, size_t n)
+static ssize_t write_output(const struct pump *p, const char *at, size_t n)
 {
         if (p->outlet == OUTLET_SOCKET)
                 return send(p->to, at, n, MSG_DONTWAIT | MSG_NOSIGNAL);
@@ -234,7 +234,7 @@ static bool flush(struct pump *p)
         while (p->sent < p->have) {
                 const char *at = text + p->sent;
                 size_t n = p->have - p->sent;
-                ssize_t k = put(p, at, n);
+                ssize_t k = write_output(p, at, n);
                 if (k < 0 && errno == EINTR)
                         continue;
                 if (k < 0 && errno == EAGAIN) {
