@@ -64,7 +64,7 @@ static void judge_name(struct against *a, const char *name)
                 add(a, &a->permitted, &a->permitted_count, target);
 }
 
-static void judge(struct against *a, const char *target, bool passed)
+static void compare_target(struct against *a, const char *target, bool passed)
 {
         char text[TEXT_MAX];
         struct effect f;
@@ -113,9 +113,9 @@ static void read_record(struct against *a, const struct ledger_view *v)
         } else if (method[0]) {
                 char text[TARGET_MAX + sizeof method];
                 (void) snprintf(text, sizeof text, "%s %s", method, target);
-                judge(a, text, over);
+                compare_target(a, text, over);
         } else {
-                judge(a, target, over);
+                compare_target(a, target, over);
         }
 }
 

@@ -260,7 +260,8 @@ static double median(uint64_t *times, unsigned n)
         return n ? (double) times[middle] : 0;
 }
 
-static void tell(struct survey *s, enum wall_layer l, void (*each)(void *, const cordon_cost *), void *ctx)
+static void report_layer(struct survey *s, enum wall_layer l, void (*each)(void *, const cordon_cost *),
+                         void *ctx)
 {
         const char *words = wall_cost_words(l);
         unsigned n = s->good[l];
@@ -348,7 +349,7 @@ int cordon_costs(cordon_policy *p, unsigned rounds, void (*each)(void *ctx, cons
         }
 
         for (unsigned l = 0; !bad && l < LAYER__COUNT; l++)
-                tell(s, (enum wall_layer) l, each, ctx);
+                report_layer(s, (enum wall_layer) l, each, ctx);
 
         if (s)
                 end_survey(s);

@@ -280,7 +280,7 @@ static int judge_doors(struct diagnosis *d, struct group *g, cordon_error *e)
         return r;
 }
 
-static int judge(struct diagnosis *d, struct group *g, cordon_error *e)
+static int judge_group(struct diagnosis *d, struct group *g, cordon_error *e)
 {
         g->f.box = g->box;
         g->f.policy = g->policy;
@@ -344,7 +344,7 @@ static int gather(struct diagnosis *d, const char *digest, cordon_error *e)
         }
 
         for (size_t i = 0; i < d->count; i++) {
-                if (judge(d, d->groups[i], e) < 0)
+                if (judge_group(d, d->groups[i], e) < 0)
                         return -1;
                 d->mem.failed |= d->groups[i]->uses.mem.failed;
         }

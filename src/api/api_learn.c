@@ -18,7 +18,7 @@
 
 enum { RUNS = 3, SECONDS = 60 };
 
-static enum learn_look look(void *ctx, const char *path)
+static enum learn_look kind_on_host(void *ctx, const char *path)
 {
         struct stat st;
         (void) ctx;
@@ -125,9 +125,9 @@ static void tell_used(struct learn *l, unsigned run, cordon_box *b, const char *
                 struct learn_access a = {
                         .kind = EFFECT_READ, .path = f.path, .program = f.program, .on_host = true
                 };
-                a.listed = look(NULL, f.path) == LEARN_DIRECTORY;
+                a.listed = kind_on_host(NULL, f.path) == LEARN_DIRECTORY;
                 if (strcmp(f.code, "read") == 0 && strncmp(f.path, work, n) == 0 && f.path[n] == '/' &&
-                    look(NULL, f.path) != LEARN_NOTHING)
+                    kind_on_host(NULL, f.path) != LEARN_NOTHING)
                         (void) learn_add(l, &a, run);
         }
 }
@@ -139,7 +139,7 @@ static bool comes_with_net(const struct teacher *t, const char *path)
                (strcmp(path, "/etc/hosts") == 0 || strcmp(path, "/etc/resolv.conf") == 0);
 }
 
-static void tell(struct teacher *t, struct learn *l, unsigned run, const cordon_denial *d)
+static void learn_denial(struct teacher *t, struct learn *l, unsigned run, const cordon_denial *d)
 {
         enum { ALWAYS_LOOKED_FOR = 2 };
         struct learn_access a = { .kind = EFFECT_CALL,
@@ -253,7 +253,7 @@ static void tell_named(const struct teacher *t, struct learn *l, unsigned run)
 
         for (const char *const *word = t->o->argv + 1; t->unwatched && word[-1] && *word; word++) {
                 struct learn_access a = { .kind = EFFECT_READ, .path = path, .program = "", .on_host = true };
-                if (path_join(t->at.work, *word, path, sizeof path) && look(NULL, path) == LEARN_FILE)
+                if (path_join(t->at.work, *word, path, sizeof path) && kind_on_host(NULL, path) == LEARN_FILE)
                         (void) learn_add(l, &a, run);
         }
 }
@@ -290,7 +290,7 @@ static int run_box(cordon_box *b, struct teacher *t, struct learn *l, unsigned r
                 l = NULL; /* with a network it takes another path: its lookups without one do not count */
 
         for (size_t i = 0; l && i < r->denial_count; i++)
-                tell(t, l, run, &r->denials[i]);
+                learn_denial(t, l, run, &r->denials[i]);
 
         if (l && r->error)
                 tell_interpreter(t, l, run, r->error);
@@ -524,7 +524,7 @@ static int learn_with(struct teacher *t, cordon_learned *ret, cordon_error *e)
                                    .blind = t->blind,
                                    .edits = holds(t, "edit {work}\n"),
                                    .nets = t->net.holds && t->o->net != CORDON_LEARN_NET_DENY,
-                                   .look = look,
+                                   .look = kind_on_host,
                                    .look_ctx = t,
                                    .secrets = teacher_secrets,
                                    .real = real,

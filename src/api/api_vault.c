@@ -175,7 +175,7 @@ static void put_left(int64_t s, char ret[32])
         (void) snprintf(ret, 32, "%lld%c", (long long) ((s + unit - 1) / unit), unit == DAY_S ? 'd' : 'h');
 }
 
-static void each(void *ctx, const struct vault_meta *m)
+static void list_entry(void *ctx, const struct vault_meta *m)
 {
         struct listing *l = ctx;
         AUTO_BUF(where);
@@ -207,7 +207,7 @@ static void each(void *ctx, const struct vault_meta *m)
 char *cordon_vault_list(const cordon_context *cx, int json, cordon_error *e)
 {
         struct listing l = { .json = json != 0, .now = clock_wall_s() };
-        if (vault_list(cx, each, &l, to_err(e)) < 0) {
+        if (vault_list(cx, list_entry, &l, to_err(e)) < 0) {
                 buf_done(&l.out);
                 return NULL;
         }

@@ -29,7 +29,7 @@ struct asked { /* one question, and all that is known about its answer */
 static bool leads_nowhere(const struct asked *q) { return q->staged && q->leads == POLICY_LEADS_NOWHERE; }
 static bool is_allowed(const struct asked *q) { return q->d.answer == ANSWER_ALLOW && !leads_nowhere(q); }
 
-static enum refusal_look look(const char *path)
+static enum refusal_look kind_of_path(const char *path)
 {
         struct stat st;
         if (stat(path, &st) < 0)
@@ -39,7 +39,7 @@ static enum refusal_look look(const char *path)
 
 static void find_reasons(struct asked *q)
 {
-        struct refusal_facts facts = { .wall = policy_wall(q->c), .look = look };
+        struct refusal_facts facts = { .wall = policy_wall(q->c), .look = kind_of_path };
         q->near = policy_nearest(q->c, &q->f, &q->d);
         q->refusal = policy_refusal(q->c, &q->f, &q->d, &facts);
         if (!q->f.target || !wall_has(policy_wall(q->c), WALL_OWN_ROOT) || !policy_is_own_place(q->f.target))

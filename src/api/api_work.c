@@ -295,7 +295,7 @@ static void pass_effect(void *ctx, const struct work_effect *x)
 /* A ledger that another writer holds for long: the next command records the outcome of the intent. */
 static bool flush_effects(void *ctx) { return close_ledger(ctx); }
 
-static void tell(const struct work_outcome *from, cordon_work_outcome *to)
+static void copy_outcome(const struct work_outcome *from, cordon_work_outcome *to)
 {
         memcpy(to->run, from->run, sizeof to->run);
         to->applied = from->applied;
@@ -342,7 +342,7 @@ int cordon_work_apply(const cordon_context *cx, const cordon_work_apply_options 
         if (r == 0 && o->patch && !effects.off)
                 record_patch(cx, &patch, got.run);
 
-        tell(&got, ret);
+        copy_outcome(&got, ret);
         return r;
 }
 
@@ -361,7 +361,7 @@ int cordon_work_undo(const cordon_context *cx, const cordon_work_undo_options *o
         if (r == 0 && got.applied > 0 && got.conflicts == 0)
                 (void) record_undo(cx, got.run, got.applied);
 
-        tell(&got, ret);
+        copy_outcome(&got, ret);
         return r;
 }
 

@@ -58,8 +58,8 @@ int lib_dummies_begin(struct lib_dummies *d, const char *const *with, struct err
         return 0;
 }
 
-static void tell(const struct lib_dummies *d, const struct vault_meta *m, const char *shown,
-                 struct vault_told *told)
+static void fill_placeholder(const struct lib_dummies *d, const struct vault_meta *m, const char *shown,
+                             struct vault_told *told)
 {
         memcpy(told->name, m->name, sizeof told->name);
         memcpy(told->env, m->env, sizeof told->env);
@@ -95,7 +95,7 @@ static void make_grant(const struct cordon_context *cx, const struct lib_dummies
         memcpy(g->after, m.after, sizeof g->after);
         memcpy(g->secret, secret, g->length);
         memcpy(g->placeholder, shown, g->length);
-        tell(d, &m, shown, told);
+        fill_placeholder(d, &m, shown, told);
 }
 
 /* Doors may name others than were asked for: those get a dummy as well. */

@@ -30,7 +30,7 @@ static int collect(const struct cordon_box *b, struct vault_request *q, struct e
         return 0;
 }
 
-static int give(struct cordon_box *b, struct vault_request *q, struct err *e)
+static int request_grants(struct cordon_box *b, struct vault_request *q, struct err *e)
 {
         int ends[2];
         if (lib_grants_pipe(q->count, ends, e) < 0)
@@ -81,7 +81,7 @@ static int begin(struct cordon_box *b, struct err *e)
 
         int r = collect(b, q, e);
         if (r == 0)
-                r = give(b, q, e);
+                r = request_grants(b, q, e);
 
         free(q);
         return r;

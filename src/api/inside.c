@@ -336,7 +336,8 @@ static void judge_starter(const struct checked_policy *c, struct effect *f, stru
         f->target = in->path;
 }
 
-static void judge(const struct checked_policy *c, struct effect *f, struct lib_inside *in, struct decision *d)
+static void judge_effect(const struct checked_policy *c, struct effect *f, struct lib_inside *in,
+                         struct decision *d)
 {
         if (f->target[0] != '/') {
                 judge_bare(c, f, in, d);
@@ -432,7 +433,7 @@ void lib_inside(const struct checked_policy *c, struct effect *f, struct lib_ins
         if (!file || !wall_has(policy_wall(c), WALL_OWN_ROOT))
                 return;
 
-        judge(c, f, in, d);
+        judge_effect(c, f, in, d);
         if (f->kind == EFFECT_RUN)
                 judge_starter(c, f, in, d);
 
