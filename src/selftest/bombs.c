@@ -191,7 +191,7 @@ static const char *expected(const struct row *w)
 }
 
 /* The limit's own report first; the bomb's only if it has none, or if rlimits enforce it. */
-static void judge(struct bombs *b, struct row *w, const cordon_result *r)
+static void judge_bomb(struct bombs *b, struct row *w, const cordon_result *r)
 {
         uint64_t memory = 64u << 20;
         w->how = "NOT STOPPED";
@@ -222,7 +222,7 @@ static void fill_row(struct bombs *b, struct row *w, cordon_box *box)
                              strncmp(buf_str(&b->word), "through ", 8) == 0))
                 (void) str_inert(first, w->inside, sizeof w->inside);
 
-        judge(b, w, r);
+        judge_bomb(b, w, r);
 }
 
 static int run_bomb(struct bombs *b, const struct bomb *bomb, cordon_error *e)

@@ -145,8 +145,8 @@ static bool runs_any(const struct breakout *b)
         return any;
 }
 
-static enum verdict judge(struct breakout *b, const struct probe *p, const struct json *line,
-                          bool process_wall)
+static enum verdict judge_probe(struct breakout *b, const struct probe *p, const struct json *line,
+                                bool process_wall)
 {
         const char *outcome = text_of(line, "outcome");
         if (strcmp(outcome, probe_outcome_name(PROBE_HELD)) == 0)
@@ -205,7 +205,7 @@ static void fill_rows(struct breakout *b)
                 const struct json *line = find_line(docs, heard, all[i]->name);
                 a->success = all[i]->success;
                 a->layers = all[i]->layers;
-                a->verdict = line ? judge(b, all[i], line, process_wall) : VERDICT_CANNOT_TELL;
+                a->verdict = line ? judge_probe(b, all[i], line, process_wall) : VERDICT_CANNOT_TELL;
                 (void) str_inert(span_str(line ? text_of(line, "why") : "the box ended before it was tried"),
                                  a->why, sizeof a->why);
                 (void) str_inert(span_str(line ? text_of(line, "layer") : ""), a->layer, sizeof a->layer);

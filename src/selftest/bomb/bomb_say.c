@@ -26,7 +26,7 @@ static const char *error_name(int sys)
 }
 
 /* No buffers and no allocation: there may be no memory left. */
-static int say(const char *word, const char *error, size_t count)
+static int print_result(const char *word, const char *error, size_t count)
 {
         static char line[128];
         int n = snprintf(line, sizeof line, "%s %s %zu\n", word, error, count);
@@ -36,6 +36,6 @@ static int say(const char *word, const char *error, size_t count)
         return 3;
 }
 
-int bomb_stopped(int sys, size_t count) { return say("stopped", error_name(sys), count); }
+int bomb_stopped(int sys, size_t count) { return print_result("stopped", error_name(sys), count); }
 
-int bomb_through(size_t count) { return say("through", "-", count); }
+int bomb_through(size_t count) { return print_result("through", "-", count); }
