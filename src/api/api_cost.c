@@ -44,7 +44,7 @@ struct survey {
         struct err why[LAYER__COUNT];
         bool has_group;
         struct host_cgroups host;
-        uid_t uid; /* inside a user namespace they cannot be asked for */
+        uid_t uid; /* inside a user namespace they cannot be requested */
         gid_t gid;
 };
 

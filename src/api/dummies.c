@@ -98,7 +98,7 @@ static void make_grant(const struct cordon_context *cx, const struct lib_dummies
         fill_placeholder(d, &m, shown, told);
 }
 
-/* Doors may name others than were asked for: those get a dummy as well. */
+/* Doors may name other credentials than the requested ones: those get a dummy as well. */
 static int collect(const struct cordon_box *b, struct lib_dummies *all, struct err *e)
 {
         size_t n;

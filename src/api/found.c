@@ -252,7 +252,7 @@ static int find_one(cordon_policy *p, const char *name, struct found *f, char pa
         return 1;
 }
 
-/* Would the caller's PATH lead to this program, by whatever name? A link that a box left in a directory of
+/* Would the caller's PATH lead to this program, by whatever name? A symlink that a box left in a directory of
  * its own opens nothing else. */
 static bool is_on_path(const struct cordon_context *cx, const char *real)
 {
@@ -277,7 +277,7 @@ static bool is_on_path(const struct cordon_context *cx, const char *real)
         return false;
 }
 
-/* `v/bin/python` is a link to the Python that the environment was made with. */
+/* `v/bin/python` is a symlink to the Python that created the environment. */
 static int find_by_path(cordon_policy *p, const char *name, struct found *f, cordon_error *e)
 {
         char real[PATH_MAX];

@@ -52,7 +52,7 @@ static bool is_shown(const struct checked_policy *c, const char *path, const cha
         return false;
 }
 
-/* The end of a link that lies at `path`, and `rest` behind it, without ".." and ".". */
+/* The target of the symlink at `path`, followed by `rest`, without ".." and ".". */
 static bool put_target(const char *path, const char *target, const char *rest, char ret[static PATH_MAX])
 {
         char all[2 * PATH_MAX];
@@ -93,7 +93,7 @@ static bool is_in_layer(const struct checked_policy *c, const char *path)
         return false;
 }
 
-/* Is the end of a link its directory and its text, as it stands? The plan makes only such links anew. */
+/* Is the target of a symlink exactly its directory and its text? The plan recreates only such symlinks. */
 static bool is_plain(const char *path, const char *target, const char *end)
 {
         size_t up = target[0] == '/' ? 0 : str_parent(path, strlen(path));
@@ -111,7 +111,7 @@ static bool stays_link(const struct checked_policy *c, const char *path, const c
         if (edited || door_at(c, DOOR_WRITE, span_str(path)) || (read && read->except))
                 return false;
 
-        if (door_at(c, DOOR_RUN, span_str(path))) /* a program that a line names by a link */
+        if (door_at(c, DOOR_RUN, span_str(path))) /* a program that a line names by a symlink */
                 return true;
 
         return is_shown(c, path, path) || (read && is_plain(path, target, end) && is_shown(c, end, path));

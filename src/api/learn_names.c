@@ -106,7 +106,7 @@ struct search {
         struct arena mem;
         char path[PATH_MAX];
         size_t top;             /* the start of its relative part */
-        unsigned left, to_read; /* names; files whose beginning is looked at */
+        unsigned left, to_read; /* names; files whose beginning is read */
         const char *found[FOUND_MOST];
         size_t count;
 };

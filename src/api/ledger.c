@@ -382,8 +382,8 @@ int cordon_log_prune(const cordon_context *cx, const char *kind, int64_t before_
         if (!kind || strcmp(kind, "output") == 0)
                 (void) box_logs_prune(cx, before_us * 1000);
 
-        AUTO_FD(there,
-                ledger_dir_open(cx, false, to_err(pe))); /* none: nothing to prune, and none is made for it */
+        AUTO_FD(there, ledger_dir_open(cx, false,
+                                       to_err(pe))); /* none: nothing to prune, and none is created for it */
         struct ledger *l = there < 0 ? NULL : open_as(cx, "prune", to_err(pe));
         if (!l)
                 return -1;

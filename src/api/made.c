@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* api/made.c - targets of `write` and `edit` doors that do not exist yet: `--write new.txt`, `--write dir/`.
  *
- * They are made before the start, in the caller's name, and removed again if the box left them as they were
- * made. This is the one thing that cordon makes on the host for a door: the caller asked for it by name. */
+ * They are created before the start, with the caller's ids, and removed again if the box left them unchanged.
+ * cordon creates nothing else on the host for a door: the caller requested it by name. */
 #include "api/internal.h"
 #include "base/fd.h"
 #include "base/str.h"
@@ -17,7 +17,7 @@
 
 struct lib_made {
         struct lib_made *next;
-        int parent;       /* the directory that it was made in, whatever its name leads to later */
+        int parent;       /* the directory that it was created in, whatever its name leads to later */
         const char *name; /* in `path` */
         bool dir, edit;
         struct stat as_made;

@@ -175,7 +175,7 @@ struct policy_context lib_context(const cordon_policy *p)
 
 struct workspace {
         const char *path;
-        int fd; /* opened when it is first asked for */
+        int fd; /* opened on first use */
 };
 
 /* One call for a door that does not lead out, as on most starts; symlinks are followed only if it fails. */

@@ -113,7 +113,7 @@ int keeper_work_begin(struct box *b, struct err *e)
         return r;
 }
 
-/* Sampled: a filesystem without quotas can only be looked at. The look may take its twentieth of the time. */
+/* Sampled: a filesystem without quotas can only be scanned. The scan may take a twentieth of the time. */
 void keeper_tally_rest(struct tally_time *t, uint64_t began, uint64_t now)
 {
         uint64_t took = now - began, rest = took * REST, soon = took * SHORT_REST;

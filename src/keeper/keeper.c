@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* keeper/keeper.c - a box as its caller sees it: made, asked for its result, let go of. */
+/* keeper/keeper.c - a box as its caller sees it: created, queried for its result, freed. */
 #include "base/clock.h"
 #include "base/fd.h"
 #include "host/host.h"

@@ -262,7 +262,7 @@ static void copy_attributes(const struct box_copy *c, int to)
         (void) !fchown(to, (uid_t) -1, c->base.st_gid);
 }
 
-/* A filesystem without O_TMPFILE gets a name of ours at once. */
+/* A filesystem without O_TMPFILE gets a temporary name at once. */
 static int open_new(const struct box_copy *c, const char *name, bool *ret_named)
 {
         const mode_t mode = 0600 | ON_ITS_WAY;

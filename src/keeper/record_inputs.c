@@ -81,8 +81,8 @@ static bool is_behind_door(const struct plan *p, const char *path, const struct 
         return false;
 }
 
-/* The digest of a file that is small enough to be read at a start; "" for all else. Looked at before it is
- * opened: opening some devices does something. */
+/* The digest of a file that is small enough to be read at a start; "" for any other. Its type is checked
+ * before it is opened: opening some devices has side effects. */
 static void digest_small(const struct run *run, const char *path, char ret[72])
 {
         char bytes[SMALL_FILE];

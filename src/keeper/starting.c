@@ -18,7 +18,7 @@ int starting_record(struct box *b, struct err *e)
         return r;
 }
 
-/* The broker first: it gets ready while the rest is made. */
+/* The broker first: it gets ready while the rest is created. */
 int starting_make(struct box *b, struct err *e)
 {
         if (inbound_open(b, e) < 0 || broker_start(b, e) < 0 || pump_open(&b->run, e) < 0 ||

@@ -182,8 +182,7 @@ static bool got_nothing(const struct row *w, const cordon_result *r)
                w->inside[n - 2] == ' ' && (w->inside[n - 1] == '0' || w->inside[n - 1] == '1');
 }
 
-/* Without groups memory is looked at now and then: on a busy machine a look may come before the rlimit does.
- */
+/* Without groups memory is sampled: on a busy machine a sample may come before the rlimit does. */
 static const char *expected(const struct row *w)
 {
         bool other = !w->groups && w->bomb->rlimit && !names(w->limits, w->bomb->limit);

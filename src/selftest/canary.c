@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* selftest/canary.c - the host's side of the probes: a directory, sockets, a queue, shared memory, open
- * descriptors and a bystander, all harmless, all removed at the end, and all looked at again before that. */
+ * descriptors and a bystander, all harmless, all removed at the end, and all checked before that. */
 #include "base/fd.h"
 #include "base/hash.h"
 #include "selftest/breakout.h"
@@ -275,7 +275,7 @@ static void remove_all(const struct canary *c)
         (void) rmdir(c->world.dir);
 }
 
-/* All names are chosen before anything is made: a sweeper that is born in between can take everything away,
+/* All names are chosen before anything is created: a sweeper that is forked in between can remove everything,
  * whenever we are killed. */
 static void choose_names(struct canary *c, uint32_t mark)
 {

@@ -130,7 +130,7 @@ static int open_sources(struct broker *b, struct err *e)
         return 0;
 }
 
-/* The order matters: the resolver is forked with files still to be had; after the jail nothing more is. */
+/* The order matters: the resolver is forked while files can still be opened; after the jail they cannot. */
 static int start(struct broker *b, const struct egress_order *o, int fd, struct err *e)
 {
         broker_clock(b);
@@ -279,7 +279,7 @@ void control_flush(struct broker *b)
         }
 }
 
-/* The last words are worth waiting for: the keeper asked for them. */
+/* The last messages are worth waiting for: the keeper requested them. */
 _Noreturn static void finish(struct broker *b)
 {
         struct egress_message m = { .word = EGRESS_SAYS_DONE };

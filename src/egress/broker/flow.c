@@ -250,7 +250,7 @@ static enum flow_event resolved(struct flow *f)
         return dial(f, f->name->address, f->name->count);
 }
 
-/* The request that asked for the server goes on while it is waited for. */
+/* The request that needs the server goes on while the connection is pending. */
 static enum flow_event connect_request(struct flow *f)
 {
         enum flow_event e = connect_server(f);
@@ -388,8 +388,8 @@ static const flow_step bytes[FLOW_STATE__COUNT][EVENT__COUNT] = {
                         [EVENT_CUT] = cut },
 };
 
-/* A connection whose requests are judged one by one, each with its own door and server: it is open while they
- * are waited for. */
+/* A connection whose requests are decided one by one, each with its own door and server: it is open while
+ * they are pending. */
 static const flow_step requests[FLOW_STATE__COUNT][EVENT__COUNT] = {
         [FLOW_RESOLVING] = { [EVENT_RECORDED] = request_recorded,
                              [EVENT_RESOLVED] = resolved,

@@ -205,7 +205,7 @@ static struct greeting judge_greeting(const struct flow *f, struct span bytes, b
         return (f->hello_passed ? greet_again : greet_judge)(bytes, ended, f->host, f->port);
 }
 
-/* Nothing leaves before its beginning is judged; it stays in the kernel's buffer until then. */
+/* Nothing leaves before its first bytes are checked; it stays in the kernel's buffer until then. */
 static enum outcome greet(struct flow *f)
 {
         enum outcome r = send_rest(&f->half[0]);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* egress/broker/write_ahead.c - see write_ahead.h. An effect is asked for (its flow waits), then open (it may
- * be under way), then over. A line that broke closes every door with consequences, with the reason; the
- * others go on. */
+/* egress/broker/write_ahead.c - see write_ahead.h. An effect is first requested (its flow waits), then open
+ * (it may be under way), then over. A broken line to the writer closes every door with consequences, with the
+ * reason; the others go on. */
 #include "egress/broker/write_ahead.h"
 #include "base/fd.h"
 #include "ledger/ledger.h"
@@ -20,7 +20,7 @@ enum { PATIENCE_S = 30, COVERS_MAX = 1024, CONNECTS_MAX = 4096 /* that the write
 struct ahead { /* one effect */
         struct ahead *next;
         struct flow *f; /* NULL: gone; its outcome is in q */
-        bool open;      /* the intent is durable; else asked for */
+        bool open;      /* the intent is durable; else requested */
         uint64_t asked_ns;
         const struct door *door; /* of an opaque connection; NULL: a request */
         struct ledger_ask q;
@@ -434,7 +434,7 @@ void ahead_last_words(struct broker *b)
         for (struct flow *f = b->flows; f; f = f->next)
                 (void) ahead_over(f, LEDGER_END_CUT, effect_reason_text(REASON_BOX_ENDED), NULL);
 
-        for (struct ahead *a = b->aheads; a; a = a->next) { /* asked for, and never let out */
+        for (struct ahead *a = b->aheads; a; a = a->next) { /* requested, and never sent */
                 a->q.outcome = 1;
                 a->q.end = LEDGER_END_REFUSED;
                 (void) send_ask(b, &a->q);

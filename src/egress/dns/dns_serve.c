@@ -42,7 +42,7 @@ static void deny_name(struct broker *b, const struct dns_question *q)
         books_deny(b, &e);
 }
 
-/* The name that is asked for, if it may be known; else the code to answer with. */
+/* The queried name, if it may be resolved; else the code to answer with. */
 static enum dns_code look_up(struct broker *b, const struct dns_question *q, struct name **ret)
 {
         char host[256];

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* egress/http/http_hold.c - a request whose parameters are judged: its body is read first, as far as it is
- * judged at all, and nothing of it leaves before. Whether it may go is not decided here. */
+/* egress/http/http_hold.c - a request whose parameters are checked: its body is read first, as far as it is
+ * checked at all, and nothing of it leaves before. Does not decide whether it is allowed. */
 #include "egress/http/http_internal.h"
 
 static const char too_long[] = "the body is longer than 64 KiB";

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* egress/http/http_link.c - a request that is judged leaves, over the one link upstream. */
+/* egress/http/http_link.c - sends a decided request over the one upstream connection. */
 #include "egress/http/http_internal.h"
 
 #include <stdio.h>

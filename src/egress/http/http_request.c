@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* egress/http/http_request.c - the way up: a request is read, judged, rewritten and sent on. Nothing of it
- * leaves before it is judged. */
+/* egress/http/http_request.c - the request direction: a request is parsed, decided, rewritten and sent on.
+ * Nothing of it leaves before the decision. */
 #include "egress/http/http_internal.h"
 
 /* ---- the head ---- */
 
 static const struct http_credential nothing = { .name = "", .field = "", .before = "", .after = "" };
 
-/* The URL as the box asked for it, without any credential: how fixtures name it. */
+/* The URL as the box requested it, without any credential: fixtures use it as the key. */
 static void asked_url(struct http_flow *f)
 {
         bool v6 = f->peer.is_address && strchr(f->peer.host, ':');
@@ -83,7 +83,7 @@ static bool body_is_read(const char *method)
         return false;
 }
 
-/* Judged and found good: it goes on its way. */
+/* Allowed: it is sent on. */
 static void send_head(struct http_flow *f)
 {
         struct http_exchange *x = &f->x;

@@ -72,9 +72,9 @@ static int strip_absolute(struct span *t, const struct http_peer *peer, bool tls
         return n < rest.n && rest.p[n] == '?' ? no(ret_why, REASON_TARGET_NO_PATH) : 0;
 }
 
-/* Characters that clients send as they are and that mean the same escaped. The escape is the one form that is
- * judged and sent, so that both spellings have one decision. Not among them: a backslash, which some servers
- * read as a slash. */
+/* Characters that clients send unescaped and that mean the same escaped. The escaped form is checked and
+ * sent, so that both forms have one decision. Not among them: a backslash, which some servers read as a
+ * slash. */
 static bool is_escaped_here(uint8_t c) { return c && strchr("*[]|^`{}\"<>", c); }
 
 /* %2F is a slash to some servers and a letter to others (npm writes @scope%2Fname so): checked as a slash,

@@ -15,7 +15,7 @@ struct root {
         unsigned char *der; /* OpenSSL's */
         long der_len;
         X509_NAME *subject;
-        X509 *cert; /* once it was asked for */
+        X509 *cert; /* once it was requested */
 };
 
 struct tls_trust {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* keeper/stream/pump.c - standard streams: always pipes or a terminal of ours inside, never the caller's own
- * descriptors. The keeper copies, counts and cuts; it never blocks on a slow reader, because limits must go
- * on being kept. */
+ * descriptors. The keeper copies, counts and cuts; it never blocks on a slow reader, because limits must be
+ * enforced meanwhile. */
 #include "base/fd.h"
 #include "keeper/internal.h"
 

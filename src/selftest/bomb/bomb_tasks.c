@@ -113,7 +113,7 @@ int bomb_stopped_self(const char *tag)
         return bomb_through(0);
 }
 
-/* Twice forked, in a session of its own, deaf to every signal, with no descriptor of ours. */
+/* Forked twice, in a session of its own, ignores every signal, with no descriptor of ours. */
 int bomb_daemon(const char *tag)
 {
         if (fork() == 0) {

@@ -164,7 +164,7 @@ static bool null_is_null(void)
         return lstat("/dev/null", &st) == 0 && S_ISCHR(st.st_mode) && st.st_rdev == makedev(1, 3);
 }
 
-/* runc CVE-2025-31133: a /dev/null that is a link makes the runtime mount something else. */
+/* runc CVE-2025-31133: a /dev/null that is a symlink makes the runtime mount something else. */
 static int replace_null(struct probe_result *r)
 {
         if (!null_is_null())

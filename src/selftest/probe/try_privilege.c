@@ -124,7 +124,7 @@ static int bits_by_tmpfile(struct probe_result *r)
                                                            : held(r, "the bits are not there");
 }
 
-/* A directory with setgid hands its group to all that is made in it. */
+/* A directory with setgid passes its group to all files created in it. */
 static int bits_by_mkdir(struct probe_result *r)
 {
         char path[128];

@@ -54,8 +54,8 @@ int wall_filter_compile(struct wall_init *w, struct err *e)
         return compile(w, e);
 }
 
-/* SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV: a call that init has taken is not taken back by a signal, or a
- * connection that was made would be asked for once more. */
+/* SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV: a call that init has taken is not interrupted by a signal, or a
+ * completed connection would be requested once more. */
 #define WAIT_KILLABLE (1u << 5)
 
 static long load(struct wall_init *w, unsigned flags)

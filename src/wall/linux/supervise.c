@@ -419,8 +419,7 @@ static int sample_ms(const struct watch *t)
         return t->is_still ? STILL_FILES_MS : FILES_MS;
 }
 
-/* Nothing has changed since the last look, and that looked at all there is: shared memory has its own time.
- */
+/* Nothing has changed since the last sample, and that was complete: shared memory has its own time. */
 static bool has_rested(struct watch *t)
 {
         bool whole = !(t->w->held & WALL_SAMPLES) || t->w->shared.looked_ns >= t->sampled_ns;

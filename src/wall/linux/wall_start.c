@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* wall/linux/wall_start.c - the keeper's side of a start: clones init, maps its ids, hands over id-mapped
+/* wall/linux/wall_start.c - the keeper's side of a start: clones init, maps its ids, passes it id-mapped
  * doors. Safe in a program with threads: the child is a raw clone and uses no lock or heap of ours. */
 #include "base/fd.h"
 #include "wall/linux/init_launch.h"

@@ -136,8 +136,8 @@ static int open_socket(const union where *at, int type)
                                               v6 ? IPV6_RECVPKTINFO : IP_PKTINFO, &on, sizeof on) < 0))
                 return -1;
 
-        /* An answer leaves from whatever address was asked. Of IPv4 the kernel lets each that is local do so,
-         * of IPv6 only those that a link has, unless the socket is free. */
+        /* An answer leaves from the address that was queried. For IPv4 the kernel allows each local address,
+         * for IPv6 only those of a link, unless IPV6_FREEBIND is set. */
         if (type == SOCK_DGRAM && v6 && setsockopt(fd, IPPROTO_IPV6, IPV6_FREEBIND, &on, sizeof on) < 0)
                 return -1;
 

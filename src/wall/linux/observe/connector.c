@@ -240,8 +240,8 @@ static void watch_over(bool on)
         (void) setitimer(ITIMER_REAL, &every, NULL);
 }
 
-/* Our working directory is /proc/self/fd: the relative name leads to the descriptor that was judged, and
- * through no other directory. */
+/* Our working directory is /proc/self/fd: the relative name leads to the checked descriptor, and through no
+ * other directory. */
 static int connect_now(struct ask *a)
 {
         struct sockaddr_un at = { .sun_family = AF_UNIX };
@@ -359,7 +359,7 @@ static void wait_on(struct connector *c, struct ask *a, int error)
         c->waiting[c->waiting_count++] = *a;
 }
 
-/* ID_VALID comes last: until then everything that was looked at may have been another task's. */
+/* ID_VALID comes last: until then all that was read may have been another task's. */
 static void serve_connect(struct connector *c, const struct seccomp_notif *n)
 {
         struct ask a = { .id = n->id, .task = n->pid, .sock = -1, .target = -1 };

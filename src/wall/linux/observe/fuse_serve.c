@@ -77,7 +77,7 @@ static struct fuse_attr attr_of(const struct front *f, uint32_t i)
                                    .blksize = 4096 };
 }
 
-/* A node number comes from the kernel, which had it from us; looked at all the same. */
+/* A node number comes from the kernel, which got it from us; checked all the same. */
 static uint32_t node_of(const struct front *f, const struct request *r)
 {
         return r->head->nodeid > 0 && r->head->nodeid < f->tree.count ? (uint32_t) r->head->nodeid : 0;

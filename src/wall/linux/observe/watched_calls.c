@@ -29,7 +29,7 @@ enum { ASLEEP_TRIES = 100, ASLEEP_US = 200 };
 
 enum how {
         READS = 0,
-        WRITES,  /* a name, be it a link's */
+        WRITES,  /* a name, also of a symlink */
         CHANGES, /* the target of a symlink */
         MAKES,   /* a name, if nothing has it yet */
         RUNS,

@@ -2,7 +2,7 @@
 /* wall/linux/root/mount_place.c - places in the new root, and detached mounts that are moved to them.
  *
  * Every path is a (descriptor, name) pair resolved by openat2. Never: creates anything on a filesystem of the
- * host, follows a link inside the new root. */
+ * host, follows a symlink inside the new root. */
 #include "base/fd.h"
 #include "wall/internal.h"
 #include "wall/linux/root/mountapi.h"

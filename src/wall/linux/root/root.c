@@ -261,7 +261,7 @@ static int cover(const struct wall_init *w, const char *name, int place)
         return mount_move(tree, place);
 }
 
-/* An empty directory or file of ours, made once. A watched root has both from the beginning. */
+/* An empty directory or file of ours, created once. A watched root has both from the beginning. */
 static int make_mask(const struct wall_init *w, const char *name, bool is_dir)
 {
         if (w->observer)

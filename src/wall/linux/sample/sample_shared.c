@@ -66,7 +66,7 @@ struct looking {
         uint64_t scratch;         /* its device: files there have a limit of their own */
         const struct plan *edits; /* not NULL: only removed files of its edit doors are looked for */
         uint64_t bytes;
-        pid_t thread; /* whose descriptors were looked at last */
+        pid_t thread; /* whose descriptors were read last */
 };
 
 /* By its former name; a process that gives another file such a name gets that counted. */
