@@ -182,16 +182,17 @@ static const char **passed_variables(const struct cordon_box *b, const struct do
 {
         const char **v = calloc(n + b->told_count + 1, sizeof *v);
         size_t k = 0;
-        bool whole = v;
+        bool whole = v != NULL;
 
-        for (size_t i = 0; whole && i < n; i++) {
+        for (size_t i = 0; v && whole && i < n; i++) {
                 if (doors[i].kind != DOOR_ENV || doors[i].value)
                         continue;
                 const char *value = context_get(b->policy->cx, doors[i].name);
                 if (b->trace_out[0] && strcmp(doors[i].name, "TRACEPARENT") == 0)
                         value = b->trace_out; /* the run's own span, not the caller's */
                 char *both = NULL;
-                if (value && (whole = asprintf(&both, "%s=%s", doors[i].name, value) >= 0))
+                whole = !value || asprintf(&both, "%s=%s", doors[i].name, value) >= 0;
+                if (whole && both)
                         v[k++] = both;
         }
 

@@ -40,7 +40,8 @@ enum phase {
         PHASE_MAKE,       /* broker, pipes, overlays, control groups */
         PHASE_FILL,       /* `in` handles are copied */
         PHASE_TRUST,      /* the broker makes the authority that the root shows */
-        PHASE_CLONE,      /* init is cloned and raises the walls */
+        PHASE_CLONE,      /* cordon-init is started */
+        PHASE_BIRTH,      /* init exists, gets its ids and doors and raises the walls */
         PHASE_RELEASE,    /* the broker is ready: the payload may start */
         PHASE_RUN,        /* until init has ended and the output is at EOF */
         PHASE_REAP,       /* everything in the box is killed, and init reaped */
@@ -270,6 +271,7 @@ int starting_record(struct box *b, struct err *e);
 int starting_make(struct box *b, struct err *e);
 int starting_fill(struct box *b, struct err *e);
 int starting_trust(struct box *b, struct err *e);
+int starting_birth(struct box *b, struct err *e);
 int starting_clone(struct box *b, struct err *e);
 int starting_release(struct box *b, struct err *e);
 int ending_reap(struct box *b, struct err *e);

@@ -17,7 +17,7 @@ static struct box *box_new(const struct box_config *c)
         b->c = *c;
         b->run.box = b;
         b->run.c = &b->c;
-        b->child = (struct wall_child){ .pid = -1, .pidfd = -1, .control = -1 };
+        b->child = (struct wall_child){ .pid = -1, .pidfd = -1, .control = -1, .birth = -1, .host_proc = -1 };
         b->janitor = LIMIT_NO_JANITOR;
         b->run.tty = b->registry = b->held = b->name_lock = b->client = b->epoll = b->wait.fd = -1;
         b->broker = (struct broker_line){

@@ -75,6 +75,21 @@ int starting_clone(struct box *b, struct err *e)
                 return -1;
 
         (void) keeper_run(&b->run);
+        return 1;
+}
+
+int starting_birth(struct box *b, struct err *e)
+{
+        int r = wall_ops(b->c.plan->wall)->born(&b->start, &b->child, e);
+        if (r == 0)
+                keeper_wait_for(b, b->child.birth, POLLIN);
+
+        if (r != 1)
+                return r;
+
+        fd_close(&b->child.birth);
+        fd_close(&b->child.host_proc);
+        bool groups_late = !keeper_groups_come_first(b) && !(b->c.plan->without & WITHOUT_CGROUP);
         if (groups_late && keeper_groups_make(b, true, e) < 0)
                 return -1;
 

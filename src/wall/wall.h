@@ -122,7 +122,9 @@ struct wall_stdio {
 struct wall_child {
         pid_t pid; /* init, as we see it */
         int pidfd;
-        int control; /* messages from init; closing it ends the box */
+        int control;          /* messages from init; closing it ends the box */
+        pid_t launcher;       /* starts init; 0: it has, or was never started */
+        int birth, host_proc; /* until wall_born(): readable when init exists; /proc of the host */
         bool born_in_cgroup;
         bool own_pids;            /* it has a pid namespace: killing init ends all of it */
         uint64_t cpu_ns, max_rss; /* after wall_reap(): of all that init waited for, and its own */
@@ -163,13 +165,18 @@ struct wall_start {
 struct wall_ops {
         int (*check_host)(const struct host_facts *f, struct err *e); /* can this host raise it? */
         int (*start)(const struct wall_start *s, struct wall_child *ret, struct err *e);
+        int (*born)(const struct wall_start *s, struct wall_child *c, struct err *e);
 };
 /* NULL: a wall that this version does not have. */
 const struct wall_ops *wall_ops(enum wall_kind k);
 
-/* Clones init and waits until init waits for wall_release(). Returns 0 on success, -1 on error with *e set.
- * On error *ret may hold a process all the same: the caller ends and reaps it. */
+/* Starts the launcher of init and sends it the plan. Returns 0 on success; -1 on error, and nothing is left.
+ */
 int wall_start(const struct wall_start *s, struct wall_child *ret, struct err *e);
+/* Returns 1 when init exists, has its ids and doors, and waits for wall_release(); 0 if it does not exist
+ * yet: call again when `birth` is readable; -1 on error. In each case wall_end() and wall_reap() follow in
+ * the end. */
+int wall_born(const struct wall_start *s, struct wall_child *c, struct err *e);
 
 /* init is a program: this one if init/self.c is linked into it, else the installed cordon-init. It is
  * executed under this name, and calls wall_init_enter() before anything else. */

@@ -29,8 +29,8 @@ static int check_process(const struct host_facts *f, struct err *e)
 const struct wall_ops *wall_ops(enum wall_kind k)
 {
         static const struct wall_ops rows[WALL_KIND__COUNT] = {
-                [WALL_PROCESS] = { check_process, wall_start },
-                [WALL_NAMESPACE] = { check_ids, wall_start },
+                [WALL_PROCESS] = { check_process, wall_start, wall_born },
+                [WALL_NAMESPACE] = { check_ids, wall_start, wall_born },
         };
         return (unsigned) k < WALL_KIND__COUNT && rows[k].start ? &rows[k] : NULL;
 }

@@ -13,6 +13,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <sched.h>
 #include <signal.h>
 #include <string.h>
@@ -203,11 +204,29 @@ int wall_send_plan(const struct wall_start *s, int to, struct err *e)
         return 0;
 }
 
+/* Its work is done, or will not be: it is killed, so that a launcher that was stopped holds up nothing. */
+void wall_end_launcher(struct wall_child *c)
+{
+        if (c->launcher <= 0)
+                return;
+
+        (void) kill(c->launcher, SIGKILL);
+        while (waitpid(c->launcher, NULL, __WALL) < 0 && errno == EINTR)
+                ;
+        c->launcher = 0;
+}
+
 /* A launcher that ended without a message was killed, or has reported the error on the control socket. */
-int wall_await_birth(const struct wall_start *s, int from, struct wall_child *c, struct err *e)
+int wall_take_birth(const struct wall_start *s, struct wall_child *c, struct err *e)
 {
         struct wall_birth b;
-        if (wire_recv(from, &b, sizeof b, &c->pidfd) != 1)
+        struct pollfd p = { .fd = c->birth, .events = POLLIN };
+        if (poll(&p, 1, 0) == 0)
+                return 0;
+
+        int r = wire_recv(c->birth, &b, sizeof b, &c->pidfd);
+        wall_end_launcher(c);
+        if (r != 1)
                 return err_set(e, ERR_WALL, 0, "cordon-init ended before there was a box");
 
         errno = b.sys;
@@ -217,5 +236,5 @@ int wall_await_birth(const struct wall_start *s, int from, struct wall_child *c,
         c->pid = b.pid;
         c->born_in_cgroup = b.in_cgroup;
         c->own_pids = s->plan->wall == WALL_NAMESPACE && !wall_left_out(LAYER_PID);
-        return 0;
+        return 1;
 }

@@ -46,5 +46,6 @@ struct wall_descriptors {
 /* The launcher, as the program that it executed; -1. */
 pid_t wall_launch(const struct wall_start *s, const struct wall_descriptors *with, struct err *e);
 int wall_send_plan(const struct wall_start *s, int to, struct err *e);
-/* Waits until init is there. */
-int wall_await_birth(const struct wall_start *s, int from, struct wall_child *c, struct err *e);
+/* Whether init exists: 1 with *c filled, 0 not yet, -1 on error. */
+int wall_take_birth(const struct wall_start *s, struct wall_child *c, struct err *e);
+void wall_end_launcher(struct wall_child *c);

@@ -2,11 +2,29 @@
 /* wall/linux/wall_end.c - the keeper's side of an end: kills init and reaps it. Never waits. */
 #include "base/child.h"
 #include "base/fd.h"
-#include "wall/internal.h"
+#include "wall/linux/init_launch.h"
+#include "wire/wire.h"
+
+/* A launcher that is still there may have started init: its pid is in the socket then. */
+static void end_launch(struct wall_child *c)
+{
+        struct wall_birth b;
+        if (c->launcher > 0) {
+                wall_end_launcher(c);
+                if (wire_recv(c->birth, &b, sizeof b, &c->pidfd) == 1)
+                        c->pid = b.pid;
+        }
+
+        fd_close(&c->birth);
+        fd_close(&c->host_proc);
+}
 
 void wall_end(struct wall_child *c, bool force)
 {
+        bool launched = c->launcher > 0;
         fd_close(&c->control);
+        end_launch(c);
+        force |= launched;
         if (c->own_pids || force)
                 child_kill(&(struct child){ c->pid, c->pidfd });
 }

@@ -252,19 +252,6 @@ static void prefer_its_error(const struct wall_child *c, struct err *e)
         fd_close(&fd);
 }
 
-static int start_box(const struct wall_start *s, int plan, int host_proc, struct wall_child *c, struct err *e)
-{
-        int r = wall_send_plan(s, plan, e) < 0 || wall_await_birth(s, plan, c, e) < 0 ? -1 : 0;
-        wall_step("keeper-cloned");
-        if (r == 0)
-                r = hand_over(s, host_proc, c, e);
-
-        if (r < 0)
-                prefer_its_error(c, e);
-
-        return r;
-}
-
 int wall_start(const struct wall_start *s, struct wall_child *ret, struct err *e)
 {
         AUTO_FD(host_proc, open_proc(e));
@@ -293,13 +280,29 @@ int wall_start(const struct wall_start *s, struct wall_child *ret, struct err *e
         if (launcher < 0)
                 return -1;
 
+        *ret = (struct wall_child){ .pid = -1,
+                                    .pidfd = -1,
+                                    .control = TAKE_FD(mine),
+                                    .launcher = launcher,
+                                    .birth = TAKE_FD(plan),
+                                    .host_proc = TAKE_FD(host_proc) };
         fd_close(&its_plan);
         fd_close(&its);
-        *ret = (struct wall_child){ .pid = -1, .pidfd = -1, .control = TAKE_FD(mine) };
-        int r = start_box(s, plan, host_proc, ret, e);
-        fd_close(&plan);
-        while (waitpid(launcher, NULL, __WALL) < 0 && errno == EINTR)
-                ;
+        return wall_send_plan(s, ret->birth, e);
+}
+
+int wall_born(const struct wall_start *s, struct wall_child *c, struct err *e)
+{
+        int r = wall_take_birth(s, c, e);
+        if (r == 0)
+                return 0;
+
+        wall_step("keeper-cloned");
+        if (r == 1 && hand_over(s, c->host_proc, c, e) < 0)
+                r = -1;
+
+        if (r < 0)
+                prefer_its_error(c, e);
 
         return r;
 }

@@ -35,10 +35,11 @@ def kill_observer(keeper):
 
 
 def stop_init(keeper):
-    """At its first sight, long before the box is up."""
+    """At its first sight as a program of its own, long before the box is up. Before its exec the keeper shares its
+    memory and waits for it (vfork): a stop of those microseconds holds the keeper up until SIGCONT or SIGKILL."""
     while keeper.poll() is None:
         for pid in children(keeper.pid):
-            if "janitor" not in name(pid):
+            if name(pid) == "cordon-init":
                 return send(pid, signal.SIGSTOP)
 
 
