@@ -36,6 +36,11 @@ struct ask {
 };
 enum logs_answer { LOGS_OFF = 0, LOGS_ON };
 
+/* The commands and the keeper may be of different versions. */
+static const struct wire_field ask_fields[] = { WIRE_NUMBER(struct ask, request),
+                                                WIRE_NUMBER(struct ask, arg) };
+static const struct wire_form ask_form = WIRE_FORM(WIRE_REGISTRY_ASK, 1, struct ask, ask_fields);
+
 static socklen_t make_address(struct sockaddr_un *a, const char *text)
 {
         *a = (struct sockaddr_un){ .sun_family = AF_UNIX };
@@ -106,7 +111,7 @@ static void answer(int client, struct span text, struct ask ok)
 {
         AUTO_FD(fd, memfd_create("cordon-answer", MFD_CLOEXEC));
         if (fd >= 0 && fd_write_all(fd, text.p, text.n) == 0)
-                (void) wire_send(client, &ok, sizeof ok, fd);
+                (void) wire_put(client, &ask_form, &ok, fd);
 }
 
 /* A reader that is further behind than the kept output gets all of it. */
@@ -161,7 +166,7 @@ void registry_accept(struct box *b)
 void registry_answer(struct box *b)
 {
         struct ask q;
-        int r = wire_recv(b->client, &q, sizeof q, NULL);
+        int r = wire_take(b->client, &ask_form, &q, NULL);
         if (r < 0 && errno == EAGAIN)
                 return;
 
@@ -209,7 +214,7 @@ static int ask_once(const struct sockaddr_un *a, socklen_t n, struct ask *q, int
         if (fd < 0 || join_queue(fd, a, n, patience) < 0 || !peer_is(fd, getuid()))
                 return -1;
 
-        if (wire_send(fd, q, sizeof *q, -1) < 0)
+        if (wire_put(fd, &ask_form, q, -1) < 0)
                 return 1;
 
         AUTO_FD(got, -1);
@@ -217,7 +222,7 @@ static int ask_once(const struct sockaddr_un *a, socklen_t n, struct ask *q, int
                 return 2;
 
         struct ask ok;
-        if (wire_recv(fd, &ok, sizeof ok, &got) != 1 || got < 0)
+        if (wire_take(fd, &ask_form, &ok, &got) != 1 || got < 0)
                 return 1;
 
         *q = ok;

@@ -49,6 +49,13 @@ struct wall_order {
         int32_t arg;
         uint32_t id; /* CONNECT: of the question, for its answer */
 };
+struct wire_form;
+extern const struct wire_form wall_order_form;
+/* wall_forms.c: messages of init. wall_put() blocks; wall_put_now() drops the message if the queue is full.
+ * Return 0, or -1 with errno. wall_take() returns 1, 0 if the peer has closed, -1 with errno. */
+int wall_put(int control, const struct wall_message *m, int pass);
+int wall_put_now(int control, const struct wall_message *m);
+int wall_take(int control, struct wall_message *ret, int *ret_pass);
 
 /* sample_shared.c: the state that a sample of shared memory keeps until the next one. */
 enum { SHARED_SEEN_MAX = 4096 };

@@ -149,16 +149,27 @@ int wire_put_now(int fd, const struct wire_form *f, const void *message)
         return wire_offer(fd, bytes, wire_encode(f, message, bytes, sizeof bytes));
 }
 
-int wire_take(int fd, const struct wire_form *f, void *ret, int *ret_pass)
+int wire_take_any(int fd, const struct wire_form *forms, size_t count, void *ret, size_t *ret_which,
+                  int *ret_pass)
 {
         uint8_t bytes[WIRE_MAX];
-        size_t n = 0;
+        size_t n = 0, i = 0;
         int pass = -1, r = receive(fd, bytes, sizeof bytes, &n, ret_pass ? &pass : NULL);
-        if (r == 1 && wire_decode(f, span_of(bytes, n), ret) < 0)
+        while (r == 1 && i < count && wire_decode(&forms[i], span_of(bytes, n), ret) < 0)
+                i++;
+
+        if (r == 1 && i == count)
                 return reject(&pass);
 
+        *ret_which = i;
         if (r == 1 && ret_pass)
                 *ret_pass = pass;
 
         return r;
+}
+
+int wire_take(int fd, const struct wire_form *f, void *ret, int *ret_pass)
+{
+        size_t which;
+        return wire_take_any(fd, f, 1, ret, &which, ret_pass);
 }

@@ -48,7 +48,16 @@ struct wire_form {
         }
 
 /* One number for each form. */
-enum wire_type { WIRE_EGRESS_ORDER = 1, WIRE_EGRESS_MESSAGE, WIRE_LEDGER_ASK, WIRE_LEDGER_ANSWER };
+enum wire_type {
+        WIRE_EGRESS_ORDER = 1,
+        WIRE_EGRESS_MESSAGE,
+        WIRE_LEDGER_ASK,
+        WIRE_LEDGER_ANSWER,
+        WIRE_WALL_ORDER,
+        WIRE_WALL_BIRTH,
+        WIRE_REGISTRY_ASK,
+        WIRE_WALL_MESSAGE = 32 /* and its word */
+};
 
 enum { WIRE_HEAD = 8, WIRE_MAX = 4096 };
 
@@ -68,6 +77,9 @@ int wire_put_now(int fd, const struct wire_form *f, const void *message);
  * than one descriptor). `ret_pass` receives a descriptor (close-on-exec) or -1; NULL: a descriptor is an
  * error. */
 int wire_take(int fd, const struct wire_form *f, void *ret, int *ret_pass);
+/* The same for a message of any of several forms of one struct; *ret_which is the index of its form. */
+int wire_take_any(int fd, const struct wire_form *forms, size_t count, void *ret, size_t *ret_which,
+                  int *ret_pass);
 
 /* Structs in their memory layout, between processes of one program. */
 int wire_send(int fd, const void *p, size_t n, int pass);

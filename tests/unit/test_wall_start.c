@@ -47,7 +47,7 @@ static void test_listen__a_text_of_init_ends_where_its_room_does(void)
         memset(said.error.what, 'x', sizeof said.error.what);
         memset(said.error.hint, 'y', sizeof said.error.hint);
         const struct wall_child c = { .control = ends[0] };
-        CHECK_INT(wire_send(ends[1], &said, sizeof said, -1), 0);
+        CHECK_INT(wall_put(ends[1], &said, -1), 0);
         CHECK_INT(wall_listen(&c, &heard, &fd), 1);
         CHECK_INT(strnlen(heard.error.what, sizeof heard.error.what), sizeof heard.error.what - 1);
         CHECK_INT(strnlen(heard.error.hint, sizeof heard.error.hint), sizeof heard.error.hint - 1);

@@ -388,7 +388,7 @@ _Noreturn void wall_init_main(struct wall_init *w)
 
         if (leave_precedence(&m.error) < 0 || (behind && stand_behind_reaper(w, &m.error) < 0) ||
             raise_all(w, &m.error) < 0) {
-                (void) wire_send(w->control, &m, sizeof m, -1);
+                (void) wall_put(w->control, &m, -1);
                 _exit(1);
         }
 
@@ -397,7 +397,7 @@ _Noreturn void wall_init_main(struct wall_init *w)
 
         /* The keeper holds the line of watched calls too: when init is killed, a call that waits then goes on
          * waiting until its task is killed, instead of coming back with an error that no program expects. */
-        if (wire_send(w->control, &m, sizeof m, w->listener) < 0)
+        if (wall_put(w->control, &m, w->listener) < 0)
                 _exit(1);
 
         _exit(wall_supervise(w) < 0);

@@ -115,7 +115,7 @@ static int start_init(struct wall_init *w, int cgroup)
         bool in_cgroup = false;
         long pid = clone_init(w, cgroup, &pidfd, &in_cgroup);
         struct wall_birth b = { .pid = (int32_t) pid, .sys = pid < 0 ? errno : 0, .in_cgroup = in_cgroup };
-        return wire_send(INIT_PLAN, &b, sizeof b, pidfd);
+        return wire_put(INIT_PLAN, &wall_birth_form, &b, pidfd);
 }
 
 _Noreturn void wall_init_enter(void)
@@ -130,7 +130,7 @@ _Noreturn void wall_init_enter(void)
         if (find_descriptors(&w, &cgroup, &m.error) == 0 && wall_take_plan(&w, &m.error) == 0)
                 _exit(start_init(&w, cgroup) < 0);
 
-        if (wire_send(INIT_CONTROL, &m, sizeof m, -1) < 0)
+        if (wall_put(INIT_CONTROL, &m, -1) < 0)
                 (void) !write(2, "cordon-init: started by cordon, not by hand\n", 44);
 
         _exit(1);

@@ -23,6 +23,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+static const struct wire_field birth_fields[] = { WIRE_NUMBER(struct wall_birth, pid),
+                                                  WIRE_NUMBER(struct wall_birth, sys),
+                                                  WIRE_NUMBER(struct wall_birth, in_cgroup) };
+const struct wire_form wall_birth_form = WIRE_FORM(WIRE_WALL_BIRTH, 1, struct wall_birth, birth_fields);
+
 enum { LAUNCH_STACK = 16384, LIFTED = INIT_FD__END };
 
 /* ---- the new process ---- */
@@ -224,7 +229,7 @@ int wall_take_birth(const struct wall_start *s, struct wall_child *c, struct err
         if (poll(&p, 1, 0) == 0)
                 return 0;
 
-        int r = wire_recv(c->birth, &b, sizeof b, &c->pidfd);
+        int r = wire_take(c->birth, &wall_birth_form, &b, &c->pidfd);
         wall_end_launcher(c);
         if (r != 1)
                 return err_set(e, ERR_WALL, 0, "cordon-init ended before there was a box");

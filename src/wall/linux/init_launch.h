@@ -30,6 +30,7 @@ struct wall_birth {
         int32_t sys; /* then the error of clone() */
         uint32_t in_cgroup;
 };
+extern const struct wire_form wall_birth_form;
 
 struct wall_launch {
         struct wall_start s; /* without its pointers and descriptors, but `edits` */

@@ -24,14 +24,14 @@ int wall_hear(const struct wall_init *w, struct wall_order *ret, int *ret_fd)
 {
         if (w->keeper >= 0 && !await_line(w, POLLIN))
                 return 0;
-        return wire_recv(w->control, ret, sizeof *ret, ret_fd);
+        return wire_take(w->control, &wall_order_form, ret, ret_fd);
 }
 
 int wall_say(const struct wall_init *w, const struct wall_message *m)
 {
         if (w->keeper < 0)
-                return wire_send(w->control, m, sizeof *m, -1);
-        while (wire_offer(w->control, m, sizeof *m) < 0)
+                return wall_put(w->control, m, -1);
+        while (wall_put_now(w->control, m) < 0)
                 if (errno != EINTR && (errno != EAGAIN || !await_line(w, POLLOUT)))
                         return -1;
         return 0;
@@ -40,7 +40,7 @@ int wall_say(const struct wall_init *w, const struct wall_message *m)
 bool wall_offer(int control, const struct wall_message *m)
 {
         struct pollfd p = { .fd = control, .events = POLLOUT };
-        if (wire_offer(control, m, sizeof *m) == 0)
+        if (wall_put_now(control, m) == 0)
                 return true;
 
         if (errno == EAGAIN)
@@ -48,7 +48,7 @@ bool wall_offer(int control, const struct wall_message *m)
         else if (errno != EINTR)
                 return false;
 
-        return wire_offer(control, m, sizeof *m) == 0;
+        return wall_put_now(control, m) == 0;
 }
 
 void wall_offer_denial(int control, const struct wall_message *m, struct wall_untold *u)

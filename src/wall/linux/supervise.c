@@ -497,7 +497,7 @@ static bool over_budget(struct watch *t)
 static bool obey(struct watch *t, bool *ret_over)
 {
         struct wall_order o;
-        if (wire_recv(t->w->control, &o, sizeof o, NULL) != 1)
+        if (wire_take(t->w->control, &wall_order_form, &o, NULL) != 1)
                 return false;
 
         if (o.command == COMMAND_SIGNAL && o.arg > 0 && o.arg < NSIG)

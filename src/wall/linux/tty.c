@@ -36,7 +36,7 @@ int wall_tty_open(struct wall_init *w, struct err *e)
                         return wall_fail(e, STAGE_TTY, "placing the terminal");
 
         struct wall_message m = { .word = WALL_SAYS_TTY };
-        if (wire_send(w->control, &m, sizeof m, master) < 0)
+        if (wall_put(w->control, &m, master) < 0)
                 return wall_fail(e, STAGE_TTY, "handing over the terminal");
 
         return 0;

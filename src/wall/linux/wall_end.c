@@ -11,7 +11,7 @@ static void end_launch(struct wall_child *c)
         struct wall_birth b;
         if (c->launcher > 0) {
                 wall_end_launcher(c);
-                if (wire_recv(c->birth, &b, sizeof b, &c->pidfd) == 1)
+                if (wire_take(c->birth, &wall_birth_form, &b, &c->pidfd) == 1)
                         c->pid = b.pid;
         }
 

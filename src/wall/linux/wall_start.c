@@ -156,7 +156,7 @@ static int send_tree(const struct wall_child *c, int mapped, const struct plan_s
         if (tree < 0)
                 return -1;
 
-        if (wire_send(c->control, &o, sizeof o, tree) < 0)
+        if (wire_put(c->control, &wall_order_form, &o, tree) < 0)
                 return wall_fail(e, STAGE_DOORS, "handing over the door %s", step->path);
 
         return 0;
@@ -224,7 +224,7 @@ static int hand_over(const struct wall_start *s, int host_proc, const struct wal
 
         wall_step("keeper-mapped");
         struct wall_order o = { .command = COMMAND_MAPPED };
-        if (wire_send(c->control, &o, sizeof o, -1) < 0)
+        if (wire_put(c->control, &wall_order_form, &o, -1) < 0)
                 return wall_fail(e, STAGE_MAP, "talking to the box");
 
         bool mounts = s->plan->wall == WALL_NAMESPACE && !wall_left_out(LAYER_MOUNT);
@@ -312,7 +312,7 @@ int wall_born(const struct wall_start *s, struct wall_child *c, struct err *e)
 static int order(const struct wall_child *c, enum wall_command command, int arg, int fd, struct err *e)
 {
         struct wall_order o = { .command = command, .arg = arg };
-        if (wire_send(c->control, &o, sizeof o, fd) < 0 && errno != EPIPE && errno != ECONNRESET)
+        if (wire_put(c->control, &wall_order_form, &o, fd) < 0 && errno != EPIPE && errno != ECONNRESET)
                 return wall_fail(e, STAGE_LIMITS, "talking to the box");
         return 0;
 }
@@ -332,7 +332,7 @@ int wall_release(const struct wall_child *c, unsigned held, struct err *e)
 static int offer(const struct wall_child *c, enum wall_command command, int arg)
 {
         struct wall_order o = { .command = command, .arg = arg };
-        return wire_offer(c->control, &o, sizeof o);
+        return wire_put_now(c->control, &wall_order_form, &o);
 }
 
 int wall_signal(const struct wall_child *c, int sig) { return offer(c, COMMAND_SIGNAL, sig); }
@@ -341,13 +341,13 @@ int wall_ask_to_end(const struct wall_child *c) { return offer(c, COMMAND_END, 0
 int wall_connect(const struct wall_child *c, uint16_t port, uint32_t id)
 {
         struct wall_order o = { .command = COMMAND_CONNECT, .arg = port, .id = id };
-        return wire_offer(c->control, &o, sizeof o);
+        return wire_put_now(c->control, &wall_order_form, &o);
 }
 
 /* It is ours, but lives beside the payload: its text ends at the end of its buffer at the latest. */
 int wall_listen(const struct wall_child *c, struct wall_message *ret, int *ret_fd)
 {
-        int r = wire_recv(c->control, ret, sizeof *ret, ret_fd);
+        int r = wall_take(c->control, ret, ret_fd);
         if (r == 1 && ret->word == WALL_SAYS_ERROR)
                 ret->error.what[sizeof ret->error.what - 1] = ret->error.hint[sizeof ret->error.hint - 1] =
                         '\0';

@@ -6,6 +6,10 @@
 import array, json, os, select, socket, struct, sys
 
 
+def message(request, arg):  # src/wire/wire.h: type, version, length, fields
+    return struct.pack("<HHIIi", 7, 1, 8, request, arg)
+
+
 def address(uid, run):
     return "\0cordon/%s/%s" % (uid, run)
 
@@ -17,8 +21,8 @@ def ask(uid, run, request, arg):
         s.settimeout(3)
         try:
             s.connect(address(uid, run))
-            s.send(struct.pack("=Ii", int(request), int(arg)))
-            got, control, _, _ = s.recvmsg(8, socket.CMSG_SPACE(4))
+            s.send(message(int(request), int(arg)))
+            got, control, _, _ = s.recvmsg(16, socket.CMSG_SPACE(4))
         except socket.timeout:
             break
         except OSError:
@@ -41,10 +45,10 @@ def pretend(uid, run, name):
     while s in select.select([s, sys.stdin], [], [])[0]:
         c, _ = s.accept()
         try:
-            c.recv(8)
+            c.recv(16)
             fd = os.memfd_create("answer")
             os.write(fd, json.dumps({"run": run, "name": name, "command": ["x"]}, separators=(",", ":")).encode())
-            c.sendmsg([struct.pack("=Ii", 0, 0)], [(socket.SOL_SOCKET, socket.SCM_RIGHTS, struct.pack("i", fd))])
+            c.sendmsg([message(0, 0)], [(socket.SOL_SOCKET, socket.SCM_RIGHTS, struct.pack("i", fd))])
         except OSError:
             pass
         c.close()

@@ -112,7 +112,7 @@ static int route_box(const struct gateway *g, int nl, int index)
 static int hand_over(const struct gateway *g, enum plan_listener kind, uint16_t port, int fd)
 {
         struct wall_message m = { .word = WALL_SAYS_LISTENER, .listener = { kind, port } };
-        if (wire_send(g->w->control, &m, sizeof m, fd) < 0)
+        if (wall_put(g->w->control, &m, fd) < 0)
                 return fail(g, "handing a listener to the keeper");
         return 0;
 }

@@ -54,5 +54,5 @@ void wall_inbound_connect(const struct wall_init *w, int port, uint32_t id)
 
         (void) poll(&p, 1, SEND_MS);
         if (p.revents & POLLOUT)
-                (void) wire_send(w->control, &m, sizeof m, fd);
+                (void) wall_put(w->control, &m, fd);
 }

@@ -47,7 +47,7 @@ int wall_do_copy(struct wall_init *w, const struct plan_step *s, struct err *e)
                 return wall_fail(e, STAGE_DOORS, "copying %s", s->text);
 
         struct wall_message m = { .word = WALL_SAYS_COPY, .copy = { .ino = st.st_ino, .which = s->layer } };
-        if (wire_send(w->control, &m, sizeof m, dir) < 0)
+        if (wall_put(w->control, &m, dir) < 0)
                 return wall_fail(e, STAGE_DOORS, "handing over %s", s->path);
 
         return 0;

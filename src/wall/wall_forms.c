@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: MIT */
+/* wall/wall_forms.c - the messages between the keeper and init as bytes. Each word has a form: the type of
+ * the message is the word. */
+#include "wall/internal.h"
+#include "wire/wire.h"
+
+#define FIELD(m)       WIRE_NUMBER(struct wall_message, m)
+#define TEXT(m)        WIRE_STRING(struct wall_message, m)
+#define FORM(word_, f) [word_ - 1] = WIRE_FORM(WIRE_WALL_MESSAGE + (word_), 1, struct wall_message, f)
+
+#define BARE(word_)                                                                                          \
+        [word_ - 1] = { .type = WIRE_WALL_MESSAGE + (word_),                                                 \
+                        .version = 1,                                                                        \
+                        .size = sizeof(struct wall_message) }
+
+static const struct wire_field up[] = { FIELD(layers) };
+static const struct wire_field error[] = { FIELD(error.code), FIELD(error.step), FIELD(error.sys),
+                                           TEXT(error.what), TEXT(error.hint) };
+static const struct wire_field denial[] = {
+        FIELD(denial.call.nr),      FIELD(denial.call.arch),    FIELD(denial.call.instruction_pointer),
+        FIELD(denial.call.args[0]), FIELD(denial.call.args[1]), FIELD(denial.call.args[2]),
+        FIELD(denial.call.args[3]), FIELD(denial.call.args[4]), FIELD(denial.call.args[5]),
+        FIELD(denial.kind),         FIELD(denial.reason),       FIELD(denial.inside),
+        TEXT(denial.program),       TEXT(denial.path),
+};
+static const struct wire_field end[] = {
+        FIELD(end.status),        FIELD(end.cpu_ns),      FIELD(end.max_rss),    FIELD(end.disk_full),
+        FIELD(end.memory_passed), FIELD(end.procs_full),  FIELD(end.files_full), FIELD(end.one_program),
+        FIELD(end.cpu_over),      FIELD(end.memory_over), FIELD(end.disk_over),  FIELD(end.left),
+        TEXT(end.left_name),      FIELD(end.blind),       FIELD(end.time_over),
+};
+static const struct wire_field listener[] = { FIELD(listener.kind), FIELD(listener.port) };
+static const struct wire_field copy[] = { FIELD(copy.ino), FIELD(copy.which) };
+static const struct wire_field connected[] = { FIELD(connected.id) };
+
+static const struct wire_form forms[] = {
+        FORM(WALL_SAYS_ERROR, error),
+        BARE(WALL_SAYS_TTY),
+        FORM(WALL_SAYS_UP, up),
+        FORM(WALL_SAYS_DENIED, denial),
+        FORM(WALL_SAYS_SAW, denial),
+        FORM(WALL_SAYS_END, end),
+        FORM(WALL_SAYS_LISTENER, listener),
+        FORM(WALL_SAYS_COPY, copy),
+        FORM(WALL_SAYS_CONNECTED, connected),
+        BARE(WALL_SAYS_LOST),
+};
+_Static_assert(sizeof forms / sizeof *forms == (size_t) WALL_SAYS_LOST, "a form for each word");
+
+static const struct wire_field order[] = { WIRE_NUMBER(struct wall_order, command),
+                                           WIRE_NUMBER(struct wall_order, arg),
+                                           WIRE_NUMBER(struct wall_order, id) };
+const struct wire_form wall_order_form = WIRE_FORM(WIRE_WALL_ORDER, 1, struct wall_order, order);
+
+int wall_put(int control, const struct wall_message *m, int pass)
+{
+        return wire_put(control, &forms[m->word - 1], m, pass);
+}
+
+int wall_put_now(int control, const struct wall_message *m)
+{
+        return wire_put_now(control, &forms[m->word - 1], m);
+}
+
+int wall_take(int control, struct wall_message *ret, int *ret_pass)
+{
+        struct wall_message m = { 0 };
+        size_t which;
+        int pass = -1, r = wire_take_any(control, forms, WALL_SAYS_LOST, &m, &which, &pass);
+        if (r != 1)
+                return r;
+
+        m.word = (uint32_t) which + 1;
+        *ret = m;
+        *ret_pass = pass;
+        return 1;
+}
