@@ -80,7 +80,7 @@ static void compare_target(struct against *a, const char *target, bool passed)
                 return;
         }
 
-        struct decision d = lib_decide(a->p, &f);
+        struct decision d = api_decide(a->p, &f);
         bool passes = d.answer == ANSWER_ALLOW;
         if (!passes && d.reason == REASON_PARAMETER) /* the ledger has no bodies */
                 a->unknown++;
@@ -164,7 +164,7 @@ char *cordon_policy_against(cordon_policy *p, const char *run, int json, int *re
         if (cordon_policy_check(p, e) < 0)
                 return NULL;
 
-        struct against a = { .p = p, .policy = p->checked, .json = json != 0, .context = lib_context(p) };
+        struct against a = { .p = p, .policy = p->checked, .json = json != 0, .context = api_context(p) };
         const struct door *d = policy_doors(p->checked, &n);
         for (size_t i = 0; i < n; i++)
                 a.has_places |= !p->has_stage && d[i].kind == DOOR_NET && d[i].net.form == NET_PLACE;
@@ -178,5 +178,5 @@ char *cordon_policy_against(cordon_policy *p, const char *run, int json, int *re
         free(a.seen);
         buf_done(&a.refused);
         buf_done(&a.permitted);
-        return bad ? NULL : lib_give(&out, to_err(e));
+        return bad ? NULL : api_give(&out, to_err(e));
 }

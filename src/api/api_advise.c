@@ -27,7 +27,7 @@ char *cordon_advise(const char *task, int json, cordon_error *e)
         policy_of(t, &policy);
         out.failed = policy.failed;
         if (!json)
-                return lib_give(&policy, to_err(e));
+                return api_give(&policy, to_err(e));
 
         const char *const fields[][2] = { { "task", t->name },         { "title", t->title },
                                           { "tool", t->tool },         { "command", t->command },
@@ -38,7 +38,7 @@ char *cordon_advise(const char *task, int json, cordon_error *e)
         }
 
         buf_puts(&out, "}\n");
-        return lib_give(&out, to_err(e));
+        return api_give(&out, to_err(e));
 }
 
 const char *cordon_advise_name(size_t index)

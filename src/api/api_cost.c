@@ -338,7 +338,7 @@ int cordon_costs(cordon_policy *p, unsigned rounds, void (*each)(void *ctx, cons
         int bad = -1;
         if (!b || !s || cordon_box_command(b, argv) < 0) {
                 (void) err_set(e, ERR_MEMORY, ENOMEM, "no memory for a survey");
-        } else if (cordon_policy_check(p, pe) == 0 && (b->plan = lib_plan(b, wall_choice(WALL_AUTO, 0), e))) {
+        } else if (cordon_policy_check(p, pe) == 0 && (b->plan = api_plan(b, wall_choice(WALL_AUTO, 0), e))) {
                 s->plan = b->plan;
                 s->rounds = rounds;
                 s->uid = geteuid();

@@ -265,7 +265,7 @@ static int judge_doors(struct diagnosis *d, struct group *g, cordon_error *e)
                                            .runs = g->uses.lost ? 0 : g->f.runs - g->f.failed,
                                            .observed = g->uses.lost ? 0 : g->f.observed,
                                            .need = learn_threshold(LEARN_NEED_RUNS)->value,
-                                           .at = lib_context(d->policy) };
+                                           .at = api_context(d->policy) };
         int r = split(d, &draft, e);
         struct learn_door_use *doors = r < 0 ? NULL : arena_alloc(&d->mem, (draft.n + 1) * sizeof *doors);
 
@@ -424,5 +424,5 @@ char *cordon_diagnose(const cordon_context *cx, const cordon_diagnosis *o, int j
         free(d.widened);
         cordon_policy_free(d.policy);
         cordon_free(digest);
-        return r < 0 ? NULL : lib_give(&out, to_err(e));
+        return r < 0 ? NULL : api_give(&out, to_err(e));
 }

@@ -13,7 +13,7 @@ static char *ask(const char *which, enum box_request request, int arg, cordon_er
                 buf_done(&out);
                 return NULL;
         }
-        return lib_give(&out, to_err(e));
+        return api_give(&out, to_err(e));
 }
 
 int cordon_list(void (*each)(void *ctx, const char *json), void *ctx, cordon_error *e)
@@ -84,7 +84,7 @@ char *cordon_doctor(const cordon_context *cx, int json, int *ret_ok)
         if (json)
                 buf_puts(&out, "]\n");
 
-        return lib_give(&out, NULL);
+        return api_give(&out, NULL);
 }
 
 unsigned cordon_sweep(void)

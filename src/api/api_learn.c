@@ -233,10 +233,10 @@ static void tell_interpreter(const struct teacher *t, struct learn *l, unsigned 
 {
         char name[256], found[PATH_MAX];
         const char *script = t->o->argv[0];
-        if (!strchr(script, '/') && lib_find_program(script, found, sizeof found))
+        if (!strchr(script, '/') && api_find_program(script, found, sizeof found))
                 script = found;
 
-        if (why->code != ERR_EXEC || why->sys != ENOENT || !lib_interpreter(script, name, sizeof name))
+        if (why->code != ERR_EXEC || why->sys != ENOENT || !api_interpreter(script, name, sizeof name))
                 return;
 
         struct learn_access a = {
@@ -418,11 +418,11 @@ static int place_teacher(struct teacher *t, cordon_policy *p, cordon_error *e)
         if (cordon_policy_add(p, "use", "none", e) < 0 || cordon_policy_check(p, e) < 0)
                 return -1;
 
-        t->at = lib_context(p);
+        t->at = api_context(p);
         t->unwatched = access("/dev/fuse", R_OK | W_OK) < 0;
         t->blind = t->unwatched || in_private_place(t->at.work);
         t->net.holds = holds(t, "net https://cordon.invalid/ GET\n");
-        if (lib_dummies_begin(&t->dummies, t->o->with, to_err(e)) < 0)
+        if (api_dummies_begin(&t->dummies, t->o->with, to_err(e)) < 0)
                 return -1;
 
         return teacher_net_begin(t, e);
@@ -433,7 +433,7 @@ static int place_teacher(struct teacher *t, cordon_policy *p, cordon_error *e)
 static char *text_of(struct buf *b)
 {
         cordon_error e;
-        return lib_give(b, to_err(&e));
+        return api_give(b, to_err(&e));
 }
 
 static void say_last(const struct teacher *t, const struct learn_outcome *last, cordon_learned *ret)

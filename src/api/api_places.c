@@ -5,9 +5,9 @@
 #include <errno.h>
 #include <stdlib.h>
 
-struct policy_places *lib_places_read(const char *file, char **ret_text, size_t *ret_len, struct err *e)
+struct policy_places *api_places_read(const char *file, char **ret_text, size_t *ret_len, struct err *e)
 {
-        *ret_text = lib_slurp(file, ret_len, e);
+        *ret_text = api_slurp(file, ret_len, e);
         if (!*ret_text && e->sys == ENOENT)
                 (void) err_hint(e, "a places file has lines like `place api live https://host/`");
         return *ret_text ? policy_places_parse(file, span_of(*ret_text, *ret_len), e) : NULL;
@@ -27,14 +27,14 @@ int cordon_policy_places(cordon_policy *p, const char *file, const char *stage, 
         }
 
         if (file) {
-                places = lib_places_read(file, &text, &n, e);
+                places = api_places_read(file, &text, &n, e);
                 free(text); /* the parsed form has its own copy */
                 if (!places)
                         return -1;
         }
 
         if (file)
-                lib_rules_come_from(p, file);
+                api_rules_come_from(p, file);
 
         policy_places_free(p->places);
         p->places = places;
@@ -43,9 +43,9 @@ int cordon_policy_places(cordon_policy *p, const char *file, const char *stage, 
         return 0;
 }
 
-const struct policy_staged *lib_staged(const cordon_policy *p) { return p->has_stage ? &p->staged : NULL; }
+const struct policy_staged *api_staged(const cordon_policy *p) { return p->has_stage ? &p->staged : NULL; }
 
-struct decision lib_decide(const cordon_policy *p, struct effect *f)
+struct decision api_decide(const cordon_policy *p, struct effect *f)
 {
         static const struct policy_staged nowhere = { .stage = POLICY_STAGE_LIVE };
         return policy_decide_staged(p->checked, p->has_stage ? &p->staged : &nowhere, f);

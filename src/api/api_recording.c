@@ -54,7 +54,7 @@ static int refuse(const struct cordon_box *b, struct err *e)
         return 0;
 }
 
-int lib_recording(struct cordon_box *b, struct err *e)
+int api_recording(struct cordon_box *b, struct err *e)
 {
         struct stat st;
         if (!b->record_file)
@@ -86,7 +86,7 @@ int lib_recording(struct cordon_box *b, struct err *e)
         return -1;
 }
 
-struct box_recording lib_recording_of(const struct cordon_box *b)
+struct box_recording api_recording_of(const struct cordon_box *b)
 {
         return (struct box_recording){ b->record, b->record_dir,
                                        b->record >= 0 ? last_of(b->record_file) : NULL };

@@ -115,7 +115,7 @@ static int make_config(char *path, struct err *e)
 static int name_config(const struct cordon_box *b, const struct door *doors, size_t n, struct state_names *s,
                        struct plan_request *r, struct err *e)
 {
-        if (!has_own_doors(doors, n) || lib_config_path(b->policy, s->config, sizeof s->config) < 0)
+        if (!has_own_doors(doors, n) || api_config_path(b->policy, s->config, sizeof s->config) < 0)
                 return 0;
 
         bool resolved = realpath(s->config, s->config_real) != NULL;
@@ -196,7 +196,7 @@ static const char **passed_variables(const struct cordon_box *b, const struct do
                         v[k++] = both;
         }
 
-        if (whole && lib_placeholders(b, v, &k))
+        if (whole && api_placeholders(b, v, &k))
                 return v;
 
         free_variables(v);
@@ -221,7 +221,7 @@ static int name_git(const struct cordon_box *b, const struct door *doors, size_t
                 repositories[k++] = r->cwd;
 
         if (repositories && k > 0) {
-                r->git_config = lib_identity(b->policy->cx, b->policy->home, repositories);
+                r->git_config = api_identity(b->policy->cx, b->policy->home, repositories);
                 whole = r->git_config;
         }
 
@@ -229,7 +229,7 @@ static int name_git(const struct cordon_box *b, const struct door *doors, size_t
         return whole ? 0 : err_set(e, ERR_MEMORY, ENOMEM, "no memory for git's settings");
 }
 
-struct plan *lib_plan(const struct cordon_box *b, enum wall_kind wall, struct err *e)
+struct plan *api_plan(const struct cordon_box *b, enum wall_kind wall, struct err *e)
 {
         size_t n;
         const struct door *doors = policy_doors(b->policy->checked, &n);
@@ -271,12 +271,12 @@ struct plan *lib_plan(const struct cordon_box *b, enum wall_kind wall, struct er
         }
 
         const char **passed = passed_variables(b, doors, n, e);
-        struct plan_file *files = passed ? lib_forms(b, &r.file_count, e) : NULL;
+        struct plan_file *files = passed ? api_forms(b, &r.file_count, e) : NULL;
         r.passed = passed;
         r.files = files;
         struct plan *p = files ? plan_make(b->policy->checked, &r, e) : NULL;
         free_variables(passed);
-        lib_forms_free(files, r.file_count);
+        api_forms_free(files, r.file_count);
         free(r.git_config);
         look_free(l);
         return p;
@@ -291,7 +291,7 @@ static int begin_with(struct cordon_box *b, enum wall_kind wall, struct err *e)
                 return -1;
 
         plan_free(b->plan);
-        if (!(b->plan = lib_plan(b, wall, e)))
+        if (!(b->plan = api_plan(b, wall, e)))
                 return -1;
 
         struct box_config c = { .cx = b->policy->cx,
@@ -301,7 +301,7 @@ static int begin_with(struct cordon_box *b, enum wall_kind wall, struct err *e)
                                 .stage = b->stage,
                                 .places = span_of(b->places_text.p, b->places_text.n),
                                 .answers = span_of(b->answers_text.p, b->answers_text.n),
-                                .recording = lib_recording_of(b),
+                                .recording = api_recording_of(b),
                                 .grants = b->grants >= 0 ? &b->grants : NULL,
                                 .handles = b->handles,
                                 .handle_count = b->handle_count,
@@ -348,11 +348,11 @@ static int explain_namespaces(struct err *e)
         return -1;
 }
 
-int lib_places(struct cordon_box *b, struct err *e)
+int api_places(struct cordon_box *b, struct err *e)
 {
         if (b->places_file && !b->places) {
                 free(b->places_text.p); /* of a places file that was not valid */
-                b->places = lib_places_read(b->places_file, &b->places_text.p, &b->places_text.n, e);
+                b->places = api_places_read(b->places_file, &b->places_text.p, &b->places_text.n, e);
                 if (!b->places)
                         return -1;
         }
@@ -360,7 +360,7 @@ int lib_places(struct cordon_box *b, struct err *e)
         if (!b->answers_file || b->answers_text.p)
                 return 0;
 
-        b->answers_text.p = lib_slurp_up_to(b->answers_file, ANSWERS_MAX_BYTES, &b->answers_text.n, e);
+        b->answers_text.p = api_slurp_up_to(b->answers_file, ANSWERS_MAX_BYTES, &b->answers_text.n, e);
         if (b->answers_text.p)
                 return 0;
 
@@ -370,7 +370,7 @@ int lib_places(struct cordon_box *b, struct err *e)
 
 static int begin_box(struct cordon_box *b, struct err *e)
 {
-        if (lib_make_doors(b, e) < 0)
+        if (api_make_doors(b, e) < 0)
                 return -1;
 
         b->first_error.code = ERR_NONE;
@@ -386,11 +386,11 @@ static int begin(struct cordon_box *b, cordon_error *pe)
                 return -1;
 
         b->as_root = b->facts.uid == 0 && b->facts.maps_all;
-        lib_prepare_ledger(b);
-        if (lib_places(b, e) < 0 || lib_recording(b, e) < 0)
+        api_prepare_ledger(b);
+        if (api_places(b, e) < 0 || api_recording(b, e) < 0)
                 return -1;
 
-        int r = lib_grants(b, e);
+        int r = api_grants(b, e);
         b->opens_vault = r == 0;
         return r == 1 ? begin_box(b, e) : r;
 }
@@ -404,7 +404,7 @@ static void fail_start(struct cordon_box *b, struct err *e)
         (void) explain_namespaces(e);
         memcpy(&b->start_error, e, sizeof *e);
         b->start_failed = b->over = true;
-        lib_unmake_doors(b, false);
+        api_unmake_doors(b, false);
 }
 
 /* `wall auto` tries the next wall only if the host forbids this one, and reports the first failure. */
@@ -423,11 +423,11 @@ static void next_start(struct cordon_box *b)
                 fail_start(b, &e);
 }
 
-void lib_box_over(struct cordon_box *b)
+void api_box_over(struct cordon_box *b)
 {
         const struct box_result *r = box_result(b->box);
         if (r->end == BOX_NO_EXEC)
-                lib_explain_exec(b);
+                api_explain_exec(b);
 
         if (r->end == BOX_FAILED && !r->attested)
                 next_start(b);
@@ -435,10 +435,10 @@ void lib_box_over(struct cordon_box *b)
                 b->over = true;
 }
 
-void lib_box_begin(struct cordon_box *b)
+void api_box_begin(struct cordon_box *b)
 {
         struct err e;
-        int r = lib_grants_given(b, &e);
+        int r = api_grants_given(b, &e);
         b->opens_vault = r == 0;
         if (r < 0 || (r == 1 && begin_box(b, &e) < 0))
                 fail_start(b, &e);

@@ -24,12 +24,12 @@ static const char *near_stock(const char *path)
         return best;
 }
 
-char *lib_slurp(const char *path, size_t *ret_len, struct err *e)
+char *api_slurp(const char *path, size_t *ret_len, struct err *e)
 {
-        return lib_slurp_up_to(path, POLICY_MAX_BYTES, ret_len, e);
+        return api_slurp_up_to(path, POLICY_MAX_BYTES, ret_len, e);
 }
 
-char *lib_slurp_up_to(const char *path, size_t most, size_t *ret_len, struct err *e)
+char *api_slurp_up_to(const char *path, size_t most, size_t *ret_len, struct err *e)
 {
         AUTO_FD(fd, fd_open_named(AT_FDCWD, path, O_RDONLY));
         struct stat st;
@@ -82,7 +82,7 @@ char *lib_slurp_up_to(const char *path, size_t most, size_t *ret_len, struct err
         return text;
 }
 
-char *lib_give(struct buf *b, struct err *e)
+char *api_give(struct buf *b, struct err *e)
 {
         if (!b->failed && !b->p)
                 buf_puts(b, "");

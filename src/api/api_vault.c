@@ -213,5 +213,5 @@ char *cordon_vault_list(const cordon_context *cx, int json, cordon_error *e)
         }
 
         buf_puts(&l.out, !l.json ? "" : l.count ? "]\n" : "[]\n");
-        return lib_give(&l.out, to_err(e));
+        return api_give(&l.out, to_err(e));
 }

@@ -24,7 +24,7 @@ static int would_start(cordon_policy *p, struct err *e)
         b->places = p->places; /* lent */
         b->stage = p->has_stage ? p->staged.stage : b->stage;
         enum wall_kind wall = policy_wall(p->checked);
-        struct plan *made = lib_plan(b, wall_choice(wall, 0), e);
+        struct plan *made = api_plan(b, wall_choice(wall, 0), e);
         int r = made ? 0 : -1;
         plan_free(made);
         b->places = NULL;
@@ -92,7 +92,7 @@ static void note_nowhere(const cordon_policy *p, struct notes_out *o)
 {
         size_t n;
         const struct door *d = policy_doors(p->checked, &n);
-        const struct policy_staged *s = lib_staged(p);
+        const struct policy_staged *s = api_staged(p);
         const char *stage = policy_stage_name(s ? s->stage : POLICY_STAGE_LIVE);
 
         for (size_t i = 0; i < n; i++) {
@@ -131,7 +131,7 @@ static int notes_text(cordon_policy *p, struct buf *out, bool json, struct err *
 
         note_nowhere(p, &o);
         enum policy_stage stage = p->has_stage ? p->staged.stage : POLICY_STAGE_LIVE;
-        if (lib_vault_notes(p->cx, c, stage, note_text, &o, e) < 0 || note_start(p, &o, e) < 0)
+        if (api_vault_notes(p->cx, c, stage, note_text, &o, e) < 0 || note_start(p, &o, e) < 0)
                 return -1;
 
         if (json)
@@ -149,10 +149,10 @@ char *cordon_policy_view(cordon_policy *p, cordon_view view, cordon_error *e)
         switch (view) {
         case CORDON_VIEW_DOORS:
         case CORDON_VIEW_DOORS_ALL:
-                policy_doors_text(p->checked, lib_staged(p), view == CORDON_VIEW_DOORS_ALL, &out);
+                policy_doors_text(p->checked, api_staged(p), view == CORDON_VIEW_DOORS_ALL, &out);
                 break;
         case CORDON_VIEW_DOORS_JSON:
-                policy_doors_json(p->checked, lib_staged(p), &out);
+                policy_doors_json(p->checked, api_staged(p), &out);
                 break;
         case CORDON_VIEW_LINES:
                 policy_show(p->checked, &out);
@@ -176,7 +176,7 @@ char *cordon_policy_view(cordon_policy *p, cordon_view view, cordon_error *e)
                         return NULL;
                 break;
         }
-        return lib_give(&out, to_err(e));
+        return api_give(&out, to_err(e));
 }
 
 char *cordon_policy_diff(cordon_policy *a, cordon_policy *b, int *ret_order, cordon_error *e)
@@ -185,5 +185,5 @@ char *cordon_policy_diff(cordon_policy *a, cordon_policy *b, int *ret_order, cor
         if (cordon_policy_check(a, e) < 0 || cordon_policy_check(b, e) < 0)
                 return NULL;
         *ret_order = (int) policy_diff(a->checked, b->checked, &out);
-        return lib_give(&out, to_err(e));
+        return api_give(&out, to_err(e));
 }

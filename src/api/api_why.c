@@ -22,7 +22,7 @@ struct asked { /* one question, and all that is known about its answer */
         const struct policy_staged *staged; /* NULL: places were not queried */
         enum policy_leads leads;
         struct buf url; /* the destination */
-        struct lib_inside in;
+        struct api_inside in;
         const char *asked_path; /* as it was typed; NULL: of no path */
 };
 
@@ -83,7 +83,7 @@ static bool is_absent(const struct asked *q)
                        (lstat(q->f.target, &st) < 0 && errno == ENOENT && !has_parent(q->f.target));
         case EFFECT_RUN:
                 return strchr(q->f.target, '/') ? !is_program(q->f.target)
-                                                : !lib_find_program(q->f.target, found, sizeof found);
+                                                : !api_find_program(q->f.target, found, sizeof found);
         case EFFECT_NONE:
         case EFFECT_NET:
         case EFFECT_ENV:
@@ -306,14 +306,14 @@ char *cordon_policy_why(cordon_policy *p, const char *effect, int json, int *ret
         if (cordon_policy_check(p, e) < 0)
                 return NULL;
 
-        struct policy_context c = lib_context(p);
-        struct asked q = { .c = p->checked, .text = effect, .staged = lib_staged(p) };
+        struct policy_context c = api_context(p);
+        struct asked q = { .c = p->checked, .text = effect, .staged = api_staged(p) };
         if (policy_effect_parse(effect, &c, &q.f, to_err(e)) < 0)
                 return NULL;
 
-        q.d = lib_decide(p, &q.f);
+        q.d = api_decide(p, &q.f);
         q.asked_path = q.f.target;
-        lib_inside(q.c, &q.f, &q.in, &q.d);
+        api_inside(q.c, &q.f, &q.in, &q.d);
         q.leads = q.staged && q.f.kind == EFFECT_NET ? policy_leads(q.staged, q.f.net, &q.url)
                                                      : POLICY_LEADS_ITSELF;
         *ret_allowed = is_allowed(&q);
@@ -328,5 +328,5 @@ char *cordon_policy_why(cordon_policy *p, const char *effect, int json, int *ret
         buf_done(&q.cost);
         buf_done(&q.difference);
         buf_done(&q.url);
-        return lib_give(&out, to_err(e));
+        return api_give(&out, to_err(e));
 }

@@ -202,7 +202,7 @@ static bool record_undo(const struct cordon_context *cx, const char *run, size_t
 }
 
 /* An apply that failed, or was killed and came to its end in a later command: its intent gets its outcome. */
-bool lib_work_settled(const struct work_settled *s)
+bool api_work_settled(const struct work_settled *s)
 {
         struct effects f = { .cx = s->cx, .off = is_off(s->cx), .late = true };
         struct err none;

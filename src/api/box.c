@@ -31,7 +31,7 @@ cordon_box *cordon_box_new(cordon_policy *p)
 static void end_doors(cordon_box *b)
 {
         const struct box_result *r = b->box ? box_result(b->box) : NULL;
-        lib_unmake_doors(b, r && (!b->over || (r->has_work && r->work.kept)));
+        api_unmake_doors(b, r && (!b->over || (r->has_work && r->work.kept)));
 }
 
 void cordon_box_free(cordon_box *b)
@@ -43,7 +43,7 @@ void cordon_box_free(cordon_box *b)
         box_free(b->box);
         arena_done(&b->texts);
         plan_free(b->plan);
-        lib_grants_done(b);
+        api_grants_done(b);
         fd_close(&b->record);
         fd_close(&b->record_dir);
         fd_close(&b->epoll);
@@ -192,9 +192,9 @@ int cordon_box_set(cordon_box *b, cordon_option option, const char *value)
                 b->single_thread = on;
                 return 0;
         case CORDON_LEDGER:
-                return lib_set_ledger(b, value);
+                return api_set_ledger(b, value);
         case CORDON_IN_FROM:
-                return lib_set_cause(b, value);
+                return api_set_cause(b, value);
         case CORDON_WORK_KEEP:
                 b->work_keep = on;
                 return 0;
@@ -233,7 +233,7 @@ static void open_vault(cordon_box *b, int timeout_ms)
 {
         struct pollfd p = { .fd = b->giving.child.pidfd, .events = POLLIN };
         (void) poll(&p, 1, timeout_ms);
-        lib_box_begin(b);
+        api_box_begin(b);
 }
 
 static void turn(cordon_box *b, int timeout_ms)
@@ -241,7 +241,7 @@ static void turn(cordon_box *b, int timeout_ms)
         if (b->opens_vault)
                 open_vault(b, timeout_ms);
         else if (box_wait(b->box, timeout_ms) == 1)
-                lib_box_over(b);
+                api_box_over(b);
 
         if (b->over)
                 end_doors(b);
@@ -412,17 +412,17 @@ char *cordon_box_result_json(cordon_box *b)
         if (!b->box)
                 return NULL;
         box_result_json(box_result_full(b->box), &out);
-        return lib_give(&out, NULL);
+        return api_give(&out, NULL);
 }
 
 char *cordon_box_plan(cordon_box *b, cordon_error *e)
 {
-        if (cordon_policy_check(b->policy, e) < 0 || lib_places(b, to_err(e)) < 0)
+        if (cordon_policy_check(b->policy, e) < 0 || api_places(b, to_err(e)) < 0)
                 return NULL;
 
         enum wall_kind wall = policy_wall(b->policy->checked);
         b->dry = true;
-        struct plan *p = lib_plan(b, wall_choice(wall, 0), to_err(e));
+        struct plan *p = api_plan(b, wall_choice(wall, 0), to_err(e));
         b->dry = false;
         if (!p)
                 return NULL;
@@ -430,7 +430,7 @@ char *cordon_box_plan(cordon_box *b, cordon_error *e)
         struct buf out = { 0 };
         plan_print(p, &out);
         plan_free(p);
-        return lib_give(&out, to_err(e));
+        return api_give(&out, to_err(e));
 }
 
 int cordon_result_status(const cordon_result *r)

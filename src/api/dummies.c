@@ -31,7 +31,7 @@ static void bind_as_in_vault(const struct cordon_context *cx, struct vault_meta 
                 *m = known;
 }
 
-static int add_dummy(struct lib_dummies *d, const char *name, struct err *e)
+static int add_dummy(struct api_dummies *d, const char *name, struct err *e)
 {
         for (unsigned i = 0; i < d->count; i++)
                 if (strcmp(d->v[i].name, name) == 0)
@@ -48,7 +48,7 @@ static int add_dummy(struct lib_dummies *d, const char *name, struct err *e)
         return 0;
 }
 
-int lib_dummies_begin(struct lib_dummies *d, const char *const *with, struct err *e)
+int api_dummies_begin(struct api_dummies *d, const char *const *with, struct err *e)
 {
         if (getrandom(d->seed, sizeof d->seed, 0) != sizeof d->seed)
                 return err_set(e, ERR_HOST, errno, "the kernel gives no random bytes");
@@ -58,7 +58,7 @@ int lib_dummies_begin(struct lib_dummies *d, const char *const *with, struct err
         return 0;
 }
 
-static void fill_placeholder(const struct lib_dummies *d, const struct vault_meta *m, const char *shown,
+static void fill_placeholder(const struct api_dummies *d, const struct vault_meta *m, const char *shown,
                              struct vault_told *told)
 {
         memcpy(told->name, m->name, sizeof told->name);
@@ -73,7 +73,7 @@ static void fill_placeholder(const struct lib_dummies *d, const struct vault_met
                 memcpy(told->user, m->field, sizeof told->user);
 }
 
-static void make_grant(const struct cordon_context *cx, const struct lib_dummies *d, const char *name,
+static void make_grant(const struct cordon_context *cx, const struct api_dummies *d, const char *name,
                        struct grant *g, struct vault_told *told)
 {
         struct vault_meta m = { .where = GRANT_HEADER, .field = "Authorization", .before = "Bearer " };
@@ -99,7 +99,7 @@ static void make_grant(const struct cordon_context *cx, const struct lib_dummies
 }
 
 /* Doors may name other credentials than the requested ones: those get a dummy as well. */
-static int collect(const struct cordon_box *b, struct lib_dummies *all, struct err *e)
+static int collect(const struct cordon_box *b, struct api_dummies *all, struct err *e)
 {
         size_t n;
         const struct door *d = policy_doors(b->policy->checked, &n);
@@ -111,26 +111,26 @@ static int collect(const struct cordon_box *b, struct lib_dummies *all, struct e
         return 0;
 }
 
-int lib_dummies_mock(struct cordon_box *b, struct err *e)
+int api_dummies_mock(struct cordon_box *b, struct err *e)
 {
-        struct lib_dummies d = { .in_files = true };
-        return lib_dummies_begin(&d, NULL, e) < 0 ? -1 : lib_dummies_give(b, &d, e);
+        struct api_dummies d = { .in_files = true };
+        return api_dummies_begin(&d, NULL, e) < 0 ? -1 : api_dummies_give(b, &d, e);
 }
 
-static int give_one(struct cordon_box *b, const struct lib_dummies *all, unsigned i, int out, struct grant *g,
+static int give_one(struct cordon_box *b, const struct api_dummies *all, unsigned i, int out, struct grant *g,
                     struct err *e)
 {
         make_grant(b->policy->cx, all, all->v[i].name, g, &b->told[i]);
-        if (lib_grant_scope(b->policy->checked, all->v[i].name, g->scope, e) < 0)
+        if (api_grant_scope(b->policy->checked, all->v[i].name, g->scope, e) < 0)
                 return -1;
         return fd_write_all(out, g, sizeof *g) < 0
                        ? err_set(e, ERR_IO, errno, "no room for the dummies of credentials")
                        : 0;
 }
 
-int lib_dummies_give(struct cordon_box *b, const struct lib_dummies *d, struct err *e)
+int api_dummies_give(struct cordon_box *b, const struct api_dummies *d, struct err *e)
 {
-        struct lib_dummies all = *d;
+        struct api_dummies all = *d;
         int ends[2];
         if (collect(b, &all, e) < 0)
                 return -1;
@@ -138,7 +138,7 @@ int lib_dummies_give(struct cordon_box *b, const struct lib_dummies *d, struct e
         if (all.count == 0)
                 return 0;
 
-        if (lib_grants_pipe(all.count, ends, e) < 0)
+        if (api_grants_pipe(all.count, ends, e) < 0)
                 return -1;
 
         AUTO_FD(in, ends[0]);

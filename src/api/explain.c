@@ -39,7 +39,7 @@ static bool interpreter_of(char *head, const char **ret_name)
         return name[0] != '\0';
 }
 
-bool lib_interpreter(const char *script, char *ret, size_t cap)
+bool api_interpreter(const char *script, char *ret, size_t cap)
 {
         char head[256];
         const char *name;
@@ -242,7 +242,7 @@ static void explain_elsewhere(const struct cordon_context *cx, const char *name,
 {
         char path[4096], shown[160];
         AUTO_BUF(word);
-        if (!lib_find_on_path(cx, name, path, sizeof path)) {
+        if (!api_find_on_path(cx, name, path, sizeof path)) {
                 if (!explain_here(name, out))
                         buf_puts(out, "the box does not see such a program, and this host has none of that "
                                       "name");
@@ -262,14 +262,14 @@ static void explain_elsewhere(const struct cordon_context *cx, const char *name,
 static void explain_unseen(const struct cordon_box *b, const char *name, struct buf *out)
 {
         char path[4096];
-        if (!lib_find_program(name, path, sizeof path)) {
+        if (!api_find_program(name, path, sizeof path)) {
                 explain_elsewhere(b->policy->cx, name, out);
                 return;
         }
 
         struct effect f = { .kind = EFFECT_RUN, .target = path };
         char interpreter[PATH_MAX];
-        bool script = lib_interpreter(path, interpreter, sizeof interpreter); /* the file itself may start */
+        bool script = api_interpreter(path, interpreter, sizeof interpreter); /* the file itself may start */
         if (script || policy_decide(b->policy->checked, &f).answer == ANSWER_ALLOW)
                 explain_missing(b, path, out);
         else
@@ -294,7 +294,7 @@ static void explain_written(const struct cordon_box *b, const char *name, struct
         enum { SHOWN_MAX = 60 };
         char found[PATH_MAX], shown[SHOWN_MAX];
         bool bare = !strchr(name, '/');
-        const char *path = !bare ? name : lib_find_program(name, found, sizeof found) ? found : NULL;
+        const char *path = !bare ? name : api_find_program(name, found, sizeof found) ? found : NULL;
         const struct door *d = path ? written_by(b, path) : NULL;
         if (!d)
                 d = written_by(b, "/lib");
@@ -312,7 +312,7 @@ static void explain_written(const struct cordon_box *b, const char *name, struct
                    dir ? "name a narrower door, or " : "", shown, dir ? "/" : "");
 }
 
-void lib_explain_exec(const struct cordon_box *b)
+void api_explain_exec(const struct cordon_box *b)
 {
         const struct err *e = &box_result(b->box)->error;
         const char *path = b->argv[0];

@@ -92,7 +92,7 @@ static void put_hosts(const struct cordon_box *b, const struct vault_told *t, st
         }
 }
 
-struct plan_file *lib_forms(const struct cordon_box *b, size_t *ret_count, struct err *e)
+struct plan_file *api_forms(const struct cordon_box *b, size_t *ret_count, struct err *e)
 {
         size_t n = 0;
         struct plan_file *v = calloc(b->told_count + 1, sizeof *v);
@@ -119,12 +119,12 @@ struct plan_file *lib_forms(const struct cordon_box *b, size_t *ret_count, struc
         if (whole)
                 return v;
 
-        lib_forms_free(v, n);
+        api_forms_free(v, n);
         (void) err_set(e, ERR_MEMORY, 0, "no memory for the files of credentials");
         return NULL;
 }
 
-void lib_forms_free(struct plan_file *v, size_t count)
+void api_forms_free(struct plan_file *v, size_t count)
 {
         for (size_t i = 0; v && i < count; i++) {
                 free((char *) (uintptr_t) v[i].path);

@@ -4,5 +4,5 @@
 #include "api/internal.h"
 
 /* NULL with e: no memory. The count may be 0. */
-struct plan_file *lib_forms(const struct cordon_box *b, size_t *ret_count, struct err *e);
-void lib_forms_free(struct plan_file *v, size_t count);
+struct plan_file *api_forms(const struct cordon_box *b, size_t *ret_count, struct err *e);
+void api_forms_free(struct plan_file *v, size_t count);

@@ -36,7 +36,7 @@ static const struct {
         { NULL, "/.rbenv/shims", "RBENV_ROOT", NULL, { NULL } },
 };
 
-bool lib_find_on_path(const struct cordon_context *cx, const char *name, char *ret, size_t cap)
+bool api_find_on_path(const struct cordon_context *cx, const char *name, char *ret, size_t cap)
 {
         const char *at = context_get(cx, "PATH");
         for (size_t n; at && *at; at += n + (at[n] == ':')) {
@@ -231,8 +231,8 @@ static int find_one(cordon_policy *p, const char *name, struct found *f, char pa
                     cordon_error *e)
 {
         char real[PATH_MAX];
-        if (strchr(name, '/') || lib_find_program(name, path, PATH_MAX) ||
-            !lib_find_on_path(p->cx, name, path, PATH_MAX) || !realpath(path, real))
+        if (strchr(name, '/') || api_find_program(name, path, PATH_MAX) ||
+            !api_find_on_path(p->cx, name, path, PATH_MAX) || !realpath(path, real))
                 return 0;
 
         if (policy_secret_reason(path) || policy_secret_reason(real))
@@ -398,13 +398,13 @@ int cordon_policy_find(cordon_policy *p, const char *const *argv, char **ret_pat
         if (p->from_file)
                 return 0;
 
-        if (lib_roots(p, to_err(e)) < 0)
+        if (api_roots(p, to_err(e)) < 0)
                 return -1;
 
         int found = find_all(p, argv, &f, path, e);
         buf_done(&f.path);
         *ret_path = found > 0 ? strdup(path) : NULL;
-        *ret_shown = found >= 0 ? lib_give(&f.shown, to_err(e)) : NULL;
+        *ret_shown = found >= 0 ? api_give(&f.shown, to_err(e)) : NULL;
         buf_done(&f.shown);
         if (found < 0 || (*ret_shown && (found == 0 || *ret_path)))
                 return found;

@@ -28,7 +28,7 @@ static int through_socket(size_t need, int ret[2])
 
 /* Every record at once: the writer is done before the broker reads. So the pipe has room for all, and if not,
  * a write fails and does not block. */
-int lib_grants_pipe(size_t count, int ret[2], struct err *e)
+int api_grants_pipe(size_t count, int ret[2], struct err *e)
 {
         size_t need = count * sizeof(struct grant);
         if (pipe2(ret, O_CLOEXEC) < 0)
@@ -51,7 +51,7 @@ int lib_grants_pipe(size_t count, int ret[2], struct err *e)
         return 0;
 }
 
-int lib_grant_scope(const struct checked_policy *c, const char *name, char ret_scope[GRANT_ASKED],
+int api_grant_scope(const struct checked_policy *c, const char *name, char ret_scope[GRANT_ASKED],
                     struct err *e)
 {
         AUTO_BUF(lines);

@@ -23,7 +23,7 @@ static int collect(const struct cordon_box *b, struct vault_request *q, struct e
                 if (q->count == GRANTS_MAX || strlen(name) >= sizeof q->names[0])
                         return err_set(e, ERR_POLICY, 0, "a box can have %d credentials at most", GRANTS_MAX);
                 memcpy(q->names[q->count], name, strlen(name) + 1);
-                if (lib_grant_scope(b->policy->checked, name, q->asked[q->count++], e) < 0)
+                if (api_grant_scope(b->policy->checked, name, q->asked[q->count++], e) < 0)
                         return -1;
         }
 
@@ -33,7 +33,7 @@ static int collect(const struct cordon_box *b, struct vault_request *q, struct e
 static int request_grants(struct cordon_box *b, struct vault_request *q, struct err *e)
 {
         int ends[2];
-        if (lib_grants_pipe(q->count, ends, e) < 0)
+        if (api_grants_pipe(q->count, ends, e) < 0)
                 return -1;
 
         AUTO_FD(in, ends[0]);
@@ -62,15 +62,15 @@ static bool names_any(const struct cordon_box *b)
         return false;
 }
 
-/* Returns 1 if they are written; 0: the vault is being opened, and lib_grants_given() reports it; -1 on
+/* Returns 1 if they are written; 0: the vault is being opened, and api_grants_given() reports it; -1 on
  * error. */
 static int begin(struct cordon_box *b, struct err *e)
 {
         if (b->dummies)
-                return lib_dummies_give(b, b->dummies, e) < 0 ? -1 : 1;
+                return api_dummies_give(b, b->dummies, e) < 0 ? -1 : 1;
 
         if (b->stage == POLICY_STAGE_MOCK)
-                return lib_dummies_mock(b, e) < 0 ? -1 : 1; /* nothing is sent, so nothing is opened */
+                return api_dummies_mock(b, e) < 0 ? -1 : 1; /* nothing is sent, so nothing is opened */
 
         if (!names_any(b))
                 return 1;
@@ -87,13 +87,13 @@ static int begin(struct cordon_box *b, struct err *e)
         return r;
 }
 
-int lib_grants(struct cordon_box *b, struct err *e)
+int api_grants(struct cordon_box *b, struct err *e)
 {
-        lib_grants_done(b); /* of a start that failed: its broker may have read them */
+        api_grants_done(b); /* of a start that failed: its broker may have read them */
         return begin(b, e);
 }
 
-int lib_grants_given(struct cordon_box *b, struct err *e)
+int api_grants_given(struct cordon_box *b, struct err *e)
 {
         return vault_given(&b->giving, b->told, b->told_count, e);
 }
@@ -108,7 +108,7 @@ static bool set_by_policy(const struct cordon_box *b, const char *name)
         return false;
 }
 
-bool lib_placeholders(const struct cordon_box *b, const char **v, size_t *n)
+bool api_placeholders(const struct cordon_box *b, const char **v, size_t *n)
 {
         for (size_t i = 0; i < b->told_count; i++) {
                 const struct vault_told *t = &b->told[i];
@@ -123,7 +123,7 @@ bool lib_placeholders(const struct cordon_box *b, const char **v, size_t *n)
         return true;
 }
 
-void lib_grants_done(struct cordon_box *b)
+void api_grants_done(struct cordon_box *b)
 {
         vault_giving_end(&b->giving);
         fd_close(&b->grants);

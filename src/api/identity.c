@@ -62,7 +62,7 @@ static const char *after_key(const char *line, const char *key)
         return *line == '=' ? line + 1 : NULL;
 }
 
-void lib_identity_read(const char *text, struct lib_identity *ret)
+void api_identity_read(const char *text, struct api_identity *ret)
 {
         bool in_user = false;
 
@@ -83,7 +83,7 @@ void lib_identity_read(const char *text, struct lib_identity *ret)
         }
 }
 
-static void read_file(const char *dir, const char *name, struct lib_identity *ret)
+static void read_file(const char *dir, const char *name, struct api_identity *ret)
 {
         char path[PATH_MAX], text[CONFIG_MAX_BYTES + 1];
         struct stat st;
@@ -96,7 +96,7 @@ static void read_file(const char *dir, const char *name, struct lib_identity *re
 
         ssize_t n = fd_read_all(fd, text, CONFIG_MAX_BYTES);
         text[n < 0 ? 0 : n] = '\0';
-        lib_identity_read(text, ret);
+        api_identity_read(text, ret);
 }
 
 static void put_quoted(struct buf *out, const char *value)
@@ -111,7 +111,7 @@ static void put_quoted(struct buf *out, const char *value)
         buf_puts(out, "\"\n");
 }
 
-static void put_user(const struct lib_identity *u, struct buf *out)
+static void put_user(const struct api_identity *u, struct buf *out)
 {
         if (u->name[0] || u->mail[0])
                 buf_puts(out, "[user]\n");
@@ -129,9 +129,9 @@ static void put_user(const struct lib_identity *u, struct buf *out)
                 put_quoted(out, u->mail);
 }
 
-char *lib_identity(const struct cordon_context *cx, const char *home, const char *const *repositories)
+char *api_identity(const struct cordon_context *cx, const char *home, const char *const *repositories)
 {
-        struct lib_identity user = { 0 };
+        struct api_identity user = { 0 };
         const char *xdg = context_path(cx, "XDG_CONFIG_HOME");
         AUTO_BUF(out);
 
@@ -151,5 +151,5 @@ char *lib_identity(const struct cordon_context *cx, const char *home, const char
                 put_quoted(&out, *r);
         }
 
-        return lib_give(&out, NULL);
+        return api_give(&out, NULL);
 }

@@ -167,7 +167,7 @@ static bool program_of(const struct door *d, char ret[static PATH_MAX])
         if (d->kind != DOOR_RUN || is_any(d))
                 return false;
         if (d->path[0] != '/')
-                return lib_find_program(d->path, ret, PATH_MAX);
+                return api_find_program(d->path, ret, PATH_MAX);
         return snprintf(ret, PATH_MAX, "%s", d->path) < PATH_MAX;
 }
 
@@ -269,12 +269,12 @@ static bool find_in_box(const struct checked_policy *c, const char *name, char r
         return false;
 }
 
-static void judge_bare(const struct checked_policy *c, const struct effect *f, struct lib_inside *in,
+static void judge_bare(const struct checked_policy *c, const struct effect *f, struct api_inside *in,
                        struct decision *d)
 {
         char found[PATH_MAX];
 
-        if (!is_any(d->door) || !lib_find_program(f->target, found, sizeof found))
+        if (!is_any(d->door) || !api_find_program(f->target, found, sizeof found))
                 return; /* named by a line, denied, or of no host: as it was decided */
 
         if (!find_in_box(c, f->target, in->path))
@@ -289,7 +289,7 @@ static bool starter_of(const char *path, char ret[static PATH_MAX])
         Elf64_Ehdr head;
         Elf64_Phdr part;
 
-        if (lib_interpreter(path, ret, PATH_MAX))
+        if (api_interpreter(path, ret, PATH_MAX))
                 return true;
 
         AUTO_FD(fd, open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
@@ -312,13 +312,13 @@ static bool starter_of(const char *path, char ret[static PATH_MAX])
 }
 
 /* A program whose interpreter or loader the box does not see does not start. */
-static void judge_starter(const struct checked_policy *c, struct effect *f, struct lib_inside *in,
+static void judge_starter(const struct checked_policy *c, struct effect *f, struct api_inside *in,
                           struct decision *d)
 {
         char starter[PATH_MAX], found[PATH_MAX];
         bool bare = !strchr(f->target, '/');
 
-        if (d->answer != ANSWER_ALLOW || (bare && !lib_find_program(f->target, found, sizeof found)) ||
+        if (d->answer != ANSWER_ALLOW || (bare && !api_find_program(f->target, found, sizeof found)) ||
             !starter_of(bare ? found : f->target, starter))
                 return;
 
@@ -336,7 +336,7 @@ static void judge_starter(const struct checked_policy *c, struct effect *f, stru
         f->target = in->path;
 }
 
-static void judge_effect(const struct checked_policy *c, struct effect *f, struct lib_inside *in,
+static void judge_effect(const struct checked_policy *c, struct effect *f, struct api_inside *in,
                          struct decision *d)
 {
         if (f->target[0] != '/') {
@@ -369,9 +369,9 @@ static bool is_one_file(const struct checked_policy *c, const struct door *d, co
         size_t n;
         struct stat st;
         const struct door *all = policy_doors(c, &n);
-        bool made = lstat(d->path, &st) < 0 && lib_is_made(d, all, n) && !d->directory;
+        bool made = lstat(d->path, &st) < 0 && api_is_made(d, all, n) && !d->directory;
 
-        return (made || lib_is_copyable(d, &st)) && !is_shown(c, parent, "") &&
+        return (made || api_is_copyable(d, &st)) && !is_shown(c, parent, "") &&
                !run_by_its_end(c, d->path, true);
 }
 
@@ -425,7 +425,7 @@ static bool is_given(const struct checked_policy *c, const char *path)
         return false;
 }
 
-void lib_inside(const struct checked_policy *c, struct effect *f, struct lib_inside *in, struct decision *d)
+void api_inside(const struct checked_policy *c, struct effect *f, struct api_inside *in, struct decision *d)
 {
         bool file = f->kind == EFFECT_READ || f->kind == EFFECT_WRITE || f->kind == EFFECT_RUN;
 

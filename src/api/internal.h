@@ -27,12 +27,12 @@ struct cordon_policy {
         unsigned rule_count;
 };
 /* This file defines what a run may do. */
-void lib_rules_come_from(cordon_policy *p, const char *file);
+void api_rules_come_from(cordon_policy *p, const char *file);
 /* `ctx` is a cordon_policy: does one of them lie at or below `path`? */
-bool lib_rules_below(void *ctx, const char *path, char *ret, size_t cap);
+bool api_rules_below(void *ctx, const char *path, char *ret, size_t cap);
 
 /* Credentials of a box that is learned or mocked: never the vault's (dummies.c). */
-struct lib_dummies {
+struct api_dummies {
         uint8_t seed[32];
         bool in_files; /* also in the files in which tools look for them: the stage mock */
         struct {
@@ -66,7 +66,7 @@ struct cordon_box {
         enum policy_stage stage;
         char *places_file, *answers_file, *record_file; /* or NULL */
         int record, record_dir; /* the file of recorded exchanges, still unnamed, and its destination */
-        struct lib_text {
+        struct api_text {
                 char *p;
                 size_t n;
         } places_text, answers_text; /* of those files */
@@ -74,11 +74,11 @@ struct cordon_box {
         struct vault_giving giving; /* while the vault is opened */
         struct vault_told *told;    /* placeholders of the credentials that doors name */
         size_t told_count;
-        const struct lib_dummies *dummies; /* not NULL: these, and the vault is not used; borrowed */
+        const struct api_dummies *dummies; /* not NULL: these, and the vault is not used; borrowed */
         int passphrase; /* of the vault: a descriptor of the caller's, or -1: prompt on the terminal */
         int grants;     /* the pipe with the credentials themselves, for the broker; or -1 */
         struct plan *plan;
-        struct lib_made *made; /* targets of doors that did not exist, the newest first */
+        struct api_made *made; /* targets of doors that did not exist, the newest first */
         struct box *box;
         bool over;
         bool opens_vault; /* the start goes on after that, and `box` does not exist yet */
@@ -100,108 +100,108 @@ struct cordon_box {
 static inline struct err *to_err(cordon_error *e) { return (struct err *) (void *) e; }
 
 /* policy.c: the current values of a policy's roots and the clock; `use` of own files is not in it. */
-struct policy_context lib_context(const cordon_policy *p);
+struct policy_context api_context(const cordon_policy *p);
 /* The policy as it is, or was, at that time; the caller frees. NULL with e set. */
-struct checked_policy *lib_check_at(cordon_policy *p, int64_t now, struct err *e);
+struct checked_policy *api_check_at(cordon_policy *p, int64_t now, struct err *e);
 /* rules.c: the directory of own policies, as `use NAME` finds them. */
-int lib_config_path(const cordon_policy *p, char *ret, size_t cap);
+int api_config_path(const cordon_policy *p, char *ret, size_t cap);
 /* look.c: finds a bare name in the box's PATH, which is ours to choose, not the caller's. */
-bool lib_find_program(const char *name, char *ret, size_t cap);
-bool lib_find_on_path(const struct cordon_context *cx, const char *name, char *ret,
+bool api_find_program(const char *name, char *ret, size_t cap);
+bool api_find_on_path(const struct cordon_context *cx, const char *name, char *ret,
                       size_t cap);              /* found.c: in the caller's own PATH */
-int lib_roots(cordon_policy *p, struct err *e); /* policy.c: {work} and {home}, if not set */
+int api_roots(cordon_policy *p, struct err *e); /* policy.c: {work} and {home}, if not set */
 /* api_text.c: the text, which is the caller's from now on, or NULL with e (which may be NULL) when it is not
  * whole. */
-char *lib_give(struct buf *b, struct err *e);
+char *api_give(struct buf *b, struct err *e);
 
 /* api_start.c: the keeper is done: the box is over, or another wall is tried. */
-void lib_box_over(struct cordon_box *b);
+void api_box_over(struct cordon_box *b);
 /* The vault is still being opened: goes on with the start when it is. */
-void lib_box_begin(struct cordon_box *b);
+void api_box_begin(struct cordon_box *b);
 /* api_start.c: gathers host facts and makes the plan for one wall. */
-struct plan *lib_plan(const struct cordon_box *b, enum wall_kind wall, struct err *e);
+struct plan *api_plan(const struct cordon_box *b, enum wall_kind wall, struct err *e);
 
 /* explain.c: a hint for a command that could not be started. */
-void lib_explain_exec(const struct cordon_box *b);
+void api_explain_exec(const struct cordon_box *b);
 /* The interpreter of a script, by the path in its first line; false: it is not a script. */
-bool lib_interpreter(const char *script, char *ret, size_t cap);
+bool api_interpreter(const char *script, char *ret, size_t cap);
 /* ledger.c: the options, and the trace context of a run, from the caller's environment. */
-int lib_set_ledger(struct cordon_box *b, const char *value);
-int lib_set_cause(struct cordon_box *b, const char *run);
-void lib_prepare_ledger(struct cordon_box *b);
+int api_set_ledger(struct cordon_box *b, const char *value);
+int api_set_cause(struct cordon_box *b, const char *run);
+void api_prepare_ledger(struct cordon_box *b);
 
 /* api_text.c: a whole file of at most 1 MB; the caller frees. NULL with e set. */
-char *lib_slurp(const char *path, size_t *ret_len, struct err *e);
-char *lib_slurp_up_to(const char *path, size_t most, size_t *ret_len, struct err *e);
+char *api_slurp(const char *path, size_t *ret_len, struct err *e);
+char *api_slurp_up_to(const char *path, size_t most, size_t *ret_len, struct err *e);
 
 /* vault_audit.c: lints that need the vault; they read bindings, and open nothing. */
-int lib_vault_notes(const struct cordon_context *cx, const struct checked_policy *c, enum policy_stage stage,
+int api_vault_notes(const struct cordon_context *cx, const struct checked_policy *c, enum policy_stage stage,
                     void (*each)(void *ctx, const struct policy_note *n), void *ctx, struct err *e);
 
 /* grant_pipe.c: the doors that name this credential, as policy_net_scope() writes them. */
-int lib_grant_scope(const struct checked_policy *c, const char *name, char ret_scope[GRANT_ASKED],
+int api_grant_scope(const struct checked_policy *c, const char *name, char ret_scope[GRANT_ASKED],
                     struct err *e);
 /* A way with room for so many, that is written before it is read. */
-int lib_grants_pipe(size_t count, int ret[2], struct err *e);
+int api_grants_pipe(size_t count, int ret[2], struct err *e);
 
 /* dummies.c */
-int lib_dummies_begin(struct lib_dummies *d, const char *const *with, struct err *e);
-int lib_dummies_give(struct cordon_box *b, const struct lib_dummies *d, struct err *e);
-int lib_dummies_mock(struct cordon_box *b, struct err *e); /* for the doors' credentials, in the stage mock */
+int api_dummies_begin(struct api_dummies *d, const char *const *with, struct err *e);
+int api_dummies_give(struct cordon_box *b, const struct api_dummies *d, struct err *e);
+int api_dummies_mock(struct cordon_box *b, struct err *e); /* for the doors' credentials, in the stage mock */
 
 /* grants.c: has the vault write the credentials that doors name into b->grants. Returns 1 if done, 0 if
- * lib_grants_given() reports it later, -1 on error. */
-int lib_grants(struct cordon_box *b, struct err *e);
-int lib_grants_given(struct cordon_box *b, struct err *e); /* 1; 0: not yet; -1 */
+ * api_grants_given() reports it later, -1 on error. */
+int api_grants(struct cordon_box *b, struct err *e);
+int api_grants_given(struct cordon_box *b, struct err *e); /* 1; 0: not yet; -1 */
 /* Adds "VARIABLE=placeholder" for each that has a variable; v has room for b->told_count more. False: no
  * memory. */
-bool lib_placeholders(const struct cordon_box *b, const char **v, size_t *n);
-void lib_grants_done(struct cordon_box *b);
+bool api_placeholders(const struct cordon_box *b, const char **v, size_t *n);
+void api_grants_done(struct cordon_box *b);
 
 /* api_recording.c: an unnamed file for the recorded exchanges. */
-int lib_recording(struct cordon_box *b, struct err *e);
+int api_recording(struct cordon_box *b, struct err *e);
 /* api_work.c: records the outcome of an interrupted apply. */
-bool lib_work_settled(const struct work_settled *s);
-struct box_recording lib_recording_of(const struct cordon_box *b);
+bool api_work_settled(const struct work_settled *s);
+struct box_recording api_recording_of(const struct cordon_box *b);
 
 /* api_start.c: reads the places file and the recorded exchanges, if there are any. */
-int lib_places(struct cordon_box *b, struct err *e);
+int api_places(struct cordon_box *b, struct err *e);
 
 /* places.c. The caller frees the text, also if it is not valid. */
-struct policy_places *lib_places_read(const char *file, char **ret_text, size_t *ret_len, struct err *e);
-const struct policy_staged *lib_staged(const cordon_policy *p); /* NULL: none was given */
+struct policy_places *api_places_read(const char *file, char **ret_text, size_t *ret_len, struct err *e);
+const struct policy_staged *api_staged(const cordon_policy *p); /* NULL: none was given */
 /* As the broker would, if a stage was given; *f may become the request to a place. */
-struct decision lib_decide(const cordon_policy *p, struct effect *f);
+struct decision api_decide(const cordon_policy *p, struct effect *f);
 
 /* inside.c: the effect as the box would have it, whose symlinks and PATH decide which file is opened: *d is
  * decided anew, and f->path becomes in->path if symlinks lead elsewhere. */
-struct lib_inside {
+struct api_inside {
         char path[4096];
         bool nowhere; /* a symlink loop */
 };
-void lib_inside(const struct checked_policy *c, struct effect *f, struct lib_inside *in, struct decision *d);
+void api_inside(const struct checked_policy *c, struct effect *f, struct api_inside *in, struct decision *d);
 
 /* look.c: inspects the host's files at the paths that doors and programs name. */
 /* identity.c: the text of a ~/.gitconfig with the caller's name and mail, and with these repositories as safe
  * ones (NULL-terminated). The caller frees; NULL: no memory. */
 enum { IDENTITY_MAX = 256 };
-struct lib_identity {
+struct api_identity {
         char name[IDENTITY_MAX], mail[IDENTITY_MAX];
 };
-char *lib_identity(const struct cordon_context *cx, const char *home, const char *const *repositories);
-void lib_identity_read(const char *text, struct lib_identity *ret); /* fields that it does not set stay */
+char *api_identity(const struct cordon_context *cx, const char *home, const char *const *repositories);
+void api_identity_read(const char *text, struct api_identity *ret); /* fields that it does not set stay */
 
 /* made.c: is this the target of a door that does not exist yet, and is to be created? */
-bool lib_is_made(const struct door *d, const struct door *doors, size_t n);
+bool api_is_made(const struct door *d, const struct door *doors, size_t n);
 
 /* look.c: can a box get a copy of the file behind this door? The box changes the copy, and the file is
  * replaced in its directory: the caller must be able to do both. */
 struct stat;
-bool lib_is_copyable(const struct door *d, const struct stat *st);
-int lib_make_doors(struct cordon_box *b, struct err *e);
+bool api_is_copyable(const struct door *d, const struct stat *st);
+int api_make_doors(struct cordon_box *b, struct err *e);
 /* Removes files that are unchanged since they were created, except those below an edit door's overlay that
  * waits for review. */
-void lib_unmake_doors(struct cordon_box *b, bool layer_waits);
+void api_unmake_doors(struct cordon_box *b, bool layer_waits);
 
 struct look;
 struct look *look_at_doors(const struct door *doors, size_t n, const char *const *argv, const char *cwd,

@@ -31,7 +31,7 @@ int teacher_net_begin(struct teacher *t, cordon_error *e)
                 return 0;
 
         size_t len = 0;
-        char *text = lib_slurp(t->o->places, &len, to_err(e));
+        char *text = api_slurp(t->o->places, &len, to_err(e));
         if (text)
                 n->places = policy_places_parse(t->o->places, span_of(text, len), to_err(e));
 

@@ -14,7 +14,7 @@
 #include <sys/random.h>
 #include <unistd.h>
 
-int lib_set_ledger(struct cordon_box *b, const char *value)
+int api_set_ledger(struct cordon_box *b, const char *value)
 {
         static const char *const words[] = { "on", "off", "require" };
         for (size_t i = 0; i < sizeof words / sizeof *words; i++)
@@ -29,7 +29,7 @@ int lib_set_ledger(struct cordon_box *b, const char *value)
 
 /* RUN, or the id of one of its records; ID@CLOCK if that is in another host's ledger. A clock is bounded:
  * ours continues from there, and must never overflow. */
-int lib_set_cause(struct cordon_box *b, const char *run)
+int api_set_cause(struct cordon_box *b, const char *run)
 {
         static const uint64_t clock_max = UINT64_C(1) << 53;
         size_t n = strspn(run, "abcdefghijklmnopqrstuvwxyz0123456789-.");
@@ -48,12 +48,12 @@ int lib_set_cause(struct cordon_box *b, const char *run)
         return 0;
 }
 
-void lib_prepare_ledger(struct cordon_box *b)
+void api_prepare_ledger(struct cordon_box *b)
 {
         const char *asked = context_get(b->policy->cx, "CORDON_LEDGER"),
                    *in = context_get(b->policy->cx, "TRACEPARENT");
         if (!b->ledger_said && asked)
-                (void) lib_set_ledger(b, asked);
+                (void) api_set_ledger(b, asked);
 
         if (b->ledger == BOX_LEDGER_OFF)
                 return;
@@ -233,7 +233,7 @@ static char *answer_noted(const struct cordon_context *cx, cordon_log_view view,
         if (view <= CORDON_LOG_TILES && names[view])
                 note_view(cx, names[view], arg);
 
-        return lib_give(&out, e);
+        return api_give(&out, e);
 }
 
 char *cordon_log(const cordon_context *cx, cordon_log_view view, const char *arg, cordon_error *pe)
@@ -252,7 +252,7 @@ static char *trace_noted(const struct cordon_context *cx, const struct ledger_lo
         if (ledger_trace(l, id, ways, json, &out, e) < 0)
                 return NULL;
         note_view(cx, "trace", id);
-        return lib_give(&out, e);
+        return api_give(&out, e);
 }
 
 static unsigned ways_of(int back, int forward)
@@ -341,7 +341,7 @@ char *cordon_verify(const cordon_context *cx, const char *checkpoints, int json,
 
         int r = ledger_verify(cx, dir, checkpoints ? checkpoints : "", json, &out, &ok, to_err(pe));
         *ret_ok = ok;
-        return r == 0 ? lib_give(&out, to_err(pe)) : NULL;
+        return r == 0 ? api_give(&out, to_err(pe)) : NULL;
 }
 
 char *cordon_verify_proof(const cordon_context *cx, const char *proof, size_t len, const char *keyfile,
@@ -359,7 +359,7 @@ char *cordon_verify_proof(const cordon_context *cx, const char *proof, size_t le
 
         int r = ledger_proof_check(cx, span_of(proof, len), keyfile ? keyfile : own, &out, &ok, to_err(pe));
         *ret_ok = ok;
-        return r == 0 ? lib_give(&out, to_err(pe)) : NULL;
+        return r == 0 ? api_give(&out, to_err(pe)) : NULL;
 }
 
 int cordon_log_export(const cordon_context *cx, const char *format, const cordon_log_filter *f,
@@ -406,7 +406,7 @@ int cordon_log_rotate(const cordon_context *cx, cordon_error *pe)
 char *cordon_log_restart(const cordon_context *cx, cordon_error *pe)
 {
         AUTO_BUF(out);
-        return ledger_restart(cx, &out, to_err(pe)) == 0 ? lib_give(&out, to_err(pe)) : NULL;
+        return ledger_restart(cx, &out, to_err(pe)) == 0 ? api_give(&out, to_err(pe)) : NULL;
 }
 
 /* An intent with an unknown end gets its outcome this way; for any other record it is a claim. */

@@ -64,7 +64,7 @@ static void look_where_it_leads(struct arena *mem, const char *path, int fd, str
                 ret->real = arena_str(mem, real);
 }
 
-bool lib_is_copyable(const struct door *d, const struct stat *st)
+bool api_is_copyable(const struct door *d, const struct stat *st)
 {
         char parent[PATH_MAX];
         size_t n = str_parent(d->path, strlen(d->path));
@@ -109,7 +109,7 @@ static void look_at_path(struct look *l, const struct door *d, struct plan_seen 
         }
 
         ret->bytes = (uint64_t) st.st_size;
-        ret->copyable = !ret->link && !ret->real && lib_is_copyable(d, &st);
+        ret->copyable = !ret->link && !ret->real && api_is_copyable(d, &st);
 }
 
 static bool is_repository(const char *dir)
@@ -143,7 +143,7 @@ static bool fill_program(struct look *l, const char *path, bool want_dir, struct
         return true;
 }
 
-bool lib_find_program(const char *name, char *ret, size_t cap)
+bool api_find_program(const char *name, char *ret, size_t cap)
 {
         const char *at = BOX_PATH;
         struct stat st;
@@ -161,7 +161,7 @@ bool lib_find_program(const char *name, char *ret, size_t cap)
 static void find_program(struct look *l, const char *name, struct plan_program *ret)
 {
         char path[PATH_MAX];
-        if (lib_find_program(name, path, sizeof path))
+        if (api_find_program(name, path, sizeof path))
                 (void) fill_program(l, path, false, ret);
 }
 
@@ -217,7 +217,7 @@ struct look *look_at_doors(const struct door *doors, size_t n, const char *const
                         look_at_run(l, &doors[i], &l->seen[i], &l->found[i]);
                 else if (doors[i].path)
                         look_at_path(l, &doors[i], &l->seen[i]);
-                if (l->seen[i].kind == SEEN_NOTHING && doors[i].path && lib_is_made(&doors[i], doors, n)) {
+                if (l->seen[i].kind == SEEN_NOTHING && doors[i].path && api_is_made(&doors[i], doors, n)) {
                         l->seen[i].kind = doors[i].directory ? SEEN_DIR : SEEN_FILE;
                         l->seen[i].copyable = l->seen[i].kind == SEEN_FILE; /* a plan is made, and no file */
                 }

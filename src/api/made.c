@@ -15,8 +15,8 @@
 #include <string.h>
 #include <sys/stat.h>
 
-struct lib_made {
-        struct lib_made *next;
+struct api_made {
+        struct api_made *next;
         int parent;       /* the directory that it was created in, whatever its name leads to later */
         const char *name; /* in `path` */
         bool dir, edit;
@@ -41,7 +41,7 @@ static bool lies_in_edit(const struct door *d, const struct door *doors, size_t 
         return false;
 }
 
-bool lib_is_made(const struct door *d, const struct door *doors, size_t n)
+bool api_is_made(const struct door *d, const struct door *doors, size_t n)
 {
         struct stat st;
         char parent[PATH_MAX];
@@ -57,7 +57,7 @@ bool lib_is_made(const struct door *d, const struct door *doors, size_t n)
         return stat(parent, &st) == 0 && S_ISDIR(st.st_mode);
 }
 
-static int make(struct lib_made *m)
+static int make(struct api_made *m)
 {
         char parent[PATH_MAX];
         size_t k = (size_t) (m->name - m->path);
@@ -77,7 +77,7 @@ static int make(struct lib_made *m)
 
 static int make_door(struct cordon_box *b, const struct door *d, struct err *e)
 {
-        struct lib_made *m = calloc(1, sizeof *m + strlen(d->path) + 1);
+        struct api_made *m = calloc(1, sizeof *m + strlen(d->path) + 1);
         if (!m)
                 return err_set(e, ERR_MEMORY, ENOMEM, "no memory for the doors");
 
@@ -99,18 +99,18 @@ static int make_door(struct cordon_box *b, const struct door *d, struct err *e)
         return -1;
 }
 
-int lib_make_doors(struct cordon_box *b, struct err *e)
+int api_make_doors(struct cordon_box *b, struct err *e)
 {
         size_t n;
         const struct door *doors = policy_doors(b->policy->checked, &n);
         for (size_t i = 0; i < n; i++)
-                if (lib_is_made(&doors[i], doors, n) && make_door(b, &doors[i], e) < 0)
+                if (api_is_made(&doors[i], doors, n) && make_door(b, &doors[i], e) < 0)
                         return -1;
         return 0;
 }
 
 /* Any change of the inode changes its ctime, even one that was reverted. */
-static bool is_as_made(const struct lib_made *m)
+static bool is_as_made(const struct api_made *m)
 {
         struct stat st;
         return fstatat(m->parent, m->name, &st, AT_SYMLINK_NOFOLLOW) == 0 && st.st_dev == m->as_made.st_dev &&
@@ -119,9 +119,9 @@ static bool is_as_made(const struct lib_made *m)
                st.st_ctim.tv_nsec == m->as_made.st_ctim.tv_nsec;
 }
 
-void lib_unmake_doors(struct cordon_box *b, bool layer_waits)
+void api_unmake_doors(struct cordon_box *b, bool layer_waits)
 {
-        for (struct lib_made *m; (m = b->made);) {
+        for (struct api_made *m; (m = b->made);) {
                 if (!(m->edit && layer_waits) && is_as_made(m))
                         (void) unlinkat(m->parent, m->name, m->dir ? AT_REMOVEDIR : 0);
                 b->made = m->next;

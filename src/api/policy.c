@@ -20,7 +20,7 @@ cordon_context *cordon_context_new(char *const *environment)
 {
         cordon_context *cx = calloc(1, sizeof *cx);
         if (cx)
-                *cx = (cordon_context){ .environment = environment, .settled = lib_work_settled };
+                *cx = (cordon_context){ .environment = environment, .settled = api_work_settled };
 
         return cx;
 }
@@ -81,13 +81,13 @@ int cordon_policy_add_text(cordon_policy *p, const char *name, const char *text,
 int cordon_policy_add_file(cordon_policy *p, const char *path, cordon_error *e)
 {
         size_t n = 0;
-        char *text = lib_slurp(path, &n, to_err(e));
+        char *text = api_slurp(path, &n, to_err(e));
         if (!text)
                 return -1;
 
         int r = cordon_policy_add_text(p, path, text, n, e);
         free(text);
-        lib_rules_come_from(p, path);
+        api_rules_come_from(p, path);
         return r;
 }
 
@@ -114,7 +114,7 @@ int cordon_policy_roots(cordon_policy *p, const char *work, const char *home, co
         return 0;
 }
 
-int lib_roots(cordon_policy *p, struct err *e)
+int api_roots(cordon_policy *p, struct err *e)
 {
         const char *next = "go to another (`cd /`), or say which one {work} is: --work DIR";
         if (!p->work[0] && !getcwd(p->work, sizeof p->work)) {
@@ -149,22 +149,22 @@ static int load_used(void *ctx, const char *name, struct span *ret, struct err *
         struct used_texts *u = ctx;
         char config[PATH_MAX], path[PATH_MAX];
         if (strstr(name, "..") || name[0] == '/' || u->count == sizeof u->text / sizeof *u->text ||
-            lib_config_path(u->by, config, sizeof config) < 0 ||
+            api_config_path(u->by, config, sizeof config) < 0 ||
             (size_t) snprintf(path, sizeof path, "%s/%s.cordon", config, name) >= sizeof path)
                 return err_set(e, ERR_POLICY, 0, "`use %s`: no such policy", name);
 
         size_t n = 0;
-        char *text = lib_slurp(path, &n, e);
+        char *text = api_slurp(path, &n, e);
         if (!text)
                 return -1;
 
         u->text[u->count++] = text;
-        lib_rules_come_from(u->by, path);
+        api_rules_come_from(u->by, path);
         *ret = span_of(text, n);
         return 0;
 }
 
-struct policy_context lib_context(const cordon_policy *p)
+struct policy_context api_context(const cordon_policy *p)
 {
         return (struct policy_context){ .work = p->work,
                                         .home = p->home,
@@ -215,13 +215,13 @@ static bool foreign(enum door_kind kind, const char *path, char *ret, size_t cap
         return true;
 }
 
-struct checked_policy *lib_check_at(cordon_policy *p, int64_t now, struct err *e)
+struct checked_policy *api_check_at(cordon_policy *p, int64_t now, struct err *e)
 {
-        if (lib_roots(p, e) < 0)
+        if (api_roots(p, e) < 0)
                 return NULL;
 
         struct used_texts u = { .by = p };
-        struct policy_context c = lib_context(p);
+        struct policy_context c = api_context(p);
         c.now = now;
         c.load = load_used;
         c.load_ctx = &u;
@@ -229,7 +229,7 @@ struct checked_policy *lib_check_at(cordon_policy *p, int64_t now, struct err *e
         c.leads_out = leads_out;
         c.leads_ctx = &w;
         c.foreign = foreign;
-        c.rules_below = lib_rules_below;
+        c.rules_below = api_rules_below;
         c.rules_ctx = p;
         struct checked_policy *checked = policy_check(p->lines, &c, e);
         fd_close(&w.fd);
@@ -242,7 +242,7 @@ struct checked_policy *lib_check_at(cordon_policy *p, int64_t now, struct err *e
 int cordon_policy_check(cordon_policy *p, cordon_error *e)
 {
         if (!p->checked)
-                p->checked = lib_check_at(p, clock_wall_s(), to_err(e));
+                p->checked = api_check_at(p, clock_wall_s(), to_err(e));
         return p->checked ? 0 : -1;
 }
 

@@ -55,7 +55,7 @@ cordon_policy *cordon_canary_policy(cordon_canary *c) { return c->policy; }
 cordon_canary *cordon_canary_new(const cordon_context *cx, const char *file, cordon_error *e)
 {
         size_t n = 0;
-        char *text = lib_slurp(file, &n, to_err(e));
+        char *text = api_slurp(file, &n, to_err(e));
         cordon_canary *c = text ? calloc(1, sizeof *c) : NULL;
         if (text && (!c || !(c->policy = cordon_policy_new(cx))))
                 (void) err_set(to_err(e), ERR_MEMORY, ENOMEM, "no memory for a second policy");
@@ -203,9 +203,9 @@ static int pick_locked(cordon_canary *c)
 /* Whichever is picked now, the next run may obey the other. */
 static void share_rules(cordon_canary *c)
 {
-        lib_rules_come_from(c->usual, c->file);
+        api_rules_come_from(c->usual, c->file);
         for (unsigned i = 0; i < c->usual->rule_count; i++)
-                lib_rules_come_from(c->policy, c->usual->rules[i]);
+                api_rules_come_from(c->policy, c->usual->rules[i]);
 }
 
 int cordon_canary_pick(cordon_canary *c, cordon_policy *usual, unsigned share, unsigned bound)
@@ -245,7 +245,7 @@ static bool usual_has_net(const cordon_canary *c)
 static bool usual_permits(const cordon_canary *c, const struct effect_row *d)
 {
         char text[700];
-        struct policy_context context = lib_context(c->usual);
+        struct policy_context context = api_context(c->usual);
         struct effect f;
         struct err ignored;
         bool net = strcmp(d->layer, "egress") == 0;

@@ -13,7 +13,7 @@
 #include <string.h>
 
 /* $XDG_CONFIG_HOME/cordon */
-int lib_config_path(const cordon_policy *p, char *ret, size_t cap)
+int api_config_path(const cordon_policy *p, char *ret, size_t cap)
 {
         const char *config = context_path(p->cx, "XDG_CONFIG_HOME");
         int n = snprintf(ret, cap, "%s%s/cordon", config ? config : p->home, config ? "" : "/.config");
@@ -21,7 +21,7 @@ int lib_config_path(const cordon_policy *p, char *ret, size_t cap)
 }
 
 /* For a warning: a file that is not remembered causes none. */
-void lib_rules_come_from(cordon_policy *p, const char *file)
+void api_rules_come_from(cordon_policy *p, const char *file)
 {
         for (unsigned i = 0; i < p->rule_count; i++)
                 if (strcmp(p->rules[i], file) == 0)
@@ -58,14 +58,14 @@ static bool programs_below(const struct cordon_context *cx, const char *door, ch
         return false;
 }
 
-bool lib_rules_below(void *ctx, const char *path, char *ret, size_t cap)
+bool api_rules_below(void *ctx, const char *path, char *ret, size_t cap)
 {
         const cordon_policy *p = ctx;
         char door[PATH_MAX], file[PATH_MAX], named[PATH_MAX], config[PATH_MAX];
         if (!realpath(path, door))
                 return false;
 
-        bool held = lib_config_path(p, named, sizeof named) == 0 && realpath(named, config);
+        bool held = api_config_path(p, named, sizeof named) == 0 && realpath(named, config);
         for (unsigned i = 0; i < p->rule_count; i++)
                 if (realpath(p->rules[i], file) && path_under(file, door) &&
                     !(held && path_under(file, config))) { /* those no door changes */

@@ -46,7 +46,7 @@ struct teacher { /* the inputs of one run */
         char tail[TEACHER_TAIL]; /* the end of its standard error */
         size_t tail_len;
         struct net_lesson net;
-        struct lib_dummies dummies;
+        struct api_dummies dummies;
 };
 
 /* ---- learn_names.c ---- */

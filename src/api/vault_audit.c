@@ -55,7 +55,7 @@ char *cordon_vault_audit(const cordon_context *cx, int json, int *ret_count, cor
 
         *ret_count = a.count;
         buf_puts(&a.out, !a.json ? "" : a.count ? "]\n" : "[]\n");
-        return lib_give(&a.out, to_err(e));
+        return api_give(&a.out, to_err(e));
 }
 
 /* ---- report of `cordon check` on the credentials that doors name ---- */
@@ -101,7 +101,7 @@ static void note_not_given(const struct cordon_context *cx, const struct checked
         char asked[GRANT_ASKED];
 
         if (vault_meta_peek(cx, d->net.credential, &m, &why) == 0 &&
-            lib_grant_scope(c, d->net.credential, asked, &why) == 0 &&
+            api_grant_scope(c, d->net.credential, asked, &why) == 0 &&
             vault_may_give(&m, stage == POLICY_STAGE_LIVE, clock_wall_s(), asked, &why) == 0)
                 return;
 
@@ -119,7 +119,7 @@ static bool was_named_before(const struct door *d, size_t i)
         return false;
 }
 
-int lib_vault_notes(const struct cordon_context *cx, const struct checked_policy *c, enum policy_stage stage,
+int api_vault_notes(const struct cordon_context *cx, const struct checked_policy *c, enum policy_stage stage,
                     void (*each)(void *ctx, const struct policy_note *n), void *ctx, struct err *e)
 {
         size_t n;

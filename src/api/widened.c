@@ -61,7 +61,7 @@ static void add_version(struct count *c, cordon_policy *p, int64_t time)
         if (c->version_count == TIMES_MAX)
                 return;
 
-        struct checked_policy *was = lib_check_at(p, time, &ignored);
+        struct checked_policy *was = api_check_at(p, time, &ignored);
         if (!was)
                 return;
 
@@ -165,7 +165,7 @@ int past_widened(const struct past *past, cordon_policy *p, struct arena *mem, s
         size_t live, closed;
         (void) policy_doors(p->checked, &live);
         (void) policy_doors_closed(p->checked, &closed);
-        struct count c = { .past = past, .at = lib_context(p) };
+        struct count c = { .past = past, .at = api_context(p) };
         c.v = calloc(live + closed + 1, sizeof *c.v);
         struct learn_widened *w = calloc(live + closed + 1, sizeof *w);
         if (c.v && w) {
@@ -208,5 +208,5 @@ char *cordon_policy_widened(cordon_policy *p, cordon_error *pe)
         past_done(&past);
         arena_done(&mem);
         free(w);
-        return r < 0 ? NULL : lib_give(&out, to_err(pe));
+        return r < 0 ? NULL : api_give(&out, to_err(pe));
 }

@@ -250,40 +250,40 @@ void control_serve(struct broker *b);
 void control_flush(struct broker *b);
 
 /* accounting.c: events, and the rest of each budget */
-void books_touch(struct broker *b, struct egress_row *r);
-void books_seen(struct flow *f, enum egress_seen seen); /* of its row the least counts */
+void accounting_touch(struct broker *b, struct egress_row *r);
+void accounting_seen(struct flow *f, enum egress_seen seen); /* of its row the least counts */
 /* A name was looked up outside: that is egress, even without a connection. */
-void books_looked_up(struct broker *b, struct name *n, const char *to);
+void accounting_looked_up(struct broker *b, struct name *n, const char *to);
 /* Of a connection; the row of its name (or NULL) becomes it, if it has had no connection yet. */
-struct egress_row *books_connected(struct broker *b, const struct name *n, const char *to);
+struct egress_row *accounting_connected(struct broker *b, const struct name *n, const char *to);
 /* A connection or request of this flow is ended by us, and part of it has left. */
-void books_cut(struct flow *f);
+void accounting_cut(struct flow *f);
 /* The content of a row. No string: "". */
-struct books_entry {
+struct accounting_entry {
         enum egress_form form;
         const char *method, *to;
         enum effect_reason reason;
         const char *detail;
         const char *permit; /* denied: the smallest line that would allow it */
 };
-void books_deny(struct broker *b, const struct books_entry *e);
-struct egress_row *books_fail(struct broker *b, const struct books_entry *e);
+void accounting_deny(struct broker *b, const struct accounting_entry *e);
+struct egress_row *accounting_fail(struct broker *b, const struct accounting_entry *e);
 /* `told`: its outcome is in the ledger already. */
-void books_fail_flow(struct flow *f, enum effect_reason why, const char *detail, bool told);
+void accounting_fail_flow(struct flow *f, enum effect_reason why, const char *detail, bool told);
 /* Counts one connection or request through a door. Returns -1 with the reason if a budget denies it. `came`:
  * a request whose bytes are charged already. */
-int books_enter(struct broker *b, const struct door *d, bool came, enum effect_reason *ret_why);
+int accounting_enter(struct broker *b, const struct door *d, bool came, enum effect_reason *ret_why);
 /* How many bytes may still pass, at most `want`. */
-size_t books_room(const struct broker *b, const struct door *d, bool out, size_t want);
+size_t accounting_room(const struct broker *b, const struct door *d, bool out, size_t want);
 /* Bytes of a request, which the budgets of the box have already: why the door's cap has no room for them
  * (REASON_NONE: it has), and now it has them too. */
-enum effect_reason books_cannot_pay(const struct broker *b, const struct door *d, size_t n);
-void books_pay(struct broker *b, const struct door *d, size_t n);
-void books_spend(struct broker *b, const struct door *d, bool out, size_t n);
+enum effect_reason accounting_cannot_pay(const struct broker *b, const struct door *d, size_t n);
+void accounting_pay(struct broker *b, const struct door *d, size_t n);
+void accounting_spend(struct broker *b, const struct door *d, bool out, size_t n);
 /* The rest of the egress budget is too little for the request, and is spent. */
-void books_drain(struct broker *b, const struct door *d);
+void accounting_drain(struct broker *b, const struct door *d);
 /* Which budget is empty. */
-enum effect_reason books_why(struct broker *b, const struct door *d, bool out);
+enum effect_reason accounting_why(struct broker *b, const struct door *d, bool out);
 
 /* own_address.c: is the address local by the kernel's present routes? True if that is not known. */
 bool own_by_route(const struct egress_address *a);

@@ -167,7 +167,7 @@ static bool names(const char *list, const char *word)
         return false;
 }
 
-static bool saw_error(const struct row *w)
+static bool watched_error(const struct row *w)
 {
         char want[32];
         (void) snprintf(want, sizeof want, "stopped %s ", w->bomb->error ? w->bomb->error : "-");
@@ -196,7 +196,7 @@ static void judge_bomb(struct bombs *b, struct row *w, const cordon_result *r)
         w->how = "NOT STOPPED";
         if (names(w->limits, expected(w)))
                 w->ok = true, w->how = "named";
-        else if ((w->bomb->shows_inside || !w->groups) && w->bomb->error && saw_error(w))
+        else if ((w->bomb->shows_inside || !w->groups) && w->bomb->error && watched_error(w))
                 w->ok = true, w->how = "seen inside";
         else if (got_nothing(w, r))
                 w->ok = true, w->how = "got nothing";

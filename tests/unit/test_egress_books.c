@@ -43,7 +43,7 @@ static enum effect_reason enter(struct broker *b, uint16_t port, uint64_t second
 {
         enum effect_reason why = REASON_NONE;
         b->now_ns = seconds * 1000000000u;
-        return books_enter(b, door_of(b, port), false, &why) == 0 ? REASON_NONE : why;
+        return accounting_enter(b, door_of(b, port), false, &why) == 0 ? REASON_NONE : why;
 }
 
 /* One every twenty seconds for half a day: in any hour there are as many as the cap, and never more. */
@@ -104,38 +104,38 @@ static void test_books__bytes_are_counted_to_the_last(void)
 {
         struct broker *b = broker_new();
         const struct door *both = door_of(b, 2), *ways = door_of(b, 3), *any = door_of(b, 4);
-        CHECK_INT(books_room(b, both, true, 60), 60);
-        books_spend(b, both, true, 60);
-        CHECK_INT(books_room(b, both, false, 60), 40); /* of both together */
-        CHECK(books_cannot_pay(b, both, 40) == REASON_NONE);
-        CHECK_INT(books_cannot_pay(b, both, 41), REASON_CAP);
-        books_pay(b, both, 40); /* the box's own budget has had them */
+        CHECK_INT(accounting_room(b, both, true, 60), 60);
+        accounting_spend(b, both, true, 60);
+        CHECK_INT(accounting_room(b, both, false, 60), 40); /* of both together */
+        CHECK(accounting_cannot_pay(b, both, 40) == REASON_NONE);
+        CHECK_INT(accounting_cannot_pay(b, both, 41), REASON_CAP);
+        accounting_pay(b, both, 40); /* the box's own budget has had them */
         CHECK_INT(b->sent, 60);
-        CHECK_INT(books_room(b, both, true, 1), 0);
-        CHECK_INT(books_why(b, both, true), REASON_CAP);
+        CHECK_INT(accounting_room(b, both, true, 1), 0);
+        CHECK_INT(accounting_why(b, both, true), REASON_CAP);
         CHECK_INT(enter(b, 2, 0), REASON_CAP);
 
-        books_spend(b, ways, true, 50);
-        CHECK_INT(books_room(b, ways, true, 9), 0);
-        CHECK_INT(books_room(b, ways, false, 99), 70);
-        CHECK_INT(books_why(b, ways, true), REASON_CAP_OUT);
-        CHECK_INT(books_cannot_pay(b, ways, 1), REASON_CAP_OUT);
+        accounting_spend(b, ways, true, 50);
+        CHECK_INT(accounting_room(b, ways, true, 9), 0);
+        CHECK_INT(accounting_room(b, ways, false, 99), 70);
+        CHECK_INT(accounting_why(b, ways, true), REASON_CAP_OUT);
+        CHECK_INT(accounting_cannot_pay(b, ways, 1), REASON_CAP_OUT);
         CHECK_INT(enter(b, 3, 0), REASON_CAP_OUT);
         enum effect_reason why = REASON_NONE;
-        CHECK_INT(books_enter(b, ways, true, &why), 0); /* a request has paid for its bytes */
-        books_spend(b, ways, false, 70);
-        CHECK_INT(books_enter(b, ways, true, &why), -1); /* but its answer could not come */
+        CHECK_INT(accounting_enter(b, ways, true, &why), 0); /* a request has paid for its bytes */
+        accounting_spend(b, ways, false, 70);
+        CHECK_INT(accounting_enter(b, ways, true, &why), -1); /* but its answer could not come */
 
         CHECK_INT(b->sent, 110);
         CHECK_INT(b->received, 70);
-        CHECK_INT(books_room(b, any, true, 5000), 890);
-        CHECK_INT(books_room(b, NULL, false, 5000), 830);
-        books_spend(b, NULL, true, 890);
-        CHECK_INT(books_room(b, any, true, 1), 0);
-        CHECK_INT(books_why(b, any, true), REASON_LIMIT_EGRESS);
+        CHECK_INT(accounting_room(b, any, true, 5000), 890);
+        CHECK_INT(accounting_room(b, NULL, false, 5000), 830);
+        accounting_spend(b, NULL, true, 890);
+        CHECK_INT(accounting_room(b, any, true, 1), 0);
+        CHECK_INT(accounting_why(b, any, true), REASON_LIMIT_EGRESS);
         CHECK_INT(b->limits_hit, 1u << LIMIT_EGRESS);
-        books_spend(b, any, false, 830);
-        CHECK_INT(books_why(b, any, false), REASON_LIMIT_INGRESS);
+        accounting_spend(b, any, false, 830);
+        CHECK_INT(accounting_why(b, any, false), REASON_LIMIT_INGRESS);
         CHECK_INT(b->limits_hit, 1u << LIMIT_EGRESS | 1u << LIMIT_INGRESS);
         broker_end(b);
 }

@@ -26,8 +26,8 @@ static const struct {
 static void test_identity__is_what_git_reads(void)
 {
         for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-                struct lib_identity u = { 0 };
-                lib_identity_read(rows[i].text, &u);
+                struct api_identity u = { 0 };
+                api_identity_read(rows[i].text, &u);
                 CHECK_STR(u.name, rows[i].name);
                 CHECK_STR(u.mail, rows[i].mail);
         }
@@ -38,18 +38,18 @@ static void test_identity__a_value_that_is_too_long_is_none(void)
         char text[2 * IDENTITY_MAX] = "[user]\nname = ";
         size_t n = strlen(text);
         memset(text + n, 'a', IDENTITY_MAX);
-        struct lib_identity u = { 0 };
-        lib_identity_read(text, &u);
+        struct api_identity u = { 0 };
+        api_identity_read(text, &u);
         CHECK_STR(u.name, "");
         text[n + IDENTITY_MAX - 1] = '\0';
-        lib_identity_read(text, &u);
+        api_identity_read(text, &u);
         CHECK_INT(strlen(u.name), IDENTITY_MAX - 1);
 }
 
 static void test_identity__no_path_breaks_out_of_its_quotes(void)
 {
         static const char *const repositories[] = { "/a\"b\\c", "/x\n[core]\n\tpager = evil", NULL };
-        char *text = lib_identity(test_context(), "/nonexistent", repositories);
+        char *text = api_identity(test_context(), "/nonexistent", repositories);
         CHECK_STR(text, "[safe]\n\tdirectory = \"/a\\\"b\\\\c\"\n");
         free(text);
 }

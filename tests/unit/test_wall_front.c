@@ -10,17 +10,17 @@ static struct plan plan_of(struct plan_step *steps, size_t n)
         return (struct plan){ .steps = steps, .step_count = n };
 }
 
-static struct front_tree tree_of(const struct plan *p, int *ret)
+static struct fuse_tree tree_of(const struct plan *p, int *ret)
 {
-        struct front_tree t = { .cap = front_tree_room(p) };
+        struct fuse_tree t = { .cap = fuse_tree_room(p) };
         t.node = calloc(t.cap, sizeof *t.node);
-        *ret = front_tree_build(&t, p);
+        *ret = fuse_tree_build(&t, p);
         return t;
 }
 
-static uint32_t find(const struct front_tree *t, uint32_t dir, const char *name)
+static uint32_t find(const struct fuse_tree *t, uint32_t dir, const char *name)
 {
-        return front_tree_find(t, dir, name, strlen(name), false);
+        return fuse_tree_find(t, dir, name, strlen(name), false);
 }
 
 static void test_tree__has_what_the_plan_makes_and_nothing_else(void)
@@ -36,7 +36,7 @@ static void test_tree__has_what_the_plan_makes_and_nothing_else(void)
         };
         int built;
         struct plan p = plan_of(steps, sizeof steps / sizeof *steps);
-        struct front_tree t = tree_of(&p, &built);
+        struct fuse_tree t = tree_of(&p, &built);
         CHECK_INT(built, 0);
         uint32_t etc = find(&t, 1, "etc");
         CHECK(etc && S_ISDIR(t.node[etc].mode));
@@ -61,10 +61,10 @@ static void test_tree__what_covers_an_except_is_found_by_init_alone(void)
 {
         int built;
         struct plan p = plan_of(NULL, 0);
-        struct front_tree t = tree_of(&p, &built);
+        struct fuse_tree t = tree_of(&p, &built);
         CHECK_INT(built, 0);
         CHECK_INT(find(&t, 1, FRONT_MASK_DIR), 0);
-        CHECK(front_tree_find(&t, 1, FRONT_MASK_DIR, strlen(FRONT_MASK_DIR), true) != 0);
+        CHECK(fuse_tree_find(&t, 1, FRONT_MASK_DIR, strlen(FRONT_MASK_DIR), true) != 0);
         CHECK_INT(find(&t, 1, FRONT_MASK_FILE), 0);
         free(t.node);
 }
@@ -77,7 +77,7 @@ static void test_tree__a_path_through_a_file_or_link_is_refused(void)
                                              { .kind = STEP_BIND, .path = "/x/y" } };
                 int built;
                 struct plan p = plan_of(steps, 2);
-                struct front_tree t = tree_of(&p, &built);
+                struct fuse_tree t = tree_of(&p, &built);
                 CHECK_INT(built, -1);
                 free(t.node);
         }
@@ -89,7 +89,7 @@ static void test_tree__the_first_of_two_stays(void)
                                      { .kind = STEP_LINK, .path = "/x", .text = "second" } };
         int built;
         struct plan p = plan_of(steps, 2);
-        struct front_tree t = tree_of(&p, &built);
+        struct fuse_tree t = tree_of(&p, &built);
         CHECK_INT(built, 0);
         CHECK_STR(t.node[find(&t, 1, "x")].text, "first");
         free(t.node);
@@ -100,15 +100,15 @@ static void test_path__is_whole_or_not_given(void)
         struct plan_step steps[] = { { .kind = STEP_BIND, .path = "/a/b", .flags = STEP_IS_DIR } };
         int built;
         struct plan p = plan_of(steps, 1);
-        struct front_tree t = tree_of(&p, &built);
+        struct fuse_tree t = tree_of(&p, &built);
         uint32_t b = find(&t, find(&t, 1, "a"), "b");
         char path[32];
-        CHECK(front_tree_path(&t, b, "gone", path, sizeof path));
+        CHECK(fuse_tree_path(&t, b, "gone", path, sizeof path));
         CHECK_STR(path, "/a/b/gone");
-        CHECK(front_tree_path(&t, 1, "gone", path, sizeof path));
+        CHECK(fuse_tree_path(&t, 1, "gone", path, sizeof path));
         CHECK_STR(path, "/gone");
         for (size_t cap = 0; cap < sizeof "/a/b/gone"; cap++)
-                CHECK(!front_tree_path(&t, b, "gone", path, cap));
+                CHECK(!fuse_tree_path(&t, b, "gone", path, cap));
         free(t.node);
 }
 

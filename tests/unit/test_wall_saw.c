@@ -30,7 +30,7 @@ static const char *told(const char *path)
         static struct wall_denial d;
         struct seccomp_data call = open_of(path, O_RDONLY);
         d = (struct wall_denial){ 0 };
-        return saw_call(-1, (uint32_t) getpid(), &call, false, &d) ? d.path : "";
+        return watched_call(-1, (uint32_t) getpid(), &call, false, &d) ? d.path : "";
 }
 
 /* Two pages, behind which nothing is mapped. */
@@ -100,7 +100,7 @@ static void test_saw__reading_or_writing(void)
         };
         for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
                 struct seccomp_data call = open_of("/x", rows[i].flags);
-                CHECK_INT(saw_kind(&call), rows[i].kind);
+                CHECK_INT(watched_kind(&call), rows[i].kind);
         }
 }
 
@@ -127,7 +127,7 @@ static void test_saw__making_what_may_be_there(void)
                 struct seccomp_data call = open_of("/x", 0);
                 call.nr = rows[i].nr;
                 call.args[2] = rows[i].flags;
-                CHECK_INT(saw_makes(&call), rows[i].makes);
+                CHECK_INT(watched_makes(&call), rows[i].makes);
         }
 }
 

@@ -6,31 +6,31 @@
 #include <stdio.h>
 #include <string.h>
 
-void books_touch(struct broker *b, struct egress_row *r)
+void accounting_touch(struct broker *b, struct egress_row *r)
 {
         b->dirty[r - b->rows] = true;
         b->any_dirty = true;
 }
 
-void books_seen(struct flow *f, enum egress_seen seen)
+void accounting_seen(struct flow *f, enum egress_seen seen)
 {
         f->seen = seen;
         if (!f->row || f->row->seen >= seen)
                 return;
         f->row->seen = (uint8_t) seen;
-        books_touch(f->b, f->row);
+        accounting_touch(f->b, f->row);
 }
 
 static const char *text(const char *s) { return s ? s : ""; }
 
-static bool is_of(const struct egress_row *r, const struct books_entry *e, bool allowed)
+static bool is_of(const struct egress_row *r, const struct accounting_entry *e, bool allowed)
 {
         return r->allowed == allowed && r->form == e->form && r->reason == e->reason &&
                strcmp(r->to, e->to) == 0 && strcmp(r->method, text(e->method)) == 0 &&
                strcmp(r->detail, text(e->detail)) == 0;
 }
 
-static struct egress_row *find_row(struct broker *b, const struct books_entry *e, bool allowed)
+static struct egress_row *find_row(struct broker *b, const struct accounting_entry *e, bool allowed)
 {
         for (unsigned i = 0; i < b->row_count; i++)
                 if (is_of(&b->rows[i], e, allowed))
@@ -54,62 +54,65 @@ static struct egress_row *find_row(struct broker *b, const struct books_entry *e
 }
 
 /* Counts one more event. Returns NULL if the table is full. */
-static struct egress_row *count_row(struct broker *b, const struct books_entry *e, bool allowed)
+static struct egress_row *count_row(struct broker *b, const struct accounting_entry *e, bool allowed)
 {
         struct egress_row *r = find_row(b, e, allowed);
         if (!r)
                 return NULL;
 
         r->connections++;
-        books_touch(b, r);
+        accounting_touch(b, r);
         return r;
 }
 
-void books_looked_up(struct broker *b, struct name *n, const char *to)
+void accounting_looked_up(struct broker *b, struct name *n, const char *to)
 {
         if (n->told)
                 return;
         n->told = true;
-        n->row = find_row(b, &(struct books_entry){ .to = to }, true);
+        n->row = find_row(b, &(struct accounting_entry){ .to = to }, true);
         if (n->row)
-                books_touch(b, n->row);
+                accounting_touch(b, n->row);
 }
 
-struct egress_row *books_connected(struct broker *b, const struct name *n, const char *to)
+struct egress_row *accounting_connected(struct broker *b, const struct name *n, const char *to)
 {
         struct egress_row *r = n ? n->row : NULL;
         if (r && r->connections == 0)
                 (void) snprintf(r->to, sizeof r->to, "%s", to); /* by another port of the same name */
 
-        return count_row(b, &(struct books_entry){ .to = to }, true);
+        return count_row(b, &(struct accounting_entry){ .to = to }, true);
 }
 
-void books_cut(struct flow *f)
+void accounting_cut(struct flow *f)
 {
         if (!f->row)
                 return;
         f->row->cut++;
-        books_touch(f->b, f->row);
+        accounting_touch(f->b, f->row);
 }
 
-void books_deny(struct broker *b, const struct books_entry *e) { (void) count_row(b, e, false); }
+void accounting_deny(struct broker *b, const struct accounting_entry *e) { (void) count_row(b, e, false); }
 
 /* A door leads there, but no server answered. */
-struct egress_row *books_fail(struct broker *b, const struct books_entry *e) { return count_row(b, e, true); }
+struct egress_row *accounting_fail(struct broker *b, const struct accounting_entry *e)
+{
+        return count_row(b, e, true);
+}
 
 /* The ledger has it once: as the outcome of its intent, else in the row of failures; the row that counted it
  * first is corrected. */
-void books_fail_flow(struct flow *f, enum effect_reason why, const char *detail, bool told)
+void accounting_fail_flow(struct flow *f, enum effect_reason why, const char *detail, bool told)
 {
-        struct egress_row *r =
-                books_fail(f->b, &(struct books_entry){ .to = f->row_to, .reason = why, .detail = detail });
+        struct egress_row *r = accounting_fail(
+                f->b, &(struct accounting_entry){ .to = f->row_to, .reason = why, .detail = detail });
         if (!r)
                 return;
 
         struct egress_row *other = told ? r : f->row;
         if (other) {
                 other->told++;
-                books_touch(f->b, other);
+                accounting_touch(f->b, other);
         }
 
         r->reach = (uint8_t) (f->dial.count ? egress_judge(&f->dial.list[0]) : REACH_UNKNOWN);
@@ -136,7 +139,7 @@ static uint64_t last_hour(struct door_use *u, uint64_t minute)
         return sum;
 }
 
-int books_enter(struct broker *b, const struct door *d, bool came, enum effect_reason *ret_why)
+int accounting_enter(struct broker *b, const struct door *d, bool came, enum effect_reason *ret_why)
 {
         struct door_use *u = use_of(b, d);
         uint64_t minute = b->now_ns / 60000000000u + 61;
@@ -158,8 +161,8 @@ int books_enter(struct broker *b, const struct door *d, bool came, enum effect_r
         }
 
         for (int out = 0; out < 2; out++) { /* without an answer a lookup is useless */
-                if (!(out && came) && books_room(b, d, out, 1) == 0) {
-                        *ret_why = books_why(b, d, out);
+                if (!(out && came) && accounting_room(b, d, out, 1) == 0) {
+                        *ret_why = accounting_why(b, d, out);
                         return -1;
                 }
         }
@@ -185,7 +188,7 @@ static uint64_t door_room(const struct broker *b, const struct door *d, bool out
         return least < want ? least : want;
 }
 
-size_t books_room(const struct broker *b, const struct door *d, bool out, size_t want)
+size_t accounting_room(const struct broker *b, const struct door *d, bool out, size_t want)
 {
         uint64_t room = d ? door_room(b, d, out, want) : want;
         uint64_t all = out ? left(b->limits->value[LIMIT_EGRESS], b->sent)
@@ -193,19 +196,19 @@ size_t books_room(const struct broker *b, const struct door *d, bool out, size_t
         return (size_t) (all < room ? all : room);
 }
 
-void books_spend(struct broker *b, const struct door *d, bool out, size_t n)
+void accounting_spend(struct broker *b, const struct door *d, bool out, size_t n)
 {
         if (d)
                 use_of(b, d)->moved[out] += n;
         *(out ? &b->sent : &b->received) += n;
 }
 
-void books_drain(struct broker *b, const struct door *d)
+void accounting_drain(struct broker *b, const struct door *d)
 {
-        books_spend(b, d, true, books_room(b, d, true, SIZE_MAX));
+        accounting_spend(b, d, true, accounting_room(b, d, true, SIZE_MAX));
 }
 
-enum effect_reason books_cannot_pay(const struct broker *b, const struct door *d, size_t n)
+enum effect_reason accounting_cannot_pay(const struct broker *b, const struct door *d, size_t n)
 {
         const uint64_t *cap = d->net.cap, *moved = use_of(b, d)->moved;
         if (door_room(b, d, true, n) == n)
@@ -214,9 +217,9 @@ enum effect_reason books_cannot_pay(const struct broker *b, const struct door *d
                                                                                        : REASON_CAP_OUT;
 }
 
-void books_pay(struct broker *b, const struct door *d, size_t n) { use_of(b, d)->moved[1] += n; }
+void accounting_pay(struct broker *b, const struct door *d, size_t n) { use_of(b, d)->moved[1] += n; }
 
-enum effect_reason books_why(struct broker *b, const struct door *d, bool out)
+enum effect_reason accounting_why(struct broker *b, const struct door *d, bool out)
 {
         if (out && b->sent >= b->limits->value[LIMIT_EGRESS]) {
                 b->limits_hit |= 1u << LIMIT_EGRESS;

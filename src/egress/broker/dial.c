@@ -59,7 +59,7 @@ static void took(struct flow *f, struct source *s, const struct egress_address *
                 f->row->reached++;
                 f->row->reach = (uint8_t) egress_judge(a);
                 (void) egress_address_text(a, f->row->address, sizeof f->row->address);
-                books_touch(f->b, f->row);
+                accounting_touch(f->b, f->row);
         }
 
         dial_stop(f);

@@ -169,8 +169,8 @@ static enum flow_event recorded(struct flow *f)
         if (f->recorded)
                 return connect_server(f);
 
-        books_deny(f->b, &(struct books_entry){
-                                 .to = f->row_to, .reason = REASON_LEDGER, .detail = f->record_detail });
+        accounting_deny(f->b, &(struct accounting_entry){
+                                      .to = f->row_to, .reason = REASON_LEDGER, .detail = f->record_detail });
         return EVENT_CUT;
 }
 
@@ -300,10 +300,10 @@ static enum flow_event failed(struct flow *f)
 {
         struct guarded g;
         if (is_guarded(f, &g)) {
-                books_deny(f->b, &(struct books_entry){ .to = f->row_to,
-                                                        .reason = REASON_GUARDED_ADDRESS,
-                                                        .detail = g.detail,
-                                                        .permit = g.permit });
+                accounting_deny(f->b, &(struct accounting_entry){ .to = f->row_to,
+                                                                  .reason = REASON_GUARDED_ADDRESS,
+                                                                  .detail = g.detail,
+                                                                  .permit = g.permit });
                 (void) ahead_over(f, LEDGER_END_REFUSED, effect_reason_text(REASON_GUARDED_ADDRESS), NULL);
                 return EVENT_CUT;
         }
@@ -311,7 +311,8 @@ static enum flow_event failed(struct flow *f)
         if (f->dial.count)
                 note_try(f, false);
 
-        books_fail_flow(f, f->why, NULL, ahead_over(f, LEDGER_END_FAILED, effect_reason_text(f->why), NULL));
+        accounting_fail_flow(f, f->why, NULL,
+                             ahead_over(f, LEDGER_END_FAILED, effect_reason_text(f->why), NULL));
         return EVENT_CUT;
 }
 
@@ -348,8 +349,9 @@ static enum flow_event relay_io(struct flow *f) { return relay_event(f, f->io, f
 static enum flow_event tick(struct flow *f)
 {
         if (f->door && decide_closed(f->b, f->door)) { /* also cuts a request in the middle */
-                books_deny(f->b, &(struct books_entry){ .to = f->row_to, .reason = REASON_EXPIRED });
-                books_cut(f);
+                accounting_deny(f->b,
+                                &(struct accounting_entry){ .to = f->row_to, .reason = REASON_EXPIRED });
+                accounting_cut(f);
                 return EVENT_CUT;
         }
 
@@ -495,7 +497,7 @@ static void begin(struct broker *b, int fd, const struct listen_asked *q, const 
         f->port = f->to_port = q->net.port;
         f->literal = q->literal;
         f->door = door;
-        f->row = books_connected(b, names_find(&b->names, &q->literal), q->to);
+        f->row = accounting_connected(b, names_find(&b->names, &q->literal), q->to);
         if (f->row)
                 f->row->requests += door != NULL;
 
@@ -535,7 +537,7 @@ static void decide(struct broker *b, int fd)
                 listen_refuse(b, fd, &q, allowed ? REASON_EXPIRED : d.reason, q.permit);
         else if (b->stage == POLICY_STAGE_MOCK)
                 listen_refuse(b, fd, &q, REASON_MOCK_BYTES, "");
-        else if (books_enter(b, d.door, false, &why) < 0)
+        else if (accounting_enter(b, d.door, false, &why) < 0)
                 listen_refuse(b, fd, &q, why, "");
         else
                 begin(b, fd, &q, d.door);

@@ -56,7 +56,7 @@ int listen_read(const struct broker *b, int fd, struct listen_asked *q)
 void listen_refuse(struct broker *b, int fd, const struct listen_asked *q, enum effect_reason why,
                    const char *permit)
 {
-        books_deny(b, &(struct books_entry){ .to = q->to, .reason = why, .permit = permit });
+        accounting_deny(b, &(struct accounting_entry){ .to = q->to, .reason = why, .permit = permit });
         (void) close(fd); /* resets */
 }
 

@@ -50,11 +50,13 @@ static void report_packet(struct broker *b, const struct seen *s)
                 (void) egress_address_text(&s->to, host, sizeof host);
 
         decide_to_text(host, !n, s->port, to, sizeof to);
-        struct books_entry e = { .to = to, .reason = n ? REASON_PORT : REASON_NO_DOOR, .permit = permit };
+        struct accounting_entry e = { .to = to,
+                                      .reason = n ? REASON_PORT : REASON_NO_DOOR,
+                                      .permit = permit };
         if (s->protocol == IPPROTO_TCP) {
                 (void) snprintf(permit, sizeof permit, "net %s", to);
                 if (!is_tcp_port(b, s->port))
-                        books_deny(b, &e);
+                        accounting_deny(b, &e);
                 return;
         }
 
@@ -64,11 +66,11 @@ static void report_packet(struct broker *b, const struct seen *s)
                 return;
 
         (void) snprintf(protocol, sizeof protocol, "IP protocol %u", s->protocol);
-        e = (struct books_entry){ .form = EGRESS_PACKET,
-                                  .method = udp ? "UDP" : protocol,
-                                  .to = udp ? to : host,
-                                  .reason = REASON_PROTOCOL };
-        books_deny(b, &e);
+        e = (struct accounting_entry){ .form = EGRESS_PACKET,
+                                       .method = udp ? "UDP" : protocol,
+                                       .to = udp ? to : host,
+                                       .reason = REASON_PROTOCOL };
+        accounting_deny(b, &e);
 }
 
 void watch_pause(struct broker *b, bool pause)

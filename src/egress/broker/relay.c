@@ -33,12 +33,12 @@ static enum outcome look_only(struct half *h)
 
 static void spend(struct flow *f, const struct half *h, size_t n)
 {
-        books_spend(f->b, f->door, h->is_out, n);
+        accounting_spend(f->b, f->door, h->is_out, n);
         *(h->is_out ? &f->sent : &f->received) += n;
         if (!f->row)
                 return;
         *(h->is_out ? &f->row->sent : &f->row->received) += n;
-        books_touch(f->b, f->row);
+        accounting_touch(f->b, f->row);
 }
 
 static enum outcome send_rest(struct half *h)
@@ -110,7 +110,7 @@ static enum outcome copy_once(struct flow *f, struct half *h, bool hup)
                 return h->ended && r == PUMP_MORE ? PUMP_IDLE : r;
 
         size_t most = h->is_out && f->hello_left ? f->hello_left : sizeof f->b->buffer;
-        size_t room = books_room(f->b, f->door, h->is_out, most);
+        size_t room = accounting_room(f->b, f->door, h->is_out, most);
         if (room == 0)
                 return look_only(h);
 
@@ -147,7 +147,7 @@ static enum outcome copy_once(struct flow *f, struct half *h, bool hup)
 /* Into the pipe, as much as the budget lets. */
 static enum outcome splice_in(struct flow *f, struct half *h)
 {
-        size_t room = books_room(f->b, f->door, h->is_out, PIPE_BYTES);
+        size_t room = accounting_room(f->b, f->door, h->is_out, PIPE_BYTES);
         if (room == 0) {
                 enum outcome r = look_only(h);
                 return r == PUMP_IDLE && h->ended ? PUMP_MORE : r;
@@ -197,7 +197,8 @@ static void tell_greeting(struct flow *f, const struct greeting *g)
                 (void) snprintf(permit, sizeof permit, "net https://%.280s/**",
                                 f->port == 443 ? f->host : f->row_to);
 
-        books_deny(f->b, &(struct books_entry){ .to = f->row_to, .reason = g->why, .permit = permit });
+        accounting_deny(f->b,
+                        &(struct accounting_entry){ .to = f->row_to, .reason = g->why, .permit = permit });
 }
 
 static struct greeting judge_greeting(const struct flow *f, struct span bytes, bool ended)
@@ -224,7 +225,7 @@ static enum outcome greet(struct flow *f)
 
         f->greeted = g.verdict == GREETING_PASSES;
         if (f->greeted && n > 0 && !f->hello_passed) {
-                books_seen(f, g.hello ? LOOKED_AT_HELLO : LOOKED_AT_BYTES);
+                accounting_seen(f, g.hello ? LOOKED_AT_HELLO : LOOKED_AT_BYTES);
                 f->hello_left = g.bytes;
                 f->hello_passed = g.bytes > 0;
         }
@@ -259,11 +260,12 @@ static enum outcome pump(struct flow *f, struct half *h, bool hup)
 static enum flow_event pump_event(struct flow *f, const struct half *h, enum outcome r)
 {
         if (r == PUMP_EMPTY)
-                books_deny(f->b, &(struct books_entry){ .to = f->row_to,
-                                                        .reason = books_why(f->b, f->door, h->is_out) });
+                accounting_deny(
+                        f->b, &(struct accounting_entry){
+                                      .to = f->row_to, .reason = accounting_why(f->b, f->door, h->is_out) });
 
         if (r == PUMP_EMPTY || r == PUMP_REFUSED)
-                books_cut(f);
+                accounting_cut(f);
 
         if (r == PUMP_EMPTY || r == PUMP_REFUSED || r == PUMP_BROKEN)
                 return EVENT_CUT;
@@ -283,7 +285,7 @@ enum flow_event relay_init(struct flow *f)
         f->half[1] = (struct half){ .from = &f->server, .to = &f->client, .pipe = { -1, -1 } };
         f->greeted = f->is_address; /* an address that a door names has no name to be held against */
         if (f->greeted)
-                books_seen(f, LOOKED_AT_BYTES);
+                accounting_seen(f, LOOKED_AT_BYTES);
 
         /* Bytes that came before the watch are not reported again by epoll. */
         enum flow_event e = pump_and_judge(f, &f->half[0], true);

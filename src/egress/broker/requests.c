@@ -173,7 +173,7 @@ static void count(struct flow *f)
         if (!f->row)
                 return;
         f->row->requests++;
-        books_touch(f->b, f->row);
+        accounting_touch(f->b, f->row);
 }
 
 void requests_last_words(struct broker *b)
@@ -191,7 +191,7 @@ static void end_account(struct flow *f, bool refused)
         if (!refused || !f->row)
                 return;
         f->row->sent -= own < f->row->sent ? own : f->row->sent;
-        books_touch(f->b, f->row);
+        accounting_touch(f->b, f->row);
 }
 
 static void on_request(void *ctx, const struct http_event *e)
@@ -207,22 +207,22 @@ static void on_request(void *ctx, const struct http_event *e)
         }
 
         ahead_url(e, url, sizeof url);
-        struct books_entry row = {
+        struct accounting_entry row = {
                 .form = EGRESS_REQUEST, .method = e->method, .to = url, .reason = REASON_SECRET_REMOVED
         };
 
         if (e->secret_scrubbed)
-                books_deny(f->b, &row);
+                accounting_deny(f->b, &row);
 
         if (e->verdict != HTTP_DENIED) {
                 count(f);
                 if (e->verdict == HTTP_BROKEN)
-                        books_fail_flow(f, e->reason, e->detail, told);
+                        accounting_fail_flow(f, e->reason, e->detail, told);
                 return;
         }
 
         if (http_flow_is_out(f->http))
-                books_cut(f);
+                accounting_cut(f);
 
         if (f->guard_permit || e->reason == REASON_PARAMETER)
                 (void) snprintf(permit, sizeof permit, "%s", f->guard_permit ? f->guard_permit : e->permit);
@@ -232,7 +232,7 @@ static void on_request(void *ctx, const struct http_event *e)
         row.reason = e->reason;
         row.detail = e->detail;
         row.permit = permit;
-        books_deny(f->b, &row);
+        accounting_deny(f->b, &row);
 }
 
 static void on_record(void *ctx, struct span line)
@@ -251,16 +251,16 @@ static bool may(void *ctx, const struct door *door, enum effect_reason *ret_why)
         }
 
         size_t held = http_flow_held(f->http);
-        enum effect_reason why = books_cannot_pay(f->b, door, held);
+        enum effect_reason why = accounting_cannot_pay(f->b, door, held);
         if (why) {
                 *ret_why = why;
                 return false;
         }
 
-        if (books_enter(f->b, door, true, ret_why) < 0)
+        if (accounting_enter(f->b, door, true, ret_why) < 0)
                 return false;
 
-        books_pay(f->b, door, held);
+        accounting_pay(f->b, door, held);
         f->door = door;
         return true;
 }
@@ -268,13 +268,13 @@ static bool may(void *ctx, const struct door *door, enum effect_reason *ret_why)
 static bool pay(void *ctx, size_t n, enum effect_reason *ret_why)
 {
         struct flow *f = ctx;
-        enum effect_reason why = books_cannot_pay(f->b, f->door, n);
+        enum effect_reason why = accounting_cannot_pay(f->b, f->door, n);
         if (why) {
                 *ret_why = why;
                 return false;
         }
 
-        books_pay(f->b, f->door, n);
+        accounting_pay(f->b, f->door, n);
         return true;
 }
 
@@ -291,22 +291,22 @@ static const struct door *payer(const struct flow *f, bool out) { return out ? N
 
 static void spend(struct flow *f, bool out, size_t n)
 {
-        books_spend(f->b, payer(f, out), out, n);
+        accounting_spend(f->b, payer(f, out), out, n);
         *(out ? &f->sent : &f->received) += n;
         if (!f->row)
                 return;
         *(out ? &f->row->sent : &f->row->received) += n;
-        books_touch(f->b, f->row);
+        accounting_touch(f->b, f->row);
 }
 
 /* The rest is spent as well: the box has used up the budget, or it would have this. */
 static bool grow(void *ctx, size_t n, enum effect_reason *ret_why)
 {
         struct flow *f = ctx;
-        size_t room = books_room(f->b, f->door, false, n);
+        size_t room = accounting_room(f->b, f->door, false, n);
         spend(f, false, room);
         if (room < n)
-                *ret_why = books_why(f->b, f->door, false);
+                *ret_why = accounting_why(f->b, f->door, false);
         return room == n;
 }
 
@@ -324,12 +324,12 @@ static bool take_in(struct flow *f, struct source *s, bool client)
         if (s->fd < 0 || !*readable || room == 0)
                 return false;
 
-        room = books_room(f->b, payer(f, client), client, room < RELAY_BUFFER ? room : RELAY_BUFFER);
+        room = accounting_room(f->b, payer(f, client), client, room < RELAY_BUFFER ? room : RELAY_BUFFER);
 
         /* Without a budget only EOF may come: an answer that was paid for to the last byte is complete. */
         ssize_t n = recv(s->fd, f->b->buffer, room ? room : 1, room ? 0 : MSG_PEEK);
         if (room == 0 && n > 0) {
-                http_flow_cut(f->http, books_why(f->b, payer(f, client), client));
+                http_flow_cut(f->http, accounting_why(f->b, payer(f, client), client));
                 *readable = false;
                 return true;
         }
@@ -487,7 +487,7 @@ int requests_begin(struct flow *f)
         if (!f->http)
                 return -1;
 
-        books_seen(f, LOOKED_AT_REQUESTS);
+        accounting_seen(f, LOOKED_AT_REQUESTS);
         f->client_readable = true;
         return 0;
 }

@@ -222,14 +222,15 @@ static bool pay(struct broker *b, struct name *n)
         if (!d)
                 return true;
 
-        if (books_room(b, d, true, bytes) == bytes) {
-                books_spend(b, d, true, bytes);
+        if (accounting_room(b, d, true, bytes) == bytes) {
+                accounting_spend(b, d, true, bytes);
                 return true;
         }
 
-        books_drain(b, d);
-        n->unpaid = books_why(b, d, true);
-        books_deny(b, &(struct books_entry){ .form = EGRESS_NAME, .to = n->host, .reason = n->unpaid });
+        accounting_drain(b, d);
+        n->unpaid = accounting_why(b, d, true);
+        accounting_deny(
+                b, &(struct accounting_entry){ .form = EGRESS_NAME, .to = n->host, .reason = n->unpaid });
         return false;
 }
 

@@ -279,7 +279,7 @@ bool ahead_over(struct flow *f, enum ledger_end end, const char *result, const s
                 (void) snprintf(a->q.address, sizeof a->q.address, "%s", f->row->address);
                 f->row->told++;
                 f->row->told_bytes += sent + received;
-                books_touch(b, f->row);
+                accounting_touch(b, f->row);
         }
 
         send_outcome(b, a);

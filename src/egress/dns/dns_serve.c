@@ -30,7 +30,7 @@ static void deny_name(struct broker *b, const struct dns_question *q)
                 return; /* libraries query these by themselves */
 
         (void) str_inert(name, text, sizeof text);
-        struct books_entry e = { .form = EGRESS_NAME, .to = text, .permit = permit };
+        struct accounting_entry e = { .form = EGRESS_NAME, .to = text, .permit = permit };
         if (b->rules && http_rules_hold_placeholder(b->rules, name))
                 e.reason = REASON_PLACEHOLDER_IN_NAME;
         else
@@ -39,7 +39,7 @@ static void deny_name(struct broker *b, const struct dns_question *q)
         if (e.reason == REASON_NAME)
                 (void) snprintf(permit, sizeof permit, "net %s:443", text);
 
-        books_deny(b, &e);
+        accounting_deny(b, &e);
 }
 
 /* The queried name, if it may be resolved; else the code to answer with. */
@@ -76,13 +76,14 @@ static enum dns_code look_outside(struct broker *b, struct name *n, struct name 
         char to[320];
         decide_to_text(n->host, false, d->net.port, to, sizeof to);
         if (n->state == NAME_KNOWN)
-                books_looked_up(b, n, to);
+                accounting_looked_up(b, n, to);
 
         if (n->state != NAME_FAILED)
                 return DNS_OK;
 
         if (!n->unpaid) /* that is a refusal, and written down */
-                (void) books_fail(b, &(struct books_entry){ .to = to, .reason = resolver_why(b, n) });
+                (void) accounting_fail(b,
+                                       &(struct accounting_entry){ .to = to, .reason = resolver_why(b, n) });
 
         return n->temporary ? DNS_FAILURE : DNS_NO_NAME;
 }
@@ -96,7 +97,7 @@ void dns_last_words(struct broker *b)
                 if (!d)
                         continue;
                 decide_to_text(n->host, false, d->net.port, to, sizeof to);
-                books_looked_up(b, n, to);
+                accounting_looked_up(b, n, to);
         }
 }
 

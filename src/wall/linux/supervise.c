@@ -49,7 +49,7 @@ enum {
 struct watch {
         struct wall_init *w;
         int signals;
-        struct saw_told told; /* paths */
+        struct watched_told told; /* paths */
         struct wall_untold untold;
         unsigned calls;
         bool told_call[SECCOMP_NR_END];
@@ -158,7 +158,7 @@ static bool refused_by_rules(const struct plan *p, const struct wall_denial *d)
  * path. That is a lookup, and is never denied. */
 static bool finds_it_there(const struct watch *t, const struct wall_denial *d)
 {
-        if (t->w->plan->wall != WALL_NAMESPACE || !saw_makes(&d->call))
+        if (t->w->plan->wall != WALL_NAMESPACE || !watched_makes(&d->call))
                 return false;
         AUTO_FD(at, fd_open2(AT_FDCWD, d->path, O_PATH | O_NOFOLLOW, RESOLVE_NO_MAGICLINKS));
         return at >= 0;
@@ -195,12 +195,13 @@ static void tell_of_path(struct watch *t, const struct seccomp_notif *n)
 {
         struct wall_message m = { .word = WALL_SAYS_DENIED };
         bool in_box = t->w->plan->wall == WALL_NAMESPACE;
-        enum saw_what what =
-                t->w->tasks < 0 ? SAW_NOTHING : saw_call(t->w->tasks, n->pid, &n->data, in_box, &m.denial);
+        enum watched_what what = t->w->tasks < 0
+                                         ? SAW_NOTHING
+                                         : watched_call(t->w->tasks, n->pid, &n->data, in_box, &m.denial);
 
         if (what == SAW_NOTHING) {
                 bool waits = syscall(SYS_ioctl, t->w->listener, SECCOMP_IOCTL_NOTIF_ID_VALID, &n->id) == 0;
-                tell_of_lost(t, waits && saw_names_path(&n->data)); /* hidden from us on purpose, maybe */
+                tell_of_lost(t, waits && watched_names_path(&n->data)); /* hidden from us on purpose, maybe */
                 return;
         }
 
@@ -213,14 +214,14 @@ static void tell_of_path(struct watch *t, const struct seccomp_notif *n)
         if (m.word == WALL_SAYS_SAW && !t->w->s->watch_all)
                 return;
 
-        if (!saw_news(&t->told, t->w->s->watch_all ? SAW_MAX : TOLD_MAX, &m.denial)) {
+        if (!watched_news(&t->told, t->w->s->watch_all ? SAW_MAX : TOLD_MAX, &m.denial)) {
                 tell_of_lost(t, t->told.lost);
                 return;
         }
 
         /* Not on the host's own tree, which may not answer: limits would not be enforced meanwhile. */
         m.denial.inside = in_box && m.denial.kind == EFFECT_RUN && is_inside(&m.denial);
-        saw_program(t->w->tasks, n->pid, m.denial.program, sizeof m.denial.program);
+        watched_program(t->w->tasks, n->pid, m.denial.program, sizeof m.denial.program);
         if (t->w->s->watch_all)
                 say_in_time(t, &m);
         else
@@ -240,7 +241,7 @@ static void tell_of_call(struct watch *t, const struct seccomp_notif *n)
 
         struct wall_message m = { .word = WALL_SAYS_DENIED,
                                   .denial = { .call = n->data, .kind = EFFECT_CALL } };
-        saw_program(t->w->tasks, n->pid, m.denial.program, sizeof m.denial.program);
+        watched_program(t->w->tasks, n->pid, m.denial.program, sizeof m.denial.program);
         wall_offer_denial(t->w->control, &m, &t->untold);
 }
 
@@ -267,10 +268,10 @@ static void tell_of_mapping(struct watch *t, const struct seccomp_notif *n)
                 return;
 
         ssize_t len = readlinkat(t->w->tasks, name, m.denial.path, sizeof m.denial.path - 1);
-        if (len <= 0 || m.denial.path[0] != '/' || !saw_news(&t->told, TOLD_MAX, &m.denial))
+        if (len <= 0 || m.denial.path[0] != '/' || !watched_news(&t->told, TOLD_MAX, &m.denial))
                 return;
 
-        saw_program(t->w->tasks, n->pid, m.denial.program, sizeof m.denial.program);
+        watched_program(t->w->tasks, n->pid, m.denial.program, sizeof m.denial.program);
         wall_offer_denial(t->w->control, &m, &t->untold);
 }
 
@@ -281,12 +282,12 @@ static void tell_of_connect(struct watch *t, const struct seccomp_notif *n)
         struct wall_message m = { .word = WALL_SAYS_DENIED,
                                   .denial = { .call = n->data, .kind = EFFECT_CALL } };
         char *to = m.denial.path;
-        bool out = !t->w->plan->net && saw_connect(n->pid, &n->data, to, sizeof m.denial.path);
-        unsigned port = out ? 0 : saw_own_loopback(n->pid, &n->data, to, sizeof m.denial.path);
+        bool out = !t->w->plan->net && watched_connect(n->pid, &n->data, to, sizeof m.denial.path);
+        unsigned port = out ? 0 : watched_own_loopback(n->pid, &n->data, to, sizeof m.denial.path);
         if (!out && !port)
                 return;
 
-        if (!saw_news(&t->told, TOLD_MAX, &m.denial)) {
+        if (!watched_news(&t->told, TOLD_MAX, &m.denial)) {
                 tell_of_lost(t, t->told.lost);
                 return;
         }
@@ -295,7 +296,7 @@ static void tell_of_connect(struct watch *t, const struct seccomp_notif *n)
                 return;
 
         m.denial.reason = port ? REASON_LOOPBACK : REASON_NONE;
-        saw_program(t->w->tasks, n->pid, m.denial.program, sizeof m.denial.program);
+        watched_program(t->w->tasks, n->pid, m.denial.program, sizeof m.denial.program);
         wall_offer_denial(t->w->control, &m, &t->untold);
 }
 
@@ -323,7 +324,7 @@ static void answer_notification(struct watch *t)
                 tell_of_mapping(t, &n);
                 r.flags = SECCOMP_USER_NOTIF_FLAG_CONTINUE;
         } else if (seccomp_lets_through(&n.data)) {
-                t->starts |= saw_kind(&n.data) == EFFECT_RUN;
+                t->starts |= watched_kind(&n.data) == EFFECT_RUN;
                 if (t->w->s->watch)
                         tell_of_path(t, &n);
                 if (t->w->serves_moves && seccomp_renames(&n.data) && mover_take(t->w, &n))

@@ -71,7 +71,7 @@ struct connector {
         } kept[TASKS_KEPT]; /* processes: opening one costs more than all the rest */
         struct ask waiting[WAITING_MAX];
         unsigned waiting_count;
-        struct saw_told told;
+        struct watched_told told;
         struct wall_untold untold;
 };
 
@@ -183,8 +183,8 @@ static int open_target(struct connector *c, const struct ask *a)
 
 static void report_denial(struct connector *c, struct wall_message *m, uint32_t task)
 {
-        saw_program(c->tasks, task, m->denial.program, sizeof m->denial.program);
-        bool news = saw_news(&c->told, TOLD_MAX, &m->denial);
+        watched_program(c->tasks, task, m->denial.program, sizeof m->denial.program);
+        bool news = watched_news(&c->told, TOLD_MAX, &m->denial);
         c->untold.some |= c->told.lost;
         wall_offer_denial(c->control, news ? m : NULL, &c->untold);
 }
@@ -195,7 +195,7 @@ static void tell_refused(struct connector *c, const struct seccomp_notif *n, int
 {
         struct wall_message m = { .word = WALL_SAYS_DENIED };
         char name[16];
-        if (!c->tell || saw_call(c->tasks, n->pid, &n->data, false, &m.denial) == SAW_NOTHING)
+        if (!c->tell || watched_call(c->tasks, n->pid, &n->data, false, &m.denial) == SAW_NOTHING)
                 return;
 
         (void) snprintf(name, sizeof name, "%d", found);
@@ -348,7 +348,7 @@ static void let_go(struct ask *a)
 static void wait_on(struct connector *c, struct ask *a, int error)
 {
         if (c->waiting_count == WAITING_MAX) {
-                saw_answer(c->listener, a->id, error, 0);
+                watched_answer(c->listener, a->id, error, 0);
                 let_go(a);
                 return;
         }
@@ -365,7 +365,7 @@ static void serve_connect(struct connector *c, const struct seccomp_notif *n)
         struct ask a = { .id = n->id, .task = n->pid, .sock = -1, .target = -1 };
         a.sock = take_from(c, n->pid, (int) n->data.args[0]);
         int error = !c->able ? EACCES : a.sock < 0 ? EBADF : check_connect(c, &a, n);
-        if (!error && saw_is_waiting(c->listener, a.id)) {
+        if (!error && watched_is_waiting(c->listener, a.id)) {
                 error = attempt(&a);
                 if (error == EINPROGRESS && must_wait(&a, error))
                         error = attempt(&a); /* to ourselves: it is there by now */
@@ -375,7 +375,7 @@ static void serve_connect(struct connector *c, const struct seccomp_notif *n)
                 }
         }
 
-        saw_answer(c->listener, a.id, error, 0);
+        watched_answer(c->listener, a.id, error, 0);
         let_go(&a);
 }
 
@@ -385,7 +385,7 @@ static void serve_listen(struct connector *c, const struct seccomp_notif *n)
         AUTO_FD(sock, take_from(c, n->pid, (int) n->data.args[0]));
         if (sock >= 0 && option_of(sock, SO_DOMAIN) == AF_UNIX)
                 targets_listen(&c->targets, sock);
-        saw_answer(c->listener, n->id, 0, SECCOMP_USER_NOTIF_FLAG_CONTINUE);
+        watched_answer(c->listener, n->id, 0, SECCOMP_USER_NOTIF_FLAG_CONTINUE);
 }
 
 /* ---- waiting ---- */
@@ -407,7 +407,7 @@ static int interrupts(const struct connector *c, const struct ask *a)
 /* True: it is over. */
 static bool go_on(const struct connector *c, struct ask *a, bool ready)
 {
-        if (!saw_is_waiting(c->listener, a->id))
+        if (!watched_is_waiting(c->listener, a->id))
                 return true;
 
         int error = a->local || ready ? attempt(a) : EINPROGRESS;
@@ -417,7 +417,7 @@ static bool go_on(const struct connector *c, struct ask *a, bool ready)
                         return false;
         }
 
-        saw_answer(c->listener, a->id, error, 0);
+        watched_answer(c->listener, a->id, error, 0);
         return true;
 }
 
@@ -452,10 +452,10 @@ static bool serve_next(struct connector *c)
         if (got != sizeof n)
                 return got < 0 && errno == EINTR;
 
-        if (!saw_is_waiting(c->listener, n.id))
+        if (!watched_is_waiting(c->listener, n.id))
                 return true; /* its task was ended meanwhile */
 
-        if (saw_kind(&n.data) == EFFECT_SOCK)
+        if (watched_kind(&n.data) == EFFECT_SOCK)
                 serve_connect(c, &n);
         else
                 serve_listen(c, &n);

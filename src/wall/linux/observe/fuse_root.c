@@ -55,16 +55,16 @@ static int mount_front(int fuse)
         return mount_fsmount(fs, MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV);
 }
 
-static bool make_tree(const struct wall_init *w, struct front_tree *t)
+static bool make_tree(const struct wall_init *w, struct fuse_tree *t)
 {
-        t->cap = front_tree_room(w->plan);
+        t->cap = fuse_tree_room(w->plan);
         void *room = mmap(NULL, t->cap * sizeof *t->node, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
                           -1, 0);
         if (room == MAP_FAILED)
                 return false;
 
         t->node = room;
-        return front_tree_build(t, w->plan) == 0;
+        return fuse_tree_build(t, w->plan) == 0;
 }
 
 /* Closes all of init's descriptors that it does not need: above all the payload's pipes, which are 0, 1, 2
@@ -78,7 +78,7 @@ _Noreturn static void observe(struct front *f)
                 *kept[i] = dup2(*kept[i], i);
 
         (void) syscall(SYS_close_range, (unsigned) count, ~0U, 0);
-        front_serve(f);
+        fuse_serve(f);
 }
 
 /* ---- ahead ----

@@ -16,7 +16,7 @@
 #include <sys/stat.h>
 
 /* One entry of the tree. Index 0 is unused, 1 is the root: the indexes are FUSE's node ids. */
-struct front_node {
+struct fuse_node {
         const char *name;
         uint32_t name_len;
         uint32_t parent, child, next;
@@ -25,8 +25,8 @@ struct front_node {
         bool ours;        /* only init finds it: the cover of an `except` */
 };
 
-struct front_tree {
-        struct front_node *node;
+struct fuse_tree {
+        struct fuse_node *node;
         uint32_t count, cap;
 };
 
@@ -41,19 +41,18 @@ enum { FRONT_LIST_BYTES = 8192 }; /* of entries that one answer lists */
 #define FRONT_LOADER_ASKS "/etc/ld.so.preload"
 
 /* How many nodes a plan can need. */
-uint32_t front_tree_room(const struct plan *p);
+uint32_t fuse_tree_room(const struct plan *p);
 /* Fills the buffers given in `t`. Returns 0, or -1 if a step's path leads through a file that is not a
  * directory. */
-int front_tree_build(struct front_tree *t, const struct plan *p);
+int fuse_tree_build(struct fuse_tree *t, const struct plan *p);
 /* A child by name; 0: none. `by_init`: also those that are ours alone. */
-uint32_t front_tree_find(const struct front_tree *t, uint32_t dir, const char *name, size_t len,
-                         bool by_init);
+uint32_t fuse_tree_find(const struct fuse_tree *t, uint32_t dir, const char *name, size_t len, bool by_init);
 /* The path of a child of `dir` that may not exist, absolute. False: it does not fit. */
-bool front_tree_path(const struct front_tree *t, uint32_t dir, const char *name, char *ret, size_t cap);
+bool fuse_tree_path(const struct fuse_tree *t, uint32_t dir, const char *name, char *ret, size_t cap);
 
 /* The observer's inputs; init creates all of them. */
 struct front {
-        struct front_tree tree;
+        struct fuse_tree tree;
         int fuse;                        /* /dev/fuse, connected to the mount */
         int control;                     /* to the keeper */
         int proc;                        /* of the box's processes */
@@ -62,4 +61,4 @@ struct front {
 };
 
 /* The observer's main loop: answers until the mount is gone. */
-_Noreturn void front_serve(struct front *f);
+_Noreturn void fuse_serve(struct front *f);

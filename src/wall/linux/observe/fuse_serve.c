@@ -30,7 +30,7 @@ struct request {
 
 struct observer {
         const struct front *f;
-        struct saw_told told;
+        struct watched_told told;
         struct wall_untold untold;
         uint32_t payload; /* its number: until exec it has our own name */
         bool awake;       /* attestation is over: lookups from now on are the payload's */
@@ -65,7 +65,7 @@ static void reply(const struct front *f, const struct request *r, int error, con
 
 static struct fuse_attr attr_of(const struct front *f, uint32_t i)
 {
-        const struct front_node *n = &f->tree.node[i];
+        const struct fuse_node *n = &f->tree.node[i];
         uint64_t born = (uint64_t) f->born;
         return (struct fuse_attr){ .ino = i,
                                    .size = n->text ? strlen(n->text) : 0,
@@ -117,7 +117,7 @@ static uint64_t settled_for(const char *missing)
 
 static void send_report(struct observer *o, const struct wall_message *m)
 {
-        bool news = saw_news(&o->told, TOLD_MAX, &m->denial);
+        bool news = watched_news(&o->told, TOLD_MAX, &m->denial);
         o->untold.some |= o->told.lost;
         wall_offer_denial(o->f->control, news ? m : NULL, &o->untold);
 }
@@ -137,7 +137,7 @@ static bool is_own_search(const struct observer *o, const struct request *r, con
 static uint64_t tell_of(struct observer *o, const struct request *r, uint32_t dir, const char *missing)
 {
         struct wall_message m = { .word = WALL_SAYS_DENIED };
-        saw_missing(o->f->proc, r->head->pid, missing, o->f->tree.node[dir].ours, &m.denial);
+        watched_missing(o->f->proc, r->head->pid, missing, o->f->tree.node[dir].ours, &m.denial);
         if (is_own_search(o, r, &m.denial))
                 return 0;
         send_report(o, &m);
@@ -150,7 +150,7 @@ static uint64_t missed(struct observer *o, const struct request *r, uint32_t dir
 {
         char missing[sizeof((struct wall_denial *) 0)->path];
         bool by_init = r->head->pid == INIT_PID || r->head->pid == (uint32_t) atomic_load(o->f->connector);
-        if (!dir || !front_tree_path(&o->f->tree, dir, r->body, missing, sizeof missing))
+        if (!dir || !fuse_tree_path(&o->f->tree, dir, r->body, missing, sizeof missing))
                 return 0;
 
         if (o->awake)
@@ -175,7 +175,7 @@ static void say_lookup(struct observer *o, const struct request *r)
         const struct front *f = o->f;
         uint32_t dir = node_of(f, r);
         bool by_init = r->head->pid == INIT_PID;
-        uint32_t i = front_tree_find(&f->tree, dir, r->body, strlen(r->body), by_init);
+        uint32_t i = fuse_tree_find(&f->tree, dir, r->body, strlen(r->body), by_init);
         if (i == 0) {
                 struct fuse_entry_out none = { .entry_valid = missed(o, r, dir) };
                 /* Node 0 without an error is ENOENT too, but it holds. */
@@ -205,7 +205,7 @@ static void say_link(struct observer *o, const struct request *r)
  * directories are in every box, and are listed by every program. */
 static void tell_of_list(struct observer *o, const struct request *r)
 {
-        const struct front_tree *t = &o->f->tree;
+        const struct fuse_tree *t = &o->f->tree;
         struct wall_message m = { .word = WALL_SAYS_DENIED };
         uint32_t dir = node_of(o->f, r), up = dir ? t->node[dir].parent : 0;
         char name[256];
@@ -215,10 +215,10 @@ static void tell_of_list(struct observer *o, const struct request *r)
         memcpy(name, t->node[dir].name, t->node[dir].name_len);
         name[t->node[dir].name_len] = '\0';
         m.denial.kind = EFFECT_READ;
-        if (!front_tree_path(t, up, name, m.denial.path, sizeof m.denial.path))
+        if (!fuse_tree_path(t, up, name, m.denial.path, sizeof m.denial.path))
                 return;
 
-        saw_program(o->f->proc, r->head->pid, m.denial.program, sizeof m.denial.program);
+        watched_program(o->f->proc, r->head->pid, m.denial.program, sizeof m.denial.program);
         send_report(o, &m);
 }
 
@@ -286,7 +286,7 @@ static void say_list(struct observer *o, const struct request *r)
         char out[BUFFER / 2];
         struct fuse_read_in in = range_of(r);
         struct listed l = { .out = out, .room = in.size };
-        const struct front_tree *t = &o->f->tree;
+        const struct fuse_tree *t = &o->f->tree;
         uint32_t dir = node_of(o->f, r);
         uint64_t off = 0;
         struct fuse_entry_out dots = { .attr = { .ino = dir,
@@ -346,7 +346,7 @@ static void answer(struct observer *o, const struct request *r)
 
 /* ---- life ---- */
 
-_Noreturn void front_serve(struct front *f)
+_Noreturn void fuse_serve(struct front *f)
 {
         static struct observer o;
         static char in[BUFFER + 1] __attribute__((aligned(8))); /* its head is read in place */

@@ -17,7 +17,7 @@ static uint32_t components(const char *path)
         return n;
 }
 
-uint32_t front_tree_room(const struct plan *p)
+uint32_t fuse_tree_room(const struct plan *p)
 {
         uint32_t n = FIXED;
         for (size_t i = 0; i < p->step_count; i++)
@@ -25,7 +25,7 @@ uint32_t front_tree_room(const struct plan *p)
         return n;
 }
 
-uint32_t front_tree_find(const struct front_tree *t, uint32_t dir, const char *name, size_t len, bool by_init)
+uint32_t fuse_tree_find(const struct fuse_tree *t, uint32_t dir, const char *name, size_t len, bool by_init)
 {
         if (dir == 0 || dir >= t->count)
                 return 0;
@@ -35,32 +35,32 @@ uint32_t front_tree_find(const struct front_tree *t, uint32_t dir, const char *n
         return 0;
 }
 
-static uint32_t add(struct front_tree *t, uint32_t dir, const char *name, size_t len, mode_t mode,
+static uint32_t add(struct fuse_tree *t, uint32_t dir, const char *name, size_t len, mode_t mode,
                     const char *text)
 {
         if (t->count == t->cap)
                 return 0;
 
         uint32_t i = t->count++;
-        t->node[i] = (struct front_node){ .name = name,
-                                          .name_len = (uint32_t) len,
-                                          .parent = dir,
-                                          .next = t->node[dir].child,
-                                          .mode = mode,
-                                          .text = text };
+        t->node[i] = (struct fuse_node){ .name = name,
+                                         .name_len = (uint32_t) len,
+                                         .parent = dir,
+                                         .next = t->node[dir].child,
+                                         .mode = mode,
+                                         .text = text };
         t->node[dir].child = i;
         return i;
 }
 
 /* The parent directory of `path`, created as far as it is missing. 0: a component of the path is not a
  * directory. */
-static uint32_t make_parents(struct front_tree *t, const char *path, const char **ret_last)
+static uint32_t make_parents(struct fuse_tree *t, const char *path, const char **ret_last)
 {
         uint32_t dir = ROOT;
         const char *at = path + 1;
         for (const char *slash; (slash = strchr(at, '/')); at = slash + 1) {
                 size_t n = (size_t) (slash - at);
-                uint32_t next = front_tree_find(t, dir, at, n, true);
+                uint32_t next = fuse_tree_find(t, dir, at, n, true);
                 if (!next)
                         next = add(t, dir, at, n, S_IFDIR | 0755, NULL);
                 if (!next || !S_ISDIR(t->node[next].mode))
@@ -103,7 +103,7 @@ static mode_t mode_of(const struct plan_step *s)
         return 0;
 }
 
-static int add_step(struct front_tree *t, const struct plan_step *s)
+static int add_step(struct fuse_tree *t, const struct plan_step *s)
 {
         const char *last;
         mode_t mode = mode_of(s);
@@ -115,7 +115,7 @@ static int add_step(struct front_tree *t, const struct plan_step *s)
                 return s->kind == STEP_TRUST ? 0 : -1; /* then it lies behind something else of the box */
 
         size_t n = strlen(last);
-        if (front_tree_find(t, dir, last, n, true))
+        if (fuse_tree_find(t, dir, last, n, true))
                 return 0;
 
         const char *text = s->kind == STEP_LINK ? s->text : NULL; /* a file's is mounted: see root.c */
@@ -127,7 +127,7 @@ static int add_step(struct front_tree *t, const struct plan_step *s)
 
 /* init's own places. An `except` is covered with an empty directory or file of ours, and lookups below it are
  * reported; the other two hold overlays of edit doors while they are assembled. */
-static int add_ours(struct front_tree *t)
+static int add_ours(struct fuse_tree *t)
 {
         static const struct {
                 const char *name;
@@ -147,13 +147,13 @@ static int add_ours(struct front_tree *t)
         return 0;
 }
 
-int front_tree_build(struct front_tree *t, const struct plan *p)
+int fuse_tree_build(struct fuse_tree *t, const struct plan *p)
 {
         static const struct plan_step canary = { .kind = STEP_FILE, .path = LANDLOCK_CANARY, .text = "" };
         if (t->cap < FIXED)
                 return -1;
 
-        t->node[ROOT] = (struct front_node){ .name = "", .mode = S_IFDIR | 0755 };
+        t->node[ROOT] = (struct fuse_node){ .name = "", .mode = S_IFDIR | 0755 };
         t->count = ROOT + 1;
         if (add_ours(t) < 0)
                 return -1;
@@ -165,7 +165,7 @@ int front_tree_build(struct front_tree *t, const struct plan *p)
         return add_step(t, &canary);
 }
 
-bool front_tree_path(const struct front_tree *t, uint32_t dir, const char *name, char *ret, size_t cap)
+bool fuse_tree_path(const struct fuse_tree *t, uint32_t dir, const char *name, char *ret, size_t cap)
 {
         size_t n = strlen(name);
         if (n + 2 > cap)

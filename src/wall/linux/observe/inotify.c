@@ -36,7 +36,7 @@ static bool still_waits(const struct wall_init *w, const struct seccomp_notif *n
 static int open_target(const struct wall_init *w, const struct seccomp_notif *n)
 {
         char path[PATH_MAX], name[32];
-        if (!saw_text(n->pid, n->data.args[1], path, sizeof path)) {
+        if (!watched_text(n->pid, n->data.args[1], path, sizeof path)) {
                 errno = EFAULT;
                 return -1;
         }

@@ -58,7 +58,7 @@ static bool next_ask(int line, struct ask *ret, int dirs[2])
 struct mover {
         int line, listener, control, tasks;
         bool able, tell;
-        struct saw_told told;
+        struct watched_told told;
         struct wall_untold untold;
 };
 
@@ -79,7 +79,7 @@ static void tell_refused(struct mover *v, const struct ask *a, int dir, enum eff
                 memcpy(m.denial.path + sizeof m.denial.path - 4, "...", 4);
 
         memcpy(m.denial.program, a->program, sizeof a->program);
-        bool news = saw_news(&v->told, TOLD_MAX, &m.denial);
+        bool news = watched_news(&v->told, TOLD_MAX, &m.denial);
         v->untold.some |= v->told.lost;
         wall_offer_denial(v->control, news ? &m : NULL, &v->untold);
 }
@@ -88,14 +88,14 @@ static void serve_one(struct mover *v, const struct ask *a, const int dirs[2])
 {
         const struct move m = { dirs[0], dirs[1], a->flags, a->old, a->new };
         enum effect_reason reason = REASON_NONE;
-        if (!saw_is_waiting(v->listener, a->id))
+        if (!watched_is_waiting(v->listener, a->id))
                 return; /* its task was ended meanwhile */
 
         int error = v->able ? move_directory(&m, &reason) : EXDEV;
         if (error == EXDEV && reason != REASON_NONE && v->tell)
                 tell_refused(v, a, dirs[0], reason);
 
-        saw_answer(v->listener, a->id, error, 0);
+        watched_answer(v->listener, a->id, error, 0);
 }
 
 /* SAFETY: from here on this process has the payload's rights over files, and no other. */
@@ -186,7 +186,7 @@ static bool find_place(const struct wall_init *w, uint32_t task, int dirfd, uint
                        struct place *ret)
 {
         char path[PATH_MAX];
-        if (!saw_text(task, at, path, sizeof path) || path[0] == '\0')
+        if (!watched_text(task, at, path, sizeof path) || path[0] == '\0')
                 return false;
 
         AUTO_FD(start, wall_task_start(w, task, dirfd, path));
@@ -258,7 +258,7 @@ static bool send_ask(int line, const struct ask *a, const int dirs[2])
 static uint64_t *free_place(struct wall_init *w)
 {
         for (unsigned i = 0; i < MOVES_MAX; i++)
-                if (w->moving[i] == 0 || !saw_is_waiting(w->listener, w->moving[i]))
+                if (w->moving[i] == 0 || !watched_is_waiting(w->listener, w->moving[i]))
                         return &w->moving[i];
         return NULL;
 }
@@ -273,7 +273,7 @@ bool mover_take(struct wall_init *w, const struct seccomp_notif *n)
         uint64_t *place = wanted ? free_place(w) : NULL;
 
         /* Last: until then the bytes read may have been another task's. */
-        if (!place || !saw_is_waiting(w->listener, n->id) || (!w->mover && !begin(w)))
+        if (!place || !watched_is_waiting(w->listener, n->id) || (!w->mover && !begin(w)))
                 return false;
 
         static struct ask a;
@@ -281,7 +281,7 @@ bool mover_take(struct wall_init *w, const struct seccomp_notif *n)
         memcpy(a.old, old.name, sizeof a.old);
         memcpy(a.new, new.name, sizeof a.new);
         if (w->s->tell)
-                saw_program(w->tasks, n->pid, a.program, sizeof a.program); /* hidden from the mover */
+                watched_program(w->tasks, n->pid, a.program, sizeof a.program); /* hidden from the mover */
 
         if (!send_ask(w->moves, &a, (int[2]){ from, to }))
                 return false;
@@ -298,8 +298,8 @@ void mover_ended(struct wall_init *w, pid_t pid)
         w->mover = 0;
         fd_close(&w->moves);
         for (unsigned i = 0; i < MOVES_MAX; i++) {
-                if (w->moving[i] && saw_is_waiting(w->listener, w->moving[i]))
-                        saw_answer(w->listener, w->moving[i], EIO, 0);
+                if (w->moving[i] && watched_is_waiting(w->listener, w->moving[i]))
+                        watched_answer(w->listener, w->moving[i], EIO, 0);
                 w->moving[i] = 0;
         }
 }

@@ -45,7 +45,7 @@ static int open_target(const struct wall_init *w, const struct seccomp_notif *n)
 {
         char path[PATH_MAX] = "";
         struct target t = target_of(&n->data);
-        if (!t.by_fd && !saw_text(n->pid, n->data.args[t.path], path, sizeof path)) {
+        if (!t.by_fd && !watched_text(n->pid, n->data.args[t.path], path, sizeof path)) {
                 errno = EFAULT;
                 return -1;
         }

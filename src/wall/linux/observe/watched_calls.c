@@ -101,7 +101,7 @@ static const struct path_call *find_call(const struct seccomp_data *d)
         return NULL;
 }
 
-enum effect_kind saw_kind(const struct seccomp_data *d)
+enum effect_kind watched_kind(const struct seccomp_data *d)
 {
         const struct path_call *c = find_call(d);
         if (!c)
@@ -128,17 +128,17 @@ static bool makes_name(const struct path_call *c, const struct seccomp_data *d)
         return c->how == MAKES || (c->how == BY_FLAGS && (d->args[c->path + 1] & only_new) == only_new);
 }
 
-bool saw_makes(const struct seccomp_data *d)
+bool watched_makes(const struct seccomp_data *d)
 {
         const struct path_call *c = find_call(d);
         return c && makes_name(c, d);
 }
 
-bool wall_denial_makes(const struct wall_denial *d) { return saw_makes(&d->call); }
+bool wall_denial_makes(const struct wall_denial *d) { return watched_makes(&d->call); }
 
 /* Page by page, because the page after the text may not be mapped. Returns false if it is not a whole string.
  */
-bool saw_text(uint32_t task, uint64_t at, char *ret, size_t cap)
+bool watched_text(uint32_t task, uint64_t at, char *ret, size_t cap)
 {
         size_t n = 0;
         while (n < cap) {
@@ -241,7 +241,7 @@ static void put_address(const union internet *a, char *ret, size_t cap)
         (void) snprintf(ret, cap, four ? "%s:%u" : "[%s]:%u", text, port_of(a));
 }
 
-bool saw_connect(uint32_t task, const struct seccomp_data *d, char *ret, size_t cap)
+bool watched_connect(uint32_t task, const struct seccomp_data *d, char *ret, size_t cap)
 {
         enum { NAMES_PORT = 53 };
         union internet a = { 0 };
@@ -256,7 +256,7 @@ bool saw_connect(uint32_t task, const struct seccomp_data *d, char *ret, size_t 
         return true;
 }
 
-unsigned saw_own_loopback(uint32_t task, const struct seccomp_data *d, char *ret, size_t cap)
+unsigned watched_own_loopback(uint32_t task, const struct seccomp_data *d, char *ret, size_t cap)
 {
         union internet a = { 0 };
         if (!read_internet(task, d, &a) || !is_own(&a))
@@ -281,7 +281,7 @@ static bool read_raw(int proc, uint32_t task, const struct seccomp_data *d, stru
 
         bool read = at.how == CONNECTS
                             ? read_address(task, d->args[at.path], d->args[at.path + 1], text, sizeof text)
-                            : saw_text(task, d->args[at.path], text, sizeof text);
+                            : watched_text(task, d->args[at.path], text, sizeof text);
         int32_t dirfd = at.dir < 0 ? AT_FDCWD : (int32_t) d->args[at.dir];
         bool by_fd = at.how == RUNS && dirfd >= 0; /* without a path: the descriptor itself is run */
         if (!read || (text[0] == '\0' && !by_fd))
@@ -320,7 +320,7 @@ static struct path_at first_of(const struct path_call *c)
         return (struct path_at){ c->path, c->dir, c->how };
 }
 
-void saw_program(int proc, uint32_t task, char *ret, size_t cap)
+void watched_program(int proc, uint32_t task, char *ret, size_t cap)
 {
         char name[32];
         (void) snprintf(name, sizeof name, "%u/comm", task);
@@ -328,7 +328,7 @@ void saw_program(int proc, uint32_t task, char *ret, size_t cap)
                 ret[0] = '\0';
 }
 
-bool saw_names_path(const struct seccomp_data *d) { return find_call(d) != NULL; }
+bool watched_names_path(const struct seccomp_data *d) { return find_call(d) != NULL; }
 
 /* Does the call act on the target of the last symlink? */
 static bool follows(const struct path_call *c, const struct seccomp_data *d)
@@ -346,8 +346,8 @@ static bool keeps_name(const struct wall_denial *d, const char *raw)
 
 /* A symlink that the box created leads from a place of its own to one outside: reported by its own name, the
  * denial would be of a file that exists only in the box. */
-static enum saw_what name_by_end(uint32_t task, const struct path_call *c, struct wall_denial *d,
-                                 const char *raw)
+static enum watched_what name_by_end(uint32_t task, const struct path_call *c, struct wall_denial *d,
+                                     const char *raw)
 {
         char real[WALL_PATH];
         bool follow = follows(c, &d->call);
@@ -361,15 +361,15 @@ static enum saw_what name_by_end(uint32_t task, const struct path_call *c, struc
         return end == LEADS_THERE ? SAW_PATH : end == LEADS_NOWHERE ? SAW_OWN : SAW_NOTHING;
 }
 
-enum saw_what saw_call(int proc, uint32_t task, const struct seccomp_data *d, bool in_box,
-                       struct wall_denial *ret)
+enum watched_what watched_call(int proc, uint32_t task, const struct seccomp_data *d, bool in_box,
+                               struct wall_denial *ret)
 {
         char raw[RAW];
         const struct path_call *c = find_call(d);
         if (!c || !read_raw(proc, task, d, first_of(c), raw) || !clean(raw, ret->path))
                 return SAW_NOTHING;
 
-        ret->kind = saw_kind(d);
+        ret->kind = watched_kind(d);
         ret->call = *d;
         return in_box ? name_by_end(task, c, ret, raw) : SAW_PATH;
 }
@@ -407,14 +407,14 @@ static bool read_call(int proc, uint32_t task, struct seccomp_data *ret)
         return true;
 }
 
-void saw_missing(int proc, uint32_t task, const char *missing, bool anywhere, struct wall_denial *ret)
+void watched_missing(int proc, uint32_t task, const char *missing, bool anywhere, struct wall_denial *ret)
 {
         struct seccomp_data d;
         *ret = (struct wall_denial){ .kind = EFFECT_READ };
-        saw_program(proc, task, ret->program, sizeof ret->program);
+        watched_program(proc, task, ret->program, sizeof ret->program);
         const struct path_call *c = read_call(proc, task, &d) ? find_call(&d) : NULL;
         if (c) {
-                ret->kind = saw_kind(&d);
+                ret->kind = watched_kind(&d);
                 if (read_path(proc, task, &d, first_of(c), ret->path) &&
                     (anywhere || path_under(ret->path, missing)))
                         return;
@@ -431,7 +431,7 @@ void saw_missing(int proc, uint32_t task, const char *missing, bool anywhere, st
         (void) snprintf(ret->path, sizeof ret->path, "%s", missing);
 }
 
-static uint64_t keyed_hash(struct saw_told *t, const struct wall_denial *d)
+static uint64_t keyed_hash(struct watched_told *t, const struct wall_denial *d)
 {
         uint8_t digest[32];
         uint64_t h;
@@ -449,7 +449,7 @@ static uint64_t keyed_hash(struct saw_told *t, const struct wall_denial *d)
         return h ? h : 1; /* 0 is a free place */
 }
 
-bool saw_news(struct saw_told *t, unsigned most, const struct wall_denial *d)
+bool watched_news(struct watched_told *t, unsigned most, const struct wall_denial *d)
 {
         uint64_t h = keyed_hash(t, d), at = h % (2 * SAW_MAX);
         for (; t->of[at]; at = (at + 1) % (2 * SAW_MAX))
@@ -466,12 +466,12 @@ bool saw_news(struct saw_told *t, unsigned most, const struct wall_denial *d)
         return true;
 }
 
-bool saw_is_waiting(int listener, uint64_t id)
+bool watched_is_waiting(int listener, uint64_t id)
 {
         return syscall(SYS_ioctl, listener, SECCOMP_IOCTL_NOTIF_ID_VALID, &id) == 0;
 }
 
-void saw_answer(int listener, uint64_t id, int error, uint32_t flags)
+void watched_answer(int listener, uint64_t id, int error, uint32_t flags)
 {
         struct seccomp_notif_resp r = { .id = id, .error = -error, .flags = flags };
         (void) syscall(SYS_ioctl, listener, SECCOMP_IOCTL_NOTIF_SEND, &r);

@@ -7,38 +7,38 @@
 /* A task that waits in a call found `missing` not to be there. Fills kind, path and program: the path that
  * its call names, if that leads to `missing` (or `anywhere`: a covered place, whose name we do not know),
  * else `missing` itself. */
-void saw_missing(int proc, uint32_t task, const char *missing, bool anywhere, struct wall_denial *ret);
+void watched_missing(int proc, uint32_t task, const char *missing, bool anywhere, struct wall_denial *ret);
 /* Kind and path of a known call. `in_box`: we have the root of that task, so that symlinks resolve for us as
  * for it, and a changed file is reported by its target's name. */
-enum saw_what {
+enum watched_what {
         SAW_NOTHING = 0, /* the call has no path, or none that can be reported */
         SAW_PATH,
         SAW_OWN /* it leads to a file of the task's own, as /dev/stdout does: never denied */
 };
-enum saw_what saw_call(int proc, uint32_t task, const struct seccomp_data *call, bool in_box,
-                       struct wall_denial *ret);
+enum watched_what watched_call(int proc, uint32_t task, const struct seccomp_data *call, bool in_box,
+                               struct wall_denial *ret);
 /* Copies a string of a task; false: it is longer, or not mapped. */
-bool saw_text(uint32_t task, uint64_t at, char *ret, size_t cap);
+bool watched_text(uint32_t task, uint64_t at, char *ret, size_t cap);
 /* A connect() that leads out of the box's own loopback, or to the port of a name server: "the destination",
  * HOST:PORT or "" for a name. Returns false for any other call. */
-bool saw_connect(uint32_t task, const struct seccomp_data *call, char *ret, size_t cap);
+bool watched_connect(uint32_t task, const struct seccomp_data *call, char *ret, size_t cap);
 /* The same of one to the box's own loopback: the port, or 0. */
-unsigned saw_own_loopback(uint32_t task, const struct seccomp_data *call, char *ret, size_t cap);
+unsigned watched_own_loopback(uint32_t task, const struct seccomp_data *call, char *ret, size_t cap);
 /* The name of a task; "" if it is gone. */
-void saw_program(int proc, uint32_t task, char *ret, size_t cap);
+void watched_program(int proc, uint32_t task, char *ret, size_t cap);
 /* What a call would do to its path: read, write or execute. */
-enum effect_kind saw_kind(const struct seccomp_data *call);
-bool saw_makes(const struct seccomp_data *call);      /* would it make a name, and touch none that is there */
-bool saw_names_path(const struct seccomp_data *call); /* does it have a path to report */
+enum effect_kind watched_kind(const struct seccomp_data *call);
+bool watched_makes(const struct seccomp_data *call); /* would it make a name, and touch none that is there */
+bool watched_names_path(const struct seccomp_data *call); /* does it have a path to report */
 
 /* Does the task of this call still wait for an answer? */
-bool saw_is_waiting(int listener, uint64_t id);
+bool watched_is_waiting(int listener, uint64_t id);
 /* Answers it: an errno, or 0, with the flags of seccomp_unotify(2). */
-void saw_answer(int listener, uint64_t id, int error, uint32_t flags);
+void watched_answer(int listener, uint64_t id, int error, uint32_t flags);
 
 /* Paths that were reported already: a path of a loop is reported once. Zero is empty. */
 enum { SAW_MAX = 4096 };
-struct saw_told {
+struct watched_told {
         uint64_t of[2 * SAW_MAX]; /* hashes; 0: a free place */
         uint64_t key[2]; /* unknown inside the box: else a path could be chosen that hides another (hash
                             collision) */
@@ -46,4 +46,4 @@ struct saw_told {
         bool lost; /* something new found no room */
 };
 /* Is it new, and is there room below `most` (at most SAW_MAX)? Then it counts as reported. */
-bool saw_news(struct saw_told *t, unsigned most, const struct wall_denial *d);
+bool watched_news(struct watched_told *t, unsigned most, const struct wall_denial *d);
