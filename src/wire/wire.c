@@ -39,7 +39,7 @@ int wire_send(int fd, const void *p, size_t n, int pass)
         return k < 0 ? -1 : 0;
 }
 
-int wire_offer(int fd, const void *p, size_t n)
+static int offer(int fd, const void *p, size_t n)
 {
         return send(fd, p, n, MSG_NOSIGNAL | MSG_DONTWAIT) < 0 ? -1 : 0;
 }
@@ -146,7 +146,7 @@ int wire_put(int fd, const struct wire_form *f, const void *message, int pass)
 int wire_put_now(int fd, const struct wire_form *f, const void *message)
 {
         uint8_t bytes[WIRE_MAX];
-        return wire_offer(fd, bytes, wire_encode(f, message, bytes, sizeof bytes));
+        return offer(fd, bytes, wire_encode(f, message, bytes, sizeof bytes));
 }
 
 int wire_take_any(int fd, const struct wire_form *forms, size_t count, void *ret, size_t *ret_which,

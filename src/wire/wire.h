@@ -83,7 +83,5 @@ int wire_take_any(int fd, const struct wire_form *forms, size_t count, void *ret
 
 /* Structs in their memory layout, between processes of one program. */
 int wire_send(int fd, const void *p, size_t n, int pass);
-/* The same without blocking: drops the message if the peer's queue is full. */
-int wire_offer(int fd, const void *p, size_t n);
 /* Like wire_take(), for exactly `n` bytes. */
 int wire_recv(int fd, void *p, size_t n, int *ret_pass);
