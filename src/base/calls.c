@@ -2,6 +2,8 @@
 /* base/calls.c - assembles an allow list of system calls and installs it as a seccomp filter. */
 #include "base/calls.h"
 
+#include "base/sanitized.h"
+
 #include <errno.h>
 #include <linux/audit.h>
 #include <linux/seccomp.h>
@@ -92,18 +94,7 @@ void calls_allow_without(struct calls *f, uint32_t nr, uint32_t bits, int refuse
         answer(f, SECCOMP_RET_ERRNO | (uint32_t) refused);
 }
 
-#if defined(__SANITIZE_ADDRESS__)
-#define FILTER_CALLS 0
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer)
-#define FILTER_CALLS 0
-#endif
-#endif
-#ifndef FILTER_CALLS
-#define FILTER_CALLS 1
-#endif
-
-bool calls_sanitized(void) { return !FILTER_CALLS; }
+bool calls_sanitized(void) { return SANITIZED; }
 
 static int close_with(struct calls *f, uint32_t rest)
 {
@@ -112,7 +103,7 @@ static int close_with(struct calls *f, uint32_t rest)
         errno = E2BIG;
         if (f->n > CALLS_MAX)
                 return -1;
-        return FILTER_CALLS ? prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &prog) : 0;
+        return !SANITIZED ? prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &prog) : 0;
 }
 
 int calls_close(struct calls *f) { return close_with(f, SECCOMP_RET_KILL_PROCESS); }

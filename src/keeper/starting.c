@@ -33,6 +33,12 @@ int starting_fill(struct box *b, struct err *e) { return handles_fill(&b->run, e
 /* A box that trusts an authority of its own needs it before its root is built. */
 int starting_trust(struct box *b, struct err *e) { return b->c.plan->authority ? broker_ready(b, e) : 1; }
 
+/* Groups that init enters after its birth. */
+static bool groups_are_late(const struct box *b)
+{
+        return !keeper_groups_come_first(b) && !(b->c.plan->without & WITHOUT_CGROUP);
+}
+
 static void fill_start(struct box *b, bool joins_late)
 {
         const struct box_config *c = &b->c;
@@ -65,9 +71,7 @@ static void fill_start(struct box *b, bool joins_late)
 
 int starting_clone(struct box *b, struct err *e)
 {
-        bool groups_late = !keeper_groups_come_first(b) && !(b->c.plan->without & WITHOUT_CGROUP);
-
-        fill_start(b, groups_late || keeper_groups_are_joined(b));
+        fill_start(b, groups_are_late(b) || keeper_groups_are_joined(b));
         if (b->c.root)
                 pump_own(&b->run, b->start.host_uid, b->start.host_gid);
 
@@ -89,8 +93,7 @@ int starting_birth(struct box *b, struct err *e)
 
         fd_close(&b->child.birth);
         fd_close(&b->child.host_proc);
-        bool groups_late = !keeper_groups_come_first(b) && !(b->c.plan->without & WITHOUT_CGROUP);
-        if (groups_late && keeper_groups_make(b, true, e) < 0)
+        if (groups_are_late(b) && keeper_groups_make(b, true, e) < 0)
                 return -1;
 
         return keeper_groups_enter(b, e) < 0 ? -1 : 1;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* wall/linux/init_enter.c - the launcher: the program's first steps, still in the caller's namespaces.
  * Never: reads an argument or a variable, opens a path. */
+#include "base/sanitized.h"
 #include "wall/linux/init_launch.h"
 #include "wire/wire.h"
 
@@ -31,14 +32,6 @@ static int find_descriptors(struct wall_init *w, int *ret_cgroup, struct err *e)
         return w->control < 0 || w->host_proc < 0 ? wall_fail(e, STAGE_EXEC, "finding descriptors") : 0;
 }
 
-#if defined(__SANITIZE_ADDRESS__)
-#define SANITIZED
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer)
-#define SANITIZED
-#endif
-#endif
-
 static const struct {
         enum wall_layer layer;
         uint64_t flag;
@@ -64,7 +57,7 @@ static int init_main(void *arg)
         wall_init_main(arg);
 }
 
-#ifndef SANITIZED
+#if !SANITIZED
 /* Allocates a stack above a guard page. Returns its top, or NULL. */
 static char *make_stack(void)
 {
@@ -98,7 +91,7 @@ static long clone_init(struct wall_init *w, int cgroup, int *ret_pidfd, bool *re
         if (cgroup >= 0 && (pid >= 0 || errno != ENOSYS || w->plan->wall != WALL_PROCESS))
                 return pid;
 
-#ifdef SANITIZED /* AddressSanitizer knows one stack only: here too init is a copy */
+#if SANITIZED /* AddressSanitizer knows one stack only: here too init is a copy */
         pid = syscall(SYS_clone, flags, NULL, ret_pidfd, NULL, NULL);
         if (pid == 0)
                 (void) init_main(w);
