@@ -60,6 +60,13 @@ __attribute__((unused)) static unsigned test_rounds(unsigned all)
         return getenv("TEST_SHORT") ? all / 20 : all;
 }
 
+/* Whether a race goes on to round `i`: a short run also goes on, as far as a whole one, until it has `seen`
+ * what it must see at least once. */
+static inline bool test_goes_on(unsigned i, unsigned all, bool seen)
+{
+        return i < test_rounds(all) || (i < all && !seen);
+}
+
 static inline int test_main(const struct test_case *cases, size_t count)
 {
         int failed = 0;

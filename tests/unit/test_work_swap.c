@@ -174,7 +174,7 @@ static void test_swap__a_digest_is_never_another_files(void)
         pid_t pid = swapper();
         rest();
         go();
-        for (unsigned i = 0; i < test_rounds(ROUNDS) || (i < 4 * ROUNDS && !(right && told)); i++) {
+        for (unsigned i = 0; test_goes_on(i, ROUNDS, right > 0 && told > 0); i++) {
                 char digest[65];
                 if (tree_digest(door, "name", &n, false, digest) < 0)
                         continue;

@@ -71,7 +71,7 @@ static void test_hammer__a_parent_that_becomes_a_link_is_never_followed(void)
 {
         pid_t pid = swap("x", "other", NULL);
         int escapes = 0, read_some = 0;
-        for (unsigned i = 0; i < test_rounds(ROUNDS); i++) {
+        for (unsigned i = 0; test_goes_on(i, ROUNDS, read_some > 0); i++) {
                 const char *name;
                 AUTO_FD(dir, tree_parent(door, "x/f", &name));
                 int r = dir < 0 ? 0 : judge(tree_file(dir, name, false, NULL));
@@ -88,7 +88,7 @@ static void test_hammer__a_file_that_becomes_a_link_or_a_fifo_is_never_opened(vo
         pid_t pid = swap("f", "g", "h");
         int escapes = 0, read_some = 0;
         (void) alarm(120); /* a fifo that was opened would block for ever */
-        for (unsigned i = 0; i < test_rounds(ROUNDS); i++) {
+        for (unsigned i = 0; test_goes_on(i, ROUNDS, read_some > 0); i++) {
                 int r = judge(tree_file(door, "f", false, NULL));
                 escapes += r < 0;
                 read_some += r > 0;
@@ -104,7 +104,7 @@ static void test_hammer__nothing_is_put_outside(void)
         pid_t pid = swap("x", "other", NULL);
         int landed = 0;
         put_text("door/new", "new");
-        for (unsigned i = 0; i < test_rounds(ROUNDS); i++) {
+        for (unsigned i = 0; test_goes_on(i, ROUNDS, landed > 0); i++) {
                 const char *name;
                 AUTO_FD(dir, tree_parent(door, "x/landed", &name));
                 if (dir < 0 || syscall(SYS_renameat2, door, "new", dir, name, RENAME_NOREPLACE) < 0)
@@ -121,7 +121,7 @@ static void test_hammer__a_copy_never_leaves_the_tree(void)
 {
         pid_t pid = swap("x", "other", NULL);
         int escapes = 0, copied = 0;
-        for (unsigned i = 0; i < test_rounds(ROUNDS) / 10; i++) { /* ten calls each */
+        for (unsigned i = 0; test_goes_on(i, ROUNDS / 10, copied > 0); i++) { /* ten calls each */
                 if (copy_tree(door, "x", door, "copy", false) == 0) {
                         AUTO_FD(dir, tree_dir(door, "copy"));
                         int r = dir < 0 ? 0 : judge(tree_file(dir, "f", false, NULL));
