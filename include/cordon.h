@@ -497,6 +497,13 @@ CORDON_API int cordon_costs(cordon_policy *p, unsigned rounds, void (*each)(void
                             void *ctx, cordon_error *e);
 /* Removes control groups whose keeper was killed together with its janitor; returns their number. */
 CORDON_API unsigned cordon_sweep(void);
+/* The batch job (Slurm, PBS, LSF ...) that the context's environment names. */
+typedef struct cordon_batch {
+        const char *engine, *id; /* valid as long as the environment */
+        int leader;              /* the pid of the job's script or task; 0: the engine does not give it */
+} cordon_batch;
+/* Returns 1, or 0 if it names none. */
+CORDON_API int cordon_batch_job(const cordon_context *cx, cordon_batch *ret);
 
 /* ---- the ledger: effects, causes and proofs ---- */
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* api/api_host.c - the running boxes, and the capabilities of this host. */
 #include "api/internal.h"
+#include "context/context.h"
 #include "host/host.h"
 #include "limit/limit.h"
 
@@ -92,6 +93,16 @@ unsigned cordon_sweep(void)
         struct host_cgroups h;
         struct err e;
         return host_cgroups_read(&h, &e) < 0 ? 0 : limit_sweep(&h);
+}
+
+int cordon_batch_job(const cordon_context *cx, cordon_batch *ret)
+{
+        struct context_batch b;
+        if (!context_batch(cx, &b))
+                return 0;
+
+        *ret = (cordon_batch){ b.engine, b.id, b.leader };
+        return 1;
 }
 
 const char *cordon_version(void) { return CORDON_VERSION; }

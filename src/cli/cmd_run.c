@@ -6,6 +6,7 @@
 #include "cli/arguments.h"
 #include "cli/handle_options.h"
 #include "cli/run_end.h"
+#include "cli/run_stop.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -237,6 +238,9 @@ static void pass_on(int sig)
 {
         int saved = errno;
         cordon_box *b = signal_box;
+        if (sig == SIGTERM)
+                cli_stop_asked();
+
         if (sig == SIGWINCH)
                 resized = 1;
         else if (b && sig == SIGTSTP) {
@@ -485,11 +489,19 @@ static int end_for_programs(const struct run *r, bool published, const cordon_er
         return 0;
 }
 
+static void follow_signals(struct run *r, pid_t parent, const struct cli_job *job)
+{
+        cli_stop_begin(parent, job->fd);
+        signal_box = r->box;
+        catch_signals();
+}
+
 static int run_here(struct run *r)
 {
         cordon_error e = { 0 };
-        signal_box = r->box;
-        catch_signals();
+        struct cli_job job;
+        cli_job_find(&job);
+        follow_signals(r, getppid(), &job);
         if (r->set[CORDON_TTY] && take_terminal() < 0)
                 return EXIT_CORDON;
 
@@ -502,11 +514,13 @@ static int run_here(struct run *r)
                 return start_failed(r, &e);
         }
 
-        while (cordon_box_wait(r->box, -1) == 0)
+        while (cordon_box_wait(r->box, cli_stop_wait_ms()) == 0) {
+                cli_stop_look(r->box);
                 if (resized) {
                         resized = 0;
                         follow_size(r->box);
                 }
+        }
 
         if (cordon_box_result(r->box)->terminal_asked)
                 drain_answers();
@@ -521,6 +535,9 @@ static int run_here(struct run *r)
                 status = cli_error(&e);
 
         r->end.run = cordon_box_run_id(r->box);
+        if (cli_stop_reason() && !r->end.quiet)
+                cli_note("the box was killed: %s", cli_stop_reason());
+
         cli_end_say(&r->end, result);
         cli_end_unreached(&r->end, r->box);
         end_canary(r);
@@ -530,10 +547,17 @@ static int run_here(struct run *r)
 }
 
 /* The keeper continues alone; the caller gets the run id, or the reason why the start failed. */
-static _Noreturn void keep_in_background(struct run *r, int tell)
+static _Noreturn void keep_in_background(struct run *r, const struct cli_job *job, int tell)
 {
         cordon_error e = { 0 };
-        (void) setsid();
+
+        /* A job's processes are found by their parents, their session or their group. */
+        if (!job->in || isatty(0) || isatty(1) || isatty(2))
+                (void) setsid();
+
+        if (job->in)
+                follow_signals(r, job->fd >= 0 ? 0 : getppid(), job);
+
         if (cordon_box_start(r->box, &e) < 0) {
                 end_canary(r);
                 (void) !write(tell, &e, sizeof e);
@@ -553,8 +577,8 @@ static _Noreturn void keep_in_background(struct run *r, int tell)
         for (int i = 0; i < 3 && null >= 0; i++)
                 (void) dup2(null, i);
 
-        while (cordon_box_wait(r->box, -1) == 0)
-                ;
+        while (cordon_box_wait(r->box, cli_stop_wait_ms()) == 0)
+                cli_stop_look(r->box);
 
         bool published = publish(r, &e) == 0;
         end_canary(r);
@@ -562,10 +586,33 @@ static _Noreturn void keep_in_background(struct run *r, int tell)
         exit(published ? cordon_result_status(cordon_box_result(r->box)) : EXIT_CORDON);
 }
 
+/* In a batch job a detached box ends with the job, not with the command that started it. */
+static int check_job(const struct run *r, const struct cli_job *job)
+{
+        if (job->in && job->self) {
+                (void) cli_problem("--detach: %s job %s ends when this command returns, and the box with it",
+                                   job->is.engine, job->is.id);
+                return cli_hint("leave out -d, or start the box in the script of the job");
+        }
+
+        if (job->in && !r->end.quiet && job->fd >= 0)
+                cli_note("note: this is %s job %s: the box ends with it", job->is.engine, job->is.id);
+        else if (job->in && !r->end.quiet)
+                cli_note("note: this is %s job %s, and the process that leads it was not found: the box may "
+                         "outlive it",
+                         job->is.engine, job->is.id);
+        return 0;
+}
+
 static int run_detached(struct run *r)
 {
         int line[2];
         cordon_error e = { 0 };
+        struct cli_job job;
+        cli_job_find(&job);
+        if (check_job(r, &job) != 0)
+                return EXIT_CORDON;
+
         if (pipe2(line, O_CLOEXEC) < 0)
                 return cli_usage("no pipe: %s", strerror(errno));
 
@@ -576,7 +623,7 @@ static int run_detached(struct run *r)
 
         if (pid == 0) {
                 (void) close(line[0]);
-                keep_in_background(r, line[1]);
+                keep_in_background(r, &job, line[1]);
         }
 
         (void) close(line[1]);

@@ -16,3 +16,14 @@ struct cordon_context {
 const char *context_get(const struct cordon_context *cx, const char *name);
 /* The same; also returns NULL if the value is not an absolute path. */
 const char *context_path(const struct cordon_context *cx, const char *name);
+
+/* A job of a batch engine, by the variables that the engine sets. */
+enum { CONTEXT_BATCH_ID_MAX = 64 };
+struct context_batch {
+        const char *engine; /* "Slurm", "PBS" ... */
+        const char *id;     /* borrowed from the environment; letters, digits and _.-[] */
+        int leader;         /* the pid of the job's script or task, or 0 if the engine does not give it */
+};
+
+/* Returns false if the environment names no job. */
+bool context_batch(const struct cordon_context *cx, struct context_batch *ret);

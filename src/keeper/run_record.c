@@ -5,6 +5,7 @@
 #include "keeper/run_record.h"
 #include "base/fd.h"
 #include "base/variable.h"
+#include "context/context.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -14,7 +15,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { HARDWARE_FROM = 1 << 20, SECRET_LEAST = 8 };
+enum { HARDWARE_FROM = 1 << 20, SECRET_LEAST = 8, JOB_TEXT = 16 + CONTEXT_BATCH_ID_MAX };
 
 /* ---- start ---- */
 
@@ -54,9 +55,19 @@ static void put_command(const struct run *run, struct ledger_record *r, char dig
         ledger_more_number(r, "args", v - run->c->plan->order->argv);
 }
 
+static void put_job(const struct run *run, struct ledger_record *r, char text[JOB_TEXT])
+{
+        struct context_batch job;
+        if (!context_batch(run->c->cx, &job))
+                return;
+
+        (void) snprintf(text, JOB_TEXT, "%s %s", job.engine, job.id);
+        ledger_more_text(r, "job", text);
+}
+
 static int add_start(struct run *run, struct err *e)
 {
-        char digest[72], layers[16];
+        char digest[72], layers[16], job[JOB_TEXT];
         struct record *c = run->record;
         struct ledger_record r = record_of(run, LEDGER_START, LEDGER_BEGIN);
 
@@ -74,6 +85,7 @@ static int add_start(struct run *run, struct err *e)
         ledger_more_text(&r, "wall", wall_name(run->r.wall));
         ledger_more_text(&r, "stdin-pipe", c->pipe[0]);
         ledger_more_number(&r, "keeper", getpid());
+        put_job(run, &r, job);
         if (run->c->trial)
                 ledger_more_number(&r, "trial", 1);
 

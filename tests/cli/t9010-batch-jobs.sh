@@ -1,0 +1,66 @@
+#!/bin/sh
+# A batch job, by its variables alone: no engine is needed. A payload that ignores TERM does not outlive its job, nor does a
+# detached box; the record of a run names the job. tests/engines has the real ones.
+# shellcheck disable=SC2016,SC2317
+. "$(dirname "$0")/lib.sh"
+cd "$T" || exit 1
+before=$(orphans)
+stubborn='trap "" TERM; echo began; while :; do sleep 0.05; done'
+gone() { ! kill -0 "$1" 2>/dev/null || grep -q '^State:.Z' "/proc/$1/status"; }
+not_listed() { ! "$CORDON" ps | grep -q "$1"; }
+
+# --- SIGTERM, and a payload that ignores it. Those that wait for the grace period wait side by side. ---
+for wall in namespace process; do
+        sh -c '"$1" run --wall "$2" -- sh -c "$3" >out.$2 2>err.$2 & echo $! >pid.$2; wait' sh "$CORDON" $wall "$stubborn" &
+        shell=$!
+        soon grep -q began out.$wall
+        kill -KILL $shell
+        kill -TERM "$(cat pid.$wall)"
+done
+"$CORDON" run -- sh -c "$stubborn" >out 2>err &
+keeper=$!
+soon grep -q began out
+kill -TERM $keeper
+kill -TERM $keeper
+sleep 1.2
+ok "two SIGTERM in a row are one: timeout(1) sends it so" kill -0 $keeper
+kill -TERM $keeper
+wait $keeper
+is "a second SIGTERM kills the box" "$?:$(grep -c 'SIGTERM came twice' err)" 137:1
+for wall in namespace process; do
+        ok "$wall: without its parent cordon kills a box that goes on after SIGTERM" soon gone "$(cat pid.$wall)"
+        has "$wall: and says so" "$(cat err.$wall)" "the box was killed: it went on after SIGTERM"
+done
+
+# --- detached in a job ---
+in_job() { SLURM_JOB_ID=77 sh -c 'SLURM_TASK_PID=$$ "$@"; sleep 1' sh "$CORDON" run -d "$@" 2>err; } # a script that goes on for a second
+polite=$(in_job --name polite -- sleep 60)
+has "a detached box in a job: the note" "$(cat err)" "this is Slurm job 77: the box ends with it"
+ok "it ends with the job" soon not_listed "$polite"
+rude=$(in_job --name rude -- sh -c "$stubborn")
+ok "so does one that ignores SIGTERM" soon not_listed "$rude"
+session=$(PBS_JOBID=12.host setsid -w sh -c '"$@"; sleep 1' sh "$CORDON" run -q -d -- sleep 60 2>err)
+ok "an engine without such a variable: with the leader of the session" soon not_listed "$session"
+is "-q: no note" "$(cat err)" ""
+is "the task of a job itself" "$(SLURM_JOB_ID=77 status sh -c 'SLURM_TASK_PID=$$ exec "$@"' sh "$CORDON" run -d -- true):$(grep -c 'ends when this command returns' "$T/err")" 125:1
+sleep 100 &
+other=$!
+id=$(SLURM_JOB_ID=77 SLURM_TASK_PID=$other "$CORDON" run -d -- sleep 60 2>err)
+has "variables of another job are not believed" "$(cat err)" "the process that leads it was not found"
+kill $other
+sleep 0.7
+ok "and the end of that process ends nothing" "$CORDON" stop -k "$id"
+
+# --- in the foreground ---
+SLURM_JOB_ID=77 sh -c 'SLURM_TASK_PID=$$ setsid "$@" >out 2>&1 & echo $! >pid; sleep 1' sh "$CORDON" run -- sh -c "$stubborn"
+ok "a box that nobody signals ends with its job too" soon gone "$(cat pid)"
+is "an exit status passes" "$(SLURM_JOB_ID=77 status "$CORDON" run -- sh -c 'exit 5')" 5
+hasnt "no variable of the job is in the box" "$(SLURM_JOB_ID=77 SLURM_TASK_PID=1 "$CORDON" run -- env)" SLURM
+
+# --- records ---
+job_of() { "$CORDON" log --json --kind start | jq -r 'select(.more.job) | .more.job' | sort -u; }
+is "the ledger names the job" "$(job_of | tr '\n' ';')" "PBS 12.host;Slurm 77;"
+PBS_JOBID='1;rm' "$CORDON" run -q -- true
+is "what is no id is not recorded" "$(job_of | wc -l)" 2
+ok "nothing is left" none_left
+done_testing
