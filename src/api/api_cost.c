@@ -35,6 +35,7 @@ struct line {
 };
 
 struct survey {
+        const struct cordon_context *cx;
         const struct plan *plan;
         struct said *said;
         uint64_t *times[LAYER__COUNT], *calls[LAYER__COUNT], *looked_at[LAYER__COUNT]; /* by round */
@@ -123,7 +124,7 @@ static int open_group(struct survey *s, struct limit_group *g, struct limit_jani
         limit_name(ask.name);
         limit_group_init(g);
         *j = LIMIT_NO_JANITOR;
-        if (limit_janitor_start(&s->host, ask.name, j, e) < 0)
+        if (limit_janitor_start(s->cx, ask.name, j, e) < 0)
                 return -1;
 
         if (limit_group_open(g, &s->host, &ask, e) == 0 && g->holds_memory)
@@ -339,6 +340,7 @@ int cordon_costs(cordon_policy *p, unsigned rounds, void (*each)(void *ctx, cons
         if (!b || !s || cordon_box_command(b, argv) < 0) {
                 (void) err_set(e, ERR_MEMORY, ENOMEM, "no memory for a survey");
         } else if (cordon_policy_check(p, pe) == 0 && (b->plan = api_plan(b, wall_choice(WALL_AUTO, 0), e))) {
+                s->cx = b->policy->cx;
                 s->plan = b->plan;
                 s->rounds = rounds;
                 s->uid = geteuid();

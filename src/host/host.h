@@ -108,16 +108,26 @@ unsigned host_probe(const struct cordon_context *cx, struct host_finding *ret, u
  * else where `make install` puts it. */
 int host_program(const struct cordon_context *cx, const char *name, char *ret_path, size_t cap,
                  struct err *e);
+/* The program of init and of the janitor, which learns from argv[0] which of them it is: this one if
+ * init/self.c is linked into it, else the installed one. */
+#define HOST_INIT_PROGRAM "cordon-init"
+extern const char host_is_own_init[] __attribute__((weak, visibility("hidden")));
+int host_init_program(const struct cordon_context *cx, char *ret_path, size_t cap, struct err *e);
 
 /* spawn.c: starts one of cordon's own programs. */
-enum { HOST_SPAWN_FDS = 16 };
+enum { HOST_SPAWN_FDS = 64 };
+enum host_spawn_flag {
+        HOST_SPAWN_STREAMS = 1, /* a standard stream that is -1 is the caller's */
+        HOST_SPAWN_APART = 2,   /* a new session, default signals, /dev/null for such a stream */
+        HOST_SPAWN_BLOCKED = 4, /* every signal stays blocked */
+        HOST_SPAWN_ORPHAN = 8   /* not a child of the caller, who gets CHILD_NONE with errno 0 */
+};
 struct host_spawn {
         const char *path;
         char *const *argv, *const *envp;
-        const int *fds;    /* the child's descriptors by their number there; -1: see `apart` */
+        const int *fds;    /* the child's descriptors by their number there; -1: closed, but see the flags */
         unsigned fd_count; /* at least 3, at most HOST_SPAWN_FDS */
-        bool apart; /* a new session, default signals, /dev/null for a standard stream that is -1; else the
-                       child inherits the caller's */
+        unsigned flags;    /* enum host_spawn_flag */
 };
 /* Returns CHILD_NONE with errno if it did not start. */
 struct child host_spawn(const struct host_spawn *s);

@@ -70,3 +70,12 @@ int host_program(const struct cordon_context *cx, const char *name, char *ret_pa
         return err_hint(e, "`make install` puts it into %s; CORDON_LIBEXEC names another directory",
                         CORDON_LIBEXEC);
 }
+
+int host_init_program(const struct cordon_context *cx, char *ret_path, size_t cap, struct err *e)
+{
+        if (!host_is_own_init)
+                return host_program(cx, HOST_INIT_PROGRAM, ret_path, cap, e);
+
+        (void) snprintf(ret_path, cap, "/proc/self/exe");
+        return 0;
+}

@@ -1,16 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* init/self.c - linked into a program, it makes that program its own init: wall_start() then executes
- * /proc/self/exe, so that one file can be copied alone. Before main(): nothing of the program runs in a box.
+/* init/self.c - linked into a program, it makes that program its own init and janitor: /proc/self/exe is
+ * executed for them, so that one file can be copied alone. Before main(): nothing of the program runs there.
  */
-#include "wall/wall.h"
+#include "init/enter.h"
 
 #include <errno.h>
-#include <string.h>
 
-const char wall_is_own_init[] = WALL_INIT_NAME;
+const char host_is_own_init[] = HOST_INIT_PROGRAM;
 
-__attribute__((constructor)) static void enter_if_started_as_init(void)
-{
-        if (strcmp(program_invocation_name, WALL_INIT_NAME) == 0)
-                wall_init_enter();
-}
+__attribute__((constructor)) static void enter_if_started_so(void) { init_enter(program_invocation_name); }

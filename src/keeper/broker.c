@@ -125,7 +125,7 @@ int broker_start(struct box *b, struct err *e)
                                                              .envp = envp,
                                                              .fds = fds,
                                                              .fd_count = EGRESS_CONTROL + 1,
-                                                             .apart = true });
+                                                             .flags = HOST_SPAWN_APART });
         if (b->broker.process.pid < 0)
                 return err_set(e, ERR_HOST, errno, "the broker could not be started: %s", strerror(errno));
 

@@ -37,7 +37,7 @@ int keeper_groups_make(struct box *b, bool late, struct err *e)
                 r = limit_group_may(&h, e);
 
         if (r == 0)
-                r = limit_janitor_start(&h, ask.name, &b->janitor, e);
+                r = limit_janitor_start(b->c.cx, ask.name, &b->janitor, e);
 
         if (r == 0)
                 r = limit_group_open(&b->group, &h, &ask, e);

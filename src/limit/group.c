@@ -14,7 +14,7 @@ void limit_group_init(struct limit_group *g)
                 g->v1[c] = g->v1_parent[c] = g->v1_tasks[c] = -1;
 }
 
-static int check_name(const char *name, struct err *e)
+int limit_name_check(const char *name, struct err *e)
 {
         if (strncmp(name, "cordon-", 7) == 0 && name[7] != '\0' && memchr(name, '\0', 48) &&
             !strpbrk(name, "/\n"))
@@ -27,7 +27,7 @@ int limit_group_open(struct limit_group *g, const struct host_cgroups *h, const 
 {
         limit_group_init(g);
         g->ask = *ask;
-        if (check_name(ask->name, e) < 0)
+        if (limit_name_check(ask->name, e) < 0)
                 return -1;
 
         if (limit_v2_open(g, h, false, e) < 0 || limit_v1_open(g, h, false, e) < 0) {

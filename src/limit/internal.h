@@ -23,6 +23,9 @@ int limit_v2_write(struct limit_group *g, bool memory, bool procs, struct err *e
 int limit_make_dir(int parent, const char *name);
 int limit_denied(struct err *e, int sys, bool v2, const char *what);
 
+/* group.c: is it "cordon-" and a plain name? */
+int limit_name_check(const char *name, struct err *e);
+
 /* group_end.c */
 void limit_end_within(struct limit_group *g, unsigned wait_ms);
 

@@ -1,125 +1,127 @@
 /* SPDX-License-Identifier: MIT */
-/* limit/janitor.c - the child that cleans up after a keeper that was killed. Never: allocates, takes a lock,
- * uses stdio or runs a handler of the caller's: it is a forked child of a program that may have threads. It
- * holds the group's directories, one end of a socket pair and the keeper's pidfd, and nothing else of the
- * caller's. */
+/* limit/janitor.c - the process that cleans up after a keeper that was killed. It is executed, so that it has
+ * none of the keeper's memory, and holds its socket, the keeper's pidfd and nothing else of the caller's. */
 #include "base/fd.h"
-#include "base/fork.h"
+#include "base/limits.h"
 #include "limit/internal.h"
+#include "wire/wire.h"
 
 #include <errno.h>
 #include <poll.h>
-#include <signal.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 
-static const char dismissal = 'd';
+/* The first message names the group, a second one dismisses the janitor. */
+struct janitor_order {
+        char group[48]; /* "": dismissed */
+};
+static const struct wire_field order_fields[] = { WIRE_STRING(struct janitor_order, group) };
+static const struct wire_form order_form =
+        WIRE_FORM(WIRE_JANITOR_ORDER, 1, struct janitor_order, order_fields);
 
-static void close_between(unsigned from, unsigned to)
-{
-        if (from > to || syscall(SYS_close_range, from, to, 0) == 0)
-                return;
-        /* A pipe of the caller's that stayed open here would never reach EOF for its reader: close one by
-         * one. */
-        for (unsigned fd = from; fd <= to && fd < 65536; fd++)
-                (void) close((int) fd);
-}
+enum { JANITOR_LINE = 3, JANITOR_KEEPER };
 
-/* Closes every descriptor that is not in `kept`. */
-static void keep_only(int *kept, unsigned n)
-{
-        for (unsigned i = 1; i < n; i++)
-                for (unsigned k = i; k > 0 && kept[k] < kept[k - 1]; k--) {
-                        int t = kept[k];
-                        kept[k] = kept[k - 1];
-                        kept[k - 1] = t;
-                }
+/* ---- the janitor ---- */
 
-        unsigned from = 0;
-        for (unsigned i = 0; i < n; i++) {
-                if (kept[i] < 0)
-                        continue;
-                if (kept[i] > 0)
-                        close_between(from, (unsigned) kept[i] - 1);
-                from = (unsigned) kept[i] + 1;
-        }
-
-        close_between(from, ~0u);
-}
-
-/* True if the keeper died without a release message. Watches its pidfd besides the socket, because a child
- * of the keeper may hold the other end longer than the keeper lives. */
-static bool keeper_died(int line, int keeper)
+/* True if the keeper died without a dismissal. Watches its pidfd besides the socket, because a child of the
+ * keeper may hold the other end longer than the keeper lives. */
+static bool keeper_died(void)
 {
         for (;;) {
-                struct pollfd p[] = { { .fd = line, .events = POLLIN }, { .fd = keeper, .events = POLLIN } };
-                char word;
+                struct pollfd p[] = { { .fd = JANITOR_LINE, .events = POLLIN },
+                                      { .fd = JANITOR_KEEPER, .events = POLLIN } };
+                struct janitor_order o;
                 if (poll(p, 2, -1) < 0)
                         continue;
                 if (p[0].revents)
-                        return read(line, &word, 1) != 1 || word != dismissal;
+                        return wire_take(JANITOR_LINE, &order_form, &o, NULL) != 1 || o.group[0] != '\0';
                 if (p[1].revents)
                         return true;
         }
 }
 
-static _Noreturn void janitor(const struct host_cgroups *h, const char *name, int line, int keeper)
+/* The hierarchies are read when they are needed: the mounts and the own group are those that the keeper had
+ * when it started this process. */
+_Noreturn void limit_janitor_enter(void)
 {
-        int kept[] = { line, keeper };
-        keep_only(kept, 2);
+        struct janitor_order o;
+        struct host_cgroups h;
+        struct err e;
+        (void) prctl(PR_SET_NAME, LIMIT_JANITOR_NAME);
+        (void) prctl(PR_SET_DUMPABLE, 0);
         (void) setsid();
         int held = chdir("/"); /* if it fails, a mount stays busy a little longer */
         (void) held;
-        (void) prctl(PR_SET_NAME, "cordon-janitor");
-        (void) prctl(PR_SET_DUMPABLE, 0);
-        if (keeper_died(line, keeper)) {
+        if (wire_take(JANITOR_LINE, &order_form, &o, NULL) != 1 || limit_name_check(o.group, &e) < 0) {
+                static const char by_hand[] = LIMIT_JANITOR_NAME ": started by cordon, not by hand\n";
+                (void) !write(2, by_hand, sizeof by_hand - 1);
+                _exit(1);
+        }
+
+        if (keeper_died() && host_cgroups_read(&h, &e) == 0) {
                 struct limit_group g;
-                limit_group_adopt(&g, h, name);
+                limit_group_adopt(&g, &h, o.group);
                 limit_group_end(&g);
         }
 
         _exit(0);
 }
 
-int limit_janitor_start(const struct host_cgroups *h, const char *name, struct limit_janitor *ret,
+/* ---- the keeper ---- */
+
+/* Its signals stay blocked for its whole life: those that end a terminal's jobs (INT, TERM, HUP, QUIT) do not
+ * end it. */
+static struct child start_janitor(const struct cordon_context *cx, int line, int keeper, struct err *e)
+{
+        char path[PATH_MAX_BYTES],
+                name[] = LIMIT_JANITOR_NAME, *const argv[] = { name, NULL }, *const none[] = { NULL };
+        const int fds[] = { -1, -1, -1, line, keeper };
+        if (host_init_program(cx, path, sizeof path, e) < 0)
+                return CHILD_NONE;
+
+        struct child c = host_spawn(&(struct host_spawn){ .path = path,
+                                                          .argv = argv,
+                                                          .envp = none,
+                                                          .fds = fds,
+                                                          .fd_count = sizeof fds / sizeof *fds,
+                                                          .flags = HOST_SPAWN_BLOCKED });
+        if (c.pid < 0)
+                (void) err_set(e, ERR_LIMIT, errno, "cannot start the janitor");
+        return c;
+}
+
+int limit_janitor_start(const struct cordon_context *cx, const char *group, struct limit_janitor *ret,
                         struct err *e)
 {
         int ends[2];
-        sigset_t all, before;
-
-        /* A socket pair rather than a pipe: a dismissal to a killed janitor must not raise SIGPIPE. */
-        if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) < 0)
+        struct janitor_order o = { 0 };
+        (void) strncpy(o.group, group, sizeof o.group - 1);
+        if (wire_pair(ends) < 0)
                 return err_set(e, ERR_LIMIT, errno, "cannot make the janitor's line");
 
-        AUTO_FD(reads, ends[0]);
-        AUTO_FD(writes, ends[1]);
+        AUTO_FD(its, ends[0]);
+        AUTO_FD(mine, ends[1]);
         AUTO_FD(keeper, (int) syscall(SYS_pidfd_open, getpid(), 0));
         if (keeper < 0)
                 return err_set(e, ERR_LIMIT, errno, "cannot watch the keeper");
 
-        /* Blocked before the fork and for the janitor's whole life: no handler of the caller's ever runs in
-         * it, and the signals that end a terminal's jobs (INT, TERM, HUP, QUIT) do not end it. */
-        (void) sigfillset(&all);
-        (void) sigprocmask(SIG_SETMASK, &all, &before);
-        struct child c = quiet_child();
-        if (c.pid == 0)
-                janitor(h, name, reads, keeper);
+        if (wire_put(mine, &order_form, &o, -1) < 0)
+                return err_set(e, ERR_LIMIT, errno, "cannot talk to the janitor");
 
-        int sys = errno;
-        (void) sigprocmask(SIG_SETMASK, &before, NULL);
+        struct child c = start_janitor(cx, its, keeper, e);
         if (c.pid < 0)
-                return err_set(e, ERR_LIMIT, sys, "cannot start the janitor");
+                return -1;
 
-        *ret = (struct limit_janitor){ .child = c, .line = TAKE_FD(writes) };
+        *ret = (struct limit_janitor){ .child = c, .line = TAKE_FD(mine) };
         return 0;
 }
 
 void limit_janitor_release(struct limit_janitor *j)
 {
         if (j->line >= 0)
-                (void) send(j->line, &dismissal, 1, MSG_NOSIGNAL);
+                (void) wire_put_now(j->line, &order_form, &(struct janitor_order){ "" });
         fd_close(&j->line);
 }
 

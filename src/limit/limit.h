@@ -81,15 +81,17 @@ void limit_thaw(pid_t pid);
  * from which limit_sweep() determines whether its keeper still lives. */
 void limit_name(char out[48]);
 
-/* The janitor: a forked child that holds only a socket to the keeper. If the keeper dies without sending
- * that it is done, the janitor kills and removes the group of that name. It is started before
- * limit_group_open(), so that a keeper killed at any moment leaves no group behind. The child raises no
- * SIGCHLD and a plain wait() does not see it: limit_janitor_dismiss() reaps it. */
+/* The janitor: a program (host_init_program()) that holds only a socket to the keeper. If the keeper dies
+ * without sending that it is done, the janitor kills and removes the group of that name. It is started before
+ * limit_group_open(), so that a keeper killed at any moment leaves no group behind. It is a
+ * child of the caller: limit_janitor_dismiss() reaps it. */
 struct limit_janitor {
         struct child child;
         int line;
 };
-int limit_janitor_start(const struct host_cgroups *h, const char *name, struct limit_janitor *ret,
+#define LIMIT_JANITOR_NAME "cordon-janitor"
+_Noreturn void limit_janitor_enter(void);
+int limit_janitor_start(const struct cordon_context *cx, const char *group, struct limit_janitor *ret,
                         struct err *e);
 #define LIMIT_NO_JANITOR ((struct limit_janitor){ .child = CHILD_NONE, .line = -1 })
 /* Releases the janitor after the keeper has ended the group itself, or never had one (LIMIT_NO_JANITOR). It

@@ -78,8 +78,12 @@ static struct child begin(const struct cordon_context *cx, int fds[FDS], struct 
         fds[VAULT_FD_REQUEST] = request;
         fds[VAULT_FD_DIR] = dir;
         fds[VAULT_FD_REPORT] = report;
-        struct child c = host_spawn(&(struct host_spawn){
-                .path = path, .argv = argv, .envp = environment(cx, q, only), .fds = fds, .fd_count = FDS });
+        struct child c = host_spawn(&(struct host_spawn){ .path = path,
+                                                          .argv = argv,
+                                                          .envp = environment(cx, q, only),
+                                                          .fds = fds,
+                                                          .fd_count = FDS,
+                                                          .flags = HOST_SPAWN_STREAMS });
         if (c.pid < 0)
                 (void) err_set(e, ERR_EXEC, errno, "%s could not be started: %s", VAULT_PROGRAM,
                                strerror(errno));

@@ -319,7 +319,7 @@ int wall_open_layer(const struct wall_edit *l, struct err *e);
  * name. */
 #define ATTEST_MISSING "/.cordon"
 /* The state of init and, until exec, of the payload's process. */
-#define OWN_NAME WALL_INIT_NAME
+#define OWN_NAME HOST_INIT_PROGRAM
 
 /* inbound_connect.c: connects to a port of the box's own loopback, and sends the socket to the keeper. */
 void wall_inbound_connect(const struct wall_init *w, int port, uint32_t id);

@@ -178,10 +178,7 @@ int wall_start(const struct wall_start *s, struct wall_child *ret, struct err *e
  * the end. */
 int wall_born(const struct wall_start *s, struct wall_child *c, struct err *e);
 
-/* init is a program: this one if init/self.c is linked into it, else the installed cordon-init. It is
- * executed under this name, and calls wall_init_enter() before anything else. */
-#define WALL_INIT_NAME "cordon-init"
-extern const char wall_is_own_init[] __attribute__((weak, visibility("hidden")));
+/* init is a program (host_init_program()), which calls this before anything else. */
 _Noreturn void wall_init_enter(void);
 
 /* Did the host forbid a mechanism of the namespace wall? Only then another wall may be tried. */

@@ -56,6 +56,7 @@ enum wire_type {
         WIRE_WALL_ORDER,
         WIRE_WALL_BIRTH,
         WIRE_REGISTRY_ASK,
+        WIRE_JANITOR_ORDER,
         WIRE_WALL_MESSAGE = 32 /* and its word */
 };
 

@@ -10,7 +10,7 @@ cp -L "$BUILD/libcordon.so.1" "$T/" && chmod 755 "$T/libcordon.so.1"
 mkdir "$T/own" && cp -L "$CORDON_LIBEXEC/cordon-init" "$T/own/" && chmod 755 "$T" "$T/own" "$T/own/cordon-init"
 ok "the program compiles without a warning" "$CC" -std=gnu11 -O2 -Wall -Wextra -Werror -I"$repo/include" -o "$T/big" "$(dirname "$0")/helpers/big_caller.c" "$BUILD/libcordon.so"
 family() { for c in $(cat "/proc/$1/task/$1/children"); do echo "$c"; family "$c"; done; }
-ours() { for p in $(family "$1"); do grep -q '^cordon-init\|^cordon-observer\|^cordon-reaper\|^cordon-connect' "/proc/$p/comm" && echo "$p"; done; }
+ours() { for p in $(family "$1"); do grep -q '^cordon-init\|^cordon-janitor\|^cordon-observer\|^cordon-reaper\|^cordon-connect' "/proc/$p/comm" && echo "$p"; done; }
 up() { family "$1" | while read -r p; do grep -qx cat "/proc/$p/comm" && echo "$p"; done | grep -q .; }
 
 # ---- a library caller with 40 MB of a mark, a variable and a descriptor with it ----
@@ -28,9 +28,13 @@ for who in root as_user; do
         ok "$who: a box of a big caller is up" soon up "$keeper"
         if [ "$(id -u)" -eq 0 ]; then
                 set -- $(ours "$keeper")
-                is "$who: init runs under its own name" "$(tr '\0' ' ' <"/proc/$1/cmdline")" "cordon-init "
-                is "$who: without a variable" "$(wc -c <"/proc/$1/environ")" 0
-                is "$who: from its own file" "$(readlink "/proc/$1/exe")" "$T/own/cordon-init"
+                for p; do
+                        name=$(cat "/proc/$p/comm")
+                        [ "$name" = cordon-janitor ] || name=cordon-init
+                        is "$who: $name runs under its own name" "$(tr '\0' ' ' <"/proc/$p/cmdline")" "$name "
+                        is "$who: without a variable" "$(wc -c <"/proc/$p/environ")" 0
+                        is "$who: from its own file" "$(readlink "/proc/$p/exe")" "$T/own/cordon-init"
+                done
                 python3 "$(dirname "$0")/helpers/memory_scan.py" "$T/mark" "$@" >"$T/found" 2>&1
                 is "$who: the caller's memory is in none of ours ($(tail -n 2 "$T/found" | head -n 1))" "$(grep -v '^scanned\|^files' "$T/found")" ""
                 python3 "$(dirname "$0")/helpers/memory_scan.py" "$T/mark" "$keeper" >"$T/found" 2>&1
@@ -60,6 +64,8 @@ out=$("$T/own/cordon-init" 2>&1 </dev/null)
 is "by hand it does nothing" "$? $out" "1 cordon-init: started by cordon, not by hand"
 out=$(bash -c 'exec -a cordon-init "$0" run -- echo RAN' "$CORDON" 2>&1 </dev/null)
 is "nor does cordon under its name" "$? $out" "1 cordon-init: started by cordon, not by hand"
+out=$(bash -c 'exec -a cordon-janitor "$0" run -- echo RAN' "$CORDON" 2>&1 </dev/null)
+is "nor under the janitor's" "$? $out" "1 cordon-janitor: started by cordon, not by hand"
 hasnt "it needs no loader" "$(readelf -lW "$CORDON_LIBEXEC/cordon-init")" 'Requesting program interpreter'
 
 # ---- from inside ----

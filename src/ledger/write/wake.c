@@ -4,7 +4,6 @@
  * variables, and exits by itself. */
 #include "base/clock.h"
 #include "base/fd.h"
-#include "base/fork.h"
 #include "host/host.h"
 #include "ledger/write/append.h"
 #include "store/store.h"
@@ -12,12 +11,9 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/random.h>
-#include <sys/syscall.h>
-#include <sys/wait.h>
 #include <sys/xattr.h>
 
 static bool is_running(const struct ledger *l)
@@ -25,29 +21,6 @@ static bool is_running(const struct ledger *l)
         struct flock f = { .l_type = F_WRLCK, .l_whence = SEEK_SET };
         AUTO_FD(fd, openat(l->dir, "sealer", O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600));
         return fd < 0 || fcntl(fd, F_OFD_GETLK, &f) < 0 || f.l_type != F_UNLCK;
-}
-
-/* The first child closes everything of the caller's before the caller continues: else an unknown process
- * would hold a descriptor's lock until the second child is started. */
-static _Noreturn void start_sealer(const char *path, char *const argv[])
-{
-        static char *const empty[] = { NULL };
-        sigset_t none;
-        (void) setsid();
-        (void) sigemptyset(&none);
-        (void) sigprocmask(SIG_SETMASK, &none, NULL);
-        int null = open("/dev/null", O_RDWR);
-        for (int i = 0; i < 3 && null >= 0; i++)
-                (void) dup2(null, i);
-
-        (void) syscall(SYS_close_range, 3u, ~0u, 0u);
-        if (null < 0 || chdir("/") < 0)
-                _exit(1);
-
-        if (quiet_fork() == 0) /* so that the caller has no unknown child */
-                (void) execve(path, argv, empty);
-
-        _exit(1);
 }
 
 /* A sealer lingers for twice this after the newest write: one that ran then still runs. */
@@ -67,17 +40,14 @@ void ledger_wake_sealer(struct ledger *l)
                 return;
 
         (void) snprintf(place + strlen(place), 8, "/ledger");
-        char *const argv[] = { name, verb, place, NULL };
-        int status;
-
-        /* Not vfork(): nested, and under sanitizers, it can return in the caller as if that were the child.
-         */
-        pid_t pid = quiet_fork();
-        if (pid == 0)
-                start_sealer(path, argv);
-
-        while (pid > 0 && waitpid(pid, &status, __WALL) < 0 && errno == EINTR)
-                ;
+        char *const argv[] = { name, verb, place, NULL }, *const empty[] = { NULL };
+        const int none[] = { -1, -1, -1 };
+        (void) host_spawn(&(struct host_spawn){ .path = path,
+                                                .argv = argv,
+                                                .envp = empty,
+                                                .fds = none,
+                                                .fd_count = 3,
+                                                .flags = HOST_SPAWN_APART | HOST_SPAWN_ORPHAN });
 }
 
 /* ---- origins ---- */

@@ -32,7 +32,7 @@ struct child ledger_writer_start(const struct cordon_context *cx, const char *ru
                                                           .envp = empty,
                                                           .fds = fds,
                                                           .fd_count = LEDGER_LINE + 1,
-                                                          .apart = true });
+                                                          .flags = HOST_SPAWN_APART });
         if (c.pid < 0)
                 (void) err_set(e, ERR_EXEC, errno, "the ledger's writer could not be started: %s",
                                strerror(errno));
