@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: MIT */
+/* wasm/wasm.h - the WebAssembly engine: load a module, give it functions by name, run it.
+ *
+ * The engine is part of cordon-wasm only, which always runs inside a box: a module is hostile, and the engine
+ * that runs it is not trusted either. One store, one thread.
+ *
+ *     m = wasm_module_load(bytes)            decoded and fully validated, or refused
+ *     s = wasm_store_new(engine, limits)     owns all below; freed at once
+ *     wasm_define(s, "env", "add", ...)      the only functions that a module can reach
+ *     wasm_instantiate(s, m, &inst)          links by name and type; runs the start function
+ *     wasm_call(func, slots)                 returns WASM_OK or the reason of the trap
+ *
+ * Values are passed in slots of 64 bits: i32 and f32 in the low half, the high half zero; v128 in two slots,
+ * low lanes first; a reference is 0 for null, else a struct wasm_func * or the host's own number.
+ */
+#pragma once
+#include "base/err.h"
+#include "base/span.h"
+
+/* As encoded in modules. */
+enum wasm_type {
+        WASM_NO_TYPE = 0,
+        WASM_I32 = 0x7f,
+        WASM_I64 = 0x7e,
+        WASM_F32 = 0x7d,
+        WASM_F64 = 0x7c,
+        WASM_V128 = 0x7b,
+        WASM_FUNCREF = 0x70,
+        WASM_EXTERNREF = 0x6f
+};
+
+enum wasm_kind { WASM_FUNC = 0, WASM_TABLE, WASM_MEMORY, WASM_GLOBAL, WASM_KIND__COUNT };
+
+/* Fixed caps on modules, so that no module makes the engine slow or large; the run-time limits are below. */
+enum {
+        WASM_PAGE = 65536,
+        WASM_MAX_PAGES = 65536,
+        WASM_MAX_BYTES = 64 << 20, /* a module */
+        WASM_MAX_TYPES = 1 << 16,
+        WASM_MAX_PARAMS = 1000, /* and results */
+        WASM_MAX_IMPORTS = 1 << 16,
+        WASM_MAX_FUNCS = 1 << 18,
+        WASM_MAX_TABLES = 256,
+        WASM_MAX_GLOBALS = 1 << 18,
+        WASM_MAX_EXPORTS = 1 << 18,
+        WASM_MAX_SEGMENTS = 1 << 17, /* element and data segments each */
+        WASM_MAX_ITEMS = 10000000,   /* entries of one element segment, and of a table */
+        WASM_MAX_BODY = 8 << 20,
+        WASM_MAX_LOCALS = 20000, /* parameters included */
+        WASM_MAX_NESTING = 10000,
+        WASM_MAX_OPERANDS = 10000, /* depth of the operand stack */
+};
+
+/* Why a call ended. */
+enum wasm_trap {
+        WASM_OK = 0,
+        WASM_TRAP_UNREACHABLE,
+        WASM_TRAP_MEMORY,    /* out of bounds memory access */
+        WASM_TRAP_TABLE,     /* out of bounds table access */
+        WASM_TRAP_ELEMENT,   /* undefined element: call_indirect past the end */
+        WASM_TRAP_NULL,      /* uninitialized element */
+        WASM_TRAP_TYPE,      /* indirect call type mismatch */
+        WASM_TRAP_DIVIDE,    /* integer divide by zero */
+        WASM_TRAP_OVERFLOW,  /* integer overflow */
+        WASM_TRAP_CONVERT,   /* invalid conversion to integer */
+        WASM_TRAP_STACK,     /* call stack exhausted */
+        WASM_TRAP_FUEL,      /* no fuel left */
+        WASM_TRAP_HOST,      /* a host function failed */
+        WASM_TRAP_EXIT,      /* a host function ended the program (proc_exit): not an error */
+        WASM_TRAP_NO_MEMORY, /* the engine itself has no memory left */
+        WASM_TRAP__COUNT
+};
+/* The words of the specification, such as "out of bounds memory access". */
+const char *wasm_trap_text(enum wasm_trap t);
+
+/* ---- modules: decoded and validated, never changed afterwards ---- */
+
+struct wasm_module;
+
+/* `bytes` must stay in memory and unchanged as long as the module. Returns NULL with *e set if it is not a
+ * valid module, or over a cap. */
+struct wasm_module *wasm_module_load(struct span bytes, struct err *e);
+void wasm_module_free(struct wasm_module *m);
+
+/* ---- stores: instances and what they share ---- */
+
+struct wasm_limits {
+        uint32_t memory_pages; /* of each memory; memory.grow returns -1 over it, a larger minimum is refused
+                                */
+        uint32_t table_items;  /* of each table, likewise */
+        uint32_t stack_slots;  /* locals and operands of all frames, 8 bytes each */
+        uint32_t call_depth;   /* frames */
+        uint64_t fuel;         /* see below */
+};
+extern const struct wasm_limits wasm_limits_default;
+
+/*
+ * Fuel is counted by the module's code, not by the engine's, so that every engine and machine counts the
+ * same. A call of a function costs one, plus the number of instructions of its body that are in no loop. Each
+ * entry or repetition of a loop costs one, plus the instructions in that loop and in no inner loop.
+ * memory.fill, copy and init, table.fill, copy and init also cost one for each 64 bytes or items. It is
+ * charged before the work is done; when less is left than the charge, the call ends with WASM_TRAP_FUEL and
+ * nothing is taken.
+ */
+
+struct wasm_store;
+struct wasm_instance;
+struct wasm_func;
+struct wasm_engine;
+
+/* Returns NULL with *e set if there is no memory. */
+struct wasm_store *wasm_store_new(const struct wasm_engine *engine, const struct wasm_limits *l,
+                                  struct err *e);
+void wasm_store_free(struct wasm_store *s);
+uint64_t wasm_fuel(const struct wasm_store *s);
+void wasm_set_fuel(struct wasm_store *s, uint64_t fuel);
+
+/*
+ * A host function. `slots` holds the parameters and receives the results, both from slots[0]; there is room
+ * for the larger of the two. Anything but WASM_OK ends the call with that reason. It must not trust a
+ * parameter: memory is reached by wasm_memory_at() only, and a pointer from it is valid until the function
+ * returns. It must not call wasm_call().
+ */
+typedef enum wasm_trap wasm_host_fn(struct wasm_instance *caller, void *user, uint64_t *slots);
+
+/* Defines an import: signature as in opcodes.inc, "ii:i" for (i32, i32) -> i32; e = externref, r = funcref.
+ * `module` and `name` must outlive the store. */
+int wasm_define(struct wasm_store *s, struct span module, struct span name, const char *signature,
+                wasm_host_fn *fn, void *user, struct err *e);
+/* Makes the exports of an instance importable as `module`. */
+int wasm_define_instance(struct wasm_store *s, struct span module, struct wasm_instance *inst, struct err *e);
+
+/*
+ * Links the imports, creates memories, tables and globals, runs segments and the start function. The module
+ * must outlive the store. Returns 0 on success, -1 with *e set: an import is missing or has another type, a
+ * limit is exceeded, or *ret_trap is not WASM_OK: a segment does not fit, or the start function trapped.
+ */
+int wasm_instantiate(struct wasm_store *s, const struct wasm_module *m, struct wasm_instance **ret,
+                     enum wasm_trap *ret_trap, struct err *e);
+
+/* Returns NULL if nothing is exported by this name, or not of this kind. */
+struct wasm_func *wasm_export_func(struct wasm_instance *inst, struct span name);
+struct wasm_global *wasm_export_global(struct wasm_instance *inst, struct span name);
+struct wasm_memory *wasm_export_memory(struct wasm_instance *inst, struct span name);
+
+/* The signature of a function in the letters above; valid as long as the store. */
+const char *wasm_func_signature(const struct wasm_func *f);
+
+/* Calls a function. `slots` holds the parameters and receives the results; room for the larger of the two. */
+enum wasm_trap wasm_call(struct wasm_func *f, uint64_t *slots);
+
+/* `n` bytes at `addr` of the caller's memory 0, or NULL if they are not all inside. */
+void *wasm_memory_at(struct wasm_instance *inst, uint64_t addr, uint64_t n);
+
+/* ---- engines ---- */
+
+/* Runs the functions of a store. An engine keeps its form of a module's code in the store's instances; the
+ * module itself is shared and never written. */
+struct wasm_engine {
+        const char *name;
+        /* Prepares the functions of a new instance, before anything of it is called. */
+        int (*prepare)(struct wasm_instance *inst, struct err *e);
+        /* Runs one function, not a host function, to its end. */
+        enum wasm_trap (*call)(struct wasm_func *f, uint64_t *slots);
+        /* Frees what prepare() made. */
+        void (*release)(struct wasm_instance *inst);
+        bool guard; /* memories get 8 GiB of address space, so that no 32-bit address and offset leaves them
+                     */
+};
+extern const struct wasm_engine wasm_interpreter;
