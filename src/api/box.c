@@ -409,9 +409,13 @@ const cordon_result *cordon_box_result(cordon_box *b)
 char *cordon_box_result_json(cordon_box *b)
 {
         struct buf out = { 0 };
-        if (!b->box)
+        if (b->box)
+                box_result_json(box_result_full(b->box), &out);
+        else if (b->start_failed)
+                box_failure_json(to_err(&b->start_error), &out);
+        else
                 return NULL;
-        box_result_json(box_result_full(b->box), &out);
+
         return api_give(&out, NULL);
 }
 

@@ -170,6 +170,8 @@ void box_free(struct box *b);
 /* The result as one JSON object, without a newline. */
 struct buf;
 void box_result_json(const struct box_result *r, struct buf *out);
+/* The same for a start that failed before there was a box. */
+void box_failure_json(const struct err *e, struct buf *out);
 
 /* ---- boxes of this user that are running (registry.c) ---- */
 /* Calls `each` with every running box's state as JSON; returns how many, or -1. */

@@ -21,6 +21,13 @@ static void add_error(const struct err *e, struct buf *out)
         buf_putc(out, '}');
 }
 
+void box_failure_json(const struct err *e, struct buf *out)
+{
+        buf_puts(out, "{\"version\":1,\"end\":\"failed\"");
+        add_error(e, out);
+        buf_putc(out, '}');
+}
+
 static void add_limits(const struct box_result *r, struct buf *out)
 {
         buf_puts(out, ",\"limits_hit\":[");

@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: MIT
+import { Readable, Writable } from "node:stream";
+
+type Doors = string | Iterable<string>;
+
+/** Doors are the words of cordon.policy(5), limits are `time`, `memory` and so on. What no door opens is closed. */
+export interface BoxOptions {
+  read?: Doors;
+  write?: Doors;
+  edit?: Doors;
+  run?: Doors;
+  net?: Doors;
+  sock?: Doors;
+  listen?: Doors;
+  use?: Doors;
+  local?: Doors;
+  /** null: pass the variable on. */
+  env?: Record<string, string | null>;
+  /** A file of door lines, or the name of a stock policy. */
+  policy?: string;
+  time?: string | number;
+  cpu?: string | number;
+  memory?: string | number;
+  procs?: string | number;
+  files?: string | number;
+  disk?: string | number;
+  output?: string | number;
+  egress?: string | number;
+  ingress?: string | number;
+  effects?: string | number;
+  rate?: string | number;
+  /** The program, if it is not in PATH; also the variable CORDON. */
+  program?: string;
+}
+
+export interface RunOptions {
+  input?: string | Uint8Array;
+  cwd?: string;
+  name?: string;
+  stage?: "live" | "test" | "mock";
+  ledger?: "on" | "off";
+  /** Aborting ends the box. */
+  signal?: AbortSignal;
+  /** Reject with RunError unless the command exits with status 0. */
+  check?: boolean;
+  /** "buffer": stdout and stderr are Buffers; default: text. */
+  encoding?: "utf8" | "buffer";
+}
+
+/** One effect that no door permits. `permit` is the door line that would permit it. */
+export interface Denial {
+  what: string;
+  code: string;
+  reason: string;
+  why: string;
+  permit: string | null;
+  path?: string;
+  program?: string;
+  count: number;
+  minor: boolean;
+  next_steps: string[];
+}
+
+export interface Result {
+  end: "exited" | "signaled" | "limit" | "not-started";
+  /** The status a shell would see. */
+  returncode: number;
+  stdout: string | Buffer;
+  stderr: string | Buffer;
+  denials: Denial[];
+  ok: boolean;
+  limit: string | null;
+  error?: string;
+  hint?: string;
+  /** The id of the changes below edit doors, for `cordon diff` and `cordon apply`. */
+  work?: string;
+  /** The run's id in the ledger. */
+  run: string;
+  /** The whole result as cordon gave it. */
+  raw: Record<string, unknown>;
+  summary(): string;
+  diff(): Promise<string>;
+  apply(paths?: string[]): Promise<void>;
+  discard(): Promise<void>;
+}
+
+/** A run that goes on. Its streams are the command's. */
+export interface Run {
+  stdin: Writable;
+  stdout: Readable;
+  stderr: Readable;
+  kill(signal?: NodeJS.Signals): void;
+  result: Promise<Result>;
+}
+
+export class Box {
+  constructor(options?: BoxOptions);
+  run(args: string[], options?: RunOptions): Promise<Result>;
+  start(args: string[], options?: RunOptions): Run;
+  doors(): Promise<string>;
+  why(effect: string): Promise<string>;
+  allows(effect: string): Promise<boolean>;
+}
+
+/** cordon itself failed. */
+export class CordonError extends Error {
+  code: string;
+  what: string;
+  hint: string;
+}
+
+/** A run with check did not end with exit status 0. */
+export class RunError extends Error {
+  result: Result;
+}

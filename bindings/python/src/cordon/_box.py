@@ -1,0 +1,360 @@
+# SPDX-License-Identifier: MIT
+"""Boxes and their runs, for threads and for asyncio."""
+
+from __future__ import annotations
+
+import asyncio
+import ctypes as c
+import os
+import signal
+from typing import IO, Any, AsyncIterator, Iterable, Iterator, Mapping, Optional, Sequence, Union
+
+from . import _library as lib
+from ._errors import Error, RunError
+from ._result import Result, result_from_json
+
+_NAME, _CWD, _LEDGER, _STAGE = 0, 1, 9, 13  # enum cordon_option
+_VIEW_DOORS = 0
+_LIMITS = ("time", "cpu", "memory", "procs", "files", "disk", "output", "egress", "ingress", "effects", "rate")
+_STREAMS = {1: "stdout", 2: "stderr"}
+
+Doors = Union[str, "os.PathLike[str]", Iterable[Union[str, "os.PathLike[str]"]]]
+Input = Union[bytes, str, int, IO[Any], None]
+
+
+def _each(doors: Doors) -> "list[str]":
+    if isinstance(doors, (str, os.PathLike)):
+        doors = [doors]
+
+    return [os.fspath(d) for d in doors]
+
+
+class Box:
+    """A policy, and runs in boxes of it: what no door opens is closed.
+
+    Doors are the words of cordon.policy(5), each with one argument or a list of them: read, write, edit, run,
+    net, sock, listen, use, local. `env` is a mapping (value None: pass the variable on), limits are `time`,
+    `memory` and so on. `policy` is a file of door lines or the name of a stock policy, `lines` a text of them.
+
+    >>> box = Box(time="10s")
+    >>> box.run(["echo", "hello"]).stdout
+    'hello\\n'
+    >>> box.run(["sh", "-c", "exit 3"]).returncode
+    3
+    >>> box.run(["tr", "a-z", "A-Z"], input="quiet").stdout
+    'QUIET'
+    >>> box.allows("net example.com:443")
+    False
+    >>> box.close()
+    """
+
+    def __init__(
+        self,
+        *,
+        read: Doors = (),
+        write: Doors = (),
+        edit: Doors = (),
+        run: Doors = (),
+        net: Doors = (),
+        sock: Doors = (),
+        listen: Doors = (),
+        use: Doors = (),
+        local: Doors = (),
+        env: Optional[Mapping[str, Optional[str]]] = None,
+        policy: Optional[str] = None,
+        lines: Optional[str] = None,
+        **limits: Union[str, int],
+    ) -> None:
+        unknown = sorted(set(limits) - set(_LIMITS))
+        if unknown:
+            raise TypeError(f"unknown door or limit {unknown[0]!r}; limits are {', '.join(_LIMITS)}")
+
+        words = [
+            (word, door)
+            for word, doors in (
+                ("use", use),
+                ("read", read),
+                ("write", write),
+                ("edit", edit),
+                ("run", run),
+                ("net", net),
+                ("sock", sock),
+                ("listen", listen),
+                ("local", local),
+            )
+            for door in _each(doors)
+        ]
+        words += [("env", name if value is None else f"{name}={value}") for name, value in (env or {}).items()]
+        words += [("limit", f"{key} {value}") for key, value in limits.items()]
+        self._runs: "set[Run]" = set()
+        self._context = lib.Context()
+        self._policy: Optional[int] = lib.library().cordon_policy_new(self._context.handle)
+        try:
+            self._open(policy, lines, words)
+        except BaseException:
+            self.close()
+            raise
+
+    def _open(self, policy: Optional[str], lines: Optional[str], words: "list[tuple[str, str]]") -> None:
+        so, e = lib.library(), lib.CError()
+        if policy is not None and so.cordon_policy_add_file(self._policy, os.fsencode(policy), c.byref(e)) < 0:
+            raise lib.error_of(e)
+
+        if lines is not None:
+            text = os.fsencode(lines)
+            if so.cordon_policy_add_text(self._policy, b"lines", text, len(text), c.byref(e)) < 0:
+                raise lib.error_of(e)
+
+        for word, argument in words:
+            if so.cordon_policy_add(self._policy, word.encode(), os.fsencode(argument), c.byref(e)) < 0:
+                raise lib.error_of(e)
+
+        if so.cordon_policy_check(self._policy, c.byref(e)) < 0:
+            raise lib.error_of(e)
+
+    def __enter__(self) -> Box:
+        return self
+
+    def __exit__(self, *_exc: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Ends what still runs and frees the box."""
+        for run in list(self._runs):
+            run.close()
+
+        if self._policy:
+            lib.library().cordon_policy_free(self._policy)
+            self._policy = None
+
+        self._context.close()
+
+    def doors(self) -> str:
+        """Every door in words, and the worst case."""
+        e = lib.CError()
+        text = lib.text_of(lib.library().cordon_policy_view(self._policy, _VIEW_DOORS, c.byref(e)))
+        if text is None:
+            raise lib.error_of(e)
+
+        return text
+
+    def why(self, effect: str) -> str:
+        """Explains the decision about an effect: "read /etc/passwd", "net GET https://host/path"."""
+        return self._decide(effect)[0]
+
+    def allows(self, effect: str) -> bool:
+        return self._decide(effect)[1]
+
+    def _decide(self, effect: str) -> "tuple[str, bool]":
+        e, allowed = lib.CError(), c.c_int()
+        p = lib.library().cordon_policy_why(self._policy, os.fsencode(effect), 0, c.byref(allowed), c.byref(e))
+        text = lib.text_of(p)
+        if text is None:
+            raise lib.error_of(e)
+
+        return text, bool(allowed.value)
+
+    def start(
+        self,
+        args: Sequence[str],
+        *,
+        input: Input = None,
+        cwd: Optional[str] = None,
+        name: Optional[str] = None,
+        handles: Optional[Mapping[str, Union[int, IO[Any]]]] = None,
+        stage: Optional[str] = None,
+        ledger: Optional[str] = None,
+        text: bool = True,
+    ) -> Run:
+        """Starts a command and returns at once. Iterate over the run to get its output as it comes.
+
+        >>> with Box(time="10s") as box:
+        ...     for stream, data in box.start(["sh", "-c", "echo out"]):
+        ...         print(stream, data)
+        stdout b'out\\n'
+        """
+        options = ((_NAME, name), (_CWD, cwd), (_STAGE, stage), (_LEDGER, ledger))
+        return Run(self, args, input, dict(handles or {}), options, text)
+
+    def run(self, args: Sequence[str], *, check: bool = False, **options: Any) -> Result:
+        """Runs a command to its end. With check=True a run that does not exit with status 0 raises RunError.
+
+        Takes the options of start().
+        """
+        with self.start(args, **options) as run:
+            result = run.wait()
+
+        if check and not result.ok:
+            raise RunError(result)
+
+        return result
+
+    async def run_async(self, args: Sequence[str], *, check: bool = False, **options: Any) -> Result:
+        """run() for asyncio. Cancelling the task ends the box."""
+        with self.start(args, **options) as run:
+            async for _ in run:
+                pass
+
+            result = run.wait()
+
+        if check and not result.ok:
+            raise RunError(result)
+
+        return result
+
+
+class Run:
+    """One command in a box. Iterate (also with `async for`) for pieces of output: ("stdout", b"...")."""
+
+    def __init__(
+        self,
+        box: Box,
+        args: Sequence[str],
+        input: Input,
+        handles: "dict[str, Union[int, IO[Any]]]",
+        options: "Iterable[tuple[int, Optional[str]]]",
+        text: bool,
+    ) -> None:
+        if isinstance(args, (str, bytes)) or not args:
+            raise TypeError("args is a list of words, such as ['sh', '-c', 'echo hello']")
+
+        so = lib.library()
+        self._owner, self._text = box, text
+        self._said: "dict[int, list[bytes]]" = {1: [], 2: []}
+        self._news: "list[tuple[str, bytes]]" = []
+        self._result: Optional[Result] = None
+        self._over = False
+        self._input = -1
+        self._hear = lib.OUTPUT(self._heard)
+        self._box: Optional[int] = so.cordon_box_new(box._policy)
+        box._runs.add(self)
+        try:
+            self._begin(args, input, handles, options)
+        except BaseException:
+            self.close()
+            raise
+
+    def _begin(
+        self,
+        args: Sequence[str],
+        input: Input,
+        handles: "dict[str, Union[int, IO[Any]]]",
+        options: "Iterable[tuple[int, Optional[str]]]",
+    ) -> None:
+        so, e = lib.library(), lib.CError()
+        so.cordon_box_command(self._box, lib.names([os.fspath(a) for a in args]))
+        so.cordon_box_on_output(self._box, self._hear, None)
+        for option, value in options:
+            if value is not None and so.cordon_box_set(self._box, option, os.fsencode(value)) < 0:
+                raise ValueError(f"bad value {value!r}")
+
+        so.cordon_box_stdio(self._box, 0, self._open_input(input))
+        for name, file in handles.items():
+            fd = file if isinstance(file, int) else file.fileno()
+            if so.cordon_box_handle(self._box, os.fsencode(name), fd) < 0:
+                raise ValueError(f"no handle {name!r} can be connected")
+
+        if so.cordon_box_start_async(self._box, c.byref(e)) < 0:
+            raise lib.error_of(e)
+
+    def _open_input(self, input: Input) -> int:
+        """A descriptor for the command's input. Bytes go into a file without a name, so nothing can block."""
+        if input is None or isinstance(input, int):
+            return -1 if input is None else input
+
+        if hasattr(input, "fileno"):
+            return int(input.fileno())
+
+        data = input.encode() if isinstance(input, str) else bytes(input)
+        self._input = os.memfd_create("input")
+        with os.fdopen(os.dup(self._input), "wb") as f:
+            f.write(data)
+
+        os.lseek(self._input, 0, os.SEEK_SET)
+        return self._input
+
+    def _heard(self, _ctx: Any, stream: int, data: Any, n: int) -> None:
+        piece = c.string_at(data, n)
+        self._said[stream].append(piece)
+        self._news.append((_STREAMS[stream], piece))
+
+    def _take_news(self) -> "list[tuple[str, bytes]]":
+        news, self._news = self._news, []
+        return news
+
+    def __iter__(self) -> "Iterator[tuple[str, bytes]]":
+        while not self._over:
+            self._over = lib.library().cordon_box_wait(self._box, -1) != 0
+            yield from self._take_news()
+
+    async def __aiter__(self) -> "AsyncIterator[tuple[str, bytes]]":
+        so, loop, wake = lib.library(), asyncio.get_running_loop(), asyncio.Event()
+        fd = so.cordon_box_fd(self._box)
+        loop.add_reader(fd, wake.set)
+        try:
+            while not self._over:
+                self._over = so.cordon_box_step(self._box) != 0
+                for piece in self._take_news():
+                    yield piece
+
+                ms = so.cordon_box_next_ms(self._box)
+                if self._over or ms == 0:
+                    continue
+
+                late = loop.call_later(ms / 1000, wake.set) if ms > 0 else None
+                await wake.wait()
+                wake.clear()
+                if late:
+                    late.cancel()
+        except BaseException:
+            self.kill()
+            raise
+        finally:
+            loop.remove_reader(fd)
+
+    def wait(self) -> Result:
+        """Waits for the end and returns the result. Raises Error if the box could not be started."""
+        if self._result is None:
+            for _ in self:
+                pass
+
+            out, err = (b"".join(self._said[s]) for s in (1, 2))
+            self._result = result_from_json(
+                lib.text_of(lib.library().cordon_box_result_json(self._box)) or "{}",
+                out.decode(errors="replace") if self._text else out,
+                err.decode(errors="replace") if self._text else err,
+            )
+
+        if self._result.end == "failed":
+            raise Error(self._result.raw["error"]["code"], self._result.error or "", self._result.hint or "")
+
+        return self._result
+
+    def signal(self, number: int = signal.SIGTERM) -> None:
+        """Sends a signal to the command's process group."""
+        if self._box and not self._over:
+            lib.library().cordon_box_signal(self._box, number)
+
+    def kill(self) -> None:
+        """Ends the box now."""
+        if self._box and not self._over:
+            lib.library().cordon_box_kill(self._box)
+
+    def __enter__(self) -> Run:
+        return self
+
+    def __exit__(self, *_exc: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Ends the box if it still runs, and frees it. The result stays."""
+        if self._box:
+            lib.library().cordon_box_free(self._box)
+            self._box = None
+            self._over = True
+
+        if self._input >= 0:
+            os.close(self._input)
+            self._input = -1
+
+        self._owner._runs.discard(self)
