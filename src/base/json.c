@@ -11,10 +11,25 @@
 
 enum { MEMBERS_MAX = 1024 }; /* of one object: duplicate keys are searched pair by pair */
 
+/* What a document may contain. */
+struct bounds {
+        unsigned depth, members;
+        bool nul;
+};
+static const struct bounds of_input = { JSON_MAX_DEPTH, MEMBERS_MAX, false };
+static const struct bounds of_data = { JSON_DATA_DEPTH, JSON_DATA_MEMBERS, true };
+
+/* One member in the index of a document of data. */
+struct entry {
+        const struct json *object, *member;
+};
+
 struct json_doc {
         struct json *nodes;
         char *chars;
         size_t n_nodes, n_chars;
+        struct entry *index; /* a hash table of all members; NULL: members are searched one by one */
+        size_t mask;
 };
 
 struct scan {
@@ -23,6 +38,7 @@ struct scan {
         unsigned line, column;
         unsigned depth;
         bool checks; /* check only: nodes are freed again after use */
+        const struct bounds *bounds;
         struct json_doc *d;
         struct err *e;
 };
@@ -106,7 +122,7 @@ static int escape_unicode(struct scan *s)
         if (hex4(s, &v) < 0)
                 return -1;
 
-        if (v == 0)
+        if (v == 0 && !s->bounds->nul)
                 return fail(s, "a NUL cannot stand in a string");
 
         if (v >= 0xdc00 && v < 0xe000)
@@ -301,6 +317,37 @@ static int array(struct scan *s, struct json *v)
         }
 }
 
+/* ---- the index of members ---- */
+
+static size_t hash_of(const struct json *object, struct span key)
+{
+        uint64_t h = 14695981039346656037u ^ (uint64_t) (uintptr_t) object * 0x9e3779b97f4a7c15u;
+        for (size_t i = 0; i < key.n; i++)
+                h = (h ^ key.p[i]) * 1099511628211u;
+        return (size_t) (h ^ h >> 29);
+}
+
+static struct entry *slot_of(const struct json_doc *d, const struct json *object, struct span key)
+{
+        for (size_t at = hash_of(object, key);; at++) {
+                struct entry *slot = &d->index[at & d->mask];
+                const struct json *m = slot->member;
+                if (!m || (slot->object == object && span_eq(span_of(m->key, m->key_len), key)))
+                        return slot;
+        }
+}
+
+const struct json *json_member(const struct json_doc *d, const struct json *object, struct span key)
+{
+        return d->index ? slot_of(d, object, key)->member : NULL;
+}
+
+static bool has_member(const struct scan *s, const struct json *object, const char *key, size_t len)
+{
+        return s->d->index ? json_member(s->d, object, span_of(key, len)) != NULL
+                           : json_get(object, key) != NULL;
+}
+
 static int member(struct scan *s, struct json *object, const struct json ***link)
 {
         const char *key;
@@ -313,7 +360,7 @@ static int member(struct scan *s, struct json *object, const struct json ***link
         if (string(s, &key, &len) < 0)
                 return -1;
 
-        if (json_get(object, key)) {
+        if (has_member(s, object, key, len)) {
                 char shown[65];
                 return err_set(s->e, ERR_POLICY, 0, "%s:%u:%u: the key \"%s\" stands here twice", s->file,
                                line, column, str_inert(span_of(key, len), shown, sizeof shown));
@@ -331,8 +378,12 @@ static int member(struct scan *s, struct json *object, const struct json ***link
                 let_go(s, nodes, chars); /* keeps its key, to detect duplicates */
 
         x->key = key;
+        x->key_len = len;
         **link = x;
         *link = &x->next;
+        if (s->d->index)
+                *slot_of(s->d, object, span_of(key, len)) = (struct entry){ object, x };
+
         return 0;
 }
 
@@ -348,7 +399,7 @@ static int object(struct scan *s, struct json *v)
         }
 
         for (unsigned count = 0;; count++) {
-                if (count == MEMBERS_MAX)
+                if (count == s->bounds->members)
                         return fail(s, "too many keys in one object");
                 if (member(s, v, &link) < 0)
                         return -1;
@@ -372,7 +423,7 @@ static int value(struct scan *s, struct json *v)
         if (*s->p != '[' && *s->p != '{')
                 return literal(s, v);
 
-        if (s->depth == JSON_MAX_DEPTH)
+        if (s->depth == s->bounds->depth)
                 return fail(s, "nested too deep");
 
         s->depth++;
@@ -410,7 +461,23 @@ static struct json_doc *doc_new(struct span text, size_t most)
         return d;
 }
 
-static struct json_doc *parse(const char *file, struct span text, bool checks, struct err *e)
+/* Half full at most: every member follows a ':'. */
+static int make_index(struct json_doc *d, struct span text)
+{
+        size_t members = 1, size = 16;
+        for (size_t i = 0; i < text.n; i++)
+                members += text.p[i] == ':';
+
+        while (size < 2 * members)
+                size *= 2;
+
+        d->index = calloc(size, sizeof *d->index);
+        d->mask = size - 1;
+        return d->index ? 0 : -1;
+}
+
+static struct json_doc *parse(const char *file, struct span text, bool checks, const struct bounds *bounds,
+                              struct err *e)
 {
         /* For each open object its members, for each open array the element being read. */
         const size_t held = 1 + JSON_MAX_DEPTH * (size_t) MEMBERS_MAX;
@@ -420,7 +487,8 @@ static struct json_doc *parse(const char *file, struct span text, bool checks, s
         }
 
         struct json_doc *d = doc_new(text, checks ? held : SIZE_MAX);
-        if (!d) {
+        if (!d || (bounds == &of_data && make_index(d, text) < 0)) {
+                json_free(d);
                 (void) err_set(e, ERR_MEMORY, ENOMEM, "no memory for the JSON of %s", file);
                 return NULL;
         }
@@ -431,6 +499,7 @@ static struct json_doc *parse(const char *file, struct span text, bool checks, s
                           .line = 1,
                           .column = 1,
                           .checks = checks,
+                          .bounds = bounds,
                           .d = d,
                           .e = e };
         if (whole(&s) < 0) {
@@ -443,12 +512,21 @@ static struct json_doc *parse(const char *file, struct span text, bool checks, s
 
 struct json_doc *json_parse(const char *file, struct span text, struct err *e)
 {
-        return parse(file, text, false, e);
+        return parse(file, text, false, &of_input, e);
 }
+
+struct json_doc *json_parse_data(const char *file, struct span text, struct err *e)
+{
+        return parse(file, text, false, &of_data, e);
+}
+
+size_t json_count(const struct json_doc *d) { return d->n_nodes; }
+
+size_t json_index(const struct json_doc *d, const struct json *v) { return (size_t) (v - d->nodes); }
 
 int json_check(const char *file, struct span text, struct err *e)
 {
-        struct json_doc *d = parse(file, text, true, e);
+        struct json_doc *d = parse(file, text, true, &of_input, e);
         if (!d)
                 return -1;
         json_free(d);
@@ -463,6 +541,7 @@ void json_free(struct json_doc *d)
                 return;
         free(d->nodes);
         free(d->chars);
+        free(d->index);
         free(d);
 }
 

@@ -20,7 +20,8 @@ struct json {
         enum json_type type;
         unsigned line, column; /* its position, 1-based */
         const char *key;       /* if it is a member of an object */
-        const char *str;       /* STRING: NUL-terminated, unescaped; NUMBER and INT: as written */
+        size_t key_len;
+        const char *str; /* STRING: NUL-terminated, unescaped; NUMBER and INT: as written */
         size_t len;
         int64_t integer;          /* INT */
         const struct json *child; /* first element or member */
@@ -37,3 +38,12 @@ const struct json *json_root(const struct json_doc *d);
 void json_free(struct json_doc *d);
 /* Returns a member of an object, or NULL. */
 const struct json *json_get(const struct json *object, const char *key);
+
+/* The same reader for data that programs exchange: deeper, objects with more members, and NUL as \u0000 in
+ * strings and keys. */
+struct json_doc *json_parse_data(const char *file, struct span text, struct err *e);
+/* A member of an object of such a document, in constant time; or NULL. */
+const struct json *json_member(const struct json_doc *d, const struct json *object, struct span key);
+/* The number of its values, and the place of one among them. */
+size_t json_count(const struct json_doc *d);
+size_t json_index(const struct json_doc *d, const struct json *v);

@@ -9,6 +9,8 @@ enum {
         POLICY_MAX_DOORS = 4096,      /* doors of one checked policy */
         POLICY_MAX_USE_DEPTH = 8,     /* `use` in `use` */
         JSON_MAX_DEPTH = 32,          /* nesting of JSON input */
+        JSON_DATA_DEPTH = 128,        /* the same, of data that boxes and programs exchange */
+        JSON_DATA_MEMBERS = 1 << 20,  /* members of one object of it */
         PATH_MAX_BYTES = 4096,        /* a path, with its NUL */
         NAME_MAX_BYTES = 64,          /* box, handle and credential names */
         BROKER_MAX_BYTES = 4 << 20,   /* the doors, or the places, sent to the broker */

@@ -1,0 +1,572 @@
+/* SPDX-License-Identifier: MIT */
+/* output/regex.c - compiles a regular expression: pattern to tree, tree to program. Counted repetitions are
+ * written out, within REGEX_MAX_PROGRAM. Never: recurses deeper than REGEX_MAX_DEPTH groups. Pure. */
+#include "output/category.h"
+#include "output/regex_internal.h"
+#include "output/unicode.h"
+
+#include <stdlib.h>
+
+enum tree_kind { TREE_EMPTY, TREE_CLASS, TREE_ASSERT, TREE_THEN, TREE_OR, TREE_REPEAT };
+static const uint32_t UNBOUNDED = UINT32_MAX;
+
+struct tree {
+        enum tree_kind kind;
+        uint32_t a, b;     /* THEN, OR: its parts; REPEAT: a; CLASS: its number; ASSERT: the operation */
+        uint32_t min, max; /* REPEAT */
+};
+
+struct parser {
+        struct regex *r;
+        const uint8_t *p, *end;
+        struct tree *trees;
+        size_t n, cap;
+        unsigned depth, emitted;
+        const char *why;
+};
+
+static int fail(struct parser *s, const char *why)
+{
+        if (!s->why)
+                s->why = why;
+        return -1;
+}
+
+static const char no_memory[] = "out of memory";
+
+static void *room(void *v, size_t n, size_t *cap, size_t size)
+{
+        if (n < *cap)
+                return v;
+        size_t more = *cap ? 2 * *cap : 16;
+        void *grown = reallocarray(v, more, size);
+        if (grown)
+                *cap = more;
+        return grown;
+}
+
+static int tree_add(struct parser *s, struct tree t, uint32_t *ret_tree)
+{
+        struct tree *grown = room(s->trees, s->n, &s->cap, sizeof *grown);
+        if (!grown)
+                return fail(s, no_memory);
+        s->trees = grown;
+        s->trees[s->n] = t;
+        *ret_tree = (uint32_t) s->n++;
+        return 0;
+}
+
+static struct regex_class *class_new(struct parser *s)
+{
+        struct regex *r = s->r;
+        struct regex_class *grown = room(r->classes, r->n_classes, &r->cap_classes, sizeof *grown);
+        if (!grown) {
+                (void) fail(s, no_memory);
+                return NULL;
+        }
+        r->classes = grown;
+        r->classes[r->n_classes] = (struct regex_class){ 0 };
+        return &r->classes[r->n_classes++];
+}
+
+static bool at(const struct parser *s, char c) { return s->p < s->end && *s->p == (uint8_t) c; }
+
+static bool take(struct parser *s, char c)
+{
+        bool found = at(s, c);
+        s->p += found;
+        return found;
+}
+
+static int take_point(struct parser *s, uint32_t *ret_point)
+{
+        int k = s->p < s->end ? utf8_decode(span_of(s->p, (size_t) (s->end - s->p)), ret_point) : -1;
+        if (k <= 0)
+                return fail(s, s->p < s->end ? "it is not UTF-8" : "it ends too early");
+        s->p += k;
+        return 0;
+}
+
+/* ---- escapes ---- */
+
+static int take_hex(struct parser *s, unsigned digits, uint32_t *ret_value)
+{
+        uint32_t v = 0;
+        for (unsigned i = 0; i < digits; i++) {
+                uint8_t c = s->p < s->end ? *s->p : 0;
+                uint8_t low = c | 0x20;
+                if (!((c >= '0' && c <= '9') || (low >= 'a' && low <= 'f')))
+                        return fail(s, "hexadecimal digits are missing");
+                v = v << 4 | (uint32_t) (c <= '9' ? c - '0' : low - 'a' + 10);
+                s->p++;
+        }
+
+        *ret_value = v;
+        return 0;
+}
+
+/* After \u: XXXX, a pair of surrogates, or {X...}. */
+static int take_unicode(struct parser *s, uint32_t *ret_point)
+{
+        uint32_t v = 0, low = 0, digit = 0;
+        if (take(s, '{')) {
+                do {
+                        if (take_hex(s, 1, &digit) < 0)
+                                return -1;
+                        v = v << 4 | digit;
+                } while (v <= 0x10ffff && !at(s, '}'));
+                *ret_point = v;
+                return v <= 0x10ffff && take(s, '}') ? 0 : fail(s, "\\u{...} is not a code point");
+        }
+
+        if (take_hex(s, 4, &v) < 0)
+                return -1;
+
+        if (v >= 0xd800 && v < 0xdc00 && s->end - s->p >= 6 && s->p[0] == '\\' && s->p[1] == 'u') {
+                s->p += 2;
+                if (take_hex(s, 4, &low) < 0)
+                        return -1;
+                if (low < 0xdc00 || low > 0xdfff)
+                        return fail(s, "half a surrogate pair");
+                v = 0x10000 + ((v - 0xd800) << 10) + (low - 0xdc00);
+        }
+
+        *ret_point = v;
+        return 0;
+}
+
+static int take_control(struct parser *s, uint32_t *ret_point)
+{
+        uint8_t c = s->p < s->end ? *s->p : 0, low = c | 0x20;
+        if (low < 'a' || low > 'z')
+                return fail(s, "\\c needs a letter");
+        s->p++;
+        *ret_point = c & 31;
+        return 0;
+}
+
+/* An escape that stands for one character; s->p is behind the backslash. */
+static int take_escape(struct parser *s, bool in_class, uint32_t *ret_point)
+{
+        static const char from[] = "tnvfr", to[] = "\t\n\v\f\r";
+        uint8_t c = *s->p;
+        const char *k = c ? strchr(from, c) : NULL;
+        if (c >= '1' && c <= '9')
+                return fail(s, "back-references cannot be matched in linear time");
+
+        if (c >= 0x80)
+                return take_point(s, ret_point);
+
+        s->p++;
+        if (k) {
+                *ret_point = (uint8_t) to[k - from];
+                return 0;
+        }
+
+        switch (c) {
+        case 'x':
+                return take_hex(s, 2, ret_point);
+        case 'u':
+                return take_unicode(s, ret_point);
+        case 'c':
+                return take_control(s, ret_point);
+        case '0':
+                *ret_point = 0;
+                return 0;
+        case 'b':
+                *ret_point = '\b';
+                return in_class ? 0 : fail(s, "\\b is no character here");
+        default:
+                *ret_point = c;
+                return (c | 0x20) >= 'a' && (c | 0x20) <= 'z' ? fail(s, "no such escape") : 0;
+        }
+}
+
+/* \d \p{...} and the like: 1 if a set was added to the class, 0 if it is not one. s->p is at the letter. */
+static int take_set(struct parser *s, struct regex_class *c)
+{
+        char letter = (char) *s->p;
+        if (strchr("dDwWsS", letter) && letter) {
+                s->p++;
+                return regex_class_letter(c, letter) < 0 ? fail(s, no_memory) : 1;
+        }
+
+        if (letter != 'p' && letter != 'P')
+                return 0;
+
+        s->p++;
+        const uint8_t *name = s->p + 1;
+        if (!take(s, '{'))
+                return fail(s, "\\p needs {...}");
+        while (s->p < s->end && *s->p != '}')
+                s->p++;
+
+        uint32_t bits = category_find(span_of(name, (size_t) (s->p - name)));
+        if (!take(s, '}') || bits == 0)
+                return fail(s, "\\p{...} names no general category");
+
+        c->categories |= letter == 'P' ? ~bits : bits;
+        return 1;
+}
+
+/* ---- atoms ---- */
+
+/* One end of a range: 1 if it was a set, which is added and cannot be an end. */
+static int take_member(struct parser *s, struct regex_class *c, uint32_t *ret_point)
+{
+        if (!take(s, '\\'))
+                return take_point(s, ret_point);
+
+        if (s->p == s->end)
+                return fail(s, "it ends in a backslash");
+
+        int set = take_set(s, c);
+        return set != 0 ? set : take_escape(s, true, ret_point);
+}
+
+static int parse_class(struct parser *s, struct regex_class *c)
+{
+        c->negated = take(s, '^');
+        while (!take(s, ']')) {
+                uint32_t first, last;
+                if (s->p == s->end)
+                        return fail(s, "a ] is missing");
+                int set = take_member(s, c, &first);
+                if (set < 0)
+                        return -1;
+                if (set)
+                        continue;
+                last = first;
+                if (s->end - s->p >= 2 && s->p[0] == '-' && s->p[1] != ']') {
+                        s->p++;
+                        if (take_member(s, c, &last) != 0)
+                                return fail(s, "a set cannot end a range");
+                }
+                if (last < first)
+                        return fail(s, "a range is out of order");
+                if (regex_class_add(c, first, last) < 0)
+                        return fail(s, no_memory);
+        }
+
+        return 0;
+}
+
+static int parse_or(struct parser *s, uint32_t *ret_tree);
+
+static int parse_group(struct parser *s, uint32_t *ret_tree)
+{
+        if (take(s, '?') && !take(s, ':')) {
+                bool name = take(s, '<') && !at(s, '=') && !at(s, '!');
+                if (!name)
+                        return fail(s, "look-around cannot be matched in linear time");
+                while (s->p < s->end && *s->p != '>')
+                        s->p++;
+                s->p += s->p < s->end;
+        }
+
+        if (++s->depth > REGEX_MAX_DEPTH)
+                return fail(s, "it nests too deep");
+        int r = parse_or(s, ret_tree);
+        s->depth--;
+        return r < 0 ? -1 : take(s, ')') ? 0 : fail(s, "a ) is missing");
+}
+
+static int add_assert(struct parser *s, enum regex_op op, uint32_t *ret_tree)
+{
+        return tree_add(s, (struct tree){ .kind = TREE_ASSERT, .a = op }, ret_tree);
+}
+
+/* The set of one character, or of several. */
+static int parse_set(struct parser *s, uint32_t *ret_tree)
+{
+        uint32_t number = (uint32_t) s->r->n_classes, point = 0;
+        struct regex_class *c = class_new(s);
+        int r = 1;
+        if (!c)
+                return -1;
+
+        if (take(s, '[')) {
+                r = parse_class(s, c);
+        } else if (take(s, '.')) {
+                c->negated = true;
+                r = regex_class_add(c, '\n', '\n') < 0 || regex_class_add(c, '\r', '\r') < 0 ||
+                                    regex_class_add(c, 0x2028, 0x2029) < 0
+                            ? fail(s, no_memory)
+                            : 0;
+        } else if (take(s, '\\')) {
+                r = s->p == s->end ? fail(s, "it ends in a backslash") : take_set(s, c);
+                r = r == 1 ? 0 : r < 0 ? -1 : take_escape(s, false, &point) < 0 ? -1 : 1;
+        } else if (take_point(s, &point) < 0) {
+                return -1;
+        }
+
+        if (r == 1 && regex_class_add(c, point, point) < 0)
+                return fail(s, no_memory);
+
+        return r < 0 ? -1 : tree_add(s, (struct tree){ .kind = TREE_CLASS, .a = number }, ret_tree);
+}
+
+static int parse_atom(struct parser *s, uint32_t *ret_tree)
+{
+        if (take(s, '('))
+                return parse_group(s, ret_tree);
+        if (take(s, '^'))
+                return add_assert(s, OP_START, ret_tree);
+        if (take(s, '$'))
+                return add_assert(s, OP_END, ret_tree);
+
+        if (s->end - s->p >= 2 && s->p[0] == '\\' && (s->p[1] | 0x20) == 'b') {
+                s->p += 2;
+                return add_assert(s, s->p[-1] == 'b' ? OP_WORD : OP_NOT_WORD, ret_tree);
+        }
+
+        if (strchr("*+?{", *s->p) && *s->p)
+                return fail(s, "nothing stands before a repetition");
+
+        return parse_set(s, ret_tree);
+}
+
+static int take_count(struct parser *s, uint32_t *ret_count)
+{
+        uint32_t v = 0;
+        if (s->p == s->end || *s->p < '0' || *s->p > '9')
+                return fail(s, "{ begins no repetition: write \\{");
+        for (; s->p < s->end && *s->p >= '0' && *s->p <= '9'; s->p++)
+                v = v > REGEX_MAX_COUNT ? v : v * 10 + (uint32_t) (*s->p - '0');
+        *ret_count = v;
+        return v > REGEX_MAX_COUNT ? fail(s, "a repetition counts further than 1000") : 0;
+}
+
+/* 1: a repetition was read; 0: there is none. */
+static int parse_count(struct parser *s, uint32_t *min, uint32_t *max)
+{
+        *min = 0;
+        *max = UNBOUNDED;
+        if (take(s, '*'))
+                return 1;
+
+        if (take(s, '+')) {
+                *min = 1;
+                return 1;
+        }
+
+        if (take(s, '?')) {
+                *max = 1;
+                return 1;
+        }
+
+        if (!take(s, '{'))
+                return 0;
+
+        if (take_count(s, min) < 0)
+                return -1;
+
+        *max = *min;
+        if (take(s, ',')) {
+                *max = UNBOUNDED;
+                if (!at(s, '}') && take_count(s, max) < 0)
+                        return -1;
+        }
+
+        if (!take(s, '}'))
+                return fail(s, "a } is missing");
+
+        return *max < *min ? fail(s, "a repetition is out of order") : 1;
+}
+
+static int parse_repeat(struct parser *s, uint32_t *ret_tree)
+{
+        uint32_t atom, min, max;
+        if (parse_atom(s, &atom) < 0)
+                return -1;
+
+        int r = parse_count(s, &min, &max);
+        if (r <= 0) {
+                *ret_tree = atom;
+                return r;
+        }
+
+        (void) take(s, '?'); /* lazy: matches the same texts */
+        return tree_add(s, (struct tree){ .kind = TREE_REPEAT, .a = atom, .min = min, .max = max }, ret_tree);
+}
+
+static int parse_then(struct parser *s, uint32_t *ret_tree)
+{
+        if (tree_add(s, (struct tree){ .kind = TREE_EMPTY }, ret_tree) < 0)
+                return -1;
+
+        for (bool first = true; s->p < s->end && *s->p != '|' && *s->p != ')'; first = false) {
+                uint32_t next;
+                if (parse_repeat(s, &next) < 0)
+                        return -1;
+                if (first)
+                        *ret_tree = next;
+                else if (tree_add(s, (struct tree){ .kind = TREE_THEN, .a = *ret_tree, .b = next },
+                                  ret_tree) < 0)
+                        return -1;
+        }
+
+        return 0;
+}
+
+static int parse_or(struct parser *s, uint32_t *ret_tree)
+{
+        if (parse_then(s, ret_tree) < 0)
+                return -1;
+
+        while (take(s, '|')) {
+                uint32_t next;
+                if (parse_then(s, &next) < 0 ||
+                    tree_add(s, (struct tree){ .kind = TREE_OR, .a = *ret_tree, .b = next }, ret_tree) < 0)
+                        return -1;
+        }
+
+        return 0;
+}
+
+/* ---- the program ---- */
+
+static int put(struct parser *s, enum regex_op op, uint32_t x, uint32_t y)
+{
+        struct regex *r = s->r;
+        if (r->n == REGEX_MAX_PROGRAM)
+                return fail(s, "its repetitions are too large");
+
+        struct regex_instruction *grown = room(r->program, r->n, &r->cap, sizeof *grown);
+        if (!grown)
+                return fail(s, no_memory);
+
+        r->program = grown;
+        r->program[r->n++] = (struct regex_instruction){ (uint8_t) op, x, y };
+        return 0;
+}
+
+static int emit(struct parser *s, uint32_t tree);
+
+/* Each optional round may jump behind the last one; the jumps are linked through x until it is known. */
+static int emit_optional(struct parser *s, uint32_t tree, uint32_t rounds)
+{
+        uint32_t last = UNBOUNDED;
+        for (; rounds > 0; rounds--) {
+                uint32_t here = (uint32_t) s->r->n;
+                if (put(s, OP_SPLIT, here + 1, last) < 0 || emit(s, tree) < 0)
+                        return -1;
+                last = here;
+        }
+
+        while (last != UNBOUNDED) {
+                uint32_t before = s->r->program[last].y;
+                s->r->program[last].y = (uint32_t) s->r->n;
+                last = before;
+        }
+
+        return 0;
+}
+
+static int emit_repeat(struct parser *s, const struct tree *t)
+{
+        uint32_t tree = t->a, min = t->min, max = t->max;
+        for (uint32_t i = 0; i < min; i++)
+                if (emit(s, tree) < 0)
+                        return -1;
+
+        if (max != UNBOUNDED)
+                return emit_optional(s, tree, max - min);
+
+        uint32_t loop = (uint32_t) s->r->n;
+        if (put(s, OP_SPLIT, loop + 1, 0) < 0 || emit(s, tree) < 0 || put(s, OP_JUMP, loop, 0) < 0)
+                return -1;
+
+        s->r->program[loop].y = (uint32_t) s->r->n;
+        return 0;
+}
+
+static int emit_or(struct parser *s, const struct tree *t)
+{
+        uint32_t split = (uint32_t) s->r->n, b = t->b;
+        if (put(s, OP_SPLIT, split + 1, 0) < 0 || emit(s, t->a) < 0)
+                return -1;
+
+        uint32_t jump = (uint32_t) s->r->n;
+        if (put(s, OP_JUMP, 0, 0) < 0)
+                return -1;
+
+        s->r->program[split].y = (uint32_t) s->r->n;
+        if (emit(s, b) < 0)
+                return -1;
+
+        s->r->program[jump].x = (uint32_t) s->r->n;
+        return 0;
+}
+
+/* Sequences and alternatives nest to the left, as deep as they are long: bounded by the pattern. Repeated
+ * empty groups add nothing to the program, so that emitted trees are counted as well. */
+static int emit(struct parser *s, uint32_t tree)
+{
+        const struct tree *t = &s->trees[tree];
+        if (++s->emitted > 8 * REGEX_MAX_PROGRAM)
+                return fail(s, "its repetitions are too large");
+
+        switch (t->kind) {
+        case TREE_EMPTY:
+                return 0;
+        case TREE_CLASS:
+                return put(s, OP_CLASS, t->a, 0);
+        case TREE_ASSERT:
+                return put(s, (enum regex_op) t->a, 0, 0);
+        case TREE_THEN:
+                return emit(s, t->a) < 0 ? -1 : emit(s, t->b);
+        case TREE_OR:
+                return emit_or(s, t);
+        case TREE_REPEAT:
+                return emit_repeat(s, t);
+        }
+        return -1;
+}
+
+static int compile(struct parser *s)
+{
+        uint32_t root;
+        if (parse_or(s, &root) < 0)
+                return -1;
+
+        if (s->p < s->end)
+                return fail(s, "a ) has no (");
+
+        if (emit(s, root) < 0 || put(s, OP_MATCH, 0, 0) < 0)
+                return -1;
+
+        s->r->anchored = s->r->program[0].op == OP_START;
+        s->r->scratch = calloc(6 * s->r->n + 2, sizeof *s->r->scratch);
+        return s->r->scratch ? 0 : fail(s, no_memory);
+}
+
+struct regex *regex_new(struct span pattern, const char **ret_why)
+{
+        struct regex *r = calloc(1, sizeof *r);
+        struct parser s = { .r = r, .p = pattern.p, .end = pattern.p + pattern.n };
+        int bad = !r                            ? fail(&s, no_memory)
+                  : pattern.n > REGEX_MAX_BYTES ? fail(&s, "it is too long")
+                                                : compile(&s);
+        free(s.trees);
+        if (bad < 0) {
+                *ret_why = s.why;
+                regex_free(r);
+                return NULL;
+        }
+
+        return r;
+}
+
+void regex_free(struct regex *r)
+{
+        if (!r)
+                return;
+
+        for (size_t i = 0; i < r->n_classes; i++)
+                free(r->classes[i].ranges);
+        free(r->classes);
+        free(r->program);
+        free(r->scratch);
+        free(r);
+}
