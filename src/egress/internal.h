@@ -340,7 +340,19 @@ enum flow_event relay_init(struct flow *f);
 enum flow_event relay_event(struct flow *f, const struct source *s, uint32_t events);
 void relay_done(struct flow *f);
 
-/* resolve.c */
+/* resolve.c: between the broker and its resolver; the forms are in broker_forms.c */
+struct resolve_ask {
+        uint32_t id; /* the name's place */
+        char name[256];
+};
+struct resolve_answer {
+        uint32_t id;
+        int32_t error; /* as from getaddrinfo() */
+        uint32_t count;
+        uint8_t v6[ADDRESSES_MAX], own[ADDRESSES_MAX];
+        uint8_t bytes[ADDRESSES_MAX][16];
+};
+extern const struct wire_form resolve_ask_form, resolve_answer_form;
 int resolver_start(struct err *e); /* forks; the socket to it, or -1 */
 void resolver_ask(struct broker *b, struct name *n);
 void resolver_serve(struct broker *b);

@@ -213,7 +213,6 @@ static int do_rotate(struct work *w, struct err *e)
 static int placeholder_bytes(struct work *w, const char *name)
 {
         char context[sizeof w->q.policy + GRANT_NAME + 16];
-        w->q.policy[sizeof w->q.policy - 1] = '\0';
         int n = snprintf(context, sizeof context, "placeholder\n%s\n%s", w->q.policy, name);
         return n < 0 || w->q.policy[0] == '\0'
                        ? -1
@@ -265,11 +264,10 @@ static int give_one(struct work *w, const char *name, const char *asked, struct 
 
 static int do_give(struct work *w, struct err *e)
 {
-        for (uint32_t i = 0; i < w->q.count; i++) {
-                w->q.names[i][GRANT_NAME - 1] = w->q.asked[i][GRANT_ASKED - 1] = '\0';
+        for (uint32_t i = 0; i < w->q.count; i++)
                 if (give_one(w, w->q.names[i], w->q.asked[i], e) < 0)
                         return -1;
-        }
+
         return 0;
 }
 
@@ -291,14 +289,24 @@ static int hold_directory(struct err *e)
         return 0;
 }
 
+/* It fits into what would hold the struct and a head for each message. */
+static int read_request(struct vault_request *ret)
+{
+        enum { ROOM = sizeof *ret + (GRANTS_MAX + 1) * 64 };
+        uint8_t *bytes = malloc(ROOM);
+        ssize_t n = bytes ? fd_read_all(VAULT_FD_REQUEST, bytes, ROOM) : -1;
+        int r = n < 0 ? -1 : vault_request_decode(span_of(bytes, (size_t) n), ret);
+        free(bytes);
+        return r;
+}
+
 static int work(struct work *w, struct err *e)
 {
         static int (*const ops[])(struct work *, struct err *) = {
                 [VAULT_ADD] = do_add, [VAULT_ROTATE] = do_rotate, [VAULT_GIVE] = do_give
         };
 
-        if (fd_read_all(VAULT_FD_REQUEST, &w->q, sizeof w->q) != sizeof w->q || w->q.size != sizeof w->q ||
-            w->q.op == VAULT_NOTHING || w->q.op >= VAULT_OP__COUNT || w->q.count > GRANTS_MAX ||
+        if (read_request(&w->q) < 0 || w->q.op == VAULT_NOTHING || w->q.op >= VAULT_OP__COUNT ||
             w->q.protect >= VAULT_PROTECT__COUNT)
                 return err_set(e, ERR_INTERNAL, 0, "this cordon-vault belongs to another cordon");
 

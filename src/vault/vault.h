@@ -111,8 +111,7 @@ enum {
         VAULT_FD_PASSPHRASE
 };
 
-struct vault_request { /* of fixed size; no secret in it */
-        uint32_t size;
+struct vault_request { /* no secret in it */
         uint32_t op;
         uint32_t protect;          /* ADD to an empty vault; else ignored */
         uint32_t has_passphrase;   /* a descriptor delivers it; else ask on the terminal */
@@ -126,6 +125,11 @@ struct vault_request { /* of fixed size; no secret in it */
         char names[GRANTS_MAX][GRANT_NAME];
         char asked[GRANTS_MAX][GRANT_ASKED]; /* the doors that name it: policy_net_scope(), one per line */
 };
+
+/* request_form.c: a request as a stream of messages, the first without names and `asked`, then one for each
+ * name. Decoding returns 0, or -1 if `in` is not exactly that; it is checked as far as lengths go. */
+void vault_request_encode(const struct vault_request *q, struct buf *out);
+int vault_request_decode(struct span in, struct vault_request *ret);
 
 /* One placeholder, for the keeper: the part that the box may see. */
 struct vault_told {

@@ -30,8 +30,10 @@ static int memory_file(const char *name) { return memfd_create(name, MFD_CLOEXEC
 
 static int request_fd(const struct vault_request *q)
 {
+        AUTO_BUF(bytes);
+        vault_request_encode(q, &bytes);
         AUTO_FD(fd, memory_file("request"));
-        if (fd < 0 || fd_write_all(fd, q, sizeof *q) < 0 || lseek(fd, 0, SEEK_SET) < 0)
+        if (bytes.failed || fd < 0 || fd_write_all(fd, bytes.p, bytes.n) < 0 || lseek(fd, 0, SEEK_SET) < 0)
                 return -1;
         return TAKE_FD(fd);
 }
@@ -66,7 +68,6 @@ static struct child begin(const struct cordon_context *cx, int fds[FDS], struct 
         if (dir < 0 || host_program(cx, VAULT_PROGRAM, path, sizeof path, e) < 0)
                 return CHILD_NONE;
 
-        q->size = sizeof *q;
         q->has_passphrase = fds[VAULT_FD_PASSPHRASE] >= 0;
         AUTO_FD(request, request_fd(q));
         AUTO_FD(report, memory_file("report"));

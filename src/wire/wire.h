@@ -5,7 +5,7 @@
  * the wire it is
  *
  *     type u16, version u16, length of the rest u32, then the fields in order, little-endian;
- *     a text is its length u16 and its bytes, without NUL
+ *     a text is its length u16 and its bytes, without NUL; an array of bytes is all of them
  *
  * with no bytes left over: each message has one encoding. The transport carries the descriptor, not the
  * message. SOCK_SEQPACKET keeps the message boundaries.
@@ -16,16 +16,15 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum wire_kind { WIRE_U8 = 1, WIRE_U16, WIRE_U32, WIRE_U64, WIRE_TEXT };
+enum wire_kind { WIRE_U8 = 1, WIRE_U16, WIRE_U32, WIRE_U64, WIRE_TEXT, WIRE_RAW };
 struct wire_field {
         uint8_t kind; /* enum wire_kind */
         uint16_t at;  /* offset in the struct */
-        uint16_t cap; /* TEXT: size of the array, with the NUL */
+        uint16_t cap; /* TEXT: size of the array, with the NUL; RAW: size of the array */
 };
 struct wire_form {
-        uint16_t type, version;
-        uint16_t size; /* of the struct */
-        uint16_t count;
+        uint16_t type, version, count;
+        uint32_t size; /* of the struct */
         const struct wire_field *fields;
 };
 /* A field of a struct; the width of a number follows from its type. */
@@ -40,6 +39,10 @@ struct wire_form {
 #define WIRE_STRING(s, m)                                                                                    \
         {                                                                                                    \
                 WIRE_TEXT, offsetof(s, m), sizeof(((s *) 0)->m)                                              \
+        }
+#define WIRE_BYTES(s, m)                                                                                     \
+        {                                                                                                    \
+                WIRE_RAW, offsetof(s, m), sizeof(((s *) 0)->m)                                               \
         }
 #define WIRE_FORM(type_, version_, s, f)                                                                     \
         {                                                                                                    \
@@ -57,6 +60,10 @@ enum wire_type {
         WIRE_WALL_BIRTH,
         WIRE_REGISTRY_ASK,
         WIRE_JANITOR_ORDER,
+        WIRE_RESOLVE_ASK,
+        WIRE_RESOLVE_ANSWER,
+        WIRE_VAULT_REQUEST,
+        WIRE_VAULT_WANTED,
         WIRE_WALL_MESSAGE = 32 /* and its word */
 };
 
@@ -67,6 +74,8 @@ enum { WIRE_HEAD = 8, WIRE_MAX = 4096 };
 size_t wire_encode(const struct wire_form *f, const void *message, uint8_t *out, size_t cap);
 /* Returns 0, or -1 if `in` is not exactly one message of this form; then *ret is unchanged. */
 int wire_decode(const struct wire_form *f, struct span in, void *ret);
+/* Cuts the first message off a stream of them; returns it, or an empty span if it is not whole. */
+struct span wire_cut(struct span *in);
 
 /* Makes a socket pair, both ends close-on-exec. Returns 0, or -1 with errno. */
 int wire_pair(int ret_ends[2]);
@@ -82,7 +91,7 @@ int wire_take(int fd, const struct wire_form *f, void *ret, int *ret_pass);
 int wire_take_any(int fd, const struct wire_form *forms, size_t count, void *ret, size_t *ret_which,
                   int *ret_pass);
 
-/* Structs in their memory layout, between processes of one program. */
+/* The transport below: bytes as they are, without a form. */
 int wire_send(int fd, const void *p, size_t n, int pass);
 /* Like wire_take(), for exactly `n` bytes. */
 int wire_recv(int fd, void *p, size_t n, int *ret_pass);

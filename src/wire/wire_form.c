@@ -68,13 +68,16 @@ size_t wire_encode(const struct wire_form *f, const void *message, uint8_t *out,
 
         for (size_t i = 0; i < f->count; i++) {
                 const struct wire_field *x = &f->fields[i];
-                if (x->kind != WIRE_TEXT) {
+                if (x->kind < WIRE_TEXT) {
                         put_number(&o, load(m + x->at, x->kind), widths[x->kind]);
                         continue;
                 }
 
-                size_t n = strnlen((const char *) m + x->at, x->cap - 1u);
-                put_number(&o, n, 2);
+                size_t n = x->cap;
+                if (x->kind == WIRE_TEXT) {
+                        n = strnlen((const char *) m + x->at, x->cap - 1u);
+                        put_number(&o, n, 2);
+                }
                 if (o.n + n <= o.cap)
                         memcpy(o.p + o.n, m + x->at, n);
                 o.n += n;
@@ -88,12 +91,24 @@ size_t wire_encode(const struct wire_form *f, const void *message, uint8_t *out,
         return o.n;
 }
 
+/* Of its fixed part. */
+static size_t width_of(const struct wire_field *x)
+{
+        return x->kind == WIRE_TEXT ? 2 : x->kind == WIRE_RAW ? x->cap : widths[x->kind];
+}
+
 /* Decodes one field; returns the start of the next, or NULL. `to` NULL: only checks. */
 static const uint8_t *take(const struct wire_field *x, const uint8_t *at, const uint8_t *end, uint8_t *to)
 {
-        size_t left = (size_t) (end - at), width = x->kind == WIRE_TEXT ? 2 : widths[x->kind];
+        size_t left = (size_t) (end - at), width = width_of(x);
         if (left < width)
                 return NULL;
+
+        if (x->kind == WIRE_RAW) {
+                if (to)
+                        memcpy(to + x->at, at, width);
+                return at + width;
+        }
 
         uint64_t value = read_number(at, width);
         at += width;
@@ -130,4 +145,15 @@ int wire_decode(const struct wire_form *f, struct span in, void *ret)
         }
 
         return 0;
+}
+
+struct span wire_cut(struct span *in)
+{
+        uint64_t n = in->n < WIRE_HEAD ? 0 : WIRE_HEAD + read_number(in->p + 4, 4);
+        if (n == 0 || n > in->n)
+                return span_of(NULL, 0);
+
+        struct span first = span_of(in->p, n);
+        *in = span_of(in->p + n, in->n - n);
+        return first;
 }

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* tests/unit/test_wire_form.c - messages as bytes and back: whole, cut short, changed, and of another form.
  */
-#include "egress/egress.h"
+#include "egress/internal.h"
 #include "harness.h"
+#include "vault/vault.h"
 #include "wire/wire.h"
 
 #include <stdio.h>
@@ -125,6 +126,38 @@ static void test_form__the_longest_message_fits(void)
         CHECK(wire_encode(&ledger_ask_form, &q, bytes, sizeof bytes) > 0);
 }
 
+static void test_form__arrays_of_bytes_are_whole(void)
+{
+        uint8_t bytes[WIRE_MAX];
+        struct resolve_answer r = { .id = 3, .error = -2, .count = 2 }, got = { 0 };
+        memset(r.bytes[15], 0xfe, 16);
+        r.v6[1] = r.own[15] = 1;
+        size_t n = wire_encode(&resolve_answer_form, &r, bytes, sizeof bytes);
+        CHECK_INT(n, WIRE_HEAD + 12 + 16 + 16 + 256);
+        CHECK_INT(wire_decode(&resolve_answer_form, span_of(bytes, n - 1), &got), -1);
+        CHECK_INT(wire_decode(&resolve_answer_form, span_of(bytes, n), &got), 0);
+        CHECK(memcmp(&r, &got, sizeof r) == 0);
+}
+
+/* Each cut, and each message more, is no request. */
+static void test_form__a_request_to_the_vault_is_a_stream(void)
+{
+        static struct vault_request q, got;
+        AUTO_BUF(out);
+        q = (struct vault_request){ .op = VAULT_GIVE, .count = 2, .ttl_s = -1, .meta = { .live = 1 } };
+        (void) snprintf(q.names[0], sizeof q.names[0], "one");
+        memset(q.asked[1], 'x', sizeof q.asked[1] - 1);
+        vault_request_encode(&q, &out);
+        CHECK_INT(vault_request_decode(buf_span(&out), &got), 0);
+        CHECK(memcmp(&q, &got, sizeof q) == 0);
+        for (size_t i = 0; i < out.n; i++)
+                CHECK_INT(vault_request_decode(span_of(out.p, i), &got), -1);
+
+        q.count = 1;
+        vault_request_encode(&q, &out);
+        CHECK_INT(vault_request_decode(buf_span(&out), &got), -1);
+}
+
 static void test_form__over_a_line_with_a_descriptor(void)
 {
         int ends[2], pass = -1;
@@ -156,6 +189,8 @@ int main(void)
                 CASE(test_form__type_and_version_must_be_its_own),
                 CASE(test_form__a_text_without_its_nul_ends_with_its_array),
                 CASE(test_form__the_longest_message_fits),
+                CASE(test_form__arrays_of_bytes_are_whole),
+                CASE(test_form__a_request_to_the_vault_is_a_stream),
                 CASE(test_form__over_a_line_with_a_descriptor),
         };
         return test_main(cases, sizeof cases / sizeof *cases);

@@ -2,7 +2,7 @@
 /* egress/broker/broker_forms.c - how the keeper's orders and the broker's words are encoded. A field that is
  * added, moved or changed makes a new version: keeper and broker are installed together, and one of another
  * build is not understood rather than misread. */
-#include "egress/egress.h"
+#include "egress/internal.h"
 
 static const struct wire_field order[] = {
         WIRE_NUMBER(struct egress_order, command),
@@ -48,3 +48,14 @@ static const struct wire_field message[] = {
 };
 const struct wire_form egress_message_form =
         WIRE_FORM(WIRE_EGRESS_MESSAGE, 1, struct egress_message, message);
+
+static const struct wire_field asked[] = { WIRE_NUMBER(struct resolve_ask, id),
+                                           WIRE_STRING(struct resolve_ask, name) };
+const struct wire_form resolve_ask_form = WIRE_FORM(WIRE_RESOLVE_ASK, 1, struct resolve_ask, asked);
+
+static const struct wire_field answer[] = {
+        WIRE_NUMBER(struct resolve_answer, id),    WIRE_NUMBER(struct resolve_answer, error),
+        WIRE_NUMBER(struct resolve_answer, count), WIRE_BYTES(struct resolve_answer, v6),
+        WIRE_BYTES(struct resolve_answer, own),    WIRE_BYTES(struct resolve_answer, bytes),
+};
+const struct wire_form resolve_answer_form = WIRE_FORM(WIRE_RESOLVE_ANSWER, 1, struct resolve_answer, answer);

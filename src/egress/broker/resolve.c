@@ -20,17 +20,6 @@
 
 enum { WORKERS_MAX = 8, WORKER_SECONDS = 20, GOOD_SECONDS = 60, BAD_SECONDS = 3 };
 
-struct question {
-        uint32_t id; /* the name's place */
-        char name[256];
-};
-struct reply {
-        uint32_t id;
-        int32_t error; /* as from getaddrinfo() */
-        uint32_t count;
-        struct egress_address address[ADDRESSES_MAX];
-};
-
 /* ---- the child ---- */
 
 static int read_address(const struct sockaddr *s, struct egress_address *ret)
@@ -48,15 +37,15 @@ static int read_address(const struct sockaddr *s, struct egress_address *ret)
 }
 
 /* An address of this host reaches services that the host keeps to itself, however public it looks. */
-static void mark_own(struct reply *r)
+static void mark_own(struct egress_address *list, uint32_t count)
 {
         struct ifaddrs *all = NULL;
-        for (uint32_t i = 0; i < r->count; i++)
-                r->address[i].own = own_by_route(&r->address[i]);
+        for (uint32_t i = 0; i < count; i++)
+                list[i].own = own_by_route(&list[i]);
 
         if (getifaddrs(&all) < 0) {
-                for (uint32_t i = 0; i < r->count; i++)
-                        r->address[i].own = true; /* not known to be another's */
+                for (uint32_t i = 0; i < count; i++)
+                        list[i].own = true; /* not known to be another's */
                 return;
         }
 
@@ -64,19 +53,20 @@ static void mark_own(struct reply *r)
                 struct egress_address a;
                 if (read_address(x->ifa_addr, &a) < 0)
                         continue;
-                for (uint32_t i = 0; i < r->count; i++)
-                        r->address[i].own |= r->address[i].v6 == a.v6 &&
-                                             memcmp(r->address[i].bytes, a.bytes, sizeof a.bytes) == 0;
+                for (uint32_t i = 0; i < count; i++)
+                        list[i].own |=
+                                list[i].v6 == a.v6 && memcmp(list[i].bytes, a.bytes, sizeof a.bytes) == 0;
         }
 
         freeifaddrs(all);
 }
 
-_Noreturn static void work(int line, pid_t resolver, const struct question *q)
+_Noreturn static void work(int line, pid_t resolver, const struct resolve_ask *q)
 {
         const struct addrinfo hints = { .ai_family = AF_UNSPEC, .ai_socktype = SOCK_STREAM };
         struct addrinfo *all = NULL;
-        struct reply r = { .id = q->id };
+        struct resolve_answer r = { .id = q->id };
+        struct egress_address list[ADDRESSES_MAX];
 
         (void) prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0); /* with it the line ends, and the broker knows */
         if (getppid() != resolver)
@@ -85,11 +75,17 @@ _Noreturn static void work(int line, pid_t resolver, const struct question *q)
         (void) alarm(WORKER_SECONDS);
         r.error = getaddrinfo(q->name, NULL, &hints, &all);
         for (const struct addrinfo *x = r.error ? NULL : all; x && r.count < ADDRESSES_MAX; x = x->ai_next)
-                if (read_address(x->ai_addr, &r.address[r.count]) == 0)
+                if (read_address(x->ai_addr, &list[r.count]) == 0)
                         r.count++;
 
-        mark_own(&r);
-        (void) wire_send(line, &r, sizeof r, -1);
+        mark_own(list, r.count);
+        for (uint32_t i = 0; i < r.count; i++) {
+                r.v6[i] = list[i].v6;
+                r.own[i] = list[i].own;
+                memcpy(r.bytes[i], list[i].bytes, sizeof r.bytes[i]);
+        }
+
+        (void) wire_put(line, &resolve_answer_form, &r, -1);
         _exit(0);
 }
 
@@ -106,9 +102,9 @@ static void reap(struct worker *w, unsigned *count, int line, bool wait)
         for (unsigned i = 0; pid > 0 && i < *count; i++) {
                 if (w[i].pid != pid)
                         continue;
-                struct reply r = { .id = w[i].id, .error = EAI_FAIL };
+                struct resolve_answer r = { .id = w[i].id, .error = EAI_FAIL };
                 if (!WIFEXITED(status) || WEXITSTATUS(status) != 0)
-                        (void) wire_send(line, &r, sizeof r, -1);
+                        (void) wire_put(line, &resolve_answer_form, &r, -1);
                 w[i] = w[--*count];
         }
 }
@@ -117,16 +113,15 @@ _Noreturn static void resolver_main(int line)
 {
         struct worker workers[WORKERS_MAX];
         unsigned count = 0;
-        struct question q;
+        struct resolve_ask q;
         const pid_t own = getpid();
 
         (void) prctl(PR_SET_NAME, "cordon-resolver", 0, 0, 0);
         (void) prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
         (void) signal(SIGCHLD, SIG_DFL);
-        for (int held = -1; wire_recv(line, &q, sizeof q, &held) == 1;) {
+        for (int held = -1; wire_take(line, &resolve_ask_form, &q, &held) == 1;) {
                 if (held >= 0)
                         continue; /* no question: resolver_leave_watchers() */
-                q.name[sizeof q.name - 1] = '\0';
                 while (count > 0 && waitid(P_ALL, 0, &(siginfo_t){ 0 }, WEXITED | WNOHANG | WNOWAIT) == 0) {
                         unsigned before = count;
                         reap(workers, &count, line, false);
@@ -142,8 +137,8 @@ _Noreturn static void resolver_main(int line)
                         workers[count++] = (struct worker){ pid, q.id };
                         continue;
                 }
-                struct reply r = { .id = q.id, .error = EAI_MEMORY };
-                (void) wire_send(line, &r, sizeof r, -1);
+                struct resolve_answer r = { .id = q.id, .error = EAI_MEMORY };
+                (void) wire_put(line, &resolve_answer_form, &r, -1);
         }
 
         _exit(0);
@@ -178,10 +173,14 @@ int resolver_start(struct err *e)
 
 /* ---- the broker's side ---- */
 
-static void settle(struct broker *b, struct name *n, const struct reply *r)
+static void settle(struct broker *b, struct name *n, const struct resolve_answer *r)
 {
         n->count = r->error ? 0 : r->count;
-        memcpy(n->address, r->address, sizeof n->address);
+        for (unsigned i = 0; i < n->count; i++) {
+                n->address[i] = (struct egress_address){ .v6 = r->v6[i], .own = r->own[i] };
+                memcpy(n->address[i].bytes, r->bytes[i], sizeof r->bytes[i]);
+        }
+
         n->state = n->count > 0 ? NAME_KNOWN : NAME_FAILED;
         n->temporary = r->error && r->error != EAI_NONAME && r->error != EAI_NODATA;
         uint64_t good_s = n->count > 0 ? GOOD_SECONDS : n->temporary ? 0 : BAD_SECONDS;
@@ -236,8 +235,8 @@ static bool pay(struct broker *b, struct name *n)
 
 void resolver_ask(struct broker *b, struct name *n)
 {
-        const struct reply none = { .error = EAI_FAIL }, unpaid = { .error = EAI_NONAME };
-        struct question q = { .id = place_of(b, n) };
+        const struct resolve_answer none = { .error = EAI_FAIL }, unpaid = { .error = EAI_NONAME };
+        struct resolve_ask q = { .id = place_of(b, n) };
         memcpy(q.name, n->host, sizeof q.name);
         n->state = NAME_ASKED;
         n->good_until_ns =
@@ -248,7 +247,7 @@ void resolver_ask(struct broker *b, struct name *n)
                 return;
         }
 
-        if (b->resolver >= 0 && wire_send(b->resolver, &q, sizeof q, -1) == 0)
+        if (b->resolver >= 0 && wire_put(b->resolver, &resolve_ask_form, &q, -1) == 0)
                 return;
 
         n->crowded_out = b->resolver >= 0 && (errno == EAGAIN || errno == ENOBUFS);
@@ -268,17 +267,17 @@ enum effect_reason resolver_why(const struct broker *b, const struct name *n)
  * for the broker's end. The resolver's end is not waited for: it holds them until then. */
 void resolver_leave_watchers(struct broker *b)
 {
-        const struct question none = { .id = UINT32_MAX };
+        const struct resolve_ask none = { .id = UINT32_MAX };
         for (unsigned i = 0; i < 2; i++)
                 if (b->watchers[i] && b->resolver >= 0 &&
-                    wire_send(b->resolver, &none, sizeof none, b->watchers[i]->fd) == 0)
+                    wire_put(b->resolver, &resolve_ask_form, &none, b->watchers[i]->fd) == 0)
                         (void) close(b->watchers[i]->fd);
 }
 
 void resolver_serve(struct broker *b)
 {
-        struct reply r;
-        int got = wire_recv(b->resolver, &r, sizeof r, NULL);
+        struct resolve_answer r;
+        int got = wire_take(b->resolver, &resolve_answer_form, &r, NULL);
         if (got == 1 && r.id < b->names.count && r.count <= ADDRESSES_MAX) {
                 settle(b, b->names.at[r.id], &r);
                 return;
@@ -289,7 +288,7 @@ void resolver_serve(struct broker *b)
 
         broker_forget(&b->resolver_source); /* gone: names no longer resolve, and nothing waits for it */
         b->resolver = -1;
-        const struct reply none = { .error = EAI_FAIL };
+        const struct resolve_answer none = { .error = EAI_FAIL };
         for (unsigned i = 0; i < b->names.count; i++)
                 if (b->names.at[i]->state == NAME_ASKED)
                         settle(b, b->names.at[i], &none);
