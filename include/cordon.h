@@ -131,7 +131,8 @@ CORDON_API char *cordon_policy_diff(cordon_policy *a, cordon_policy *b, int *ret
 /* Returns the text of a stock policy ("base/python3"), or NULL; names by index until NULL. */
 CORDON_API const char *cordon_stock_text(const char *name);
 CORDON_API const char *cordon_stock_name(size_t index);
-/* The words of the language with synopsis and help, by index; 0 if the index is out of range. */
+/* The words of the language as options (`root` is --image), with synopsis and help, by index; 0 if the index
+ * is out of range. */
 /* The limits and their defaults: "time", "1h". Returns 1; 0 if the index is out of range. */
 CORDON_API int cordon_limit_help(size_t index, const char **name, char ret_default[32]);
 CORDON_API int cordon_word_help(size_t index, const char **word, const char **synopsis, const char **help);

@@ -229,7 +229,7 @@ static int name_git(const struct cordon_box *b, const struct door *doors, size_t
         return whole ? 0 : err_set(e, ERR_MEMORY, ENOMEM, "no memory for git's settings");
 }
 
-struct plan *api_plan(const struct cordon_box *b, enum wall_kind wall, struct err *e)
+struct plan *api_plan(struct cordon_box *b, enum wall_kind wall, struct err *e)
 {
         size_t n;
         const struct door *doors = policy_doors(b->policy->checked, &n);
@@ -247,6 +247,12 @@ struct plan *api_plan(const struct cordon_box *b, enum wall_kind wall, struct er
                                   .as_root = b->as_root };
         struct host_machine machine;
 
+        if (api_image_open(b, e) < 0)
+                return NULL;
+
+        if (b->has_image)
+                r.image = &b->image.plan;
+
         if (wall_has(wall, WALL_OWN_ROOT) && policy_local(b->policy->checked) & LOCAL_PROC) {
                 host_machine_read(&machine);
                 r.machine = &machine;
@@ -256,11 +262,15 @@ struct plan *api_plan(const struct cordon_box *b, enum wall_kind wall, struct er
         if (getcwd(here, sizeof here) && here[0] == '/')
                 r.cwd = here;
 
-        struct look *l = look_at_doors(doors, n, r.argv, r.cwd, e);
+        /* The command is a file of the image, if the box has one. */
+        struct look *l = look_at_doors(doors, n, r.image ? NULL : r.argv, r.cwd, e);
         if (!l)
                 return NULL;
 
         look_fill(l, &r);
+        if (r.image)
+                r.entry_searched = r.argv && r.argv[0] && !strchr(r.argv[0], '/');
+
         char home[PATH_MAX];
         name_home(b, doors, n, home, &r);
         struct state_names state;

@@ -43,6 +43,9 @@ void cordon_box_free(cordon_box *b)
         box_free(b->box);
         arena_done(&b->texts);
         plan_free(b->plan);
+        if (b->has_image)
+                image_done(&b->image);
+
         api_grants_done(b);
         fd_close(&b->record);
         fd_close(&b->record_dir);

@@ -317,6 +317,14 @@ void api_explain_exec(const struct cordon_box *b)
         const struct err *e = &box_result(b->box)->error;
         const char *path = b->argv[0];
         AUTO_BUF(hint);
+        if (b->has_image) { /* a file of the host does not explain one of the image */
+                box_explain(b->box, e->sys == ENOENT
+                                            ? "the image does not have it, or not the interpreter or "
+                                              "loader that it names"
+                                            : "");
+                return;
+        }
+
         bool quoted = e->sys == ENOENT && explain_quoted(b, &hint);
         if (quoted)
                 ; /* nothing more is known */

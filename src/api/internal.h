@@ -4,6 +4,7 @@
 #include "base/grant.h"
 #include "cordon.h"
 #include "host/host.h"
+#include "image/image.h"
 #include "keeper/keeper.h"
 #include "policy/policy.h"
 #include "vault/vault.h"
@@ -75,8 +76,10 @@ struct cordon_box {
         struct vault_told *told;    /* placeholders of the credentials that doors name */
         size_t told_count;
         const struct api_dummies *dummies; /* not NULL: these, and the vault is not used; borrowed */
-        int passphrase; /* of the vault: a descriptor of the caller's, or -1: prompt on the terminal */
-        int grants;     /* the pipe with the credentials themselves, for the broker; or -1 */
+        int passphrase;     /* of the vault: a descriptor of the caller's, or -1: prompt on the terminal */
+        int grants;         /* the pipe with the credentials themselves, for the broker; or -1 */
+        struct image image; /* of the policy's `root` */
+        bool has_image;
         struct plan *plan;
         struct api_made *made; /* targets of doors that did not exist, the newest first */
         struct box *box;
@@ -119,7 +122,10 @@ void api_box_over(struct cordon_box *b);
 /* The vault is still being opened: goes on with the start when it is. */
 void api_box_begin(struct cordon_box *b);
 /* api_start.c: gathers host facts and makes the plan for one wall. */
-struct plan *api_plan(const struct cordon_box *b, enum wall_kind wall, struct err *e);
+struct plan *api_plan(struct cordon_box *b, enum wall_kind wall, struct err *e);
+
+/* api_image.c: finds the image of the policy's `root`, if it has one. */
+int api_image_open(struct cordon_box *b, struct err *e);
 
 /* explain.c: a hint for a command that could not be started. */
 void api_explain_exec(const struct cordon_box *b);

@@ -306,7 +306,7 @@ int cordon_word_help(size_t index, const char **word, const char **synopsis, con
         if (index >= n)
                 return 0;
 
-        *word = w[index].word;
+        *word = policy_word_flag(w[index].word);
         *synopsis = w[index].synopsis;
         *help = w[index].help;
         return 1;

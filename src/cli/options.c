@@ -133,6 +133,15 @@ static void say_as_typed(cordon_error *e, const char *word)
 /* --trace is short for --local trace. */
 static bool is_local_flag(const char *name) { return strcmp(name, "trace") == 0; }
 
+/* A name of an image that is a file or directory here is that one. */
+static int take_image(cordon_policy *p, const char *value, cordon_error *e)
+{
+        char path[4096];
+        bool here = !strchr("/.~{", value[0]) && access(value, F_OK) == 0 &&
+                    (size_t) snprintf(path, sizeof path, "./%s", value) < sizeof path;
+        return cordon_policy_add(p, "image", here ? path : value, e);
+}
+
 static int take_word(cordon_policy *p, const char *word, const char *value)
 {
         cordon_error e;
@@ -142,6 +151,9 @@ static int take_word(cordon_policy *p, const char *word, const char *value)
                 if (cordon_policy_add(p, "limit", limit, &e) == 0)
                         return 0;
                 say_as_typed(&e, word);
+        } else if (strcmp(word, "image") == 0) {
+                if (take_image(p, value, &e) == 0)
+                        return 0;
         } else if (cordon_policy_add(p, is_local_flag(word) ? "local" : word, value, &e) == 0) {
                 return 0;
         }

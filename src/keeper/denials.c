@@ -235,7 +235,8 @@ static void note_absent(struct run *run, const char *path, enum effect_kind kind
                 if (strcmp(run->r.absent[i], shown) == 0)
                         return;
 
-        if (run->r.absent_count == ABSENT_MAX || weight_of(path, kind) != EFFECT_PLAIN)
+        if (run->r.absent_count == ABSENT_MAX || plan_image_step(run->c->plan) ||
+            weight_of(path, kind) != EFFECT_PLAIN)
                 return;
 
         run->r.absent[run->r.absent_count] = arena_str(&run->texts, shown);

@@ -69,6 +69,11 @@ void build_written(
 /* copies.c: shows the file as a copy in a private directory. Returns false if that is not possible. */
 bool build_copy(struct builder *b, size_t i);
 
+/* image_view.c: the image below all doors: its step, /etc/passwd, and its parts after the doors. */
+void build_image(struct builder *b);
+const char *build_passwd(struct builder *b, const char *own); /* with the box's own lines */
+void build_image_parts(struct builder *b);
+
 /* view.c: the file tree that the doors make. */
 int build_view(struct builder *b, struct err *e);
 /* proc_texts.c: /proc/cpuinfo and the like, and /sys/devices/system/cpu; the maximum number of steps for

@@ -32,6 +32,22 @@ static int build_argv(struct builder *b, struct err *e)
         return 0;
 }
 
+/* The value of a variable that the policy or the image sets; NULL: neither does. */
+static const char *value_of(const struct builder *b, const char *name)
+{
+        size_t n = strlen(name);
+        const char *const *image = b->r->image ? b->r->image->env : NULL;
+        for (size_t i = 0; i < b->door_count; i++)
+                if (b->doors[i].kind == DOOR_ENV && b->doors[i].value && strcmp(b->doors[i].name, name) == 0)
+                        return b->doors[i].value;
+
+        for (; image && *image; image++)
+                if (strncmp(*image, name, n) == 0 && (*image)[n] == '=')
+                        return *image + n + 1;
+
+        return NULL;
+}
+
 /* argv[0] as a path, or one path per directory of the box's PATH, as execvp tries them. */
 static void build_exec(struct builder *b)
 {
@@ -44,10 +60,11 @@ static void build_exec(struct builder *b)
         if (!b->r->entry_searched) {
                 v[n++] = arena_str(b->a, b->r->entry.path ? b->r->entry.path : name);
         } else {
-                const char *at = BOX_PATH;
+                const char *own = b->r->image ? value_of(b, "PATH") : NULL, *at = own ? own : BOX_PATH;
                 while (*at && n < 15) {
                         size_t k = strcspn(at, ":");
-                        v[n++] = arena_printf(b->a, "%.*s/%s", (int) k, at, name);
+                        if (at[0] == '/')
+                                v[n++] = arena_printf(b->a, "%.*s/%s", (int) k, at, name);
                         at += k + (at[k] == ':');
                 }
         }
@@ -104,7 +121,10 @@ static void build_cwd(struct builder *b)
 {
         const char *named;
         const char *fallback = wall_has(b->p->wall, WALL_OWN_ROOT) ? BOX_HOME : "/";
-        if (b->r->cwd && !b->r->cwd_asked)
+        if (b->r->image && b->r->image->cwd)
+                fallback = arena_str(b->a, b->r->image->cwd);
+
+        if (b->r->cwd && !b->r->cwd_asked && !b->r->image)
                 b->o->cwd_outside = arena_str(b->a, b->r->cwd);
 
         if (b->r->cwd_asked)
@@ -260,11 +280,25 @@ static void add_git(struct builder *b, const char **v, size_t *n)
                 v[(*n)++] = arena_printf(b->a, "GIT_CONFIG_COUNT=%u", settings);
 }
 
+/* The image's are defaults: a variable that the policy sets or passes stays. */
+static void add_image_variables(struct builder *b, const char **v, size_t *n)
+{
+        const char *const *image = b->r->image ? b->r->image->env : NULL;
+        for (; image && *image; image++) {
+                const char *name = arena_printf(b->scratch, "%.*s", (int) strcspn(*image, "="), *image);
+                const char *both = arena_str(b->a, *image);
+                if (name && both && !has_variable(v, *n, name))
+                        v[(*n)++] = both;
+        }
+}
+
 /* Only variables that the policy names, then the five that every program expects. */
 static int build_env(struct builder *b, struct err *e)
 {
+        const char *const *image = b->r->image ? b->r->image->env : NULL;
         const char **v =
-                arena_alloc(b->a, (2 * b->door_count + count(b->r->passed) + HANDLES_MAX + 24) * sizeof *v);
+                arena_alloc(b->a, (2 * b->door_count + count(b->r->passed) + count(image) + HANDLES_MAX +
+                                   24) * sizeof *v);
         if (!v)
                 return 0; /* reported at the end */
 
@@ -279,6 +313,7 @@ static int build_env(struct builder *b, struct err *e)
         if (b->a->failed)
                 return 0;
 
+        add_image_variables(b, v, &n);
         const char *home = wall_has(b->p->wall, WALL_OWN_ROOT) ? "HOME=" BOX_HOME : "HOME=/nonexistent";
         const char *const defaults[][2] = {
                 { "PATH", "PATH=" BOX_PATH },

@@ -8,11 +8,12 @@
 #include <string.h>
 
 static const char *const step_names[] = {
-        [STEP_NONE] = "none", [STEP_FILE] = "file",       [STEP_LINK] = "link",
-        [STEP_BIND] = "bind", [STEP_SCRATCH] = "scratch", [STEP_DEVICE] = "device",
-        [STEP_PROC] = "proc", [STEP_DEVPTS] = "devpts",   [STEP_MASK] = "mask",
-        [STEP_EDIT] = "edit", [STEP_PIN] = "pin",         [STEP_TRUST] = "trust",
-        [STEP_COPY] = "copy", [STEP_DIR] = "dir",         [STEP_COVER] = "cover",
+        [STEP_NONE] = "none",     [STEP_ROOT] = "root", [STEP_FILE] = "file",
+        [STEP_LINK] = "link",     [STEP_BIND] = "bind", [STEP_SCRATCH] = "scratch",
+        [STEP_DEVICE] = "device", [STEP_PROC] = "proc", [STEP_DEVPTS] = "devpts",
+        [STEP_MASK] = "mask",     [STEP_EDIT] = "edit", [STEP_PIN] = "pin",
+        [STEP_TRUST] = "trust",   [STEP_COPY] = "copy", [STEP_DIR] = "dir",
+        [STEP_COVER] = "cover",
 };
 _Static_assert(sizeof step_names / sizeof *step_names == STEP_KIND__COUNT, "a name for each step");
 
@@ -49,11 +50,12 @@ static bool allocate(struct builder *b)
                         written += depth_of(b->doors[i].path);
                 }
 
-        b->step_cap = 64 + machine_steps(b->r) +
+        size_t tops = b->r->image ? b->r->image->top_count : 0;
+        b->step_cap = 64 + tops + machine_steps(b->r) +
                       (3 + 2 * (PLAN_OWN_PATHS + PLAN_CONFIG_PATHS)) * b->door_count + excepts + held;
 
         /* And as many as lead there from the top, and to the writable paths. */
-        b->rule_cap = 32 + 3 * b->door_count + excepts + written;
+        b->rule_cap = 32 + tops + 3 * b->door_count + excepts + written;
         b->p = arena_alloc(b->a, sizeof *b->p);
         b->o = arena_alloc(b->a, sizeof *b->o);
         if (!b->p || !b->o)
@@ -84,6 +86,14 @@ static int refuse_beyond_process_wall(const struct builder *b, struct err *e)
                 (void) err_set(e, ERR_HOST, 0,
                                "the process wall cannot show uid 0: it has no ids of its own");
                 return err_hint(e, "leave --root out; `cordon doctor` shows what the namespace wall needs");
+        }
+
+        if (b->r->image && !wall_has(b->r->wall, WALL_OWN_ROOT)) {
+                char at[256];
+                (void) err_set(e, ERR_HOST, 0,
+                               "%s: the process wall cannot hold an image: it has no root of its own",
+                               policy_place(policy_root_place(b->c), at, sizeof at));
+                return err_hint(e, "it needs the namespace wall: `cordon doctor` shows what is missing");
         }
 
         bool rules = !(policy_without(b->c) & WITHOUT_LANDLOCK);
@@ -181,6 +191,11 @@ static int build_all(struct builder *b, struct err *e)
         b->o->tty = b->r->tty;
         build_limits(b);
         p->uid = p->gid = b->r->root_inside ? 0 : 1000;
+        if (b->r->image && b->r->image->has_user && !b->r->root_inside) {
+                p->uid = b->r->image->uid;
+                p->gid = b->r->image->gid;
+        }
+
         p->run_any = b->run_any = policy_runs_any(b->c);
         for (size_t i = 0; i < b->door_count; i++)
                 b->writes |= b->doors[i].kind == DOOR_WRITE || b->doors[i].kind == DOOR_EDIT;
@@ -261,6 +276,8 @@ void plan_print(const struct plan *p, struct buf *out)
                            str_inert(span_str(s->path), text, sizeof text));
                 if (s->kind == STEP_LINK)
                         buf_printf(out, " -> %s", s->text);
+                if (s->kind == STEP_ROOT)
+                        buf_printf(out, " of the image %s", str_inert(span_str(s->text), text, sizeof text));
                 if (s->kind == STEP_BIND || s->kind == STEP_EDIT || s->kind == STEP_PIN)
                         print_flags(s->flags, out);
                 buf_putc(out, '\n');

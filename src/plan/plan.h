@@ -49,10 +49,29 @@ struct plan_file {
         const char *path, *text;
 };
 
+/* The image that is the box's root, as the host has it unpacked. */
+struct plan_top {
+        const char *name; /* of an entry at the top of the image */
+        bool is_dir;      /* else a file */
+};
+struct plan_image {
+        const char *dir; /* absolute */
+        uint64_t dev, ino;
+        bool may_have_sockets; /* a directory of the caller's, not of the store */
+        const struct plan_top *tops;
+        size_t top_count;
+        const char *passwd;     /* the text of its /etc/passwd, or NULL */
+        const char *const *env; /* its defaults: "NAME=VALUE", NULL-terminated; or NULL */
+        const char *cwd;        /* absolute, or NULL */
+        bool has_user;
+        uid_t uid, gid;
+};
+
 /* The caller's request beside the policy. */
 struct plan_request {
-        const char *const *argv;   /* NULL-terminated, at least one */
-        const char *const *passed; /* values for `env NAME` doors: "NAME=VALUE", NULL-terminated */
+        const struct plan_image *image; /* or NULL */
+        const char *const *argv;        /* NULL-terminated, at least one */
+        const char *const *passed;      /* values for `env NAME` doors: "NAME=VALUE", NULL-terminated */
         const struct plan_file *files;
         size_t file_count;
         const char *home, *home_real; /* the caller's, as named and as resolved; NULL: unknown */
@@ -83,9 +102,11 @@ struct plan_request {
 
 enum step_kind {
         STEP_NONE = 0,
-        STEP_FILE,    /* path, text: a small synthetic file */
-        STEP_LINK,    /* path, text: a symbolic link and its target */
-        STEP_BIND,    /* path: mount point; text: source (host path) */
+        STEP_ROOT, /* text: the directory of an image (host path), under all other steps; the first, or none
+                    */
+        STEP_FILE, /* path, text: a small synthetic file */
+        STEP_LINK, /* path, text: a symbolic link and its target */
+        STEP_BIND, /* path: mount point; text: source (host path) */
         STEP_SCRATCH, /* path: mount point; text: which part of the private, size-capped tmpfs */
         STEP_DEVICE,  /* path: /dev/NAME, from the host, checked by its number */
         STEP_DIR,     /* path: an empty directory */
@@ -232,6 +253,12 @@ struct plan {
 
 #define BOX_USER "box"
 #define BOX_PATH "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
+
+/* The step of the image that is the root; NULL: the root is made of doors alone. */
+static inline const struct plan_step *plan_image_step(const struct plan *p)
+{
+        return p->step_count > 0 && p->steps[0].kind == STEP_ROOT ? &p->steps[0] : NULL;
+}
 
 struct plan *plan_make(const struct checked_policy *c, const struct plan_request *r, struct err *e);
 void plan_free(struct plan *p);

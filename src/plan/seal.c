@@ -100,9 +100,9 @@ void plan_seal_order(const struct plan_order *o, struct buf *out) { block_seal(&
 /* Some users of a step read its text without a check, and index by its layer. */
 static bool step_holds(const struct plan *p, const struct plan_step *s)
 {
-        bool texts = s->kind == STEP_FILE || s->kind == STEP_LINK || s->kind == STEP_BIND ||
-                     s->kind == STEP_SCRATCH || s->kind == STEP_COVER || s->kind == STEP_EDIT ||
-                     s->kind == STEP_COPY;
+        bool texts = s->kind == STEP_ROOT || s->kind == STEP_FILE || s->kind == STEP_LINK ||
+                     s->kind == STEP_BIND || s->kind == STEP_SCRATCH || s->kind == STEP_COVER ||
+                     s->kind == STEP_EDIT || s->kind == STEP_COPY;
         return s->path[0] == '/' && (s->text || !texts) && (s->kind != STEP_EDIT || s->layer < p->edits) &&
                (s->kind != STEP_COPY || s->layer < p->copies);
 }
@@ -110,7 +110,7 @@ static bool step_holds(const struct plan *p, const struct plan_step *s)
 static bool box_holds(const struct plan *p)
 {
         for (size_t i = 0; i < p->step_count; i++)
-                if (!step_holds(p, &p->steps[i]))
+                if (!step_holds(p, &p->steps[i]) || (i > 0 && p->steps[i].kind == STEP_ROOT))
                         return false;
 
         for (size_t i = 0; i < p->rule_count; i++)

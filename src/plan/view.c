@@ -422,27 +422,42 @@ static void add_loader_rights(struct builder *b)
                 (void) build_rule(b, loaders[i], RIGHT_READ | RIGHT_EXEC, true);
 }
 
+static const char nsswitch[] = "passwd: files\ngroup: files\nhosts: files dns\n";
+
 /* How names are resolved. A name server exists only behind a `net` door. */
 static const struct {
         const char *path, *text;
         bool net;
 } name_files[] = {
         { "/etc/hosts", "127.0.0.1 localhost\n::1 localhost\n127.0.0.1 box\n", false },
-        { "/etc/nsswitch.conf", "passwd: files\ngroup: files\nhosts: files dns\n", false },
+        { "/etc/nsswitch.conf", nsswitch, false },
         { "/etc/resolv.conf",
           "nameserver " BOX_GATEWAY4 "\nnameserver " BOX_GATEWAY6 "\noptions timeout:2 attempts:2\n", true },
 };
 
+/* An image has accounts of its own: the box's is added to them. */
+static void add_accounts(struct builder *b)
+{
+        static const char nobody[] = "root:x:0:0:nobody outside:/nonexistent:/usr/sbin/nologin\n";
+        const char *own =
+                arena_printf(b->a, BOX_USER ":x:%u:%u:the box:" BOX_HOME ":/bin/sh\n", b->p->uid, b->p->gid);
+        if (b->r->image && b->r->image->passwd) {
+                (void) build_step(b, STEP_FILE, "/etc/passwd", build_passwd(b, own), 0);
+                return;
+        }
+
+        (void) build_step(b, STEP_FILE, "/etc/passwd",
+                          arena_printf(b->a, "%s%s", b->p->uid == 0 ? "" : nobody, own ? own : ""), 0);
+        (void) build_step(b, STEP_FILE, "/etc/group", arena_printf(b->a, BOX_USER ":x:%u:\n", b->p->gid), 0);
+}
+
 static void add_etc(struct builder *b)
 {
-        const char *root = b->p->uid == 0 ? "" : "root:x:0:0:nobody outside:/nonexistent:/usr/sbin/nologin\n";
-        (void) build_step(b, STEP_FILE, "/etc/passwd",
-                          arena_printf(b->a, "%s" BOX_USER ":x:%u:%u:the box:" BOX_HOME ":/bin/sh\n", root,
-                                       b->p->uid, b->p->gid),
-                          0);
-        (void) build_step(b, STEP_FILE, "/etc/group", arena_printf(b->a, BOX_USER ":x:%u:\n", b->p->gid), 0);
+        add_accounts(b);
         for (size_t i = 0; i < sizeof name_files / sizeof *name_files; i++)
-                if (b->p->net || !name_files[i].net)
+                if (b->r->image && name_files[i].text == nsswitch)
+                        continue; /* an image knows how its libraries find names */
+                else if (b->p->net || !name_files[i].net)
                         (void) build_step(b, STEP_FILE, name_files[i].path, name_files[i].text, 0);
                 else if (b->p->local &
                          LOCAL_LOOPBACK) /* no server to ask: programs still look for the file */
@@ -512,7 +527,9 @@ static void add_built_ins(struct builder *b)
                 (void) build_step(b, STEP_TRUST, BOX_NSS, NULL, STEP_OPTIONAL | STEP_PRIVATE);
 
         add_scratch(b, "/tmp", "tmp");
-        if (!door_any_under(b, "/var/tmp")) /* already private and sticky */
+        if (b->r->image)
+                add_scratch(b, "/var/tmp", "tmp");
+        else if (!door_any_under(b, "/var/tmp")) /* already private and sticky */
                 (void) build_step(b, STEP_LINK, "/var/tmp", "/tmp", 0);
 
         if (!door_any_under(b, "/dev/shm"))
@@ -567,7 +584,7 @@ static int add_sock(struct builder *b, size_t i, struct err *e)
  * Single files are not sockets, and program directories have none if the host keeps none below /usr. */
 static void judge_sockets(struct builder *b)
 {
-        bool directory = false;
+        bool directory = b->r->image && b->r->image->may_have_sockets;
         for (size_t i = 0; i < b->door_count; i++) {
                 const struct door *d = &b->doors[i];
                 directory |= (door_is_of_files(d) || d->kind == DOOR_RUN) &&
@@ -611,6 +628,7 @@ static bool is_covered(const struct builder *b, const struct plan_rule *r)
 int build_view(struct builder *b, struct err *e)
 {
         judge_sockets(b);
+        build_image(b);
         if (wall_has(b->p->wall, WALL_OWN_ROOT))
                 add_built_ins(b);
         else
@@ -646,6 +664,7 @@ int build_view(struct builder *b, struct err *e)
         if (build_state_masks(b, e) < 0)
                 return -1;
 
+        build_image_parts(b);
         if (!wall_has(b->p->wall, WALL_OWN_ROOT))
                 keep_masks(b->p);
 

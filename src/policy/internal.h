@@ -83,7 +83,7 @@ struct policy {
         size_t n_uses, cap_uses;
         struct expect_line *expects;
         size_t n_expects, cap_expects;
-        struct text_line box, doc;
+        struct text_line box, doc, root;
         struct wall_line wall;
         unsigned local;
         struct source_place local_at; /* of the first line */
@@ -118,6 +118,7 @@ int words_read(struct policy *p, const struct token *tok, size_t n, struct err *
 
 /* ---- door_lines.c, net_line.c: handlers of the word table ---- */
 int line_box(struct reader *r);
+int line_root(struct reader *r);
 int line_doc(struct reader *r);
 int line_use(struct reader *r);
 int line_read(struct reader *r);
@@ -280,7 +281,7 @@ struct checked_policy {
         char *work, *home; /* the host's: a path below them means the host's file, even if /tmp is the box's
                               own */
         struct door_set live, closed;
-        struct text_line box, doc;
+        struct text_line box, doc, root; /* root: the path of an image, or its name; text NULL: none */
         struct policy_limits limits;
         enum wall_kind wall;
         unsigned without;

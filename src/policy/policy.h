@@ -193,8 +193,10 @@ int policy_add_text(struct policy *p, const char *file, struct span text, struct
 /* One flag of the command line. `word` without dashes. For read, edit, write, run, sock and env the argument
  * is one token, spaces and all; for the other words it is cut into tokens like a line. */
 int policy_add_flag(struct policy *p, const char *word, const char *arg, struct err *e);
-/* Is this a word of the language (so that the command line takes --WORD)? */
-bool policy_is_word(const char *word);
+/* Does the command line take --WORD for a word of the language? It has the word's own name, but for `root`.
+ */
+bool policy_is_word(const char *flag);
+const char *policy_word_flag(const char *word);
 /* E126: no line lets a box write there, and none that a link leads there. */
 bool policy_is_kernels(const char *path);
 /* The words with their one-line help, for --help and completions. */
@@ -243,6 +245,9 @@ void policy_checked_free(struct checked_policy *c);
 
 const char *policy_box(const struct checked_policy *c); /* never NULL: "box" when unnamed */
 const char *policy_doc(const struct checked_policy *c); /* never NULL */
+/* The image that is the box's root: an absolute path, or a name without a leading '/'; NULL: none. */
+const char *policy_root(const struct checked_policy *c);
+const struct source_place *policy_root_place(const struct checked_policy *c);
 const struct door *policy_doors(const struct checked_policy *c, size_t *ret_count);
 /* Those whose `until` is over: they open nothing. */
 const struct door *policy_doors_closed(const struct checked_policy *c, size_t *ret_count);

@@ -193,6 +193,20 @@ bool wall_offer(int control, const struct wall_message *m);
 void wall_offer_denial(int control, const struct wall_message *m, struct wall_untold *u);
 int wall_root_build(struct wall_init *w, struct err *e); /* root.c */
 int wall_root_enter(struct wall_init *w, struct err *e);
+/* private_tmpfs.c */
+int wall_note_device(int fd, uint64_t *ret);
+int wall_make_tmpfs(const char *size, const char *inodes, uint64_t attr); /* detached; -1 with errno */
+int wall_scratch_make(struct wall_init *w, struct err *e);                /* w->scratch, still detached */
+/* edit_mount.c: attaches a detached tree (taken) at a temporary name in the new root; returns a descriptor of
+ * the mounted tree, or -1 with errno. */
+int wall_hold(struct wall_init *w, int detached, const char *name);
+/* `layer` holds the directories "upper" and "work". Leaves the working directory in the host's /proc. Returns
+ * the detached overlay, or -1 with errno. */
+int wall_make_overlay(const struct wall_init *w, int lower, int layer, unsigned attr);
+/* image_root.c: an image as the new root, under a private overlay; and what of it is closed in the end. */
+int wall_image_root(struct wall_init *w, const struct plan_step *s, struct err *e);
+int wall_image_close(struct wall_init *w, struct err *e);
+void wall_image_clear(const struct wall_init *w, int dir, const char *name);
 /* fuse_root.c: creates the watched root, detached, and starts the observer. -1 without an error: it is not
  * requested, or FUSE is not available, and a plain root will do. */
 int wall_front_device(struct wall_init *w, struct err *e);

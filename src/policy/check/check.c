@@ -23,12 +23,69 @@ static int take_singletons(struct checked_policy *c, const struct policy *p)
         return c->box.text && c->doc.text ? 0 : -1;
 }
 
+static bool is_image_name(const char *s)
+{
+        static const char chars[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-/:@+";
+        return strlen(s) < 256 && s[strspn(s, chars)] == '\0' && !strchr("-/:@+", s[0]);
+}
+
+/* A path begins with / . ~ or {work}; everything else is the name of an image. */
+static int take_root(struct gather *g, const struct policy *p)
+{
+        struct checked_policy *c = g->c;
+        const char *raw = p->root.text;
+        if (!raw)
+                return 0;
+
+        c->root.at = p->root.at;
+        c->root.at.file = arena_str(&c->mem, p->root.at.file);
+        if (strchr("/.~{", raw[0])) {
+                c->root.text = path_expand(&g->scope, &p->root.at, raw);
+                return c->root.text && c->root.at.file ? 0 : -1;
+        }
+
+        if (!is_image_name(raw)) {
+                (void) fail_at(g->scope.e, &p->root.at, "\"%s\" does not name an image", show_text(raw).text);
+                return err_hint(g->scope.e, "a path begins with / or ./; a name is like debian:12");
+        }
+
+        c->root.text = arena_str(&c->mem, raw);
+        return c->root.text && c->root.at.file ? 0 : fail_memory(g->scope.e);
+}
+
+/* An image has its own programs and libraries: those of the host, which stock policies show, stay out. */
+static int drop_host_doors(struct gather *g)
+{
+        struct door_set *s = &g->c->live;
+        size_t kept = 0;
+        for (size_t i = 0; i < s->n; i++) {
+                const struct door *d = &s->v[i];
+                bool any = d->kind == DOOR_RUN && strcmp(d->path, "*") == 0;
+                if (d->kind == DOOR_RUN && !any && !d->from_stock) {
+                        (void) fail_at(g->scope.e, &d->at,
+                                       "`run` lines cannot choose among an image's programs");
+                        return err_hint(g->scope.e,
+                                        "leave them out: all programs of a `root` may start; with `use "
+                                        "base/strict`, none that the box wrote");
+                }
+                bool hosts = d->from_stock && !any && (d->kind == DOOR_READ || d->kind == DOOR_RUN);
+                if (!hosts)
+                        s->v[kept++] = s->v[i];
+        }
+
+        s->n = kept;
+        return 0;
+}
+
 /* With no `use` at all a box still needs the loader and libraries that nearly every program is linked to. */
 static int take_default(struct gather *g)
 {
-        static char system_name[] = "base/system", loader_name[] = "base/loader";
+        static char system_name[] = "base/system", loader_name[] = "base/loader", image_name[] = "base/image";
         bool system = g->scope.ctx->default_system;
-        struct use_line u = { .name = system ? system_name : loader_name, .at = { .file = "cordon" } };
+        struct use_line u = { .name = g->c->root.text ? image_name
+                                      : system        ? system_name
+                                                      : loader_name,
+                              .at = { .file = "cordon" } };
         struct policy p = { .uses = &u, .n_uses = 1 };
         return gather_policy(g, &p, true, NULL);
 }
@@ -37,11 +94,11 @@ static int check_into(struct gather *g, const struct policy *p)
 {
         struct checked_policy *c = g->c;
         struct err *e = g->scope.e;
-        if (p->n_uses == 0 && take_default(g) < 0)
+        if (take_root(g, p) < 0 || (p->n_uses == 0 && take_default(g) < 0))
                 return -1;
 
-        if (gather_policy(g, p, false, NULL) < 0 || gather_narrow(g) < 0 || door_set_seal(&c->live, e) < 0 ||
-            door_set_seal(&c->closed, e) < 0)
+        if (gather_policy(g, p, false, NULL) < 0 || (c->root.text && drop_host_doors(g) < 0) ||
+            gather_narrow(g) < 0 || door_set_seal(&c->live, e) < 0 || door_set_seal(&c->closed, e) < 0)
                 return -1;
 
         if (take_singletons(c, p) < 0)

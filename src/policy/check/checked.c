@@ -21,6 +21,8 @@ void policy_checked_free(struct checked_policy *c)
 
 const char *policy_box(const struct checked_policy *c) { return c->box.text; }
 const char *policy_doc(const struct checked_policy *c) { return c->doc.text; }
+const char *policy_root(const struct checked_policy *c) { return c->root.text; }
+const struct source_place *policy_root_place(const struct checked_policy *c) { return &c->root.at; }
 const struct policy_limits *policy_limits(const struct checked_policy *c) { return &c->limits; }
 enum wall_kind policy_wall(const struct checked_policy *c) { return c->wall; }
 bool policy_narrowed(const struct checked_policy *c) { return c->narrowed; }

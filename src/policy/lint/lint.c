@@ -162,6 +162,10 @@ static void lint_closed(struct lint_view *v, const struct lint_row *row)
 /* Such a box never starts; `wall auto` takes another wall. */
 static void lint_beyond_wall(struct lint_view *v, const struct lint_row *row)
 {
+        if (policy_root(v->c) && !wall_has(policy_wall(v->c), WALL_OWN_ROOT))
+                lint_note(v, row, policy_root_place(v->c),
+                          "the process wall cannot hold a `root`, so this box does not start");
+
         for (size_t i = 0; !wall_has(policy_wall(v->c), WALL_OWN_ROOT) && i < v->c->live.n; i++) {
                 const struct door *d = &v->c->live.v[i];
                 bool ruled = !d->except || !(v->c->without & WITHOUT_LANDLOCK);

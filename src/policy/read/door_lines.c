@@ -27,6 +27,19 @@ int line_box(struct reader *r)
         return 0;
 }
 
+int line_root(struct reader *r)
+{
+        const struct token *t = reader_need(r, "the image");
+        if (!t || singleton(r, &r->p->root, "root") < 0)
+                return -1;
+
+        if (t->optional || !t->text[0])
+                return fail_at(r->e, &t->at, "a root cannot be optional or empty");
+
+        r->p->root = (struct text_line){ .text = t->text, .at = t->at };
+        return 0;
+}
+
 int line_doc(struct reader *r)
 {
         const struct token *t = reader_need(r, "the sentence");

@@ -319,9 +319,9 @@ static const struct {
         const char *key;
         int (*read)(struct json_in *x, const struct json *v);
 } keys[] = {
-        { "box", key_text },      { "doc", key_text },    { "use", key_use },
-        { "doors", key_doors },   { "limit", key_limit }, { "local", key_local },
-        { "expect", key_expect }, { "wall", key_wall },   { "without", key_without },
+        { "box", key_text },    { "doc", key_text },        { "root", key_text },   { "use", key_use },
+        { "doors", key_doors }, { "limit", key_limit },     { "local", key_local }, { "expect", key_expect },
+        { "wall", key_wall },   { "without", key_without },
 };
 
 static int read_root(struct json_in *x, const struct json *root)

@@ -54,6 +54,11 @@ static const char system_text[] =
         "run  any\n"
         "local loopback unix pty proc\n";
 
+/* For `root IMAGE`, which brings its own program files. */
+static const char image[] = "doc \"The programs of the image that is the box's root.\"\n"
+                            "run  any\n"
+                            "local loopback unix pty proc\n";
+
 /* The same files for untrusted code: files that the box writes do not run, and `local` opens nothing. */
 static const char strict[] =
         "doc \"base/system for code nobody trusts: what it writes does not run.\"\n" SYSTEM_FILES
@@ -88,9 +93,10 @@ static const char build[] = "doc \"Compilers, headers and make of this host.\"\n
                             "use  base/system\n";
 
 static const char *const names[] = {
-        "base/build", "base/git", "base/loader", "base/node", "base/python3", "base/strict", "base/system",
+        "base/build", "base/git",     "base/image",  "base/loader",
+        "base/node",  "base/python3", "base/strict", "base/system",
 };
-static const char *const texts[] = { build, git, loader, node, python3, strict, system_text };
+static const char *const texts[] = { build, git, image, loader, node, python3, strict, system_text };
 _Static_assert(COUNT(names) == COUNT(texts), "a text for each name");
 
 const char *const *policy_stock_names(size_t *ret_count)

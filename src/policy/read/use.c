@@ -248,6 +248,9 @@ static int take_local(struct gather *g, const struct policy *p, bool stock)
 
 int gather_policy(struct gather *g, const struct policy *p, bool stock, const struct use_chain *chain)
 {
+        if (chain && p->root.text)
+                return fail_at(g->scope.e, &p->root.at, "`root` has no effect in a policy that another uses");
+
         if (take_local(g, p, stock) < 0)
                 return -1;
 

@@ -11,6 +11,9 @@ enum { ONE_TOKEN = 1, DOOR = 2 }; /* as a flag the argument is one token | takes
 /* One row: word, synopsis, help, handler, flags. */
 #define WORDS(X)                                                                                             \
         X("box", "NAME", "name of the box", line_box, 0)                                                     \
+        X("root", "IMAGE",                                                                                   \
+          "the box's files are this image's: a directory, an OCI layout, an archive or a name", line_root,   \
+          ONE_TOKEN)                                                                                         \
         X("doc", "\"TEXT\"", "one sentence for people", line_doc, 0)                                         \
         X("use", "NAME...[sha256:HEX]",                                                                      \
           "all doors of a stock or own policy; `use none`: not even the loader", line_use, 0)                \
@@ -76,7 +79,15 @@ static bool is_later(const char *word)
         return false;
 }
 
-bool policy_is_word(const char *word) { return word_find(word) >= 0 || is_later(word); }
+/* The word behind --FLAG: `root` is --image there, because --root has the meaning of uid 0 inside. */
+static const char *flag_word(const char *flag)
+{
+        return strcmp(flag, "image") == 0 ? "root" : strcmp(flag, "root") == 0 ? "image" : flag;
+}
+
+const char *policy_word_flag(const char *word) { return strcmp(word, "root") == 0 ? "image" : word; }
+
+bool policy_is_word(const char *flag) { return word_find(flag_word(flag)) >= 0 || is_later(flag); }
 
 static int unknown_word(const char *word, const struct source_place *at, struct err *e)
 {
@@ -163,8 +174,8 @@ static int read_flag(struct policy *p, const char *word, const char *arg, struct
         char flag[sizeof(struct shown) + 2];
         (void) snprintf(flag, sizeof flag, "--%s", show_text(word).text);
         char *name = policy_file_name(p, flag);
-        struct token k = { .text = arena_str(&p->mem, word), .at = { .file = name } };
-        int w = word_find(word);
+        struct token k = { .text = arena_str(&p->mem, flag_word(word)), .at = { .file = name } };
+        int w = word_find(flag_word(word));
         if (!name || !k.text || tokens_add(t, &k) < 0)
                 return fail_memory(e);
 

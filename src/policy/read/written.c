@@ -107,6 +107,7 @@ int policy_absorb(struct policy *p, struct policy *from, struct err *e)
         struct policy trial = *p; /* singletons are tried on a copy: all of `from` or nothing */
         if (absorb_text(&trial.box, &from->box, "box", e) < 0 ||
             absorb_text(&trial.doc, &from->doc, "doc", e) < 0 ||
+            absorb_text(&trial.root, &from->root, "root", e) < 0 ||
             absorb_wall(&trial.wall, &from->wall, e) < 0 || absorb_limits(&trial, from, e) < 0)
                 return -1;
 
@@ -118,6 +119,7 @@ int policy_absorb(struct policy *p, struct policy *from, struct err *e)
 
         p->box = trial.box;
         p->doc = trial.doc;
+        p->root = trial.root;
         p->wall = trial.wall;
         p->limits = trial.limits;
         if (!p->local)

@@ -222,7 +222,9 @@ static void worst_files(const struct checked_policy *c, struct buf *out)
         size_t own = count_own(c, DOOR_READ) + count_own(c, DOOR_EDIT) + count_own(c, DOOR_WRITE);
         if (count_of(c, DOOR_READ, DOOR_WRITE) == 0)
                 buf_printf(out, "- It can read no file of this host%s.\n",
-                           count_of(c, DOOR_RUN, DOOR_RUN) ? " but the programs that it may start" : "");
+                           count_of(c, DOOR_RUN, DOOR_RUN) && !c->root.text
+                                   ? " but the programs that it may start"
+                                   : "");
         else if (count_of(c, DOOR_READ, DOOR_WRITE) > own)
                 buf_printf(out, "- It can read program files of this host (the stock doors above)%s.\n",
                            own ? "" : ", and no file of yours");
@@ -235,6 +237,13 @@ static void worst_files(const struct checked_policy *c, struct buf *out)
                  out);
         if (count_of(c, DOOR_WRITE, DOOR_WRITE) == 0)
                 buf_puts(out, "- It can change nothing on this host by itself.\n");
+}
+
+static void worst_root(const struct checked_policy *c, struct buf *out)
+{
+        if (c->root.text)
+                buf_printf(out, "- It can read every file of the image %s, and start its programs.\n",
+                           show_text(c->root.text).text);
 }
 
 static void worst_programs(const struct checked_policy *c, struct buf *out)
@@ -356,6 +365,7 @@ static void worst_rest(const struct checked_policy *c, struct buf *out)
 
 static void worst(const struct checked_policy *c, struct buf *out)
 {
+        worst_root(c, out);
         worst_files(c, out);
         worst_programs(c, out);
         worst_network(c, out);
@@ -371,6 +381,11 @@ void policy_doors_text(const struct checked_policy *c, const struct policy_stage
                 buf_printf(out, ": %s", c->doc.text);
 
         buf_putc(out, '\n');
+        if (c->root.text)
+                buf_printf(out, "Root: the image %s, %s\n", show_text(c->root.text).text,
+                           policy_runs_any(c) ? "changed in a private overlay that is thrown away"
+                                              : "read-only");
+
         for (size_t g = 0; g < COUNT(groups); g++)
                 group_text(c, g, all, out);
 

@@ -292,6 +292,9 @@ static void write_policy(struct json_out *o, const struct checked_policy *c)
 
         close_with(o, '}');
         locals(o, c);
+        if (c->root.text)
+                text(o, "root", c->root.text);
+
         list(o, "use", nothing);
         walls(o, c);
         close_with(o, '}');

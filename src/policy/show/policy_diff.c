@@ -71,6 +71,22 @@ static void diff_wall(const struct checked_policy *a, const struct checked_polic
         }
 }
 
+/* Another root has other files: neither is in the other. */
+static void diff_root(const struct checked_policy *a, const struct checked_policy *b, struct change *c,
+                      struct buf *out)
+{
+        const char *was = a->root.text ? a->root.text : "", *is = b->root.text ? b->root.text : "";
+        if (strcmp(was, is) == 0)
+                return;
+
+        c->wider = c->narrower = true;
+        if (*was)
+                buf_printf(out, "- root %s\n", show_text(was).text);
+
+        if (*is)
+                buf_printf(out, "+ root %s\n", show_text(is).text);
+}
+
 static void diff_local(const struct checked_policy *a, const struct checked_policy *b, struct change *c,
                        struct buf *out)
 {
@@ -91,6 +107,7 @@ enum policy_order policy_diff(const struct checked_policy *a, const struct check
         struct change c = { 0 };
         c.wider = extra(b, a, '+', out);
         c.narrower = extra(a, b, '-', out);
+        diff_root(a, b, &c, out);
         diff_limits(a, b, &c, out);
         diff_local(a, b, &c, out);
         diff_wall(a, b, &c, out);

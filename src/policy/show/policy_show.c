@@ -155,6 +155,11 @@ void policy_show(const struct checked_policy *c, struct buf *out)
                 show_token(out, c->doc.text);
         }
 
+        if (c->root.text) {
+                buf_puts(out, "\nroot ");
+                show_token(out, c->root.text);
+        }
+
         buf_puts(out, "\nuse none\n");
         for (size_t i = 0; i < c->live.n; i++) {
                 show_door(&c->live.v[i], out);

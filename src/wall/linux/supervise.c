@@ -647,7 +647,8 @@ static int tell_end(struct watch *t)
         if (t->w->scratch >= 0 && strcmp(t->w->order->cwd, BOX_HOME) == 0)
                 wall_left(t->w->scratch, t->w->order, &t->end);
 
-        t->end.blind = t->w->s->watch && t->w->plan->wall == WALL_NAMESPACE && !t->w->observer;
+        t->end.blind = t->w->s->watch && t->w->plan->wall == WALL_NAMESPACE && !t->w->observer &&
+                       !plan_image_step(t->w->plan); /* whose missing names are not the host's */
         t->end.one_program = t->w->s->watch && !t->starts;
         struct wall_message m = { .word = WALL_SAYS_END, .end = t->end };
         return wall_say(t->w, &m);

@@ -201,7 +201,8 @@ static int send_mapped_doors(const struct wall_start *s, int host_proc, const st
                 if (step->kind == STEP_COPY &&
                     send_tree(c, fcntl(s->copies[step->layer], F_DUPFD_CLOEXEC, 0), step, e) < 0)
                         return -1;
-                if ((step->kind != STEP_BIND && step->kind != STEP_EDIT) || !(step->flags & STEP_IDMAP))
+                bool door = step->kind == STEP_BIND || step->kind == STEP_EDIT || step->kind == STEP_ROOT;
+                if (!door || !(step->flags & STEP_IDMAP))
                         continue;
                 if (userns < 0) {
                         char name[48];

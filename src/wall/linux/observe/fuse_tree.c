@@ -93,6 +93,7 @@ static mode_t mode_of(const struct plan_step *s)
         case STEP_DEVPTS:
                 return S_IFDIR | 0755;
         case STEP_NONE:
+        case STEP_ROOT:
         case STEP_MASK:
         case STEP_PIN:
         case STEP_COPY:  /* on the private files */

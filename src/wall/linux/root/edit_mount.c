@@ -33,8 +33,8 @@ int wall_open_layer(const struct wall_edit *l, struct err *e)
 }
 
 /* The lower directory must be mounted: a detached tree (taken) gets a temporary place of ours in the new
- * root. Returns a descriptor of the mounted tree. */
-static int wall_hold(struct wall_init *w, int detached, const char *name)
+ * root. */
+int wall_hold(struct wall_init *w, int detached, const char *name)
 {
         AUTO_FD(tree, detached);
         if (tree < 0 || (!w->observer && mkdirat(w->root, name, 0700) < 0))
@@ -65,7 +65,7 @@ static int set_layer(int fs, const char *key, int fd)
  * caller's boxes. Features that need trust in a lower directory's attributes (redirects, metacopy, index) are
  * off. volatile: else the end of each box would sync the whole filesystem below the overlay, and a box could
  * make the host do that at any time. */
-static int make_overlay(const struct wall_init *w, int lower, int layer, unsigned attr)
+int wall_make_overlay(const struct wall_init *w, int lower, int layer, unsigned attr)
 {
         AUTO_FD(upper, openat(layer, "upper", O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
         AUTO_FD(work, openat(layer, "work", O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
@@ -116,7 +116,7 @@ static int edit_file(struct wall_init *w, const struct plan_step *s, int layer, 
 
 static int edit_tree(struct wall_init *w, const struct plan_step *s, int lower, int layer, struct err *e)
 {
-        AUTO_FD(tree, make_overlay(w, lower, layer, (unsigned) wall_step_attr(s->flags)));
+        AUTO_FD(tree, wall_make_overlay(w, lower, layer, (unsigned) wall_step_attr(s->flags)));
         if (tree < 0)
                 return overlay_failed(s, &w->s->edits[s->layer], e);
         if (chdir("/") < 0 || wall_set_attr(tree, 0, 0, 0) < 0)

@@ -19,26 +19,6 @@
 #include <sys/syscall.h>
 #include <sys/sysmacros.h>
 
-static int note_device(int fd, uint64_t *ret)
-{
-        struct stat st;
-        if (fstat(fd, &st) < 0)
-                return -1;
-        *ret = st.st_dev;
-        return 0;
-}
-
-/* ---- detached trees ---- */
-
-static int make_tmpfs(const char *size, const char *inodes, uint64_t attr)
-{
-        AUTO_FD(fs, mount_fsopen("tmpfs"));
-        if (fs < 0 || mount_fsset(fs, "mode", "0755") < 0 || mount_fsset(fs, "size", size) < 0 ||
-            mount_fsset(fs, "nr_inodes", inodes) < 0 || mount_fscreate(fs) < 0)
-                return -1;
-        return mount_fsmount(fs, (unsigned) attr);
-}
-
 /* ---- steps ---- */
 
 /* Two mounts that a watched root needs and never shows: a tmpfs for its files, and the observer's /proc.
@@ -46,7 +26,7 @@ static int make_tmpfs(const char *size, const char *inodes, uint64_t attr)
  * to leave the kernel: so both have a place, and stay buried under /tmp's. */
 static int bury_own(struct wall_init *w, struct err *e)
 {
-        w->texts = make_tmpfs("12m", "512", MOUNT_PLAIN | MOUNT_ATTR_NOEXEC);
+        w->texts = wall_make_tmpfs("12m", "512", MOUNT_PLAIN | MOUNT_ATTR_NOEXEC);
         if (w->texts < 0)
                 return wall_fail(e, STAGE_ROOT, "making the box's own files");
 
@@ -84,6 +64,9 @@ static int do_file(struct wall_init *w, const struct plan_step *s, struct err *e
 
         if (place_is_made(w, dir))
                 return s->text[0] ? mount_text(w, s, e) : 0;
+
+        if (plan_image_step(w->plan))
+                wall_image_clear(w, dir, last);
 
         return wall_write_text(s, dir, last, e);
 }
@@ -155,27 +138,11 @@ static int do_bind(struct wall_init *w, const struct plan_step *s, struct err *e
         return wall_attach(w, tree, s->path, s->flags & STEP_IS_DIR, e);
 }
 
-/* One tmpfs, so that one size holds for all private files. Its own mount stays buried under /tmp's. */
+/* Its own mount stays buried under /tmp's. */
 static int scratch_begin(struct wall_init *w, struct err *e)
 {
-        static const struct {
-                const char *name;
-                mode_t mode;
-        } parts[] = { { "tmp", 01777 }, { "shm", 01777 }, { "home", 0700 } };
-
-        char size[32], inodes[32];
-        uint64_t disk = w->plan->limits.value[LIMIT_DISK];
-        (void) snprintf(size, sizeof size, "%llu", (unsigned long long) disk);
-        (void) snprintf(inodes, sizeof inodes, "%llu",
-                        (unsigned long long) (disk / 8192 < 1024 ? 1024 : disk / 8192));
-        w->scratch = make_tmpfs(size, inodes, MOUNT_PLAIN | MOUNT_ATTR_NOEXEC);
-        if (w->scratch < 0 || note_device(w->scratch, &w->scratch_dev) < 0)
-                return wall_fail(e, STAGE_ROOT, "making the private files");
-
-        for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
-                if (mkdirat(w->scratch, parts[i].name, 0700) < 0 ||
-                    fchmodat(w->scratch, parts[i].name, parts[i].mode, 0) < 0)
-                        return wall_fail(e, STAGE_ROOT, "making the private files");
+        if (wall_scratch_make(w, e) < 0)
+                return -1;
 
         AUTO_FD(own, fcntl(w->scratch, F_DUPFD_CLOEXEC, 0));
         return wall_attach(w, own, "/tmp", true, e);
@@ -378,12 +345,21 @@ static int do_trust(struct wall_init *w, const struct plan_step *s, struct err *
         return 0;
 }
 
+/* The root exists already: root_begin() made it. */
+static int do_root(struct wall_init *w, const struct plan_step *s, struct err *e)
+{
+        (void) w;
+        (void) s;
+        (void) e;
+        return 0;
+}
+
 static int (*const doers[])(struct wall_init *, const struct plan_step *, struct err *) = {
-        [STEP_FILE] = do_file,        [STEP_LINK] = do_link,      [STEP_BIND] = do_bind,
-        [STEP_SCRATCH] = do_scratch,  [STEP_DEVICE] = do_device,  [STEP_DEVPTS] = do_devpts,
-        [STEP_MASK] = do_mask,        [STEP_EDIT] = wall_do_edit, [STEP_PIN] = wall_do_pin,
-        [STEP_TRUST] = do_trust,      [STEP_COPY] = wall_do_copy, [STEP_DIR] = do_dir,
-        [STEP_COVER] = wall_do_cover, [STEP_PROC] = wall_do_proc,
+        [STEP_ROOT] = do_root,     [STEP_FILE] = do_file,        [STEP_LINK] = do_link,
+        [STEP_BIND] = do_bind,     [STEP_SCRATCH] = do_scratch,  [STEP_DEVICE] = do_device,
+        [STEP_DEVPTS] = do_devpts, [STEP_MASK] = do_mask,        [STEP_EDIT] = wall_do_edit,
+        [STEP_PIN] = wall_do_pin,  [STEP_TRUST] = do_trust,      [STEP_COPY] = wall_do_copy,
+        [STEP_DIR] = do_dir,       [STEP_COVER] = wall_do_cover, [STEP_PROC] = wall_do_proc,
 };
 _Static_assert(sizeof doers / sizeof *doers == STEP_KIND__COUNT, "a doer for each step");
 
@@ -396,11 +372,14 @@ static int root_begin(struct wall_init *w, struct err *e)
         if (syscall(SYS_mount, NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) < 0)
                 return wall_fail(e, STAGE_ROOT, "making mounts private");
 
+        if (plan_image_step(w->plan))
+                return wall_image_root(w, plan_image_step(w->plan), e);
+
         w->root = wall_front_open(w);
         if (w->root < 0)
-                w->root = make_tmpfs("4m", inodes, MOUNT_PLAIN);
+                w->root = wall_make_tmpfs("4m", inodes, MOUNT_PLAIN);
 
-        if (w->root < 0 || note_device(w->root, &w->root_dev) < 0)
+        if (w->root < 0 || wall_note_device(w->root, &w->root_dev) < 0)
                 return wall_fail(e, STAGE_ROOT, "making the new root");
 
         /* Somewhere in the old root: it is reached through its descriptor until pivot_root. Not on top of it:
@@ -459,7 +438,7 @@ int wall_root_build(struct wall_init *w, struct err *e)
             wall_set_attr(w->root, 0, MOUNT_PLAIN | MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOEXEC, 0) < 0)
                 return wall_fail(e, STAGE_ROOT, "closing the new root");
 
-        return 0;
+        return plan_image_step(w->plan) ? wall_image_close(w, e) : 0;
 }
 
 /* The old root goes on top of the new one and is taken off again: no place for it is needed inside. */
