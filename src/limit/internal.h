@@ -30,6 +30,8 @@ int limit_name_check(const char *name, struct err *e);
 void limit_end_within(struct limit_group *g, unsigned wait_ms);
 
 /* sweep.c: opens a group by its name in every hierarchy, so that it is killed as a whole */
+/* looks where a group is left in most cases: for every start */
+void limit_sweep_quick(const struct host_cgroups *h);
 void limit_group_adopt(struct limit_group *g, const struct host_cgroups *h, const char *name);
 
 /* kernel_text.c: no allocation, no locale; usable in a forked child of a program with threads */

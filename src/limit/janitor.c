@@ -42,8 +42,6 @@ static bool keeper_died(void)
         }
 }
 
-/* The hierarchies are read when they are needed: the mounts and the own group are those that the keeper had
- * when it started this process. */
 _Noreturn void limit_janitor_enter(void)
 {
         struct janitor_order o;
@@ -60,7 +58,11 @@ _Noreturn void limit_janitor_enter(void)
                 _exit(1);
         }
 
-        if (keeper_died() && host_cgroups_read(&h, &e) == 0) {
+        bool readable = host_cgroups_read(&h, &e) == 0;
+        if (readable)
+                limit_sweep_quick(&h); /* an engine that kills a job kills keepers and janitors at once */
+
+        if (keeper_died() && readable) {
                 struct limit_group g;
                 limit_group_adopt(&g, &h, o.group);
                 limit_group_end(&g);

@@ -101,5 +101,5 @@ void limit_janitor_release(struct limit_janitor *j);
 void limit_janitor_dismiss(struct limit_janitor *j);
 
 /* Removes groups "cordon-*" whose keeper is gone (keeper and janitor killed at once). Cheap if none exist.
- * Not on the start path. */
+ * Not on the start path; each janitor does most of it beside a start. */
 unsigned limit_sweep(const struct host_cgroups *h);

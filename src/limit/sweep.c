@@ -63,23 +63,37 @@ static bool is_there(int parent, const char *name)
         return faccessat(parent, name, F_OK, AT_SYMLINK_NOFOLLOW) == 0;
 }
 
-unsigned limit_sweep(const struct host_cgroups *h)
+/* What is stale in one hierarchy is removed from all of them. */
+static unsigned sweep_one(const struct host_cgroups *h, unsigned i)
 {
         unsigned swept = 0;
         struct names found;
         struct limit_group g;
+        AUTO_FD(top, parent_of(h, i));
+        if (top < 0)
+                return 0;
 
-        for (unsigned i = 0; i <= CONTROLLER__COUNT; i++) {
-                AUTO_FD(top, parent_of(h, i));
-                if (top < 0)
-                        continue;
-                find_stale(top, &found);
-                for (unsigned k = 0; k < found.n; k++) {
-                        limit_group_adopt(&g, h, found.name[k]);
-                        limit_end_within(&g, SWEEP_WAIT_MS);
-                        swept += !is_there(top, found.name[k]);
-                }
+        find_stale(top, &found);
+        for (unsigned k = 0; k < found.n; k++) {
+                limit_group_adopt(&g, h, found.name[k]);
+                limit_end_within(&g, SWEEP_WAIT_MS);
+                swept += !is_there(top, found.name[k]);
         }
 
         return swept;
+}
+
+unsigned limit_sweep(const struct host_cgroups *h)
+{
+        unsigned swept = 0;
+        for (unsigned i = 0; i <= CONTROLLER__COUNT; i++)
+                swept += sweep_one(h, i);
+        return swept;
+}
+
+/* v2 is the first directory that is made for a group, and pids the last of v1 that is removed. */
+void limit_sweep_quick(const struct host_cgroups *h)
+{
+        (void) sweep_one(h, CONTROLLER__COUNT);
+        (void) sweep_one(h, CONTROLLER_PIDS);
 }

@@ -63,4 +63,17 @@ is "the ledger names the job" "$(job_of | tr '\n' ';')" "PBS 12.host;Slurm 77;"
 PBS_JOBID='1;rm' "$CORDON" run -q -- true
 is "what is no id is not recorded" "$(job_of | wc -l)" 2
 ok "nothing is left" none_left
+
+# --- an engine that kills all of a job at once, keepers and janitors ---
+for _ in 1 2 3; do
+        "$CORDON" run -q -- sh -c 'echo began; sleep 60' >out &
+        keeper=$!
+        soon grep -q began out
+        janitor=$(for p in $(cat "/proc/$keeper/task/$keeper/children"); do [ "$(cat "/proc/$p/comm")" != cordon-janitor ] || echo "$p"; done)
+        kill -STOP $janitor 2>/dev/null
+        kill -KILL $keeper $janitor 2>/dev/null
+        wait $keeper 2>/dev/null
+done
+"$CORDON" run -q -- true
+ok "the next start removes their control groups" none_left
 done_testing
