@@ -10,7 +10,7 @@ MUSL   := $(shell command -v musl-gcc 2>/dev/null)
 STATIC  = $(if $(MUSL),$(BUILD)-musl,$(BUILD))
 CORDON  = $(STATIC)/src/cli/cordon
 
-.PHONY: all deps demo show test everyday bench fuzz soak check-style install clean quick test-vm
+.PHONY: all deps demo show test test-engines everyday bench fuzz soak check-style install clean quick test-vm
 
 all: $(BUILD)/build.ninja $(STATIC)/build.ninja
 	@ninja -C $(BUILD) $(QUIET)
@@ -52,6 +52,11 @@ quick: all
 # Debian's kernels in QEMU, pure control groups v2: minutes, so not a part of test. docs/test-vm.md has the last result.
 test-vm: deps all
 	@BUILD=$(BUILD) CORDON=$(abspath $(CORDON)) sh tools/test-vm $(VMS)
+
+# Slurm, podman, docker and kubectl from Debian's packages, started and ended by the tests. docs/slurm.md, docs/scale.md.
+test-engines: all
+	@sh tools/deps engines
+	@BUILD=$(BUILD) CORDON=$(abspath $(CORDON)) sh tests/run engines
 
 bench: deps all
 	@BUILD=$(BUILD) CORDON=$(abspath $(CORDON)) sh bench/run
