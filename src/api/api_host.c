@@ -44,50 +44,6 @@ int cordon_stop(const char *which, int signal, cordon_error *e)
         return answer ? 0 : -1;
 }
 
-static void finding_text(const struct host_finding *f, struct buf *out)
-{
-        static const char *const marks[] = { [HOST_NO] = "no  ", [HOST_WEAK] = "weak", [HOST_YES] = "yes " };
-        buf_printf(out, "%s  %-22s %s\n", marks[f->state], f->layer, f->detail);
-        if (f->mend[0])
-                buf_printf(out, "      %-22s mend: %s\n", "", f->mend);
-}
-
-static void finding_json(const struct host_finding *f, struct buf *out)
-{
-        static const char *const states[] = { [HOST_NO] = "no", [HOST_WEAK] = "weak", [HOST_YES] = "yes" };
-        buf_puts(out, "{\"layer\":");
-        buf_json(out, span_str(f->layer));
-        buf_printf(out, ",\"state\":\"%s\",\"detail\":", states[f->state]);
-        buf_json(out, span_str(f->detail));
-        buf_member(out, "mend", f->mend);
-        buf_putc(out, '}');
-}
-
-char *cordon_doctor(const cordon_context *cx, int json, int *ret_ok)
-{
-        struct host_finding f[40];
-        unsigned n = host_probe(cx, f, sizeof f / sizeof *f);
-        struct buf out = { 0 };
-
-        *ret_ok = 1;
-
-        if (json)
-                buf_putc(&out, '[');
-
-        for (unsigned i = 0; i < n; i++) {
-                if (json && i)
-                        buf_putc(&out, ',');
-                (json ? finding_json : finding_text)(&f[i], &out);
-                if (f[i].needed && f[i].state == HOST_NO)
-                        *ret_ok = 0;
-        }
-
-        if (json)
-                buf_puts(&out, "]\n");
-
-        return api_give(&out, NULL);
-}
-
 unsigned cordon_sweep(void)
 {
         struct host_cgroups h;

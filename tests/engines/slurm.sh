@@ -123,7 +123,8 @@ causes=$(as user env CORDON_LEDGER=off "$CORDON" log trace "$effect" --back --js
 has "both ledgers are verified and read as one: from the effect to its job" "$causes" "job:start Slurm $j"
 has "and to the box that submitted it" "$causes" "submit:start -"
 kept=$CORDON_STATES/checkpoints/$(id -u $user)
-ok "the epilog kept a checkpoint where the user cannot change it" test "$(stat -c %u:%s "$kept")" != "0:0"
+ok "the epilog kept a checkpoint" soon test -s "$kept"
+is "where the user cannot change it" "$(stat -c %u "$kept" "${kept%/*}" | tr '\n' ' ')$(stat -c %a "${kept%/*}")" "0 0 700"
 is "and the ledger fits it" "$(as user env CORDON_STATE="$(state_of user)" CORDON_LEDGER=off "$CORDON" log verify --checkpoint - <"$kept" >/dev/null; echo $?)" 0
 
 # --- both time limits ---
