@@ -128,6 +128,10 @@ CORDON_API char *cordon_policy_why(cordon_policy *p, const char *effect, int jso
 /* Lists the differences. Sets *ret_order: 0 equal, 1 b is wider, 2 b is narrower, 3 neither contains the
  * other. */
 CORDON_API char *cordon_policy_diff(cordon_policy *a, cordon_policy *b, int *ret_order, cordon_error *e);
+/* Converts a file with the settings of another tool into door lines: sandbox-runtime, Claude Code, Codex,
+ * firejail, devcontainer.json, or a script with a bwrap command line. Comments list what the lines do not say
+ * and what was wider than it looked. */
+CORDON_API char *cordon_policy_from(const char *path, cordon_error *e);
 /* Returns the text of a stock policy ("base/python3"), or NULL; names by index until NULL. */
 CORDON_API const char *cordon_stock_text(const char *name);
 CORDON_API const char *cordon_stock_name(size_t index);

@@ -72,6 +72,15 @@ static int view(int argc, char **argv, cordon_view v)
         return status;
 }
 
+static int from(int argc, char **argv)
+{
+        if (argc != 1)
+                return cli_usage("`cordon policy from` takes one file: settings of another tool");
+
+        cordon_error e = { 0 };
+        return cli_give(cordon_policy_from(argv[0], &e), &e);
+}
+
 static int no_stock(const char *given)
 {
         const char *name, *best = NULL;
@@ -103,7 +112,7 @@ static int stock(int argc, char **argv)
 
 static int unknown(const char *given)
 {
-        static const char *const words[] = { "diff", "json", "show", "digest", "stock" };
+        static const char *const words[] = { "diff", "from", "json", "show", "digest", "stock" };
         const char *best = NULL;
         for (size_t i = 0; i < sizeof words / sizeof *words; i++)
                 str_nearer(given, words[i], &best);
@@ -116,7 +125,7 @@ static int unknown(const char *given)
         if (best)
                 return cli_hint("did you mean `%s`?", best);
 
-        return cli_hint("it has diff, json, show, digest and stock; `cordon check` shows lints");
+        return cli_hint("it has diff, from, json, show, digest and stock; `cordon check` shows lints");
 }
 
 int verb_policy(int argc, char **argv)
@@ -135,7 +144,7 @@ int verb_policy(int argc, char **argv)
                 return EXIT_CORDON;
 
         if (at == argc)
-                return cli_usage("cordon policy diff | json | show | digest | stock");
+                return cli_usage("cordon policy diff | from | json | show | digest | stock");
 
         const char *what = argv[at++];
         if (strcmp(what, "diff") == 0)
@@ -144,6 +153,9 @@ int verb_policy(int argc, char **argv)
         if (o.json)
                 return cli_usage("--json goes with `cordon policy diff`; `cordon policy json` prints a "
                                  "policy as JSON");
+
+        if (strcmp(what, "from") == 0)
+                return from(argc - at, argv + at);
 
         if (strcmp(what, "stock") == 0)
                 return stock(argc - at, argv + at);

@@ -55,7 +55,7 @@ static const struct cli_verb verbs[] = {
         { "check", "[DOORS] [-p POLICY] [--work DIR] [--json] [--against RUN] [POLICY...]",
           "load policies, run their expect lines, print lints", verb_check, check_options, true,
           GROUP_SET_UP },
-        { "policy", "diff [--json] A B | json FILE | show FILE | digest FILE | stock [NAME]",
+        { "policy", "diff [--json] A B | from FILE | json FILE | show FILE | digest FILE | stock [NAME]",
           "create, compare, convert and print policies", verb_policy, json_options, false, GROUP_SET_UP },
         { "policy new", "[-o FILE] [--list] [--json] [TASK...]",
           "write a policy for a stock task, or one without any door", verb_new, new_options, false,

@@ -439,6 +439,9 @@ const struct door *policy_nearest(const struct checked_policy *c, const struct e
 /* The difference between the effect and the nearest door, one clause without a full stop. */
 void policy_difference(const struct checked_policy *c, const struct effect *f, const struct decision *d,
                        struct buf *out);
+/* Converts settings of another tool (sandbox-runtime, Claude Code, Codex, firejail, devcontainer.json, a
+ * bwrap command line) into door lines, with comments on what they do not say. 0, or -1 with *e set. */
+int policy_from(const char *file, struct span text, struct buf *out, struct err *e);
 /* A token as a line writes it: quoted if necessary. */
 void policy_put_token(struct buf *out, const char *text);
 /* The argument of --WORD on the command line for this line; empty: it has no argument. */

@@ -29,6 +29,7 @@ malloc
 memchr
 memcmp
 memcpy
+memmem
 memmove
 memset
 qsort
