@@ -58,8 +58,8 @@ static const struct host_finding *first_missing(const struct host_finding *f, un
         return NULL;
 }
 
-/* Why no wall can be raised, in *e; 0: the process wall can. */
-static int check_process_wall(const struct host_finding *f, unsigned n, struct err *e)
+/* Can the second choice of `wall auto` be raised? */
+static int check_next_wall(const struct host_finding *f, unsigned n, struct err *e)
 {
         static const char *const layers[] = { "landlock", "seccomp filter", "no_new_privs" };
         struct host_facts facts;
@@ -67,7 +67,8 @@ static int check_process_wall(const struct host_finding *f, unsigned n, struct e
                 if (!is_here(f, n, layers[i]))
                         return err_set(e, ERR_HOST, 0, "it misses %s", layers[i]);
 
-        return host_facts_quick(&facts, e) < 0 ? -1 : wall_ops(WALL_PROCESS)->check_host(&facts, e);
+        return host_facts_quick(&facts, e) < 0 ? -1
+                                               : wall_ops(wall_choice(WALL_AUTO, 1))->check_host(&facts, e);
 }
 
 static void judge(const struct host_finding *f, unsigned n, struct host_finding *ret)
@@ -75,13 +76,13 @@ static void judge(const struct host_finding *f, unsigned n, struct host_finding 
         struct err e = { 0 };
         const struct host_finding *missing = first_missing(f, n);
         *ret = (struct host_finding){ .layer = "boxes" };
-        ret->state = !missing ? HOST_YES : check_process_wall(f, n, &e) == 0 ? HOST_WEAK : HOST_NO;
+        ret->state = !missing ? HOST_YES : check_next_wall(f, n, &e) == 0 ? HOST_WEAK : HOST_NO;
         if (ret->state == HOST_YES)
                 (void) snprintf(ret->detail, sizeof ret->detail, "the namespace wall; limits by %s",
                                 limits_by(f, n));
         else if (ret->state == HOST_WEAK)
                 (void) snprintf(ret->detail, sizeof ret->detail,
-                                "the process wall only, for want of %s: other files can be seen by stat; no "
+                                "the process wall only, without %s: other files can be seen by stat; no "
                                 "net doors, loopback, /tmp or /proc of its own; limits by %s",
                                 missing->layer, limits_by(f, n));
         else
