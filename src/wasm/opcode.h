@@ -61,6 +61,7 @@ bool wasm_insn_read(struct wasm_reader *r, struct wasm_insn *ret);
 struct wasm_functype wasm_block_type(const struct wasm_module *m, const struct wasm_insn *x);
 /* The type of a letter of a signature. */
 enum wasm_type wasm_letter_type(char c);
+char wasm_type_letter(uint8_t type);
 /* 2 for v128, else 1. */
 static inline uint32_t wasm_type_slots(uint8_t type) { return type == WASM_V128 ? 2 : 1; }
 static inline bool wasm_type_is_ref(uint8_t type) { return type == WASM_FUNCREF || type == WASM_EXTERNREF; }

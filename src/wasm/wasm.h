@@ -6,9 +6,9 @@
  *
  *     m = wasm_module_load(bytes)            decoded and fully validated, or refused
  *     s = wasm_store_new(engine, limits)     owns all below; freed at once
- *     wasm_define(s, "env", "add", ...)      the only functions that a module can reach
+ *     wasm_define(s, &host_function)         the only functions that a module can reach
  *     wasm_instantiate(s, m, &inst)          links by name and type; runs the start function
- *     wasm_call(func, slots)                 returns WASM_OK or the reason of the trap
+ *     wasm_call(inst, func, slots)           returns WASM_OK or the reason of the trap
  *
  * Values are passed in slots of 64 bits: i32 and f32 in the low half, the high half zero; v128 in two slots,
  * low lanes first; a reference is 0 for null, else a struct wasm_func * or the host's own number.
@@ -123,10 +123,15 @@ void wasm_set_fuel(struct wasm_store *s, uint64_t fuel);
  */
 typedef enum wasm_trap wasm_host_fn(struct wasm_instance *caller, void *user, uint64_t *slots);
 
-/* Defines an import: signature as in opcodes.inc, "ii:i" for (i32, i32) -> i32; e = externref, r = funcref.
- * `module` and `name` must outlive the store. */
-int wasm_define(struct wasm_store *s, struct span module, struct span name, const char *signature,
-                wasm_host_fn *fn, void *user, struct err *e);
+/* A host function by name. Signature: letters as in opcodes.inc, "ii:i" for (i32, i32) -> i32; r = funcref,
+ * e = externref. The texts must outlive the store. */
+struct wasm_host {
+        const char *module, *name, *signature;
+        wasm_host_fn *fn;
+        void *user;
+};
+/* Makes a host function importable. A later definition of the same name replaces an earlier one. */
+int wasm_define(struct wasm_store *s, const struct wasm_host *h, struct err *e);
 /* Makes the exports of an instance importable as `module`. */
 int wasm_define_instance(struct wasm_store *s, struct span module, struct wasm_instance *inst, struct err *e);
 
@@ -141,13 +146,13 @@ int wasm_instantiate(struct wasm_store *s, const struct wasm_module *m, struct w
 /* Returns NULL if nothing is exported by this name, or not of this kind. */
 struct wasm_func *wasm_export_func(struct wasm_instance *inst, struct span name);
 struct wasm_global *wasm_export_global(struct wasm_instance *inst, struct span name);
-struct wasm_memory *wasm_export_memory(struct wasm_instance *inst, struct span name);
 
 /* The signature of a function in the letters above; valid as long as the store. */
 const char *wasm_func_signature(const struct wasm_func *f);
 
-/* Calls a function. `slots` holds the parameters and receives the results; room for the larger of the two. */
-enum wasm_trap wasm_call(struct wasm_func *f, uint64_t *slots);
+/* Calls a function that `inst` exports. `slots` holds the parameters and receives the results; there is room
+ * for the larger of the two. */
+enum wasm_trap wasm_call(struct wasm_instance *inst, struct wasm_func *f, uint64_t *slots);
 
 /* `n` bytes at `addr` of the caller's memory 0, or NULL if they are not all inside. */
 void *wasm_memory_at(struct wasm_instance *inst, uint64_t addr, uint64_t n);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* fuzz_wasm.c - a module as an enemy would write it: the decoder and the validator. What they accept is inside
- * of its own bytes and caps. */
+/* fuzz_wasm.c - a module as an enemy would write it: the decoder and the validator. What they accept is
+ * inside of its own bytes and caps. */
 #include "wasm/module.h"
 
 #include <stdlib.h>

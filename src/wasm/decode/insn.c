@@ -26,7 +26,7 @@ enum wasm_type wasm_letter_type(char c)
         return WASM_NO_TYPE;
 }
 
-static char wasm_type_letter(uint8_t type)
+char wasm_type_letter(uint8_t type)
 {
         for (size_t i = 0; i < LETTERS; i++)
                 if (letters[i].type == type)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* wasm/decode/reader.c - LEB128, counts and names. */
+/* wasm/decode/wasm_reader.c - LEB128, counts and names. */
 #include "wasm/decode/reader.h"
 
 bool wasm_reader_fail(struct wasm_reader *r, const char *why)

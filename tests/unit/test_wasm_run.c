@@ -1,0 +1,237 @@
+/* SPDX-License-Identifier: MIT */
+/* test_wasm_run.c - the engine's promises beyond the specification: fuel, limits, host functions. */
+#include "harness.h"
+#include "wasm/wasm.h"
+
+/*
+ * (import "env" "add" (func (param i32 i32) (result i32)))
+ * (memory 1 100)
+ * fib: recursive; count: (loop (br_if 0 (local.tee 0 (i32.sub (local.get 0) (i32.const 1))))) (local.get 0)
+ * grow: memory.grow; down: calls itself for ever; sum: add(x, 5); peek: i32.load; fill: memory.fill of x
+ * bytes at 0; tail: 7 if x is 0, else return_call tail(x - 1). All are (param i32) (result i32).
+ */
+static const uint8_t module[] = {
+        0x00, 0x61, 0x73, 0x6d, 0x01, 0x00, 0x00, 0x00, 0x01, 0x0c, 0x02, 0x60, 0x01, 0x7f, 0x01, 0x7f,
+        0x60, 0x02, 0x7f, 0x7f, 0x01, 0x7f, 0x02, 0x0b, 0x01, 0x03, 0x65, 0x6e, 0x76, 0x03, 0x61, 0x64,
+        0x64, 0x00, 0x01, 0x03, 0x09, 0x08, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x05, 0x04,
+        0x01, 0x01, 0x01, 0x64, 0x07, 0x38, 0x08, 0x03, 0x66, 0x69, 0x62, 0x00, 0x01, 0x05, 0x63, 0x6f,
+        0x75, 0x6e, 0x74, 0x00, 0x02, 0x04, 0x67, 0x72, 0x6f, 0x77, 0x00, 0x03, 0x04, 0x64, 0x6f, 0x77,
+        0x6e, 0x00, 0x04, 0x03, 0x73, 0x75, 0x6d, 0x00, 0x05, 0x04, 0x70, 0x65, 0x65, 0x6b, 0x00, 0x06,
+        0x04, 0x66, 0x69, 0x6c, 0x6c, 0x00, 0x07, 0x04, 0x74, 0x61, 0x69, 0x6c, 0x00, 0x08, 0x0a, 0x6f,
+        0x08, 0x1c, 0x00, 0x20, 0x00, 0x41, 0x02, 0x48, 0x04, 0x7f, 0x20, 0x00, 0x05, 0x20, 0x00, 0x41,
+        0x01, 0x6b, 0x10, 0x01, 0x20, 0x00, 0x41, 0x02, 0x6b, 0x10, 0x01, 0x6a, 0x0b, 0x0b, 0x10, 0x00,
+        0x03, 0x40, 0x20, 0x00, 0x41, 0x01, 0x6b, 0x22, 0x00, 0x0d, 0x00, 0x0b, 0x20, 0x00, 0x0b, 0x06,
+        0x00, 0x20, 0x00, 0x40, 0x00, 0x0b, 0x06, 0x00, 0x20, 0x00, 0x10, 0x04, 0x0b, 0x08, 0x00, 0x20,
+        0x00, 0x41, 0x05, 0x10, 0x00, 0x0b, 0x07, 0x00, 0x20, 0x00, 0x28, 0x02, 0x00, 0x0b, 0x0d, 0x00,
+        0x41, 0x00, 0x41, 0x01, 0x20, 0x00, 0xfc, 0x0b, 0x00, 0x41, 0x00, 0x0b, 0x12, 0x00, 0x20, 0x00,
+        0x45, 0x04, 0x40, 0x41, 0x07, 0x0f, 0x0b, 0x20, 0x00, 0x41, 0x01, 0x6b, 0x12, 0x08, 0x0b
+};
+
+static enum wasm_trap host_add(struct wasm_instance *caller, void *user, uint64_t *slots)
+{
+        (void) caller;
+        ++*(int *) user;
+        slots[0] = (uint32_t) (slots[0] + slots[1]);
+        return WASM_OK;
+}
+
+/* A host function that calls back, or ends the program. */
+static enum wasm_trap host_call_back(struct wasm_instance *caller, void *user, uint64_t *slots)
+{
+        enum wasm_trap *seen = user;
+
+        *seen = wasm_call(caller, wasm_export_func(caller, span_str("fib")), slots);
+        return WASM_TRAP_EXIT;
+}
+
+struct machine {
+        struct wasm_module *m;
+        struct wasm_store *s;
+        struct wasm_instance *i;
+        int calls;
+};
+
+static int start(struct machine *x, const struct wasm_limits *l, wasm_host_fn *fn, void *user)
+{
+        struct err e;
+        enum wasm_trap trap;
+
+        x->m = wasm_module_load(span_of(module, sizeof module), &e);
+        x->s = wasm_store_new(&wasm_interpreter, l, &e);
+        if (!x->m || !x->s)
+                return -1;
+        struct wasm_host add = { "env", "add", "ii:i", fn, user };
+        if (fn && wasm_define(x->s, &add, &e) < 0)
+                return -1;
+        return wasm_instantiate(x->s, x->m, &x->i, &trap, &e);
+}
+
+static void stop(struct machine *x)
+{
+        wasm_store_free(x->s);
+        wasm_module_free(x->m);
+}
+
+static enum wasm_trap call(struct machine *x, const char *name, uint32_t arg, uint32_t *ret)
+{
+        uint64_t slots[1] = { arg };
+        enum wasm_trap t = wasm_call(x->i, wasm_export_func(x->i, span_str(name)), slots);
+
+        *ret = (uint32_t) slots[0];
+        return t;
+}
+
+static void test_run__results_and_host_functions(void)
+{
+        struct machine x = { 0 };
+        uint32_t r;
+
+        CHECK_INT(start(&x, &wasm_limits_default, host_add, &x.calls), 0);
+        CHECK_INT(call(&x, "fib", 20, &r), WASM_OK);
+        CHECK_INT(r, 6765);
+        CHECK_INT(call(&x, "sum", 37, &r), WASM_OK);
+        CHECK_INT(r, 42);
+        CHECK_INT(x.calls, 1);
+        CHECK_INT(call(&x, "tail", 1000000, &r), WASM_OK);
+        CHECK_INT(r, 7);
+        CHECK_STR(wasm_func_signature(wasm_export_func(x.i, span_str("fib"))), "i:i");
+        CHECK(!wasm_export_func(x.i, span_str("add")));
+        stop(&x);
+}
+
+static void test_run__an_import_that_is_not_defined_is_refused(void)
+{
+        struct machine x = { 0 };
+
+        CHECK_INT(start(&x, &wasm_limits_default, NULL, NULL), -1);
+        stop(&x);
+}
+
+static void test_run__an_import_of_another_type_is_refused(void)
+{
+        struct machine x = { 0 };
+        struct err e = { 0 };
+        enum wasm_trap trap;
+        struct wasm_host add = { "env", "add", "il:i", host_add, NULL };
+
+        (void) start(&x, &wasm_limits_default, NULL, NULL);
+        CHECK_INT(wasm_define(x.s, &add, &e), 0);
+        CHECK_INT(wasm_instantiate(x.s, x.m, &x.i, &trap, &e), -1);
+        CHECK(strstr(e.what, "env.add"));
+        stop(&x);
+}
+
+/* count(10): 1 + 3 for the call, 10 rounds of 1 + 6. */
+static void test_run__fuel_is_exact(void)
+{
+        struct machine x = { 0 };
+        uint32_t r;
+
+        CHECK_INT(start(&x, &wasm_limits_default, host_add, &x.calls), 0);
+        wasm_set_fuel(x.s, 1000);
+        CHECK_INT(call(&x, "count", 10, &r), WASM_OK);
+        CHECK_INT(wasm_fuel(x.s), 1000 - 74);
+        wasm_set_fuel(x.s, 74);
+        CHECK_INT(call(&x, "count", 10, &r), WASM_OK);
+        CHECK_INT(wasm_fuel(x.s), 0);
+        wasm_set_fuel(x.s, 73);
+        CHECK_INT(call(&x, "count", 10, &r), WASM_TRAP_FUEL);
+        CHECK_INT(wasm_fuel(x.s), 6);
+        wasm_set_fuel(x.s, 100000);
+        CHECK_INT(call(&x, "tail", UINT32_MAX, &r), WASM_TRAP_FUEL);
+        stop(&x);
+}
+
+static void test_run__bulk_work_costs_fuel(void)
+{
+        struct machine x = { 0 };
+        uint32_t r;
+
+        CHECK_INT(start(&x, &wasm_limits_default, host_add, &x.calls), 0);
+        wasm_set_fuel(x.s, 1000);
+        CHECK_INT(call(&x, "fill", 6400, &r), WASM_OK);
+        CHECK_INT(wasm_fuel(x.s), 1000 - 7 - 100);
+        CHECK_INT(call(&x, "fill", 65536, &r), WASM_TRAP_FUEL);
+        CHECK_INT(call(&x, "fill", 65537, &r), WASM_TRAP_MEMORY);
+        stop(&x);
+}
+
+static void test_run__the_memory_limit_is_exact(void)
+{
+        struct machine x = { 0 };
+        struct wasm_limits l = wasm_limits_default;
+        uint32_t r;
+
+        l.memory_pages = 3;
+        CHECK_INT(start(&x, &l, host_add, &x.calls), 0);
+        CHECK_INT(call(&x, "grow", 3, &r), WASM_OK);
+        CHECK_INT(r, UINT32_MAX);
+        CHECK_INT(call(&x, "grow", 2, &r), WASM_OK);
+        CHECK_INT(r, 1);
+        CHECK_INT(call(&x, "grow", 1, &r), WASM_OK);
+        CHECK_INT(r, UINT32_MAX);
+        CHECK_INT(call(&x, "peek", 3 * 65536 - 4, &r), WASM_OK);
+        CHECK_INT(r, 0);
+        CHECK_INT(call(&x, "peek", 3 * 65536 - 3, &r), WASM_TRAP_MEMORY);
+        CHECK(wasm_memory_at(x.i, 0, 3 * 65536));
+        CHECK(!wasm_memory_at(x.i, 1, 3 * 65536));
+        CHECK(!wasm_memory_at(x.i, UINT64_MAX, 2));
+        stop(&x);
+
+        l.memory_pages = 0;
+        CHECK_INT(start(&x, &l, host_add, &x.calls), -1);
+        stop(&x);
+}
+
+static void test_run__recursion_ends_at_the_limit(void)
+{
+        struct machine x = { 0 };
+        struct wasm_limits l = wasm_limits_default;
+        uint32_t r;
+
+        CHECK_INT(start(&x, &l, host_add, &x.calls), 0);
+        CHECK_INT(call(&x, "down", 1, &r), WASM_TRAP_STACK);
+        CHECK_INT(call(&x, "fib", 10, &r), WASM_OK); /* the store is usable after a trap */
+        CHECK_INT(r, 55);
+        stop(&x);
+
+        l.call_depth = 10; /* fib(n) is n deep */
+        CHECK_INT(start(&x, &l, host_add, &x.calls), 0);
+        CHECK_INT(call(&x, "fib", 10, &r), WASM_OK);
+        CHECK_INT(call(&x, "fib", 11, &r), WASM_TRAP_STACK);
+        stop(&x);
+
+        /* Every size of the stack, up to one that is enough. */
+        enum wasm_trap t = WASM_TRAP_STACK;
+        for (l.stack_slots = 1; l.stack_slots < 256 && t == WASM_TRAP_STACK; l.stack_slots++) {
+                CHECK_INT(start(&x, &l, host_add, &x.calls), 0);
+                t = call(&x, "fib", 10, &r);
+                stop(&x);
+        }
+        CHECK_INT(t, WASM_OK);
+        CHECK_INT(r, 55);
+}
+
+static void test_run__a_host_function_ends_the_call_and_cannot_call_back(void)
+{
+        struct machine x = { 0 };
+        enum wasm_trap seen = WASM_OK;
+        uint32_t r;
+
+        CHECK_INT(start(&x, &wasm_limits_default, host_call_back, &seen), 0);
+        CHECK_INT(call(&x, "sum", 1, &r), WASM_TRAP_EXIT);
+        CHECK_INT(seen, WASM_TRAP_HOST);
+        stop(&x);
+}
+
+static const struct test_case cases[] = {
+        CASE(test_run__results_and_host_functions),
+        CASE(test_run__an_import_that_is_not_defined_is_refused),
+        CASE(test_run__an_import_of_another_type_is_refused),
+        CASE(test_run__fuel_is_exact),
+        CASE(test_run__bulk_work_costs_fuel),
+        CASE(test_run__the_memory_limit_is_exact),
+        CASE(test_run__recursion_ends_at_the_limit),
+        CASE(test_run__a_host_function_ends_the_call_and_cannot_call_back),
+};
+TEST_MAIN(cases)
