@@ -53,7 +53,7 @@ struct wasm_insn {
         uint64_t value;   /* constant of at most 64 bits (i32 zero-extended); MEM: offset */
         const uint8_t *p; /* V128 and SHUFFLE: 16 bytes; TABLE: the labels, LEB128, index + 1 of them */
 };
-enum { WASM_NO_INDEX = UINT32_MAX };
+#define WASM_NO_INDEX UINT32_MAX
 
 /* Reads the next instruction. Returns false, and the reader has failed, if it is malformed. */
 bool wasm_insn_read(struct wasm_reader *r, struct wasm_insn *ret);
@@ -62,6 +62,19 @@ struct wasm_functype wasm_block_type(const struct wasm_module *m, const struct w
 /* The type of a letter of a signature. */
 enum wasm_type wasm_letter_type(char c);
 char wasm_type_letter(uint8_t type);
+/* The operands of a signature. Its result, if any, stands after the colon. */
+static inline uint32_t wasm_sig_operands(const char *sig)
+{
+        uint32_t n = 0;
+
+        while (sig[n] != ':')
+                n++;
+        return n;
+}
+static inline uint8_t wasm_sig_result(const char *sig)
+{
+        return (uint8_t) wasm_letter_type(sig[wasm_sig_operands(sig) + 1]);
+}
 /* 2 for v128, else 1. */
 static inline uint32_t wasm_type_slots(uint8_t type) { return type == WASM_V128 ? 2 : 1; }
 static inline bool wasm_type_is_ref(uint8_t type) { return type == WASM_FUNCREF || type == WASM_EXTERNREF; }

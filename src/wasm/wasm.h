@@ -49,6 +49,7 @@ enum {
         WASM_MAX_LOCALS = 20000, /* parameters included */
         WASM_MAX_NESTING = 10000,
         WASM_MAX_OPERANDS = 10000, /* depth of the operand stack */
+        WASM_MAX_CONST = 16,       /* and of that of a constant expression */
 };
 
 /* Why a call ended. */

@@ -67,10 +67,7 @@ static bool is_small(const struct operand *x)
         return x->kind == CONSTANT && v == (int16_t) v;
 }
 
-static uint8_t result_of(const struct wasm_insn *x)
-{
-        return (uint8_t) wasm_letter_type(strchr(x->row->sig, ':')[1]);
-}
+static uint8_t result_of(const struct wasm_insn *x) { return wasm_sig_result(x->row->sig); }
 
 static void translate_binary(struct translator *t, const struct wasm_insn *x, bool has_constant)
 {
@@ -358,7 +355,7 @@ static void translate_memory(struct translator *t, const struct wasm_insn *x)
 /* A vector instruction in memory: the vector operand, if any, is the last. */
 static void translate_simd_memory(struct translator *t, const struct wasm_insn *x)
 {
-        bool has_vector = x->row->sig[1] == 'v', has_result = strchr(x->row->sig, ':')[1];
+        bool has_vector = x->row->sig[1] == 'v', has_result = result_of(x) != WASM_NO_TYPE;
         struct operand v = { 0 };
         uint16_t vector = 0;
 
@@ -380,11 +377,11 @@ static void translate_simd(struct translator *t, const struct wasm_insn *x)
 {
         uint16_t in[3] = { 0, 0, 0 };
         struct operand v[3];
-        unsigned n = (unsigned) (strchr(x->row->sig, ':') - x->row->sig);
+        uint32_t n = wasm_sig_operands(x->row->sig);
 
-        for (unsigned i = n; i-- > 0;)
+        for (uint32_t i = n; i-- > 0;)
                 v[i] = tr_pop(t);
-        for (unsigned i = 0; i < n; i++)
+        for (uint32_t i = 0; i < n; i++)
                 in[i] = tr_use(t, &v[i]);
         uint16_t to = tr_push(t, result_of(x));
         uint16_t op = x->op == WASM_I8X16_SHUFFLE ? I_SHUFFLE : I_SIMD;

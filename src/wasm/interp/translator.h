@@ -21,7 +21,7 @@ struct patch {
         uint8_t form; /* enum patch_form */
 };
 enum patch_form { PATCH_C = 0, PATCH_K, PATCH_U };
-enum { NOWHERE = UINT32_MAX };
+#define NOWHERE UINT32_MAX
 
 struct label {
         uint16_t op;     /* WASM_BLOCK ... */

@@ -3,10 +3,8 @@
 #include "wasm/opcode.h"
 #include "wasm/run/runtime.h"
 
-enum { CONST_DEPTH = 64 }; /* that of the validator */
-
 struct const_values {
-        uint64_t v[CONST_DEPTH][2];
+        uint64_t v[WASM_MAX_CONST][2];
         unsigned n;
 };
 
@@ -45,10 +43,9 @@ static void push(const struct wasm_instance *inst, const struct wasm_insn *x, ui
 void wasm_const_value(const struct wasm_instance *inst, struct wasm_const x, uint64_t ret[2])
 {
         struct wasm_reader r = { x.code.p, x.code.p, x.code.p + x.code.n, NULL, 0 };
-        struct const_values s;
+        struct const_values s = { .n = 0 };
         struct wasm_insn insn;
 
-        s.n = 0;
         while (!wasm_reader_done(&r) && wasm_insn_read(&r, &insn)) {
                 if (insn.row->sig && strlen(insn.row->sig) == 4)
                         combine(&s, insn.op);

@@ -26,13 +26,13 @@ static bool check_immediates(struct wasm_checker *c, const struct wasm_insn *x)
 /* Pops the operands of "ab:c" from the last, then pushes the result. */
 static bool check_signature(struct wasm_checker *c, const char *sig)
 {
-        const char *colon = strchr(sig, ':');
+        uint8_t result = wasm_sig_result(sig);
 
-        for (const char *p = colon; p > sig;)
-                if (!wasm_pop(c, (uint8_t) wasm_letter_type(*--p)))
+        for (uint32_t i = wasm_sig_operands(sig); i-- > 0;)
+                if (!wasm_pop(c, (uint8_t) wasm_letter_type(sig[i])))
                         return false;
 
-        return !colon[1] || wasm_push(c, (uint8_t) wasm_letter_type(colon[1]));
+        return result == WASM_NO_TYPE || wasm_push(c, result);
 }
 
 static bool check_insn(struct wasm_checker *c, const struct wasm_insn *x)

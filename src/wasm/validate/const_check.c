@@ -2,10 +2,8 @@
 /* wasm/validate/const_check.c - constant expressions, with the extension for i32 and i64 arithmetic. */
 #include "wasm/validate/checker.h"
 
-enum { CONST_DEPTH = 64 };
-
 struct const_stack {
-        uint8_t types[CONST_DEPTH];
+        uint8_t types[WASM_MAX_CONST];
         unsigned n;
 };
 
@@ -50,7 +48,7 @@ static const char *step(const struct wasm_module *m, struct const_stack *s, cons
         uint8_t t = pushed(m, x);
         if (t == WASM_NO_TYPE)
                 return "constant expression required, or an unknown global or function";
-        if (s->n == CONST_DEPTH)
+        if (s->n == WASM_MAX_CONST)
                 return "constant expression over this engine's cap";
 
         s->types[s->n++] = t;

@@ -221,7 +221,9 @@ static bool check_table(struct wasm_checker *c, const struct wasm_insn *x)
 
 static bool pop_three(struct wasm_checker *c)
 {
-        return wasm_pop(c, WASM_I32) && wasm_pop(c, WASM_I32) && wasm_pop(c, WASM_I32);
+        static const uint8_t range[] = { WASM_I32, WASM_I32, WASM_I32 };
+
+        return wasm_pop_all(c, range, 3);
 }
 
 static bool check_table_init(struct wasm_checker *c, const struct wasm_insn *x)

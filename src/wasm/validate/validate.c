@@ -59,8 +59,7 @@ static uint32_t count_of(const struct wasm_module *m, enum wasm_kind kind)
 
 static int by_name(const void *a, const void *b)
 {
-        const struct wasm_export *x = *(const struct wasm_export *const *) a;
-        const struct wasm_export *y = *(const struct wasm_export *const *) b;
+        const struct wasm_export *x = a, *y = b;
         size_t n = x->name.n < y->name.n ? x->name.n : y->name.n;
         int c = n ? memcmp(x->name.p, y->name.p, n) : 0;
 
@@ -69,17 +68,17 @@ static int by_name(const void *a, const void *b)
 
 static int check_exports(const struct wasm_module *m, struct err *e)
 {
-        const struct wasm_export **sorted = calloc(m->n_exports + 1, sizeof(*sorted));
+        struct wasm_export *sorted = calloc(m->n_exports + 1, sizeof *sorted);
         int failed = sorted ? 0 : bad(e, "out of memory");
 
         for (uint32_t i = 0; i < m->n_exports && !failed; i++) {
-                sorted[i] = &m->exports[i];
+                sorted[i] = m->exports[i];
                 if (m->exports[i].index >= count_of(m, m->exports[i].kind))
                         failed = bad(e, "an export is unknown");
         }
 
         if (!failed && m->n_exports)
-                qsort(sorted, m->n_exports, sizeof(*sorted), by_name);
+                qsort(sorted, m->n_exports, sizeof *sorted, by_name);
         for (uint32_t i = 1; i < m->n_exports && !failed; i++)
                 if (by_name(&sorted[i - 1], &sorted[i]) == 0)
                         failed = bad(e, "duplicate export name");
