@@ -48,12 +48,13 @@ static int place_descriptors(const struct host_spawn *s)
                         return -1;
         }
 
-        for (unsigned i = 0; i < s->fd_count; i++) {
-                bool stays = i < 3 && s->flags & HOST_SPAWN_STREAMS;
-                if (high[i] >= 0 ? dup2(high[i], (int) i) < 0
-                                 : !stays && close((int) i) < 0 && errno != EBADF)
+        unsigned first = s->flags & HOST_SPAWN_STREAMS ? 3 : 0;
+        if (s->fd_count > first && syscall(SYS_close_range, first, s->fd_count - 1, 0) < 0)
+                return -1;
+
+        for (unsigned i = 0; i < s->fd_count; i++)
+                if (high[i] >= 0 && dup2(high[i], (int) i) < 0)
                         return -1;
-        }
 
         return (int) syscall(SYS_close_range, s->fd_count, ~0U, 0);
 }
@@ -102,7 +103,8 @@ static bool is_stopped(pid_t pid)
                info.si_pid == pid;
 }
 
-/* Not vfork(): a child that another process stopped before its exec would hold the caller up. */
+/* The child has this thread's errno, so nothing else is called meanwhile. Not vfork(): a child that another
+ * process stopped before its exec would hold the caller up. */
 static void await_exec(struct birth *x, const struct child *c)
 {
         while (atomic_load(&x->shares)) {
