@@ -96,15 +96,11 @@ WASI_CALL(fd_close)
         return wasi_result(close(was.fd));
 }
 
-/* A door keeps its number: what looks for doors finds each where it was. */
 WASI_CALL(fd_renumber)
 {
         struct wasi_file *to = wasi_file(c->w, wasi_u32(c, 1));
         if (!to)
                 return WASI_BADF;
-
-        if (c->file->preopen || to->preopen)
-                return WASI_NOTSUP;
 
         if (to == c->file)
                 return WASI_SUCCESS;

@@ -86,7 +86,7 @@ static enum wasi_errno add_opened(struct wasi_call *c, int fd, const struct wasi
         const struct wasi_file *dir = c->file;
         f.writable = dir->writable;
         f.only = p->depth == 0 && f.type == WASI_DIRECTORY ? dir->only : NULL;
-        f.rights &= dir->inheriting;
+        f.rights &= dir->inheriting & c->a[5];
         f.inheriting &= c->a[6] ? dir->inheriting & c->a[6] : dir->inheriting;
         if (!f.writable)
                 f.rights &= ~WASI_RIGHT(FD_FILESTAT_SET_TIMES);

@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: MIT */
+/* wasm/main.c - cordon-wasm: the payload of a box with the wasm wall. Loads and validates the module, opens
+ * its doors, closes a filter around itself, and runs it.
+ *
+ * It exits with the module's own status; 126 if the file is no module that can run, 134 after a trap, 124
+ * when the fuel is used up. */
+#include "base/fd.h"
+#include "wasm/program/program.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+
+enum { EXIT_FUEL = 124, EXIT_CORDON = 125, EXIT_NO_MODULE = 126, EXIT_TRAP = 134 };
+
+struct running {
+        struct engine_options o;
+        struct wasi *wasi;
+        struct wasm_module *module;
+        struct wasm_store *store;
+};
+
+static int report(const struct running *r, const char *what, const char *hint)
+{
+        (void) fprintf(stderr, "cordon-wasm: %s%s%s\n", r->o.name ? r->o.name : "", r->o.name ? ": " : "",
+                       what);
+        if (hint[0])
+                (void) fprintf(stderr, "hint: %s\n", hint);
+        return -1;
+}
+
+/* Read, not mapped: the file must not change while it runs. */
+static int read_module(const char *path, struct span *ret, struct err *e)
+{
+        struct stat st;
+        AUTO_FD(fd, open(path, O_RDONLY | O_CLOEXEC));
+        if (fd < 0 || fstat(fd, &st) < 0)
+                return err_set(e, ERR_IO, errno, "cannot be read: %s", strerror(errno));
+
+        if (!S_ISREG(st.st_mode) || st.st_size > WASM_MAX_BYTES)
+                return err_set(e, ERR_EXEC, 0, "is no file of at most %d MB", WASM_MAX_BYTES >> 20);
+
+        uint8_t *bytes = malloc((size_t) st.st_size + 1);
+        ssize_t n = bytes ? fd_read_all(fd, bytes, (size_t) st.st_size) : -1;
+        if (n < 0) {
+                free(bytes);
+                return err_set(e, ERR_IO, errno, "cannot be read: %s", strerror(errno));
+        }
+
+        *ret = span_of(bytes, (size_t) n); /* as long as the process */
+        return 0;
+}
+
+static struct wasm_limits limits_of(const struct engine_options *o)
+{
+        struct wasm_limits l = wasm_limits_default;
+        if (o->memory && o->memory / WASM_PAGE < l.memory_pages)
+                l.memory_pages = (uint32_t) (o->memory / WASM_PAGE);
+        l.fuel = o->fuel ? o->fuel : UINT64_MAX;
+        return l;
+}
+
+/* All that can fail before the module runs. */
+static int prepare(struct running *r, char **envp, struct err *e)
+{
+        struct span bytes;
+        if (read_module(r->o.module, &bytes, e) < 0 || !(r->module = wasm_module_load(bytes, e)))
+                return -1;
+
+        const struct wasi_config c = { r->o.argv, (const char *const *) envp };
+        const struct wasm_limits l = limits_of(&r->o);
+        struct guest_needs needs = { 0 };
+        if (!(r->wasi = wasi_new(&c, e)) || guest_doors_open(r->wasi, &r->o, envp, &needs, e) < 0 ||
+            !(r->store = wasm_store_new(&wasm_interpreter, &l, e)) || wasi_define(r->wasi, r->store, e) < 0)
+                return -1;
+
+        return guest_filter_close(&needs, e);
+}
+
+static int exit_status(const struct running *r)
+{
+        uint32_t code = wasi_exit_code(r->wasi);
+        return code > 255 ? 255 : (int) code;
+}
+
+static int trapped(const struct running *r, enum wasm_trap t)
+{
+        char what[128];
+        if (t == WASM_TRAP_EXIT)
+                return exit_status(r);
+
+        (void) snprintf(what, sizeof what, "trap: %s", wasm_trap_text(t));
+        (void) report(r, what, "");
+        return t == WASM_TRAP_FUEL ? EXIT_FUEL : EXIT_TRAP;
+}
+
+static int run(struct running *r)
+{
+        struct err e = { 0 };
+        enum wasm_trap t = WASM_OK;
+        struct wasm_instance *inst = NULL;
+        if (wasm_instantiate(r->store, r->module, &inst, &t, &e) < 0) {
+                if (t != WASM_OK)
+                        return trapped(r, t);
+                (void) report(r, e.what, e.hint);
+                return EXIT_NO_MODULE;
+        }
+
+        struct wasm_func *f = wasm_export_func(inst, span_str("_start"));
+        if (!f || strcmp(wasm_func_signature(f), ":") != 0) {
+                (void) report(r, "exports no function `_start` without parameters",
+                              "it is a library: a program is linked without -nostartfiles and "
+                              "-mexec-model=reactor");
+                return EXIT_NO_MODULE;
+        }
+
+        uint64_t slots[1] = { 0 };
+        t = wasm_call(inst, f, slots);
+        return t == WASM_OK ? 0 : trapped(r, t);
+}
+
+int main(int argc, char **argv, char **envp)
+{
+        struct running r = { 0 };
+        struct err e = { 0 };
+        (void) signal(SIGPIPE, SIG_IGN); /* a write fails with EPIPE, as WASI has it */
+        if (engine_options_read(argc, argv, &r.o, &e) < 0) {
+                (void) report(&r, e.what, e.hint);
+                return EXIT_CORDON;
+        }
+
+        if (prepare(&r, envp, &e) < 0) {
+                (void) report(&r, e.what, e.hint);
+                return EXIT_NO_MODULE;
+        }
+
+        return run(&r);
+}

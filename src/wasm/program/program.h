@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: MIT */
+/* wasm/program/program.h - the parts of cordon-wasm: its command line, the doors that it opens for the
+ * module, and the filter that it closes around itself before the module's first instruction.
+ *
+ * cordon-wasm is the payload of a box: it trusts the command line, which the plan wrote, and nothing else. */
+#pragma once
+#include "wasm/wasi/wasi.h"
+
+/* Where the plan shows the module, the engine and its other files. Not below any door. */
+enum { ENGINE_DOORS = 1000, ENGINE_HANDLES = 32 };
+
+struct engine_door {
+        const char *path;
+        bool writable;
+};
+
+struct engine_options {
+        const char *module; /* the file to load */
+        const char *name;   /* as the user typed it: the module's argv[0] */
+        const char *const *argv;
+        struct engine_door doors[ENGINE_DOORS];
+        unsigned door_count, handle_count;
+        uint64_t memory, fuel; /* 0: no limit of this program */
+};
+
+/* engine_options.c. Returns 0, or -1 with *e set. */
+int engine_options_read(int argc, char **argv, struct engine_options *ret, struct err *e);
+
+/* guest_doors.c: opens the doors for the module, then the handles, and rewrites the numbers of the latter in
+ * `envp`. What the filter may leave out is in *ret. */
+struct guest_needs {
+        bool doors, writes, sockets;
+};
+int guest_doors_open(struct wasi *w, const struct engine_options *o, char **envp, struct guest_needs *ret,
+                     struct err *e);
+
+/* guest_filter.c: from here on only the system calls that the doors need. */
+int guest_filter_close(const struct guest_needs *n, struct err *e);
