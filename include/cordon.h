@@ -206,6 +206,23 @@ CORDON_API int cordon_box_next_ms(cordon_box *b);
 /* Returns 1 if the walls are up and the payload was started. */
 CORDON_API int cordon_box_is_up(const cordon_box *b);
 
+/* Parked boxes: the walls are raised before it is known what runs behind them.
+ *
+ * Begins to park a box, and returns as cordon_box_start_async() does. Set a command first if the policy lists
+ * the programs that may run: that one may be started as well. Drive the box with cordon_box_step() until
+ * cordon_box_is_parked() returns 1; a box that ends before has failed. Then set the command, the working
+ * directory, standard streams and handles of the run as usual and call cordon_box_start(): the run begins in
+ * the parked box, and its clocks with it. A parked box serves one run. Before it does, policy and doors are
+ * looked at again: if anything differs from when it was parked (a file behind a door was replaced, a door has
+ * expired), or if this run cannot be parked, the run starts in a new box, and cordon_result.start_why says
+ * why.
+ */
+CORDON_API int cordon_box_park(cordon_box *b, cordon_error *e);
+CORDON_API int cordon_box_is_parked(const cordon_box *b);
+/* The next start of `b`, which may have another policy object, uses the box that `parked` holds, on the same
+ * terms. `parked` has none after that. */
+CORDON_API int cordon_box_use(cordon_box *b, cordon_box *parked, cordon_error *e);
+
 CORDON_API void cordon_box_signal(cordon_box *b, int signal); /* async-signal-safe */
 /* Sets the size of the box's terminal; before the start, its initial size. */
 CORDON_API void cordon_box_resize(cordon_box *b, unsigned rows, unsigned columns);
@@ -281,6 +298,8 @@ typedef struct cordon_result {
         const char *ledger_lost; /* why all or part is not recorded although it was requested; else "" */
         int blind; /* denied paths were to be reported, but this host does not allow to observe them */
         int away;  /* the caller's directory is not in the box, which worked in a private one */
+        const char *start;     /* "parked": the run began in a parked box; "cold": in a new one; "" before */
+        const char *start_why; /* why a parked box was not used; or "" */
 } cordon_result;
 /* One thing that the box did and was allowed to do, each once: files opened, programs started. */
 typedef struct cordon_effect {

@@ -304,6 +304,11 @@ static int begin_with(struct cordon_box *b, enum wall_kind wall, struct err *e)
         if (!(b->plan = api_plan(b, wall, e)))
                 return -1;
 
+        const char *unparkable = b->parking ? api_unparkable(b) : NULL;
+        if (unparkable)
+                return err_set(e, ERR_USAGE, 0, "this box cannot be parked: %s", unparkable);
+
+        struct box *parked = api_parked_take(b, b->plan);
         struct box_config c = { .cx = b->policy->cx,
                                 .plan = b->plan,
                                 .policy = b->policy->checked,
@@ -335,8 +340,13 @@ static int begin_with(struct cordon_box *b, enum wall_kind wall, struct err *e)
                                 .root = b->as_root,
                                 .work_keep = b->work_keep,
                                 .keep_output = b->keep_output,
-                                .work_on = b->work_on[0] ? b->work_on : NULL };
-        if (!(b->box = box_start(&c, e)))
+                                .work_on = b->work_on[0] ? b->work_on : NULL,
+                                .park = b->parking,
+                                .cold_why = b->cold_why };
+        if (parked) {
+                box_order(b->box = parked, &c);
+                api_parked_free(&b->parked);
+        } else if (!(b->box = box_start(&c, e)))
                 return -1;
 
         for (int sig = 1; box_signal_bit(sig); sig++)
@@ -400,7 +410,7 @@ static int begin(struct cordon_box *b, cordon_error *pe)
         if (api_places(b, e) < 0 || api_recording(b, e) < 0)
                 return -1;
 
-        int r = api_grants(b, e);
+        int r = b->parking ? 1 : api_grants(b, e);
         b->opens_vault = r == 0;
         return r == 1 ? begin_box(b, e) : r;
 }
@@ -423,6 +433,12 @@ static void next_start(struct cordon_box *b)
         struct err e = box_result(b->box)->error;
         enum wall_kind next = wall_choice(policy_wall(b->policy->checked), ++b->tried);
         bool again = next && wall_refused_by_host(&e);
+        if (box_result(b->box)->parked &&
+            b->handle_count == 0) { /* it ended in between: nothing was used up */
+                (void) snprintf(b->cold_why, sizeof b->cold_why, "the parked box ended: %.120s", e.what);
+                next = wall_choice(policy_wall(b->policy->checked), --b->tried);
+                again = true;
+        }
 
         box_free(b->box);
         b->box = NULL;
@@ -456,6 +472,9 @@ void api_box_begin(struct cordon_box *b)
 
 int cordon_box_start_async(cordon_box *b, cordon_error *pe)
 {
+        if (b->parking && b->box && (b->over || api_parked_keep(b, to_err(pe)) < 0))
+                return err_set(to_err(pe), ERR_WALL, 0, "the parked box has ended");
+
         if (b->box || b->opens_vault)
                 return err_set(to_err(pe), ERR_USAGE, 0, "this box was started before");
 

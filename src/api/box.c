@@ -41,6 +41,7 @@ void cordon_box_free(cordon_box *b)
 
         end_doors(b);
         box_free(b->box);
+        api_parked_free(&b->parked);
         arena_done(&b->texts);
         plan_free(b->plan);
         if (b->has_image)
@@ -266,6 +267,40 @@ int cordon_box_start(cordon_box *b, cordon_error *pe)
         return -1;
 }
 
+int cordon_box_park(cordon_box *b, cordon_error *pe)
+{
+        static const char *const any[] = { "sh", NULL };
+        b->parking = true;
+        b->any_command = !b->argv;
+        if (!b->argv && cordon_box_command(b, any) < 0)
+                return err_set(to_err(pe), ERR_MEMORY, 0, "no memory for a box");
+
+        if (cordon_box_start_async(b, pe) == 0)
+                return 0;
+
+        b->parking = false;
+        return -1;
+}
+
+int cordon_box_is_parked(const cordon_box *b)
+{
+        return (b->parking && b->box && box_is_parked(b->box)) || b->parked.box;
+}
+
+int cordon_box_use(cordon_box *b, cordon_box *parked, cordon_error *pe)
+{
+        if (b->box || b->opens_vault)
+                return err_set(to_err(pe), ERR_USAGE, 0, "this box was started before");
+
+        if (parked->parking && api_parked_keep(parked, to_err(pe)) < 0)
+                return -1;
+
+        api_parked_free(&b->parked);
+        b->parked = parked->parked;
+        parked->parked = (struct api_parked){ 0 };
+        return 0;
+}
+
 int cordon_box_wait(cordon_box *b, int timeout_ms)
 {
         if (!b->over && !b->box && !b->opens_vault)
@@ -340,7 +375,7 @@ static void name_limits(cordon_box *b, uint32_t hit)
 const cordon_result *cordon_box_result(cordon_box *b)
 {
         b->result.limits_hit = b->result.limit = b->result.wall = b->result.work = b->result.ledger =
-                b->result.ledger_lost = b->result.left_name = "";
+                b->result.ledger_lost = b->result.left_name = b->result.start = b->result.start_why = "";
         b->result.absent = b->absent;
         if (!b->box) {
                 b->result.end = b->start_failed ? CORDON_FAILED : CORDON_RUNNING;
@@ -374,6 +409,8 @@ const cordon_result *cordon_box_result(cordon_box *b)
                                  .ledger_lost = r->ledger_lost,
                                  .blind = r->blind,
                                  .away = box_is_away(b->box),
+                                 .start = r->parked ? "parked" : "cold",
+                                 .start_why = r->parked ? "" : b->cold_why,
                                  .left = r->left,
                                  .left_name = r->left_name,
                                  .absent = b->absent,

@@ -42,6 +42,14 @@ struct api_dummies {
         unsigned count;
 };
 
+/* A box without a run, and what it was made from. */
+struct api_parked {
+        struct box *box; /* NULL: none */
+        struct plan *plan;
+        struct checked_policy *checked;
+        uint8_t key[32];
+};
+
 struct cordon_box {
         cordon_policy *policy;
         char **argv;
@@ -83,6 +91,10 @@ struct cordon_box {
         struct plan *plan;
         struct api_made *made; /* targets of doors that did not exist, the newest first */
         struct box *box;
+        struct api_parked parked; /* for the next start */
+        bool parking;             /* `box` is to be parked */
+        bool any_command;         /* and its command was none of the caller's */
+        char cold_why[160];       /* why a parked box was not used; or "" */
         bool over;
         bool opens_vault; /* the start goes on after that, and `box` does not exist yet */
         int epoll;        /* of cordon_box_fd(), or -1 */
@@ -126,6 +138,13 @@ struct plan *api_plan(struct cordon_box *b, enum wall_kind wall, struct err *e);
 
 /* api_image.c: finds the image of the policy's `root`, if it has one. */
 int api_image_open(struct cordon_box *b, struct err *e);
+
+/* api_park.c: why a box of this plan and these options cannot be parked; NULL: it can. */
+const char *api_unparkable(const struct cordon_box *b);
+/* The parked box, if it fits the plan; NULL: none, or b->cold_why says why not. */
+struct box *api_parked_take(struct cordon_box *b, const struct plan *plan);
+int api_parked_keep(struct cordon_box *b, struct err *e); /* b->box becomes b->parked */
+void api_parked_free(struct api_parked *p);
 
 /* explain.c: a hint for a command that could not be started. */
 void api_explain_exec(const struct cordon_box *b);

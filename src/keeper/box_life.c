@@ -41,15 +41,13 @@ static int run(struct box *b, struct err *e)
 }
 
 static int (*const phases[])(struct box *, struct err *) = {
-        [PHASE_RECORD] = starting_record,   [PHASE_MAKE] = starting_make,
-        [PHASE_FILL] = starting_fill,       [PHASE_TRUST] = starting_trust,
-        [PHASE_CLONE] = starting_clone,     [PHASE_BIRTH] = starting_birth,
-        [PHASE_RELEASE] = starting_release, [PHASE_RUN] = run,
-        [PHASE_REAP] = ending_reap,         [PHASE_BROKER] = ending_broker,
-        [PHASE_WRITER] = ending_writer,     [PHASE_GROUPS] = ending_groups,
-        [PHASE_JUDGE] = ending_judge,       [PHASE_PUBLISH] = ending_publish,
-        [PHASE_RESULT] = ending_result,     [PHASE_LEDGER] = ending_ledger,
-        [PHASE_JANITOR] = ending_janitor,
+        [PHASE_RECORD] = starting_record,   [PHASE_MAKE] = starting_make,   [PHASE_FILL] = starting_fill,
+        [PHASE_TRUST] = starting_trust,     [PHASE_CLONE] = starting_clone, [PHASE_BIRTH] = starting_birth,
+        [PHASE_RELEASE] = starting_release, [PHASE_PARK] = starting_park,   [PHASE_NAME] = starting_name,
+        [PHASE_STREAMS] = starting_streams, [PHASE_ORDER] = starting_order, [PHASE_RUN] = run,
+        [PHASE_REAP] = ending_reap,         [PHASE_BROKER] = ending_broker, [PHASE_WRITER] = ending_writer,
+        [PHASE_GROUPS] = ending_groups,     [PHASE_JUDGE] = ending_judge,   [PHASE_PUBLISH] = ending_publish,
+        [PHASE_RESULT] = ending_result,     [PHASE_LEDGER] = ending_ledger, [PHASE_JANITOR] = ending_janitor,
 };
 _Static_assert(sizeof phases / sizeof *phases == PHASE_OVER, "each phase has its function");
 
@@ -84,9 +82,12 @@ static void go_on(struct box *b)
 
 /* ---- one turn ---- */
 
+/* init has its release, and its messages are heard. */
+static bool is_there(const struct box *b) { return b->phase >= PHASE_PARK && b->phase <= PHASE_RUN; }
+
 static void fill_wants(struct box *b, struct pollfd p[static SLOT__COUNT])
 {
-        bool runs = b->phase == PHASE_RUN;
+        bool runs = is_there(b), orders = b->handed_over && b->phase == PHASE_RUN;
         bool asks = b->run.up && b->broker.ledger_ns == 0; /* the start is recorded first */
         const struct pollfd wants[SLOT_PUMPS] = {
                 [SLOT_CONTROL] = { .fd = runs ? b->child.control : -1, .events = POLLIN },
@@ -97,6 +98,7 @@ static void fill_wants(struct box *b, struct pollfd p[static SLOT__COUNT])
                 [SLOT_BROKER] = { .fd = b->broker.control, .events = POLLIN },
                 [SLOT_LEDGER] = { .fd = runs && asks ? b->broker.ledger : -1, .events = POLLIN },
                 [SLOT_INBOUND] = { .fd = runs ? inbound_fd(b) : -1, .events = POLLIN },
+                [SLOT_SPARE] = { .fd = orders ? b->child.spare : -1, .events = POLLIN },
                 [SLOT_AWAITED] = { .fd = b->wait.fd, .events = b->wait.events },
         };
 
@@ -116,6 +118,9 @@ static void serve_run(struct box *b, const struct pollfd p[static SLOT__COUNT])
 
         if (p[SLOT_OOM].revents || p[SLOT_CONTROL].revents == 0)
                 keeper_limits_look(b, p[SLOT_OOM].revents);
+
+        if (p[SLOT_SPARE].revents)
+                keeper_hear_spare(b);
 
         if (p[SLOT_CONTROL].revents)
                 keeper_hear(b);
@@ -151,9 +156,9 @@ static void serve(struct box *b, const struct pollfd p[static SLOT__COUNT])
         if (p[SLOT_BROKER].revents)
                 broker_hear(b);
 
-        if (b->phase < PHASE_RUN)
+        if (b->phase < PHASE_PARK)
                 keeper_look_at_start(b, clock_mono_ns());
-        else if (b->phase == PHASE_RUN)
+        else if (is_there(b))
                 serve_run(b, p);
 
         go_on(b);
@@ -181,6 +186,9 @@ static uint64_t sooner(uint64_t a, uint64_t b) { return a == 0 || (b != 0 && b <
 static uint64_t next_turn(struct box *b)
 {
         uint64_t now = clock_mono_ns(), next = b->wait.wake_ns;
+        if (box_is_parked(b))
+                return next;
+
         if (b->phase < PHASE_RUN)
                 return sooner(next, keeper_next_look(b, now));
 

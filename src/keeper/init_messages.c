@@ -6,6 +6,7 @@
 #include "base/str.h"
 #include "keeper/internal.h"
 
+#include <errno.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/wait.h>
@@ -20,7 +21,7 @@ void keeper_note_error(struct box *b, const struct err *error)
 
 enum { SAMPLER_LATE_MS = 100 };
 
-static void note_up(struct box *b, const struct wall_message *m)
+static void note_up(struct box *b, uint32_t layers)
 {
         uint64_t now = clock_mono_ns();
         if (keeper_oom_drain(b)) /* a file of v2 reports changes since the last read */
@@ -29,7 +30,7 @@ static void note_up(struct box *b, const struct wall_message *m)
         b->run.up = true;
         registry_open(b);         /* not before: until here every microsecond of ours is the start's */
         b->run.r.attested = true; /* init sends UP only after attestation passed */
-        b->run.r.layers = m->layers;
+        b->run.r.layers = layers;
         if (b->run.r.memory_by_group || b->run.r.procs_by_group)
                 b->run.r.layers |= 1u << LAYER_CGROUP;
 
@@ -45,6 +46,31 @@ static void note_up(struct box *b, const struct wall_message *m)
                         (void) wall_signal(&b->child, sig);
 
         record_up(&b->run);
+}
+
+/* Parked: what was used so far is not the run's. */
+static void note_ready(struct box *b, uint32_t layers)
+{
+        struct limit_usage u;
+        b->ready = true;
+        b->layers = layers;
+        if (limit_group_usage(&b->group, &u) == 0 && u.has_cpu)
+                b->parked_cpu_ns = u.cpu_ns;
+}
+
+/* The line closes when the program is executed. */
+void keeper_hear_spare(struct box *b)
+{
+        struct wall_message m;
+        int r = wall_spare_listen(b->child.spare, &m);
+        if (r < 0 && errno == EAGAIN)
+                return;
+
+        fd_close(&b->child.spare);
+        if (r == 1 && m.word == WALL_SAYS_ERROR)
+                keeper_note_error(b, &m.error);
+        else if (!b->run.up)
+                note_up(b, b->layers);
 }
 
 static void note_end(struct box *b, const struct wall_end *end)
@@ -109,10 +135,13 @@ void keeper_hear(struct box *b)
                         pump_use_tty(&b->run, TAKE_FD(fd));
                 break;
         case WALL_SAYS_UP:
-                if (b->run.up)
+                if (b->run.up || b->ready)
                         break; /* once */
                 b->held = TAKE_FD(fd);
-                note_up(b, &m);
+                if (b->c.park)
+                        note_ready(b, m.layers);
+                else
+                        note_up(b, m.layers);
                 break;
         case WALL_SAYS_DENIED:
                 keeper_note_denial(&b->run, &m.denial);
@@ -121,6 +150,8 @@ void keeper_hear(struct box *b)
                 keeper_note_effect(&b->run, &m.denial);
                 break;
         case WALL_SAYS_END:
+                if (b->handed_over && b->child.spare >= 0) /* its last words came before */
+                        keeper_hear_spare(b);
                 note_end(b, &m.end);
                 break;
         case WALL_SAYS_ERROR:
@@ -138,6 +169,8 @@ void keeper_hear(struct box *b)
         case WALL_SAYS_LOST:
                 b->run.r.denials_lost++;
                 break;
+        case WALL_SAYS_READY:
+        case WALL_SAYS_RAN:
         case WALL_SAYS_NOTHING:
                 break;
         }

@@ -43,6 +43,10 @@ enum phase {
         PHASE_CLONE,      /* cordon-init is started */
         PHASE_BIRTH,      /* init exists, gets its ids and doors and raises the walls */
         PHASE_RELEASE,    /* the broker is ready: the payload may start */
+        PHASE_PARK,       /* a parked box waits for its run. It and the next three only with `park` */
+        PHASE_NAME,       /* as PHASE_RECORD */
+        PHASE_STREAMS,    /* pipes; `in` handles are copied */
+        PHASE_ORDER,      /* the run order is sent */
         PHASE_RUN,        /* until init has ended and the output is at EOF */
         PHASE_REAP,       /* everything in the box is killed, and init reaped */
         PHASE_BROKER,     /* the broker sends its last rows, and is reaped */
@@ -66,6 +70,7 @@ enum slot {
         SLOT_BROKER,
         SLOT_LEDGER,
         SLOT_INBOUND,
+        SLOT_SPARE,   /* a spare has executed its program, or could not */
         SLOT_AWAITED, /* the event that this phase waits for: a child's end, a handle */
         SLOT_PUMPS,
         SLOT__COUNT = SLOT_PUMPS + 3
@@ -162,10 +167,17 @@ struct box {
         struct limit_group group;
         struct limit_janitor janitor;
         int registry;
-        int name_lock;   /* holds the requested name; or -1 */
-        int held;        /* the line of watched calls, so that it outlives init; or -1 */
-        uint64_t oom_ns; /* when v1 last reported out-of-memory; 0: settled */
-        unsigned cpus;   /* host_cpus(); 0: not read yet */
+        int name_lock;       /* holds the requested name; or -1 */
+        int held;            /* the line of watched calls, so that it outlives init; or -1 */
+        uint64_t oom_ns;     /* when v1 last reported out-of-memory; 0: settled */
+        unsigned cpus;       /* host_cpus(); 0: not read yet */
+        bool ready, ordered; /* parked: the spare waits; a run was ordered */
+        bool handed_over;    /* and has its order */
+        uint32_t layers;     /* of the spare */
+        uint64_t parked_cpu_ns;
+        struct wall_handover handover;
+        struct plan_order no_order; /* while there is no run */
+        const char *no_words[2];
         bool init_gone, killed;
         bool sampled;                /* up, and init counts resources that no control group does */
         uint64_t killed_ns, gone_ns; /* when it was ended by force; when init was gone */
@@ -198,6 +210,7 @@ int handles_outside(const struct run *run, const char *name);
 int handles_open(struct run *run, struct err *e);
 /* Copies `in` handles, `out` handles. Returns 1 if all are copied, 0 if a process outside is slow and the box
  * waits for it, -1 on error. */
+int handles_given(const struct run *run, struct err *e); /* each has its counterpart outside */
 int handles_fill(struct run *run, struct err *e);
 int handles_publish(struct run *run, struct err *e);
 void handles_close(struct run *run);
@@ -274,6 +287,10 @@ int starting_trust(struct box *b, struct err *e);
 int starting_birth(struct box *b, struct err *e);
 int starting_clone(struct box *b, struct err *e);
 int starting_release(struct box *b, struct err *e);
+int starting_park(struct box *b, struct err *e);
+int starting_name(struct box *b, struct err *e);
+int starting_streams(struct box *b, struct err *e);
+int starting_order(struct box *b, struct err *e);
 int ending_reap(struct box *b, struct err *e);
 int ending_broker(struct box *b, struct err *e);
 int ending_writer(struct box *b, struct err *e);
@@ -285,6 +302,7 @@ int ending_ledger(struct box *b, struct err *e);
 int ending_janitor(struct box *b, struct err *e);
 /* init_messages.c: the next one. */
 void keeper_hear(struct box *b);
+void keeper_hear_spare(struct box *b);
 void keeper_note_error(struct box *b, const struct err *error);
 /* wakeup.c: the descriptor of the caller reports the slots of `wants`. */
 void wakeup_reported(struct box *b);

@@ -8,6 +8,17 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+/* The run's part of the configuration. */
+static void take_run(struct box *b)
+{
+        const struct box_config *c = &b->c;
+        b->run.began_ns = clock_mono_ns();
+        b->run.r.recording = c->recording.name != NULL;
+        b->run.r.cold_why = c->cold_why;
+        (void) snprintf(b->run.r.name, sizeof b->run.r.name, "%s", c->name ? c->name : c->plan->box);
+        b->run.log_on = c->io.out[0] < 0 && !c->io.sink;
+}
+
 static struct box *box_new(const struct box_config *c)
 {
         struct box *b = calloc(1, sizeof *b);
@@ -17,7 +28,9 @@ static struct box *box_new(const struct box_config *c)
         b->c = *c;
         b->run.box = b;
         b->run.c = &b->c;
-        b->child = (struct wall_child){ .pid = -1, .pidfd = -1, .control = -1, .birth = -1, .host_proc = -1 };
+        b->child = (struct wall_child){
+                .pid = -1, .pidfd = -1, .control = -1, .spare = -1, .birth = -1, .host_proc = -1
+        };
         b->janitor = LIMIT_NO_JANITOR;
         b->run.tty = b->registry = b->held = b->name_lock = b->client = b->epoll = b->wait.fd = -1;
         b->broker = (struct broker_line){
@@ -35,11 +48,8 @@ static struct box *box_new(const struct box_config *c)
         b->run.tick_ms = -1;
         limit_group_init(&b->group);
         b->run.in = b->run.out[0] = b->run.out[1] = (struct pump){ .from = -1, .to = -1 };
-        b->run.began_ns = clock_mono_ns();
         b->run.r.wall = c->plan->wall;
-        b->run.r.recording = c->recording.name != NULL;
-        (void) snprintf(b->run.r.name, sizeof b->run.r.name, "%s", c->name ? c->name : c->plan->box);
-        b->run.log_on = c->io.out[0] < 0 && !c->io.sink;
+        take_run(b);
         return b;
 }
 
@@ -52,6 +62,16 @@ struct box *box_start(const struct box_config *c, struct err *e)
                 (void) err_set(e, ERR_MEMORY, 0, "no memory for a box");
 
         return b;
+}
+
+void box_order(struct box *b, const struct box_config *c)
+{
+        b->c = *c;
+        b->c.park = true;
+        b->start.plan = c->plan;
+        take_run(b);
+        b->run.r.parked = b->ordered = true;
+        keeper_begin(b);
 }
 
 const struct box_result *box_result(const struct box *b) { return &b->run.r; }
@@ -80,6 +100,7 @@ void box_free(struct box *b)
         handles_close(&b->run);
         record_free(&b->run);
         buf_done(&b->run.log);
+        buf_done(&b->handover.block);
         free(b->run.r.effects);
         arena_done(&b->run.texts);
         arena_done(&b->run.draft);

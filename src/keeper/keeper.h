@@ -48,7 +48,9 @@ struct box_result {
         bool memory_by_group, procs_by_group,
                 cpu_by_group; /* control groups enforced them; else rlimits and sampling */
         uint64_t wall_ns, cpu_ns, memory_peak;
-        uint64_t start_ns;      /* from box_start() until the payload could run */
+        uint64_t start_ns;      /* from box_start() or box_order() until the payload could run */
+        bool parked;            /* it began in a box that was parked */
+        const char *cold_why;   /* if not: why a parked box was not used; or NULL. The configuration's */
         uint64_t group_wait_ns; /* the part of it spent on control groups */
         uint64_t output_bytes;
         bool output_truncated;
@@ -129,16 +131,24 @@ struct box_config {
         const char *home;                 /* the caller's, for hints; or NULL */
         uid_t uid;                        /* the caller */
         gid_t gid;
-        bool root;           /* the caller can map another id */
-        const char *work_on; /* continue in the overlay of this run; or NULL */
-        bool work_keep;      /* keep the overlay although nothing changed */
-        bool keep_output;    /* for box_logs() after the end; only if it goes nowhere else */
+        bool root;            /* the caller can map another id */
+        const char *work_on;  /* continue in the overlay of this run; or NULL */
+        bool work_keep;       /* keep the overlay although nothing changed */
+        bool keep_output;     /* for box_logs() after the end; only if it goes nowhere else */
+        const char *cold_why; /* why no parked box was used; or NULL */
+        bool park; /* stop before the run: box_order() begins it. The run's fields come with that */
 };
 
 struct box;
 /* Begins a start, and goes as far as it can without waiting. NULL: no memory. A start that fails is a box
  * that is over soon, with BOX_FAILED. */
 struct box *box_start(const struct box_config *c, struct err *e);
+/* A box that was started with `park`: its walls are up, probed from inside, and it waits for a run. */
+bool box_is_parked(const struct box *b);
+/* Begins the run: `c` replaces the box's configuration, and must agree with it in all that is not the run's:
+ * plan_digest() of both plans is the same, and so are ids, observation and what the broker was given. Goes as
+ * far as it can without waiting. */
+void box_order(struct box *b, const struct box_config *c);
 /* Waits until there is something to do, a signal came, or timeout_ms passed (-1: no end; 0: does not wait at
  * all), and does it. 1: the box is over; 0: not yet. */
 int box_wait(struct box *b, int timeout_ms);

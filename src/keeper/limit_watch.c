@@ -88,6 +88,12 @@ unsigned keeper_groups_hold(const struct box *b)
         return held;
 }
 
+/* Of the run: a parked box has used some before. */
+static uint64_t own_cpu(const struct box *b, const struct limit_usage *u)
+{
+        return u->cpu_ns > b->parked_cpu_ns ? u->cpu_ns - b->parked_cpu_ns : 0;
+}
+
 void keeper_groups_read(struct box *b)
 {
         struct limit_usage u;
@@ -98,7 +104,7 @@ void keeper_groups_read(struct box *b)
                 b->run.r.memory_peak = u.memory_peak;
 
         if (u.has_cpu)
-                b->run.r.cpu_ns = u.cpu_ns;
+                b->run.r.cpu_ns = own_cpu(b, &u);
 
         if (u.oom_kills > 0)
                 b->run.r.limits_hit |= 1u << LIMIT_MEMORY;
@@ -149,10 +155,10 @@ static void look_at_group(struct box *b, uint64_t now)
                 return;
 
         uint64_t cap = b->c.plan->order->limits.value[LIMIT_CPU] * 1000000u;
-        if (u.cpu_ns >= cap)
+        if (own_cpu(b, &u) >= cap)
                 keeper_limit_fired(b, LIMIT_CPU);
         else if (!b->oom_ns)
-                b->run.next_look_ns = now + soonest_over(b, cap, u.cpu_ns);
+                b->run.next_look_ns = now + soonest_over(b, cap, own_cpu(b, &u));
 }
 
 void keeper_oom_noted(struct box *b)
@@ -186,7 +192,7 @@ static uint64_t start_deadline(struct box *b, uint64_t now)
 
 void keeper_look_at_start(struct box *b, uint64_t now)
 {
-        if (b->run.r.end != BOX_RUNNING || now < start_deadline(b, now))
+        if (b->run.r.end != BOX_RUNNING || box_is_parked(b) || now < start_deadline(b, now))
                 return;
 
         if (b->run.asked_ns) {

@@ -202,6 +202,16 @@ static void add_net(const struct box_result *r, struct buf *out)
         buf_putc(out, '}');
 }
 
+static void add_start(const struct box_result *r, struct buf *out)
+{
+        buf_printf(out, ",\"start\":\"%s\"", r->parked ? "parked" : "cold");
+        if (r->parked || !r->cold_why || !r->cold_why[0])
+                return;
+
+        buf_puts(out, ",\"start_why\":");
+        buf_json(out, span_str(r->cold_why));
+}
+
 static void add_layers(const struct box_result *r, struct buf *out)
 {
         buf_puts(out, ",\"layers\":[");
@@ -247,6 +257,7 @@ void box_result_json(const struct box_result *r, struct buf *out)
         add_ms("wall_ms", r->wall_ns, out);
         add_ms("cpu_ms", r->cpu_ns, out);
         add_ms("start_ms", r->start_ns, out);
+        add_start(r, out);
         add_ms("group_ms", r->group_wait_ns, out);
         buf_printf(out, ",\"memory_peak\":%llu", (unsigned long long) r->memory_peak);
         buf_printf(out, ",\"output_bytes\":%llu,\"output_truncated\":%s",

@@ -4,9 +4,14 @@
 #include "base/fd.h"
 #include "keeper/internal.h"
 
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/ioctl.h>
+
 enum { RECORD_MS = 2000, AGAIN_US = 1000 };
 
-int starting_record(struct box *b, struct err *e)
+static int record(struct box *b, struct err *e)
 {
         if (keeper_is_new_phase(b) && (names_claim(b, e) < 0 || record_new(&b->run, e) < 0))
                 return -1;
@@ -18,17 +23,20 @@ int starting_record(struct box *b, struct err *e)
         return r;
 }
 
+int starting_record(struct box *b, struct err *e) { return b->c.park ? 1 : record(b, e); }
+
 /* The broker first: it gets ready while the rest is created. */
 int starting_make(struct box *b, struct err *e)
 {
-        if (inbound_open(b, e) < 0 || broker_start(b, e) < 0 || pump_open(&b->run, e) < 0 ||
+        if (inbound_open(b, e) < 0 || (!b->c.park && handles_given(&b->run, e) < 0) ||
+            broker_start(b, e) < 0 || (!b->c.park && pump_open(&b->run, e) < 0) ||
             handles_open(&b->run, e) < 0 || keeper_copies_open(b, e) < 0 || keeper_work_begin(b, e) < 0)
                 return -1;
 
         return keeper_groups_come_first(b) && keeper_groups_make(b, false, e) < 0 ? -1 : 1;
 }
 
-int starting_fill(struct box *b, struct err *e) { return handles_fill(&b->run, e); }
+int starting_fill(struct box *b, struct err *e) { return b->c.park ? 1 : handles_fill(&b->run, e); }
 
 /* A box that trusts an authority of its own needs it before its root is built. */
 int starting_trust(struct box *b, struct err *e) { return b->c.plan->authority ? broker_ready(b, e) : 1; }
@@ -39,11 +47,22 @@ static bool groups_are_late(const struct box *b)
         return !keeper_groups_come_first(b) && !(b->c.plan->without & WITHOUT_CGROUP);
 }
 
+/* The order of a box that has no run yet. */
+static const struct plan_order *no_order(struct box *b)
+{
+        b->no_words[0] = "spare";
+        b->no_order = (struct plan_order){
+                .argv = b->no_words, .envp = b->no_words + 1, .exec = b->no_words, .cwd = "/"
+        };
+        return &b->no_order;
+}
+
 static void fill_start(struct box *b, bool joins_late)
 {
         const struct box_config *c = &b->c;
         b->start = (struct wall_start){ .plan = c->plan,
-                                        .order = c->plan->order,
+                                        .order = c->park ? no_order(b) : c->plan->order,
+                                        .spare = c->park ? WALL_SPARE_ONE : WALL_SPARE_NONE,
                                         .cx = c->cx,
                                         .edits = b->edits,
                                         .copies = b->copy_fds,
@@ -112,5 +131,84 @@ int starting_release(struct box *b, struct err *e)
                 fd_close(&b->run.inside.stdio[i]);
 
         fd_close(&b->broker.trust);
+        return 1;
+}
+
+/* ---- a parked box gets its run ---- */
+
+int starting_park(struct box *b, struct err *e)
+{
+        if (!b->c.park)
+                return 1;
+
+        if (b->init_gone || b->child.control < 0)
+                return err_set(e, ERR_WALL, 0, "the parked box ended before it had a run");
+
+        return b->ready && b->ordered;
+}
+
+int starting_name(struct box *b, struct err *e) { return b->ordered ? record(b, e) : 1; }
+
+int starting_streams(struct box *b, struct err *e)
+{
+        if (!b->ordered)
+                return 1;
+
+        if (keeper_is_new_phase(b)) {
+                if (handles_given(&b->run, e) < 0 || pump_open(&b->run, e) < 0)
+                        return -1;
+                if (b->c.root)
+                        pump_own(&b->run, b->start.host_uid, b->start.host_gid);
+        }
+
+        return handles_fill(&b->run, e);
+}
+
+/* init makes the terminal; its other end is opened here. 1, 0: not there yet, -1. */
+static int take_terminal(struct box *b, struct err *e)
+{
+        struct run *run = &b->run;
+        if (keeper_is_new_phase(b) && wall_tty(&b->child, b->c.rows, b->c.columns) < 0)
+                return err_set(e, ERR_WALL, errno, "requesting a terminal: %s", strerror(errno));
+
+        for (int i = 0; run->tty >= 0 && i < 3; i++)
+                if (run->inside.stdio[i] < 0)
+                        run->inside.stdio[i] = ioctl(run->tty, TIOCGPTPEER, O_RDWR | O_NOCTTY | O_CLOEXEC);
+
+        if (run->tty >= 0 && run->inside.stdio[2] < 0)
+                return err_set(e, ERR_WALL, errno, "opening the terminal: %s", strerror(errno));
+
+        return run->tty >= 0;
+}
+
+/* init first: it must know the limits before the payload can run. */
+int starting_order(struct box *b, struct err *e)
+{
+        const struct plan_order *o = b->c.plan->order;
+        int r = b->ordered && o->tty ? take_terminal(b, e) : 1;
+        if (!b->ordered || r != 1)
+                return r;
+
+        if (b->handover.block.n == 0) {
+                wall_handover_seal(&b->handover, o);
+                if (wall_run(&b->child, 0, 0, &o->limits) < 0)
+                        return err_set(e, ERR_WALL, errno, "ordering the run: %s", strerror(errno));
+        }
+
+        struct wall_stdio streams = b->run.inside;
+        streams.handle_count = 0; /* the spare has them */
+        r = wall_handover(b->child.spare, &b->handover, &streams);
+        if (r < 0)
+                return err_set(e, ERR_WALL, errno, "sending the run order: %s", strerror(errno));
+
+        if (r == 0) {
+                keeper_wait_for(b, b->child.spare, POLLOUT);
+                return 0;
+        }
+
+        b->handed_over = true;
+        for (int i = 0; i < 3; i++)
+                fd_close(&b->run.inside.stdio[i]);
+
         return 1;
 }

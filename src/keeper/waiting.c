@@ -34,3 +34,5 @@ void keeper_wait_child(struct box *b, const struct child *c)
         if (c->pidfd < 0)
                 keeper_wait_us(b, 1000);
 }
+
+bool box_is_parked(const struct box *b) { return b->phase == PHASE_PARK && b->ready && !b->ordered; }

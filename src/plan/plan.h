@@ -251,6 +251,9 @@ struct plan {
 /* The database in which Chromium and other users of NSS look for their user's trusted roots. */
 #define BOX_NSS BOX_HOME "/.pki/nssdb/cert9.db"
 
+/* The one text of a box plan that depends on when it is made: plan_digest() leaves it out. */
+#define PLAN_UPTIME "/proc/uptime"
+
 #define BOX_USER "box"
 #define BOX_PATH "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 

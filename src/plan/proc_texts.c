@@ -136,7 +136,7 @@ static const struct {
 } files[] = {
         { "/proc/cpuinfo", write_cpuinfo }, { "/proc/loadavg", write_loadavg },
         { "/proc/meminfo", write_meminfo }, { "/proc/stat", write_stat },
-        { "/proc/uptime", write_uptime },   { "/proc/version", write_version },
+        { PLAN_UPTIME, write_uptime },      { "/proc/version", write_version },
 };
 
 size_t machine_steps(const struct plan_request *r)

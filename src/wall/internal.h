@@ -42,12 +42,15 @@ enum wall_command {
         COMMAND_END,
         COMMAND_MOUNT,
         COMMAND_JOIN,
-        COMMAND_CONNECT /* to a port of the box's own loopback; answered with WALL_SAYS_CONNECTED */
+        COMMAND_CONNECT, /* to a port of the box's own loopback; answered with WALL_SAYS_CONNECTED */
+        COMMAND_TTY,     /* a terminal is made and sent with WALL_SAYS_TTY; arg: rows << 16 | columns */
+        COMMAND_RUN      /* a spare gets its run order: its clocks begin */
 };
 struct wall_order {
         uint32_t command;
-        int32_t arg;
-        uint32_t id; /* CONNECT: of the question, for its answer */
+        int32_t arg;              /* RUN: the spare's pid in the box; 0: the only spare */
+        uint32_t id;              /* CONNECT: of the question, for its answer; RUN, SIGNAL: of the run */
+        uint64_t time_ms, cpu_ms; /* RUN: its limits */
 };
 struct wire_form;
 extern const struct wire_form wall_order_form;
@@ -86,6 +89,24 @@ struct wall_core {
 void wall_core_note(struct wall_core *c);                          /* the core that we run on */
 void wall_core_leave_to_us(const struct wall_core *c, pid_t made); /* a new task goes elsewhere */
 void wall_core_any_of(const struct wall_core *c, pid_t made);      /* it may be anywhere again; 0: we */
+
+/* many_runs.c */
+struct wall_runs {
+        struct {
+                pid_t pid;
+                uint32_t id;
+                uint64_t deadline_ns; /* 0: it was ended */
+        } run[WALL_RUNS_MAX];
+        unsigned count;
+};
+struct wall_init;
+void wall_runs_add(struct wall_runs *r, pid_t pid, uint32_t id, uint64_t deadline_ns);
+pid_t wall_runs_find(const struct wall_runs *r, uint32_t id); /* 0: it has ended */
+/* If it was one, reports that to the keeper. */
+void wall_runs_ended(struct wall_runs *r, const struct wall_init *w, pid_t pid, int status,
+                     const struct rusage *used);
+void wall_runs_end_late(struct wall_runs *r, uint64_t now);
+uint64_t wall_runs_next(const struct wall_runs *r, uint64_t next); /* the first deadline of all */
 
 /* Whether something goes untold, and whether the keeper knows that. */
 struct wall_untold {
@@ -154,6 +175,8 @@ struct wall_init {
         struct wall_shared shared;
         struct err error; /* of the payload's side, until exec */
         bool payload_failed, at_exec;
+        int spare; /* spare.c: the socket that its orders come from, until it has it; or -1 */
+        struct wall_spared *spared; /* the order of the only spare, shared with it; or NULL */
         unsigned char stack[PAYLOAD_STACK] __attribute__((aligned(16)));
 };
 
@@ -162,7 +185,7 @@ static inline void wall_no_descriptors(struct wall_init *w)
 {
         w->control = w->keeper = w->trust = w->host_proc = w->root = w->proc = w->tasks = w->scratch =
                 w->fuse = w->observer_proc = w->texts = w->parent = w->landlock = w->listener = w->tty_slave =
-                        w->children = w->calls = w->moves = w->net_ns = w->gate = w->news = -1;
+                        w->children = w->calls = w->moves = w->net_ns = w->gate = w->news = w->spare = -1;
 }
 
 /* Time on processors, in and out of the kernel. */
@@ -218,8 +241,9 @@ int wall_net_loopback(const struct wall_init *w, struct err *e);
 void wall_net_low_ports(const struct wall_init *w);
 /* gateway.c: the other end of the box's one link, and its listeners. Runs in the helper's process. */
 int wall_gateway_raise(struct wall_init *w, int *ret_box_ns, struct err *e);
-int wall_tty_open(struct wall_init *w, struct err *e);       /* tty.c */
-int wall_landlock_build(struct wall_init *w, struct err *e); /* landlock.c */
+int wall_tty_open(struct wall_init *w, struct err *e); /* tty.c: the payload's streams */
+void wall_tty_make(const struct wall_init *w, unsigned rows, unsigned columns); /* for the keeper */
+int wall_landlock_build(struct wall_init *w, struct err *e);                    /* landlock.c */
 /* init_plan.c: reads launch, box plan and run order from the keeper. */
 int wall_take_plan(struct wall_init *w, struct err *e);
 /* payload.c: creates the payload's process early, returns as clone(); waits until it has created its
@@ -228,6 +252,10 @@ pid_t wall_payload_early(struct wall_init *w);
 int wall_payload_namespaces(struct wall_init *w, struct err *e);
 void wall_payload_let_on(struct wall_init *w);
 int wall_payload_start(struct wall_init *w, struct err *e);
+/* spare.c: starts the payload's process, which waits for its run order. wall_spare_order() is that order,
+ * NULL if there was none or it was too long to share. */
+int wall_spare_start(struct wall_init *w, struct err *e);
+const struct plan_order *wall_spare_order(const struct wall_init *w);
 /* Every signal as a new program has it. An early payload and init have one table of them until exec. */
 void wall_signals_reset(void);
 /* privileges.c: joins a new session keyring, so that keys possessed through the caller's stay outside; drops

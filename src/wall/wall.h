@@ -6,6 +6,7 @@
  * wall_start() clones init. init raises the walls, waits for the message that limits are in force, starts the
  * payload in a nested user namespace, and stays as reaper. init sends its reports as struct wall_message. */
 #pragma once
+#include "base/buf.h"
 #include "base/err.h"
 #include "base/limits.h"
 #include "context/context.h"
@@ -48,7 +49,9 @@ enum wall_word {
         WALL_SAYS_LISTENER,  /* with a descriptor: a socket of the gateway, for the broker */
         WALL_SAYS_COPY,      /* with a descriptor: the private directory of one copied file */
         WALL_SAYS_CONNECTED, /* with a descriptor, unless it failed: the answer to wall_connect() */
-        WALL_SAYS_LOST       /* a denial was not reported: too many came before it */
+        WALL_SAYS_LOST,      /* a denial was not reported: too many came before it */
+        WALL_SAYS_READY,     /* by a spare: it is attested, and waits for its order */
+        WALL_SAYS_RAN        /* a run of a box with many has ended: END of that run */
 };
 
 /* A directory of an edit door is renamed file by file, up to as many entries and bytes. */
@@ -94,6 +97,7 @@ struct wall_end {
 struct wall_message {
         uint32_t word;   /* enum wall_word */
         uint32_t layers; /* UP: bit per enum wall_layer that is in force */
+        uint32_t run;    /* RAN: which; READY: the spare's pid in the box */
         union {
                 struct err error;
                 struct wall_denial denial;
@@ -123,6 +127,7 @@ struct wall_child {
         pid_t pid; /* init, as we see it */
         int pidfd;
         int control;          /* messages from init; closing it ends the box */
+        int spare;            /* see enum wall_spare; or -1 */
         pid_t launcher;       /* starts init; 0: it has, or was never started */
         int birth, host_proc; /* until wall_born(): readable when init exists; /proc of the host */
         bool born_in_cgroup;
@@ -136,9 +141,19 @@ struct wall_edit {
         uint64_t dev, ino; /* its expected identity */
 };
 
+/* A spare is a payload's process that has gone through all last steps and was attested from inside, and waits
+ * for its run order on a socket that only the keeper can write to. */
+enum wall_spare {
+        WALL_SPARE_NONE = 0, /* the payload starts at once */
+        WALL_SPARE_ONE,      /* one spare, whose order goes to wall_child.spare; the box ends with its run */
+        WALL_SPARE_MANY      /* as many as wall_spare_add() requests, one after the other or side by side */
+};
+enum { WALL_RUNS_MAX = 64 }; /* of a box with many, at a time */
+
 struct wall_start {
         const struct plan *plan;
         const struct plan_order *order;  /* of the run that is to begin in it */
+        enum wall_spare spare;           /* then `order` is only a form */
         const struct cordon_context *cx; /* the path of cordon-init */
         const struct wall_edit *edits;   /* as many as the plan has EDIT steps */
         const struct wall_stdio *io;
@@ -193,8 +208,32 @@ enum wall_held {
 };
 /* Limits are in force: the payload may start. */
 int wall_release(const struct wall_child *c, unsigned held, struct err *e);
-/* Orders init to forward a signal to the payload's process group. */
+/* ---- spares: spare_line.c ---- */
+
+/* Requests another spare of a box with many. Returns the socket for its order, on which WALL_SAYS_READY or
+ * WALL_SAYS_ERROR comes next; -1 on error. */
+int wall_spare_add(const struct wall_child *c, struct err *e);
+/* A run order on its way to a spare. */
+struct wall_handover {
+        struct buf block; /* the sealed order */
+        size_t sent;
+        bool begun;
+};
+void wall_handover_seal(struct wall_handover *h, const struct plan_order *o);
+/* Sends the order with the payload's standard streams, and as handles those of `io` that are not -1. Never
+ * waits: returns 1 if all is sent, 0 if the spare takes no more now, -1 on error (EPIPE: it is gone). The
+ * socket closes when the program is executed; if it cannot be, WALL_SAYS_ERROR comes. */
+int wall_handover(int spare, struct wall_handover *h, const struct wall_stdio *io);
+/* Tells init that a run begins, before its order is sent. `pid` from WALL_SAYS_READY; 0: the only spare. */
+int wall_run(const struct wall_child *c, uint32_t pid, uint32_t id, const struct policy_limits *limits);
+/* Receives the next message of a spare, as wall_listen(). */
+int wall_spare_listen(int spare, struct wall_message *ret);
+/* Requests a terminal of the box's own: WALL_SAYS_TTY. */
+int wall_tty(const struct wall_child *c, unsigned rows, unsigned columns);
+
+/* Orders init to forward a signal to the payload's process group; of a box with many runs, that of one. */
 int wall_signal(const struct wall_child *c, int signal);
+int wall_signal_run(const struct wall_child *c, uint32_t id, int signal);
 /* Requests a connection to a port of the box's own loopback from init: it comes with WALL_SAYS_CONNECTED and
  * the same id. Answers come in the order of the requests; an answer that the keeper did not take in time is
  * missing. */

@@ -29,6 +29,11 @@ static const struct wire_field end[] = {
         FIELD(end.cpu_over),      FIELD(end.memory_over), FIELD(end.disk_over),  FIELD(end.left),
         TEXT(end.left_name),      FIELD(end.blind),       FIELD(end.time_over),
 };
+static const struct wire_field ran[] = {
+        FIELD(run),         FIELD(end.status),    FIELD(end.cpu_ns),
+        FIELD(end.max_rss), FIELD(end.time_over), FIELD(end.cpu_over),
+};
+static const struct wire_field ready[] = { FIELD(run) };
 static const struct wire_field listener[] = { FIELD(listener.kind), FIELD(listener.port) };
 static const struct wire_field copy[] = { FIELD(copy.ino), FIELD(copy.which) };
 static const struct wire_field connected[] = { FIELD(connected.id) };
@@ -44,13 +49,17 @@ static const struct wire_form forms[] = {
         FORM(WALL_SAYS_COPY, copy),
         FORM(WALL_SAYS_CONNECTED, connected),
         BARE(WALL_SAYS_LOST),
+        FORM(WALL_SAYS_READY, ready),
+        FORM(WALL_SAYS_RAN, ran),
 };
-_Static_assert(sizeof forms / sizeof *forms == (size_t) WALL_SAYS_LOST, "a form for each word");
+_Static_assert(sizeof forms / sizeof *forms == (size_t) WALL_SAYS_RAN, "a form for each word");
 
 static const struct wire_field order[] = { WIRE_NUMBER(struct wall_order, command),
                                            WIRE_NUMBER(struct wall_order, arg),
-                                           WIRE_NUMBER(struct wall_order, id) };
-const struct wire_form wall_order_form = WIRE_FORM(WIRE_WALL_ORDER, 1, struct wall_order, order);
+                                           WIRE_NUMBER(struct wall_order, id),
+                                           WIRE_NUMBER(struct wall_order, time_ms),
+                                           WIRE_NUMBER(struct wall_order, cpu_ms) };
+const struct wire_form wall_order_form = WIRE_FORM(WIRE_WALL_ORDER, 2, struct wall_order, order);
 
 int wall_put(int control, const struct wall_message *m, int pass)
 {
@@ -66,7 +75,7 @@ int wall_take(int control, struct wall_message *ret, int *ret_pass)
 {
         struct wall_message m = { 0 };
         size_t which;
-        int pass = -1, r = wire_take_any(control, forms, WALL_SAYS_LOST, &m, &which, &pass);
+        int pass = -1, r = wire_take_any(control, forms, WALL_SAYS_RAN, &m, &which, &pass);
         if (r != 1)
                 return r;
 

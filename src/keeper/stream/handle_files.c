@@ -211,18 +211,27 @@ static int fill_input(struct run *run, const struct plan_handle *h, int from, in
         return seal(to) < 0 ? cannot(h, "sealing", e) : 1;
 }
 
+int handles_given(const struct run *run, struct err *e)
+{
+        const struct plan *p = run->c->plan;
+        for (size_t i = 0; i < p->handle_count; i++) {
+                const struct plan_handle *h = &p->handles[i];
+                if (handles_outside(run, h->name) >= 0)
+                        continue;
+                (void) err_set(e, ERR_USAGE, 0,
+                               "the policy has a handle `%s %s`, but nothing was given for it",
+                               h->out ? "out" : "in", h->name);
+                return err_hint(e, "add --handle %s=FILE", h->name);
+        }
+
+        return 0;
+}
+
 int handles_open(struct run *run, struct err *e)
 {
         const struct plan *p = run->c->plan;
         for (size_t i = 0; i < p->handle_count; i++) {
                 const struct plan_handle *h = &p->handles[i];
-                int outside = handles_outside(run, h->name);
-                if (outside < 0) {
-                        (void) err_set(e, ERR_USAGE, 0,
-                                       "the policy has a handle `%s %s`, but nothing was given for it",
-                                       h->out ? "out" : "in", h->name);
-                        return err_hint(e, "add --handle %s=FILE", h->name);
-                }
                 int fd = run->memfd[i] = make_memfd(h->name);
                 if (fd < 0)
                         return err_set(e, ERR_IO, errno, "making the handle %s: %s", h->name,

@@ -147,7 +147,7 @@ static int take_mapped_ids(struct wall_init *w, struct err *e)
 /* If nothing prevents it from being created before the root exists. */
 static int begin_payload(struct wall_init *w, struct err *e)
 {
-        if (w->plan->net || w->s->groups_late)
+        if (w->plan->net || w->s->groups_late || w->s->spare)
                 return 0;
 
         wall_core_note(&w->core);
@@ -311,7 +311,7 @@ static int raise_all(struct wall_init *w, struct err *e)
         if (raise_walls(w, e) < 0 || await_release(w, e) < 0 || hide_groups(w, e) < 0)
                 return -1;
         wall_step("released");
-        return wall_payload_start(w, e);
+        return w->s->spare ? wall_spare_start(w, e) : wall_payload_start(w, e);
 }
 
 /* init must not hold the payload's pipes open, or their readers would never see EOF. */

@@ -20,11 +20,9 @@ static int find_descriptors(struct wall_init *w, int *ret_cgroup, struct err *e)
 {
         const struct {
                 int fd, *to;
-        } ours[] = { { INIT_CONTROL, &w->control },
-                     { INIT_HOST_PROC, &w->host_proc },
-                     { INIT_KEEPER, &w->keeper },
-                     { INIT_TRUST, &w->trust },
-                     { INIT_CGROUP, ret_cgroup } };
+        } ours[] = { { INIT_CONTROL, &w->control }, { INIT_HOST_PROC, &w->host_proc },
+                     { INIT_KEEPER, &w->keeper },   { INIT_TRUST, &w->trust },
+                     { INIT_CGROUP, ret_cgroup },   { INIT_SPARE, &w->spare } };
         for (size_t i = 0; i < sizeof ours / sizeof *ours; i++)
                 if (fcntl(ours[i].fd, F_SETFD, FD_CLOEXEC) == 0)
                         *ours[i].to = ours[i].fd;

@@ -48,7 +48,7 @@ static int clone_error(struct err *e)
                                          : "`cordon doctor` shows why; `--wall process` needs none");
 }
 
-/* With a terminal the standard streams are only held until it is there. */
+/* With a terminal, and for a spare, the standard streams are only held until they are there. */
 static void list_descriptors(const struct wall_start *s, const struct wall_descriptors *with,
                              int ret[INIT_FD__END])
 {
@@ -56,7 +56,7 @@ static void list_descriptors(const struct wall_start *s, const struct wall_descr
                 ret[i] = -1;
 
         for (int i = 0; i < 3; i++)
-                ret[i] = s->order->tty ? with->host_proc : s->io->stdio[i];
+                ret[i] = s->order->tty || s->spare ? with->host_proc : s->io->stdio[i];
 
         for (unsigned i = 0; i < s->io->handle_count; i++)
                 ret[3 + i] = s->io->handles[i];
@@ -67,6 +67,7 @@ static void list_descriptors(const struct wall_start *s, const struct wall_descr
         ret[INIT_KEEPER] = with->keeper;
         ret[INIT_TRUST] = s->trust_fd;
         ret[INIT_CGROUP] = s->cgroup_fd;
+        ret[INIT_SPARE] = with->spare;
 }
 
 /* A program that could not be executed does not show that the host denies a mechanism: it must not choose the

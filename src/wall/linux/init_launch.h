@@ -21,6 +21,7 @@ enum init_fd {
         INIT_KEEPER, /* its process; -1: the caller has one thread, whose end is reported by a signal */
         INIT_TRUST,  /* may be missing */
         INIT_CGROUP, /* the group that init is created in; may be missing */
+        INIT_SPARE,  /* the line of the spare; may be missing */
         INIT_FD__END
 };
 
@@ -42,7 +43,7 @@ extern const struct block_type wall_launch_type; /* init_plan.c */
 
 /* What the new process gets besides the fields of wall_start; borrowed. */
 struct wall_descriptors {
-        int control, keeper, host_proc, plan;
+        int control, keeper, host_proc, plan, spare;
 };
 /* The launcher, as the program that it executed; -1. */
 pid_t wall_launch(const struct wall_start *s, const struct wall_descriptors *with, struct err *e);

@@ -14,8 +14,8 @@
  * DANGER: an early payload runs beside init with the same errno. Up to its last gate it makes no call that is
  * expected to fail, and reads errno only to report that the start failed. From then on init sleeps until it
  * is gone. */
+#include "wall/linux/payload.h"
 #include "base/fd.h"
-#include "wall/internal.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -103,7 +103,7 @@ static int close_walls(struct wall_init *w, struct err *e)
 
 /* As execvp: the first that exists and is executable; EACCES is remembered, because it is more specific than
  * ENOENT. */
-static void exec_payload(struct wall_init *w, struct err *e)
+void wall_payload_exec(struct wall_init *w, struct err *e)
 {
         int sys = ENOENT;
         const char *path = w->order->exec[0];
@@ -138,7 +138,7 @@ static void exec_payload(struct wall_init *w, struct err *e)
 
 /* SAFETY: after close_walls(): while other descriptors than the granted ones are open, a path through
  * /proc/self/fd leads out of the box (CVE-2024-21626). */
-static int enter_directory(const struct wall_init *w, struct err *e)
+int wall_payload_enter_directory(const struct wall_init *w, struct err *e)
 {
         if (chdir(wall_left_out(LAYER_MOUNT) ? "/" : w->order->cwd) == 0)
                 return 0;
@@ -148,19 +148,19 @@ static int enter_directory(const struct wall_init *w, struct err *e)
 }
 
 /* The part that needs no root and no limit. */
-static int become_payload(struct wall_init *w, struct err *e)
+int wall_payload_become(struct wall_init *w, struct err *e)
 {
         (void) umask(w->mask);
         return become_box_user(w, e) < 0 ? -1 : wall_privileges_drop(w->last_cap, e);
 }
 
-static int lead_session(struct err *e)
+int wall_payload_lead_session(struct err *e)
 {
         return setsid() < 0 ? wall_fail(e, STAGE_IDS, "making a session") : 0;
 }
 
 /* After the handlers of the caller are gone: from here on a signal ends this process. */
-static int load_filter(struct wall_init *w, struct err *e)
+int wall_payload_load_filter(struct wall_init *w, struct err *e)
 {
         unblock_signals();
         if (prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) < 0) { /* the filter denies that to every process */
@@ -170,12 +170,17 @@ static int load_filter(struct wall_init *w, struct err *e)
         return wall_filter_load(w, e);
 }
 
+int wall_payload_take_terminal(struct err *e)
+{
+        return ioctl(0, TIOCSCTTY, 0) < 0 ? wall_fail(e, STAGE_IDS, "taking the terminal") : 0;
+}
+
 /* The part that needs root and limits. */
 static int enter_box(struct wall_init *w, struct err *e)
 {
-        if (w->tty_slave >= 0 && ioctl(0, TIOCSCTTY, 0) < 0)
-                return wall_fail(e, STAGE_IDS, "taking the terminal");
-        if (wall_rlimits(w, e) < 0 || close_walls(w, e) < 0 || enter_directory(w, e) < 0)
+        if (w->tty_slave >= 0 && wall_payload_take_terminal(e) < 0)
+                return -1;
+        if (wall_rlimits(w, e) < 0 || close_walls(w, e) < 0 || wall_payload_enter_directory(w, e) < 0)
                 return -1;
         return wall_attest(w, e);
 }
@@ -185,9 +190,9 @@ static int late_main(void *arg)
         struct wall_init *w = arg;
         w->last_cap = wall_last_cap();
         wall_signals_reset();
-        if (lead_session(&w->error) == 0 && become_payload(w, &w->error) == 0 &&
-            load_filter(w, &w->error) == 0 && enter_box(w, &w->error) == 0)
-                exec_payload(w, &w->error);
+        if (wall_payload_lead_session(&w->error) == 0 && wall_payload_become(w, &w->error) == 0 &&
+            wall_payload_load_filter(w, &w->error) == 0 && enter_box(w, &w->error) == 0)
+                wall_payload_exec(w, &w->error);
 
         w->payload_failed = true;
         _exit(127);
@@ -231,19 +236,19 @@ static int early_main(void *arg)
 {
         struct wall_init *w = arg;
         wall_step("early-begin");
-        bool ok = lead_session(&w->error) == 0 && make_network(&w->error) == 0;
+        bool ok = wall_payload_lead_session(&w->error) == 0 && make_network(&w->error) == 0;
         ok = ok && wall_net_loopback(w, &w->error) == 0;
         await_event(w->gate);
         ok = ok && enter_nested(w, &w->error) == 0;
         w->payload_failed = !ok;
         signal_event(w->news);
-        ok = ok && become_payload(w, &w->error) == 0;
+        ok = ok && wall_payload_become(w, &w->error) == 0;
         await_event(w->gate);
-        ok = ok && load_filter(w, &w->error) == 0;
+        ok = ok && wall_payload_load_filter(w, &w->error) == 0;
         wall_step("early-ready");
         await_event(w->gate);
         if (ok && enter_box(w, &w->error) == 0)
-                exec_payload(w, &w->error);
+                wall_payload_exec(w, &w->error);
 
         w->payload_failed = true;
         _exit(127);
@@ -324,7 +329,7 @@ static int start_late(struct wall_init *w, struct err *e)
 }
 
 /* Layers that the payload's own process raised; each was probed before exec. */
-static uint32_t payload_layers(const struct wall_init *w)
+uint32_t wall_payload_layers(const struct wall_init *w)
 {
         static const enum wall_layer always[] = { LAYER_CAPS, LAYER_NO_NEW_PRIVS, LAYER_SECCOMP,
                                                   LAYER_RLIMIT };
@@ -352,6 +357,6 @@ int wall_payload_start(struct wall_init *w, struct err *e)
         if (w->payload_failed || !w->at_exec)
                 return ended_early(w, e);
 
-        w->layers |= payload_layers(w);
+        w->layers |= wall_payload_layers(w);
         return 0;
 }

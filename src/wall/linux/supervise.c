@@ -53,9 +53,12 @@ struct watch {
         struct wall_untold untold;
         unsigned calls;
         bool told_call[SECCOMP_NR_END];
-        bool alone;  /* the reaper was killed */
-        bool over;   /* a limit was passed while the keeper was waited for */
-        bool starts; /* another program was started, or was to be */
+        bool alone;          /* the reaper was killed */
+        bool over;           /* a limit was passed while the keeper was waited for */
+        bool starts;         /* another program was started, or was to be */
+        bool runs;           /* a payload has its order: until then nothing is sampled, and no time passes */
+        uint64_t cpu_max_ns; /* its limit */
+        struct wall_runs many; /* of a box with many */
         uint64_t sampled_ns, next_sample_ns, deadline_ns;
         struct wall_still still;
         bool is_still;
@@ -386,10 +389,12 @@ static bool reap(struct watch *t)
         int status;
         pid_t pid;
         bool over = t->alone;
-        while ((pid = waitpid(-1, &status, WNOHANG | __WALL)) > 0)
+        struct rusage used;
+        while ((pid = wait4(-1, &status, WNOHANG | __WALL, &used)) > 0)
                 if (pid != t->w->payload) {
                         connector_ended(t->w, pid);
                         mover_ended(t->w, pid);
+                        wall_runs_ended(&t->many, t->w, pid, status, &used);
                 } else {
                         t->end.status = status;
                         over = true;
@@ -488,10 +493,34 @@ static bool over_budget(struct watch *t)
                 t->end.max_rss = memory;
 
         t->end.procs_full |= s.tasks >= v[LIMIT_PROCS];
-        t->end.cpu_over = cpu > t->w->order->limits.value[LIMIT_CPU] * 1000000u;
+        t->end.cpu_over = cpu > t->cpu_max_ns;
         t->end.memory_over = memory > v[LIMIT_MEMORY];
         note_memory_left(t, &s, memory);
         return t->end.cpu_over || t->end.memory_over;
+}
+
+/* init samples first: only init knows the use until then. */
+static uint64_t deadline(const struct watch *t, uint64_t now, uint64_t time_ms)
+{
+        unsigned late_ms = t->w->held & WALL_SAMPLES ? 0 : KEEPER_LATE_MS;
+        return now + (time_ms + late_ms) * 1000000u;
+}
+
+/* A spare gets its order. */
+static void begin_run(struct watch *t, const struct wall_order *o)
+{
+        uint64_t now = clock_mono_ns(), until = deadline(t, now, o->time_ms);
+        if (!t->runs)
+                t->next_sample_ns = now + (uint64_t) sample_ms(t) * 1000000u;
+
+        t->runs = true;
+        if (t->w->s->spare == WALL_SPARE_MANY) {
+                wall_runs_add(&t->many, o->arg, o->id, until);
+                return;
+        }
+
+        t->cpu_max_ns = o->cpu_ms * 1000000u;
+        t->deadline_ns = until;
 }
 
 /* False: the keeper is gone. */
@@ -501,8 +530,16 @@ static bool obey(struct watch *t, bool *ret_over)
         if (wire_take(t->w->control, &wall_order_form, &o, NULL) != 1)
                 return false;
 
-        if (o.command == COMMAND_SIGNAL && o.arg > 0 && o.arg < NSIG)
-                (void) kill(-t->w->payload, o.arg);
+        bool many = t->w->s->spare == WALL_SPARE_MANY;
+        pid_t group = many ? wall_runs_find(&t->many, o.id) : t->w->payload;
+        if (o.command == COMMAND_SIGNAL && group > 0 && o.arg > 0 && o.arg < NSIG)
+                (void) kill(-group, o.arg);
+
+        if (o.command == COMMAND_RUN)
+                begin_run(t, &o);
+
+        if (o.command == COMMAND_TTY)
+                wall_tty_make(t->w, (unsigned) o.arg >> 16, (unsigned) o.arg & 0xffff);
 
         if (o.command == COMMAND_CONNECT)
                 wall_inbound_connect(t->w, o.arg, o.id);
@@ -563,8 +600,11 @@ static bool over_time(struct watch *t)
 
 static int wait_ms(const struct watch *t)
 {
-        uint64_t now = clock_mono_ns(),
-                 left = t->deadline_ns > now ? (t->deadline_ns - now) / 1000000u + 1 : 0;
+        uint64_t now = clock_mono_ns(), next = wall_runs_next(&t->many, t->deadline_ns),
+                 left = next > now ? (next - now) / 1000000u + 1 : 0;
+        if (!t->runs)
+                return -1;
+
         int ms = left < WAIT_MAX_MS ? (int) left : WAIT_MAX_MS;
         return sample_ms(t) < ms ? sample_ms(t) : ms;
 }
@@ -611,8 +651,10 @@ static bool step(struct watch *t, bool *ret_over)
         else if (p[2].revents)
                 fd_close(&w->listener); /* no filtered task is left */
 
-        if ((p[1].revents && reap(t)) || t->over || sample_limits(t) || over_time(t))
+        if ((p[1].revents && reap(t)) || t->over || (t->runs && (sample_limits(t) || over_time(t))))
                 *ret_over = true;
+
+        wall_runs_end_late(&t->many, clock_mono_ns());
 
         return true;
 }
@@ -644,8 +686,9 @@ static int tell_end(struct watch *t)
                 (void) kill(t->w->mover, SIGKILL);
 
         fill_end(t);
-        if (t->w->scratch >= 0 && strcmp(t->w->order->cwd, BOX_HOME) == 0)
-                wall_left(t->w->scratch, t->w->order, &t->end);
+        const struct plan_order *order = t->w->s->spare ? wall_spare_order(t->w) : t->w->order;
+        if (t->w->scratch >= 0 && order && strcmp(order->cwd, BOX_HOME) == 0)
+                wall_left(t->w->scratch, order, &t->end);
 
         t->end.blind = t->w->s->watch && t->w->plan->wall == WALL_NAMESPACE && !t->w->observer &&
                        !plan_image_step(t->w->plan); /* whose missing names are not the host's */
@@ -684,9 +727,9 @@ int wall_supervise(struct wall_init *w)
         uint64_t now = clock_mono_ns();
         t.next_sample_ns = now + (uint64_t) sample_ms(&t) * 1000000u;
 
-        /* init samples first: only init knows the use until then. */
-        unsigned late_ms = w->held & WALL_SAMPLES ? 0 : KEEPER_LATE_MS;
-        t.deadline_ns = now + (w->order->limits.value[LIMIT_TIME] + late_ms) * 1000000u;
+        t.runs = !w->s->spare;
+        t.cpu_max_ns = w->s->spare ? UINT64_MAX : w->order->limits.value[LIMIT_CPU] * 1000000u;
+        t.deadline_ns = w->s->spare ? UINT64_MAX : deadline(&t, now, w->order->limits.value[LIMIT_TIME]);
         bool over = reap(&t);
         while (!over)
                 if (!step(&t, &over))

@@ -23,6 +23,7 @@ void wall_end(struct wall_child *c, bool force)
 {
         bool launched = c->launcher > 0;
         fd_close(&c->control);
+        fd_close(&c->spare);
         end_launch(c);
         force |= launched;
         if (c->own_pids || force)

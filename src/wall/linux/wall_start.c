@@ -270,12 +270,18 @@ int wall_start(const struct wall_start *s, struct wall_child *ret, struct err *e
 
         AUTO_FD(its_plan, ends[0]);
         AUTO_FD(plan, ends[1]);
+        ends[0] = ends[1] = -1;
+        if (s->spare && wire_pair(ends) < 0)
+                return wall_fail(e, STAGE_CLONE, "making the line of a spare");
+
+        AUTO_FD(spare, ends[0]);
+        AUTO_FD(its_spare, ends[1]);
         AUTO_FD(keeper, s->die_with_thread ? -1 : (int) syscall(SYS_pidfd_open, getpid(), 0));
         if (keeper < 0 && !s->die_with_thread)
                 return wall_fail(e, STAGE_CLONE, "watching the keeper");
 
         const struct wall_descriptors with = {
-                .control = its, .keeper = keeper, .host_proc = host_proc, .plan = its_plan
+                .control = its, .keeper = keeper, .host_proc = host_proc, .plan = its_plan, .spare = its_spare
         };
         pid_t launcher = wall_launch(s, &with, e);
         if (launcher < 0)
@@ -284,6 +290,7 @@ int wall_start(const struct wall_start *s, struct wall_child *ret, struct err *e
         *ret = (struct wall_child){ .pid = -1,
                                     .pidfd = -1,
                                     .control = TAKE_FD(mine),
+                                    .spare = TAKE_FD(spare),
                                     .launcher = launcher,
                                     .birth = TAKE_FD(plan),
                                     .host_proc = TAKE_FD(host_proc) };
@@ -337,6 +344,13 @@ static int offer(const struct wall_child *c, enum wall_command command, int arg)
 }
 
 int wall_signal(const struct wall_child *c, int sig) { return offer(c, COMMAND_SIGNAL, sig); }
+
+int wall_signal_run(const struct wall_child *c, uint32_t id, int sig)
+{
+        struct wall_order o = { .command = COMMAND_SIGNAL, .arg = sig, .id = id };
+        return wire_put_now(c->control, &wall_order_form, &o);
+}
+
 int wall_ask_to_end(const struct wall_child *c) { return offer(c, COMMAND_END, 0); }
 
 int wall_connect(const struct wall_child *c, uint16_t port, uint32_t id)

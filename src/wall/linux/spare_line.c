@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: MIT */
+/* wall/linux/spare_line.c - the keeper's side of spares: requests one, hands a run order over. Never waits.
+ */
+#include "base/fd.h"
+#include "wall/internal.h"
+#include "wall/linux/spare.h"
+#include "wire/wire.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/uio.h>
+
+int wall_spare_add(const struct wall_child *c, struct err *e)
+{
+        const struct wall_order o = { .command = COMMAND_RUN };
+        int ends[2];
+        if (wire_pair(ends) < 0)
+                return wall_fail(e, STAGE_EXEC, "making the line of a spare");
+
+        AUTO_FD(mine, ends[0]);
+        AUTO_FD(its, ends[1]);
+        if (wire_put(c->spare, &wall_order_form, &o, its) < 0)
+                return wall_fail(e, STAGE_EXEC, "requesting a spare");
+
+        return TAKE_FD(mine);
+}
+
+void wall_handover_seal(struct wall_handover *h, const struct plan_order *o)
+{
+        h->block.n = h->sent = 0;
+        h->begun = false;
+        plan_seal_order(o, &h->block);
+}
+
+static unsigned list_passed(const struct wall_stdio *io, struct spare_head *head, int *ret_fds)
+{
+        unsigned n = 0;
+        for (unsigned i = 0; i < 3 + io->handle_count; i++) {
+                int fd = i < 3 ? io->stdio[i] : io->handles[i - 3];
+                if (fd < 0)
+                        continue;
+                head->to[n] = (uint8_t) i;
+                ret_fds[n++] = fd;
+        }
+
+        head->count = n;
+        return n;
+}
+
+/* One packet: the first with head and descriptors. Returns the bytes of the order in it, or -1. */
+static ssize_t send_packet(int spare, const struct wall_handover *h, const struct wall_stdio *io)
+{
+        union {
+                struct cmsghdr head;
+                char room[CMSG_SPACE(SPARE_PASSED_MAX * sizeof(int))];
+        } control = { .room = { 0 } };
+        struct spare_head head = { .format = SPARE_FORMAT, .bytes = (uint32_t) h->block.n };
+        size_t n = h->block.n - h->sent < SPARE_PACKET ? h->block.n - h->sent : SPARE_PACKET;
+        struct iovec out[] = { { &head, sizeof head }, { h->block.p + h->sent, n } };
+        struct msghdr m = { .msg_iov = out + h->begun, .msg_iovlen = 2 - (size_t) h->begun };
+        int fds[SPARE_PASSED_MAX];
+        unsigned count = h->begun ? 0 : list_passed(io, &head, fds);
+        if (count > 0) {
+                m.msg_control = &control;
+                m.msg_controllen = CMSG_SPACE(count * sizeof(int));
+                control.head = (struct cmsghdr){ .cmsg_len = CMSG_LEN(count * sizeof(int)),
+                                                 .cmsg_level = SOL_SOCKET,
+                                                 .cmsg_type = SCM_RIGHTS };
+                memcpy(CMSG_DATA(&control.head), fds, count * sizeof(int));
+        }
+
+        return sendmsg(spare, &m, MSG_NOSIGNAL | MSG_DONTWAIT) < 0 ? -1 : (ssize_t) n;
+}
+
+int wall_handover(int spare, struct wall_handover *h, const struct wall_stdio *io)
+{
+        errno = h->block.failed ? ENOMEM : E2BIG;
+        if (h->block.failed || h->block.n > SPARE_ORDER_MAX)
+                return -1;
+
+        while (!h->begun || h->sent < h->block.n) {
+                ssize_t n = send_packet(spare, h, io);
+                if (n < 0 && errno == EAGAIN)
+                        return 0;
+                if (n < 0 && errno != EINTR)
+                        return -1;
+                h->begun = h->begun || n >= 0;
+                h->sent += n > 0 ? (size_t) n : 0;
+        }
+
+        return 1;
+}
+
+int wall_run(const struct wall_child *c, uint32_t pid, uint32_t id, const struct policy_limits *limits)
+{
+        struct wall_order o = { .command = COMMAND_RUN,
+                                .arg = (int32_t) pid,
+                                .id = id,
+                                .time_ms = limits->value[LIMIT_TIME],
+                                .cpu_ms = limits->value[LIMIT_CPU] };
+        return wire_put_now(c->control, &wall_order_form, &o);
+}
+
+int wall_spare_listen(int spare, struct wall_message *ret)
+{
+        int fd = -1, r = wall_take(spare, ret, &fd);
+        fd_close(&fd);
+        return r;
+}
+
+int wall_tty(const struct wall_child *c, unsigned rows, unsigned columns)
+{
+        struct wall_order o = { .command = COMMAND_TTY,
+                                .arg = (int32_t) ((rows & 0x7fff) << 16 | (columns & 0xffff)) };
+        return wire_put_now(c->control, &wall_order_form, &o);
+}
