@@ -45,7 +45,8 @@ static bool is_here(const struct host_finding *f, unsigned n, const char *layer)
 
 static const char *limits_by(const struct host_finding *f, unsigned n)
 {
-        bool groups = is_here(f, n, "memory limit") && is_here(f, n, "process limit");
+        const struct host_finding *memory = find(f, n, "memory limit"), *procs = find(f, n, "process limit");
+        bool groups = memory && procs && memory->state == HOST_YES && procs->state == HOST_YES;
         return groups ? "control groups" : "rlimits and sampling";
 }
 

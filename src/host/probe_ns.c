@@ -142,7 +142,27 @@ void host_look_net(struct host_finding *f)
         look_ns(f, CLONE_NEWNET, "made: a box has a loopback of its own, and no network without net doors");
 }
 void host_look_ipc(struct host_finding *f) { look_ns(f, CLONE_NEWIPC, "made"); }
-void host_look_uts(struct host_finding *f) { look_ns(f, CLONE_NEWUTS, "made"); }
+
+static int try_name(struct host_outcome *o, unsigned long flags)
+{
+        int sys = enter(o, flags);
+        return sys == 0 && sethostname("box", 3) < 0 ? failed(o, STEP_MOUNT) : sys;
+}
+
+/* podman's filter lets user namespaces be made, but no name be set in them. */
+void host_look_uts(struct host_finding *f)
+{
+        look_ns(f, CLONE_NEWUTS, "made, with a name of its own");
+        struct host_outcome o = host_try(try_name, CLONE_NEWUTS);
+        if (f->state == HOST_NO || o.sys == 0)
+                return;
+
+        char why[96];
+        host_say(f, HOST_NO, "made, but no name can be set in it: %s", host_why(&o, why));
+        if (host_filtered() == 2)
+                host_mend(f, "podman run --security-opt seccomp=unconfined ... (docker: the same)");
+}
+
 void host_look_cgroup_ns(struct host_finding *f) { look_ns(f, CLONE_NEWCGROUP, "made"); }
 void host_look_time(struct host_finding *f) { look_ns(f, CLONE_NEWTIME, "made"); }
 
