@@ -92,6 +92,7 @@ void box_free(struct box *b)
 
         keeper_see_off(b);
         free(b->inbound);
+        free(b->hierarchies);
         free(b->run.rows);
         free(b->edits);
         keeper_copies_close(b);

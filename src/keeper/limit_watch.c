@@ -4,7 +4,9 @@
 #include "base/clock.h"
 #include "keeper/internal.h"
 
+#include <errno.h>
 #include <signal.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -19,29 +21,56 @@ bool keeper_groups_come_first(const struct box *b)
         return !wall_has(b->c.plan->wall, WALL_OWN_ROOT) || !b->c.root || host_cgroups_unified();
 }
 
+static void name_group(struct box *b, char ret[48])
+{
+        memcpy(ret, "cordon-", 7);
+        memcpy(ret + 7, keeper_run(&b->run), strlen(keeper_run(&b->run)) + 1);
+}
+
+/* All but the groups themselves: where they can be, and the janitor that removes them. */
+static int find_hierarchies(struct box *b, struct err *e)
+{
+        char name[48];
+        if (b->hierarchies)
+                return 0;
+
+        struct host_cgroups *h = malloc(sizeof *h);
+        if (!h)
+                return err_set(e, ERR_MEMORY, ENOMEM, "no memory for control groups");
+
+        name_group(b, name);
+        if (host_cgroups_read(h, e) == 0 && limit_group_may(h, e) == 0 &&
+            limit_janitor_start(b->c.cx, name, &b->janitor, e) == 0) {
+                b->hierarchies = h;
+                return 0;
+        }
+
+        free(h);
+        return -1;
+}
+
+int keeper_groups_prepare(struct box *b, struct err *e)
+{
+        return find_hierarchies(b, e) < 0 && b->c.require_groups ? -1 : 0;
+}
+
 int keeper_groups_make(struct box *b, bool late, struct err *e)
 {
         if (b->c.plan->without & WITHOUT_CGROUP)
                 return 0;
 
         uint64_t t = clock_mono_ns();
-        struct host_cgroups h;
         struct limit_ask ask = { .memory = b->c.plan->limits.value[LIMIT_MEMORY],
                                  .procs = b->c.plan->limits.value[LIMIT_PROCS] + 1,
                                  .sockets = b->c.plan->net,
                                  .late = late };
-        memcpy(ask.name, "cordon-", 7);
-        memcpy(ask.name + 7, keeper_run(&b->run), strlen(keeper_run(&b->run)) + 1);
-        int r = host_cgroups_read(&h, e);
+        name_group(b, ask.name);
+        int r = find_hierarchies(b, e);
         if (r == 0)
-                r = limit_group_may(&h, e);
+                r = limit_group_open(&b->group, b->hierarchies, &ask, e);
 
-        if (r == 0)
-                r = limit_janitor_start(b->c.cx, ask.name, &b->janitor, e);
-
-        if (r == 0)
-                r = limit_group_open(&b->group, &h, &ask, e);
-
+        free(b->hierarchies);
+        b->hierarchies = NULL;
         if (r < 0)
                 limit_janitor_release(&b->janitor);
 

@@ -98,7 +98,7 @@ int starting_clone(struct box *b, struct err *e)
                 return -1;
 
         (void) keeper_run(&b->run);
-        return 1;
+        return groups_are_late(b) && keeper_groups_prepare(b, e) < 0 ? -1 : 1;
 }
 
 int starting_birth(struct box *b, struct err *e)
