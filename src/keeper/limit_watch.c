@@ -23,8 +23,7 @@ bool keeper_groups_come_first(const struct box *b)
 
 static void name_group(struct box *b, char ret[48])
 {
-        memcpy(ret, "cordon-", 7);
-        memcpy(ret + 7, keeper_run(&b->run), strlen(keeper_run(&b->run)) + 1);
+        (void) stpcpy(stpcpy(ret, "cordon-"), keeper_run(&b->run));
 }
 
 /* All but the groups themselves: where they can be, and the janitor that removes them. */
