@@ -115,22 +115,19 @@ static void await_exec(struct birth *x, const struct child *c)
         }
 }
 
-static struct child start_child(struct birth *x, char *stack)
+static void start_child(struct birth *x, char *stack, struct child *ret)
 {
-        struct child c = CHILD_NONE;
         unsigned flags = x->s->flags;
         int exit_signal = flags & HOST_SPAWN_ORPHAN ? 0 : SIGCHLD;
         char *top = stack + STACK_BYTES;
         top -= (uintptr_t) top % 16;
         x->second = top - STACK_BYTES / 2;
-        c.pid = clone(child_main, top, CLONE_VM | CLONE_PIDFD | CLONE_CHILD_CLEARTID | exit_signal, x,
-                      &c.pidfd, NULL, &x->shares);
-        if (c.pid < 0)
+        ret->pid = clone(child_main, top, CLONE_VM | CLONE_PIDFD | CLONE_CHILD_CLEARTID | exit_signal, x,
+                         &ret->pidfd, NULL, &x->shares);
+        if (ret->pid < 0)
                 x->sys = errno;
         else
-                await_exec(x, &c);
-
-        return c;
+                await_exec(x, ret);
 }
 
 struct child host_spawn(const struct host_spawn *s)
@@ -148,7 +145,7 @@ struct child host_spawn(const struct host_spawn *s)
         if (s->flags & HOST_SPAWN_APART && !(s->flags & HOST_SPAWN_BLOCKED))
                 (void) sigemptyset(&x.mask);
 
-        c = start_child(&x, stack);
+        start_child(&x, stack, &c);
         (void) sigprocmask(SIG_SETMASK, &old, NULL);
         free(stack);
         if (c.pid > 0 && (x.sys != 0 || s->flags & HOST_SPAWN_ORPHAN)) {

@@ -91,8 +91,8 @@ pid_t wall_launch(const struct wall_start *s, const struct wall_descriptors *wit
         if (c.pid > 0)
                 return c.pid;
 
-        (void) wall_fail(e, STAGE_EXEC, "starting %s", HOST_INIT_PROGRAM);
-        return e->sys == EMFILE ? err_hint(e, "raise the limit of open files: ulimit -n 1024") : -1;
+        return wall_is_shortage(errno) ? clone_error(e)
+                                       : wall_fail(e, STAGE_EXEC, "starting %s", HOST_INIT_PROGRAM);
 }
 
 /* Through a socket: it is not subject to RLIMIT_FSIZE, and bytes read from it exist nowhere else. */
