@@ -49,6 +49,8 @@ enum {
         WASM_MAX_LOCALS = 20000, /* parameters included */
         WASM_MAX_NESTING = 10000,
         WASM_MAX_OPERANDS = 10000, /* depth of the operand stack */
+        WASM_MAX_WORK = 16,        /* operands of blocks, branches and calls for each byte of a module; and */
+        WASM_MIN_WORK = 1 << 20,   /* so many in any module */
         WASM_MAX_CONST = 16,       /* and of that of a constant expression */
 };
 
@@ -97,8 +99,9 @@ extern const struct wasm_limits wasm_limits_default;
 
 /*
  * Fuel is counted by the module's code, not by the engine's, so that every engine and machine counts the
- * same. A call of a function costs one, plus the number of instructions of its body that are in no loop. Each
- * entry or repetition of a loop costs one, plus the instructions in that loop and in no inner loop.
+ * same. A call of a function costs one, plus one for each 16 locals, plus the number of instructions of its
+ * body that are in no loop. Each entry or repetition of a loop costs one, plus the instructions in that loop
+ * and in no inner loop.
  * memory.fill, copy and init, table.fill, copy and init also cost one for each 64 bytes or items. It is
  * charged before the work is done; when less is left than the charge, the call ends with WASM_TRAP_FUEL and
  * nothing is taken.

@@ -54,10 +54,20 @@ static void bind(struct translator *t, uint32_t list)
 /* The jump in cell `at` leads to a label that is not the function's own. */
 static void jump_to(struct translator *t, struct label *l, uint32_t at, enum patch_form form)
 {
-        if (l->op == WASM_LOOP)
-                set_target(t, at, form, l->target);
-        else
+        uint16_t *op = &t->code->cells[at].op;
+
+        if (l->op != WASM_LOOP) {
                 add_patch(t, &l->patches, at, form);
+                return;
+        }
+
+        /* Jumps that take the fuel of the loop themselves. */
+        bool charges = form == PATCH_C || (form == PATCH_K && *op == I_BR);
+        if (form == PATCH_C)
+                *op = (uint16_t) (*op + I_I32_EQ_L - I_I32_EQ_B);
+        else if (charges)
+                *op = I_BR_LOOP;
+        set_target(t, at, form, l->target + charges);
 }
 
 /* A condition: the jump instruction that is taken when it is true, without its target. */

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* wasm/interp/compare.c - comparisons by the order of interp_ops.inc: four forms of each. */
+/* wasm/interp/compare.c - comparisons by the order of interp_ops.inc: six forms of each. */
 #include "wasm/interp/translator.h"
+
+enum { COMPARE_FORMS = I_I32_NE - I_I32_EQ };
 
 bool tr_is_compare(uint16_t op)
 {
         if (op >= I_I32_EQ && op < I_F32_EQ)
-                return (op - I_I32_EQ) % 4 < 2;
-        return op >= I_F32_EQ && op <= I_F64_GE_BN && (op - I_F32_EQ) % 4 < 2;
+                return (op - I_I32_EQ) % COMPARE_FORMS < 2;
+        return op >= I_F32_EQ && op <= I_F64_GE_LN && (op - I_F32_EQ) % COMPARE_FORMS < 2;
 }
 
 uint16_t tr_inverse(uint16_t op)
@@ -18,6 +20,7 @@ uint16_t tr_inverse(uint16_t op)
                 return (uint16_t) (I_F32_EQ + ((op - I_F32_EQ) ^ 1));
 
         uint16_t base = op >= I_I64_EQ ? I_I64_EQ : I_I32_EQ;
-        uint16_t which = (uint16_t) ((op - base) / 4), form = (uint16_t) ((op - base) % 4);
-        return (uint16_t) (base + 4 * inverse[which] + form);
+        uint16_t which = (uint16_t) ((op - base) / COMPARE_FORMS),
+                 form = (uint16_t) ((op - base) % COMPARE_FORMS);
+        return (uint16_t) (base + COMPARE_FORMS * inverse[which] + form);
 }

@@ -24,6 +24,13 @@ static const struct wasm_code *code_of(struct wasm_func *f)
         return f->code;
 }
 
+static size_t most_frames(const struct wasm_store *s)
+{
+        size_t room = s->limits.stack_slots / FRAME_SLOTS;
+
+        return s->limits.call_depth < room ? s->limits.call_depth : room;
+}
+
 /* The function that a table holds at `i`, if it has this type. */
 static enum wasm_trap find_callee(const struct wasm_table *t, uint32_t i, const struct wasm_sig *sig,
                                   struct wasm_func **ret)
@@ -60,6 +67,13 @@ static enum wasm_trap find_callee(const struct wasm_table *t, uint32_t i, const 
         do {                                                                                                 \
                 trap = (t);                                                                                  \
                 goto out;                                                                                    \
+        } while (0)
+#define CHARGE(units)                                                                                        \
+        do {                                                                                                 \
+                uint32_t cost = (uint32_t) (units);                                                          \
+                if (fuel < cost)                                                                             \
+                        TRAP(WASM_TRAP_FUEL);                                                                \
+                fuel -= cost;                                                                                \
         } while (0)
 #define LOAD_MEMORY                                                                                          \
         do {                                                                                                 \
@@ -100,16 +114,28 @@ static enum wasm_trap find_callee(const struct wasm_table *t, uint32_t i, const 
 #define BIN(n, t, e)                                                                                         \
         CODE(n, 1, XY(t, pc->b, GET_##t(pc->c)); PUT_##t(pc->a, e))                                          \
         CODE(n##_K, 1, XY(t, pc->b, K(t, pc->c)); PUT_##t(pc->a, e))
+/* A jump back to a loop: it begins behind the FUEL cell, whose charge is taken here. */
+#define REPEAT(cond)                                                                                         \
+        if (cond) {                                                                                          \
+                pc += (int16_t) pc->c;                                                                       \
+                CHARGE(pc[-1].k);                                                                            \
+        } else {                                                                                             \
+                pc++;                                                                                        \
+        }
 #define CMP(n, t, e)                                                                                         \
         CODE(n, 1, XY(t, pc->b, GET_##t(pc->c)); R[pc->a] = (e))                                             \
         CODE(n##_K, 1, XY(t, pc->b, K(t, pc->c)); R[pc->a] = (e))                                            \
         BRANCH(n##_B, XY(t, pc->a, GET_##t(pc->b)); pc += (e) ? (int16_t) pc->c : 1)                         \
-        BRANCH(n##_BK, XY(t, pc->a, K(t, pc->b)); pc += (e) ? (int16_t) pc->c : 1)
+        BRANCH(n##_BK, XY(t, pc->a, K(t, pc->b)); pc += (e) ? (int16_t) pc->c : 1)                           \
+        BRANCH(n##_L, XY(t, pc->a, GET_##t(pc->b)); REPEAT(e))                                               \
+        BRANCH(n##_LK, XY(t, pc->a, K(t, pc->b)); REPEAT(e))
 #define FCMP(n, t, e)                                                                                        \
         CODE(n, 1, XY(t, pc->b, GET_##t(pc->c)); R[pc->a] = (e))                                             \
         CODE(n##_N, 1, XY(t, pc->b, GET_##t(pc->c)); R[pc->a] = !(e))                                        \
         BRANCH(n##_B, XY(t, pc->a, GET_##t(pc->b)); pc += (e) ? (int16_t) pc->c : 1)                         \
-        BRANCH(n##_BN, XY(t, pc->a, GET_##t(pc->b)); pc += (e) ? 1 : (int16_t) pc->c)
+        BRANCH(n##_BN, XY(t, pc->a, GET_##t(pc->b)); pc += (e) ? 1 : (int16_t) pc->c)                        \
+        BRANCH(n##_L, XY(t, pc->a, GET_##t(pc->b)); REPEAT(e))                                               \
+        BRANCH(n##_LN, XY(t, pc->a, GET_##t(pc->b)); REPEAT(!(e)))
 #define FBIN(n, t, e) CODE(n, 1, XY(t, pc->b, GET_##t(pc->c)); PUT_##t(pc->a, e))
 #define DIV(n, t, bad, why, e)                                                                               \
         CODE(n, 1, XY(t, pc->b, GET_##t(pc->c)); if (y == 0) TRAP(WASM_TRAP_DIVIDE); if (bad) TRAP(why);     \
@@ -136,8 +162,9 @@ static enum wasm_trap run(struct wasm_func *f, uint64_t *R)
         };
         struct wasm_store *store = f->inst->store;
         struct wasm_instance *inst = f->inst;
-        struct frame *const last = (struct frame *) (void *) store->stack_end - 1;
-        struct frame *fp = last + 1;
+        struct frame *const top = (struct frame *) (void *) store->stack_end;
+        struct frame *const lowest = top - most_frames(store);
+        struct frame *fp = top;
         const union wasm_cell *pc = NULL, *back = NULL;
         const struct wasm_code *code;
         uint64_t fuel = store->fuel, bytes, *frame = R;
@@ -153,7 +180,7 @@ enter: /* calls f with its parameters at `frame`, to return to `back` */
                 pc = back;
                 NEXT;
         }
-        if (last + 1 - fp >= store->limits.call_depth)
+        if (fp == lowest)
                 TRAP(WASM_TRAP_STACK);
         fp--;
         *fp = (struct frame){ back, R, inst };
@@ -189,7 +216,7 @@ leave: /* results are at R */
         R = fp->r;
         inst = fp->inst;
         fp++;
-        if (fp > last)
+        if (fp == top)
                 goto out;
         LOAD_MEMORY;
         NEXT;

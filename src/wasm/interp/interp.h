@@ -20,8 +20,8 @@ _Static_assert(sizeof(union wasm_cell) == 8, "a cell is one slot of the cache li
 
 enum wasm_iop {
 #define BIN(n, t, e)       I_##n, I_##n##_K,
-#define CMP(n, t, e)       I_##n, I_##n##_K, I_##n##_B, I_##n##_BK,
-#define FCMP(n, t, e)      I_##n, I_##n##_N, I_##n##_B, I_##n##_BN,
+#define CMP(n, t, e)       I_##n, I_##n##_K, I_##n##_B, I_##n##_BK, I_##n##_L, I_##n##_LK,
+#define FCMP(n, t, e)      I_##n, I_##n##_N, I_##n##_B, I_##n##_BN, I_##n##_L, I_##n##_LN,
 #define FBIN(n, t, e)      I_##n,
 #define DIV(n, t, c, w, e) I_##n,
 #define UN(n, t, r, e)     I_##n,

@@ -89,7 +89,7 @@ bool wasm_check_body(struct wasm_checker *c, uint32_t func)
         c->r.p = b->code.p;
         c->r.end = b->code.p + b->code.n;
         c->n_types = c->n_ctl = c->n_loops = c->most_types = c->most_ctl = 0;
-        c->cost = 1;
+        c->cost = 1 + b->n_locals / 16;
         struct wasm_functype block = *c->type;
         block.n_params = 0;
         if (!set_locals(c, b) || !wasm_enter(c, WASM_BLOCK, block))

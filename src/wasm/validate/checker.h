@@ -24,6 +24,7 @@ struct wasm_checker {
         uint32_t *loops; /* cost of each */
         uint32_t n_loops, cap_loops;
         uint32_t cost, most_types, most_ctl;
+        uint64_t work; /* operands of blocks, branches and calls that may still be looked at */
         const struct wasm_functype *type; /* of the function */
 };
 

@@ -40,8 +40,20 @@ bool wasm_pop(struct wasm_checker *c, uint8_t type)
         return true;
 }
 
+/* A few bytes can name a thousand operands: without a cap on their sum a module could take minutes. */
+static bool spend(struct wasm_checker *c, uint32_t n)
+{
+        if (c->work < n)
+                return wasm_reader_fail(&c->r, "more operands than this engine's cap");
+
+        c->work -= n;
+        return true;
+}
+
 bool wasm_push_all(struct wasm_checker *c, const uint8_t *types, uint32_t n)
 {
+        if (!spend(c, n))
+                return false;
         for (uint32_t i = 0; i < n; i++)
                 if (!wasm_push(c, types[i]))
                         return false;
@@ -51,6 +63,8 @@ bool wasm_push_all(struct wasm_checker *c, const uint8_t *types, uint32_t n)
 
 bool wasm_pop_all(struct wasm_checker *c, const uint8_t *types, uint32_t n)
 {
+        if (!spend(c, n))
+                return false;
         while (n > 0)
                 if (!wasm_pop(c, types[--n]))
                         return false;

@@ -166,6 +166,7 @@ static int check_bodies(struct wasm_module *m, struct err *e)
         struct wasm_checker c = { .m = m, .r.start = m->bytes.p };
         int failed = 0;
 
+        c.work = WASM_MIN_WORK + (uint64_t) WASM_MAX_WORK * m->bytes.n;
         c.types = malloc(WASM_MAX_OPERANDS);
         c.ctl = reallocarray(NULL, WASM_MAX_NESTING, sizeof *c.ctl);
         c.locals = malloc(WASM_MAX_LOCALS);
