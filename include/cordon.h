@@ -493,6 +493,27 @@ CORDON_API char *cordon_policy_widened(cordon_policy *p, cordon_error *e);
 CORDON_API char *cordon_advise(const char *task, int json, cordon_error *e);
 CORDON_API const char *cordon_advise_name(size_t index);
 
+/* ---- images as box roots ---- */
+
+/* Unpacks the image of the policy's `root` line into the store, if it is not there yet: an archive, an OCI
+ * layout, or a name that skopeo or podman resolve. Does nothing for a directory or without such a line. A
+ * start does not unpack, because it never waits. */
+CORDON_API int cordon_image_prepare(cordon_policy *p, cordon_error *e);
+/* The command that the image of the policy's `root` names, NULL-terminated and owned by the box, or NULL if
+ * it names none. */
+CORDON_API const char *const *cordon_box_image_command(cordon_box *b, cordon_error *e);
+/* Returns the image that `root` names, or NULL: none, or the policy is invalid. Valid until a line is added.
+ */
+CORDON_API const char *cordon_policy_root(cordon_policy *p, cordon_error *e);
+/* Adds an image (a path, or a name) to the store. Returns its entry, as cordon_image_list() has it. */
+CORDON_API char *cordon_image_add(const cordon_context *cx, const char *ref, int json, cordon_error *e);
+CORDON_API char *cordon_image_list(const cordon_context *cx, int json, cordon_error *e);
+/* `which`: an id, or its beginning, or what the image was added from. Refuses while a box uses it. */
+CORDON_API int cordon_image_remove(const cordon_context *cx, const char *which, cordon_error *e);
+/* Removes images that no name or unchanged file leads to (`all`: every image), except those in use. Returns
+ * the number. */
+CORDON_API int cordon_image_prune(const cordon_context *cx, int all, uint64_t *ret_count, cordon_error *e);
+
 /* ---- running boxes of this user, and this host ---- */
 
 CORDON_API int cordon_list(void (*each)(void *ctx, const char *json), void *ctx, cordon_error *e);

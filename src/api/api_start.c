@@ -274,8 +274,9 @@ struct plan *api_plan(struct cordon_box *b, enum wall_kind wall, struct err *e)
         char home[PATH_MAX];
         name_home(b, doors, n, home, &r);
         struct state_names state;
-        if (name_state(b->policy->cx, doors, n, b->dry, &state, &r, e) < 0 ||
-            name_config(b, doors, n, &state, &r, e) < 0 || name_git(b, doors, n, &r, e) < 0) {
+        bool hides = !b->is_unpacker;
+        if ((hides && name_state(b->policy->cx, doors, n, b->dry, &state, &r, e) < 0) ||
+            (hides && name_config(b, doors, n, &state, &r, e) < 0) || name_git(b, doors, n, &r, e) < 0) {
                 look_free(l);
                 return NULL;
         }

@@ -19,7 +19,7 @@ static int would_start(cordon_policy *p, struct err *e)
                 return err_set(e, ERR_MEMORY, ENOMEM, "no memory for the doors");
         }
 
-        b->dry = true;
+        b->dry = b->judges_only = true;
         b->places_later = !p->has_stage;
         b->places = p->places; /* lent */
         b->stage = p->has_stage ? p->staged.stage : b->stage;

@@ -87,7 +87,8 @@ struct cordon_box {
         int passphrase;     /* of the vault: a descriptor of the caller's, or -1: prompt on the terminal */
         int grants;         /* the pipe with the credentials themselves, for the broker; or -1 */
         struct image image; /* of the policy's `root` */
-        bool has_image;
+        bool has_image, judges_only;
+        bool is_unpacker; /* cordon's own: it writes below the state directory */
         struct plan *plan;
         struct api_made *made; /* targets of doors that did not exist, the newest first */
         struct box *box;
@@ -138,6 +139,11 @@ struct plan *api_plan(struct cordon_box *b, enum wall_kind wall, struct err *e);
 
 /* api_image.c: finds the image of the policy's `root`, if it has one. */
 int api_image_open(struct cordon_box *b, struct err *e);
+bool api_is_tree(const char *ref); /* a directory with an unpacked root */
+bool api_image_key(const struct image_store *s, const char *ref, char ret_key[65]);
+/* image_add.c: unpacks it into the store, or finds that it is there. */
+int api_image_add(const struct cordon_context *cx, const struct image_store *s, const char *ref,
+                  char ret_key[65], struct err *e);
 
 /* api_park.c: why a box of this plan and these options cannot be parked; NULL: it can. */
 const char *api_unparkable(const struct cordon_box *b);

@@ -233,6 +233,11 @@ int verb_tighten(int argc, char **argv);
 int verb_new(int argc, char **argv);
 int verb_policy(int argc, char **argv);
 int verb_vault(int argc, char **argv);
+int verb_image(int argc, char **argv);
+/* cmd_image.c: unpacks the image of a `root` line, if the store does not have it; 0 also without one. */
+int cli_image_prepare(cordon_policy *p, bool *ret_image, cordon_error *e);
+/* The command that the image names; the caller frees the list. NULL with *e set. */
+char **cli_image_command(cordon_box *b, cordon_error *e);
 int verb_ps(int argc, char **argv);
 int verb_stop(int argc, char **argv);
 int verb_logs(int argc, char **argv);
@@ -254,5 +259,5 @@ int verb_version(int argc, char **argv);
 extern const struct cli_option discard_options[];
 extern const struct cli_option run_options[], json_options[], view_options[], doors_options[],
         check_options[], logs_options[], stop_options[], new_options[], learn_options[], tighten_options[],
-        apply_options[], vault_options[], doctor_options[], diff_options[], log_options[], react_options[],
-        report_options[], trace_options[], verify_options[], wrap_options[], no_options[];
+        apply_options[], vault_options[], image_options[], doctor_options[], diff_options[], log_options[],
+        react_options[], report_options[], trace_options[], verify_options[], wrap_options[], no_options[];

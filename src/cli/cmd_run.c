@@ -36,7 +36,8 @@ struct run {
         cordon_canary *canary; /* this run is one of them; NULL: it is not */
         char *work;            /* --work, for the second policy */
         bool script;
-        char **command;                  /* of a script */
+        char **command;                  /* of a script, or of an image */
+        bool image;                      /* the box's root is an image, and its programs are not the host's */
         char *found;                     /* the command, if only the caller's PATH has it */
         bool arg_files, arg_directories; /* show the files that the command's arguments name */
 };
@@ -692,7 +693,7 @@ static int run_configured(struct run *r, char **command)
         }
 
         choose_terminal(r);
-        int failed = find_command(r, command);
+        int failed = r->image ? 0 : find_command(r, command);
         if (failed)
                 return failed;
 
@@ -745,17 +746,20 @@ static int run_with(int argc, char **argv, struct run *r, const char *verb)
         r->end.doors |= r->script;
         if (at < 0)
                 find_programs(r, argc, argv, cli_verb_find(verb));
-        else if (at >= argc)
+        else if (cli_image_prepare(r->policy, &r->image, &e) < 0 ||
+                 (r->image && at >= argc && !(r->command = cli_image_command(r->box, &e))))
+                status = start_failed(r, &e);
+        else if (at >= argc && !r->image)
                 status = cli_usage("no command given; for example: cordon %s",
                                    r->script ? "run --script install.sh" : "run -- ls /");
         else if (at >= 0 && r->script && cli_script(r->policy, argv + at, &r->command, &e) < 0)
                 status = start_failed(r, &e);
-        else if (at >= 0 && show_arguments(r, argv + at + 1, &e) < 0)
+        else if (at < argc && show_arguments(r, argv + at + 1, &e) < 0)
                 status = start_failed(r, &e);
         else if (at >= 0 && r->script && r->canary_file)
                 status = cli_usage("`cordon run --script` has no policy file that another could stand for");
         else if (at >= 0 && (!r->canary_file || r->plan || choose_policy(r, argc, argv, verb) == 0))
-                status = run_configured(r, r->script ? r->command : argv + at);
+                status = run_configured(r, r->command ? r->command : argv + at);
 
         if (status == EXIT_CORDON)
                 cli_end_untold(&r->end);

@@ -69,6 +69,8 @@ static const struct cli_verb verbs[] = {
         { "vault", "add NAME | list | rm NAME... | rotate NAME | audit",
           "manage credentials that boxes can use but never see", verb_vault, vault_options, false,
           GROUP_SET_UP },
+        { "image", "[--json] ls | add IMAGE... | rm IMAGE... | [--all] prune",
+          "manage the images that `run --image` unpacked", verb_image, image_options, false, GROUP_SET_UP },
         { "doctor", "[--json] [POLICY | --box NAME | --fit]",
           "check this host; with a policy, whether its doors fit its runs", verb_doctor, doctor_options,
           false, GROUP_SET_UP },

@@ -11,7 +11,7 @@
  * is trusted. */
 #include "base/fd.h"
 #include "base/hash.h"
-#include "image/unpack/unpack.h"
+#include "image/unpack/image_unpack.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -58,6 +58,10 @@ for who in $whos; do
                         if [ ! -x /usr/bin/curl ]; then skip "$who: $line" "no curl"; continue; fi
                         typed "$line"
                         has "$who: $line" "$(printf '%s\n' "$out" | grep -v '^ *%\|^  *[0-9]')" "$(shown "$line")" ;;
+                "cordon run --image tool.tar -- tool --version")
+                        if ! command -v busybox >/dev/null; then skip "$who: $line" "no busybox"; continue; fi
+                        python3 "$repo/tests/cli/helpers/image.py" tool tool.tar
+                        typed "$line"; has "$who: $line" "$out" "tool 1.0" ;;
                 "cordon run --script install.sh") typed "$line"; is "$who: $line" "$out" installed ;;
                 "cordon run --read . -- make -n") passes "$line" "$line" ;;
                 "cordon run --read . --write ./build -- make") passes "$line" "$line"; ok "$who: and it is made" test -x build/t ;;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* image/unpack/accounts.c - the ids of an image's user, by its own /etc/passwd and /etc/group. */
 #include "base/fd.h"
-#include "image/unpack/unpack.h"
+#include "image/unpack/image_unpack.h"
 
 #include <fcntl.h>
 #include <stdio.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* image/unpack/entry_name.c - decides about the name of an archive's entry: where it goes, or why it is
  * refused. Pure. */
-#include "image/unpack/unpack.h"
+#include "image/unpack/image_unpack.h"
 
 #include <string.h>
 

@@ -6,7 +6,7 @@
  * devices and FIFOs are left out; the owner may read all files and enter all directories. All of it is
  * counted. */
 #include "base/fd.h"
-#include "image/unpack/unpack.h"
+#include "image/unpack/image_unpack.h"
 
 #include <errno.h>
 #include <fcntl.h>

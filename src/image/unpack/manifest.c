@@ -4,7 +4,7 @@
  * are read. */
 #include "base/json.h"
 #include "base/str.h"
-#include "image/unpack/unpack.h"
+#include "image/unpack/image_unpack.h"
 
 #include <stdio.h>
 #include <stdlib.h>

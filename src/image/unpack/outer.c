@@ -3,7 +3,7 @@
  * layout. Names come from hostile manifests: a layout's are checked and opened without following a link. */
 #include "base/fd.h"
 #include "base/str.h"
-#include "image/unpack/unpack.h"
+#include "image/unpack/image_unpack.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -60,12 +60,12 @@ static int skip(void *ctx, uint64_t n, struct err *e)
 /* "a/b" and "../c/d" in "x/y": "x/c/d". False: it leads out. */
 static bool join_link(const char *name, const char *link, char to[256])
 {
-        char joined[600];
+        char joined[600], clean[600];
         const char *slash = strrchr(name, '/');
         int dir = slash && link[0] != '/' ? (int) (slash - name) : 0;
         int n = snprintf(joined, sizeof joined, "/%.*s/%s", dir, name, link);
-        return n > 0 && (size_t) n < sizeof joined && path_join("/", joined, joined, sizeof joined) &&
-               (size_t) snprintf(to, 256, "%s", joined + 1) < 256;
+        return n > 0 && (size_t) n < sizeof joined && path_join("/", joined, clean, sizeof clean) &&
+               (size_t) snprintf(to, 256, "%s", clean + 1) < 256;
 }
 
 static int add_file(struct outer *o, const struct tar_entry *f, uint64_t at, struct err *e)

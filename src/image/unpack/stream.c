@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* image/unpack/stream.c - a part of a file, decompressed and hashed on both sides. The only file that sees
  * zlib and libzstd. A stream that grows out of all proportion is refused while it grows. */
-#include "image/unpack/unpack.h"
+#include "image/unpack/image_unpack.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* image/unpack/tar_header.c - one header block of a tar archive: ustar, GNU and old forms. Pure. */
-#include "image/unpack/unpack.h"
+#include "image/unpack/image_unpack.h"
 
 #include <string.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* image/unpack/tar_reader.c - the entries of a tar archive with their long names (pax and GNU). Bounds every
  * length that the archive states; never allocates by one. */
-#include "image/unpack/unpack.h"
+#include "image/unpack/image_unpack.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* image/unpack/unpack.h - the parts of cordon-unpack: archives and layers that nobody trusts, read in a box
- * that has one file to read and one directory to write.
+/* image/unpack/image_unpack.h - the parts of cordon-unpack: archives and layers that nobody trusts, read in a
+ * box that has one file to read and one directory to write.
  *
  * Reading is pull: a source delivers bytes, the tar reader entries, layer.c applies them. Only tree.c and
  * layer.c touch the tree, by directory descriptors, component by component. */
@@ -8,6 +8,7 @@
 #include "base/buf.h"
 #include "base/err.h"
 #include "base/hash.h"
+#include "image/tree_remove.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -124,10 +125,6 @@ void tree_begin(struct tree *t, int root);
  * root only. Returns a descriptor that stays the tree's, or -1 with *e set. */
 int tree_open(struct tree *t, const char *path, bool create, struct err *e);
 void tree_forget(struct tree *t);
-/* Removes an entry with all below it. Returns 0 also if it does not exist. */
-int tree_remove(int dir, const char *name);
-/* Removes what `keep` does not want; a kept directory is looked through. */
-int tree_remove_but(int dir, bool (*keep)(void *ctx, uint64_t ino), void *ctx);
 
 /* ---- layer.c ---- */
 struct unpack_counts {
