@@ -75,6 +75,7 @@ int cordon_policy_show(cordon_policy *p, const char *const *paths, cordon_error 
         if (lines.n == 0)
                 return 0;
 
+        api_schemas_drop(p);
         policy_checked_free(p->checked);
         p->checked = NULL;
         return policy_add_text(p->lines, "argument", buf_span(&lines), to_err(e));

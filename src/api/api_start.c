@@ -321,6 +321,8 @@ static int begin_with(struct cordon_box *b, enum wall_kind wall, struct err *e)
                                 .grants = b->grants >= 0 ? &b->grants : NULL,
                                 .handles = b->handles,
                                 .handle_count = b->handle_count,
+                                .schemas = b->policy->schemas,
+                                .schema_count = b->policy->schema_count,
                                 .name = b->name[0] ? b->name : NULL,
                                 .require_groups = b->require_groups,
                                 .single_thread = b->single_thread,

@@ -26,7 +26,12 @@ struct cordon_policy {
         bool has_stage;  /* `places` or a stage was given, and questions are answered as in it */
         char *rules[32]; /* files that it came from, and those of its places */
         unsigned rule_count;
+        struct box_schema schemas[HANDLES_MAX]; /* of the doors of `checked` */
+        unsigned schema_count;
 };
+/* api_schemas.c: reads and compiles the schemas that doors of the checked policy name. */
+int api_schemas(cordon_policy *p, struct err *e);
+void api_schemas_drop(cordon_policy *p);
 /* This file defines what a run may do. */
 void api_rules_come_from(cordon_policy *p, const char *file);
 /* `ctx` is a cordon_policy: does one of them lie at or below `path`? */

@@ -43,6 +43,7 @@ cordon_policy *cordon_policy_new(const cordon_context *cx)
 
 static void drop_checked(cordon_policy *p)
 {
+        api_schemas_drop(p);
         policy_checked_free(p->checked);
         p->checked = NULL;
 }
@@ -241,8 +242,14 @@ struct checked_policy *api_check_at(cordon_policy *p, int64_t now, struct err *e
 
 int cordon_policy_check(cordon_policy *p, cordon_error *e)
 {
-        if (!p->checked)
-                p->checked = api_check_at(p, clock_wall_s(), to_err(e));
+        if (p->checked)
+                return 0;
+
+        p->checked = api_check_at(p, clock_wall_s(), to_err(e));
+        if (p->checked && api_schemas(p, to_err(e)) < 0) {
+                policy_checked_free(p->checked);
+                p->checked = NULL;
+        }
         return p->checked ? 0 : -1;
 }
 
@@ -254,7 +261,7 @@ int cordon_policy_handle(cordon_policy *p, const char *name, cordon_error *e)
 
         const struct door *doors = policy_doors(p->checked, &n);
         for (size_t i = 0; i < n; i++)
-                if ((doors[i].kind == DOOR_IN || doors[i].kind == DOOR_OUT) &&
+                if ((doors[i].kind == DOOR_IN || doors[i].kind == DOOR_OUT) && !policy_is_stream(name) &&
                     strcmp(doors[i].name, name) == 0)
                         return doors[i].kind == DOOR_IN ? 1 : 2;
 

@@ -14,16 +14,27 @@
 #include <string.h>
 
 enum { FLUSH_NS = 50000000, LATE_MAX = 4 << 20 };
+static const uint64_t CHECK_NS =
+        UINT64_C(30000000000); /* for the rest of the output, after the payload's end */
 
 /* ---- the phases ---- */
 
 /* A box that was killed does not wait for a reader that takes nothing. And no box waits for an EOF of its
  * output that none of its processes can cause: it may have passed a copy of the descriptor to a program
  * behind a `sock` door. All its output has arrived by then; only a terminal takes a moment to pass it on. */
-static bool is_over(const struct box *b)
+static bool is_over(struct box *b)
 {
         uint64_t now = clock_mono_ns();
+        bool checked = pump_filters(&b->run);
+        if (b->run.refused.code != ERR_NONE && !b->killed)
+                box_kill(b); /* nobody reads on */
+
         if (!b->init_gone || b->child.control >= 0)
+                return false;
+
+        if (!checked && now - b->gone_ns > CHECK_NS)
+                pump_filters_kill(&b->run);
+        if (!checked)
                 return false;
 
         bool waited = b->killed && now - b->killed_ns > FLUSH_NS;

@@ -134,6 +134,16 @@ static void judge_streams(struct box *b)
         (void) err_set(&b->run.r.error, ERR_IO, sys, "%s: %s", what, strerror(sys));
 }
 
+/* What a box printed was not what its policy says: whatever its status is, it failed. */
+static void judge_forms(struct box *b)
+{
+        if (b->run.refused.code == ERR_NONE || b->run.r.end == BOX_FAILED || b->run.r.end == BOX_LIMIT)
+                return;
+
+        b->run.r.end = BOX_FAILED;
+        b->run.r.error = b->run.refused;
+}
+
 /* Its caller has freed it. Results that were about to be handed over are dropped: those descriptors are the
  * caller's, which may have closed them. */
 static void judge_given_up(struct box *b)
@@ -162,6 +172,7 @@ int ending_judge(struct box *b, struct err *e)
         if (!b->given_up) {
                 keeper_note_limits(&b->run);
                 judge_streams(b);
+                judge_forms(b);
         }
 
         return 1;
@@ -187,6 +198,7 @@ int ending_result(struct box *b, struct err *e)
         if (!b->given_up && recording_finish(&b->run, &b->run.r.error) < 0)
                 b->run.r.end = BOX_FAILED;
 
+        b->run.r.reports = b->run.reports.n && !b->run.reports.failed ? b->run.reports.p : NULL;
         names_release(
                 b); /* before the box cannot be found: a process that waited for that may take the name */
         registry_drop(b);

@@ -22,6 +22,13 @@ enum outlet_kind {
         OUTLET_POLITE /* ask, then write little */
 };
 
+/* cordon-output at work for one stream or handle. */
+struct filter {
+        const struct door *door; /* NULL: none */
+        struct child process;
+        int report;
+};
+
 struct pump { /* one direction of one stream */
         int from, to;
         enum outlet_kind outlet;
@@ -32,6 +39,7 @@ struct pump { /* one direction of one stream */
         char *buffer;
         struct neutral *neutral; /* `to` is a terminal: its output is made inert; or NULL */
         struct buf inert;        /* then this is written, and not `buffer` */
+        struct filter filter;    /* an output with a form: it stands between the payload and `from` */
 };
 
 /* The life of a box, in the order of the table in box_life.c. */
@@ -117,6 +125,7 @@ struct waiting {
 struct handle_copy { /* of the handles, which one and how far */
         unsigned at;
         uint64_t done;
+        bool copied; /* all of an input is staged */
 };
 
 /* One command in a box: its payload's streams, limits, refusals, record and result. */
@@ -128,6 +137,10 @@ struct run {
         int tty; /* our end of the box's terminal, or -1 */
         int memfd[HANDLES_MAX];
         struct handle_copy handle;
+        struct filter handle_filter; /* of the handle under way */
+        int staged;                  /* its bytes before or after the check; or -1 */
+        struct buf reports;          /* of the checks: members of a JSON object */
+        struct err refused;          /* why a stream was refused; code 0: none was */
         uint64_t began_ns, deadline_ns, next_look_ns;
         bool up;
         bool one_program;               /* the payload's was the only one: it sent all that crossed */
@@ -204,6 +217,20 @@ bool pump_is_blocked(const struct run *run);   /* a reader outside takes nothing
 bool pump_outputs_idle(const struct run *run); /* and there is nothing to hand on */
 bool pump_is_mid_line(
         const struct run *run); /* the caller's own output to standard error starts a new line */
+
+/* A stream's check ended: 1; goes on: 0. A refused one is in run->refused. */
+int pump_filters(struct run *run);
+void pump_filters_kill(struct run *run);
+
+/* filter.c */
+/* The door that gives a handle or a stream its form, or NULL. */
+const struct door *filter_door(const struct run *run, enum door_kind kind, const char *name);
+/* Starts cordon-output between two descriptors, which stay the caller's. */
+int filter_start(struct run *run, const struct door *d, int in, int out, struct filter *f, struct err *e);
+bool filter_runs(const struct filter *f);
+/* 1: it passed everything; 0: not over yet; -1: refused. */
+int filter_finish(struct run *run, struct filter *f, struct err *e);
+void filter_close(struct filter *f);
 
 /* handle_files.c */
 /* The caller's descriptor of a handle, or -1. */

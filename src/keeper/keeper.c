@@ -32,7 +32,8 @@ static struct box *box_new(const struct box_config *c)
                 .pid = -1, .pidfd = -1, .control = -1, .spare = -1, .birth = -1, .host_proc = -1
         };
         b->janitor = LIMIT_NO_JANITOR;
-        b->run.tty = b->registry = b->held = b->name_lock = b->client = b->epoll = b->wait.fd = -1;
+        b->run.staged = b->run.tty = b->registry = b->held = b->name_lock = b->client = b->epoll =
+                b->wait.fd = -1;
         b->broker = (struct broker_line){
                 .process = CHILD_NONE, .control = -1, .ledger = -1, .writer = CHILD_NONE, .trust = -1
         };
@@ -102,6 +103,7 @@ void box_free(struct box *b)
         record_free(&b->run);
         buf_done(&b->run.log);
         buf_done(&b->handover.block);
+        buf_done(&b->run.reports);
         free(b->run.r.effects);
         arena_done(&b->run.texts);
         arena_done(&b->run.draft);

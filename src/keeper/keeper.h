@@ -43,8 +43,9 @@ struct box_result {
         enum wall_kind wall;
         uint32_t layers;        /* bit per enum wall_layer that was in force */
         uint64_t terminal_cuts; /* sequences and characters that did not reach the caller's terminal */
-        bool terminal_asked;    /* the box sent a query to the caller's terminal: answers may be under way */
-        bool attested;          /* the probe from inside found the walls up */
+        const char *reports; /* of the checks of its streams and handles: members of a JSON object; or NULL */
+        bool terminal_asked; /* the box sent a query to the caller's terminal: answers may be under way */
+        bool attested;       /* the probe from inside found the walls up */
         bool memory_by_group, procs_by_group,
                 cpu_by_group; /* control groups enforced them; else rlimits and sampling */
         uint64_t wall_ns, cpu_ns, memory_peak;
@@ -88,6 +89,12 @@ struct box_stdio {
         void *sink_ctx;
 };
 
+/* A JSON Schema that a door names. */
+struct box_schema {
+        const char *path;
+        struct span text;
+};
+
 struct box_handle {
         const char *name;
         int fd; /* the caller's, read (in) or written (out) by the keeper only; borrowed */
@@ -117,6 +124,8 @@ struct box_config {
         const int *grants; /* a pipe with the credentials that doors name, for the broker; or NULL */
         const struct box_handle *handles;
         unsigned handle_count;
+        const struct box_schema *schemas;
+        unsigned schema_count;
         const char *name;             /* --name, or NULL */
         bool require_groups;          /* --require-limit: no rlimit fallback */
         unsigned short rows, columns; /* of the terminal at the start */

@@ -266,6 +266,8 @@ void box_result_json(const struct box_result *r, struct buf *out)
         add_effects(r, out);
         add_net(r, out);
         buf_printf(out, ",\"terminal_cuts\":%llu", (unsigned long long) r->terminal_cuts);
+        if (r->reports)
+                buf_printf(out, ",\"checks\":{%s}", r->reports);
         buf_printf(out, ",\"wall\":\"%s\",\"attested\":%s", wall_name(r->wall),
                    r->attested ? "true" : "false");
         add_layers(r, out);

@@ -4,7 +4,7 @@
  * One state machine over bytes: ECMA-48 sequences are collected and passed or cut as a whole; characters are
  * decoded strictly and checked by their class and the preceding character.
  */
-#include "output/output.h"
+#include "output/neutral.h"
 #include "output/unicode.h"
 
 #include <stdio.h>

@@ -174,7 +174,7 @@ static int add_handles(struct builder *b, const char **envp, size_t *n, struct e
         p->handles = arena_alloc(b->a, HANDLES_MAX * sizeof *p->handles);
         for (size_t i = 0; p->handles && i < b->door_count; i++) {
                 const struct door *d = &b->doors[i];
-                if (d->kind != DOOR_IN && d->kind != DOOR_OUT)
+                if ((d->kind != DOOR_IN && d->kind != DOOR_OUT) || policy_is_stream(d->name))
                         continue;
                 if (p->handle_count == HANDLES_MAX)
                         return err_set(e, ERR_POLICY, 0, "more than %d handles", HANDLES_MAX);

@@ -131,6 +131,8 @@ int line_sock(struct reader *r);
 int line_listen(struct reader *r);
 int line_in(struct reader *r);
 int line_out(struct reader *r);
+int line_stdout(struct reader *r);
+int line_stderr(struct reader *r);
 int line_limit(struct reader *r);
 int line_wall(struct reader *r);
 int line_local(struct reader *r);
@@ -249,7 +251,7 @@ const struct limit_row *limit_row(enum limit_key k);
 int limit_key_find(const char *name, enum limit_key *ret_key);
 char *limit_print(enum limit_key k, uint64_t value, char buf[32]);
 int wall_kind_find(const char *name, enum wall_kind *ret_kind);
-const char *handle_type_name(enum handle_type t);
+void policy_put_type(const struct door *d, struct buf *out); /* "json(/etc/a.schema)" */
 int handle_type_find(const char *name, enum handle_type *ret_type);
 struct without_row {
         const char *name;

@@ -45,7 +45,26 @@ enum limit_key {
         LIMIT_KEY__COUNT
 };
 
-enum handle_type { HANDLE_BINARY = 0, HANDLE_TEXT, HANDLE_JSON, HANDLE_IMAGE, HANDLE_TYPE__COUNT };
+/* What a handle or a stream carries. */
+enum handle_type {
+        HANDLE_BINARY = 0, /* any bytes */
+        HANDLE_TEXT,
+        HANDLE_JSON,
+        HANDLE_IMAGE, /* any of the known types */
+        HANDLE_JSONL, /* a JSON value per line */
+        HANDLE_CSV,
+        HANDLE_PNG,
+        HANDLE_JPEG,
+        HANDLE_GIF,
+        HANDLE_WEBP,
+        HANDLE_PDF,
+        HANDLE_ZIP,
+        HANDLE_GZIP,
+        HANDLE_TYPE__COUNT
+};
+const char *policy_handle_type(enum handle_type t);
+/* The `out` doors with these names are the box's own streams: no handle, but what it may print. */
+bool policy_is_stream(const char *name); /* "stdout", "stderr" */
 
 /* Layers that a policy may give up by name (`wall namespace without landlock`); everything else is not
  * optional. */
@@ -127,7 +146,8 @@ struct door {
         bool directory; /* EDIT WRITE: PATH/, which is made as a directory if it does not exist */
         bool from_stock; /* came in by `use base/...` */
         char *name;      /* ENV: variable; IN OUT: handle; LISTEN: port of the host's loopback */
-        char *value;  /* ENV NAME=VALUE; NULL: pass the caller's. LISTEN: port in the box; NULL: the same */
+        char *value;  /* ENV NAME=VALUE; NULL: pass the caller's. LISTEN: port in the box; NULL: the same. IN
+                         OUT:  path of its JSON Schema, or NULL */
         uint64_t max; /* IN OUT: bytes */
         bool max_stated; /* written, not the default */
         enum handle_type type;

@@ -25,7 +25,7 @@ done | sort >"$T/extras"
 
 # --- the schema ---
 ok "the schema is JSON" jq -e . "$schema"
-door_words=$(echo "$words" | grep -vxE 'box|root|doc|use|limit|local|wall|expect')
+door_words=$(echo "$words" | grep -vxE 'box|root|doc|use|limit|local|wall|expect|stdout|stderr') # {"out":"stdout"}
 is "the schema has every door" "$(jq -r '.properties.doors.items.oneOf[].title' "$schema" | lines)" "$door_words"
 is "each door's own word is what it requires" "$(jq -r '.properties.doors.items.oneOf[].required[0]' "$schema" | lines)" "$door_words"
 is "the schema has every other word, doors and without" "$(jq -r '.properties|keys[]' "$schema" | lines)" "$({ echo "$words" | grep -xE 'box|root|doc|use|limit|local|wall|expect'; echo doors; echo without; } | lines)"
@@ -34,7 +34,7 @@ is "the schema has every limit" "$(jq -r '.properties.limit.properties|keys[]' "
 is "the schema has every wall" "$(jq -r '.properties.wall.enum[]' "$schema" | lines)" "$walls"
 is "the schema has every layer that can be given up" "$(jq -r '.properties.without.items.enum[]' "$schema" | lines)" "$layers"
 is "the schema has every method" "$(jq -r '.properties.doors.items.oneOf[]|select(.title=="net").properties.methods.items.enum[]' "$schema" | lines)" "$methods"
-is "the schema has every handle type" "$(jq -r '.properties.doors.items.oneOf[]|select(.title=="in").properties.as.enum[]' "$schema" | lines)" "$types"
+is "the schema has every handle type" "$(jq -r '.properties.doors.items.oneOf[]|select(.title=="in").properties.as.pattern' "$schema" | grep -oE '[a-z]+' | sort -u)" "$types"
 is "the schema has every effect" "$(jq -r '.properties.expect.items.pattern' "$schema" | sed 's/.*(read/read/; s/).*//' | lines)" "$effects"
 
 if command -v python3 >/dev/null; then

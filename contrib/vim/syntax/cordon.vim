@@ -7,7 +7,7 @@ setlocal iskeyword+=-
 setlocal commentstring=#\ %s
 
 syntax match cordonComment "#.*$" contains=@Spell
-syntax match cordonWord "^\s*\%(box\|root\|doc\|use\|read\|edit\|write\|run\|env\|net\|sock\|listen\|in\|out\|limit\|wall\|local\|expect\)\>"
+syntax match cordonWord "^\s*\%(box\|root\|doc\|use\|read\|edit\|write\|run\|env\|net\|sock\|listen\|in\|out\|stdout\|stderr\|limit\|wall\|local\|expect\)\>"
 syntax match cordonAnswer "\%(^\s*expect\s\+\)\@<=\%(allow\|deny\)\>" nextgroup=cordonEffect skipwhite
 syntax keyword cordonEffect read write run net env sock contained
 syntax keyword cordonKeyword any as cap except max only reach touches until where with without

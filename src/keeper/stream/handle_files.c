@@ -4,7 +4,6 @@
  * end, within its cap and if it has the declared type. So a handle gives no access to the file's directory,
  * its path, its other bytes, or a later write. */
 #include "base/fd.h"
-#include "base/json.h"
 #include "base/str.h"
 #include "keeper/internal.h"
 
@@ -32,72 +31,6 @@ static int seal(int fd)
         const int held = F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE;
         int now = fcntl(fd, F_GET_SEALS);
         return now >= 0 && (now & held) == held ? 0 : fcntl(fd, F_ADD_SEALS, F_SEAL_SEAL | held);
-}
-
-static bool is_image(struct span s)
-{
-        static const struct {
-                const char *magic;
-                size_t n;
-        } kinds[] = { { "\x89PNG\r\n\x1a\n", 8 },
-                      { "\xff\xd8\xff", 3 },
-                      { "GIF87a", 6 },
-                      { "GIF89a", 6 },
-                      { "BM", 2 },
-                      { "II*\0", 4 },
-                      { "MM\0*", 4 } };
-
-        if (!s.p) /* an empty file is not mapped */
-                return false;
-
-        if (s.n >= 12 && memcmp(s.p, "RIFF", 4) == 0) /* a frame of sound and film as well */
-                return memcmp((const char *) s.p + 8, "WEBP", 4) == 0;
-
-        for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
-                if (s.n >= kinds[i].n && memcmp(s.p, kinds[i].magic, kinds[i].n) == 0)
-                        return true;
-
-        return false;
-}
-
-static bool is_json(struct span s)
-{
-        struct err ignored; /* never as a tree: that takes thirty times as much as the box wrote */
-        return json_check("handle", s, &ignored) == 0;
-}
-
-static bool fits_type(enum handle_type t, struct span s)
-{
-        switch (t) {
-        case HANDLE_BINARY:
-                return true;
-        case HANDLE_TEXT:
-                return str_is_utf8(s);
-        case HANDLE_JSON:
-                return is_json(s);
-        case HANDLE_IMAGE:
-                return is_image(s);
-        case HANDLE_TYPE__COUNT:
-                break;
-        }
-        return false;
-}
-
-static int check_type(const struct plan_handle *h, int fd, uint64_t size, struct err *e)
-{
-        static const char *const names[] = { "binary", "text", "json", "image" };
-        if (h->type == HANDLE_BINARY)
-                return 0;
-
-        void *p = size ? mmap(NULL, size, PROT_READ, MAP_PRIVATE, fd, 0) : NULL;
-        if (p == MAP_FAILED)
-                return err_set(e, ERR_IO, errno, "reading the handle %s: %s", h->name, strerror(errno));
-
-        bool ok = fits_type(h->type, span_of(p, size));
-        if (p)
-                (void) munmap(p, size);
-
-        return ok ? 0 : err_set(e, ERR_DOOR, 0, "the handle %s is not %s", h->name, names[h->type]);
 }
 
 int handles_outside(const struct run *run, const char *name)
@@ -188,6 +121,46 @@ static int copy_out(struct run *run, const struct plan_handle *h, int from, int 
         return 1;
 }
 
+/* ---- handles with a form: cordon-output stands between ---- */
+
+/* Starts the check of `from`; what passes goes to `to`. */
+static int check_begin(struct run *run, const struct plan_handle *h, int from, int to, struct err *e)
+{
+        AUTO_FD(own, fd_reopen(from, O_RDONLY)); /* a position of its own: another process may hold `from` */
+        const struct door *d = filter_door(run, h->out ? DOOR_OUT : DOOR_IN, h->name);
+        if (own < 0 || !d)
+                return cannot(h, "checking", e);
+        return filter_start(run, d, own, to, &run->handle_filter, e);
+}
+
+static int check_end(struct run *run, struct err *e)
+{
+        int r = filter_finish(run, &run->handle_filter, e);
+        if (r == 0)
+                keeper_wait_child(run->box, &run->handle_filter.process);
+        return r;
+}
+
+/* Copies an input aside, and what passes the check into the box's file. */
+static int fill_checked(struct run *run, const struct plan_handle *h, int from, int to, struct err *e)
+{
+        if (!run->handle.copied) {
+                if (run->staged < 0 && (run->staged = make_memfd("staged")) < 0)
+                        return cannot(h, "reading", e);
+                int r = copy_in(run, h, from, run->staged, e);
+                if (r != 1)
+                        return r;
+                run->handle.copied = true;
+                if (check_begin(run, h, run->staged, to, e) < 0)
+                        return -1;
+        }
+
+        int r = check_end(run, e);
+        if (r == 1)
+                fd_close(&run->staged);
+        return r;
+}
+
 static int fill_input(struct run *run, const struct plan_handle *h, int from, int to, struct err *e)
 {
         struct stat st;
@@ -198,15 +171,12 @@ static int fill_input(struct run *run, const struct plan_handle *h, int from, in
                 return err_set(e, ERR_DOOR, 0, "the handle %s is a directory: a box could climb out of it",
                                h->name);
 
-        int r = copy_in(run, h, from, to, e);
+        int r = h->type == HANDLE_BINARY ? copy_in(run, h, from, to, e) : fill_checked(run, h, from, to, e);
         if (r != 1)
                 return r;
 
         if (lseek(to, 0, SEEK_SET) < 0)
                 return cannot(h, "reading", e);
-
-        if (check_type(h, to, run->handle.done, e) < 0)
-                return -1;
 
         return seal(to) < 0 ? cannot(h, "sealing", e) : 1;
 }
@@ -282,7 +252,22 @@ static int check_output(const struct plan_handle *h, int from, uint64_t *ret_siz
                                h->name, str_from_size(h->max, size));
         }
 
-        return check_type(h, from, *ret_size, e) < 0 ? err_in(e, "nothing was written") : 0;
+        return 0;
+}
+
+/* What passed the check of an output, in run->staged. 1, 0: not yet, -1. */
+static int stage_output(struct run *run, const struct plan_handle *h, int from, struct err *e)
+{
+        if (run->staged < 0) {
+                run->staged = make_memfd("staged");
+                if (run->staged < 0)
+                        return cannot(h, "checking", e);
+                if (check_begin(run, h, from, run->staged, e) < 0)
+                        return -1;
+        }
+
+        int r = check_end(run, e);
+        return r < 0 ? err_in(e, "nothing was written") : r;
 }
 
 static int publish(struct run *run, const struct plan_handle *h, int from, int to, struct err *e)
@@ -291,7 +276,21 @@ static int publish(struct run *run, const struct plan_handle *h, int from, int t
         if (check_output(h, from, &size, e) < 0)
                 return -1;
 
+        if (h->type != HANDLE_BINARY) {
+                struct stat st;
+                int staged = stage_output(run, h, from, e);
+                if (staged != 1)
+                        return staged;
+                from = run->staged;
+                if (fstat(from, &st) < 0)
+                        return cannot(h, "reading", e);
+                size = (uint64_t) st.st_size;
+        }
+
         int r = copy_out(run, h, from, to, size, e);
+        if (r == 1)
+                fd_close(&run->staged);
+
         return r == 0 && run->box->killed
                        ? err_set(e, ERR_IO, 0, "the reader of the handle %s is gone", h->name)
                        : r;
@@ -301,6 +300,8 @@ int handles_publish(struct run *run, struct err *e) { return copy_handles(run, t
 
 void handles_close(struct run *run)
 {
+        filter_close(&run->handle_filter);
+        fd_close(&run->staged);
         for (unsigned i = 0; i < HANDLES_MAX; i++)
                 fd_close(&run->memfd[i]);
 }

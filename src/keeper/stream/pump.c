@@ -16,6 +16,8 @@
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
 
+enum { FILTER_MS = 20 };
+
 static bool is_null_device(int fd)
 {
         struct stat st;
@@ -88,11 +90,38 @@ static bool outputs_are_one(const struct run *run)
                !run->c->io.sink;
 }
 
+static const struct door *stream_door(const struct run *run, int stream)
+{
+        return filter_door(run, DOOR_OUT, stream == 1 ? "stdout" : "stderr");
+}
+
+/* cordon-output takes the payload's end of the pipe, and hands what passes to a second one. */
+static int open_filter(struct run *run, struct pump *p, const struct door *d, struct err *e)
+{
+        int ends[2];
+        AUTO_FD(from, p->from);
+        if (open_pipe(ends, false, e) < 0)
+                return -1;
+
+        AUTO_FD(to, ends[1]);
+        p->from = ends[0];
+        (void) fcntl(from, F_SETFL, 0);
+        return filter_start(run, d, from, to, &p->filter, e);
+}
+
 static int open_output(struct run *run, int stream, struct err *e)
 {
         struct pump *p = &run->out[stream - 1];
+        const struct door *form = stream_door(run, stream);
         int ends[2];
-        if (!run->c->plan->order->tty && stream == 2 && outputs_are_one(run)) {
+        if (form && run->c->plan->order->tty) {
+                (void) err_set(e, ERR_USAGE, 0, "a terminal cannot be checked as the policy asks: `%s as`",
+                               form->name);
+                return err_hint(e, "run it without a terminal of its own: -T");
+        }
+
+        bool formed = form || stream_door(run, 1);
+        if (!run->c->plan->order->tty && stream == 2 && !formed && outputs_are_one(run)) {
                 run->inside.stdio[2] = fcntl(run->inside.stdio[1], F_DUPFD_CLOEXEC, 0);
                 return run->inside.stdio[2] < 0
                                ? err_set(e, ERR_IO, errno, "making a pipe: %s", strerror(errno))
@@ -112,7 +141,7 @@ static int open_output(struct run *run, int stream, struct err *e)
         p->from = ends[0];
         p->own_from = true;
         run->inside.stdio[stream] = ends[1];
-        return 0;
+        return form ? open_filter(run, p, form, e) : 0;
 }
 
 static int open_input(struct run *run, struct err *e)
@@ -165,8 +194,35 @@ void pump_use_tty(struct run *run, int master)
                 run->out[0].from = master;
 }
 
+/* Ends the box whose output is refused while it runs: nobody reads on. */
+int pump_filters(struct run *run)
+{
+        int over = 1;
+        for (int i = 0; i < 2; i++) {
+                struct pump *p = &run->out[i];
+                struct err e;
+                if (!filter_runs(&p->filter))
+                        continue;
+                if (p->from < 0)
+                        (void) fd_await(p->filter.process.pidfd, POLLIN, FILTER_MS); /* it ends at once */
+                int r = filter_finish(run, &p->filter, &e);
+                over = r == 0 ? 0 : over;
+                if (r < 0 && run->refused.code == ERR_NONE)
+                        run->refused = e;
+        }
+        return over;
+}
+
+void pump_filters_kill(struct run *run)
+{
+        for (int i = 0; i < 2; i++)
+                if (filter_runs(&run->out[i].filter))
+                        child_kill(&run->out[i].filter.process);
+}
+
 static void close_pump(struct pump *p)
 {
+        filter_close(&p->filter);
         if (p->own_from)
                 fd_close(&p->from);
 

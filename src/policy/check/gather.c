@@ -122,7 +122,9 @@ static int copy_named(const struct scope *s, struct door *d, const struct door *
         if (!raw->value)
                 return 0;
 
-        d->value = path_roots_in_text(s, &raw->at, raw->value);
+        bool schema = raw->kind == DOOR_IN || raw->kind == DOOR_OUT;
+        d->value =
+                schema ? path_expand(s, &raw->at, raw->value) : path_roots_in_text(s, &raw->at, raw->value);
         return d->value ? 0 : -1;
 }
 

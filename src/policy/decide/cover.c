@@ -270,7 +270,10 @@ static bool simple_covers(const struct door *s, const struct door *d)
 {
         if (d->kind == DOOR_ENV || d->kind == DOOR_LISTEN)
                 return s->value && d->value ? strcmp(s->value, d->value) == 0 : s->value == d->value;
-        return s->max >= d->max && (s->type == d->type || s->type == HANDLE_BINARY);
+
+        bool looser = s->type == HANDLE_BINARY || (s->type == d->type && !s->value);
+        bool same = s->type == d->type && s->value && d->value && strcmp(s->value, d->value) == 0;
+        return s->max >= d->max && (looser || same);
 }
 
 bool cover_door(const struct checked_policy *c, const struct door *d, const struct door *skip)

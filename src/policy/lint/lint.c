@@ -45,7 +45,7 @@ static void lint_secret_value(struct lint_view *v, const struct lint_row *row)
 static void lint_out_cap(struct lint_view *v, const struct lint_row *row)
 {
         for (const struct door *d = NULL; (d = lint_next(v, DOOR_OUT, d));)
-                if (!d->max_stated)
+                if (!d->max_stated && !policy_is_stream(d->name)) /* `limit output` caps a stream */
                         lint_note(v, row, &d->at, "the output %s has no `max`, so it may grow to 64M",
                                   d->name);
 }

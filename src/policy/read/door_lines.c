@@ -287,39 +287,68 @@ static int read_max(struct reader *r, struct door *d)
         return 0;
 }
 
+/* TYPE, or json(FILE) with the path of a schema. */
+static int read_schema(struct reader *r, struct door *d, const struct token *t, const char *open)
+{
+        size_t n = strlen(open + 1);
+        bool optional = false;
+        if (n < 2 || open[n] != ')') {
+                (void) fail_at(r->e, &t->at, "a schema is written json(FILE)");
+                return err_hint(r->e, "without blanks; quote the whole of it if the path has some");
+        }
+
+        struct token path = *t;
+        char *text = arena_copy(&r->p->mem, span_of(open + 1, n - 1));
+        if (!text)
+                return fail_memory(r->e);
+
+        path.text = text;
+        if (path_token(&path, &r->p->mem, &d->value, &optional, r->e) < 0)
+                return -1;
+
+        return optional ? fail_at(r->e, &t->at, "a schema must exist") : 0;
+}
+
 static int read_type(struct reader *r, struct door *d)
 {
-        static const char *const names[] = { "text", "json", "image", "binary" };
         const struct token *t = reader_need(r, "the type after `as`");
         if (!t)
                 return -1;
 
-        if (handle_type_find(t->text, &d->type) < 0) {
-                (void) fail_at(r->e, &t->at, "\"%s\" is not a handle type", show_text(t->text).text);
-                (void) err_hint(r->e, "it is binary, text, json or image");
-                hint_nearest(r->e, t->text, names, COUNT(names));
+        const char *open = strchr(t->text, '('), *names[HANDLE_TYPE__COUNT];
+        size_t n = open ? (size_t) (open - t->text) : strlen(t->text);
+        char *name = arena_copy(&r->p->mem, span_of(t->text, n));
+        if (!name)
+                return fail_memory(r->e);
+
+        if (handle_type_find(name, &d->type) < 0) {
+                for (int i = 0; i < HANDLE_TYPE__COUNT; i++)
+                        names[i] = policy_handle_type((enum handle_type) i);
+                (void) fail_at(r->e, &t->at, "\"%s\" is not a handle type", show_text(name).text);
+                (void) err_hint(r->e,
+                                "it is binary, text, json, jsonl, csv, image, png, jpeg, gif, webp, pdf, zip "
+                                "or gzip");
+                hint_nearest(r->e, name, names, COUNT(names));
                 return -1;
         }
 
-        if (d->type == HANDLE_JSON && r->i < r->n && !token_is(&r->tok[r->i], "max"))
-                return fail_at(r->e, &r->tok[r->i].at, "schemas are not built yet");
+        bool json = d->type == HANDLE_JSON || d->type == HANDLE_JSONL;
+        if (open && !json)
+                return fail_at(r->e, &t->at, "only json and jsonl have a schema");
 
-        return 0;
+        if (json && r->i < r->n && !token_is(&r->tok[r->i], "max") && !token_is(&r->tok[r->i], "as")) {
+                (void) fail_at(r->e, &r->tok[r->i].at, "stray \"%s\"", show_text(r->tok[r->i].text).text);
+                return err_hint(r->e, "write the schema as %s(FILE)", name);
+        }
+
+        return open ? read_schema(r, d, t, open) : 0;
 }
 
-static int read_handle(struct reader *r, enum door_kind kind)
+/* [max SIZE] [as TYPE], in any order. */
+static int read_shape(struct reader *r, struct door *d)
 {
-        const struct token *t = reader_need(r, "the handle's name");
-        struct door *d = t ? reader_door(r, kind, t) : NULL;
+        const struct token *t;
         bool typed = false;
-
-        if (!d)
-                return -1;
-
-        if (!name_ok(t->text, "_-"))
-                return fail_at(r->e, &t->at, "\"%s\" cannot name a handle", show_text(t->text).text);
-
-        d->name = t->text;
         d->max = 64 << 20;
         while ((t = reader_next(r))) {
                 if (token_is(t, "max")) {
@@ -339,8 +368,40 @@ static int read_handle(struct reader *r, enum door_kind kind)
         return 0;
 }
 
+static int read_handle(struct reader *r, enum door_kind kind)
+{
+        const struct token *t = reader_need(r, "the handle's name");
+        struct door *d = t ? reader_door(r, kind, t) : NULL;
+        if (!d)
+                return -1;
+
+        bool stream = kind == DOOR_IN && (policy_is_stream(t->text) || strcmp(t->text, "stdin") == 0);
+        if (!name_ok(t->text, "_-") || stream)
+                return fail_at(r->e, &t->at, "\"%s\" cannot name a handle", show_text(t->text).text);
+
+        d->name = t->text;
+        return read_shape(r, d);
+}
+
 int line_in(struct reader *r) { return read_handle(r, DOOR_IN); }
 int line_out(struct reader *r) { return read_handle(r, DOOR_OUT); }
+
+/* `stdout as text`: an `out` door with the stream's name. */
+static int read_stream(struct reader *r, const char *name)
+{
+        struct door *d = reader_door(r, DOOR_OUT, &r->tok[0]);
+        if (!d)
+                return -1;
+
+        d->name = arena_str(&r->p->mem, name);
+        if (!d->name)
+                return fail_memory(r->e);
+
+        return r->i == r->n ? fail_missing(r, "`as TYPE` or `max SIZE`") : read_shape(r, d);
+}
+
+int line_stdout(struct reader *r) { return read_stream(r, "stdout"); }
+int line_stderr(struct reader *r) { return read_stream(r, "stderr"); }
 
 /* ---- limits, wall, expectations ---- */
 

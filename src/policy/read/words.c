@@ -34,6 +34,9 @@ enum { ONE_TOKEN = 1, DOOR = 2 }; /* as a flag the argument is one token | takes
           line_listen, ONE_TOKEN | DOOR)                                                                     \
         X("in", "NAME [max SIZE] [as TYPE]", "a handle to read, opened by the host", line_in, DOOR)          \
         X("out", "NAME [max SIZE] [as TYPE]", "a handle to write, opened by the host", line_out, DOOR)       \
+        X("stdout", "as TYPE [max SIZE]",                                                                    \
+          "what the box may print; each part of it is checked and made inert", line_stdout, DOOR)            \
+        X("stderr", "as TYPE [max SIZE]", "the same for its messages", line_stderr, DOOR)                    \
         X("limit", "KEY VALUE...", "time cpu memory procs files disk output egress ingress effects rate",    \
           line_limit, 0)                                                                                     \
         X("wall", "NAME [without LAYER...]", "auto process namespace wasm vm", line_wall, 0)                 \

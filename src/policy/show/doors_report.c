@@ -61,6 +61,9 @@ static const char *door_words(const struct checked_policy *c, const struct door 
         if (d->kind == DOOR_EDIT && is_written(c, d))
                 return "no effect: the `write` door of this path holds";
 
+        if (d->kind == DOOR_OUT && policy_is_stream(d->name))
+                return "leaves in this form only, checked and made inert";
+
         if (d->kind == DOOR_ENV)
                 return d->value ? "set to this" : "the caller's value";
 

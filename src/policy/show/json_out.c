@@ -149,7 +149,7 @@ static void main_value(const struct door *d, struct buf *out)
         if (d->directory)
                 buf_putc(out, '/');
 
-        if (d->value)
+        if (d->value && d->kind != DOOR_IN && d->kind != DOOR_OUT) /* a schema is shown with its type */
                 buf_printf(out, "%c%s", d->kind == DOOR_LISTEN ? ':' : '=', d->value);
 }
 
@@ -159,6 +159,14 @@ static const char *const door_keys[] = {
         "out", "reach", "read", "run", "sock",   "touches", "until",  "where", "with",    "write",
 };
 
+static void handle_type(struct json_out *o, const char *k, const struct door *d)
+{
+        AUTO_BUF(type);
+        policy_put_type(d, &type);
+        o->b->failed |= type.failed;
+        text(o, k, buf_str(&type));
+}
+
 static void door_member(struct json_out *o, const struct door *d, const char *k, const char *value)
 {
         char tmp[32];
@@ -166,7 +174,7 @@ static void door_member(struct json_out *o, const struct door *d, const char *k,
         if (strcmp(k, policy_door_word(d->kind)) == 0)
                 text(o, k, value);
         else if (strcmp(k, "as") == 0 && handle)
-                text(o, k, handle_type_name(d->type));
+                handle_type(o, k, d);
         else if (strcmp(k, "max") == 0 && handle)
                 text(o, k, str_from_size(d->max, tmp));
         else if (strcmp(k, "cap") == 0)

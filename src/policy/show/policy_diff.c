@@ -15,12 +15,38 @@ static void line(struct buf *out, char sign, const struct door *d)
         buf_putc(out, '\n');
 }
 
+static bool is_stream(const struct door *d) { return d->kind == DOOR_OUT && policy_is_stream(d->name); }
+
+static bool has_stream(const struct checked_policy *c, const char *name)
+{
+        for (size_t i = 0; i < c->live.n; i++)
+                if (is_stream(&c->live.v[i]) && strcmp(c->live.v[i].name, name) == 0)
+                        return true;
+        return false;
+}
+
+/* A box without the line may print what it likes: the line takes, and does not give. */
+static bool lost_streams(const struct checked_policy *x, const struct checked_policy *y, char sign,
+                         struct buf *out)
+{
+        bool found = false;
+        for (size_t i = 0; i < y->live.n; i++) {
+                const struct door *d = &y->live.v[i];
+                if (!is_stream(d) || has_stream(x, d->name))
+                        continue;
+                buf_printf(out, "%c %s: any bytes\n", sign, d->name);
+                found = true;
+        }
+        return found;
+}
+
 /* Doors of `x` that `y` does not cover. */
 static bool extra(const struct checked_policy *x, const struct checked_policy *y, char sign, struct buf *out)
 {
         bool found = false;
         for (size_t i = 0; i < x->live.n; i++) {
-                if (cover_door(y, &x->live.v[i], NULL))
+                bool free = is_stream(&x->live.v[i]) && !has_stream(y, x->live.v[i].name);
+                if (free || cover_door(y, &x->live.v[i], NULL))
                         continue;
                 line(out, sign, &x->live.v[i]);
                 found = true;
@@ -105,8 +131,8 @@ static void diff_local(const struct checked_policy *a, const struct checked_poli
 enum policy_order policy_diff(const struct checked_policy *a, const struct checked_policy *b, struct buf *out)
 {
         struct change c = { 0 };
-        c.wider = extra(b, a, '+', out);
-        c.narrower = extra(a, b, '-', out);
+        c.wider = extra(b, a, '+', out) | lost_streams(b, a, '+', out);
+        c.narrower = extra(a, b, '-', out) | lost_streams(a, b, '-', out);
         diff_root(a, b, &c, out);
         diff_limits(a, b, &c, out);
         diff_local(a, b, &c, out);

@@ -33,10 +33,10 @@ static const struct limit_row limits[] = {
 _Static_assert(COUNT(limits) == LIMIT_KEY__COUNT, "a row for each limit");
 
 static const char *const types[] = {
-        [HANDLE_BINARY] = "binary",
-        [HANDLE_TEXT] = "text",
-        [HANDLE_JSON] = "json",
-        [HANDLE_IMAGE] = "image",
+        [HANDLE_BINARY] = "binary", [HANDLE_TEXT] = "text", [HANDLE_JSON] = "json", [HANDLE_IMAGE] = "image",
+        [HANDLE_JSONL] = "jsonl",   [HANDLE_CSV] = "csv",   [HANDLE_PNG] = "png",   [HANDLE_JPEG] = "jpeg",
+        [HANDLE_GIF] = "gif",       [HANDLE_WEBP] = "webp", [HANDLE_PDF] = "pdf",   [HANDLE_ZIP] = "zip",
+        [HANDLE_GZIP] = "gzip",
 };
 _Static_assert(COUNT(types) == HANDLE_TYPE__COUNT, "a name for each handle type");
 
@@ -61,10 +61,11 @@ const char *policy_limit_name(enum limit_key k)
 {
         return (unsigned) k < COUNT(limits) ? limits[k].name : "unknown";
 }
-const char *handle_type_name(enum handle_type t)
+const char *policy_handle_type(enum handle_type t)
 {
         return (unsigned) t < COUNT(types) ? types[t] : "unknown";
 }
+bool policy_is_stream(const char *name) { return strcmp(name, "stdout") == 0 || strcmp(name, "stderr") == 0; }
 const struct limit_row *limit_row(enum limit_key k) { return &limits[k]; }
 
 int limit_key_find(const char *name, enum limit_key *ret_key)

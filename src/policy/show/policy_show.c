@@ -63,18 +63,35 @@ static void show_net(const struct net_dest *n, struct buf *out)
         bounds_show(n, out);
 }
 
+/* "json", "json(/etc/a.schema)". */
+void policy_put_type(const struct door *d, struct buf *out)
+{
+        buf_puts(out, policy_handle_type(d->type));
+        if (d->value)
+                buf_printf(out, "(%s)", d->value);
+}
+
 static void show_handle(const struct door *d, struct buf *out)
 {
         char size[32];
         buf_printf(out, "%s max %s", d->name, str_from_size(d->max, size));
-        if (d->type != HANDLE_BINARY)
-                buf_printf(out, " as %s", handle_type_name(d->type));
+        if (d->type == HANDLE_BINARY)
+                return;
+
+        AUTO_BUF(type);
+        policy_put_type(d, &type);
+        out->failed |= type.failed;
+        buf_puts(out, " as ");
+        policy_put_token(out, buf_str(&type));
 }
 
 void show_door(const struct door *d, struct buf *out)
 {
         char date[32];
-        buf_printf(out, "%s ", policy_door_word(d->kind));
+        bool stream = d->kind == DOOR_OUT && policy_is_stream(d->name); /* its name is its word */
+        if (!stream)
+                buf_printf(out, "%s ", policy_door_word(d->kind));
+
         switch (d->kind) {
         case DOOR_READ:
         case DOOR_EDIT:

@@ -1,0 +1,175 @@
+/* SPDX-License-Identifier: MIT */
+/* keeper/stream/filter.c - the keeper's side of cordon-output: starts one process for a stream or a handle
+ * that has a form, and takes its report. Never: hands on anything after an end without a good report. */
+#include "base/fd.h"
+#include "base/json.h"
+#include "base/str.h"
+#include "base/variable.h"
+#include "host/host.h"
+#include "keeper/internal.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+enum { HOSTS_MAX = 256 };
+
+const struct door *filter_door(const struct run *run, enum door_kind kind, const char *name)
+{
+        size_t n;
+        const struct door *doors = policy_doors(run->c->policy, &n);
+        for (size_t i = 0; i < n; i++)
+                if (doors[i].kind == kind && strcmp(doors[i].name, name) == 0)
+                        return &doors[i];
+        return NULL;
+}
+
+/* ---- the order ---- */
+
+static struct span schema_of(const struct run *run, const struct door *d)
+{
+        for (unsigned i = 0; d->value && i < run->c->schema_count; i++)
+                if (strcmp(run->c->schemas[i].path, d->value) == 0)
+                        return run->c->schemas[i].text;
+        return (struct span){ 0 };
+}
+
+/* Variables that look like secrets, and canaries: the box has both, and may print neither. */
+static size_t fill_words(const struct run *run, struct known_word words[static KNOWN_MAX])
+{
+        size_t n = 0;
+        for (const char **v = run->c->plan->order->envp; v && *v && n < KNOWN_MAX; v++) {
+                const char *value = strchr(*v, '=');
+                if (value && variable_looks_secret(*v, (size_t) (value - *v)) &&
+                    strlen(value + 1) >= KNOWN_LEAST)
+                        words[n++] = (struct known_word){ "variable", span_str(value + 1), false };
+        }
+
+        return n;
+}
+
+static size_t fill_hosts(const struct run *run, struct arena *mem, const char *hosts[static HOSTS_MAX])
+{
+        size_t n, count = 0;
+        const struct door *doors = policy_doors(run->c->policy, &n);
+        for (size_t i = 0; i < n && count < HOSTS_MAX; i++)
+                if (doors[i].kind == DOOR_NET && doors[i].net.host)
+                        hosts[count++] = doors[i].net.wildcard ? arena_printf(mem, "*.%s", doors[i].net.host)
+                                                               : doors[i].net.host;
+        return count;
+}
+
+static int make_order(const struct run *run, const struct door *d, bool verbatim)
+{
+        struct known_word words[KNOWN_MAX];
+        const char *hosts[HOSTS_MAX];
+        struct arena mem = { 0 };
+        AUTO_BUF(text);
+        struct pipeline_config c = { .form = d->type,
+                                     .max = d->max,
+                                     .verbatim = verbatim,
+                                     .schema = schema_of(run, d),
+                                     .schema_name = d->value,
+                                     .words = words,
+                                     .hosts = hosts };
+        c.n_words = fill_words(run, words);
+        c.n_hosts = fill_hosts(run, &mem, hosts);
+        if (!mem.failed)
+                output_order_put(&c, run->c->root ? wall_host_id() : 0, &text);
+
+        AUTO_FD(fd, mem.failed || text.failed
+                            ? -1
+                            : (int) syscall(SYS_memfd_create, "order", MFD_CLOEXEC | MFD_ALLOW_SEALING));
+        arena_done(&mem);
+        bool good = fd >= 0 && fd_write_all(fd, text.p, text.n) == 0;
+        explicit_bzero(text.p, text.n);
+        return good ? TAKE_FD(fd) : -1;
+}
+
+/* ---- the process ---- */
+
+int filter_start(struct run *run, const struct door *d, int in, int out, struct filter *f, struct err *e)
+{
+        char path[PATH_MAX];
+        int ends[2];
+        *f = (struct filter){ .process = CHILD_NONE, .report = -1, .door = d };
+        if (host_program(run->c->cx, OUTPUT_PROGRAM, path, sizeof path, e) < 0)
+                return -1;
+
+        AUTO_FD(order, make_order(run, d, d->kind == DOOR_IN));
+        if (order < 0 || pipe2(ends, O_CLOEXEC | O_NONBLOCK) < 0)
+                return err_set(e, ERR_IO, errno, "making the line to cordon-output: %s", strerror(errno));
+
+        f->report = ends[0];
+        AUTO_FD(its, ends[1]);
+        char *const argv[] = { (char[]){ OUTPUT_PROGRAM }, NULL }, *const envp[] = { (char[]){ "LANG=C" },
+                                                                                     NULL };
+        const int fds[OUTPUT_FDS] = { in, out, -1, order, its };
+        f->process = host_spawn(&(struct host_spawn){ .path = path,
+                                                      .argv = argv,
+                                                      .envp = envp,
+                                                      .fds = fds,
+                                                      .fd_count = OUTPUT_FDS,
+                                                      .flags = HOST_SPAWN_APART });
+        return f->process.pid < 0 ? err_set(e, ERR_HOST, errno, "cordon-output could not be started: %s",
+                                            strerror(errno))
+                                  : 0;
+}
+
+bool filter_runs(const struct filter *f) { return f->process.pid > 0; }
+
+void filter_close(struct filter *f)
+{
+        if (!f->door)
+                return;
+        child_kill(&f->process);
+        while (!child_reap(&f->process, NULL))
+                (void) fd_await(f->process.pidfd, POLLIN, 100);
+        fd_close(&f->report);
+}
+
+/* ---- its report ---- */
+
+static int judge(struct run *run, struct filter *f, struct span text, struct err *e)
+{
+        char shown[200];
+        struct err ignored;
+        struct json_doc *doc = text.n ? json_parse("report", text, &ignored) : NULL;
+        const struct json *ok = doc ? json_get(json_root(doc), "ok") : NULL,
+                          *why = doc ? json_get(json_root(doc), "why") : NULL;
+        int r = 0;
+        if (!ok || (ok->type != JSON_TRUE && !why))
+                r = err_set(e, ERR_INTERNAL, 0,
+                            "the check of %s was not finished: nothing more of it is handed on",
+                            f->door->name);
+        else if (ok->type != JSON_TRUE)
+                r = err_set(e, ERR_DOOR, 0, "%s is not what its door says: %s", f->door->name,
+                            str_inert(span_of(why->str, why->len), shown, sizeof shown));
+
+        if (doc) {
+                buf_puts(&run->reports, run->reports.n ? "," : "");
+                buf_json(&run->reports, span_str(f->door->name));
+                buf_putc(&run->reports, ':');
+                buf_add(&run->reports, text.p, text.n);
+        }
+        json_free(doc);
+        return r;
+}
+
+int filter_finish(struct run *run, struct filter *f, struct err *e)
+{
+        char text[OUTPUT_REPORT_MAX];
+        if (!filter_runs(f))
+                return 1;
+
+        if (!child_reap(&f->process, NULL))
+                return 0;
+
+        ssize_t n = fd_read_all(f->report, text, sizeof text);
+        fd_close(&f->report);
+        return judge(run, f, span_of(text, n < 0 ? 0 : (size_t) n), e) < 0 ? -1 : 1;
+}

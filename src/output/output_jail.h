@@ -1,0 +1,7 @@
+/* SPDX-License-Identifier: MIT */
+/* output/output_jail.h - the walls of cordon-output. */
+#pragma once
+#include "base/err.h"
+
+/* From here on the process can read and write the descriptors it has, and use bounded memory and time. */
+int output_jail(uint32_t become, struct err *e);

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: MIT */
+/* output/process.h - cordon-output, the process that checks one stream or file. It gets the data on
+ * descriptor 0, an order on 3, and nothing else; it writes what may leave to 1 and one JSON object to 4:
+ *
+ *   {"ok":true,"bytes":..,"passed":..,"truncated":false,"cut":{..},"findings":[..]}
+ *   {"ok":false,"why":"...",...}
+ *
+ * Whoever started it hands on nothing after an end without that object. */
+#pragma once
+#include "output/pipeline.h"
+
+#define OUTPUT_PROGRAM "cordon-output"
+enum { OUTPUT_ORDER = 3, OUTPUT_REPORT = 4, OUTPUT_FDS = 5 };
+enum { OUTPUT_ORDER_MAX = 8 << 20, OUTPUT_REPORT_MAX = 32768 };
+
+/* Writes the order; `become`: a user id that owns nothing, for a caller that is root; or 0. */
+void output_order_put(const struct pipeline_config *c, uint32_t become, struct buf *out);
+
+struct output_order;
+/* Reads one. NULL: *e has the reason. The configuration points into it. */
+struct output_order *output_order_read(struct span text, struct err *e);
+const struct pipeline_config *output_order_config(const struct output_order *o);
+uint32_t output_order_become(const struct output_order *o);
