@@ -31,7 +31,7 @@ static enum wasm_trap host_add(struct wasm_instance *caller, void *user, uint64_
 {
         (void) caller;
         ++*(int *) user;
-        slots[0] = (uint32_t) (slots[0] + slots[1]);
+        slots[0] = (slots[0] + slots[1]) | 0xffff0000ULL << 32; /* the engine clears the upper half */
         return WASM_OK;
 }
 
@@ -74,9 +74,11 @@ static void stop(struct machine *x)
 
 static enum wasm_trap call(struct machine *x, const char *name, uint32_t arg, uint32_t *ret)
 {
-        uint64_t slots[1] = { arg };
+        uint64_t slots[1] = { arg | 1ULL << 63 };
         enum wasm_trap t = wasm_call(x->i, wasm_export_func(x->i, span_str(name)), slots);
 
+        if (t == WASM_OK)
+                CHECK_INT(slots[0] >> 32, 0);
         *ret = (uint32_t) slots[0];
         return t;
 }

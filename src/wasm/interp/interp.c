@@ -175,7 +175,7 @@ static enum wasm_trap run(struct wasm_func *f, uint64_t *R)
 
 enter: /* calls f with its parameters at `frame`, to return to `back` */
         if (f->host) {
-                HELP(f->host(inst, f->user, frame));
+                HELP(wasm_call_host(inst, f, frame));
                 LOAD_MEMORY;
                 pc = back;
                 NEXT;
@@ -209,7 +209,7 @@ replace: /* a tail call: f with its parameters at `frame` takes the place of thi
         memmove(R, frame, f->sig->param_slots * sizeof *R);
         if (!f->host)
                 goto begin;
-        HELP(f->host(inst, f->user, R));
+        HELP(wasm_call_host(inst, f, R));
 
 leave: /* results are at R */
         pc = fp->pc;

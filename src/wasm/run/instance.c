@@ -216,14 +216,33 @@ struct wasm_global *wasm_export_global(struct wasm_instance *inst, struct span n
 
 const char *wasm_func_signature(const struct wasm_func *f) { return f->sig->text; }
 
+/* Clears the upper half of the slots of i32 and f32. */
+static void normalise(const char *letters, uint64_t *slots)
+{
+        for (; *letters && *letters != ':'; letters++) {
+                if (*letters == 'i' || *letters == 'f')
+                        *slots = (uint32_t) *slots;
+                slots += wasm_type_slots((uint8_t) wasm_letter_type(*letters));
+        }
+}
+
+enum wasm_trap wasm_call_host(struct wasm_instance *caller, const struct wasm_func *f, uint64_t *slots)
+{
+        enum wasm_trap t = f->host(caller, f->user, slots);
+
+        normalise(f->sig->text + wasm_sig_operands(f->sig->text) + 1, slots);
+        return t;
+}
+
 enum wasm_trap wasm_call(struct wasm_instance *inst, struct wasm_func *f, uint64_t *slots)
 {
         struct wasm_store *s = inst->store;
 
         if (s->is_running)
                 return WASM_TRAP_HOST;
+        normalise(f->sig->text, slots);
         if (f->host)
-                return f->host(inst, f->user, slots);
+                return wasm_call_host(inst, f, slots);
 
         s->is_running = true;
         enum wasm_trap t = s->engine->call(f, slots);

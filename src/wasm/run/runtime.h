@@ -89,6 +89,9 @@ static inline bool wasm_burn(struct wasm_store *s, uint64_t cost)
         return true;
 }
 
+/* Calls a host function, and clears the upper half of its i32 and f32 results: engines rely on it. */
+enum wasm_trap wasm_call_host(struct wasm_instance *caller, const struct wasm_func *f, uint64_t *slots);
+
 /* What the bulk instructions do, in every engine. They charge the store's fuel. */
 enum wasm_trap wasm_memory_fill(struct wasm_instance *i, uint32_t to, uint32_t byte, uint32_t n);
 enum wasm_trap wasm_memory_copy(struct wasm_instance *i, uint32_t to, uint32_t from, uint32_t n);
