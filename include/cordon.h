@@ -84,7 +84,8 @@ CORDON_API char *cordon_policy_against(cordon_policy *p, const char *run, int js
  * (~/.local/bin, /opt/x/bin). Adds read doors for its directory and the files that belong to it, and adds
  * that directory to the box's PATH. Does the same for the commands in the text of `sh -c`, and for the
  * target of a command with a slash that is a symlink. Never for a policy from a file, and never for a
- * directory with keys. Returns 1 with the command in *ret_path, 0 if the command is unchanged, -1 on error
+ * directory with keys. A command whose file is a WebAssembly module gets `wall wasm`, unless the policy names
+ * a wall. Returns 1 with the command in *ret_path, 0 if the command is unchanged, -1 on error
  * with *e set. *ret_shown lists what was opened, "" or NULL if nothing; the caller frees both. */
 CORDON_API int cordon_policy_find(cordon_policy *p, const char *const *argv, char **ret_path,
                                   char **ret_shown, cordon_error *e);

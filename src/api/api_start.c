@@ -243,6 +243,7 @@ struct plan *api_plan(struct cordon_box *b, enum wall_kind wall, struct err *e)
                                   .wall = wall,
                                   .places = b->places,
                                   .places_later = b->places_later,
+                                  .no_command = b->judges_only,
                                   .stage = b->stage,
                                   .as_root = b->as_root };
         struct host_machine machine;
@@ -263,9 +264,17 @@ struct plan *api_plan(struct cordon_box *b, enum wall_kind wall, struct err *e)
                 r.cwd = here;
 
         /* The command is a file of the image, if the box has one. */
-        struct look *l = look_at_doors(doors, n, r.image ? NULL : r.argv, r.cwd, e);
+        char engine[PATH_MAX];
+        bool module = !wall_has(wall, WALL_PROGRAMS);
+        if (module && host_program(b->policy->cx, "cordon-wasm", engine, sizeof engine, e) < 0)
+                return NULL;
+
+        struct look *l = look_at_doors(doors, n, r.image || module ? NULL : r.argv, r.cwd, e);
         if (!l)
                 return NULL;
+
+        if (module && r.argv && r.argv[0])
+                look_at_module(l, r.argv[0], r.cwd, engine);
 
         look_fill(l, &r);
         if (r.image)

@@ -5,9 +5,11 @@
  * Only the command that the caller typed opens this, never a program in a box; and it never opens the home, a
  * directory above it, or a directory of keys and tokens. */
 #include "api/internal.h"
+#include "base/fd.h"
 #include "base/str.h"
 
 #include <dirent.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -389,12 +391,40 @@ static int find_all(cordon_policy *p, const char *const *argv, struct found *f, 
         return found;
 }
 
+/* A module is started by its path, and starts no programs. Without a `wall` line the file itself says what it
+ * is. */
+static int find_module(cordon_policy *p, const char *name, char **ret_path, cordon_error *e)
+{
+        enum wall_kind wall;
+        bool stated = policy_states_wall(p->lines, &wall);
+        char magic[4];
+        size_t n = strlen(name);
+        if (stated)
+                return !wall_has(wall, WALL_PROGRAMS);
+
+        /* A bare name is one of PATH: a file here must not take the place of a program. */
+        if (!strchr(name, '/') && (n < 5 || strcmp(name + n - 5, ".wasm") != 0))
+                return 0;
+
+        AUTO_FD(fd, open(name, O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+        if (fd < 0 || read(fd, magic, sizeof magic) != (ssize_t) sizeof magic ||
+            memcmp(magic, "\0asm", sizeof magic) != 0)
+                return 0;
+
+        *ret_path = strdup(name);
+        return *ret_path && cordon_policy_add(p, "wall", "wasm", e) == 0 ? 1 : -1;
+}
+
 int cordon_policy_find(cordon_policy *p, const char *const *argv, char **ret_path, char **ret_shown,
                        cordon_error *e)
 {
         char path[PATH_MAX];
         struct found f = { 0 };
         *ret_path = *ret_shown = NULL;
+        int module = find_module(p, argv[0], ret_path, e);
+        if (module != 0)
+                return module < 0 ? -1 : *ret_path != NULL;
+
         if (p->from_file)
                 return 0;
 

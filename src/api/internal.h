@@ -240,6 +240,8 @@ int api_make_doors(struct cordon_box *b, struct err *e);
 void api_unmake_doors(struct cordon_box *b, bool layer_waits);
 
 struct look;
+/* The command of a wall without programs, and cordon-wasm. */
+void look_at_module(struct look *l, const char *name, const char *cwd, const char *engine);
 struct look *look_at_doors(const struct door *doors, size_t n, const char *const *argv, const char *cwd,
                            struct err *e);
 void look_fill(const struct look *l, struct plan_request *r);

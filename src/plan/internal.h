@@ -82,6 +82,9 @@ size_t machine_steps(const struct plan_request *r);
 void build_machine(struct builder *b);
 /* net_plan.c: the ports and literal addresses that the doors name. */
 int build_net(struct builder *b, struct err *e);
+/* module_plan.c: a box whose command is a module: its files, and the arguments of cordon-wasm. */
+int build_module(struct builder *b, struct err *e);
+void build_launch(struct builder *b);
 /* payload_plan.c: arguments, variables, working directory, handles. */
 int build_payload(struct builder *b, struct err *e);
 bool build_sees_repository(const struct builder *b);

@@ -28,7 +28,7 @@ static int build_argv(struct builder *b, struct err *e)
         for (size_t i = 0; v && i < n; i++)
                 v[i] = arena_str(b->a, b->r->argv[i]);
 
-        b->o->argv = v;
+        b->o->argv = b->o->launch = v;
         return 0;
 }
 
@@ -292,7 +292,7 @@ static void add_image_variables(struct builder *b, const char **v, size_t *n)
         }
 }
 
-/* Only variables that the policy names, then the five that every program expects. */
+/* Only variables that the policy names, then the five that every program of the host expects. */
 static int build_env(struct builder *b, struct err *e)
 {
         const char *const *image = b->r->image ? b->r->image->env : NULL;
@@ -323,14 +323,16 @@ static int build_env(struct builder *b, struct err *e)
                 { "TERM", b->r->tty && b->r->term ? arena_printf(b->a, "TERM=%s", b->r->term) : "TERM=dumb" },
         };
 
-        for (size_t i = 0; i < sizeof defaults / sizeof *defaults; i++)
+        bool programs = wall_has(b->p->wall, WALL_PROGRAMS); /* a module gets those of the policy alone */
+        for (size_t i = 0; programs && i < sizeof defaults / sizeof *defaults; i++)
                 if (!has_variable(v, n, defaults[i][0]))
                         v[n++] = defaults[i][1];
 
         if (b->p->net)
                 add_trust(b, v, &n);
 
-        add_git(b, v, &n);
+        if (programs)
+                add_git(b, v, &n);
         if (b->a->failed)
                 return 0; /* reported at the end */
 
@@ -362,5 +364,10 @@ int build_payload(struct builder *b, struct err *e)
         build_exec(b);
         build_cwd(b);
         build_files(b);
-        return build_env(b, e);
+        if (build_env(b, e) < 0)
+                return -1;
+
+        if (!wall_has(b->p->wall, WALL_PROGRAMS))
+                build_launch(b);
+        return 0;
 }

@@ -91,6 +91,9 @@ struct plan_request {
         const struct plan_program *found;   /* parallel to the policy's doors (RUN doors only) */
         struct plan_program entry;          /* the program that argv[0] names */
         bool entry_searched;                /* argv[0] is a bare name, looked for in PATH */
+        struct plan_program engine;         /* cordon-wasm, for a wall without programs */
+        bool no_command;                    /* the doors are planned alone: no module has to exist */
+        uint64_t fuel;                      /* of a module; 0: no limit */
         const struct policy_places *places; /* or NULL */
         bool places_later;                  /* no run is planned yet: targets of @name are not resolved */
         enum policy_stage stage;
@@ -190,6 +193,7 @@ enum plan_sockets {
 /* The run order: the part of the plan that belongs to one run. */
 struct plan_order {
         const char **argv;
+        const char **launch; /* argv of what is executed: the same, or that of cordon-wasm */
         const char **envp;
         const char **exec; /* paths to try in order, as execvp would */
         bool exec_denied;  /* own `run` lines narrow what starts, and none covers the command: it does not
@@ -253,6 +257,10 @@ struct plan {
 
 /* The one text of a box plan that depends on when it is made: plan_digest() leaves it out. */
 #define PLAN_UPTIME "/proc/uptime"
+
+/* Where a box for a module has the engine and the module. No door leads there. */
+#define BOX_ENGINE "/.wasm/engine"
+#define BOX_MODULE "/.wasm/module"
 
 #define BOX_USER "box"
 #define BOX_PATH "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"

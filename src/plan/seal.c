@@ -83,6 +83,7 @@ static const struct block_type box_type = {
 
 static const struct block_field order_fields[] = {
         BLOCK_STRINGS(struct plan_order, argv),
+        BLOCK_STRINGS(struct plan_order, launch),
         BLOCK_STRINGS(struct plan_order, envp),
         BLOCK_STRINGS(struct plan_order, exec),
         BLOCK_BOOL(struct plan_order, exec_denied),
@@ -140,7 +141,7 @@ static bool order_holds(const struct plan_order *o)
                     strncmp(o->files[i].path, BOX_HOME "/", sizeof BOX_HOME) != 0)
                         return false;
 
-        return o->argv[0] && o->exec[0];
+        return o->argv[0] && o->launch[0] && o->exec[0];
 }
 
 int plan_open_order(void *p, size_t n, const struct plan_order **ret, size_t *ret_length, struct err *e)

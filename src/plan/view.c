@@ -374,6 +374,9 @@ static bool entry_is_named(const struct builder *b)
 static int add_entry(struct builder *b, struct err *e)
 {
         const struct plan_program *g = &b->r->entry;
+        if (!wall_has(b->p->wall, WALL_PROGRAMS))
+                return build_module(b, e);
+
         b->o->exec_denied = policy_narrowed(b->c) && g->path && !entry_is_named(b);
         if (b->o->exec_denied)
                 return 0;

@@ -213,6 +213,8 @@ int policy_add_text(struct policy *p, const char *file, struct span text, struct
 /* One flag of the command line. `word` without dashes. For read, edit, write, run, sock and env the argument
  * is one token, spaces and all; for the other words it is cut into tokens like a line. */
 int policy_add_flag(struct policy *p, const char *word, const char *arg, struct err *e);
+/* Does a line name a wall, and which? */
+bool policy_states_wall(const struct policy *p, enum wall_kind *ret);
 /* Does the command line take --WORD for a word of the language? It has the word's own name, but for `root`.
  */
 bool policy_is_word(const char *flag);

@@ -31,6 +31,11 @@ const char *const gaps_process_wall[] = {
         NULL,
 };
 
+const char *const gaps_wasm_wall[] = {
+        "the wasm wall: a fault of the engine gives a module the box of the namespace wall, less most calls",
+        NULL,
+};
+
 const char *const gaps_no_group[] = {
         "no control group keeps this box: memory and processor time are sampled, twenty times a second or "
         "more",

@@ -11,6 +11,7 @@ const char *selftest_cordon(void);
 /* Attacks that walls do not stop. Each list ends with NULL. */
 extern const char *const gaps_always[];       /* of every wall */
 extern const char *const gaps_process_wall[]; /* missing in comparison with the namespace wall */
+extern const char *const gaps_wasm_wall[];    /* of the engine */
 extern const char *const gaps_no_group[];     /* if no control group holds a box */
 
 int verb_bench(int argc, char **argv);
@@ -22,3 +23,11 @@ int verb_walls(int argc, char **argv);
 
 extern const struct cli_option bench_options[], bombs_options[], breakout_options[], claims_options[],
         cost_options[], walls_options[];
+
+/* wall_modules.c: commands of the wall that runs modules only, as files. modules_remove() follows in each
+ * case. */
+struct modules {
+        char dir[64], quick[96], idle[96];
+};
+int modules_make(struct modules *m);
+void modules_remove(struct modules *m);

@@ -23,11 +23,14 @@ enum { RUNS = 21, RUNS_MAX = 1000, FAMILY_MAX = 64, PATIENCE = 200, TICK_NS = 10
 static const struct {
         const char *name, *what;
         const char *const *gaps; /* beside those of every wall; or NULL */
+        bool modules;            /* its command is a module */
 } rows[] = {
-        { "process", "Landlock and the filter of calls around a process of this host", gaps_process_wall },
-        { "namespace", "a root, processes, network and ids of its own, behind the same filter", NULL },
-        { "wasm", "a program compiled to WebAssembly, which makes no system call itself", NULL },
-        { "vm", "a kernel of its own, behind the processor's virtualisation", NULL },
+        { "process", "Landlock and the filter of calls around a process of this host", gaps_process_wall,
+          false },
+        { "namespace", "a root, processes, network and ids of its own, behind the same filter", NULL, false },
+        { "wasm", "a program compiled to WebAssembly, which makes no system call itself", gaps_wasm_wall,
+          true },
+        { "vm", "a kernel of its own, behind the processor's virtualisation", NULL, false },
 };
 enum { ROWS = sizeof rows / sizeof *rows };
 
@@ -44,6 +47,7 @@ struct walls {
         long runs;
         bool json;
         char picked[16]; /* by `wall auto` */
+        struct modules modules;
 };
 
 static int set_runs(void *ctx, const char *value)
@@ -60,9 +64,9 @@ const struct cli_option walls_options[] = {
 /* ---- starts ---- */
 
 /* Neither recorded nor observed: that is not part of a wall. */
-static int drive(cordon_box *box, cordon_error *e)
+static int drive(cordon_box *box, const char *command, cordon_error *e)
 {
-        const char *argv[] = { "true", NULL };
+        const char *argv[] = { command, NULL };
         if (cordon_box_command(box, argv) < 0 || cordon_box_set(box, CORDON_SINGLE_THREAD, "1") < 0 ||
             cordon_box_set(box, CORDON_LEDGER, "off") < 0 || cordon_box_set(box, CORDON_OBSERVE, "off") < 0)
                 return -1;
@@ -81,13 +85,14 @@ static int drive(cordon_box *box, cordon_error *e)
         return failed ? -1 : 0;
 }
 
-/* A box behind this wall; `see` gets its result. */
-static int once(const char *wall, void (*see)(void *ctx, const cordon_result *r), void *ctx, cordon_error *e)
+/* A box behind this wall with this command; `see` gets its result. */
+static int once(const char *const start[2], void (*see)(void *ctx, const cordon_result *r), void *ctx,
+                cordon_error *e)
 {
         cordon_policy *p = cli_policy_new();
-        int r = p ? cordon_policy_add(p, "wall", wall, e) : -1;
+        int r = p ? cordon_policy_add(p, "wall", start[0], e) : -1;
         cordon_box *box = r == 0 ? cli_box_new(p) : NULL;
-        r = box ? drive(box, e) : -1;
+        r = box ? drive(box, start[1], e) : -1;
         if (r == 0)
                 see(ctx, cordon_box_result(box));
 
@@ -109,10 +114,17 @@ static void see_wall(void *ctx, const cordon_result *r)
         (void) snprintf(ctx, sizeof((struct walls *) 0)->picked, "%s", r->wall);
 }
 
-static void try_wall(struct wall *w, const char *name)
+static int once_of(const struct walls *s, size_t i, struct wall *w, cordon_error *e)
 {
+        const char *const start[] = { rows[i].name, rows[i].modules ? s->modules.quick : "true" };
+        return once(start, see_start, w, e);
+}
+
+static void try_wall(const struct walls *s, size_t i)
+{
+        struct wall *w = &s->v[i];
         cordon_error e = { 0 };
-        w->here = once(name, see_start, w, &e) == 0;
+        w->here = once_of(s, i, w, &e) == 0;
         w->count = 0; /* the first one warms up */
         if (!w->here)
                 (void) snprintf(w->why, sizeof w->why, "%.390s",
@@ -130,7 +142,7 @@ static void measure_starts(struct walls *s)
                         if (!s->v[k].here)
                                 continue;
                         (void) nanosleep(&pause, NULL);
-                        (void) once(rows[k].name, see_start, &s->v[k], &ignored);
+                        (void) once_of(s, k, &s->v[k], &ignored);
                 }
 }
 
@@ -197,7 +209,7 @@ static bool is_command(pid_t pid)
         char name[64], comm[32] = "";
         (void) snprintf(name, sizeof name, "/proc/%d/comm", (int) pid);
         (void) fd_get(AT_FDCWD, name, comm, sizeof comm);
-        return strncmp(comm, "sleep", 5) == 0;
+        return strncmp(comm, "sleep", 5) == 0 || strncmp(comm, "engine", 6) == 0;
 }
 
 /* The proportional share; -1: this account may not read it. */
@@ -245,12 +257,13 @@ static int64_t weigh(pid_t keeper)
         return sum > 0 ? sum : -1;
 }
 
-static int64_t measure_memory(const char *wall)
+static int64_t measure_memory(const struct walls *s, size_t row)
 {
         extern char **environ;
         const char *cordon = selftest_cordon();
-        const char *argv[] = { cordon,   "run", "-q", "--ledger", "off", "--wall", wall,
-                               "--time", "10s", "--", "sleep",    "9",   NULL };
+        const char *sleep = rows[row].modules ? s->modules.idle : "sleep";
+        const char *argv[] = { cordon,   "run", "-q", "--ledger", "off", "--wall", rows[row].name,
+                               "--time", "10s", "--", sleep,      "9",   NULL };
         posix_spawn_file_actions_t fa;
         pid_t pid;
         if (posix_spawn_file_actions_init(&fa) != 0)
@@ -394,14 +407,17 @@ int verb_walls(int argc, char **argv)
         if (!s.v)
                 return cli_usage("no memory");
 
+        (void) modules_make(&s.modules); /* if it fails, the wall that needs them says what is missing */
         for (size_t i = 0; i < ROWS; i++)
-                try_wall(&s.v[i], rows[i].name);
+                try_wall(&s, i);
 
-        (void) once("auto", see_wall, s.picked, &ignored);
+        const char *const any[] = { "auto", "true" };
+        (void) once(any, see_wall, s.picked, &ignored);
         measure_starts(&s);
         for (size_t i = 0; i < ROWS; i++)
-                s.v[i].memory = s.v[i].here ? measure_memory(rows[i].name) : -1;
+                s.v[i].memory = s.v[i].here ? measure_memory(&s, i) : -1;
 
+        modules_remove(&s.modules);
         (s.json ? put_json : put_text)(&s, &out);
         free(s.v);
         int bad = cli_put(&out);

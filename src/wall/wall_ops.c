@@ -31,6 +31,7 @@ const struct wall_ops *wall_ops(enum wall_kind k)
         static const struct wall_ops rows[WALL_KIND__COUNT] = {
                 [WALL_PROCESS] = { check_process, wall_start, wall_born },
                 [WALL_NAMESPACE] = { check_ids, wall_start, wall_born },
+                [WALL_WASM] = { check_ids, wall_start, wall_born }, /* the same box, with another payload */
         };
         return (unsigned) k < WALL_KIND__COUNT && rows[k].start ? &rows[k] : NULL;
 }

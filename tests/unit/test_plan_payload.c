@@ -167,6 +167,59 @@ static void test_payload__the_process_wall_has_no_home(void)
         CHECK_STR(s.p->order->cwd, "/");
 }
 
+/* ---- modules ---- */
+
+static void module_scene(struct scene *s)
+{
+        static const char *const argv[] = { "/w/proj/run", "one", NULL };
+        s->r.argv = argv;
+        s->r.wall = WALL_WASM;
+        s->r.engine = (struct plan_program){ .path = "/e", .real = "/libexec/e", .dev = 1, .ino = 3 };
+}
+
+static void test_payload__a_module_is_run_by_the_engine(void)
+{
+        static const char *const want[] = { "cordon-wasm", "--read", "/d", "--memory",
+                                            "1048576",     "--fuel", "7",  BOX_MODULE,
+                                            "/w/proj/run", "one",    NULL };
+        SCENE(s);
+        module_scene(&s);
+        s.r.fuel = 7;
+        MUST_PLAN(s, "wall wasm\nuse none\nread /d\nlimit memory 1M\n");
+        for (size_t i = 0; want[i] && s.p->order->launch[i]; i++)
+                CHECK_STR(s.p->order->launch[i], want[i]);
+        CHECK_INT(length(s.p->order->launch), 10);
+        CHECK_STR(s.p->order->argv[0], "/w/proj/run");
+        CHECK_STR(s.p->order->exec[0], BOX_ENGINE);
+}
+
+static void test_payload__a_module_has_the_variables_of_the_policy(void)
+{
+        SCENE(s);
+        module_scene(&s);
+        MUST_PLAN(s, "wall wasm\nenv A=b\n");
+        CHECK_INT(length(s.p->order->envp), 1);
+        CHECK(has(s.p, "A=b"));
+}
+
+static void test_payload__a_module_sees_no_program_of_the_host(void)
+{
+        SCENE(s);
+        module_scene(&s);
+        MUST_PLAN(s, "wall wasm\nuse base/system\n");
+        for (size_t i = 0; i < s.p->step_count; i++)
+                if (s.p->steps[i].kind == STEP_BIND)
+                        CHECK(strncmp(s.p->steps[i].path, "/.wasm/", 7) == 0);
+}
+
+static void test_payload__a_module_has_to_exist(void)
+{
+        SCENE(s);
+        s.r.wall = WALL_WASM;
+        CHECK(!scene_plan(&s, "wall wasm\n"));
+        CHECK_INT(s.e.code, ERR_EXEC);
+}
+
 /* ---- handles ---- */
 
 static void test_payload__handles_are_descriptors_from_three_on(void)
@@ -373,6 +426,10 @@ static const struct test_case cases[] = {
         CASE(test_payload__an_env_door_replaces_a_default),
         CASE(test_payload__term_is_the_callers_only_on_a_terminal),
         CASE(test_payload__the_process_wall_has_no_home),
+        CASE(test_payload__a_module_is_run_by_the_engine),
+        CASE(test_payload__a_module_has_the_variables_of_the_policy),
+        CASE(test_payload__a_module_sees_no_program_of_the_host),
+        CASE(test_payload__a_module_has_to_exist),
         CASE(test_payload__handles_are_descriptors_from_three_on),
         CASE(test_payload__as_many_handles_as_the_cap_find_room),
         CASE(test_payload__no_variable_stands_twice),

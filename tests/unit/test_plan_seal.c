@@ -172,9 +172,13 @@ static void test_seal__what_contradicts_itself_is_refused(void)
 
         const char *none[] = { NULL }, *one[] = { "x", NULL };
         struct plan_step file = { .kind = STEP_FILE, .path = "/etc/passwd", .text = "" };
-        struct plan_order o = {
-                .argv = one, .envp = none, .exec = one, .cwd = "/", .files = &file, .file_count = 1
-        };
+        struct plan_order o = { .argv = one,
+                                .launch = one,
+                                .envp = none,
+                                .exec = one,
+                                .cwd = "/",
+                                .files = &file,
+                                .file_count = 1 };
         AUTO_BUF(outside);
         plan_seal_order(&o, &outside);
         CHECK(!opens(&outside, outside.n, true));

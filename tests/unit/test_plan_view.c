@@ -807,7 +807,7 @@ static void test_view__the_process_wall_has_no_edit_doors(void)
 
 static void test_view__walls_that_are_not_built_are_refused(void)
 {
-        static const enum wall_kind walls[] = { WALL_WASM, WALL_VM };
+        static const enum wall_kind walls[] = { WALL_VM };
         for (size_t i = 0; i < COUNT(walls); i++) {
                 SCENE(s);
                 s.r.wall = walls[i];

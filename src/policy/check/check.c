@@ -77,6 +77,40 @@ static int drop_host_doors(struct gather *g)
         return 0;
 }
 
+/* The command of a wall without programs is a module: it sees what own lines open, and nothing of the host's
+ * programs, which stock policies show. */
+static int keep_module_doors(struct gather *g, const struct policy *p)
+{
+        static const char *const why[DOOR_KIND__COUNT] = {
+                [DOOR_RUN] = "a module starts no programs",
+                [DOOR_NET] = "a module has no call that connects",
+                [DOOR_SOCK] = "a module has no call that connects",
+                [DOOR_LISTEN] = "a module has no call that listens",
+        };
+        struct door_set *s = &g->c->live;
+        const char *wall = wall_name(p->wall.kind);
+        size_t kept = 0;
+        for (size_t i = 0; i < s->n; i++) {
+                const struct door *d = &s->v[i];
+                if (d->from_stock)
+                        continue;
+                if (why[d->kind])
+                        return fail_at(g->scope.e, &d->at, "the %s wall cannot hold a `%s` door: %s", wall,
+                                       policy_door_word(d->kind), why[d->kind]);
+                s->v[kept++] = s->v[i];
+        }
+
+        if (g->c->local_own)
+                return fail_at(g->scope.e, &g->c->local_at, "the %s wall has nothing local", wall);
+
+        if (g->c->root.text)
+                return fail_at(g->scope.e, &g->c->root.at, "the %s wall cannot hold an image", wall);
+
+        g->c->local = 0;
+        s->n = kept;
+        return 0;
+}
+
 /* With no `use` at all a box still needs the loader and libraries that nearly every program is linked to. */
 static int take_default(struct gather *g)
 {
@@ -97,8 +131,10 @@ static int check_into(struct gather *g, const struct policy *p)
         if (take_root(g, p) < 0 || (p->n_uses == 0 && take_default(g) < 0))
                 return -1;
 
-        if (gather_policy(g, p, false, NULL) < 0 || (c->root.text && drop_host_doors(g) < 0) ||
-            gather_narrow(g) < 0 || door_set_seal(&c->live, e) < 0 || door_set_seal(&c->closed, e) < 0)
+        bool programs = wall_has(p->wall.kind, WALL_PROGRAMS);
+        if (gather_policy(g, p, false, NULL) < 0 || (!programs && keep_module_doors(g, p) < 0) ||
+            (c->root.text && drop_host_doors(g) < 0) || gather_narrow(g) < 0 ||
+            door_set_seal(&c->live, e) < 0 || door_set_seal(&c->closed, e) < 0)
                 return -1;
 
         if (take_singletons(c, p) < 0)

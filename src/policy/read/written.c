@@ -140,3 +140,9 @@ char *policy_file_name(struct policy *p, const char *file)
         char inert[256];
         return arena_str(&p->mem, str_inert(span_str(file), inert, sizeof inert));
 }
+
+bool policy_states_wall(const struct policy *p, enum wall_kind *ret)
+{
+        *ret = p->wall.kind;
+        return p->wall.stated;
+}

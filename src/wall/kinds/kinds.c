@@ -2,13 +2,13 @@
 /* wall/kinds/kinds.c - one row for each kind of wall. */
 #include "wall/kinds/kinds.h"
 
-enum { ALL = WALL_OWN_ROOT | WALL_OWN_NET | WALL_OWN_IDS };
+enum { OWN = WALL_OWN_ROOT | WALL_OWN_NET | WALL_OWN_IDS, ALL = OWN | WALL_PROGRAMS };
 
 static const struct wall_traits traits[] = {
         [WALL_AUTO] = { "auto", 0, ALL, true },
-        [WALL_PROCESS] = { "process", 1, 0, true },
+        [WALL_PROCESS] = { "process", 1, WALL_PROGRAMS, true },
         [WALL_NAMESPACE] = { "namespace", 2, ALL, true },
-        [WALL_WASM] = { "wasm", 2, ALL, false },
+        [WALL_WASM] = { "wasm", 2, OWN, true },
         [WALL_VM] = { "vm", 3, ALL, false },
 };
 _Static_assert(sizeof traits / sizeof *traits == WALL_KIND__COUNT, "a row for each wall");

@@ -11,6 +11,8 @@ enum wall_feature {
                                  * home and /proc; edit doors */
         WALL_OWN_NET = 1 << 1,  /* a network of its own: loopback, terminals and sockets are the box's */
         WALL_OWN_IDS = 1 << 2,  /* user ids of its own */
+        WALL_PROGRAMS =
+                1 << 3, /* starts programs of the host; else the command is a module for cordon-wasm */
 };
 
 struct wall_traits {

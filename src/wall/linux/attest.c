@@ -24,7 +24,7 @@
 
 static bool ids_are_ours(const struct wall_init *w)
 {
-        uid_t want = w->plan->wall == WALL_NAMESPACE ? w->plan->uid : w->s->host_uid;
+        uid_t want = wall_has(w->plan->wall, WALL_OWN_ROOT) ? w->plan->uid : w->s->host_uid;
         uid_t r, e, s;
         return getresuid(&r, &e, &s) == 0 && r == want && e == want && s == want;
 }
@@ -40,7 +40,7 @@ static bool no_capability(const struct wall_init *w)
                 if (d[i].effective | d[i].permitted | d[i].inheritable)
                         return false;
 
-        return w->plan->wall != WALL_NAMESPACE || prctl(PR_CAPBSET_READ, CAP_SYS_ADMIN, 0, 0, 0) == 0;
+        return !wall_has(w->plan->wall, WALL_OWN_ROOT) || prctl(PR_CAPBSET_READ, CAP_SYS_ADMIN, 0, 0, 0) == 0;
 }
 
 static bool no_new_privs(const struct wall_init *w)
@@ -63,7 +63,7 @@ static bool landlock_is_up(const struct wall_init *w)
         if (w->plan->without & WITHOUT_LANDLOCK)
                 return true;
 
-        const char *canary = w->plan->wall == WALL_NAMESPACE ? LANDLOCK_CANARY : "/proc/self/status";
+        const char *canary = wall_has(w->plan->wall, WALL_OWN_ROOT) ? LANDLOCK_CANARY : "/proc/self/status";
         if (wall_left_out(LAYER_MOUNT)) /* tests only: paths mean the host's */
                 canary = "/sys/kernel/uevent_seqnum";
 
@@ -88,7 +88,7 @@ static bool proc_is_narrow(void)
  * comes next. */
 static bool root_is_ours(const struct wall_init *w)
 {
-        if (w->plan->wall != WALL_NAMESPACE)
+        if (!wall_has(w->plan->wall, WALL_OWN_ROOT))
                 return true;
         struct stat root;
         return stat("/", &root) == 0 && root.st_dev == w->root_dev &&
@@ -124,7 +124,7 @@ static bool only_loopback(const struct wall_init *w)
 /* A fresh network namespace has its loopback down. */
 static bool network_is_gone(const struct wall_init *w)
 {
-        if (w->plan->wall != WALL_NAMESPACE)
+        if (!wall_has(w->plan->wall, WALL_OWN_ROOT))
                 return true;
 
         if (w->plan->net)
@@ -173,7 +173,7 @@ static bool descriptors_are_granted(const struct wall_init *w)
 
 static bool pid_namespace_is_new(const struct wall_init *w)
 {
-        return w->plan->wall != WALL_NAMESPACE || getppid() == 1;
+        return !wall_has(w->plan->wall, WALL_OWN_ROOT) || getppid() == 1;
 }
 
 static const struct {

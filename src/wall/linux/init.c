@@ -298,7 +298,7 @@ static int raise_walls(struct wall_init *w, struct err *e)
 /* Only now, in its own group: a cgroup namespace shows paths relative to its creator's group. */
 static int hide_groups(struct wall_init *w, struct err *e)
 {
-        if (w->plan->wall != WALL_NAMESPACE || wall_left_out(LAYER_CGROUP_NS))
+        if (!wall_has(w->plan->wall, WALL_OWN_ROOT) || wall_left_out(LAYER_CGROUP_NS))
                 return 0;
         if (unshare(CLONE_NEWCGROUP) < 0)
                 return wall_fail_namespace(e, STAGE_LIMITS, "hiding the control groups");

@@ -43,7 +43,7 @@ static uint64_t clone_flags(const struct plan *p)
 {
         uint64_t f = CLONE_PIDFD | CLONE_PARENT;
         for (size_t i = 0; i < sizeof namespaces / sizeof *namespaces; i++)
-                if (p->wall == WALL_NAMESPACE && !wall_left_out(namespaces[i].layer))
+                if (wall_has(p->wall, WALL_OWN_ROOT) && !wall_left_out(namespaces[i].layer))
                         f |= namespaces[i].flag;
         return f;
 }

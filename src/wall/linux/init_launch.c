@@ -153,6 +153,6 @@ int wall_take_birth(const struct wall_start *s, struct wall_child *c, struct err
 
         c->pid = b.pid;
         c->born_in_cgroup = b.in_cgroup;
-        c->own_pids = s->plan->wall == WALL_NAMESPACE && !wall_left_out(LAYER_PID);
+        c->own_pids = wall_has(s->plan->wall, WALL_OWN_ROOT) && !wall_left_out(LAYER_PID);
         return 1;
 }

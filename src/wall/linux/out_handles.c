@@ -13,7 +13,7 @@
 
 static bool has_stand_in(const struct wall_init *w, unsigned i)
 {
-        return w->plan->wall == WALL_NAMESPACE && !w->plan->run_any && w->plan->handles[i].out;
+        return wall_has(w->plan->wall, WALL_OWN_ROOT) && !w->plan->run_any && w->plan->handles[i].out;
 }
 
 int wall_handles_stand_in(struct wall_init *w, struct err *e)

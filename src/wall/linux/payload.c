@@ -54,7 +54,7 @@ static int map_nested(const struct wall_init *w, struct err *e)
 /* Raw system calls: libc's would signal other threads, and this process has init's libc state. */
 static int become_box_user(const struct wall_init *w, struct err *e)
 {
-        bool mapped = w->plan->wall == WALL_NAMESPACE;
+        bool mapped = wall_has(w->plan->wall, WALL_OWN_ROOT);
         uid_t uid = mapped ? w->plan->uid : w->s->host_uid;
         gid_t gid = mapped ? w->plan->gid : w->s->host_gid;
 
@@ -118,7 +118,7 @@ void wall_payload_exec(struct wall_init *w, struct err *e)
 
         for (const char **x = w->order->exec; *x; x++) {
                 /* Not watched, by our own number: init waits for us and could not answer. */
-                (void) syscall(SYS_execveat, AT_FDCWD, *x, w->order->argv, w->order->envp, 0, w->own);
+                (void) syscall(SYS_execveat, AT_FDCWD, *x, w->order->launch, w->order->envp, 0, w->own);
                 if (errno != ENOENT && errno != ENOTDIR) {
                         sys = errno;
                         path = *x;
@@ -322,7 +322,7 @@ static void start_early(struct wall_init *w)
 static int start_late(struct wall_init *w, struct err *e)
 {
         int flags = CLONE_VM | CLONE_VFORK | CLONE_FILES | SIGCHLD;
-        if (w->plan->wall == WALL_NAMESPACE && !wall_left_out(LAYER_NESTED_USER))
+        if (wall_has(w->plan->wall, WALL_OWN_ROOT) && !wall_left_out(LAYER_NESTED_USER))
                 flags |= CLONE_NEWUSER;
         w->payload = clone(late_main, w->stack + sizeof w->stack, flags, w);
         return w->payload < 0 ? wall_fail(e, STAGE_EXEC, "making the payload's process") : 0;
@@ -338,7 +338,7 @@ uint32_t wall_payload_layers(const struct wall_init *w)
                 if (!wall_left_out(always[i]))
                         bits |= 1u << always[i];
 
-        if (w->plan->wall == WALL_NAMESPACE && !wall_left_out(LAYER_NESTED_USER))
+        if (wall_has(w->plan->wall, WALL_OWN_ROOT) && !wall_left_out(LAYER_NESTED_USER))
                 bits |= 1u << LAYER_NESTED_USER;
 
         if (w->landlock >= 0)

@@ -19,7 +19,7 @@ static bool has_edited_directory(const struct plan *p)
 
 static int compile(struct wall_init *w, struct err *e)
 {
-        bool own = w->plan->wall == WALL_NAMESPACE;
+        bool own = wall_has(w->plan->wall, WALL_OWN_ROOT);
         struct seccomp_ask ask = { .arch = seccomp_native(),
                                    .own = w->own,
                                    .net = w->plan->net || w->plan->local & LOCAL_LOOPBACK,
@@ -50,7 +50,7 @@ int wall_filter_compile(struct wall_init *w, struct err *e)
         if (getrandom(&w->own, sizeof w->own, 0) != sizeof w->own)
                 return wall_fail(e, STAGE_SECCOMP, "choosing a number for our own calls");
         w->own |= 1;
-        w->serves_moves = w->plan->wall == WALL_NAMESPACE && has_edited_directory(w->plan);
+        w->serves_moves = wall_has(w->plan->wall, WALL_OWN_ROOT) && has_edited_directory(w->plan);
         return compile(w, e);
 }
 
@@ -90,7 +90,8 @@ int wall_filter_load(struct wall_init *w, struct err *e)
         if (wall_left_out(LAYER_SECCOMP))
                 return 0;
 
-        bool listens = w->s->tell || w->plan->wall == WALL_NAMESPACE; /* which makes some calls for the box */
+        bool listens =
+                w->s->tell || wall_has(w->plan->wall, WALL_OWN_ROOT); /* which makes some calls for the box */
         long r = listens ? load_listening(w) : load(w, 0);
         if (r < 0 && errno == EBUSY && !w->s->tell) { /* a filter around us has one: those calls then fail */
                 listens = false;

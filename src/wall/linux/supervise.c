@@ -161,7 +161,7 @@ static bool refused_by_rules(const struct plan *p, const struct wall_denial *d)
  * path. That is a lookup, and is never denied. */
 static bool finds_it_there(const struct watch *t, const struct wall_denial *d)
 {
-        if (t->w->plan->wall != WALL_NAMESPACE || !watched_makes(&d->call))
+        if (!wall_has(t->w->plan->wall, WALL_OWN_ROOT) || !watched_makes(&d->call))
                 return false;
         AUTO_FD(at, fd_open2(AT_FDCWD, d->path, O_PATH | O_NOFOLLOW, RESOLVE_NO_MAGICLINKS));
         return at >= 0;
@@ -197,7 +197,7 @@ static void say_in_time(struct watch *t, const struct wall_message *m)
 static void tell_of_path(struct watch *t, const struct seccomp_notif *n)
 {
         struct wall_message m = { .word = WALL_SAYS_DENIED };
-        bool in_box = t->w->plan->wall == WALL_NAMESPACE;
+        bool in_box = wall_has(t->w->plan->wall, WALL_OWN_ROOT);
         enum watched_what what = t->w->tasks < 0
                                          ? SAW_NOTHING
                                          : watched_call(t->w->tasks, n->pid, &n->data, in_box, &m.denial);
@@ -690,7 +690,7 @@ static int tell_end(struct watch *t)
         if (t->w->scratch >= 0 && order && strcmp(order->cwd, BOX_HOME) == 0)
                 wall_left(t->w->scratch, order, &t->end);
 
-        t->end.blind = t->w->s->watch && t->w->plan->wall == WALL_NAMESPACE && !t->w->observer &&
+        t->end.blind = t->w->s->watch && wall_has(t->w->plan->wall, WALL_OWN_ROOT) && !t->w->observer &&
                        !plan_image_step(t->w->plan); /* whose missing names are not the host's */
         t->end.one_program = t->w->s->watch && !t->starts;
         struct wall_message m = { .word = WALL_SAYS_END, .end = t->end };
@@ -704,7 +704,7 @@ int wall_supervise(struct wall_init *w)
         sigset_t child;
         (void) sigemptyset(&child);
         (void) sigaddset(&child, SIGCHLD);
-        if (w->plan->wall != WALL_NAMESPACE)
+        if (!wall_has(w->plan->wall, WALL_OWN_ROOT))
                 (void) sigaddset(&child, SIGTERM);
 
         t.signals = signalfd(-1, &child, SFD_CLOEXEC | SFD_NONBLOCK);
@@ -736,7 +736,7 @@ int wall_supervise(struct wall_init *w)
                         break;
 
         bool orderly = over && !t.alone;
-        if (w->plan->wall != WALL_NAMESPACE)
+        if (!wall_has(w->plan->wall, WALL_OWN_ROOT))
                 wall_kill_stragglers(w->children);
 
         if (!orderly || wall_handles_hand_over(w) < 0)

@@ -14,7 +14,7 @@
 static int make_pair(const struct wall_init *w, unsigned short rows, unsigned short columns, int *ret_slave,
                      struct err *e)
 {
-        AUTO_FD(master, open(w->plan->wall == WALL_NAMESPACE ? "/dev/pts/ptmx" : "/dev/ptmx",
+        AUTO_FD(master, open(wall_has(w->plan->wall, WALL_OWN_ROOT) ? "/dev/pts/ptmx" : "/dev/ptmx",
                              O_RDWR | O_NOCTTY | O_CLOEXEC));
         int unlock = 0;
         if (master < 0 || ioctl(master, TIOCSPTLCK, &unlock) < 0) {

@@ -220,7 +220,7 @@ static int send_mapped_doors(const struct wall_start *s, int host_proc, const st
 
 static int hand_over(const struct wall_start *s, int host_proc, const struct wall_child *c, struct err *e)
 {
-        if (s->plan->wall == WALL_NAMESPACE && write_maps(s, host_proc, c->pid, e) < 0)
+        if (wall_has(s->plan->wall, WALL_OWN_ROOT) && write_maps(s, host_proc, c->pid, e) < 0)
                 return -1;
 
         wall_step("keeper-mapped");
@@ -228,7 +228,7 @@ static int hand_over(const struct wall_start *s, int host_proc, const struct wal
         if (wire_put(c->control, &wall_order_form, &o, -1) < 0)
                 return wall_fail(e, STAGE_MAP, "talking to the box");
 
-        bool mounts = s->plan->wall == WALL_NAMESPACE && !wall_left_out(LAYER_MOUNT);
+        bool mounts = wall_has(s->plan->wall, WALL_OWN_ROOT) && !wall_left_out(LAYER_MOUNT);
         return mounts ? send_mapped_doors(s, host_proc, c, e) : 0;
 }
 

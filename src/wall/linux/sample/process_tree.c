@@ -94,7 +94,7 @@ int wall_each_process(const struct wall_init *w, void (*each)(void *ctx, int pro
         if (w->tasks < 0)
                 return -1;
 
-        if (w->plan->wall == WALL_NAMESPACE)
+        if (wall_has(w->plan->wall, WALL_OWN_ROOT))
                 return wall_each_number(w->tasks, each, ctx);
 
         t.proc = w->tasks;

@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: MIT */
+/* plan/module_plan.c - a box whose command is a module: cordon-wasm runs in it, and opens the doors for the
+ * module by descriptor. Neither file is below a door, so the module sees neither. */
+#include "plan/internal.h"
+
+#include <string.h>
+
+static void show(struct builder *b, const char *path, const struct plan_program *g, unsigned flags)
+{
+        struct plan_step *s = build_step(b, STEP_BIND, path, arena_str(b->a, g->real), flags);
+        s->dev = g->dev;
+        s->ino = g->ino;
+        (void) build_rule(b, path, RIGHT_READ | (flags & STEP_EXEC ? RIGHT_EXEC : 0), false);
+}
+
+int build_module(struct builder *b, struct err *e)
+{
+        const struct plan_program *module = &b->r->entry;
+        if (b->r->no_command)
+                return 0;
+
+        if (!module->path) {
+                (void) err_set(e, ERR_EXEC, 0, "the module %s does not exist, or is no file", b->r->argv[0]);
+                return err_hint(e, "behind the %s wall the command is a WebAssembly module, by its path",
+                                wall_name(b->p->wall));
+        }
+
+        show(b, BOX_ENGINE, &b->r->engine, STEP_EXEC);
+        show(b, BOX_MODULE, module, b->r->as_root ? STEP_IDMAP : 0);
+        return 0;
+}
+
+static size_t add_doors(const struct builder *b, const char **v)
+{
+        size_t n = 0;
+        for (size_t i = 0; i < b->door_count; i++) {
+                const struct door *d = &b->doors[i];
+                if (!door_is_of_files(d) || b->r->seen[i].kind == SEEN_NOTHING)
+                        continue;
+                v[n++] = d->kind == DOOR_READ ? "--read" : "--write";
+                v[n++] = arena_str(b->a, d->path);
+        }
+
+        return n;
+}
+
+static size_t add_number(struct builder *b, const char **v, const char *option, uint64_t value)
+{
+        if (value == 0)
+                return 0;
+
+        v[0] = option;
+        v[1] = arena_printf(b->a, "%llu", (unsigned long long) value);
+        return 2;
+}
+
+void build_launch(struct builder *b)
+{
+        enum { FIXED = 16 };
+        size_t words = 0;
+        while (b->o->argv[words])
+                words++;
+
+        const char **v = arena_alloc(b->a, (FIXED + 2 * b->door_count + words) * sizeof *v);
+        const char **exec = arena_alloc(b->a, 2 * sizeof *exec);
+        if (!v || !exec)
+                return; /* reported at the end */
+
+        size_t n = 0;
+        v[n++] = "cordon-wasm";
+        n += add_doors(b, v + n);
+        n += add_number(b, v + n, "--handles", b->p->handle_count);
+        n += add_number(b, v + n, "--memory", b->p->limits.value[LIMIT_MEMORY]);
+        n += add_number(b, v + n, "--fuel", b->r->fuel);
+        v[n++] = BOX_MODULE;
+        memcpy(v + n, b->o->argv, words * sizeof *v);
+        b->o->launch = v;
+        exec[0] = BOX_ENGINE;
+        b->o->exec = exec;
+}
