@@ -22,7 +22,7 @@ static void check_module(const struct wasm_module *m)
         for (uint32_t i = 0; i < m->n_bodies; i++) {
                 check_inside(m->bytes, m->bodies[i].code);
                 if (m->bodies[i].n_locals > WASM_MAX_LOCALS || m->bodies[i].operands > WASM_MAX_OPERANDS ||
-                    m->bodies[i].cost > m->bytes.n + 1)
+                    m->bodies[i].cost > m->bytes.n + 1 + WASM_MAX_LOCALS / 16)
                         abort();
         }
         for (uint32_t i = 0; i < m->n_datas; i++)
