@@ -24,18 +24,17 @@ void wall_image_clear(const struct wall_init *w, int dir, const char *name)
                 (void) unlinkat(dir, name, AT_REMOVEDIR);
 }
 
-/* Every part of its path is a real directory from here on. */
+/* Every part of its path is a real directory from here on, or missing: steps make those that they need. */
 static int own_dir(const struct wall_init *w, const char *name)
 {
         struct stat st;
-        bool there = fstatat(w->root, name, &st, AT_SYMLINK_NOFOLLOW) == 0;
-        if (there && S_ISDIR(st.st_mode))
+        if (fstatat(w->root, name, &st, AT_SYMLINK_NOFOLLOW) < 0)
+                return errno == ENOENT ? 0 : -1;
+
+        if (S_ISDIR(st.st_mode))
                 return 0;
 
-        if (there && unlinkat(w->root, name, 0) < 0)
-                return -1;
-
-        return mkdirat(w->root, name, 0755);
+        return unlinkat(w->root, name, 0) < 0 ? -1 : mkdirat(w->root, name, 0755);
 }
 
 /* The private tmpfs is mounted below the root that is made: overlayfs takes no detached tree. */
