@@ -22,7 +22,10 @@ char **cli_image_command(cordon_box *b, cordon_error *e)
                 n++;
 
         char **command = from ? calloc(n + 1, sizeof *command) : NULL;
-        for (size_t i = 0; command && i < n; i++)
+        if (!command)
+                return NULL;
+
+        for (size_t i = 0; i < n; i++)
                 command[i] = (char *) (uintptr_t) from[i];
 
         return command;

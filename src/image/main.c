@@ -15,7 +15,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -117,6 +116,35 @@ static int do_layer(struct job *j, const struct layer_line *l, struct err *e)
         return r;
 }
 
+static bool next_word(const char **at, char *to, size_t cap)
+{
+        size_t n = strcspn(*at, " ");
+        bool fits = n > 0 && n < cap;
+        (void) snprintf(to, cap, "%.*s", (int) n, *at);
+        *at += n + ((*at)[n] == ' ');
+        return fits;
+}
+
+static bool next_number(const char **at, uint64_t *ret)
+{
+        char word[24], *end;
+        errno = 0;
+        bool fits = next_word(at, word, sizeof word);
+        *ret = strtoull(word, &end, 10);
+        return fits && errno == 0 && *end == '\0';
+}
+
+static bool parse_layer(const char *line, struct layer_line *l)
+{
+        static const char mark[] = "layer ";
+        const char *at = line + sizeof mark - 1;
+        if (strncmp(line, mark, sizeof mark - 1) != 0 || !next_word(&at, l->form, sizeof l->form) ||
+            !next_number(&at, &l->offset) || !next_number(&at, &l->size) ||
+            !next_word(&at, l->packed, sizeof l->packed) || !next_word(&at, l->plain, sizeof l->plain))
+                return false;
+        return !*at || next_word(&at, l->file, sizeof l->file); /* none: the archive itself */
+}
+
 static int do_line(struct job *j, const char *line, struct err *e)
 {
         struct layer_line l = { 0 };
@@ -126,9 +154,8 @@ static int do_line(struct job *j, const char *line, struct err *e)
         if (strncmp(line, "cwd /", 5) == 0) /* engines make it if it is missing */
                 return tree_open(&j->tree, line + 5, true, e) < 0 ? -1 : 0;
 
-        int n = sscanf(line, "layer %7s %" SCNu64 " %" SCNu64 " %64s %64s %255s", l.form, &l.offset, &l.size,
-                       l.packed, l.plain, l.file);
-        return n < 5 ? err_set(e, ERR_USAGE, 0, "a line is not understood") : do_layer(j, &l, e);
+        return parse_layer(line, &l) ? do_layer(j, &l, e)
+                                     : err_set(e, ERR_USAGE, 0, "a line is not understood");
 }
 
 static void tell_counts(const struct job *j, struct buf *out)
