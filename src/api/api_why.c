@@ -157,7 +157,10 @@ static void why_json(const struct asked *q, struct buf *out)
         bool ok = q->d.answer == ANSWER_ALLOW;
         buf_puts(out, "{\"effect\":");
         buf_json(out, span_str(q->text));
-        buf_printf(out, ",\"answer\":\"%s\",\"code\":\"%s\"", is_allowed(q) ? "allow" : "deny",
+        buf_printf(out, ",\"answer\":\"%s\",\"code\":\"%s\"",
+                   !is_allowed(q)       ? "deny"
+                   : policy_asks(&q->d) ? "ask"
+                                        : "allow",
                    !ok                ? effect_reason_name(q->d.reason)
                    : leads_nowhere(q) ? "nowhere"
                                       : "covered");
@@ -262,6 +265,18 @@ static void opens_text(const struct asked *q, struct buf *out)
                 buf_printf(out, "opens  %s\n", q->f.target);
 }
 
+static void asks_text(const struct asked *q, struct buf *out)
+{
+        const struct door *d = q->d.door;
+        if (!d || !d->ask.on)
+                return;
+
+        buf_puts(out, "asks   with `cordon approve`, while the box waits");
+        if (d->ask.group)
+                buf_printf(out, "; %u of %s must approve", d->ask.need, d->ask.group);
+        buf_putc(out, '\n');
+}
+
 static void why_text(const struct asked *q, struct buf *out)
 {
         if (q->d.answer == ANSWER_ALLOW && leads_nowhere(q)) {
@@ -270,7 +285,7 @@ static void why_text(const struct asked *q, struct buf *out)
         }
 
         if (q->d.answer == ANSWER_ALLOW) {
-                buf_printf(out, "allow  %s\n", q->text);
+                buf_printf(out, "%s  %s\n", policy_asks(&q->d) ? "ask  " : "allow", q->text);
                 opens_text(q, out);
                 if (is_absent(q))
                         buf_printf(out, "but    this host has no such %s\n",
@@ -279,6 +294,7 @@ static void why_text(const struct asked *q, struct buf *out)
                         door_text("door  ", q->d.door, out);
                 else if (q->d.built_in)
                         buf_printf(out, "door   none needed: %s\n", q->d.built_in);
+                asks_text(q, out);
                 leads_text(q, out);
                 return;
         }

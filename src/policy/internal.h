@@ -104,6 +104,7 @@ struct reader { /* one line being read */
         size_t n, i;
         struct source_place at; /* of the word */
         int64_t until;
+        struct door_ask ask;
         struct err *e;
 };
 const struct token *reader_next(struct reader *r);                   /* NULL: no more */
@@ -112,6 +113,16 @@ int fail_missing(struct reader *r, const char *what);                /* -1; the 
 bool token_is(const struct token *t, const char *keyword);           /* unquoted */
 struct door *reader_door(struct reader *r, enum door_kind kind, const struct token *at);
 int reader_end(struct reader *r);
+
+/* ---- gate_words.c: `ask [first] [by N of GROUP] [within TIME] [vary FIELD...]` ---- */
+int ask_read(struct reader *r); /* takes it off the end of a door line */
+void ask_show(const struct door_ask *a, struct buf *out);
+/* Its clauses, each as text: at most ASK_CLAUSES. Returns how many. */
+enum { ASK_CLAUSES = 4 };
+size_t ask_clauses(const struct door_ask *a, struct buf out[ASK_CLAUSES]);
+bool ask_same(const struct door_ask *a, const struct door_ask *b);
+/* Is everything that a door with `d` lets through also let through with `s`? */
+bool ask_covers(const struct door_ask *s, const struct door_ask *d);
 
 /* ---- words.c; tok[0] is the word ---- */
 int words_read(struct policy *p, const struct token *tok, size_t n, struct err *e);

@@ -135,6 +135,17 @@ struct source_place {
 /* "FILE:LINE:COL", or just the flag: for the front of a message. Returns buf. */
 char *policy_place(const struct source_place *at, char *buf, size_t cap);
 
+/* `ask`: a person must approve each effect through the door before it leaves. */
+struct door_ask {
+        bool on;
+        bool first;        /* only the first effect of a run: an approval of the door itself */
+        uint8_t need;      /* `by N of GROUP`; 0: the user */
+        uint8_t vary;      /* a bit for each enum gate_vary that one approval may leave open */
+        uint32_t within_s; /* the time to answer */
+        char *group;
+};
+enum { ASK_WITHIN_S = 600, ASK_WITHIN_MAX_S = 24 * 3600 };
+
 /* One granted power: one path, program, variable, destination, socket or handle. */
 struct door {
         enum door_kind kind;
@@ -153,6 +164,7 @@ struct door {
         enum handle_type type;
         struct net_dest net;
         int64_t until; /* unix seconds; 0: no expiry */
+        struct door_ask ask;
 };
 
 struct policy_limits {
@@ -203,6 +215,9 @@ struct decision {
         const struct door *nearest; /* when denied: the door that came nearest, or NULL */
         const char *built_in;       /* when allowed by what every box has ("the private /tmp"), or NULL */
 };
+
+/* Does a person have to approve it? The answer is then ANSWER_ALLOW: a door covers it. */
+bool policy_asks(const struct decision *d);
 
 /* ---- as written ---- */
 struct policy;

@@ -633,7 +633,7 @@ static void test_bounds__load_errors(void)
         check_bounds_refused(
                 "where", "t:2:1: the bound after `where` is missing",
                 "write `net DEST [METHOD...] [with NAME] [cap N] [reach WHOM] [touches WHAT...] [where "
-                "BOUND...]`");
+                "BOUND...] [ask ...]`");
         check_bounds_refused("where only", "t:2:31: \"only\": no bound",
                              "write NAME=TYPE, NAME?=TYPE where it may be missing");
         check_bounds_refused("where amount", "t:2:31: \"amount\": no bound",

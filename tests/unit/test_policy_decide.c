@@ -377,7 +377,7 @@ static void test_expect__lines_are_held_at_load(void)
                       "the line `edit /a/b` would allow it");
         check_refused("expect deny reed /a\n", "t:1:13: unknown effect \"reed\"", "did you mean \"read\"?");
         check_refused("expect deny net https://x.example/\n", "t:1:13: the method is missing", NULL);
-        check_refused("expect maybe read /a\n", "t:1:8: \"maybe\" is neither allow nor deny", NULL);
+        check_refused("expect maybe read /a\n", "t:1:8: \"maybe\" is not allow, deny or ask", NULL);
 }
 
 static const char *smallest(const char *effect, struct buf *b)

@@ -22,9 +22,7 @@ static void test_load__an_unknown_word_names_the_nearest(void)
 
 static void test_load__later_words_stop_the_load(void)
 {
-        static const char *const words[] = {
-                "under x", "label x", "accepts x", "ask x", "rule two", "reach x"
-        };
+        static const char *const words[] = { "under x", "label x", "accepts x", "rule two", "reach x" };
         for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
                 char want[80], word[16];
                 (void) snprintf(word, sizeof word, "%.*s", (int) strcspn(words[i], " "), words[i]);
@@ -32,9 +30,51 @@ static void test_load__later_words_stop_the_load(void)
                 check_refused(words[i], want, "");
                 CHECK(policy_is_word(word));
         }
-        check_refused("expect ask read /a\n", "t:1:8: `expect ask` is not built yet", NULL);
         check_refused("out a as json schema.json\n", "t:1:15: stray \"schema.json\"",
                       "write the schema as json(FILE)");
+}
+
+static void test_load__a_gate_is_read_whole_or_refused(void)
+{
+        static const struct {
+                const char *line, *what;
+        } bad[] = {
+                { "ask x", "t:1:1: `ask` stands at the end of a door's line" },
+                { "net a.test:1 ask GET", "t:1:18: stray \"GET\" after `ask`" },
+                { "net a.test:1 ask by 0 of ops", "t:1:21: `by` takes a number of persons and a group" },
+                { "net a.test:1 ask by 10 of ops", "t:1:21: `by` takes a number of persons and a group" },
+                { "net a.test:1 ask by 2 for ops", "t:1:21: `by` takes a number of persons and a group" },
+                { "net a.test:1 ask by 1 of o/s", "t:1:26: \"o/s\" cannot name a group" },
+                { "net a.test:1 ask by 1 of a by 1 of b", "t:1:31: `by` is stated twice" },
+                { "net a.test:1 ask within 10", "t:1:25: \"10\" is not a time to answer in" },
+                { "net a.test:1 ask within 25h", "t:1:25: \"25h\" is not a time to answer in" },
+                { "net a.test:1 ask within 500ms", "t:1:25: \"500ms\" is not a time to answer in" },
+                { "net a.test:1 ask within 1m within 1m", "t:1:35: `within` is stated twice" },
+                { "net a.test:1 ask vary host", "t:1:23: \"host\" is nothing that may vary" },
+                { "net a.test:1 ask always", "t:1:18: stray \"always\" after `ask`" },
+                { "net a.test:1 ask first first", "t:1:24: stray \"first\" after `ask`" },
+                { "listen 80 ask vary path", "t:1:11: `vary` is for `net` doors" },
+                { "listen 80 ask first", "t:1:11: `first` is for `net` doors" },
+                { "net a.test:1 ask\nnet a.test:1", "t:2:5: the same door at t:1:5 has another `ask`" },
+                { "net a.test:1 ask\nexpect allow net a.test:1",
+                  "t:2:1: expected to be allowed, but it is asked about: net a.test:1" },
+                { "net a.test:1\nexpect ask net a.test:1",
+                  "t:2:1: expected to be asked about, but it is allowed: net a.test:1" },
+        };
+        for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
+                check_refused(bad[i].line, bad[i].what, NULL);
+
+        static const char line[] =
+                "net https://a.test/** POST ask first by 2 of ops within 30s vary body headers path query";
+        struct err e;
+        AUTO_BUF(shown);
+        struct checked_policy *c = load_in("t", span_str(line), &fixed_context, &e);
+        CHECK(c != NULL);
+        if (!c)
+                return;
+        policy_show(c, &shown);
+        CHECK(strstr(buf_str(&shown), line) != NULL);
+        policy_checked_free(c);
 }
 
 static void test_load__more_handles_or_doors_than_fit_are_refused(void)
@@ -307,6 +347,7 @@ static void test_words__every_row_is_whole(void)
 static const struct test_case cases[] = {
         CASE(test_load__an_unknown_word_names_the_nearest),
         CASE(test_load__later_words_stop_the_load),
+        CASE(test_load__a_gate_is_read_whole_or_refused),
         CASE(test_load__more_handles_or_doors_than_fit_are_refused),
         CASE(test_load__a_singleton_stated_twice_is_refused),
         CASE(test_load__stray_and_missing_tokens_are_refused),

@@ -135,6 +135,16 @@ static int contradicts(const struct door *a, const struct door *b, struct err *e
                        policy_place(&a->at, at, sizeof at));
 }
 
+/* The union would open the door without a question. */
+static int asks_otherwise(const struct door *a, const struct door *b, struct err *e)
+{
+        char at[256];
+        if (ask_same(&a->ask, &b->ask))
+                return 0;
+        return fail_at(e, &b->at, "the same door at %s has another `ask`",
+                       policy_place(&a->at, at, sizeof at));
+}
+
 int door_set_seal(struct door_set *s, struct err *e)
 {
         size_t n = 0;
@@ -143,6 +153,8 @@ int door_set_seal(struct door_set *s, struct err *e)
 
         for (size_t i = 0; i < s->n; i++) {
                 if (n > 0 && cmp_power(&s->v[n - 1], &s->v[i]) == 0) {
+                        if (asks_otherwise(&s->v[n - 1], &s->v[i], e) < 0)
+                                return -1;
                         merge(&s->v[n - 1], &s->v[i]);
                         continue;
                 }

@@ -6,7 +6,10 @@ static int keep_expect(struct checked_policy *c, const struct expect_line *x, co
                        struct err *e)
 {
         AUTO_BUF(b);
-        buf_printf(&b, "expect %s ", x->want == ANSWER_ALLOW ? "allow" : "deny");
+        static const char *const words[] = {
+                [ANSWER_DENY] = "deny", [ANSWER_ASK] = "ask", [ANSWER_ALLOW] = "allow"
+        };
+        buf_printf(&b, "expect %s ", words[x->want]);
         effect_print(f, &b);
         if (b.n > POLICY_MAX_LINE)
                 return fail_at(e, &x->at, "this effect is too long for one line");
@@ -24,9 +27,10 @@ static int unmet(const struct expect_line *x, const struct effect *f, const stru
         AUTO_BUF(effect);
         AUTO_BUF(line);
         effect_print(f, &effect);
-        if (x->want == ANSWER_ALLOW) {
+        if (d->answer == ANSWER_DENY) {
                 policy_smallest_line(f, d, &line);
-                (void) fail_at(e, &x->at, "expected to be allowed, but no door covers it: %s (%s)",
+                (void) fail_at(e, &x->at, "expected to be %s, but no door covers it: %s (%s)",
+                               x->want == ANSWER_ASK ? "asked about" : "allowed",
                                show_text(buf_str(&effect)).text, effect_reason_name(d->reason));
                 return line.n ? err_hint(e, "the line `%s` would allow it", buf_str(&line)) : -1;
         }
@@ -36,8 +40,11 @@ static int unmet(const struct expect_line *x, const struct effect *f, const stru
         else
                 buf_puts(&line, d->built_in ? d->built_in : "");
 
-        (void) fail_at(e, &x->at, "expected to be denied, but it is allowed: %s",
-                       show_text(buf_str(&effect)).text);
+        static const char *const wanted[] = {
+                [ANSWER_DENY] = "denied", [ANSWER_ASK] = "asked about", [ANSWER_ALLOW] = "allowed"
+        };
+        (void) fail_at(e, &x->at, "expected to be %s, but it is %s: %s", wanted[x->want],
+                       policy_asks(d) ? "asked about" : "allowed", show_text(buf_str(&effect)).text);
         return err_hint(e, "it is allowed by `%s`%s%s", show_text(buf_str(&line)).text, d->door ? " of " : "",
                         d->door ? d->door->at.file : "");
 }
@@ -61,7 +68,11 @@ static int check_expect(struct checked_policy *c, const struct expect_line *x, c
                                "%s:%u:%u: the two evaluators disagree here: a bug of cordon", x->at.file,
                                x->at.line, x->at.column);
 
-        if (d.answer != x->want)
+        struct policy_choice choice = { 0 }; /* of several doors the most specific one asks, or does not */
+        if (f.kind == EFFECT_NET && d.answer == ANSWER_ALLOW && policy_net_choose(c, &f, 0, 0, &choice))
+                d.door = choice.door;
+
+        if ((policy_asks(&d) ? ANSWER_ASK : d.answer) != x->want)
                 return unmet(x, &f, &d, s->e);
 
         return keep ? keep_expect(c, x, &f, s->e) : 0;

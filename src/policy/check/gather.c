@@ -188,6 +188,10 @@ int gather_door(struct gather *g, const struct door *raw, bool stock)
                 return 0;
 
         d.until = raw->until;
+        d.ask = raw->ask;
+        if (d.ask.group && !(d.ask.group = arena_str(&g->c->mem, raw->ask.group)))
+                return fail_memory(g->scope.e);
+
         d.max = raw->max;
         d.max_stated = raw->max_stated;
         d.type = raw->type;

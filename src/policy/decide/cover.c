@@ -12,6 +12,7 @@ struct cover {
         const struct door *skip; /* not asked: the door itself */
         enum power power;
         int64_t until;
+        const struct door_ask *ask;
         char *const *free_of; /* parts that need no cover */
 };
 
@@ -46,7 +47,7 @@ static bool has_power(const struct door *d, enum power power)
 
 static bool covers_top(const struct cover *c, const struct door *d, const char *top)
 {
-        return d != c->skip && has_power(d, c->power) && lasts(d, c->until) &&
+        return d != c->skip && has_power(d, c->power) && lasts(d, c->until) && ask_covers(&d->ask, c->ask) &&
                !inside_any(taken(d, c->power), top);
 }
 
@@ -93,7 +94,9 @@ static bool cover_file(const struct door_set *s, const struct door *d, const str
         };
 
         for (size_t i = 0; i < COUNT(grants); i++) {
-                struct cover c = { .s = s, .skip = skip, .power = grants[i].power, .until = d->until };
+                struct cover c = {
+                        .s = s, .skip = skip, .power = grants[i].power, .until = d->until, .ask = &d->ask
+                };
                 c.free_of = taken(d, c.power);
                 if (grants[i].kind == d->kind && !region(&c, d->path))
                         return false;
@@ -152,7 +155,8 @@ static bool has_run(const struct door_set *s, const struct asked *q, struct span
 {
         size_t lo, hi;
         for (door_set_find(s, DOOR_RUN, key, &lo, &hi); lo < hi; lo++)
-                if (&s->v[lo] != q->skip && lasts(&s->v[lo], q->d->until))
+                if (&s->v[lo] != q->skip && lasts(&s->v[lo], q->d->until) &&
+                    ask_covers(&s->v[lo].ask, &q->d->ask))
                         return true;
         return false;
 }
@@ -237,7 +241,7 @@ static bool has_net(const struct door_set *s, const struct asked *q, const char 
         size_t lo, hi;
         for (door_set_find(s, DOOR_NET, span_str(host), &lo, &hi); lo < hi; lo++)
                 if (&s->v[lo] != q->skip && lasts(&s->v[lo], q->d->until) &&
-                    net_covers(&s->v[lo], q->d, method))
+                    ask_covers(&s->v[lo].ask, &q->d->ask) && net_covers(&s->v[lo], q->d, method))
                         return true;
         return false;
 }
@@ -291,7 +295,8 @@ bool cover_door(const struct checked_policy *c, const struct door *d, const stru
 
         size_t lo, hi;
         for (door_set_find(s, d->kind, span_str(door_key(d)), &lo, &hi); lo < hi; lo++)
-                if (&s->v[lo] != skip && lasts(&s->v[lo], d->until) && simple_covers(&s->v[lo], d))
+                if (&s->v[lo] != skip && lasts(&s->v[lo], d->until) && ask_covers(&s->v[lo].ask, &d->ask) &&
+                    simple_covers(&s->v[lo], d))
                         return true;
 
         return false;

@@ -219,6 +219,8 @@ static const struct lint_row rows[] = {
         { 'W', "W140", "a write door over the policy, its places or our programs", lint_own_rules },
         { 'W', "W142", "an own policy that is used and not pinned", lint_unpinned },
         { 'W', "W143", "an edit and a write door of one path", lint_edit_and_write },
+        { 'W', "W144", "money or people without a gate", lint_unasked },
+        { 'W', "W145", "one approval for any body", lint_vague_gate },
         { 'E', "E141", "a --write option over a home or a store of secrets", lint_write_option },
 };
 

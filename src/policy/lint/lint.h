@@ -26,6 +26,8 @@ void lint_no_destination(struct lint_view *v, const struct lint_row *row);
 void lint_blind_credential(struct lint_view *v, const struct lint_row *row);
 void lint_clear_credential(struct lint_view *v, const struct lint_row *row);
 void lint_uncapped(struct lint_view *v, const struct lint_row *row);
+void lint_unasked(struct lint_view *v, const struct lint_row *row);
+void lint_vague_gate(struct lint_view *v, const struct lint_row *row);
 void lint_unbounded(struct lint_view *v, const struct lint_row *row);
 void lint_wild_credential(struct lint_view *v, const struct lint_row *row);
 void lint_two_credentials(struct lint_view *v, const struct lint_row *row);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* policy/lint/lint_net.c - lints of net doors. */
+#include "gate/gate.h"
 #include "policy/lint/lint.h"
 
 #include <arpa/inet.h>
@@ -229,6 +230,44 @@ void lint_clear_credential(struct lint_view *v, const struct lint_row *row)
                                   d->net.credential);
 }
 
+static bool posts(const struct net_dest *n)
+{
+        if (!n->methods)
+                return true;
+        for (char **m = n->methods; *m; m++)
+                if (strcmp(*m, "POST") == 0 || strcmp(*m, "PUT") == 0 || strcmp(*m, "PATCH") == 0)
+                        return true;
+        return false;
+}
+
+/* What cannot be undone is worth a question. */
+void lint_unasked(struct lint_view *v, const struct lint_row *row)
+{
+        for (const struct door *d = NULL; (d = lint_next(v, DOOR_NET, d));) {
+                AUTO_BUF(b);
+                if ((d->net.touches & (1u << NET_TOUCH_MONEY | 1u << NET_TOUCH_PERSON)) && posts(&d->net) &&
+                    !d->ask.on)
+                        lint_note(v, row, &d->at,
+                                  "%s touches %s and no person approves it: `ask` behind it makes a gate of "
+                                  "the door",
+                                  dest_text(v, d, &b),
+                                  d->net.touches & 1u << NET_TOUCH_MONEY ? "money" : "a person");
+        }
+}
+
+void lint_vague_gate(struct lint_view *v, const struct lint_row *row)
+{
+        for (const struct door *d = NULL; (d = lint_next(v, DOOR_NET, d));) {
+                AUTO_BUF(b);
+                bool body = d->ask.vary & 1u << GATE_VARY_BODY;
+                if (d->ask.on && (d->ask.first || body) && !d->net.bounds)
+                        lint_note(
+                                v, row, &d->at,
+                                "one approval of %s may cover requests with any body: bound it with `where`",
+                                dest_text(v, d, &b));
+        }
+}
+
 void lint_wild_credential(struct lint_view *v, const struct lint_row *row)
 {
         for (const struct door *d = NULL; (d = lint_next(v, DOOR_NET, d));)
@@ -306,16 +345,6 @@ void lint_uncapped(struct lint_view *v, const struct lint_row *row)
                                   dest_text(v, d, &b),
                                   d->net.touches & 1u << NET_TOUCH_MONEY ? "money" : "people");
         }
-}
-
-static bool posts(const struct net_dest *n)
-{
-        if (!n->methods)
-                return true;
-        for (char **m = n->methods; *m; m++)
-                if (strcmp(*m, "POST") == 0 || strcmp(*m, "PUT") == 0 || strcmp(*m, "PATCH") == 0)
-                        return true;
-        return false;
 }
 
 /* A door that moves money should bound the amount: a wrong number is sent with the right credential. */

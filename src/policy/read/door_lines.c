@@ -597,22 +597,22 @@ int line_local(struct reader *r)
 int line_expect(struct reader *r)
 {
         struct policy *p = r->p;
-        const struct token *t = reader_need(r, "allow or deny");
+        const struct token *t = reader_need(r, "allow, deny or ask");
         if (!t)
                 return -1;
 
-        if (token_is(t, "ask"))
-                return fail_at(r->e, &t->at, "`expect ask` is not built yet");
-
-        if (!token_is(t, "allow") && !token_is(t, "deny")) {
-                (void) fail_at(r->e, &t->at, "\"%s\" is neither allow nor deny", show_text(t->text).text);
+        if (!token_is(t, "allow") && !token_is(t, "deny") && !token_is(t, "ask")) {
+                (void) fail_at(r->e, &t->at, "\"%s\" is not allow, deny or ask", show_text(t->text).text);
                 return err_hint(r->e, "write `expect deny read /path` or `expect allow run prog`");
         }
 
         if (p->n_expects == EXPECTS_MAX)
                 return fail_at(r->e, &r->at, "more than %d expectations", EXPECTS_MAX);
 
-        struct expect_line x = { .at = r->at, .want = token_is(t, "allow") ? ANSWER_ALLOW : ANSWER_DENY };
+        struct expect_line x = { .at = r->at,
+                                 .want = token_is(t, "allow") ? ANSWER_ALLOW
+                                         : token_is(t, "ask") ? ANSWER_ASK
+                                                              : ANSWER_DENY };
         x.n = r->n - r->i;
         if (x.n == 0)
                 return fail_at(r->e, &t->at, "the effect is missing");

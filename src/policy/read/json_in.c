@@ -110,6 +110,18 @@ static int door_where(struct json_in *x, const struct json *v)
         return add_token(x, v, "where", false) < 0 ? -1 : each_string(x, v, add_bound);
 }
 
+/* A clause is words: "by 2 of ops". */
+static int add_clause(struct json_in *x, const struct json *v)
+{
+        struct lexer lex = { .mem = &x->p->mem, .file = x->file, .out = &x->t, .e = x->e };
+        return lex_line(&lex, span_of(v->str, v->len), place(x, v));
+}
+
+static int door_ask(struct json_in *x, const struct json *v)
+{
+        return add_token(x, v, "ask", false) < 0 ? -1 : each_string(x, v, add_clause);
+}
+
 static int door_word(struct json_in *x, const struct json *v)
 {
         return check_string(x, v) < 0 ? -1 : add_pair(x, v->key, v, v->str);
@@ -138,6 +150,7 @@ static const struct {
         { "where", " net ", door_where },
         { "max", " in out ", door_word },
         { "as", " in out ", door_word },
+        { "ask", " net listen ", door_ask },
         { "until", " read edit write run env net sock listen in out ",
           door_word }, /* last: it ends the line */
 };

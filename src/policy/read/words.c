@@ -6,7 +6,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { ONE_TOKEN = 1, DOOR = 2 }; /* as a flag the argument is one token | takes `until` */
+/* As a flag the argument is one token | takes `until` | and `ask`. */
+enum { ONE_TOKEN = 1, DOOR = 2, ASKS = 4 };
 
 /* One row: word, synopsis, help, handler, flags. */
 #define WORDS(X)                                                                                             \
@@ -27,11 +28,12 @@ enum { ONE_TOKEN = 1, DOOR = 2 }; /* as a flag the argument is one token | takes
         X("run", "PROGRAM...|any", "programs that may start; DIR/ for all below it", line_run,               \
           ONE_TOKEN | DOOR)                                                                                  \
         X("env", "NAME[=VALUE]...", "pass or set a variable", line_env, ONE_TOKEN | DOOR)                    \
-        X("net", "DEST [METHOD...] [with NAME] [cap N] [reach WHOM] [touches WHAT...] [where BOUND...]",     \
-          "host:port, *.host:port, https://host/path/**, @place/path", line_net, DOOR)                       \
+        X("net",                                                                                             \
+          "DEST [METHOD...] [with NAME] [cap N] [reach WHOM] [touches WHAT...] [where BOUND...] [ask ...]",  \
+          "host:port, *.host:port, https://host/path/**, @place/path", line_net, DOOR | ASKS)                \
         X("sock", "PATH...", "one Unix socket of the host", line_sock, ONE_TOKEN | DOOR)                     \
         X("listen", "PORT[:PORT]...", "this port of the host's loopback leads to a server in the box",       \
-          line_listen, ONE_TOKEN | DOOR)                                                                     \
+          line_listen, ONE_TOKEN | DOOR | ASKS)                                                              \
         X("in", "NAME [max SIZE] [as TYPE]", "a handle to read, opened by the host", line_in, DOOR)          \
         X("out", "NAME [max SIZE] [as TYPE]", "a handle to write, opened by the host", line_out, DOOR)       \
         X("stdout", "as TYPE [max SIZE]",                                                                    \
@@ -41,7 +43,7 @@ enum { ONE_TOKEN = 1, DOOR = 2 }; /* as a flag the argument is one token | takes
           line_limit, 0)                                                                                     \
         X("wall", "NAME [without LAYER...]", "auto process namespace wasm vm", line_wall, 0)                 \
         X("local", "WHAT...", "among its own processes: loopback unix pty proc trace", line_local, 0)        \
-        X("expect", "allow|deny EFFECT", "a test of the policy, held at load", line_expect, 0)
+        X("expect", "allow|deny|ask EFFECT", "a test of the policy, held at load", line_expect, 0)
 
 static const struct policy_word_help helps[] = {
 #define X(word, synopsis, help, parse, flags) { word, synopsis, help },
@@ -58,7 +60,7 @@ static const struct {
 };
 
 /* Later tranches. They must stop the load: an ignored ceiling or gate is a hole. */
-static const char *const later[] = { "under", "label", "accepts", "ask", "rule", "reach" };
+static const char *const later[] = { "under", "label", "accepts", "rule", "reach" };
 
 const struct policy_word_help *policy_words(size_t *ret_count)
 {
@@ -97,6 +99,11 @@ static int unknown_word(const char *word, const struct source_place *at, struct 
         const char *names[COUNT(helps)];
         if (is_later(word))
                 return fail_at(e, at, "`%s` is not built yet", word);
+
+        if (strcmp(word, "ask") == 0) {
+                (void) fail_at(e, at, "`ask` stands at the end of a door's line");
+                return err_hint(e, "write `net https://host/path POST ask`");
+        }
 
         (void) fail_at(e, at, "unknown word \"%s\"", show_text(word).text);
         if (at->line && word[0] && strchr("/~{.\\", word[0]))
@@ -142,6 +149,9 @@ int words_read(struct policy *p, const struct token *tok, size_t n, struct err *
 
         struct reader r = { .p = p, .word = &helps[w], .tok = tok, .n = n, .i = 1, .at = tok->at, .e = e };
         if ((handlers[w].flags & DOOR) && read_until(&r) < 0)
+                return -1;
+
+        if ((handlers[w].flags & ASKS) && ask_read(&r) < 0)
                 return -1;
 
         if (handlers[w].parse(&r) < 0)

@@ -64,6 +64,9 @@ static const char *door_words(const struct checked_policy *c, const struct door 
         if (d->kind == DOOR_OUT && policy_is_stream(d->name))
                 return "leaves in this form only, checked and made inert";
 
+        if (d->ask.on)
+                return "waits for an approval: `cordon approve`";
+
         if (d->kind == DOOR_ENV)
                 return d->value ? "set to this" : "the caller's value";
 

@@ -91,6 +91,25 @@ static void cap(struct json_out *o, const struct net_dest *n)
                 list(o, "cap", v);
 }
 
+static void ask(struct json_out *o, const struct door_ask *a)
+{
+        struct buf texts[ASK_CLAUSES] = { { 0 } };
+        if (!a->on)
+                return;
+
+        size_t n = ask_clauses(a, texts);
+        key(o, "ask");
+        open_with(o, '[');
+        for (size_t i = 0; i < n; i++) {
+                o->b->failed = o->b->failed || texts[i].failed;
+                next(o);
+                buf_json(o->b, buf_span(&texts[i]));
+                buf_done(&texts[i]);
+        }
+
+        close_with(o, ']');
+}
+
 static void touches(struct json_out *o, const struct net_dest *n)
 {
         if (!n->touches)
@@ -155,8 +174,8 @@ static void main_value(const struct door *d, struct buf *out)
 
 /* Every key a door can have, in byte order; each writes itself or nothing. */
 static const char *const door_keys[] = {
-        "as",  "cap",   "edit", "env", "except", "in",      "listen", "max",   "methods", "net",   "optional",
-        "out", "reach", "read", "run", "sock",   "touches", "until",  "where", "with",    "write",
+        "as",       "ask", "cap",   "edit", "env", "except", "in",      "listen", "max",   "methods", "net",
+        "optional", "out", "reach", "read", "run", "sock",   "touches", "until",  "where", "with",    "write",
 };
 
 static void handle_type(struct json_out *o, const char *k, const struct door *d)
@@ -173,6 +192,8 @@ static void door_member(struct json_out *o, const struct door *d, const char *k,
         bool handle = d->kind == DOOR_IN || d->kind == DOOR_OUT;
         if (strcmp(k, policy_door_word(d->kind)) == 0)
                 text(o, k, value);
+        else if (strcmp(k, "ask") == 0)
+                ask(o, &d->ask);
         else if (strcmp(k, "as") == 0 && handle)
                 handle_type(o, k, d);
         else if (strcmp(k, "max") == 0 && handle)

@@ -117,6 +117,7 @@ void show_door(const struct door *d, struct buf *out)
         case DOOR_KIND__COUNT:
                 break;
         }
+        ask_show(&d->ask, out);
         if (d->until)
                 buf_printf(out, " until %s", date_print(d->until, date));
 }
