@@ -123,6 +123,16 @@ enum effect_reason {
         REASON_CAP_IN,
         REASON_LEDGER,
 
+        /* Gates: a person did not approve it. */
+        REASON_GATE_DENIED,
+        REASON_GATE_EXPIRED,
+        REASON_GATE_WITHDRAWN, /* the box gave it up, or ended */
+        REASON_GATE_DRIFTED,
+        REASON_GATE_TOO_LONG,
+        REASON_GATE_UNCLEAR,
+        REASON_GATE_FULL,
+        REASON_GATE_GONE, /* nobody can be asked */
+
         /* The TLS ClientHello of a connection whose requests are not seen. */
         REASON_NOT_TLS,
         REASON_SNI_ENCRYPTED,

@@ -6,6 +6,7 @@
  *   keeper: GRANTS (with the vault's pipe), if a door names a credential
  *   keeper: PLACES, ANSWERS (with sealed files), if there are any
  *   keeper: LEDGER (with a line to the ledger's writer), if the run is recorded
+ *   keeper: GATES (with a line for held effects), if a door has `ask`
  *   keeper: RECORD (with a file that has no name yet), if exchanges are to be recorded
  *   keeper: POLICY (with a sealed file of canonical JSON)        broker: READY, or ERROR
  *           (READY comes with a file of the certificates that the box is to trust, if a door intercepts TLS)
@@ -32,6 +33,7 @@ enum egress_command {
         EGRESS_PLACES,
         EGRESS_ANSWERS,
         EGRESS_LEDGER,
+        EGRESS_GATES,
         EGRESS_RECORD,
         EGRESS_POLICY,
         EGRESS_LISTENER,
@@ -50,6 +52,30 @@ enum egress_word {
         EGRESS_SAYS_ERROR,
         EGRESS_SAYS_ROW,
         EGRESS_SAYS_DONE
+};
+
+/* The line for held effects. The broker sends the text of each in parts: its envelope (gate/gate.h), a
+ * newline, and what a person is shown, inert. It keeps the bytes, and sends them when they still have the
+ * approved id. The keeper's first message has number 0 and the run's id. */
+enum egress_held_word {
+        EGRESS_HELD_NOTHING = 0,
+        EGRESS_HELD_PART,
+        EGRESS_HELD_LAST,
+        EGRESS_HELD_WITHDRAWN, /* the box gave it up */
+        EGRESS_HELD_CONSUMED,
+        EGRESS_HELD_DRIFTED,
+};
+enum { EGRESS_HELD_MAX = 64, EGRESS_HELD_TEXT = 3600 };
+struct egress_held {
+        uint32_t number; /* from 1 on */
+        uint32_t word;   /* enum egress_held_word */
+        char text[EGRESS_HELD_TEXT];
+};
+struct egress_gate_answer {
+        uint32_t number;
+        uint32_t yes;
+        uint32_t reason; /* enum effect_reason, of a no */
+        char id[80];     /* that was approved */
 };
 
 /* The class of an address. A name may only lead to the first, unless the policy names the address. */
@@ -129,7 +155,8 @@ struct egress_message {         /* fields that the message does not use are empt
 };
 
 /* broker_forms.c: their encodings. */
-extern const struct wire_form egress_order_form, egress_message_form;
+extern const struct wire_form egress_order_form, egress_message_form, egress_held_form,
+        egress_gate_answer_form;
 
 enum { EGRESS_ROOTS_MAX = 2 << 20 }; /* the box's root has room for 4 MB */
 

@@ -32,6 +32,7 @@ enum source_kind {
         SOURCE_WATCH,
         SOURCE_RESOLVER,
         SOURCE_LEDGER,
+        SOURCE_GATE,
         SOURCE_CLIENT, /* the box's end of a flow */
         SOURCE_SERVER, /* the other end */
         SOURCE_TRY,    /* a connection in progress */
@@ -130,6 +131,7 @@ struct http_grants;
 struct http_fixtures;
 struct ahead;
 struct ahead_cover;
+struct held;
 struct flow {
         struct flow *next, *prev, *next_dead, *next_again, *next_recorded;
         struct broker *b;
@@ -145,6 +147,7 @@ struct flow {
         struct name *name;
         const struct door *door; /* NULL: each request has its own */
         struct egress_row *row;
+        struct held *held;                 /* it waits for an approval; or NULL */
         struct ahead *ahead;               /* its intent in the ledger, or NULL */
         uint64_t sent, received;           /* bytes, so far */
         uint64_t sent_told, received_told; /* of them, those of effects that are over */
@@ -157,11 +160,12 @@ struct flow {
         bool client_hup, server_hup; /* the end is near: read on until it comes */
         bool client_left;            /* and its peer is gone */
         uint64_t give_up_ns, linger_until_ns;
-        const struct source *io; /* EVENT_IO: which, */
-        uint32_t io_events;      /* and the events of epoll; 0: it goes on from the last round */
-        enum effect_reason why;  /* EVENT_FAILED */
-        bool recorded;           /* EVENT_RECORDED: it may leave; else */
-        char record_detail[200]; /* why not */
+        const struct source *io;       /* EVENT_IO: which, */
+        uint32_t io_events;            /* and the events of epoll; 0: it goes on from the last round */
+        enum effect_reason why;        /* EVENT_FAILED */
+        bool recorded;                 /* EVENT_RECORDED: it may leave; else */
+        enum effect_reason record_why; /* why not, */
+        char record_detail[200];       /* with its detail */
         bool again, counted_half_open;
         enum egress_seen seen;
         bool greeted;             /* a relay: the client's first bytes fit the door */
@@ -180,7 +184,12 @@ struct door_use {          /* the bytes of one door, or of all */
 
 struct broker {
         int control, epoll, resolver, ledger;
-        int spare; /* to refuse a connection with when no other is left */
+        struct source gate_source; /* the line for held effects, or -1 */
+        struct held *helds;
+        uint32_t held_number;
+        unsigned held_count;
+        char run[80]; /* its id */
+        int spare;    /* to refuse a connection with when no other is left */
         struct source control_source, resolver_source, ledger_source;
         bool ledger_on;       /* effects with consequences wait for their intents: write_ahead.c */
         char ledger_why[200]; /* why none may leave any more; "": they may */
@@ -240,6 +249,8 @@ struct broker {
 int broker_watch(struct broker *b, struct source *s, uint32_t events);
 void broker_forget(struct source *s); /* out of epoll, closed */
 void broker_clock(struct broker *b);
+/* The flow is notified in this round: what waited to leave leaves, or is denied for this reason. */
+void broker_recorded(struct flow *f, bool leaves, enum effect_reason why, const char *detail);
 void broker_again(struct flow *f); /* more to do, but others first */
 /* loop.c */
 _Noreturn void broker_run(struct broker *b);

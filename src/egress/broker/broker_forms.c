@@ -59,3 +59,19 @@ static const struct wire_field answer[] = {
         WIRE_BYTES(struct resolve_answer, own),    WIRE_BYTES(struct resolve_answer, bytes),
 };
 const struct wire_form resolve_answer_form = WIRE_FORM(WIRE_RESOLVE_ANSWER, 1, struct resolve_answer, answer);
+
+static const struct wire_field held[] = {
+        WIRE_NUMBER(struct egress_held, number),
+        WIRE_NUMBER(struct egress_held, word),
+        WIRE_STRING(struct egress_held, text),
+};
+const struct wire_form egress_held_form = WIRE_FORM(WIRE_EGRESS_HELD, 1, struct egress_held, held);
+
+static const struct wire_field gate_answer[] = {
+        WIRE_NUMBER(struct egress_gate_answer, number),
+        WIRE_NUMBER(struct egress_gate_answer, yes),
+        WIRE_NUMBER(struct egress_gate_answer, reason),
+        WIRE_STRING(struct egress_gate_answer, id),
+};
+const struct wire_form egress_gate_answer_form =
+        WIRE_FORM(WIRE_EGRESS_GATE, 1, struct egress_gate_answer, gate_answer);

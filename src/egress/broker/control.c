@@ -3,6 +3,7 @@
  * is gone, the broker ends. */
 #include "base/fd.h"
 #include "egress/broker/broker_jail.h"
+#include "egress/broker/held.h"
 #include "egress/broker/requests.h"
 #include "egress/broker/write_ahead.h"
 #include "egress/internal.h"
@@ -122,7 +123,7 @@ static int open_sources(struct broker *b, struct err *e)
         b->control_source = (struct source){ SOURCE_CONTROL, b->control, NULL };
         b->resolver_source = (struct source){ SOURCE_RESOLVER, b->resolver, NULL };
         if (fcntl(b->control, F_SETFL, O_NONBLOCK) < 0 || b->epoll < 0 ||
-            broker_watch(b, &b->control_source, EPOLLIN) < 0 || ahead_start(b) < 0 ||
+            broker_watch(b, &b->control_source, EPOLLIN) < 0 || ahead_start(b) < 0 || held_start(b) < 0 ||
             (b->resolver >= 0 && broker_watch(b, &b->resolver_source, EPOLLIN) < 0))
                 return cannot_wait(e);
 
@@ -158,6 +159,11 @@ static int take_before(struct broker *b, const struct egress_order *o, int fd, s
                                ? err_set(e, ERR_IO, errno, "the broker cannot keep its line to the ledger")
                                : 0;
         }
+
+        if (o->command == EGRESS_GATES)
+                return held_take_line(b, fd) < 0
+                               ? err_set(e, ERR_IO, errno, "the broker cannot keep its line for held effects")
+                               : 0;
 
         if (o->command == EGRESS_RECORD) {
                 b->record = fcntl(fd, F_DUPFD_CLOEXEC, EGRESS_CONTROL + 1);

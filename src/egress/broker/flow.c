@@ -3,6 +3,7 @@
  * this file. The files around it move bytes, dial and resolve; each returns an event, and only this file
  * decides the next state. An effect that a door covers may still be stopped before it leaves: departure.c. */
 #include "egress/broker/departure.h"
+#include "egress/broker/held.h"
 #include "egress/broker/requests.h"
 #include "egress/broker/write_ahead.h"
 #include "egress/internal.h"
@@ -83,6 +84,7 @@ static void over(struct flow *f, bool reset)
         if (!reset)
                 close_whole(f);
 
+        held_withdraw(f);
         leave_server(f);
         broker_forget(&f->client);
         relay_done(f);
@@ -113,6 +115,7 @@ static enum flow_event linger(struct flow *f)
 {
         (void) ahead_over(f, LEDGER_END_DONE, "done", NULL);
         close_whole(f);
+        held_withdraw(f);
         leave_server(f);
         requests_done(f);
         f->door = NULL; /* whether it is still open does not matter */
@@ -156,6 +159,7 @@ static enum flow_event record(struct flow *f)
                 return EVENT_NONE;
 
         f->recorded = r == HTTP_LEAVES;
+        f->record_why = why;
         if (!f->recorded)
                 (void) snprintf(f->record_detail, sizeof f->record_detail, "%s", detail);
 
@@ -170,14 +174,14 @@ static enum flow_event recorded(struct flow *f)
                 return connect_server(f);
 
         accounting_deny(f->b, &(struct accounting_entry){
-                                      .to = f->row_to, .reason = REASON_LEDGER, .detail = f->record_detail });
+                                      .to = f->row_to, .reason = f->record_why, .detail = f->record_detail });
         return EVENT_CUT;
 }
 
 /* Requests: the waiting request goes out, or is denied. */
 static enum flow_event request_recorded(struct flow *f)
 {
-        requests_leave(f, f->recorded, f->record_detail);
+        requests_leave(f, f->recorded, f->record_why, f->record_detail);
         return requests_drive(f);
 }
 

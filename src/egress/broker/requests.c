@@ -463,9 +463,9 @@ void requests_connected(struct flow *f)
         http_flow_upstream_connected(f->http);
 }
 
-void requests_leave(struct flow *f, bool leaves, const char *detail)
+void requests_leave(struct flow *f, bool leaves, enum effect_reason why, const char *detail)
 {
-        http_flow_leave(f->http, leaves, REASON_LEDGER, detail);
+        http_flow_leave(f->http, leaves, why, detail);
 }
 
 int requests_begin(struct flow *f)

@@ -13,8 +13,9 @@ void requests_note(struct flow *f, const struct source *s, uint32_t events); /* 
 void requests_connected(struct flow *f);
 void requests_not_connected(struct flow *f, enum effect_reason why);
 void requests_not_allowed(struct flow *f, const char *detail,
-                          const char *permit);                        /* by the address's guard */
-enum flow_event requests_drive(struct flow *f);                       /* moves as many bytes as possible */
-void requests_leave(struct flow *f, bool leaves, const char *detail); /* the request that waited for it */
+                          const char *permit);  /* by the address's guard */
+enum flow_event requests_drive(struct flow *f); /* moves as many bytes as possible */
+/* The request that waited for it. */
+void requests_leave(struct flow *f, bool leaves, enum effect_reason why, const char *detail);
 void requests_done(struct flow *f);
 void requests_last_words(struct broker *b); /* includes those in progress */

@@ -6,6 +6,7 @@
 #include "egress/http/http.h"
 #include "egress/internal.h"
 
+#include <stdio.h>
 #include <sys/epoll.h>
 
 int broker_watch(struct broker *b, struct source *s, uint32_t events)
@@ -32,4 +33,13 @@ void broker_again(struct flow *f)
         f->again = true;
         f->next_again = f->b->again;
         f->b->again = f;
+}
+
+void broker_recorded(struct flow *f, bool leaves, enum effect_reason why, const char *detail)
+{
+        f->recorded = leaves;
+        f->record_why = why;
+        (void) snprintf(f->record_detail, sizeof f->record_detail, "%s", detail);
+        f->next_recorded = f->b->recorded_flows;
+        f->b->recorded_flows = f;
 }

@@ -330,10 +330,7 @@ static void answer(struct broker *b, struct ahead *a, bool leaves, const char *d
         if (!f)
                 return;
 
-        f->recorded = leaves;
-        (void) snprintf(f->record_detail, sizeof f->record_detail, "%s", detail);
-        f->next_recorded = b->recorded_flows;
-        b->recorded_flows = f;
+        broker_recorded(f, leaves, REASON_LEDGER, detail);
 }
 
 static void refuse_waiting(struct broker *b, const char *detail)

@@ -133,11 +133,15 @@ struct http_event { /* text is inert: no control bytes, never a secret */
         bool by_policy;            /* no door covers it: another line would */
         const char *permit;        /* REASON_PARAMETER: the line that would permit it, or "" */
         const char *to_host;       /* the real destination, if a place leads elsewhere */
+        uint16_t to_port;
         bool to_is_address, websocket;
         bool placeholder_abused; /* a placeholder was in a wrong position */
         bool secret_scrubbed;    /* the server sent a secret back; it was starred out */
         unsigned status;         /* answered to the box; 0: none */
         uint64_t sent, received; /* body bytes each way */
+        /* Of a request that waits to leave: what the box sent, until the next call on the flow. */
+        struct span head, query, body;
+        bool whole; /* `head` and `body` are all of it */
 };
 
 enum http_leave { HTTP_STAYS = 0, HTTP_WAITS, HTTP_LEAVES };
@@ -209,6 +213,10 @@ void http_flow_upstream_refused(struct http_flow *f, enum effect_reason why, con
 size_t http_flow_held(const struct http_flow *f);
 /* The answer for a request that waits to leave; any other time it means nothing. */
 void http_flow_leave(struct http_flow *f, bool leaves, enum effect_reason why, const char *detail);
+/* The request that waits to leave; false: none does. */
+bool http_flow_leaving(const struct http_flow *f, struct http_event *ret);
+/* The header fields of a head, without those of framing, as one digest: "sha256:...". */
+void http_fields_digest(struct span head, char ret[72]);
 /* True once for each connection that is wanted. */
 bool http_flow_take_connect(struct http_flow *f, struct http_target *ret_target);
 void http_flow_upstream_connected(struct http_flow *f);

@@ -23,6 +23,7 @@ struct http_event http_event_of(const struct http_flow *f, enum http_verdict ver
                                     .by_policy = f->to.by_policy,
                                     .permit = f->to.permit,
                                     .to_host = f->to.host,
+                                    .to_port = f->to.port,
                                     .to_is_address = f->to.is_address,
                                     .websocket = x->websocket,
                                     .placeholder_abused = x->abused != 0,

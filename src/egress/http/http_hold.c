@@ -5,12 +5,14 @@
 
 static const char too_long[] = "the body is longer than 64 KiB";
 
+bool http_asks(const struct http_flow *f) { return f->to.allowed && f->to.door->ask.on; }
+
 bool http_hold_begin(struct http_flow *f)
 {
         struct http_exchange *x = &f->x;
         const struct http_head *h = &f->head;
-        bool long_one = h->length > HTTP_HELD_MAX;
-        if (long_one || (!h->chunked && h->length == 0)) {
+        bool long_one = h->length > HTTP_HELD_MAX, asks = http_asks(f);
+        if (long_one || (!asks && !h->chunked && h->length == 0)) {
                 http_params_read(f, (struct span){ 0 }, long_one ? too_long : NULL);
                 return false;
         }

@@ -396,6 +396,7 @@ void http_link_want(struct http_flow *f);
 /* http_request.c */
 bool http_request_step(struct http_flow *f);
 /* http_hold.c */
+bool http_asks(const struct http_flow *f); /* a person must approve it: all of it is read first */
 /* True: the body is read first. False: all is known that will be. */
 bool http_hold_begin(struct http_flow *f);
 /* True: something was read. *ret_known is set when all is known that will be. */

@@ -266,7 +266,7 @@ static bool head_step(struct http_flow *f)
         f->x.unpaid = f->head.bytes;
         enum effect_reason why = object_to_line(f, &status);
         size_t bytes = f->judged = f->head.bytes;
-        if (why || !f->to.bounded) {
+        if (why || (!f->to.bounded && !http_asks(f))) {
                 why = why ? why : objection(f, &status);
                 send_or_refuse(f, why, status);
         } else if (!http_hold_begin(f)) {

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: MIT */
+/* egress/broker/held.h - effects that wait until a person approves them: `ask`. The broker keeps the bytes,
+ * sends the keeper what they are, and lets go exactly what was approved. */
+#pragma once
+#include "egress/http/http.h"
+#include "egress/internal.h"
+
+/* The line, from the keeper. Without one nothing that needs an approval leaves. */
+int held_take_line(struct broker *b, int fd);
+int held_start(struct broker *b); /* watches it */
+void held_serve(struct broker *b);
+
+/* Holds it: WAITS, or STAYS with the reason. */
+enum http_leave held_connect(struct flow *f, enum effect_reason *ret_why, const char **ret_detail);
+enum http_leave held_request(struct flow *f, const struct http_event *e, enum effect_reason *ret_why,
+                             const char **ret_detail);
+/* The flow ends: what it waits for is withdrawn. */
+void held_withdraw(struct flow *f);
