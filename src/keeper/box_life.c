@@ -110,6 +110,7 @@ static void fill_wants(struct box *b, struct pollfd p[static SLOT__COUNT])
                 [SLOT_LEDGER] = { .fd = runs && asks ? b->broker.ledger : -1, .events = POLLIN },
                 [SLOT_INBOUND] = { .fd = runs ? inbound_fd(b) : -1, .events = POLLIN },
                 [SLOT_SPARE] = { .fd = orders ? b->child.spare : -1, .events = POLLIN },
+                [SLOT_GATES] = { .fd = runs ? gates_fd(b) : -1, .events = POLLIN },
                 [SLOT_AWAITED] = { .fd = b->wait.fd, .events = b->wait.events },
         };
 
@@ -148,6 +149,9 @@ static void serve_run(struct box *b, const struct pollfd p[static SLOT__COUNT])
 
         if (p[SLOT_INBOUND].revents)
                 inbound_serve(b);
+
+        if (p[SLOT_GATES].revents || gates_next_ms(b) == 0)
+                gates_serve(b);
 
         pump_serve(&b->run, p + SLOT_PUMPS, 3);
         if (p[SLOT_PIDFD].revents && !b->init_gone) {
@@ -209,6 +213,9 @@ static uint64_t next_turn(struct box *b)
         next = sooner(next, b->kill_ns);
         next = sooner(next, b->broker.ledger_ns);
         next = sooner(next, b->client >= 0 ? b->client_until_ns : 0);
+        if (b->gates && gates_next_ms(b) >= 0)
+                next = sooner(next, now + (uint64_t) gates_next_ms(b) * 1000000u + 1000000u);
+
         if (b->killed || (b->init_gone && !pump_is_blocked(&b->run)))
                 return sooner(next, b->turn_ns + FLUSH_NS + 1000000u);
 

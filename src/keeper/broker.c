@@ -56,6 +56,16 @@ static int send_line(struct box *b)
         return wire_put(b->broker.control, &egress_order_form, &o, its);
 }
 
+static int send_gates(struct box *b)
+{
+        const struct egress_order o = { .command = EGRESS_GATES };
+        if (!b->gates)
+                return 0;
+
+        AUTO_FD(its, gates_line(b));
+        return its < 0 ? -1 : wire_put(b->broker.control, &egress_order_form, &o, its);
+}
+
 /* The policy last: the broker waits for it. */
 static int send_all(struct box *b, struct err *e)
 {
@@ -73,7 +83,7 @@ static int send_all(struct box *b, struct err *e)
                       send_text(b, (struct egress_order){ .command = EGRESS_PLACES }, b->c.places) < 0);
         bad = bad || (b->c.answers.n &&
                       send_text(b, (struct egress_order){ .command = EGRESS_ANSWERS }, b->c.answers) < 0);
-        bad = bad || send_line(b) < 0;
+        bad = bad || send_line(b) < 0 || send_gates(b) < 0;
         const struct egress_order record = { .command = EGRESS_RECORD };
         bad = bad || (b->c.recording.name &&
                       wire_put(b->broker.control, &egress_order_form, &record, b->c.recording.fd) < 0);

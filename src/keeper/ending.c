@@ -46,6 +46,7 @@ int ending_reap(struct box *b, struct err *e)
                 logs_keep(&b->run);
 
         inbound_close(b);
+        gates_close(b);
         return 1;
 }
 

@@ -79,6 +79,7 @@ enum slot {
         SLOT_LEDGER,
         SLOT_INBOUND,
         SLOT_SPARE,   /* a spare has executed its program, or could not */
+        SLOT_GATES,
         SLOT_AWAITED, /* the event that this phase waits for: a child's end, a handle */
         SLOT_PUMPS,
         SLOT__COUNT = SLOT_PUMPS + 3
@@ -196,6 +197,7 @@ struct box {
         bool sampled;                /* up, and init counts resources that no control group does */
         uint64_t killed_ns, gone_ns; /* when it was ended by force; when init was gone */
         struct inbound *inbound;     /* `listen` doors; or NULL */
+        struct gates *gates;         /* doors with `ask`; or NULL */
         struct work_run *work;       /* overlays of edit doors; or NULL */
         struct wall_edit *edits;     /* their paths */
         struct box_copy *copies;     /* single files of write doors; or NULL */
@@ -351,13 +353,26 @@ bool broker_finish(struct box *b);
 bool broker_writer_end(struct box *b);
 
 /* listen_doors.c: nothing happens for a box without `listen` doors */
+/* gates/: doors with `ask`. Nothing happens for a box without one. */
+struct gate_envelope;
+int gates_open(struct box *b, struct err *e);
+int gates_line(struct box *b); /* the broker's end of its line, the caller's to close; -1: none */
+int gates_fd(const struct box *b);
+void gates_serve(struct box *b);
+int64_t gates_next_ms(const struct box *b); /* when the first held effect expires; -1: never */
+void gates_close(struct box *b);
+/* Holds a connection to a `listen` door; inbound_answered() follows. Returns 0 or -1. */
+int desk_hold(struct box *b, uint32_t number, const struct gate_envelope *e, const char *shown);
+
 struct inbound_door {
+        const struct door *door;
         uint16_t port, inner;         /* of the host's loopback, and in the box */
         uint32_t connections, failed; /* failed: no listener inside, or too many connections */
         uint64_t sent, received;      /* bytes out of the box and into it */
 };
 int inbound_open(struct box *b, struct err *e);
-int inbound_fd(const struct box *b); /* to wait for; or -1 */
+void inbound_answered(struct box *b, uint32_t number, bool yes); /* an approver, about a connection */
+int inbound_fd(const struct box *b);                             /* to wait for; or -1 */
 void inbound_serve(struct box *b);
 void inbound_connected(struct box *b, uint32_t id, int *fd); /* init's answer; takes the descriptor */
 const struct inbound_door *inbound_doors(const struct box *b, unsigned *ret_count);

@@ -199,6 +199,14 @@ enum box_request { BOX_ASK_STATE = 1, BOX_ASK_STOP, BOX_ASK_LOGS /* box_logs() *
 /* Queries one box, by run id, unique prefix of it, or name. Writes the answer to out. */
 int box_ask(const char *which, enum box_request request, int arg, struct buf *out, struct err *e);
 
+/* ---- approvals (gates/) ---- */
+/* Each socket on which a box waits for approvals, of any user. */
+int box_gates_each(void (*each)(void *ctx, const char *run, unsigned uid), void *ctx, struct err *e);
+int box_gate_connect(const char *run, unsigned uid, struct err *e); /* a descriptor, or -1 */
+int box_approvals(const struct cordon_context *cx, bool json, struct buf *out);
+int box_incident(const struct cordon_context *cx, const char *id, const char *text, struct err *e);
+int box_decoys(const struct cordon_context *cx, bool on, struct err *e);
+
 /* ---- output of detached boxes (logs.c) ---- */
 struct box_sink {
         void (*put)(void *ctx, const void *p, size_t n);

@@ -7,13 +7,16 @@
  * keeper's loop has one more to wait for. Bytes out of the box count as `egress`, bytes into it as `ingress`:
  * never more than the limit, and a byte beyond it closes every port and connection. Each connection is
  * counted for the record. */
+#include "base/clock.h"
 #include "base/fd.h"
 #include "base/str.h"
+#include "gate/gate.h"
 #include "keeper/internal.h"
 
 #include <arpa/inet.h>
 #include <errno.h>
 #include <netinet/in.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
@@ -21,6 +24,7 @@
 #include <sys/timerfd.h>
 
 enum { LISTENERS_MAX = 64, LINKS_MAX = 256, ASKED_MAX = 64, BUFFER = 16384, BACKLOG = 64, EVENTS = 32 };
+enum { HELD_MAX = 16 }; /* connections that wait for an approval */
 enum { PAUSE_NS = 100000000, KEY_PAUSE = LISTENERS_MAX + 2 * LINKS_MAX };
 
 struct listener {
@@ -51,6 +55,12 @@ struct inbound {
                 uint32_t id;
         } asked[ASKED_MAX]; /* accepted, and waiting for init's answer, oldest first */
         unsigned asked_count;
+        struct {
+                int fd;
+                unsigned door;
+                uint32_t number;
+        } held[HELD_MAX]; /* `ask`; fd 0: free */
+        uint32_t held_number;
         uint32_t last_id;
         struct inbound_door doors[LISTENERS_MAX];
         unsigned door_count;
@@ -121,6 +131,7 @@ static int open_door(struct inbound *n, const struct door *d, struct err *e)
 
         (void) add_listener(n, (struct sockaddr *) &v6, sizeof v6); /* a host without IPv6 has the other */
         n->doors[n->door_count++] = (struct inbound_door){
+                .door = d,
                 .port = port,
                 .inner = d->value ? port_of(d->value) : port,
         };
@@ -213,6 +224,76 @@ static void end_pause(const struct inbound *n)
                 set_listening(n, true);
 }
 
+static void connect_inner(struct box *b, unsigned door, int *fd)
+{
+        struct inbound *n = b->inbound;
+        if (n->asked_count == ASKED_MAX || wall_connect(&b->child, n->doors[door].inner, ++n->last_id) < 0)
+                return; /* closed, as by a server that is busy */
+
+        n->asked[n->asked_count].fd = TAKE_FD(*fd);
+        n->asked[n->asked_count].id = n->last_id;
+        n->asked[n->asked_count++].door = door;
+}
+
+/* ---- `ask` ---- */
+
+static void ask_about(struct box *b, unsigned door, uint32_t number)
+{
+        AUTO_BUF(line);
+        const struct inbound_door *d = &b->inbound->doors[door];
+        char nonce[104], expires[24], place[32], shown[96];
+        policy_door_line(d->door, &line);
+        (void) snprintf(nonce, sizeof nonce, "%s.l%u", keeper_run(&b->run), number);
+        (void) snprintf(expires, sizeof expires, "%lld",
+                        (long long) (clock_wall_s() + d->door->ask.within_s));
+        (void) snprintf(place, sizeof place, "127.0.0.1:%u", d->port);
+        (void) snprintf(shown, sizeof shown, "a connection to port %u of this host, for the box's port %u",
+                        d->port, d->inner);
+        const struct gate_envelope e = { .field = { [GATE_BOX] = policy_box(b->c.policy),
+                                                    [GATE_DOOR] = buf_str(&line),
+                                                    [GATE_EXPIRES] = expires,
+                                                    [GATE_KIND] = "inbound",
+                                                    [GATE_NONCE] = nonce,
+                                                    [GATE_PLACE] = place,
+                                                    [GATE_POLICY] = policy_digest(b->c.policy),
+                                                    [GATE_REACH] = "self",
+                                                    [GATE_RUN] = keeper_run(&b->run),
+                                                    [GATE_STAGE] = policy_stage_name(b->c.stage),
+                                                    [GATE_VERSION] = "1" } };
+        if (desk_hold(b, number, &e, shown) < 0)
+                inbound_answered(b, number, false);
+}
+
+static void hold(struct box *b, unsigned door, int *fd)
+{
+        struct inbound *n = b->inbound;
+        for (unsigned i = 0; i < HELD_MAX; i++) {
+                if (n->held[i].fd > 0)
+                        continue;
+                n->held[i].fd = TAKE_FD(*fd);
+                n->held[i].door = door;
+                n->held[i].number = ++n->held_number;
+                ask_about(b, door, n->held[i].number);
+                return;
+        }
+}
+
+void inbound_answered(struct box *b, uint32_t number, bool yes)
+{
+        struct inbound *n = b->inbound;
+        for (unsigned i = 0; n && i < HELD_MAX; i++) {
+                if (n->held[i].fd <= 0 || n->held[i].number != number)
+                        continue;
+                AUTO_FD(fd, n->held[i].fd);
+                n->held[i].fd = 0;
+                if (yes && n->epoll >= 0)
+                        connect_inner(b, n->held[i].door, &fd);
+                else
+                        n->doors[n->held[i].door].failed++;
+                return;
+        }
+}
+
 static void accept_from(struct box *b, const struct listener *from)
 {
         struct inbound *n = b->inbound;
@@ -225,13 +306,10 @@ static void accept_from(struct box *b, const struct listener *from)
         }
 
         n->doors[from->door].connections++;
-        if (n->asked_count == ASKED_MAX ||
-            wall_connect(&b->child, n->doors[from->door].inner, ++n->last_id) < 0)
-                return; /* closed, as by a server that is busy */
-
-        n->asked[n->asked_count].fd = TAKE_FD(fd);
-        n->asked[n->asked_count].id = n->last_id;
-        n->asked[n->asked_count++].door = from->door;
+        if (n->doors[from->door].door->ask.on)
+                hold(b, from->door, &fd);
+        else
+                connect_inner(b, from->door, &fd);
 }
 
 /* Answers come in the order of the requests, and one may be missing: then earlier requests get none. */
@@ -378,6 +456,12 @@ void inbound_close(struct box *b)
 
         for (unsigned i = 0; i < n->asked_count; i++)
                 fd_close(&n->asked[i].fd);
+
+        for (unsigned i = 0; i < HELD_MAX; i++) {
+                if (n->held[i].fd > 0)
+                        (void) close(n->held[i].fd);
+                n->held[i].fd = 0;
+        }
 
         for (unsigned i = 0; i < n->listener_count; i++)
                 fd_close(&n->listeners[i].fd);

@@ -28,7 +28,7 @@ int starting_record(struct box *b, struct err *e) { return b->c.park ? 1 : recor
 /* The broker first: it gets ready while the rest is created. */
 int starting_make(struct box *b, struct err *e)
 {
-        if (inbound_open(b, e) < 0 || (!b->c.park && handles_given(&b->run, e) < 0) ||
+        if (gates_open(b, e) < 0 || inbound_open(b, e) < 0 || (!b->c.park && handles_given(&b->run, e) < 0) ||
             broker_start(b, e) < 0 || (!b->c.park && pump_open(&b->run, e) < 0) ||
             handles_open(&b->run, e) < 0 || keeper_copies_open(b, e) < 0 || keeper_work_begin(b, e) < 0)
                 return -1;

@@ -50,6 +50,7 @@ enum ledger_kind {
         LEDGER_KEY,   /* the ledger's own key changed */
         LEDGER_PRUNE, /* payloads were removed */
         LEDGER_GAP,   /* bytes were lost in a crash */
+        LEDGER_GATE,  /* an effect that a person approves or denies: one record for each state */
         LEDGER_KIND__COUNT
 };
 enum ledger_phase {

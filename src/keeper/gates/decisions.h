@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: MIT */
+/* keeper/gates/decisions.h - the file of past decisions, STATE/gate/decisions: one JSON object a line. */
+#pragma once
+#include "base/arena.h"
+#include "base/err.h"
+#include "context/context.h"
+#include "gate/gate.h"
+
+struct past_decision {
+        struct gate_decided d;
+        uint32_t uid;
+        const char *id, *door, *reason, *effect;
+};
+struct past_decisions {
+        struct arena mem;
+        struct past_decision *v; /* oldest first */
+        size_t n, cap;
+};
+/* The newest of them, as far as they can be read; none if there is no file. */
+void decisions_read(const struct cordon_context *cx, struct past_decisions *ret);
+void decisions_done(struct past_decisions *p);
+/* Appends one. Best effort: the ledger has it too. */
+void decisions_add(const struct cordon_context *cx, const struct past_decision *d);
+/* A later fact about a decision: "incident", "reversed". Returns 0, or -1 with *e set. */
+int decisions_mark(const struct cordon_context *cx, const char *what, const char *id, const char *text,
+                   struct err *e);
+struct gate_fatigue decisions_fatigue(const struct past_decisions *p, uint32_t uid, int64_t now_ms);
+/* Decoys are shown: the user asked for it. */
+bool decisions_decoys(const struct cordon_context *cx);
+int decisions_set_decoys(const struct cordon_context *cx, bool on, struct err *e);

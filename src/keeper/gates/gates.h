@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: MIT */
+/* keeper/gates/gates.h - effects of a box that wait for an approval, and the persons who answer.
+ *
+ *   gates.c      its part of the keeper's loop
+ *   desk.c       the list of held effects: takes them from the broker, applies answers, lets go, records
+ *   channel.c    the approver's socket: JSON lines, docs/approve-protocol.md
+ *   peer.c       who is at the other end of that socket
+ *   decisions.c  the file of past decisions, for the figures of fatigue
+ */
+#pragma once
+#include "base/arena.h"
+#include "gate/gate.h"
+#include "keeper/internal.h"
+
+#include <sys/epoll.h>
+
+enum { DESK_MAX = 128, GRANTS_MAX = 64, APPROVERS_MAX = 8, APPROVER_LINE = 65536 };
+
+enum desk_source { DESK_BROKER = 0, DESK_LISTEN, DESK_DECOY };
+
+struct desk_item {
+        struct gate_item gate;
+        enum desk_source source;
+        uint32_t number; /* of its source */
+        const struct door *door;
+        bool ready;      /* all of it has arrived */
+        bool high;       /* its risk */
+        struct buf text; /* envelope, newline, what is shown */
+        size_t shown_at; /* in it */
+        struct arena mem;
+        struct gate_envelope envelope;
+        int64_t asked_ms;
+        struct {
+                uint32_t uid;
+                int64_t ms;
+        } shown[GATE_VOTERS_MAX];
+        unsigned shown_count;
+};
+
+struct desk_told { /* an answer about a connection to a `listen` door */
+        uint32_t number;
+        bool yes;
+};
+
+struct approver { /* one connection */
+        int fd;
+        uint32_t uid;
+        int32_t pid;
+        bool watches;
+        struct buf in, out;
+        size_t sent;
+};
+
+struct gates {
+        int epoll, listener;
+        int line; /* to the broker, or -1 */
+        struct desk_item *items[DESK_MAX];
+        unsigned count;
+        struct gate_grant grants[GRANTS_MAX];
+        unsigned grant_count;
+        bool *opened; /* parallel to the doors: `ask first`, and it was approved */
+        struct approver approvers[APPROVERS_MAX];
+        struct desk_told told[DESK_MAX]; /* delivered by gates.c */
+        unsigned told_count;
+        bool changed; /* the list is, and approvers that watch it are told */
+};
+
+enum { KEY_LISTENER = 0, KEY_LINE, KEY_APPROVERS };
+static inline int gates_watch(const struct gates *g, int fd, uint64_t key)
+{
+        struct epoll_event e = { .events = EPOLLIN, .data.u64 = key };
+        return epoll_ctl(g->epoll, EPOLL_CTL_ADD, fd, &e);
+}
+
+/* desk.c */
+void desk_expire(struct box *b);
+void desk_clear(struct box *b); /* the box has ended: what waits is withdrawn */
+int64_t desk_now_ms(void);
+void desk_hear(struct box *b); /* the broker */
+struct desk_item *desk_find(struct gates *g, const char *id);
+/* The rule for an answer of this person now: of the door and of the ladder. */
+struct gate_rule desk_rule(struct box *b, const struct desk_item *it, enum gate_step step);
+enum gate_verdict desk_vote(struct box *b, struct desk_item *it, const struct gate_rule *r,
+                            struct gate_vote *v);
+/* All approvals that a template has left are void. Returns how many. */
+unsigned desk_revoke(struct box *b, const char *template_id, uint32_t uid);
+void desk_shown(struct desk_item *it, uint32_t uid);
+int64_t desk_shown_ms(const struct desk_item *it, uint32_t uid);
+uint32_t desk_chars(const struct desk_item *it);
+/* "POST https://api.test/pay" */
+void desk_summary(const struct desk_item *it, struct buf *out);
+
+/* channel.c */
+int channel_open(struct box *b, struct err *e);
+void channel_accept(struct box *b);
+void channel_serve(struct box *b, unsigned at, uint32_t events);
+void channel_changed(struct box *b); /* approvers that watch are told */
+void channel_close(struct gates *g);
+
+/* peer.c */
+/* May this user connect at all: the user of the box, and members of groups that doors name. */
+bool peer_may_connect(const struct box *b, uint32_t uid);
+bool peer_in_group(uint32_t uid, const char *group);
+/* A process of this host's own namespaces in the foreground of a terminal. */
+bool peer_at_terminal(int32_t pid);

@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: MIT */
+/* keeper/gates/peer.c - who is at the other end of the approver's socket: user, group, terminal. A process in
+ * a box has other namespaces, and none of them reaches the socket; this is the second check. A program of the
+ * same user outside every box can make a terminal for itself: where such programs run, the policy names a
+ * group of other users. */
+#include "base/fd.h"
+#include "keeper/gates/gates.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { LINE_BYTES = 8192 };
+
+/* ---- groups ---- */
+
+/* Field `n` of a line "a:b:c"; its length. */
+static struct span field(const char *line, unsigned n)
+{
+        for (; n > 0 && *line; line++)
+                n -= *line == ':';
+        return span_of(line, strcspn(line, ":\n"));
+}
+
+/* The line of /etc/passwd or /etc/group whose field `at` is `want`. Read directly: a static program has no
+ * name service, and whoever is in no file approves nothing. */
+static bool find_line(const char *file, unsigned at, const char *want, char ret[LINE_BYTES])
+{
+        FILE *f = fopen(file, "re");
+        bool found = false;
+        while (f && !found && fgets(ret, LINE_BYTES, f))
+                found = strchr(ret, '\n') && span_is(field(ret, at), want);
+        if (f)
+                (void) fclose(f);
+        return found;
+}
+
+static bool is_listed(struct span members, struct span name)
+{
+        for (size_t at = 0, n; at < members.n; at += n + 1) {
+                const uint8_t *comma = memchr(members.p + at, ',', members.n - at);
+                n = comma ? (size_t) (comma - members.p) - at : members.n - at;
+                if (span_eq(span_of(members.p + at, n), name))
+                        return true;
+        }
+        return false;
+}
+
+bool peer_in_group(uint32_t uid, const char *group)
+{
+        char user[LINE_BYTES], members[LINE_BYTES], number[16];
+        (void) snprintf(number, sizeof number, "%u", uid);
+        if (!find_line("/etc/passwd", 2, number, user) || !find_line("/etc/group", 0, group, members))
+                return false;
+        return span_eq(field(user, 3), field(members, 2)) || is_listed(field(members, 3), field(user, 0));
+}
+
+bool peer_may_connect(const struct box *b, uint32_t uid)
+{
+        size_t n;
+        const struct door *d = policy_doors(b->c.policy, &n);
+        if (uid == b->c.uid)
+                return true;
+
+        for (size_t i = 0; i < n; i++)
+                if (d[i].ask.on && d[i].ask.group && peer_in_group(uid, d[i].ask.group))
+                        return true;
+
+        return false;
+}
+
+/* ---- terminals ---- */
+
+struct stat_line { /* of /proc/PID/stat */
+        int ppid, group, session, terminal, foreground;
+};
+
+static bool read_stat(int32_t pid, struct stat_line *ret)
+{
+        char path[64], text[1024];
+        (void) snprintf(path, sizeof path, "/proc/%d/stat", pid);
+        ssize_t n = fd_get(AT_FDCWD, path, text, sizeof text);
+        const char *end = n > 0 ? strrchr(text, ')') : NULL; /* the name may contain anything */
+        char state;
+        return end && sscanf(end + 1, " %c %d %d %d %d %d", &state, &ret->ppid, &ret->group, &ret->session,
+                             &ret->terminal, &ret->foreground) == 6;
+}
+
+static bool same_namespace(int32_t pid, const char *name)
+{
+        char its[64], ours[64];
+        struct stat a, b;
+        (void) snprintf(its, sizeof its, "/proc/%d/ns/%s", pid, name);
+        (void) snprintf(ours, sizeof ours, "/proc/self/ns/%s", name);
+        return stat(its, &a) == 0 && stat(ours, &b) == 0 && a.st_ino == b.st_ino && a.st_dev == b.st_dev;
+}
+
+bool peer_at_terminal(int32_t pid)
+{
+        struct stat_line s;
+        return pid > 0 && read_stat(pid, &s) && s.terminal != 0 && s.foreground == s.group &&
+               same_namespace(pid, "user") && same_namespace(pid, "pid") && same_namespace(pid, "net");
+}

@@ -1,0 +1,238 @@
+/* SPDX-License-Identifier: MIT */
+/* keeper/gates/stats.c - `cordon approve stats`: does each person still read, and is each gate still worth a
+ * question? Reads past decisions, decides nothing. */
+#include "base/fd.h"
+#include "base/str.h"
+#include "keeper/gates/decisions.h"
+#include "keeper/gates/gates.h"
+#include "ledger/ledger.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { DAY_MS = 24 * 3600 * 1000, STALE_DAYS = 90, PERSONS_MAX = 64, GATES_MAX = 256 };
+
+struct gate_history {
+        const char *door;
+        unsigned asked, approved;
+        int64_t first_ms, last_ms, denied_ms; /* 0: never */
+};
+
+static size_t persons_of(const struct past_decisions *p, uint32_t uids[PERSONS_MAX])
+{
+        size_t n = 0;
+        for (size_t i = 0; i < p->n; i++) {
+                size_t k = 0;
+                while (k < n && uids[k] != p->v[i].uid)
+                        k++;
+                if (k == n && n < PERSONS_MAX)
+                        uids[n++] = p->v[i].uid;
+        }
+        return n;
+}
+
+static size_t gates_of(const struct past_decisions *p, struct gate_history v[GATES_MAX])
+{
+        size_t n = 0;
+        for (size_t i = 0; i < p->n; i++) {
+                const struct past_decision *d = &p->v[i];
+                size_t k = 0;
+                if (d->d.decoy)
+                        continue;
+                while (k < n && strcmp(v[k].door, d->door) != 0)
+                        k++;
+                if (k == GATES_MAX)
+                        continue;
+                if (k == n)
+                        v[n++] = (struct gate_history){ .door = d->door, .first_ms = d->d.at_ms };
+                v[k].asked++;
+                v[k].approved += d->d.yes;
+                v[k].last_ms = d->d.at_ms;
+                if (!d->d.yes)
+                        v[k].denied_ms = d->d.at_ms;
+        }
+        return n;
+}
+
+/* Asked for so long, and never denied: the question changes nothing. */
+static bool is_stale(const struct gate_history *h, int64_t now_ms)
+{
+        int64_t since = h->denied_ms ? h->denied_ms : h->first_ms;
+        return now_ms - since >= (int64_t) STALE_DAYS * DAY_MS;
+}
+
+/* ---- JSON ---- */
+
+static void person_json(uint32_t uid, const struct gate_fatigue *f, struct buf *out)
+{
+        enum gate_step s = gate_ladder(f);
+        buf_printf(out,
+                   "{\"uid\":%u,\"decisions\":%u,\"per_hour\":%u,\"budget\":%d,\"approval\":%u,\"rubber_"
+                   "stamp\":%u,"
+                   "\"p10_ms\":%u,\"median_ms\":%u,\"p90_ms\":%u,\"trend_ms\":%d,",
+                   uid, f->decisions, f->per_hour, GATE_BUDGET, f->approval, f->rubber_stamp, f->p10_ms,
+                   f->median_ms, f->p90_ms, f->trend_ms);
+        buf_printf(out,
+                   "\"yes_streak\":%u,\"repeats\":%u,\"reversals\":%u,\"incidents\":%u,\"decoys\":%u,\"decoy_"
+                   "misses\":%u,"
+                   "\"score\":%u,\"step\":\"%s\",\"flagged\":%s}",
+                   f->yes_streak, f->repeats, f->reversals, f->incidents, f->decoys, f->decoy_misses,
+                   f->score, gate_step_name(s), s == GATE_ATTENTIVE ? "false" : "true");
+}
+
+static void weights_json(struct buf *out)
+{
+        size_t n;
+        const struct gate_weight *w = gate_weights(&n);
+        for (size_t i = 0; i < n; i++)
+                buf_printf(out, "%s\"%s\":%u", i ? "," : "", w[i].name, w[i].weight);
+}
+
+static void gate_json(const struct gate_history *h, int64_t now_ms, struct buf *out)
+{
+        buf_puts(out, "{\"door\":");
+        buf_json(out, span_str(h->door));
+        buf_printf(out, ",\"asked\":%u,\"approved\":%u,\"age_days\":%lld,\"denied_days\":", h->asked,
+                   h->approved, (long long) ((now_ms - h->first_ms) / DAY_MS));
+        if (h->denied_ms)
+                buf_printf(out, "%lld", (long long) ((now_ms - h->denied_ms) / DAY_MS));
+        else
+                buf_puts(out, "null");
+        buf_printf(out, ",\"stale\":%s}", is_stale(h, now_ms) ? "true" : "false");
+}
+
+/* ---- text ---- */
+
+static void person_text(uint32_t uid, const struct gate_fatigue *f, struct buf *out)
+{
+        char p10[32], median[32], p90[32];
+        enum gate_step s = gate_ladder(f);
+        buf_printf(out, "user %u: %u decisions, %u in the last hour (at most %d)\n", uid, f->decisions,
+                   f->per_hour, GATE_BUDGET);
+        buf_printf(out, "  approved %u%%, of them faster than it can be read %u%%\n", f->approval,
+                   f->rubber_stamp);
+        buf_printf(out, "  time to answer: p10 %s, median %s, p90 %s; trend %+d ms\n",
+                   str_from_ms(f->p10_ms, p10), str_from_ms(f->median_ms, median),
+                   str_from_ms(f->p90_ms, p90), f->trend_ms);
+        buf_printf(out,
+                   "  longest yes-streak %u, repeats %u%%, reversals %u%%, incidents %u%%, decoys missed "
+                   "%u%% of %u\n",
+                   f->yes_streak, f->repeats, f->reversals, f->incidents, f->decoy_misses, f->decoys);
+        buf_printf(out, "  score %u of 100, measure: %s\n", f->score, gate_step_name(s));
+}
+
+static void gate_text(const struct gate_history *h, int64_t now_ms, struct buf *out)
+{
+        char door[512];
+        buf_printf(out, "gate %s: asked %u times, approved %u",
+                   str_inert(span_str(h->door), door, sizeof door), h->asked, h->approved);
+        if (h->denied_ms)
+                buf_printf(out, ", denied %lld days ago\n", (long long) ((now_ms - h->denied_ms) / DAY_MS));
+        else
+                buf_puts(out, ", never denied\n");
+
+        if (is_stale(h, now_ms))
+                buf_printf(out,
+                           "  not denied in %d days: leave `ask` out of the line, or take the line out; "
+                           "either saves a "
+                           "question\n",
+                           STALE_DAYS);
+}
+
+int box_approvals(const struct cordon_context *cx, bool json, struct buf *out)
+{
+        struct past_decisions p;
+        uint32_t uids[PERSONS_MAX];
+        struct gate_history *h = calloc(GATES_MAX, sizeof *h);
+        int64_t now = desk_now_ms();
+        if (!h)
+                return -1;
+
+        decisions_read(cx, &p);
+        size_t persons = persons_of(&p, uids), gates = gates_of(&p, h);
+        buf_puts(out, json ? "{\"persons\":[" : "");
+        for (size_t i = 0; i < persons; i++) {
+                struct gate_fatigue f = decisions_fatigue(&p, uids[i], now);
+                if (json && i)
+                        buf_putc(out, ',');
+                (json ? person_json : person_text)(uids[i], &f, out);
+        }
+
+        buf_puts(out, json ? "],\"gates\":[" : "");
+        for (size_t i = 0; i < gates; i++) {
+                if (json && i)
+                        buf_putc(out, ',');
+                if (json)
+                        gate_json(&h[i], now, out);
+                else
+                        gate_text(&h[i], now, out);
+        }
+
+        if (json) {
+                buf_puts(out, "],\"weights\":{");
+                weights_json(out);
+                buf_printf(out, "},\"decoys\":%s}\n", decisions_decoys(cx) ? "true" : "false");
+        } else if (persons == 0) {
+                buf_puts(out, "no effect was approved or denied yet\n");
+        }
+
+        free(h);
+        decisions_done(&p);
+        return out->failed ? -1 : 0;
+}
+
+/* ---- incidents ---- */
+
+static int record_incident(const struct cordon_context *cx, const struct past_decision *d, const char *text,
+                           struct err *e)
+{
+        char digest[72], run[64];
+        (void) snprintf(run, sizeof run, "incident-%.16s", d->id);
+        (void) snprintf(digest, sizeof digest, "sha256:%s", d->id);
+        struct ledger *l = ledger_open(cx, run, "i", e);
+        if (!l)
+                return -1;
+
+        struct ledger_record r = ledger_record_of(LEDGER_GATE, LEDGER_HUMAN);
+        r.result = gate_state_name(GATE_INCIDENT);
+        r.target = d->effect;
+        r.door = d->door;
+        r.digest = digest;
+        ledger_more_text(&r, "reason", text);
+        ledger_more_number(&r, "uid", d->uid);
+        int done = ledger_append(l, &r, true, NULL, e);
+        ledger_close(l);
+        return done;
+}
+
+int box_incident(const struct cordon_context *cx, const char *id, const char *text, struct err *e)
+{
+        struct past_decisions p;
+        const struct past_decision *found = NULL;
+        size_t n = strlen(id);
+        unsigned matches = 0;
+        decisions_read(cx, &p);
+        for (size_t i = 0; i < p.n; i++)
+                if (n >= 4 && strncmp(p.v[i].id, id, n) == 0 && p.v[i].d.yes) {
+                        matches += !found || strcmp(found->id, p.v[i].id) != 0;
+                        found = &p.v[i];
+                }
+
+        int r = matches == 1   ? 0
+                : matches == 0 ? err_set(e, ERR_USAGE, 0, "no approval of an effect with this id was kept")
+                               : err_set(e, ERR_USAGE, 0, "%u approved effects begin so: give more of the id",
+                                         matches);
+        if (r == 0)
+                r = record_incident(cx, found, text, e);
+        if (r == 0)
+                r = decisions_mark(cx, "incident", found->id, text, e);
+
+        decisions_done(&p);
+        return r;
+}
+
+int box_decoys(const struct cordon_context *cx, bool on, struct err *e)
+{
+        return decisions_set_decoys(cx, on, e);
+}
