@@ -525,6 +525,19 @@ CORDON_API int cordon_logs(const cordon_context *cx, const char *which, int foll
                            void *ctx, cordon_error *e);
 /* Signals the payload's process group; SIGKILL ends the box at once. */
 CORDON_API int cordon_stop(const char *which, int signal, cordon_error *e);
+/* Calls `each` for every box that may wait for approvals, of every user: its run id and the uid of its user.
+ */
+CORDON_API int cordon_gates(void (*each)(void *ctx, const char *run, unsigned uid), void *ctx,
+                            cordon_error *e);
+/* Returns a descriptor that speaks the protocol of docs/approve-protocol.md, the caller's to close; -1 on
+ * error with *e set. */
+CORDON_API int cordon_gate_connect(const char *run, unsigned uid, cordon_error *e);
+/* Who approved how carefully, and which gates are never denied. */
+CORDON_API char *cordon_approvals(const cordon_context *cx, int json, cordon_error *e);
+/* An approved effect did harm: counts against its approval. `id`: the effect's, or its first digits. */
+CORDON_API int cordon_incident(const cordon_context *cx, const char *id, const char *text, cordon_error *e);
+/* Shows effects that do not exist now and then, which must be denied. */
+CORDON_API int cordon_decoys(const cordon_context *cx, int on, cordon_error *e);
 /* Tests now what this host can enforce, per layer. *ret_ok is 1 if the namespace wall can be raised. */
 CORDON_API char *cordon_doctor(const cordon_context *cx, int json, int *ret_ok);
 /* The cost of one layer. Each is raised alone in short-lived processes, by the code of a real start. A start

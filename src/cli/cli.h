@@ -223,6 +223,10 @@ char *cli_ledgers_log(const struct cli_ledgers *l, cordon_log_view view, const c
 char *cli_ledgers_trace(const struct cli_ledgers *l, const char *id, const struct cli_ways *w,
                         cordon_error *e);
 
+int verb_approve(int argc, char **argv);
+int verb_approve_stats(int argc, char **argv);
+int verb_approve_decoys(int argc, char **argv);
+int verb_incident(int argc, char **argv);
 int verb_run(int argc, char **argv);
 int verb_wrap(int argc, char **argv);
 int verb_doors(int argc, char **argv);
@@ -256,7 +260,7 @@ int verb_selftest(int argc, char **argv);
 int verb_help(int argc, char **argv);
 int verb_version(int argc, char **argv);
 
-extern const struct cli_option discard_options[];
+extern const struct cli_option discard_options[], approve_options[];
 extern const struct cli_option run_options[], json_options[], view_options[], doors_options[],
         check_options[], logs_options[], stop_options[], new_options[], learn_options[], tighten_options[],
         apply_options[], vault_options[], image_options[], doctor_options[], diff_options[], log_options[],

@@ -89,9 +89,18 @@ static void hint_of_name(const cordon_denial *d)
                                (int) strcspn(d->path + 7, "/"), d->path + 7);
 }
 
+/* It was asked for, and not approved. */
+static void hint_of_gate(const cordon_denial *d)
+{
+        if (is(d->reason, "gate-expired") || is(d->reason, "gate-withdrawn"))
+                (void) fputs("hint: while the box runs, `cordon approve` at another terminal answers\n",
+                             stderr);
+}
+
 static void say_hint(const cordon_denial *d)
 {
         hint_of_name(d);
+        hint_of_gate(d);
         if (is(d->reason, "socket"))
                 (void) fputs(
                         "hint: --net HOST:PORT names what it may reach; `cordon learn --net ask -- COMMAND` "
@@ -266,6 +275,7 @@ static void say_what_matters(const struct cli_end *o, const cordon_result *r)
 
         say_denial(first, more);
         hint_of_name(first);
+        hint_of_gate(first);
 }
 
 static void say_absent(const cordon_result *r)

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: MIT */
+/* api/api_gate.c - approvals: the sockets on which boxes wait for them, and figures about past ones. */
+#include "api/internal.h"
+
+int cordon_gates(void (*each)(void *ctx, const char *run, unsigned uid), void *ctx, cordon_error *e)
+{
+        return box_gates_each(each, ctx, to_err(e));
+}
+
+int cordon_gate_connect(const char *run, unsigned uid, cordon_error *e)
+{
+        return box_gate_connect(run, uid, to_err(e));
+}
+
+char *cordon_approvals(const cordon_context *cx, int json, cordon_error *e)
+{
+        AUTO_BUF(out);
+        if (box_approvals(cx, json, &out) < 0)
+                out.failed = true;
+        return api_give(&out, to_err(e));
+}
+
+int cordon_incident(const cordon_context *cx, const char *id, const char *text, cordon_error *e)
+{
+        return box_incident(cx, id, text, to_err(e));
+}
+
+int cordon_decoys(const cordon_context *cx, int on, cordon_error *e) { return box_decoys(cx, on, to_err(e)); }

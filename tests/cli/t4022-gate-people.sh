@@ -1,0 +1,110 @@
+#!/bin/sh
+# `cordon approve` at a terminal (tmux), `listen` doors, groups, decoys, and boxes that try to answer for themselves.
+. "$(dirname "$0")/lib-net.sh"
+here=$(cd "$(dirname "$0")" && pwd)
+cp "$here/helpers/approver.py" "$T/approver.py" && chmod 644 "$T/approver.py"
+approver="python3 $T/approver.py"
+begin() { # ARGUMENT...
+        : >"$T/status"
+        (timeout 60 "$CORDON" run --time 40s --status-fd 5 "$@" 5>"$T/status" >"$T/out" 2>"$T/err" </dev/null 9>&-) &
+        WAITS=$!
+}
+end() { wait "$WAITS"; }
+pending() { "$CORDON" approve --json | jq '.items | length'; }
+
+# ---- a box cannot answer ----
+begin --net 'http://web.test/** POST ask within 5s' -- sh -c 'echo BEGAN; curl -sS -o /dev/null -d a=1 http://web.test/ & sleep 1; grep -c @cordon-gate /proc/net/unix; python3 -c "
+import socket
+s = socket.socket(socket.AF_UNIX)
+for u in (0, 65533):
+    try:
+        s.connect(chr(0) + \"cordon-gate/%d/$RUN\" % u); print(\"REACHED\")
+    except OSError as e:
+        print(e.strerror)
+"; wait'
+end
+never "a box sees no socket of approvers" "$(cat "$T/out")" REACHED
+
+# ---- cordon approve at a terminal ----
+if command -v tmux >/dev/null; then
+        S="tmux -S $T/tmux"
+        begin --net 'http://web.test/** POST ask' -- sh -c 'curl -sS -o /dev/null -w "%{http_code} " -d a=1 http://web.test/one; curl -sS -o /dev/null -w "%{http_code}" -d a=2 http://web.test/two'
+        soon sh -c '[ "$("$CORDON" approve --json | jq ".items | length")" = 1 ]'
+        $S -f /dev/null new-session -d -x 120 -y 40 "CORDON_STATE='${CORDON_STATE:-}' '$CORDON' approve; sleep 30" 9>&-
+        screen() { $S capture-pane -p; }
+        soon sh -c "tmux -S $T/tmux capture-pane -p | grep -q 'approve?'"
+        has "the effect is on the screen" "$(screen)" "POST http://web.test/one"
+        $S send-keys w
+        soon sh -c "tmux -S $T/tmux capture-pane -p | grep -q 'nothing of this has left'"
+        has "w explains" "$(screen)" "sends exactly these bytes"
+        $S send-keys a
+        soon sh -c "tmux -S $T/tmux capture-pane -p | grep -q '^+ net'"
+        has "a prints a change of the policy, and approves nothing" "$(screen)" "+ net http://web.test/** POST"
+        is "it still waits" "$(pending)" 1
+        $S send-keys y
+        soon sh -c "tmux -S $T/tmux capture-pane -p | grep -q '^approved'"
+        soon sh -c '"$CORDON" approve --json | grep -q /two'
+        "$CORDON" approve --deny "$("$CORDON" approve --json | jq -r '.items[0].id')" --reason "not this one" >/dev/null 9>&-
+        end
+        is "one key approves one, --deny denies the next" "$(cat "$T/out")" "200 403"
+        has "the reason is in the record" "$("$CORDON" log --kind gate --json | grep denied | tail -n 1)" "not this one"
+        $S kill-server 2>/dev/null
+else
+        skip "cordon approve at a terminal" "tmux is not installed"
+fi
+is "without a terminal it says so" "$("$CORDON" approve list)" "nothing waits for an approval"
+
+# ---- high risk, batch ----
+printf 'use base/system\nnet http://web.test/** POST touches money cap 9/h ask vary path\n' >"$T/p"
+begin -p "$T/p" -- sh -c 'for i in 1 2 3; do curl -sS -o /dev/null -w "%{http_code} " -d a=1 http://web.test/$i & done; wait'
+is "high risk: without the digits no yes" "$($approver --wait 3 --tty yes | jq -r .code)" challenge
+ids=$($approver list | jq -c '[.items[].id]')
+for id in $(printf '%s' "$ids" | jq -r '.[]'); do $approver show "id=\"$id\"" >/dev/null; done
+all=$(printf '%s' "$ids" | jq -j '.[]' | sha256sum | cut -c 61-64)
+is "a batch is of like effects, with digits of its own" "$($approver --tty answer "ids=$ids" yes=true challenge=\"$all\" | jq -r .code)" decided
+end
+is "all three left" "$(cat "$T/out")" "200 200 200 "
+
+# ---- listen ----
+port=$(python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])')
+printf 'use base/system\nuse base/python3\nlisten %s ask within 20s\n' "$port" >"$T/p"
+begin -p "$T/p" -- python3 -c "
+import socket
+s = socket.create_server(('127.0.0.1', $port)); print('READY', flush=True)
+c, _ = s.accept(); c.sendall(b'hello\n'); c.close()"
+soon grep -q READY "$T/out"
+(timeout 20 python3 -c "
+import socket
+print(socket.create_connection(('127.0.0.1', $port)).recv(99).decode())" >"$T/client" 9>&-) &
+client=$!
+is "a connection to a listen door asks" "$($approver --wait 1 list | jq -r '.items[0].effect')" "a connection to port $port of this host, for the box's port $port"
+$approver --tty yes >/dev/null
+wait $client
+end
+is "approved, it connects" "$(head -n 1 "$T/client")" hello
+
+# ---- two persons ----
+if [ "$CORDON_LAB" = root ] && setpriv --reuid=1 --clear-groups true 2>/dev/null; then
+        # shellcheck disable=SC2086
+        member() { uid=$1; shift; PATH=/usr/bin:/bin setpriv --reuid="$uid" --clear-groups $approver "$@" 2>&1 | jq -r .code; }
+        { cat /etc/group; echo 'gaters:x:64999:first,second'; } >"$T/group"
+        { cat /etc/passwd; printf 'first:x:60001:60001::/:/bin/sh\nsecond:x:60002:60002::/:/bin/sh\n'; } >"$T/passwd"
+        mount --bind "$T/group" /etc/group && mount --bind "$T/passwd" /etc/passwd
+        begin --net 'http://web.test/** POST ask by 2 of gaters within 30s' -- curl -sS -o /dev/null -w '%{http_code}' -d a=1 http://web.test/
+        is "the user of the box is not asked" "$($approver --wait 1 --tty yes | jq -r .code)" not-approver
+        is "one member is not enough" "$(member 60001 yes)" counted
+        is "and counts once" "$(member 60001 yes)" voted
+        is "a stranger is not heard" "$(member 60003 yes)" nothing
+        is "the second lets it go" "$(member 60002 yes)" decided
+        end
+        is "and it leaves" "$(cat "$T/out")" 200
+        umount /etc/group /etc/passwd
+else
+        skip "two persons" "needs root"
+fi
+
+# ---- decoys ----
+ok "decoys are turned on" "$CORDON" approve decoys on
+is "and said" "$("$CORDON" approve stats --json | jq .decoys)" true
+ok "and off" "$CORDON" approve decoys off
+done_testing
