@@ -31,6 +31,16 @@ static bool has_credential(const struct cordon_box *b)
         return false;
 }
 
+static bool asks(const struct cordon_box *b)
+{
+        size_t n;
+        const struct door *d = policy_doors(b->policy->checked, &n);
+        for (size_t i = 0; i < n; i++)
+                if (d[i].ask.on)
+                        return true;
+        return false;
+}
+
 static bool listens(const struct cordon_box *b) { return has_door(b, DOOR_LISTEN); }
 static bool copies(const struct cordon_box *b) { return b->plan && b->plan->copies > 0; }
 static bool edits(const struct cordon_box *b) { return b->plan && b->plan->edits > 0; }
@@ -45,6 +55,7 @@ static const struct {
         { listens, "a `listen` door opens its port with the run" },
         { copies, "a `write` door for one file copies it when the run starts" },
         { edits, "an `edit` door needs an overlay of its own run" },
+        { asks, "a door with `ask` names the run to its approvers" },
         { has_credential, "a credential is loaded when the run starts" },
         { records, "--record names a file of this run" },
         { is_mocked, "the stage mock makes credentials of its own for each run" },

@@ -78,7 +78,7 @@ enum slot {
         SLOT_BROKER,
         SLOT_LEDGER,
         SLOT_INBOUND,
-        SLOT_SPARE,   /* a spare has executed its program, or could not */
+        SLOT_SPARE, /* a spare has executed its program, or could not */
         SLOT_GATES,
         SLOT_AWAITED, /* the event that this phase waits for: a child's end, a handle */
         SLOT_PUMPS,
