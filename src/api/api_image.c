@@ -95,7 +95,8 @@ static int open_stored(struct cordon_box *b, const char *ref, struct err *e)
         int r = api_image_key(&s, ref, key) ? image_use(&s, key, &b->image, e) : 0;
         image_store_done(&s);
         b->has_image = r > 0;
-        if (r == 0 && b->judges_only) { /* the doors are judged, and the image is not looked at */
+        if (r == 0 && b->judges_only &&
+            image_identity(ref, key)) { /* the doors are judged, and the image is not looked at */
                 b->image = (struct image){ .use = -1, .plan.dir = "/" };
                 b->has_image = true;
                 return 0;

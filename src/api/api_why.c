@@ -152,6 +152,13 @@ static void deny_json(const struct asked *q, struct buf *out)
         buf_json(out, buf_span(&q->cost));
 }
 
+/* Does the box have the image's file of that name, if any, and not the host's? */
+static bool is_of_image(const struct asked *q)
+{
+        bool file = q->f.kind == EFFECT_READ || q->f.kind == EFFECT_WRITE || q->f.kind == EFFECT_RUN;
+        return file && policy_root(q->c) && !q->d.door;
+}
+
 static void why_json(const struct asked *q, struct buf *out)
 {
         bool ok = q->d.answer == ANSWER_ALLOW;
@@ -175,6 +182,9 @@ static void why_json(const struct asked *q, struct buf *out)
 
         if (is_absent(q))
                 buf_puts(out, ",\"on_host\":false");
+
+        if (is_of_image(q))
+                buf_member(out, "root", policy_root(q->c));
 
         if (!ok)
                 deny_json(q, out);
@@ -310,6 +320,10 @@ static void why_text(const struct asked *q, struct buf *out)
                 door_text("near  ", q->near, out);
 
         refusal_text(&q->refusal, is_absent(q), out);
+        if (is_of_image(q))
+                buf_printf(out, "root   %s: where no door leads, the box has the image's own files\n",
+                           policy_root(q->c));
+
         if (q->line.n > 0)
                 buf_printf(out, "permit %s\nadds   %s\n", buf_str(&q->line), buf_str(&q->cost));
         else

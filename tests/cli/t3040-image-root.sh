@@ -51,6 +51,9 @@ has "the image is read-only then" "$("$CORDON" run -q -p "$D/strict.cordon" -- s
 hasnt "what the box wrote does not run" "$("$CORDON" run -q -p "$D/strict.cordon" -- sh -c 'cp /bin/busybox /tmp/echo; chmod 755 /tmp/echo; /tmp/echo ran; true' 2>&1)" ran
 is "what the policy says" "$("$CORDON" policy show "$D/strict.cordon" | grep ^root)" "root $r"
 has "doors says it" "$("$CORDON" doors --image "$r")" "Root: the image $r"
+has "why knows its programs" "$("$CORDON" why --image "$r" run sh)" "the programs of the image"
+has "and whose files the others are" "$("$CORDON" why --image "$r" read /etc/shadow)" "root   $r"
+has "check reports one that is missing" "$("$CORDON" check --image "$D/none")" "there is no image"
 has "the plan says it" "$("$CORDON" run --plan --image "$r" -- ls)" "root     / of the image $r"
 is "no stock door is in the plan" "$("$CORDON" run --plan --image "$r" -- ls | grep -c '^bind')" 0
 is "run lines cannot choose" "$(status "$CORDON" check --image "$r" --run sh)" 125
