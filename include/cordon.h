@@ -663,6 +663,30 @@ CORDON_API char *cordon_vault_list(const cordon_context *cx, int json, cordon_er
 /* Lists lifetimes that are too long or grew, expired credentials, and credentials without a destination. */
 CORDON_API char *cordon_vault_audit(const cordon_context *cx, int json, int *ret_count, cordon_error *e);
 
+/* ---- output: bytes that a box, a tool or a server sent, before they reach anyone ---- */
+
+typedef struct cordon_check {
+        const char *as;     /* "text", "json" ..., as in a policy; NULL: text */
+        const char *schema; /* a file with a JSON Schema, for json and jsonl; or NULL */
+        uint64_t max;       /* bytes; 0: 64 MB */
+        int verbatim;       /* 1: what passes stays as it is */
+} cordon_check;
+/* Checks bytes in a process of its own, cordon-output. Returns 0 and what passes, or -1: refused, with the
+ * reason. *ret_report, unless NULL, is its report in JSON, also then. The caller frees both. */
+CORDON_API int cordon_check_bytes(const cordon_context *cx, const cordon_check *c, const void *p, size_t n,
+                                  char **ret_out, size_t *ret_len, char **ret_report, cordon_error *e);
+/* Writes text as one inert word of "sh", "sql", "html", "json", "csv", "md", "url" or "term". */
+CORDON_API char *cordon_encode(const char *context, const void *p, size_t n, cordon_error *e);
+/* Output of a run with its origin, as one JSON object. The bytes must be those that the ledger has as the
+ * output of `run` (NULL: the newest with their digest), and inert. `mark`: "delimiter", "datamark", "base64".
+ */
+CORDON_API char *cordon_envelope(const cordon_context *cx, const char *run, const char *mark, const void *p,
+                                 size_t n, cordon_error *e);
+/* Is the envelope unchanged, and is its content in the ledger under the record that it names? Returns 0 and
+ * the record's id, or -1. */
+CORDON_API int cordon_envelope_verify(const cordon_context *cx, const void *p, size_t n, char **ret_record,
+                                      cordon_error *e);
+
 CORDON_API const char *cordon_version(void);
 CORDON_API const char *cordon_error_name(int code);
 CORDON_API void cordon_free(void *p);

@@ -252,6 +252,10 @@ int verb_discard(int argc, char **argv);
 int verb_fork(int argc, char **argv);
 int verb_doctor(int argc, char **argv);
 int verb_log(int argc, char **argv);
+int verb_out(int argc, char **argv);
+int verb_out_check(int argc, char **argv);
+int verb_out_envelope(int argc, char **argv);
+int verb_out_verify(int argc, char **argv);
 int verb_trace(int argc, char **argv);
 int verb_verify(int argc, char **argv);
 int verb_react(int argc, char **argv);
@@ -264,4 +268,5 @@ extern const struct cli_option discard_options[], approve_options[];
 extern const struct cli_option run_options[], json_options[], view_options[], doors_options[],
         check_options[], logs_options[], stop_options[], new_options[], learn_options[], tighten_options[],
         apply_options[], vault_options[], image_options[], doctor_options[], diff_options[], log_options[],
-        react_options[], report_options[], trace_options[], verify_options[], wrap_options[], no_options[];
+        out_options[], out_check_options[], out_envelope_options[], react_options[], report_options[],
+        trace_options[], verify_options[], wrap_options[], no_options[];

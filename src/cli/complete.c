@@ -179,8 +179,6 @@ static void put_group(struct here *h, const char *group)
                         add_candidate(h, cli_verb_rest(&v[i], group), v[i].help);
 }
 
-static void put_commands(struct here *h) { put_group(h, h->verb->name); }
-
 /* Candidates from the verb itself. */
 static void put_names(struct here *h)
 {
@@ -297,7 +295,6 @@ static const struct {
         { "NAME", "policy", put_stock },
         { "NAME", "vault", put_credentials },
         { "NAME", "selftest bombs", put_names },
-        { "COMMAND", "selftest", put_commands },
 };
 
 static void put_kind(struct here *h, const char *arg, const char *of)
@@ -410,6 +407,8 @@ static void put_words(struct here *h, const char *question)
         char word[32], last[32] = "";
         const char *at = h->verb->synopsis;
         int place = question ? h->place - 1 : h->place;
+        if (!question && place == 0)
+                put_group(h, h->verb->name);
 
         while (question && (at = next_word(h->verb, at, word)) && strcmp(word, question) != 0)
                 ;

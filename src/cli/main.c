@@ -61,6 +61,16 @@ static const struct cli_verb verbs[] = {
           "write a run as one page, or the start of a postmortem", verb_report, report_options, false,
           GROUP_UNDERSTAND },
 
+        { "out", "--for CONTEXT [FILE]", "write text as an inert word of a shell, of SQL, HTML ...", verb_out,
+          out_options, false, GROUP_UNDERSTAND },
+        { "out check", "[--as TYPE] [--schema FILE] [--json] [FILE]",
+          "check a file as the output of a box is checked", verb_out_check, out_check_options, false,
+          GROUP_UNDERSTAND },
+        { "out envelope", "[--run RUN] [--mark MARK] [FILE]", "wrap the output of a run with its origin",
+          verb_out_envelope, out_envelope_options, false, GROUP_UNDERSTAND },
+        { "out verify", "[ENVELOPE]", "compare an envelope with the ledger", verb_out_verify, no_options,
+          false, GROUP_UNDERSTAND },
+
         { "check", "[DOORS] [-p POLICY] [--work DIR] [--json] [--against RUN] [POLICY...]",
           "load policies, run their expect lines, print lints", verb_check, check_options, true,
           GROUP_SET_UP },

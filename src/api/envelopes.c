@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: MIT */
+/* api/envelopes.c - envelopes are made from what the ledger has about an output, and verified against it. */
+#include "api/internal.h"
+#include "base/hash.h"
+#include "base/json.h"
+#include "output/output.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+
+/* The newest record of an output with this digest. */
+struct sought {
+        char digest[72];
+        const char *id; /* or NULL: any */
+        char found_id[96], run[64], box[64], door[32];
+};
+
+static void copy_text(const struct json *root, const char *key, char *ret, size_t cap)
+{
+        const struct json *v = json_get(root, key);
+        (void) snprintf(ret, cap, "%s", v && v->type == JSON_STRING ? v->str : "");
+}
+
+static void look(void *ctx, const char *json, const char *line)
+{
+        struct sought *s = ctx;
+        struct err ignored;
+        (void) line;
+        if (!strstr(json, s->digest))
+                return;
+
+        struct json_doc *d = json_parse("record", span_str(json), &ignored);
+        const struct json *root = d ? json_root(d) : NULL, *digest = root ? json_get(root, "digest") : NULL,
+                          *id = root ? json_get(root, "id") : NULL;
+        bool same = digest && digest->type == JSON_STRING && strcmp(digest->str, s->digest) == 0 && id &&
+                    id->type == JSON_STRING && (!s->id || strcmp(id->str, s->id) == 0);
+        if (same) {
+                copy_text(root, "id", s->found_id, sizeof s->found_id);
+                copy_text(root, "run", s->run, sizeof s->run);
+                copy_text(root, "box", s->box, sizeof s->box);
+                copy_text(root, "door", s->door, sizeof s->door);
+        }
+        json_free(d);
+}
+
+static int find(const cordon_context *cx, const char *run, struct sought *s, cordon_error *e)
+{
+        cordon_log_filter f = { .run = run, .kind = "output" };
+        uint64_t cursor = 0;
+        if (cordon_log_each(cx, &f, &cursor, look, s, e) < 0)
+                return -1;
+
+        if (s->found_id[0])
+                return 0;
+
+        (void) err_set((struct err *) e, ERR_GONE, 0, "the ledger has no output with this content%s%s",
+                       run ? " of run " : "", run ? run : "");
+        return err_hint((struct err *) e,
+                        "keep the bytes as they were printed: cordon run --stdout 'as text' ... >FILE");
+}
+
+/* The members of the report from "truncated" on; NULL: none. */
+static const char *report_members(char *report)
+{
+        char *from = report ? strstr(report, "\"truncated\"") : NULL;
+        char *end = from ? strrchr(from, '}') : NULL;
+        if (end)
+                *end = '\0';
+        return from;
+}
+
+static void make_random(char ret[33])
+{
+        uint8_t bytes[16];
+        if (getrandom(bytes, sizeof bytes, 0) != sizeof bytes)
+                memset(bytes, 0x5a, sizeof bytes);
+        for (size_t i = 0; i < sizeof bytes; i++)
+                (void) snprintf(ret + 2 * i, 3, "%02x", bytes[i]);
+}
+
+char *cordon_envelope(const cordon_context *cx, const char *run, const char *mark, const void *p, size_t n,
+                      cordon_error *e)
+{
+        struct sought s = { .digest = "sha256:" };
+        char *passed = NULL, *report = NULL, random[33];
+        size_t len = 0;
+        int kind = envelope_mark_find(mark);
+        if (kind < 0) {
+                (void) err_set((struct err *) e, ERR_USAGE, 0, "%s is not a mark", mark);
+                (void) err_hint((struct err *) e, "it is delimiter, datamark or base64");
+                return NULL;
+        }
+
+        sha256_hex(span_of(p, n), s.digest + 7);
+        const cordon_check text = { .as = "text" };
+        if (find(cx, run, &s, e) < 0 || cordon_check_bytes(cx, &text, p, n, &passed, &len, &report, e) < 0) {
+                free(report);
+                return NULL;
+        }
+
+        AUTO_BUF(out);
+        bool inert = len == n && (n == 0 || memcmp(passed, p, n) == 0);
+        make_random(random);
+        struct envelope v = { .box = s.box,
+                              .run = s.run,
+                              .effect = s.found_id,
+                              .door = s.door,
+                              .report = report_members(report),
+                              .mark = (enum envelope_mark) kind,
+                              .random = random,
+                              .content = span_of(p, n) };
+        int r = inert || kind == ENVELOPE_BASE64
+                        ? envelope_put(&v, &out, (struct err *) e)
+                        : err_set((struct err *) e, ERR_DOOR, 0, "the output is not inert");
+        if (!inert && r < 0)
+                (void) err_hint((struct err *) e, "run it with --stdout 'as text', or use --mark base64");
+        free(passed);
+        free(report);
+        char *made = r < 0 ? NULL : out.p;
+        if (made)
+                out.p = NULL;
+        return made;
+}
+
+int cordon_envelope_verify(const cordon_context *cx, const void *p, size_t n, char **ret_record,
+                           cordon_error *e)
+{
+        struct envelope_read v;
+        struct sought s = { .digest = "sha256:" };
+        int r = envelope_read(span_of(p, n), &v, (struct err *) e);
+        if (r == 0) {
+                (void) snprintf(s.digest + 7, sizeof s.digest - 7, "%s", v.sha256);
+                s.id = v.effect;
+                r = find(cx, v.run, &s, e);
+        }
+        buf_done(&v.content);
+        if (r == 0)
+                *ret_record = strdup(s.found_id);
+        return r;
+}

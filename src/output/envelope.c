@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: MIT */
+/* output/envelope.c - writes and reads envelopes. Pure. */
+#include "output/envelope.h"
+#include "base/base64.h"
+#include "base/hash.h"
+#include "base/json.h"
+#include "base/str.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+static const char *const kinds[] = { "delimiter", "datamark", "base64" };
+_Static_assert(sizeof kinds / sizeof *kinds == ENVELOPE__COUNT, "each mark has its name");
+
+int envelope_mark_find(const char *name)
+{
+        for (int i = 0; i < ENVELOPE__COUNT; i++)
+                if (strcmp(kinds[i], name) == 0)
+                        return i;
+        return -1;
+}
+
+static bool has(struct span text, const char *word)
+{
+        return text.n && memmem(text.p, text.n, word, strlen(word)) != NULL;
+}
+
+static const char *choose_sign(struct span content)
+{
+        static const char *const signs[] = { "\xcb\x86", "\xc2\xa6", "\xc2\xac", "\xe2\x8c\x83",
+                                             "\xe2\x97\x8a" };
+        for (size_t i = 0; i < sizeof signs / sizeof *signs; i++)
+                if (!has(content, signs[i]))
+                        return signs[i];
+        return NULL;
+}
+
+static void put_delimited(const struct envelope *v, struct buf *out)
+{
+        buf_printf(out, "<<%s\n", v->random);
+        buf_add(out, v->content.p, v->content.n);
+        buf_printf(out, "\n%s>>", v->random);
+}
+
+static void put_marked(struct span s, const char *sign, struct buf *out)
+{
+        for (size_t i = 0; i < s.n; i++)
+                if (s.p[i] == ' ')
+                        buf_puts(out, sign);
+                else
+                        buf_putc(out, (char) s.p[i]);
+}
+
+int envelope_put(const struct envelope *v, struct buf *out, struct err *e)
+{
+        AUTO_BUF(marked);
+        char digest[65];
+        const char *sign = v->mark == ENVELOPE_DATAMARK ? choose_sign(v->content) : v->random;
+        if (!sign || (v->mark == ENVELOPE_DELIMITER && has(v->content, v->random))) {
+                (void) err_set(e, ERR_USAGE, 0, "the content has every sign that could mark it");
+                return err_hint(e, "use --mark base64");
+        }
+
+        if (v->mark == ENVELOPE_BASE64)
+                base64_put(v->content, &marked);
+        else if (v->mark == ENVELOPE_DATAMARK)
+                put_marked(v->content, sign, &marked);
+        else
+                put_delimited(v, &marked);
+
+        sha256_hex(v->content, digest);
+        buf_puts(out, "{\"v\":1,\"box\":");
+        buf_json(out, span_str(v->box));
+        buf_member(out, "run", v->run);
+        buf_member(out, "effect", v->effect);
+        buf_member(out, "door", v->door);
+        buf_puts(out, ",\"source\":\"box\",\"labels\":[\"untrusted\"]");
+        buf_member(out, "sha256", digest);
+        buf_printf(out, ",\"bytes\":%zu%s%s", v->content.n, v->report ? "," : "", v->report ? v->report : "");
+        buf_member(out, "schema", v->schema);
+        buf_printf(out, ",\"mark\":{\"kind\":\"%s\",\"with\":", kinds[v->mark]);
+        buf_json(out, span_str(v->mark == ENVELOPE_BASE64 ? "" : sign));
+        buf_puts(out, "},\"content\":");
+        buf_json(out, buf_span(&marked));
+        buf_puts(out, "}");
+        return out->failed || marked.failed ? err_set(e, ERR_MEMORY, 0, "out of memory") : 0;
+}
+
+/* ---- reading ---- */
+
+static const char *text_of(const struct json *root, const char *key)
+{
+        const struct json *v = json_get(root, key);
+        return v && v->type == JSON_STRING && strlen(v->str) == v->len ? v->str : NULL;
+}
+
+static int read_delimited(struct span s, const char *with, struct buf *out)
+{
+        char open[80], close[80];
+        int n = snprintf(open, sizeof open, "<<%s\n", with),
+            k = snprintf(close, sizeof close, "\n%s>>", with);
+        if (n >= (int) sizeof open || s.n < (size_t) (n + k) || !span_starts(s, open) ||
+            memcmp(s.p + s.n - k, close, (size_t) k) != 0)
+                return -1;
+        buf_add(out, s.p + n, s.n - (size_t) (n + k));
+        return 0;
+}
+
+static int read_marked(struct span s, const char *with, struct buf *out)
+{
+        size_t k = strlen(with);
+        for (size_t i = 0; i < s.n;) {
+                bool sign = k && s.n - i >= k && memcmp(s.p + i, with, k) == 0;
+                buf_putc(out, sign ? ' ' : (char) s.p[i]);
+                i += sign ? k : 1;
+        }
+        return k ? 0 : -1;
+}
+
+static int read_base64(struct span s, struct buf *out)
+{
+        char *room = s.n ? buf_room(out, s.n) : NULL;
+        ssize_t n = room ? base64_read(s, (uint8_t *) room, s.n) : 0;
+        out->n = n < 0 ? 0 : (size_t) n;
+        return n < 0 ? -1 : 0;
+}
+
+static int unmark(const struct json *root, struct buf *out)
+{
+        const struct json *mark = json_get(root, "mark"), *content = json_get(root, "content");
+        const char *kind = mark ? text_of(mark, "kind") : NULL, *with = mark ? text_of(mark, "with") : NULL;
+        int k = kind ? envelope_mark_find(kind) : -1;
+        if (k < 0 || !with || !content || content->type != JSON_STRING)
+                return -1;
+
+        struct span s = span_of(content->str, content->len);
+        return k == ENVELOPE_DELIMITER  ? read_delimited(s, with, out)
+               : k == ENVELOPE_DATAMARK ? read_marked(s, with, out)
+                                        : read_base64(s, out);
+}
+
+static int compare(const struct json *root, struct envelope_read *ret, struct err *e)
+{
+        const char *run = text_of(root, "run"), *effect = text_of(root, "effect"),
+                   *digest = text_of(root, "sha256");
+        char own[65];
+        if (!run || !effect || !digest || strlen(run) >= sizeof ret->run ||
+            strlen(effect) >= sizeof ret->effect || unmark(root, &ret->content) < 0)
+                return err_set(e, ERR_DOOR, 0, "this is not an envelope of cordon");
+
+        sha256_hex(buf_span(&ret->content), own);
+        if (strcmp(own, digest) != 0)
+                return err_set(e, ERR_DOOR, 0, "the content is not the one that the envelope was made for");
+
+        (void) snprintf(ret->run, sizeof ret->run, "%s", run);
+        (void) snprintf(ret->effect, sizeof ret->effect, "%s", effect);
+        (void) snprintf(ret->sha256, sizeof ret->sha256, "%s", own);
+        return 0;
+}
+
+int envelope_read(struct span text, struct envelope_read *ret, struct err *e)
+{
+        *ret = (struct envelope_read){ 0 };
+        struct json_doc *d = json_parse_data("envelope", text, e);
+        int r = d ? compare(json_root(d), ret, e) : -1;
+        json_free(d);
+        return r;
+}
