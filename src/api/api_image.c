@@ -20,6 +20,7 @@ static int judge_tree(const struct cordon_box *b, const char *real, struct err *
         struct err none;
         bool whole = strcmp(real, "/") == 0 || (b->policy->home[0] && path_under(b->policy->home, real)) ||
                      (realpath(b->policy->home, at) && path_under(at, real));
+        whole = whole || policy_holds_secrets(real);
         bool own = store_path(b->policy->cx, state, &none) == 0 &&
                    (path_under(state, real) || path_under(real, state) ||
                     (realpath(state, at) && (path_under(at, real) || path_under(real, at))));
@@ -30,7 +31,7 @@ static int judge_tree(const struct cordon_box *b, const char *real, struct err *
         char place[256];
         (void) err_set(e, ERR_DOOR, 0, "%s: %s is no image: it holds %s",
                        policy_place(policy_root_place(b->policy->checked), place, sizeof place), real,
-                       whole ? "your home" : "cordon's own state");
+                       whole ? "your home, keys or passwords" : "cordon's own state");
         return err_hint(e, "name a directory with nothing but the files of the image");
 }
 

@@ -26,6 +26,7 @@ struct adding {
         const char *ref;
         char source[PATH_MAX];
         struct image_parts_list *parts;
+        struct json_doc *config;
         struct buf description, counts;
         char key[65];
 };
@@ -149,18 +150,29 @@ static int find_source(struct adding *a, struct err *e)
 
 /* ---- the tree ---- */
 
-static void put_list(const struct json *list, struct buf *out)
+static void put_texts(const struct json *list, bool *first, struct buf *out)
 {
-        bool first = true;
-        buf_putc(out, '[');
         for (const struct json *v = list && list->type == JSON_ARRAY ? list->child : NULL; v; v = v->next) {
                 if (v->type != JSON_STRING)
                         continue;
-                buf_puts(out, first ? "" : ",");
+                buf_puts(out, *first ? "" : ",");
                 buf_json(out, span_of(v->str, v->len));
-                first = false;
+                *first = false;
         }
-        buf_putc(out, ']');
+}
+
+/* What the image would set and start. */
+static void put_defaults(const struct json *config, struct buf *out)
+{
+        const struct json *d = config->type == JSON_OBJECT ? json_get(config, "config") : NULL;
+        bool object = d && d->type == JSON_OBJECT, first = true;
+        buf_puts(out, ",\"env\":[");
+        put_texts(object ? json_get(d, "Env") : NULL, &first, out);
+        buf_puts(out, "],\"argv\":[");
+        first = true;
+        put_texts(object ? json_get(d, "Entrypoint") : NULL, &first, out);
+        put_texts(object ? json_get(d, "Cmd") : NULL, &first, out);
+        buf_puts(out, "]");
 }
 
 static void put_counts(const struct json *counts, struct buf *out)
@@ -180,10 +192,8 @@ static void put_counts(const struct json *counts, struct buf *out)
 static int write_meta(struct adding *a, struct err *e)
 {
         AUTO_BUF(out);
-        struct json_doc *d = json_parse("description", buf_span(&a->description), e);
-        struct json_doc *c = d ? json_parse("counts", buf_span(&a->counts), e) : NULL;
+        struct json_doc *c = json_parse("counts", buf_span(&a->counts), e);
         if (!c || json_root(c)->type != JSON_OBJECT) {
-                json_free(d);
                 json_free(c);
                 return err_set(e, ERR_IO, 0, "the unpacker's answer is not understood");
         }
@@ -193,12 +203,8 @@ static int write_meta(struct adding *a, struct err *e)
         put_counts(json_root(c), &out);
         buf_member(&out, "from", a->ref);
         buf_member(&out, "cwd", a->parts->cwd);
-        buf_puts(&out, ",\"env\":");
-        put_list(json_get(json_root(d), "env"), &out);
-        buf_puts(&out, ",\"argv\":");
-        put_list(json_get(json_root(d), "argv"), &out);
+        put_defaults(json_root(a->config), &out);
         buf_puts(&out, "}\n");
-        json_free(d);
         json_free(c);
 
         AUTO_FD(fd, openat(a->store->dir, "new/image/meta.json",
@@ -232,7 +238,8 @@ static int add(struct adding *a, struct err *e)
         struct unpacker u = { .command = "describe", .read = a->source };
         if (make_dirs(a, e) < 0 || find_source(a, e) < 0 || api_unpack(a->cx, &u, &a->description, e) < 0 ||
             image_parts_read(buf_span(&a->description), a->parts, e) < 0 ||
-            image_parts_key(a->source, a->parts, a->key, e) < 0)
+            image_parts_key(a->source, a->parts, a->key, e) < 0 ||
+            !(a->config = image_parts_config(a->source, a->parts, e)))
                 return -1;
 
         AUTO_FD(there, image_meta_open(a->store, a->key));
@@ -258,6 +265,7 @@ int api_image_add(const struct cordon_context *cx, const struct image_store *s, 
         else
                 (void) err_in(e, "%s", ref);
 
+        json_free(a.config);
         buf_done(&a.description);
         buf_done(&a.counts);
         free(a.parts);

@@ -70,9 +70,7 @@ static bool take_all(const struct json *root, struct image_parts_list *l)
                 if (l->n == IMAGE_PARTS_MAX || !take_layer(v, &l->v[l->n++]))
                         return false;
 
-        return take_text(root, "user", l->user, sizeof l->user) &&
-               take_text(root, "cwd", l->cwd, sizeof l->cwd) && !strpbrk(l->user, "\n") &&
-               !strpbrk(l->cwd, "\n");
+        return true;
 }
 
 int image_parts_read(struct span text, struct image_parts_list *ret, struct err *e)
@@ -136,6 +134,41 @@ int image_parts_key(const char *image, struct image_parts_list *l, char ret_key[
 
         sha256_hex(buf_span(&text), ret_key);
         return 0;
+}
+
+/* The value of a default, or "" if it is not a text of one line that fits. */
+static void take_default(const struct json *defaults, const char *key, char *to, size_t cap)
+{
+        if (!take_text(defaults, key, to, cap) || strchr(to, '\n'))
+                to[0] = '\0';
+}
+
+/* Read again, and compared with the digest that is in the key: so one key has one set of defaults. */
+struct json_doc *image_parts_config(const char *image, struct image_parts_list *l, struct err *e)
+{
+        const struct image_part *p = &l->v[0];
+        char sha256[65] = "";
+        AUTO_FD(dir, open(image, O_PATH | O_CLOEXEC));
+        AUTO_FD(fd, open_part(dir, image, p));
+        char *text = p->size <= IMAGE_CONFIG_MAX ? malloc((size_t) p->size + 1) : NULL;
+        ssize_t n = text && fd >= 0 ? pread(fd, text, (size_t) p->size, (off_t) p->offset) : -1;
+        if (n >= 0)
+                sha256_hex(span_of(text, (size_t) n), sha256);
+
+        struct json_doc *d = NULL;
+        if (strcmp(sha256, p->packed) == 0)
+                d = json_parse("the image's configuration", span_of(text, (size_t) n), e);
+        else
+                (void) err_set(e, ERR_DOOR, 0, "the image's configuration changed, or is too large");
+
+        free(text);
+        if (d && json_root(d)->type == JSON_OBJECT) {
+                const struct json *defaults = json_get(json_root(d), "config");
+                take_default(defaults, "User", l->user, sizeof l->user);
+                take_default(defaults, "WorkingDir", l->cwd, sizeof l->cwd);
+        }
+
+        return d;
 }
 
 void image_parts_lines(const struct image_parts_list *l, struct buf *out)

@@ -2,7 +2,7 @@
 /* image/main.c - cordon-unpack: reads one image and writes one tree, in a box of cordon's own with those two
  * doors.
  *
- *     cordon-unpack describe IMAGE            its parts and defaults, as JSON
+ *     cordon-unpack describe IMAGE            its parts, as JSON
  *     cordon-unpack inflate  FILE DIR         DIR/archive.tar, decompressed
  *     cordon-unpack layers   IMAGE ROOT       standard input: "user NAME", "cwd PATH" and
  *                                             "layer FORM OFFSET SIZE PACKED PLAIN [FILE]", one per line

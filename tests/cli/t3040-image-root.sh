@@ -94,6 +94,26 @@ is "a link in the way of a door stops the start" "$(status "$CORDON" run --image
 ok "nothing was written" test ! -e "$D/door/outside" -a ! -e "$D/canary/door"
 is "so does a link at its mount point" "$(rm "$h$D" && mkdir "$h$D" && ln -s "$D/canary" "$h$D/door" && status "$CORDON" run --image "$h" --write "$D/door" -- touch "$D/door/outside")" 125
 is "the canary is whole" "$(sums "$D/canary")" "$canary"
+# Directories of the image change places with links while boxes start.
+h=$D/moving
+make_tree "$h"
+mkdir "$h/home" "$h/tmp" "$h/var"
+for name in etc home tmp var; do ln -s "$D/canary" "$h/$name.link"; done
+python3 - "$h" <<'END' &
+import ctypes, os, sys
+libc = ctypes.CDLL(None)
+os.chdir(sys.argv[1])
+while os.path.exists('usr'):
+    for name in (b'etc', b'home', b'tmp', b'var'):
+        libc.syscall({'x86_64': 316, 'aarch64': 276}[os.uname().machine], -100, name, -100, name + b'.link', 2)
+END
+mover=$!
+begun=0
+for _ in $(seq 30); do "$CORDON" run -q --image "$h" -- sh -c 'echo x >/tmp/x; echo y >/home/box/y' >/dev/null 2>&1 && begun=$((begun + 1)); done
+rm -r "${h:?}/usr"
+wait $mover
+is "the canary is whole after 30 starts ($begun began)" "$(sums "$D/canary")" "$canary"
+h=$D/linked
 if [ "$(id -u)" -eq 0 ]; then
         mknod "$h/etc/null" c 1 3 && chmod 666 "$h/etc/null"
         cp "$busybox" "$h/bin/id2" && chmod 4755 "$h/bin/id2"

@@ -148,7 +148,7 @@ char *outer_read(const struct outer *o, const char *name, size_t *ret_n, char re
 /* The first bytes. */
 size_t outer_peek(const struct outer *o, const struct outer_region *r, uint8_t *p, size_t n);
 
-/* ---- manifest.c: the image that it holds, as JSON for the caller ---- */
+/* ---- manifest.c: the parts of the image that it holds, as JSON for the caller ---- */
 int manifest_describe(const struct outer *o, struct buf *out, struct err *e);
 
 /* ---- accounts.c: "user[:group]" of the image, by its own files ---- */

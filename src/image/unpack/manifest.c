@@ -225,33 +225,6 @@ static void put_region(const struct outer_region *r, const char *sha256, struct 
                    (unsigned long long) r->size, sha256);
 }
 
-static void put_texts(const struct json *list, bool *first, struct buf *out)
-{
-        for (const struct json *v = list ? list->child : NULL; v; v = v->next) {
-                if (v->type != JSON_STRING)
-                        continue;
-                buf_puts(out, *first ? "" : ",");
-                buf_json(out, span_of(v->str, v->len));
-                *first = false;
-        }
-}
-
-static void put_defaults(const struct json *root, struct buf *out)
-{
-        const struct json *c = json_get(root, "config");
-        const char *cwd = text_of(c, "WorkingDir"), *user = text_of(c, "User");
-        bool first = true;
-        buf_puts(out, ",\"env\":[");
-        put_texts(list_of(c, "Env"), &first, out);
-        buf_puts(out, "],\"argv\":[");
-        first = true;
-        put_texts(list_of(c, "Entrypoint"), &first, out);
-        put_texts(list_of(c, "Cmd"), &first, out);
-        buf_puts(out, "]");
-        buf_member(out, "cwd", cwd ? cwd : "");
-        buf_member(out, "user", user ? user : "");
-}
-
 /* The configuration pins the layers' content, whatever their compression. */
 static int put_layers(const struct image_parts *m, struct buf *out, struct err *e)
 {
@@ -290,7 +263,6 @@ static int describe(const struct image_parts *m, struct buf *out, struct err *e)
         buf_puts(out, "{\"config\":");
         put_region(&m->config_at, m->config_sha256, out);
         buf_puts(out, "}");
-        put_defaults(root, out);
         if (put_layers(m, out, e) < 0)
                 return -1;
 
