@@ -171,8 +171,10 @@ typedef enum cordon_option {
         CORDON_ANSWERS,       /* a file of recorded exchanges, for the stage mock */
         CORDON_RECORD,        /* record exchanges into this file, which must not exist yet */
         CORDON_KEEP_OUTPUT,   /* "1": keep output that is not redirected for cordon_logs() after the end */
-        CORDON_PASSPHRASE_FD  /* a file descriptor that delivers the vault's passphrase; default: ask on the
+        CORDON_PASSPHRASE_FD, /* a file descriptor that delivers the vault's passphrase; default: ask on the
                                  terminal */
+        CORDON_SESSION_TIME,  /* how long a session may last ("8h"; the default: a day) */
+        CORDON_SESSION_IDLE   /* it ends after so long without a run ("30m"; the default: an hour) */
 } cordon_option;
 CORDON_API int cordon_box_set(cordon_box *b, cordon_option option, const char *value);
 /* stream 0: read the payload's input from fd; 1, 2: write its output to fd. -1 (the default): empty input,
@@ -223,6 +225,20 @@ CORDON_API int cordon_box_is_parked(const cordon_box *b);
 /* The next start of `b`, which may have another policy object, uses the box that `parked` holds, on the same
  * terms. `parked` has none after that. */
 CORDON_API int cordon_box_use(cordon_box *b, cordon_box *parked, cordon_error *e);
+
+/* Sessions: a box that stays, for many runs, one after the other or side by side. Its files, background
+ * processes and overlays stay from run to run; each run has streams, limits, denials, a result and a record
+ * of its own. Session and runs belong to one thread.
+ *
+ * Begins a session, and returns as cordon_box_start_async() does. It takes runs when cordon_box_is_up()
+ * returns 1. Drive it as long as it has runs: cordon_box_wait() for a run does so as well.
+ */
+CORDON_API int cordon_session_start(cordon_box *session, cordon_error *e);
+/* Makes a run in it: set command, streams and so on, and start it like any box. Free it before its session.
+ * NULL: no memory. */
+CORDON_API cordon_box *cordon_session_run(cordon_box *session);
+/* Ends the session and its runs in order: its result follows some steps later. */
+CORDON_API void cordon_session_end(cordon_box *session);
 
 CORDON_API void cordon_box_signal(cordon_box *b, int signal); /* async-signal-safe */
 /* Sets the size of the box's terminal; before the start, its initial size. */
@@ -299,7 +315,8 @@ typedef struct cordon_result {
         const char *ledger_lost; /* why all or part is not recorded although it was requested; else "" */
         int blind; /* denied paths were to be reported, but this host does not allow to observe them */
         int away;  /* the caller's directory is not in the box, which worked in a private one */
-        const char *start;     /* "parked": the run began in a parked box; "cold": in a new one; "" before */
+        const char *start; /* "parked": the run began in a parked box; "session": in one that stays; "cold":
+                              in a new one; "" before */
         const char *start_why; /* why a parked box was not used; or "" */
 } cordon_result;
 /* One thing that the box did and was allowed to do, each once: files opened, programs started. */

@@ -354,8 +354,14 @@ static int begin_with(struct cordon_box *b, enum wall_kind wall, struct err *e)
                                 .keep_output = b->keep_output,
                                 .work_on = b->work_on[0] ? b->work_on : NULL,
                                 .park = b->parking,
+                                .session = b->is_session,
+                                .session_ms = b->session_ms,
+                                .idle_ms = b->idle_ms,
                                 .cold_why = b->cold_why };
-        if (parked) {
+        if (b->session) {
+                if (!(b->box = box_run_in(b->session->box, &c, e)))
+                        return -1;
+        } else if (parked) {
                 box_order(b->box = parked, &c);
                 api_parked_free(&b->parked);
         } else if (!(b->box = box_start(&c, e)))
@@ -402,7 +408,7 @@ int api_places(struct cordon_box *b, struct err *e)
 
 static int begin_box(struct cordon_box *b, struct err *e)
 {
-        if (api_make_doors(b, e) < 0)
+        if (!b->session && api_make_doors(b, e) < 0)
                 return -1;
 
         b->first_error.code = ERR_NONE;
@@ -422,7 +428,7 @@ static int begin(struct cordon_box *b, cordon_error *pe)
         if (api_places(b, e) < 0 || api_recording(b, e) < 0)
                 return -1;
 
-        int r = b->parking ? 1 : api_grants(b, e);
+        int r = b->parking || b->session ? 1 : api_grants(b, e);
         b->opens_vault = r == 0;
         return r == 1 ? begin_box(b, e) : r;
 }

@@ -47,7 +47,9 @@ void cordon_box_free(cordon_box *b)
         if (b->has_image)
                 image_done(&b->image);
 
-        api_grants_done(b);
+        if (!b->session)
+                api_grants_done(b);
+
         fd_close(&b->record);
         fd_close(&b->record_dir);
         fd_close(&b->epoll);
@@ -192,6 +194,10 @@ int cordon_box_set(cordon_box *b, cordon_option option, const char *value)
                 return 0;
         case CORDON_PASSPHRASE_FD:
                 return set_passphrase(b, value);
+        case CORDON_SESSION_TIME:
+                return str_to_ms(span_str(value), &b->session_ms);
+        case CORDON_SESSION_IDLE:
+                return str_to_ms(span_str(value), &b->idle_ms);
         case CORDON_SINGLE_THREAD:
                 b->single_thread = on;
                 return 0;
@@ -240,8 +246,29 @@ static void open_vault(cordon_box *b, int timeout_ms)
         api_box_begin(b);
 }
 
+/* Waits for a run and its session, and drives the session. */
+static void wait_in_session(cordon_box *b, int timeout_ms)
+{
+        cordon_box *boxes[] = { b, b->session };
+        struct pollfd p[2];
+        for (unsigned i = 0; i < 2; i++) {
+                int ms = cordon_box_next_ms(boxes[i]);
+                p[i] = (struct pollfd){ .fd = cordon_box_fd(boxes[i]), .events = POLLIN };
+                if (ms >= 0 && (timeout_ms < 0 || ms < timeout_ms))
+                        timeout_ms = ms;
+        }
+
+        (void) poll(p, 2, timeout_ms);
+        (void) cordon_box_step(b->session);
+}
+
 static void turn(cordon_box *b, int timeout_ms)
 {
+        if (b->session && b->box && timeout_ms != 0) {
+                wait_in_session(b, timeout_ms);
+                timeout_ms = 0;
+        }
+
         if (b->opens_vault)
                 open_vault(b, timeout_ms);
         else if (box_wait(b->box, timeout_ms) == 1)
@@ -409,7 +436,7 @@ const cordon_result *cordon_box_result(cordon_box *b)
                                  .ledger_lost = r->ledger_lost,
                                  .blind = r->blind,
                                  .away = box_is_away(b->box),
-                                 .start = r->parked ? "parked" : "cold",
+                                 .start = box_start_name(r),
                                  .start_why = r->parked ? "" : b->cold_why,
                                  .left = r->left,
                                  .left_name = r->left_name,

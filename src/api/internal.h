@@ -97,10 +97,13 @@ struct cordon_box {
         struct plan *plan;
         struct api_made *made; /* targets of doors that did not exist, the newest first */
         struct box *box;
-        struct api_parked parked; /* for the next start */
-        bool parking;             /* `box` is to be parked */
-        bool any_command;         /* and its command was none of the caller's */
-        char cold_why[160];       /* why a parked box was not used; or "" */
+        struct api_parked parked;     /* for the next start */
+        bool parking;                 /* `box` is to be parked */
+        bool any_command;             /* and its command was none of the caller's */
+        char cold_why[160];           /* why a parked box was not used; or "" */
+        struct cordon_box *session;   /* this is a run in it; or NULL */
+        bool is_session;              /* a box for many runs */
+        uint64_t session_ms, idle_ms; /* of a session */
         bool over;
         bool opens_vault; /* the start goes on after that, and `box` does not exist yet */
         int epoll;        /* of cordon_box_fd(), or -1 */

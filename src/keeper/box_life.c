@@ -177,6 +177,9 @@ static void serve(struct box *b, const struct pollfd p[static SLOT__COUNT])
                 serve_run(b, p);
 
         go_on(b);
+        if (b->c.session && session_tend(b))
+                box_finish(b);
+
         b->turn_ns = clock_mono_ns();
         b->run.tick_ms = b->phase == PHASE_RUN && !b->killed ? record_tick(&b->run) : -1;
 }
@@ -211,6 +214,7 @@ static uint64_t next_turn(struct box *b)
                 return next;
 
         next = sooner(next, b->kill_ns);
+        next = sooner(next, b->c.session ? session_next(b) : 0);
         next = sooner(next, b->broker.ledger_ns);
         next = sooner(next, b->client >= 0 ? b->client_until_ns : 0);
         if (b->gates && gates_next_ms(b) >= 0)

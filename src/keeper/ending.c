@@ -33,6 +33,14 @@ static void note_usage(struct box *b)
 int ending_reap(struct box *b, struct err *e)
 {
         (void) e;
+        if (b->run.r.in_session) {
+                if (b->session && !b->init_gone) /* what it left running stays with the session */
+                        session_kill(b);
+
+                fd_close(&b->child.control);
+                return 1;
+        }
+
         wall_end(&b->child, keeper_waits_too_long(b, STRAGGLERS_MS));
         if (!wall_reap(&b->child)) {
                 keeper_wait_child(b, &(struct child){ b->child.pid, b->child.pidfd });

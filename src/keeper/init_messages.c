@@ -28,7 +28,10 @@ static void note_up(struct box *b, uint32_t layers)
                 keeper_oom_noted(b);
 
         b->run.up = true;
-        registry_open(b);         /* not before: until here every microsecond of ours is the start's */
+        b->idle_ns = now;
+        if (!b->session)
+                registry_open(b); /* not before: until here every microsecond of ours is the start's */
+
         b->run.r.attested = true; /* init sends UP only after attestation passed */
         b->run.r.layers = layers;
         if (b->run.r.memory_by_group || b->run.r.procs_by_group)
@@ -37,13 +40,14 @@ static void note_up(struct box *b, uint32_t layers)
         b->run.r.start_ns = now - b->run.began_ns;
 
         /* If init samples, it acts first, unless it is delayed: it can report the use until then. */
-        b->sampled = keeper_groups_hold(b) & WALL_SAMPLES;
+        b->sampled = !b->session && keeper_groups_hold(b) & WALL_SAMPLES;
         uint64_t late_ms = b->sampled ? SAMPLER_LATE_MS : 0;
-        b->run.deadline_ns = now + (b->c.plan->order->limits.value[LIMIT_TIME] + late_ms) * 1000000u;
+        uint64_t time_ms = b->c.session ? b->c.session_ms : b->c.plan->order->limits.value[LIMIT_TIME];
+        b->run.deadline_ns = now + (time_ms + late_ms) * 1000000u;
         b->run.next_look_ns = now;
         for (int sig = 1; box_signal_bit(sig); sig++)
                 if (b->run.early_signals & box_signal_bit(sig))
-                        (void) wall_signal(&b->child, sig);
+                        keeper_signal(b, sig);
 
         record_up(&b->run);
 }
@@ -119,6 +123,23 @@ static void note_end(struct box *b, const struct wall_end *end)
         }
 }
 
+/* The first process of a run in a session has ended, or the session has. Others may go on and hold its
+ * streams: it does not wait for them. */
+static void note_left(struct box *b)
+{
+        b->init_gone = true;
+        b->gone_ns = clock_mono_ns();
+        fd_close(&b->child.control);
+}
+
+/* Messages about one of many runs are passed on. */
+static bool session_forward_if(struct box *b, const struct wall_message *m, int fd)
+{
+        bool about = m->word == WALL_SAYS_DENIED || m->word == WALL_SAYS_SAW || m->word == WALL_SAYS_RAN ||
+                     m->word == WALL_SAYS_TTY;
+        return about && session_forward(b, m, fd);
+}
+
 void keeper_hear(struct box *b)
 {
         struct wall_message m;
@@ -126,6 +147,13 @@ void keeper_hear(struct box *b)
         int r = wall_listen(&b->child, &m, &fd);
         if (r <= 0) {
                 fd_close(&b->child.control);
+                if (b->run.r.in_session)
+                        note_left(b);
+                return;
+        }
+
+        if (b->c.session && session_forward_if(b, &m, fd)) {
+                fd_close(&fd);
                 return;
         }
 
@@ -153,6 +181,8 @@ void keeper_hear(struct box *b)
                 if (b->handed_over && b->child.spare >= 0) /* its last words came before */
                         keeper_hear_spare(b);
                 note_end(b, &m.end);
+                if (b->run.r.in_session)
+                        note_left(b);
                 break;
         case WALL_SAYS_ERROR:
                 keeper_note_error(b, &m.error);

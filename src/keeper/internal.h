@@ -162,10 +162,21 @@ struct run {
         struct box_result r;
 };
 
-/* The walls around it, with the broker and the control groups. A box has one run. */
+/* The walls around it, with the broker and the control groups. A box has one run; a session has many, each a
+ * struct box without walls of its own, whose control socket leads to its session (session_runs.c). */
 struct box {
         struct box_config c;
         struct run run;
+        struct box *session;        /* this is a run in it; or NULL */
+        struct box *runs, *sibling; /* of a session: its runs; of a run: the next */
+        uint32_t id;                /* of a run; of a session: of its newest */
+        uint32_t leader;            /* pid of the run's first process in the box */
+        int session_line;           /* the session's end of the run's control socket, or -1 */
+        bool ran;                   /* the end of the run is still to be sent over it */
+        struct wall_end last;       /* then this */
+        bool wants_tty;             /* a run: it has requested a terminal from init */
+        int ahead;                  /* of a session: a spare that waits for the next run, or -1 */
+        uint64_t idle_ns;           /* of a session: since when it has no run */
         enum phase phase;
         struct waiting wait;
         bool given_up; /* its caller has let go of it, or it failed before anything could run */
@@ -273,6 +284,7 @@ void keeper_oom_noted(struct box *b);
 
 /* orders.c: beside those of keeper.h */
 void keeper_kill_now(struct box *b);
+void keeper_signal(struct box *b, int sig);               /* async-signal-safe */
 void keeper_limit_fired(struct box *b, enum limit_key k); /* ends it, if nothing has yet */
 
 /* denials.c */
@@ -303,6 +315,7 @@ int outside_find(struct run *run, const char *path, char *ret_real, size_t cap);
 /* Which of policy_doors() the run used, the caller's to free; NULL: not all of it was observed */
 bool *keeper_doors_used(struct run *run);
 /* box_life.c */
+struct box *keeper_new(const struct box_config *c); /* keeper.c; NULL: no memory */
 void keeper_begin(struct box *b);
 void keeper_see_off(struct box *b); /* ends it, if it is not over, and waits for that */
 /* waiting.c: in a phase. True: it has lasted as long as this. */
@@ -336,6 +349,16 @@ int ending_janitor(struct box *b, struct err *e);
 void keeper_hear(struct box *b);
 void keeper_hear_spare(struct box *b);
 void keeper_note_error(struct box *b, const struct err *error);
+/* session_runs.c */
+/* A run gets its spare. 1: it is ready, 0: not yet, -1. */
+int session_spare(struct box *b, struct err *e);
+/* Passes a message of init on to the run that it is about. False: it is about none. */
+bool session_forward(struct box *session, const struct wall_message *m, int fd);
+/* In every turn: sends what was still to be sent. True: it is idle for too long. */
+bool session_tend(struct box *session);
+uint64_t session_next(const struct box *session); /* when it is idle for too long; 0: never */
+void session_leave(struct box *b);                /* a run is over; a session has none from here on */
+void session_kill(struct box *b);                 /* a run, with its process group */
 /* wakeup.c: the descriptor of the caller reports the slots of `wants`. */
 void wakeup_reported(struct box *b);
 void wakeup_arm(struct box *b, const struct pollfd wants[static SLOT__COUNT]);

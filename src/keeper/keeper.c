@@ -19,7 +19,7 @@ static void take_run(struct box *b)
         b->run.log_on = c->io.out[0] < 0 && !c->io.sink;
 }
 
-static struct box *box_new(const struct box_config *c)
+struct box *keeper_new(const struct box_config *c)
 {
         struct box *b = calloc(1, sizeof *b);
         if (!b)
@@ -32,6 +32,7 @@ static struct box *box_new(const struct box_config *c)
                 .pid = -1, .pidfd = -1, .control = -1, .spare = -1, .birth = -1, .host_proc = -1
         };
         b->janitor = LIMIT_NO_JANITOR;
+        b->session_line = b->ahead = -1;
         b->run.staged = b->run.tty = b->registry = b->held = b->name_lock = b->client = b->epoll =
                 b->wait.fd = -1;
         b->broker = (struct broker_line){
@@ -56,7 +57,7 @@ static struct box *box_new(const struct box_config *c)
 
 struct box *box_start(const struct box_config *c, struct err *e)
 {
-        struct box *b = box_new(c);
+        struct box *b = keeper_new(c);
         if (b)
                 keeper_begin(b);
         else
@@ -92,6 +93,9 @@ void box_free(struct box *b)
                 return;
 
         keeper_see_off(b);
+        if (b->session || b->c.session)
+                session_leave(b);
+
         free(b->inbound);
         free(b->hierarchies);
         free(b->run.rows);

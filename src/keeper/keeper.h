@@ -51,6 +51,7 @@ struct box_result {
         uint64_t wall_ns, cpu_ns, memory_peak;
         uint64_t start_ns;      /* from box_start() or box_order() until the payload could run */
         bool parked;            /* it began in a box that was parked */
+        bool in_session;        /* in one that had other runs before, or may have */
         const char *cold_why;   /* if not: why a parked box was not used; or NULL. The configuration's */
         uint64_t group_wait_ns; /* the part of it spent on control groups */
         uint64_t output_bytes;
@@ -145,7 +146,9 @@ struct box_config {
         bool work_keep;       /* keep the overlay although nothing changed */
         bool keep_output;     /* for box_logs() after the end; only if it goes nowhere else */
         const char *cold_why; /* why no parked box was used; or NULL */
-        bool park; /* stop before the run: box_order() begins it. The run's fields come with that */
+        bool park;    /* stop before the run: box_order() begins it. The run's fields come with that */
+        bool session; /* a box for many runs: box_run_in() begins each. The plan's command is not used */
+        uint64_t session_ms, idle_ms; /* it ends after so long; after so long without a run */
 };
 
 struct box;
@@ -158,6 +161,12 @@ bool box_is_parked(const struct box *b);
  * plan_digest() of both plans is the same, and so are ids, observation and what the broker was given. Goes as
  * far as it can without waiting. */
 void box_order(struct box *b, const struct box_config *c);
+/* Begins a run in a session that is up (box_is_up()). Only the run order of the plan in `c` is used: the
+ * walls are the session's. What it returns is driven and freed like a box of its own, before its session,
+ * which has to be driven too. NULL with *e set: the session is over, or no memory. */
+struct box *box_run_in(struct box *session, const struct box_config *c, struct err *e);
+/* Ends a session in order. It is over some steps later, and so are its runs. */
+void box_finish(struct box *b);
 /* Waits until there is something to do, a signal came, or timeout_ms passed (-1: no end; 0: does not wait at
  * all), and does it. 1: the box is over; 0: not yet. */
 int box_wait(struct box *b, int timeout_ms);
@@ -186,6 +195,8 @@ bool box_is_up(const struct box *b);
 const char *box_run_id(const struct box *b);
 void box_free(struct box *b);
 
+/* "cold", "parked" or "session". */
+const char *box_start_name(const struct box_result *r);
 /* The result as one JSON object, without a newline. */
 struct buf;
 void box_result_json(const struct box_result *r, struct buf *out);

@@ -34,6 +34,9 @@ void box_kill(struct box *b)
                 b->run.r.code = SIGKILL;
         }
 
+        if (b->session)
+                session_kill(b);
+
         if (b->child.pid <= 0)
                 return;
 
@@ -46,12 +49,20 @@ void box_kill(struct box *b)
                 keeper_kill_now(b);
 }
 
+void keeper_signal(struct box *b, int sig)
+{
+        if (b->session && b->session->child.control >= 0)
+                (void) wall_signal_run(&b->session->child, b->id, sig);
+        else if (b->child.pid > 0 && b->child.control >= 0)
+                (void) wall_signal(&b->child, sig);
+}
+
 void box_signal(struct box *b, int sig)
 {
         if (!b->run.up)
                 b->run.early_signals |= box_signal_bit(sig); /* init takes no such order yet */
-        else if (b->child.control >= 0)
-                (void) wall_signal(&b->child, sig);
+        else
+                keeper_signal(b, sig);
 }
 
 void box_resize(struct box *b, unsigned rows, unsigned columns)
@@ -59,6 +70,14 @@ void box_resize(struct box *b, unsigned rows, unsigned columns)
         struct winsize size = { .ws_row = (unsigned short) rows, .ws_col = (unsigned short) columns };
         if (b->run.tty >= 0)
                 (void) ioctl(b->run.tty, TIOCSWINSZ, &size);
+}
+
+void box_finish(struct box *b)
+{
+        if (b->run.r.end == BOX_RUNNING && b->run.up)
+                b->run.r.end = BOX_EXITED; /* in order: by word of its caller, or because nobody needs it */
+
+        box_kill(b);
 }
 
 void keeper_limit_fired(struct box *b, enum limit_key k)

@@ -21,6 +21,11 @@ static void add_error(const struct err *e, struct buf *out)
         buf_putc(out, '}');
 }
 
+const char *box_start_name(const struct box_result *r)
+{
+        return r->in_session ? "session" : r->parked ? "parked" : "cold";
+}
+
 void box_failure_json(const struct err *e, struct buf *out)
 {
         buf_puts(out, "{\"version\":1,\"end\":\"failed\"");
@@ -204,8 +209,8 @@ static void add_net(const struct box_result *r, struct buf *out)
 
 static void add_start(const struct box_result *r, struct buf *out)
 {
-        buf_printf(out, ",\"start\":\"%s\"", r->parked ? "parked" : "cold");
-        if (r->parked || !r->cold_why || !r->cold_why[0])
+        buf_printf(out, ",\"start\":\"%s\"", box_start_name(r));
+        if (r->parked || r->in_session || !r->cold_why || !r->cold_why[0])
                 return;
 
         buf_puts(out, ",\"start_why\":");

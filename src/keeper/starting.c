@@ -28,15 +28,19 @@ int starting_record(struct box *b, struct err *e) { return b->c.park ? 1 : recor
 /* The broker first: it gets ready while the rest is created. */
 int starting_make(struct box *b, struct err *e)
 {
-        if (gates_open(b, e) < 0 || inbound_open(b, e) < 0 || (!b->c.park && handles_given(&b->run, e) < 0) ||
-            broker_start(b, e) < 0 || (!b->c.park && pump_open(&b->run, e) < 0) ||
-            handles_open(&b->run, e) < 0 || keeper_copies_open(b, e) < 0 || keeper_work_begin(b, e) < 0)
+        bool runs = !b->c.park && !b->c.session;
+        if (gates_open(b, e) < 0 || inbound_open(b, e) < 0 || (runs && handles_given(&b->run, e) < 0) ||
+            broker_start(b, e) < 0 || (runs && pump_open(&b->run, e) < 0) || handles_open(&b->run, e) < 0 ||
+            keeper_copies_open(b, e) < 0 || keeper_work_begin(b, e) < 0)
                 return -1;
 
         return keeper_groups_come_first(b) && keeper_groups_make(b, false, e) < 0 ? -1 : 1;
 }
 
-int starting_fill(struct box *b, struct err *e) { return b->c.park ? 1 : handles_fill(&b->run, e); }
+int starting_fill(struct box *b, struct err *e)
+{
+        return b->c.park || b->c.session ? 1 : handles_fill(&b->run, e);
+}
 
 /* A box that trusts an authority of its own needs it before its root is built. */
 int starting_trust(struct box *b, struct err *e) { return b->c.plan->authority ? broker_ready(b, e) : 1; }
@@ -61,8 +65,10 @@ static void fill_start(struct box *b, bool joins_late)
 {
         const struct box_config *c = &b->c;
         b->start = (struct wall_start){ .plan = c->plan,
-                                        .order = c->park ? no_order(b) : c->plan->order,
-                                        .spare = c->park ? WALL_SPARE_ONE : WALL_SPARE_NONE,
+                                        .order = c->park || c->session ? no_order(b) : c->plan->order,
+                                        .spare = c->session ? WALL_SPARE_MANY
+                                                 : c->park  ? WALL_SPARE_ONE
+                                                            : WALL_SPARE_NONE,
                                         .cx = c->cx,
                                         .edits = b->edits,
                                         .copies = b->copy_fds,
@@ -138,13 +144,16 @@ int starting_release(struct box *b, struct err *e)
 
 int starting_park(struct box *b, struct err *e)
 {
-        if (!b->c.park)
+        if (b->session)
+                return session_spare(b, e);
+
+        if (!b->c.park && !b->c.session)
                 return 1;
 
         if (b->init_gone || b->child.control < 0)
                 return err_set(e, ERR_WALL, 0, "the parked box ended before it had a run");
 
-        return b->ready && b->ordered;
+        return b->c.session ? b->run.up : b->ready && b->ordered;
 }
 
 int starting_name(struct box *b, struct err *e) { return b->ordered ? record(b, e) : 1; }
@@ -155,7 +164,8 @@ int starting_streams(struct box *b, struct err *e)
                 return 1;
 
         if (keeper_is_new_phase(b)) {
-                if (handles_given(&b->run, e) < 0 || pump_open(&b->run, e) < 0)
+                if (handles_given(&b->run, e) < 0 || pump_open(&b->run, e) < 0 ||
+                    (b->session && handles_open(&b->run, e) < 0))
                         return -1;
                 if (b->c.root)
                         pump_own(&b->run, b->start.host_uid, b->start.host_gid);
@@ -168,8 +178,12 @@ int starting_streams(struct box *b, struct err *e)
 static int take_terminal(struct box *b, struct err *e)
 {
         struct run *run = &b->run;
-        if (keeper_is_new_phase(b) && wall_tty(&b->child, b->c.rows, b->c.columns) < 0)
-                return err_set(e, ERR_WALL, errno, "requesting a terminal: %s", strerror(errno));
+        const struct wall_child *init = b->session ? &b->session->child : &b->child;
+        if (keeper_is_new_phase(b)) {
+                if (wall_tty(init, b->c.rows, b->c.columns) < 0)
+                        return err_set(e, ERR_WALL, errno, "requesting a terminal: %s", strerror(errno));
+                b->wants_tty = true;
+        }
 
         for (int i = 0; run->tty >= 0 && i < 3; i++)
                 if (run->inside.stdio[i] < 0)
@@ -191,12 +205,14 @@ int starting_order(struct box *b, struct err *e)
 
         if (b->handover.block.n == 0) {
                 wall_handover_seal(&b->handover, o);
-                if (wall_run(&b->child, 0, 0, &o->limits) < 0)
+                if (wall_run(b->session ? &b->session->child : &b->child, b->leader, b->id, &o->limits) < 0)
                         return err_set(e, ERR_WALL, errno, "ordering the run: %s", strerror(errno));
         }
 
         struct wall_stdio streams = b->run.inside;
-        streams.handle_count = 0; /* the spare has them */
+        if (!b->session)
+                streams.handle_count = 0; /* the spare has them */
+
         r = wall_handover(b->child.spare, &b->handover, &streams);
         if (r < 0)
                 return err_set(e, ERR_WALL, errno, "sending the run order: %s", strerror(errno));

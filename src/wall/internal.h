@@ -143,12 +143,14 @@ struct wall_init {
         pid_t mover;                /* 0: not made yet */
         uint64_t moving[MOVES_MAX]; /* calls that it has */
         bool serves_moves;          /* renames stop at us */
-        _Atomic(pid_t)
-                *looks_for_box; /* shared with the observer: the connector, whose lookups are the box's */
-        pid_t observer;         /* serves the root if it is watched; 0: a plain tmpfs */
-        uint64_t root_dev, scratch_dev; /* our own filesystems: mount points are created only there */
-        int landlock;                   /* ruleset to enforce */
-        int listener;                   /* seccomp notifications */
+        struct wall_told {
+                _Atomic(pid_t) connector; /* whose lookups are the box's; or 0 */
+                _Atomic(uint32_t) runs;   /* that have begun in the box */
+        } * observer_knows;               /* shared with the observer; NULL: there is none */
+        pid_t observer;                   /* serves the root if it is watched; 0: a plain tmpfs */
+        uint64_t root_dev, scratch_dev;   /* our own filesystems: mount points are created only there */
+        int landlock;                     /* ruleset to enforce */
+        int listener;                     /* seccomp notifications */
         int tty_slave;
         pid_t payload;
         pid_t reaper;    /* process wall: our parent, as long as it lives */

@@ -97,7 +97,8 @@ struct wall_end {
 struct wall_message {
         uint32_t word;   /* enum wall_word */
         uint32_t layers; /* UP: bit per enum wall_layer that is in force */
-        uint32_t run;    /* RAN: which; READY: the spare's pid in the box */
+        uint32_t run;    /* RAN: which; READY: the spare's pid in the box; DENIED and SAW: the leader of the
+                            task's session, which the first process of a run is */
         union {
                 struct err error;
                 struct wall_denial denial;
@@ -226,6 +227,9 @@ void wall_handover_seal(struct wall_handover *h, const struct plan_order *o);
 int wall_handover(int spare, struct wall_handover *h, const struct wall_stdio *io);
 /* Tells init that a run begins, before its order is sent. `pid` from WALL_SAYS_READY; 0: the only spare. */
 int wall_run(const struct wall_child *c, uint32_t pid, uint32_t id, const struct policy_limits *limits);
+/* Passes a message of init on to the keeper's part for one run. Returns 0, or -1 with errno set (EAGAIN: the
+ * line is full). */
+int wall_forward(int line, const struct wall_message *m, int fd);
 /* Receives the next message of a spare, as wall_listen(). */
 int wall_spare_listen(int spare, struct wall_message *ret);
 /* Requests a terminal of the box's own: WALL_SAYS_TTY. */

@@ -21,7 +21,7 @@ static const struct wire_field denial[] = {
         FIELD(denial.call.args[0]), FIELD(denial.call.args[1]), FIELD(denial.call.args[2]),
         FIELD(denial.call.args[3]), FIELD(denial.call.args[4]), FIELD(denial.call.args[5]),
         FIELD(denial.kind),         FIELD(denial.reason),       FIELD(denial.inside),
-        TEXT(denial.program),       TEXT(denial.path),
+        TEXT(denial.program),       TEXT(denial.path),          FIELD(run),
 };
 static const struct wire_field end[] = {
         FIELD(end.status),        FIELD(end.cpu_ns),      FIELD(end.max_rss),    FIELD(end.disk_full),

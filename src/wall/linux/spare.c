@@ -6,9 +6,10 @@
  * one recvmsg() on standard input, a socket that only the keeper can write to; takes the order, places the
  * descriptors that came with it, and executes the program. That closes the socket, which tells the keeper.
  *
- * A box with many runs has a nursery instead: a process that stops before Landlock and makes a spare, a copy
- * of itself and a child of init, for each socket that the keeper sends it. Filter and user namespace are the
- * same for all of them. The payloads cannot trace it (not dumpable) or signal it (Landlock scopes). */
+ * A box with many runs has a nursery instead: a process behind the same walls that makes a spare, a copy of
+ * itself and a child of init, for each socket that the keeper sends it. Filter, user namespace and Landlock
+ * domain are the same for all of them, so that a run can signal what an earlier one left running. They cannot
+ * trace the nursery (it is not dumpable); a run that kills it ends the box. */
 #include "wall/linux/spare.h"
 #include "base/block.h"
 #include "base/fd.h"
@@ -29,7 +30,7 @@
 #include <sys/wait.h>
 
 /* Descriptors of a spare before it has its order; all are below those of the handles. */
-enum { SPARE_LINE = 0, SPARE_NEWS = 1, SPARE_LANDLOCK = 2, SPARE_LIFTED = 64 };
+enum { SPARE_LINE = 0, SPARE_NEWS = 1, SPARE_UNUSED = 2, SPARE_LIFTED = 64 };
 
 /* Mapped at the same address in init: pointers in the opened block are valid in both. */
 struct wall_spared {
@@ -180,12 +181,11 @@ _Noreturn static void serve_run(struct wall_init *w, struct wall_spared *s)
 
 /* ---- the last walls ---- */
 
-/* Line and news are in place of standard streams; the nursery also keeps the Landlock rules. */
-static int keep_lines(int line, int news, int landlock, struct err *e)
+/* Line and news are in place of standard streams. */
+static int keep_lines(int line, int news, struct err *e)
 {
         bool ok = dup3(line, SPARE_LINE, O_CLOEXEC) >= 0 && dup3(news, SPARE_NEWS, O_CLOEXEC) >= 0;
-        ok = ok &&
-             (landlock < 0 ? (close(SPARE_LANDLOCK), true) : dup3(landlock, SPARE_LANDLOCK, O_CLOEXEC) >= 0);
+        (void) close(SPARE_UNUSED);
         return ok ? 0 : wall_fail(e, STAGE_EXEC, "placing the line of a spare");
 }
 
@@ -211,9 +211,9 @@ _Noreturn static void further_main(struct wall_init *w, int line)
         struct wall_message m = { .word = WALL_SAYS_READY, .run = (uint32_t) getpid() };
         struct wall_spared *s = map_order(MAP_PRIVATE);
         struct err *e = &m.error;
-        if (s && wall_payload_lead_session(e) == 0 && restrict_self(w->landlock, e) == 0 &&
-            dup3(line, SPARE_LINE, O_CLOEXEC) >= 0 && syscall(SYS_close_range, 1, ~0U, 0) == 0 &&
-            wall_attest(w, e) == 0 && wall_put(SPARE_LINE, &m, -1) == 0)
+        if (s && wall_payload_lead_session(e) == 0 && dup3(line, SPARE_LINE, O_CLOEXEC) >= 0 &&
+            syscall(SYS_close_range, 1, ~0U, 0) == 0 && wall_attest(w, e) == 0 &&
+            wall_put(SPARE_LINE, &m, -1) == 0)
                 serve_run(w, s);
 
         m.word = WALL_SAYS_ERROR;
@@ -244,7 +244,6 @@ _Noreturn static void nursery_main(struct wall_init *w)
 {
         struct wall_order o;
         pid_t init = getppid();
-        w->landlock = w->landlock < 0 ? -1 : SPARE_LANDLOCK;
         for (;;) {
                 AUTO_FD(line, -1);
                 if (wire_take(SPARE_LINE, &wall_order_form, &o, &line) != 1 || line < 0)
@@ -269,8 +268,7 @@ static int reach_wait(struct wall_init *w, int news, struct err *e)
         if (wall_put(news, &up, w->listener) < 0)
                 return wall_fail(e, STAGE_EXEC, "handing over the listener");
 
-        if (keep_lines(w->spare, news, many ? w->landlock : -1, e) < 0 ||
-            (!many && restrict_self(w->landlock, e) < 0) || close_others(w, e) < 0)
+        if (keep_lines(w->spare, news, e) < 0 || restrict_self(w->landlock, e) < 0 || close_others(w, e) < 0)
                 return -1;
 
         return many ? 0 : wall_attest(w, e);

@@ -102,6 +102,11 @@ int wall_run(const struct wall_child *c, uint32_t pid, uint32_t id, const struct
         return wire_put_now(c->control, &wall_order_form, &o);
 }
 
+int wall_forward(int line, const struct wall_message *m, int fd)
+{
+        return fd < 0 ? wall_put_now(line, m) : wall_put(line, m, fd);
+}
+
 int wall_spare_listen(int spare, struct wall_message *ret)
 {
         int fd = -1, r = wall_take(spare, ret, &fd);

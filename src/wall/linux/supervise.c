@@ -18,6 +18,7 @@
 #include <linux/openat2.h>
 #include <poll.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -224,6 +225,7 @@ static void tell_of_path(struct watch *t, const struct seccomp_notif *n)
 
         /* Not on the host's own tree, which may not answer: limits would not be enforced meanwhile. */
         m.denial.inside = in_box && m.denial.kind == EFFECT_RUN && is_inside(&m.denial);
+        m.run = watched_session(n->pid);
         watched_program(t->w->tasks, n->pid, m.denial.program, sizeof m.denial.program);
         if (t->w->s->watch_all)
                 say_in_time(t, &m);
@@ -244,6 +246,7 @@ static void tell_of_call(struct watch *t, const struct seccomp_notif *n)
 
         struct wall_message m = { .word = WALL_SAYS_DENIED,
                                   .denial = { .call = n->data, .kind = EFFECT_CALL } };
+        m.run = watched_session(n->pid);
         watched_program(t->w->tasks, n->pid, m.denial.program, sizeof m.denial.program);
         wall_offer_denial(t->w->control, &m, &t->untold);
 }
@@ -274,6 +277,7 @@ static void tell_of_mapping(struct watch *t, const struct seccomp_notif *n)
         if (len <= 0 || m.denial.path[0] != '/' || !watched_news(&t->told, TOLD_MAX, &m.denial))
                 return;
 
+        m.run = watched_session(n->pid);
         watched_program(t->w->tasks, n->pid, m.denial.program, sizeof m.denial.program);
         wall_offer_denial(t->w->control, &m, &t->untold);
 }
@@ -299,6 +303,7 @@ static void tell_of_connect(struct watch *t, const struct seccomp_notif *n)
                 return;
 
         m.denial.reason = port ? REASON_LOOPBACK : REASON_NONE;
+        m.run = watched_session(n->pid);
         watched_program(t->w->tasks, n->pid, m.denial.program, sizeof m.denial.program);
         wall_offer_denial(t->w->control, &m, &t->untold);
 }
@@ -515,6 +520,13 @@ static void begin_run(struct watch *t, const struct wall_order *o)
 
         t->runs = true;
         if (t->w->s->spare == WALL_SPARE_MANY) {
+                watched_forget(&t->told); /* each run has its own reports */
+                memset(t->told_call, 0, sizeof t->told_call);
+                t->calls = 0;
+                t->untold = (struct wall_untold){ 0 };
+                if (t->w->observer_knows)
+                        (void) atomic_fetch_add(&t->w->observer_knows->runs, 1);
+
                 wall_runs_add(&t->many, o->arg, o->id, until);
                 return;
         }

@@ -490,8 +490,8 @@ _Noreturn static void serve(struct connector *c, const struct wall_init *w)
         sigset_t timer;
         (void) prctl(PR_SET_NAME, "cordon-connect", 0, 0, 0);
         (void) prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
-        if (w->looks_for_box)
-                atomic_store(w->looks_for_box, getpid());
+        if (w->observer_knows)
+                atomic_store(&w->observer_knows->connector, getpid());
 
         (void) sigemptyset(&timer);
         (void) sigaddset(&timer, SIGALRM);

@@ -122,12 +122,12 @@ int wall_front_open(struct wall_init *w)
         if (fuse < 0 || !make_tree(w, &f.tree))
                 return -1;
 
-        void *shared = mmap(NULL, sizeof *w->looks_for_box, PROT_READ | PROT_WRITE,
+        void *shared = mmap(NULL, sizeof *w->observer_knows, PROT_READ | PROT_WRITE,
                             MAP_SHARED | MAP_ANONYMOUS, -1, 0);
         if (shared == MAP_FAILED)
                 return -1;
 
-        f.connector = w->looks_for_box = shared;
+        f.told = w->observer_knows = shared;
         AUTO_FD(root, mount_front(fuse));
         if (root < 0)
                 return -1;

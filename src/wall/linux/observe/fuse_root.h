@@ -53,11 +53,11 @@ bool fuse_tree_path(const struct fuse_tree *t, uint32_t dir, const char *name, c
 /* The observer's inputs; init creates all of them. */
 struct front {
         struct fuse_tree tree;
-        int fuse;                        /* /dev/fuse, connected to the mount */
-        int control;                     /* to the keeper */
-        int proc;                        /* of the box's processes */
-        const _Atomic(pid_t) *connector; /* shared with init: reports its own misses; or 0 */
-        int64_t born;                    /* seconds: the age of everything here */
+        int fuse;                     /* /dev/fuse, connected to the mount */
+        int control;                  /* to the keeper */
+        int proc;                     /* of the box's processes */
+        const struct wall_told *told; /* shared with init */
+        int64_t born;                 /* seconds: the age of everything here */
 };
 
 /* The observer's main loop: answers until the mount is gone. */

@@ -32,6 +32,7 @@ struct observer {
         const struct front *f;
         struct watched_told told;
         struct wall_untold untold;
+        uint32_t runs;    /* that had begun at the last report */
         uint32_t payload; /* its number: until exec it has our own name */
         bool awake;       /* attestation is over: lookups from now on are the payload's */
 };
@@ -115,8 +116,16 @@ static uint64_t settled_for(const char *missing)
         return 0;
 }
 
-static void send_report(struct observer *o, const struct wall_message *m)
+static void send_report(struct observer *o, struct wall_message *m, const struct request *r)
 {
+        uint32_t runs = atomic_load(&o->f->told->runs);
+        if (runs != o->runs) { /* each run has its own reports */
+                watched_forget(&o->told);
+                o->untold = (struct wall_untold){ 0 };
+                o->runs = runs;
+        }
+
+        m->run = watched_session(r->head->pid);
         bool news = watched_news(&o->told, TOLD_MAX, &m->denial);
         o->untold.some |= o->told.lost;
         wall_offer_denial(o->f->control, news ? m : NULL, &o->untold);
@@ -140,7 +149,7 @@ static uint64_t tell_of(struct observer *o, const struct request *r, uint32_t di
         watched_missing(o->f->proc, r->head->pid, missing, o->f->tree.node[dir].ours, &m.denial);
         if (is_own_search(o, r, &m.denial))
                 return 0;
-        send_report(o, &m);
+        send_report(o, &m, r);
         return settled_for(missing);
 }
 
@@ -149,7 +158,8 @@ static uint64_t tell_of(struct observer *o, const struct request *r, uint32_t di
 static uint64_t missed(struct observer *o, const struct request *r, uint32_t dir)
 {
         char missing[sizeof((struct wall_denial *) 0)->path];
-        bool by_init = r->head->pid == INIT_PID || r->head->pid == (uint32_t) atomic_load(o->f->connector);
+        bool by_init =
+                r->head->pid == INIT_PID || r->head->pid == (uint32_t) atomic_load(&o->f->told->connector);
         if (!dir || !fuse_tree_path(&o->f->tree, dir, r->body, missing, sizeof missing))
                 return 0;
 
@@ -219,7 +229,7 @@ static void tell_of_list(struct observer *o, const struct request *r)
                 return;
 
         watched_program(o->f->proc, r->head->pid, m.denial.program, sizeof m.denial.program);
-        send_report(o, &m);
+        send_report(o, &m, r);
 }
 
 static void say_open(struct observer *o, const struct request *r)

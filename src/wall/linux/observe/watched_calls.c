@@ -449,6 +449,19 @@ static uint64_t keyed_hash(struct watched_told *t, const struct wall_denial *d)
         return h ? h : 1; /* 0 is a free place */
 }
 
+void watched_forget(struct watched_told *t)
+{
+        memset(t->of, 0, sizeof t->of);
+        t->count = 0;
+        t->lost = false;
+}
+
+uint32_t watched_session(uint32_t task)
+{
+        pid_t leader = getsid((pid_t) task);
+        return leader > 0 ? (uint32_t) leader : 0;
+}
+
 bool watched_news(struct watched_told *t, unsigned most, const struct wall_denial *d)
 {
         uint64_t h = keyed_hash(t, d), at = h % (2 * SAW_MAX);

@@ -45,5 +45,9 @@ struct watched_told {
         unsigned count;
         bool lost; /* something new found no room */
 };
+/* Everything is new again. */
+void watched_forget(struct watched_told *t);
+/* The leader of the task's session; 0: unknown. */
+uint32_t watched_session(uint32_t task);
 /* Is it new, and is there room below `most` (at most SAW_MAX)? Then it counts as reported. */
 bool watched_news(struct watched_told *t, unsigned most, const struct wall_denial *d);

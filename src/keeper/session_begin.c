@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: MIT */
+/* keeper/session_begin.c - begins a run in a session. */
+#include "base/fd.h"
+#include "keeper/internal.h"
+#include "wire/wire.h"
+
+#include <errno.h>
+
+static bool takes_runs(const struct box *session)
+{
+        return session->c.session && session->run.up && session->phase == PHASE_RUN && !session->killed &&
+               !session->init_gone && session->run.r.end == BOX_RUNNING;
+}
+
+/* A session that has begun a run prepares for the next. */
+static void request_ahead(struct box *session)
+{
+        struct err ignored; /* the next run requests its own, and hears why not */
+        if (session->ahead < 0 && takes_runs(session))
+                session->ahead = wall_spare_add(&session->child, &ignored);
+}
+
+/* What a run has of its session. */
+static void share(struct box *b, const struct box *session)
+{
+        b->start = session->start;
+        b->layers = session->run.r.layers;
+        b->run.r.memory_by_group = session->run.r.memory_by_group;
+        b->run.r.procs_by_group = session->run.r.procs_by_group;
+        b->run.r.cpu_by_group = session->run.r.cpu_by_group;
+        b->run.r.in_session = true;
+}
+
+struct box *box_run_in(struct box *session, const struct box_config *c, struct err *e)
+{
+        int ends[2];
+        struct box *b = NULL;
+        if (!takes_runs(session)) {
+                (void) err_set(e, ERR_GONE, 0, "the session is over");
+                return NULL;
+        }
+
+        if (wire_pair(ends) == 0 && !(b = keeper_new(c))) {
+                fd_close(&ends[0]);
+                fd_close(&ends[1]);
+        }
+
+        if (!b) {
+                (void) err_set(e, ERR_MEMORY, errno, "no memory for a run");
+                return NULL;
+        }
+
+        b->child.control = ends[0];
+        b->session_line = ends[1];
+        b->session = session;
+        b->id = ++session->id;
+        b->sibling = session->runs;
+        session->runs = b;
+        b->c.park = b->ordered = true;
+        b->phase = PHASE_PARK;
+        share(b, session);
+        keeper_begin(b);
+        request_ahead(session);
+        return b;
+}

@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: MIT */
+/* keeper/session_runs.c - the life of the runs of a session, a box that stays; session_begin.c begins them.
+ * init, control groups, broker and overlays are the session's; streams, limits of time and output, refusals,
+ * record and result are the run's. Init's messages come to the session, which passes them on to the run that
+ * they are about. */
+#include "base/clock.h"
+#include "base/fd.h"
+#include "keeper/internal.h"
+
+#include <errno.h>
+#include <signal.h>
+
+/* ---- its spare ---- */
+
+int session_spare(struct box *b, struct err *e)
+{
+        struct wall_message m;
+        struct box *session = b->session;
+        if (keeper_is_new_phase(b)) {
+                b->child.spare =
+                        session->ahead >= 0 ? TAKE_FD(session->ahead) : wall_spare_add(&session->child, e);
+                if (b->child.spare < 0)
+                        return -1;
+        }
+
+        int r = wall_spare_listen(b->child.spare, &m);
+        if (r < 0 && errno == EAGAIN) {
+                keeper_wait_for(b, b->child.spare, POLLIN);
+                return 0;
+        }
+
+        if (r != 1 || m.word != WALL_SAYS_READY) {
+                if (r == 1 && m.word == WALL_SAYS_ERROR)
+                        *e = m.error;
+                else
+                        (void) err_set(e, ERR_WALL, 0, "the session makes no process for this run");
+                return -1;
+        }
+
+        b->leader = m.run;
+        b->ready = true;
+        return 1;
+}
+
+/* ---- messages ---- */
+
+static struct box *run_of(const struct box *session, const struct wall_message *m)
+{
+        struct box *one = session->runs;
+        bool ran = m->word == WALL_SAYS_RAN, tty = m->word == WALL_SAYS_TTY;
+        for (struct box *b = session->runs; b; b = b->sibling)
+                if (ran ? b->id == m->run : tty ? b->wants_tty : b->leader == m->run && b->handed_over)
+                        return b;
+
+        return !ran && !tty && one && !one->sibling ? one : NULL; /* its processes may lead other sessions */
+}
+
+static void send_end(struct box *b)
+{
+        const struct wall_message m = { .word = WALL_SAYS_END, .end = b->last };
+        b->ran = b->session_line >= 0 && wall_forward(b->session_line, &m, -1) < 0 && errno == EAGAIN;
+        if (!b->ran)
+                fd_close(&b->session_line);
+}
+
+bool session_forward(struct box *session, const struct wall_message *m, int fd)
+{
+        struct box *b = run_of(session, m);
+        if (!b)
+                return m->word == WALL_SAYS_RAN || m->word == WALL_SAYS_TTY;
+
+        if (m->word == WALL_SAYS_RAN) {
+                b->last = m->end;
+                send_end(b);
+        } else if (m->word == WALL_SAYS_TTY) {
+                b->wants_tty = false;
+                (void) wall_forward(b->session_line, m, fd);
+        } else if (b->session_line < 0 || wall_forward(b->session_line, m, -1) < 0) {
+                b->run.r.denials_lost++;
+        }
+
+        return true;
+}
+
+/* ---- its life ---- */
+
+uint64_t session_next(const struct box *session)
+{
+        uint64_t idle = session->c.idle_ms * UINT64_C(1000000);
+        for (const struct box *b = session->runs; b; b = b->sibling)
+                if (b->ran)
+                        return clock_mono_ns() + 10000000u;
+
+        return idle && !session->runs && session->run.up ? session->idle_ns + idle : 0;
+}
+
+bool session_tend(struct box *session)
+{
+        uint64_t next = session_next(session);
+        for (struct box *b = session->runs; b; b = b->sibling)
+                if (b->ran)
+                        send_end(b);
+
+        if (session->init_gone || session->phase > PHASE_RUN)
+                for (struct box *b = session->runs; b; b = b->sibling)
+                        fd_close(&b->session_line);
+
+        return !session->runs && next != 0 && clock_mono_ns() >= next;
+}
+
+void session_kill(struct box *b)
+{
+        if (b->handed_over && b->session->child.control >= 0)
+                (void) wall_signal_run(&b->session->child, b->id, SIGKILL);
+
+        fd_close(&b->child.spare); /* without an order it ends by itself */
+}
+
+void session_leave(struct box *b)
+{
+        struct box **at = b->session ? &b->session->runs : &b->runs;
+        if (!b->session) { /* a session that is over: its runs hear of it by the end of their line */
+                for (struct box *r = b->runs; r; r = r->sibling) {
+                        fd_close(&r->session_line);
+                        r->session = NULL;
+                        r->given_up = true;
+                }
+
+                fd_close(&b->ahead);
+                b->runs = NULL;
+                return;
+        }
+
+        while (*at && *at != b)
+                at = &(*at)->sibling;
+
+        if (*at)
+                *at = b->sibling;
+
+        fd_close(&b->session_line);
+        b->session->idle_ns = clock_mono_ns();
+        b->session = NULL;
+}
