@@ -55,9 +55,11 @@ static bool groups_are_late(const struct box *b)
 static const struct plan_order *no_order(struct box *b)
 {
         b->no_words[0] = "spare";
-        b->no_order = (struct plan_order){
-                .argv = b->no_words, .envp = b->no_words + 1, .exec = b->no_words, .cwd = "/"
-        };
+        b->no_order = (struct plan_order){ .argv = b->no_words,
+                                           .launch = b->no_words,
+                                           .envp = b->no_words + 1,
+                                           .exec = b->no_words,
+                                           .cwd = "/" };
         return &b->no_order;
 }
 
