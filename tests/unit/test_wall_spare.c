@@ -45,7 +45,9 @@ static bool await(int fd) { return fd_await(fd, POLLIN, 10000); }
 static bool raise_walls(struct many *m)
 {
         m->words[0] = "none";
-        m->form = (struct plan_order){ .argv = m->words, .envp = m->words + 1, .exec = m->words, .cwd = "/" };
+        m->form = (struct plan_order){
+                .argv = m->words, .launch = m->words, .envp = m->words + 1, .exec = m->words, .cwd = "/"
+        };
         m->io = (struct wall_stdio){ .stdio = { -1, -1, -1 } };
         uid_t uid = getuid();
         uid_t own = m->box->as_root ? wall_host_id() : uid;
@@ -94,7 +96,7 @@ static int begin(struct many *m, uint32_t id, const char *text, uint64_t time_ms
 {
         const char *argv[] = { "sh", "-c", text, NULL }, *envp[] = { "PATH=/usr/bin:/bin", NULL };
         const char *exec[] = { "/bin/sh", NULL };
-        struct plan_order o = { .argv = argv, .envp = envp, .exec = exec, .cwd = "/tmp" };
+        struct plan_order o = { .argv = argv, .launch = argv, .envp = envp, .exec = exec, .cwd = "/tmp" };
         struct wall_handover h = { .sent = 0 };
         struct wall_message said = { .word = WALL_SAYS_NOTHING };
         o.limits.value[LIMIT_TIME] = time_ms;
