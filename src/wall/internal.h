@@ -231,7 +231,8 @@ int wall_make_overlay(const struct wall_init *w, int lower, int layer, unsigned 
 /* image_root.c: an image as the new root, under a private overlay; and what of it is closed in the end. */
 int wall_image_root(struct wall_init *w, const struct plan_step *s, struct err *e);
 int wall_image_close(struct wall_init *w, struct err *e);
-void wall_image_clear(const struct wall_init *w, int dir, const char *name);
+/* Removes what the image has at `path`, whose directory is `dir`, in the overlay. */
+int wall_image_clear(const struct wall_init *w, int dir, const char *path, struct err *e);
 /* fuse_root.c: creates the watched root, detached, and starts the observer. -1 without an error: it is not
  * requested, or FUSE is not available, and a plain root will do. */
 int wall_front_device(struct wall_init *w, struct err *e);

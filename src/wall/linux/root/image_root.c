@@ -11,17 +11,36 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <string.h>
 #include <sys/stat.h>
 
 /* Parents first. */
 static const char *const own_dirs[] = { "dev",  "etc", "etc/cordon", "home", "home/box",
                                         "proc", "sys", "tmp",        "var",  "var/tmp" };
 
-/* In the overlay: the image itself keeps it. */
-void wall_image_clear(const struct wall_init *w, int dir, const char *name)
+/* A file that root's one id, or the caller's, does not cover is not copied into the overlay. */
+static int cannot_change(const char *path, struct err *e)
 {
-        if (place_is_ours(w, dir) && unlinkat(dir, name, 0) < 0 && errno == EISDIR)
-                (void) unlinkat(dir, name, AT_REMOVEDIR);
+        (void) wall_fail(e, STAGE_DOORS, "making /%s in the image's overlay", path);
+        bool foreign = e->sys == EOVERFLOW || e->sys == EPERM || e->sys == EACCES;
+        return foreign ? err_hint(
+                                 e,
+                                 "files of the image belong to another user or group: chown them, or `cordon "
+                                 "image add` an archive of it")
+                       : -1;
+}
+
+/* In the overlay: the image itself keeps it. */
+int wall_image_clear(const struct wall_init *w, int dir, const char *path, struct err *e)
+{
+        const char *name = strrchr(path, '/') + 1;
+        if (!place_is_ours(w, dir) || unlinkat(dir, name, 0) == 0 || errno == ENOENT)
+                return 0;
+
+        if (errno == EISDIR && unlinkat(dir, name, AT_REMOVEDIR) == 0)
+                return 0;
+
+        return cannot_change(path + 1, e);
 }
 
 /* Every part of its path is a real directory from here on, or missing: steps make those that they need. */
@@ -72,19 +91,11 @@ static int overlay_of(struct wall_init *w, const struct plan_step *s, struct err
         return chdir("/") < 0 ? wall_fail(e, STAGE_ROOT, "leaving /proc") : TAKE_FD(tree);
 }
 
-static int cannot_make(const char *name, struct err *e)
-{
-        (void) wall_fail(e, STAGE_DOORS, "making /%s in the image's overlay", name);
-        return e->sys == EOVERFLOW ? err_hint(e, "files of the image belong to another user or group: chown "
-                                                 "them, or `cordon image add` an archive of it")
-                                   : -1;
-}
-
 static int claim_dirs(struct wall_init *w, struct err *e)
 {
         for (size_t i = 0; i < sizeof own_dirs / sizeof *own_dirs; i++)
                 if (own_dir(w, own_dirs[i]) < 0)
-                        return cannot_make(own_dirs[i], e);
+                        return cannot_change(own_dirs[i], e);
 
         AUTO_FD(dev, mount_clone(w->scratch, "dev", 0));
         return dev < 0 ? wall_fail(e, STAGE_ROOT, "making /dev") : wall_attach(w, dev, "/dev", true, e);

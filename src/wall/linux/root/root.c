@@ -65,8 +65,8 @@ static int do_file(struct wall_init *w, const struct plan_step *s, struct err *e
         if (place_is_made(w, dir))
                 return s->text[0] ? mount_text(w, s, e) : 0;
 
-        if (plan_image_step(w->plan))
-                wall_image_clear(w, dir, last);
+        if (plan_image_step(w->plan) && wall_image_clear(w, dir, s->path, e) < 0)
+                return -1;
 
         return wall_write_text(s, dir, last, e);
 }
