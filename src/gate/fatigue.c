@@ -36,7 +36,7 @@ static uint32_t percentile(const uint32_t *sorted, size_t n, unsigned percent)
 
 static uint32_t median_of(const struct gate_decided *d, size_t n)
 {
-        uint32_t t[GATE_WINDOW];
+        uint32_t t[GATE_WINDOW] = { 0 };
         for (size_t i = 0; i < n; i++)
                 t[i] = d[i].read_ms;
         qsort(t, n, sizeof *t, by_value);
@@ -45,7 +45,7 @@ static uint32_t median_of(const struct gate_decided *d, size_t n)
 
 static void put_times(const struct gate_decided *d, size_t n, struct gate_fatigue *f)
 {
-        uint32_t t[GATE_WINDOW];
+        uint32_t t[GATE_WINDOW] = { 0 };
         for (size_t i = 0; i < n; i++)
                 t[i] = d[i].read_ms;
 

@@ -47,6 +47,7 @@ enum phase {
         PHASE_RECORD = 0, /* its name is taken; with --require-ledger its start is recorded */
         PHASE_MAKE,       /* broker, pipes, overlays, control groups */
         PHASE_FILL,       /* `in` handles are copied */
+        PHASE_ASK,        /* `run` and `sock` doors with `ask` are approved */
         PHASE_TRUST,      /* the broker makes the authority that the root shows */
         PHASE_CLONE,      /* cordon-init is started */
         PHASE_BIRTH,      /* init exists, gets its ids and doors and raises the walls */
@@ -328,6 +329,7 @@ void keeper_wait_child(struct box *b, const struct child *c);
 int starting_record(struct box *b, struct err *e);
 int starting_make(struct box *b, struct err *e);
 int starting_fill(struct box *b, struct err *e);
+int starting_ask(struct box *b, struct err *e);
 int starting_trust(struct box *b, struct err *e);
 int starting_birth(struct box *b, struct err *e);
 int starting_clone(struct box *b, struct err *e);
@@ -384,8 +386,10 @@ int gates_fd(const struct box *b);
 void gates_serve(struct box *b);
 int64_t gates_next_ms(const struct box *b); /* when the first held effect expires; -1: never */
 void gates_close(struct box *b);
-/* Holds a connection to a `listen` door; inbound_answered() follows. Returns 0 or -1. */
-int desk_hold(struct box *b, uint32_t number, const struct gate_envelope *e, const char *shown);
+enum desk_source { DESK_BROKER = 0, DESK_LISTEN, DESK_START, DESK_DECOY };
+/* Holds an effect of the keeper's own; of a `listen` door inbound_answered() follows. Returns 0 or -1. */
+int desk_hold(struct box *b, enum desk_source source, uint32_t number, const struct gate_envelope *e,
+              const char *shown);
 
 struct inbound_door {
         const struct door *door;
@@ -428,6 +432,7 @@ int record_new(struct run *run, struct err *e);
  * (not with `last`); -1: it cannot be recorded. Else 1. */
 int record_required(struct run *run, bool last, struct err *e);
 void record_up(struct run *run);
+void record_early(struct run *run); /* the start, before it: a person is asked about it */
 /* Writes pending records to the ledger. Returns when to call again, in ms, or -1: none is pending. */
 int record_tick(struct run *run);
 /* All that was recorded so far is in the file. False: another writer is in the way. */

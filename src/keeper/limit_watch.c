@@ -220,7 +220,8 @@ static uint64_t start_deadline(struct box *b, uint64_t now)
 
 void keeper_look_at_start(struct box *b, uint64_t now)
 {
-        if (b->run.r.end != BOX_RUNNING || box_is_parked(b) || now < start_deadline(b, now))
+        bool waits = box_is_parked(b) || (b->phase == PHASE_ASK && !asked_to_end(b));
+        if (b->run.r.end != BOX_RUNNING || waits || now < start_deadline(b, now))
                 return;
 
         if (b->run.asked_ns) {

@@ -55,16 +55,16 @@ struct inbound {
                 uint32_t id;
         } asked[ASKED_MAX]; /* accepted, and waiting for init's answer, oldest first */
         unsigned asked_count;
+        uint32_t last_id;
+        struct inbound_door doors[LISTENERS_MAX];
+        unsigned door_count;
+        uint64_t sent, received;
         struct {
                 int fd;
                 unsigned door;
                 uint32_t number;
         } held[HELD_MAX]; /* `ask`; fd 0: free */
         uint32_t held_number;
-        uint32_t last_id;
-        struct inbound_door doors[LISTENERS_MAX];
-        unsigned door_count;
-        uint64_t sent, received;
 };
 
 /* A socket that is waited for with no event at all still reports its errors and its end, again and again: it
@@ -244,8 +244,8 @@ static void ask_about(struct box *b, unsigned door, uint32_t number)
         char nonce[104], expires[24], place[32], shown[96];
         policy_door_line(d->door, &line);
         (void) snprintf(nonce, sizeof nonce, "%s.l%u", keeper_run(&b->run), number);
-        (void) snprintf(expires, sizeof expires, "%lld",
-                        (long long) (clock_wall_s() + d->door->ask.within_s));
+        const int64_t until = clock_wall_s() + d->door->ask.within_s;
+        (void) snprintf(expires, sizeof expires, "%lld", (long long) until);
         (void) snprintf(place, sizeof place, "127.0.0.1:%u", d->port);
         (void) snprintf(shown, sizeof shown, "a connection to port %u of this host, for the box's port %u",
                         d->port, d->inner);
@@ -260,7 +260,7 @@ static void ask_about(struct box *b, unsigned door, uint32_t number)
                                                     [GATE_RUN] = keeper_run(&b->run),
                                                     [GATE_STAGE] = policy_stage_name(b->c.stage),
                                                     [GATE_VERSION] = "1" } };
-        if (desk_hold(b, number, &e, shown) < 0)
+        if (desk_hold(b, DESK_LISTEN, number, &e, shown) < 0)
                 inbound_answered(b, number, false);
 }
 
@@ -349,10 +349,10 @@ void inbound_connected(struct box *b, uint32_t id, int *fd)
                 return;
         }
 
+        n->links[slot] = l;
         l->outer = TAKE_FD(outer);
         l->inner = TAKE_FD(*fd);
         l->door = door;
-        n->links[slot] = l;
         watch(n, (unsigned) slot);
 }
 

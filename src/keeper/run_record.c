@@ -155,6 +155,13 @@ int record_new(struct run *run, struct err *e)
         return 0;
 }
 
+void record_early(struct run *run)
+{
+        struct err e;
+        if (run->record && !run->record->ledger && begin(run, &e) < 0)
+                record_off(run, &e);
+}
+
 void record_up(struct run *run)
 {
         struct err e;

@@ -83,6 +83,43 @@ wait $client
 end
 is "approved, it connects" "$(head -n 1 "$T/client")" hello
 
+# ---- before the start: run and sock ----
+printf 'use base/system\nrun echo ask within 20s\n' >"$T/p"
+begin -p "$T/p" -- echo hello
+is "a run door with ask shows the command" "$($approver --wait 1 view | jq -r .text | head -n 1)" "start echo hello"
+is "and its kind" "$($approver view | jq -r .envelope.kind)" run
+is "nothing runs meanwhile" "$(cat "$T/out")" ""
+$approver --tty yes >/dev/null
+end
+is "approved, it runs" "$(cat "$T/out")" hello
+has "recorded before it starts" "$("$CORDON" log --kind gate | tail -n 1)" ": consumed"
+begin -p "$T/p" -- echo hello
+$approver --wait 1 no >/dev/null
+end
+has "denied, the box does not start" "$(cat "$T/out" "$T/err")" "was not approved, so the box does not start"
+printf 'use base/system\nrun echo ask within 1s\n' >"$T/p"
+begin -p "$T/p" -- echo hello
+end
+has "nor if nobody answers" "$(cat "$T/out" "$T/err")" "was not approved, so the box does not start"
+printf 'use base/system\nrun echo ask\n' >"$T/p"
+begin -p "$T/p" -- echo hello
+$approver --wait 1 list >/dev/null
+kill -TERM "$(pgrep -f "cordon run --time 40s --status-fd 5 -p $T/p" | tail -n 1)"
+end
+is "a signal ends the wait" "$(cat "$T/out")" ""
+printf 'use base/system\nsock %s ask within 20s\n' "$T/sock" >"$T/p"
+(timeout 20 python3 -c "
+import socket
+s = socket.socket(socket.AF_UNIX); s.bind('$T/sock'); s.listen(); s.accept()[0].sendall(b'hi')" 9>&-) &
+soon test -S "$T/sock"
+begin -p "$T/p" -- python3 -c "
+import socket
+s = socket.socket(socket.AF_UNIX); s.connect('$T/sock'); print(s.recv(9).decode())"
+is "a sock door asks too" "$($approver --wait 1 view | jq -r .envelope.kind)" socket
+$approver --tty yes >/dev/null
+end
+is "and opens for the run" "$(cat "$T/out")" hi
+
 # ---- two persons ----
 if [ "$CORDON_LAB" = root ] && setpriv --reuid=1 --clear-groups true 2>/dev/null; then
         # shellcheck disable=SC2086

@@ -22,13 +22,15 @@ struct found {
 static bool parse_name(const char *line, struct found *ret)
 {
         const char *at = strstr(line, prefix);
-        char run[64];
-        unsigned uid;
-        if (!at || sscanf(at + sizeof prefix - 1, "%u/%63[0-9a-f-]", &uid, run) != 2)
+        char *end = NULL;
+        unsigned long uid = at ? strtoul(at + sizeof prefix - 1, &end, 10) : 0;
+        size_t n = end && *end == '/' ? strspn(end + 1, "0123456789abcdef-") : 0;
+        if (n == 0 || n >= sizeof ret->run || uid > UINT32_MAX)
                 return false;
 
-        ret->uid = uid;
-        memcpy(ret->run, run, sizeof run);
+        ret->uid = (uint32_t) uid;
+        memcpy(ret->run, end + 1, n);
+        ret->run[n] = '\0';
         return true;
 }
 

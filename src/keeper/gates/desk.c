@@ -112,11 +112,11 @@ static void item_free(struct desk_item *it)
 
 static void item_drop(struct gates *g, struct desk_item *it)
 {
+        unsigned to = 0;
         for (unsigned i = 0; i < g->count; i++)
-                if (g->items[i] == it) {
-                        memmove(&g->items[i], &g->items[i + 1], (--g->count - i) * sizeof *g->items);
-                        break;
-                }
+                if (g->items[i] != it)
+                        g->items[to++] = g->items[i];
+        g->count = to;
         item_free(it);
 }
 
@@ -166,7 +166,10 @@ static void tell_holder(struct box *b, const struct desk_item *it, bool yes, enu
         (void) snprintf(m.id, sizeof m.id, "%s", it->gate.id);
         if (it->source == DESK_BROKER && g->line >= 0)
                 (void) wire_put(g->line, &egress_gate_answer_form, &m, -1);
-        else if (it->source == DESK_LISTEN && g->told_count < DESK_MAX)
+        else if (it->source == DESK_START) {
+                g->start_waiting -= g->start_waiting > 0;
+                g->start_denied += !yes;
+        } else if (it->source == DESK_LISTEN && g->told_count < DESK_MAX)
                 g->told[g->told_count++] = (struct desk_told){ it->number, yes };
 }
 
@@ -210,8 +213,8 @@ static void let_go(struct box *b, struct desk_item *it, const struct act *a)
 
         tell_holder(b, it, true, REASON_NONE);
         b->gates->changed = true;
-        if (it->source == DESK_LISTEN) {
-                const struct act used = { .why = "connected" };
+        if (it->source == DESK_LISTEN || it->source == DESK_START) {
+                const struct act used = { .why = it->source == DESK_START ? "the box starts" : "connected" };
                 finish(b, it, GATE_USE, &used);
         }
 }
@@ -248,7 +251,10 @@ static bool is_ours(struct box *b, struct desk_item *it)
         char nonce[104];
         uint64_t expires;
         (void) snprintf(nonce, sizeof nonce, "%s.%s%u", keeper_run(&b->run),
-                        it->source == DESK_LISTEN ? "l" : "", it->number);
+                        it->source == DESK_LISTEN  ? "l"
+                        : it->source == DESK_START ? "s"
+                                                   : "",
+                        it->number);
         it->door = door_of(b, e->field[GATE_DOOR]);
         if (!it->door || strcmp(e->field[GATE_RUN], keeper_run(&b->run)) != 0 ||
             strcmp(e->field[GATE_POLICY], policy_digest(b->c.policy)) != 0 ||
@@ -345,9 +351,10 @@ static void item_ready(struct box *b, struct desk_item *it)
         b->gates->changed = true;
 }
 
-int desk_hold(struct box *b, uint32_t number, const struct gate_envelope *e, const char *shown)
+int desk_hold(struct box *b, enum desk_source source, uint32_t number, const struct gate_envelope *e,
+              const char *shown)
 {
-        struct desk_item *it = b->gates ? item_new(b->gates, DESK_LISTEN, number) : NULL;
+        struct desk_item *it = b->gates ? item_new(b->gates, source, number) : NULL;
         if (!it)
                 return -1;
 

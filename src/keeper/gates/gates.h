@@ -16,8 +16,6 @@
 
 enum { DESK_MAX = 128, GRANTS_MAX = 64, APPROVERS_MAX = 8, APPROVER_LINE = 65536 };
 
-enum desk_source { DESK_BROKER = 0, DESK_LISTEN, DESK_DECOY };
-
 struct desk_item {
         struct gate_item gate;
         enum desk_source source;
@@ -62,7 +60,8 @@ struct gates {
         struct approver approvers[APPROVERS_MAX];
         struct desk_told told[DESK_MAX]; /* delivered by gates.c */
         unsigned told_count;
-        bool changed; /* the list is, and approvers that watch it are told */
+        unsigned start_waiting, start_denied; /* doors that ask before the start */
+        bool changed;                         /* the list is, and approvers that watch it are told */
 };
 
 enum { KEY_LISTENER = 0, KEY_LINE, KEY_APPROVERS };

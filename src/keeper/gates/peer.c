@@ -8,6 +8,7 @@
 
 #include <fcntl.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -73,19 +74,26 @@ bool peer_may_connect(const struct box *b, uint32_t uid)
 
 /* ---- terminals ---- */
 
-struct stat_line { /* of /proc/PID/stat */
-        int ppid, group, session, terminal, foreground;
-};
+enum { STAT_STATE = 0, STAT_PARENT, STAT_GROUP, STAT_SESSION, STAT_TERMINAL, STAT_FOREGROUND, STAT__COUNT };
 
-static bool read_stat(int32_t pid, struct stat_line *ret)
+/* The fields of /proc/PID/stat behind the name, which may contain anything. */
+static bool read_stat(int32_t pid, long ret[STAT__COUNT])
 {
         char path[64], text[1024];
         (void) snprintf(path, sizeof path, "/proc/%d/stat", pid);
         ssize_t n = fd_get(AT_FDCWD, path, text, sizeof text);
-        const char *end = n > 0 ? strrchr(text, ')') : NULL; /* the name may contain anything */
-        char state;
-        return end && sscanf(end + 1, " %c %d %d %d %d %d", &state, &ret->ppid, &ret->group, &ret->session,
-                             &ret->terminal, &ret->foreground) == 6;
+        char *at = n > 0 ? strrchr(text, ')') : NULL;
+        if (!at || strlen(at) < 4)
+                return false;
+
+        at += 3; /* ") S" */
+        for (unsigned i = STAT_PARENT; i < STAT__COUNT; i++) {
+                const char *from = at;
+                ret[i] = strtol(from, &at, 10);
+                if (at == from)
+                        return false;
+        }
+        return true;
 }
 
 static bool same_namespace(int32_t pid, const char *name)
@@ -99,7 +107,7 @@ static bool same_namespace(int32_t pid, const char *name)
 
 bool peer_at_terminal(int32_t pid)
 {
-        struct stat_line s;
-        return pid > 0 && read_stat(pid, &s) && s.terminal != 0 && s.foreground == s.group &&
+        long s[STAT__COUNT] = { 0 };
+        return pid > 0 && read_stat(pid, s) && s[STAT_TERMINAL] != 0 && s[STAT_FOREGROUND] == s[STAT_GROUP] &&
                same_namespace(pid, "user") && same_namespace(pid, "pid") && same_namespace(pid, "net");
 }

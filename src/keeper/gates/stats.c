@@ -223,9 +223,9 @@ int box_incident(const struct cordon_context *cx, const char *id, const char *te
                 : matches == 0 ? err_set(e, ERR_USAGE, 0, "no approval of an effect with this id was kept")
                                : err_set(e, ERR_USAGE, 0, "%u approved effects begin so: give more of the id",
                                          matches);
-        if (r == 0)
+        if (r == 0 && found)
                 r = record_incident(cx, found, text, e);
-        if (r == 0)
+        if (r == 0 && found)
                 r = decisions_mark(cx, "incident", found->id, text, e);
 
         decisions_done(&p);

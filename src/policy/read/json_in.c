@@ -150,7 +150,7 @@ static const struct {
         { "where", " net ", door_where },
         { "max", " in out ", door_word },
         { "as", " in out ", door_word },
-        { "ask", " net listen ", door_ask },
+        { "ask", " run net sock listen ", door_ask },
         { "until", " read edit write run env net sock listen in out ",
           door_word }, /* last: it ends the line */
 };

@@ -26,12 +26,12 @@ enum { ONE_TOKEN = 1, DOOR = 2, ASKS = 4 };
           "writable for real, at once; a missing name is made as a file, DIR/ as a directory", line_write,   \
           ONE_TOKEN | DOOR)                                                                                  \
         X("run", "PROGRAM...|any", "programs that may start; DIR/ for all below it", line_run,               \
-          ONE_TOKEN | DOOR)                                                                                  \
+          ONE_TOKEN | DOOR | ASKS)                                                                           \
         X("env", "NAME[=VALUE]...", "pass or set a variable", line_env, ONE_TOKEN | DOOR)                    \
         X("net",                                                                                             \
           "DEST [METHOD...] [with NAME] [cap N] [reach WHOM] [touches WHAT...] [where BOUND...] [ask ...]",  \
           "host:port, *.host:port, https://host/path/**, @place/path", line_net, DOOR | ASKS)                \
-        X("sock", "PATH...", "one Unix socket of the host", line_sock, ONE_TOKEN | DOOR)                     \
+        X("sock", "PATH...", "one Unix socket of the host", line_sock, ONE_TOKEN | DOOR | ASKS)              \
         X("listen", "PORT[:PORT]...", "this port of the host's loopback leads to a server in the box",       \
           line_listen, ONE_TOKEN | DOOR | ASKS)                                                              \
         X("in", "NAME [max SIZE] [as TYPE]", "a handle to read, opened by the host", line_in, DOOR)          \
