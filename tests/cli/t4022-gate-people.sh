@@ -61,7 +61,7 @@ is "high risk: without the digits no yes" "$($approver --wait 3 --tty yes | jq -
 ids=$($approver list | jq -c '[.items[].id]')
 for id in $(printf '%s' "$ids" | jq -r '.[]'); do $approver show "id=\"$id\"" >/dev/null; done
 all=$(printf '%s' "$ids" | jq -j '.[]' | sha256sum | cut -c 61-64)
-is "a batch is of like effects, with digits of its own" "$($approver --tty answer "ids=$ids" yes=true challenge=\"$all\" | jq -r .code)" decided
+is "a batch is of like effects, with digits of its own" "$($approver --tty answer "ids=$ids" yes=true "challenge=\"$all\"" | jq -r .code)" decided
 end
 is "all three left" "$(cat "$T/out")" "200 200 200 "
 
@@ -135,6 +135,15 @@ if [ "$CORDON_LAB" = root ] && setpriv --reuid=1 --clear-groups true 2>/dev/null
         is "the second lets it go" "$(member 60002 yes)" decided
         end
         is "and it leaves" "$(cat "$T/out")" 200
+        cp "$here/../../contrib/approve-by-file.py" "$T/by-file.py" && mkdir -m 777 "$T/desk"
+        begin --net 'http://web.test/** POST ask by 1 of gaters within 30s' -- curl -sS -o /dev/null -w '%{http_code}' -d a=1 http://web.test/
+        $approver --wait 1 list >/dev/null
+        PATH=/usr/bin:/bin setpriv --reuid=60001 --clear-groups python3 "$T/by-file.py" --once "$T/desk"
+        for f in "$T"/desk/*.json; do echo "as agreed" >"${f%.json}.yes"; done
+        chmod 666 "$T"/desk/*.yes
+        has "by file: what waits is a file, and a file answers" "$(PATH=/usr/bin:/bin setpriv --reuid=60001 --clear-groups python3 "$T/by-file.py" --once "$T/desk")" "yes approved"
+        end
+        is "and it leaves, too" "$(cat "$T/out")" 200
         umount /etc/group /etc/passwd
 else
         skip "two persons" "needs root"
