@@ -226,7 +226,100 @@ static void test_run__a_host_function_ends_the_call_and_cannot_call_back(void)
         stop(&x);
 }
 
+/* Bytes of a module with one function without parameters and results. */
+struct builder {
+        uint8_t *p;
+        size_t n;
+};
+
+static void put(struct builder *b, const void *p, size_t n)
+{
+        memcpy(b->p + b->n, p, n);
+        b->n += n;
+}
+
+static void put_times(struct builder *b, const char *bytes, size_t n, unsigned times)
+{
+        while (times--)
+                put(b, bytes, n);
+}
+
+/* A number in five bytes, at a place that was kept for it. */
+static void put_size(uint8_t *at, size_t n)
+{
+        for (int i = 0; i < 5; i++, n >>= 7)
+                at[i] = (uint8_t) ((n & 0x7f) | (i < 4 ? 0x80 : 0));
+}
+
+/* Type 0 is () -> (), type 1 is () -> (1000 times i32). */
+static struct builder begin(size_t room)
+{
+        struct builder b = { malloc(room + 2048), 0 };
+
+        if (!b.p)
+                abort();
+        put(&b, "\0asm\1\0\0\0\1", 9);
+        size_t types = b.n;
+        b.n += 5;
+        put(&b, "\2\x60\0\0\x60\0\xe8\7", 8);
+        put_times(&b, "\x7f", 1, 1000);
+        put_size(b.p + types, b.n - types - 5);
+        put(&b, "\3\2\1\0\12", 5);
+        b.n += 5;
+        put(&b, "\1", 1);
+        b.n += 5;
+        return b;
+}
+
+static bool accepts(struct builder *b, size_t code)
+{
+        struct err e;
+
+        put(b, "\x0b", 1);
+        put_size(b->p + code - 11, b->n - code + 6);
+        put_size(b->p + code - 5, b->n - code);
+        struct wasm_module *m = wasm_module_load(span_of(b->p, b->n), &e);
+        bool ok = m;
+        wasm_module_free(m);
+        free(b->p);
+        return ok;
+}
+
+/* Each br_if is four bytes, and a thousand operands. */
+static bool loads_branches(unsigned times)
+{
+        struct builder b = begin(8192 + 4 * (size_t) times);
+        size_t code = b.n;
+
+        put(&b, "\0\2\1", 3);
+        put_times(&b, "\x41\0", 2, 1000);
+        put_times(&b, "\x41\0\x0d\0", 4, times);
+        put(&b, "\x0b", 1);
+        put_times(&b, "\x1a", 1, 1000);
+        return accepts(&b, code);
+}
+
+static bool loads_nesting(unsigned depth)
+{
+        struct builder b = begin(3 * (size_t) depth + 16);
+        size_t code = b.n;
+
+        put(&b, "\0", 1);
+        put_times(&b, "\2\x40", 2, depth);
+        put_times(&b, "\x0b", 1, depth);
+        return accepts(&b, code);
+}
+
+static void test_load__work_and_nesting_have_caps(void)
+{
+        CHECK(loads_branches(100));
+        CHECK(!loads_branches(100000));
+        CHECK(loads_nesting(WASM_MAX_NESTING - 1));
+        CHECK(!loads_nesting(WASM_MAX_NESTING));
+}
+
 static const struct test_case cases[] = {
+        CASE(test_load__work_and_nesting_have_caps),
         CASE(test_run__results_and_host_functions),
         CASE(test_run__an_import_that_is_not_defined_is_refused),
         CASE(test_run__an_import_of_another_type_is_refused),
