@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* bench/ledger.c - what the ledger costs: records a second in group commit, a durable record, and a million of them
- * in `cordon log verify`. Usage: ledger DIR append N | durable N */
+ * in `cordon log verify`; and the ledgers of many hosts whose jobs cause each other. Usage: ledger DIR append N | durable N |
+ * host K/HOSTS/N/FROM: as host K of so many, N records from number FROM on */
 #include "base/clock.h"
 #include "ledger/ledger.h"
 
@@ -66,11 +67,46 @@ static int durable(struct ledger *l, long n, struct err *e)
         return bad;
 }
 
+/* Jobs of ten records each. Job i of a host is caused by job i of the host before it, and that of the first host by job i - 1 of the last. */
+static int host(int dir, unsigned k, unsigned hosts, long from, long end, struct err *e)
+{
+        enum { JOB = 10 };
+        char run[24], target[80], name[24], own[48], other[48];
+        (void) snprintf(run, sizeof run, "h%u", k);
+        struct ledger *l = ledger_open_at(dir, run, "", e);
+        for (long i = from; l && i < end; i++) {
+                struct ledger_record r = sample(target, sizeof target, i);
+                long job = i / JOB, before = k > 0 ? job : job - 1;
+                (void) snprintf(own, sizeof own, "%s.%ld-0", run, job);
+                (void) snprintf(other, sizeof other, "h%u.%ld-%d", (k + hosts - 1) % hosts, before, JOB - 1);
+                (void) snprintf(name, sizeof name, "%ld-%ld", job, i % JOB);
+                r.name = name;
+                r.parents[0] = i % JOB ? own : other;
+                r.parent_count = i % JOB || before >= 0;
+                if (ledger_append(l, &r, false, NULL, e) < 0)
+                        return -1;
+                ledger_tick(l);
+        }
+        if (!l || ledger_flush(l, 1000, e) < 0)
+                return -1;
+        ledger_close(l);
+        return 0;
+}
+
 int main(int argc, char **argv)
 {
         struct err e = { 0 };
+        unsigned k, hosts;
+        long records, from;
         if (argc != 4)
                 return 2;
+        if (strcmp(argv[2], "host") == 0 && sscanf(argv[3], "%u/%u/%ld/%ld", &k, &hosts, &records, &from) == 4) {
+                int place = open(argv[1], O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+                if (place >= 0 && hosts > 0 && host(place, k, hosts, from, from + records, &e) == 0)
+                        return 0;
+                (void) fprintf(stderr, "ledger: %s\n", e.what);
+                return 1;
+        }
         int dir = open(argv[1], O_RDONLY | O_DIRECTORY | O_CLOEXEC);
         struct ledger *l = dir < 0 ? NULL : ledger_open_at(dir, "bench", "", &e);
         long n = strtol(argv[3], NULL, 10);

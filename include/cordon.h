@@ -630,6 +630,30 @@ CORDON_API char *cordon_ledgers_log(const cordon_ledgers *l, cordon_log_view vie
                                     cordon_error *e);
 CORDON_API char *cordon_ledgers_trace(const cordon_ledgers *l, const char *id, int back, int forward,
                                       int json, cordon_error *e);
+/* Merges up to 1000 ledgers of any size in bounded memory. Each is verified first. `put` gets each record as
+ * cordon_ledgers_each() gives it: causes that records name precede their effects, also across ledgers; then
+ * by wall clock, ledger and index. `temporary`: a directory on a disk. */
+typedef struct cordon_merged {
+        uint64_t ledgers, records;
+        uint64_t across;  /* causes in another ledger than their effect */
+        uint64_t lost;    /* causes that no ledger contains */
+        uint64_t circles; /* records whose causes wait for them */
+} cordon_merged;
+CORDON_API int cordon_ledgers_merge(const cordon_context *cx, const char *const *dirs, size_t count,
+                                    const char *temporary,
+                                    int (*put)(void *ctx, const char *json, size_t len), void *ctx,
+                                    cordon_merged *ret, cordon_error *e);
+/* Holds each host's ledger against the checkpoint that the directory `kept` has of it, in a file with the
+ * host's name (the last part of the path), and keeps the newest one if it fits. */
+typedef struct cordon_collected {
+        const char *host;
+        const char *verdict;     /* "fits", "rolled back", "changed" or "missing" */
+        uint64_t records, added; /* sealed; and since the last time */
+        const char *why;         /* "" if it fits */
+} cordon_collected;
+CORDON_API int cordon_ledgers_collect(const cordon_context *cx, const char *kept, const char *const *dirs,
+                                      size_t count, void (*each)(void *ctx, const cordon_collected *c),
+                                      void *ctx, cordon_error *e);
 /* Verifies the ledger. `checkpoints`: notes kept by the caller, or NULL. *ret_ok is 1 or 0. */
 CORDON_API char *cordon_verify(const cordon_context *cx, const char *checkpoints, int json, int *ret_ok,
                                cordon_error *e);

@@ -153,6 +153,19 @@ static inline unsigned log_from(const struct ledger_log *l, uint64_t index)
         return l->from ? l->from[index] : 0;
 }
 
+/* many_ledgers.c: opens a state directory (as CORDON_STATE names it), or the ledger itself. */
+int ledger_open_dir(const char *path, struct err *e);
+/* The same of a ledger that may be foreign; verified. Returns its directory. */
+enum { LEDGER_NAME_PART = LEDGER_NAME_MAX - 10 };
+struct ledger_opened {
+        char name[LEDGER_NAME_PART]; /* of its key */
+        char key[10];                /* "+" and the key's hash */
+};
+int ledger_open_foreign(const struct cordon_context *cx, const char *path, struct ledger_opened *ret,
+                        struct err *e);
+/* The name of the i-th of several; with the key's hash if others have the same name. */
+void ledger_name_unique(const struct ledger_opened *o, size_t count, size_t i, char ret[LEDGER_NAME_MAX]);
+
 /* causal_order.c: orders the log of several ledgers; pure. Causes first (all except LINK_BYTES); then,
  * unless they contradict it, `bytes` and the order in which each ledger was written; then the logical clock
  * (or, `by_time`, the wall clock before it), the ledger and the index in it. ret_order[n] is the n-th

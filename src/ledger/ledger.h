@@ -302,6 +302,33 @@ struct ledger_log *ledger_log_merge(struct ledger_log **logs, const char *const 
  * it by its key. */
 struct ledger_log *ledger_log_several(const struct cordon_context *cx, const char *const *paths, size_t count,
                                       struct err *e);
+/* Merges any number of records of up to LEDGERS_MERGED_MAX ledgers in bounded memory (stream_merge.c). Each
+ * ledger is verified first. Calls `each` with every record: causes that records name, also by a trace
+ * context, precede their effects; then by wall clock, ledger and index. `place` is a directory on a disk for
+ * temporary files. */
+enum { LEDGERS_MERGED_MAX = 1000 };
+struct ledger_merged {
+        uint64_t ledgers, records;
+        uint64_t across;  /* causes in another ledger than their effect */
+        uint64_t lost;    /* causes that no ledger contains */
+        uint64_t circles; /* records whose causes wait for them */
+};
+typedef int ledger_merge_each(void *ctx, const struct ledger_view *v, struct err *e);
+int ledger_merge_stream(const struct cordon_context *cx, const char *const *paths, size_t count,
+                        const char *place, ledger_merge_each *each, void *ctx, struct ledger_merged *ret,
+                        struct err *e);
+/* Holds a host's ledger against the checkpoint of it that the directory `kept` has, in a file with the host's
+ * name (the last part of `path`), and keeps the newest one if it fits (kept_checkpoint.c). */
+enum ledger_verdict { LEDGER_MISSING = 0, LEDGER_ROLLED_BACK, LEDGER_CHANGED, LEDGER_FITS };
+struct ledger_collected {
+        const char *host;
+        int kept;
+        enum ledger_verdict verdict;
+        uint64_t records, added; /* sealed; and since the last time */
+        char why[300];
+};
+int ledger_collect(const struct cordon_context *cx, int kept, const char *path, struct ledger_collected *ret,
+                   struct err *e);
 
 /* ---- queries (query.c, run_picture.c): pure; text goes to `out` ---- */
 

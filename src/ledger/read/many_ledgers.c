@@ -11,15 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { NAME_PART = LEDGER_NAME_MAX - 10 };
-
-struct opened {
-        char name[NAME_PART]; /* of its key */
-        char key[10];         /* "+" and the key's hash */
-};
-
-/* A state directory (as CORDON_STATE names it), or the ledger itself. */
-static int open_dir(const char *path, struct err *e)
+int ledger_open_dir(const char *path, struct err *e)
 {
         AUTO_FD(dir, open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC));
         if (dir < 0)
@@ -39,7 +31,7 @@ static int open_dir(const char *path, struct err *e)
 }
 
 /* NAME+HASH+..., the first line: a later key has the same name. */
-static int read_name(int dir, const char *path, struct opened *ret, struct err *e)
+static int read_name(int dir, const char *path, struct ledger_opened *ret, struct err *e)
 {
         AUTO_BUF(keys);
         if (ledger_slurp(dir, "key.pub", &keys) < 0)
@@ -89,32 +81,36 @@ static int check(const struct cordon_context *cx, int dir, const char *path, str
                            "`cordon log`");
 }
 
-static struct ledger_log *open_one(const struct cordon_context *cx, const char *path, struct opened *ret,
-                                   struct err *e)
+int ledger_open_foreign(const struct cordon_context *cx, const char *path, struct ledger_opened *ret,
+                        struct err *e)
 {
-        AUTO_FD(dir, open_dir(path, e));
+        AUTO_FD(dir, ledger_open_dir(path, e));
         if (dir < 0 || ledger_dir_check(dir, e) < 0 || check(cx, dir, path, e) < 0 ||
             read_name(dir, path, ret, e) < 0)
-                return NULL;
-        return ledger_log_open(dir, e);
+                return -1;
+        return TAKE_FD(dir);
 }
 
-/* Adds the key's hash to names that are not unique. */
-static void make_unique(const struct opened *o, size_t count, char ret[][LEDGER_NAME_MAX])
+static struct ledger_log *open_one(const struct cordon_context *cx, const char *path,
+                                   struct ledger_opened *ret, struct err *e)
 {
-        for (size_t i = 0; i < count; i++) {
-                bool same = false;
-                for (size_t k = 0; k < count; k++)
-                        same |= i != k && strcmp(o[i].name, o[k].name) == 0;
-                (void) snprintf(ret[i], LEDGER_NAME_MAX, "%.*s%s", NAME_PART, o[i].name,
-                                same ? o[i].key : "");
-        }
+        AUTO_FD(dir, ledger_open_foreign(cx, path, ret, e));
+        return dir < 0 ? NULL : ledger_log_open(dir, e);
+}
+
+void ledger_name_unique(const struct ledger_opened *o, size_t count, size_t i, char ret[LEDGER_NAME_MAX])
+{
+        bool same = false;
+        for (size_t k = 0; k < count; k++)
+                same |= i != k && strcmp(o[i].name, o[k].name) == 0;
+
+        (void) snprintf(ret, LEDGER_NAME_MAX, "%.*s%s", LEDGER_NAME_PART, o[i].name, same ? o[i].key : "");
 }
 
 struct ledger_log *ledger_log_several(const struct cordon_context *cx, const char *const *paths, size_t count,
                                       struct err *e)
 {
-        struct opened o[LEDGERS_MAX];
+        struct ledger_opened o[LEDGERS_MAX];
         struct ledger_log *logs[LEDGERS_MAX] = { NULL };
         char full[LEDGERS_MAX][LEDGER_NAME_MAX];
         const char *names[LEDGERS_MAX];
@@ -129,9 +125,10 @@ struct ledger_log *ledger_log_several(const struct cordon_context *cx, const cha
                 n++;
 
         if (n == count) {
-                make_unique(o, count, full);
-                for (size_t i = 0; i < count; i++)
+                for (size_t i = 0; i < count; i++) {
+                        ledger_name_unique(o, count, i, full[i]);
                         names[i] = full[i];
+                }
                 return ledger_log_merge(logs, names, count, e);
         }
 
