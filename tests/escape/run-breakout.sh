@@ -52,51 +52,6 @@ each "process wall" "$CORDON" selftest breakout --json --wall process
 each "ordinary user" user "$CORDON" selftest breakout --json
 each "ordinary user, root inside" user "$CORDON" selftest breakout --json --root
 each "ordinary user, process wall" user "$CORDON" selftest breakout --json --wall process
-# An image as the root, which holds nothing but the prober. With `run any` the box may change the image in its overlay: the
-# attempts that look at this host's programs by their names find the image's. The image itself stays as it is.
-programs=${CORDON_LIBEXEC:-$(dirname "$CORDON")/../libexec/cordon}
-if file -L "$programs/cordon-selftest" | grep -q static; then
-        elsewhere breakout # its path must not be in the box's own /tmp
-        trap 'code=$?; rm -rf "$T" "$DOOR" "$D"; exit $code' EXIT
-        mkdir "$D/libexec"
-        cp -L "$programs"/cordon-* "$D/libexec/"
-        self=$D/libexec/cordon-selftest
-        image=$D/image
-        mkdir -p "$image$(dirname "$self")" "$image/usr/bin" "$image/etc"
-        cp "$self" "$image$self"
-        : >"$image/usr/bin/sh"
-        sums() { (cd "$image" && find . -printf '%p %y %m %s %T@\n' | sort && find . -type f -exec cksum {} +) | cksum; }
-        own='no inotify on files that all boxes share
-no moment in which a program can be overwritten
-no running program is overwritten through /proc
-nothing can be made beside program files
-program files cannot be written
-the prober'"'"'s own file cannot be moved
-the prober'"'"'s own file cannot be written
-the root lists nothing of the host
-what no door names does not exist
-/sys is not here'
-        # in_image LABEL ALLOWED COMMAND...: nothing but these gets through, which look for names and find the image's
-        in_image() {
-                label=$1 allowed=$2
-                shift 2
-                "$@" >"$T/json" 2>/dev/null
-                is "$label: nothing gets through" \
-                        "$(sed -n 's/^[[ ]{"probe":"\([^"]*\)","class":"[^"]*","outcome":"ESCAPED".*/\1/p' "$T/json" | grep -vxF "$allowed")" ""
-                is "$label: every probe is heard of" "$(grep -c '"outcome":"[hgnE]' "$T/json")" "$expected"
-        }
-        for who in "" user; do
-                [ "$who" != user ] || [ "$(id -u)" -ne 0 ] || chown -R 65533:65533 "$image"
-                before=$(sums)
-                set -- $who env CORDON_LIBEXEC="$D/libexec" "$CORDON" selftest breakout --json --image "$image"
-                in_image "image, strict${who:+, ordinary user}" "what no door names does not exist" "$@" --use base/strict
-                in_image "image${who:+, ordinary user}" "$own" "$@"
-                is "image${who:+, ordinary user}: the image is as it was" "$(sums)" "$before"
-        done
-        rm -rf "$D"
-else
-        skip "an image as the root" "the prober is not a static program here"
-fi
 # Without /dev/fuse the root is a plain tmpfs, and not the front of an observer.
 if can_hide_fuse; then
         each "ordinary user, without /dev/fuse" without_fuse env HOME="$T/home" "$CORDON" selftest breakout --json
@@ -206,4 +161,49 @@ else
         skip "a bystander whose parent is killed at its birth ends" "strace cannot trace here"
 fi
 has "the list names what success would mean" "$("$CORDON" selftest breakout --list)" "any file of the host can be read"
+# An image as the root, which holds nothing but the prober. With `run any` the box may change the image in its overlay: the
+# attempts that look at this host's programs by their names find the image's. The image itself stays as it is.
+programs=${CORDON_LIBEXEC:-$(dirname "$CORDON")/../libexec/cordon}
+if file -L "$programs/cordon-selftest" | grep -q static; then
+        elsewhere breakout # its path must not be in the box's own /tmp
+        trap 'code=$?; rm -rf "$T" "$DOOR" "$D"; exit $code' EXIT
+        mkdir "$D/libexec"
+        cp -L "$programs"/cordon-* "$D/libexec/"
+        self=$D/libexec/cordon-selftest
+        image=$D/image
+        mkdir -p "$image$(dirname "$self")" "$image/usr/bin" "$image/etc"
+        cp "$self" "$image$self"
+        : >"$image/usr/bin/sh"
+        sums() { (cd "$image" && find . -printf '%p %y %m %s %T@\n' | sort && find . -type f -exec cksum {} +) | cksum; }
+        own='no inotify on files that all boxes share
+no moment in which a program can be overwritten
+no running program is overwritten through /proc
+nothing can be made beside program files
+program files cannot be written
+the prober'"'"'s own file cannot be moved
+the prober'"'"'s own file cannot be written
+the root lists nothing of the host
+what no door names does not exist
+/sys is not here'
+        # in_image LABEL ALLOWED COMMAND...: nothing but these gets through, which look for names and find the image's
+        in_image() {
+                label=$1 allowed=$2
+                shift 2
+                "$@" >"$T/json" 2>/dev/null
+                is "$label: nothing gets through" \
+                        "$(sed -n 's/^[[ ]{"probe":"\([^"]*\)","class":"[^"]*","outcome":"ESCAPED".*/\1/p' "$T/json" | grep -vxF "$allowed")" ""
+                is "$label: every probe is heard of" "$(grep -c '"outcome":"[hgnE]' "$T/json")" "$expected"
+        }
+        for who in "" user; do
+                [ "$who" != user ] || [ "$(id -u)" -ne 0 ] || chown -R 65533:65533 "$image"
+                before=$(sums)
+                set -- $who env CORDON_LIBEXEC="$D/libexec" "$CORDON" selftest breakout --json --image "$image"
+                in_image "image, strict${who:+, ordinary user}" "what no door names does not exist" "$@" --use base/strict
+                in_image "image${who:+, ordinary user}" "$own" "$@"
+                is "image${who:+, ordinary user}: the image is as it was" "$(sums)" "$before"
+        done
+        rm -rf "$D"
+else
+        skip "an image as the root" "the prober is not a static program here"
+fi
 done_testing
