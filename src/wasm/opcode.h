@@ -79,3 +79,6 @@ static inline uint8_t wasm_sig_result(const char *sig)
 static inline uint32_t wasm_type_slots(uint8_t type) { return type == WASM_V128 ? 2 : 1; }
 static inline bool wasm_type_is_ref(uint8_t type) { return type == WASM_FUNCREF || type == WASM_EXTERNREF; }
 bool wasm_type_is_value(uint8_t type);
+/* Columns of the table of instructions. */
+const char *wasm_op_signature(uint16_t op);
+uint8_t wasm_op_argument(uint16_t op);

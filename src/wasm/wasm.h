@@ -147,6 +147,10 @@ int wasm_define_instance(struct wasm_store *s, struct span module, struct wasm_i
 int wasm_instantiate(struct wasm_store *s, const struct wasm_module *m, struct wasm_instance **ret,
                      enum wasm_trap *ret_trap, struct err *e);
 
+/* `fn` is called when the code of an instance is ready, before anything of it runs: from then on no engine
+ * needs memory that can be executed. If it returns -1, there is no instance. */
+void wasm_on_ready(struct wasm_store *s, int (*fn)(void *user, struct err *e), void *user);
+
 /* Returns NULL if nothing is exported by this name, or not of this kind. */
 struct wasm_func *wasm_export_func(struct wasm_instance *inst, struct span name);
 struct wasm_global *wasm_export_global(struct wasm_instance *inst, struct span name);
@@ -173,7 +177,12 @@ struct wasm_engine {
         enum wasm_trap (*call)(struct wasm_func *f, uint64_t *slots);
         /* Frees what prepare() made. */
         void (*release)(struct wasm_instance *inst);
+        /* Frees what it keeps in the store; NULL: nothing. */
+        void (*done)(struct wasm_store *s);
         bool guard; /* memories get 8 GiB of address space, so that no 32-bit address and offset leaves them
                      */
 };
 extern const struct wasm_engine wasm_interpreter;
+/* The engine that compiles, or NULL if this machine has none or forbids it. Call it once, before any
+ * filter: it tries what it needs. */
+const struct wasm_engine *wasm_compiler(void);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* fuzz_wasm.c - a module as an enemy would write it: decoder, validator, and whatever passes is run with
- * little fuel, memory and stack. All its function imports exist and return zero. */
+ * little fuel, memory and stack, in both engines. All its function imports exist and return zero. */
 #include "../wasm_host.h"
 
 #include <stdlib.h>
@@ -48,7 +48,7 @@ static void check_results(const struct wasm_func *f, const uint64_t *slots)
         }
 }
 
-static void run(const struct wasm_module *m)
+static void run(const struct wasm_module *m, const struct wasm_engine *engine)
 {
         static const struct wasm_limits limits = {
                 .memory_pages = 4, .table_items = 1000, .stack_slots = 2048, .call_depth = 64, .fuel = 2000
@@ -56,7 +56,7 @@ static void run(const struct wasm_module *m)
         struct err e;
         enum wasm_trap trap;
         struct wasm_instance *inst = NULL;
-        struct wasm_store *s = wasm_store_new(&wasm_interpreter, &limits, &e);
+        struct wasm_store *s = wasm_store_new(engine, &limits, &e);
 
         if (s)
                 define_imports(s, m, host);
@@ -80,7 +80,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         if (!m)
                 return 0;
         check_module(m);
-        run(m);
+        run(m, &wasm_interpreter);
+        if (wasm_compiler())
+                run(m, wasm_compiler());
         wasm_module_free(m);
         return 0;
 }

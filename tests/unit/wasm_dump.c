@@ -1,11 +1,16 @@
 /* SPDX-License-Identifier: MIT */
-/* tests/unit/wasm_dump.c - wasm_dump MODULE...: calls every exported function with zeros, and prints what it
- * returns and what it passes to its imports; tests/cli/helpers/wasm_dump.js does the same in another engine.
+/* tests/unit/wasm_dump.c - wasm_dump [--exact | --compiler] MODULE...: calls every exported function with
+ * zeros, and prints what it returns and what it passes to its imports; tests/cli/helpers/wasm_dump.js does
+ * the same in another engine.
+ * --exact adds traps and fuel, --compiler is the same with that engine.
  * A call that exhausts the stack ends the list, because engines differ in how deep they go. */
 #include "../wasm_host.h"
 
 #include <inttypes.h>
 #include <stdio.h>
+
+static const struct wasm_engine *engine = &wasm_interpreter;
+static bool is_exact;
 
 /* NaN has no one form of its bits. */
 static void print_value(char letter, const uint64_t *slot)
@@ -56,6 +61,9 @@ static bool dump_export(struct wasm_instance *inst, const struct wasm_export *x)
                 return true;
         (void) printf("call %.*s\n", (int) x->name.n, (const char *) x->name.p);
         enum wasm_trap t = wasm_call(inst, f, slots);
+        if (is_exact && t != WASM_TRAP_STACK)
+                (void) printf("%s, %" PRIu64 " left\n", wasm_trap_text(t),
+                              wasm_fuel(f->inst ? f->inst->store : inst->store));
         if (t != WASM_OK)
                 (void) printf("%s\n", t == WASM_TRAP_STACK || t == WASM_TRAP_FUEL ? "stack" : "trap");
         else
@@ -72,7 +80,7 @@ static void dump(const struct wasm_module *m)
         struct wasm_limits limits = wasm_limits_default;
 
         limits.fuel = 1ULL << 32;
-        struct wasm_store *s = wasm_store_new(&wasm_interpreter, &limits, &e);
+        struct wasm_store *s = wasm_store_new(engine, &limits, &e);
         if (!s)
                 exit(1);
         define_imports(s, m, host);
@@ -90,7 +98,13 @@ int main(int argc, char **argv)
         static uint8_t bytes[1 << 22];
         struct err e;
 
-        for (int i = 1; i < argc; i++) {
+        bool compiles = argc > 1 && strcmp(argv[1], "--compiler") == 0;
+        is_exact = compiles || (argc > 1 && strcmp(argv[1], "--exact") == 0);
+        if (compiles && !(engine = wasm_compiler())) {
+                (void) printf("there is no compiler for this machine\n");
+                return 77;
+        }
+        for (int i = 1 + is_exact; i < argc; i++) {
                 FILE *f = fopen(argv[i], "rb");
                 size_t n = f ? fread(bytes, 1, sizeof bytes, f) : 0;
                 if (f)

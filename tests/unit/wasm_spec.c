@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* tests/unit/wasm_spec.c - runs the core test suite of WebAssembly, as converted by wast2json:
- *     wasm_spec [-v] FILE.json...
+ *     wasm_spec [--compiler] FILE.json...
  * Prints one line for each file that fails an assertion, and the totals. Assertions about the text format are
  * counted apart: the engine has no parser for it. */
 #include "wasm/run/runtime.h"
@@ -29,6 +29,8 @@ static const uint8_t spectest[] = {
         0x36, 0x34, 0x03, 0x03, 0x0a, 0x16, 0x07, 0x02, 0x00, 0x0b, 0x02, 0x00, 0x0b, 0x02, 0x00, 0x0b, 0x02,
         0x00, 0x0b, 0x02, 0x00, 0x0b, 0x02, 0x00, 0x0b, 0x02, 0x00, 0x0b
 };
+
+static const struct wasm_engine *engine = &wasm_interpreter;
 
 enum { MODULES_MAX = 4096, SLOTS_MAX = 2048 };
 
@@ -312,7 +314,7 @@ static void run_file(struct suite *s, const struct wasm_module *harness)
         char *json = (char *) read_file(s->file, &n);
         struct wasm_limits limits = wasm_limits_default;
 
-        s->store = wasm_store_new(&wasm_interpreter, &limits, &e);
+        s->store = wasm_store_new(engine, &limits, &e);
         if (!json || !s->store || wasm_instantiate(s->store, harness, &inst, &trap, &e) < 0 ||
             wasm_define_instance(s->store, span_str("spectest"), inst, &e) < 0) {
                 (void) fprintf(stderr, "%s: %s\n", s->file, e.what);
@@ -339,7 +341,12 @@ int main(int argc, char **argv)
         unsigned passed = 0, failed = 0, skipped = 0;
         struct wasm_module *harness = wasm_module_load(span_of(spectest, sizeof spectest), &e);
 
-        for (int i = 1; i < argc; i++) {
+        int first = argc > 1 && strcmp(argv[1], "--compiler") == 0 ? 2 : 1;
+        if (first == 2 && !(engine = wasm_compiler())) {
+                (void) printf("there is no compiler for this machine\n");
+                return 77;
+        }
+        for (int i = first; i < argc; i++) {
                 s = (struct suite){ .file = argv[i] };
                 run_file(&s, harness);
                 passed += s.passed;

@@ -15,6 +15,9 @@ static const struct {
         { 'i', WASM_I32 },  { 'l', WASM_I64 },     { 'f', WASM_F32 },       { 'd', WASM_F64 },
         { 'v', WASM_V128 }, { 'r', WASM_FUNCREF }, { 'e', WASM_EXTERNREF },
 };
+const char *wasm_op_signature(uint16_t op) { return ops[op].sig; }
+uint8_t wasm_op_argument(uint16_t op) { return ops[op].arg; }
+
 enum { LETTERS = sizeof letters / sizeof *letters };
 
 enum wasm_type wasm_letter_type(char c)

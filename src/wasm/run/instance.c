@@ -66,6 +66,8 @@ void wasm_store_free(struct wasm_store *s)
 
         for (struct wasm_instance *i = s->instances; i; i = i->next)
                 s->engine->release(i);
+        if (s->engine->done)
+                s->engine->done(s);
         for (struct wasm_memory *m = s->memories; m; m = m->next)
                 wasm_memory_free(m);
         for (struct wasm_table *t = s->tables; t; t = t->next)
@@ -197,7 +199,15 @@ int wasm_instantiate(struct wasm_store *s, const struct wasm_module *m, struct w
         i->next = s->instances;
         s->instances = i;
         *ret = i;
+        if (s->ready && s->ready(s->ready_user, e) < 0)
+                return -1;
         return start(i, ret_trap, e);
+}
+
+void wasm_on_ready(struct wasm_store *s, int (*fn)(void *user, struct err *e), void *user)
+{
+        s->ready = fn;
+        s->ready_user = user;
 }
 
 struct wasm_func *wasm_export_func(struct wasm_instance *inst, struct span name)

@@ -12,6 +12,9 @@ struct wasm_sig {
         char text[];
 };
 
+/* The address space of a memory with guards: address + offset + access is below it. */
+#define WASM_GUARD_BYTES ((8ULL << 30) + WASM_PAGE)
+
 struct wasm_memory {
         uint8_t *base; /* moves when it grows, unless the engine has guards */
         uint64_t bytes;
@@ -76,6 +79,9 @@ struct wasm_store {
         struct wasm_table *tables;
         struct wasm_memory no_memory;
         uint64_t *stack, *stack_end; /* slots of all frames */
+        int (*ready)(void *user, struct err *e);
+        void *ready_user;
+        struct machine *machine; /* the compiler's */
         bool is_running;
 };
 

@@ -5,10 +5,9 @@
 #include <errno.h>
 #include <sys/mman.h>
 
-enum { FUEL_SHIFT = 6 };                                    /* one for 64 bytes */
-static const size_t guard_bytes = (8ULL << 30) + WASM_PAGE; /* address + offset + access is below it */
+enum { FUEL_SHIFT = 6 }; /* one for 64 bytes */
 
-static size_t mapped_bytes(const struct wasm_memory *m) { return m->guard ? guard_bytes : m->bytes; }
+static size_t mapped_bytes(const struct wasm_memory *m) { return m->guard ? WASM_GUARD_BYTES : m->bytes; }
 
 /* A memory with guards has its address space from the beginning; another is moved as it grows. */
 static bool set_bytes(struct wasm_memory *m, uint64_t bytes)
@@ -49,8 +48,8 @@ struct wasm_memory *wasm_memory_new(struct wasm_store *s, struct wasm_size size,
                 return NULL;
         }
         if (s->engine->guard) {
-                void *p = mmap(NULL, guard_bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1,
-                               0);
+                void *p = mmap(NULL, WASM_GUARD_BYTES, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE,
+                               -1, 0);
                 m->guard = p != MAP_FAILED;
                 m->base = m->guard ? p : NULL;
         }

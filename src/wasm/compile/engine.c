@@ -1,0 +1,198 @@
+/* SPDX-License-Identifier: MIT */
+/* wasm/compile/engine.c - the engine that compiles: what a store needs, calls, and faults that are traps. */
+#include "wasm/compile/compile.h"
+
+#include <cpuid.h>
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <ucontext.h>
+
+enum { PAGE = 4096, SIGNAL_STACK = 65536 };
+
+/* A signal handler has nothing else to start from: the machine that runs now. */
+static struct machine *running;
+
+static bool is_in(const void *p, const uint8_t *from, size_t n)
+{
+        return (uintptr_t) p - (uintptr_t) from < n;
+}
+
+static const struct compiled *code_at(const struct wasm_store *s, const void *pc)
+{
+        for (const struct wasm_instance *i = s->instances; i; i = i->next) {
+                const struct compiled *c = i->engine;
+                if (c && is_in(pc, c->code, c->used))
+                        return c;
+        }
+        return NULL;
+}
+
+/* The trap that a fault of code at this address is, or WASM_OK: a fault of the engine's own. */
+static enum wasm_trap trap_of(const struct machine *m, const void *address)
+{
+        if (is_in(address, m->returns, PAGE))
+                return WASM_TRAP_STACK;
+        for (const struct wasm_memory *y = m->store->memories; y; y = y->next)
+                if (y->guard && is_in(address, y->base, WASM_GUARD_BYTES))
+                        return WASM_TRAP_MEMORY;
+
+        return WASM_OK;
+}
+
+static void on_fault(int signal, siginfo_t *info, void *context)
+{
+        ucontext_t *u = context;
+        const void *pc = (const void *) (uintptr_t) u->uc_mcontext.gregs[REG_RIP];
+        const struct compiled *c = running ? code_at(running->store, pc) : NULL;
+        enum wasm_trap t = c ? trap_of(running, info->si_addr) : WASM_OK;
+
+        if (t == WASM_OK) { /* it happens again, and ends the process */
+                struct sigaction usual = { .sa_handler = SIG_DFL };
+                (void) sigaction(signal, &usual, NULL);
+                return;
+        }
+        u->uc_mcontext.gregs[REG_RAX] = t;
+        u->uc_mcontext.gregs[REG_RIP] = (greg_t) (uintptr_t) (c->code + c->stubs.leave);
+}
+
+static int catch_faults(struct err *e)
+{
+        static uint8_t *stack;
+        struct sigaction act = { .sa_sigaction = on_fault, .sa_flags = SA_SIGINFO | SA_ONSTACK };
+
+        if (stack)
+                return 0;
+        uint8_t *p = mmap(NULL, SIGNAL_STACK, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+        if (p == MAP_FAILED)
+                return err_set(e, ERR_MEMORY, errno, "no memory for the stack of signals");
+        stack_t s = { .ss_sp = p, .ss_size = SIGNAL_STACK };
+        if (sigaltstack(&s, NULL) < 0 || sigaction(SIGSEGV, &act, NULL) < 0 ||
+            sigaction(SIGBUS, &act, NULL) < 0)
+                return err_set(e, ERR_WALL, errno, "faults cannot be caught: %s", strerror(errno));
+        stack = p;
+        return 0;
+}
+
+/* The stack of return addresses ends at its guard page after exactly as many calls as the limit says. */
+static int make_machine(struct wasm_store *s, struct err *e)
+{
+        size_t room = (size_t) s->limits.call_depth * 8;
+        size_t bytes = PAGE + ((room + PAGE - 1) & ~(size_t) (PAGE - 1));
+        struct machine *m = arena_alloc(&s->arena, sizeof *m);
+        if (!m)
+                return err_set(e, ERR_MEMORY, 0, "out of memory");
+
+        void *p =
+                mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+        if (p == MAP_FAILED || mprotect(p, PAGE, PROT_NONE) < 0) {
+                (void) err_set(e, ERR_MEMORY, errno, "no memory for the stack");
+                if (p != MAP_FAILED)
+                        (void) munmap(p, bytes);
+                return -1;
+        }
+        m->returns = p;
+        m->returns_bytes = bytes;
+        m->return_stack = (uintptr_t) p + PAGE + room;
+        m->store = s;
+        s->machine = m;
+        return 0;
+}
+
+static void compiler_release(struct wasm_instance *inst)
+{
+        struct compiled *c = inst->engine;
+
+        if (c && c->code)
+                (void) munmap(c->code, c->bytes);
+        free(c);
+        inst->engine = NULL;
+}
+
+static int compiler_prepare(struct wasm_instance *inst, struct err *e)
+{
+        struct wasm_store *s = inst->store;
+        struct compiled *c = calloc(1, sizeof *c);
+
+        inst->engine = c;
+        if (!c)
+                return err_set(e, ERR_MEMORY, 0, "out of memory");
+        if (catch_faults(e) == 0 && (s->machine || make_machine(s, e) == 0) &&
+            compile_instance(inst, s->machine, c, e) == 0)
+                return 0;
+        compiler_release(inst);
+        return -1;
+}
+
+static void compiler_done(struct wasm_store *s)
+{
+        const struct machine *m = s->machine;
+
+        if (m)
+                (void) munmap(m->returns, m->returns_bytes);
+}
+
+static enum wasm_trap compiler_call(struct wasm_func *f, uint64_t *slots)
+{
+        struct wasm_store *s = f->inst->store;
+        struct machine *m = s->machine;
+        const struct compiled *c = f->inst->engine;
+        const struct wasm_sig *sig = f->sig;
+        union {
+                const void *at;
+                enum wasm_trap (*enter)(const void *code, uint64_t *frame);
+        } stub = { c->code + c->stubs.enter };
+
+        if (s->stack_end - s->stack < sig->param_slots || s->stack_end - s->stack < sig->result_slots)
+                return WASM_TRAP_STACK;
+        memcpy(s->stack, slots, sig->param_slots * sizeof *slots);
+        m->outer = running;
+        running = m;
+        enum wasm_trap t = stub.enter(f->code, s->stack);
+        running = m->outer;
+        if (t != WASM_OK)
+                return t;
+
+        memcpy(slots, s->stack, sig->result_slots * sizeof *slots);
+        const char *result = sig->text + wasm_sig_operands(sig->text) + 1;
+        if (result[0] && !result[1] && result[0] != 'v') {
+                slots[0] = *result == 'f' || *result == 'd' ? m->float_result : m->int_result;
+                if (*result == 'f' || *result == 'i')
+                        slots[0] = (uint32_t) slots[0];
+        }
+        return t;
+}
+
+static const struct wasm_engine compiler = {
+        .name = "compiler",
+        .prepare = compiler_prepare,
+        .call = compiler_call,
+        .release = compiler_release,
+        .done = compiler_done,
+        .guard = true,
+};
+
+/* Rounding needs SSE 4.1, counting bits POPCNT. */
+static bool has_processor(void)
+{
+        unsigned a, b, c, d;
+
+        return __get_cpuid(1, &a, &b, &c, &d) && (c & bit_SSE4_1) && (c & bit_POPCNT);
+}
+
+/* Limits of address space, and systems that allow no code but that of files. */
+static bool has_memory(void)
+{
+        int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE;
+        void *p = mmap(NULL, WASM_GUARD_BYTES, PROT_NONE, flags, -1, 0);
+        if (p == MAP_FAILED)
+                return false;
+
+        bool ok = mprotect(p, PAGE, PROT_READ | PROT_WRITE) == 0 &&
+                  mprotect(p, PAGE, PROT_READ | PROT_EXEC) == 0;
+        (void) munmap(p, WASM_GUARD_BYTES);
+        return ok;
+}
+
+const struct wasm_engine *wasm_compiler(void) { return has_processor() && has_memory() ? &compiler : NULL; }
