@@ -20,6 +20,7 @@ struct running {
         struct wasi *wasi;
         struct wasm_module *module;
         struct wasm_store *store;
+        struct guest_needs needs;
 };
 
 static int report(const struct running *r, const char *what, const char *hint)
@@ -62,7 +63,21 @@ static struct wasm_limits limits_of(const struct engine_options *o)
         return l;
 }
 
-/* All that can fail before the module runs. */
+/* Compiled where that works. */
+static const struct wasm_engine *engine_of(const struct engine_options *o)
+{
+        const struct wasm_engine *compiler = o->interpret ? NULL : wasm_compiler();
+        return compiler ? compiler : &wasm_interpreter;
+}
+
+/* The code is made; the module has not run. */
+static int close_filter(void *user, struct err *e)
+{
+        const struct running *r = user;
+        return guest_filter_close(&r->needs, e);
+}
+
+/* All that can fail before the module is linked and compiled. */
 static int prepare(struct running *r, char **envp, struct err *e)
 {
         struct span bytes;
@@ -71,12 +86,12 @@ static int prepare(struct running *r, char **envp, struct err *e)
 
         const struct wasi_config c = { r->o.argv, (const char *const *) envp };
         const struct wasm_limits l = limits_of(&r->o);
-        struct guest_needs needs = { 0 };
-        if (!(r->wasi = wasi_new(&c, e)) || guest_doors_open(r->wasi, &r->o, envp, &needs, e) < 0 ||
-            !(r->store = wasm_store_new(&wasm_interpreter, &l, e)) || wasi_define(r->wasi, r->store, e) < 0)
+        if (!(r->wasi = wasi_new(&c, e)) || guest_doors_open(r->wasi, &r->o, envp, &r->needs, e) < 0 ||
+            !(r->store = wasm_store_new(engine_of(&r->o), &l, e)) || wasi_define(r->wasi, r->store, e) < 0)
                 return -1;
 
-        return guest_filter_close(&needs, e);
+        wasm_on_ready(r->store, close_filter, r);
+        return 0;
 }
 
 static int exit_status(const struct running *r)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* wasm/program/engine_options.c - the command line of cordon-wasm, which the plan wrote:
  *
- *   cordon-wasm [--read PATH | --write PATH | --handles N | --memory BYTES | --fuel N]... FILE NAME
- * [ARGUMENT]...
+ *   cordon-wasm [--read PATH | --write PATH | --handles N | --memory BYTES | --fuel N |
+ *     --engine interpreter|compiler]... FILE NAME [ARGUMENT]...
  */
 #include "wasm/program/program.h"
 
@@ -43,6 +43,12 @@ static int take_fuel(struct engine_options *o, const char *value)
         return take_number(value, UINT64_MAX, &o->fuel);
 }
 
+static int take_engine(struct engine_options *o, const char *value)
+{
+        o->interpret = strcmp(value, "interpreter") == 0;
+        return o->interpret || strcmp(value, "compiler") == 0 ? 0 : -1;
+}
+
 static int take_handles(struct engine_options *o, const char *value)
 {
         uint64_t n;
@@ -58,7 +64,7 @@ static const struct {
         int (*take)(struct engine_options *o, const char *value);
 } options[] = {
         { "--read", take_read },     { "--write", take_write }, { "--handles", take_handles },
-        { "--memory", take_memory }, { "--fuel", take_fuel },
+        { "--memory", take_memory }, { "--fuel", take_fuel },   { "--engine", take_engine },
 };
 
 static int take(struct engine_options *o, const char *name, const char *value)

@@ -20,6 +20,7 @@ struct engine_options {
         const char *const *argv;
         struct engine_door doors[ENGINE_DOORS];
         unsigned door_count, handle_count;
+        bool interpret;        /* never compile */
         uint64_t memory, fuel; /* 0: no limit of this program */
 };
 
