@@ -174,7 +174,9 @@ typedef enum cordon_option {
         CORDON_PASSPHRASE_FD, /* a file descriptor that delivers the vault's passphrase; default: ask on the
                                  terminal */
         CORDON_SESSION_TIME,  /* how long a session may last ("8h"; the default: a day) */
-        CORDON_SESSION_IDLE   /* it ends after so long without a run ("30m"; the default: an hour) */
+        CORDON_SESSION_IDLE,  /* it ends after so long without a run ("30m"; the default: an hour) */
+        CORDON_TRIP /* which denied effects stop the box: "calls", "secrets", "credentials", "doors" with
+                       commas, or "all" */
 } cordon_option;
 CORDON_API int cordon_box_set(cordon_box *b, cordon_option option, const char *value);
 /* stream 0: read the payload's input from fd; 1, 2: write its output to fd. -1 (the default): empty input,

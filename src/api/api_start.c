@@ -302,6 +302,15 @@ struct plan *api_plan(struct cordon_box *b, enum wall_kind wall, struct err *e)
         return p;
 }
 
+/* A tripwire on paths needs the reports of denied lookups; one on calls only those of calls. */
+static enum box_observe observe_of(const struct cordon_box *b)
+{
+        bool blind = b->observe == BOX_OBSERVE_CALLS || b->observe == BOX_OBSERVE_OFF;
+        if (b->trip & (BOX_TRIP_SECRETS | BOX_TRIP_DOORS) && blind)
+                return BOX_OBSERVE_DENIALS;
+        return b->trip && b->observe == BOX_OBSERVE_OFF ? BOX_OBSERVE_CALLS : b->observe;
+}
+
 /* Begins a start with one wall. */
 static int begin_with(struct cordon_box *b, enum wall_kind wall, struct err *e)
 {
@@ -337,7 +346,8 @@ static int begin_with(struct cordon_box *b, enum wall_kind wall, struct err *e)
                                 .single_thread = b->single_thread,
                                 .rows = b->rows,
                                 .columns = b->columns,
-                                .observe = b->observe,
+                                .observe = observe_of(b),
+                                .trip = b->trip,
                                 .signals_stay_in = f->landlock_abi >= HOST_LANDLOCK_SCOPES &&
                                                    !(b->plan->without & WITHOUT_LANDLOCK),
                                 .ledger = b->ledger,

@@ -106,6 +106,18 @@ static int set_copy(char **to, const char *value)
         return 0;
 }
 
+/* "calls,secrets" */
+static int set_trip(cordon_box *b, const char *value)
+{
+        for (const char *at = value; *at; at += *at == ',') {
+                size_t n = strcspn(at, ",");
+                if (box_trip_find(span_of(at, n), &b->trip) < 0)
+                        return -1;
+                at += n;
+        }
+        return b->trip ? 0 : -1;
+}
+
 static int set_observe(cordon_box *b, const char *value)
 {
         static const char *const names[] = { [BOX_OBSERVE_DENIALS] = "denials",
@@ -181,6 +193,8 @@ int cordon_box_set(cordon_box *b, cordon_option option, const char *value)
                 return 0;
         case CORDON_OBSERVE:
                 return set_observe(b, value);
+        case CORDON_TRIP:
+                return set_trip(b, value);
         case CORDON_STAGE:
                 return policy_stage_find(value, &b->stage);
         case CORDON_PLACES:

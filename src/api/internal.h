@@ -68,6 +68,7 @@ struct cordon_box {
         bool places_later;
         char work_on[WORK_RUN_MAX];
         enum box_observe observe;
+        unsigned trip; /* enum box_trip */
         enum box_ledger ledger;
         bool ledger_said;     /* the option was set: the variable does not count */
         char cause[64];       /* --in-from: id of the record that led to this run */

@@ -21,7 +21,7 @@
 #include <termios.h>
 #include <unistd.h>
 
-enum { OPTIONS = CORDON_PASSPHRASE_FD + 1 };
+enum { OPTIONS = CORDON_TRIP + 1 };
 
 struct run {
         cordon_policy *policy;
@@ -223,6 +223,9 @@ const struct cli_option run_options[] = {
           set_passphrase_fd },
         { "observe", 0, "off|calls|denials|all", "which effects are reported (default: denials)",
           CLI_TEXT(struct run, set[CORDON_OBSERVE]) },
+        { "trip", 0, "calls,secrets,credentials,doors|all",
+          "stop the box when it tries this, with an alarm (default: nothing)",
+          CLI_TEXT(struct run, set[CORDON_TRIP]) },
         { "canary", 0, "FILE", "let a share of the runs try this policy instead",
           CLI_TEXT(struct run, canary_file) },
         { "canary-share", 0, "PERCENT", "how many of them (default: 10%)", set_canary_share },
@@ -431,6 +434,10 @@ static int option_is_wrong(const struct run *r, size_t option)
                 return cli_usage("--in-from takes a run id, as `cordon log` prints it"), -1;
         if (option == CORDON_OBSERVE)
                 return cli_usage("--observe takes off, calls, denials or all, not `%s`", r->set[option]), -1;
+        if (option == CORDON_TRIP)
+                return cli_usage("--trip takes calls, secrets, credentials, doors or all, not `%s`",
+                                 r->set[option]),
+                       -1;
         if (errno == ENOMEM)
                 return cli_problem("no memory"), -1;
 

@@ -386,6 +386,8 @@ void keeper_add_denial(struct run *run, struct effect_row *n)
                 r->denials_lost++;
         else
                 record_denial(run, &r->denials[r->denial_count++]);
+
+        tripwire_look(run, n);
 }
 
 /* A repeated denial is counted. */

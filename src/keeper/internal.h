@@ -288,6 +288,9 @@ void keeper_kill_now(struct box *b);
 void keeper_signal(struct box *b, int sig);               /* async-signal-safe */
 void keeper_limit_fired(struct box *b, enum limit_key k); /* ends it, if nothing has yet */
 
+/* tripwire.c: stops the box if the caller asked for it. */
+void tripwire_look(struct run *run, const struct effect_row *n);
+
 /* denials.c */
 void keeper_note_denial(struct run *run, const struct wall_denial *d);
 void keeper_note_effect(struct run *run, const struct wall_denial *d);

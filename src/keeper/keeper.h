@@ -107,6 +107,15 @@ enum box_observe {
         BOX_OBSERVE_OFF,
         BOX_OBSERVE_ALL /* also allowed effects: files opened, programs started. Costs every open() */
 };
+/* Denied effects that stop the box. */
+enum box_trip {
+        BOX_TRIP_CALLS = 1,       /* system calls that no box needs */
+        BOX_TRIP_SECRETS = 2,     /* paths of keys, tokens and passwords */
+        BOX_TRIP_CREDENTIALS = 4, /* a placeholder sent elsewhere */
+        BOX_TRIP_DOORS = 8        /* every effect without a door, but those of programs that look around */
+};
+/* "calls" ..., "all"; adds to *bits. -1: another word. */
+int box_trip_find(struct span name, unsigned *bits);
 /* Whether the run is recorded. Zero records, and goes on if that fails. */
 enum box_ledger { BOX_LEDGER_ON = 0, BOX_LEDGER_OFF, BOX_LEDGER_REQUIRE };
 
@@ -132,6 +141,7 @@ struct box_config {
         unsigned short rows, columns; /* of the terminal at the start */
         bool single_thread;           /* the calling program has one thread */
         enum box_observe observe;     /* which denials are reported; the walls are the same */
+        unsigned trip;                /* enum box_trip */
         bool signals_stay_in;         /* Landlock keeps the payload's signals from the observer beside it */
         enum box_ledger ledger;
         const char *trace_in, *trace_out; /* W3C trace context of the caller and of the run; or NULL */

@@ -44,9 +44,11 @@ static size_t fill_words(const struct run *run, struct known_word words[static K
         size_t n = 0;
         for (const char **v = run->c->plan->order->envp; v && *v && n < KNOWN_MAX; v++) {
                 const char *value = strchr(*v, '=');
-                if (value && variable_looks_secret(*v, (size_t) (value - *v)) &&
-                    strlen(value + 1) >= KNOWN_LEAST)
-                        words[n++] = (struct known_word){ "variable", span_str(value + 1), false };
+                size_t name = value ? (size_t) (value - *v) : 0;
+                bool canary = value && memmem(*v, name, "CANARY", 6) != NULL;
+                if (value && (canary || variable_looks_secret(*v, name)) && strlen(value + 1) >= KNOWN_LEAST)
+                        words[n++] = (struct known_word){ canary ? "canary" : "variable", span_str(value + 1),
+                                                          canary };
         }
 
         return n;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* output/envelope.h - output with its origin: which box, run and record it came from, its digest, what was
+/* output/output_envelope.h - output with its origin: which box, run and record it came from, its digest, what was
  * found, and the content marked as data. Pure.
  *
  *   {"v":1,"box":..,"run":..,"effect":ID,"door":..,"source":"box","labels":["untrusted"],"sha256":..,"bytes":..,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* output/envelope.c - writes and reads envelopes. Pure. */
-#include "output/envelope.h"
+/* output/output_envelope.c - writes and reads envelopes. Pure. */
+#include "output/output_envelope.h"
 #include "base/base64.h"
 #include "base/hash.h"
 #include "base/json.h"
