@@ -180,6 +180,9 @@ static void print_item(const struct view *v, const struct approve_item *it, cons
                        it->expires_s, it->high ? ", HIGH RISK" : "");
         print_inert(v, approve_text(o, "text"));
         (void) fprintf(v->tty, "door: %s\n", str_inert(span_str(it->door), door, sizeof door));
+        const struct json *new = json_get(o, "new");
+        if (new &&new->type == JSON_TRUE)
+                (void) fprintf(v->tty, "new: nothing like it is among the last 50 approvals\n");
 }
 
 static void explain(const struct view *v)

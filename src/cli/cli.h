@@ -224,6 +224,7 @@ char *cli_ledgers_trace(const struct cli_ledgers *l, const char *id, const struc
                         cordon_error *e);
 
 int verb_approve(int argc, char **argv);
+int verb_approve_revoke(int argc, char **argv);
 int verb_approve_stats(int argc, char **argv);
 int verb_approve_decoys(int argc, char **argv);
 int verb_incident(int argc, char **argv);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* cli/cmd_approve.c - verbs for gates: approve, approve stats, approve decoys, incident. */
+/* cli/cmd_approve.c - verbs for gates: approve, approve revoke, approve stats, approve decoys, incident. */
 #include "base/str.h"
 #include "cli/approve.h"
 
@@ -160,6 +160,35 @@ int verb_approve_stats(int argc, char **argv)
         if (at < 0 || cli_no_words(argc, at, "approve stats"))
                 return EXIT_CORDON;
         return cli_give(cordon_approvals(cli_context(), o.json, &e), &e);
+}
+
+static void revoke_in(void *ctx, const char *run, unsigned uid)
+{
+        unsigned *count = ctx;
+        struct approve_item it = { .uid = uid };
+        AUTO_BUF(q);
+        (void) snprintf(it.run, sizeof it.run, "%s", run);
+        buf_puts(&q, "{\"op\":\"revoke\",\"template\":\"*\"}\n");
+        struct json_doc *d = approve_ask(&it, &q);
+        const struct json *n = d ? json_get(json_root(d), "revoked") : NULL;
+        if (n && n->type == JSON_INT && n->integer > 0)
+                *count += (unsigned) n->integer;
+        json_free(d);
+}
+
+int verb_approve_revoke(int argc, char **argv)
+{
+        cordon_error e = { 0 };
+        unsigned count = 0;
+        int at = cli_words_only(argc, argv, "approve revoke");
+        if (at < 0 || cli_no_words(argc, at, "approve revoke"))
+                return EXIT_CORDON;
+
+        if (cordon_gates(revoke_in, &count, &e) < 0)
+                return cli_error(&e);
+
+        (void) printf("revoked %u\n", count);
+        return 0;
 }
 
 int verb_approve_decoys(int argc, char **argv)

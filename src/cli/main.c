@@ -18,6 +18,8 @@ static const struct cli_verb verbs[] = {
         { "approve", "[--uses N] [--for TIME] [--reason TEXT] [--deny] [--always] [--json] [list | ID...]",
           "answer what boxes ask: effects that wait for a person", verb_approve, approve_options, false,
           GROUP_REVIEW },
+        { "approve revoke", "", "take back approvals for like effects, in every running box",
+          verb_approve_revoke, no_options, false, GROUP_REVIEW },
         { "approve stats", "[--json]", "print how carefully approvals are given", verb_approve_stats,
           json_options, false, GROUP_REVIEW },
         { "approve decoys", "on | off", "show effects now and then that must be denied", verb_approve_decoys,

@@ -11,7 +11,8 @@ begin() { # DOOR COMMAND...
         gate=$1
         shift
         : >"$T/status"
-        (timeout 60 "$CORDON" run --time 40s --status-fd 5 --net "$gate" -- "$@" 5>"$T/status" >"$T/out" 2>"$T/err" </dev/null 9>&-; echo $? >"$T/code") &
+        # shellcheck disable=SC2086
+        (timeout 60 "$CORDON" run --time 40s --status-fd 5 --net "$gate" ${also:-} -- "$@" 5>"$T/status" >"$T/out" 2>"$T/err" </dev/null 9>&-; echo $? >"$T/code") &
         WAITS=$!
 }
 end() { wait "$WAITS"; code=$(cat "$T/code"); }
@@ -62,6 +63,19 @@ begin "$door POST ask vary body" sh -c 'for i in 1 2 3 4 5; do curl -sS -o /dev/
 $approver --wait 1 --tty yes uses=5 >/dev/null
 end
 is "five uses of a template take one decision, and another path is another effect" "$(cat "$T/out")" "200 200 200 200 200 000"
+
+mkdir "$T/sync"
+also="--read $T/sync"
+begin "$door POST ask within 20s" sh -c "curl -sS -o /dev/null -w '%{http_code} ' -d a=1 http://web.test/echo; until [ -e $T/sync/go ]; do sleep 0.1; done; curl -sS -o /dev/null -w '%{http_code}' -d a=1 http://web.test/echo"
+also=
+is "a like effect was approved before: it is not new" "$($approver --wait 1 view | jq -r .new)" false
+$approver --tty yes uses=5 >/dev/null
+is "approvals for like effects are taken back" "$("$CORDON" approve revoke)" "revoked 1"
+: >"$T/sync/go"
+$approver --wait 1 no >/dev/null
+end
+is "and the next one asks" "$(cat "$T/out")" "200 403"
+is "a reversal is counted" "$("$CORDON" approve stats --json | jq '.persons[0].reversals > 0')" true
 
 begin "$door POST ask first" sh -c 'for i in 1 2 3; do curl -sS -o /dev/null -w "%{http_code} " -d "a=$i" "http://web.test/echo?$i"; done'
 $approver --wait 1 --tty yes >/dev/null

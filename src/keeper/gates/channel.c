@@ -170,7 +170,8 @@ static void op_show(struct box *b, struct approver *a, const struct json *q)
         buf_add(&a->out, it->text.p, it->shown_at - 1);
         buf_puts(&a->out, ",\"text\":");
         buf_json(&a->out, span_of(it->text.p + it->shown_at, it->text.n - it->shown_at));
-        buf_printf(&a->out, ",\"reading_ms\":%lld}\n", (long long) gate_reading_ms(desk_chars(it)));
+        buf_printf(&a->out, ",\"reading_ms\":%lld,\"new\":%s}\n", (long long) gate_reading_ms(desk_chars(it)),
+                   desk_is_new(b, it) ? "true" : "false");
         desk_shown(it, a->uid);
 }
 
@@ -292,12 +293,11 @@ static void op_answer(struct box *b, struct approver *a, const struct json *q)
                    decoy ? "true" : "false");
 }
 
+/* As a no, it needs no terminal. */
 static void op_revoke(struct box *b, struct approver *a, const struct json *q)
 {
-        unsigned n = peer_at_terminal(a->pid) || a->uid != b->c.uid
-                             ? desk_revoke(b, text_of(q, "template"), a->uid)
-                             : 0;
-        buf_printf(&a->out, "{\"ok\":%s,\"revoked\":%u}\n", n ? "true" : "false", n);
+        unsigned n = desk_revoke(b, text_of(q, "template"), a->uid);
+        buf_printf(&a->out, "{\"ok\":true,\"revoked\":%u}\n", n);
 }
 
 static void op_watch(struct box *b, struct approver *a, const struct json *q)

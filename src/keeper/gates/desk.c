@@ -436,11 +436,17 @@ struct gate_rule desk_rule(struct box *b, const struct desk_item *it, enum gate_
         return r;
 }
 
-static uint64_t short_template(const struct desk_item *it)
+/* Like effects of all runs have one number: their template without the run and the policy. */
+static uint64_t kin_of(const struct desk_item *it)
 {
-        char digits[16];
-        (void) snprintf(digits, sizeof digits, "%.15s", it->gate.template);
-        return strtoull(digits, NULL, 16);
+        char id[GATE_ID];
+        struct gate_envelope e = it->envelope;
+        e.field[GATE_RUN] = e.field[GATE_POLICY] = NULL;
+        if (gate_template_id(&e, it->door->ask.vary, id) < 0)
+                return 0;
+
+        id[15] = '\0'; /* a whole number of JSON */
+        return strtoull(id, NULL, 16);
 }
 
 static void keep_decision(struct box *b, const struct desk_item *it, const struct gate_vote *v)
@@ -453,7 +459,7 @@ static void keep_decision(struct box *b, const struct desk_item *it, const struc
                                                 .read_ms = v->shown_ms ? (uint32_t) (v->now_ms - v->shown_ms)
                                                                        : 0,
                                                 .chars = v->chars,
-                                                .template = short_template(it),
+                                                .template = kin_of(it),
                                                 .yes = v->yes,
                                                 .decoy = it->source == DESK_DECOY },
                                          .uid = v->who.uid,
@@ -467,8 +473,10 @@ static void keep_decision(struct box *b, const struct desk_item *it, const struc
 static void add_grant(struct gates *g, const struct desk_item *it)
 {
         struct gate_grant made;
-        if (gate_grant_of(&it->gate, &made) && g->grant_count < GRANTS_MAX)
-                g->grants[g->grant_count++] = made;
+        if (!gate_grant_of(&it->gate, &made) || g->grant_count == GRANTS_MAX)
+                return;
+        g->kin[g->grant_count] = kin_of(it);
+        g->grants[g->grant_count++] = made;
 }
 
 enum gate_verdict desk_vote(struct box *b, struct desk_item *it, const struct gate_rule *r,
@@ -496,13 +504,42 @@ enum gate_verdict desk_vote(struct box *b, struct desk_item *it, const struct ga
         return got;
 }
 
+/* The newest yes to this template was taken back. */
+static void mark_reversed(struct box *b, uint64_t kin)
+{
+        struct past_decisions p;
+        struct err ignored;
+        decisions_read(b->c.cx, &p);
+        for (size_t i = p.n; i-- > 0;)
+                if (p.v[i].d.yes && p.v[i].d.template == kin) {
+                        (void) decisions_mark(b->c.cx, "reversed", p.v[i].id, "", &ignored);
+                        break;
+                }
+        decisions_done(&p);
+}
+
+bool desk_is_new(struct box *b, const struct desk_item *it)
+{
+        struct past_decisions p;
+        decisions_read(b->c.cx, &p);
+        size_t from = p.n > GATE_WINDOW ? p.n - GATE_WINDOW : 0;
+        uint64_t kin = kin_of(it);
+        bool seen = false;
+        for (size_t i = from; i < p.n; i++)
+                seen = seen || (p.v[i].d.yes && p.v[i].d.template == kin);
+        decisions_done(&p);
+        return !seen;
+}
+
 unsigned desk_revoke(struct box *b, const char *template_id, uint32_t uid)
 {
         struct gates *g = b->gates;
+        bool all = strcmp(template_id, "*") == 0;
         unsigned n = 0;
         for (unsigned i = 0; i < g->grant_count; i++)
-                if (!g->grants[i].revoked && strcmp(g->grants[i].template, template_id) == 0) {
+                if (!g->grants[i].revoked && (all || strcmp(g->grants[i].template, template_id) == 0)) {
                         g->grants[i].revoked = true;
+                        mark_reversed(b, g->kin[i]);
                         n++;
                 }
 

@@ -55,6 +55,7 @@ struct gates {
         struct desk_item *items[DESK_MAX];
         unsigned count;
         struct gate_grant grants[GRANTS_MAX];
+        uint64_t kin[GRANTS_MAX]; /* of what each was given for */
         unsigned grant_count;
         bool *opened; /* parallel to the doors: `ask first`, and it was approved */
         struct approver approvers[APPROVERS_MAX];
@@ -81,7 +82,9 @@ struct desk_item *desk_find(struct gates *g, const char *id);
 struct gate_rule desk_rule(struct box *b, const struct desk_item *it, enum gate_step step);
 enum gate_verdict desk_vote(struct box *b, struct desk_item *it, const struct gate_rule *r,
                             struct gate_vote *v);
-/* All approvals that a template has left are void. Returns how many. */
+/* No like effect is among the last approvals. */
+bool desk_is_new(struct box *b, const struct desk_item *it);
+/* All approvals that a template has left are void; "*": of every template. Returns how many. */
 unsigned desk_revoke(struct box *b, const char *template_id, uint32_t uid);
 void desk_shown(struct desk_item *it, uint32_t uid);
 int64_t desk_shown_ms(const struct desk_item *it, uint32_t uid);
