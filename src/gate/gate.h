@@ -27,7 +27,7 @@ enum {
         GATE_DECOY_EVERY = 50,
 };
 
-/* ---- envelope.c ---- */
+/* ---- gate_envelope.c ---- */
 
 /* In the byte order of their names. */
 enum gate_field {

@@ -192,7 +192,7 @@ printf 'read /opt until 2024-02-30\n' >new.policy
 is "a date that is none gives 125" "$(status "$c" check new.policy)" 125
 bad "windows line ends" 'read /usr\r\n' 1:10 'Unix line ends'
 bad "a root that there is not" 'read {project}/x\n' 1:6 'it is {work}, {home} or {tmp}'
-bad "a type of handles that there is not" 'in x as video\n' 1:9 'it is binary, text, json or image'
+bad "a type of handles that there is not" 'in x as video\n' 1:9 'it is binary, text, json, jsonl'
 bad "a byte order mark" '\0357\0273\0277read /usr\n' 1:1 'without a byte order mark'
 odd=$(printf 'odd\033[2J\nforged\342\200\256.cordon')
 printf 'use none\nexpect deny read {home}\n' >"$odd"

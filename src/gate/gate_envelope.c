@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* gate/envelope.c - the exact effect as canonical JSON: every field, in the byte order of the names, as a
- * string, without spaces. One effect has one encoding, so equal ids mean equal effects. */
+/* gate/gate_envelope.c - the exact effect as canonical JSON: every field, in the byte order of the names, as
+ * a string, without spaces. One effect has one encoding, so equal ids mean equal effects. */
 #include "base/hash.h"
 #include "base/json.h"
 #include "base/str.h"
