@@ -152,5 +152,17 @@ fi
 # ---- decoys ----
 ok "decoys are turned on" "$CORDON" approve decoys on
 is "and said" "$("$CORDON" approve stats --json | jq .decoys)" true
+kept=${CORDON_STATE:?}/gate/decisions
+for i in $(seq 49); do echo "{\"at\":$i,\"uid\":0,\"read_ms\":90000,\"chars\":100,\"template\":$i,\"yes\":true,\"decoy\":false,\"id\":\"$i\",\"door\":\"net a:1 ask\",\"effect\":\"\",\"reason\":\"\"}"; done >"$kept"
+begin --net 'http://web.test/** POST ask' -- curl -sS -o /dev/null -w '%{http_code}' -d a=1 http://web.test/
+is "every fiftieth prompt has a decoy beside it" "$($approver --wait 2 list | jq -r '[.items[].effect] | sort | join(" ")')" "POST http://web.test/ POST https://collector.invalid/"
+decoy=$($approver list | jq -r '.items[] | select(.effect | contains("collector")) | .id')
+$approver show "id=\"$decoy\"" >/dev/null
+is "a yes to it is told" "$($approver --tty answer "id=\"$decoy\"" yes=true | jq -r .decoy)" true
+is "and counts as a miss" "$("$CORDON" approve stats --json | jq '.persons[0].decoy_misses')" 100
+$approver --tty yes >/dev/null
+end
+is "the other is a request like any" "$(cat "$T/out")" 200
+is "a gate that nobody denied for 90 days is proposed" "$("$CORDON" approve stats --json | jq '.gates[] | select(.door == "net a:1 ask") | .stale')" true
 ok "and off" "$CORDON" approve decoys off
 done_testing
