@@ -1,7 +1,7 @@
 #!/bin/sh
 # A batch job, by its variables alone: no engine is needed. A payload that ignores TERM does not outlive its job, nor does a
 # detached box; the record of a run names the job. tests/engines has the real ones.
-# shellcheck disable=SC2016,SC2317
+# shellcheck disable=SC2016,SC2034,SC2317
 . "$(dirname "$0")/lib.sh"
 cd "$T" || exit 1
 before=$(orphans)
