@@ -30,7 +30,7 @@ static int check_scope(const struct approve_words *w)
 {
         uint64_t n;
         long uses;
-        if (w->uses && cli_number("uses", w->uses, 1, 100, &uses) < 0)
+        if (w->uses && cli_number("--uses", w->uses, 1, 100, &uses) < 0)
                 return EXIT_CORDON;
 
         if (w->time && (str_to_ms(span_str(w->time), &n) < 0 || n < 1000 || n > 3600000))

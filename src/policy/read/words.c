@@ -141,6 +141,19 @@ static int read_until(struct reader *r)
         return 0;
 }
 
+/* Behind a door that cannot ask, the word would be taken for a path or a name, and nobody would be asked. */
+static int refuse_ask(const struct reader *r)
+{
+        for (size_t i = 2; i < r->n; i++) {
+                if (!token_is(&r->tok[i], "ask"))
+                        continue;
+                (void) fail_at(r->e, &r->tok[i].at, "`%s` takes no `ask`", r->word->word);
+                return err_hint(r->e, "net, listen, run and sock do; in quotes it is a name");
+        }
+
+        return 0;
+}
+
 int words_read(struct policy *p, const struct token *tok, size_t n, struct err *e)
 {
         int w = tok->quoted ? -1 : word_find(tok->text);
@@ -151,7 +164,8 @@ int words_read(struct policy *p, const struct token *tok, size_t n, struct err *
         if ((handlers[w].flags & DOOR) && read_until(&r) < 0)
                 return -1;
 
-        if ((handlers[w].flags & ASKS) && ask_read(&r) < 0)
+        bool asks = handlers[w].flags & ASKS, door = handlers[w].flags & DOOR;
+        if (asks ? ask_read(&r) < 0 : door && refuse_ask(&r) < 0)
                 return -1;
 
         if (handlers[w].parse(&r) < 0)
