@@ -175,8 +175,13 @@ typedef enum cordon_option {
                                  terminal */
         CORDON_SESSION_TIME,  /* how long a session may last ("8h"; the default: a day) */
         CORDON_SESSION_IDLE,  /* it ends after so long without a run ("30m"; the default: an hour) */
-        CORDON_TRIP /* which denied effects stop the box: "calls", "secrets", "credentials", "doors" with
-                       commas, or "all" */
+        CORDON_TRIP,  /* which denied effects stop the box: "calls", "secrets", "credentials", "doors" with
+                        commas, or "all" */
+        CORDON_FUEL,  /* a module ends after so many instructions, counted as cordon-walls(7) says; "0": no
+                         limit */
+        CORDON_ENTRY, /* the function of a module that is called, instead of _start; its results are printed
+                       */
+        CORDON_WASI   /* "0": a module gets the functions of cordon_wasm_export() and no others */
 } cordon_option;
 CORDON_API int cordon_box_set(cordon_box *b, cordon_option option, const char *value);
 /* stream 0: read the payload's input from fd; 1, 2: write its output to fd. -1 (the default): empty input,
@@ -187,6 +192,25 @@ CORDON_API void cordon_box_on_output(cordon_box *b,
                                      void *ctx);
 /* Connects an `in` or `out` handle of the policy. */
 CORDON_API int cordon_box_handle(cordon_box *b, const char *name, int fd);
+
+/* A function of this program that a module in the box may import and call, while cordon_box_wait() or
+ * cordon_box_step() drives the box. The signature has one letter for each parameter and result, "ii:i" for
+ * (i32, i32) -> i32; i = i32, l = i64, f = f32, d = f64; at most 16 of each. `args` are hostile; `ret` is
+ * zeroed. Returns 0, or -1: the module ends with a trap. */
+typedef union cordon_value {
+        int32_t i32;
+        int64_t i64;
+        float f32;
+        double f64;
+} cordon_value;
+typedef struct cordon_wasm_function {
+        const char *module, *name, *signature;
+        int (*fn)(void *ctx, const cordon_value *args, cordon_value *ret);
+        void *ctx;
+} cordon_wasm_function;
+/* For the wall `wasm`, before the start; copied. Returns 0, or -1 with *e set: a name or signature that
+ * cannot be, or more than 64. */
+CORDON_API int cordon_wasm_export(cordon_box *b, const cordon_wasm_function *f, cordon_error *e);
 
 /* Raises the walls, probes them from inside and starts the payload. On failure it leaves nothing behind. */
 CORDON_API int cordon_box_start(cordon_box *b, cordon_error *e);

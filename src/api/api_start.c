@@ -244,6 +244,11 @@ struct plan *api_plan(struct cordon_box *b, enum wall_kind wall, struct err *e)
                                   .places = b->places,
                                   .places_later = b->places_later,
                                   .no_command = b->judges_only,
+                                  .fuel = b->fuel,
+                                  .module_entry = b->entry,
+                                  .no_wasi = b->no_wasi,
+                                  .functions = b->functions ? b->functions->v : NULL,
+                                  .function_count = b->functions ? b->functions->count : 0,
                                   .stage = b->stage,
                                   .as_root = b->as_root };
         struct host_machine machine;
@@ -332,6 +337,7 @@ static int begin_with(struct cordon_box *b, enum wall_kind wall, struct err *e)
                                 .plan = b->plan,
                                 .policy = b->policy->checked,
                                 .io = b->io,
+                                .calls = { api_call_function, b->functions },
                                 .stage = b->stage,
                                 .places = span_of(b->places_text.p, b->places_text.n),
                                 .answers = span_of(b->answers_text.p, b->answers_text.n),

@@ -61,6 +61,8 @@ void cordon_box_free(cordon_box *b)
         free(b->answers_file);
         free(b->record_file);
         free(b->argv);
+        free(b->entry);
+        free(b->functions);
         free(b);
 }
 
@@ -169,6 +171,18 @@ size_t cordon_box_unreached(cordon_box *b, size_t index, cordon_unreached *ret)
         return 0;
 }
 
+static int set_fuel(cordon_box *b, const char *value)
+{
+        char *end;
+        errno = 0;
+        unsigned long long n = strtoull(value, &end, 10);
+        if (errno || end == value || *end || value[0] == '-')
+                return -1;
+
+        b->fuel = n;
+        return 0;
+}
+
 int cordon_box_set(cordon_box *b, cordon_option option, const char *value)
 {
         bool on = strcmp(value, "1") == 0;
@@ -212,6 +226,13 @@ int cordon_box_set(cordon_box *b, cordon_option option, const char *value)
                 return str_to_ms(span_str(value), &b->session_ms);
         case CORDON_SESSION_IDLE:
                 return str_to_ms(span_str(value), &b->idle_ms);
+        case CORDON_FUEL:
+                return set_fuel(b, value);
+        case CORDON_ENTRY:
+                return set_copy(&b->entry, value);
+        case CORDON_WASI:
+                b->no_wasi = strcmp(value, "0") == 0;
+                return 0;
         case CORDON_SINGLE_THREAD:
                 b->single_thread = on;
                 return 0;

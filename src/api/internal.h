@@ -94,7 +94,11 @@ struct cordon_box {
         int grants;         /* the pipe with the credentials themselves, for the broker; or -1 */
         struct image image; /* of the policy's `root` */
         bool has_image, judges_only;
-        bool is_unpacker; /* cordon's own: it writes below the state directory */
+        uint64_t fuel;
+        char *entry; /* of a module; or NULL */
+        bool no_wasi;
+        struct api_functions *functions; /* of cordon_wasm_export(); or NULL */
+        bool is_unpacker;                /* cordon's own: it writes below the state directory */
         struct plan *plan;
         struct api_made *made; /* targets of doors that did not exist, the newest first */
         struct box *box;
@@ -250,3 +254,12 @@ struct look *look_at_doors(const struct door *doors, size_t n, const char *const
                            struct err *e);
 void look_fill(const struct look *l, struct plan_request *r);
 void look_free(struct look *l);
+
+/* host_functions.c: functions of the caller for a module. */
+struct api_functions {
+        struct host_function v[HOST_FUNCTIONS];
+        cordon_wasm_function calls[HOST_FUNCTIONS];
+        unsigned count;
+};
+/* As struct box_calls wants it; `ctx` is a struct api_functions. */
+int api_call_function(void *ctx, uint32_t index, uint64_t *slots);

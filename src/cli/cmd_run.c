@@ -21,7 +21,7 @@
 #include <termios.h>
 #include <unistd.h>
 
-enum { OPTIONS = CORDON_TRIP + 1 };
+enum { OPTIONS = CORDON_WASI + 1 };
 
 struct run {
         cordon_policy *policy;
@@ -160,6 +160,20 @@ static int set_passphrase_fd(void *ctx, const char *value)
         return 0;
 }
 
+static int set_fuel(void *ctx, const char *value)
+{
+        if (value[0] < '1' || value[0] > '9' || value[strspn(value, "0123456789")] || strlen(value) > 18)
+                return cli_usage("--fuel takes a number of instructions"), -1;
+        ((struct run *) ctx)->set[CORDON_FUEL] = value;
+        return 0;
+}
+
+static int set_entry(void *ctx, const char *value)
+{
+        ((struct run *) ctx)->set[CORDON_ENTRY] = value;
+        return 0;
+}
+
 static int set_canary_share(void *ctx, const char *value)
 {
         char *end;
@@ -195,6 +209,9 @@ const struct cli_option run_options[] = {
         { "handle", 0, "NAME=FILE", "the file behind an `in` or `out` handle", set_handle },
         { "cwd", 0, "DIR", "start in this directory, as the box sees it", set_cwd },
         { "work", 0, "DIR", "what {work} means (default: here)", set_work },
+        { "fuel", 0, "N", "a WebAssembly module ends after N instructions", set_fuel },
+        { "entry", 0, "NAME", "call this function of a module, with numbers as arguments; print its results",
+          set_entry },
         { "keep", 0, NULL, "keep the overlay of edit doors for a later --on, even if nothing changed",
           set_keep },
         { "on", 0, "RUN", "continue in the overlay that this run left",

@@ -126,6 +126,7 @@ static void fill_wants(struct box *b, struct pollfd p[static SLOT__COUNT])
                 [SLOT_INBOUND] = { .fd = runs ? inbound_fd(b) : -1, .events = POLLIN },
                 [SLOT_SPARE] = { .fd = orders ? b->child.spare : -1, .events = POLLIN },
                 [SLOT_GATES] = { .fd = runs ? gates_fd(b) : -1, .events = POLLIN },
+                [SLOT_CALLS] = { .fd = runs ? b->run.calls : -1, .events = POLLIN },
                 [SLOT_AWAITED] = { .fd = b->wait.fd, .events = b->wait.events },
         };
 
@@ -167,6 +168,9 @@ static void serve_run(struct box *b, const struct pollfd p[static SLOT__COUNT])
 
         if (p[SLOT_GATES].revents || gates_next_ms(b) == 0)
                 gates_serve(b);
+
+        if (p[SLOT_CALLS].revents)
+                calls_serve(b);
 
         pump_serve(&b->run, p + SLOT_PUMPS, 3);
         if (p[SLOT_PIDFD].revents && !b->init_gone) {

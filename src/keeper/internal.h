@@ -81,6 +81,7 @@ enum slot {
         SLOT_INBOUND,
         SLOT_SPARE, /* a spare has executed its program, or could not */
         SLOT_GATES,
+        SLOT_CALLS,   /* of the caller's functions by a module */
         SLOT_AWAITED, /* the event that this phase waits for: a child's end, a handle */
         SLOT_PUMPS,
         SLOT__COUNT = SLOT_PUMPS + 3
@@ -138,6 +139,7 @@ struct run {
         struct pump in, out[2];
         int tty; /* our end of the box's terminal, or -1 */
         int memfd[HANDLES_MAX];
+        int calls; /* our end of the line for calls of the caller's functions; or -1 */
         struct handle_copy handle;
         struct filter handle_filter; /* of the handle under way */
         int staged;                  /* its bytes before or after the check; or -1 */
@@ -465,3 +467,7 @@ bool keeper_tally_is_due(struct tally_time *t, uint64_t now, uint64_t room, uint
 void keeper_tally_rest(struct tally_time *t, uint64_t began, uint64_t now);
 void keeper_work_look(struct box *b, uint64_t now);
 void keeper_work_end(struct box *b);
+
+/* host_calls.c: makes the line for calls; serves those that came. */
+int calls_open(struct run *run, int *ret_inside);
+void calls_serve(struct box *b);

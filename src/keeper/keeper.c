@@ -33,8 +33,8 @@ struct box *keeper_new(const struct box_config *c)
         };
         b->janitor = LIMIT_NO_JANITOR;
         b->session_line = b->ahead = -1;
-        b->run.staged = b->run.tty = b->registry = b->held = b->name_lock = b->client = b->epoll =
-                b->wait.fd = -1;
+        b->run.staged = b->run.calls = b->run.tty = b->registry = b->held = b->name_lock = b->client =
+                b->epoll = b->wait.fd = -1;
         b->broker = (struct broker_line){
                 .process = CHILD_NONE, .control = -1, .ledger = -1, .writer = CHILD_NONE, .trust = -1
         };

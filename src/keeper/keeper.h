@@ -96,6 +96,12 @@ struct box_schema {
         struct span text;
 };
 
+/* Calls a function of the caller. Returns 0, or -1: the module ends with a trap. */
+struct box_calls {
+        int (*call)(void *ctx, uint32_t index, uint64_t *slots);
+        void *ctx;
+};
+
 struct box_handle {
         const char *name;
         int fd; /* the caller's, read (in) or written (out) by the keeper only; borrowed */
@@ -124,6 +130,7 @@ struct box_config {
         const struct plan *plan;             /* borrowed until box_free() */
         const struct checked_policy *policy; /* borrowed: its digest is computed on demand */
         struct box_stdio io;
+        struct box_calls calls; /* if the plan has a line for them */
         enum policy_stage stage;
         struct span places, answers; /* texts for the broker; empty: none */
         struct box_recording {       /* exchanges are recorded, and the file gets its name at the end */

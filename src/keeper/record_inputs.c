@@ -64,7 +64,7 @@ static void add_handle(struct run *run, size_t i)
 void record_handles(struct run *run, bool out)
 {
         for (size_t i = 0; run->record && i < run->c->plan->handle_count; i++)
-                if (run->c->plan->handles[i].out == out)
+                if (run->c->plan->handles[i].out == out && !run->c->plan->handles[i].calls)
                         add_handle(run, i);
 }
 

@@ -84,7 +84,7 @@ void build_machine(struct builder *b);
 int build_net(struct builder *b, struct err *e);
 /* module_plan.c: a box whose command is a module: its files, and the arguments of cordon-wasm. */
 int build_module(struct builder *b, struct err *e);
-void build_launch(struct builder *b);
+int build_launch(struct builder *b, struct err *e);
 /* payload_plan.c: arguments, variables, working directory, handles. */
 int build_payload(struct builder *b, struct err *e);
 bool build_sees_repository(const struct builder *b);

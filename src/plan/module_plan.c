@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* plan/module_plan.c - a box whose command is a module: cordon-wasm runs in it, and opens the doors for the
  * module by descriptor. Neither file is below a door, so the module sees neither. */
+#include "base/limits.h"
 #include "plan/internal.h"
 
 #include <string.h>
@@ -44,37 +45,67 @@ static size_t add_doors(const struct builder *b, const char **v)
         return n;
 }
 
-static size_t add_number(struct builder *b, const char **v, const char *option, uint64_t value)
+static size_t add_text(const char **v, const char *option, const char *value)
 {
-        if (value == 0)
+        if (!value)
                 return 0;
 
         v[0] = option;
-        v[1] = arena_printf(b->a, "%llu", (unsigned long long) value);
+        v[1] = value;
         return 2;
 }
 
-void build_launch(struct builder *b)
+static size_t add_number(struct builder *b, const char **v, const char *option, uint64_t value)
+{
+        return value ? add_text(v, option, arena_printf(b->a, "%llu", (unsigned long long) value)) : 0;
+}
+
+/* One more descriptor, behind the handles, over which the module calls the caller's functions. */
+static size_t add_functions(struct builder *b, const char **v)
+{
+        struct plan *p = b->p;
+        size_t n = 0;
+        for (size_t i = 0; i < b->r->function_count; i++) {
+                const struct host_function *f = &b->r->functions[i];
+                n += add_text(v + n, "--function",
+                              arena_printf(b->a, "%s %s %s", f->signature, f->module, f->name));
+        }
+
+        if (n > 0)
+                p->handles[p->handle_count++] = (struct plan_handle){ .name = "", .calls = true };
+        return n;
+}
+
+int build_launch(struct builder *b, struct err *e)
 {
         enum { FIXED = 16 };
-        size_t words = 0;
+        size_t words = 0, handles = b->p->handle_count;
         while (b->o->argv[words])
                 words++;
 
-        const char **v = arena_alloc(b->a, (FIXED + 2 * b->door_count + words) * sizeof *v);
+        if (b->r->function_count > 0 && handles == HANDLES_MAX)
+                return err_set(e, ERR_POLICY, 0, "functions need a descriptor: %d handles are too many",
+                               HANDLES_MAX);
+
+        const char **v =
+                arena_alloc(b->a, (FIXED + 2 * b->door_count + 2 * b->r->function_count + words) * sizeof *v);
         const char **exec = arena_alloc(b->a, 2 * sizeof *exec);
-        if (!v || !exec)
-                return; /* reported at the end */
+        if (!v || !exec || !b->p->handles)
+                return 0; /* reported at the end */
 
         size_t n = 0;
         v[n++] = "cordon-wasm";
         n += add_doors(b, v + n);
-        n += add_number(b, v + n, "--handles", b->p->handle_count);
+        n += add_functions(b, v + n);
+        n += add_number(b, v + n, "--handles", handles);
         n += add_number(b, v + n, "--memory", b->p->limits.value[LIMIT_MEMORY]);
         n += add_number(b, v + n, "--fuel", b->r->fuel);
+        n += add_text(v + n, "--entry", b->r->module_entry ? arena_str(b->a, b->r->module_entry) : NULL);
+        n += add_text(v + n, "--wasi", b->r->no_wasi ? "off" : NULL);
         v[n++] = BOX_MODULE;
         memcpy(v + n, b->o->argv, words * sizeof *v);
         b->o->launch = v;
         exec[0] = BOX_ENGINE;
         b->o->exec = exec;
+        return 0;
 }

@@ -191,8 +191,9 @@ static int add_handles(struct builder *b, const char **envp, size_t *n, struct e
                         return err_hint(e, "rename one of them: --handle could not distinguish them");
                 }
                 envp[(*n)++] = arena_printf(b->a, "%s=/dev/fd/%zu", name, 3 + p->handle_count);
-                p->handles[p->handle_count++] = (struct plan_handle){ arena_str(b->a, d->name),
-                                                                      d->kind == DOOR_OUT, d->max, d->type };
+                p->handles[p->handle_count++] =
+                        (struct plan_handle){ arena_str(b->a, d->name), d->kind == DOOR_OUT, d->max, d->type,
+                                              false };
                 if (b->a->failed)
                         return 0;
         }
@@ -367,7 +368,5 @@ int build_payload(struct builder *b, struct err *e)
         if (build_env(b, e) < 0)
                 return -1;
 
-        if (!wall_has(b->p->wall, WALL_PROGRAMS))
-                build_launch(b);
-        return 0;
+        return wall_has(b->p->wall, WALL_PROGRAMS) ? 0 : build_launch(b, e);
 }

@@ -10,6 +10,7 @@
 #include "base/buf.h"
 #include "base/err.h"
 #include "host/host.h"
+#include "plan/host_call.h"
 #include "policy/policy.h"
 
 #include <stdint.h>
@@ -42,6 +43,7 @@ struct plan_handle {
         bool out;
         uint64_t max;
         enum handle_type type;
+        bool calls; /* no file: the line for calls of the caller's functions, without a name */
 };
 
 /* A file that the box finds in its home; only it can read it. */
@@ -84,16 +86,20 @@ struct plan_request {
         const char *term;             /* TERM for a box with a terminal */
         const struct host_machine *machine; /* for `local proc`; or NULL */
         bool tty;
-        bool root_inside;                   /* uid 0 inside; without privileges outside */
-        enum wall_kind wall;                /* resolved: not `auto` */
-        bool as_root;                       /* the caller is root: doors need id-mapped mounts */
-        const struct plan_seen *seen;       /* parallel to the policy's doors */
-        const struct plan_program *found;   /* parallel to the policy's doors (RUN doors only) */
-        struct plan_program entry;          /* the program that argv[0] names */
-        bool entry_searched;                /* argv[0] is a bare name, looked for in PATH */
-        struct plan_program engine;         /* cordon-wasm, for a wall without programs */
-        bool no_command;                    /* the doors are planned alone: no module has to exist */
-        uint64_t fuel;                      /* of a module; 0: no limit */
+        bool root_inside;                 /* uid 0 inside; without privileges outside */
+        enum wall_kind wall;              /* resolved: not `auto` */
+        bool as_root;                     /* the caller is root: doors need id-mapped mounts */
+        const struct plan_seen *seen;     /* parallel to the policy's doors */
+        const struct plan_program *found; /* parallel to the policy's doors (RUN doors only) */
+        struct plan_program entry;        /* the program that argv[0] names */
+        bool entry_searched;              /* argv[0] is a bare name, looked for in PATH */
+        struct plan_program engine;       /* cordon-wasm, for a wall without programs */
+        bool no_command;                  /* the doors are planned alone: no module has to exist */
+        uint64_t fuel;                    /* of a module; 0: no limit */
+        const char *module_entry;         /* the function that is called; NULL: _start */
+        bool no_wasi;                     /* the module gets the caller's functions alone */
+        const struct host_function *functions;
+        size_t function_count;
         const struct policy_places *places; /* or NULL */
         bool places_later;                  /* no run is planned yet: targets of @name are not resolved */
         enum policy_stage stage;

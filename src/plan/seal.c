@@ -51,6 +51,7 @@ static const struct block_field handle_fields[] = {
         BLOCK_BOOL(struct plan_handle, out),
         BLOCK_ANY(struct plan_handle, max),
         BLOCK_UPTO(struct plan_handle, type, HANDLE_TYPE__COUNT - 1),
+        BLOCK_BOOL(struct plan_handle, calls),
 };
 static const struct block_type handle_type = { .size = sizeof(struct plan_handle),
                                                BLOCK_FIELDS(handle_fields) };

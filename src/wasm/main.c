@@ -87,9 +87,12 @@ static int prepare(struct running *r, char **envp, struct err *e)
         const struct wasi_config c = { r->o.argv, (const char *const *) envp };
         const struct wasm_limits l = limits_of(&r->o);
         if (!(r->wasi = wasi_new(&c, e)) || guest_doors_open(r->wasi, &r->o, envp, &r->needs, e) < 0 ||
-            !(r->store = wasm_store_new(engine_of(&r->o), &l, e)) || wasi_define(r->wasi, r->store, e) < 0)
+            !(r->store = wasm_store_new(engine_of(&r->o), &l, e)) ||
+            (!r->o.no_wasi && wasi_define(r->wasi, r->store, e) < 0) ||
+            guest_functions_define(&r->o, r->store, e) < 0)
                 return -1;
 
+        r->needs.sockets |= r->o.function_count > 0;
         wasm_on_ready(r->store, close_filter, r);
         return 0;
 }
@@ -111,6 +114,18 @@ static int trapped(const struct running *r, enum wasm_trap t)
         return t == WASM_TRAP_FUEL ? EXIT_FUEL : EXIT_TRAP;
 }
 
+static int call_entry(const struct running *r, struct wasm_instance *inst)
+{
+        struct err e = { 0 };
+        enum wasm_trap t = WASM_OK;
+        if (guest_entry_call(inst, &r->o, &t, &e) < 0) {
+                (void) report(r, e.what, e.hint);
+                return EXIT_NO_MODULE;
+        }
+
+        return t == WASM_OK ? 0 : trapped(r, t);
+}
+
 static int run(struct running *r)
 {
         struct err e = { 0 };
@@ -122,6 +137,9 @@ static int run(struct running *r)
                 (void) report(r, e.what, e.hint);
                 return EXIT_NO_MODULE;
         }
+
+        if (r->o.entry)
+                return call_entry(r, inst);
 
         struct wasm_func *f = wasm_export_func(inst, span_str("_start"));
         if (!f || strcmp(wasm_func_signature(f), ":") != 0) {

@@ -64,6 +64,8 @@ enum wire_type {
         WIRE_RESOLVE_ANSWER,
         WIRE_VAULT_REQUEST,
         WIRE_VAULT_WANTED,
+        WIRE_HOST_CALL,
+        WIRE_HOST_RESULT,
         WIRE_EGRESS_HELD,
         WIRE_EGRESS_GATE,
         WIRE_WALL_MESSAGE = 32 /* and its word */

@@ -232,9 +232,9 @@ static void test_payload__handles_are_descriptors_from_three_on(void)
         CHECK(has(s.p, "CORDON_IN_MY_LIST=/dev/fd/4"));
         CHECK(has(s.p, "CORDON_OUT_REPORT=/dev/fd/5"));
         static const struct plan_handle want[] = {
-                { "data", false, 1 << 20, HANDLE_TEXT },
-                { "my-list", false, 64 << 20, HANDLE_BINARY },
-                { "report", true, 2048, HANDLE_JSON },
+                { "data", false, 1 << 20, HANDLE_TEXT, false },
+                { "my-list", false, 64 << 20, HANDLE_BINARY, false },
+                { "report", true, 2048, HANDLE_JSON, false },
         };
         for (size_t i = 0; i < COUNT(want) && i < s.p->handle_count; i++) {
                 CHECK_STR(s.p->handles[i].name, want[i].name);

@@ -186,7 +186,7 @@ int handles_given(const struct run *run, struct err *e)
         const struct plan *p = run->c->plan;
         for (size_t i = 0; i < p->handle_count; i++) {
                 const struct plan_handle *h = &p->handles[i];
-                if (handles_outside(run, h->name) >= 0)
+                if (h->calls || handles_outside(run, h->name) >= 0)
                         continue;
                 (void) err_set(e, ERR_USAGE, 0,
                                "the policy has a handle `%s %s`, but nothing was given for it",
@@ -202,7 +202,9 @@ int handles_open(struct run *run, struct err *e)
         const struct plan *p = run->c->plan;
         for (size_t i = 0; i < p->handle_count; i++) {
                 const struct plan_handle *h = &p->handles[i];
-                int fd = run->memfd[i] = make_memfd(h->name);
+                int fd = run->memfd[i] = h->calls ? -1 : make_memfd(h->name);
+                if (h->calls && calls_open(run, &run->memfd[i]) == 0)
+                        fd = run->memfd[i];
                 if (fd < 0)
                         return err_set(e, ERR_IO, errno, "making the handle %s: %s", h->name,
                                        strerror(errno));
@@ -223,7 +225,9 @@ static int copy_handles(struct run *run, bool out,
              run->handle = (struct handle_copy){ .at = run->handle.at + 1 }) {
                 const struct plan_handle *h = &p->handles[run->handle.at];
                 int outside = handles_outside(run, h->name), inside = run->memfd[run->handle.at];
-                int r = h->out != out ? 1 : copy(run, h, out ? inside : outside, out ? outside : inside, e);
+                int r = h->out != out || h->calls
+                                ? 1
+                                : copy(run, h, out ? inside : outside, out ? outside : inside, e);
                 if (r != 1)
                         return r;
         }
@@ -302,6 +306,7 @@ void handles_close(struct run *run)
 {
         filter_close(&run->handle_filter);
         fd_close(&run->staged);
+        fd_close(&run->calls);
         for (unsigned i = 0; i < HANDLES_MAX; i++)
                 fd_close(&run->memfd[i]);
 }

@@ -7,6 +7,7 @@
 #include "wasm/program/program.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 static int add_door(struct engine_options *o, const char *path, bool writable)
@@ -59,12 +60,37 @@ static int take_handles(struct engine_options *o, const char *value)
         return 0;
 }
 
+/* "ii:i env add" */
+static int take_function(struct engine_options *o, const char *value)
+{
+        struct host_function *f = &o->functions[o->function_count];
+        if (o->function_count == HOST_FUNCTIONS ||
+            sscanf(value, "%33s %63s %63s", f->signature, f->module, f->name) != 3 || !host_function_holds(f))
+                return -1;
+
+        o->function_count++;
+        return 0;
+}
+
+static int take_entry(struct engine_options *o, const char *value)
+{
+        o->entry = value;
+        return 0;
+}
+
+static int take_wasi(struct engine_options *o, const char *value)
+{
+        o->no_wasi = strcmp(value, "off") == 0;
+        return o->no_wasi ? 0 : -1;
+}
+
 static const struct {
         const char *name;
         int (*take)(struct engine_options *o, const char *value);
 } options[] = {
-        { "--read", take_read },     { "--write", take_write }, { "--handles", take_handles },
-        { "--memory", take_memory }, { "--fuel", take_fuel },   { "--engine", take_engine },
+        { "--read", take_read },         { "--write", take_write }, { "--handles", take_handles },
+        { "--memory", take_memory },     { "--fuel", take_fuel },   { "--engine", take_engine },
+        { "--function", take_function }, { "--entry", take_entry }, { "--wasi", take_wasi },
 };
 
 static int take(struct engine_options *o, const char *name, const char *value)

@@ -4,6 +4,7 @@
  *
  * cordon-wasm is the payload of a box: it trusts the command line, which the plan wrote, and nothing else. */
 #pragma once
+#include "plan/plan.h"
 #include "wasm/wasi/wasi.h"
 
 /* Where the plan shows the module, the engine and its other files. Not below any door. */
@@ -22,6 +23,10 @@ struct engine_options {
         unsigned door_count, handle_count;
         bool interpret;        /* never compile */
         uint64_t memory, fuel; /* 0: no limit of this program */
+        struct host_function functions[HOST_FUNCTIONS];
+        unsigned function_count;
+        const char *entry; /* the function to call; NULL: _start */
+        bool no_wasi;
 };
 
 /* engine_options.c. Returns 0, or -1 with *e set. */
@@ -37,3 +42,12 @@ int guest_doors_open(struct wasi *w, const struct engine_options *o, char **envp
 
 /* guest_filter.c: from here on only the system calls that the doors need. */
 int guest_filter_close(const struct guest_needs *n, struct err *e);
+
+/* guest_functions.c: makes the caller's functions importable, which are called over the descriptor behind the
+ * handles. */
+int guest_functions_define(const struct engine_options *o, struct wasm_store *s, struct err *e);
+
+/* guest_entry.c: calls a function with numbers from the command line and prints its results, one for each
+ * line. Returns -1 with *e set if the arguments do not fit. */
+int guest_entry_call(struct wasm_instance *inst, const struct engine_options *o, enum wasm_trap *ret,
+                     struct err *e);
