@@ -38,7 +38,13 @@ static void weigh(struct compiler *c)
         uint32_t depth = 0, loops = 0;
 
         c->has_memory = false;
-        while (r.p < r.end && wasm_insn_read(&r, &x)) {
+        while (r.p < r.end) {
+                if (*r.p >= WASM_I32_EQZ && *r.p <= WASM_I64_EXTEND32_S) { /* most often: no immediate */
+                        r.p++;
+                        continue;
+                }
+                if (!wasm_insn_read(&r, &x))
+                        return;
                 if (x.op == WASM_BLOCK || x.op == WASM_LOOP || x.op == WASM_IF) {
                         c->labels[depth++].op = x.op;
                         loops += x.op == WASM_LOOP;
@@ -182,7 +188,7 @@ int compile_instance(struct wasm_instance *inst, struct machine *m, struct compi
                 ret->code = NULL;
                 return err_set(e, ERR_MEMORY, errno, "no memory for the module's code");
         }
-        c.k = (struct code){ .base = ret->code, .room = (uint32_t) bytes };
+        c.k = (struct code){ .base = ret->code, .room = (uint32_t) bytes - COMPILE_SLACK };
         c.stack_end = (uintptr_t) inst->store->stack_end;
         if (compile_all(&c, m, &ret->stubs, e) < 0)
                 return -1;

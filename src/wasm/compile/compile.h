@@ -15,6 +15,7 @@ enum {
         COMPILE_MAX_CODE = 1 << 29, /* bytes of code of an instance */
         COMPILE_GROWTH = 64,        /* and for each byte of the module */
         COMPILE_MIN_CODE = 1 << 20,
+        COMPILE_SLACK = 64, /* behind the end, for the instruction that does not fit */
         NO_REG = 0xff,
 };
 #define NOWHERE UINT32_MAX

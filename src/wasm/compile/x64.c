@@ -2,41 +2,57 @@
 /* wasm/compile/x64.c - the encoding of x86_64 instructions. */
 #include "wasm/compile/x64.h"
 
+enum { INSTRUCTION = 16 }; /* bytes of the longest */
+
+static void ensure(struct code *k)
+{
+        if (k->at + INSTRUCTION > k->room) {
+                k->full = true;
+                k->at = k->restart;
+        }
+}
+
+/* After ensure(). */
+static void add8(struct code *k, unsigned v) { k->base[k->at++] = (uint8_t) v; }
+
 /* The bytes after the opcode that name a place in memory. */
 static void put_memory(struct code *k, unsigned reg, struct rm m)
 {
         unsigned low = m.reg & 7, mod = m.disp == 0 && low != 5 ? 0 : m.disp == (int8_t) m.disp ? 1 : 2;
         bool has_sib = m.index != 0xff || low == 4;
 
-        put8(k, mod << 6 | (reg & 7) << 3 | (has_sib ? 4 : low));
+        add8(k, mod << 6 | (reg & 7) << 3 | (has_sib ? 4 : low));
         if (has_sib)
-                put8(k, (unsigned) m.shift << 6 | (m.index == 0xff ? 4u : m.index & 7u) << 3 | low);
+                add8(k, (unsigned) m.shift << 6 | (m.index == 0xff ? 4u : m.index & 7u) << 3 | low);
         if (mod == 1)
-                put8(k, (unsigned) m.disp & 0xff);
-        if (mod == 2)
-                put32(k, (uint32_t) m.disp);
+                add8(k, (unsigned) m.disp & 0xff);
+        if (mod == 2) {
+                memcpy(k->base + k->at, &m.disp, sizeof m.disp);
+                k->at += sizeof m.disp;
+        }
 }
 
 void x64_op(struct code *k, uint32_t op, bool wide, unsigned reg, struct rm m)
 {
         unsigned rex = (wide ? 8u : 0) | (reg >> 3 & 1) << 2 | (m.reg >> 3 & 1), map = op >> 8 & 3;
 
+        ensure(k);
         if (m.is_mem && m.index != 0xff)
                 rex |= (m.index >> 3 & 1u) << 1;
         if (op >> 16)
-                put8(k, op >> 16);
+                add8(k, op >> 16);
         if (rex || op & OP_BYTE)
-                put8(k, 0x40 | rex);
+                add8(k, 0x40 | rex);
         if (map)
-                put8(k, 0x0f);
+                add8(k, 0x0f);
         if (map > 1)
-                put8(k, map == 2 ? 0x38 : 0x3a);
-        put8(k, op & 0xff);
+                add8(k, map == 2 ? 0x38 : 0x3a);
+        add8(k, op & 0xff);
 
         if (m.is_mem)
                 put_memory(k, reg, m);
         else
-                put8(k, 0xc0 | (reg & 7) << 3 | (m.reg & 7u));
+                add8(k, 0xc0 | (reg & 7) << 3 | (m.reg & 7u));
 }
 
 void x64_op_imm8(struct code *k, uint32_t op, bool wide, unsigned reg, struct rm m, unsigned imm)
