@@ -78,9 +78,10 @@ static int gather_files(struct opening *g, unsigned first, struct err *e)
                         return 0;
 
         const char **names = calloc(o->door_count + 1, sizeof *names); /* as long as the process */
-        const char *parent = strndup(d->path, parent_of(d->path));
+        char *parent = strndup(d->path, parent_of(d->path));
         if (!names || !parent) {
                 free(names);
+                free(parent);
                 return no_memory(e);
         }
 
