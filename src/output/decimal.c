@@ -140,6 +140,9 @@ bool decimal_is_multiple(const struct decimal *d, const struct decimal *unit)
         for (size_t i = 0; i < unit->n; i++)
                 modulus = modulus * 10 + (uint64_t) (next_digit(&p) - '0');
 
+        if (modulus == 0) /* the compiler of schemas refuses such a unit */
+                return false;
+
         p = d->p;
         for (size_t i = 0; i < d->n; i++)
                 rest = (multiply(rest, 10, modulus) + (uint64_t) (next_digit(&p) - '0')) % modulus;

@@ -75,11 +75,12 @@ struct keywords *keywords_new(const char *const *words, size_t count)
         for (size_t i = 0; i < count; i++)
                 states += strlen(words[i]);
 
-        struct keywords *k = calloc(1, sizeof *k);
-        if (!k || states > STATES_MAX) {
-                free(k);
+        if (states > STATES_MAX)
                 return NULL;
-        }
+
+        struct keywords *k = calloc(1, sizeof *k);
+        if (!k)
+                return NULL;
 
         map_bytes(k, words, count);
         k->states = 1;

@@ -116,5 +116,6 @@ int main(void)
 
         report(&f, r, &e);
         pipeline_free(f.p);
+        output_order_free(o);
         return r < 0;
 }

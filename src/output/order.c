@@ -79,11 +79,29 @@ static int64_t number(const struct json *root, const char *key)
         return v && v->type == JSON_INT ? v->integer : -1;
 }
 
+void output_order_free(struct output_order *o)
+{
+        if (!o)
+                return;
+        for (size_t i = 0; i < o->c.n_words; i++)
+                free((void *) (uintptr_t) o->words[i].word.p);
+        free((void *) (uintptr_t) o->c.schema.p);
+        free(o->hosts);
+        json_free(o->doc);
+        free(o);
+}
+
 struct output_order *output_order_read(struct span text, struct err *e)
 {
         struct output_order *o = calloc(1, sizeof *o);
-        if (!o || !(o->doc = json_parse_data("order", text, e)))
-                return NULL; /* the process ends */
+        if (!o)
+                return NULL;
+
+        o->doc = json_parse_data("order", text, e);
+        if (!o->doc) {
+                output_order_free(o);
+                return NULL;
+        }
 
         const struct json *root = json_root(o->doc), *verbatim = json_get(root, "verbatim"),
                           *name = json_get(root, "name");
@@ -91,6 +109,7 @@ struct output_order *output_order_read(struct span text, struct err *e)
         if (form < 0 || form >= HANDLE_TYPE__COUNT || max < 0 || become < 0 || !name ||
             read_words(o, json_get(root, "words")) < 0 || read_hosts(o, json_get(root, "hosts")) < 0) {
                 (void) err_set(e, ERR_INTERNAL, 0, "the order is broken");
+                output_order_free(o);
                 return NULL;
         }
 

@@ -3,7 +3,7 @@
  * process that runs all stages. */
 #pragma once
 #include "output/encode.h"
-#include "output/output_envelope.h"
 #include "output/neutral.h"
+#include "output/output_envelope.h"
 #include "output/process.h"
 #include "output/schema.h"

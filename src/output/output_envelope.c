@@ -99,10 +99,10 @@ static int read_delimited(struct span s, const char *with, struct buf *out)
         char open[80], close[80];
         int n = snprintf(open, sizeof open, "<<%s\n", with),
             k = snprintf(close, sizeof close, "\n%s>>", with);
-        if (n >= (int) sizeof open || s.n < (size_t) (n + k) || !span_starts(s, open) ||
+        if (n >= (int) sizeof open || s.n < (size_t) n + (size_t) k || !span_starts(s, open) ||
             memcmp(s.p + s.n - k, close, (size_t) k) != 0)
                 return -1;
-        buf_add(out, s.p + n, s.n - (size_t) (n + k));
+        buf_add(out, s.p + n, s.n - (size_t) n - (size_t) k);
         return 0;
 }
 

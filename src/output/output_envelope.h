@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* output/output_envelope.h - output with its origin: which box, run and record it came from, its digest, what was
- * found, and the content marked as data. Pure.
+/* output/output_envelope.h - output with its origin: which box, run and record it came from, its digest, what
+ * was found, and the content marked as data. Pure.
  *
  *   {"v":1,"box":..,"run":..,"effect":ID,"door":..,"source":"box","labels":["untrusted"],"sha256":..,"bytes":..,
  *    "truncated":..,"cut":{..},"findings":[..],"schema":..,"mark":{"kind":..,"with":..},"content":".."} */

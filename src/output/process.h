@@ -19,5 +19,6 @@ void output_order_put(const struct pipeline_config *c, uint32_t become, struct b
 struct output_order;
 /* Reads one. NULL: *e has the reason. The configuration points into it. */
 struct output_order *output_order_read(struct span text, struct err *e);
+void output_order_free(struct output_order *o);
 const struct pipeline_config *output_order_config(const struct output_order *o);
 uint32_t output_order_become(const struct output_order *o);

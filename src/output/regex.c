@@ -56,18 +56,8 @@ static int tree_add(struct parser *s, struct tree t, uint32_t *ret_tree)
         return 0;
 }
 
-static struct regex_class *class_new(struct parser *s)
-{
-        struct regex *r = s->r;
-        struct regex_class *grown = room(r->classes, r->n_classes, &r->cap_classes, sizeof *grown);
-        if (!grown) {
-                (void) fail(s, no_memory);
-                return NULL;
-        }
-        r->classes = grown;
-        r->classes[r->n_classes] = (struct regex_class){ 0 };
-        return &r->classes[r->n_classes++];
-}
+/* There is room for one per byte of the pattern. */
+static struct regex_class *class_new(struct parser *s) { return &s->r->classes[s->r->n_classes++]; }
 
 static bool at(const struct parser *s, char c) { return s->p < s->end && *s->p == (uint8_t) c; }
 
@@ -282,9 +272,6 @@ static int parse_set(struct parser *s, uint32_t *ret_tree)
         uint32_t number = (uint32_t) s->r->n_classes, point = 0;
         struct regex_class *c = class_new(s);
         int r = 1;
-        if (!c)
-                return -1;
-
         if (take(s, '[')) {
                 r = parse_class(s, c);
         } else if (take(s, '.')) {
@@ -527,6 +514,10 @@ static int emit(struct parser *s, uint32_t tree)
 static int compile(struct parser *s)
 {
         uint32_t root;
+        s->r->classes = calloc((size_t) (s->end - s->p) + 1, sizeof *s->r->classes);
+        if (!s->r->classes)
+                return fail(s, no_memory);
+
         if (parse_or(s, &root) < 0)
                 return -1;
 

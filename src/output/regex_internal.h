@@ -26,7 +26,7 @@ struct regex {
         struct regex_instruction *program;
         size_t n, cap;
         struct regex_class *classes;
-        size_t n_classes, cap_classes;
+        size_t n_classes;
         uint32_t *scratch; /* of the matcher: two sets of states and a stack */
         bool anchored;     /* every match begins at the start of the text */
 };

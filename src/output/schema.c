@@ -102,9 +102,8 @@ void schema_free(struct schema *s)
 
         for (struct document *d = s->documents; d; d = d->next)
                 json_free(d->doc);
-        for (size_t i = 0; i < s->n_regexes; i++)
-                regex_free(s->regexes[i]);
-        free(s->regexes);
+        for (struct regex_link *l = s->regexes; l; l = l->next)
+                regex_free(l->regex);
         free(s->frames);
         arena_done(&s->mem);
         free(s);

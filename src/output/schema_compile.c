@@ -148,24 +148,16 @@ static int make_unique(struct making *m, struct key *k)
 
 static struct regex *make_regex(struct making *m, const struct json *at, struct span pattern)
 {
-        struct schema *s = m->s;
-        const char *why = "";
-        if (s->n_regexes == s->cap_regexes) {
-                size_t cap = s->cap_regexes ? 2 * s->cap_regexes : 16;
-                struct regex **grown = reallocarray(s->regexes, cap, sizeof *grown);
-                if (!grown) {
-                        (void) schema_no_memory(m->e);
-                        return NULL;
-                }
-                s->regexes = grown;
-                s->cap_regexes = cap;
+        const char *why = "out of memory";
+        struct regex_link *link = arena_alloc(&m->s->mem, sizeof *link);
+        struct regex *r = link ? regex_new(pattern, &why) : NULL;
+        if (!r) {
+                (void) schema_fail(m->s, at, m->e, "the regular expression cannot be used: %s", why);
+                return NULL;
         }
 
-        struct regex *r = regex_new(pattern, &why);
-        if (!r)
-                (void) schema_fail(s, at, m->e, "the regular expression cannot be used: %s", why);
-        else
-                s->regexes[s->n_regexes++] = r;
+        *link = (struct regex_link){ r, m->s->regexes };
+        m->s->regexes = link;
         return r;
 }
 

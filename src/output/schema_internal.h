@@ -109,6 +109,11 @@ struct node {
         struct node *queue; /* to be compiled next */
 };
 
+struct regex_link { /* all of them, to be freed */
+        struct regex *regex;
+        struct regex_link *next;
+};
+
 struct frame;
 struct schema {
         struct arena mem;
@@ -118,8 +123,7 @@ struct schema {
         struct resource *resources;
         struct node *root;
         struct node *queue;
-        struct regex **regexes;
-        size_t n_regexes, cap_regexes;
+        struct regex_link *regexes;
         bool moves;  /* has a $dynamicRef */
         bool tracks; /* has unevaluatedItems or unevaluatedProperties */
         const char *unknown;

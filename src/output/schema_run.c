@@ -72,7 +72,7 @@ static void note(struct machine *m, const struct json *member)
 
         if (m->trail_n == m->trail_cap) {
                 size_t cap = m->trail_cap ? 2 * m->trail_cap : 256;
-                const struct json **grown = reallocarray(m->trail, cap, sizeof *grown);
+                const struct json **grown = reallocarray(m->trail, cap, sizeof(const struct json *));
                 if (!grown) {
                         m->stopped = "out of memory";
                         return;
