@@ -323,6 +323,22 @@ static void test_load__work_and_nesting_have_caps(void)
         CHECK(!loads_nesting(WASM_MAX_NESTING));
 }
 
+static void test_run__no_memory_is_writable_and_executable(void)
+{
+        struct machine x = { 0 };
+        char line[512];
+        int lines = 0;
+
+        CHECK_INT(start(&x, &wasm_limits_default, host_add, &x.calls), 0);
+        FILE *f = fopen("/proc/self/maps", "re");
+        for (; f && fgets(line, sizeof line, f); lines++)
+                CHECK(!strstr(line, " rwx") && !strstr(line, " -wx"));
+        if (f)
+                (void) fclose(f);
+        CHECK(lines > 3);
+        stop(&x);
+}
+
 static const struct test_case cases[] = {
         CASE(test_load__work_and_nesting_have_caps),
         CASE(test_run__results_and_host_functions),
@@ -332,6 +348,7 @@ static const struct test_case cases[] = {
         CASE(test_run__bulk_work_costs_fuel),
         CASE(test_run__the_memory_limit_is_exact),
         CASE(test_run__recursion_ends_at_the_limit),
+        CASE(test_run__no_memory_is_writable_and_executable),
         CASE(test_run__a_host_function_ends_the_call_and_cannot_call_back),
 };
 TEST_MAIN(cases)
