@@ -131,8 +131,10 @@ static void diff_local(const struct checked_policy *a, const struct checked_poli
 enum policy_order policy_diff(const struct checked_policy *a, const struct checked_policy *b, struct buf *out)
 {
         struct change c = { 0 };
-        c.wider = extra(b, a, '+', out) | lost_streams(b, a, '+', out);
-        c.narrower = extra(a, b, '-', out) | lost_streams(a, b, '-', out);
+        c.wider = extra(b, a, '+', out);
+        c.wider = lost_streams(b, a, '+', out) || c.wider;
+        c.narrower = extra(a, b, '-', out);
+        c.narrower = lost_streams(a, b, '-', out) || c.narrower;
         diff_root(a, b, &c, out);
         diff_limits(a, b, &c, out);
         diff_local(a, b, &c, out);
