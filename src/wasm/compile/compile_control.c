@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* wasm/compile/control.c - blocks, branches and calls. */
+/* wasm/compile/compile_control.c - blocks, branches and calls. */
 #include "wasm/compile/compiler.h"
 
 static struct label *label_at(struct compiler *c, uint32_t depth)
