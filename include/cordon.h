@@ -171,6 +171,8 @@ typedef enum cordon_option {
         CORDON_ANSWERS,       /* a file of recorded exchanges, for the stage mock */
         CORDON_RECORD,        /* record exchanges into this file, which must not exist yet */
         CORDON_KEEP_OUTPUT,   /* "1": keep output that is not redirected for cordon_logs() after the end */
+        CORDON_POOL, /* "off" (the default); "auto": use a parked box of this user's resident, if it has one;
+                        "require": fail if it has not */
         CORDON_PASSPHRASE_FD, /* a file descriptor that delivers the vault's passphrase; default: ask on the
                                  terminal */
         CORDON_SESSION_TIME,  /* how long a session may last ("8h"; the default: a day) */
@@ -265,6 +267,41 @@ CORDON_API int cordon_session_start(cordon_box *session, cordon_error *e);
 CORDON_API cordon_box *cordon_session_run(cordon_box *session);
 /* Ends the session and its runs in order: its result follows some steps later. */
 CORDON_API void cordon_session_end(cordon_box *session);
+
+/* ---- the resident: parked boxes for other processes of the same user ---- */
+
+typedef struct cordon_pool cordon_pool;
+typedef struct cordon_pool_options {
+        unsigned boxes;  /* at most so many; 0: 32 */
+        uint64_t memory; /* of all parked boxes, in bytes; 0: no limit */
+        unsigned idle_s; /* boxes of a plan that was found automatically go after so long without use; 0:
+                            never */
+        int automatic;   /* park boxes for plans that are seen twice in ten minutes */
+        int listener;    /* a socket to accept from (socket activation), or -1: it is made */
+} cordon_pool_options;
+/* Makes this process the resident of its user: it parks boxes and gives them to processes that start a box
+ * with CORDON_POOL. Those become their keepers; commands, variables and output never reach this process. Only
+ * one per user: a second one fails with EBUSY. The program has one thread and drives the pool from its loop.
+ */
+CORDON_API cordon_pool *cordon_pool_new(const cordon_context *cx, const cordon_pool_options *o,
+                                        cordon_error *e);
+CORDON_API int cordon_pool_fd(const cordon_pool *p); /* readable when there is work */
+CORDON_API int cordon_pool_next_ms(cordon_pool *p);  /* as cordon_box_next_ms() */
+CORDON_API void cordon_pool_step(cordon_pool *p);
+/* Ends the parked boxes and takes no more requests. Returns 1 if no box that was given away runs any more;
+ * call it again until it does, or free the pool: then those boxes end with this process. */
+CORDON_API int cordon_pool_close(cordon_pool *p);
+CORDON_API void cordon_pool_free(cordon_pool *p);
+/* Has the resident park `size` boxes for runs of this policy with these options. A command, if set, may be
+ * started even if the policy lists its programs. */
+CORDON_API int cordon_box_pool(cordon_box *b, unsigned size, cordon_error *e);
+typedef enum cordon_pool_question {
+        CORDON_POOL_LIST,  /* each plan: key, boxes, hits, misses */
+        CORDON_POOL_STATS, /* all of them */
+        CORDON_POOL_REMOVE /* the plans whose key begins with `text`; "": all */
+} cordon_pool_question;
+CORDON_API char *cordon_pool_ask(const cordon_context *cx, cordon_pool_question question, const char *text,
+                                 int json, cordon_error *e);
 
 CORDON_API void cordon_box_signal(cordon_box *b, int signal); /* async-signal-safe */
 /* Sets the size of the box's terminal; before the start, its initial size. */

@@ -2,9 +2,11 @@
 /* api/api_park.c - parked boxes: raised before it is known what runs in them, and used once. A run gets a
  * parked box only if a plan made for it now is the plan of that box. */
 #include "api/internal.h"
-#include "base/hash.h"
-#include "base/str.h"
+#include "base/fd.h"
+#include "pool/pool.h"
+#include "wall/wall.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -41,6 +43,10 @@ static bool asks(const struct cordon_box *b)
         return false;
 }
 
+static bool is_module(const struct cordon_box *b)
+{
+        return b->plan && !wall_has(b->plan->wall, WALL_PROGRAMS);
+}
 static bool listens(const struct cordon_box *b) { return has_door(b, DOOR_LISTEN); }
 static bool copies(const struct cordon_box *b) { return b->plan && b->plan->copies > 0; }
 static bool edits(const struct cordon_box *b) { return b->plan && b->plan->edits > 0; }
@@ -57,6 +63,7 @@ static const struct {
         { edits, "an `edit` door needs an overlay of its own run" },
         { asks, "a door with `ask` names the run to its approvers" },
         { has_credential, "a credential is loaded when the run starts" },
+        { is_module, "the wasm wall is raised around one module" },
         { records, "--record names a file of this run" },
         { is_mocked, "the stage mock makes credentials of its own for each run" },
         { is_learned, "everything that the run does is observed" },
@@ -72,34 +79,112 @@ const char *api_unparkable(const struct cordon_box *b)
 
 /* ---- the key ---- */
 
-static void add_number(struct sha256 *s, uint64_t n) { sha256_add(s, &n, sizeof n); }
-
-/* The box plan, and everything outside it that a box is started with. */
-static int make_key(const struct cordon_box *b, const struct plan *p, uint8_t ret[32])
+/* A tripwire on paths needs the reports of denied lookups; one on calls only those of calls. */
+enum box_observe api_observe(const struct cordon_box *b)
 {
-        struct sha256 s;
-        uint8_t plan[32];
-        if (plan_digest(p, plan) < 0)
-                return -1;
+        bool blind = b->observe == BOX_OBSERVE_CALLS || b->observe == BOX_OBSERVE_OFF;
+        if (b->trip & (BOX_TRIP_SECRETS | BOX_TRIP_DOORS) && blind)
+                return BOX_OBSERVE_DENIALS;
+        return b->trip && b->observe == BOX_OBSERVE_OFF ? BOX_OBSERVE_CALLS : b->observe;
+}
 
-        sha256_init(&s);
-        sha256_add(&s, plan, sizeof plan);
-        add_number(&s, (uint64_t) b->observe);
-        add_number(&s, b->require_groups);
-        add_number(&s, b->single_thread);
-        add_number(&s, b->as_root);
-        add_number(&s, b->facts.uid);
-        add_number(&s, b->facts.gid);
-        if (p->net) { /* the broker decides by the policy */
-                const char *digest = policy_digest(b->policy->checked);
-                sha256_add(&s, digest, strlen(digest));
-                add_number(&s, b->stage);
-                add_number(&s, b->ledger == BOX_LEDGER_OFF);
-                sha256_add(&s, b->places_text.p, b->places_text.n);
-        }
+bool api_signals_stay_in(const struct cordon_box *b, const struct plan *p)
+{
+        return b->facts.landlock_abi >= HOST_LANDLOCK_SCOPES && !(p->without & WITHOUT_LANDLOCK);
+}
 
-        sha256_end(&s, ret);
-        return 0;
+/* The box plan, and everything outside it that a box is started with. `texts` holds what it points to. */
+static struct pool_recipe recipe_of(const struct cordon_box *b, const struct plan *p,
+                                    struct api_recipe *texts)
+{
+        policy_canonical_json(b->policy->checked, &texts->policy);
+        buf_add(&texts->places, b->places_text.p ? b->places_text.p : "", b->places_text.n);
+        pool_process(texts->process);
+        return (struct pool_recipe){ .plan = p,
+                                     .name = b->policy->rule_count ? b->policy->rules[0] : p->box,
+                                     .policy = buf_str(&texts->policy),
+                                     .places = buf_str(&texts->places),
+                                     .digest = policy_digest(b->policy->checked),
+                                     .process = texts->process,
+                                     .mask = pool_umask(b->single_thread),
+                                     .observe = api_observe(b),
+                                     .stage = b->stage,
+                                     .require_groups = b->require_groups,
+                                     .root = b->as_root,
+                                     .no_ledger = b->ledger == BOX_LEDGER_OFF,
+                                     .signals_stay_in = api_signals_stay_in(b, p),
+                                     .uid = b->facts.uid,
+                                     .gid = b->facts.gid };
+}
+
+static void recipe_done(struct api_recipe *texts)
+{
+        buf_done(&texts->policy);
+        buf_done(&texts->places);
+}
+
+int api_park_key(const struct cordon_box *b, const struct plan *p, uint8_t ret[POOL_KEY])
+{
+        struct api_recipe texts = { .process = "" };
+        struct pool_recipe r = recipe_of(b, p, &texts);
+        int made = texts.policy.failed || texts.places.failed ? -1 : pool_key(&r, ret);
+        recipe_done(&texts);
+        return made;
+}
+
+/* ---- the resident ---- */
+
+/* For a plan that was seen before; or as many as `size` asks for. */
+int api_park_send(const struct cordon_box *b, int fd, const struct plan *p, unsigned size,
+                  const uint8_t key[POOL_KEY], struct err *e)
+{
+        struct api_recipe texts = { .process = "" };
+        struct pool_recipe r = recipe_of(b, p, &texts);
+        struct pool_message m = { .word = POOL_ADD, .arg = size };
+        AUTO_BUF(blocks);
+        memcpy(m.key, key, POOL_KEY);
+        pool_recipe_seal(&r, &blocks);
+        m.bytes = (uint32_t) blocks.n;
+        bool bad = blocks.failed || texts.policy.failed || texts.places.failed;
+        bool large = blocks.n > POOL_MESSAGE_MAX;
+        char *answer = NULL;
+        if (bad || large)
+                (void) err_set(e, ERR_USAGE, 0, "the plan of this box is too large for the resident");
+        else if (size)
+                answer = pool_ask(fd, &m, blocks.p, e);
+        else
+                (void) pool_send(fd, &m, blocks.p);
+
+        recipe_done(&texts);
+        free(answer);
+        return size && !answer ? -1 : 0;
+}
+
+struct box *api_pool_take(struct cordon_box *b, const struct plan *plan, const struct box_config *c)
+{
+        uint8_t key[POOL_KEY];
+        struct err e;
+        bool wanted = false;
+        const char *why = api_unparkable(b);
+        if (b->pool == API_POOL_OFF || b->parking || b->is_session)
+                return NULL;
+
+        AUTO_FD(fd, why ? -1 : pool_connect(b->policy->cx, &e));
+        if (fd < 0 && !why && b->pool == API_POOL_AUTO && (e.sys == ENOENT || e.sys == ECONNREFUSED))
+                return NULL; /* no resident: nothing to report */
+
+        struct box *box = NULL;
+        if (why)
+                (void) snprintf(b->cold_why, sizeof b->cold_why, "%s", why);
+        else if (fd < 0)
+                (void) snprintf(b->cold_why, sizeof b->cold_why, "%.150s", e.what);
+        else if (api_park_key(b, plan, key) == 0)
+                box = pool_take(fd, key, c, &wanted, b->cold_why, sizeof b->cold_why);
+
+        if (wanted)
+                (void) api_park_send(b, fd, plan, 0, key, &e);
+
+        return box;
 }
 
 /* ---- taking one ---- */
@@ -127,7 +212,7 @@ struct box *api_parked_take(struct cordon_box *b, const struct plan *plan)
 
         if (!why && !box_is_parked(b->parked.box))
                 why = "the parked box is not ready, or has ended";
-        if (!why && (make_key(b, plan, key) < 0 || memcmp(key, b->parked.key, sizeof key) != 0))
+        if (!why && (api_park_key(b, plan, key) < 0 || memcmp(key, b->parked.key, sizeof key) != 0))
                 why = "the plan of this run is not that of the parked box: a door, its file or the policy "
                       "differs";
         if (why) {
@@ -143,7 +228,7 @@ struct box *api_parked_take(struct cordon_box *b, const struct plan *plan)
 int api_parked_keep(struct cordon_box *b, struct err *e)
 {
         struct api_parked p = { .box = b->box, .plan = b->plan, .checked = b->policy->checked };
-        if (make_key(b, b->plan, p.key) < 0)
+        if (api_park_key(b, b->plan, p.key) < 0)
                 return err_set(e, ERR_MEMORY, 0, "no memory for the key of a parked box");
 
         if (b->any_command && b->argv && strcmp(b->argv[0], "sh") == 0) {

@@ -307,15 +307,6 @@ struct plan *api_plan(struct cordon_box *b, enum wall_kind wall, struct err *e)
         return p;
 }
 
-/* A tripwire on paths needs the reports of denied lookups; one on calls only those of calls. */
-static enum box_observe observe_of(const struct cordon_box *b)
-{
-        bool blind = b->observe == BOX_OBSERVE_CALLS || b->observe == BOX_OBSERVE_OFF;
-        if (b->trip & (BOX_TRIP_SECRETS | BOX_TRIP_DOORS) && blind)
-                return BOX_OBSERVE_DENIALS;
-        return b->trip && b->observe == BOX_OBSERVE_OFF ? BOX_OBSERVE_CALLS : b->observe;
-}
-
 /* Begins a start with one wall. */
 static int begin_with(struct cordon_box *b, enum wall_kind wall, struct err *e)
 {
@@ -352,10 +343,9 @@ static int begin_with(struct cordon_box *b, enum wall_kind wall, struct err *e)
                                 .single_thread = b->single_thread,
                                 .rows = b->rows,
                                 .columns = b->columns,
-                                .observe = observe_of(b),
+                                .observe = api_observe(b),
                                 .trip = b->trip,
-                                .signals_stay_in = f->landlock_abi >= HOST_LANDLOCK_SCOPES &&
-                                                   !(b->plan->without & WITHOUT_LANDLOCK),
+                                .signals_stay_in = api_signals_stay_in(b, b->plan),
                                 .ledger = b->ledger,
                                 .trace_in = b->trace_in[0] ? b->trace_in : NULL,
                                 .trace_out = b->trace_out[0] ? b->trace_out : NULL,
@@ -374,6 +364,14 @@ static int begin_with(struct cordon_box *b, enum wall_kind wall, struct err *e)
                                 .session_ms = b->session_ms,
                                 .idle_ms = b->idle_ms,
                                 .cold_why = b->cold_why };
+        if (!parked && !b->session)
+                parked = api_pool_take(b, b->plan, &c);
+
+        if (!parked && b->pool == API_POOL_REQUIRE && !b->parking && !b->session) {
+                (void) err_set(e, ERR_USAGE, 0, "no parked box: %s", b->cold_why);
+                return err_hint(e, "`--pool auto` starts a new one; `cordon pool add` parks some");
+        }
+
         if (b->session) {
                 if (!(b->box = box_run_in(b->session->box, &c, e)))
                         return -1;
@@ -432,7 +430,7 @@ static int begin_box(struct cordon_box *b, struct err *e)
         return begin_with(b, wall_choice(policy_wall(b->policy->checked), 0), e);
 }
 
-static int begin(struct cordon_box *b, cordon_error *pe)
+int api_prepare(struct cordon_box *b, cordon_error *pe)
 {
         struct err *e = to_err(pe);
         if (store_variable(b->policy->cx, e) < 0 || cordon_policy_check(b->policy, pe) < 0 ||
@@ -441,7 +439,13 @@ static int begin(struct cordon_box *b, cordon_error *pe)
 
         b->as_root = b->facts.uid == 0 && b->facts.maps_all;
         api_prepare_ledger(b);
-        if (api_places(b, e) < 0 || api_recording(b, e) < 0)
+        return api_places(b, e);
+}
+
+static int begin(struct cordon_box *b, cordon_error *pe)
+{
+        struct err *e = to_err(pe);
+        if (api_prepare(b, pe) < 0 || api_recording(b, e) < 0)
                 return -1;
 
         int r = b->parking || b->session ? 1 : api_grants(b, e);

@@ -135,6 +135,20 @@ static int set_observe(cordon_box *b, const char *value)
         return -1;
 }
 
+static int set_pool(cordon_box *b, const char *value)
+{
+        static const char *const names[] = {
+                [API_POOL_OFF] = "off", [API_POOL_AUTO] = "auto", [API_POOL_REQUIRE] = "require"
+        };
+        for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+                if (strcmp(names[i], value) == 0) {
+                        b->pool = (enum api_pool) i;
+                        return 0;
+                }
+
+        return -1;
+}
+
 static int set_passphrase(cordon_box *b, const char *value)
 {
         uint64_t fd;
@@ -243,6 +257,8 @@ int cordon_box_set(cordon_box *b, cordon_option option, const char *value)
         case CORDON_WORK_KEEP:
                 b->work_keep = on;
                 return 0;
+        case CORDON_POOL:
+                return set_pool(b, value);
         case CORDON_WORK_ON:
                 return set_text(b->work_on, sizeof b->work_on, value);
         }

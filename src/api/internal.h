@@ -55,6 +55,11 @@ struct api_parked {
         uint8_t key[32];
 };
 
+struct api_recipe { /* texts of struct pool_recipe */
+        struct buf policy, places;
+        char process[72];
+};
+
 struct cordon_box {
         cordon_policy *policy;
         char **argv;
@@ -102,9 +107,10 @@ struct cordon_box {
         struct plan *plan;
         struct api_made *made; /* targets of doors that did not exist, the newest first */
         struct box *box;
-        struct api_parked parked;     /* for the next start */
-        bool parking;                 /* `box` is to be parked */
-        bool any_command;             /* and its command was none of the caller's */
+        struct api_parked parked; /* for the next start */
+        bool parking;             /* `box` is to be parked */
+        bool any_command;         /* and its command was none of the caller's */
+        enum api_pool { API_POOL_OFF = 0, API_POOL_AUTO, API_POOL_REQUIRE } pool;
         char cold_why[160];           /* why a parked box was not used; or "" */
         struct cordon_box *session;   /* this is a run in it; or NULL */
         bool is_session;              /* a box for many runs */
@@ -164,6 +170,18 @@ const char *api_unparkable(const struct cordon_box *b);
 struct box *api_parked_take(struct cordon_box *b, const struct plan *plan);
 int api_parked_keep(struct cordon_box *b, struct err *e); /* b->box becomes b->parked */
 void api_parked_free(struct api_parked *p);
+/* A box of the resident's that fits the plan; NULL: none, and b->cold_why says why, if there is a resident.
+ */
+struct box *api_pool_take(struct cordon_box *b, const struct plan *plan, const struct box_config *c);
+/* The key of a plan with this box's options; sends the resident what it needs to park boxes of it: `size` of
+ * them, or with 0 as many as it likes. */
+int api_park_key(const struct cordon_box *b, const struct plan *p, uint8_t ret[32]);
+int api_park_send(const struct cordon_box *b, int fd, const struct plan *p, unsigned size,
+                  const uint8_t key[32], struct err *e);
+bool api_signals_stay_in(const struct cordon_box *b, const struct plan *p); /* see struct box_config */
+enum box_observe api_observe(const struct cordon_box *b);                   /* what its tripwires need */
+/* api_start.c: the policy is checked, the host looked at. */
+int api_prepare(struct cordon_box *b, cordon_error *pe);
 
 /* explain.c: a hint for a command that could not be started. */
 void api_explain_exec(const struct cordon_box *b);

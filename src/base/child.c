@@ -3,6 +3,7 @@
 #include "base/child.h"
 #include "base/fd.h"
 
+#include <poll.h>
 #include <signal.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -24,7 +25,11 @@ bool child_reap(struct child *c, struct rusage *ret_usage)
         struct rusage used = { 0 };
         long r = 0;
 
-        if (c->pid > 0) {
+        struct pollfd ended = { .fd = c->pidfd, .events = POLLIN };
+        if (c->pid > 0 && c->theirs && poll(&ended, 1, 0) == 0)
+                return false;
+
+        if (c->pid > 0 && !c->theirs) {
                 do
                         r = syscall(SYS_waitid, c->pidfd >= 0 ? BY_PIDFD : P_PID,
                                     c->pidfd >= 0 ? c->pidfd : c->pid, &info, WEXITED | WNOHANG | __WALL,

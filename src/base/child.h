@@ -8,7 +8,8 @@
 
 struct child {
         pid_t pid;
-        int pidfd; /* readable once it has ended; -1: not available, use the pid */
+        int pidfd;   /* readable once it has ended; -1: not available, use the pid */
+        bool theirs; /* of another process, which reaps it: only the pidfd shows its end */
 };
 #define CHILD_NONE ((struct child){ .pid = -1, .pidfd = -1 })
 

@@ -101,6 +101,14 @@ static int set_stage(void *ctx, const char *value)
         return 0;
 }
 
+static int set_pool(void *ctx, const char *value)
+{
+        if (strcmp(value, "auto") != 0 && strcmp(value, "require") != 0 && strcmp(value, "off") != 0)
+                return cli_usage("--pool takes auto, require or off"), -1;
+        ((struct run *) ctx)->set[CORDON_POOL] = value;
+        return 0;
+}
+
 /* Output that is not read during the run is kept for `cordon logs`. */
 static int set_detach(void *ctx, const char *value)
 {
@@ -247,6 +255,8 @@ const struct cli_option run_options[] = {
           CLI_TEXT(struct run, canary_file) },
         { "canary-share", 0, "PERCENT", "how many of them (default: 10%)", set_canary_share },
         { "canary-bound", 0, "N", "stop trying it after so many bad runs (default: 1)", set_canary_bound },
+        { "pool", 0, "auto|require|off", "use a box that `cordon serve` keeps parked (default: auto)",
+          set_pool },
         { "verbose", 'v', NULL, "list all that was blocked", CLI_FLAG(struct run, end.verbose) },
         { "quiet", 'q', NULL, "print nothing at the end", CLI_FLAG(struct run, end.quiet) },
         { "plan", 0, NULL, "print what would be done, and do nothing", CLI_FLAG(struct run, plan) },
@@ -473,6 +483,9 @@ static int configure(struct run *r, char **command)
                 return cli_error(&no_memory), -1;
 
         r->set[CORDON_SINGLE_THREAD] = "1";
+        if (!r->set[CORDON_POOL])
+                r->set[CORDON_POOL] = "auto";
+
         if (r->set[CORDON_TTY])
                 r->set[CORDON_TERM] = term ? term : "xterm";
 

@@ -43,7 +43,7 @@ int ending_reap(struct box *b, struct err *e)
 
         wall_end(&b->child, keeper_waits_too_long(b, STRAGGLERS_MS));
         if (!wall_reap(&b->child)) {
-                keeper_wait_child(b, &(struct child){ b->child.pid, b->child.pidfd });
+                keeper_wait_child(b, &(struct child){ .pid = b->child.pid, .pidfd = b->child.pidfd });
                 return 0;
         }
 

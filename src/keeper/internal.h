@@ -320,6 +320,7 @@ bool outside_is_directory(struct run *run, const char *path);
 int outside_find(struct run *run, const char *path, char *ret_real, size_t cap);
 /* Which of policy_doors() the run used, the caller's to free; NULL: not all of it was observed */
 bool *keeper_doors_used(struct run *run);
+struct box *keeper_new(const struct box_config *c); /* keeper.c; NULL: no memory */
 /* box_life.c */
 struct box *keeper_new(const struct box_config *c); /* keeper.c; NULL: no memory */
 void keeper_begin(struct box *b);

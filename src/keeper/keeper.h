@@ -5,6 +5,7 @@
  * A keeper lives in the caller's process; box_wait() drives it. When that process is killed, init sees the
  * control socket close and ends the box, and the janitor removes the control groups. */
 #pragma once
+#include "base/child.h"
 #include "base/err.h"
 #include "context/context.h"
 #include "effect/effect.h"
@@ -184,6 +185,16 @@ void box_order(struct box *b, const struct box_config *c);
 struct box *box_run_in(struct box *session, const struct box_config *c, struct err *e);
 /* Ends a session in order. It is over some steps later, and so are its runs. */
 void box_finish(struct box *b);
+/* gift.c: a parked box changes its keeper. box_give() sends it over a socket with its descriptors, at the end
+ * of the `n` bytes at `head`, and frees it; its processes stay children of this one, which must reap those of
+ * `ret`. Returns 0; -1 with errno: it is still the caller's. */
+enum { BOX_GIVEN_CHILDREN = 3 };
+int box_give(struct box *b, int socket, const void *head, size_t n,
+             struct child ret_children[BOX_GIVEN_CHILDREN]);
+/* Receives `n` bytes, and a box if one came with them: *ret is it, parked, or NULL. It ends when this process
+ * or the one that gave it does. Returns 0, or -1 with *e set. */
+int box_receive(int socket, void *head, size_t n, const struct box_config *c, struct box **ret,
+                struct err *e);
 /* Waits until there is something to do, a signal came, or timeout_ms passed (-1: no end; 0: does not wait at
  * all), and does it. 1: the box is over; 0: not yet. */
 int box_wait(struct box *b, int timeout_ms);

@@ -13,7 +13,7 @@ enum { LAST_WORD_MS = 20 };
 void keeper_kill_now(struct box *b)
 {
         b->kill_ns = 0;
-        child_kill(&(struct child){ b->child.pid, b->child.pidfd });
+        child_kill(&(struct child){ .pid = b->child.pid, .pidfd = b->child.pidfd });
 }
 
 /* If only init counts, the resource use is lost with it: it may report first. */

@@ -42,7 +42,7 @@ struct breakout {
         size_t count;
         unsigned totals[VERDICT__COUNT];
         const char *only;
-        bool json, list, root;
+        bool json, list, root, parked;
 };
 
 /* Signal handlers have no other way to end the box; the canaries are cleaned up after the loop ends. */
@@ -54,6 +54,7 @@ const struct cli_option breakout_options[] = {
         { "list", 0, NULL, "the attempts, and what success would mean; runs nothing",
           CLI_FLAG(struct breakout, list) },
         { "root", 0, NULL, "attack as uid 0 inside", CLI_FLAG(struct breakout, root) },
+        { "parked", 0, NULL, "in a box that was parked first", CLI_FLAG(struct breakout, parked) },
         { "only", 0, "NAME", "one attempt by its name", CLI_TEXT(struct breakout, only) },
         { 0 },
 };
@@ -98,6 +99,17 @@ static void catch_signals(void)
                 (void) signal(caught[i], note_signal);
 }
 
+static int park(cordon_box *box, cordon_error *e)
+{
+        int r = cordon_box_park(box, e);
+        while (r == 0 && !interrupted && !cordon_box_is_parked(box))
+                if (cordon_box_wait(box, 200) != 0) {
+                        *e = *cordon_box_result(box)->error;
+                        r = -1;
+                }
+        return r;
+}
+
 static int run_box(struct breakout *b, cordon_error *e)
 {
         cordon_box_on_output(b->box, collect, b);
@@ -105,8 +117,11 @@ static int run_box(struct breakout *b, cordon_error *e)
             (b->root && cordon_box_set(b->box, CORDON_ROOT_INSIDE, "1") < 0))
                 return cli_usage("the box cannot be set up");
 
-        if (cordon_box_start(b->box, e) < 0)
+        if ((b->parked && park(b->box, e) < 0) || cordon_box_start(b->box, e) < 0)
                 return cli_error(e);
+
+        if (b->parked && strcmp(cordon_box_result(b->box)->start, "parked") != 0)
+                return cli_problem("not in a parked box: %s", cordon_box_result(b->box)->start_why);
 
         while (!interrupted && cordon_box_wait(b->box, 200) == 0)
                 ;

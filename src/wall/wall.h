@@ -132,6 +132,7 @@ struct wall_child {
         pid_t launcher;       /* starts init; 0: it has, or was never started */
         int birth, host_proc; /* until wall_born(): readable when init exists; /proc of the host */
         bool born_in_cgroup;
+        bool theirs;              /* init is a child of another process, which reaps it */
         bool own_pids;            /* it has a pid namespace: killing init ends all of it */
         uint64_t cpu_ns, max_rss; /* after wall_reap(): of all that init waited for, and its own */
 };

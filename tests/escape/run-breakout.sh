@@ -52,6 +52,9 @@ each "process wall" "$CORDON" selftest breakout --json --wall process
 each "ordinary user" user "$CORDON" selftest breakout --json
 each "ordinary user, root inside" user "$CORDON" selftest breakout --json --root
 each "ordinary user, process wall" user "$CORDON" selftest breakout --json --wall process
+each "parked" "$CORDON" selftest breakout --json --parked
+each "ordinary user, parked, strict" user "$CORDON" selftest breakout --json --parked --use base/strict
+each "ordinary user, parked, process wall" user "$CORDON" selftest breakout --json --parked --wall process
 # Without /dev/fuse the root is a plain tmpfs, and not the front of an observer.
 if can_hide_fuse; then
         each "ordinary user, without /dev/fuse" without_fuse env HOME="$T/home" "$CORDON" selftest breakout --json

@@ -27,12 +27,12 @@ void wall_end(struct wall_child *c, bool force)
         end_launch(c);
         force |= launched;
         if (c->own_pids || force)
-                child_kill(&(struct child){ c->pid, c->pidfd });
+                child_kill(&(struct child){ .pid = c->pid, .pidfd = c->pidfd });
 }
 
 bool wall_reap(struct wall_child *c)
 {
-        struct child init = { c->pid, c->pidfd };
+        struct child init = { c->pid, c->pidfd, c->theirs };
         struct rusage used = { 0 };
         if (c->pid <= 0)
                 return true;

@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: MIT */
+/* pool/pool.h - parked boxes that a resident process keeps for others of the same user.
+ *
+ *   client                                     resident (cordon serve)
+ *   plans its run; key of the plan  ──TAKE──▶  a box parked from the same plan?
+ *   is the box's keeper from now on ◀─GIVEN──  its descriptors, and a new box is parked
+ *                                   ◀──NONE──  none: the run starts cold
+ *
+ * The resident never sees a command, a variable or a byte of a run. It parks boxes from recipes: sealed box
+ * plans that clients send. A client gets a box only for a key that it made from its own plan, a moment ago: a
+ * file that was replaced behind a door, a door that expired or a policy that was edited is another key. */
+#pragma once
+#include "keeper/keeper.h"
+
+/* What a box can be parked from, besides the box plan. */
+struct pool_recipe {
+        const struct plan *plan;
+        const char *name;    /* for `cordon pool ls`: where the policy came from */
+        const char *policy;  /* canonical JSON */
+        const char *places;  /* the text of a places file, or "" */
+        const char *digest;  /* of the policy */
+        const char *process; /* pool_process() of the caller: a box inherits it */
+        unsigned mask;       /* the caller's umask */
+        unsigned observe, stage;
+        bool require_groups, root, no_ledger, signals_stay_in;
+        uid_t uid;
+        gid_t gid;
+};
+
+enum { POOL_KEY = 32, POOL_MESSAGE_MAX = 192 * 1024 };
+
+/* pool_recipe.c */
+int pool_key(const struct pool_recipe *r, uint8_t ret[POOL_KEY]); /* -1: no memory */
+void pool_recipe_seal(const struct pool_recipe *r, struct buf *out);
+/* Reads it in place. */
+int pool_recipe_open(void *p, size_t n, struct pool_recipe *ret, struct err *e);
+
+/* process_facts.c: resource limits, priority and processors of this process, as a digest; its umask. */
+enum { POOL_PROCESS = 65 };
+void pool_process(char ret[POOL_PROCESS]);
+unsigned pool_umask(bool alone); /* alone: this process has one thread */
+
+/* ---- the socket: pool_socket.c ---- */
+
+/* Connects to the resident of this user. Returns a descriptor, -1 with *e set; ENOENT: there is none. */
+int pool_connect(const struct cordon_context *cx, struct err *e);
+/* Makes the socket; -1 with *e set, EBUSY: another resident has it. *ret_lock is held as long as it is. With
+ * `inherited` >= 0 only the lock is taken. */
+int pool_listen(const struct cordon_context *cx, int inherited, int *ret_lock, struct err *e);
+
+/* ---- messages: pool_client.c ---- */
+
+enum pool_word {
+        POOL_TAKE = 1, /* a box with this key */
+        POOL_ADD,      /* a recipe; arg: how many boxes; 0: as the resident likes */
+        POOL_LIST,     /* arg 1: as JSON */
+        POOL_STATS,
+        POOL_REMOVE, /* the shelf whose key begins as the text does; "": all */
+        /* answers */
+        POOL_GIVEN = 64,
+        POOL_NONE,
+        POOL_WANTED, /* none, but a recipe is welcome */
+        POOL_TEXT,
+        POOL_REFUSED
+};
+struct pool_message {
+        uint32_t magic, word, arg, bytes; /* of what follows in the same packet */
+        uint8_t key[POOL_KEY];
+};
+enum { POOL_MAGIC = 0x314c5043 };
+
+/* Asks for a box. NULL: `why` says why not, and *ret_wanted whether to send a recipe. */
+struct box *pool_take(int fd, const uint8_t key[POOL_KEY], const struct box_config *c, bool *ret_wanted,
+                      char *why, size_t cap);
+int pool_send(int fd, const struct pool_message *m, const void *payload);
+/* A question with a text as its answer, which the caller frees; NULL with *e set. */
+char *pool_ask(int fd, const struct pool_message *m, const void *payload, struct err *e);
+
+/* ---- the resident: resident.c ---- */
+
+struct pool_settings {
+        unsigned boxes;    /* in all */
+        uint64_t memory;   /* bytes of all parked boxes together, by their groups; 0: no limit */
+        unsigned idle_s;   /* an automatic shelf that is not used for so long is cleared */
+        bool automatic;    /* shelves for plans that are seen twice in ten minutes */
+        unsigned per_plan; /* boxes of an automatic shelf */
+};
+struct pool;
+/* Takes the listening socket. NULL: no memory. */
+struct pool *pool_new(const struct cordon_context *cx, const struct pool_settings *s, int listener);
+int pool_fd(const struct pool *p); /* readable when pool_step() has something to do */
+int pool_next_ms(struct pool *p);  /* -1: never, unless that is readable */
+void pool_step(struct pool *p);
+/* Ends the parked boxes and takes no more clients. True: no box that was given away runs any more. */
+bool pool_close(struct pool *p);
+void pool_free(struct pool *p); /* the same at once: boxes that still run end with this process */

@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: MIT */
+/* pool/pool_client.c - questions to the resident, each one packet and its answer one packet. */
+#include "base/fd.h"
+#include "pool/pool.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/uio.h>
+
+int pool_send(int fd, const struct pool_message *m, const void *payload)
+{
+        struct pool_message head = *m;
+        struct iovec out[] = { { &head, sizeof head }, { (void *) (uintptr_t) payload, m->bytes } };
+        struct msghdr h = { .msg_iov = out, .msg_iovlen = m->bytes ? 2 : 1 };
+        head.magic = POOL_MAGIC;
+        return sendmsg(fd, &h, MSG_NOSIGNAL) < 0 ? -1 : 0;
+}
+
+struct box *pool_take(int fd, const uint8_t key[POOL_KEY], const struct box_config *c, bool *ret_wanted,
+                      char *why, size_t cap)
+{
+        struct pool_message m = { .word = POOL_TAKE }, answer = { .word = 0 };
+        struct box *box = NULL;
+        struct err e;
+        memcpy(m.key, key, POOL_KEY);
+        *ret_wanted = false;
+        if (pool_send(fd, &m, NULL) < 0 || box_receive(fd, &answer, sizeof answer, c, &box, &e) < 0 ||
+            answer.magic != POOL_MAGIC) {
+                box_free(box);
+                (void) snprintf(why, cap, "the resident does not answer");
+                return NULL;
+        }
+
+        *ret_wanted = answer.word == POOL_WANTED;
+        if (!box)
+                (void) snprintf(why, cap, "%s",
+                                answer.word == POOL_GIVEN ? "the resident is of another version"
+                                : answer.arg ? "the parked boxes of this plan are in use, or not ready yet"
+                                             : "no box is parked for this plan");
+        return box;
+}
+
+static struct err no_answer(int sys)
+{
+        struct err e;
+        (void) err_set(&e, ERR_IO, sys, "the resident does not answer: %s", strerror(sys));
+        return e;
+}
+
+char *pool_ask(int fd, const struct pool_message *m, const void *payload, struct err *e)
+{
+        char *text = calloc(1, POOL_MESSAGE_MAX + 1);
+        struct pool_message answer = { .word = 0 };
+        struct iovec in[] = { { &answer, sizeof answer }, { text, POOL_MESSAGE_MAX } };
+        struct msghdr h = { .msg_iov = in, .msg_iovlen = 2 };
+        if (!text) {
+                (void) err_set(e, ERR_MEMORY, 0, "no memory for the answer");
+                return NULL;
+        }
+
+        ssize_t n = pool_send(fd, m, payload) < 0 ? -1 : recvmsg(fd, &h, 0);
+        if (n >= (ssize_t) sizeof answer && answer.magic == POOL_MAGIC && answer.word == POOL_TEXT)
+                return text;
+
+        if (n >= (ssize_t) sizeof answer && answer.word == POOL_REFUSED)
+                (void) err_set(e, ERR_USAGE, 0, "%.300s", text);
+        else
+                *e = no_answer(n < 0 ? errno : EPROTO);
+        free(text);
+        return NULL;
+}

@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: MIT */
+/* pool/pool_socket.c - where the resident of a user listens: below $XDG_RUNTIME_DIR/cordon, or in the state
+ * directory. Both sides check that the directory and the other process are the user's own. */
+#include "base/fd.h"
+#include "pool/pool.h"
+#include "store/store.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/time.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#define SOCKET_NAME "serve.sock"
+#define LOCK_NAME   "serve.lock"
+enum { BACKLOG = 64, ANSWER_S = 2 };
+
+/* No other user may enter it, or could have put anything into it. */
+static int check_own(int dir, struct err *e)
+{
+        struct stat st;
+        if (dir < 0 || fstat(dir, &st) < 0)
+                return err_set(e, ERR_IO, errno, "no resident: %s", strerror(errno));
+
+        if (st.st_uid != geteuid() || st.st_mode & 077)
+                return err_set(e, ERR_IO, EPERM,
+                               "the directory of the resident's socket is open to other users");
+        return 0;
+}
+
+/* Below the runtime directory, which systemd makes for a session. */
+static int open_runtime(const char *runtime, bool make)
+{
+        AUTO_FD(above, open(runtime, O_PATH | O_DIRECTORY | O_CLOEXEC));
+        if (above >= 0 && make && mkdirat(above, "cordon", 0700) < 0 && errno != EEXIST)
+                return -1;
+
+        return above < 0 ? -1 : openat(above, "cordon", O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+}
+
+/* The state directory exists wherever something was kept; a client creates nothing. */
+static int open_state(const struct cordon_context *cx, bool make, struct err *e)
+{
+        char path[STORE_PATH_MAX];
+        if (make) {
+                AUTO_FD(state, store_open(cx, e));
+                return state < 0 ? -1 : store_dir(state, "run", e);
+        }
+
+        if (store_path(cx, path, e) < 0)
+                return -1;
+
+        AUTO_FD(state, open(path, O_PATH | O_DIRECTORY | O_CLOEXEC));
+        return state < 0 ? -1 : openat(state, "run", O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+}
+
+static int open_place(const struct cordon_context *cx, bool make, struct err *e)
+{
+        const char *runtime = context_get(cx, "XDG_RUNTIME_DIR");
+        bool has = runtime && runtime[0] == '/';
+        AUTO_FD(dir, has ? open_runtime(runtime, make) : open_state(cx, make, e));
+        return check_own(dir, e) < 0 ? -1 : TAKE_FD(dir);
+}
+
+/* By the directory's descriptor: its path may be longer than an address. */
+static void fill_address(struct sockaddr_un *to, int dir)
+{
+        *to = (struct sockaddr_un){ .sun_family = AF_UNIX };
+        (void) snprintf(to->sun_path, sizeof to->sun_path, "/proc/self/fd/%d/" SOCKET_NAME, dir);
+}
+
+int pool_connect(const struct cordon_context *cx, struct err *e)
+{
+        struct sockaddr_un to;
+        struct ucred peer = { .uid = (uid_t) -1 };
+        socklen_t n = sizeof peer;
+        const struct timeval patience = { .tv_sec = ANSWER_S };
+        AUTO_FD(dir, open_place(cx, false, e));
+        if (dir < 0)
+                return -1;
+
+        AUTO_FD(fd, socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0));
+        fill_address(&to, dir);
+        if (fd < 0 || connect(fd, (const struct sockaddr *) &to, sizeof to) < 0) {
+                (void) err_set(e, ERR_IO, errno, "no resident answers: %s", strerror(errno));
+                return err_hint(e, "start one: cordon serve");
+        }
+
+        if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &n) < 0 || peer.uid != geteuid())
+                return err_set(e, ERR_IO, EPERM, "another user answers as the resident");
+
+        (void) setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
+        (void) setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof patience);
+        return TAKE_FD(fd);
+}
+
+static int make_socket(int dir, struct err *e)
+{
+        struct sockaddr_un at;
+        AUTO_FD(fd, socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+        fill_address(&at, dir);
+        (void) unlinkat(dir, SOCKET_NAME, 0); /* of a resident that is gone: we have its lock */
+        if (fd < 0 || bind(fd, (const struct sockaddr *) &at, sizeof at) < 0 ||
+            fchmodat(dir, SOCKET_NAME, 0600, 0) < 0 || listen(fd, BACKLOG) < 0)
+                return err_set(e, ERR_IO, errno, "making the resident's socket: %s", strerror(errno));
+
+        return TAKE_FD(fd);
+}
+
+int pool_listen(const struct cordon_context *cx, int inherited, int *ret_lock, struct err *e)
+{
+        AUTO_FD(dir, open_place(cx, true, e));
+        if (dir < 0)
+                return -1;
+
+        AUTO_FD(lock, openat(dir, LOCK_NAME, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600));
+        if (lock < 0)
+                return err_set(e, ERR_IO, errno, "locking the resident's place: %s", strerror(errno));
+
+        if (flock(lock, LOCK_EX | LOCK_NB) < 0)
+                return err_set(e, ERR_USAGE, EBUSY, "a resident of this user is running already");
+
+        int fd = inherited >= 0 ? inherited : make_socket(dir, e);
+        if (fd >= 0)
+                *ret_lock = TAKE_FD(lock);
+
+        return fd;
+}

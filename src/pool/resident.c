@@ -1,0 +1,653 @@
+/* SPDX-License-Identifier: MIT */
+/* pool/resident.c - the resident's loop: clients, parked boxes, and processes of boxes that were given away.
+ * One thread; nothing here waits. A box is parked again when all clients have their answers. */
+#include "base/clock.h"
+#include "base/fd.h"
+#include "pool/shelf.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/socket.h>
+
+enum { PEERS_MAX = 64, SEEN_MAX = 128, EVENTS = 64 };
+enum { SECOND = 1000000000, PEER_S = 5, SEEN_S = 600, REFILL_NS = 5000000 };
+enum source { SOURCE_LISTENER = 1, SOURCE_PEER, SOURCE_SLOT, SOURCE_CHILD };
+
+struct peer {
+        int fd; /* -1: none */
+        uint64_t until_ns;
+};
+
+/* One box, being parked or parked. */
+struct slot {
+        struct box *box; /* NULL: none */
+        int epoll;
+        unsigned shelf;
+        uint64_t began_ns;
+        bool ready;
+};
+
+struct pool {
+        const struct cordon_context *cx;
+        struct pool_settings s;
+        int epoll, listener;
+        struct peer peers[PEERS_MAX];
+        struct shelf shelves[SHELVES_MAX];
+        struct slot *slots; /* s.boxes */
+        struct child *children;
+        unsigned child_count, child_room;
+        struct {
+                uint8_t key[POOL_KEY];
+                uint64_t at_ns;
+        } seen[SEEN_MAX]; /* plans that no box was parked for */
+        unsigned seen_at;
+        uint64_t given, missed;
+        char *packet; /* POOL_MESSAGE_MAX and the head */
+};
+
+/* ---- what wakes it ---- */
+
+static int watch(const struct pool *p, int fd, enum source source, unsigned index)
+{
+        struct epoll_event ev = { .events = EPOLLIN, .data.u64 = (uint64_t) source << 32 | index };
+        return epoll_ctl(p->epoll, EPOLL_CTL_ADD, fd, &ev);
+}
+
+/* ---- boxes ---- */
+
+static void drop_slot(struct slot *s)
+{
+        box_free(s->box);
+        fd_close(&s->epoll);
+        s->box = NULL;
+}
+
+/* It is over before it had a run: the next one has more time. */
+static void slot_failed(struct pool *p, struct slot *s)
+{
+        struct shelf *h = &p->shelves[s->shelf];
+        const struct err *e = &box_result(s->box)->error;
+        unsigned wait = h->failures < 6 ? 1u << h->failures : 64;
+        (void) snprintf(h->error, sizeof h->error, "%.190s", e->what[0] ? e->what : "it was killed");
+        h->failures++;
+        h->next_try_ns = clock_mono_ns() + (uint64_t) wait * SECOND;
+        drop_slot(s);
+}
+
+static void step_slot(struct pool *p, struct slot *s)
+{
+        if (!s->box)
+                return;
+
+        if (box_wait(s->box, 0) == 1) {
+                slot_failed(p, s);
+                return;
+        }
+
+        if (!s->ready && box_is_parked(s->box)) {
+                struct shelf *h = &p->shelves[s->shelf];
+                s->ready = true;
+                h->failures = 0;
+                h->error[0] = '\0';
+                h->parked++;
+                h->parked_ns += clock_mono_ns() - s->began_ns;
+        }
+}
+
+static unsigned count_slots(const struct pool *p, unsigned shelf, bool ready)
+{
+        unsigned n = 0;
+        for (unsigned i = 0; i < p->s.boxes; i++)
+                n += p->slots[i].box && (shelf == SHELVES_MAX || p->slots[i].shelf == shelf) &&
+                     (!ready || p->slots[i].ready);
+        return n;
+}
+
+static struct slot *free_slot(const struct pool *p)
+{
+        for (unsigned i = 0; i < p->s.boxes; i++)
+                if (!p->slots[i].box)
+                        return &p->slots[i];
+        return NULL;
+}
+
+static void park_one(struct pool *p, unsigned shelf, struct slot *s)
+{
+        struct shelf *h = &p->shelves[shelf];
+        *s = (struct slot){ .box = shelf_park(h, p->cx),
+                            .epoll = epoll_create1(EPOLL_CLOEXEC),
+                            .shelf = shelf,
+                            .began_ns = clock_mono_ns() };
+        if (s->box && s->epoll >= 0) {
+                box_watch(s->box, s->epoll);
+                if (watch(p, s->epoll, SOURCE_SLOT, (unsigned) (s - p->slots)) == 0) {
+                        step_slot(p, s);
+                        return;
+                }
+        }
+
+        h->failures++;
+        h->next_try_ns = clock_mono_ns() + SECOND;
+        drop_slot(s);
+}
+
+/* ---- shelves ---- */
+
+static struct shelf *find_shelf(struct pool *p, const uint8_t *key, size_t n)
+{
+        for (unsigned i = 0; i < SHELVES_MAX; i++)
+                if (p->shelves[i].is && memcmp(p->shelves[i].key, key, n) == 0)
+                        return &p->shelves[i];
+        return NULL;
+}
+
+static void clear_shelf(struct pool *p, struct shelf *h)
+{
+        for (unsigned i = 0; i < p->s.boxes; i++)
+                if (p->slots[i].box && &p->shelves[p->slots[i].shelf] == h)
+                        box_kill(p->slots[i].box);
+
+        for (unsigned i = 0; i < p->s.boxes; i++)
+                if (p->slots[i].box && &p->shelves[p->slots[i].shelf] == h)
+                        drop_slot(&p->slots[i]);
+
+        shelf_clear(h);
+}
+
+/* The automatic one that was not used for longest. */
+static struct shelf *oldest(struct pool *p)
+{
+        struct shelf *found = NULL;
+        for (unsigned i = 0; i < SHELVES_MAX; i++) {
+                struct shelf *h = &p->shelves[i];
+                if (h->is && h->automatic && (!found || h->used_ns < found->used_ns))
+                        found = h;
+        }
+
+        return found;
+}
+
+static struct shelf *room_for_shelf(struct pool *p)
+{
+        for (unsigned i = 0; i < SHELVES_MAX; i++)
+                if (!p->shelves[i].is)
+                        return &p->shelves[i];
+
+        struct shelf *old = oldest(p);
+        if (old)
+                clear_shelf(p, old);
+        return old;
+}
+
+static unsigned wanted_in_all(const struct pool *p)
+{
+        unsigned n = 0;
+        for (unsigned i = 0; i < SHELVES_MAX; i++)
+                n += p->shelves[i].is ? p->shelves[i].want : 0;
+        return n;
+}
+
+/* The budget: `memory` by the limit of each box would allow almost none, so it is what they use. A parked box
+ * without an interpreter uses about a megabyte. */
+static bool fits_budget(struct pool *p, unsigned more)
+{
+        enum { BOX_BYTES = 2 << 20 };
+        while (wanted_in_all(p) + more > p->s.boxes ||
+               (p->s.memory && (uint64_t) (wanted_in_all(p) + more) * BOX_BYTES > p->s.memory)) {
+                struct shelf *old = oldest(p);
+                if (!old)
+                        return false;
+                clear_shelf(p, old);
+        }
+
+        return true;
+}
+
+static int add_shelf(struct pool *p, const struct pool_message *m, const char *blocks, struct err *e)
+{
+        unsigned want = m->arg ? m->arg : p->s.per_plan;
+        struct shelf *h = find_shelf(p, m->key, POOL_KEY);
+        if (!m->arg && (!p->s.automatic || h))
+                return 0; /* was not asked for, or is there */
+
+        if (h && h->want <= want && m->arg) {
+                if (!fits_budget(p, want - h->want))
+                        return err_set(e, ERR_USAGE, 0, "the resident parks %u boxes at most", p->s.boxes);
+                h->want = want;
+                h->automatic = false;
+                return 0;
+        }
+
+        if (h) {
+                h->want = want;
+                h->automatic = false;
+                return 0;
+        }
+
+        if (!fits_budget(p, want) || !(h = room_for_shelf(p)))
+                return err_set(e, ERR_USAGE, 0, "the resident parks %u boxes at most", p->s.boxes);
+
+        if (shelf_fill(h, m->key, blocks, m->bytes, e) < 0)
+                return -1;
+
+        h->want = want;
+        h->automatic = m->arg == 0;
+        h->used_ns = clock_mono_ns();
+        return 0;
+}
+
+/* ---- giving ---- */
+
+static void keep_child(struct pool *p, struct child c)
+{
+        if (c.pid <= 0)
+                return;
+
+        if (p->child_count == p->child_room) {
+                unsigned room = p->child_room ? 2 * p->child_room : 64;
+                struct child *more = realloc(p->children, room * sizeof *more);
+                if (!more) { /* it is reaped at our end */
+                        fd_close(&c.pidfd);
+                        return;
+                }
+                p->children = more;
+                p->child_room = room;
+        }
+
+        p->children[p->child_count++] = c;
+        if (c.pidfd >= 0)
+                (void) watch(p, c.pidfd, SOURCE_CHILD, 0);
+}
+
+static void reap_children(struct pool *p)
+{
+        for (unsigned i = 0; i < p->child_count;)
+                if (child_reap(&p->children[i], NULL))
+                        p->children[i] = p->children[--p->child_count];
+                else
+                        i++;
+}
+
+/* Twice within ten minutes. */
+static bool is_seen_again(struct pool *p, const uint8_t key[POOL_KEY])
+{
+        uint64_t now = clock_mono_ns();
+        for (unsigned i = 0; i < SEEN_MAX; i++)
+                if (p->seen[i].at_ns && memcmp(p->seen[i].key, key, POOL_KEY) == 0) {
+                        bool again = now - p->seen[i].at_ns < SEEN_S * UINT64_C(1000000000);
+                        p->seen[i].at_ns = now;
+                        return again;
+                }
+
+        memcpy(p->seen[p->seen_at].key, key, POOL_KEY);
+        p->seen[p->seen_at].at_ns = now;
+        p->seen_at = (p->seen_at + 1) % SEEN_MAX;
+        return false;
+}
+
+static struct slot *ready_slot(const struct pool *p, const struct shelf *h)
+{
+        for (unsigned i = 0; h && i < p->s.boxes; i++)
+                if (p->slots[i].box && p->slots[i].ready && &p->shelves[p->slots[i].shelf] == h &&
+                    box_is_parked(p->slots[i].box))
+                        return &p->slots[i];
+        return NULL;
+}
+
+static void give(struct pool *p, int fd, const struct pool_message *m)
+{
+        struct child children[BOX_GIVEN_CHILDREN];
+        struct shelf *h = find_shelf(p, m->key, POOL_KEY);
+        struct slot *s = ready_slot(p, h);
+        struct pool_message answer = { .magic = POOL_MAGIC, .word = POOL_GIVEN };
+        if (s && box_give(s->box, fd, &answer, sizeof answer, children) == 0) {
+                s->box = NULL;
+                fd_close(&s->epoll);
+                for (unsigned i = 0; i < BOX_GIVEN_CHILDREN; i++)
+                        keep_child(p, children[i]);
+                h->hits++;
+                p->given++;
+                h->used_ns = clock_mono_ns();
+                h->next_try_ns = ready_slot(p, h) ? h->used_ns + REFILL_NS : 0; /* off the run's path */
+                return;
+        }
+
+        p->missed++;
+        if (h)
+                h->misses++;
+
+        answer.word = !h && p->s.automatic && is_seen_again(p, m->key) ? POOL_WANTED : POOL_NONE;
+        answer.arg = h != NULL;
+        (void) pool_send(fd, &answer, NULL);
+}
+
+/* ---- reports ---- */
+
+static void put_key(const struct shelf *h, struct buf *out)
+{
+        for (unsigned i = 0; i < 6; i++)
+                buf_printf(out, "%02x", h->key[i]);
+}
+
+static void list_shelf(const struct pool *p, unsigned i, bool json, bool first, struct buf *out)
+{
+        const struct shelf *h = &p->shelves[i];
+        unsigned ready = count_slots(p, i, true);
+        uint64_t us = h->parked ? h->parked_ns / h->parked / 1000 : 0;
+        if (json) {
+                buf_puts(out, first ? "{\"key\":\"" : ",{\"key\":\"");
+                put_key(h, out);
+                buf_printf(out, "\",\"policy\":");
+                buf_json(out, span_str(h->recipe.name));
+                buf_printf(out,
+                           ",\"size\":%u,\"ready\":%u,\"automatic\":%s,\"hits\":%llu,\"misses\":%llu,"
+                           "\"park_us\":%llu,\"error\":",
+                           h->want, ready, h->automatic ? "true" : "false", (unsigned long long) h->hits,
+                           (unsigned long long) h->misses, (unsigned long long) us);
+                buf_json(out, span_str(h->error));
+                buf_putc(out, '}');
+                return;
+        }
+
+        put_key(h, out);
+        buf_printf(out, "  %u/%-3u  %6llu %6llu  %8llu  %s%s%s%s\n", ready, h->want,
+                   (unsigned long long) h->hits, (unsigned long long) h->misses, (unsigned long long) us,
+                   h->recipe.name, h->automatic ? " (automatic)" : "", h->error[0] ? ": " : "", h->error);
+}
+
+static void list(const struct pool *p, bool json, struct buf *out)
+{
+        bool first = true;
+        buf_puts(out, json ? "[" : "KEY           READY    HITS MISSES   PARK_US  POLICY\n");
+        for (unsigned i = 0; i < SHELVES_MAX; i++)
+                if (p->shelves[i].is) {
+                        list_shelf(p, i, json, first, out);
+                        first = false;
+                }
+
+        if (json)
+                buf_puts(out, "]\n");
+}
+
+static void stats(const struct pool *p, bool json, struct buf *out)
+{
+        buf_printf(out,
+                   json ? "{\"parked\":%u,\"starting\":%u,\"most\":%u,\"hits\":%llu,\"misses\":%llu,"
+                          "\"running\":%u}\n"
+                        : "parked    %u\nstarting  %u\nmost      %u\nhits      %llu\nmisses    "
+                          "%llu\nprocesses of runs  "
+                          "%u\n",
+                   count_slots(p, SHELVES_MAX, true),
+                   count_slots(p, SHELVES_MAX, false) - count_slots(p, SHELVES_MAX, true), p->s.boxes,
+                   (unsigned long long) p->given, (unsigned long long) p->missed, p->child_count);
+}
+
+/* Hexadecimal text -> whether the key begins so. */
+static bool key_begins(const struct shelf *h, const char *text, size_t n)
+{
+        char hex[2 * POOL_KEY + 1];
+        for (unsigned i = 0; i < POOL_KEY; i++)
+                (void) snprintf(hex + 2 * i, 3, "%02x", h->key[i]);
+        return n < sizeof hex && memcmp(hex, text, n) == 0;
+}
+
+static int remove_shelves(struct pool *p, const char *text, size_t n, struct err *e)
+{
+        unsigned removed = 0;
+        for (unsigned i = 0; i < SHELVES_MAX; i++)
+                if (p->shelves[i].is && key_begins(&p->shelves[i], text, n)) {
+                        clear_shelf(p, &p->shelves[i]);
+                        removed++;
+                }
+
+        return removed || n == 0 ? 0
+                                 : err_set(e, ERR_USAGE, 0, "no boxes are parked under %.*s", (int) n, text);
+}
+
+/* ---- clients ---- */
+
+static void answer_text(int fd, enum pool_word word, const char *text)
+{
+        struct pool_message a = { .word = word, .bytes = (uint32_t) strnlen(text, POOL_MESSAGE_MAX) };
+        (void) pool_send(fd, &a, text);
+}
+
+static void obey(struct pool *p, int fd, const struct pool_message *m, const char *payload)
+{
+        struct err e = { 0 };
+        AUTO_BUF(out);
+        int r = 0;
+        switch (m->word) {
+        case POOL_TAKE:
+                give(p, fd, m);
+                return;
+        case POOL_ADD:
+                r = add_shelf(p, m, payload, &e);
+                if (m->arg == 0)
+                        return; /* nobody waits */
+                break;
+        case POOL_LIST:
+                list(p, m->arg, &out);
+                break;
+        case POOL_STATS:
+                stats(p, m->arg, &out);
+                break;
+        case POOL_REMOVE:
+                r = remove_shelves(p, payload, m->bytes, &e);
+                break;
+        default:
+                r = err_set(&e, ERR_USAGE, 0,
+                            "the resident does not know this request: is it of this version?");
+        }
+
+        answer_text(fd, r < 0 ? POOL_REFUSED : POOL_TEXT, r < 0 ? e.what : buf_str(&out));
+}
+
+static void drop_peer(struct peer *x) { fd_close(&x->fd); }
+
+static void serve_peer(struct pool *p, struct peer *x)
+{
+        struct pool_message *m = (void *) p->packet;
+        ssize_t n = x->fd < 0
+                            ? 0
+                            : recv(x->fd, p->packet, sizeof *m + POOL_MESSAGE_MAX, MSG_DONTWAIT | MSG_TRUNC);
+        if (n < 0 && (errno == EAGAIN || errno == EINTR))
+                return;
+
+        bool whole = n >= (ssize_t) sizeof *m && m->magic == POOL_MAGIC && m->bytes <= POOL_MESSAGE_MAX &&
+                     n == (ssize_t) (sizeof *m + m->bytes);
+        if (!whole) {
+                drop_peer(x);
+                return;
+        }
+
+        obey(p, x->fd, m, p->packet + sizeof *m);
+        x->until_ns = clock_mono_ns() + PEER_S * UINT64_C(1000000000);
+}
+
+/* One that is full takes the place of the peer that has waited longest. */
+static struct peer *room_for_peer(struct pool *p)
+{
+        struct peer *oldest_peer = &p->peers[0];
+        for (unsigned i = 0; i < PEERS_MAX; i++) {
+                if (p->peers[i].fd < 0)
+                        return &p->peers[i];
+                if (p->peers[i].until_ns < oldest_peer->until_ns)
+                        oldest_peer = &p->peers[i];
+        }
+
+        drop_peer(oldest_peer);
+        return oldest_peer;
+}
+
+static void accept_peers(struct pool *p)
+{
+        for (;;) {
+                struct ucred who = { .uid = (uid_t) -1 };
+                socklen_t n = sizeof who;
+                AUTO_FD(fd, accept4(p->listener, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK));
+                if (fd < 0)
+                        return;
+                if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &who, &n) < 0 || who.uid != geteuid())
+                        continue;
+                struct peer *x = room_for_peer(p);
+                x->fd = TAKE_FD(fd);
+                x->until_ns = clock_mono_ns() + PEER_S * UINT64_C(1000000000);
+                if (watch(p, x->fd, SOURCE_PEER, (unsigned) (x - p->peers)) < 0)
+                        drop_peer(x);
+                else
+                        serve_peer(p, x); /* its request is there already, most times */
+        }
+}
+
+/* ---- time ---- */
+
+static void clear_idle(struct pool *p, uint64_t now)
+{
+        for (unsigned i = 0; i < SHELVES_MAX; i++) {
+                struct shelf *h = &p->shelves[i];
+                if (h->is && h->automatic && p->s.idle_s &&
+                    now - h->used_ns > p->s.idle_s * UINT64_C(1000000000))
+                        clear_shelf(p, h);
+        }
+
+        for (unsigned i = 0; i < PEERS_MAX; i++)
+                if (p->peers[i].fd >= 0 && now >= p->peers[i].until_ns)
+                        drop_peer(&p->peers[i]);
+}
+
+/* One of each shelf that lacks one, and drops those that it has too many. */
+static void refill(struct pool *p, uint64_t now)
+{
+        for (unsigned i = 0; i < SHELVES_MAX; i++) {
+                struct shelf *h = &p->shelves[i];
+                unsigned have = h->is ? count_slots(p, i, false) : 0;
+                struct slot *s = h->is && have < h->want && now >= h->next_try_ns ? free_slot(p) : NULL;
+                if (s)
+                        park_one(p, i, s);
+                for (; h->is && have > h->want; have--) {
+                        s = ready_slot(p, h);
+                        if (!s)
+                                break;
+                        drop_slot(s);
+                }
+        }
+}
+
+static uint64_t sooner(uint64_t a, uint64_t b) { return a == 0 || (b != 0 && b < a) ? b : a; }
+
+int pool_next_ms(struct pool *p)
+{
+        uint64_t now = clock_mono_ns(), next = 0;
+        for (unsigned i = 0; i < SHELVES_MAX; i++) {
+                const struct shelf *h = &p->shelves[i];
+                if (h->is && count_slots(p, i, false) < h->want && free_slot(p))
+                        next = sooner(next, h->next_try_ns > now ? h->next_try_ns : now);
+                if (h->is && h->automatic && p->s.idle_s)
+                        next = sooner(next, h->used_ns + p->s.idle_s * UINT64_C(1000000000));
+        }
+
+        for (unsigned i = 0; i < PEERS_MAX; i++)
+                next = p->peers[i].fd >= 0 ? sooner(next, p->peers[i].until_ns) : next;
+
+        for (unsigned i = 0; i < p->s.boxes; i++) {
+                int ms = p->slots[i].box ? box_next_ms(p->slots[i].box) : -1;
+                next = ms >= 0 ? sooner(next, now + (uint64_t) ms * 1000000u + 1) : next;
+        }
+
+        if (next == 0)
+                return -1;
+
+        uint64_t ms = next > now ? (next - now) / 1000000u + 1 : 0;
+        return ms > 3600000u ? 3600000 : (int) ms;
+}
+
+/* ---- the whole ---- */
+
+void pool_step(struct pool *p)
+{
+        struct epoll_event ev[EVENTS];
+        int n = epoll_wait(p->epoll, ev, EVENTS, 0);
+        bool ended = false;
+        for (int i = 0; i < n; i++) { /* clients first: they wait */
+                unsigned index = (unsigned) ev[i].data.u64;
+                if (ev[i].data.u64 >> 32 == SOURCE_LISTENER)
+                        accept_peers(p);
+                if (ev[i].data.u64 >> 32 == SOURCE_PEER)
+                        serve_peer(p, &p->peers[index]);
+        }
+
+        for (int i = 0; i < n; i++) {
+                if (ev[i].data.u64 >> 32 == SOURCE_SLOT)
+                        step_slot(p, &p->slots[(unsigned) ev[i].data.u64]);
+                ended |= ev[i].data.u64 >> 32 == SOURCE_CHILD;
+        }
+
+        for (unsigned i = 0; i < p->s.boxes; i++)
+                if (p->slots[i].box && box_next_ms(p->slots[i].box) == 0)
+                        step_slot(p, &p->slots[i]);
+
+        if (ended)
+                reap_children(p);
+
+        clear_idle(p, clock_mono_ns());
+        refill(p, clock_mono_ns());
+}
+
+int pool_fd(const struct pool *p) { return p->epoll; }
+
+struct pool *pool_new(const struct cordon_context *cx, const struct pool_settings *s, int listener)
+{
+        struct pool *p = calloc(1, sizeof *p);
+        if (!p)
+                return NULL;
+
+        *p = (struct pool){ .cx = cx, .s = *s, .listener = listener, .epoll = epoll_create1(EPOLL_CLOEXEC) };
+        for (unsigned i = 0; i < PEERS_MAX; i++)
+                p->peers[i].fd = -1;
+
+        p->slots = calloc(s->boxes, sizeof *p->slots);
+        p->packet = malloc(sizeof(struct pool_message) + POOL_MESSAGE_MAX);
+        for (unsigned i = 0; p->slots && i < s->boxes; i++)
+                p->slots[i].epoll = -1;
+
+        if (p->slots && p->packet && p->epoll >= 0 && watch(p, listener, SOURCE_LISTENER, 0) == 0)
+                return p;
+
+        p->listener = -1;
+        pool_free(p);
+        return NULL;
+}
+
+bool pool_close(struct pool *p)
+{
+        for (unsigned i = 0; i < SHELVES_MAX; i++)
+                if (p->shelves[i].is)
+                        clear_shelf(p, &p->shelves[i]);
+
+        for (unsigned i = 0; i < PEERS_MAX; i++)
+                drop_peer(&p->peers[i]);
+
+        fd_close(&p->listener);
+        reap_children(p);
+        return p->child_count == 0;
+}
+
+void pool_free(struct pool *p)
+{
+        if (!p)
+                return;
+
+        (void) pool_close(p);
+        for (unsigned i = 0; i < p->child_count; i++)
+                fd_close(&p->children[i].pidfd);
+
+        fd_close(&p->epoll);
+        free(p->children);
+        free(p->slots);
+        free(p->packet);
+        free(p);
+}

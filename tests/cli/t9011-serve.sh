@@ -1,0 +1,169 @@
+#!/bin/sh
+# `cordon serve` and `cordon pool`: a run in a parked box of the resident is as one in a new box, of an earlier run nothing is left
+# in it, and whatever dies, moves or talks nonsense, no run gets a box that is not its own.
+# shellcheck disable=SC2016,SC2034,SC2317,SC3045
+. "$(dirname "$0")/lib.sh"
+root() { "$@"; }
+before=$(orphans)
+mkdir "$T/d" && chmod 777 "$T/d"
+pids=""
+trap 'code=$?; for p in $pids; do kill "$p" 2>/dev/null; done; rm -rf "$T"; exit $code' EXIT
+run() { $who env XDG_RUNTIME_DIR="$rt" timeout -k 5 60 "$CORDON" "$@" </dev/null; }
+# serve [OPTION]...: starts the resident of $who, and sets $serve to its pid
+serve() {
+        rm -f "$T/d/pid" "$T/said"
+        $who env XDG_RUNTIME_DIR="$rt" sh -c 'echo $$ >"$1"; shift; exec "$@"' sh "$T/d/pid" "$CORDON" serve "$@" >"$T/said" 2>&1 </dev/null &
+        soon run pool stats >/dev/null 2>&1
+        serve=$(cat "$T/d/pid")
+        pids="$pids $serve"
+}
+is_ready() { [ "$(run pool stats --json 2>/dev/null | jq .parked)" = "$1" ]; }
+ready() { soon is_ready "$1"; }
+# how COMMAND...: how the run started
+how() { run run --json "$@" 2>&1 >/dev/null | tail -n 1 | jq -r '.start + " " + (.start_why // "")'; }
+gone() { ! kill -0 "$1" 2>/dev/null; }
+# same NAME COMMAND...: output, messages and status, parked and cold
+same() {
+        name=$1
+        shift
+        out=$(run run --pool require "$@" 2>&1) && code=0 || code=$?
+        ready "$size"
+        cold=$(run run --pool off "$@" 2>&1) && cold_code=0 || cold_code=$?
+        is "$who: $name" "$code $out" "$cold_code $cold"
+}
+
+for who in root as_user; do
+        rt=$T/rt.$who size=3
+        mkdir -m 700 "$rt" && { [ "$who" = root ] || [ "$(id -u)" -ne 0 ] || chown 65533:65533 "$rt"; }
+        is "$who: without a resident a run starts as ever" "$(how -- true)" "cold "
+        hasnt "$who: and one that needs it fails" "$(run run --pool require -- true 2>&1 || echo failed)" "^failed$"
+        serve
+        is "$who: the socket's directory is closed" "$(stat -c %a "$rt/cordon")" 700
+        has "$who: a second resident refuses" "$(run serve 2>&1)" "already"
+        is "$who: nothing is parked yet" "$(how -- true)" "cold no box is parked for this plan"
+        ok "$who: boxes are parked" run pool add --size $size
+        ok "$who: they are ready" ready $size
+        is "$who: and used" "$(how -- true)" "parked "
+        ok "$who: another is parked" ready $size
+        is "$who: the list has them" "$(run pool ls --json | jq -r '.[0] | "\(.size) \(.ready) \(.hits)"')" "3 3 1"
+
+        same "exit status" -- sh -c 'echo out; echo err >&2; exit 7'
+        same "a signal" -- sh -c 'kill -TERM $$'
+        same "no such program" -- nosuchprogram
+        same "a refusal" -- sh -c 'cat /etc/shadow; touch /usr/x'
+        same "input, variables and directory" -- sh -c 'cat; env | sort; pwd; umask; ulimit -a; ls -la ~ /tmp /dev/shm'
+        same "uptime moves on" -- sh -c 'cut -d. -f1 /proc/uptime | wc -c'
+        is "$who: the time limit" "$(run run --pool require --limit 'time 300ms' -- sleep 20 2>/dev/null; echo $?)" 124
+        ready $size
+
+        # Of one run nothing is left for the next.
+        run run --pool require -- sh -c 'for d in /tmp ~ /dev/shm /var/tmp /run; do echo MARK >$d/mark; done; touch /tmp/.mark; ipcmk -M 100; ipcmk -Q; ipcmk -S 1; sleep 300 &' >/dev/null 2>&1
+        ready $size
+        is "$who: nothing of a run is seen by the next" "$(run run --pool require -- sh -c 'cat /tmp/mark ~/mark /dev/shm/mark /var/tmp/mark /run/mark; ls -A /tmp /dev/shm; ipcs | grep -c 0x; ps ax -o args | grep -c "[s]leep 300"; ss -xl 2>/dev/null | grep -c mark' 2>/dev/null | tr '\n' ' ')" \
+                "$(run run --pool off -- sh -c 'cat /tmp/mark ~/mark /dev/shm/mark /var/tmp/mark /run/mark; ls -A /tmp /dev/shm; ipcs | grep -c 0x; ps ax -o args | grep -c "[s]leep 300"; ss -xl 2>/dev/null | grep -c mark' 2>/dev/null | tr '\n' ' ')"
+        ready $size
+
+        # Another plan, another box: what differs between two runs does not find the parked one.
+        echo one >"$T/d/file.$who" && chmod 666 "$T/d/file.$who"
+        printf 'box b\nuse base/system\nread %s\n' "$T/d/file.$who" >"$T/d/p.$who"
+        ok "$who: boxes of a policy" run pool add --size 1 -p "$T/d/p.$who" -- cat
+        ready $((size + 1))
+        is "$who: are used" "$(how -p "$T/d/p.$who" -- cat "$T/d/file.$who")" "parked "
+        ready $((size + 1))
+        echo 'read /etc/hosts' >>"$T/d/p.$who"
+        is "$who: not when the policy has changed" "$(how -p "$T/d/p.$who" -- cat "$T/d/file.$who")" "cold no box is parked for this plan"
+        printf 'box b\nuse base/system\nread %s\n' "$T/d/file.$who" >"$T/d/p.$who"
+        is "$who: but when it is as it was" "$(how -p "$T/d/p.$who" -- cat "$T/d/file.$who")" "parked "
+        ready $((size + 1))
+        rm "$T/d/file.$who" && echo two >"$T/d/file.$who" && chmod 666 "$T/d/file.$who"
+        is "$who: not when the file behind a door is another" "$(how -p "$T/d/p.$who" -- cat "$T/d/file.$who")" "cold no box is parked for this plan"
+        is "$who: and the run sees the new one" "$(run run -p "$T/d/p.$who" -- cat "$T/d/file.$who" 2>/dev/null)" two
+        is "$who: not with another umask" "$(umask 077; how -- true)" "cold no box is parked for this plan"
+        is "$who: not with other resource limits" "$(ulimit -s 4096; how -- true)" "cold no box is parked for this plan"
+        is "$who: --pool off" "$(how --pool off -- true)" "cold "
+        is "$who: an edit door says why it is cold" "$(how --edit "$T/d" -- true)" "cold an \`edit\` door needs an overlay of its own run"
+        ok "$who: those of one plan are removed" run pool rm "$(run pool ls --json | jq -r '.[] | select(.size == 1) | .key')"
+        is "$who: and no other" "$(run pool ls --json | jq -r 'length')" 1
+        has "$who: an unknown one is reported" "$(run pool rm 0123 2>&1)" "no boxes are parked"
+
+        # A client that is killed takes its run with it, and nothing else.
+        $who env XDG_RUNTIME_DIR="$rt" "$CORDON" run --pool require -- sleep 3333 </dev/null >/dev/null 2>&1 &
+        client=$!
+        is_up() { pgrep -f "^sleep 3333" >"$T/payload"; }
+        ok "$who: a run" soon is_up
+        payload=$(cat "$T/payload")
+        victim=$(pgrep -f "cordon run --pool require -- sleep 3333" | tail -n 1)
+        kill -9 "$victim"
+        wait "$client" 2>/dev/null
+        ok "$who: ends with its client" soon gone "$payload"
+        no_runs() { [ "$(run pool stats --json | jq .running)" = 0 ]; }
+        ok "$who: the resident has reaped it" soon no_runs
+        ok "$who: and parked another" ready $size
+
+        # Nonsense, floods, clients that say nothing.
+        if command -v python3 >/dev/null; then
+                $who env XDG_RUNTIME_DIR="$rt" timeout 60 python3 - "$rt/cordon/serve.sock" <<'P' >"$T/flood" 2>&1
+import os, socket, struct, sys
+def connect():
+    s = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    s.connect(sys.argv[1])
+    return s
+head = lambda word, arg, n, key=b"\0" * 32: struct.pack("<IIII", 0x314C5043, word, arg, n) + key
+silent = [connect() for _ in range(100)]
+for message in (b"x", b"\xff" * 4000, head(1, 0, 0)[:20], head(99, 0, 0), head(2, 3, 100) + os.urandom(100), head(2, 1000000, 4) + b"cblo", head(5, 0, 3) + b"zzz", head(1, 0, 999)):
+    s = connect()
+    s.send(message)
+    null = os.open("/dev/null", os.O_RDONLY)
+    try:
+        socket.send_fds(s, [head(1, 0, 0)], [null] * 200)
+    except OSError:
+        pass
+    s.close()
+P
+                is "$who: a flood goes by" "$(cat "$T/flood")" ""
+                is "$who: and the resident serves" "$(how -- true)" "parked "
+                ready $size
+        else
+                skip "$who: a flood" "python3 is not installed"
+        fi
+        is "$who: with hardly a descriptor a run still runs" "$(ulimit -n 90; run run -- echo here 2>/dev/null)" here
+        ready $size
+
+        # At rest nothing wakes up.
+        switches() { for p in $serve $(pgrep -P "$serve"); do sed -n 's/^voluntary_ctxt_switches:\s*//p' "/proc/$p/status"; done | paste -s -d ' '; }
+        sleep 6 # clients that were silent are dropped after five seconds
+        first=$(switches)
+        sleep 2
+        is "$who: at rest the resident and its boxes sleep" "$(switches)" "$first"
+
+        # Its end: in order, and by force.
+        kids=$(pgrep -P "$serve")
+        kill -TERM "$serve"
+        ok "$who: it ends" soon gone "$serve"
+        ends() { for p in $kids; do gone "$p" || return 1; done; }
+        ok "$who: its boxes with it" soon ends
+        is "$who: a run starts cold" "$(how -- true)" "cold "
+        serve --auto
+        is "$who: once" "$(how -- true)" "cold no box is parked for this plan"
+        is "$who: twice" "$(how -- true)" "cold no box is parked for this plan"
+        ok "$who: a plan that is seen twice is parked" ready 2
+        is "$who: and used" "$(how -- true)" "parked "
+        kids=$(pgrep -P "$serve")
+        kill -9 "$serve"
+        ok "$who: killed, it leaves nothing" soon ends
+        is "$who: and a run starts as ever" "$(how -- true)" "cold "
+done
+if [ "$(id -u)" -eq 0 ]; then
+        who=root rt=$T/rt.root
+        serve
+        chmod 711 "$rt" "$rt/cordon" && chmod 666 "$rt/cordon/serve.sock"
+        who=as_user
+        has "another user's resident is not used" "$(run run --pool require -- true 2>&1)" "no parked box"
+        who=root
+        kill -TERM "$serve"
+        soon gone "$serve"
+else
+        skip "another user's resident is not used" "only root has two users"
+fi
+ok "no control group is left" none_left
+done_testing
