@@ -286,7 +286,8 @@ typedef struct cordon_pool_options {
 CORDON_API cordon_pool *cordon_pool_new(const cordon_context *cx, const cordon_pool_options *o,
                                         cordon_error *e);
 CORDON_API int cordon_pool_fd(const cordon_pool *p); /* readable when there is work */
-CORDON_API int cordon_pool_next_ms(cordon_pool *p);  /* as cordon_box_next_ms() */
+/* As cordon_box_next_ms(). */
+CORDON_API int cordon_pool_next_ms(cordon_pool *p);
 CORDON_API void cordon_pool_step(cordon_pool *p);
 /* Ends the parked boxes and takes no more requests. Returns 1 if no box that was given away runs any more;
  * call it again until it does, or free the pool: then those boxes end with this process. */
