@@ -33,8 +33,10 @@ int cordon_policy_places(cordon_policy *p, const char *file, const char *stage, 
                         return -1;
         }
 
-        if (file)
+        if (file) {
                 api_rules_come_from(p, file);
+                api_policy_changed(p);
+        }
 
         policy_places_free(p->places);
         p->places = places;

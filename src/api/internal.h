@@ -32,6 +32,8 @@ struct cordon_policy {
 /* api_schemas.c: reads and compiles the schemas that doors of the checked policy name. */
 int api_schemas(cordon_policy *p, struct err *e);
 void api_schemas_drop(cordon_policy *p);
+/* It was checked before it was complete: the next check is new. */
+void api_policy_changed(cordon_policy *p);
 /* This file defines what a run may do. */
 void api_rules_come_from(cordon_policy *p, const char *file);
 /* `ctx` is a cordon_policy: does one of them lie at or below `path`? */

@@ -41,7 +41,7 @@ cordon_policy *cordon_policy_new(const cordon_context *cx)
         return p;
 }
 
-static void drop_checked(cordon_policy *p)
+void api_policy_changed(cordon_policy *p)
 {
         api_schemas_drop(p);
         policy_checked_free(p->checked);
@@ -53,7 +53,7 @@ void cordon_policy_free(cordon_policy *p)
         if (!p)
                 return;
 
-        drop_checked(p);
+        api_policy_changed(p);
         policy_places_free(p->places);
         policy_free(p->lines);
         for (unsigned i = 0; i < p->rule_count; i++)
@@ -66,13 +66,13 @@ int cordon_policy_is_word(const char *word) { return policy_is_word(word); }
 
 int cordon_policy_add(cordon_policy *p, const char *word, const char *arg, cordon_error *e)
 {
-        drop_checked(p);
+        api_policy_changed(p);
         return policy_add_flag(p->lines, word, arg, to_err(e));
 }
 
 int cordon_policy_add_text(cordon_policy *p, const char *name, const char *text, size_t len, cordon_error *e)
 {
-        drop_checked(p);
+        api_policy_changed(p);
         if (policy_add_text(p->lines, name, span_of(text, len), to_err(e)) < 0)
                 return -1; /* taken whole or not at all: the implicit doors stay as well */
         p->from_file = true;
@@ -104,7 +104,7 @@ static int set_root(char root[ROOT_MAX], const char *path)
 
 int cordon_policy_roots(cordon_policy *p, const char *work, const char *home, cordon_error *e)
 {
-        drop_checked(p);
+        api_policy_changed(p);
         if ((work && work[0] != '/') || (home && home[0] != '/'))
                 return err_set(to_err(e), ERR_USAGE, 0, "{work} and {home} must be absolute paths");
 

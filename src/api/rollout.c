@@ -206,6 +206,9 @@ static void share_rules(cordon_canary *c)
         api_rules_come_from(c->usual, c->file);
         for (unsigned i = 0; i < c->usual->rule_count; i++)
                 api_rules_come_from(c->policy, c->usual->rules[i]);
+
+        api_policy_changed(c->usual);
+        api_policy_changed(c->policy);
 }
 
 int cordon_canary_pick(cordon_canary *c, cordon_policy *usual, unsigned share, unsigned bound)
