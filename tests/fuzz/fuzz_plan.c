@@ -39,9 +39,13 @@ static void seal_order(struct buf *out)
 {
         const char *argv[] = { "cat", "-", NULL }, *envp[] = { "A=b", NULL }, *exec[] = { "/bin/cat", NULL };
         struct plan_step files[] = { { .kind = STEP_FILE, .path = BOX_HOME "/.netrc", .text = "x" } };
-        struct plan_order o = {
-                .argv = argv, .envp = envp, .exec = exec, .cwd = "/", .files = files, .file_count = 1
-        };
+        struct plan_order o = { .argv = argv,
+                                .launch = argv,
+                                .envp = envp,
+                                .exec = exec,
+                                .cwd = "/",
+                                .files = files,
+                                .file_count = 1 };
         plan_seal_order(&o, out);
 }
 
@@ -67,8 +71,8 @@ static size_t walk_box(const struct plan *p)
 static size_t walk_order(const struct plan_order *o)
 {
         size_t n = strlen(o->cwd) + length(o->cwd_outside);
-        const char **const lists[] = { o->argv, o->envp, o->exec };
-        for (size_t k = 0; k < 3; k++)
+        const char **const lists[] = { o->argv, o->launch, o->envp, o->exec };
+        for (size_t k = 0; k < sizeof lists / sizeof *lists; k++)
                 for (const char **v = lists[k]; *v; v++)
                         n += strlen(*v);
         for (size_t i = 0; i < o->file_count; i++)
