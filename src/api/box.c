@@ -78,7 +78,7 @@ int cordon_box_command(cordon_box *b, const char *const *argv)
                 return -1;
 
         char *at = (char *) (v + n + 1);
-        for (size_t i = 0; i < n; i++) {
+        for (size_t i = 0; argv[i]; i++) {
                 v[i] = at;
                 at = stpcpy(at, argv[i]) + 1;
         }

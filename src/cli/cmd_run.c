@@ -624,31 +624,13 @@ static _Noreturn void keep_in_background(struct run *r, const struct cli_job *jo
         exit(published ? cordon_result_status(cordon_box_result(r->box)) : EXIT_CORDON);
 }
 
-/* In a batch job a detached box ends with the job, not with the command that started it. */
-static int check_job(const struct run *r, const struct cli_job *job)
-{
-        if (job->in && job->self) {
-                (void) cli_problem("--detach: %s job %s ends when this command returns, and the box with it",
-                                   job->is.engine, job->is.id);
-                return cli_hint("leave out -d, or start the box in the script of the job");
-        }
-
-        if (job->in && !r->end.quiet && job->fd >= 0)
-                cli_note("note: this is %s job %s: the box ends with it", job->is.engine, job->is.id);
-        else if (job->in && !r->end.quiet)
-                cli_note("note: this is %s job %s, and the process that leads it was not found: the box may "
-                         "outlive it",
-                         job->is.engine, job->is.id);
-        return 0;
-}
-
 static int run_detached(struct run *r)
 {
         int line[2];
         cordon_error e = { 0 };
         struct cli_job job;
         cli_job_find(&job);
-        if (check_job(r, &job) != 0)
+        if (cli_job_check(&job, r->end.quiet) != 0)
                 return EXIT_CORDON;
 
         if (pipe2(line, O_CLOEXEC) < 0)

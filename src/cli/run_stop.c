@@ -125,3 +125,20 @@ void cli_stop_look(cordon_box *b)
 }
 
 const char *cli_stop_reason(void) { return stop.reason; }
+
+int cli_job_check(const struct cli_job *job, bool quiet)
+{
+        if (job->in && job->self) {
+                (void) cli_problem("--detach: %s job %s ends when this command returns, and the box with it",
+                                   job->is.engine, job->is.id);
+                return cli_hint("leave out -d, or start the box in the script of the job");
+        }
+
+        if (job->in && !quiet && job->fd >= 0)
+                cli_note("note: this is %s job %s: the box ends with it", job->is.engine, job->is.id);
+        else if (job->in && !quiet)
+                cli_note("note: this is %s job %s, and the process that leads it was not found: the box may "
+                         "outlive it",
+                         job->is.engine, job->is.id);
+        return 0;
+}

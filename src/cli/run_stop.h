@@ -15,6 +15,9 @@ struct cli_job {
         int fd;    /* pidfd of the process that the job ends with; -1: it could not be found */
 };
 void cli_job_find(struct cli_job *ret);
+/* In a batch job a detached box ends with the job, not with the command that started it: says so. Not 0: it
+ * cannot be detached here. */
+int cli_job_check(const struct cli_job *job, bool quiet);
 
 /* Call it before signals are caught. The box does not outlive SIGTERM for long if the process `parent` is not
  * this one's parent any more (0: it need not be), or the one behind `job_fd` (-1: none) has ended. */

@@ -43,7 +43,10 @@ static struct span decode(const struct json *text)
         size_t cap = text && text->type == JSON_STRING ? text->len : 0;
         uint8_t *p = cap ? malloc(cap) : NULL;
         ssize_t n = p ? base64_read(span_of(text->str, text->len), p, cap) : -1;
-        return n < 0 ? (struct span){ 0 } : span_of(p, (size_t) n);
+        if (n < 0)
+                return span_of(NULL, 0);
+
+        return span_of(p, (size_t) n);
 }
 
 static int read_words(struct output_order *o, const struct json *list)

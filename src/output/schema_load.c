@@ -198,9 +198,9 @@ struct document *schema_load(struct schema *s, const char *uri, struct span text
 
 struct node *schema_node(struct schema *s, struct document *d, const struct json *at, struct resource *r)
 {
-        struct node **slot = &d->nodes[json_index(d->doc, at)];
-        if (*slot)
-                return *slot;
+        struct node **slot = &d->nodes[json_index(d->doc, at)], *known = *slot;
+        if (known)
+                return known;
 
         struct resource *own = d->resources[json_index(d->doc, at)];
         struct node *n = arena_alloc(&s->mem, sizeof *n);

@@ -173,6 +173,12 @@ static void load_remotes(struct suite *s, const char *dir, const char *uri)
                 (void) closedir(d);
 }
 
+static void forget(struct schema_text *t)
+{
+        free((void *) (uintptr_t) t->uri);
+        free((void *) (uintptr_t) t->text.p);
+}
+
 static void put_json(struct buf *b, const struct json *v)
 {
         static const char *const words[] = { "null", "false", "true" };
@@ -236,6 +242,8 @@ static void test_schema__the_public_suite_passes(void)
                 bool other = strstr(s.remotes[i].uri, "1234/draft") || strstr(s.remotes[i].uri, "1234/v1");
                 if (strstr(s.remotes[i].uri, "/draft2020-12/") || (alone && !other))
                         s.remotes[kept++] = s.remotes[i];
+                else
+                        forget(&s.remotes[i]);
                 schema_free(alone);
         }
         s.n_remotes = kept;
@@ -257,6 +265,8 @@ static void test_schema__the_public_suite_passes(void)
         }
         if (d)
                 (void) closedir(d);
+        for (size_t i = 0; i < s.n_remotes; i++)
+                forget(&s.remotes[i]);
         printf("# JSON-Schema-Test-Suite, draft 2020-12, required: %u of %u\n", s.passed,
                s.passed + s.failed);
         CHECK(s.passed > 1000);

@@ -25,6 +25,7 @@ struct sorter {
         size_t run_count;
         uint32_t *heap; /* runs by their first entry */
         size_t heap_n;
+        struct entry *pages; /* the buffers of all runs */
         bool reading;
 };
 
@@ -68,11 +69,9 @@ void sorter_free(struct sorter *s)
         if (!s)
                 return;
 
-        for (size_t i = 0; s->runs && i < s->run_count; i++)
-                free(s->runs[i].buffer);
-
         fd_close(&s->file);
         free(s->buffer);
+        free(s->pages);
         free(s->runs);
         free(s->heap);
         free(s);
@@ -158,10 +157,12 @@ static int begin(struct sorter *s, struct err *e)
         if (s->n > 0 && write_run(s, e) < 0)
                 return -1;
 
+        s->pages = calloc(s->run_count, RUN_BUFFER * sizeof *s->pages);
+        if (!s->pages)
+                return err_set(e, ERR_MEMORY, 0, "no memory to sort records");
+
         for (uint32_t r = 0; r < s->run_count; r++) {
-                s->runs[r].buffer = malloc(RUN_BUFFER * sizeof *s->buffer);
-                if (!s->runs[r].buffer)
-                        return err_set(e, ERR_MEMORY, 0, "no memory to sort records");
+                s->runs[r].buffer = s->pages + (size_t) r * RUN_BUFFER;
                 if (refill(s, &s->runs[r]))
                         s->heap[s->heap_n++] = r;
         }

@@ -227,13 +227,14 @@ int from_bwrap(struct from *f, const char *file, struct span text, struct err *e
         const uint8_t *at = memmem(text.p, text.n, "bwrap", 5);
         struct words *w = calloc(1, sizeof *w);
         char **list = calloc(WORDS_MAX, sizeof *list);
+        char none[] = "";
         int r = -1;
         if (!w || !list || !at) {
                 (void) err_set(e, ERR_MEMORY, 0, "out of memory");
         } else {
                 split(span_of(at, text.n - (size_t) (at - text.p)), w);
-                for (size_t i = 0; i < w->count && !w->text.failed; i++)
-                        list[i] = w->text.p + w->at[i];
+                for (size_t i = 0; i < WORDS_MAX; i++)
+                        list[i] = i < w->count && !w->text.failed ? w->text.p + w->at[i] : none;
                 r = options_of(f, file, list + 1, w->count ? w->count - 1 : 0, e);
         }
 

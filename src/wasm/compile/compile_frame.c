@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* wasm/compile/compile_frame.c - the beginning and end of functions, and the code that all functions share. */
+/* wasm/compile/compile_frame.c - the beginning and end of functions, and the code that all functions share.
+ */
 #include "wasm/compile/compiler.h"
 
 static struct rm save_slot(const struct compiler *c, unsigned i) { return rm_slot(c->first_save + i); }

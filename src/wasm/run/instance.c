@@ -171,7 +171,7 @@ static enum wasm_trap run_segments(struct wasm_instance *i)
 
 static int start(struct wasm_instance *i, enum wasm_trap *ret_trap, struct err *e)
 {
-        uint64_t none[1];
+        uint64_t none[1] = { 0 };
 
         *ret_trap = run_segments(i);
         if (*ret_trap == WASM_OK && i->module->has_start)
