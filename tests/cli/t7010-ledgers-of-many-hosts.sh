@@ -16,7 +16,7 @@ export CORDON_LEDGER=off
 seal() { "$CORDON_LIBEXEC/cordon-ledger" seal-once "$1/ledger"; }
 # grow RECORDS FROM: each host's ledger gets so many more records, and is sealed; eight at a time
 grow() {
-        seq 0 $((HOSTS - 1)) | xargs -P 8 -I N sh -c 'mkdir -m 700 -p hosts/nN/ledger && ./ledger hosts/nN/ledger host "N/'$HOSTS/$1/$2'" && "$0" seal-once hosts/nN/ledger' "$CORDON_LIBEXEC/cordon-ledger"
+        seq 0 $((HOSTS - 1)) | xargs -P 8 -I @HOST@ sh -c 'mkdir -m 700 -p hosts/n@HOST@/ledger && ./ledger hosts/n@HOST@/ledger host "@HOST@/'$HOSTS/$1/$2'" && "$0" seal-once hosts/n@HOST@/ledger' "$CORDON_LIBEXEC/cordon-ledger"
 }
 mkdir hosts kept
 grow 60 0
