@@ -304,7 +304,10 @@ static void wait_in_session(cordon_box *b, int timeout_ms)
         struct pollfd p[2];
         for (unsigned i = 0; i < 2; i++) {
                 int ms = cordon_box_next_ms(boxes[i]);
-                p[i] = (struct pollfd){ .fd = cordon_box_fd(boxes[i]), .events = POLLIN };
+                p[i] = (struct pollfd){ .fd = boxes[i]->epoll, .events = POLLIN };
+                if (p[i].fd < 0)
+                        p[i].fd = cordon_box_fd(boxes[i]);
+
                 if (ms >= 0 && (timeout_ms < 0 || ms < timeout_ms))
                         timeout_ms = ms;
         }

@@ -566,6 +566,17 @@ static bool obey(struct watch *t, bool *ret_over)
         return true;
 }
 
+/* All that have come: the order of a run arrives before its process can end, which is looked at next. */
+static bool obey_all(struct watch *t, bool *ret_over)
+{
+        struct pollfd p = { .fd = t->w->control, .events = POLLIN };
+        while (poll(&p, 1, 0) > 0)
+                if (!obey(t, ret_over))
+                        return false;
+
+        return true;
+}
+
 static uint64_t disk_free(const struct plan *p)
 {
         struct statfs fs;
@@ -655,7 +666,7 @@ static bool step(struct watch *t, bool *ret_over)
         if (n < 0 && errno != EINTR)
                 return false;
 
-        if (p[3].revents || (p[0].revents && !obey(t, ret_over)))
+        if (p[3].revents || ((p[0].revents || p[1].revents) && !obey_all(t, ret_over)))
                 return false;
 
         if (p[2].revents & POLLIN)
