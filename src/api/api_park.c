@@ -23,16 +23,6 @@ static bool has_door(const struct cordon_box *b, enum door_kind kind)
         return false;
 }
 
-static bool has_credential(const struct cordon_box *b)
-{
-        size_t n;
-        const struct door *d = policy_doors(b->policy->checked, &n);
-        for (size_t i = 0; i < n; i++)
-                if (d[i].kind == DOOR_NET && d[i].net.credential)
-                        return true;
-        return false;
-}
-
 static bool asks(const struct cordon_box *b)
 {
         size_t n;
@@ -62,7 +52,7 @@ static const struct {
         { copies, "a `write` door for one file copies it when the run starts" },
         { edits, "an `edit` door needs an overlay of its own run" },
         { asks, "a door with `ask` names the run to its approvers" },
-        { has_credential, "a credential is loaded when the run starts" },
+        { api_names_credential, "a credential is loaded when the run starts" },
         { is_module, "the wasm wall is raised around one module" },
         { records, "--record names a file of this run" },
         { is_mocked, "the stage mock makes credentials of its own for each run" },

@@ -52,7 +52,7 @@ static int request_grants(struct cordon_box *b, struct vault_request *q, struct 
         return 0;
 }
 
-static bool names_any(const struct cordon_box *b)
+bool api_names_credential(const struct cordon_box *b)
 {
         size_t n;
         const struct door *d = policy_doors(b->policy->checked, &n);
@@ -72,7 +72,7 @@ static int begin(struct cordon_box *b, struct err *e)
         if (b->stage == POLICY_STAGE_MOCK)
                 return api_dummies_mock(b, e) < 0 ? -1 : 1; /* nothing is sent, so nothing is opened */
 
-        if (!names_any(b))
+        if (!api_names_credential(b))
                 return 1;
 
         struct vault_request *q = calloc(1, sizeof *q);

@@ -213,6 +213,8 @@ int api_dummies_begin(struct api_dummies *d, const char *const *with, struct err
 int api_dummies_give(struct cordon_box *b, const struct api_dummies *d, struct err *e);
 int api_dummies_mock(struct cordon_box *b, struct err *e); /* for the doors' credentials, in the stage mock */
 
+/* grants.c: a door names a credential of the vault. */
+bool api_names_credential(const struct cordon_box *b);
 /* grants.c: has the vault write the credentials that doors name into b->grants. Returns 1 if done, 0 if
  * api_grants_given() reports it later, -1 on error. */
 int api_grants(struct cordon_box *b, struct err *e);
