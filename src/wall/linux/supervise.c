@@ -384,33 +384,6 @@ static void look_at_those_left(struct watch *t)
                 t->end.procs_full |= s.tasks + 1 >= t->w->plan->limits.value[LIMIT_PROCS];
 }
 
-/* True: the payload itself has ended, or the reaper behind us has. */
-static bool reap(struct watch *t)
-{
-        struct signalfd_siginfo got;
-        while (read(t->signals, &got, sizeof got) == sizeof got)
-                t->alone |= got.ssi_signo == SIGTERM && getppid() != t->w->reaper; /* not one for all of us */
-
-        int status;
-        pid_t pid;
-        bool over = t->alone;
-        struct rusage used;
-        while ((pid = wait4(-1, &status, WNOHANG | __WALL, &used)) > 0)
-                if (pid != t->w->payload) {
-                        connector_ended(t->w, pid);
-                        mover_ended(t->w, pid);
-                        wall_runs_ended(&t->many, t->w, pid, status, &used);
-                } else {
-                        t->end.status = status;
-                        over = true;
-                }
-
-        if (over && pid == 0)
-                look_at_those_left(t);
-
-        return over;
-}
-
 /* A box loses time only on purpose, with short-lived processes: those are sampled more often. */
 static int sample_ms(const struct watch *t)
 {
@@ -566,7 +539,7 @@ static bool obey(struct watch *t, bool *ret_over)
         return true;
 }
 
-/* All that have come: the order of a run arrives before its process can end, which is looked at next. */
+/* All that have come. The order of a run comes before its process can end. */
 static bool obey_all(struct watch *t, bool *ret_over)
 {
         struct pollfd p = { .fd = t->w->control, .events = POLLIN };
@@ -575,6 +548,36 @@ static bool obey_all(struct watch *t, bool *ret_over)
                         return false;
 
         return true;
+}
+
+/* True: the payload itself has ended, or the reaper behind us has. */
+static bool reap(struct watch *t)
+{
+        struct signalfd_siginfo got;
+        while (read(t->signals, &got, sizeof got) == sizeof got)
+                t->alone |= got.ssi_signo == SIGTERM && getppid() != t->w->reaper; /* not one for all of us */
+
+        int status;
+        pid_t pid;
+        bool over = t->alone;
+        struct rusage used;
+        while ((pid = wait4(-1, &status, WNOHANG | __WALL, &used)) > 0)
+                if (pid != t->w->payload) {
+                        if (!obey_all(t, &over))
+                                over = true;
+
+                        connector_ended(t->w, pid);
+                        mover_ended(t->w, pid);
+                        wall_runs_ended(&t->many, t->w, pid, status, &used);
+                } else {
+                        t->end.status = status;
+                        over = true;
+                }
+
+        if (over && pid == 0)
+                look_at_those_left(t);
+
+        return over;
 }
 
 static uint64_t disk_free(const struct plan *p)
@@ -666,7 +669,7 @@ static bool step(struct watch *t, bool *ret_over)
         if (n < 0 && errno != EINTR)
                 return false;
 
-        if (p[3].revents || ((p[0].revents || p[1].revents) && !obey_all(t, ret_over)))
+        if (p[3].revents || (p[0].revents && !obey(t, ret_over)))
                 return false;
 
         if (p[2].revents & POLLIN)
