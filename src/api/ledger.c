@@ -190,12 +190,23 @@ static int newest_checkpoint(int dir, struct buf *out, struct err *e)
         return 0;
 }
 
+/* Whether a keeper of this user's answers for the run. Asked after the records were read: what ended in
+ * between is unknown once. */
+static bool runs_here(const struct ledger_log *l, const char *which)
+{
+        struct err ignored;
+        char run[LEDGER_ID_MAX];
+        AUTO_BUF(state);
+        return ledger_find_run(l, which, run, &ignored) == 0 &&
+               box_ask(run, BOX_ASK_STATE, 0, &state, &ignored) == 0;
+}
+
 static int answer(const struct cordon_context *cx, cordon_log_view view, const struct ledger_log *l, int dir,
                   const char *arg, struct buf *out, struct err *e)
 {
         switch (view) {
         case CORDON_LOG_SHOW:
-                return ledger_show(l, arg, out, e);
+                return ledger_show(l, arg, runs_here(l, arg), out, e);
         case CORDON_LOG_FIELD:
         case CORDON_LOG_FIELD_JSON:
                 return ledger_field(l, arg, view == CORDON_LOG_FIELD_JSON, out), 0;
@@ -211,7 +222,7 @@ static int answer(const struct cordon_context *cx, cordon_log_view view, const s
                         return err_set(e, ERR_IO, errno, "key.pub cannot be read");
                 return out->n ? 0 : no_seal("key", e);
         case CORDON_LOG_HTML:
-                return ledger_html(l, arg, out, e);
+                return ledger_html(l, arg, runs_here(l, arg), out, e);
         case CORDON_LOG_POSTMORTEM:
                 return ledger_postmortem(l, arg, out, e);
         case CORDON_LOG_TILES:

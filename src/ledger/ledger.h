@@ -349,8 +349,8 @@ void ledger_reached(const struct ledger_log *l, bool json, struct buf *out);
  */
 int ledger_find_run(const struct ledger_log *l, const char *which, char ret_run[LEDGER_ID_MAX],
                     struct err *e);
-/* A run as a diagram: its doors, effects and denials on a time line. */
-int ledger_show(const struct ledger_log *l, const char *which, struct buf *out, struct err *e);
+/* A run as a diagram: its doors, effects and denials on a time line. `runs`: a keeper answers for it. */
+int ledger_show(const struct ledger_log *l, const char *which, bool runs, struct buf *out, struct err *e);
 
 /* ---- cause and effect (graph.c, trace.c): pure ---- */
 
@@ -396,7 +396,7 @@ int ledger_helper_do(const struct cordon_context *cx, const char *verb, const ch
 int ledger_export(const struct ledger_log *l, const char *format, const struct ledger_filter *f,
                   void (*put)(void *ctx, const char *text, size_t len), void *ctx, struct err *e);
 /* One page with the run's graph of causes and effects: no script, nothing from the network. */
-int ledger_html(const struct ledger_log *l, const char *which, struct buf *out, struct err *e);
+int ledger_html(const struct ledger_log *l, const char *which, bool runs, struct buf *out, struct err *e);
 /* A draft of an incident report: what the ledger knows of a run, and headings for what people must add.
  * Markdown, in which no text of a record acts as markup. */
 int ledger_postmortem(const struct ledger_log *l, const char *which, struct buf *out, struct err *e);

@@ -166,11 +166,14 @@ end failed 0 the program cordon-egress is not installed"
         $who "$CORDON" run -q --name killed -- sleep 60 >/dev/null 2>&1 </dev/null &
         begun() { [ -n "$(log --json --box killed 2>/dev/null)" ]; }
         soon begun
+        shows() { log show killed | grep -q -x "  end      $1"; }
+        ok "$who: a run that goes on has no end yet, and show says so" soon shows "none yet: it is running"
+        has "$who: and so does its page" "$(log report killed --html -)" "none yet: it is running"
         # $! is a shell's, which runs our functions.
         kill -9 "$($who "$CORDON" ps --json "$(log --json --box killed --kind start | field run)" | jq .keeper)"
         wait $! 2>/dev/null
         has "$who: a killed keeper has left its start" "$(log --json --box killed)" '"kind":"start"'
-        has "$who: and show says that its end is unknown" "$(log show killed)" "unknown"
+        has "$who: and show says that its end is unknown" "$(log show killed)" "unknown: no keeper answers for it here"
 done
 
 # ---- no process stays ----

@@ -24,7 +24,7 @@ struct page {
         size_t count;
         char run[LEDGER_ID_MAX];
         uint64_t first; /* index of the run's first record */
-        bool cut;
+        bool cut, runs;
         struct buf *out;
 };
 
@@ -275,8 +275,7 @@ static void put_head(struct page *p)
 
         buf_puts(p->out, "<dl>\n");
         put_fact(p, "Command", start.target);
-        put_fact(p, "Result",
-                 end.json.n ? end.result : span_str("unknown: it runs, or its keeper was killed"));
+        put_fact(p, "Result", end.json.n ? end.result : span_str(text_no_end(p->runs)));
         put_fact(p, "Box", start.box);
         put_fact(p, "Wall", ledger_member(start.more, "wall"));
         put_fact(p, "Policy", start.policy);
@@ -371,7 +370,7 @@ static const char style[] =
         "dd{margin:0;grid-column:2;font-family:ui-monospace,monospace;font-size:12px;overflow-wrap:anywhere}"
         "fieldset{border:1px solid var(--line);border-radius:8px}label{margin-right:1em}";
 
-int ledger_html(const struct ledger_log *l, const char *which, struct buf *out, struct err *e)
+int ledger_html(const struct ledger_log *l, const char *which, bool runs, struct buf *out, struct err *e)
 {
         struct page *p = calloc(1, sizeof *p);
         struct ledger_graph *g = p ? ledger_graph_new(l, e) : NULL;
@@ -385,6 +384,7 @@ int ledger_html(const struct ledger_log *l, const char *which, struct buf *out, 
         }
 
         p->log = l;
+        p->runs = runs;
         p->out = out;
         p->slot = calloc(ledger_log_count(l) + 1, sizeof *p->slot);
         if (!p->slot) {

@@ -30,6 +30,12 @@ const char *text_time(int64_t us, char between, char ret[TEXT_TIME])
         return ret;
 }
 
+const char *text_no_end(bool runs)
+{
+        return runs ? "none yet: it is running"
+                    : "unknown: no keeper answers for it here (it was killed, or runs elsewhere)";
+}
+
 void text_marks(struct buf *out, const struct ledger_view *v)
 {
         if (v->unknown)

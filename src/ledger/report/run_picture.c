@@ -11,7 +11,7 @@ struct run {
         uint64_t first; /* index of its first record */
         int64_t begin_us, end_us;
         struct ledger_view start, end;
-        bool has_start, has_end, has_gap;
+        bool has_start, has_end, has_gap, runs;
 };
 
 static void gather(const struct ledger_log *l, const char *run, struct run *r)
@@ -55,11 +55,7 @@ static void put_head(const char *run, const struct run *r, struct buf *out)
         put_field(out, "policy", r->start.policy);
         put_field(out, "wall", ledger_member(r->start.more, "wall"));
         put_field(out, "trace", ledger_member(r->start.trace, "out"));
-        if (r->has_end)
-                put_field(out, "end", r->end.result);
-        else
-                buf_puts(out, "  end      unknown: it runs, or its keeper was killed\n");
-
+        put_field(out, "end", r->has_end ? r->end.result : span_str(text_no_end(r->runs)));
         if (r->has_gap)
                 buf_puts(out, "  pruned   payloads were, so what is below may not be all that it did\n");
 
@@ -115,7 +111,7 @@ static void put_row(const struct ledger_view *v, const struct run *r, struct buf
         buf_putc(out, '\n');
 }
 
-int ledger_show(const struct ledger_log *l, const char *which, struct buf *out, struct err *e)
+int ledger_show(const struct ledger_log *l, const char *which, bool runs, struct buf *out, struct err *e)
 {
         char run[LEDGER_ID_MAX];
         struct run r;
@@ -123,6 +119,7 @@ int ledger_show(const struct ledger_log *l, const char *which, struct buf *out, 
                 return -1;
 
         gather(l, run, &r);
+        r.runs = runs;
         put_head(run, &r, out);
         for (uint64_t i = r.first; i < ledger_log_count(l); i++) {
                 struct ledger_view v;
