@@ -448,8 +448,7 @@ static void scenario_reports(struct told *t)
         AUTO_BUF(out);
         struct ledger_log *l = ledger_log_open(ledger_dir, &e);
         t->failed = !l || ledger_show(l, "run", false, &out, &e) < 0 ||
-                    ledger_html(l, "run", true, &out, &e) < 0 ||
-                    ledger_postmortem(l, "run", &out, &e) < 0 ||
+                    ledger_html(l, "run", true, &out, &e) < 0 || ledger_postmortem(l, "run", &out, &e) < 0 ||
                     ledger_trace(l, "run.r2", LEDGER_BACK, false, &out, &e) < 0;
         if (l && !t->failed)
                 ledger_reached(l, true, &out);
