@@ -98,6 +98,7 @@ for i in range(30):
     for _ in range(10):
         f.write(b"x" * 1000000)
     time.sleep(0.05)
+time.sleep(60)
 print("held")' "$T/edited-$who" "$deep"
                 is "$who: disk: removed files count while they are open, $deep directories deep" "$(get .limit)$(cat out)" disk
         done
@@ -119,6 +120,7 @@ for i in range(30):
         for _ in range(10):
             f.write(b"x" * 1000000)
     time.sleep(0.05)
+time.sleep(60)
 print("held")' "$T/edited-$who"
         )
         is "$who: disk: what lies deeper than the keeper can look counts" "$(get .limit)$(cat out)" disk
