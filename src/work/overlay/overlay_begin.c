@@ -478,6 +478,8 @@ struct tally {
         bool blind; /* a directory could not be read */
 };
 
+enum { DEEP = 64 };
+
 static bool is_full(const struct tally *t) { return t->bytes > t->max_bytes || t->entries > t->max_entries; }
 
 /* SAFETY: with O_NOATIME. By the access time a box could see our position, and move its files to
@@ -488,6 +490,13 @@ static int tally_open(int dir, const char *name)
         if (fd >= 0)
                 (void) fcntl(fd, F_SETFL, O_NOATIME);
         return fd;
+}
+
+/* Deeper than we will read, or than we have descriptors for: it counts as full. In a tree that is not deep
+ * others have used up the descriptors. */
+static bool is_too_deep(const struct tally *t, int error)
+{
+        return t->depth == WORK_DEPTH_MAX || (t->depth >= DEEP && (error == EMFILE || error == ENFILE));
 }
 
 /* The box writes during the walk: entries that vanish are not counted. Bounded by the cap. */
@@ -512,11 +521,11 @@ static void tally_dir(struct tally *t, int fd)
                 t->bytes += n.blocks * 512 / (n.links > 1 && n.kind == NODE_FILE ? n.links : 1);
                 if (n.kind != NODE_DIR)
                         continue;
-                if (t->depth == WORK_DEPTH_MAX) { /* deeper than we will read */
+                int down = t->depth < WORK_DEPTH_MAX ? tally_open(dirfd(d), x->d_name) : -1;
+                if (down < 0 && is_too_deep(t, errno)) {
                         t->entries = t->max_entries + 1;
                         break;
                 }
-                int down = tally_open(dirfd(d), x->d_name);
                 t->blind |= down < 0 && !tree_is_missing(errno);
                 if (down >= 0) {
                         t->depth++;
