@@ -204,12 +204,22 @@ char *place_name(const struct policy_places *p, size_t index); /* as policy_plac
 void staged_text(const struct checked_policy *c, const struct policy_staged *s, struct buf *out);
 void staged_json(const struct checked_policy *c, const struct policy_staged *s, struct buf *out);
 
+/* ---- bound_type.c: what follows NAME= ---- */
+struct bound_in { /* one word being read */
+        struct reader *r;
+        const struct token *t;
+        struct net_bound *b;
+};
+int bound_refuse(const struct bound_in *x, const char *what, const char *hint); /* -1 */
+int bound_read_type(const struct bound_in *x, const char *text);
+void bound_print(const struct net_bound *b, struct buf *out);             /* as one word, never quoted */
+void bound_number(const struct net_bound *b, int64_t v, struct buf *out); /* an end of its range */
+
 /* ---- bound.c: `where` ---- */
 enum { BOUNDS_MAX = 32, BOUND_TEXT_MAX = 65536 };
 int bounds_read(struct reader *r, struct net_dest *d); /* the tokens after `where` */
 int bounds_copy(const struct scope *s, struct net_dest *to, const struct net_dest *from);
-void bound_print(const struct net_bound *b, struct buf *out); /* as one word, never quoted */
-void bounds_show(const struct net_dest *d, struct buf *out);  /* " where a=int:1..5 only", or empty */
+void bounds_show(const struct net_dest *d, struct buf *out); /* " where a=int:1..5 only", or empty */
 /* "in body" if this bound is the last one with that position, else NULL. */
 const char *bounds_place_ends(const struct net_dest *d, size_t i);
 void bounds_sort(struct net_bound *b, size_t n);
@@ -229,6 +239,7 @@ enum fault_kind {
         FAULT_MISSING,
         FAULT_TYPE,  /* not a value of that type at all */
         FAULT_VALUE, /* of the type, and not permitted */
+        FAULT_COUNT, /* a list with too many items */
         FAULT_EXTRA, /* `only` */
 };
 struct fault {
@@ -238,7 +249,10 @@ struct fault {
 };
 struct fault bounds_judge(const struct net_dest *d, const struct params *p);
 int param_int(const char *text, int64_t *ret_value); /* plain decimal: no sign but -, nothing left over */
-bool param_is_text(const char *text);                /* UTF-8 without controls */
+/* The same with at most 4 digits after a point and 11 before it: as many as every server's numbers hold. */
+int param_num(const char *text, int64_t *ret_units);
+bool param_is_text(const char *text);  /* UTF-8 without controls */
+bool param_is_lines(const char *text); /* the same, but for tabs and line ends */
 
 /* ---- bound_words.c ---- */
 void bound_in_words(const struct net_bound *b, struct buf *out); /* "1 to 5000" */

@@ -91,14 +91,26 @@ enum net_touch { NET_TOUCH_QUOTA = 0, NET_TOUCH_MONEY, NET_TOUCH_TICKET, NET_TOU
 
 /* The range of one parameter of a request and its position: `where amount=int:1..5000 in body`. */
 enum bound_place { BOUND_ANYWHERE = 0, BOUND_IN_BODY, BOUND_IN_QUERY };
-enum bound_type { BOUND_NONE = 0, BOUND_INT, BOUND_ONE, BOUND_TEXT, BOUND_BOOL, BOUND_TYPE__COUNT };
+enum bound_type {
+        BOUND_NONE = 0,
+        BOUND_INT,
+        BOUND_NUM, /* a decimal fraction, in units of 1/10000 */
+        BOUND_ONE,
+        BOUND_TEXT,
+        BOUND_LINES, /* a text of several lines */
+        BOUND_BOOL,
+        BOUND_ABSENT, /* and optional: the parameter must be missing */
+        BOUND_TYPE__COUNT
+};
+enum { BOUND_NUM_WHOLE = 11, BOUND_NUM_AFTER = 4, BOUND_NUM_UNIT = 10000, BOUND_LIST_MAX = 64 };
 struct net_bound {
         char *name; /* "amount"; "card.number": a member of a member */
         char *fold; /* names that lenient servers treat as equal: see struct param */
         enum bound_type type;
         enum bound_place place;
         bool optional;       /* NAME?: it may be missing */
-        int64_t least, most; /* INT; TEXT: bytes at most */
+        uint8_t list;        /* a list of at most so many of the type; 0: one value */
+        int64_t least, most; /* INT NUM; TEXT LINES: bytes at most */
         char **one;          /* ONE: sorted, NULL-terminated */
 };
 
@@ -196,6 +208,7 @@ struct param {
         bool shadow; /* and odd: of a JSON body that is read as a form, as some servers read every body; or,
                         not in_body, a cookie, which some take for a parameter */
         bool hidden; /* the value must never be shown */
+        struct param *items; /* ARRAY: its members, up to one more than a list can permit */
 };
 
 /* All parameters of one request. Empty: it has none. */

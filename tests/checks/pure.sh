@@ -14,6 +14,8 @@ __ctype_tolower_loc
 __ctype_toupper_loc
 __errno_location
 __memcpy_chk
+__memmove_chk
+__memset_chk
 __snprintf_chk
 __stack_chk_fail
 __stack_chk_guard

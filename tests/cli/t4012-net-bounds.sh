@@ -11,14 +11,14 @@ for who in root as_user; do
         for scheme in http https; do
                 port=$([ $scheme = http ] && echo 80 || echo 443) # the round before used the other: its last packets may come late
                 door="$scheme://web.test/pay POST where amount=int:1..5000 currency=one:eur|usd memo?=text:80"
-                bounded() { box $who --net "$door" --net "$scheme://web.test/pay/find GET where q=text:20 n=int:1..50 only" --net "$scheme://web.test/pay/mail POST where to=one:ops@example.org subject=text:120 in body page?=int:1..9 in query only" "$@"; }
+                bounded() { box $who --net "$door" --net "$scheme://web.test/pay/find GET where q=text:20 n=int:1..50 only" --net "$scheme://web.test/pay/mail POST where to=one:ops@example.org subject=text:120 in body page?=int:1..9 in query only" --net "$scheme://web.test/pay/team POST where to=list:2:one:ops@example.org|dev@example.org bcc=none sum?=num:0.01..2500 text?=lines:20 in body" "$@"; }
                 none
                 bounded --read "$T/bounds.py" -- python3 "$T/bounds.py" $scheme faults
                 is "$who, $scheme: every seeded fault is denied, and its parameter named" "$(cat "$T/out")" "$faults"
                 is "$who, $scheme: and the server was not even called" "$(pay) $(lab_packets | grep -c "^tcp.* $port\$")" "0 0"
                 bounded --read "$T/bounds.py" -- python3 "$T/bounds.py" $scheme goods
-                is "$who, $scheme: what is within bounds arrives as it was sent" "$(cat "$T/out")" 14
-                is "$who, $scheme: each once" "$(pay)" 14
+                is "$who, $scheme: what is within bounds arrives as it was sent" "$(cat "$T/out")" 16
+                is "$who, $scheme: each once" "$(pay)" 16
                 ok "$who, $scheme: and is seen on its way" test "$(lab_packets | grep -c "^tcp.* $port\$")" -ge 1
                 none
                 bounded --read "$T/bounds.py" -- python3 "$T/bounds.py" $scheme cuts

@@ -13,7 +13,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static const char doors[] =
         "use none\n"
-        "net https://h.test/a POST where amount=int:1..5000 c.d?=one:x|y memo?=text:8 ok?=bool\n";
+        "net https://h.test/a POST where amount=int:1..5000 c.d?=one:x|y memo?=text:8 ok?=bool "
+        "to?=list:3:one:a|b bcc=none sum?=num:0.01..2500 body?=lines:16\n";
 static const char tight[] =
         "use none\nnet https://h.test/a POST where amount=int:-5..5 name?=text:4 in body only\n";
 
@@ -57,6 +58,25 @@ static void check_allowed(const struct params *p, long least, long most)
                 abort();
 }
 
+/* Of the wide door alone: nothing like `bcc`, and in all no more than three of `to`, each of its list. */
+static void check_lists(const struct params *p)
+{
+        unsigned n = 0;
+        for (const struct param *x = p->first; x; x = x->next) {
+                if (looks_like(x->name, "bcc"))
+                        abort();
+                if (!looks_like(x->name, "to"))
+                        continue;
+                for (const struct param *i = x->kind == PARAM_ARRAY ? x->items : x; i; i = i->next) {
+                        bool listed = strcmp(i->value, "a") == 0 || strcmp(i->value, "b") == 0;
+                        if (++n > 3 || !listed || i->kind == PARAM_ARRAY || i->kind == PARAM_OBJECT)
+                                abort();
+                        if (x->kind != PARAM_ARRAY)
+                                break;
+                }
+        }
+}
+
 static void check_denied(const struct effect *f, const struct decision *d)
 {
         AUTO_BUF(why);
@@ -89,6 +109,8 @@ static void judge(const struct checked_policy *c, const struct params *p, long l
                 check_allowed(p, least, most);
         else
                 check_denied(&f, &d);
+        if (d.answer == ANSWER_ALLOW && !d.door->net.only)
+                check_lists(p);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

@@ -213,6 +213,131 @@ static void test_bounds__booleans(void)
         each("b=bool", values, sizeof values / sizeof *values);
 }
 
+static void test_bounds__amounts(void)
+{
+        static const struct value values[] = {
+                { "a=0.01", NULL, true },          { "a=2500", NULL, true },
+                { "a=2500.00", NULL, true },       { "a=98.7", NULL, true },
+                { "a=0.0099", NULL, false },       { "a=2500.0001", NULL, false },
+                { "a=0.01000", NULL, false }, /* five digits: not every server has them */
+                { "a=.5", NULL, false },           { "a=5.", NULL, false },
+                { "a=1.2.3", NULL, false },        { "a=05", NULL, false },
+                { "a=00.5", NULL, false },         { "a=+5", NULL, false },
+                { "a=1e2", NULL, false },          { "a=1,5", NULL, false },
+                { "a=-1", NULL, false },           { "a=", NULL, false },
+                { "a=123456789012", NULL, false }, { "", "{\"a\":98.7}", true },
+                { "", "{\"a\":98}", true },        { "", "{\"a\":98.70}", true },
+                { "", "{\"a\":9.87e1}", false },   { "", "{\"a\":2500.01}", false },
+                { "", "{\"a\":\"98.7\"}", false }, { "", "{\"a\":[98.7]}", false },
+                { "", "{\"a\":null}", false },
+        };
+        each("a=num:0.01..2500", values, sizeof values / sizeof *values);
+        static const struct value below[] = {
+                { "a=-0.5", NULL, true }, { "a=-0", NULL, false },  { "a=-0.0", NULL, false },
+                { "a=0", NULL, true },    { "a=0.5", NULL, false }, { "a=-99999999999.9999", NULL, true }
+        };
+        each("a=num:..0.25", below, sizeof below / sizeof *below);
+}
+
+static void test_bounds__lines(void)
+{
+        static const struct value values[] = {
+                { "m=a%0ab", NULL, true },
+                { "m=a%0d%0ab", NULL, true },
+                { "m=a%09b", NULL, true },
+                { "m=a%0db", NULL, false },
+                { "m=a%0d", NULL, false },
+                { "m=%1b[1m", NULL, false },
+                { "m=%C2%85", NULL, false },
+                { "m=%0b", NULL, false },
+                { "m=1234567", NULL, false },
+                { "", "{\"m\":\"a\\nb\\n\"}", true },
+                { "", "{\"m\":\"a\\u000b\"}", false },
+                { "", "{\"m\":[\"a\"]}", false },
+        };
+        each("m=lines:6", values, sizeof values / sizeof *values);
+}
+
+/* Of a list every item is judged; an empty one is a missing one. */
+static void test_bounds__lists_of_values(void)
+{
+        static const struct value values[] = {
+                { "to=a", NULL, true },
+                { "to=a&to=b", NULL, true },
+                { "to=a&x=1&to=a", NULL, true },
+                { "to=a&to=c", NULL, false },
+                { "to=c&to=a", NULL, false },
+                { "to=a&to=b&to=a", NULL, false },
+                { "to=a,b", NULL, false },
+                { "to[]=a", NULL, false },
+                { "to[]=a&to[]=b", NULL, false },
+                { "to=a&to[]=b", NULL, false },
+                { "to=a&TO=b", NULL, false },
+                { "to[0]=a", NULL, false },
+                { "to=", NULL, false },
+                { "to", NULL, false },
+                { "", NULL, false },
+                { "to=a", "{\"to\":[\"b\"]}", false },
+                { "", "{\"to\":[\"a\"]}", true },
+                { "", "{\"to\":[\"b\",\"a\"]}", true },
+                { "", "{\"to\":[\"b\",\"a\",\"a\"]}", false },
+                { "", "{\"to\":[\"a\",\"c\"]}", false },
+                { "", "{\"to\":[\"a\",[\"b\"]]}", false },
+                { "", "{\"to\":[[\"a\"]]}", false },
+                { "", "{\"to\":[\"a\",{\"b\":\"a\"}]}", false },
+                { "", "{\"to\":[\"a\",null]}", false },
+                { "", "{\"to\":[\"a\",1]}", false },
+                { "", "{\"to\":[]}", false },
+                { "", "{\"to\":\"a\"}", false },
+                { "", "{\"to\":null}", false },
+                { "", "{\"to\":{\"0\":\"a\"}}", false },
+                { "", "{\"to\":[\"a\"],\"to[]\":[\"c\"]}", false },
+        };
+        each("to=list:2:one:a|b", values, sizeof values / sizeof *values);
+        static const struct value optional[] = {
+                { "", NULL, true },
+                { "", "{\"to\":[]}", true },
+                { "", "{\"to\":[3,1.5]}", true },
+                { "", "{\"to\":[3,9]}", false },
+                { "", "{\"to\":[\"3\"]}", false },
+                { "to=1.5&to=3", NULL, true },
+        };
+        each("to?=list:2:num:1..5", optional, sizeof optional / sizeof *optional);
+
+        /* One more than the longest list is seen, and no more. */
+        AUTO_BUF(many);
+        struct checked_policy *c = with_bounds("to=list:64:int:1..1");
+        for (int i = 0; i < 3000; i++) {
+                AUTO_BUF(body);
+                buf_printf(&many, "%s1", i ? "," : "{\"to\":[");
+                if (i != 63 && i != 64 && i != 2999)
+                        continue;
+                buf_printf(&body, "%s]}", buf_str(&many));
+                CHECK(ask_json(c, "", buf_str(&body), NULL).answer == (i == 63 ? ANSWER_ALLOW : ANSWER_DENY));
+        }
+        policy_checked_free(c);
+}
+
+/* `none`: the parameter is missing, in every spelling. */
+static void test_bounds__none(void)
+{
+        static const struct value values[] = {
+                { "to=a", NULL, true },
+                { "", "{\"to\":\"a\"}", true },
+                { "to=a&bcc=x", NULL, false },
+                { "to=a&bcc=", NULL, false },
+                { "to=a&Bcc=x", NULL, false },
+                { "to=a&bcc[]=x", NULL, false },
+                { "to=a&bcc.x=1", NULL, false },
+                { "to=a", "{\"bcc\":null}", false },
+                { "to=a", "{\"bcc\":[]}", false },
+                { "to=a", "{\"bcc\":{}}", false },
+                { "to=a&cc=x", NULL, true },
+        };
+        each("to=one:a bcc=none", values, sizeof values / sizeof *values);
+        each("bcc=none in body to=one:a", values, sizeof values / sizeof *values);
+}
+
 /* Each of these is the parameter to some server; only the plain name, once, is it to all of them. */
 static void test_bounds__other_spellings_are_refused(void)
 {
@@ -488,8 +613,25 @@ static void test_bounds__only(void)
 static void test_bounds__words_name_value_and_bound(void)
 {
         struct checked_policy *c = with_bounds(
-                "amount=int:1..5000 currency=one:eur|usd memo?=text:4 up?=int:3.. down?=int:..3 ok?=bool");
+                "amount=int:1..5000 currency=one:eur|usd memo?=text:4 up?=int:3.. down?=int:..3 ok?=bool "
+                "to?=list:2:one:a|b cents?=num:..2.5 more?=num:0.5.. body?=lines:3 bcc=none");
         if (c) {
+                expect(c, "amount=5&currency=eur&to=a&to=c", NULL,
+                       "parameter to is \"c\", and the door permits a list of at most 2, each a or b");
+                expect(c, "amount=5&currency=eur&to=a&to=b&to=c", NULL,
+                       "parameter to has more than 2 items, and the door permits a list of at most 2, each a "
+                       "or b");
+                expect(c, "amount=5&currency=eur", "{\"to\":\"a\"}",
+                       "parameter to is the string \"a\", and the door permits a list of at most 2, each a "
+                       "or b");
+                expect(c, "amount=5&currency=eur&cents=2.51", NULL,
+                       "parameter cents is \"2.51\", and the door permits numbers up to 2.5");
+                expect(c, "amount=5&currency=eur&more=0.4", NULL,
+                       "parameter more is \"0.4\", and the door permits numbers from 0.5 on");
+                expect(c, "amount=5&currency=eur&body=a%0Ab%0A", NULL,
+                       "parameter body has 4 bytes, and the door permits lines of text, 3 bytes at most");
+                expect(c, "amount=5&currency=eur&bcc=x", NULL,
+                       "parameter bcc is \"x\", and the door permits none");
                 expect(c, "amount=9000&currency=eur", NULL,
                        "parameter amount is 9000, and the door permits 1 to 5000");
                 expect(c, "amount=9e3&currency=eur", NULL,
@@ -547,10 +689,12 @@ static void test_bounds__union(void)
 /* Doors are one where they are the same in everything: each of these is a door beside the first. */
 static void test_bounds__what_differs_is_another_door(void)
 {
-        static const char *const bounds[] = { "a=int:1..5",        "a=int:1..6",     "a=int:0..5",
-                                              "a?=int:1..5",       "b=int:1..5",     "a=text:5",
-                                              "a=one:x|y",         "a=one:x|z",      "a=one:x|y|z",
-                                              "a=int:1..5 b=bool", "a=int:1..5 only" };
+        static const char *const bounds[] = { "a=int:1..5",        "a=int:1..6",      "a=int:0..5",
+                                              "a?=int:1..5",       "b=int:1..5",      "a=text:5",
+                                              "a=one:x|y",         "a=one:x|z",       "a=one:x|y|z",
+                                              "a=int:1..5 b=bool", "a=int:1..5 only", "a=list:1:int:1..5",
+                                              "a=list:2:int:1..5", "a=num:1..5",      "a=num:1..5.5",
+                                              "a=lines:5",         "a=none" };
         for (size_t i = 0; i < sizeof bounds / sizeof *bounds; i++)
                 for (size_t k = 0; k <= i; k++) {
                         AUTO_BUF(text);
@@ -608,6 +752,17 @@ static void test_bounds__the_line_that_would_permit_it(void)
         check_permit("a=int:1..50 only", "a=5&b=", LINE "a=int:1..50 b=text:1 only");
         check_permit("a=int:1..50 b?=bool in body", "a=5", LINE "b?=bool in body a=int:1..50");
         check_permit("a=int:1..50 in body", "a=60", LINE "a=int:1..60");
+        check_permit("a=num:1..2.5", "a=98.70", LINE "a=num:1..98.7");
+        check_permit("a=num:1..2.5", "a=-0.0001", LINE "a=num:-0.0001..2.5");
+        check_permit("a=text:3", "a=x%0a", LINE "a=lines:3");
+        check_permit("a=text:3", "a=x%0ayz", LINE "a=lines:4");
+        check_permit("a=lines:1", "a=x%0a", LINE "a=lines:2");
+        check_permit("a=list:1:one:x", "a=x&a=y", LINE "a=list:2:one:x|y");
+        check_permit("a=list:1:one:x", "a=z&a=y&a=x", LINE "a=list:3:one:x|z|y");
+        check_permit("a=list:2:int:1..5", "a=7&a=-1", LINE "a=list:2:int:-1..7");
+        check_permit("a=int:1..5 only", "a=5&b=x%0ay", LINE "a=int:1..5 b=lines:3 only");
+        check_permit("a=none", "a=5", "");
+        check_permit("a=none in body", "a=5", "");
         check_permit("a=int:1..50", "a=x", ""); /* ambiguous or of another type: no bound takes it */
         check_permit("a=int:1..50", "a=1&a=2", "");
         check_permit("a=int:1..50", "A=1", "");
@@ -663,11 +818,13 @@ static void test_bounds__load_errors(void)
                 "bits",
                 "write int:MIN..MAX; either end may be left out");
         check_bounds_refused("where a=int", "t:2:31: \"a=int\": the type is not whole",
-                             "write int:MIN..MAX, one:A|B, text:MAX or bool");
+                             "write int:MIN..MAX, num:MIN..MAX, one:A|B, text:MAX, lines:MAX, bool, none or "
+                             "list:MAX:TYPE");
         check_bounds_refused("where a=inte:1..5", "t:2:31: \"a=inte:1..5\": no such type of a parameter",
                              "did you mean \"int\"?");
         check_bounds_refused("where a=regex:x", "t:2:31: \"a=regex:x\": no such type of a parameter",
-                             "write int:MIN..MAX, one:A|B, text:MAX or bool");
+                             "write int:MIN..MAX, num:MIN..MAX, one:A|B, text:MAX, lines:MAX, bool, none or "
+                             "list:MAX:TYPE");
         check_bounds_refused("where a=one:", "t:2:31: \"a=one:\": an empty value in the list",
                              "write one:A|B");
         check_bounds_refused("where a=one:x|x", "t:2:31: \"a=one:x|x\": a value is named twice", "");
@@ -682,7 +839,41 @@ static void test_bounds__load_errors(void)
                              "t:2:31: \"a=text:0\": the length must be a number of bytes from 1 to 65536",
                              "write text:80");
         check_bounds_refused("where a=bool:x", "t:2:31: \"a=bool:x\": nothing follows this type",
-                             "write int:MIN..MAX, one:A|B, text:MAX or bool");
+                             "write int:MIN..MAX, num:MIN..MAX, one:A|B, text:MAX, lines:MAX, bool, none or "
+                             "list:MAX:TYPE");
+        check_bounds_refused(
+                "where a=num:1..5e3",
+                "t:2:31: \"a=num:1..5e3\": an end of the range has more than 11 digits before the point or 4 "
+                "after it, or is no number",
+                "write num:MIN..MAX, as num:0.01..2500; either end may be left out");
+        check_bounds_refused("where a=num:5",
+                             "t:2:31: \"a=num:5\": the range is missing, or does not start with a number",
+                             "write num:MIN..MAX, as num:0.01..2500; either end may be left out");
+        check_bounds_refused("where a=lines:0",
+                             "t:2:31: \"a=lines:0\": the length must be a number of bytes from 1 to 65536",
+                             "write lines:4000");
+        check_bounds_refused("where a?=none",
+                             "t:2:31: \"a?=none\": `none` means that the parameter is missing",
+                             "write NAME=none");
+        static const char *const lists[] = { "a=list:one:x", "a=list:0:bool", "a=list:65:bool", "a=list:3" };
+        for (size_t i = 0; i < sizeof lists / sizeof *lists; i++) {
+                AUTO_BUF(bound);
+                AUTO_BUF(what);
+                buf_printf(&bound, "where %s", lists[i]);
+                buf_printf(
+                        &what,
+                        "t:2:31: \"%s\": the number of items must be from 1 to 64, and their type follow it",
+                        lists[i]);
+                check_bounds_refused(buf_str(&bound), buf_str(&what), "write list:5:one:A|B");
+        }
+        check_bounds_refused("where a=list:3:none",
+                             "t:2:31: \"a=list:3:none\": `none` means that the parameter is missing",
+                             "write NAME=none");
+        check_bounds_refused("where a=list:3:list:3:bool",
+                             "t:2:31: \"a=list:3:list:3:bool\": no such type of a parameter",
+                             "did you mean \"list\"?");
+        check_bounds_refused("where a=lst:3:bool", "t:2:31: \"a=lst:3:bool\": no such type of a parameter",
+                             "did you mean \"list\"?");
         check_bounds_refused("where a[]=bool", "t:2:31: \"a[]=bool\": this cannot name a parameter",
                              "letters, digits, _ and -; a.b for the member b of a");
         check_bounds_refused("where a..b=bool", "t:2:31: \"a..b=bool\": this cannot name a parameter",
@@ -764,6 +955,10 @@ static const struct test_case cases[] = {
         CASE(test_bounds__lists),
         CASE(test_bounds__texts),
         CASE(test_bounds__booleans),
+        CASE(test_bounds__amounts),
+        CASE(test_bounds__lines),
+        CASE(test_bounds__lists_of_values),
+        CASE(test_bounds__none),
         CASE(test_bounds__other_spellings_are_refused),
         CASE(test_bounds__wide_spellings_are_refused),
         CASE(test_bounds__too_many_are_unread),

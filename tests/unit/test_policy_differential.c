@@ -77,17 +77,40 @@ static void put_dest(struct buf *b, bool door)
 static void put_bounds(struct buf *b)
 {
         static const char *const names[] = { "a", "b", "c.d", "c_d", "e" };
-        static const char *const types[] = {
-                "int:1..5", "int:..", "int:-3..", "int:..2",  "one:x|y",  "one:1|5|x",        "text:3",
-                "text:1",   "bool",   "one:true", "int:0..0", "one:x y|", "one:%7C|\xc3\xa4", "text:65536"
-        };
+        static const char *const types[] = { "int:1..5",
+                                             "int:..",
+                                             "int:-3..",
+                                             "int:..2",
+                                             "one:x|y",
+                                             "one:1|5|x",
+                                             "text:3",
+                                             "text:1",
+                                             "bool",
+                                             "one:true",
+                                             "int:0..0",
+                                             "one:x y|",
+                                             "one:%7C|\xc3\xa4",
+                                             "text:65536",
+                                             "num:0.5..5",
+                                             "num:-3..",
+                                             "lines:3",
+                                             "lines:65536",
+                                             "none",
+                                             "none",
+                                             "list:1:one:x|y",
+                                             "list:2:int:1..5",
+                                             "list:2:text:3",
+                                             "list:3:num:..1.5",
+                                             "list:2:lines:3",
+                                             "list:1:bool" };
         unsigned first = roll(5), n = 1 + roll(3);
         buf_puts(b, " where");
         for (unsigned i = 0; i < n; i++) {
                 const char *type = PICK(types);
                 if (strchr(type, ' '))
                         type = "one:x";
-                buf_printf(b, " %s%s=%s", names[(first + i) % 5], roll(3) ? "?" : "", type);
+                bool question = roll(3) && strcmp(type, "none") != 0;
+                buf_printf(b, " %s%s=%s", names[(first + i) % 5], question ? "?" : "", type);
                 buf_puts(b, roll(4) ? "" : roll(2) ? " in body" : " in query");
         }
         buf_puts(b, roll(3) ? "" : " only");
@@ -111,7 +134,10 @@ static void put_query(struct buf *b)
                                               "2",      "%C2%85",
                                               "%",      "9223372036854775808",
                                               "a;b",    "1",
-                                              "1" };
+                                              "1",      "0.5",
+                                              "1.50",   "1.00001",
+                                              "x%0A",   "%0D",
+                                              "-0.0",   "5.0" };
         unsigned n = roll(4);
         for (unsigned i = 0; i < n; i++)
                 buf_printf(b, "%c%s%s%s", i ? '&' : '?', PICK(names), roll(12) ? "=" : "", PICK(values));
@@ -121,11 +147,38 @@ static void put_query(struct buf *b)
 static void put_body(struct params *p, struct arena *mem)
 {
         static const char *const names[] = { "a", "b", "c", "A", "c.d", "e", "a[]", "f" };
-        static const char *const values[] = {
-                "1",   "5",       "6",       "-3",    "\"x\"",     "\"y\"", "true",
-                "0",   "1.0",     "\"5\"",   "null",  "[1]",       "{}",    "{\"d\":\"x\"}",
-                "1e0", "\"abc\"", "\"\\n\"", "false", "{\"d\":1}", "-0",    "9223372036854775808"
-        };
+        static const char *const values[] = { "1",
+                                              "5",
+                                              "6",
+                                              "-3",
+                                              "\"x\"",
+                                              "\"y\"",
+                                              "true",
+                                              "0",
+                                              "1.0",
+                                              "\"5\"",
+                                              "null",
+                                              "[1]",
+                                              "{}",
+                                              "{\"d\":\"x\"}",
+                                              "1e0",
+                                              "\"abc\"",
+                                              "\"\\n\"",
+                                              "false",
+                                              "{\"d\":1}",
+                                              "-0",
+                                              "9223372036854775808",
+                                              "0.5",
+                                              "1.50",
+                                              "5.0",
+                                              "[]",
+                                              "[\"x\"]",
+                                              "[1,5]",
+                                              "[1,6]",
+                                              "[1.5,0]",
+                                              "[\"x\",\"y\"]",
+                                              "[true]",
+                                              "[[1]]" };
         AUTO_BUF(json);
         unsigned n = roll(4);
         for (unsigned i = 0; i < n; i++)

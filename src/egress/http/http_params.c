@@ -79,6 +79,9 @@ static void hide(const struct http_rules *r, struct param *p)
 {
         static char not_shown[] = "(not shown)"; /* no bound has such a name either */
         p->hidden = swap_is_credential_query(span_str(p->name)) || is_secret(r, span_str(p->value));
+        for (struct param *x = p->items; x; x = x->next)
+                x->hidden = p->hidden || is_secret(r, span_str(x->value));
+
         if (is_secret(r, span_str(p->name)))
                 p->name = not_shown;
 }

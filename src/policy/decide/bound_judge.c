@@ -17,16 +17,53 @@ int param_int(const char *text, int64_t *ret_value)
         return 0;
 }
 
-/* No C0 or C1 control (U+0080 to U+009F). */
-bool param_is_text(const char *text)
+int param_num(const char *text, int64_t *ret_units)
+{
+        bool minus = text[0] == '-';
+        int whole = 0, after = -1; /* digits; -1: no point yet */
+        int64_t v = 0;
+        const char *p = text + minus;
+        if (p[0] == '0' && p[1] && p[1] != '.')
+                return -1;
+
+        for (; *p; p++) {
+                if (*p == '.' && after < 0 && whole) {
+                        after = 0;
+                        continue;
+                }
+                if (*p < '0' || *p > '9')
+                        return -1;
+                if (after >= 0 ? ++after > BOUND_NUM_AFTER : ++whole > BOUND_NUM_WHOLE)
+                        return -1;
+                v = v * 10 + (*p - '0');
+        }
+
+        if (!whole || after == 0 || (minus && v == 0))
+                return -1;
+
+        for (int i = after < 0 ? 0 : after; i < BOUND_NUM_AFTER; i++)
+                v *= 10;
+
+        *ret_units = minus ? -v : v;
+        return 0;
+}
+
+/* No C0 or C1 control (U+0080 to U+009F), but for those that part lines. */
+static bool is_text(const char *text, bool lines)
 {
         for (const char *p = text; *p; p++) {
                 uint8_t c = (uint8_t) *p;
+                if (lines && (c == '\n' || c == '\t' || (c == '\r' && p[1] == '\n')))
+                        continue;
                 if (c < 0x20 || c == 0x7f || (c == 0xc2 && (uint8_t) p[1] < 0xa0))
                         return false;
         }
         return str_is_utf8(span_str(text));
 }
+
+bool param_is_text(const char *text) { return is_text(text, false); }
+
+bool param_is_lines(const char *text) { return is_text(text, true); }
 
 static bool is_string(const struct param *x) { return x->kind == PARAM_TEXT || x->kind == PARAM_STRING; }
 
@@ -34,6 +71,15 @@ static enum fault_kind judge_int(const struct net_bound *b, const struct param *
 {
         int64_t v;
         if ((x->kind != PARAM_TEXT && x->kind != PARAM_INT) || param_int(x->value, &v) < 0)
+                return FAULT_TYPE;
+        return v < b->least || v > b->most ? FAULT_VALUE : FAULT_NONE;
+}
+
+static enum fault_kind judge_num(const struct net_bound *b, const struct param *x)
+{
+        int64_t v;
+        bool number = x->kind == PARAM_TEXT || x->kind == PARAM_INT || x->kind == PARAM_NUMBER;
+        if (!number || param_num(x->value, &v) < 0)
                 return FAULT_TYPE;
         return v < b->least || v > b->most ? FAULT_VALUE : FAULT_NONE;
 }
@@ -48,7 +94,7 @@ static enum fault_kind judge_one(const struct net_bound *b, const struct param *
 
 static enum fault_kind judge_text(const struct net_bound *b, const struct param *x)
 {
-        if (!is_string(x) || !param_is_text(x->value))
+        if (!is_string(x) || !is_text(x->value, b->type == BOUND_LINES))
                 return FAULT_TYPE;
         return strlen(x->value) > (size_t) b->most ? FAULT_VALUE : FAULT_NONE;
 }
@@ -60,8 +106,17 @@ static enum fault_kind judge_bool(const struct net_bound *b, const struct param 
         return x->kind == PARAM_BOOL || (x->kind == PARAM_TEXT && word) ? FAULT_NONE : FAULT_TYPE;
 }
 
+static enum fault_kind judge_absent(const struct net_bound *b, const struct param *x)
+{
+        (void) b;
+        (void) x;
+        return FAULT_VALUE;
+}
+
 static enum fault_kind (*const judges[])(const struct net_bound *, const struct param *) = {
-        [BOUND_INT] = judge_int, [BOUND_ONE] = judge_one, [BOUND_TEXT] = judge_text, [BOUND_BOOL] = judge_bool
+        [BOUND_INT] = judge_int,       [BOUND_NUM] = judge_num,    [BOUND_ONE] = judge_one,
+        [BOUND_TEXT] = judge_text,     [BOUND_LINES] = judge_text, [BOUND_BOOL] = judge_bool,
+        [BOUND_ABSENT] = judge_absent,
 };
 
 static bool is_named(const struct net_bound *b, const struct param *x)
@@ -74,6 +129,30 @@ static bool is_misplaced(const struct net_bound *b, const struct param *x)
         return b->place && (b->place == BOUND_IN_BODY) != x->in_body;
 }
 
+/* An array of JSON, or a name that a query or form repeats. An empty list is a missing one. */
+static struct fault judge_list(const struct net_bound *b, const struct param *found)
+{
+        size_t n = 0;
+        if (found->kind != PARAM_ARRAY && found->kind != PARAM_TEXT)
+                return (struct fault){ FAULT_TYPE, b, found };
+
+        for (const struct param *x = found->kind == PARAM_ARRAY ? found->items : found; x; x = x->next) {
+                if (!is_named(b, x))
+                        continue;
+                enum fault_kind kind = ++n > b->list ? FAULT_COUNT : judges[b->type](b, x);
+                if (kind != FAULT_NONE)
+                        return (struct fault){ kind, b, x };
+        }
+
+        return (struct fault){ n || b->optional ? FAULT_NONE : FAULT_MISSING, b, n ? found : NULL };
+}
+
+static bool is_repeated(const struct net_bound *b, const struct param *one, const struct param *next)
+{
+        return b->list && one->kind == PARAM_TEXT && next->kind == PARAM_TEXT &&
+               one->in_body == next->in_body;
+}
+
 static struct fault judge_bound(const struct net_bound *b, const struct params *p)
 {
         const struct param *found = NULL;
@@ -84,16 +163,18 @@ static struct fault judge_bound(const struct net_bound *b, const struct params *
                         continue;
                 if (!is_named(b, x))
                         return (struct fault){ FAULT_SPELLED, b, x };
-                if (found)
+                if (found && !is_repeated(b, found, x))
                         return (struct fault){ FAULT_TWICE, b, x };
-                found = x;
+                found = found ? found : x;
         }
 
         if (!found)
                 return (struct fault){ b->optional ? FAULT_NONE : FAULT_MISSING, b, NULL };
 
-        enum fault_kind kind = is_misplaced(b, found) ? FAULT_PLACE : judges[b->type](b, found);
-        return (struct fault){ kind, b, found };
+        if (is_misplaced(b, found))
+                return (struct fault){ FAULT_PLACE, b, found };
+
+        return b->list ? judge_list(b, found) : (struct fault){ judges[b->type](b, found), b, found };
 }
 
 static bool is_among(const struct net_dest *d, const struct param *x)

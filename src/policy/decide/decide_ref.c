@@ -4,6 +4,8 @@
  * with decide.c but the facts of builtin.c, not even the test whether a path lies in a directory. */
 #include "policy/internal.h"
 
+#include <stdlib.h>
+
 /* Component by component: is every component of `dir` the same in `path`? */
 static bool below_or_same(const char *dir, const char *path)
 {
@@ -305,11 +307,34 @@ static bool ref_integer(const char *s, int64_t least, int64_t most)
         return least <= v && v <= most;
 }
 
-static bool ref_has_control(const char *s)
+/* -?(0|[1-9][0-9]{0,10})([.][0-9]{1,4})?, and not minus nothing; between the two, in 1/10000. */
+static bool ref_decimal(const char *s, int64_t least, int64_t most)
+{
+        static const char digits[] = "0123456789";
+        bool minus = *s == '-';
+        s += minus;
+        size_t whole = strspn(s, digits), after = s[whole] == '.' ? strspn(s + whole + 1, digits) : 0;
+        const char *end = s + whole + (after ? after + 1 : 0);
+        char padded[32];
+        if (whole < 1 || whole > 11 || after > 4 || *end || (*s == '0' && whole > 1))
+                return false;
+
+        memcpy(padded, s, whole);
+        memset(padded + whole, '0', 4);
+        memcpy(padded + whole, s + whole + (after ? 1 : 0), after);
+        padded[whole + 4] = '\0';
+        int64_t v = (int64_t) strtoll(padded, NULL, 10);
+        return !(minus && v == 0) && least <= (minus ? -v : v) && (minus ? -v : v) <= most;
+}
+
+static bool ref_has_control(const char *s, bool lines)
 {
         uint8_t before = 0;
         for (; *s; before = (uint8_t) *s++) {
                 uint8_t c = (uint8_t) *s;
+                bool parts = c == '\t' || c == '\n' || (c == '\r' && s[1] == '\n');
+                if (lines && parts)
+                        continue;
                 if (c < ' ' || c == 0x7f || (before == 0xc2 && c <= 0x9f))
                         return true;
         }
@@ -327,18 +352,40 @@ static bool ref_value(const struct net_bound *b, const struct param *x)
         switch (b->type) {
         case BOUND_INT:
                 return (text || x->kind == PARAM_INT) && ref_integer(x->value, b->least, b->most);
+        case BOUND_NUM:
+                return (text || x->kind == PARAM_INT || x->kind == PARAM_NUMBER) &&
+                       ref_decimal(x->value, b->least, b->most);
         case BOUND_ONE:
                 return string && listed == 1;
         case BOUND_TEXT:
-                return string && !ref_has_control(x->value) && strlen(x->value) <= (uint64_t) b->most;
+        case BOUND_LINES:
+                return string && !ref_has_control(x->value, b->type == BOUND_LINES) &&
+                       strlen(x->value) <= (uint64_t) b->most;
         case BOUND_BOOL:
                 return x->kind == PARAM_BOOL ||
                        (text && (strcmp(x->value, "true") == 0 || strcmp(x->value, "false") == 0));
         case BOUND_NONE:
+        case BOUND_ABSENT:
         case BOUND_TYPE__COUNT:
                 break;
         }
         return false;
+}
+
+/* What one parameter adds to its bound: the number of its values, or more than any bound permits. */
+static unsigned ref_values(const struct net_bound *b, const struct param *x)
+{
+        enum { TOO_MANY = 1000 };
+        unsigned n = 0;
+        if (!b->list || x->kind == PARAM_TEXT)
+                return ref_value(b, x) ? 1 : TOO_MANY;
+
+        if (x->kind != PARAM_ARRAY)
+                return TOO_MANY;
+
+        for (const struct param *item = x->items; item; item = item->next)
+                n += ref_value(b, item) ? 1 : TOO_MANY;
+        return n;
 }
 
 static bool ref_place(const struct net_bound *b, const struct param *x)
@@ -351,6 +398,7 @@ static bool ref_place(const struct net_bound *b, const struct param *x)
 static bool ref_params(const struct net_dest *d, const struct params *p)
 {
         unsigned seen[BOUNDS_MAX] = { 0 };
+        const struct param *one[BOUNDS_MAX] = { NULL };
         bool good = p && !p->unread;
         for (const struct param *x = good ? p->first : NULL; x; x = x->next) {
                 bool named = false;
@@ -359,15 +407,20 @@ static bool ref_params(const struct net_dest *d, const struct params *p)
                         bool own = !x->odd && strcmp(b->name, x->name) == 0;
                         bool near = ref_same_letters(b->fold, x->fold) || ref_below(b->fold, x->fold) ||
                                     ref_below(x->fold, b->fold);
-                        good = good && (own ? ref_value(b, x) && ref_place(b, x) : !near);
-                        seen[i] += own;
+                        bool again = own && one[i];
+                        bool list = b->list && again && x->kind == PARAM_TEXT && one[i]->kind == PARAM_TEXT &&
+                                    x->in_body == one[i]->in_body;
+                        good = good && (own ? ref_place(b, x) && (!again || list) : !near);
+                        seen[i] += own ? ref_values(b, x) : 0;
+                        one[i] = own ? x : one[i];
                         named = named || own;
                 }
                 good = good && (named || x->shadow || !d->only);
         }
 
         for (size_t i = 0; good && i < d->bound_count; i++)
-                good = seen[i] == 1 || (seen[i] == 0 && d->bounds[i].optional);
+                good = seen[i] == 0 ? d->bounds[i].optional
+                                    : seen[i] <= (d->bounds[i].list ? d->bounds[i].list : 1);
 
         return good;
 }

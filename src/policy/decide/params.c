@@ -289,6 +289,26 @@ static const char *text_of(const struct json *v)
         return v->str ? v->str : v->type == JSON_TRUE ? "true" : v->type == JSON_FALSE ? "false" : "";
 }
 
+/* Copies no more than a list can permit, and one: the rest is too many in any case. */
+static void add_items(struct params *p, struct arena *mem, struct param *x, const struct json *array)
+{
+        size_t n = 0;
+        struct param **end = &x->items;
+        for (const struct json *v = array->child; v && n <= BOUND_LIST_MAX; v = v->next, n++) {
+                struct param *item = arena_alloc(mem, sizeof *item);
+                char *value = item ? arena_str(mem, text_of(v)) : NULL;
+                if (!value) {
+                        no_memory(p);
+                        return;
+                }
+                *item = (struct param){
+                        .name = x->name, .fold = x->fold, .kind = kind_of(v), .value = value, .in_body = true
+                };
+                *end = item;
+                end = &item->next;
+        }
+}
+
 static void add_member(struct params *p, struct arena *mem, const struct json *v, char *name, bool odd)
 {
         struct param *x = add(p, mem, name);
@@ -303,6 +323,8 @@ static void add_member(struct params *p, struct arena *mem, const struct json *v
         x->value = value;
         x->odd = odd;
         x->in_body = true;
+        if (v->type == JSON_ARRAY)
+                add_items(p, mem, x, v);
 }
 
 /* As deep as the reader allows. */

@@ -1,21 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* policy/read/bound.c - `where NAME=TYPE ... in body` of a net door: parsed, printed, compared. params.c
- * parses a request's parameters; bound_judge.c checks them. */
+/* policy/read/bound.c - `where NAME=TYPE ... in body` of a net door: parsed, printed, compared.
+ * bound_type.c has the types; params.c parses a request's parameters, bound_judge.c checks them. */
 #include "policy/internal.h"
 
 #include <stdlib.h>
-
-struct bound_in { /* one word being read */
-        struct reader *r;
-        const struct token *t;
-        struct net_bound *b;
-};
-
-static int refuse(const struct bound_in *x, const char *what, const char *hint)
-{
-        (void) fail_at(x->r->e, &x->t->at, "\"%s\": %s", show_text(x->t->text).text, what);
-        return hint ? err_hint(x->r->e, "%s", hint) : -1;
-}
 
 /* ---- names ---- */
 
@@ -44,128 +32,6 @@ bool bound_name_ok(const char *name)
         }
 }
 
-/* ---- types ---- */
-
-static int read_int(const struct bound_in *x, const char *rest)
-{
-        static const char hint[] = "write int:MIN..MAX; either end may be left out";
-        const char *dots = strstr(rest, "..");
-        char low[24] = "";
-        size_t n = dots ? (size_t) (dots - rest) : 0;
-        if (!dots || n >= sizeof low)
-                return refuse(x, "the range is missing, or does not start with an integer", hint);
-
-        memcpy(low, rest, n);
-        x->b->least = INT64_MIN;
-        x->b->most = INT64_MAX;
-        if ((n && param_int(low, &x->b->least) < 0) || (dots[2] && param_int(dots + 2, &x->b->most) < 0))
-                return refuse(x, "an end of the range is not a plain decimal integer of 64 bits", hint);
-
-        if (x->b->least > x->b->most)
-                return refuse(x, "the range is empty: nothing lies in it", "write the smaller number first");
-
-        return 0;
-}
-
-/* %XX in a value, for '|' and '%'. */
-static int unescape(const struct bound_in *x, struct span raw, char *to)
-{
-        size_t n = 0;
-        for (size_t i = 0; i < raw.n; i++) {
-                int a = raw.p[i] == '%' && i + 2 < raw.n ? str_hex(raw.p[i + 1]) : -1;
-                int b = a >= 0 ? str_hex(raw.p[i + 2]) : -1;
-                if (raw.p[i] == '%' && b < 0)
-                        return refuse(x, "% must be followed by two hexadecimal digits", "write %25 for %");
-                to[n++] = (char) (b >= 0 ? a << 4 | b : raw.p[i]);
-                i += b >= 0 ? 2 : 0;
-        }
-
-        to[n] = '\0';
-        if (strlen(to) != n || !param_is_text(to))
-                return refuse(x, "a value is not UTF-8, or holds a control character", NULL);
-
-        return n ? 0 : refuse(x, "an empty value in the list", "write one:A|B");
-}
-
-static int by_name(const void *a, const void *b) { return strcmp(*(char *const *) a, *(char *const *) b); }
-
-static int read_one(const struct bound_in *x, const char *rest)
-{
-        struct arena *mem = &x->r->p->mem;
-        size_t n = 1, k = 0;
-        for (const char *p = rest; *p; p++)
-                n += *p == '|';
-
-        x->b->one = arena_alloc(mem, (n + 1) * sizeof *x->b->one);
-        for (const char *p = rest; x->b->one && k < n; k++) {
-                size_t len = strcspn(p, "|");
-                x->b->one[k] = arena_alloc(mem, len + 1);
-                if (!x->b->one[k])
-                        return fail_memory(x->r->e);
-                if (unescape(x, span_of(p, len), x->b->one[k]) < 0)
-                        return -1;
-                p += len + 1;
-        }
-
-        if (!x->b->one)
-                return fail_memory(x->r->e);
-
-        qsort(x->b->one, n, sizeof *x->b->one, by_name);
-        for (size_t i = 1; i < n; i++)
-                if (strcmp(x->b->one[i - 1], x->b->one[i]) == 0)
-                        return refuse(x, "a value is named twice", NULL);
-
-        return 0;
-}
-
-static int read_text(const struct bound_in *x, const char *rest)
-{
-        uint64_t v;
-        if (str_to_u64(span_str(rest), &v) < 0 || v == 0 || v > BOUND_TEXT_MAX)
-                return refuse(x, "the length must be a number of bytes from 1 to 65536", "write text:80");
-        x->b->most = (int64_t) v;
-        return 0;
-}
-
-static int read_bool(const struct bound_in *x, const char *rest)
-{
-        (void) rest;
-        return x->t->text[strlen(x->t->text) - 1] == ':' ? refuse(x, "bool stands alone", NULL) : 0;
-}
-
-static const char *const type_names[] = { "", "int", "one", "text", "bool" };
-_Static_assert(COUNT(type_names) == BOUND_TYPE__COUNT, "a name for each type");
-
-static const struct {
-        int (*read)(const struct bound_in *x, const char *rest);
-        bool alone; /* nothing follows it */
-} readers[] = { [BOUND_INT] = { read_int, false },
-                [BOUND_ONE] = { read_one, false },
-                [BOUND_TEXT] = { read_text, false },
-                [BOUND_BOOL] = { read_bool, true } };
-
-static int read_type(const struct bound_in *x, const char *text)
-{
-        size_t n = strcspn(text, ":");
-        for (size_t i = BOUND_INT; i < BOUND_TYPE__COUNT; i++) {
-                if (strlen(type_names[i]) != n || strncmp(type_names[i], text, n) != 0)
-                        continue;
-                x->b->type = (enum bound_type) i;
-                if (!text[n] != readers[i].alone)
-                        return refuse(
-                                x, readers[i].alone ? "nothing follows this type" : "the type is not whole",
-                                "write int:MIN..MAX, one:A|B, text:MAX or bool");
-                return readers[i].read(x, text + n + !readers[i].alone);
-        }
-
-        (void) fail_at(x->r->e, &x->t->at, "\"%s\": no such type of a parameter", show_text(x->t->text).text);
-        (void) err_hint(x->r->e, "write int:MIN..MAX, one:A|B, text:MAX or bool");
-        char word[16] = "";
-        memcpy(word, text, n < sizeof word ? n : 0);
-        hint_nearest(x->r->e, word, type_names + 1, COUNT(type_names) - 1);
-        return -1;
-}
-
 /* ---- the words ---- */
 
 static int read_bound(const struct bound_in *x)
@@ -176,7 +42,7 @@ static int read_bound(const struct bound_in *x)
                 return fail_memory(x->r->e);
 
         if (!equals || x->t->optional)
-                return refuse(x, "no bound", "write NAME=TYPE, NAME?=TYPE where it may be missing");
+                return bound_refuse(x, "no bound", "write NAME=TYPE, NAME?=TYPE where it may be missing");
 
         *equals = '\0';
         x->b->optional = equals > name && equals[-1] == '?';
@@ -184,12 +50,12 @@ static int read_bound(const struct bound_in *x)
                 equals[-1] = '\0';
 
         if (!bound_name_ok(name))
-                return refuse(x, "this cannot name a parameter",
-                              "letters, digits, _ and -; a.b for the member b of a");
+                return bound_refuse(x, "this cannot name a parameter",
+                                    "letters, digits, _ and -; a.b for the member b of a");
 
         x->b->name = name;
         x->b->fold = param_fold(&x->r->p->mem, name);
-        return x->b->fold ? read_type(x, equals + 1) : fail_memory(x->r->e);
+        return x->b->fold ? bound_read_type(x, equals + 1) : fail_memory(x->r->e);
 }
 
 static int cmp_i64(int64_t a, int64_t b) { return (a > b) - (a < b); }
@@ -212,12 +78,13 @@ static int refuse_double(const struct bound_in *x, const struct net_dest *d)
         for (size_t i = 0; i < d->bound_count; i++) {
                 const struct net_bound *other = &d->bounds[i];
                 if (strcmp(other->name, x->b->name) == 0)
-                        return refuse(x, "this parameter is named twice", NULL);
+                        return bound_refuse(x, "this parameter is named twice", NULL);
                 if (param_fold_same(other->fold, fold))
-                        return refuse(x, "to some servers this is another parameter of the line",
-                                      "name it in the one spelling that the server has");
+                        return bound_refuse(x, "to some servers this is another parameter of the line",
+                                            "name it in the one spelling that the server has");
                 if (param_fold_inside(other->fold, fold) || param_fold_inside(fold, other->fold))
-                        return refuse(x, "of two parameters one lies in the other", "name the inner one");
+                        return bound_refuse(x, "of two parameters one lies in the other",
+                                            "name the inner one");
         }
 
         return 0;
@@ -282,7 +149,7 @@ int bounds_read(struct reader *r, struct net_dest *d)
                         continue;
                 }
                 if (d->bound_count == BOUNDS_MAX)
-                        return refuse(&x, "more than 32 parameters in one line", NULL);
+                        return bound_refuse(&x, "more than 32 parameters in one line", NULL);
                 if (read_bound(&x) < 0 || !b.name || !b.fold || refuse_double(&x, d) < 0)
                         return -1; /* a bound that was read has both; gcc -fanalyzer does not see it */
                 d->bounds[d->bound_count++] = b;
@@ -331,36 +198,6 @@ int bounds_copy(const struct scope *s, struct net_dest *to, const struct net_des
 }
 
 /* ---- written ---- */
-
-static void print_value(const char *v, struct buf *out)
-{
-        for (; *v; v++)
-                if (*v == '|' || *v == '%')
-                        buf_printf(out, "%%%02X", (unsigned) *v);
-                else
-                        buf_putc(out, *v);
-}
-
-void bound_print(const struct net_bound *b, struct buf *out)
-{
-        buf_printf(out, "%s%s=%s", b->name, b->optional ? "?" : "", type_names[b->type]);
-        if (b->type == BOUND_TEXT)
-                buf_printf(out, ":%lld", (long long) b->most);
-
-        if (b->type == BOUND_INT) {
-                buf_putc(out, ':');
-                if (b->least != INT64_MIN)
-                        buf_printf(out, "%lld", (long long) b->least);
-                buf_puts(out, "..");
-                if (b->most != INT64_MAX)
-                        buf_printf(out, "%lld", (long long) b->most);
-        }
-
-        for (char **v = b->one; v && *v; v++) {
-                buf_putc(out, v == b->one ? ':' : '|');
-                print_value(*v, out);
-        }
-}
 
 /* Only a space or a quote needs quotes here; characters that a path must not hold plain are valid in a
  * bound. */
@@ -416,8 +253,8 @@ int bounds_order(const struct net_dest *a, const struct net_dest *b)
         for (size_t i = 0; !c && i < a->bound_count && i < b->bound_count; i++) {
                 const struct net_bound *x = &a->bounds[i], *y = &b->bounds[i];
                 if ((c = by_bound(x, y)) || (c = cmp_i64(x->type, y->type)) ||
-                    (c = cmp_i64(x->optional, y->optional)) || (c = cmp_i64(x->least, y->least)) ||
-                    (c = cmp_i64(x->most, y->most)))
+                    (c = cmp_i64(x->list, y->list)) || (c = cmp_i64(x->optional, y->optional)) ||
+                    (c = cmp_i64(x->least, y->least)) || (c = cmp_i64(x->most, y->most)))
                         break;
                 c = cmp_values(x->one, y->one);
         }
@@ -441,17 +278,26 @@ static bool has_value(const struct net_bound *s, const char *v)
         for (char **x = s->one; x && *x; x++)
                 if (strcmp(*x, v) == 0)
                         return true;
-        return s->type == BOUND_TEXT && strlen(v) <= (size_t) s->most;
+        return (s->type == BOUND_TEXT || s->type == BOUND_LINES) && strlen(v) <= (size_t) s->most;
 }
 
 static bool value_covers(const struct net_bound *s, const struct net_bound *d)
 {
-        if (s->optional < d->optional || (s->place && s->place != d->place))
+        if (s->optional < d->optional)
                 return false;
+
+        if (d->type == BOUND_ABSENT)
+                return true;
+
+        if ((s->place && s->place != d->place) || !s->list != !d->list || s->list < d->list)
+                return false;
+
         for (char **v = d->one; v && *v; v++)
                 if (!has_value(s, *v))
                         return false;
-        return d->type == BOUND_ONE || (s->type == d->type && s->least <= d->least && s->most >= d->most);
+
+        bool wider = s->type == d->type || (s->type == BOUND_LINES && d->type == BOUND_TEXT);
+        return d->type == BOUND_ONE || (wider && s->least <= d->least && s->most >= d->most);
 }
 
 /* Does `d` exclude the parameter of this bound in every spelling? */
@@ -483,7 +329,7 @@ bool bounds_cover(const struct net_dest *s, const struct net_dest *d)
         }
 
         for (size_t i = 0; s->only && i < d->bound_count; i++)
-                if (!find(s, d->bounds[i].name))
+                if (d->bounds[i].type != BOUND_ABSENT && !find(s, d->bounds[i].name))
                         return false;
 
         return true;

@@ -12,18 +12,31 @@ static void put_inert(const char *text, struct buf *out)
         buf_puts(out, str_inert(span_str(text), shown, sizeof shown));
 }
 
+static void put_range(const struct net_bound *b, struct buf *out)
+{
+        const char *what = b->type == BOUND_INT ? "integers" : "numbers";
+        bool low = b->least != INT64_MIN, high = b->most != INT64_MAX;
+        if (!low && !high)
+                buf_puts(out, b->type == BOUND_INT ? "any integer of 64 bits" : "any number");
+        else if (!low)
+                buf_printf(out, "%s up to ", what);
+        else if (!high)
+                buf_printf(out, "%s from ", what);
+
+        if (low)
+                bound_number(b, b->least, out);
+        buf_puts(out, low && high ? " to " : "");
+        if (high)
+                bound_number(b, b->most, out);
+        buf_puts(out, low && !high ? " on" : "");
+}
+
 static void put_values(const struct net_bound *b, struct buf *out)
 {
         switch (b->type) {
         case BOUND_INT:
-                if (b->least != INT64_MIN && b->most != INT64_MAX)
-                        buf_printf(out, "%lld to %lld", (long long) b->least, (long long) b->most);
-                else if (b->least != INT64_MIN)
-                        buf_printf(out, "integers from %lld on", (long long) b->least);
-                else if (b->most != INT64_MAX)
-                        buf_printf(out, "integers up to %lld", (long long) b->most);
-                else
-                        buf_puts(out, "any integer of 64 bits");
+        case BOUND_NUM:
+                put_range(b, out);
                 break;
         case BOUND_ONE:
                 for (size_t i = 0; b->one[i]; i++) {
@@ -38,8 +51,14 @@ static void put_values(const struct net_bound *b, struct buf *out)
         case BOUND_TEXT:
                 buf_printf(out, "text of %lld bytes at most", (long long) b->most);
                 break;
+        case BOUND_LINES:
+                buf_printf(out, "lines of text, %lld bytes at most", (long long) b->most);
+                break;
         case BOUND_BOOL:
                 buf_puts(out, "true or false");
+                break;
+        case BOUND_ABSENT:
+                buf_puts(out, "none");
                 break;
         case BOUND_NONE:
         case BOUND_TYPE__COUNT:
@@ -50,8 +69,10 @@ static void put_values(const struct net_bound *b, struct buf *out)
 void bound_in_words(const struct net_bound *b, struct buf *out)
 {
         static const char *const places[] = { "", " in the body", " in the query" };
+        if (b->list)
+                buf_printf(out, "a list of at most %u, each ", b->list);
         put_values(b, out);
-        buf_puts(out, places[b->place]);
+        buf_puts(out, b->type == BOUND_ABSENT ? "" : places[b->place]);
 }
 
 static void put_value(const struct param *x, struct buf *out)
@@ -100,6 +121,8 @@ static void put_neighbour(const struct fault *f, struct buf *out)
         }
 }
 
+static bool is_long(const struct net_bound *b) { return b->type == BOUND_TEXT || b->type == BOUND_LINES; }
+
 static void put_fault(const struct fault *f, struct buf *out)
 {
         const struct net_bound *b = f->bound;
@@ -132,7 +155,9 @@ static void put_fault(const struct fault *f, struct buf *out)
                 buf_puts(out, "is missing");
         } else if (f->kind == FAULT_PLACE) {
                 buf_puts(out, f->param->in_body ? "stands in the body" : "stands in the query");
-        } else if (f->kind == FAULT_VALUE && b->type == BOUND_TEXT) {
+        } else if (f->kind == FAULT_COUNT) {
+                buf_printf(out, "has more than %u items", b->list);
+        } else if (f->kind == FAULT_VALUE && is_long(b)) {
                 buf_printf(out, "has %zu bytes", strlen(f->param->value));
         } else {
                 buf_puts(out, "is ");
@@ -167,6 +192,8 @@ static bool is_printable(const struct param *x)
                span_is(value, str_inert(value, shown, sizeof shown));
 }
 
+static bool is_one_text(const struct param *x) { return x->kind == PARAM_TEXT || x->kind == PARAM_STRING; }
+
 static bool widen(struct net_bound *b, const struct fault *f, char **values)
 {
         int64_t v = 0;
@@ -174,20 +201,32 @@ static bool widen(struct net_bound *b, const struct fault *f, char **values)
         if (f->kind == FAULT_MISSING)
                 return b->optional = true;
 
-        if (f->kind == FAULT_PLACE) {
+        if (f->kind == FAULT_PLACE && b->type != BOUND_ABSENT) {
                 b->place = BOUND_ANYWHERE;
                 return true;
         }
 
-        if (f->kind != FAULT_VALUE || f->param->hidden)
+        if (f->kind == FAULT_COUNT)
+                return b->list < BOUND_LIST_MAX && b->list++;
+
+        if ((f->kind != FAULT_VALUE && f->kind != FAULT_TYPE) || f->param->hidden)
                 return false;
 
-        if (b->type == BOUND_TEXT) {
+        if (f->kind == FAULT_TYPE && b->type == BOUND_TEXT && is_one_text(f->param)) {
+                b->type = BOUND_LINES;
+                return param_is_lines(f->param->value);
+        }
+
+        if (f->kind != FAULT_VALUE)
+                return false;
+
+        if (is_long(b)) {
                 b->most = (int64_t) strlen(f->param->value);
                 return b->most <= BOUND_TEXT_MAX;
         }
 
-        if (b->type == BOUND_INT && param_int(f->param->value, &v) == 0) {
+        int (*number)(const char *, int64_t *) = b->type == BOUND_INT ? param_int : param_num;
+        if ((b->type == BOUND_INT || b->type == BOUND_NUM) && number(f->param->value, &v) == 0) {
                 b->least = v < b->least ? v : b->least;
                 b->most = v > b->most ? v : b->most;
                 return true;
@@ -199,7 +238,7 @@ static bool widen(struct net_bound *b, const struct fault *f, char **values)
         if (b->type != BOUND_ONE || n + 2 > BOUNDS_MAX || !is_printable(f->param))
                 return false;
 
-        memcpy(values, b->one, n * sizeof *values);
+        memmove(values, b->one, n * sizeof *values); /* the second time they are the same */
         values[n] = f->param->value;
         values[n + 1] = NULL;
         b->one = values;
@@ -217,18 +256,20 @@ static bool just_this(const struct param *x, struct net_bound *b)
         if (x->kind == PARAM_INT && param_int(x->value, &v) == 0) {
                 b->type = BOUND_INT;
                 b->least = b->most = v;
+        } else if (x->kind == PARAM_NUMBER && param_num(x->value, &v) == 0) {
+                b->type = BOUND_NUM;
+                b->least = b->most = v;
         } else if (x->kind == PARAM_BOOL) {
                 b->type = BOUND_BOOL;
-        } else if ((x->kind == PARAM_TEXT || x->kind == PARAM_STRING) && param_is_text(x->value) &&
-                   strlen(x->value) <= BOUND_TEXT_MAX) {
-                b->type = BOUND_TEXT;
+        } else if (is_one_text(x) && param_is_lines(x->value) && strlen(x->value) <= BOUND_TEXT_MAX) {
+                b->type = param_is_text(x->value) ? BOUND_TEXT : BOUND_LINES;
                 b->most = x->value[0] ? (int64_t) strlen(x->value) : 1;
         }
 
         return b->type != BOUND_NONE;
 }
 
-/* Each round removes one fault, so at most twice as many rounds as bounds are needed. */
+/* Each round removes one fault. A bound has two at most, a list as many as it has items. */
 bool bounds_widened(const struct net_dest *d, const struct params *p, struct buf *out)
 {
         struct net_bound own[BOUNDS_MAX];
@@ -236,7 +277,7 @@ bool bounds_widened(const struct net_dest *d, const struct params *p, struct buf
         struct net_dest w = { .bounds = own, .bound_count = d->bound_count, .only = d->only };
 
         memcpy(own, d->bounds, d->bound_count * sizeof *own);
-        for (unsigned round = 0; round < 2 * BOUNDS_MAX; round++) {
+        for (unsigned round = 0; round < 2 * (BOUNDS_MAX + BOUND_LIST_MAX); round++) {
                 struct fault f = bounds_judge(&w, p);
                 size_t i = f.bound ? (size_t) (f.bound - own) : 0;
                 if (f.kind == FAULT_NONE) {

@@ -311,9 +311,14 @@ static void worst_bounds(const struct net_dest *n, struct buf *out)
         net_print(n, out);
         buf_puts(out, " is bound: ");
         for (size_t i = 0; i < n->bound_count; i++) {
+                bool absent = n->bounds[i].type == BOUND_ABSENT;
                 buf_printf(out, "%s%s is ", i ? "; " : "", n->bounds[i].name);
-                bound_in_words(&n->bounds[i], out);
-                buf_puts(out, n->bounds[i].optional ? ", or not there" : "");
+                if (absent)
+                        buf_puts(out, "not there");
+                else
+                        bound_in_words(&n->bounds[i], out);
+                if (n->bounds[i].optional && !absent)
+                        buf_puts(out, ", or not there");
         }
 
         buf_puts(out, n->only ? "; no other parameter passes.\n" : "; other parameters pass unseen.\n");

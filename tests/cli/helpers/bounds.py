@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """Requests with one fault each, sent from inside a box: bounds.py http|https faults|goods|cuts
 Doors: POST /pay where amount=int:1..5000 currency=one:eur|usd memo?=text:80, GET /pay/find where q=text:20 n=int:1..50 only,
-POST /pay/mail where to=one:ops@example.org subject=text:120 in body page?=int:1..9 in query only. Prints a line for each that was not answered as it must be,
+POST /pay/mail where to=one:ops@example.org subject=text:120 in body page?=int:1..9 in query only,
+POST /pay/team where to=list:2:one:ops@example.org|dev@example.org bcc=none sum?=num:0.01..2500 text?=lines:20 in body. Prints a line for each that was not answered as it must be,
 and last how many there were."""
 import gzip, socket, ssl, sys
 scheme, what = sys.argv[1:3]
@@ -127,6 +128,19 @@ FAULTS = [  # what, the parameter that the refusal must name, the request
     ('in a query without a body', 'subject', whole(b'/pay/mail?to=ops@example.org&subject=x')),
     ('in the body, must be in the query', 'page', whole(b'/pay/mail', b'to=ops@example.org&subject=x&page=2')),
     ('in JSON, must be in the query', 'page', whole(b'/pay/mail', b'{"to":"ops@example.org","subject":"x","page":2}', JSON)),
+    ('a list with a stranger', 'to', whole(b'/pay/team', b'{"to":["ops@example.org","eve@example.org"]}', JSON)),
+    ('a list in a list', 'to', whole(b'/pay/team', b'{"to":[["ops@example.org"]]}', JSON)),
+    ('too long a list', 'to', whole(b'/pay/team', b'{"to":["ops@example.org","dev@example.org","ops@example.org"]}', JSON)),
+    ('no list', 'to', whole(b'/pay/team', b'{"to":"ops@example.org"}', JSON)),
+    ('an empty list', 'to', whole(b'/pay/team', b'{"to":[]}', JSON)),
+    ('a stranger behind a name twice', 'to', whole(b'/pay/team', b'to=ops@example.org&to=eve@example.org')),
+    ('half of a list in the query', 'to', whole(b'/pay/team?to=ops@example.org', b'to=dev@example.org')),
+    ('a blind copy', 'bcc', whole(b'/pay/team', b'{"to":["ops@example.org"],"bcc":["eve@example.org"]}', JSON)),
+    ('a blind copy in capitals', 'bcc', whole(b'/pay/team', b'{"to":["ops@example.org"],"BCC":"eve@example.org"}', JSON)),
+    ('a blind copy in the query', 'bcc', whole(b'/pay/team?bcc=eve@example.org', b'to=ops@example.org')),
+    ('a cent too much', 'sum', whole(b'/pay/team', b'{"to":["ops@example.org"],"sum":2500.01}', JSON)),
+    ('an amount in another form', 'sum', whole(b'/pay/team', b'{"to":["ops@example.org"],"sum":2.5e2}', JSON)),
+    ('escape codes in lines', 'text', whole(b'/pay/team', b'{"to":["ops@example.org"],"text":"a\\n\\u001b[2J"}', JSON)),
     ('query of a GET', 'n', whole(b'/pay/find?q=x&n=51', method=b'GET')),
     ('body of a GET', 'n', whole(b'/pay/find?q=x', b'n=51', method=b'GET')),
     ('escape codes', 'currency', whole(b'/pay', b'amount=50&currency=%1b%5d0%3bowned%07')),
@@ -143,6 +157,8 @@ GOODS = [
     ('expected', GOOD, whole(b'/pay', GOOD, FORM, b'Expect: 100-continue\r\n')),
     ('mail', b'to=ops%40example.org&subject=hi', whole(b'/pay/mail', b'to=ops%40example.org&subject=hi')),
     ('mail, each in its place', b'to=ops%40example.org&subject=hi', whole(b'/pay/mail?page=2', b'to=ops%40example.org&subject=hi')),
+    ('a list', b'{"to":["dev@example.org","ops@example.org"],"sum":98.70,"text":"a\\n\\tb\\r\\n"}', whole(b'/pay/team', b'{"to":["dev@example.org","ops@example.org"],"sum":98.70,"text":"a\\n\\tb\\r\\n"}', JSON)),
+    ('a list in a form', b'to=ops%40example.org&to=dev%40example.org&cc=x', whole(b'/pay/team', b'to=ops%40example.org&to=dev%40example.org&cc=x')),
     ('search', b'', whole(b'/pay/find?q=cats&n=50', method=b'GET')),
 ]
 
