@@ -767,6 +767,11 @@ CORDON_API int cordon_vault_remove(const cordon_context *cx, const char *name, c
 CORDON_API char *cordon_vault_list(const cordon_context *cx, int json, cordon_error *e);
 /* Lists lifetimes that are too long or grew, expired credentials, and credentials without a destination. */
 CORDON_API char *cordon_vault_audit(const cordon_context *cx, int json, int *ret_count, cordon_error *e);
+/* Plants a canary: a new file with a secret that exists only to be found. From then on every box that prints
+ * it to a checked stream, or sends it through a `net` door that sees it, is stopped. */
+CORDON_API int cordon_vault_canary(const cordon_context *cx, const char *path, cordon_error *e);
+/* The planted canaries whose files still hold them, a path on each line. */
+CORDON_API char *cordon_vault_canaries(const cordon_context *cx, cordon_error *e);
 
 /* ---- output: bytes that a box, a tool or a server sent, before they reach anyone ---- */
 

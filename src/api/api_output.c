@@ -75,7 +75,9 @@ static int make_order(const cordon_check *c, enum handle_type form, struct err *
                 return -1;
 
         config.schema = schema;
-        output_order_put(&config, geteuid() == 0 ? wall_host_id() : 0, &order);
+        output_order_put(&config,
+                         &(struct output_order_more){ .become = geteuid() == 0 ? wall_host_id() : 0 },
+                         &order);
         free((void *) (uintptr_t) schema.p);
         int fd = order.failed ? -1 : memory_file(buf_span(&order));
         return fd < 0 ? cannot(e, "making the order to cordon-output") : fd;
@@ -146,7 +148,7 @@ int cordon_check_bytes(const cordon_context *cx, const cordon_check *c, const vo
         if (report < 0)
                 return cannot(err, "no room for the check");
 
-        const int fds[OUTPUT_FDS] = { in, out, -1, order, report };
+        const int fds[OUTPUT_FDS] = { in, out, -1, order, report, -1 };
         AUTO_BUF(text);
         AUTO_BUF(passed);
         if (run(cx, fds, err) < 0 || read_whole(report, &text) < 0)

@@ -37,6 +37,7 @@ static bool is_module(const struct cordon_box *b)
 {
         return b->plan && !wall_has(b->plan->wall, WALL_PROGRAMS);
 }
+static bool watches_egress(const struct cordon_box *b) { return b->canary_count && has_door(b, DOOR_NET); }
 static bool listens(const struct cordon_box *b) { return has_door(b, DOOR_LISTEN); }
 static bool copies(const struct cordon_box *b) { return b->plan && b->plan->copies > 0; }
 static bool edits(const struct cordon_box *b) { return b->plan && b->plan->edits > 0; }
@@ -53,6 +54,7 @@ static const struct {
         { edits, "an `edit` door needs an overlay of its own run" },
         { asks, "a door with `ask` names the run to its approvers" },
         { api_names_credential, "a credential is loaded when the run starts" },
+        { watches_egress, "the broker gets the canaries of this run" },
         { is_module, "the wasm wall is raised around one module" },
         { records, "--record names a file of this run" },
         { is_mocked, "the stage mock makes credentials of its own for each run" },

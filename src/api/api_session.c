@@ -2,6 +2,8 @@
 /* api/api_session.c - sessions: a box that stays, and the runs in it. */
 #include "api/internal.h"
 
+#include <string.h>
+
 enum { SESSION_MS = 24 * 3600 * 1000, IDLE_MS = 3600 * 1000 };
 
 int cordon_session_start(cordon_box *b, cordon_error *pe)
@@ -25,6 +27,10 @@ cordon_box *cordon_session_run(cordon_box *session)
         b->session = session;
         b->told = session->told; /* the placeholders that the session's broker knows */
         b->told_count = session->told_count;
+        b->trip = session->trip;
+        memcpy(b->canaries, session->canaries, sizeof b->canaries);
+        memcpy(b->canary_words, session->canary_words, sizeof b->canary_words);
+        b->canary_count = session->canary_count;
         b->root_inside = session->root_inside;
         b->observe = session->observe;
         b->ledger = session->ledger;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* api/api_start.c - policy + host facts -> plan -> box, and which wall. */
+#include "api/canaries.h"
 #include "api/forms.h"
 #include "api/internal.h"
 #include "base/fd.h"
@@ -180,7 +181,7 @@ static void name_home(const struct cordon_box *b, const struct door *doors, size
 static const char **passed_variables(const struct cordon_box *b, const struct door *doors, size_t n,
                                      struct err *e)
 {
-        const char **v = calloc(n + b->told_count + 1, sizeof *v);
+        const char **v = calloc(n + b->told_count + API_CANARIES_OWN + 1, sizeof *v);
         size_t k = 0;
         bool whole = v != NULL;
 
@@ -196,7 +197,7 @@ static const char **passed_variables(const struct cordon_box *b, const struct do
                         v[k++] = both;
         }
 
-        if (whole && api_placeholders(b, v, &k))
+        if (whole && api_placeholders(b, v, &k) && api_canary_variables(b, v, &k) == 0)
                 return v;
 
         free_variables(v);
@@ -307,6 +308,24 @@ struct plan *api_plan(struct cordon_box *b, enum wall_kind wall, struct err *e)
         return p;
 }
 
+/* The vault's secrets that the output of this run is searched for. */
+static const int *words_of(const struct cordon_box *b)
+{
+        const struct cordon_box *owner = b->session ? b->session : b;
+        return owner->words >= 0 ? &owner->words : NULL;
+}
+
+/* Signals that came before it, and the descriptor that the caller waits for. */
+static void has_begun(struct cordon_box *b)
+{
+        for (int sig = 1; box_signal_bit(sig); sig++)
+                if (b->early_signals & box_signal_bit(sig))
+                        box_signal(b->box, sig);
+
+        if (b->epoll >= 0)
+                box_watch(b->box, b->epoll);
+}
+
 /* Begins a start with one wall. */
 static int begin_with(struct cordon_box *b, enum wall_kind wall, struct err *e)
 {
@@ -334,6 +353,7 @@ static int begin_with(struct cordon_box *b, enum wall_kind wall, struct err *e)
                                 .answers = span_of(b->answers_text.p, b->answers_text.n),
                                 .recording = api_recording_of(b),
                                 .grants = b->grants >= 0 ? &b->grants : NULL,
+                                .words = words_of(b),
                                 .handles = b->handles,
                                 .handle_count = b->handle_count,
                                 .schemas = b->policy->schemas,
@@ -345,6 +365,8 @@ static int begin_with(struct cordon_box *b, enum wall_kind wall, struct err *e)
                                 .columns = b->columns,
                                 .observe = api_observe(b),
                                 .trip = b->trip,
+                                .canaries = b->canary_words,
+                                .canary_count = b->canary_count,
                                 .signals_stay_in = api_signals_stay_in(b, b->plan),
                                 .ledger = b->ledger,
                                 .trace_in = b->trace_in[0] ? b->trace_in : NULL,
@@ -381,13 +403,7 @@ static int begin_with(struct cordon_box *b, enum wall_kind wall, struct err *e)
         } else if (!(b->box = box_start(&c, e)))
                 return -1;
 
-        for (int sig = 1; box_signal_bit(sig); sig++)
-                if (b->early_signals & box_signal_bit(sig))
-                        box_signal(b->box, sig);
-
-        if (b->epoll >= 0)
-                box_watch(b->box, b->epoll);
-
+        has_begun(b);
         return 0;
 }
 
@@ -446,6 +462,9 @@ static int begin(struct cordon_box *b, cordon_error *pe)
 {
         struct err *e = to_err(pe);
         if (api_prepare(b, pe) < 0 || api_recording(b, e) < 0)
+                return -1;
+
+        if (!b->parking && !b->session && api_canaries(b, e) < 0)
                 return -1;
 
         int r = b->parking || b->session ? 1 : api_grants(b, e);

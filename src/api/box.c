@@ -20,7 +20,7 @@ cordon_box *cordon_box_new(cordon_policy *p)
                 return NULL;
 
         b->policy = p;
-        b->grants = b->record = b->record_dir = b->passphrase = b->epoll = -1;
+        b->grants = b->words = b->record = b->record_dir = b->passphrase = b->epoll = -1;
         b->giving = VAULT_NOT_GIVING;
         b->stage = POLICY_STAGE_LIVE;
         b->io = (struct box_stdio){ .in = -1, .out = { -1, -1 } };

@@ -3,6 +3,7 @@
  * text is made here, from the form that the vault keeps with the credential, and exists only in the box's own
  * memory. */
 #include "api/forms.h"
+#include "api/canaries.h"
 #include "base/buf.h"
 #include "vault/vault.h"
 
@@ -95,7 +96,7 @@ static void put_hosts(const struct cordon_box *b, const struct vault_told *t, st
 struct plan_file *api_forms(const struct cordon_box *b, size_t *ret_count, struct err *e)
 {
         size_t n = 0;
-        struct plan_file *v = calloc(b->told_count + 1, sizeof *v);
+        struct plan_file *v = calloc(b->told_count + API_CANARIES_OWN + 1, sizeof *v);
         bool whole = v != NULL;
 
         for (size_t i = 0; whole && i < b->told_count; i++) {
@@ -115,6 +116,7 @@ struct plan_file *api_forms(const struct cordon_box *b, size_t *ret_count, struc
                 whole = whole && v[n - 1].text;
         }
 
+        whole = whole && api_canary_files(b, v, &n) == 0;
         *ret_count = n;
         if (whole)
                 return v;

@@ -5,9 +5,11 @@
 #include "base/fd.h"
 #include "vault/vault.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 static int collect(const struct cordon_box *b, struct vault_request *q, struct err *e)
 {
@@ -44,11 +46,16 @@ static int request_grants(struct cordon_box *b, struct vault_request *q, struct 
 
         q->stage_live = b->stage == POLICY_STAGE_LIVE;
         (void) snprintf(q->policy, sizeof q->policy, "%s", policy_digest(b->policy->checked));
-        if (vault_give(b->policy->cx, q, out, b->passphrase, &b->giving, e) < 0)
+        AUTO_FD(words, memfd_create("words", MFD_CLOEXEC));
+        const struct vault_lines to = { out, words, b->passphrase };
+        if (words < 0)
+                return err_set(e, ERR_IO, errno, "no file for the secrets to look for: %s", strerror(errno));
+        if (vault_give(b->policy->cx, q, &to, &b->giving, e) < 0)
                 return -1;
 
         b->told_count = q->count;
         b->grants = TAKE_FD(in);
+        b->words = TAKE_FD(words);
         return 0;
 }
 
@@ -127,6 +134,7 @@ void api_grants_done(struct cordon_box *b)
 {
         vault_giving_end(&b->giving);
         fd_close(&b->grants);
+        fd_close(&b->words);
         free(b->told);
         b->told = NULL;
         b->told_count = 0;

@@ -62,6 +62,14 @@ struct api_recipe { /* texts of struct pool_recipe */
         char process[72];
 };
 
+/* A secret that exists only to be found. */
+enum { API_CANARIES_OWN = 4, API_CANARIES_MAX = 16, CANARY_VALUE = 72 };
+struct api_canary {
+        char name[128]; /* where it lies */
+        char value[CANARY_VALUE];
+        size_t form; /* 1 and more: the box's own; 0: in a file of the caller's */
+};
+
 struct cordon_box {
         cordon_policy *policy;
         char **argv;
@@ -76,6 +84,9 @@ struct cordon_box {
         char work_on[WORK_RUN_MAX];
         enum box_observe observe;
         unsigned trip; /* enum box_trip */
+        struct api_canary canaries[API_CANARIES_MAX];
+        struct box_canary canary_words[API_CANARIES_MAX];
+        unsigned canary_count;
         enum box_ledger ledger;
         bool ledger_said;     /* the option was set: the variable does not count */
         char cause[64];       /* --in-from: id of the record that led to this run */
@@ -99,6 +110,7 @@ struct cordon_box {
         const struct api_dummies *dummies; /* not NULL: these, and the vault is not used; borrowed */
         int passphrase;     /* of the vault: a descriptor of the caller's, or -1: prompt on the terminal */
         int grants;         /* the pipe with the credentials themselves, for the broker; or -1 */
+        int words;          /* a file in memory with the same, for cordon-output; or -1 */
         struct image image; /* of the policy's `root` */
         bool has_image, judges_only;
         uint64_t fuel;

@@ -38,3 +38,11 @@ struct grant {
         char scope[GRANT_ASKED]; /* the doors it may be used at, one per line, from policy_net_scope() */
         uint8_t secret[GRANT_SECRET_MAX], placeholder[GRANT_SECRET_MAX];
 };
+
+/* The same secret for cordon-output, which searches output for it: in a file in memory that the keeper passes
+ * on and never reads. */
+struct grant_word {
+        uint32_t size, length;
+        char name[GRANT_NAME];
+        uint8_t secret[GRANT_SECRET_MAX];
+};

@@ -248,7 +248,7 @@ const struct cli_option run_options[] = {
           set_passphrase_fd },
         { "observe", 0, "off|calls|denials|all", "which effects are reported (default: denials)",
           CLI_TEXT(struct run, set[CORDON_OBSERVE]) },
-        { "trip", 0, "calls,secrets,credentials,doors|all",
+        { "trip", 0, "calls,secrets,credentials,doors,canaries|all",
           "stop the box when it tries this, with an alarm (default: nothing)",
           CLI_TEXT(struct run, set[CORDON_TRIP]) },
         { "canary", 0, "FILE", "let a share of the runs try this policy instead",
@@ -462,7 +462,7 @@ static int option_is_wrong(const struct run *r, size_t option)
         if (option == CORDON_OBSERVE)
                 return cli_usage("--observe takes off, calls, denials or all, not `%s`", r->set[option]), -1;
         if (option == CORDON_TRIP)
-                return cli_usage("--trip takes calls, secrets, credentials, doors or all, not `%s`",
+                return cli_usage("--trip takes calls, secrets, credentials, doors, canaries or all, not `%s`",
                                  r->set[option]),
                        -1;
         if (errno == ENOMEM)

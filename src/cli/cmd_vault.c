@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* cli/cmd_vault.c - the verb vault: add, list, rm, rotate, audit. A secret comes from a descriptor or a
- * variable, never from an argument, and is never printed. */
+/* cli/cmd_vault.c - the verb vault: add, list, rm, rotate, audit, canary. A secret comes from a descriptor or
+ * a variable, never from an argument, and is never printed. */
 #include "base/buf.h"
 #include "base/fd.h"
 #include "base/str.h"
@@ -248,13 +248,24 @@ static int vault_rm(struct vault *v, int argc, char **argv)
         return status;
 }
 
+/* Without a file: the list. */
+static int vault_canary(struct vault *v, int argc, char **argv)
+{
+        (void) v;
+        cordon_error e = { 0 };
+        for (int i = 0; i < argc; i++)
+                if (cordon_vault_canary(cli_context(), argv[i], &e) < 0)
+                        return cli_error(&e);
+        return argc ? 0 : cli_give(cordon_vault_canaries(cli_context(), &e), &e);
+}
+
 static const struct {
         const char *name;
         bool named; /* a NAME comes first */
         int (*run)(struct vault *v, int argc, char **argv);
 } subs[] = {
         { "add", true, vault_add },       { "list", false, vault_list },   { "rm", true, vault_rm },
-        { "rotate", true, vault_rotate }, { "audit", false, vault_audit },
+        { "rotate", true, vault_rotate }, { "audit", false, vault_audit }, { "canary", false, vault_canary },
 };
 
 static const struct {
@@ -297,7 +308,7 @@ static int unknown(const char *given)
 static int go(struct vault *v, int count, char **words)
 {
         if (count == 0)
-                return cli_usage("cordon vault add | list | rm | rotate | audit");
+                return cli_usage("cordon vault add | list | rm | rotate | audit | canary");
 
         int i = find_sub(words[0]);
         if (i < 0)

@@ -92,7 +92,7 @@ static const struct cli_verb verbs[] = {
         { "policy wrap", "[DOORS] [-p POLICY] [-o FILE] PROGRAM",
           "write a script that runs a program in a box, with the files that each call names", verb_wrap,
           wrap_options, true, GROUP_SET_UP },
-        { "vault", "add NAME | list | rm NAME... | rotate NAME | audit",
+        { "vault", "add NAME | list | rm NAME... | rotate NAME | audit | canary [FILE...]",
           "manage credentials that boxes can use but never see", verb_vault, vault_options, false,
           GROUP_SET_UP },
         { "image", "[--json] ls | add IMAGE... | rm IMAGE... | [--all] prune",

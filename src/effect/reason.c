@@ -172,6 +172,7 @@ static const struct {
                                  "a placeholder of a credential stands where it does not belong" },
         [REASON_OWN_PLACEHOLDER] = { "own-placeholder", "the placeholder of this door's credential stands "
                                                         "where it does not belong" },
+        [REASON_CANARY] = { "canary", "a canary, which nobody has a use for, was sent" },
         [REASON_CREDENTIAL_NOT_LOADED] = { "credential-not-loaded",
                                            "the credential of this door is not loaded" },
         [REASON_CREDENTIAL_EXPIRED] = { "credential-expired", "the credential of this door has expired" },
@@ -232,7 +233,7 @@ bool effect_reason_is_placeholder(enum effect_reason r)
 
 bool effect_reason_is_credential(enum effect_reason r)
 {
-        return effect_reason_is_placeholder(r) || r == REASON_OWN_PLACEHOLDER ||
+        return effect_reason_is_placeholder(r) || r == REASON_OWN_PLACEHOLDER || r == REASON_CANARY ||
                r == REASON_CREDENTIAL_NOT_LOADED || r == REASON_CREDENTIAL_EXPIRED ||
                r == REASON_CREDENTIAL_USED_UP;
 }

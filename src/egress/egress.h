@@ -4,7 +4,7 @@
  * host's side and moves the bytes. How they are encoded: broker_forms.c, wire/wire.h.
  *
  *   keeper: GRANTS (with the vault's pipe), if a door names a credential
- *   keeper: PLACES, ANSWERS (with sealed files), if there are any
+ *   keeper: PLACES, ANSWERS, CANARIES (with sealed files), if there are any
  *   keeper: LEDGER (with a line to the ledger's writer), if the run is recorded
  *   keeper: GATES (with a line for held effects), if a door has `ask`
  *   keeper: RECORD (with a file that has no name yet), if exchanges are to be recorded
@@ -32,6 +32,7 @@ enum egress_command {
         EGRESS_GRANTS,
         EGRESS_PLACES,
         EGRESS_ANSWERS,
+        EGRESS_CANARIES, /* a line for each spelling, in base64 */
         EGRESS_LEDGER,
         EGRESS_GATES,
         EGRESS_RECORD,

@@ -86,6 +86,7 @@ struct half { /* one direction */
         size_t held, rest_at;
         int pipe[2];
         bool bulk, ended, shut, is_out; /* is_out: from the box */
+        struct buf seen;                /* the last bytes that went, if they are searched for canaries */
 };
 
 struct dial { /* one connection to the outside in progress: RFC 8305 */
@@ -208,11 +209,12 @@ struct broker {
         enum policy_stage stage;
         struct policy_places *places; /* or NULL */
         struct http_fixtures *answers;
-        struct http_grants *grants; /* credentials of this run, or NULL */
-        struct http_rules *rules;   /* NULL: no door sees requests */
-        int trust;                  /* the certificates that the box is to trust, or -1 */
-        size_t bundle_bytes;        /* of it; the rest is a database of NSS */
-        int record;                 /* exchanges are written here, or -1 */
+        struct http_grants *grants;    /* credentials of this run, or NULL */
+        struct http_rules *rules;      /* NULL: no door sees requests */
+        struct secret_words *canaries; /* or NULL */
+        int trust;                     /* the certificates that the box is to trust, or -1 */
+        size_t bundle_bytes;           /* of it; the rest is a database of NSS */
+        int record;                    /* exchanges are written here, or -1 */
         uint32_t recorded, answered, record_failed;
         uint64_t record_bytes;
         struct names names;

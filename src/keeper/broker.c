@@ -2,6 +2,7 @@
 /* keeper/broker.c - the keeper's side of the broker: starts it, passes it the policy and the gateway's
  * listeners, collects its rows for the result. When the broker dies, the box's connections die with it and no
  * new ones are made; the box goes on without a network, and the result reports it. */
+#include "base/base64.h"
 #include "base/buf.h"
 #include "base/clock.h"
 #include "base/fd.h"
@@ -66,6 +67,24 @@ static int send_gates(struct box *b)
         return its < 0 ? -1 : wire_put(b->broker.control, &egress_order_form, &o, its);
 }
 
+static void put_spelling(void *ctx, struct span spelling)
+{
+        base64_put(spelling, ctx);
+        buf_putc(ctx, '\n');
+}
+
+static int send_canaries(struct box *b)
+{
+        AUTO_BUF(text);
+        for (unsigned i = 0; i < b->c.canary_count; i++)
+                known_spell(span_str(b->c.canaries[i].value), put_spelling, &text);
+        if (text.n == 0)
+                return 0;
+        return text.failed
+                       ? -1
+                       : send_text(b, (struct egress_order){ .command = EGRESS_CANARIES }, buf_span(&text));
+}
+
 /* The policy last: the broker waits for it. */
 static int send_all(struct box *b, struct err *e)
 {
@@ -83,7 +102,7 @@ static int send_all(struct box *b, struct err *e)
                       send_text(b, (struct egress_order){ .command = EGRESS_PLACES }, b->c.places) < 0);
         bad = bad || (b->c.answers.n &&
                       send_text(b, (struct egress_order){ .command = EGRESS_ANSWERS }, b->c.answers) < 0);
-        bad = bad || send_line(b) < 0 || send_gates(b) < 0;
+        bad = bad || send_canaries(b) < 0 || send_line(b) < 0 || send_gates(b) < 0;
         const struct egress_order record = { .command = EGRESS_RECORD };
         bad = bad || (b->c.recording.name &&
                       wire_put(b->broker.control, &egress_order_form, &record, b->c.recording.fd) < 0);
@@ -199,6 +218,36 @@ static void take_text(char *to, const char *from, size_t cap)
         (void) str_inert(span_of(from, strnlen(from, cap)), to, cap);
 }
 
+/* A row of the broker's as the effect that it is about. */
+static struct effect_row describe_row(struct box *b, const struct egress_row *n)
+{
+        AUTO_BUF(text);
+        AUTO_BUF(why);
+        bool metadata = policy_names_metadata(n->to);
+        struct effect_row d =
+                keeper_row(&b->run, effect_reason_is_credential(n->reason) ? EFFECT_CREDENTIAL : EFFECT_NET);
+
+        egress_row_text(n, &text);
+        egress_row_why(n, &why);
+        d.layer = "egress";
+        d.count = n->connections;
+        d.effect.target = n->to;
+        d.effect.method = n->method[0] ? n->method : NULL;
+        d.effect.reason = metadata ? REASON_METADATA : n->reason;
+        d.what = keeper_text(&b->run, "%s (%s)", buf_str(&text), buf_str(&why));
+        d.why = metadata ? "" : keeper_text(&b->run, "%s", buf_str(&why));
+        d.permit = metadata ? "" : n->permit;
+        if (b->run.one_program)
+                d.program = keeper_command_name(&b->run);
+
+        /* The door has the credential already, so another line would not help: the placeholder is in a wrong
+         * position. */
+        if (n->form == EGRESS_REQUEST && effect_reason_is_placeholder(n->reason) && n->method[0])
+                d.permit = keeper_text(&b->run, "net %s %s with NAME", n->to, n->method);
+
+        return d;
+}
+
 /* The broker is ours, but its messages contain bytes of the box: text is cut and made inert, indexes are
  * checked. */
 static void take_row(struct box *b, const struct egress_row *row)
@@ -215,6 +264,11 @@ static void take_row(struct box *b, const struct egress_row *row)
         r->address[sizeof r->address - 1] = '\0';
         if (row->index >= b->run.r.net_count)
                 b->run.r.net_count = row->index + 1;
+
+        if (!r->allowed && r->to[0] && (b->c.trip || r->reason == REASON_CANARY)) {
+                struct effect_row d = describe_row(b, r);
+                tripwire_look(&b->run, &d);
+        }
 }
 
 /* It has nothing more to send: killed, and reaped at the end of the box. */
@@ -299,36 +353,6 @@ void broker_record(struct box *b)
 }
 
 /* ---- end ---- */
-
-/* A row of the broker's as the effect that it is about. */
-static struct effect_row describe_row(struct box *b, const struct egress_row *n)
-{
-        AUTO_BUF(text);
-        AUTO_BUF(why);
-        bool metadata = policy_names_metadata(n->to);
-        struct effect_row d =
-                keeper_row(&b->run, effect_reason_is_credential(n->reason) ? EFFECT_CREDENTIAL : EFFECT_NET);
-
-        egress_row_text(n, &text);
-        egress_row_why(n, &why);
-        d.layer = "egress";
-        d.count = n->connections;
-        d.effect.target = n->to;
-        d.effect.method = n->method[0] ? n->method : NULL;
-        d.effect.reason = metadata ? REASON_METADATA : n->reason;
-        d.what = keeper_text(&b->run, "%s (%s)", buf_str(&text), buf_str(&why));
-        d.why = metadata ? "" : keeper_text(&b->run, "%s", buf_str(&why));
-        d.permit = metadata ? "" : n->permit;
-        if (b->run.one_program)
-                d.program = keeper_command_name(&b->run);
-
-        /* The door has the credential already, so another line would not help: the placeholder is in a wrong
-         * position. */
-        if (n->form == EGRESS_REQUEST && effect_reason_is_placeholder(n->reason) && n->method[0])
-                d.permit = keeper_text(&b->run, "net %s %s with NAME", n->to, n->method);
-
-        return d;
-}
 
 static void note_denials(struct box *b)
 {

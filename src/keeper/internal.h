@@ -40,6 +40,7 @@ struct pump { /* one direction of one stream */
         struct neutral *neutral; /* `to` is a terminal: its output is made inert; or NULL */
         struct buf inert;        /* then this is written, and not `buffer` */
         struct filter filter;    /* an output with a form: it stands between the payload and `from` */
+        struct known *watch;     /* one without: what looks for canaries in it; or NULL */
 };
 
 /* The life of a box, in the order of the table in box_life.c. */
@@ -292,6 +293,9 @@ void keeper_limit_fired(struct box *b, enum limit_key k); /* ends it, if nothing
 
 /* tripwire.c: stops the box if the caller asked for it. */
 void tripwire_look(struct run *run, const struct effect_row *n);
+/* What watches a stream for canaries, or NULL if the run has none; the next bytes of the stream. */
+int tripwire_watch(const struct run *run, struct known **ret, struct err *e);
+void tripwire_see(struct run *run, struct known *watch, const char *stream, struct span said);
 
 /* denials.c */
 void keeper_note_denial(struct run *run, const struct wall_denial *d);

@@ -97,6 +97,12 @@ struct box_schema {
         struct span text;
 };
 
+/* A secret that exists only to be found: a box that prints it to a checked stream, or sends it, is stopped.
+ */
+struct box_canary {
+        const char *name, *value; /* where it lies */
+};
+
 /* Calls a function of the caller. Returns 0, or -1: the module ends with a trap. */
 struct box_calls {
         int (*call)(void *ctx, uint32_t index, uint64_t *slots);
@@ -119,7 +125,8 @@ enum box_trip {
         BOX_TRIP_CALLS = 1,       /* system calls that no box needs */
         BOX_TRIP_SECRETS = 2,     /* paths of keys, tokens and passwords */
         BOX_TRIP_CREDENTIALS = 4, /* a placeholder sent elsewhere */
-        BOX_TRIP_DOORS = 8        /* every effect without a door, but those of programs that look around */
+        BOX_TRIP_DOORS = 8,       /* every effect without a door, but those of programs that look around */
+        BOX_TRIP_CANARIES = 16 /* the box has canaries of its own, and what it prints is searched for them */
 };
 /* "calls" ..., "all"; adds to *bits. -1: another word. */
 int box_trip_find(struct span name, unsigned *bits);
@@ -140,6 +147,7 @@ struct box_config {
                 const char *name; /* there; NULL: nothing is recorded */
         } recording;
         const int *grants; /* a pipe with the credentials that doors name, for the broker; or NULL */
+        const int *words;  /* a file in memory with the same, for cordon-output; or NULL */
         const struct box_handle *handles;
         unsigned handle_count;
         const struct box_schema *schemas;
@@ -150,7 +158,9 @@ struct box_config {
         bool single_thread;           /* the calling program has one thread */
         enum box_observe observe;     /* which denials are reported; the walls are the same */
         unsigned trip;                /* enum box_trip */
-        bool signals_stay_in;         /* Landlock keeps the payload's signals from the observer beside it */
+        const struct box_canary *canaries;
+        unsigned canary_count;
+        bool signals_stay_in; /* Landlock keeps the payload's signals from the observer beside it */
         enum box_ledger ledger;
         const char *trace_in, *trace_out; /* W3C trace context of the caller and of the run; or NULL */
         const char *cause;                /* id of the record that led to this run, or NULL */

@@ -5,6 +5,7 @@
 #include "keeper/internal.h"
 
 #include <ctype.h>
+#include <errno.h>
 #include <string.h>
 
 static const struct {
@@ -13,12 +14,14 @@ static const struct {
 } kinds[] = { { "calls", BOX_TRIP_CALLS },
               { "secrets", BOX_TRIP_SECRETS },
               { "credentials", BOX_TRIP_CREDENTIALS },
-              { "doors", BOX_TRIP_DOORS } };
+              { "doors", BOX_TRIP_DOORS },
+              { "canaries", BOX_TRIP_CANARIES } };
 
 int box_trip_find(struct span name, unsigned *bits)
 {
         if (span_is(name, "all")) {
-                *bits |= BOX_TRIP_CALLS | BOX_TRIP_SECRETS | BOX_TRIP_CREDENTIALS | BOX_TRIP_DOORS;
+                for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+                        *bits |= kinds[i].bit;
                 return 0;
         }
 
@@ -73,6 +76,8 @@ static bool trips(unsigned on, const struct effect_row *n)
 {
         enum effect_kind k = n->effect.kind;
         bool path = effect_kind_has_path(k);
+        if (n->effect.reason == REASON_CANARY)
+                return true; /* nobody needs it */
         if (on & BOX_TRIP_CALLS && k == EFFECT_CALL && is_call(n->what))
                 return true;
         if (on & BOX_TRIP_SECRETS && path && policy_holds_secrets(n->effect.target))
@@ -82,14 +87,47 @@ static bool trips(unsigned on, const struct effect_row *n)
         return on & BOX_TRIP_DOORS && n->weight == EFFECT_PLAIN && k != EFFECT_LIMIT;
 }
 
+static bool has_ended(const struct run *run)
+{
+        return run->box->init_gone || run->box->killed || run->r.end != BOX_RUNNING;
+}
+
 void tripwire_look(struct run *run, const struct effect_row *n)
 {
         char shown[160];
-        bool ended = run->box->init_gone || run->box->killed || run->r.end != BOX_RUNNING;
-        if (ended || !trips(run->c->trip, n))
+        if (has_ended(run) || !trips(run->c->trip, n))
                 return;
 
         (void) err_set(&run->refused, ERR_DOOR, 0, "tripwire: %s was denied, and the box was stopped",
                        str_inert(span_str(n->what), shown, sizeof shown));
         box_kill(run->box);
+}
+
+/* ---- canaries in streams without a form: they pass as they are, and are looked at ---- */
+
+int tripwire_watch(const struct run *run, struct known **ret, struct err *e)
+{
+        struct known_word words[KNOWN_MAX];
+        unsigned n = run->c->canary_count;
+        if (!(run->c->trip & BOX_TRIP_CANARIES) || n == 0)
+                return 0;
+
+        for (unsigned i = 0; i < n && i < KNOWN_MAX; i++)
+                words[i] = (struct known_word){ run->c->canaries[i].name, span_str(run->c->canaries[i].value),
+                                                true };
+        *ret = known_new(words, n);
+        return *ret ? 0 : err_set(e, ERR_MEMORY, ENOMEM, "out of memory");
+}
+
+void tripwire_see(struct run *run, struct known *watch, const char *stream, struct span said)
+{
+        int i = watch ? known_see(watch, said) : -1;
+        if (i < 0 || run->refused.code != ERR_NONE)
+                return;
+
+        (void) err_set(&run->refused, ERR_DOOR, 0,
+                       "tripwire: %s contains the canary %s, and the box was stopped", stream,
+                       run->c->canaries[i].name);
+        if (!has_ended(run))
+                box_kill(run->box);
 }

@@ -41,6 +41,14 @@ uint64_t findings_count(const struct findings *f, enum finding_kind kind)
         return sum;
 }
 
+const char *findings_first(const struct findings *f, enum finding_kind kind)
+{
+        for (size_t i = 0; i < f->n; i++)
+                if (f->v[i].kind == kind)
+                        return f->v[i].name;
+        return NULL;
+}
+
 void findings_json(const struct findings *f, struct buf *out)
 {
         buf_putc(out, '[');

@@ -30,5 +30,7 @@ struct findings {
 
 void findings_add(struct findings *f, enum finding_kind kind, struct span name, uint64_t line);
 uint64_t findings_count(const struct findings *f, enum finding_kind kind);
+/* The name of the first of a kind, or NULL. */
+const char *findings_first(const struct findings *f, enum finding_kind kind);
 /* As a JSON array. */
 void findings_json(const struct findings *f, struct buf *out);

@@ -10,8 +10,9 @@ enum { SPELLINGS = 10, SPELLING_BYTES = 4 }; /* of a word, and at most so many b
 
 struct known {
         struct secret_words *set;
-        char *names[KNOWN_MAX];
-        size_t count;
+        char *names[KNOWN_NAMES];
+        size_t first[KNOWN_NAMES]; /* word of that name */
+        size_t count;              /* of names */
         struct buf held;
 };
 
@@ -89,6 +90,33 @@ static void add_spellings(struct spelling *s, struct span w, uint8_t owner)
                 add_base32(s, w, skip, owner);
 }
 
+/* The place of its name, which may be new; -1: no room. */
+static int owner_of(struct known *k, const struct known_word *words, size_t i)
+{
+        for (size_t n = 0; n < k->count; n++)
+                if (strcmp(k->names[n], words[i].name) == 0)
+                        return (int) n;
+
+        if (k->count == KNOWN_NAMES || !(k->names[k->count] = strdup(words[i].name)))
+                return -1;
+        k->first[k->count] = i;
+        return (int) k->count++;
+}
+
+void known_spell(struct span word, void (*each)(void *ctx, struct span spelling), void *ctx)
+{
+        size_t bytes = word.n * SPELLINGS * SPELLING_BYTES + 1;
+        struct spelling *s = calloc(1, sizeof *s);
+        if (s && (s->at = s->bytes = calloc(1, bytes))) {
+                add_spellings(s, word, 0);
+                for (size_t i = 0; i < s->n; i++)
+                        each(ctx, s->words[i]);
+                explicit_bzero(s->bytes, bytes);
+                free(s->bytes);
+        }
+        free(s);
+}
+
 static int fill(struct known *k, const struct known_word *words, size_t count)
 {
         size_t bytes = 1;
@@ -103,11 +131,16 @@ static int fill(struct known *k, const struct known_word *words, size_t count)
                 return -1;
         }
 
-        for (size_t i = 0; i < count; i++)
-                add_spellings(s, words[i].word, (uint8_t) i);
+        int bad = 0;
+        for (size_t i = 0; bad == 0 && i < count; i++) {
+                int owner = owner_of(k, words, i);
+                bad = owner < 0 ? -1 : 0;
+                if (owner >= 0)
+                        add_spellings(s, words[i].word, (uint8_t) owner);
+        }
 
-        k->set = s->n ? secret_words_new(s->words, s->owner, s->n) : NULL;
-        int bad = s->n && !k->set ? -1 : 0;
+        k->set = s->n && bad == 0 ? secret_words_new(s->words, s->owner, s->n) : NULL;
+        bad = s->n && !k->set ? -1 : bad;
         explicit_bzero(s->bytes, bytes);
         free(s->bytes);
         free(s);
@@ -120,11 +153,7 @@ struct known *known_new(const struct known_word *words, size_t count)
         if (!k)
                 return NULL;
 
-        bool good = true;
-        for (; good && k->count < count; k->count++)
-                good = (k->names[k->count] = strdup(words[k->count].name)) != NULL;
-
-        if (good && fill(k, words, count) == 0)
+        if (fill(k, words, count) == 0)
                 return k;
         known_free(k);
         return NULL;
@@ -134,7 +163,7 @@ void known_free(struct known *k)
 {
         if (!k)
                 return;
-        for (size_t i = 0; i < KNOWN_MAX; i++)
+        for (size_t i = 0; i < k->count; i++)
                 free(k->names[i]);
         secret_words_free(k->set);
         buf_done(&k->held);
@@ -150,7 +179,7 @@ static size_t replace(struct known *k, struct span in, bool end, struct buf *out
         while (secret_words_next(k->set, in, from, end, true, &h)) {
                 buf_add(out, in.p + from, h.at - from);
                 buf_printf(out, "<secret:%s>", k->names[h.word]);
-                each(ctx, h.word);
+                each(ctx, k->first[h.word]);
                 from = h.at + h.n;
         }
 
@@ -178,4 +207,25 @@ void known_pass(struct known *k, struct span in, bool end, struct buf *out, void
         }
 
         out->failed |= k->held.failed; /* bytes that could not be held cannot be checked */
+}
+
+/* The longest spelling of a word that a run may have as a canary, and some. */
+enum { SEEN_TAIL = 1024 };
+
+int known_see(struct known *k, struct span in)
+{
+        if (!k->set)
+                return -1;
+
+        buf_add(&k->held, in.p, in.n);
+        uint64_t found = secret_words_find(k->set, buf_span(&k->held));
+        if (k->held.n > SEEN_TAIL) {
+                memmove(k->held.p, k->held.p + k->held.n - SEEN_TAIL, SEEN_TAIL);
+                k->held.n = SEEN_TAIL;
+        }
+
+        for (size_t i = 0; i < k->count; i++)
+                if (found >> i & 1)
+                        return (int) k->first[i];
+        return -1;
 }

@@ -10,6 +10,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -69,6 +70,9 @@ static void report(struct flow *f, int r, const struct err *e)
         buf_printf(&out, "{\"ok\":%s", r == 0 ? "true" : "false");
         if (r < 0)
                 buf_member(&out, "why", e->what);
+        const char *canary = f->p ? findings_first(&pipeline_report(f->p)->findings, FINDING_CANARY) : NULL;
+        if (r < 0 && canary)
+                buf_member(&out, "canary", canary);
         buf_member(&out, "sha256", digest);
         if (f->p) {
                 buf_putc(&out, ',');
@@ -79,18 +83,51 @@ static void report(struct flow *f, int r, const struct err *e)
                 (void) fd_write_all(OUTPUT_REPORT, out.p, out.n);
 }
 
-static struct output_order *take_order(struct err *e)
+/* A whole file in memory, which another process may read at the same time; then it is closed. The caller
+ * wipes and frees it. */
+static char *take_file(int fd, size_t *ret_len)
 {
         struct stat st;
-        char *text = fstat(OUTPUT_ORDER, &st) == 0 && st.st_size > 0 && st.st_size <= OUTPUT_ORDER_MAX
+        char *text = fstat(fd, &st) == 0 && st.st_size > 0 && st.st_size <= OUTPUT_ORDER_MAX
                              ? malloc((size_t) st.st_size)
                              : NULL;
-        ssize_t n = text && lseek(OUTPUT_ORDER, 0, SEEK_SET) == 0
-                            ? fd_read_all(OUTPUT_ORDER, text, (size_t) st.st_size)
-                            : -1;
-        (void) close(OUTPUT_ORDER);
-        struct output_order *o = n < 0 ? NULL : output_order_read(span_of(text, (size_t) n), e);
+        ssize_t n = text ? pread(fd, text, (size_t) st.st_size, 0) : -1;
+        (void) close(fd);
+        if (n == st.st_size) {
+                *ret_len = (size_t) n;
+                return text;
+        }
+
         free(text);
+        return NULL;
+}
+
+static void wipe(char *text, size_t n)
+{
+        if (text)
+                explicit_bzero(text, n);
+        free(text);
+}
+
+static int take_words(struct output_order *o, struct err *e)
+{
+        size_t n = 0;
+        char *text = take_file(OUTPUT_WORDS, &n);
+        int r = text ? output_order_words(o, span_of(text, n)) : -1;
+        wipe(text, n);
+        return r < 0 ? err_set(e, ERR_INTERNAL, 0, "the secrets to look for did not come") : 0;
+}
+
+static struct output_order *take_order(struct err *e)
+{
+        size_t n = 0;
+        char *text = take_file(OUTPUT_ORDER, &n);
+        struct output_order *o = text ? output_order_read(span_of(text, n), e) : NULL;
+        wipe(text, n);
+        if (o && output_order_more(o)->vault && take_words(o, e) < 0) {
+                output_order_free(o);
+                return NULL;
+        }
         return o;
 }
 
@@ -110,7 +147,7 @@ int main(void)
         (void) signal(SIGPIPE, SIG_IGN);
         sha256_init(&f.sum);
         struct output_order *o = take_order(&e);
-        int r = o ? output_jail(output_order_become(o), &e) : -1;
+        int r = o ? output_jail(output_order_more(o)->become, &e) : -1;
         if (r == 0)
                 r = (f.p = pipeline_new(output_order_config(o), &e)) ? run(&f, &e) : -1;
 

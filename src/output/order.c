@@ -1,15 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /* output/order.c - the order to cordon-output, as one JSON object. Pure. */
 #include "base/base64.h"
+#include "base/grant.h"
 #include "base/json.h"
 #include "output/process.h"
 
 #include <stdlib.h>
+#include <string.h>
 
-void output_order_put(const struct pipeline_config *c, uint32_t become, struct buf *out)
+void output_order_put(const struct pipeline_config *c, const struct output_order_more *more, struct buf *out)
 {
-        buf_printf(out, "{\"as\":%d,\"max\":%llu,\"verbatim\":%s,\"become\":%u", (int) c->form,
-                   (unsigned long long) c->max, c->verbatim ? "true" : "false", become);
+        buf_printf(out, "{\"as\":%d,\"max\":%llu,\"verbatim\":%s,\"become\":%u,\"vault\":%s", (int) c->form,
+                   (unsigned long long) c->max, c->verbatim ? "true" : "false", more->become,
+                   more->vault ? "true" : "false");
         buf_member(out, "name", c->schema_name ? c->schema_name : "output");
         buf_puts(out, ",\"schema\":\"");
         base64_put(c->schema, out);
@@ -35,7 +38,8 @@ struct output_order {
         struct pipeline_config c;
         struct known_word words[KNOWN_MAX];
         const char **hosts;
-        uint32_t become;
+        struct output_order_more more;
+        char names[GRANTS_MAX][GRANT_NAME]; /* of the vault's secrets */
 };
 
 static struct span decode(const struct json *text)
@@ -107,7 +111,7 @@ struct output_order *output_order_read(struct span text, struct err *e)
         }
 
         const struct json *root = json_root(o->doc), *verbatim = json_get(root, "verbatim"),
-                          *name = json_get(root, "name");
+                          *name = json_get(root, "name"), *vault = json_get(root, "vault");
         int64_t form = number(root, "as"), max = number(root, "max"), become = number(root, "become");
         if (form < 0 || form >= HANDLE_TYPE__COUNT || max < 0 || become < 0 || !name ||
             read_words(o, json_get(root, "words")) < 0 || read_hosts(o, json_get(root, "hosts")) < 0) {
@@ -121,9 +125,32 @@ struct output_order *output_order_read(struct span text, struct err *e)
         o->c.verbatim = verbatim && verbatim->type == JSON_TRUE;
         o->c.schema_name = name->str;
         o->c.schema = decode(json_get(root, "schema"));
-        o->become = (uint32_t) become;
+        o->more.become = (uint32_t) become;
+        o->more.vault = vault && vault->type == JSON_TRUE;
         return o;
 }
 
 const struct pipeline_config *output_order_config(const struct output_order *o) { return &o->c; }
-uint32_t output_order_become(const struct output_order *o) { return o->become; }
+const struct output_order_more *output_order_more(const struct output_order *o) { return &o->more; }
+
+int output_order_words(struct output_order *o, struct span records)
+{
+        size_t count = records.n / sizeof(struct grant_word);
+        if (records.n % sizeof(struct grant_word) != 0 || count > GRANTS_MAX)
+                return -1;
+
+        for (size_t i = 0; i < count; i++) {
+                struct grant_word w;
+                memcpy(&w, records.p + i * sizeof w, sizeof w);
+                uint8_t *copy = w.size == sizeof w && w.length <= sizeof w.secret && w.length > 0 &&
+                                                o->c.n_words < KNOWN_MAX
+                                        ? malloc(w.length)
+                                        : NULL;
+                if (!copy)
+                        return -1;
+                memcpy(copy, w.secret, w.length);
+                memcpy(o->names[i], w.name, sizeof w.name - 1);
+                o->words[o->c.n_words++] = (struct known_word){ o->names[i], span_of(copy, w.length), false };
+        }
+        return 0;
+}

@@ -31,6 +31,7 @@ struct work {
         uint8_t random[GRANT_SECRET_MAX];
         uint8_t entry[ENTRY_MAX];
         struct grant grant;
+        struct grant_word word;
         struct vault_told told;
 };
 
@@ -255,7 +256,11 @@ static int give_one(struct work *w, const char *name, const char *asked, struct 
                 memcpy(w->told.user, m.field, sizeof w->told.user);
 
         memcpy(w->told.placeholder, g->placeholder, w->length);
+        w->word = (struct grant_word){ .size = sizeof w->word, .length = g->length };
+        memcpy(w->word.name, m.name, sizeof w->word.name);
+        memcpy(w->word.secret, w->secret, w->length);
         if (fd_write_all(VAULT_FD_GRANTS, g, sizeof *g) < 0 ||
+            fd_write_all(VAULT_FD_WORDS, &w->word, sizeof w->word) < 0 ||
             fd_write_all(VAULT_FD_TOLD, &w->told, sizeof w->told) < 0)
                 return err_set(e, ERR_IO, errno, "the broker did not take the credential %s", name);
 

@@ -108,7 +108,8 @@ enum {
         VAULT_FD_REPORT,
         VAULT_FD_TOLD,
         VAULT_FD_GRANTS,
-        VAULT_FD_PASSPHRASE
+        VAULT_FD_PASSPHRASE,
+        VAULT_FD_WORDS
 };
 
 struct vault_request { /* no secret in it */
@@ -143,13 +144,17 @@ struct vault_told {
 int vault_work(const struct cordon_context *cx, struct vault_request *q, int secret, int passphrase,
                struct err *e);
 /* GIVE, which never blocks: starts cordon-vault, which writes secrets to `grants` (the write end of the
- * broker's pipe); this process never sees them. */
+ * broker's pipe) and `words`; this process never reads them. */
 struct vault_giving {
         struct child child; /* wait for its end */
         int report, told;
 };
 #define VAULT_NOT_GIVING ((struct vault_giving){ .child = CHILD_NONE, .report = -1, .told = -1 })
-int vault_give(const struct cordon_context *cx, struct vault_request *q, int grants, int passphrase,
+/* `words`: a file in memory that gets each as a struct grant_word, for cordon-output. */
+struct vault_lines {
+        int grants, words, passphrase; /* passphrase: or -1 */
+};
+int vault_give(const struct cordon_context *cx, struct vault_request *q, const struct vault_lines *to,
                struct vault_giving *ret, struct err *e);
 /* Returns 1 if it has ended, with its placeholders; 0 if not yet; -1 if it released nothing that a broker
  * could use. */

@@ -13,7 +13,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
-enum { FDS = VAULT_FD_PASSPHRASE + 1, AGAIN_MS = 1000 };
+enum { FDS = VAULT_FD_WORDS + 1, AGAIN_MS = 1000 };
 
 /* cordon-vault gets an empty environment, or only the variable that holds the secret. */
 static char **environment(const struct cordon_context *cx, const struct vault_request *q, char *only[2])
@@ -96,7 +96,7 @@ static struct child begin(const struct cordon_context *cx, int fds[FDS], struct 
 int vault_work(const struct cordon_context *cx, struct vault_request *q, int secret, int passphrase,
                struct err *e)
 {
-        int report = -1, fds[FDS] = { secret, -1, -1, -1, -1, -1, -1, -1, passphrase };
+        int report = -1, fds[FDS] = { secret, -1, -1, -1, -1, -1, -1, -1, passphrase, -1 };
         struct child c = begin(cx, fds, q, &report, e);
         AUTO_FD(hold, report);
         if (c.pid < 0)
@@ -106,15 +106,17 @@ int vault_work(const struct cordon_context *cx, struct vault_request *q, int sec
         return read_report(report, e);
 }
 
-int vault_give(const struct cordon_context *cx, struct vault_request *q, int grants, int passphrase,
+int vault_give(const struct cordon_context *cx, struct vault_request *q, const struct vault_lines *to,
                struct vault_giving *ret, struct err *e)
 {
         AUTO_FD(told, memory_file("told"));
         if (told < 0)
                 return err_set(e, ERR_IO, errno, "asking %s: %s", VAULT_PROGRAM, strerror(errno));
 
-        int fds[FDS] = { -1, -1, -1, -1, -1, -1, told, grants, passphrase };
-        _Static_assert(VAULT_FD_TOLD == 6 && VAULT_FD_GRANTS == 7 && VAULT_FD_PASSPHRASE == 8, "as above");
+        int fds[FDS] = { -1, -1, -1, -1, -1, -1, told, to->grants, to->passphrase, to->words };
+        _Static_assert(VAULT_FD_TOLD == 6 && VAULT_FD_GRANTS == 7 && VAULT_FD_PASSPHRASE == 8 &&
+                               VAULT_FD_WORDS == 9,
+                       "as above");
         q->op = VAULT_GIVE;
         struct vault_giving g = VAULT_NOT_GIVING;
         g.child = begin(cx, fds, q, &g.report, e);

@@ -14,6 +14,7 @@
 #include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
@@ -75,7 +76,8 @@ static int give_all(struct vault_request *q, int grants, int passphrase, struct 
                     struct err *e)
 {
         struct vault_giving g = VAULT_NOT_GIVING;
-        int r = vault_give(test_context(), q, grants, passphrase, &g, e);
+        AUTO_FD(words, memfd_create("words", MFD_CLOEXEC));
+        int r = vault_give(test_context(), q, &(struct vault_lines){ grants, words, passphrase }, &g, e);
         if (r < 0)
                 return -1;
         while ((r = vault_given(&g, told, q->count, e)) == 0)

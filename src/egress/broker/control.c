@@ -173,10 +173,11 @@ static int take_before(struct broker *b, const struct egress_order *o, int fd, s
         size_t n = 0;
         char *text =
                 read_text(fd, o->command == EGRESS_ANSWERS ? ANSWERS_MAX_BYTES : BROKER_MAX_BYTES, &n, e);
-        int r = !text                          ? -1
-                : o->command == EGRESS_PLACES  ? requests_take_places(b, span_of(text, n), e)
-                : o->command == EGRESS_ANSWERS ? requests_take_answers(b, span_of(text, n), e)
-                                               : err_set(e, ERR_INTERNAL, 0, "unknown order");
+        int r = !text                           ? -1
+                : o->command == EGRESS_PLACES   ? requests_take_places(b, span_of(text, n), e)
+                : o->command == EGRESS_ANSWERS  ? requests_take_answers(b, span_of(text, n), e)
+                : o->command == EGRESS_CANARIES ? requests_take_canaries(b, span_of(text, n), e)
+                                                : err_set(e, ERR_INTERNAL, 0, "unknown order");
         free(text);
         return r;
 }

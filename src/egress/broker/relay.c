@@ -4,6 +4,7 @@
  * memory. Back-pressure: if one side does not read, the other is not read either. No direction ever holds
  * more than its one buffer or pipe. */
 #include "base/fd.h"
+#include "base/secret_words.h"
 #include "egress/http/sni_check.h"
 #include "egress/internal.h"
 
@@ -68,7 +69,7 @@ static enum outcome keep_rest(struct half *h, const char *p, size_t n)
 
 static void become_bulk(struct broker *b, struct half *h)
 {
-        if (b->bulk_count >= BULK_MAX)
+        if (b->bulk_count >= BULK_MAX || (b->canaries && h->is_out))
                 return; /* copying goes on */
 
         if (pipe2(h->pipe, O_NONBLOCK | O_CLOEXEC) < 0) {
@@ -101,6 +102,22 @@ static void answered(struct flow *f, struct span bytes)
         f->greeted = true;
 }
 
+/* The next bytes of the box; the last ones before them are looked at once more. */
+static bool holds_canary(const struct broker *b, struct half *h, struct span bytes)
+{
+        enum { TAIL = 1024 };
+        if (!b->canaries || !h->is_out)
+                return false;
+
+        buf_add(&h->seen, bytes.p, bytes.n);
+        bool found = h->seen.failed || secret_words_find(b->canaries, buf_span(&h->seen)) != 0;
+        if (h->seen.n > TAIL) {
+                memmove(h->seen.p, h->seen.p + h->seen.n - TAIL, TAIL);
+                h->seen.n = TAIL;
+        }
+        return found;
+}
+
 /* One read and its consequences. */
 static enum outcome copy_once(struct flow *f, struct half *h, bool hup)
 {
@@ -124,6 +141,11 @@ static enum outcome copy_once(struct flow *f, struct half *h, bool hup)
         }
 
         spend(f, h, (size_t) n);
+        if (holds_canary(f->b, h, span_of(p, (size_t) n))) {
+                accounting_deny(f->b, &(struct accounting_entry){ .to = f->row_to, .reason = REASON_CANARY });
+                return PUMP_REFUSED;
+        }
+
         if (h->is_out)
                 hello_left(f, (size_t) n);
         else
@@ -313,6 +335,7 @@ void relay_done(struct flow *f)
 {
         for (unsigned i = 0; i < 2; i++) {
                 buf_done(&f->half[i].rest);
+                buf_done(&f->half[i].seen);
                 if (!f->half[i].from)
                         continue;
                 f->b->bulk_count -= f->half[i].bulk;

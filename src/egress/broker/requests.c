@@ -2,7 +2,9 @@
 /* egress/broker/requests.c - connections whose requests are decided one by one: moves bytes between the
  * sockets and http_flow, connects where http_flow requests it, and keeps the accounts. Decides nothing. */
 #include "egress/broker/requests.h"
+#include "base/base64.h"
 #include "base/fd.h"
+#include "base/secret_words.h"
 #include "base/str.h"
 #include "base/trust.h"
 #include "egress/broker/departure.h"
@@ -73,6 +75,32 @@ int requests_take_places(struct broker *b, struct span text, struct err *e)
         return b->places ? 0 : -1;
 }
 
+/* A line for each spelling, in base64. */
+int requests_take_canaries(struct broker *b, struct span text, struct err *e)
+{
+        enum { WORDS = 512, BYTES = 1 << 18 };
+        struct span *words = calloc(WORDS, sizeof *words);
+        uint8_t *owner = calloc(WORDS, 1), *bytes = malloc(BYTES), *at = bytes;
+        size_t n = 0;
+        bool good = words && owner && bytes;
+        for (size_t from = 0; good && from < text.n;) {
+                const uint8_t *newline = memchr(text.p + from, '\n', text.n - from);
+                size_t len = newline ? (size_t) (newline - text.p) - from : text.n - from;
+                ssize_t k = base64_read(span_of(text.p + from, len), at, BYTES - (size_t) (at - bytes));
+                good = k >= SECRET_WORD_MIN && n < WORDS;
+                if (good)
+                        words[n++] = span_of(at, (size_t) k);
+                at += good ? k : 0;
+                from += len + 1;
+        }
+
+        b->canaries = good && n ? secret_words_new(words, owner, n) : NULL;
+        free(words);
+        free(owner);
+        free(bytes);
+        return b->canaries ? 0 : err_set(e, ERR_INTERNAL, 0, "the broker cannot read its canaries");
+}
+
 int requests_take_answers(struct broker *b, struct span text, struct err *e)
 {
         b->answers = http_fixtures_parse("--answers", text, e);
@@ -130,6 +158,7 @@ int requests_start(struct broker *b, struct err *e)
                                     .places = b->places,
                                     .stage = b->stage,
                                     .fixtures = b->answers,
+                                    .canaries = b->canaries,
                                     .record = b->record >= 0 };
         if (b->grants && http_grants_hold(b->grants, b->policy, e) < 0)
                 return -1;

@@ -3,6 +3,7 @@
  * with a resolver of their own wired in are answered too. Only names that a door names exist. No question is
  * passed on; a name that is allowed is resolved outside once, and not before its door is known. */
 #include "base/fd.h"
+#include "base/secret_words.h"
 #include "base/str.h"
 #include "egress/broker/requests.h"
 #include "egress/dns/dns.h"
@@ -31,7 +32,9 @@ static void deny_name(struct broker *b, const struct dns_question *q)
 
         (void) str_inert(name, text, sizeof text);
         struct accounting_entry e = { .form = EGRESS_NAME, .to = text, .permit = permit };
-        if (b->rules && http_rules_hold_placeholder(b->rules, name))
+        if (secret_words_find(b->canaries, name))
+                e.reason = REASON_CANARY;
+        else if (b->rules && http_rules_hold_placeholder(b->rules, name))
                 e.reason = REASON_PLACEHOLDER_IN_NAME;
         else
                 e.reason = q->odd ? REASON_MALFORMED_NAME : REASON_NAME;
@@ -50,6 +53,7 @@ static enum dns_code look_up(struct broker *b, const struct dns_question *q, str
         const char *why;
         if (q->odd || policy_host(span_str(q->name), host, &is_address, &why) < 0 || is_address ||
             (!policy_names_host(b->policy, host, b->now_s) && !decide_names_place(b, host)) ||
+            secret_words_find(b->canaries, span_str(q->name)) ||
             (b->rules && http_rules_hold_placeholder(b->rules, span_str(host)))) {
                 deny_name(b, q);
                 return DNS_NO_NAME;

@@ -95,9 +95,10 @@ struct http_rules_in {
         enum policy_stage stage;
         const struct http_credential *credentials; /* borrowed */
         size_t credential_count;
-        struct http_fixtures *fixtures; /* borrowed; may be NULL */
-        bool record;                    /* on_record() gets exchanges that may be kept as fixtures */
-        const struct tls_ops *tls;      /* NULL: TLS of the box is denied */
+        struct http_fixtures *fixtures;      /* borrowed; may be NULL */
+        const struct secret_words *canaries; /* borrowed; may be NULL: a request with one ends the box */
+        bool record;                         /* on_record() gets exchanges that may be kept as fixtures */
+        const struct tls_ops *tls;           /* NULL: TLS of the box is denied */
         void *tls_ctx;
 };
 struct http_rules;

@@ -318,7 +318,7 @@ struct http_exchange { /* one request and its answer; all zero between two */
         uint64_t sent, received;
         uint64_t abused, scrubbed; /* a bit for each credential */
         uint64_t fine;             /* those whose placeholders may stand in the body */
-        struct scrub look, clean;
+        struct scrub look, watch, clean;
         struct http_frames frames;
         struct swap swap;
         struct fifo head;  /* as sent, while it could have to be sent again */

@@ -61,6 +61,7 @@ static void setup_bodies(struct http_flow *f)
                 http_body_of(h, &x->request);
 
         x->look = (struct scrub){ .set = f->r->placeholders, .verbatim = true };
+        x->watch = (struct scrub){ .set = f->r->in.canaries, .verbatim = true };
         x->clean = (struct scrub){ .set = f->r->secrets };
         if (c && c->where == HTTP_IN_BODY)
                 x->swap = (struct swap){ c->placeholder, c->secret, .field = swap_field_of(h) };
@@ -157,6 +158,8 @@ static enum effect_reason object_to_held(struct http_flow *f)
         struct http_exchange *x = &f->x;
         if (!x->whole)
                 return REASON_NONE;
+        if (secret_words_find(f->r->in.canaries, fifo_all(&x->held)))
+                return REASON_CANARY;
         x->abused = secret_words_find(f->r->placeholders, fifo_all(&x->held)) &
                     ~http_rules_credentials_at(f->r, f->to.host);
         return x->abused ? REASON_PLACEHOLDER_IN_BODY : REASON_NONE;
@@ -246,6 +249,15 @@ static void settle(struct http_flow *f)
         send_or_refuse(f, why, status);
 }
 
+/* Anywhere in the head, whatever else is wrong with it. */
+static enum effect_reason object_to_canary(const struct http_flow *f, unsigned *ret_status)
+{
+        *ret_status = 403;
+        return secret_words_find(f->r->in.canaries, span_of(fifo_all(&f->client.in).p, f->head.bytes))
+                       ? REASON_CANARY
+                       : REASON_NONE;
+}
+
 static bool head_step(struct http_flow *f)
 {
         unsigned status;
@@ -264,7 +276,8 @@ static bool head_step(struct http_flow *f)
         }
 
         f->x.unpaid = f->head.bytes;
-        enum effect_reason why = object_to_line(f, &status);
+        enum effect_reason why = object_to_canary(f, &status);
+        why = why ? why : object_to_line(f, &status);
         size_t bytes = f->judged = f->head.bytes;
         if (why || (!f->to.bounded && !http_asks(f))) {
                 why = why ? why : objection(f, &status);
@@ -308,6 +321,12 @@ static bool body_data(struct http_flow *f, struct span data, bool end)
 {
         struct http_exchange *x = &f->x;
         x->sent += data.n;
+        scrub_pass(&x->watch, data, end, NULL);
+        if (x->watch.found) {
+                http_refuse(f, 403, REASON_CANARY, true);
+                return false;
+        }
+
         scrub_pass(&x->look, data, end, &f->scratch);
         x->abused = x->look.found & ~x->fine;
         if (x->abused) {

@@ -2,6 +2,7 @@
 /* keeper/stream/filter.c - the keeper's side of cordon-output: starts one process for a stream or a handle
  * that has a form, and takes its report. Never: hands on anything after an end without a good report. */
 #include "base/fd.h"
+#include "base/grant.h"
 #include "base/json.h"
 #include "base/str.h"
 #include "base/variable.h"
@@ -16,7 +17,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-enum { HOSTS_MAX = 256 };
+enum { HOSTS_MAX = 256, CANARIES = 32 };
 
 const struct door *filter_door(const struct run *run, enum door_kind kind, const char *name)
 {
@@ -42,7 +43,11 @@ static struct span schema_of(const struct run *run, const struct door *d)
 static size_t fill_words(const struct run *run, struct known_word words[static KNOWN_MAX])
 {
         size_t n = 0;
-        for (const char **v = run->c->plan->order->envp; v && *v && n < KNOWN_MAX; v++) {
+        for (unsigned i = 0; i < run->c->canary_count && i < CANARIES; i++)
+                words[n++] = (struct known_word){ run->c->canaries[i].name,
+                                                  span_str(run->c->canaries[i].value), true };
+
+        for (const char **v = run->c->plan->order->envp; v && *v && n < KNOWN_MAX - GRANTS_MAX; v++) {
                 const char *value = strchr(*v, '=');
                 size_t name = value ? (size_t) (value - *v) : 0;
                 bool canary = value && memmem(*v, name, "CANARY", 6) != NULL;
@@ -81,7 +86,10 @@ static int make_order(const struct run *run, const struct door *d, bool verbatim
         c.n_words = fill_words(run, words);
         c.n_hosts = fill_hosts(run, &mem, hosts);
         if (!mem.failed)
-                output_order_put(&c, run->c->root ? wall_host_id() : 0, &text);
+                output_order_put(&c,
+                                 &(struct output_order_more){ .become = run->c->root ? wall_host_id() : 0,
+                                                              .vault = run->c->words != NULL },
+                                 &text);
 
         AUTO_FD(fd, mem.failed || text.failed
                             ? -1
@@ -110,7 +118,7 @@ int filter_start(struct run *run, const struct door *d, int in, int out, struct 
         AUTO_FD(its, ends[1]);
         char *const argv[] = { (char[]){ OUTPUT_PROGRAM }, NULL }, *const envp[] = { (char[]){ "LANG=C" },
                                                                                      NULL };
-        const int fds[OUTPUT_FDS] = { in, out, -1, order, its };
+        const int fds[OUTPUT_FDS] = { in, out, -1, order, its, run->c->words ? *run->c->words : -1 };
         f->process = host_spawn(&(struct host_spawn){ .path = path,
                                                       .argv = argv,
                                                       .envp = envp,
@@ -142,12 +150,16 @@ static int judge(struct run *run, struct filter *f, struct span text, struct err
         struct err ignored;
         struct json_doc *doc = text.n ? json_parse("report", text, &ignored) : NULL;
         const struct json *ok = doc ? json_get(json_root(doc), "ok") : NULL,
-                          *why = doc ? json_get(json_root(doc), "why") : NULL;
+                          *why = doc ? json_get(json_root(doc), "why") : NULL,
+                          *canary = doc ? json_get(json_root(doc), "canary") : NULL;
         int r = 0;
         if (!ok || (ok->type != JSON_TRUE && !why))
                 r = err_set(e, ERR_INTERNAL, 0,
                             "the check of %s was not finished: nothing more of it is handed on",
                             f->door->name);
+        else if (canary && canary->type == JSON_STRING)
+                r = err_set(e, ERR_DOOR, 0, "tripwire: %s contains the canary %s, and the box was stopped",
+                            f->door->name, str_inert(span_of(canary->str, canary->len), shown, sizeof shown));
         else if (ok->type != JSON_TRUE)
                 r = err_set(e, ERR_DOOR, 0, "%s is not what its door says: %s", f->door->name,
                             str_inert(span_of(why->str, why->len), shown, sizeof shown));

@@ -129,7 +129,8 @@ static int open_output(struct run *run, int stream, struct err *e)
         }
 
         if (open_outlet(p, run->c->io.out[stream - 1], e) < 0 ||
-            open_neutral(p, run->c->plan->order->tty, e) < 0)
+            open_neutral(p, run->c->plan->order->tty, e) < 0 ||
+            (!form && tripwire_watch(run, &p->watch, e) < 0))
                 return -1;
 
         if (run->c->plan->order->tty)
@@ -223,6 +224,7 @@ void pump_filters_kill(struct run *run)
 static void close_pump(struct pump *p)
 {
         filter_close(&p->filter);
+        known_free(p->watch);
         if (p->own_from)
                 fd_close(&p->from);
 
@@ -397,6 +399,7 @@ static void serve_output(struct run *run, int stream, short events)
         }
 
         run->r.output_bytes += (uint64_t) n;
+        tripwire_see(run, p->watch, stream == 1 ? "stdout" : "stderr", span_of(p->buffer, (size_t) n));
         record_bytes(run, stream, p->buffer, (size_t) n);
         if (run->log_on)
                 logs_add(run, p->buffer, (size_t) n);
