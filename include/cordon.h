@@ -787,6 +787,10 @@ CORDON_API int cordon_check_bytes(const cordon_context *cx, const cordon_check *
                                   char **ret_out, size_t *ret_len, char **ret_report, cordon_error *e);
 /* Writes text as one inert word of "sh", "sql", "html", "json", "csv", "md", "url" or "term". */
 CORDON_API char *cordon_encode(const char *context, const void *p, size_t n, cordon_error *e);
+/* Text of a box for a person or a model, by the rules of cordon_check_bytes() but in this process: escape
+ * sequences, controls and hidden characters become visible marks. Returns *ret_len bytes and how many were
+ * cut; NULL: no memory. */
+CORDON_API char *cordon_inert(const void *p, size_t n, size_t *ret_len, uint64_t *ret_cuts);
 /* Output of a run with its origin, as one JSON object. The bytes must be those that the ledger has as the
  * output of `run` (NULL: the newest with their digest), and inert. `mark`: "delimiter", "datamark", "base64".
  */

@@ -185,3 +185,21 @@ char *cordon_encode(const char *context, const void *p, size_t n, cordon_error *
         out.p = NULL;
         return text;
 }
+
+char *cordon_inert(const void *p, size_t n, size_t *ret_len, uint64_t *ret_cuts)
+{
+        AUTO_BUF(out);
+        struct neutral state;
+        neutral_init(&state, NEUTRAL_TEXT);
+        neutral_feed(&state, span_of(p, n), &out);
+        neutral_end(&state, &out);
+        *ret_len = out.n;
+        *ret_cuts = neutral_cuts(&state);
+        buf_putc(&out, '\0');
+        if (out.failed)
+                return NULL;
+
+        char *text = out.p;
+        out.p = NULL;
+        return text;
+}

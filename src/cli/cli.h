@@ -265,6 +265,7 @@ int verb_react(int argc, char **argv);
 int verb_report(int argc, char **argv);
 int verb_selftest(int argc, char **argv);
 int verb_serve(int argc, char **argv);
+int verb_mcp(int argc, char **argv);
 int verb_pool(int argc, char **argv);
 int verb_help(int argc, char **argv);
 int verb_version(int argc, char **argv);
@@ -274,5 +275,5 @@ extern const struct cli_option run_options[], json_options[], view_options[], do
         check_options[], logs_options[], stop_options[], new_options[], learn_options[], tighten_options[],
         apply_options[], vault_options[], image_options[], doctor_options[], serve_options[], pool_options[],
         diff_options[], log_options[], out_options[], out_check_options[], out_envelope_options[],
-        collect_options[], merge_options[], react_options[], report_options[], trace_options[],
+        collect_options[], mcp_options[], merge_options[], react_options[], report_options[], trace_options[],
         verify_options[], wrap_options[], no_options[];

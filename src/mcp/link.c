@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: MIT */
+/* mcp/link.c - one client: lines in, lines out. Neither direction ever blocks the loop, which drives boxes.
+ */
+#include "base/err.h"
+#include "base/fd.h"
+#include "mcp/internal.h"
+
+#include <limits.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+
+struct mcp_link *mcp_link_new(struct mcp_server *s, int in, int out)
+{
+        for (size_t i = 0; i < MCP_LINKS_MAX; i++) {
+                struct mcp_link *l = s->links[i] ? NULL : calloc(1, sizeof *l);
+                if (!l)
+                        continue;
+
+                l->in = in;
+                l->out = out;
+                s->links[i] = l;
+                return l;
+        }
+
+        return NULL;
+}
+
+void mcp_link_free(struct mcp_link *l)
+{
+        if (l->in > 2)
+                fd_close(&l->in);
+        buf_done(&l->got);
+        buf_done(&l->queue);
+        free(l);
+}
+
+void mcp_link_read(struct mcp_link *l)
+{
+        enum { CHUNK = 65536 };
+        char *room = buf_room(&l->got, CHUNK);
+        ssize_t n = room ? read(l->in, room, CHUNK) : -1;
+        if (room)
+                l->got.n -= CHUNK - (size_t) (n > 0 ? n : 0);
+        if (n == 0 || (n < 0 && errno != EINTR && errno != EAGAIN))
+                l->gone = true;
+}
+
+static void drop_front(struct buf *b, size_t n)
+{
+        memmove(b->p, b->p + n, b->n - n);
+        b->n -= n;
+}
+
+bool mcp_link_line(struct mcp_link *l, struct buf *ret, bool *ret_too_long)
+{
+        char *end = l->got.n ? memchr(l->got.p, '\n', l->got.n) : NULL;
+        if (!end && l->got.n > RPC_LINE_MAX) {
+                l->too_long = true;
+                l->got.n = 0;
+        }
+        if (!end)
+                return false;
+
+        size_t n = (size_t) (end - l->got.p);
+        *ret_too_long = l->too_long;
+        l->too_long = false;
+        ret->n = 0;
+        buf_add(ret, l->got.p, n > 0 && end[-1] == '\r' ? n - 1 : n);
+        drop_front(&l->got, n + 1);
+        return true;
+}
+
+void mcp_link_send(struct mcp_link *l, const struct buf *line)
+{
+        if (l->queue.n > MCP_QUEUE_MAX || line->failed)
+                l->gone = true;
+        if (l->gone)
+                return;
+
+        buf_add(&l->queue, line->p, line->n);
+        buf_putc(&l->queue, '\n');
+        l->gone = l->queue.failed;
+        mcp_link_flush(l);
+}
+
+/* As much as can be written at once: a pipe that polls writable takes PIPE_BUF bytes. */
+void mcp_link_flush(struct mcp_link *l)
+{
+        while (l->sent < l->queue.n && !l->gone) {
+                struct pollfd p = { .fd = l->out, .events = POLLOUT };
+                size_t left = l->queue.n - l->sent;
+                if (poll(&p, 1, 0) < 1)
+                        return;
+
+                ssize_t n = write(l->out, l->queue.p + l->sent, left < PIPE_BUF ? left : PIPE_BUF);
+                if (n < 0 && errno != EINTR && errno != EAGAIN)
+                        l->gone = true;
+                if (n < 0)
+                        return;
+                l->sent += (size_t) n;
+        }
+
+        l->sent = l->queue.n = 0;
+}
+
+/* ---- the socket ---- */
+
+static int cannot(cordon_error *e, const char *path)
+{
+        int sys = errno;
+        return err_set((struct err *) e, sys == EADDRINUSE ? ERR_USAGE : ERR_IO, sys, "--socket %s: %s", path,
+                       strerror(sys));
+}
+
+/* A socket that nobody serves is left by a server that was killed. */
+static void remove_dead(const struct sockaddr_un *a, socklen_t len)
+{
+        struct stat st;
+        AUTO_FD(fd, socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
+        if (lstat(a->sun_path, &st) == 0 && S_ISSOCK(st.st_mode) && st.st_uid == geteuid() &&
+            connect(fd, (const struct sockaddr *) a, len) < 0 && errno == ECONNREFUSED)
+                (void) unlink(a->sun_path);
+}
+
+int mcp_link_listen(const char *path, cordon_error *e)
+{
+        struct sockaddr_un a = { .sun_family = AF_UNIX };
+        if (strlen(path) >= sizeof a.sun_path) {
+                errno = ENAMETOOLONG;
+                return cannot(e, path);
+        }
+
+        memcpy(a.sun_path, path, strlen(path) + 1);
+        remove_dead(&a, sizeof a);
+        AUTO_FD(fd, socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+        mode_t mask = umask(0177);
+        int r = fd < 0 ? -1 : bind(fd, (struct sockaddr *) &a, sizeof a);
+        (void) umask(mask);
+        if (r < 0 || listen(fd, MCP_LINKS_MAX) < 0)
+                return cannot(e, path);
+
+        return TAKE_FD(fd);
+}
+
+/* A connection of this user, or -1. */
+int mcp_link_accept(int listener)
+{
+        struct ucred who;
+        socklen_t len = sizeof who;
+        AUTO_FD(fd, accept4(listener, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK));
+        bool ours =
+                fd >= 0 && getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &who, &len) == 0 && who.uid == geteuid();
+        return ours ? TAKE_FD(fd) : -1;
+}

@@ -1,0 +1,227 @@
+/* SPDX-License-Identifier: MIT */
+/* mcp/server.c - the loop of `cordon mcp`: clients, calls and sessions. */
+#include "base/err.h"
+#include "base/fd.h"
+#include "mcp/internal.h"
+
+#include <poll.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/signalfd.h>
+
+enum { WATCHED_MAX = 2 * MCP_LINKS_MAX + 2 * MCP_CALLS_MAX + 2 };
+
+struct watched {
+        struct pollfd v[WATCHED_MAX];
+        nfds_t n;
+        int next_ms; /* -1: none */
+};
+
+static struct pollfd *watch(struct watched *w, int fd, short events)
+{
+        w->v[w->n] = (struct pollfd){ .fd = fd, .events = events };
+        return &w->v[w->n++];
+}
+
+static void sooner(struct watched *w, int ms)
+{
+        if (ms >= 0 && (w->next_ms < 0 || ms < w->next_ms))
+                w->next_ms = ms;
+}
+
+static void watch_box(struct watched *w, cordon_box *b)
+{
+        (void) watch(w, cordon_box_fd(b), POLLIN);
+        sooner(w, cordon_box_next_ms(b));
+}
+
+static void watch_all(struct mcp_server *s, struct watched *w)
+{
+        *w = (struct watched){ .next_ms = mcp_calls_next_ms(s) };
+        (void) watch(w, s->signals, POLLIN);
+        (void) watch(w, s->listener, POLLIN);
+        for (size_t i = 0; i < MCP_LINKS_MAX; i++) {
+                struct mcp_link *l = s->links[i];
+                (void) watch(w, l && !l->gone ? l->in : -1, POLLIN);
+                (void) watch(w, l && l->queue.n ? l->out : -1, POLLOUT);
+        }
+
+        for (size_t i = 0; i < MCP_CALLS_MAX; i++) {
+                if (s->calls[i] && s->calls[i]->box)
+                        watch_box(w, s->calls[i]->box);
+                if (s->sessions[i])
+                        watch_box(w, s->sessions[i]->box);
+        }
+}
+
+/* ---- messages ---- */
+
+static void take_line(struct mcp_server *s, struct mcp_link *l, struct span text)
+{
+        AUTO_BUF(out);
+        struct mcp_decision d;
+        struct rpc m;
+        rpc_read(text, &m);
+        mcp_decide(&m, &l->peer, &d, &out);
+        switch (d.step) {
+        case MCP_NOTHING:
+                break;
+        case MCP_REPLY:
+                mcp_link_send(l, &out);
+                break;
+        case MCP_CALL:
+                mcp_call_begin(s, l, &m, &d);
+                break;
+        case MCP_CANCEL:
+                mcp_call_cancel(s, l, d.target);
+                break;
+        case MCP_ANSWERED:
+                mcp_call_answered(s, l, &m);
+                break;
+        }
+        rpc_done(&m);
+}
+
+static void take_lines(struct mcp_server *s, struct mcp_link *l)
+{
+        AUTO_BUF(line);
+        bool too_long;
+        mcp_link_read(l);
+        while (mcp_link_line(l, &line, &too_long)) {
+                if (too_long)
+                        take_line(s, l, span_str("too long"));
+                else if (line.n > 0)
+                        take_line(s, l, buf_span(&line));
+        }
+}
+
+static void drop_gone(struct mcp_server *s)
+{
+        for (size_t i = 0; i < MCP_LINKS_MAX; i++) {
+                struct mcp_link *l = s->links[i];
+                if (!l || !l->gone)
+                        continue;
+
+                mcp_calls_drop(s, l);
+                mcp_link_free(l);
+                s->links[i] = NULL;
+                s->stop |= s->listener < 0;
+        }
+}
+
+static void take_clients(struct mcp_server *s)
+{
+        int fd;
+        while ((fd = mcp_link_accept(s->listener)) >= 0)
+                if (!mcp_link_new(s, fd, fd))
+                        (void) close(fd);
+}
+
+/* ---- the loop ---- */
+
+static void turn(struct mcp_server *s)
+{
+        struct watched w;
+        watch_all(s, &w);
+        if (poll(w.v, w.n, w.next_ms) < 0 && errno != EINTR)
+                s->stop = true;
+
+        s->stop |= w.v[0].revents != 0;
+        if (w.v[1].revents)
+                take_clients(s);
+
+        mcp_sessions_step(s);
+        mcp_calls_step(s);
+        for (size_t i = 0; i < MCP_LINKS_MAX; i++) {
+                if (s->links[i] && w.v[2 + 2 * i].revents)
+                        take_lines(s, s->links[i]);
+                if (s->links[i])
+                        mcp_link_flush(s->links[i]);
+        }
+        drop_gone(s);
+}
+
+static bool has_boxes(const struct mcp_server *s)
+{
+        for (size_t i = 0; i < MCP_CALLS_MAX; i++)
+                if (s->calls[i] || s->sessions[i])
+                        return true;
+        return false;
+}
+
+/* Runs are killed; sessions end in order, so that their overlays can be reviewed. */
+static void end_boxes(struct mcp_server *s)
+{
+        enum { TURNS = 400, STEP_MS = 50 };
+        mcp_calls_drop(s, NULL);
+        for (size_t i = 0; i < MCP_CALLS_MAX; i++)
+                if (s->sessions[i])
+                        cordon_session_end(s->sessions[i]->box);
+
+        for (unsigned i = 0; i < TURNS && has_boxes(s); i++) {
+                struct watched w = { .next_ms = STEP_MS };
+                watch_all(s, &w);
+                sooner(&w, STEP_MS);
+                (void) poll(w.v + 2 + 2 * MCP_LINKS_MAX, w.n - 2 - 2 * MCP_LINKS_MAX, w.next_ms);
+                mcp_calls_step(s);
+                mcp_sessions_step(s);
+        }
+}
+
+static void free_all(struct mcp_server *s)
+{
+        for (size_t i = 0; i < MCP_CALLS_MAX; i++) {
+                if (s->calls[i])
+                        mcp_call_free(s, s->calls[i]);
+        }
+        for (size_t i = 0; i < MCP_CALLS_MAX; i++)
+                if (s->sessions[i]) {
+                        cordon_box_free(s->sessions[i]->box);
+                        free(s->sessions[i]);
+                }
+        for (size_t i = 0; i < MCP_QUESTIONS_MAX; i++)
+                if (s->questions[i]) {
+                        free(s->questions[i]->args);
+                        free(s->questions[i]);
+                }
+        for (size_t i = 0; i < MCP_LINKS_MAX; i++)
+                if (s->links[i])
+                        mcp_link_free(s->links[i]);
+}
+
+static int open_signals(void)
+{
+        sigset_t set;
+        (void) sigemptyset(&set);
+        (void) sigaddset(&set, SIGTERM);
+        (void) sigaddset(&set, SIGINT);
+        (void) sigaddset(&set, SIGHUP);
+        (void) sigprocmask(SIG_BLOCK, &set, NULL);
+        (void) signal(SIGPIPE, SIG_IGN);
+        return signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+}
+
+int mcp_serve(const struct mcp_options *o, cordon_error *e)
+{
+        struct mcp_server s = { .o = o, .listener = -1, .signals = open_signals() };
+        if (cordon_policy_check(o->policy, e) < 0)
+                return -1;
+
+        if (o->socket && (s.listener = mcp_link_listen(o->socket, e)) < 0)
+                return -1;
+
+        if (!o->socket && !mcp_link_new(&s, 0, 1))
+                return err_set((struct err *) e, ERR_MEMORY, 0, "no memory for a connection");
+
+        while (!s.stop)
+                turn(&s);
+
+        end_boxes(&s);
+        free_all(&s);
+        if (o->socket)
+                (void) unlink(o->socket);
+        fd_close(&s.listener);
+        fd_close(&s.signals);
+        return 0;
+}
