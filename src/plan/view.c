@@ -233,6 +233,24 @@ static bool is_in_program_directory(const struct builder *b, const char *path)
         return false;
 }
 
+/* With `run any`, a program behind a door that runs needs no rule of its own: two commands have one plan, and
+ * a box that is parked for one fits the other. */
+static bool runs_by_rules(const struct builder *b, const char *real)
+{
+        size_t at;
+        if (!b->run_any || !wall_has(b->p->wall, WALL_OWN_ROOT))
+                return false;
+
+        for (size_t n = str_parent(real, strlen(real)); n > 0; n = str_parent(real, n)) {
+                const char *dir = arena_copy(b->scratch, span_of(real, n));
+                if (dir && names_find(&b->rules, dir, &at) && b->p->rules[at].rights & RIGHT_EXEC &&
+                    b->p->rules[at].rights & RIGHT_READ)
+                        return true;
+        }
+
+        return false;
+}
+
 /* A listed program: its own mount that allows execution, and the name it is called by. If the box may
  * write its directory, the mount stays writable only if a `run` line names that very path; else the file
  * is pinned as it is now. */
@@ -262,7 +280,7 @@ static void add_program(struct builder *b, const struct plan_program *g, bool is
                 s->ino = g->ino;
         }
 
-        if (real)
+        if (real && !(runs && runs_by_rules(b, real)))
                 build_pin(b, build_rule(b, real, RIGHT_EXEC | RIGHT_READ | (is_dir ? RIGHT_LIST : 0), false),
                           g->dev, g->ino);
 
