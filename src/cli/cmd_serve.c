@@ -34,10 +34,11 @@ static int set_boxes(void *ctx, const char *value)
 
 static int set_idle(void *ctx, const char *value)
 {
-        long n = 0;
-        if (cli_number("--idle", value, 1, 86400, &n) < 0)
-                return -1;
-        ((struct serve *) ctx)->pool.idle_s = (unsigned) n;
+        enum { DAY_MS = 86400000 };
+        uint64_t ms = 0;
+        if (str_to_ms(span_str(value), &ms) < 0 || ms < 1000 || ms > DAY_MS)
+                return cli_usage("--idle takes a time from 1s to 1d, as 10m"), -1;
+        ((struct serve *) ctx)->pool.idle_s = (unsigned) (ms / 1000);
         return 0;
 }
 
@@ -55,7 +56,7 @@ const struct cli_option serve_options[] = {
           CLI_FLAG(struct serve, automatic) },
         { "boxes", 0, "N", "park at most so many boxes (default: 32)", set_boxes },
         { "memory", 0, "SIZE", "and as many as use no more than this", set_memory },
-        { "idle", 0, "SECONDS", "end automatically parked boxes after so long without use (default: 600)",
+        { "idle", 0, "TIME", "end automatically parked boxes after so long without use (default: 10m)",
           set_idle },
         { "foreground", 0, NULL, "do not detach (the default)", CLI_FLAG(struct serve, foreground) },
         { 0 },
