@@ -3,6 +3,7 @@
  * parked box only if a plan made for it now is the plan of that box. */
 #include "api/internal.h"
 #include "base/fd.h"
+#include "base/hash.h"
 #include "pool/pool.h"
 #include "wall/wall.h"
 
@@ -85,18 +86,22 @@ bool api_signals_stay_in(const struct cordon_box *b, const struct plan *p)
         return b->facts.landlock_abi >= HOST_LANDLOCK_SCOPES && !(p->without & WITHOUT_LANDLOCK);
 }
 
-/* The box plan, and everything outside it that a box is started with. `texts` holds what it points to. */
-static struct pool_recipe recipe_of(const struct cordon_box *b, const struct plan *p,
+/* The box plan, and everything outside it that a box is started with. `texts` holds what it points to. The
+ * policy's text costs more than all the rest: for a key it is left out where it does not count. */
+static struct pool_recipe recipe_of(const struct cordon_box *b, const struct plan *p, bool whole,
                                     struct api_recipe *texts)
 {
-        policy_canonical_json(b->policy->checked, &texts->policy);
+        whole |= p->net;
+        if (whole)
+                policy_canonical_json(b->policy->checked, &texts->policy);
+
         buf_add(&texts->places, b->places_text.p ? b->places_text.p : "", b->places_text.n);
         pool_process(texts->process);
         return (struct pool_recipe){ .plan = p,
                                      .name = b->policy->rule_count ? b->policy->rules[0] : p->box,
                                      .policy = buf_str(&texts->policy),
                                      .places = buf_str(&texts->places),
-                                     .digest = policy_digest(b->policy->checked),
+                                     .digest = whole ? policy_digest(b->policy->checked) : "",
                                      .process = texts->process,
                                      .mask = pool_umask(b->single_thread),
                                      .observe = api_observe(b),
@@ -118,7 +123,8 @@ static void recipe_done(struct api_recipe *texts)
 int api_park_key(const struct cordon_box *b, const struct plan *p, uint8_t ret[POOL_KEY])
 {
         struct api_recipe texts = { .process = "" };
-        struct pool_recipe r = recipe_of(b, p, &texts);
+        (void) hash_use_hardware();
+        struct pool_recipe r = recipe_of(b, p, false, &texts);
         int made = texts.policy.failed || texts.places.failed ? -1 : pool_key(&r, ret);
         recipe_done(&texts);
         return made;
@@ -131,7 +137,7 @@ int api_park_send(const struct cordon_box *b, int fd, const struct plan *p, unsi
                   const uint8_t key[POOL_KEY], struct err *e)
 {
         struct api_recipe texts = { .process = "" };
-        struct pool_recipe r = recipe_of(b, p, &texts);
+        struct pool_recipe r = recipe_of(b, p, true, &texts);
         struct pool_message m = { .word = POOL_ADD, .arg = size };
         AUTO_BUF(blocks);
         memcpy(m.key, key, POOL_KEY);
@@ -171,7 +177,7 @@ struct box *api_pool_take(struct cordon_box *b, const struct plan *plan, const s
         else if (fd < 0)
                 (void) snprintf(b->cold_why, sizeof b->cold_why, "%.150s", e.what);
         else if (api_park_key(b, plan, key) == 0)
-                box = pool_take(fd, key, c, &wanted, b->cold_why, sizeof b->cold_why);
+                box = pool_take(&fd, key, c, &wanted, b->cold_why, sizeof b->cold_why);
 
         if (wanted)
                 (void) api_park_send(b, fd, plan, 0, key, &e);

@@ -230,9 +230,15 @@ int ending_ledger(struct box *b, struct err *e)
         return written;
 }
 
+/* That of a parked box is the resident's child, which reaps it: dismissed, it needs no waiting for. */
 int ending_janitor(struct box *b, struct err *e)
 {
         (void) e;
+        if (b->janitor.child.theirs) {
+                fd_close(&b->janitor.child.pidfd);
+                b->janitor.child = CHILD_NONE;
+        }
+
         if (child_reap(&b->janitor.child, NULL))
                 return 1;
 

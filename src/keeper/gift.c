@@ -215,6 +215,13 @@ static unsigned take_descriptors(struct msghdr *m, int fds[GIFT_FDS])
         return count;
 }
 
+void box_wake_by(struct box *b, int *fd, const void *packet, size_t n)
+{
+        b->wake_bytes = n < sizeof b->wake ? n : sizeof b->wake;
+        memcpy(b->wake, packet, b->wake_bytes);
+        b->waker = TAKE_FD(*fd);
+}
+
 int box_receive(int socket, void *head, size_t n, const struct box_config *c, struct box **ret, struct err *e)
 {
         int fds[GIFT_FDS];

@@ -52,10 +52,14 @@ static void note_up(struct box *b, uint32_t layers)
         record_up(&b->run);
 }
 
-/* Parked: what was used so far is not the run's. */
+/* Parked: what was used so far is not the run's. The janitor ends the mounts, off the run's path. */
 static void note_ready(struct box *b, uint32_t layers)
 {
         struct limit_usage u;
+        AUTO_FD(mounts, wall_mounts(&b->child));
+        if (mounts >= 0)
+                limit_janitor_hold(&b->janitor, mounts);
+
         b->ready = true;
         b->layers = layers;
         if (limit_group_usage(&b->group, &u) == 0 && u.has_cpu)

@@ -197,7 +197,10 @@ struct box {
         struct limit_janitor janitor;
         struct host_cgroups *hierarchies; /* between prepare and make; or NULL */
         int registry;
-        int name_lock;       /* holds the requested name; or -1 */
+        int name_lock; /* holds the requested name; or -1 */
+        int waker;     /* of box_wake_by(), or -1 */
+        char wake[BOX_WAKE_BYTES];
+        size_t wake_bytes;
         int held;            /* the line of watched calls, so that it outlives init; or -1 */
         uint64_t oom_ns;     /* when v1 last reported out-of-memory; 0: settled */
         unsigned cpus;       /* host_cpus(); 0: not read yet */

@@ -205,6 +205,10 @@ int box_give(struct box *b, int socket, const void *head, size_t n,
  * or the one that gave it does. Returns 0, or -1 with *e set. */
 int box_receive(int socket, void *head, size_t n, const struct box_config *c, struct box **ret,
                 struct err *e);
+/* When its run has written to the ledger, this packet goes to that socket, which is taken: its receiver
+ * starts the sealer. Where it is not taken, this process does. */
+enum { BOX_WAKE_BYTES = 64 };
+void box_wake_by(struct box *b, int *fd, const void *packet, size_t n);
 /* Waits until there is something to do, a signal came, or timeout_ms passed (-1: no end; 0: does not wait at
  * all), and does it. 1: the box is over; 0: not yet. */
 int box_wait(struct box *b, int timeout_ms);

@@ -141,8 +141,15 @@ void keeper_groups_read(struct box *b)
                 b->run.r.limits_hit |= 1u << LIMIT_PROCS;
 }
 
+/* Of a parked box they are the janitor's: nothing runs in them any more, and their removal takes time. */
 unsigned keeper_groups_end(struct box *b)
 {
+        if (b->child.own_pids && b->janitor.child.theirs && b->janitor.line >= 0) {
+                limit_group_close(&b->group);
+                limit_janitor_leave(&b->janitor);
+                return 0;
+        }
+
         unsigned us = limit_group_end_try(&b->group);
         if (us == 0)
                 limit_janitor_release(&b->janitor);

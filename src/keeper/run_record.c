@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -155,6 +156,15 @@ int record_new(struct run *run, struct err *e)
         return 0;
 }
 
+/* Starting a program takes longer than a short run: a resident does it beside the run. */
+static void wake_sealer(const struct run *run)
+{
+        const struct box *b = run->box;
+        if (b->waker < 0 ||
+            send(b->waker, b->wake, b->wake_bytes, MSG_DONTWAIT | MSG_NOSIGNAL) != (ssize_t) b->wake_bytes)
+                ledger_wake_sealer(run->record->ledger);
+}
+
 void record_early(struct run *run)
 {
         struct err e;
@@ -182,7 +192,7 @@ void record_up(struct run *run)
                 return;
 
         (void) ledger_flush(run->record->ledger, 0, &e); /* busy: it goes with the next */
-        ledger_wake_sealer(run->record->ledger);
+        wake_sealer(run);
 }
 
 int record_tick(struct run *run)
@@ -290,7 +300,7 @@ bool record_written(struct run *run, bool last)
                 return true;
 
         if (ledger_flush(l, 0, &e) == 0) {
-                ledger_wake_sealer(l);
+                wake_sealer(run);
                 return true;
         }
 

@@ -200,8 +200,17 @@ static bool remove_all(struct limit_group *g)
         return gone;
 }
 
-static void close_group(struct limit_group *g)
+static void close_watches(struct limit_group *g)
 {
+        fd_close(&g->oom_event);
+        fd_close(&g->v2_procs);
+        for (unsigned c = 0; c < CONTROLLER__COUNT; c++)
+                fd_close(&g->v1_tasks[c]);
+}
+
+void limit_group_close(struct limit_group *g)
+{
+        close_watches(g);
         fd_close(&g->v2);
         fd_close(&g->v2_parent);
         for (unsigned c = 0; c < CONTROLLER__COUNT; c++) {
@@ -220,18 +229,14 @@ static unsigned end_try(struct limit_group *g, unsigned wait_ms)
         if (g->end_round == 0)
                 g->end_until_ns = clock_mono_ns() + wait_ms * 1000000ull;
 
-        fd_close(&g->oom_event);
-        fd_close(&g->v2_procs);
-        for (unsigned c = 0; c < CONTROLLER__COUNT; c++)
-                fd_close(&g->v1_tasks[c]);
-
+        close_watches(g);
         if (!remove_all(g)) {
                 (void) kill_round(g, is_held(g->end_round));
                 if (clock_mono_ns() <= g->end_until_ns)
                         return pause_after(g->end_round++);
         }
 
-        close_group(g);
+        limit_group_close(g);
         return 0;
 }
 

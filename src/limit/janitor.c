@@ -13,7 +13,8 @@
 #include <sys/socket.h>
 #include <sys/syscall.h>
 
-/* The first message names the group, a second one dismisses the janitor. */
+/* The first message names the group; one with a descriptor is kept; one without a name dismisses the janitor.
+ */
 struct janitor_order {
         char group[48]; /* "": dismissed */
 };
@@ -33,10 +34,13 @@ static bool keeper_died(void)
                 struct pollfd p[] = { { .fd = JANITOR_LINE, .events = POLLIN },
                                       { .fd = JANITOR_KEEPER, .events = POLLIN } };
                 struct janitor_order o;
+                int held = -1; /* stays open until our end */
                 if (poll(p, 2, -1) < 0)
                         continue;
-                if (p[0].revents)
-                        return wire_take(JANITOR_LINE, &order_form, &o, NULL) != 1 || o.group[0] != '\0';
+                if (p[0].revents && wire_take(JANITOR_LINE, &order_form, &o, &held) != 1)
+                        return true;
+                if (p[0].revents && held < 0)
+                        return o.group[0] != '\0';
                 if (p[1].revents)
                         return true;
         }
@@ -119,6 +123,14 @@ int limit_janitor_start(const struct cordon_context *cx, const char *group, stru
         *ret = (struct limit_janitor){ .child = c, .line = TAKE_FD(mine) };
         return 0;
 }
+
+void limit_janitor_hold(const struct limit_janitor *j, int fd)
+{
+        if (j->line >= 0)
+                (void) wire_put(j->line, &order_form, &(struct janitor_order){ "kept" }, fd);
+}
+
+void limit_janitor_leave(struct limit_janitor *j) { fd_close(&j->line); }
 
 void limit_janitor_release(struct limit_janitor *j)
 {

@@ -70,8 +70,10 @@ void limit_group_kill(struct limit_group *g);
 /* Kills the remaining processes, removes the directories (retrying while the kernel is busy), closes.
  * Idempotent. */
 void limit_group_end(struct limit_group *g);
-/* One attempt at that, which never blocks. Returns 0 when done or after the last attempt; else the
- * microseconds after which to call it again. */
+/* Only closes its descriptors: the group is another process's. */
+void limit_group_close(struct limit_group *g);
+/* One attempt at limit_group_end(), which never blocks. Returns 0 when done or after the last attempt; else
+ * the microseconds after which to call it again. */
 unsigned limit_group_end_try(struct limit_group *g);
 /* Thaws the groups that freeze this process (v1 freezer group FROZEN, v2 cgroup.freeze), if permitted: a
  * frozen v1 task ignores SIGKILL. */
@@ -97,7 +99,12 @@ int limit_janitor_start(const struct cordon_context *cx, const char *group, stru
 /* Releases the janitor after the keeper has ended the group itself, or never had one (LIMIT_NO_JANITOR). It
  * ends soon, and its `child` must be reaped. */
 void limit_janitor_release(struct limit_janitor *j);
-/* The same, and waits until it is reaped. */
+/* Has it keep a descriptor open until its end: what the kernel tears down with the last one, it does there.
+ */
+void limit_janitor_hold(const struct limit_janitor *j, int fd);
+/* Leaves the group to it: it ends and removes the group, as if the keeper had died. */
+void limit_janitor_leave(struct limit_janitor *j);
+/* Releases it, and waits until it is reaped. */
 void limit_janitor_dismiss(struct limit_janitor *j);
 
 /* Removes groups "cordon-*" whose keeper is gone (keeper and janitor killed at once). Cheap if none exist.

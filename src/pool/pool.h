@@ -51,13 +51,14 @@ int pool_listen(const struct cordon_context *cx, int inherited, int *ret_lock, s
 /* ---- messages: pool_client.c ---- */
 
 enum pool_word {
-        POOL_TAKE = 1, /* a box with this key */
+        POOL_TAKE = 1, /* a box with this key; the text: where the run's ledger is, or "" */
         POOL_ADD,      /* a recipe; arg: how many boxes; 0: as the resident likes */
         POOL_LIST,     /* arg 1: as JSON */
         POOL_STATS,
         POOL_REMOVE, /* the shelf whose key begins as the text does; "": all */
+        POOL_SEAL,   /* the ledger has news: no answer */
         /* answers */
-        POOL_GIVEN = 64,
+        POOL_GIVEN = 64, /* arg 1: the resident has the same ledger, and takes POOL_SEAL */
         POOL_NONE,
         POOL_WANTED, /* none, but a recipe is welcome */
         POOL_TEXT,
@@ -69,8 +70,9 @@ struct pool_message {
 };
 enum { POOL_MAGIC = 0x314c5043 };
 
-/* Asks for a box. NULL: `why` says why not, and *ret_wanted whether to send a recipe. */
-struct box *pool_take(int fd, const uint8_t key[POOL_KEY], const struct box_config *c, bool *ret_wanted,
+/* Asks for a box. NULL: `why` says why not, and *ret_wanted whether to send a recipe. Takes *fd if the box
+ * goes on talking to the resident. */
+struct box *pool_take(int *fd, const uint8_t key[POOL_KEY], const struct box_config *c, bool *ret_wanted,
                       char *why, size_t cap);
 int pool_send(int fd, const struct pool_message *m, const void *payload);
 /* A question with a text as its answer, which the caller frees; NULL with *e set. */

@@ -2,6 +2,7 @@
 /* pool/pool_client.c - questions to the resident, each one packet and its answer one packet. */
 #include "base/fd.h"
 #include "pool/pool.h"
+#include "store/store.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -19,15 +20,26 @@ int pool_send(int fd, const struct pool_message *m, const void *payload)
         return sendmsg(fd, &h, MSG_NOSIGNAL) < 0 ? -1 : 0;
 }
 
-struct box *pool_take(int fd, const uint8_t key[POOL_KEY], const struct box_config *c, bool *ret_wanted,
+/* Where the run's ledger is, if it has one. */
+static void name_ledger(const struct box_config *c, char ret[STORE_PATH_MAX])
+{
+        struct err e;
+        if (c->ledger == BOX_LEDGER_OFF || store_path(c->cx, ret, &e) < 0)
+                ret[0] = '\0';
+}
+
+struct box *pool_take(int *fd, const uint8_t key[POOL_KEY], const struct box_config *c, bool *ret_wanted,
                       char *why, size_t cap)
 {
         struct pool_message m = { .word = POOL_TAKE }, answer = { .word = 0 };
         struct box *box = NULL;
         struct err e;
+        char state[STORE_PATH_MAX];
+        name_ledger(c, state);
+        m.bytes = (uint32_t) strlen(state);
         memcpy(m.key, key, POOL_KEY);
         *ret_wanted = false;
-        if (pool_send(fd, &m, NULL) < 0 || box_receive(fd, &answer, sizeof answer, c, &box, &e) < 0 ||
+        if (pool_send(*fd, &m, state) < 0 || box_receive(*fd, &answer, sizeof answer, c, &box, &e) < 0 ||
             answer.magic != POOL_MAGIC) {
                 box_free(box);
                 (void) snprintf(why, cap, "the resident does not answer");
@@ -35,6 +47,11 @@ struct box *pool_take(int fd, const uint8_t key[POOL_KEY], const struct box_conf
         }
 
         *ret_wanted = answer.word == POOL_WANTED;
+        if (box && answer.arg) {
+                const struct pool_message seal = { .magic = POOL_MAGIC, .word = POOL_SEAL };
+                box_wake_by(box, fd, &seal, sizeof seal);
+        }
+
         if (!box)
                 (void) snprintf(why, cap, "%s",
                                 answer.word == POOL_GIVEN ? "the resident is of another version"

@@ -3,7 +3,9 @@
  * One thread; nothing here waits. A box is parked again when all clients have their answers. */
 #include "base/clock.h"
 #include "base/fd.h"
+#include "ledger/ledger.h"
 #include "pool/shelf.h"
+#include "store/store.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -297,12 +299,33 @@ static struct slot *ready_slot(const struct pool *p, const struct shelf *h)
         return NULL;
 }
 
-static void give(struct pool *p, int fd, const struct pool_message *m)
+/* The run's ledger is ours: its sealer can be started here. */
+static bool is_own_ledger(const struct pool *p, const char *path, size_t n)
+{
+        char own[STORE_PATH_MAX];
+        struct err e;
+        return n > 0 && store_path(p->cx, own, &e) == 0 && strlen(own) == n && memcmp(own, path, n) == 0;
+}
+
+static void wake_sealer(const struct pool *p)
+{
+        struct err e;
+        struct ledger *l = ledger_open(p->cx, "resident", "", &e);
+        if (!l)
+                return;
+
+        ledger_wake_sealer(l);
+        ledger_close(l);
+}
+
+static void give(struct pool *p, int fd, const struct pool_message *m, const char *ledger)
 {
         struct child children[BOX_GIVEN_CHILDREN];
         struct shelf *h = find_shelf(p, m->key, POOL_KEY);
         struct slot *s = ready_slot(p, h);
-        struct pool_message answer = { .magic = POOL_MAGIC, .word = POOL_GIVEN };
+        struct pool_message answer = { .magic = POOL_MAGIC,
+                                       .word = POOL_GIVEN,
+                                       .arg = is_own_ledger(p, ledger, m->bytes) };
         if (s && box_give(s->box, fd, &answer, sizeof answer, children) == 0) {
                 s->box = NULL;
                 fd_close(&s->epoll);
@@ -422,7 +445,10 @@ static void obey(struct pool *p, int fd, const struct pool_message *m, const cha
         int r = 0;
         switch (m->word) {
         case POOL_TAKE:
-                give(p, fd, m);
+                give(p, fd, m, payload);
+                return;
+        case POOL_SEAL:
+                wake_sealer(p);
                 return;
         case POOL_ADD:
                 r = add_shelf(p, m, payload, &e);

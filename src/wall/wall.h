@@ -253,6 +253,9 @@ int wall_listen(const struct wall_child *c, struct wall_message *ret, int *ret_f
  * that the payload left running, and does so when the control socket closes: then SIGKILL is sent only with
  * `force`. */
 void wall_end(struct wall_child *c, bool force);
+/* A descriptor of its mount namespace: while one is open, init's end does not wait for that of the mounts.
+ * -1: this kernel gives none. */
+int wall_mounts(const struct wall_child *c);
 /* Reaps init if it has ended; never waits. Returns true if init does not exist any more. */
 bool wall_reap(struct wall_child *c);
 

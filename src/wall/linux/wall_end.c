@@ -5,6 +5,8 @@
 #include "wall/linux/init_launch.h"
 #include "wire/wire.h"
 
+#include <sys/ioctl.h>
+
 /* A launcher that is still there may have started init: its pid is in the socket then. */
 static void end_launch(struct wall_child *c)
 {
@@ -28,6 +30,15 @@ void wall_end(struct wall_child *c, bool force)
         force |= launched;
         if (c->own_pids || force)
                 child_kill(&(struct child){ .pid = c->pid, .pidfd = c->pidfd });
+}
+
+#ifndef PIDFD_GET_MNT_NAMESPACE
+#define PIDFD_GET_MNT_NAMESPACE _IO(0xff, 3)
+#endif
+
+int wall_mounts(const struct wall_child *c)
+{
+        return c->own_pids && c->pidfd >= 0 ? ioctl(c->pidfd, PIDFD_GET_MNT_NAMESPACE, 0) : -1;
 }
 
 bool wall_reap(struct wall_child *c)
