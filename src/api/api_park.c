@@ -34,6 +34,11 @@ static bool asks(const struct cordon_box *b)
         return false;
 }
 
+static bool is_labelled(const struct cordon_box *b)
+{
+        return policy_has_labels(b->policy->checked) || !label_is_empty(&b->label);
+}
+
 static bool is_module(const struct cordon_box *b)
 {
         return b->plan && !wall_has(b->plan->wall, WALL_PROGRAMS);
@@ -54,6 +59,7 @@ static const struct {
         { copies, "a `write` door for one file copies it when the run starts" },
         { edits, "an `edit` door needs an overlay of its own run" },
         { asks, "a door with `ask` names the run to its approvers" },
+        { is_labelled, "a label belongs to one run" },
         { api_names_credential, "a credential is loaded when the run starts" },
         { watches_egress, "the broker gets the canaries of this run" },
         { is_module, "the wasm wall is raised around one module" },

@@ -326,6 +326,55 @@ static void has_begun(struct cordon_box *b)
                 box_watch(b->box, b->epoll);
 }
 
+static struct box_config config_of(const struct cordon_box *b)
+{
+        const struct host_facts *f = &b->facts;
+        return (struct box_config){ .cx = b->policy->cx,
+                                    .plan = b->plan,
+                                    .policy = b->policy->checked,
+                                    .io = b->io,
+                                    .calls = { api_call_function, b->functions },
+                                    .stage = b->stage,
+                                    .label = b->label,
+                                    .places = span_of(b->places_text.p, b->places_text.n),
+                                    .answers = span_of(b->answers_text.p, b->answers_text.n),
+                                    .recording = api_recording_of(b),
+                                    .grants = b->grants >= 0 ? &b->grants : NULL,
+                                    .words = words_of(b),
+                                    .handles = b->handles,
+                                    .handle_count = b->handle_count,
+                                    .schemas = b->policy->schemas,
+                                    .schema_count = b->policy->schema_count,
+                                    .name = b->name[0] ? b->name : NULL,
+                                    .require_groups = b->require_groups,
+                                    .single_thread = b->single_thread,
+                                    .rows = b->rows,
+                                    .columns = b->columns,
+                                    .observe = api_observe(b),
+                                    .trip = b->trip,
+                                    .canaries = b->canary_words,
+                                    .canary_count = b->canary_count,
+                                    .signals_stay_in = api_signals_stay_in(b, b->plan),
+                                    .ledger = b->ledger,
+                                    .trace_in = b->trace_in[0] ? b->trace_in : NULL,
+                                    .trace_out = b->trace_out[0] ? b->trace_out : NULL,
+                                    .cause = b->cause[0] ? b->cause : NULL,
+                                    .cause_clock = b->cause_clock,
+                                    .trial = b->trial,
+                                    .home = b->policy->home,
+                                    .uid = f->uid,
+                                    .gid = f->gid,
+                                    .root = b->as_root,
+                                    .work_keep = b->work_keep,
+                                    .keep_output = b->keep_output,
+                                    .work_on = b->work_on[0] ? b->work_on : NULL,
+                                    .park = b->parking,
+                                    .session = b->is_session,
+                                    .session_ms = b->session_ms,
+                                    .idle_ms = b->idle_ms,
+                                    .cold_why = b->cold_why };
+}
+
 /* Begins a start with one wall. */
 static int begin_with(struct cordon_box *b, enum wall_kind wall, struct err *e)
 {
@@ -338,54 +387,15 @@ static int begin_with(struct cordon_box *b, enum wall_kind wall, struct err *e)
         if (!(b->plan = api_plan(b, wall, e)))
                 return -1;
 
+        if (api_label(b, e) < 0)
+                return -1;
+
         const char *unparkable = b->parking ? api_unparkable(b) : NULL;
         if (unparkable)
                 return err_set(e, ERR_USAGE, 0, "this box cannot be parked: %s", unparkable);
 
         struct box *parked = api_parked_take(b, b->plan);
-        struct box_config c = { .cx = b->policy->cx,
-                                .plan = b->plan,
-                                .policy = b->policy->checked,
-                                .io = b->io,
-                                .calls = { api_call_function, b->functions },
-                                .stage = b->stage,
-                                .places = span_of(b->places_text.p, b->places_text.n),
-                                .answers = span_of(b->answers_text.p, b->answers_text.n),
-                                .recording = api_recording_of(b),
-                                .grants = b->grants >= 0 ? &b->grants : NULL,
-                                .words = words_of(b),
-                                .handles = b->handles,
-                                .handle_count = b->handle_count,
-                                .schemas = b->policy->schemas,
-                                .schema_count = b->policy->schema_count,
-                                .name = b->name[0] ? b->name : NULL,
-                                .require_groups = b->require_groups,
-                                .single_thread = b->single_thread,
-                                .rows = b->rows,
-                                .columns = b->columns,
-                                .observe = api_observe(b),
-                                .trip = b->trip,
-                                .canaries = b->canary_words,
-                                .canary_count = b->canary_count,
-                                .signals_stay_in = api_signals_stay_in(b, b->plan),
-                                .ledger = b->ledger,
-                                .trace_in = b->trace_in[0] ? b->trace_in : NULL,
-                                .trace_out = b->trace_out[0] ? b->trace_out : NULL,
-                                .cause = b->cause[0] ? b->cause : NULL,
-                                .cause_clock = b->cause_clock,
-                                .trial = b->trial,
-                                .home = b->policy->home,
-                                .uid = f->uid,
-                                .gid = f->gid,
-                                .root = b->as_root,
-                                .work_keep = b->work_keep,
-                                .keep_output = b->keep_output,
-                                .work_on = b->work_on[0] ? b->work_on : NULL,
-                                .park = b->parking,
-                                .session = b->is_session,
-                                .session_ms = b->session_ms,
-                                .idle_ms = b->idle_ms,
-                                .cold_why = b->cold_why };
+        struct box_config c = config_of(b);
         if (!parked && !b->session)
                 parked = api_pool_take(b, b->plan, &c);
 

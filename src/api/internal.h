@@ -92,6 +92,7 @@ struct cordon_box {
         char cause[64];       /* --in-from: id of the record that led to this run */
         uint64_t cause_clock; /* its logical clock, if another ledger has it */
         char trace_in[56], trace_out[56];
+        struct label label; /* of what the run is handed: api_label() */
         struct box_stdio io;
         struct box_handle handles[HANDLES_MAX];
         char handle_names[HANDLES_MAX][NAME_MAX_BYTES];
@@ -244,6 +245,8 @@ struct box_recording api_recording_of(const struct cordon_box *b);
 
 /* api_start.c: reads the places file and the recorded exchanges, if there are any. */
 int api_places(struct cordon_box *b, struct err *e);
+/* api_label.c: finds b->label, and refuses a door that is not fit for what the run may read. */
+int api_label(struct cordon_box *b, struct err *e);
 
 /* places.c. The caller frees the text, also if it is not valid. */
 struct policy_places *api_places_read(const char *file, char **ret_text, size_t *ret_len, struct err *e);

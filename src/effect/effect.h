@@ -133,6 +133,12 @@ enum effect_reason {
         REASON_GATE_FULL,
         REASON_GATE_GONE, /* nobody can be asked */
 
+        /* Labels: data that the run has read must not go there, or it must not act by itself. */
+        REASON_LABEL_SECRECY,
+        REASON_LABEL_TRIFECTA,
+        REASON_LABEL_ACTION,
+        REASON_LABEL_DECLASSIFY,
+
         /* The TLS ClientHello of a connection whose requests are not seen. */
         REASON_NOT_TLS,
         REASON_SNI_ENCRYPTED,
@@ -239,9 +245,12 @@ enum effect_reason effect_reason_find(struct span name);
 bool effect_reason_is_credential(enum effect_reason r);
 bool effect_reason_is_placeholder(enum effect_reason r);
 
-/* The subject of an effect. Session, tenant and labels will be added here. */
+/* The subject of an effect. Session and tenant will be added here. */
+struct label;
 struct subject {
-        const char *run; /* NULL: no particular box, as with `cordon why` */
+        const char *run;           /* NULL: no particular box, as with `cordon why` */
+        const struct label *label; /* what it has read; NULL: nothing that is labelled */
+        bool rehearsal;            /* in a stage that is not live: nothing real changes */
 };
 
 struct door;

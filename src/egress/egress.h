@@ -5,8 +5,9 @@
  *
  *   keeper: GRANTS (with the vault's pipe), if a door names a credential
  *   keeper: PLACES, ANSWERS, CANARIES (with sealed files), if there are any
+ *   keeper: LABEL (with a sealed file), if the run begins with one
  *   keeper: LEDGER (with a line to the ledger's writer), if the run is recorded
- *   keeper: GATES (with a line for held effects), if a door has `ask`
+ *   keeper: GATES (with a line for held effects), if a door has `ask` or the run may have a label
  *   keeper: RECORD (with a file that has no name yet), if exchanges are to be recorded
  *   keeper: POLICY (with a sealed file of canonical JSON)        broker: READY, or ERROR
  *           (READY comes with a file of the certificates that the box is to trust, if a door intercepts TLS)
@@ -18,6 +19,7 @@
 #include "base/err.h"
 #include "base/limits.h"
 #include "effect/effect.h"
+#include "label/label.h"
 #include "ledger/ledger.h"
 #include "wire/wire.h"
 
@@ -33,6 +35,7 @@ enum egress_command {
         EGRESS_PLACES,
         EGRESS_ANSWERS,
         EGRESS_CANARIES, /* a line for each spelling, in base64 */
+        EGRESS_LABEL,
         EGRESS_LEDGER,
         EGRESS_GATES,
         EGRESS_RECORD,
@@ -52,6 +55,7 @@ enum egress_word {
         EGRESS_SAYS_READY,
         EGRESS_SAYS_ERROR,
         EGRESS_SAYS_ROW,
+        EGRESS_SAYS_LABEL, /* it has risen */
         EGRESS_SAYS_DONE
 };
 
@@ -142,17 +146,18 @@ void egress_row_text(const struct egress_row *r, struct buf *out);
 /* The reason in words, with its detail. */
 void egress_row_why(const struct egress_row *r, struct buf *out);
 
-struct egress_message {         /* fields that the message does not use are empty */
-        uint32_t word;          /* enum egress_word */
-        uint32_t limits;        /* ROW, DONE: bit per enum limit_key that was exceeded so far */
-        uint32_t lost;          /* rows beyond NET_ROWS_MAX */
-        uint32_t recorded;      /* exchanges in the RECORD file, each a whole line */
-        uint32_t unrecorded;    /* exchanges that went through and are not in it: too long, broken off */
-        uint32_t record_failed; /* the file is not whole: errno of the write */
-        uint32_t bundle_bytes;  /* READY: size of the file; the rest is an NSS database */
-        uint32_t after;         /* the newest effect whose outcome is in the ledger */
-        struct err error;       /* ERROR */
-        struct egress_row row;  /* ROW */
+struct egress_message {             /* fields that the message does not use are empty */
+        uint32_t word;              /* enum egress_word */
+        uint32_t limits;            /* ROW, DONE: bit per enum limit_key that was exceeded so far */
+        uint32_t lost;              /* rows beyond NET_ROWS_MAX */
+        uint32_t recorded;          /* exchanges in the RECORD file, each a whole line */
+        uint32_t unrecorded;        /* exchanges that went through and are not in it: too long, broken off */
+        uint32_t record_failed;     /* the file is not whole: errno of the write */
+        uint32_t bundle_bytes;      /* READY: size of the file; the rest is an NSS database */
+        uint32_t after;             /* the newest effect whose outcome is in the ledger */
+        char label[LABEL_TEXT_MAX]; /* ROW, DONE: of the run, as it is now */
+        struct err error;           /* ERROR */
+        struct egress_row row;      /* ROW */
 };
 
 /* broker_forms.c: their encodings. */

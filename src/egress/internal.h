@@ -2,6 +2,7 @@
 /* egress/internal.h - the broker's state, shared by its files. One thread, one epoll, no blocking call. */
 #pragma once
 #include "egress/egress.h"
+#include "label/label.h"
 #include "policy/policy.h"
 
 #include <netinet/in.h>
@@ -175,6 +176,7 @@ struct flow {
         bool hello_last;          /* unless the server has answered to them */
         const char *guard_permit; /* while a request is denied for its address: the line that permits it */
         char row_to[320];
+        uint32_t label_judged, label_seen; /* b->label_rises at its departure; at its last event */
 };
 
 struct door_use {          /* the bytes of one door, or of all */
@@ -217,6 +219,10 @@ struct broker {
         int record;                    /* exchanges are written here, or -1 */
         uint32_t recorded, answered, record_failed;
         uint64_t record_bytes;
+        struct label label;   /* of the run: it only rises */
+        uint32_t label_rises; /* how often it has */
+        bool label_dirty;     /* the keeper does not know it yet */
+        char label_words[LABEL_TEXT_MAX];
         struct names names;
         struct source *listeners[NET_PORTS_MAX + NET_LOCALS_MAX];
         unsigned listener_count;

@@ -57,6 +57,16 @@ static int send_line(struct box *b)
         return wire_put(b->broker.control, &egress_order_form, &o, its);
 }
 
+/* What the run was handed; the broker adds what it reads. */
+static int send_label(const struct box *b)
+{
+        char text[LABEL_TEXT_MAX];
+        if (label_is_empty(&b->c.label))
+                return 0;
+        return send_text(b, (struct egress_order){ .command = EGRESS_LABEL },
+                         span_str(label_text(&b->c.label, text)));
+}
+
 static int send_gates(struct box *b)
 {
         const struct egress_order o = { .command = EGRESS_GATES };
@@ -102,7 +112,7 @@ static int send_all(struct box *b, struct err *e)
                       send_text(b, (struct egress_order){ .command = EGRESS_PLACES }, b->c.places) < 0);
         bad = bad || (b->c.answers.n &&
                       send_text(b, (struct egress_order){ .command = EGRESS_ANSWERS }, b->c.answers) < 0);
-        bad = bad || send_canaries(b) < 0 || send_line(b) < 0 || send_gates(b) < 0;
+        bad = bad || send_canaries(b) < 0 || send_label(b) < 0 || send_line(b) < 0 || send_gates(b) < 0;
         const struct egress_order record = { .command = EGRESS_RECORD };
         bad = bad || (b->c.recording.name &&
                       wire_put(b->broker.control, &egress_order_form, &record, b->c.recording.fd) < 0);
@@ -281,6 +291,14 @@ static void part(struct box *b, enum box_broker end)
                 b->run.r.broker = end;
 }
 
+/* It only rises: a broken text is the worst label. */
+static void take_label(struct box *b, struct egress_message *m)
+{
+        m->label[sizeof m->label - 1] = '\0';
+        struct label l = label_of(m->label);
+        label_join(&b->run.r.label, &l);
+}
+
 void broker_hear(struct box *b)
 {
         struct egress_message m;
@@ -307,6 +325,7 @@ void broker_hear(struct box *b)
         b->run.r.limits_hit |= m.limits & (1u << LIMIT_EGRESS | 1u << LIMIT_INGRESS | 1u << LIMIT_EFFECTS |
                                            1u << LIMIT_RATE);
         b->run.r.net_lost = m.lost;
+        take_label(b, &m);
         b->broker.after = m.after > b->broker.after ? m.after : b->broker.after;
         b->run.r.recorded = m.recorded;
         b->run.r.unrecorded = m.unrecorded;

@@ -76,6 +76,7 @@ struct box_result {
         struct work_counts work;
         struct err work_error; /* the overlay could not be sealed; it still exists */
         enum box_broker broker;
+        struct label label;           /* what it was handed and has read so far */
         const struct egress_row *net; /* each destination and each kind of refusal, in the order they came */
         unsigned net_count;
         uint32_t net_lost; /* beyond NET_ROWS_MAX */
@@ -140,6 +141,7 @@ struct box_config {
         struct box_stdio io;
         struct box_calls calls; /* if the plan has a line for them */
         enum policy_stage stage;
+        struct label label;          /* of what the run is handed */
         struct span places, answers; /* texts for the broker; empty: none */
         struct box_recording {       /* exchanges are recorded, and the file gets its name at the end */
                 int fd;              /* a file without a name, or -1 */

@@ -207,6 +207,13 @@ static void add_net(const struct box_result *r, struct buf *out)
         buf_putc(out, '}');
 }
 
+static void add_label(const struct box_result *r, struct buf *out)
+{
+        char text[LABEL_TEXT_MAX];
+        if (!label_is_empty(&r->label))
+                buf_member(out, "labels", label_text(&r->label, text));
+}
+
 static void add_start(const struct box_result *r, struct buf *out)
 {
         buf_printf(out, ",\"start\":\"%s\"", box_start_name(r));
@@ -270,6 +277,7 @@ void box_result_json(const struct box_result *r, struct buf *out)
         add_denials(r, out);
         add_effects(r, out);
         add_net(r, out);
+        add_label(r, out);
         buf_printf(out, ",\"terminal_cuts\":%llu", (unsigned long long) r->terminal_cuts);
         if (r->reports)
                 buf_printf(out, ",\"checks\":{%s}", r->reports);

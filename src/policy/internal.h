@@ -87,6 +87,7 @@ struct policy {
         struct wall_line wall;
         unsigned local;
         struct source_place local_at; /* of the first line */
+        unsigned rules;               /* POLICY_RULE_* */
         struct policy_limits limits;
         struct source_place limit_at[LIMIT_KEY__COUNT];
         const char *file; /* the first that something came from; NULL: all of it came from flags */
@@ -105,6 +106,7 @@ struct reader { /* one line being read */
         struct source_place at; /* of the word */
         int64_t until;
         struct door_ask ask;
+        struct door_flow flow;
         struct err *e;
 };
 const struct token *reader_next(struct reader *r);                   /* NULL: no more */
@@ -114,15 +116,22 @@ bool token_is(const struct token *t, const char *keyword);           /* unquoted
 struct door *reader_door(struct reader *r, enum door_kind kind, const struct token *at);
 int reader_end(struct reader *r);
 
-/* ---- gate_words.c: `ask [first] [by N of GROUP] [within TIME] [vary FIELD...]` ---- */
+/* ---- gate_words.c: `ask [labelled] [first] [by N of GROUP] [within TIME] [vary FIELD...]` ---- */
 int ask_read(struct reader *r); /* takes it off the end of a door line */
 void ask_show(const struct door_ask *a, struct buf *out);
 /* Its clauses, each as text: at most ASK_CLAUSES. Returns how many. */
-enum { ASK_CLAUSES = 4 };
+enum { ASK_CLAUSES = 5 };
 size_t ask_clauses(const struct door_ask *a, struct buf out[ASK_CLAUSES]);
 bool ask_same(const struct door_ask *a, const struct door_ask *b);
 /* Is everything that a door with `d` lets through also let through with `s`? */
 bool ask_covers(const struct door_ask *s, const struct door_ask *d);
+
+/* ---- flow_words.c: `label LABEL...`, `accepts LABEL...`, `declassify TAG...`, `endorse [BITS]` ---- */
+int flow_read(struct reader *r); /* takes them out of a door line */
+void flow_show(const struct door_flow *f, struct buf *out);
+bool flow_same(const struct door_flow *a, const struct door_flow *b);
+/* Is everything that a door with `d` lets pass also let pass with `s`? */
+bool flow_covers(const struct door_flow *s, const struct door_flow *d);
 
 /* ---- words.c; tok[0] is the word ---- */
 int words_read(struct policy *p, const struct token *tok, size_t n, struct err *e);
@@ -147,6 +156,7 @@ int line_stderr(struct reader *r);
 int line_limit(struct reader *r);
 int line_wall(struct reader *r);
 int line_local(struct reader *r);
+int line_rule(struct reader *r);
 int line_expect(struct reader *r);
 
 /* ---- json_in.c ---- */
@@ -314,6 +324,7 @@ struct checked_policy {
         unsigned without;
         unsigned local, local_own; /* local_own: those that an own line states */
         struct source_place local_at;
+        unsigned rules; /* POLICY_RULE_* */
         bool narrowed;  /* own `run` lines narrowed what a stock policy starts */
         char **expects; /* canonical lines of the policy's own, in order */
         size_t n_expects, cap_expects;

@@ -13,6 +13,7 @@
 #include "base/err.h"
 #include "base/span.h"
 #include "effect/effect.h"
+#include "label/label.h"
 #include "wall/kinds/kinds.h"
 
 enum door_kind { /* the door kinds */
@@ -150,6 +151,7 @@ char *policy_place(const struct source_place *at, char *buf, size_t cap);
 /* `ask`: a person must approve each effect through the door before it leaves. */
 struct door_ask {
         bool on;
+        bool labelled;     /* only if the run's label does not let it pass otherwise */
         bool first;        /* only the first effect of a run: an approval of the door itself */
         uint8_t need;      /* `by N of GROUP`; 0: the user */
         uint8_t vary;      /* a bit for each enum gate_vary that one approval may leave open */
@@ -157,6 +159,15 @@ struct door_ask {
         char *group;
 };
 enum { ASK_WITHIN_S = 600, ASK_WITHIN_MAX_S = 24 * 3600 };
+
+/* Information flow (src/label): canonical label texts; NULL: none. */
+struct door_flow {
+        char *label;      /* of what comes in */
+        char *accepts;    /* what may leave without a question, */
+        char *declassify; /* and with one */
+        uint16_t endorse; /* OUT: bits of a bounded output that may lose `untrusted`; 0: none */
+};
+enum { POLICY_RULE_TWO = 1 << 0 }; /* `rule two` */
 
 /* One granted power: one path, program, variable, destination, socket or handle. */
 struct door {
@@ -177,6 +188,7 @@ struct door {
         struct net_dest net;
         int64_t until; /* unix seconds; 0: no expiry */
         struct door_ask ask;
+        struct door_flow flow;
 };
 
 struct policy_limits {
@@ -221,6 +233,7 @@ struct params {
 
 enum answer { ANSWER_DENY = 0, ANSWER_ASK, ANSWER_ALLOW };
 
+struct checked_policy;
 struct decision {
         enum answer answer;
         enum effect_reason reason;  /* why no door covered it: at most REASON_DECIDED__LAST */
@@ -231,6 +244,26 @@ struct decision {
 
 /* Does a person have to approve it? The answer is then ANSWER_ALLOW: a door covers it. */
 bool policy_asks(const struct decision *d);
+
+/* ---- information flow (flow_check.c) ---- */
+struct policy_flow {
+        enum answer answer;
+        enum effect_reason reason; /* why not without a question */
+};
+/* May a subject with the effect's label send through this `net` door? */
+struct policy_flow policy_flow(const struct checked_policy *c, const struct door *d, const struct effect *f);
+/* Does a door label what comes in? */
+bool policy_has_labels(const struct checked_policy *c);
+/* Of what a run is handed at its start; with all that it may read later. */
+struct label policy_label_handed(const struct checked_policy *c);
+struct label policy_label_most(const struct checked_policy *c);
+/* A `sock` or `listen` door that does not accept all of it; NULL: none. */
+const struct door *policy_label_spills(const struct checked_policy *c, const struct label *most);
+/* How long a person has time to answer, also behind a door that asks only because of labels. */
+static inline uint32_t policy_ask_within_s(const struct door *d)
+{
+        return d->ask.within_s ? d->ask.within_s : ASK_WITHIN_S;
+}
 
 /* ---- as written ---- */
 struct policy;

@@ -22,7 +22,7 @@ static void test_load__an_unknown_word_names_the_nearest(void)
 
 static void test_load__later_words_stop_the_load(void)
 {
-        static const char *const words[] = { "under x", "label x", "accepts x", "rule two", "reach x" };
+        static const char *const words[] = { "under x", "reach x" };
         for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
                 char want[80], word[16];
                 (void) snprintf(word, sizeof word, "%.*s", (int) strcspn(words[i], " "), words[i]);
@@ -32,6 +32,34 @@ static void test_load__later_words_stop_the_load(void)
         }
         check_refused("out a as json schema.json\n", "t:1:15: stray \"schema.json\"",
                       "write the schema as json(FILE)");
+}
+
+static void test_load__labels_are_read_whole_or_refused(void)
+{
+        static const struct {
+                const char *line, *what;
+        } rows[] = {
+                { "label untrusted\n", "t:1:1: `label` stands behind a door" },
+                { "read /a label\n", "t:1:1: `label` takes labels" },
+                { "read /a label secret\n", "t:1:15: `label` takes labels, not secret" },
+                { "read /a label private:*\n", "t:1:15: `label` takes labels, not private:*" },
+                { "read /a label private:a/b\n", "t:1:15: `label` takes labels, not private:a/b" },
+                { "read /a label \"untrusted\"\n", "t:1:15: `label` takes labels, not untrusted" },
+                { "read /a label private:a label private:b\n", "t:1:31: `label` is stated twice" },
+                { "read /a accepts private:a\n", "t:1:9: `read` takes no `accepts`" },
+                { "run /bin/sh label private:a\n", "t:1:13: `run` takes no `label`" },
+                { "sock /s declassify private:a\n", "t:1:9: `sock` takes no `declassify`" },
+                { "net a.test:80 declassify untrusted\n", "t:1:1: `declassify` takes labels" },
+                { "net a.test:80 endorse\n", "t:1:15: `net` takes no `endorse`" },
+                { "out o endorse 0\n", "t:1:15: \"0\" is not a number of bits" },
+                { "rule three\n", "t:1:6: \"three\" is not a rule" },
+                { "rule two two\n", "t:1:10: stray \"two\"" },
+                { "listen 80 ask labelled\n", "t:1:11: `labelled` is for `net` doors" },
+                { "net a.test:80 label private:a\nnet a.test:80\n",
+                  "t:2:5: the same door at t:1:5 has other labels" },
+        };
+        for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+                check_refused(rows[i].line, rows[i].what, NULL);
 }
 
 static void test_load__a_gate_is_read_whole_or_refused(void)
@@ -343,7 +371,7 @@ static void test_words__every_row_is_whole(void)
 {
         size_t n;
         const struct policy_word_help *w = policy_words(&n);
-        CHECK_INT(n, 20);
+        CHECK_INT(n, 21);
         for (size_t i = 0; i < n; i++)
                 CHECK(w[i].word && w[i].synopsis && w[i].help && policy_is_word(policy_word_flag(w[i].word)));
         CHECK(!policy_is_word("reed"));
@@ -352,6 +380,7 @@ static void test_words__every_row_is_whole(void)
 static const struct test_case cases[] = {
         CASE(test_load__an_unknown_word_names_the_nearest),
         CASE(test_load__later_words_stop_the_load),
+        CASE(test_load__labels_are_read_whole_or_refused),
         CASE(test_load__a_gate_is_read_whole_or_refused),
         CASE(test_load__more_handles_or_doors_than_fit_are_refused),
         CASE(test_load__a_singleton_stated_twice_is_refused),

@@ -3,6 +3,7 @@
  * is gone, the broker ends. */
 #include "base/fd.h"
 #include "egress/broker/broker_jail.h"
+#include "egress/broker/broker_labels.h"
 #include "egress/broker/held.h"
 #include "egress/broker/requests.h"
 #include "egress/broker/write_ahead.h"
@@ -176,6 +177,7 @@ static int take_before(struct broker *b, const struct egress_order *o, int fd, s
         int r = !text                           ? -1
                 : o->command == EGRESS_PLACES   ? requests_take_places(b, span_of(text, n), e)
                 : o->command == EGRESS_ANSWERS  ? requests_take_answers(b, span_of(text, n), e)
+                : o->command == EGRESS_LABEL    ? labels_take(b, span_of(text, n), e)
                 : o->command == EGRESS_CANARIES ? requests_take_canaries(b, span_of(text, n), e)
                                                 : err_set(e, ERR_INTERNAL, 0, "unknown order");
         free(text);
@@ -264,6 +266,7 @@ static bool send_message(struct broker *b, struct egress_message *m)
         m->recorded = b->recorded;
         m->unrecorded = b->answered - b->recorded;
         m->record_failed = b->record_failed;
+        (void) label_text(&b->label, m->label);
         if (wire_put(b->control, &egress_message_form, m, -1) == 0)
                 return true;
 
@@ -277,6 +280,11 @@ void control_flush(struct broker *b)
 {
         b->any_dirty = false;
         b->flush_ns = b->now_ns;
+        if (b->label_dirty) {
+                struct egress_message m = { .word = EGRESS_SAYS_LABEL };
+                b->label_dirty = b->any_dirty = !send_message(b, &m);
+        }
+
         for (unsigned i = 0; i < b->row_count; i++) {
                 if (!b->dirty[i])
                         continue;

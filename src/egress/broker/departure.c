@@ -1,20 +1,41 @@
 /* SPDX-License-Identifier: MIT */
 /* egress/broker/departure.c - the last checks of an effect that a door covers, in this order:
  *
- *   labels     may data that this subject has read go there?               (to come: src/label)
+ *   labels     may data that this run has read go there?                   broker_labels.c
  *   gate       must a person approve it? It waits; the bytes are ours.     held.c
  *   write-ahead  is its intent durable in the ledger?                      write_ahead.c
  *
  * The record comes last: only the network can stop a recorded intent. A check that makes an effect wait holds
- * its flow alone. */
+ * its flow alone; when it goes on, the labels are compared once more. */
 #include "egress/broker/departure.h"
+#include "egress/broker/broker_labels.h"
 #include "egress/broker/held.h"
 #include "egress/broker/write_ahead.h"
 
+#include <stdio.h>
+
+static bool asks(const struct door *d, struct policy_flow flow)
+{
+        return flow.answer == ANSWER_ASK || (d->ask.on && !d->ask.labelled);
+}
+
+static enum http_leave stay(struct flow *f, enum effect_reason why, enum effect_reason *ret_why,
+                            const char **ret_detail)
+{
+        *ret_why = why;
+        *ret_detail = labels_detail(f->b);
+        return HTTP_STAYS;
+}
+
 enum http_leave departure_connect(struct flow *f, enum effect_reason *ret_why, const char **ret_detail)
 {
-        if (f->door->ask.on)
-                return held_connect(f, ret_why, ret_detail); /* the record follows the approval */
+        struct policy_flow flow = labels_judge(f, NULL);
+        *ret_detail = "";
+        if (flow.answer == ANSWER_DENY)
+                return stay(f, flow.reason, ret_why, ret_detail);
+
+        if (asks(f->door, flow))
+                return held_connect(f, flow.reason, ret_why); /* the record follows the approval */
 
         *ret_why = REASON_LEDGER;
         return ahead_connect(f, ret_detail);
@@ -23,9 +44,26 @@ enum http_leave departure_connect(struct flow *f, enum effect_reason *ret_why, c
 enum http_leave departure_request(struct flow *f, const struct http_event *e, enum effect_reason *ret_why,
                                   const char **ret_detail)
 {
-        if (e->door && e->door->ask.on)
-                return held_request(f, e, ret_why, ret_detail);
+        struct policy_flow flow = labels_judge(f, e->websocket ? NULL : e->method);
+        *ret_detail = "";
+        if (flow.answer == ANSWER_DENY || (flow.answer == ANSWER_ASK && !e->whole))
+                return stay(f, flow.reason, ret_why, ret_detail);
+
+        if (asks(f->door, flow))
+                return held_request(f, e, flow.reason, ret_why);
 
         *ret_why = REASON_LEDGER;
         return ahead_request(f, e, ret_detail);
+}
+
+bool departure_again(struct flow *f)
+{
+        enum effect_reason why = f->recorded ? labels_since(f) : REASON_NONE;
+        if (!why)
+                return f->recorded;
+
+        f->recorded = false;
+        f->record_why = why;
+        (void) snprintf(f->record_detail, sizeof f->record_detail, "%.150s", labels_detail(f->b));
+        return false;
 }

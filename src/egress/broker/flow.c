@@ -2,6 +2,7 @@
 /* egress/broker/flow.c - the life of one connection of the box, as a table of states and events at the end of
  * this file. The files around it move bytes, dial and resolve; each returns an event, and only this file
  * decides the next state. An effect that a door covers may still be stopped before it leaves: departure.c. */
+#include "egress/broker/broker_labels.h"
 #include "egress/broker/departure.h"
 #include "egress/broker/held.h"
 #include "egress/broker/requests.h"
@@ -170,7 +171,7 @@ static enum flow_event connect_server(struct flow *f);
 
 static enum flow_event recorded(struct flow *f)
 {
-        if (f->recorded)
+        if (departure_again(f))
                 return connect_server(f);
 
         accounting_deny(f->b, &(struct accounting_entry){
@@ -181,7 +182,8 @@ static enum flow_event recorded(struct flow *f)
 /* Requests: the waiting request goes out, or is denied. */
 static enum flow_event request_recorded(struct flow *f)
 {
-        requests_leave(f, f->recorded, f->record_why, f->record_detail);
+        bool leaves = departure_again(f);
+        requests_leave(f, leaves, f->record_why, f->record_detail);
         return requests_drive(f);
 }
 
@@ -270,7 +272,11 @@ static bool watch_server(struct flow *f)
         return broker_watch(f->b, &f->server, EPOLLIN | EPOLLOUT | EPOLLRDHUP | EPOLLET) == 0;
 }
 
-static enum flow_event relay(struct flow *f) { return watch_server(f) ? relay_init(f) : EVENT_CUT; }
+static enum flow_event relay(struct flow *f)
+{
+        labels_raise(f->b, f->door);
+        return watch_server(f) ? relay_init(f) : EVENT_CUT;
+}
 
 static enum flow_event request_connected(struct flow *f)
 {
@@ -427,8 +433,27 @@ static const flow_step lingering[EVENT__COUNT] = {
         [EVENT_IO] = linger_event, [EVENT_TICK] = linger_tick, [EVENT_DONE] = finish, [EVENT_CUT] = cut
 };
 
+/* The run has read labelled data since the last event: what is under way must be fit for it. */
+static enum flow_event after_rise(struct flow *f, enum flow_event e)
+{
+        enum effect_reason why = labels_stop(f);
+        if (!why)
+                return e;
+
+        if (f->http) {
+                http_flow_cut(f->http, why);
+                return e;
+        }
+
+        accounting_deny(f->b, &(struct accounting_entry){
+                                      .to = f->row_to, .reason = why, .detail = labels_detail(f->b) });
+        accounting_cut(f);
+        return EVENT_CUT;
+}
+
 static void happens(struct flow *f, enum flow_event e)
 {
+        e = after_rise(f, e);
         while (e != EVENT_NONE && f->state != FLOW_OVER) {
                 flow_step step = f->state == FLOW_LINGERING ? lingering[e]
                                  : f->http                  ? requests[f->state][e]

@@ -4,6 +4,7 @@
 #include "egress/broker/held.h"
 #include "base/hash.h"
 #include "base/str.h"
+#include "egress/broker/broker_labels.h"
 #include "egress/broker/write_ahead.h"
 #include "gate/gate.h"
 #include "wire/wire.h"
@@ -30,6 +31,7 @@ struct held {
 
 struct words { /* the texts of an envelope */
         char place[320], to[320], length[24], expires[24], nonce[104], body[72], headers[72];
+        char labels[LABEL_TEXT_MAX];
         struct buf door, query;
 };
 
@@ -55,6 +57,7 @@ static void put_common(const struct flow *f, const struct held *h, const struct 
         e->field[GATE_BOX] = policy_box(b->policy);
         e->field[GATE_DOOR] = buf_str(&w->door);
         e->field[GATE_EXPIRES] = w->expires;
+        e->field[GATE_LABELS] = label_text(&b->label, w->labels);
         e->field[GATE_NONCE] = w->nonce;
         e->field[GATE_POLICY] = policy_digest(b->policy);
         e->field[GATE_RUN] = b->run;
@@ -262,13 +265,25 @@ static struct held *held_new(struct flow *f, const struct door *d)
         while (*at)
                 at = &(*at)->next;
 
-        *h = (struct held){ .f = f, .number = ++b->held_number, .expires_s = b->now_s + d->ask.within_s };
+        *h = (struct held){ .f = f,
+                            .number = ++b->held_number,
+                            .expires_s = b->now_s + policy_ask_within_s(d) };
         *at = h;
         b->held_count++;
         return h;
 }
 
-static enum http_leave hold(struct flow *f, const struct http_event *q, enum effect_reason *ret_why)
+/* The reason is ours, and stands last: the first line is the effect. */
+static void show_label(struct broker *b, enum effect_reason why, struct buf *out)
+{
+        if (label_is_empty(&b->label))
+                return;
+        buf_printf(out, "%s%slabels of the run: %s\n", effect_reason_text(why), why ? "\n" : "",
+                   labels_detail(b));
+}
+
+static enum http_leave hold(struct flow *f, const struct http_event *q, enum effect_reason asked_for,
+                            enum effect_reason *ret_why)
 {
         struct broker *b = f->b;
         if (!is_there(b))
@@ -289,6 +304,8 @@ static enum http_leave hold(struct flow *f, const struct http_event *q, enum eff
         else
                 buf_printf(&h->text, "connect to %s; the bytes that follow are not shown\n", f->row_to);
 
+        show_label(b, asked_for, &h->text);
+
         if (!exact || h->text.failed || strlen(buf_str(&h->text)) != h->text.n) {
                 h->last = EGRESS_HELD_WITHDRAWN;
                 h->text.n = 0;
@@ -301,17 +318,15 @@ static enum http_leave hold(struct flow *f, const struct http_event *q, enum eff
         return HTTP_WAITS;
 }
 
-enum http_leave held_connect(struct flow *f, enum effect_reason *ret_why, const char **ret_detail)
+enum http_leave held_connect(struct flow *f, enum effect_reason asked_for, enum effect_reason *ret_why)
 {
-        *ret_detail = "";
-        return hold(f, NULL, ret_why);
+        return hold(f, NULL, asked_for, ret_why);
 }
 
-enum http_leave held_request(struct flow *f, const struct http_event *e, enum effect_reason *ret_why,
-                             const char **ret_detail)
+enum http_leave held_request(struct flow *f, const struct http_event *e, enum effect_reason asked_for,
+                             enum effect_reason *ret_why)
 {
-        *ret_detail = "";
-        return e->whole ? hold(f, e, ret_why) : stay(REASON_GATE_TOO_LONG, ret_why);
+        return e->whole ? hold(f, e, asked_for, ret_why) : stay(REASON_GATE_TOO_LONG, ret_why);
 }
 
 static void end(struct held *h, uint32_t word)
@@ -351,6 +366,7 @@ static bool is_approved(const struct held *h, const char *id)
 
 static void let_go(struct flow *f)
 {
+        labels_approved(f);
         struct http_event q;
         const char *detail = "";
         bool is_request = f->http && http_flow_leaving(f->http, &q);

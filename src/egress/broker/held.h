@@ -11,8 +11,8 @@ int held_start(struct broker *b); /* watches it */
 void held_serve(struct broker *b);
 
 /* Holds it: WAITS, or STAYS with the reason. */
-enum http_leave held_connect(struct flow *f, enum effect_reason *ret_why, const char **ret_detail);
-enum http_leave held_request(struct flow *f, const struct http_event *e, enum effect_reason *ret_why,
-                             const char **ret_detail);
+enum http_leave held_connect(struct flow *f, enum effect_reason asked_for, enum effect_reason *ret_why);
+enum http_leave held_request(struct flow *f, const struct http_event *e, enum effect_reason asked_for,
+                             enum effect_reason *ret_why);
 /* The flow ends: what it waits for is withdrawn. */
 void held_withdraw(struct flow *f);

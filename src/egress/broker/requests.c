@@ -7,6 +7,7 @@
 #include "base/secret_words.h"
 #include "base/str.h"
 #include "base/trust.h"
+#include "egress/broker/broker_labels.h"
 #include "egress/broker/departure.h"
 #include "egress/broker/write_ahead.h"
 #include "egress/internal.h"
@@ -159,6 +160,7 @@ int requests_start(struct broker *b, struct err *e)
                                     .stage = b->stage,
                                     .fixtures = b->answers,
                                     .canaries = b->canaries,
+                                    .label = &b->label,
                                     .record = b->record >= 0 };
         if (b->grants && http_grants_hold(b->grants, b->policy, e) < 0)
                 return -1;
@@ -345,6 +347,16 @@ static void lost_server(struct flow *f)
         http_flow_upstream_closed(f->http);
 }
 
+/* What the server sent is about to reach the box; the rest of a request that is still on its way may then
+ * hold it. */
+static void answered(struct flow *f)
+{
+        labels_raise(f->b, f->door);
+        enum effect_reason why = labels_stop(f);
+        if (why)
+                http_flow_cut(f->http, why);
+}
+
 /* One read from one side, limited by the room of the flow and by the budgets. */
 static bool take_in(struct flow *f, struct source *s, bool client)
 {
@@ -372,6 +384,8 @@ static bool take_in(struct flow *f, struct source *s, bool client)
                 /* Edge-triggered: a short read has emptied the socket, and epoll reports the next bytes. */
                 *readable = (size_t) n == room || (client ? f->client_hup : f->server_hup);
                 spend(f, client, (size_t) n);
+                if (!client)
+                        answered(f);
                 (client ? http_flow_from_client : http_flow_from_upstream)(f->http,
                                                                            span_of(f->b->buffer, (size_t) n));
                 return true;

@@ -4,6 +4,7 @@
  * and answers each from a process of its own, so that a slow or broken answer holds up nothing else. */
 #include "base/fd.h"
 #include "egress/broker/broker_jail.h"
+#include "egress/broker/broker_labels.h"
 #include "egress/internal.h"
 #include "wire/wire.h"
 
@@ -212,7 +213,8 @@ static uint32_t place_of(const struct broker *b, const struct name *n)
         return i;
 }
 
-/* A name below a wildcard is the box's own words, and leaves: it is paid for as other bytes are. */
+/* A name below a wildcard is the box's own words, and leaves: it is judged and paid for as other bytes are.
+ */
 static bool pay(struct broker *b, struct name *n)
 {
         const struct door *d = decide_wildcard(b, n->host);
@@ -220,6 +222,17 @@ static bool pay(struct broker *b, struct name *n)
         n->unpaid = REASON_NONE;
         if (!d)
                 return true;
+
+        const struct effect asked = { .kind = EFFECT_NET, .subject = labels_subject(b), .method = "GET" };
+        struct policy_flow flow = policy_flow(b->policy, d, &asked);
+        if (flow.answer != ANSWER_ALLOW) {
+                n->unpaid = flow.reason;
+                accounting_deny(b, &(struct accounting_entry){ .form = EGRESS_NAME,
+                                                               .to = n->host,
+                                                               .reason = n->unpaid,
+                                                               .detail = labels_detail(b) });
+                return false;
+        }
 
         if (accounting_room(b, d, true, bytes) == bytes) {
                 accounting_spend(b, d, true, bytes);

@@ -97,6 +97,7 @@ struct http_rules_in {
         size_t credential_count;
         struct http_fixtures *fixtures;      /* borrowed; may be NULL */
         const struct secret_words *canaries; /* borrowed; may be NULL: a request with one ends the box */
+        const struct label *label;           /* of the run, as it is now: borrowed; may be NULL */
         bool record;                         /* on_record() gets exchanges that may be kept as fixtures */
         const struct tls_ops *tls;           /* NULL: TLS of the box is denied */
         void *tls_ctx;
@@ -223,6 +224,10 @@ bool http_flow_take_connect(struct http_flow *f, struct http_target *ret_target)
 void http_flow_upstream_connected(struct http_flow *f);
 /* Some of a request has left, and its answer is not over. */
 bool http_flow_is_out(const struct http_flow *f);
+/* Bytes of the box may still follow as part of a request that has left, or through a WebSocket. */
+bool http_flow_is_sending(const struct http_flow *f);
+/* The method of the request under way; NULL: a WebSocket. */
+const char *http_flow_method(const struct http_flow *f);
 /* Bytes of the client that no request has taken yet. */
 size_t http_flow_waiting(const struct http_flow *f);
 /* Nothing more will come of it except the rest in http_flow_to_client(). */

@@ -286,6 +286,11 @@ void http_flow_client_took(struct http_flow *f, size_t n)
 void http_flow_upstream_took(struct http_flow *f, size_t n) { fifo_drop(&f->upstream.wire, n); }
 size_t http_flow_held(const struct http_flow *f) { return f->x.unpaid; }
 bool http_flow_is_out(const struct http_flow *f) { return f->answer != ANSWER_NONE && f->link == LINK_OPEN; }
+bool http_flow_is_sending(const struct http_flow *f)
+{
+        return !f->done && (f->request == REQUEST_BODY || f->request == REQUEST_TUNNEL);
+}
+const char *http_flow_method(const struct http_flow *f) { return f->x.websocket ? NULL : f->x.method; }
 size_t http_flow_waiting(const struct http_flow *f)
 {
         return f->client.in.n > f->judged ? f->client.in.n - f->judged : 0;

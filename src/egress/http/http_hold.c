@@ -5,7 +5,7 @@
 
 static const char too_long[] = "the body is longer than 64 KiB";
 
-bool http_asks(const struct http_flow *f) { return f->to.allowed && f->to.door->ask.on; }
+bool http_asks(const struct http_flow *f) { return f->to.allowed && f->to.asks; }
 
 bool http_hold_begin(struct http_flow *f)
 {

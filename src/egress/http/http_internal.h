@@ -204,6 +204,7 @@ struct http_judgement {
         bool allowed;
         bool bounded;   /* a door could permit it by its parameters, which are not known yet */
         bool by_policy; /* not allowed: no door covers it */
+        bool asks;      /* allowed, if a person approves */
         enum effect_reason reason;
         const struct door *door;
         const struct http_credential *credential;

@@ -177,6 +177,8 @@ void http_judge(const struct http_rules *r, const struct http_verdict_in *in, st
                                    .path = c.path };
         c.effect =
                 (struct effect){ .kind = EFFECT_NET, .method = method, .params = in->params, .net = &c.net };
+        c.effect.subject =
+                (struct subject){ .label = r->in.label, .rehearsal = r->in.stage != POLICY_STAGE_LIVE };
         judge_one(r, &c, &best, ret);
         const char *name;
         for (size_t i = 0; (name = policy_place_name(r->in.places, i)); i++) {
@@ -188,4 +190,7 @@ void http_judge(const struct http_rules *r, const struct http_verdict_in *in, st
         }
 
         ret->by_policy = !best.door;
+        if (best.door)
+                ret->asks = (best.door->ask.on && !best.door->ask.labelled) ||
+                            policy_flow(r->in.policy, best.door, &c.effect).answer == ANSWER_ASK;
 }

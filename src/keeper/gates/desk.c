@@ -208,7 +208,7 @@ static void let_go(struct box *b, struct desk_item *it, const struct act *a)
                 return;
         }
 
-        if (it->door->ask.first)
+        if (it->door->ask.first && !it->envelope.field[GATE_LABELS][0])
                 g->opened[it->door - doors] = true;
 
         tell_holder(b, it, true, REASON_NONE);
@@ -235,7 +235,7 @@ static const struct door *door_of(const struct box *b, const char *line)
         const struct door *d = policy_doors(b->c.policy, &n);
         for (size_t i = 0; i < n; i++) {
                 AUTO_BUF(text);
-                if (!d[i].ask.on)
+                if (!d[i].ask.on && d[i].kind != DOOR_NET) /* a `net` door asks because of labels, too */
                         continue;
                 policy_door_line(&d[i], &text);
                 if (!text.failed && strcmp(buf_str(&text), line) == 0)
@@ -262,7 +262,7 @@ static bool is_ours(struct box *b, struct desk_item *it)
             str_to_u64(span_str(e->field[GATE_EXPIRES]), &expires) < 0)
                 return false;
 
-        int64_t now = desk_now_ms(), most = now + it->door->ask.within_s * INT64_C(1000) + LATE_MS;
+        int64_t now = desk_now_ms(), most = now + policy_ask_within_s(it->door) * INT64_C(1000) + LATE_MS;
         if (expires > INT64_MAX / 1000)
                 return false;
         it->gate.expires_ms = (int64_t) expires * 1000;
@@ -285,7 +285,8 @@ static bool read_item(struct box *b, struct desk_item *it)
 static bool is_high(const struct desk_item *it)
 {
         const struct door *d = it->door;
-        return d->kind == DOOR_NET && (d->net.touches || d->net.credential);
+        bool declassifies = d->flow.declassify && it->envelope.field[GATE_LABELS][0];
+        return d->kind == DOOR_NET && (d->net.touches || d->net.credential || declassifies);
 }
 
 /* A decoy: the same effect to a place that no door leads to. It is an item like others, and nothing holds it.
@@ -338,7 +339,8 @@ static void item_ready(struct box *b, struct desk_item *it)
         it->high = is_high(it);
         it->gate.state = gate_next(it->gate.state, GATE_HOLD);
         (void) record_move(b, it, GATE_PENDING, &held);
-        bool opened = it->door->ask.first && g->opened[it->door - doors];
+        bool opened = it->door->ask.first && !it->envelope.field[GATE_LABELS][0] &&
+                      g->opened[it->door - doors]; /* what a run has read since was not approved with it */
         if (opened || is_granted(g, it)) {
                 const struct act earlier = { .why = opened ? "the door was approved before"
                                                            : "a like effect was approved before" };

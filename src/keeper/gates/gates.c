@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* keeper/gates/gates.c - the part of the keeper's loop that serves doors with `ask`: one epoll descriptor
- * stands for the broker's line and all approvers. */
+/* keeper/gates/gates.c - the part of the keeper's loop that serves doors with `ask`, and runs with a label:
+ * one epoll descriptor stands for the broker's line and all approvers. */
 #include "keeper/gates/gates.h"
 #include "base/fd.h"
 #include "egress/egress.h"
@@ -20,7 +20,7 @@ static bool needs_desk(const struct box *b)
         for (size_t i = 0; i < n; i++)
                 if (d[i].ask.on)
                         return true;
-        return false;
+        return b->c.plan->net && (policy_has_labels(b->c.policy) || !label_is_empty(&b->c.label));
 }
 
 int gates_open(struct box *b, struct err *e)

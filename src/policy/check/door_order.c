@@ -135,14 +135,15 @@ static int contradicts(const struct door *a, const struct door *b, struct err *e
                        policy_place(&a->at, at, sizeof at));
 }
 
-/* The union would open the door without a question. */
+/* The union would open the door without a question, or lose a label. */
 static int asks_otherwise(const struct door *a, const struct door *b, struct err *e)
 {
         char at[256];
-        if (ask_same(&a->ask, &b->ask))
+        bool ask = !ask_same(&a->ask, &b->ask);
+        if (!ask && flow_same(&a->flow, &b->flow))
                 return 0;
-        return fail_at(e, &b->at, "the same door at %s has another `ask`",
-                       policy_place(&a->at, at, sizeof at));
+        return fail_at(e, &b->at, "the same door at %s has %s", policy_place(&a->at, at, sizeof at),
+                       ask ? "another `ask`" : "other labels");
 }
 
 int door_set_seal(struct door_set *s, struct err *e)

@@ -177,6 +177,23 @@ static bool is_no_op(const struct door *raw)
         return file && path_in_box_tmp(raw->path);
 }
 
+static char *copy_text(struct gather *g, const char *text, bool *failed)
+{
+        char *copy = text ? arena_str(&g->c->mem, text) : NULL;
+        *failed = *failed || (text && !copy);
+        return copy;
+}
+
+static int copy_flow(struct gather *g, const struct door_flow *from, struct door_flow *to)
+{
+        bool failed = false;
+        *to = (struct door_flow){ .label = copy_text(g, from->label, &failed),
+                                  .accepts = copy_text(g, from->accepts, &failed),
+                                  .declassify = copy_text(g, from->declassify, &failed),
+                                  .endorse = from->endorse };
+        return failed ? fail_memory(g->scope.e) : 0;
+}
+
 int gather_door(struct gather *g, const struct door *raw, bool stock)
 {
         bool held = raw->kind == DOOR_WRITE && g->scope.ctx->hold_writes;
@@ -191,6 +208,9 @@ int gather_door(struct gather *g, const struct door *raw, bool stock)
         d.ask = raw->ask;
         if (d.ask.group && !(d.ask.group = arena_str(&g->c->mem, raw->ask.group)))
                 return fail_memory(g->scope.e);
+
+        if (copy_flow(g, &raw->flow, &d.flow) < 0)
+                return -1;
 
         d.max = raw->max;
         d.max_stated = raw->max_stated;

@@ -12,13 +12,19 @@ struct cover {
         const struct door *skip; /* not asked: the door itself */
         enum power power;
         int64_t until;
-        const struct door_ask *ask;
-        char *const *free_of; /* parts that need no cover */
+        const struct door *of; /* the door that is to be covered */
+        char *const *free_of;  /* parts that need no cover */
 };
 
 static bool lasts(const struct door *s, int64_t until)
 {
         return s->until == 0 || (until != 0 && s->until >= until);
+}
+
+/* A question less, or a label less, is more power. */
+static bool terms_cover(const struct door *s, const struct door *d)
+{
+        return ask_covers(&s->ask, &d->ask) && flow_covers(&s->flow, &d->flow);
 }
 
 static bool inside_any(char *const *list, const char *path)
@@ -47,7 +53,7 @@ static bool has_power(const struct door *d, enum power power)
 
 static bool covers_top(const struct cover *c, const struct door *d, const char *top)
 {
-        return d != c->skip && has_power(d, c->power) && lasts(d, c->until) && ask_covers(&d->ask, c->ask) &&
+        return d != c->skip && has_power(d, c->power) && lasts(d, c->until) && terms_cover(d, c->of) &&
                !inside_any(taken(d, c->power), top);
 }
 
@@ -95,7 +101,7 @@ static bool cover_file(const struct door_set *s, const struct door *d, const str
 
         for (size_t i = 0; i < COUNT(grants); i++) {
                 struct cover c = {
-                        .s = s, .skip = skip, .power = grants[i].power, .until = d->until, .ask = &d->ask
+                        .s = s, .skip = skip, .power = grants[i].power, .until = d->until, .of = d
                 };
                 c.free_of = taken(d, c.power);
                 if (grants[i].kind == d->kind && !region(&c, d->path))
@@ -155,8 +161,7 @@ static bool has_run(const struct door_set *s, const struct asked *q, struct span
 {
         size_t lo, hi;
         for (door_set_find(s, DOOR_RUN, key, &lo, &hi); lo < hi; lo++)
-                if (&s->v[lo] != q->skip && lasts(&s->v[lo], q->d->until) &&
-                    ask_covers(&s->v[lo].ask, &q->d->ask))
+                if (&s->v[lo] != q->skip && lasts(&s->v[lo], q->d->until) && terms_cover(&s->v[lo], q->d))
                         return true;
         return false;
 }
@@ -240,8 +245,8 @@ static bool has_net(const struct door_set *s, const struct asked *q, const char 
 {
         size_t lo, hi;
         for (door_set_find(s, DOOR_NET, span_str(host), &lo, &hi); lo < hi; lo++)
-                if (&s->v[lo] != q->skip && lasts(&s->v[lo], q->d->until) &&
-                    ask_covers(&s->v[lo].ask, &q->d->ask) && net_covers(&s->v[lo], q->d, method))
+                if (&s->v[lo] != q->skip && lasts(&s->v[lo], q->d->until) && terms_cover(&s->v[lo], q->d) &&
+                    net_covers(&s->v[lo], q->d, method))
                         return true;
         return false;
 }
@@ -295,7 +300,7 @@ bool cover_door(const struct checked_policy *c, const struct door *d, const stru
 
         size_t lo, hi;
         for (door_set_find(s, d->kind, span_str(door_key(d)), &lo, &hi); lo < hi; lo++)
-                if (&s->v[lo] != skip && lasts(&s->v[lo], d->until) && ask_covers(&s->v[lo].ask, &d->ask) &&
+                if (&s->v[lo] != skip && lasts(&s->v[lo], d->until) && terms_cover(&s->v[lo], d) &&
                     simple_covers(&s->v[lo], d))
                         return true;
 

@@ -387,7 +387,10 @@ static struct decision keyed_decide(const struct checked_policy *c, enum door_ki
         return d ? deny(REASON_EXPIRED, d) : deny(REASON_NO_DOOR, NULL);
 }
 
-bool policy_asks(const struct decision *d) { return d->answer == ANSWER_ALLOW && d->door && d->door->ask.on; }
+bool policy_asks(const struct decision *d)
+{
+        return d->answer == ANSWER_ALLOW && d->door && d->door->ask.on && !d->door->ask.labelled;
+}
 
 struct decision policy_decide(const struct checked_policy *c, const struct effect *f)
 {

@@ -46,6 +46,14 @@ static size_t weight(const struct door *d, size_t depth)
                (d->net.credential ? 1 : 0);
 }
 
+/* Of equally specific doors it is enough if one permits: without a question, else with one. */
+static size_t ease(const struct checked_policy *c, const struct door *d, const struct effect *f)
+{
+        enum answer flow = policy_flow(c, d, f).answer;
+        bool asks = d->ask.on && !d->ask.labelled;
+        return flow == ANSWER_DENY ? 0 : flow == ANSWER_ALLOW && !asks ? 2 : 1;
+}
+
 bool policy_net_choose(const struct checked_policy *c, const struct effect *f, size_t depth, int64_t now,
                        struct policy_choice *best)
 {
@@ -54,8 +62,9 @@ bool policy_net_choose(const struct checked_policy *c, const struct effect *f, s
                 const struct door *d = &c->live.v[i];
                 if ((d->until && d->until <= now) || !policy_net_covers(d, f))
                         continue;
-                if (weight(d, depth) > best->weight)
-                        *best = (struct policy_choice){ d, weight(d, depth) };
+                size_t w = 3 * weight(d, depth) + ease(c, d, f);
+                if (w > best->weight)
+                        *best = (struct policy_choice){ d, w };
         }
 
         return best->weight > before;

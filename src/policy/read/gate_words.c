@@ -85,7 +85,7 @@ static int read_vary(struct reader *r, struct door_ask *a)
 
 static int read_clause(struct reader *r, const struct token *t, struct door_ask *a)
 {
-        static const char *const words[] = { "first", "by", "within", "vary", "until" };
+        static const char *const words[] = { "labelled", "first", "by", "within", "vary", "until" };
         if (token_is(t, "by"))
                 return read_by(r, a);
 
@@ -95,14 +95,19 @@ static int read_clause(struct reader *r, const struct token *t, struct door_ask 
         if (token_is(t, "vary"))
                 return read_vary(r, a);
 
+        if (token_is(t, "labelled") && !a->labelled) {
+                a->labelled = true;
+                return 0;
+        }
+
         if (token_is(t, "first") && !a->first) {
                 a->first = true;
                 return 0;
         }
 
         (void) fail_at(r->e, &t->at, "stray \"%s\" after `ask`", show_text(t->text).text);
-        (void) err_hint(r->e, "`ask` stands behind the door's own words; it takes `first`, `by N of GROUP`, "
-                              "`within TIME` and `vary FIELD...`");
+        (void) err_hint(r->e, "`ask` stands behind the door's own words; it takes `labelled`, `first`, "
+                              "`by N of GROUP`, `within TIME` and `vary FIELD...`");
         hint_nearest(r->e, t->text, words, COUNT(words));
         return -1;
 }
@@ -111,9 +116,12 @@ static int read_clause(struct reader *r, const struct token *t, struct door_ask 
 static int check_kind(struct reader *r, const struct token *at)
 {
         bool net = strcmp(r->word->word, "net") == 0;
-        if (net || (!r->ask.vary && !r->ask.first))
+        if (net || (!r->ask.vary && !r->ask.first && !r->ask.labelled))
                 return 0;
-        return fail_at(r->e, &at->at, "`%s` is for `net` doors", r->ask.vary ? "vary" : "first");
+        return fail_at(r->e, &at->at, "`%s` is for `net` doors",
+                       r->ask.vary    ? "vary"
+                       : r->ask.first ? "first"
+                                      : "labelled");
 }
 
 int ask_read(struct reader *r)
@@ -145,6 +153,9 @@ size_t ask_clauses(const struct door_ask *a, struct buf out[ASK_CLAUSES])
 {
         size_t n = 0;
         char time[32];
+        if (a->labelled)
+                buf_puts(&out[n++], "labelled");
+
         if (a->first)
                 buf_puts(&out[n++], "first");
 
@@ -189,12 +200,13 @@ static bool same_group(const struct door_ask *a, const struct door_ask *b)
 
 bool ask_same(const struct door_ask *a, const struct door_ask *b)
 {
-        return a->on == b->on && a->first == b->first && a->need == b->need && a->vary == b->vary &&
-               a->within_s == b->within_s && same_group(a, b);
+        return a->on == b->on && a->labelled == b->labelled && a->first == b->first && a->need == b->need &&
+               a->vary == b->vary && a->within_s == b->within_s && same_group(a, b);
 }
 
 bool ask_covers(const struct door_ask *s, const struct door_ask *d)
 {
-        return !s->on || (d->on && (s->first || !d->first) && s->need <= d->need && same_group(s, d) &&
-                          (s->vary & d->vary) == d->vary && s->within_s >= d->within_s);
+        return !s->on ||
+               (d->on && (s->labelled || !d->labelled) && (s->first || !d->first) && s->need <= d->need &&
+                same_group(s, d) && (s->vary & d->vary) == d->vary && s->within_s >= d->within_s);
 }

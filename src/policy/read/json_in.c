@@ -2,6 +2,7 @@
 /* policy/read/json_in.c - the JSON form of a policy. Every value is turned into the tokens of the line it
  * stands for and goes through the same handlers, so the two forms cannot drift apart. */
 #include "base/json.h"
+#include "label/label.h"
 #include "policy/internal.h"
 
 #include <stdlib.h>
@@ -122,6 +123,29 @@ static int door_ask(struct json_in *x, const struct json *v)
         return add_token(x, v, "ask", false) < 0 ? -1 : each_string(x, v, add_clause);
 }
 
+/* Not in quotes, so it must be a label: another word would be taken for one of the line's own. */
+static int add_label(struct json_in *x, const struct json *v)
+{
+        struct label ignored = { 0 };
+        if (!label_add(&ignored, span_str(v->str)))
+                return fail_json(x, v, "`untrusted` or `private:NAME` must stand here");
+        return add_token(x, v, v->str, false);
+}
+
+static int door_labels(struct json_in *x, const struct json *v)
+{
+        if (v->type == JSON_ARRAY && !v->child)
+                return fail_json(x, v, "an empty list of labels: leave it away");
+        return add_token(x, v, v->key, false) < 0 ? -1 : each_string(x, v, add_label);
+}
+
+static int door_endorse(struct json_in *x, const struct json *v)
+{
+        if (v->type != JSON_INT)
+                return fail_json(x, v, "a number of bits must stand here");
+        return add_token(x, v, "endorse", false) < 0 ? -1 : add_token(x, v, v->str, false);
+}
+
 static int door_word(struct json_in *x, const struct json *v)
 {
         return check_string(x, v) < 0 ? -1 : add_pair(x, v->key, v, v->str);
@@ -150,6 +174,10 @@ static const struct {
         { "where", " net ", door_where },
         { "max", " in out ", door_word },
         { "as", " in out ", door_word },
+        { "label", " read edit write env net sock listen in ", door_labels },
+        { "accepts", " net sock listen ", door_labels },
+        { "declassify", " net ", door_labels },
+        { "endorse", " out ", door_endorse },
         { "ask", " run net sock listen ", door_ask },
         { "until", " read edit write run env net sock listen in out ",
           door_word }, /* last: it ends the line */
@@ -317,6 +345,15 @@ static int key_local(struct json_in *x, const struct json *v)
         return add_token(x, v, "local", false) < 0 || each_string(x, v, add_quoted) < 0 ? -1 : finish(x);
 }
 
+static int one_rule(struct json_in *x, const struct json *v)
+{
+        return add_token(x, v, "rule", false) < 0 || add_token(x, v, v->str, strcmp(v->str, "two") != 0) < 0
+                       ? -1
+                       : finish(x);
+}
+
+static int key_rule(struct json_in *x, const struct json *v) { return each_string(x, v, one_rule); }
+
 static int one_expect(struct json_in *x, const struct json *v)
 {
         struct lexer lex = { .mem = &x->p->mem, .file = x->file, .out = &x->t, .e = x->e };
@@ -332,9 +369,9 @@ static const struct {
         const char *key;
         int (*read)(struct json_in *x, const struct json *v);
 } keys[] = {
-        { "box", key_text },    { "doc", key_text },        { "root", key_text },   { "use", key_use },
-        { "doors", key_doors }, { "limit", key_limit },     { "local", key_local }, { "expect", key_expect },
-        { "wall", key_wall },   { "without", key_without },
+        { "box", key_text },    { "doc", key_text },    { "root", key_text },       { "use", key_use },
+        { "doors", key_doors }, { "limit", key_limit }, { "local", key_local },     { "expect", key_expect },
+        { "rule", key_rule },   { "wall", key_wall },   { "without", key_without },
 };
 
 static int read_root(struct json_in *x, const struct json *root)

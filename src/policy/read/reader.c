@@ -44,6 +44,6 @@ struct door *reader_door(struct reader *r, enum door_kind kind, const struct tok
         }
 
         struct door *d = &p->doors[p->n_doors++];
-        *d = (struct door){ .kind = kind, .at = at->at, .until = r->until, .ask = r->ask };
+        *d = (struct door){ .kind = kind, .at = at->at, .until = r->until, .ask = r->ask, .flow = r->flow };
         return d;
 }

@@ -4,9 +4,9 @@
 
 static bool needs_quotes(const char *s)
 {
-        static const char *const keywords[] = { "any",   "as",   "ask",    "cap",     "except",
-                                                "max",   "only", "reach",  "touches", "until",
-                                                "where", "with", "without" };
+        static const char *const keywords[] = { "accepts", "any",    "as",    "ask",  "cap",    "declassify",
+                                                "endorse", "except", "label", "max",  "only",   "reach",
+                                                "touches", "until",  "where", "with", "without" };
         static const char plain[] =
                 "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._/@:+=,%~-{}";
         if (!*s || s[strspn(s, plain)])

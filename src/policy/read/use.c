@@ -234,6 +234,7 @@ static int take_use(struct gather *g, const struct use_line *u, const struct use
 static int take_local(struct gather *g, const struct policy *p, bool stock)
 {
         g->c->local |= p->local;
+        g->c->rules |= p->rules;
         if (stock || !p->local)
                 return 0;
 

@@ -43,6 +43,9 @@ enum { ONE_TOKEN = 1, DOOR = 2, ASKS = 4 };
           line_limit, 0)                                                                                     \
         X("wall", "NAME [without LAYER...]", "auto process namespace wasm vm", line_wall, 0)                 \
         X("local", "WHAT...", "among its own processes: loopback unix pty proc trace", line_local, 0)        \
+        X("rule", "two",                                                                                     \
+          "of private data, foreign text and a way out two may meet; a person approves the third",           \
+          line_rule, 0)                                                                                      \
         X("expect", "allow|deny|ask EFFECT", "a test of the policy, held at load", line_expect, 0)
 
 static const struct policy_word_help helps[] = {
@@ -60,7 +63,7 @@ static const struct {
 };
 
 /* Later tranches. They must stop the load: an ignored ceiling or gate is a hole. */
-static const char *const later[] = { "under", "label", "accepts", "rule", "reach" };
+static const char *const later[] = { "under", "reach" };
 
 const struct policy_word_help *policy_words(size_t *ret_count)
 {
@@ -103,6 +106,12 @@ static int unknown_word(const char *word, const struct source_place *at, struct 
         if (strcmp(word, "ask") == 0) {
                 (void) fail_at(e, at, "`ask` stands at the end of a door's line");
                 return err_hint(e, "write `net https://host/path POST ask`");
+        }
+
+        if (strcmp(word, "label") == 0 || strcmp(word, "accepts") == 0 || strcmp(word, "declassify") == 0) {
+                (void) fail_at(e, at, "`%s` stands behind a door", word);
+                return err_hint(e,
+                                "write `read PATH label private:NAME`, or `net DEST accepts private:NAME`");
         }
 
         (void) fail_at(e, at, "unknown word \"%s\"", show_text(word).text);
@@ -168,7 +177,7 @@ int words_read(struct policy *p, const struct token *tok, size_t n, struct err *
         if (asks ? ask_read(&r) < 0 : door && refuse_ask(&r) < 0)
                 return -1;
 
-        if (handlers[w].parse(&r) < 0)
+        if ((door && flow_read(&r) < 0) || handlers[w].parse(&r) < 0)
                 return -1;
 
         return reader_end(&r);

@@ -126,6 +126,7 @@ int policy_absorb(struct policy *p, struct policy *from, struct err *e)
                 p->local_at = from->local_at;
 
         p->local |= from->local;
+        p->rules |= from->rules;
         memcpy(p->limit_at, trial.limit_at, sizeof p->limit_at);
         p->file = p->file ? p->file : from->file;
         append(p->doors, &p->n_doors, from->doors, from->n_doors, sizeof *p->doors);

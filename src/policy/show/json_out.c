@@ -110,6 +110,23 @@ static void ask(struct json_out *o, const struct door_ask *a)
         close_with(o, ']');
 }
 
+/* "label": ["private:a", "untrusted"] */
+static void labels(struct json_out *o, const char *k, const char *words)
+{
+        if (!words)
+                return;
+
+        key(o, k);
+        open_with(o, '[');
+        for (size_t n; *words; words += n + (words[n] == ' ')) {
+                n = strcspn(words, " ");
+                next(o);
+                buf_json(o->b, span_of(words, n));
+        }
+
+        close_with(o, ']');
+}
+
 static void touches(struct json_out *o, const struct net_dest *n)
 {
         if (!n->touches)
@@ -174,9 +191,16 @@ static void main_value(const struct door *d, struct buf *out)
 
 /* Every key a door can have, in byte order; each writes itself or nothing. */
 static const char *const door_keys[] = {
-        "as",       "ask", "cap",   "edit", "env", "except", "in",      "listen", "max",   "methods", "net",
-        "optional", "out", "reach", "read", "run", "sock",   "touches", "until",  "where", "with",    "write",
+        "accepts", "as",    "ask",    "cap",     "declassify", "edit",  "endorse",  "env",   "except",
+        "in",      "label", "listen", "max",     "methods",    "net",   "optional", "out",   "reach",
+        "read",    "run",   "sock",   "touches", "until",      "where", "with",     "write",
 };
+
+static void number(struct json_out *o, const char *k, unsigned v)
+{
+        key(o, k);
+        buf_printf(o->b, "%u", v);
+}
 
 static void handle_type(struct json_out *o, const char *k, const struct door *d)
 {
@@ -194,6 +218,14 @@ static void door_member(struct json_out *o, const struct door *d, const char *k,
                 text(o, k, value);
         else if (strcmp(k, "ask") == 0)
                 ask(o, &d->ask);
+        else if (strcmp(k, "label") == 0)
+                labels(o, k, d->flow.label);
+        else if (strcmp(k, "accepts") == 0)
+                labels(o, k, d->flow.accepts);
+        else if (strcmp(k, "declassify") == 0)
+                labels(o, k, d->flow.declassify);
+        else if (strcmp(k, "endorse") == 0 && d->flow.endorse)
+                number(o, k, d->flow.endorse);
         else if (strcmp(k, "as") == 0 && handle)
                 handle_type(o, k, d);
         else if (strcmp(k, "max") == 0 && handle)
@@ -301,6 +333,7 @@ static void write_policy(struct json_out *o, const struct checked_policy *c)
 {
         char value[32];
         static char *const nothing[] = { NULL };
+        char rule_two[] = "two";
         open_with(o, '{');
         text(o, "box", c->box.text);
         text(o, "doc", c->doc.text);
@@ -323,6 +356,9 @@ static void write_policy(struct json_out *o, const struct checked_policy *c)
         locals(o, c);
         if (c->root.text)
                 text(o, "root", c->root.text);
+
+        if (c->rules & POLICY_RULE_TWO)
+                list(o, "rule", (char *[]){ rule_two, NULL });
 
         list(o, "use", nothing);
         walls(o, c);

@@ -128,6 +128,16 @@ static void diff_local(const struct checked_policy *a, const struct checked_poli
         }
 }
 
+/* Neither rule lets all pass that the other does. */
+static void diff_rules(const struct checked_policy *a, const struct checked_policy *b, struct change *c,
+                       struct buf *out)
+{
+        if (a->rules == b->rules)
+                return;
+        c->wider = c->narrower = true;
+        buf_printf(out, "%c rule two\n", b->rules & POLICY_RULE_TWO ? '+' : '-');
+}
+
 enum policy_order policy_diff(const struct checked_policy *a, const struct checked_policy *b, struct buf *out)
 {
         struct change c = { 0 };
@@ -138,6 +148,7 @@ enum policy_order policy_diff(const struct checked_policy *a, const struct check
         diff_root(a, b, &c, out);
         diff_limits(a, b, &c, out);
         diff_local(a, b, &c, out);
+        diff_rules(a, b, &c, out);
         diff_wall(a, b, &c, out);
         if (c.wider && c.narrower)
                 return POLICY_CROSSING;

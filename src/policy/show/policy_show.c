@@ -117,6 +117,7 @@ void show_door(const struct door *d, struct buf *out)
         case DOOR_KIND__COUNT:
                 break;
         }
+        flow_show(&d->flow, out);
         ask_show(&d->ask, out);
         if (d->until)
                 buf_printf(out, " until %s", date_print(d->until, date));
@@ -189,6 +190,9 @@ void policy_show(const struct checked_policy *c, struct buf *out)
                            limit_print((enum limit_key) k, c->limits.value[k], value));
 
         show_local(c, out);
+        if (c->rules & POLICY_RULE_TWO)
+                buf_puts(out, "rule two\n");
+
         show_wall(c, out);
         for (size_t i = 0; i < c->n_expects; i++)
                 buf_printf(out, "%s\n", c->expects[i]);

@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: MIT */
+/* egress/broker/broker_labels.c - the label of the run as the broker sees it: it rises with what servers
+ * answer, and never falls. What leaves is judged by it, at its departure and again when it has risen since.
+ * The decision itself is policy_flow()'s. */
+#include "egress/broker/broker_labels.h"
+
+#include <stdio.h>
+
+int labels_take(struct broker *b, struct span text, struct err *e)
+{
+        return label_parse(text, &b->label) < 0 ? err_set(e, ERR_INTERNAL, 0, "the broker got a broken label")
+                                                : 0;
+}
+
+struct subject labels_subject(const struct broker *b)
+{
+        return (struct subject){ .label = &b->label, .rehearsal = b->stage != POLICY_STAGE_LIVE };
+}
+
+static struct policy_flow judge(const struct flow *f, const char *method)
+{
+        const struct effect asked = { .kind = EFFECT_NET, .subject = labels_subject(f->b), .method = method };
+        return policy_flow(f->b->policy, f->door, &asked);
+}
+
+/* The method of the request that is under way; NULL: bytes, or a WebSocket. */
+static const char *method_of(const struct flow *f) { return f->http ? http_flow_method(f->http) : NULL; }
+
+struct policy_flow labels_judge(struct flow *f, const char *method)
+{
+        f->label_judged = f->label_seen = f->b->label_rises;
+        return judge(f, method);
+}
+
+void labels_approved(struct flow *f) { f->label_judged = f->label_seen = f->b->label_rises; }
+
+enum effect_reason labels_since(struct flow *f)
+{
+        if (f->label_judged == f->b->label_rises || !f->door)
+                return REASON_NONE;
+        struct policy_flow p = labels_judge(f, method_of(f));
+        return p.answer == ANSWER_ALLOW ? REASON_NONE : p.reason;
+}
+
+const char *labels_detail(struct broker *b)
+{
+        (void) label_text(&b->label, b->label_words);
+        return b->label_words;
+}
+
+void labels_raise(struct broker *b, const struct door *d)
+{
+        if (!d || !d->flow.label)
+                return;
+
+        struct label by = label_of(d->flow.label), before = b->label;
+        label_join(&b->label, &by);
+        if (label_equal(&before, &b->label))
+                return;
+
+        b->label_rises++;
+        b->label_dirty = b->any_dirty = true;
+}
+
+enum effect_reason labels_stop(struct flow *f)
+{
+        bool under_way = f->http ? http_flow_is_sending(f->http) : f->state > FLOW_RECORDING;
+        if (f->label_seen == f->b->label_rises || !f->door || f->state >= FLOW_LINGERING)
+                return REASON_NONE;
+
+        f->label_seen = f->b->label_rises;
+        if (!under_way)
+                return REASON_NONE;
+
+        struct policy_flow p = judge(f, method_of(f));
+        return p.answer == ANSWER_ALLOW ? REASON_NONE : p.reason;
+}
