@@ -654,6 +654,7 @@ typedef struct cordon_log_filter { /* NULL: any */
         const char *target;        /* a part of the target */
         int64_t since_us;          /* microseconds since 1970 */
         uint64_t last;             /* only the newest of the records that exist at first; 0: all */
+        const char *job;           /* a batch job: its id, also with the engine's name, or an array's task */
 } cordon_log_filter;
 /* Calls `each` with every matching record from record *cursor on (0: the first), as canonical JSON and as a
  * line of text. Moves *cursor past the last record, for the next call. */
@@ -714,6 +715,7 @@ typedef struct cordon_collected {
         const char *verdict;     /* "fits", "rolled back", "changed" or "missing" */
         uint64_t records, added; /* sealed; and since the last time */
         const char *why;         /* "" if it fits */
+        const char *ledger;      /* the name of its key, as merged records have it; "" if it does not fit */
 } cordon_collected;
 CORDON_API int cordon_ledgers_collect(const cordon_context *cx, const char *kept, const char *const *dirs,
                                       size_t count, void (*each)(void *ctx, const cordon_collected *c),

@@ -50,16 +50,18 @@ int cordon_ledgers_collect(const cordon_context *cx, const char *kept, const cha
                                                 [LEDGER_CHANGED] = "changed",
                                                 [LEDGER_FITS] = "fits" };
         AUTO_FD(dir, open(kept, O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-        if (dir < 0)
-                return err_set(to_err(pe), ERR_GONE, errno,
-                               "the directory of checkpoints %.100s cannot be read: %s", kept,
-                               strerror(errno));
+        if (dir < 0) { /* it is not made: behind a mistyped name every ledger would be new, and fit */
+                (void) err_set(to_err(pe), ERR_GONE, errno, "%.100s, for the checkpoints, cannot be read: %s",
+                               kept, strerror(errno));
+                return err_hint(to_err(pe), "the first time, make it: mkdir -m 700 DIR");
+        }
 
         for (size_t i = 0; i < count; i++) {
                 struct ledger_collected c;
                 if (ledger_collect(cx, dir, dirs[i], &c, to_err(pe)) < 0)
                         return -1;
-                each(ctx, &(cordon_collected){ c.host, verdicts[c.verdict], c.records, c.added, c.why });
+                each(ctx,
+                     &(cordon_collected){ c.host, verdicts[c.verdict], c.records, c.added, c.why, c.ledger });
         }
 
         return 0;

@@ -112,7 +112,12 @@ static struct ledger_filter to_filter(const cordon_log_filter *f)
 {
         struct ledger_filter all = { 0 };
         if (f)
-                all = (struct ledger_filter){ f->box, f->run, f->kind, f->target, f->since_us };
+                all = (struct ledger_filter){ .box = f->box,
+                                              .run = f->run,
+                                              .kind = f->kind,
+                                              .target = f->target,
+                                              .since_us = f->since_us,
+                                              .job = f->job };
         return all;
 }
 
@@ -152,14 +157,18 @@ int cordon_log_each(const cordon_context *cx, const cordon_log_filter *f, uint64
 {
         struct ledger_filter filter = to_filter(f);
         struct ledger_log *l = open_log(cx, NULL, to_err(pe));
-        if (!l)
+        if (!l || ledger_filter_job(l, &filter, to_err(pe)) < 0) {
+                ledger_filter_free(&filter);
+                ledger_log_free(l);
                 return -1;
+        }
 
         bool first = *cursor == 0;
         if (first && f && f->last)
                 *cursor = begin_of_last(l, &filter, f->last);
 
         each_from(l, &filter, cursor, each, ctx);
+        ledger_filter_free(&filter);
         ledger_log_free(l);
         if (first)
                 note_list(cx, f);
@@ -317,9 +326,15 @@ int cordon_ledgers_each(const cordon_ledgers *l, const cordon_log_filter *f,
                         cordon_error *pe)
 {
         struct ledger_filter filter = to_filter(f);
+        int r = ledger_filter_job(l->log, &filter, to_err(pe));
         uint64_t cursor = f && f->last ? begin_of_last(l->log, &filter, f->last) : 0;
-        (void) pe;
-        each_from(l->log, &filter, &cursor, each, ctx);
+        if (r == 0)
+                each_from(l->log, &filter, &cursor, each, ctx);
+
+        ledger_filter_free(&filter);
+        if (r < 0)
+                return -1;
+
         note_list(l->cx, f);
         return 0;
 }
@@ -378,8 +393,11 @@ int cordon_log_export(const cordon_context *cx, const char *format, const cordon
 {
         struct ledger_filter filter = to_filter(f);
         struct ledger_log *l = open_log(cx, NULL, to_err(pe));
-        int r = l ? ledger_export(l, format, &filter, put, ctx, to_err(pe)) : -1;
+        int r = l ? ledger_filter_job(l, &filter, to_err(pe)) : -1;
+        if (r == 0)
+                r = ledger_export(l, format, &filter, put, ctx, to_err(pe));
 
+        ledger_filter_free(&filter);
         ledger_log_free(l);
         if (r == 0)
                 note_view(cx, "export", format);

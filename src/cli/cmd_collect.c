@@ -72,10 +72,11 @@ static void say_host(void *ctx, const cordon_collected *c)
                 buf_printf(&out, ",\"records\":%llu,\"added\":%llu", (unsigned long long) c->records,
                            (unsigned long long) c->added);
                 buf_member(&out, "why", c->why);
+                buf_member(&out, "ledger", c->ledger);
                 buf_putc(&out, '}');
         } else if (fits)
-                buf_printf(&out, "%s: %llu records, %llu new", c->host, (unsigned long long) c->records,
-                           (unsigned long long) c->added);
+                buf_printf(&out, "%s: %llu records, %llu new, in %s", c->host,
+                           (unsigned long long) c->records, (unsigned long long) c->added, c->ledger);
         else
                 buf_printf(&out, "%s: %s: %s", c->host, c->verdict, c->why);
 

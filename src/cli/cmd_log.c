@@ -37,6 +37,7 @@ static int set_once(const char **field, const char *name, const char *value)
 TEXT_SETTER(box, filter.box)
 TEXT_SETTER(run, filter.run)
 TEXT_SETTER(target, filter.target)
+TEXT_SETTER(job, filter.job)
 TEXT_SETTER(format, format)
 
 const char *const cli_ledger_kinds[] = { "file",   "exec",  "net",   "request", "credential", "handle",
@@ -114,6 +115,7 @@ const struct cli_option log_options[] = {
         { "run", 0, "RUN", "of this run, or of runs that begin so", set_run },
         { "kind", 0, "KIND", "file, exec, net, request ..., or a phase: denied, intent ...", set_kind },
         { "target", 0, "TEXT", "with this in the target", set_target },
+        { "job", 0, "JOB", "of a batch job's runs, by its id or its array's: 4711, 4711_3", set_job },
         { "since", 0, "TIME", "not older: 90s, 2h, 7d, or a date", set_since },
         { "last", 'n', "N", "only the newest N", set_last },
         { "json", 0, NULL, "the records themselves, one a line", CLI_FLAG(struct log, json) },
@@ -280,11 +282,17 @@ static const char *not_taken(const struct log *l, unsigned takes)
                 unsigned bit;
                 const char *name;
         } all[] = {
-                { l->filter.box, OF, "--box" },        { l->filter.run, OF, "--run" },
-                { l->filter.target, OF, "--target" },  { l->filter.since_us != 0, OF, "--since" },
-                { l->filter.last != 0, OF, "--last" }, { l->filter.kind, KIND, "--kind" },
-                { l->json, JSON, "--json" },           { l->follow, FOLLOW, "--follow" },
-                { l->format, FORMAT, "--format" },     { l->before_us != 0, OLDER, "--older" },
+                { l->filter.box, OF, "--box" },
+                { l->filter.run, OF, "--run" },
+                { l->filter.job, OF, "--job" },
+                { l->filter.target, OF, "--target" },
+                { l->filter.since_us != 0, OF, "--since" },
+                { l->filter.last != 0, OF, "--last" },
+                { l->filter.kind, KIND, "--kind" },
+                { l->json, JSON, "--json" },
+                { l->follow, FOLLOW, "--follow" },
+                { l->format, FORMAT, "--format" },
+                { l->before_us != 0, OLDER, "--older" },
         };
 
         for (size_t i = 0; i < sizeof all / sizeof *all; i++)

@@ -20,9 +20,10 @@ const char *context_path(const struct cordon_context *cx, const char *name);
 /* A job of a batch engine, by the variables that the engine sets. */
 enum { CONTEXT_BATCH_ID_MAX = 64 };
 struct context_batch {
-        const char *engine; /* "Slurm", "PBS" ... */
-        const char *id;     /* borrowed from the environment; letters, digits and _.-[] */
-        int leader;         /* the pid of the job's script or task, or 0 if the engine does not give it */
+        const char *engine;       /* "Slurm", "PBS" ... */
+        const char *id;           /* borrowed from the environment; letters, digits and _.-[] */
+        const char *array, *task; /* of a task of an array: the array's id and its number in it; or NULL */
+        int leader; /* the pid of the job's script or task, or 0 if the engine does not give it */
 };
 
 /* Returns false if the environment names no job. */

@@ -16,7 +16,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { HARDWARE_FROM = 1 << 20, SECRET_LEAST = 8, JOB_TEXT = 16 + CONTEXT_BATCH_ID_MAX };
+enum { HARDWARE_FROM = 1 << 20, SECRET_LEAST = 8, JOB_TEXT = 16 + 2 * CONTEXT_BATCH_ID_MAX };
 
 /* ---- start ---- */
 
@@ -56,7 +56,7 @@ static void put_command(const struct run *run, struct ledger_record *r, char dig
         ledger_more_number(r, "args", v - run->c->plan->order->argv);
 }
 
-static void put_job(const struct run *run, struct ledger_record *r, char text[JOB_TEXT])
+static void put_job(const struct run *run, struct ledger_record *r, char text[JOB_TEXT], char task[JOB_TEXT])
 {
         struct context_batch job;
         if (!context_batch(run->c->cx, &job))
@@ -64,11 +64,16 @@ static void put_job(const struct run *run, struct ledger_record *r, char text[JO
 
         (void) snprintf(text, JOB_TEXT, "%s %s", job.engine, job.id);
         ledger_more_text(r, "job", text);
+        if (!job.task)
+                return;
+
+        (void) snprintf(task, JOB_TEXT, "%s_%s", job.array, job.task);
+        ledger_more_text(r, "task", task);
 }
 
 static int add_start(struct run *run, struct err *e)
 {
-        char digest[72], layers[16], job[JOB_TEXT];
+        char digest[72], layers[16], job[JOB_TEXT], task[JOB_TEXT];
         struct record *c = run->record;
         struct ledger_record r = record_of(run, LEDGER_START, LEDGER_BEGIN);
 
@@ -86,7 +91,7 @@ static int add_start(struct run *run, struct err *e)
         ledger_more_text(&r, "wall", wall_name(run->r.wall));
         ledger_more_text(&r, "stdin-pipe", c->pipe[0]);
         ledger_more_number(&r, "keeper", getpid());
-        put_job(run, &r, job);
+        put_job(run, &r, job, task);
         if (run->c->trial)
                 ledger_more_number(&r, "trial", 1);
 

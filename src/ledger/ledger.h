@@ -29,6 +29,7 @@ enum {
         LEDGER_TRACE_MAX = 56,
         LEDGERS_MAX = 16, /* ledgers read at once */
         LEDGER_NAME_MAX = 80,
+        LEDGER_HOST_MAX = 200,
 };
 
 /* ---- records (record_json.c, record_secrets.c): pure except for the registry of secrets ---- */
@@ -321,7 +322,7 @@ int ledger_merge_stream(const struct cordon_context *cx, const char *const *path
  * name (the last part of `path`), and keeps the newest one if it fits (kept_checkpoint.c). */
 enum ledger_verdict { LEDGER_MISSING = 0, LEDGER_ROLLED_BACK, LEDGER_CHANGED, LEDGER_FITS };
 struct ledger_collected {
-        const char *host;
+        char host[LEDGER_HOST_MAX], ledger[LEDGER_NAME_MAX]; /* its name, by its key; "" if it does not fit */
         int kept;
         enum ledger_verdict verdict;
         uint64_t records, added; /* sealed; and since the last time */
@@ -335,7 +336,13 @@ int ledger_collect(const struct cordon_context *cx, int kept, const char *path, 
 struct ledger_filter { /* NULL: any */
         const char *box, *run, *kind, *target;
         int64_t since_us;
+        const char *job;     /* of a batch engine: "4711", "Slurm 4711", "4711_3" */
+        struct span *of_job; /* its runs, sorted; borrowed from the log */
+        size_t of_job_count;
 };
+/* Finds the runs of f->job in the log, which must live as long as the filter. Nothing to do without a job. */
+int ledger_filter_job(const struct ledger_log *l, struct ledger_filter *f, struct err *e);
+void ledger_filter_free(struct ledger_filter *f);
 bool ledger_matches(const struct ledger_filter *f, const struct ledger_view *v);
 /* One line of text, without a newline; text from a box is made inert. */
 void ledger_line(const struct ledger_view *v, struct buf *out);

@@ -96,6 +96,8 @@ rm -rf hosts/n5/ledger && mkdir -m 700 hosts/n5/ledger && ./ledger hosts/n5/ledg
 has "so is one with a new key" "$("$CORDON" log collect --kept kept hosts/n5 2>/dev/null)" "n5: changed: "
 rm -rf hosts/n5
 has "and one that is gone" "$("$CORDON" log collect --kept kept hosts/n5 2>/dev/null)" "n5: missing: "
+is "each with the name that its merged records have" "$("$CORDON" log collect --json --kept kept hosts/n7/ | jq -r '.host + " " + .ledger')" "n7 $(cut -d+ -f1 hosts/n7/ledger/key.pub)"
+has "checkpoints are kept in a directory that is there" "$("$CORDON" log collect --kept kpet hosts/n6 2>&1)" "mkdir -m 700"
 has "no name of a host" "$("$CORDON" log collect --kept kept hosts/n6/. 2>&1)" "does not end in the name of a host"
 has "no directory of checkpoints" "$("$CORDON" log collect hosts/n6 2>&1)" "where are their checkpoints kept"
 done_testing

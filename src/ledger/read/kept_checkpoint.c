@@ -80,22 +80,30 @@ static int hold_against(const struct cordon_context *cx, int ledger, const struc
         c->verdict = LEDGER_FITS;
         c->added = c->records - before;
         struct ledger_note newest = last_note(buf_span(&notes));
+        (void) str_inert(newest.origin, c->ledger, sizeof c->ledger);
         return newest.whole.n > 0 && (c->added > 0 || before == 0) ? keep(c->kept, c->host, newest.whole, e)
                                                                    : 0;
 }
 
-static const char *name_of(const char *path)
+/* The last part; a slash at the end is no part. */
+static void name_of(const char *path, char *ret, size_t cap)
 {
-        const char *slash = strrchr(path, '/');
-        return slash ? slash + 1 : path;
+        size_t end = strlen(path), from;
+        while (end > 0 && path[end - 1] == '/')
+                end--;
+
+        for (from = end; from > 0 && path[from - 1] != '/';)
+                from--;
+
+        (void) snprintf(ret, cap, "%.*s", (int) (end - from), path + from);
 }
 
-/* A file name: one word, not hidden. */
+/* A file name: one word, not hidden, and not cut. */
 static bool is_name(const char *name)
 {
         static const char allowed[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.-+@";
         size_t n = strspn(name, allowed);
-        return n > 0 && n < 200 && name[n] == '\0' && name[0] != '.';
+        return n > 0 && n < LEDGER_HOST_MAX - 1 && name[n] == '\0' && name[0] != '.';
 }
 
 int ledger_collect(const struct cordon_context *cx, int kept, const char *path, struct ledger_collected *ret,
@@ -103,7 +111,8 @@ int ledger_collect(const struct cordon_context *cx, int kept, const char *path, 
 {
         AUTO_BUF(text);
         struct err why = { 0 };
-        *ret = (struct ledger_collected){ .host = name_of(path), .kept = kept, .verdict = LEDGER_MISSING };
+        *ret = (struct ledger_collected){ .kept = kept, .verdict = LEDGER_MISSING };
+        name_of(path, ret->host, sizeof ret->host);
         if (!is_name(ret->host)) {
                 (void) err_set(e, ERR_USAGE, 0, "%.100s does not end in the name of a host", path);
                 return err_hint(e, "name each ledger's directory after its host: ledgers/node17");

@@ -19,7 +19,7 @@ bool ledger_matches(const struct ledger_filter *f, const struct ledger_view *v)
         if ((f->box && !span_is(v->box, f->box)) || (f->run && !begins(v->run, f->run)) ||
             (f->kind && !span_is(v->kind, f->kind) && !span_is(v->phase, f->kind) &&
              !(v->unknown && strcmp(f->kind, "unknown") == 0)) ||
-            v->time_us < f->since_us)
+            v->time_us < f->since_us || (f->job && !filter_has_run(f, v->run)))
                 return false;
 
         return !f->target || contains(span_str(ledger_plain(v->target, target, sizeof target)), f->target);

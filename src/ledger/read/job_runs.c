@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: MIT */
+/* ledger/read/job_runs.c - the runs of one batch job: only the start of a run names its job. Pure. */
+#include "ledger/internal.h"
+
+#include <stdlib.h>
+
+static int by_bytes(const void *pa, const void *pb)
+{
+        const struct span *a = pa, *b = pb;
+        int d = memcmp(a->p, b->p, a->n < b->n ? a->n : b->n);
+        return d ? d : (a->n > b->n) - (a->n < b->n);
+}
+
+/* What stands behind the first `mark`; empty if there is none. */
+static struct span behind(struct span s, char mark)
+{
+        const uint8_t *at = s.n ? memchr(s.p, mark, s.n) : NULL;
+        return at ? span_of(at + 1, s.n - (size_t) (at + 1 - s.p)) : span_of(s.p, 0);
+}
+
+/* "Slurm 4711" is also 4711; the task 4700_3 also belongs to 4700, its array. */
+static bool is_of_job(const struct ledger_view *v, const char *job)
+{
+        struct span whole = ledger_member(v->more, "job"), task = ledger_member(v->more, "task");
+        struct span rest = behind(task, '_'), array = span_of(task.p, rest.n ? task.n - rest.n - 1 : 0);
+        return job[0] && (span_is(whole, job) || span_is(behind(whole, ' '), job) || span_is(task, job) ||
+                          span_is(array, job));
+}
+
+int ledger_filter_job(const struct ledger_log *l, struct ledger_filter *f, struct err *e)
+{
+        size_t room = 0;
+        for (uint64_t i = 0; f->job && i < ledger_log_count(l); i++) {
+                struct ledger_view v;
+                if (!log_may_start(l, i) || ledger_log_view(l, i, &v) < 0 || !span_is(v.kind, "start") ||
+                    v.run.n == 0 || !is_of_job(&v, f->job))
+                        continue;
+
+                if (f->of_job_count == room) {
+                        room = room ? 2 * room : 64;
+                        struct span *more = realloc(f->of_job, room * sizeof *more);
+                        if (!more)
+                                return err_set(e, ERR_MEMORY, 0, "no memory for the runs of a job");
+                        f->of_job = more;
+                }
+
+                f->of_job[f->of_job_count++] = v.run;
+        }
+
+        if (f->of_job_count)
+                qsort(f->of_job, f->of_job_count, sizeof *f->of_job, by_bytes);
+
+        return 0;
+}
+
+void ledger_filter_free(struct ledger_filter *f)
+{
+        free(f->of_job);
+        f->of_job = NULL;
+        f->of_job_count = 0;
+}
+
+bool filter_has_run(const struct ledger_filter *f, struct span run)
+{
+        return run.n && f->of_job_count && bsearch(&run, f->of_job, f->of_job_count, sizeof run, by_bytes);
+}
