@@ -170,7 +170,7 @@ static int name_the_box(struct wall_init *w, struct err *e)
 {
         (void) w;
         if (sethostname("box", 3) < 0 || setdomainname("", 0) < 0)
-                return wall_fail(e, STAGE_ROOT, "naming the box");
+                return wall_fail_namespace(e, STAGE_ROOT, "naming the box");
         return 0;
 }
 
