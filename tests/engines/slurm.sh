@@ -106,6 +106,7 @@ on_node() { as user env CORDON_STATE="$(state_of user)" CORDON_LEDGER=off "$CORD
 is "and its own record of the job" "$(on_node log --json --kind start | jq -r 'select(.target == "sh" and .more.args == 5) | .more.job' | sort -u | grep -c '^Slurm ')" 200
 ok "the array is job $array; nothing of it is left" none_left
 
+printf '#!/bin/sh\nexec %s run -q -- true\n' "$CORDON" >once
 # --- causes: a box that submits, on the submitting host; its job, on the node ---
 mkdir -m 700 submit && chown $user submit
 on_submit() { as user env CORDON_STATE="$T/submit" "$@"; }
@@ -126,6 +127,19 @@ kept=$CORDON_STATES/checkpoints/$(id -u $user)
 ok "the epilog kept a checkpoint" soon test -s "$kept"
 is "where the user cannot change it" "$(stat -c %u "$kept" "${kept%/*}" | tr '\n' ' ')$(stat -c %a "${kept%/*}")" "0 0 700"
 is "and the ledger fits it" "$(as user env CORDON_STATE="$(state_of user)" CORDON_LEDGER=off "$CORDON" log verify --checkpoint - <"$kept" >/dev/null; echo $?)" 0
+
+fits() { as user env CORDON_STATE="$(state_of user)" CORDON_LEDGER=off "$CORDON" log verify --checkpoint - <"$kept"; }
+as user cp -r "$(state_of user)/ledger" "$T/submit/older"
+notes=$(grep -c '^$' "$kept")
+more_notes() { [ "$(grep -c '^$' "$kept")" -gt "$notes" ]; }
+batch user --wait <once >/dev/null
+ok "the next job adds one" soon more_notes
+rm -rf "$(state_of user)/ledger"
+as user cp -r "$T/submit/older" "$(state_of user)/ledger"
+notes=$(grep -c '^$' "$kept")
+batch user --wait <once >/dev/null
+soon more_notes
+has "a user who rolls the ledger back is found, after later jobs too" "$(fits)" "it was signed for"
 
 # --- both time limits ---
 for _ in 1 2 3 4 5 6; do soon ended "$late" && break; done
