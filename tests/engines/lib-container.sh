@@ -5,11 +5,11 @@
 # shellcheck shell=sh disable=SC2154
 image() {
         command -v busybox >/dev/null || { skip "$(basename "$0" .sh)" "no busybox: tools/deps engines installs it"; done_testing; }
-        mkdir -p "$1/base/bin" "$1/base/tmp" "$1/base/etc" "$1/base/proc" "$1/context/libexec" "$1/context/state"
+        mkdir -p "$1/base/bin" "$1/base/tmp" "$1/base/etc" "$1/base/proc" "$1/context/libexec"
         cp "$(command -v busybox)" "$1/base/bin/busybox"
-        for a in sh cat ls id sleep true echo env head mount unshare; do ln -s busybox "$1/base/bin/$a"; done
+        for a in sh cat ls id sleep true echo env head mount unshare mkdir chmod; do ln -s busybox "$1/base/bin/$a"; done
         echo "SECRET OF THE CONTAINER" >"$1/base/secret"
-        chmod 1777 "$1/base/tmp" "$1/context/state"
+        chmod 1777 "$1/base/tmp"
         cp "$CORDON" "$1/context/cordon" && cp "$CORDON_LIBEXEC/cordon-init" "$1/context/libexec/"
         printf 'limit time 60s\nlimit memory 64M\n' >"$1/context/job.policy"
         cp "${CORDON_SOURCE:-$here/../..}/contrib/container/Containerfile" "$1/context/"
@@ -25,6 +25,7 @@ kinds() {
                 out=$($engine "$@" "$IMAGE" sh -c 'echo hello; exit 7' 2>"$T/err" </dev/null)
                 is "$name: a box runs, with its exit status" "$?:$out" 7:hello
                 is "$name: the note of the process wall" "$(grep -c 'the process wall, without namespaces' "$T/err")" "$([ "$wall" = " process " ] && echo 1 || echo 0)"
+                hasnt "$name: and is recorded" "$(cat "$T/err")" "not all of this run is recorded"
                 out=$($engine "$@" "$IMAGE" cat /secret 2>&1 </dev/null)
                 hasnt "$name: what the container sees, the box does not" "$out" SECRET
                 out=$($engine "$@" --entrypoint /usr/local/bin/cordon "$IMAGE" run -q --time 300ms -- sleep 20 2>&1 </dev/null)
