@@ -52,6 +52,7 @@ enum {
         WASM_MAX_WORK = 16,        /* operands of blocks, branches and calls for each byte of a module; and */
         WASM_MIN_WORK = 1 << 20,   /* so many in any module */
         WASM_MAX_CONST = 16,       /* and of that of a constant expression */
+        WASM_MAX_NESTED = 16,      /* calls by host functions, which use the C stack */
 };
 
 /* Why a call ended. */
@@ -123,7 +124,7 @@ void wasm_set_fuel(struct wasm_store *s, uint64_t fuel);
  * A host function. `slots` holds the parameters and receives the results, both from slots[0]; there is room
  * for the larger of the two. Anything but WASM_OK ends the call with that reason. It must not trust a
  * parameter: memory is reached by wasm_memory_at() only, and a pointer from it is valid until the function
- * returns. It must not call wasm_call().
+ * returns, or calls wasm_call() itself, which may be nested WASM_MAX_NESTED deep.
  */
 typedef enum wasm_trap wasm_host_fn(struct wasm_instance *caller, void *user, uint64_t *slots);
 

@@ -43,9 +43,17 @@ static enum wasm_trap host_add(struct wasm_instance *caller, void *user, uint64_
 /* A host function that calls back, or ends the program. */
 static enum wasm_trap host_call_back(struct wasm_instance *caller, void *user, uint64_t *slots)
 {
-        enum wasm_trap *seen = user;
+        const char *name = user;
+        uint64_t n = 10;
+        enum wasm_trap t = wasm_call(caller, wasm_export_func(caller, span_str(name)), &n);
 
-        *seen = wasm_call(caller, wasm_export_func(caller, span_str("fib")), slots);
+        slots[0] = n;
+        return t;
+}
+
+static enum wasm_trap host_exit(struct wasm_instance *caller, void *user, uint64_t *slots)
+{
+        (void) caller, (void) user, (void) slots;
         return WASM_TRAP_EXIT;
 }
 
@@ -219,15 +227,33 @@ static void test_run__recursion_ends_at_the_limit(void)
         CHECK_INT(r, 55);
 }
 
-static void test_run__a_host_function_ends_the_call_and_cannot_call_back(void)
+static void test_run__a_host_function_ends_the_call(void)
 {
         struct machine x = { 0 };
-        enum wasm_trap seen = WASM_OK;
         uint32_t r;
 
-        CHECK_INT(start(&x, &wasm_limits_default, host_call_back, &seen), 0);
+        CHECK_INT(start(&x, &wasm_limits_default, host_exit, &x.calls), 0);
         CHECK_INT(call(&x, "sum", 1, &r), WASM_TRAP_EXIT);
-        CHECK_INT(seen, WASM_TRAP_HOST);
+        stop(&x);
+}
+
+static void test_run__a_host_function_calls_back(void)
+{
+        struct machine x = { 0 };
+        char fib[] = "fib", sum[] = "sum";
+        uint32_t r;
+
+        CHECK_INT(start(&x, &wasm_limits_default, host_call_back, fib), 0);
+        CHECK_INT(call(&x, "sum", 3, &r), WASM_OK); /* the last result of the host: what is below stays */
+        CHECK_INT(r, 55);
+        CHECK_INT(call(&x, "fib", 10, &r), WASM_OK);
+        CHECK_INT(r, 55);
+        stop(&x);
+
+        CHECK_INT(start(&x, &wasm_limits_default, host_call_back, sum), 0); /* without end */
+        CHECK_INT(call(&x, "sum", 1, &r), WASM_TRAP_STACK);
+        CHECK_INT(call(&x, "fib", 10, &r), WASM_OK);
+        CHECK_INT(r, 55);
         stop(&x);
 }
 
@@ -349,6 +375,7 @@ static const struct test_case cases[] = {
         CASE(test_run__the_memory_limit_is_exact),
         CASE(test_run__recursion_ends_at_the_limit),
         CASE(test_run__no_memory_is_writable_and_executable),
-        CASE(test_run__a_host_function_ends_the_call_and_cannot_call_back),
+        CASE(test_run__a_host_function_ends_the_call),
+        CASE(test_run__a_host_function_calls_back),
 };
 TEST_MAIN(cases)

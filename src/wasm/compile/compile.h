@@ -34,7 +34,6 @@ struct machine {
         uint64_t int_result, float_result;
         uint8_t *returns; /* mapped; its first page is a guard */
         size_t returns_bytes;
-        struct machine *outer; /* the one that ran before, in a host function */
         const struct wasm_store *store;
 };
 

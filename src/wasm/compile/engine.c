@@ -133,6 +133,18 @@ static void compiler_done(struct wasm_store *s)
                 (void) munmap(m->returns, m->returns_bytes);
 }
 
+static void take_results(const struct machine *m, const struct wasm_sig *sig, const uint64_t *frame,
+                         uint64_t *slots)
+{
+        memcpy(slots, frame, sig->result_slots * sizeof *slots);
+        const char *result = sig->text + wasm_sig_operands(sig->text) + 1;
+        if (result[0] && !result[1] && result[0] != 'v') {
+                slots[0] = *result == 'f' || *result == 'd' ? m->float_result : m->int_result;
+                if (*result == 'f' || *result == 'i')
+                        slots[0] = (uint32_t) slots[0];
+        }
+}
+
 static enum wasm_trap compiler_call(struct wasm_func *f, uint64_t *slots)
 {
         struct wasm_store *s = f->inst->store;
@@ -147,20 +159,15 @@ static enum wasm_trap compiler_call(struct wasm_func *f, uint64_t *slots)
         if (s->stack_end - s->stack < sig->param_slots || s->stack_end - s->stack < sig->result_slots)
                 return WASM_TRAP_STACK;
         memcpy(s->stack, slots, sig->param_slots * sizeof *slots);
-        m->outer = running;
+        struct machine outer = *m, *before = running;
+        if (s->running > 1) /* by a host function: behind the return addresses of what called it */
+                m->return_stack = m->stack;
         running = m;
         enum wasm_trap t = stub.enter(f->code, s->stack);
-        running = m->outer;
-        if (t != WASM_OK)
-                return t;
-
-        memcpy(slots, s->stack, sig->result_slots * sizeof *slots);
-        const char *result = sig->text + wasm_sig_operands(sig->text) + 1;
-        if (result[0] && !result[1] && result[0] != 'v') {
-                slots[0] = *result == 'f' || *result == 'd' ? m->float_result : m->int_result;
-                if (*result == 'f' || *result == 'i')
-                        slots[0] = (uint32_t) slots[0];
-        }
+        running = before;
+        if (t == WASM_OK)
+                take_results(m, sig, s->stack, slots);
+        *m = outer;
         return t;
 }
 

@@ -26,7 +26,7 @@ static const struct wasm_code *code_of(struct wasm_func *f)
 
 static size_t most_frames(const struct wasm_store *s)
 {
-        size_t room = s->limits.stack_slots / FRAME_SLOTS;
+        size_t room = (size_t) (s->stack_end - s->stack) / FRAME_SLOTS;
 
         return s->limits.call_depth < room ? s->limits.call_depth : room;
 }
@@ -175,6 +175,7 @@ static enum wasm_trap run(struct wasm_func *f, uint64_t *R)
 
 enter: /* calls f with its parameters at `frame`, to return to `back` */
         if (f->host) {
+                store->stack_end = (uint64_t *) (void *) fp;
                 HELP(wasm_call_host(inst, f, frame));
                 LOAD_MEMORY;
                 pc = back;
@@ -209,6 +210,7 @@ replace: /* a tail call: f with its parameters at `frame` takes the place of thi
         memmove(R, frame, f->sig->param_slots * sizeof *R);
         if (!f->host)
                 goto begin;
+        store->stack_end = (uint64_t *) (void *) fp;
         HELP(wasm_call_host(inst, f, R));
 
 leave: /* results are at R */
@@ -224,6 +226,7 @@ leave: /* results are at R */
 #include "wasm/interp/interp_ops.inc"
 
 out:
+        store->stack_end = (uint64_t *) (void *) top;
         store->fuel = fuel;
         return trap;
 }

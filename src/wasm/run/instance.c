@@ -236,7 +236,7 @@ static void normalise(const char *letters, uint64_t *slots)
         }
 }
 
-enum wasm_trap wasm_call_host(struct wasm_instance *caller, const struct wasm_func *f, uint64_t *slots)
+static enum wasm_trap call_host(struct wasm_instance *caller, const struct wasm_func *f, uint64_t *slots)
 {
         enum wasm_trap t = f->host(caller, f->user, slots);
 
@@ -244,18 +244,31 @@ enum wasm_trap wasm_call_host(struct wasm_instance *caller, const struct wasm_fu
         return t;
 }
 
+/* What the host function calls in turn has its frames behind these slots. */
+enum wasm_trap wasm_call_host(struct wasm_instance *caller, const struct wasm_func *f, uint64_t *slots)
+{
+        struct wasm_store *s = caller->store;
+        uint64_t *stack = s->stack;
+        uint32_t params = f->sig->param_slots, results = f->sig->result_slots;
+
+        s->stack = slots + (params > results ? params : results);
+        enum wasm_trap t = call_host(caller, f, slots);
+        s->stack = stack;
+        return t;
+}
+
 enum wasm_trap wasm_call(struct wasm_instance *inst, struct wasm_func *f, uint64_t *slots)
 {
         struct wasm_store *s = inst->store;
 
-        if (s->is_running)
-                return WASM_TRAP_HOST;
+        if (s->running == WASM_MAX_NESTED || s->stack > s->stack_end)
+                return WASM_TRAP_STACK;
         normalise(f->sig->text, slots);
         if (f->host)
-                return wasm_call_host(inst, f, slots);
+                return call_host(inst, f, slots);
 
-        s->is_running = true;
+        s->running++;
         enum wasm_trap t = s->engine->call(f, slots);
-        s->is_running = false;
+        s->running--;
         return t;
 }
