@@ -16,7 +16,7 @@ all: $(BUILD)/build.ninja $(STATIC)/build.ninja
 	@ninja -C $(BUILD) $(QUIET)
 	@ninja -C $(STATIC) $(QUIET)
 	@mkdir -p $(STATIC)/src/libexec/cordon
-	@for p in $(abspath $(BUILD))/src/*/cordon-* $(abspath $(BUILD))/cordon-* $(abspath $(STATIC))/src/selftest/cordon-selftest $(abspath $(STATIC))/src/init/cordon-init $(abspath $(STATIC))/src/wasm/cordon-wasm; do [ ! -f "$$p" ] || ln -sf "$$p" $(STATIC)/src/libexec/cordon/; done
+	@for p in $(abspath $(BUILD))/src/*/cordon-* $(abspath $(BUILD))/cordon-* $(abspath $(STATIC))/src/selftest/cordon-selftest $(abspath $(STATIC))/src/init/cordon-init $(abspath $(STATIC))/src/wasm/cordon-wasm $(CURDIR)/.deps/quickjs.wasm; do [ ! -f "$$p" ] || ln -sf "$$p" $(STATIC)/src/libexec/cordon/; done
 
 $(BUILD)-musl/build.ninja:
 	@CC="$(CURDIR)/tools/musl-cc" meson setup $(BUILD)-musl --prefix=$(PREFIX) --buildtype=release -Doptimization=2 -Dprogram_only=true >/dev/null

@@ -3,7 +3,9 @@
  * two numbers; it gets `add` and `mul` of this program and nothing else: no file, no clock, no output of its
  * own. Its fuel and memory are capped, and a crash or an endless loop is a result like any other.
  *
- *     calculator A B PLUGIN.wasm... */
+ * A plugin may also be a script (PLUGIN.js).
+ *
+ *     calculator A B PLUGIN... */
 #include <cordon.h>
 
 #include <stdio.h>
@@ -14,7 +16,7 @@ extern char **environ;
 static const char policy_text[] = "box   calculator\n"
                                   "wall  wasm\n"
                                   "limit time 10s memory 16M output 4K\n";
-static const char fuel[] = "1000000";
+static const char fuel[] = "400000000"; /* an engine of JavaScript needs half of it to start */
 
 /* Plugins choose the numbers: unsigned, so that every sum is defined. */
 static int add(void *ctx, const cordon_value *args, cordon_value *ret)
@@ -92,7 +94,7 @@ int main(int argc, char **argv)
         cordon_policy *policy = caller ? cordon_policy_new(caller) : NULL;
         if (argc < 4 || !policy ||
             cordon_policy_add_text(policy, "calculator", policy_text, sizeof policy_text - 1, &e) < 0) {
-                (void) fprintf(stderr, "calculator: %s\n", e.what[0] ? e.what : "A B PLUGIN.wasm...");
+                (void) fprintf(stderr, "calculator: %s\n", e.what[0] ? e.what : "A B PLUGIN...");
                 return 2;
         }
 

@@ -270,9 +270,9 @@ struct plan *api_plan(struct cordon_box *b, enum wall_kind wall, struct err *e)
                 r.cwd = here;
 
         /* The command is a file of the image, if the box has one. */
-        char engine[PATH_MAX];
+        struct api_engine engine;
         bool module = !wall_has(wall, WALL_PROGRAMS);
-        if (module && host_program(b->policy->cx, "cordon-wasm", engine, sizeof engine, e) < 0)
+        if (module && api_engine_find(b->policy->cx, r.argv ? r.argv[0] : NULL, &engine, e) < 0)
                 return NULL;
 
         struct look *l = look_at_doors(doors, n, r.image || module ? NULL : r.argv, r.cwd, e);
@@ -280,7 +280,7 @@ struct plan *api_plan(struct cordon_box *b, enum wall_kind wall, struct err *e)
                 return NULL;
 
         if (module && r.argv && r.argv[0])
-                look_at_module(l, r.argv[0], r.cwd, engine);
+                look_at_module(l, r.argv[0], r.cwd, &engine);
 
         look_fill(l, &r);
         if (r.image)

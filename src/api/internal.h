@@ -285,8 +285,15 @@ int api_make_doors(struct cordon_box *b, struct err *e);
 void api_unmake_doors(struct cordon_box *b, bool layer_waits);
 
 struct look;
-/* The command of a wall without programs, and cordon-wasm. */
-void look_at_module(struct look *l, const char *name, const char *cwd, const char *engine);
+/* script_engine.c: cordon-wasm, and the module that runs a script of JavaScript; "" if the command is none.
+ */
+struct api_engine {
+        char program[ROOT_MAX], script[ROOT_MAX];
+};
+int api_engine_find(const struct cordon_context *cx, const char *command, struct api_engine *ret,
+                    struct err *e);
+/* The command of a wall without programs, and what runs it. */
+void look_at_module(struct look *l, const char *name, const char *cwd, const struct api_engine *engine);
 struct look *look_at_doors(const struct door *doors, size_t n, const char *const *argv, const char *cwd,
                            struct err *e);
 void look_fill(const struct look *l, struct plan_request *r);

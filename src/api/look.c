@@ -21,7 +21,7 @@ struct look {
         struct arena mem; /* every path below */
         struct plan_seen *seen;
         struct plan_program *found;
-        struct plan_program entry, engine;
+        struct plan_program entry, engine, script_engine;
         bool entry_searched;
         bool cwd_repository;
         int want;           /* errno of a look for which we lacked something; or 0 */
@@ -197,13 +197,15 @@ static void look_at_entry(struct look *l, const char *name, const char *cwd)
                 (void) fill_program(l, path, false, &l->entry);
 }
 
-void look_at_module(struct look *l, const char *name, const char *cwd, const char *engine)
+void look_at_module(struct look *l, const char *name, const char *cwd, const struct api_engine *engine)
 {
         char path[PATH_MAX];
         if (path_join(cwd, name, path, sizeof path))
                 (void) fill_program(l, path, false, &l->entry);
 
-        (void) fill_program(l, engine, false, &l->engine);
+        (void) fill_program(l, engine->program, false, &l->engine);
+        if (engine->script[0])
+                (void) fill_program(l, engine->script, false, &l->script_engine);
 }
 
 struct look *look_at_doors(const struct door *doors, size_t n, const char *const *argv, const char *cwd,
@@ -256,6 +258,7 @@ void look_fill(const struct look *l, struct plan_request *r)
         r->found = l->found;
         r->entry = l->entry;
         r->engine = l->engine;
+        r->script_engine = l->script_engine;
         r->entry_searched = l->entry_searched;
         r->cwd_repository = l->cwd_repository;
 

@@ -26,8 +26,12 @@ int build_module(struct builder *b, struct err *e)
                                 wall_name(b->p->wall));
         }
 
+        bool script = b->r->script_engine.path;
         show(b, BOX_ENGINE, &b->r->engine, STEP_EXEC);
-        show(b, BOX_MODULE, module, b->r->as_root ? STEP_IDMAP : 0);
+        if (script)
+                show(b, BOX_MODULE, &b->r->script_engine, 0);
+
+        show(b, script ? BOX_SCRIPT : BOX_MODULE, module, b->r->as_root ? STEP_IDMAP : 0);
         return 0;
 }
 
@@ -78,7 +82,7 @@ static size_t add_functions(struct builder *b, const char **v)
 
 int build_launch(struct builder *b, struct err *e)
 {
-        enum { FIXED = 16 };
+        enum { FIXED = 18 };
         size_t words = 0, handles = b->p->handle_count;
         while (b->o->argv[words])
                 words++;
@@ -102,6 +106,7 @@ int build_launch(struct builder *b, struct err *e)
         n += add_number(b, v + n, "--fuel", b->r->fuel);
         n += add_text(v + n, "--entry", b->r->module_entry ? arena_str(b->a, b->r->module_entry) : NULL);
         n += add_text(v + n, "--wasi", b->r->no_wasi ? "off" : NULL);
+        n += add_text(v + n, "--script", b->r->script_engine.path ? BOX_SCRIPT : NULL);
         v[n++] = BOX_MODULE;
         memcpy(v + n, b->o->argv, words * sizeof *v);
         b->o->launch = v;

@@ -94,10 +94,12 @@ struct plan_request {
         struct plan_program entry;        /* the program that argv[0] names */
         bool entry_searched;              /* argv[0] is a bare name, looked for in PATH */
         struct plan_program engine;       /* cordon-wasm, for a wall without programs */
-        bool no_command;                  /* the doors are planned alone: no module has to exist */
-        uint64_t fuel;                    /* of a module; 0: no limit */
-        const char *module_entry;         /* the function that is called; NULL: _start */
-        bool no_wasi;                     /* the module gets the caller's functions alone */
+        struct plan_program
+                script_engine;    /* the module that runs a script; no path: the command is a module */
+        bool no_command;          /* the doors are planned alone: no module has to exist */
+        uint64_t fuel;            /* of a module; 0: no limit */
+        const char *module_entry; /* the function that is called; NULL: _start */
+        bool no_wasi;             /* the module gets the caller's functions alone */
         const struct host_function *functions;
         size_t function_count;
         const struct policy_places *places; /* or NULL */
@@ -267,6 +269,7 @@ struct plan {
 /* Where a box for a module has the engine and the module. No door leads there. */
 #define BOX_ENGINE "/.wasm/engine"
 #define BOX_MODULE "/.wasm/module"
+#define BOX_SCRIPT "/.wasm/script"
 
 #define BOX_USER "box"
 #define BOX_PATH "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"

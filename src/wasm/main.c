@@ -5,6 +5,8 @@
  * It exits with the module's own status; 126 if the file is no module that can run, 134 after a trap, 124
  * when the fuel is used up. */
 #include "base/fd.h"
+#include "base/hash.h"
+#include "wasm/js/js.h"
 #include "wasm/program/program.h"
 
 #include <fcntl.h>
@@ -21,6 +23,8 @@ struct running {
         struct wasm_module *module;
         struct wasm_store *store;
         struct guest_needs needs;
+        struct js js;
+        struct span script;
 };
 
 static int report(const struct running *r, const char *what, const char *hint)
@@ -33,7 +37,7 @@ static int report(const struct running *r, const char *what, const char *hint)
 }
 
 /* Read, not mapped: the file must not change while it runs. */
-static int read_module(const char *path, struct span *ret, struct err *e)
+static int read_file(const char *path, struct span *ret, struct err *e)
 {
         struct stat st;
         AUTO_FD(fd, open(path, O_RDONLY | O_CLOEXEC));
@@ -77,21 +81,52 @@ static int close_filter(void *user, struct err *e)
         return guest_filter_close(&r->needs, e);
 }
 
+static int call_host(void *ctx, unsigned index, uint64_t *slots)
+{
+        const struct running *r = ctx;
+        return guest_function_call(&r->o, index, slots);
+}
+
+/* The module is the engine, and no other than the one that js.h names. */
+static int prepare_script(struct running *r, struct span engine, struct err *e)
+{
+        char digest[65];
+        if (!r->o.script)
+                return 0;
+
+        sha256_hex(engine, digest);
+        if (strcmp(digest, JS_DIGEST) != 0) {
+                (void) err_set(e, ERR_EXEC, 0, "quickjs.wasm is not the file that cordon knows");
+                return err_hint(e, "`make deps` fetches the right one");
+        }
+
+        r->js = (struct js){ .name = r->o.name,
+                             .entry = r->o.entry,
+                             .no_wasi = r->o.no_wasi,
+                             .functions = r->o.functions,
+                             .function_count = r->o.function_count,
+                             .call_host = call_host,
+                             .call_ctx = r };
+        return read_file(r->o.script, &r->script, e);
+}
+
 /* All that can fail before the module is linked and compiled. */
 static int prepare(struct running *r, char **envp, struct err *e)
 {
         struct span bytes;
-        if (read_module(r->o.module, &bytes, e) < 0 || !(r->module = wasm_module_load(bytes, e)))
+        if (read_file(r->o.module, &bytes, e) < 0 || prepare_script(r, bytes, e) < 0 ||
+            !(r->module = wasm_module_load(bytes, e)))
                 return -1;
 
         const struct wasi_config c = { r->o.argv, (const char *const *) envp };
         const struct wasm_limits l = limits_of(&r->o);
         if (!(r->wasi = wasi_new(&c, e)) || guest_doors_open(r->wasi, &r->o, envp, &r->needs, e) < 0 ||
             !(r->store = wasm_store_new(engine_of(&r->o), &l, e)) ||
-            (!r->o.no_wasi && wasi_define(r->wasi, r->store, e) < 0) ||
-            guest_functions_define(&r->o, r->store, e) < 0)
+            ((r->o.script || !r->o.no_wasi) && wasi_define(r->wasi, r->store, e) < 0) ||
+            (r->o.script ? js_define(&r->js, r->store, e) : guest_functions_define(&r->o, r->store, e)) < 0)
                 return -1;
 
+        r->js.wasi = r->wasi;
         r->needs.sockets |= r->o.function_count > 0;
         wasm_on_ready(r->store, close_filter, r);
         return 0;
@@ -126,6 +161,18 @@ static int call_entry(const struct running *r, struct wasm_instance *inst)
         return t == WASM_OK ? 0 : trapped(r, t);
 }
 
+static int run_script(struct running *r, struct wasm_instance *inst)
+{
+        struct err e = { 0 };
+        if (js_bind(&r->js, inst, &e) < 0) {
+                (void) report(r, e.what, e.hint);
+                return EXIT_NO_MODULE;
+        }
+
+        int status = js_run(&r->js, r->script);
+        return r->js.trap == WASM_OK ? status : trapped(r, r->js.trap);
+}
+
 static int run(struct running *r)
 {
         struct err e = { 0 };
@@ -137,6 +184,9 @@ static int run(struct running *r)
                 (void) report(r, e.what, e.hint);
                 return EXIT_NO_MODULE;
         }
+
+        if (r->o.script)
+                return run_script(r, inst);
 
         if (r->o.entry)
                 return call_entry(r, inst);

@@ -2,7 +2,7 @@
 /* wasm/program/engine_options.c - the command line of cordon-wasm, which the plan wrote:
  *
  *   cordon-wasm [--read PATH | --write PATH | --handles N | --memory BYTES | --fuel N |
- *     --engine interpreter|compiler]... FILE NAME [ARGUMENT]...
+ *     --engine interpreter|compiler | --script FILE]... FILE NAME [ARGUMENT]...
  */
 #include "wasm/program/program.h"
 
@@ -78,6 +78,12 @@ static int take_entry(struct engine_options *o, const char *value)
         return 0;
 }
 
+static int take_script(struct engine_options *o, const char *value)
+{
+        o->script = value;
+        return 0;
+}
+
 static int take_wasi(struct engine_options *o, const char *value)
 {
         o->no_wasi = strcmp(value, "off") == 0;
@@ -91,6 +97,7 @@ static const struct {
         { "--read", take_read },         { "--write", take_write }, { "--handles", take_handles },
         { "--memory", take_memory },     { "--fuel", take_fuel },   { "--engine", take_engine },
         { "--function", take_function }, { "--entry", take_entry }, { "--wasi", take_wasi },
+        { "--script", take_script },
 };
 
 static int take(struct engine_options *o, const char *name, const char *value)

@@ -8,19 +8,38 @@ struct bound {
         uint32_t index, params, results;
 };
 
-static enum wasm_trap call(struct wasm_instance *caller, void *user, uint64_t *slots)
+static int ask(const struct bound *b, uint64_t *slots)
 {
-        const struct bound *b = user;
         struct host_call c = { .index = b->index };
         struct host_result r;
-        (void) caller;
         memcpy(c.slots, slots, b->params * sizeof *slots);
         if (wire_put(b->line, &host_call_form, &c, -1) < 0 ||
             wire_take(b->line, &host_result_form, &r, NULL) != 1 || r.failed)
-                return WASM_TRAP_HOST;
+                return -1;
 
         memcpy(slots, r.slots, b->results * sizeof *slots);
-        return WASM_OK;
+        return 0;
+}
+
+static enum wasm_trap call(struct wasm_instance *caller, void *user, uint64_t *slots)
+{
+        (void) caller;
+        return ask(user, slots) < 0 ? WASM_TRAP_HOST : WASM_OK;
+}
+
+static struct bound bind_function(const struct engine_options *o, unsigned i)
+{
+        const struct host_function *f = &o->functions[i];
+        return (struct bound){ .line = 3 + (int) o->handle_count,
+                               .index = i,
+                               .params = (uint32_t) host_params(f->signature),
+                               .results = (uint32_t) host_results(f->signature) };
+}
+
+int guest_function_call(const struct engine_options *o, unsigned index, uint64_t *slots)
+{
+        const struct bound b = bind_function(o, index);
+        return ask(&b, slots);
 }
 
 int guest_functions_define(const struct engine_options *o, struct wasm_store *s, struct err *e)
@@ -28,10 +47,7 @@ int guest_functions_define(const struct engine_options *o, struct wasm_store *s,
         static struct bound bound[HOST_FUNCTIONS];
         for (unsigned i = 0; i < o->function_count; i++) {
                 const struct host_function *f = &o->functions[i];
-                bound[i] = (struct bound){ .line = 3 + (int) o->handle_count,
-                                           .index = i,
-                                           .params = (uint32_t) host_params(f->signature),
-                                           .results = (uint32_t) host_results(f->signature) };
+                bound[i] = bind_function(o, i);
                 const struct wasm_host h = { .module = f->module,
                                              .name = f->name,
                                              .signature = f->signature,

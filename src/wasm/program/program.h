@@ -18,6 +18,7 @@ struct engine_door {
 struct engine_options {
         const char *module; /* the file to load */
         const char *name;   /* as the user typed it: the module's argv[0] */
+        const char *script; /* of JavaScript, which the module runs; NULL: none */
         const char *const *argv;
         struct engine_door doors[ENGINE_DOORS];
         unsigned door_count, handle_count;
@@ -46,6 +47,9 @@ int guest_filter_close(const struct guest_needs *n, struct err *e);
 /* guest_functions.c: makes the caller's functions importable, which are called over the descriptor behind the
  * handles. */
 int guest_functions_define(const struct engine_options *o, struct wasm_store *s, struct err *e);
+
+/* The same, for a script: calls the function at `index`. Returns -1 if it fails. */
+int guest_function_call(const struct engine_options *o, unsigned index, uint64_t *slots);
 
 /* guest_entry.c: calls a function with numbers from the command line and prints its results, one for each
  * line. Returns -1 with *e set if the arguments do not fit. */

@@ -82,7 +82,7 @@ struct wasm_store {
         int (*ready)(void *user, struct err *e);
         void *ready_user;
         struct machine *machine; /* the compiler's */
-        unsigned running; /* calls: more than one if a host function calls */
+        unsigned running;        /* calls: more than one if a host function calls */
 };
 
 /* Takes fuel, or returns false and takes nothing. */
@@ -95,7 +95,8 @@ static inline bool wasm_burn(struct wasm_store *s, uint64_t cost)
         return true;
 }
 
-/* Calls a host function with its slots on the stack, and clears the upper half of its i32 and f32 results: engines rely on it. */
+/* Calls a host function with its slots on the stack, and clears the upper half of its i32 and f32 results:
+ * engines rely on it. */
 enum wasm_trap wasm_call_host(struct wasm_instance *caller, const struct wasm_func *f, uint64_t *slots);
 
 /* What the bulk instructions do, in every engine. They charge the store's fuel. */

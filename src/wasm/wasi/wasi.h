@@ -35,5 +35,9 @@ int wasi_open_handle(struct wasi *w, int fd, struct err *e);
 /* Makes all calls importable. */
 int wasi_define(struct wasi *w, struct wasm_store *s, struct err *e);
 
+/* One call by its name, as if `inst` had made it: its errno in *ret, or -1 if there is no such call. */
+enum wasm_trap wasi_ask(struct wasi *w, struct wasm_instance *inst, struct span name, const uint64_t *slots,
+                        int *ret);
+
 /* After WASM_TRAP_EXIT: what the program passed to proc_exit(). */
 uint32_t wasi_exit_code(const struct wasi *w);

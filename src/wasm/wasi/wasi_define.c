@@ -31,4 +31,15 @@ int wasi_define(struct wasi *w, struct wasm_store *s, struct err *e)
         return 0;
 }
 
+enum wasm_trap wasi_ask(struct wasi *w, struct wasm_instance *inst, struct span name, const uint64_t *slots,
+                        int *ret)
+{
+        struct wasi_call c = { .w = w, .inst = inst, .a = slots };
+        *ret = -1;
+        for (unsigned i = 0; i < WASI_CALLS && *ret < 0; i++)
+                if (span_is(name, wasi_rows[i].name))
+                        *ret = (int) wasi_dispatch(&c, &wasi_rows[i]);
+        return c.ends ? WASM_TRAP_EXIT : WASM_OK;
+}
+
 uint32_t wasi_exit_code(const struct wasi *w) { return w->exit_code; }
