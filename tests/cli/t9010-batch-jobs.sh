@@ -2,7 +2,8 @@
 # A batch job, by its variables alone: no engine is needed. A payload that ignores TERM does not outlive its job, nor does a
 # detached box; the record of a run names the job. tests/engines has the real ones.
 # shellcheck disable=SC2016,SC2034,SC2317
-. "$(dirname "$0")/lib.sh"
+here=$(cd "$(dirname "$0")" && pwd)
+. "$here/lib.sh"
 cd "$T" || exit 1
 before=$(orphans)
 stubborn='trap "" TERM; echo began; while :; do sleep 0.05; done'
@@ -63,8 +64,8 @@ is "the ledger names the job" "$(job_of | tr '\n' ';')" "PBS 12.host;Slurm 77;"
 PBS_JOBID='1;rm' "$CORDON" run -q -- true
 is "what is no id is not recorded" "$(job_of | wc -l)" 2
 # asks JOB: the boxes of that job's records
-asks() { "$CORDON" log --json --job "$1" | jq -r .box | sort -u | tr '\n' ' '; }
-for k in 1 2; do SLURM_JOB_ID=9$k SLURM_ARRAY_JOB_ID=90 SLURM_ARRAY_TASK_ID=$k "$CORDON" run -q --name task$k -- echo out; done
+asks() { "$CORDON" log --json --job "$1" 2>/dev/null | jq -r .box | sort -u | tr '\n' ' '; }
+for k in 1 2; do SLURM_JOB_ID=9$k SLURM_ARRAY_JOB_ID=90 SLURM_ARRAY_TASK_ID=$k "$CORDON" run -q --name task$k -- echo out >/dev/null; done
 is "what a job did: by its id, with its engine, by its task, by its array" "$(asks 91):$(asks 'Slurm 92'):$(asks 90_2):$(asks 90)" "task1 :task2 :task2 :task1 task2 "
 is "all of it" "$("$CORDON" log --json --job 91 | jq -r .kind | tr '\n' ' ')" "start output end "
 is "and nothing of others" "$(asks 9):$(asks 90_3):$(asks Slurm):$(asks '')" :::
@@ -72,6 +73,20 @@ is "the newest only, and of several ledgers" "$("$CORDON" log --job 90 -n 1 --le
 has "show names job and task" "$("$CORDON" log show task2)" "  job      Slurm 92
   task     90_2"
 ok "nothing is left" none_left
+
+# --- the prolog of contrib/slurm: it never fails, and says what is wrong ---
+if [ "$(id -u)" -eq 0 ]; then
+        mkdir fake && ln -s "$(command -v true)" fake/logger # nothing for the system's log
+        says() { PATH=$T/fake:$PATH CORDON_STATES=$T/jobs SLURM_JOB_UID=65533 CORDON=$1 sh "${CORDON_SOURCE:-$here/../..}/contrib/slurm/prolog" 2>&1; echo $?; }
+        chmod 711 "$T"
+        is "the prolog makes the state directory of a job's user" "$(says "$CORDON"):$(stat -c '%u %a' jobs/65533):$(stat -c %a jobs)" "0:65533 700:711"
+        has "and says that there is no cordon" "$(says /nowhere/cordon)" "there is no program /nowhere/cordon"
+        chmod 700 jobs
+        has "and that the user cannot reach it" "$(says "$CORDON")" "uid 65533 cannot write $T/jobs/65533"
+        rm -rf jobs
+else
+        skip "the prolog" "it is root's"
+fi
 
 # --- an engine that kills all of a job at once, keepers and janitors ---
 for _ in 1 2 3; do
