@@ -79,7 +79,7 @@ done
 if [ "$(id -u)" -eq 0 ]; then
         # One after the other: 20 runs, 20 ids.
         for _ in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do
-                "$CORDON" run -d --time 200s -- sleep 100
+                "$CORDON" run -d --time 1000s -- sleep 900
         done >started
         while read -r id; do
                 ids_of "$("$CORDON" ps --json "$id" | jq -r .keeper)" | tr ' ' '\n' | sort -u
