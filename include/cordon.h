@@ -740,6 +740,27 @@ CORDON_API char *cordon_log_restart(const cordon_context *cx, cordon_error *e);
 /* Attaches a later reaction to its cause. `token`: the id of the record. Writes the id of the new record. */
 CORDON_API int cordon_react(const cordon_context *cx, const char *token, const char *from, const char *text,
                             char ret_id[64], cordon_error *e);
+/* A call of a tool that the payload serves, or its result, as a record of its run. */
+typedef struct cordon_tool_effect {
+        const char *tool;
+        const char *result; /* "done", "error" ...; NULL of a call */
+        const char *reason; /* of a denial; or NULL */
+        const char *cause;  /* the record of the call, of a result; or NULL */
+        const void *bytes;  /* recorded by digest and length only */
+        size_t len;
+        int phase; /* 0 a call that is passed on, 1 its result, 2 a call or result that is refused */
+} cordon_tool_effect;
+/* Writes the record's id; "" if the run is not recorded. */
+CORDON_API void cordon_box_tool(cordon_box *b, const cordon_tool_effect *t, char ret_id[64]);
+
+/* ---- descriptions of tools that the user has accepted, one text for each server ---- */
+
+/* `name`: letters, digits, `.`, `_` and `-`, at most 60. Returns the text, "" if there is none, or NULL. */
+CORDON_API char *cordon_pins_read(const cordon_context *cx, const char *name, cordon_error *e);
+/* Replaces it as a whole; NULL removes it. */
+CORDON_API int cordon_pins_write(const cordon_context *cx, const char *name, const char *text,
+                                 cordon_error *e);
+
 /* ---- the vault: sealed credentials of this user ---- */
 
 typedef struct cordon_credential {

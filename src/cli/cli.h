@@ -266,6 +266,9 @@ int verb_report(int argc, char **argv);
 int verb_selftest(int argc, char **argv);
 int verb_serve(int argc, char **argv);
 int verb_mcp(int argc, char **argv);
+int verb_mcp_wrap(int argc, char **argv);
+int verb_mcp_learn(int argc, char **argv);
+int verb_mcp_accept(int argc, char **argv);
 int verb_pool(int argc, char **argv);
 int verb_help(int argc, char **argv);
 int verb_version(int argc, char **argv);
@@ -275,5 +278,5 @@ extern const struct cli_option run_options[], json_options[], view_options[], do
         check_options[], logs_options[], stop_options[], new_options[], learn_options[], tighten_options[],
         apply_options[], vault_options[], image_options[], doctor_options[], serve_options[], pool_options[],
         diff_options[], log_options[], out_options[], out_check_options[], out_envelope_options[],
-        collect_options[], mcp_options[], merge_options[], react_options[], report_options[], trace_options[],
-        verify_options[], wrap_options[], no_options[];
+        collect_options[], mcp_options[], mcp_wrap_options[], mcp_accept_options[], merge_options[],
+        react_options[], report_options[], trace_options[], verify_options[], wrap_options[], no_options[];

@@ -40,10 +40,10 @@ TEXT_SETTER(target, filter.target)
 TEXT_SETTER(job, filter.job)
 TEXT_SETTER(format, format)
 
-const char *const cli_ledger_kinds[] = { "file",   "exec",  "net",   "request", "credential", "handle",
-                                         "output", "limit", "start", "end",     "view",       "reply",
-                                         "key",    "prune", "gap",   "gate",    "intent",     "outcome",
-                                         "denied", "human", "claim", "unknown", NULL };
+const char *const cli_ledger_kinds[] = { "file",    "exec",   "net",   "request", "credential", "handle",
+                                         "output",  "limit",  "start", "end",     "view",       "reply",
+                                         "key",     "prune",  "gap",   "gate",    "tool",       "intent",
+                                         "outcome", "denied", "human", "claim",   "unknown",    NULL };
 
 /* Empty output would read as "none happened". A ledger of a later version may have more kinds, so it is
  * queried anyway. */

@@ -195,6 +195,16 @@ void box_order(struct box *b, const struct box_config *c);
  * walls are the session's. What it returns is driven and freed like a box of its own, before its session,
  * which has to be driven too. NULL with *e set: the session is over, or no memory. */
 struct box *box_run_in(struct box *session, const struct box_config *c, struct err *e);
+/* A call of a tool that the payload serves, or its result, as a record of the run (record_effects.c). */
+struct box_tool {
+        const char *tool, *result, *reason; /* reason: of a denial, or NULL */
+        const char *cause;                  /* the id of the call, of a result; or NULL */
+        struct span bytes;                  /* recorded by digest and length */
+        enum { BOX_TOOL_CALL = 0, BOX_TOOL_RESULT, BOX_TOOL_DENIED } phase;
+};
+enum { BOX_RECORD_ID = 64 };
+/* ret_id is "" if the run is not recorded. */
+void box_record_tool(struct box *b, const struct box_tool *t, char ret_id[BOX_RECORD_ID]);
 /* Ends a session in order. It is over some steps later, and so are its runs. */
 void box_finish(struct box *b);
 /* gift.c: a parked box changes its keeper. box_give() sends it over a socket with its descriptors, at the end

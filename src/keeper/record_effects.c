@@ -207,3 +207,29 @@ bool record_used(struct run *run)
         free(used);
         return known;
 }
+
+void box_record_tool(struct box *b, const struct box_tool *t, char ret_id[BOX_RECORD_ID])
+{
+        static const enum ledger_phase phases[] = { [BOX_TOOL_CALL] = LEDGER_INTENT,
+                                                    [BOX_TOOL_RESULT] = LEDGER_OUTCOME,
+                                                    [BOX_TOOL_DENIED] = LEDGER_DENIED };
+        struct run *run = &b->run;
+        char digest[72];
+        ret_id[0] = '\0';
+        if (!run->record || !run->record->ledger || run->record->over)
+                return;
+
+        struct ledger_record r = record_of(run, LEDGER_TOOL, phases[t->phase]);
+        record_digest_of(t->bytes, digest);
+        r.target = t->tool;
+        r.result = t->result;
+        r.digest = digest;
+        r.bytes = (int64_t) t->bytes.n;
+        if (t->reason)
+                ledger_more_text(&r, "reason", t->reason);
+        if (t->cause && t->cause[0])
+                r.parents[r.parent_count++] = t->cause;
+
+        record_add(run, &r, ret_id);
+}
+_Static_assert((int) BOX_RECORD_ID == (int) LEDGER_ID_MAX, "an id fits");

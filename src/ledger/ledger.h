@@ -52,6 +52,7 @@ enum ledger_kind {
         LEDGER_PRUNE, /* payloads were removed */
         LEDGER_GAP,   /* bytes were lost in a crash */
         LEDGER_GATE,  /* an effect that a person approves or denies: one record for each state */
+        LEDGER_TOOL,  /* a call of a tool of a server in a box, and its result */
         LEDGER_KIND__COUNT
 };
 enum ledger_phase {

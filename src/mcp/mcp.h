@@ -17,3 +17,22 @@ struct mcp_options {
 
 /* Serves until the input ends, or with a socket until SIGTERM. Ends all its boxes. */
 int mcp_serve(const struct mcp_options *o, cordon_error *e);
+
+struct mcp_wrap_options {
+        const cordon_context *cx;
+        cordon_policy *policy;
+        const char *const *argv; /* the server */
+        const char *name;        /* of its pinned tools */
+        size_t max;              /* bytes of one message */
+        unsigned seconds;        /* for the answer to a request */
+        unsigned rate;           /* calls in a minute */
+        unsigned permitted; /* what the server may ask of the client: 1 sampling, 2 elicitation, 4 roots */
+        const char *stage, *places, *ledger;
+        void (*say)(const char *text); /* to the person */
+};
+
+/* Runs a server of the protocol in a box, between the client on standard input and output and the box. */
+int mcp_wrap(const struct mcp_wrap_options *o, int *ret_status, cordon_error *e);
+/* What the server of this name offers that was not accepted, as text, or NULL with *e set; `accept`: from now
+ * on it is. */
+char *mcp_wrap_changes(const cordon_context *cx, const char *name, bool accept, cordon_error *e);

@@ -12,7 +12,8 @@ class Client:
     """`modern`: the era of its requests; `elicits`: it declares forms."""
 
     def __init__(self, command=None, path=None, modern=True, elicits=False, env=None):
-        self.modern, self.elicits, self.last, self.notes, self.asked = modern, elicits, 0, [], []
+        self.modern, self.elicits, self.last = modern, elicits, 0
+        self.notes, self.asked, self.lines = [], [], []
         if path:
             self.sock = socket.socket(socket.AF_UNIX)
             self.sock.connect(path)
@@ -47,11 +48,10 @@ class Client:
         self.send({"jsonrpc": "2.0", "id": self.last, "method": method, "params": params})
         return self.last
 
-    def read(self, seconds=60):
+    def read(self):
         """The next message; None at the end of the stream."""
-        if not self.out.peek(1) if hasattr(self.out, "peek") else False:
-            return None
         line = self.out.readline()
+        self.lines.append(line.decode())
         return json.loads(line) if line else None
 
     def wait(self, number):

@@ -1,0 +1,233 @@
+/* SPDX-License-Identifier: MIT */
+/* cli/cmd_mcp_wrap.c - `cordon mcp wrap`, `accept` and `learn`: servers of others in a box. */
+#include "base/fd.h"
+#include "base/hash.h"
+#include "base/str.h"
+#include "cli/cli.h"
+#include "mcp/mcp.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+enum { NAME_BYTES = 64, DIGITS = 8 };
+
+struct wrapping {
+        struct mcp_wrap_options o;
+        char *work;
+        char name[NAME_BYTES];
+};
+
+/* ---- options ---- */
+
+static int set_work(void *ctx, const char *value)
+{
+        struct wrapping *w = ctx;
+        cordon_error e = { 0 };
+        char *real = realpath(value, NULL);
+        if (!real)
+                return cli_usage("--work %s: %s", value, strerror(errno)), -1;
+
+        free(w->work);
+        w->work = real;
+        return cordon_policy_roots(w->o.policy, real, NULL, &e);
+}
+
+static int set_max(void *ctx, const char *value)
+{
+        uint64_t bytes;
+        if (str_to_size(span_str(value), &bytes) < 0 || bytes < 1024 || bytes > 8 << 20)
+                return cli_usage("--max takes a size from 1K to 8M"), -1;
+        ((struct wrapping *) ctx)->o.max = bytes;
+        return 0;
+}
+
+static int set_seconds(void *ctx, const char *value)
+{
+        long n = 0;
+        if (cli_number("--seconds", value, 1, 86400, &n) < 0)
+                return -1;
+        ((struct wrapping *) ctx)->o.seconds = (unsigned) n;
+        return 0;
+}
+
+static int set_calls(void *ctx, const char *value)
+{
+        long n = 0;
+        if (cli_number("--calls", value, 1, 1000000, &n) < 0)
+                return -1;
+        ((struct wrapping *) ctx)->o.rate = (unsigned) n;
+        return 0;
+}
+
+static int set_permit(void *ctx, const char *value)
+{
+        static const char *const names[] = { "sampling", "elicitation", "roots" };
+        for (unsigned i = 0; i < sizeof names / sizeof *names; i++)
+                if (strcmp(names[i], value) == 0) {
+                        ((struct wrapping *) ctx)->o.permitted |= 1u << i;
+                        return 0;
+                }
+        return cli_usage("--permit takes sampling, elicitation or roots"), -1;
+}
+
+const struct cli_option mcp_wrap_options[] = {
+        { "name", 0, "NAME", "name of its pinned tools (default: of the command)",
+          CLI_TEXT(struct wrapping, o.name) },
+        { "work", 0, "DIR", "what {work} means, and where the server starts (default: here)", set_work },
+        { "max", 0, "SIZE", "bytes of one message (default: 4M)", set_max },
+        { "seconds", 0, "N", "how long the server may take for an answer (default: 300)", set_seconds },
+        { "calls", 0, "N", "calls of tools in a minute (default: 600)", set_calls },
+        { "permit", 0, "sampling|elicitation|roots",
+          "what the server may ask of the client (default: nothing)", set_permit },
+        { "stage", 0, "live|test|mock", "where places lead (default: live)",
+          CLI_TEXT(struct wrapping, o.stage) },
+        { "places", 0, "FILE", "where @name leads in each stage", CLI_TEXT(struct wrapping, o.places) },
+        { "ledger", 0, "on|off", "record calls and results (default: on)",
+          CLI_TEXT(struct wrapping, o.ledger) },
+        { 0 },
+};
+
+/* ---- wrap ---- */
+
+static void say(const char *text) { cli_note("%s", text); }
+
+/* The last word that looks like a program, and a digest of all: two projects have two sets of pinned tools.
+ */
+static void derive_name(struct wrapping *w, char **command)
+{
+        static const char allowed[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.-";
+        struct sha256 s;
+        char hex[65], base[32];
+        const char *word = command[0];
+        sha256_init(&s);
+        for (char **c = command; *c; c++) {
+                sha256_add(&s, *c, strlen(*c) + 1);
+                if (c == command + 1 && command[1][0] != '-')
+                        word = command[1];
+        }
+
+        sha256_end_hex(&s, hex);
+        word = strrchr(word, '/') ? strrchr(word, '/') + 1 : word;
+        (void) snprintf(base, sizeof base, "%s", word);
+        for (char *p = base; *p; p++)
+                *p = strchr(allowed, *p) && (p > base || *p != '.') ? *p : '_';
+        (void) snprintf(w->name, sizeof w->name, "%s-%.*s", base, DIGITS, hex);
+        w->o.name = w->name;
+}
+
+/* A server lasts as long as its client, unless the policy says how long. */
+static void let_it_last(cordon_policy *p)
+{
+        cordon_error stated;
+        (void) cordon_policy_add(p, "limit", "time 30d", &stated);
+        (void) cordon_policy_add(p, "limit", "cpu 30d", &stated);
+        (void) cordon_policy_add(p, "limit", "output 64G", &stated);
+}
+
+static int wrap(struct wrapping *w, int argc, char **argv)
+{
+        cordon_error e = { 0 };
+        char *found = NULL, *shown = NULL;
+        int status = 0, at = cli_options(argc, argv, cli_verb_find("mcp wrap"), w, w->o.policy);
+        if (at < 0)
+                return EXIT_CORDON;
+
+        if (at < argc && strcmp(argv[at], "--") == 0)
+                at++;
+        if (at >= argc)
+                return cli_usage("which server? cordon mcp wrap [DOORS] -- SERVER [ARGUMENT...]");
+
+        char **command = argv + at;
+        if (!w->o.name)
+                derive_name(w, command);
+        if (w->work && chdir(w->work) < 0)
+                return cli_usage("--work %s: %s", w->work, strerror(errno));
+
+        let_it_last(w->o.policy);
+        if (cordon_policy_find(w->o.policy, (const char *const *) command, &found, &shown, &e) > 0)
+                command[0] = found;
+        w->o.argv = (const char *const *) command;
+        int r = mcp_wrap(&w->o, &status, &e);
+        cordon_free(found);
+        cordon_free(shown);
+        return r < 0 ? cli_error(&e) : status;
+}
+
+int verb_mcp_wrap(int argc, char **argv)
+{
+        struct wrapping w = { .o = { .cx = cli_context(),
+                                     .policy = cli_policy_new(),
+                                     .max = 4 << 20,
+                                     .seconds = 300,
+                                     .rate = 600,
+                                     .say = say } };
+        int status = w.o.policy ? wrap(&w, argc, argv) : EXIT_CORDON;
+        cordon_policy_free(w.o.policy);
+        free(w.work);
+        return status;
+}
+
+/* ---- accept ---- */
+
+struct accepting {
+        bool show;
+};
+
+const struct cli_option mcp_accept_options[] = {
+        { "show", 0, NULL, "print what waits, and accept nothing", CLI_FLAG(struct accepting, show) },
+        { 0 },
+};
+
+int verb_mcp_accept(int argc, char **argv)
+{
+        struct accepting a = { 0 };
+        cordon_error e = { 0 };
+        cli_options_first(argc, argv, cli_verb_find("mcp accept"));
+        int at = cli_options(argc, argv, cli_verb_find("mcp accept"), &a, NULL);
+        if (at < 0)
+                return EXIT_CORDON;
+        if (argc - at != 1)
+                return cli_usage("which server? The NAME that `cordon mcp wrap` printed");
+
+        return cli_give(mcp_wrap_changes(cli_context(), argv[at], !a.show, &e), &e);
+}
+
+/* ---- learn ---- */
+
+/* What a client says first; the end of the input ends the server. */
+static int first_words(void)
+{
+        static const char text[] =
+                "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"initialize\",\"params\":{\"protocolVersion\":"
+                "\"2025-11-25\","
+                "\"capabilities\":{},\"clientInfo\":{\"name\":\"cordon\",\"version\":\"1\"}}}\n"
+                "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/initialized\"}\n"
+                "{\"jsonrpc\":\"2.0\",\"id\":2,\"method\":\"tools/list\"}\n";
+        AUTO_FD(fd, (int) syscall(SYS_memfd_create, "client", MFD_CLOEXEC));
+        return fd < 0 || fd_write_all(fd, text, sizeof text - 1) < 0 ? -1 : TAKE_FD(fd);
+}
+
+int verb_mcp_learn(int argc, char **argv)
+{
+        AUTO_FD(fd, first_words());
+        char path[32], **more = calloc((size_t) argc + 3, sizeof *more);
+        int status = EXIT_CORDON;
+        if (fd < 0 || !more) {
+                free(more);
+                return cli_problem("no memory");
+        }
+
+        (void) snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
+        more[0] = argv[0];
+        more[1] = (char[]){ "--input" };
+        more[2] = path;
+        memcpy(more + 3, argv + 1, (size_t) (argc - 1) * sizeof *more);
+        status = verb_learn(argc + 2, more);
+        free(more);
+        return status;
+}

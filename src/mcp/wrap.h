@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: MIT */
+/* mcp/wrap.h - somebody else's server in a box: the state of `cordon mcp wrap`, and its parts.
+ *
+ *   wrap.c         the loop: client, box, time
+ *   wrap_client.c  messages of the client: judged, recorded, passed on
+ *   wrap_server.c  messages of the server, which is hostile
+ *   wrap_copy.c    a message written anew: hidden characters made visible, capabilities left out (pure)
+ *   wrap_pins.c    descriptions of tools against those that were accepted (pure)
+ */
+#pragma once
+#include "base/buf.h"
+#include "mcp/internal.h"
+#include "mcp/rpc.h"
+
+enum { WRAP_PENDING_MAX = 64, WRAP_BACK_MAX = 16, WRAP_TOOLS_MAX = 512, WRAP_TOOL_NAME = 129 };
+
+/* ---- wrap_pins.c ---- */
+
+enum pin_verdict { PIN_CHANGED = 0, PIN_NEW, PIN_BAD_NAME, PIN_SAME };
+struct wrap_pins {
+        struct json_doc *doc; /* NULL: nothing is pinned yet */
+};
+/* Text of cordon_pins_read(); "": none. Returns 0, or -1 if it cannot be read. */
+int wrap_pins_load(struct wrap_pins *p, const char *text);
+void wrap_pins_done(struct wrap_pins *p);
+/* A tool as a server describes it now. */
+enum pin_verdict wrap_pins_judge(const struct wrap_pins *p, const struct json *tool);
+bool wrap_pins_have(const struct wrap_pins *p, const char *name);
+/* The server's instructions: the same as those that were pinned? */
+bool wrap_pins_instructions(const struct wrap_pins *p, const char *text);
+/* Writes a value with its keys sorted, so that equal descriptions have equal bytes. */
+void wrap_put_sorted(struct buf *out, const struct json *v);
+bool wrap_tool_name_ok(const char *name);
+
+/* ---- wrap_copy.c ---- */
+
+struct wrap_copied {
+        uint64_t cuts; /* hidden characters and escape sequences that became visible */
+};
+/* Writes a value of the server with every text made inert. */
+void wrap_put_inert(struct buf *out, const struct json *v, struct wrap_copied *done);
+/* Writes a message of the client without the capabilities that the server must not use. */
+void wrap_put_request(struct buf *out, const struct json *message, unsigned permitted);
+/* The bit of a method that a server may ask of a client ("sampling/createMessage"); 0: none of them. */
+unsigned wrap_method_bit(const char *method);
+
+/* ---- state ---- */
+
+struct wrap_pending { /* a request of the client that the server has not answered */
+        char *id, *method;
+        char tool[WRAP_TOOL_NAME];
+        char record[64];
+        bool modern;
+        uint64_t deadline_ns;
+};
+
+struct wrap {
+        const struct mcp_wrap_options *o;
+        struct mcp_link client, server; /* server.in is unused: its output arrives by callback */
+        cordon_box *box;
+        int into; /* the end of the pipe that the box reads */
+        struct wrap_pending pending[WRAP_PENDING_MAX];
+        char *back[WRAP_BACK_MAX]; /* ids of requests of the server that were passed on */
+        struct wrap_pins pins;
+        bool first_sight;      /* nothing was pinned when this began */
+        struct buf seen;       /* tools of this process, with commas: what would be accepted */
+        struct buf seen_names; /* "NAME\0" */
+        struct buf refused;    /* the same, of those that are not as they were accepted */
+        char *instructions;    /* sorted JSON, or NULL */
+        uint64_t window_ns;    /* of the rate */
+        unsigned calls;        /* in it */
+        bool stop;
+};
+
+/* wrap_client.c */
+/* One line to the person. */
+void wrap_say(const struct wrap *w, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+void wrap_from_client(struct wrap *w, struct span line);
+/* Answers a request with a failed result or an error, and forgets it. */
+void wrap_give_up(struct wrap *w, struct wrap_pending *p, const char *why);
+void wrap_forget(struct wrap_pending *p);
+struct wrap_pending *wrap_find(struct wrap *w, const struct json *id);
+/* Is it in a list of "NAME\0"? */
+bool wrap_has_name(const struct buf *names, const char *name);
+/* wrap_server.c */
+void wrap_from_server(struct wrap *w, struct span line);

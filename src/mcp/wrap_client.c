@@ -1,0 +1,239 @@
+/* SPDX-License-Identifier: MIT */
+/* mcp/wrap_client.c - messages of the client: calls are judged and recorded before the server sees them. */
+#include "base/clock.h"
+#include "mcp/wrap.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const uint64_t SECOND_NS = 1000000000u;
+
+void wrap_say(const struct wrap *w, const char *fmt, ...)
+{
+        char text[1024];
+        va_list ap;
+        va_start(ap, fmt);
+        (void) vsnprintf(text, sizeof text, fmt, ap);
+        va_end(ap);
+        w->o->say(text);
+}
+
+/* ---- requests under way ---- */
+
+void wrap_forget(struct wrap_pending *p)
+{
+        free(p->id);
+        free(p->method);
+        *p = (struct wrap_pending){ 0 };
+}
+
+struct wrap_pending *wrap_find(struct wrap *w, const struct json *id)
+{
+        AUTO_BUF(text);
+        rpc_put_id(&text, id);
+        for (size_t i = 0; i < WRAP_PENDING_MAX; i++)
+                if (w->pending[i].id && strcmp(w->pending[i].id, buf_str(&text)) == 0)
+                        return &w->pending[i];
+        return NULL;
+}
+
+static struct wrap_pending *pending_new(struct wrap *w, const struct rpc *m)
+{
+        AUTO_BUF(id);
+        size_t at = 0;
+        while (at < WRAP_PENDING_MAX && w->pending[at].id)
+                at++;
+        if (at == WRAP_PENDING_MAX)
+                return NULL;
+
+        struct wrap_pending *p = &w->pending[at];
+        rpc_put_id(&id, m->id);
+        p->id = strdup(buf_str(&id));
+        p->method = strdup(m->method);
+        p->modern = rpc_text(rpc_member(m->params, "_meta", JSON_OBJECT),
+                             "io.modelcontextprotocol/protocolVersion") != NULL;
+        p->deadline_ns = clock_mono_ns() + w->o->seconds * SECOND_NS;
+        if (p->id && p->method)
+                return p;
+
+        wrap_forget(p);
+        return NULL;
+}
+
+/* ---- answers of ours ---- */
+
+static void send_error(struct wrap *w, const struct json *id, int code, const char *why)
+{
+        AUTO_BUF(line);
+        mcp_put_error(&line, id, code, why, NULL);
+        mcp_link_send(&w->client, &line);
+}
+
+/* A refused call is a result that the model reads. */
+static void send_refusal(struct wrap *w, const char *id, bool modern, const char *why)
+{
+        AUTO_BUF(line);
+        AUTO_BUF(text);
+        buf_printf(&text, "cordon: %s", why);
+        mcp_put_result(&line, id, modern, "complete");
+        buf_puts(&line, ",\"content\":[{\"type\":\"text\",\"text\":");
+        buf_json(&line, buf_span(&text));
+        buf_puts(&line, "}],\"isError\":true");
+        mcp_put_end(&line);
+        mcp_link_send(&w->client, &line);
+}
+
+void wrap_give_up(struct wrap *w, struct wrap_pending *p, const char *why)
+{
+        if (p->tool[0])
+                send_refusal(w, p->id, p->modern, why);
+        else {
+                AUTO_BUF(line);
+                buf_printf(&line, "{\"jsonrpc\":\"2.0\",\"id\":%s,\"error\":{\"code\":%d", p->id,
+                           RPC_INTERNAL);
+                buf_member(&line, "message", why);
+                buf_puts(&line, "}}");
+                mcp_link_send(&w->client, &line);
+        }
+        wrap_forget(p);
+}
+
+/* ---- calls ---- */
+
+bool wrap_has_name(const struct buf *names, const char *name)
+{
+        for (size_t i = 0; i < names->n; i += strlen(names->p + i) + 1)
+                if (strcmp(names->p + i, name) == 0)
+                        return true;
+        return false;
+}
+
+static bool is_too_often(struct wrap *w)
+{
+        uint64_t now = clock_mono_ns();
+        if (now - w->window_ns >= 60 * SECOND_NS) {
+                w->window_ns = now;
+                w->calls = 0;
+        }
+        return ++w->calls > w->o->rate;
+}
+
+static void record(struct wrap *w, struct wrap_pending *p, const struct rpc *m, const char *reason)
+{
+        AUTO_BUF(args);
+        const struct json *v = json_get(m->params, "arguments");
+        if (v)
+                rpc_put(&args, v);
+        const cordon_tool_effect x = { .tool = p->tool,
+                                       .result = reason ? "denied" : NULL,
+                                       .reason = reason,
+                                       .bytes = args.p,
+                                       .len = args.n,
+                                       .phase = reason ? 2 : 0 };
+        cordon_box_tool(w->box, &x, p->record);
+}
+
+/* Returns the stable reason of a refusal with `why`, or NULL: the call passes. */
+static const char *judge_call(struct wrap *w, const char *name, struct buf *why)
+{
+        if (!wrap_tool_name_ok(name)) {
+                buf_puts(why, "this cannot be the name of a tool");
+                return "tool-name";
+        }
+        if (!wrap_pins_have(&w->pins, name) || wrap_has_name(&w->refused, name)) {
+                buf_printf(why,
+                           "the tool %s is new or was changed since it was accepted; list the tools, then a "
+                           "person "
+                           "accepts it with: cordon mcp accept %s",
+                           name, w->o->name);
+                return "tool-changed";
+        }
+        if (is_too_often(w)) {
+                buf_printf(why, "more than %u calls in a minute", w->o->rate);
+                return "tool-rate";
+        }
+        return NULL;
+}
+
+/* True if it may be passed on. */
+static bool take_call(struct wrap *w, struct wrap_pending *p, const struct rpc *m)
+{
+        AUTO_BUF(why);
+        const char *name = rpc_text(m->params, "name");
+        const char *reason = judge_call(w, name, &why);
+        const size_t n = name ? strlen(name) : 0;
+        memcpy(p->tool, name && n < sizeof p->tool ? name : "?", name && n < sizeof p->tool ? n + 1 : 2);
+        record(w, p, m, reason);
+        if (!reason)
+                return true;
+
+        wrap_give_up(w, p, buf_str(&why));
+        return false;
+}
+
+static void pass_on(struct wrap *w, const struct rpc *m)
+{
+        AUTO_BUF(line);
+        wrap_put_request(&line, json_root(m->doc), w->o->permitted);
+        mcp_link_send(&w->server, &line);
+}
+
+static void take_request(struct wrap *w, const struct rpc *m)
+{
+        if (wrap_find(w, m->id)) {
+                send_error(w, m->id, RPC_INVALID_REQUEST, "a request with this id is under way");
+                return;
+        }
+
+        struct wrap_pending *p = pending_new(w, m);
+        if (!p) {
+                send_error(w, m->id, RPC_INTERNAL, "too many requests are under way");
+                return;
+        }
+
+        if (strcmp(m->method, "tools/call") != 0 || take_call(w, p, m))
+                pass_on(w, m);
+}
+
+/* An answer to a request of the server that was passed on. */
+static void take_response(struct wrap *w, const struct rpc *m)
+{
+        AUTO_BUF(id);
+        rpc_put_id(&id, m->id);
+        for (size_t i = 0; i < WRAP_BACK_MAX; i++)
+                if (w->back[i] && strcmp(w->back[i], buf_str(&id)) == 0) {
+                        free(w->back[i]);
+                        w->back[i] = NULL;
+                        pass_on(w, m);
+                        return;
+                }
+}
+
+void wrap_from_client(struct wrap *w, struct span line)
+{
+        struct rpc m;
+        rpc_read(line, &m);
+        switch (m.kind) {
+        case RPC_INVALID:
+                send_error(w, m.id, m.code, m.why);
+                break;
+        case RPC_REQUEST:
+                take_request(w, &m);
+                break;
+        case RPC_RESPONSE:
+                take_response(w, &m);
+                break;
+        case RPC_NOTIFICATION:
+                if (strcmp(m.method, "notifications/cancelled") == 0 && m.params) {
+                        const struct json *id = json_get(m.params, "requestId");
+                        struct wrap_pending *p = rpc_is_id(id) ? wrap_find(w, id) : NULL;
+                        if (p)
+                                wrap_forget(p);
+                }
+                pass_on(w, &m);
+                break;
+        }
+        rpc_done(&m);
+}
