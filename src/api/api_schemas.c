@@ -11,8 +11,8 @@
 
 static int cannot_read(const struct door *d, struct err *e)
 {
-        return err_set(e, ERR_DOOR, errno, "the schema of `%s`, %s, cannot be read: %s", d->name, d->value,
-                       strerror(errno));
+        return err_set(e, ERR_DOOR, errno, "the schema of `%s`, %s, cannot be read: %s",
+                       d->name ? d->name : d->net.host, d->value, strerror(errno));
 }
 
 static int read_schema(const struct door *d, struct box_schema *ret, struct err *e)
@@ -49,8 +49,9 @@ int api_schemas(cordon_policy *p, struct err *e)
         const struct door *doors = policy_doors(p->checked, &n);
         api_schemas_drop(p);
         for (size_t i = 0; i < n; i++) {
-                bool handle = doors[i].kind == DOOR_IN || doors[i].kind == DOOR_OUT;
-                if (!handle || !doors[i].value)
+                bool typed =
+                        doors[i].kind == DOOR_IN || doors[i].kind == DOOR_OUT || doors[i].kind == DOOR_NET;
+                if (!typed || !doors[i].value)
                         continue;
                 if (read_schema(&doors[i], &p->schemas[p->schema_count], e) < 0)
                         return -1;

@@ -196,6 +196,7 @@ static const struct {
         [REASON_SERVER_CLOSED] = { "server-closed", "the server cannot be reached" },
         [REASON_SERVER_SILENT] = { "server-silent", "the server closed the connection without an answer" },
         [REASON_ANSWER_CUT] = { "answer-cut", "the server broke off its answer" },
+        [REASON_ANSWER_FORM] = { "answer-form", "the answer is not what the door says" },
         [REASON_ANSWER_MALFORMED] = { "answer-malformed", "the server's answer is not passed on" },
         [REASON_ANSWER_UPGRADE] = { "answer-upgrade",
                                     "the server changed to a protocol that was not asked for" },

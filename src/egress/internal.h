@@ -214,9 +214,11 @@ struct broker {
         struct http_grants *grants;    /* credentials of this run, or NULL */
         struct http_rules *rules;      /* NULL: no door sees requests */
         struct secret_words *canaries; /* or NULL */
-        int trust;                     /* the certificates that the box is to trust, or -1 */
-        size_t bundle_bytes;           /* of it; the rest is a database of NSS */
-        int record;                    /* exchanges are written here, or -1 */
+        struct http_schema *schemas;   /* for answers */
+        size_t schema_count;
+        int trust;           /* the certificates that the box is to trust, or -1 */
+        size_t bundle_bytes; /* of it; the rest is a database of NSS */
+        int record;          /* exchanges are written here, or -1 */
         uint32_t recorded, answered, record_failed;
         uint64_t record_bytes;
         struct label label;   /* of the run: it only rises */

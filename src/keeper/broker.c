@@ -95,6 +95,32 @@ static int send_canaries(struct box *b)
                        : send_text(b, (struct egress_order){ .command = EGRESS_CANARIES }, buf_span(&text));
 }
 
+static bool is_for_answers(const struct box *b, const char *schema)
+{
+        size_t n;
+        const struct door *d = policy_doors(b->c.policy, &n);
+        for (size_t i = 0; i < n; i++)
+                if (d[i].kind == DOOR_NET && d[i].value && strcmp(d[i].value, schema) == 0)
+                        return true;
+        return false;
+}
+
+static int send_schemas(struct box *b)
+{
+        for (unsigned i = 0; i < b->c.schema_count; i++) {
+                const struct box_schema *s = &b->c.schemas[i];
+                AUTO_BUF(text);
+                if (!is_for_answers(b, s->path))
+                        continue;
+                buf_printf(&text, "%s\n", s->path);
+                buf_add(&text, s->text.p, s->text.n);
+                if (text.failed ||
+                    send_text(b, (struct egress_order){ .command = EGRESS_SCHEMA }, buf_span(&text)) < 0)
+                        return -1;
+        }
+        return 0;
+}
+
 /* The policy last: the broker waits for it. */
 static int send_all(struct box *b, struct err *e)
 {
@@ -112,7 +138,8 @@ static int send_all(struct box *b, struct err *e)
                       send_text(b, (struct egress_order){ .command = EGRESS_PLACES }, b->c.places) < 0);
         bad = bad || (b->c.answers.n &&
                       send_text(b, (struct egress_order){ .command = EGRESS_ANSWERS }, b->c.answers) < 0);
-        bad = bad || send_canaries(b) < 0 || send_label(b) < 0 || send_line(b) < 0 || send_gates(b) < 0;
+        bad = bad || send_canaries(b) < 0 || send_schemas(b) < 0 || send_label(b) < 0 || send_line(b) < 0 ||
+              send_gates(b) < 0;
         const struct egress_order record = { .command = EGRESS_RECORD };
         bad = bad || (b->c.recording.name &&
                       wire_put(b->broker.control, &egress_order_form, &record, b->c.recording.fd) < 0);

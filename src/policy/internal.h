@@ -147,6 +147,9 @@ int line_write(struct reader *r);
 int line_run(struct reader *r);
 int line_env(struct reader *r);
 int line_net(struct reader *r);
+/* door_lines.c: what follows `max` and `as`. */
+int door_read_max(struct reader *r, struct door *d);
+int door_read_type(struct reader *r, struct door *d);
 int line_sock(struct reader *r);
 int line_listen(struct reader *r);
 int line_in(struct reader *r);

@@ -181,10 +181,10 @@ struct door {
         bool from_stock; /* came in by `use base/...` */
         char *name;      /* ENV: variable; IN OUT: handle; LISTEN: port of the host's loopback */
         char *value;  /* ENV NAME=VALUE; NULL: pass the caller's. LISTEN: port in the box; NULL: the same. IN
-                         OUT:  path of its JSON Schema, or NULL */
-        uint64_t max; /* IN OUT: bytes */
-        bool max_stated; /* written, not the default */
-        enum handle_type type;
+                         OUT NET: path of its JSON Schema, or NULL */
+        uint64_t max; /* IN OUT: bytes; NET: of an answer with a type */
+        bool max_stated;       /* written, not the default */
+        enum handle_type type; /* NET: of answers */
         struct net_dest net;
         int64_t until; /* unix seconds; 0: no expiry */
         struct door_ask ask;

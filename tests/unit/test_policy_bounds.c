@@ -788,7 +788,7 @@ static void test_bounds__load_errors(void)
         check_bounds_refused(
                 "where", "t:2:1: the bound after `where` is missing",
                 "write `net DEST [METHOD...] [with NAME] [cap N] [reach WHOM] [touches WHAT...] [where "
-                "BOUND...] [ask ...]`");
+                "BOUND...] [as TYPE] [ask ...]`");
         check_bounds_refused("where only", "t:2:31: \"only\": no bound",
                              "write NAME=TYPE, NAME?=TYPE where it may be missing");
         check_bounds_refused("where amount", "t:2:31: \"amount\": no bound",
@@ -896,7 +896,7 @@ static void test_bounds__load_errors(void)
                              "write NAME=TYPE, NAME?=TYPE where it may be missing");
         check_bounds_refused(
                 "where a=bool onyl",
-                "t:2:38: \"onyl\" is neither a method nor `with`, `cap`, `reach`, `touches` or `where`",
+                "t:2:38: \"onyl\" is neither a method nor `with`, `cap`, `reach`, `touches`, `where` or `as`",
                 "did you mean \"only\"?");
         struct err e;
         struct checked_policy *c =

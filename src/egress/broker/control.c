@@ -179,6 +179,7 @@ static int take_before(struct broker *b, const struct egress_order *o, int fd, s
                 : o->command == EGRESS_ANSWERS  ? requests_take_answers(b, span_of(text, n), e)
                 : o->command == EGRESS_LABEL    ? labels_take(b, span_of(text, n), e)
                 : o->command == EGRESS_CANARIES ? requests_take_canaries(b, span_of(text, n), e)
+                : o->command == EGRESS_SCHEMA   ? requests_take_schema(b, span_of(text, n), e)
                                                 : err_set(e, ERR_INTERNAL, 0, "unknown order");
         free(text);
         return r;

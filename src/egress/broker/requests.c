@@ -102,6 +102,22 @@ int requests_take_canaries(struct broker *b, struct span text, struct err *e)
         return b->canaries ? 0 : err_set(e, ERR_INTERNAL, 0, "the broker cannot read its canaries");
 }
 
+int requests_take_schema(struct broker *b, struct span text, struct err *e)
+{
+        const uint8_t *newline = memchr(text.p, '\n', text.n);
+        struct http_schema *more = newline ? realloc(b->schemas, (b->schema_count + 1) * sizeof *more) : NULL;
+        char *copy = more ? malloc(text.n) : NULL;
+        b->schemas = more ? more : b->schemas;
+        if (!copy)
+                return err_set(e, ERR_INTERNAL, 0, "the broker cannot read a schema");
+
+        size_t n = (size_t) (newline - text.p);
+        memcpy(copy, text.p, text.n);
+        copy[n] = '\0';
+        b->schemas[b->schema_count++] = (struct http_schema){ copy, span_of(copy + n + 1, text.n - n - 1) };
+        return 0;
+}
+
 int requests_take_answers(struct broker *b, struct span text, struct err *e)
 {
         b->answers = http_fixtures_parse("--answers", text, e);
@@ -161,6 +177,8 @@ int requests_start(struct broker *b, struct err *e)
                                     .fixtures = b->answers,
                                     .canaries = b->canaries,
                                     .label = &b->label,
+                                    .schemas = b->schemas,
+                                    .schema_count = b->schema_count,
                                     .record = b->record >= 0 };
         if (b->grants && http_grants_hold(b->grants, b->policy, e) < 0)
                 return -1;

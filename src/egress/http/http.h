@@ -89,13 +89,21 @@ struct tls_ops {
 
 /* ---- rules: one per box ---- */
 
+/* A JSON Schema for answers, by the path that the policy has. */
+struct http_schema {
+        const char *path;
+        struct span text;
+};
+
 struct http_rules_in {
         const struct checked_policy *policy; /* borrowed */
         const struct policy_places *places;  /* borrowed; may be NULL */
         enum policy_stage stage;
         const struct http_credential *credentials; /* borrowed */
         size_t credential_count;
-        struct http_fixtures *fixtures;      /* borrowed; may be NULL */
+        struct http_fixtures *fixtures;    /* borrowed; may be NULL */
+        const struct http_schema *schemas; /* borrowed: those that doors name */
+        size_t schema_count;
         const struct secret_words *canaries; /* borrowed; may be NULL: a request with one ends the box */
         const struct label *label;           /* of the run, as it is now: borrowed; may be NULL */
         bool record;                         /* on_record() gets exchanges that may be kept as fixtures */

@@ -107,10 +107,11 @@ static void begin_answer(struct http_flow *f, bool unpacked)
         struct http_exchange *x = &f->x;
         const struct http_head *h = &f->head;
         enum body_kind kind = answer_kind(x, h);
-        struct fifo *out = x->unpack ? &x->late : &f->client.plain;
+        bool waits = x->unpack || x->check; /* the body may not be what its head says */
+        struct fifo *out = waits ? &x->late : &f->client.plain;
 
         x->status = h->status;
-        x->answered = !x->unpack;
+        x->answered = !waits;
 
         /* A server that finds fault with a request may leave its body unread. */
         if (h->close || kind == BODY_UNTIL_CLOSE || x->last || (x->has_body && h->status >= 400))
@@ -162,17 +163,20 @@ static void begin_tunnel(struct http_flow *f)
 static void begin_searched(struct http_flow *f)
 {
         enum unpack_kind kind = UNPACK_NONE;
-        bool searched = f->r->in.credential_count > 0;
+        bool checked = http_check_wanted(f) && answer_kind(&f->x, &f->head) != BODY_NONE;
+        bool searched = checked || f->r->in.credential_count > 0;
         bool readable = !searched || http_unpack_kind(&f->head, &kind);
         if (readable && kind != UNPACK_NONE && answer_kind(&f->x, &f->head) != BODY_NONE) {
                 f->x.unpack = unpack_new(kind);
                 readable = f->x.unpack != NULL;
         }
 
-        if (readable)
-                begin_answer(f, kind != UNPACK_NONE);
-        else
+        if (!readable)
                 http_broken(f, REASON_ANSWER_COMPRESSED);
+        else if (checked && !http_check_begin(f))
+                http_broken(f, REASON_ANSWER_FORM);
+        else
+                begin_answer(f, kind != UNPACK_NONE || checked);
 }
 
 static bool head_step(struct http_flow *f)
@@ -204,21 +208,49 @@ static bool head_step(struct http_flow *f)
 
 /* ---- the body ---- */
 
-static void scrub_down(struct http_flow *f, struct span data, bool end)
+/* The door gives it a form: only what passes goes on. False: the exchange is over. */
+static bool check_down(struct http_flow *f, bool end)
+{
+        AUTO_BUF(passed);
+        bool good = !f->scratch.failed && http_check_pass(f, fifo_all(&f->scratch), end, &passed);
+        put_down(f, buf_span(&passed));
+        fifo_drop(&f->scratch, f->scratch.n);
+        if (good)
+                return true;
+
+        http_detail(f, f->x.check->why);
+        if (!f->x.answered) {
+                http_broken(f, REASON_ANSWER_FORM);
+                return false;
+        }
+
+        http_tell(f, HTTP_BROKEN, REASON_ANSWER_FORM);
+        http_exchange_end(f);
+        http_finish(f);
+        return false;
+}
+
+/* False: the exchange is over. */
+static bool scrub_down(struct http_flow *f, struct span data, bool end)
 {
         struct http_exchange *x = &f->x;
         scrub_pass(&x->clean, data, end, &f->scratch);
         x->scrubbed |= x->clean.found;
+        if (x->check)
+                return check_down(f, end);
+
         put_down(f, fifo_all(&f->scratch));
         f->client.plain.failed = f->client.plain.failed || f->scratch.failed;
         fifo_drop(&f->scratch, f->scratch.n);
+        return true;
 }
 
 static void end_answer(struct http_flow *f)
 {
         struct http_exchange *x = &f->x;
         bool close = x->close || f->request != REQUEST_SENT; /* a request that was cut short has no end */
-        scrub_down(f, (struct span){ 0 }, true);
+        if (!scrub_down(f, (struct span){ 0 }, true))
+                return;
         put_late(f);
         if (x->answer_chunked)
                 fifo_text(&f->client.plain, "0\r\n\r\n");
@@ -243,8 +275,8 @@ static void cut_answer(struct http_flow *f, enum effect_reason why)
                 return;
         }
 
-        scrub_down(f, (struct span){ 0 }, true);
-        http_tell(f, HTTP_BROKEN, why);
+        if (f->x.check || scrub_down(f, (struct span){ 0 }, true)) /* what is not whole is not checked */
+                http_tell(f, HTTP_BROKEN, why);
         http_exchange_end(f);
         http_finish(f);
 }
@@ -279,19 +311,20 @@ static bool unpack_step(struct http_flow *f)
         if (grown && f->cb.grow && !f->cb.grow(f->cb.ctx, grown, &why))
                 http_flow_cut(f, why);
         else
-                scrub_down(f, data, false);
+                (void) scrub_down(f, data, false);
 
         return true;
 }
 
-static void body_data(struct http_flow *f, struct span data)
+/* False: the exchange is over. */
+static bool body_data(struct http_flow *f, struct span data)
 {
-        if (!f->x.unpack) {
-                scrub_down(f, data, false);
-                return;
-        }
+        if (!f->x.unpack)
+                return scrub_down(f, data, false);
+
         fifo_span(&f->x.packed, data);
         f->client.plain.failed = f->client.plain.failed || f->x.packed.failed; /* nothing after a hole */
+        return true;
 }
 
 static bool body_step(struct http_flow *f)
@@ -307,8 +340,8 @@ static bool body_step(struct http_flow *f)
                 cut_answer(f, f->x.answer.why);
                 return true;
         case BODY_DATA:
-                body_data(f, data);
-                fifo_drop(&f->upstream.in, used);
+                if (body_data(f, data))
+                        fifo_drop(&f->upstream.in, used);
                 return true;
         case BODY_END:
                 fifo_drop(&f->upstream.in, used);
@@ -335,7 +368,7 @@ static void tunnel_data(struct http_flow *f, struct span data)
         for (size_t n; data.n; data = span_of(data.p + n, data.n - n)) {
                 bool ends;
                 n = http_frames_next(&f->x.frames, data, &ends);
-                scrub_down(f, span_of(data.p, n), ends);
+                (void) scrub_down(f, span_of(data.p, n), ends);
         }
 }
 
@@ -347,7 +380,7 @@ static bool tunnel_step(struct http_flow *f)
         tunnel_data(f, fifo_all(&f->upstream.in));
         fifo_drop(&f->upstream.in, f->upstream.in.n);
         if (f->upstream.closed) {
-                scrub_down(f, (struct span){ 0 }, true);
+                (void) scrub_down(f, (struct span){ 0 }, true);
                 http_tell(f, HTTP_ALLOWED, REASON_NONE);
                 http_exchange_end(f);
                 http_finish(f);

@@ -6,6 +6,7 @@
 #include "base/secret_words.h"
 #include "egress/http/http.h"
 #include "egress/http/unpack.h"
+#include "output/output.h"
 
 #define COUNT(a) (sizeof(a) / sizeof *(a))
 
@@ -304,6 +305,22 @@ enum http_request_state {
 enum http_answer_state { ANSWER_NONE = 0, ANSWER_HEAD, ANSWER_BODY, ANSWER_TUNNEL, ANSWER_MOCK };
 enum http_link_state { LINK_NONE = 0, LINK_WANTED, LINK_CONNECTING, LINK_OPEN };
 
+/* ---- http_check.c: answers that a door gives a form ---- */
+struct http_check {
+        struct pipeline *p;
+        struct arena mem;
+        const char *hosts[256];
+        bool redirects;
+        char why[160]; /* it was refused */
+};
+struct http_exchange;
+struct http_flow;
+bool http_check_wanted(const struct http_flow *f);
+bool http_check_begin(struct http_flow *f); /* the answer's head is known; false: it cannot be checked */
+/* Appends what may go on; false: refused, and `why` says it. */
+bool http_check_pass(struct http_flow *f, struct span data, bool end, struct buf *out);
+void http_check_end(struct http_exchange *x);
+
 struct http_exchange { /* one request and its answer; all zero between two */
         char method[40];
         struct http_body request, answer;
@@ -328,10 +345,11 @@ struct http_exchange { /* one request and its answer; all zero between two */
         bool recording;
         struct span recorded; /* the stage mock: the rest of the answer */
         /* An answer that comes compressed: */
-        struct unpack *unpack; /* or NULL */
-        struct fifo late;      /* its head: it goes with the first bytes that could be read */
-        struct fifo packed;    /* bytes that are not decompressed yet */
-        bool packed_rest;      /* more may come out without more going in */
+        struct unpack *unpack;    /* or NULL */
+        struct http_check *check; /* or NULL */
+        struct fifo late;         /* its head: it goes with the first bytes that could be read */
+        struct fifo packed;       /* bytes that are not decompressed yet */
+        bool packed_rest;         /* more may come out without more going in */
         uint64_t packed_bytes, unpacked_bytes, grown; /* the last: by the most, so far */
         /* If parameters are checked: */
         bool gathered, whole; /* its body was read before it; to its end */

@@ -92,10 +92,11 @@ static void send_head(struct http_flow *f)
                                .url = &f->url,
                                .to = &f->to,
                                .websocket = x->websocket,
-                               .identity = f->r->in.credential_count > 0 || x->recording };
+                               .identity = f->r->in.credential_count > 0 || x->recording ||
+                                           http_check_wanted(f) };
         setup_bodies(f);
         x->fine = http_rules_credentials_at(f->r, f->to.host);
-        s.whole = x->recording || x->fine;
+        s.whole = x->recording || x->fine || http_check_wanted(f);
         s.chunked = x->chunked;
         x->has_body = f->head.chunked || f->head.length > 0;
         s.close = x->last = x->has_body && !body_is_read(x->method);

@@ -150,6 +150,8 @@ static int expand(const struct scope *s, struct door *d, const struct door *raw)
         case DOOR_OUT:
                 return copy_named(s, d, raw);
         case DOOR_NET:
+                if (raw->value && !(d->value = path_expand(s, &raw->at, raw->value)))
+                        return -1;
                 return copy_net(s, &d->net, &raw->net);
         case DOOR_NONE:
         case DOOR_KIND__COUNT:

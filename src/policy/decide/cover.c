@@ -228,6 +228,17 @@ static bool caps_cover(const struct net_dest *s, const struct net_dest *d)
         return true;
 }
 
+/* Bytes of any form contain those of one form, in a size that is no larger. */
+static bool type_covers(const struct door *s, const struct door *d)
+{
+        if (s->type == HANDLE_BINARY && s->kind == DOOR_NET)
+                return true; /* answers of any size */
+
+        bool looser = s->type == HANDLE_BINARY || (s->type == d->type && !s->value);
+        bool same = s->type == d->type && s->value && d->value && strcmp(s->value, d->value) == 0;
+        return s->max >= d->max && (looser || same);
+}
+
 static bool net_covers(const struct door *a, const struct door *b, const char *method)
 {
         const struct net_dest *s = &a->net, *d = &b->net;
@@ -238,7 +249,7 @@ static bool net_covers(const struct door *a, const struct door *b, const char *m
         bool credential = !d->credential || (s->credential && strcmp(s->credential, d->credential) == 0);
         return listed && credential && (s->form == NET_PLACE) == (d->form == NET_PLACE) &&
                host_covers(s, d) && s->port == d->port && url_covers(s, d) && bounds_cover(s, d) &&
-               caps_cover(s, d);
+               caps_cover(s, d) && type_covers(a, b);
 }
 
 static bool has_net(const struct door_set *s, const struct asked *q, const char *host, const char *method)
@@ -280,9 +291,7 @@ static bool simple_covers(const struct door *s, const struct door *d)
         if (d->kind == DOOR_ENV || d->kind == DOOR_LISTEN)
                 return s->value && d->value ? strcmp(s->value, d->value) == 0 : s->value == d->value;
 
-        bool looser = s->type == HANDLE_BINARY || (s->type == d->type && !s->value);
-        bool same = s->type == d->type && s->value && d->value && strcmp(s->value, d->value) == 0;
-        return s->max >= d->max && (looser || same);
+        return type_covers(s, d);
 }
 
 bool cover_door(const struct checked_policy *c, const struct door *d, const struct door *skip)

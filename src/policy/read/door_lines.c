@@ -268,7 +268,7 @@ int line_env(struct reader *r)
         return r->n > 1 ? 0 : -1;
 }
 
-static int read_max(struct reader *r, struct door *d)
+int door_read_max(struct reader *r, struct door *d)
 {
         const struct token *t = reader_need(r, "the size after `max`");
         if (!t)
@@ -309,7 +309,7 @@ static int read_schema(struct reader *r, struct door *d, const struct token *t, 
         return optional ? fail_at(r->e, &t->at, "a schema must exist") : 0;
 }
 
-static int read_type(struct reader *r, struct door *d)
+int door_read_type(struct reader *r, struct door *d)
 {
         const struct token *t = reader_need(r, "the type after `as`");
         if (!t)
@@ -336,7 +336,8 @@ static int read_type(struct reader *r, struct door *d)
         if (open && !json)
                 return fail_at(r->e, &t->at, "only json and jsonl have a schema");
 
-        if (json && r->i < r->n && !token_is(&r->tok[r->i], "max") && !token_is(&r->tok[r->i], "as")) {
+        if (json && d->kind != DOOR_NET && r->i < r->n && !token_is(&r->tok[r->i], "max") &&
+            !token_is(&r->tok[r->i], "as")) {
                 (void) fail_at(r->e, &r->tok[r->i].at, "stray \"%s\"", show_text(r->tok[r->i].text).text);
                 return err_hint(r->e, "write the schema as %s(FILE)", name);
         }
@@ -352,11 +353,11 @@ static int read_shape(struct reader *r, struct door *d)
         d->max = 64 << 20;
         while ((t = reader_next(r))) {
                 if (token_is(t, "max")) {
-                        if (read_max(r, d) < 0)
+                        if (door_read_max(r, d) < 0)
                                 return -1;
                 } else if (token_is(t, "as") && !typed) {
                         typed = true;
-                        if (read_type(r, d) < 0)
+                        if (door_read_type(r, d) < 0)
                                 return -1;
                 } else {
                         (void) fail_at(r->e, &t->at, "stray \"%s\"", show_text(t->text).text);

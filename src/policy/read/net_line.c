@@ -225,6 +225,8 @@ void net_print(const struct net_dest *d, struct buf *out)
 
 /* ---- the line ---- */
 
+enum { ANSWER_BYTES = 8 << 20 }; /* unless `max` says another size */
+
 static int read_credential(struct reader *r, struct net_dest *d)
 {
         const struct token *t = reader_need(r, "the credential after `with`");
@@ -353,12 +355,14 @@ static int read_touches(struct reader *r, struct net_dest *d)
 
 static int read_method(struct reader *r, struct net_dest *d, const struct token *t)
 {
-        static const char *const words[] = { "with", "cap", "reach", "touches", "where", "in", "only" };
+        static const char *const words[] = { "with", "cap",  "reach", "touches", "where",
+                                             "in",   "only", "as",    "max" };
         size_t n = 0;
         if (!net_method_known(t->text)) {
-                (void) fail_at(r->e, &t->at,
-                               "\"%s\" is neither a method nor `with`, `cap`, `reach`, `touches` or `where`",
-                               show_text(t->text).text);
+                (void) fail_at(
+                        r->e, &t->at,
+                        "\"%s\" is neither a method nor `with`, `cap`, `reach`, `touches`, `where` or `as`",
+                        show_text(t->text).text);
                 hint_nearest(r->e, t->text, methods, COUNT(methods));
                 hint_nearest(r->e, t->text, words, COUNT(words));
                 return -1;
@@ -392,6 +396,41 @@ static int refuse_bounded_websocket(struct reader *r, const struct door *d)
         return 0;
 }
 
+/* `as TYPE` and `max SIZE` of the answers. */
+static int read_answer_type(struct reader *r, struct door *d)
+{
+        if (d->type != HANDLE_BINARY)
+                return fail_at(r->e, &r->tok[r->i - 1].at, "`as` is stated twice");
+
+        if (d->net.form == NET_HOST_PORT) {
+                (void) fail_at(r->e, &d->at, "`as` cannot see the answers in a raw connection");
+                return err_hint(r->e, "write https://host/** instead of host:port");
+        }
+
+        if (door_read_type(r, d) < 0)
+                return -1;
+
+        if (!d->max_stated)
+                d->max = ANSWER_BYTES;
+        return d->type == HANDLE_BINARY ? fail_at(r->e, &d->at, "answers are binary without `as`") : 0;
+}
+
+static int check_answer_type(struct reader *r, const struct door *d)
+{
+        if (d->max_stated && d->type == HANDLE_BINARY) {
+                (void) fail_at(r->e, &d->at, "`max` of an answer needs `as TYPE`");
+                return err_hint(r->e, "`cap 1G/in` limits the bytes of all answers");
+        }
+
+        for (char **m = d->net.methods; d->type != HANDLE_BINARY && m && *m; m++) {
+                if (strcmp(*m, "WEBSOCKET") != 0)
+                        continue;
+                (void) fail_at(r->e, &d->at, "`as` cannot see into a WebSocket");
+                return err_hint(r->e, "give WEBSOCKET a line of its own");
+        }
+        return 0;
+}
+
 int line_net(struct reader *r)
 {
         const struct token *t = reader_need(r, "the destination");
@@ -409,6 +448,8 @@ int line_net(struct reader *r)
                           : token_is(t, "reach")   ? read_reach(r, &d->net)
                           : token_is(t, "touches") ? read_touches(r, &d->net)
                           : token_is(t, "where")   ? bounds_read(r, &d->net)
+                          : token_is(t, "as")      ? read_answer_type(r, d)
+                          : token_is(t, "max")     ? door_read_max(r, d)
                                                    : read_method(r, &d->net, t);
                 if (bad < 0)
                         return -1;
@@ -422,5 +463,5 @@ int line_net(struct reader *r)
         if (n == 0)
                 d->net.methods = NULL;
 
-        return refuse_bounded_websocket(r, d);
+        return check_answer_type(r, d) < 0 ? -1 : refuse_bounded_websocket(r, d);
 }

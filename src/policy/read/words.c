@@ -29,7 +29,8 @@ enum { ONE_TOKEN = 1, DOOR = 2, ASKS = 4 };
           ONE_TOKEN | DOOR | ASKS)                                                                           \
         X("env", "NAME[=VALUE]...", "pass or set a variable", line_env, ONE_TOKEN | DOOR)                    \
         X("net",                                                                                             \
-          "DEST [METHOD...] [with NAME] [cap N] [reach WHOM] [touches WHAT...] [where BOUND...] [ask ...]",  \
+          "DEST [METHOD...] [with NAME] [cap N] [reach WHOM] [touches WHAT...] [where BOUND...] [as TYPE] "  \
+          "[ask ...]",                                                                                       \
           "host:port, *.host:port, https://host/path/**, @place/path", line_net, DOOR | ASKS)                \
         X("sock", "PATH...", "one Unix socket of the host", line_sock, ONE_TOKEN | DOOR | ASKS)              \
         X("listen", "PORT[:PORT]...", "this port of the host's loopback leads to a server in the box",       \

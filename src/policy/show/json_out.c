@@ -185,7 +185,8 @@ static void main_value(const struct door *d, struct buf *out)
         if (d->directory)
                 buf_putc(out, '/');
 
-        if (d->value && d->kind != DOOR_IN && d->kind != DOOR_OUT) /* a schema is shown with its type */
+        if (d->value && d->kind != DOOR_IN && d->kind != DOOR_OUT &&
+            d->kind != DOOR_NET) /* a schema is shown with its type */
                 buf_printf(out, "%c%s", d->kind == DOOR_LISTEN ? ':' : '=', d->value);
 }
 
@@ -213,7 +214,8 @@ static void handle_type(struct json_out *o, const char *k, const struct door *d)
 static void door_member(struct json_out *o, const struct door *d, const char *k, const char *value)
 {
         char tmp[32];
-        bool handle = d->kind == DOOR_IN || d->kind == DOOR_OUT;
+        bool handle = d->kind == DOOR_IN || d->kind == DOOR_OUT ||
+                      (d->kind == DOOR_NET && d->type != HANDLE_BINARY);
         if (strcmp(k, policy_door_word(d->kind)) == 0)
                 text(o, k, value);
         else if (strcmp(k, "ask") == 0)

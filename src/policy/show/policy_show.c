@@ -85,6 +85,19 @@ static void show_handle(const struct door *d, struct buf *out)
         policy_put_token(out, buf_str(&type));
 }
 
+static void show_answer(const struct door *d, struct buf *out)
+{
+        char size[32];
+        AUTO_BUF(type);
+        if (d->type == HANDLE_BINARY)
+                return;
+
+        policy_put_type(d, &type);
+        buf_puts(out, " as ");
+        policy_put_token(out, buf_str(&type));
+        buf_printf(out, " max %s", str_from_size(d->max, size));
+}
+
 void show_door(const struct door *d, struct buf *out)
 {
         char date[32];
@@ -108,6 +121,7 @@ void show_door(const struct door *d, struct buf *out)
                 break;
         case DOOR_NET:
                 show_net(&d->net, out);
+                show_answer(d, out);
                 break;
         case DOOR_IN:
         case DOOR_OUT:
