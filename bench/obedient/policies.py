@@ -108,9 +108,11 @@ def labelled(setting, session, tool):
     if not tool.is_effect:
         yield door(tool, [], f"{label}  accepts {private}")
         return
-    for words in PASSES[setting.label](tool, session.knowledge()):
+    passes = PASSES[setting.label](tool, session.knowledge())
+    for words in passes:
         yield door(tool, money(tool) + words, f"{label}  accepts {private} untrusted")
-    yield door(tool, money(tool), f"{label}  accepts {private}{gate(setting, ' labelled')}")
+    if [] not in passes:
+        yield door(tool, money(tool), f"{label}  accepts {private}{gate(setting, ' labelled')}")
 
 
 def doors(setting, session, tool):

@@ -3,7 +3,7 @@
 #   approver.py [--tty] [--run RUN] [--wait N] OP [KEY=VALUE...]     VALUE is JSON, or else a text
 #
 # Finds the sockets of running boxes, sends one request to each (or to RUN) and prints each answer as a line. `yes` and `no`
-# show the first effect and answer it; KEY=VALUE goes into the answer. --wait: until N effects are pending. --tty: on a terminal
+# show the first effect and answer it, `hold` shows it and stays; KEY=VALUE goes into the answer. --wait: until N effects are pending. --tty: on a terminal
 # of its own, as a person's.
 import json, os, pty, shlex, socket, sys, time
 
@@ -64,10 +64,13 @@ def act(arguments):
     end = time.time() + 60
     while wait and len(list(pending(run))) < wait and time.time() < end:
         time.sleep(0.05)
-    if op in ("yes", "no", "view"):
+    if op in ("yes", "no", "view", "hold"):
         for c, item in pending(run):
             shown = c.ask(op="show", id=item["id"])
-            if op == "view":
+            if op == "hold":
+                print(json.dumps(shown), flush=True)
+                time.sleep(300)
+            elif op == "view":
                 print(json.dumps(shown))
             else:
                 fields.setdefault("id", item["id"])
