@@ -79,8 +79,8 @@ def attend(order, ended):
     return len(ids)
 
 
-def serve(end):
-    """In the child: one order after another, each answered with its count when the parent says that the run has ended."""
+def serve(end, attend_one):
+    """In the child: one order after another, each answered with what attending it gave, when the parent says that the run has ended."""
     def ended():
         try:
             end.recv(1, socket.MSG_PEEK | socket.MSG_DONTWAIT)
@@ -89,13 +89,13 @@ def serve(end):
             return False
 
     while order := end.recv(ORDER_MAX):
-        count = attend(json.loads(order), ended)
+        said = attend_one(json.loads(order), ended)
         end.recv(1)
-        end.send(str(count).encode())
+        end.send(json.dumps(said).encode())
 
 
 class Approver:
-    def __init__(self):
+    def __init__(self, attend_one=attend):
         self.end, child = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         errors = os.dup(2)
         self.pid, self.terminal = pty.fork()
@@ -103,19 +103,21 @@ class Approver:
             self.end.close()
             os.dup2(errors, 2)
             try:
-                serve(child)
+                serve(child, attend_one)
             finally:
                 os._exit(0)
         child.close()
         os.close(errors)
 
     def begin(self, kind, prefix, requests):
-        order = {"kind": kind, "prefix": prefix, "left": [expected(r) for r in requests]}
+        self.send({"kind": kind, "prefix": prefix, "left": [expected(r) for r in requests]})
+
+    def send(self, order):
         self.end.send(json.dumps(order).encode())
 
     def finish(self):
         self.end.send(b".")
-        return int(self.end.recv(ORDER_MAX))
+        return json.loads(self.end.recv(ORDER_MAX))
 
     def close(self):
         self.end.close()
