@@ -44,7 +44,6 @@ static bool is_module(const struct cordon_box *b)
         return b->plan && !wall_has(b->plan->wall, WALL_PROGRAMS);
 }
 static bool watches_egress(const struct cordon_box *b) { return b->canary_count && has_door(b, DOOR_NET); }
-static bool listens(const struct cordon_box *b) { return has_door(b, DOOR_LISTEN); }
 static bool copies(const struct cordon_box *b) { return b->plan && b->plan->copies > 0; }
 static bool edits(const struct cordon_box *b) { return b->plan && b->plan->edits > 0; }
 static bool records(const struct cordon_box *b) { return b->record_file != NULL; }
@@ -55,7 +54,6 @@ static const struct {
         bool (*is)(const struct cordon_box *b);
         const char *why;
 } unparkable[] = {
-        { listens, "a `listen` door opens its port with the run" },
         { copies, "a `write` door for one file copies it when the run starts" },
         { edits, "an `edit` door needs an overlay of its own run" },
         { asks, "a door with `ask` names the run to its approvers" },

@@ -29,8 +29,9 @@ int starting_record(struct box *b, struct err *e) { return b->c.park ? 1 : recor
 int starting_make(struct box *b, struct err *e)
 {
         bool runs = !b->c.park && !b->c.session;
-        if (gates_open(b, e) < 0 || inbound_open(b, e) < 0 || (runs && handles_given(&b->run, e) < 0) ||
-            broker_start(b, e) < 0 || (runs && pump_open(&b->run, e) < 0) || handles_open(&b->run, e) < 0 ||
+        if (gates_open(b, e) < 0 || (!b->c.park && inbound_open(b, e) < 0) ||
+            (runs && handles_given(&b->run, e) < 0) || broker_start(b, e) < 0 ||
+            (runs && pump_open(&b->run, e) < 0) || handles_open(&b->run, e) < 0 ||
             keeper_copies_open(b, e) < 0 || keeper_work_begin(b, e) < 0)
                 return -1;
 
@@ -166,8 +167,8 @@ int starting_streams(struct box *b, struct err *e)
                 return 1;
 
         if (keeper_is_new_phase(b)) {
-                if (handles_given(&b->run, e) < 0 || pump_open(&b->run, e) < 0 ||
-                    (b->session && handles_open(&b->run, e) < 0))
+                if ((!b->session && inbound_open(b, e) < 0) || handles_given(&b->run, e) < 0 ||
+                    pump_open(&b->run, e) < 0 || (b->session && handles_open(&b->run, e) < 0))
                         return -1;
                 if (b->c.root)
                         pump_own(&b->run, b->start.host_uid, b->start.host_gid);
