@@ -3,13 +3,14 @@
  * machine disturbs all of them alike. A round begins when the machine is quiet, and is thrown away and run
  * again when the machine is busy at its end (both within a budget of seconds). Its order is shuffled, and one
  * run before it is not counted: who comes first after a pause pays for cold caches and sleeping cores.
- * Called by bench/run: lap [-c] [-i] [-n ROUNDS] [-p PAUSE_US] [-g GATE_SECONDS] [-o TSV] < rows
- * -c takes processor time, user and system of all that a command started, in place of time.
- * -i also prints the median of the rounds' own ratios, and between which two it lies 95 times of 100: what a
- * figure of one part in a hundred needs, where two runs of one command differ by ten.
- * A row is one line of tab-separated words: who, label of the row it is compared with, label, command...
- *   who   self; user: ids 65533, dropped before timing; v1: root, cgroup v2 hidden (crun refuses hybrid
- * hosts) Never: fails on a figure. A command that does not run here is printed with its own reason. */
+ * Called by bench/run: lap [-c] [-i] [-n ROUNDS] [-p PAUSE_US] [-g GATE_SECONDS] [-o TSV] [-e NAME=VALUE]...
+ * < rows -e sets a variable of the commands, which have three others. -c takes processor time, user and
+ * system of all that a command started, in place of time. -i also prints the median of the rounds' own
+ * ratios, and between which two it lies 95 times of 100: what a figure of one part in a hundred needs, where
+ * two runs of one command differ by ten. A row is one line of tab-separated words: who, label of the row it
+ * is compared with, label, command... who   self; user: ids 65533, dropped before timing; v1: root, cgroup v2
+ * hidden (crun refuses hybrid hosts) Never: fails on a figure. A command that does not run here is printed
+ * with its own reason. */
 #include <errno.h>
 #include <fcntl.h>
 #include <grp.h>
@@ -123,9 +124,19 @@ static uint64_t spent_ns(const struct rusage *u)
                (uint64_t) (u->ru_utime.tv_usec + u->ru_stime.tv_usec) * 1000U;
 }
 
+static char *given[4];
+static unsigned given_count;
+
 static struct answer once(const struct row *r, int errors)
 {
-        char *const env[] = { "PATH=/usr/sbin:/usr/bin:/sbin:/bin", "HOME=/", "LANG=C.UTF-8", NULL };
+        char *const env[] = { "PATH=/usr/sbin:/usr/bin:/sbin:/bin",
+                              "HOME=/",
+                              "LANG=C.UTF-8",
+                              given[0],
+                              given[1],
+                              given[2],
+                              given[3],
+                              NULL };
         struct answer a = { 0, -1 };
         struct rusage used = { 0 };
         posix_spawn_file_actions_t fa;
@@ -401,7 +412,7 @@ static void add_row(struct lap *l, char *line)
 int main(int argc, char **argv)
 {
         static struct lap l = { .rounds = 100, .pause_us = 2000, .gate_s = 20 };
-        for (int c; (c = getopt(argc, argv, "cin:p:g:o:")) != -1;)
+        for (int c; (c = getopt(argc, argv, "cin:p:g:o:e:")) != -1;)
                 switch (c) {
                 case 'c':
                         l.processor = 1;
@@ -417,6 +428,10 @@ int main(int argc, char **argv)
                         break;
                 case 'g':
                         l.gate_s = strtol(optarg, NULL, 10);
+                        break;
+                case 'e':
+                        if (given_count < sizeof given / sizeof *given)
+                                given[given_count++] = optarg;
                         break;
                 case 'o':
                         l.tsv = optarg;

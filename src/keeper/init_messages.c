@@ -52,11 +52,12 @@ static void note_up(struct box *b, uint32_t layers)
         record_up(&b->run);
 }
 
-/* Parked: what was used so far is not the run's. The janitor ends the mounts, off the run's path. */
+/* Parked: what was used so far is not the run's. The janitor of a box that is given away is not waited for:
+ * the mounts end with it, off the run's path. */
 static void note_ready(struct box *b, uint32_t layers)
 {
         struct limit_usage u;
-        AUTO_FD(mounts, wall_mounts(&b->child));
+        AUTO_FD(mounts, b->c.give ? wall_mounts(&b->child) : -1);
         if (mounts >= 0)
                 limit_janitor_hold(&b->janitor, mounts);
 

@@ -177,6 +177,7 @@ struct box_config {
         bool keep_output;     /* for box_logs() after the end; only if it goes nowhere else */
         const char *cold_why; /* why no parked box was used; or NULL */
         bool park;    /* stop before the run: box_order() begins it. The run's fields come with that */
+        bool give;    /* parked for another process, box_give(): the janitor ends the mounts */
         bool session; /* a box for many runs: box_run_in() begins each. The plan's command is not used */
         uint64_t session_ms, idle_ms; /* it ends after so long; after so long without a run */
 };

@@ -108,7 +108,8 @@ struct box *shelf_park(struct shelf *s, const struct cordon_context *cx)
                                 .uid = r->uid,
                                 .gid = r->gid,
                                 .root = r->root,
-                                .park = true };
+                                .park = true,
+                                .give = true };
         set_uptime(s);
         mode_t mask = umask((mode_t) r->mask);
         struct box *b = box_start(&c, &e);
