@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/signalfd.h>
+#include <sys/socket.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -72,7 +73,9 @@ static int inherited_socket(void)
         (void) unsetenv("LISTEN_PID");
         (void) unsetenv("LISTEN_FDS");
         (void) unsetenv("LISTEN_FDNAMES");
-        if (!ours)
+        int listens = 0;
+        socklen_t size = sizeof listens;
+        if (!ours || getsockopt(3, SOL_SOCKET, SO_ACCEPTCONN, &listens, &size) < 0 || !listens)
                 return -1;
 
         (void) fcntl(3, F_SETFD, FD_CLOEXEC);

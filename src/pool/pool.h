@@ -69,6 +69,8 @@ struct pool_message {
         uint8_t key[POOL_KEY];
 };
 enum { POOL_MAGIC = 0x314c5043 };
+/* One packet of `n` bytes: the whole of one message, or not ours. Pure. */
+bool pool_is_whole(const void *packet, size_t n);
 
 /* Asks for a box. NULL: `why` says why not, and *ret_wanted whether to send a recipe. Takes *fd if the box
  * goes on talking to the resident. */

@@ -66,6 +66,16 @@ void pool_recipe_seal(const struct pool_recipe *r, struct buf *out)
         plan_seal_box(r->plan, out);
 }
 
+bool pool_is_whole(const void *packet, size_t n)
+{
+        struct pool_message m;
+        if (n < sizeof m)
+                return false;
+
+        memcpy(&m, packet, sizeof m);
+        return m.magic == POOL_MAGIC && m.bytes <= POOL_MESSAGE_MAX && n - sizeof m == m.bytes;
+}
+
 int pool_recipe_open(void *p, size_t n, struct pool_recipe *ret, struct err *e)
 {
         const void *root;

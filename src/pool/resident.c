@@ -3,6 +3,7 @@
  * One thread; nothing here waits. A box is parked again when all clients have their answers. */
 #include "base/clock.h"
 #include "base/fd.h"
+#include "base/str.h"
 #include "ledger/ledger.h"
 #include "pool/shelf.h"
 #include "store/store.h"
@@ -349,9 +350,11 @@ static void give(struct pool *p, int fd, const struct pool_message *m, const cha
 
 /* ---- reports ---- */
 
-static void put_key(const struct shelf *h, struct buf *out)
+/* A person needs its beginning, a program all of it. */
+enum { KEY_SHOWN = 6 };
+static void put_key(const struct shelf *h, unsigned bytes, struct buf *out)
 {
-        for (unsigned i = 0; i < 6; i++)
+        for (unsigned i = 0; i < bytes; i++)
                 buf_printf(out, "%02x", h->key[i]);
 }
 
@@ -359,10 +362,11 @@ static void list_shelf(const struct pool *p, unsigned i, bool json, bool first, 
 {
         const struct shelf *h = &p->shelves[i];
         unsigned ready = count_slots(p, i, true);
+        char name[256];
         uint64_t us = h->parked ? h->parked_ns / h->parked / 1000 : 0;
         if (json) {
                 buf_puts(out, first ? "{\"key\":\"" : ",{\"key\":\"");
-                put_key(h, out);
+                put_key(h, POOL_KEY, out);
                 buf_printf(out, "\",\"policy\":");
                 buf_json(out, span_str(h->recipe.name));
                 buf_printf(out,
@@ -375,10 +379,11 @@ static void list_shelf(const struct pool *p, unsigned i, bool json, bool first, 
                 return;
         }
 
-        put_key(h, out);
+        put_key(h, KEY_SHOWN, out);
         buf_printf(out, "  %u/%-3u  %6llu %6llu  %8llu  %s%s%s%s\n", ready, h->want,
                    (unsigned long long) h->hits, (unsigned long long) h->misses, (unsigned long long) us,
-                   h->recipe.name, h->automatic ? " (automatic)" : "", h->error[0] ? ": " : "", h->error);
+                   str_inert(span_str(h->recipe.name), name, sizeof name), h->automatic ? " (automatic)" : "",
+                   h->error[0] ? ": " : "", h->error);
 }
 
 static void list(const struct pool *p, bool json, struct buf *out)
@@ -483,9 +488,7 @@ static void serve_peer(struct pool *p, struct peer *x)
         if (n < 0 && (errno == EAGAIN || errno == EINTR))
                 return;
 
-        bool whole = n >= (ssize_t) sizeof *m && m->magic == POOL_MAGIC && m->bytes <= POOL_MESSAGE_MAX &&
-                     n == (ssize_t) (sizeof *m + m->bytes);
-        if (!whole) {
+        if (n < 0 || !pool_is_whole(p->packet, (size_t) n)) {
                 drop_peer(x);
                 return;
         }
