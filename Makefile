@@ -10,7 +10,7 @@ MUSL   := $(shell command -v musl-gcc 2>/dev/null)
 STATIC  = $(if $(MUSL),$(BUILD)-musl,$(BUILD))
 CORDON  = $(STATIC)/src/cli/cordon
 
-.PHONY: all deps demo show test test-engines everyday bench fuzz soak check-style install clean quick test-vm
+.PHONY: all deps demo show test test-engines test-mcp everyday bench fuzz soak check-style install clean quick test-vm
 
 all: $(BUILD)/build.ninja $(STATIC)/build.ninja
 	@ninja -C $(BUILD) $(QUIET)
@@ -71,6 +71,10 @@ soak: deps all
 everyday: all
 	@sh tools/deps everyday
 	@CORDON=$(abspath $(CORDON)) tests/everyday/run --peers
+
+# Official tools and servers of the Model Context Protocol from npm, which it installs for the time of the test.
+test-mcp: all
+	@sh tests/mcp/run $(abspath $(CORDON))
 
 FUZZ_SECONDS ?= 60
 fuzz: deps

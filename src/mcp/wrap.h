@@ -31,6 +31,8 @@ bool wrap_pins_instructions(const struct wrap_pins *p, const char *text);
 /* Writes a value with its keys sorted, so that equal descriptions have equal bytes. */
 void wrap_put_sorted(struct buf *out, const struct json *v);
 bool wrap_tool_name_ok(const char *name);
+/* May it be called? `deny` takes precedence; if any rule allows a tool, the others are denied. */
+bool wrap_rules_allow(const char *const *rules, const char *name);
 
 /* ---- wrap_copy.c ---- */
 

@@ -150,6 +150,11 @@ static const char *judge_call(struct wrap *w, const char *name, struct buf *why)
                            name, w->o->name);
                 return "tool-changed";
         }
+        if (!wrap_rules_allow(w->o->rules, name)) {
+                buf_printf(why, "the tool %s is denied by a rule of the person who started this server",
+                           name);
+                return "tool-rule";
+        }
         if (is_too_often(w)) {
                 buf_printf(why, "more than %u calls in a minute", w->o->rate);
                 return "tool-rate";

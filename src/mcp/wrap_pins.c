@@ -80,6 +80,23 @@ bool wrap_tool_name_ok(const char *name)
         return n > 0 && n < WRAP_TOOL_NAME && name[n] == '\0';
 }
 
+bool wrap_rules_allow(const char *const *rules, const char *name)
+{
+        size_t n = strlen(name);
+        bool listed = false, allowed = false;
+        for (; rules && *rules; rules++) {
+                const char *word = strrchr(*rules, ' ');
+                bool mine = word && (size_t) (word - *rules) == n && strncmp(*rules, name, n) == 0;
+                bool allows = word && strcmp(word, " allow") == 0;
+                if (mine && !allows)
+                        return false;
+
+                listed |= allows;
+                allowed |= mine;
+        }
+        return !listed || allowed;
+}
+
 static const struct json *find_tool(const struct wrap_pins *p, const char *name)
 {
         const struct json *tools = p->doc ? rpc_member(json_root(p->doc), "tools", JSON_ARRAY) : NULL;

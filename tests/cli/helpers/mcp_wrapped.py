@@ -38,6 +38,11 @@ def test_benign():
     c.call("echo", text="x")
     got = c.call("echo", text="x")
     expect("calls have a rate", got["isError"] and "minute" in got["content"][0]["text"], got)
+    for rule, allowed in (("echo deny", False), ("echo allow", True), ("other allow", False)):
+        c2 = wrapped("benign", "--tool", rule)
+        listed = len(c2.request("tools/list")["result"]["tools"]) == 1
+        expect(f"the rule {rule}", (listed, not c2.call("echo", text="x").get("isError")) == (allowed, allowed))
+        c2.end()
     long = wrapped("benign", "--max", "1K")
     long.begin("tools/call", {"name": "echo", "arguments": {"text": "x" * 2000}})
     got = long.read()
