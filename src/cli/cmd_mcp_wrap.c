@@ -68,9 +68,10 @@ static int set_calls(void *ctx, const char *value)
 static int add_rule(void *ctx, const char *value)
 {
         const char *word = strrchr(value, ' ');
-        if (!word || word == value || (strcmp(word, " deny") != 0 && strcmp(word, " allow") != 0) ||
+        if (!word || word == value ||
+            (strcmp(word, " deny") != 0 && strcmp(word, " ask") != 0 && strcmp(word, " allow") != 0) ||
             strchr(value, ' ') != word)
-                return cli_usage("--tool takes `NAME deny` or `NAME allow`, not `%s`", value), -1;
+                return cli_usage("--tool takes `NAME deny`, `NAME ask` or `NAME allow`, not `%s`", value), -1;
         return cli_list_add(((struct wrapping *) ctx)->rules, "--tool", value);
 }
 
@@ -92,8 +93,8 @@ const struct cli_option mcp_wrap_options[] = {
         { "max", 0, "SIZE", "bytes of one message (default: 4M)", set_max },
         { "seconds", 0, "N", "how long the server may take for an answer (default: 300)", set_seconds },
         { "calls", 0, "N", "calls of tools in a minute (default: 600)", set_calls },
-        { "tool", 0, "NAME deny|allow",
-          "hide and refuse a tool; with `allow`, every tool that no rule allows", add_rule },
+        { "tool", 0, "NAME deny|ask|allow",
+          "refuse a tool, or ask a person; with `allow`, those without a rule are refused", add_rule },
         { "permit", 0, "sampling|elicitation|roots",
           "what the server may ask of the client (default: nothing)", set_permit },
         { "stage", 0, "live|test|mock", "where places lead (default: live)",

@@ -103,8 +103,11 @@ static void give_up_late(struct wrap *w)
                            "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/"
                            "cancelled\",\"params\":{\"requestId\":%s}}",
                            p->id);
-                mcp_link_send(&w->server, &line);
-                wrap_give_up(w, p, "the server did not answer in time");
+                if (!p->held)
+                        mcp_link_send(&w->server, &line);
+                wrap_give_up(w, p,
+                             p->held ? "the person did not answer in time"
+                                     : "the server did not answer in time");
         }
 }
 
@@ -227,7 +230,8 @@ int mcp_wrap(const struct mcp_wrap_options *o, int *ret_status, cordon_error *e)
                 if (result->error)
                         wrap_say(&w, "%s", result->error->what);
                 tell_blocked(&w);
-                *ret_status = w.client.gone ? 0 : cordon_result_status(result);
+                bool ran = result->end != CORDON_FAILED && result->end != CORDON_NOT_STARTED;
+                *ret_status = w.client.gone && ran ? 0 : cordon_result_status(result);
         }
         done(&w);
         return r;

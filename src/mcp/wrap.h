@@ -31,8 +31,10 @@ bool wrap_pins_instructions(const struct wrap_pins *p, const char *text);
 /* Writes a value with its keys sorted, so that equal descriptions have equal bytes. */
 void wrap_put_sorted(struct buf *out, const struct json *v);
 bool wrap_tool_name_ok(const char *name);
-/* May it be called? `deny` takes precedence; if any rule allows a tool, the others are denied. */
-bool wrap_rules_allow(const char *const *rules, const char *name);
+/* May it be called? `deny` takes precedence, then `ask`; if any rule allows a tool, those without a rule are
+ * denied. */
+enum wrap_rule { RULE_DENY = 0, RULE_ASK, RULE_ALLOW };
+enum wrap_rule wrap_rules_judge(const char *const *rules, const char *name);
 
 /* ---- wrap_copy.c ---- */
 
@@ -54,6 +56,8 @@ struct wrap_pending { /* a request of the client that the server has not answere
         char record[64];
         bool modern;
         uint64_t deadline_ns;
+        char *held;     /* the line for the server, while a person is asked; or NULL */
+        unsigned asked; /* the number of that question */
 };
 
 struct wrap {
@@ -71,6 +75,8 @@ struct wrap {
         char *instructions;    /* sorted JSON, or NULL */
         uint64_t window_ns;    /* of the rate */
         unsigned calls;        /* in it */
+        unsigned asked;        /* questions so far */
+        bool elicits;          /* the client has forms, as its initialize says */
         bool stop;
 };
 

@@ -26,6 +26,7 @@ void wrap_forget(struct wrap_pending *p)
 {
         free(p->id);
         free(p->method);
+        free(p->held);
         *p = (struct wrap_pending){ 0 };
 }
 
@@ -150,7 +151,7 @@ static const char *judge_call(struct wrap *w, const char *name, struct buf *why)
                            name, w->o->name);
                 return "tool-changed";
         }
-        if (!wrap_rules_allow(w->o->rules, name)) {
+        if (wrap_rules_judge(w->o->rules, name) == RULE_DENY) {
                 buf_printf(why, "the tool %s is denied by a rule of the person who started this server",
                            name);
                 return "tool-rule";
@@ -162,27 +163,119 @@ static const char *judge_call(struct wrap *w, const char *name, struct buf *why)
         return NULL;
 }
 
-/* True if it may be passed on. */
-static bool take_call(struct wrap *w, struct wrap_pending *p, const struct rpc *m)
+static void pass_on(struct wrap *w, const struct rpc *m)
+{
+        AUTO_BUF(line);
+        wrap_put_request(&line, json_root(m->doc), w->o->permitted);
+        mcp_link_send(&w->server, &line);
+}
+
+/* ---- calls that a person is asked about ---- */
+
+static void put_question(const struct wrap_pending *p, const struct rpc *m, struct buf *out)
+{
+        enum { SHOWN_MAX = 4000 };
+        AUTO_BUF(args);
+        AUTO_BUF(text);
+        uint64_t cuts;
+        size_t n = 0;
+        const struct json *v = json_get(m->params, "arguments");
+        if (v)
+                rpc_put(&args, v);
+
+        char *inert = cordon_inert(args.p, args.n < SHOWN_MAX ? args.n : SHOWN_MAX, &n, &cuts);
+        buf_printf(&text, "Let the model call the tool %s with these arguments%s?\n", p->tool,
+                   args.n > SHOWN_MAX ? " (the beginning of them)" : "");
+        buf_add(&text, inert, inert ? n : 0);
+        cordon_free(inert);
+        buf_puts(out, "{\"message\":");
+        buf_json(out, buf_span(&text));
+        buf_puts(out, ",\"requestedSchema\":{\"type\":\"object\",\"properties\":{\"allow\":{\"type\":"
+                      "\"boolean\",\"title\":"
+                      "\"Allow this call\",\"default\":false}},\"required\":[\"allow\"]}}");
+}
+
+/* The call waits for the answer; what is sent then are the bytes of now. */
+static void ask_person(struct wrap *w, struct wrap_pending *p, const struct rpc *m)
+{
+        AUTO_BUF(line);
+        AUTO_BUF(held);
+        wrap_put_request(&held, json_root(m->doc), w->o->permitted);
+        p->held = held.failed ? NULL : strdup(buf_str(&held));
+        p->asked = ++w->asked;
+        if (!w->elicits || p->modern || !p->held) {
+                record(w, p, m, "tool-ask");
+                wrap_give_up(w, p,
+                             "a person has to agree to each call of this tool, and this client cannot ask");
+                return;
+        }
+
+        buf_printf(&line,
+                   "{\"jsonrpc\":\"2.0\",\"id\":\"cordon-%u\",\"method\":\"elicitation/create\",\"params\":",
+                   p->asked);
+        put_question(p, m, &line);
+        buf_putc(&line, '}');
+        mcp_link_send(&w->client, &line);
+}
+
+static void take_answer(struct wrap *w, struct wrap_pending *p, const struct json *answer)
+{
+        AUTO_BUF(line);
+        struct rpc m;
+        const char *action = rpc_text(answer, "action");
+        bool yes = action && strcmp(action, "accept") == 0 &&
+                   rpc_member(rpc_member(answer, "content", JSON_OBJECT), "allow", JSON_TRUE);
+        rpc_read(span_str(p->held), &m);
+        record(w, p, &m, yes ? NULL : "tool-ask");
+        rpc_done(&m);
+        if (!yes) {
+                wrap_give_up(w, p, "the person did not agree to this call");
+                return;
+        }
+
+        buf_puts(&line, p->held);
+        free(p->held);
+        p->held = NULL;
+        mcp_link_send(&w->server, &line);
+}
+
+/* True if it was an answer to a question of ours. */
+static bool was_answer(struct wrap *w, const struct rpc *m)
+{
+        char id[32];
+        for (size_t i = 0; i < WRAP_PENDING_MAX; i++) {
+                struct wrap_pending *p = &w->pending[i];
+                (void) snprintf(id, sizeof id, "cordon-%u", p->asked);
+                if (!p->held || m->id->type != JSON_STRING || strcmp(m->id->str, id) != 0)
+                        continue;
+
+                take_answer(w, p, m->result);
+                return true;
+        }
+        return false;
+}
+
+/* ---- all messages ---- */
+
+static void take_call(struct wrap *w, struct wrap_pending *p, const struct rpc *m)
 {
         AUTO_BUF(why);
         const char *name = rpc_text(m->params, "name");
         const char *reason = judge_call(w, name, &why);
         const size_t n = name ? strlen(name) : 0;
         memcpy(p->tool, name && n < sizeof p->tool ? name : "?", name && n < sizeof p->tool ? n + 1 : 2);
-        record(w, p, m, reason);
-        if (!reason)
-                return true;
+        if (reason) {
+                record(w, p, m, reason);
+                wrap_give_up(w, p, buf_str(&why));
+                return;
+        }
+        if (wrap_rules_judge(w->o->rules, name) == RULE_ASK) {
+                ask_person(w, p, m);
+                return;
+        }
 
-        wrap_give_up(w, p, buf_str(&why));
-        return false;
-}
-
-static void pass_on(struct wrap *w, const struct rpc *m)
-{
-        AUTO_BUF(line);
-        wrap_put_request(&line, json_root(m->doc), w->o->permitted);
-        mcp_link_send(&w->server, &line);
+        record(w, p, m, NULL);
+        pass_on(w, m);
 }
 
 static void take_request(struct wrap *w, const struct rpc *m)
@@ -198,7 +291,12 @@ static void take_request(struct wrap *w, const struct rpc *m)
                 return;
         }
 
-        if (strcmp(m->method, "tools/call") != 0 || take_call(w, p, m))
+        if (strcmp(m->method, "initialize") == 0)
+                w->elicits = rpc_member(rpc_member(m->params, "capabilities", JSON_OBJECT), "elicitation",
+                                        JSON_OBJECT);
+        if (strcmp(m->method, "tools/call") == 0)
+                take_call(w, p, m);
+        else
                 pass_on(w, m);
 }
 
@@ -206,6 +304,9 @@ static void take_request(struct wrap *w, const struct rpc *m)
 static void take_response(struct wrap *w, const struct rpc *m)
 {
         AUTO_BUF(id);
+        if (was_answer(w, m))
+                return;
+
         rpc_put_id(&id, m->id);
         for (size_t i = 0; i < WRAP_BACK_MAX; i++)
                 if (w->back[i] && strcmp(w->back[i], buf_str(&id)) == 0) {

@@ -113,7 +113,8 @@ static void put_tools(struct wrap *w, const struct json *tools, struct buf *out,
         const char *comma = "";
         buf_putc(out, '[');
         for (const struct json *t = tools->child; t; t = t->next)
-                if (judge_tool(w, t, changed) && wrap_rules_allow(w->o->rules, rpc_text(t, "name"))) {
+                if (judge_tool(w, t, changed) &&
+                    wrap_rules_judge(w->o->rules, rpc_text(t, "name")) != RULE_DENY) {
                         buf_puts(out, comma);
                         wrap_put_inert(out, t, &done);
                         comma = ",";

@@ -2,6 +2,7 @@
 /* tests/fuzz/fuzz_mcp.c - any bytes as messages of a client, one a line: every reply is one line of JSON, and
  * a call has arguments that its tool declares. */
 #include "mcp/methods.h"
+#include "mcp/wrap.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -24,12 +25,32 @@ static void check_call(const struct mcp_decision *d)
                 abort();
 }
 
+/* What `wrap` writes anew is a message again, and the same when it is written twice. */
+static void check_copies(const struct rpc *m)
+{
+        AUTO_BUF(once);
+        AUTO_BUF(request);
+        AUTO_BUF(sorted);
+        struct wrap_copied done = { 0 };
+        if (m->kind == RPC_INVALID)
+                return;
+
+        wrap_put_inert(&once, json_root(m->doc), &done);
+        wrap_put_request(&request, json_root(m->doc), 0);
+        wrap_put_sorted(&sorted, json_root(m->doc));
+        check_reply(&request);
+        check_reply(&sorted);
+        if (memchr(once.p, '\n', once.n))
+                abort();
+}
+
 static void take(struct span line, struct mcp_peer *peer)
 {
         AUTO_BUF(out);
         struct rpc m;
         struct mcp_decision d;
         rpc_read(line, &m);
+        check_copies(&m);
         mcp_decide(&m, peer, &d, &out);
         if (d.step == MCP_REPLY)
                 check_reply(&out);

@@ -28,6 +28,8 @@ def wrapped(habit, *options, name="pinned", **how):
 def test_benign():
     c = wrapped("benign")
     seen = json.loads(c.lines[0])["result"]["seen"]
+    bad = subprocess.run([CORDON, "mcp", "wrap", "--", "no-such-server"], stdin=subprocess.DEVNULL, capture_output=True, check=False)
+    expect("a server that does not start", bad.returncode == 127, bad)
     expect("the server does not learn of forms", seen == {}, seen)
     expect("tools are listed", [t["name"] for t in c.request("tools/list")["result"]["tools"]] == ["echo"])
     expect("and called", c.call("echo", text="h\u00e9llo")["content"][0]["text"] == "h\u00e9llo")
@@ -42,6 +44,13 @@ def test_benign():
         c2 = wrapped("benign", "--tool", rule)
         listed = len(c2.request("tools/list")["result"]["tools"]) == 1
         expect(f"the rule {rule}", (listed, not c2.call("echo", text="x").get("isError")) == (allowed, allowed))
+        c2.end()
+    yes = {"action": "accept", "content": {"allow": True}}
+    for answer, allowed in ((yes, True), ({"action": "decline"}, False), ({"action": "accept", "content": {"allow": 1}}, False)):
+        c2 = wrapped("benign", "--tool", "echo ask")
+        c2.answer = answer
+        got = c2.call("echo", text="mark")
+        expect(f"a person answers {answer}", bool(got.get("isError")) != allowed and "mark" in c2.asked[0]["params"]["message"], got)
         c2.end()
     long = wrapped("benign", "--max", "1K")
     long.begin("tools/call", {"name": "echo", "arguments": {"text": "x" * 2000}})
