@@ -39,6 +39,8 @@ with tempfile.TemporaryDirectory() as state:
     plain = Client(["python3", EVIL], modern=False)
     boxed = Client([CORDON, "mcp", "wrap", "--read", EVIL, "--calls", "1000000", "--", "python3", EVIL], modern=False)
     boxed.request("tools/list")
+    for c in plain, boxed:
+        assert c.call("echo", text="x")["content"][0]["text"] == "x"
     compare("wrap, one call", direct=lambda: plain.call("echo", text="x"), wrapped=lambda: boxed.call("echo", text="x"))
     plain.end()
     boxed.end()
