@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* bench/output/measure.c - the stages of the output pipeline: bytes a second on one core, what passes each
- * stage alone and all together, and what happens to harmless text. `measure LANGUAGES [FILE...]`: a FILE is
- * text of a public corpus; what of it is still live after the pipeline is counted. */
+ * stage alone and all together, and what happens to harmless text. `measure LANGUAGES [FILE...]`: attack-NAME
+ * has an attack in each line, any other FILE is text that must not change. */
 #include "base/buf.h"
 #include "output/encode.h"
 #include "output/keywords.h"
@@ -108,13 +108,19 @@ static void speeds(const struct buf *languages)
         buf_done(&many);
 }
 
+static uint64_t neutral_sum(const struct pipeline_report *r)
+{
+        uint64_t cuts = 0;
+        for (int i = 0; i < CUT__COUNT; i++)
+                cuts += r->cut[i];
+        return cuts;
+}
+
 static void damage(const struct buf *languages)
 {
         struct pipeline_report r = { 0 };
         struct buf out = pass(buf_span(languages), &r);
-        uint64_t cuts = 0;
-        for (int i = 0; i < CUT__COUNT; i++)
-                cuts += r.cut[i];
+        uint64_t cuts = neutral_sum(&r);
         printf("harmless text: %zu bytes in 22 languages with emoji: %llu characters cut, %s\n", languages->n,
                (unsigned long long) cuts,
                out.n == languages->n && memcmp(out.p, languages->p, out.n) == 0 ? "byte for byte the same"
@@ -188,6 +194,118 @@ static void evasion(void)
         printf("\n");
 }
 
+/* ---- corpora: one attack in each line ---- */
+
+enum { LIVE_HIDDEN = 1, LIVE_LINK = 2, LIVE_FORM = 4, LIVE_KNOWN = 8 };
+
+static void note(void *ctx, size_t word) { (void) word, ++*(unsigned *) ctx; }
+
+/* What of a line would still act: a control or hidden character, a link, a secret. */
+static unsigned live_bits(struct span line)
+{
+        struct findings links = { 0 }, forms = { 0 };
+        unsigned found = 0;
+        struct buf ignored = { 0 };
+        struct known *k = known_new(words, 1);
+        struct patterns *p = patterns_new();
+        known_pass(k, line, true, &ignored, note, &found);
+        patterns_line(p, line, 1, &ignored, &forms);
+        links_line(NULL, 0, line, 1, &ignored, &links);
+        known_free(k);
+        patterns_free(p);
+        buf_done(&ignored);
+        return (live(line) ? LIVE_HIDDEN : 0) | (links.n ? LIVE_LINK : 0) | (forms.n ? LIVE_FORM : 0) |
+               (found ? LIVE_KNOWN : 0);
+}
+
+static struct span next_line(struct span all, size_t *at)
+{
+        const uint8_t *end = memchr(all.p + *at, '\n', all.n - *at);
+        size_t n = end ? (size_t) (end - all.p) - *at : all.n - *at;
+        struct span line = span_of(all.p + *at, n);
+        *at += n + 1;
+        return line;
+}
+
+static void attack_file(const char *name, struct span all)
+{
+        unsigned rows = 0, before = 0, after[STAGES] = { 0 }, noted = 0;
+        for (size_t at = 0; at < all.n;) {
+                struct span line = next_line(all, &at);
+                struct pipeline_report r = { 0 };
+                struct buf out = pass(line, &r);
+                buf_done(&out);
+                rows++;
+                noted += r.findings.n > 0 || neutral_sum(&r) > 0;
+                if (!live_bits(line))
+                        continue;
+                before++;
+                for (int i = 0; i < STAGES; i++) {
+                        out = stage(i, line);
+                        after[i] += live_bits(buf_span(&out)) != 0;
+                        buf_done(&out);
+                }
+        }
+        printf("| %s | %u | %u | %u | %u | %u | %u | %u | %u |\n", name, rows, noted, before, after[0],
+               after[1], after[2], after[3], after[4]);
+}
+
+static uint64_t characters(struct span s)
+{
+        uint64_t n = 0;
+        for (size_t i = 0; i < s.n; i++)
+                n += (s.p[i] & 0xc0) != 0x80;
+        return n;
+}
+
+struct harm {
+        uint64_t characters, cut, forms;
+        unsigned files;
+        double worst;
+        char worst_name[64];
+};
+
+static void text_file(const char *name, struct span all, struct harm *h)
+{
+        struct pipeline_report r = { 0 };
+        struct buf out = pass(all, &r);
+        uint64_t n = characters(all), cut = neutral_sum(&r);
+        double share = n ? 100.0 * (double) cut / (double) n : 0;
+        buf_done(&out);
+        h->files++;
+        h->characters += n;
+        h->cut += cut;
+        h->forms += findings_count(&r.findings, FINDING_PATTERN);
+        if (share > h->worst) {
+                h->worst = share;
+                (void) snprintf(h->worst_name, sizeof h->worst_name, "%s", name);
+        }
+}
+
+static void corpora(int argc, char **argv)
+{
+        struct harm h = { 0 };
+        printf("\n| corpus | lines | noted | live before | after neutral | after known | after patterns | "
+               "after links "
+               "| after all |\n|---|---|---|---|---|---|---|---|---|\n");
+        for (int i = 2; i < argc; i++) {
+                const char *name = strrchr(argv[i], '/') ? strrchr(argv[i], '/') + 1 : argv[i];
+                struct buf in = read_file(argv[i]);
+                if (strncmp(name, "attack-", 7) == 0)
+                        attack_file(name + 7, buf_span(&in));
+                else
+                        text_file(name, buf_span(&in), &h);
+                buf_done(&in);
+        }
+        if (h.files)
+                printf("\nharmless text: %u files, %llu characters: %llu cut (%.5f %%; most in %s: %.4f %%), "
+                       "%llu taken "
+                       "for a secret\n",
+                       h.files, (unsigned long long) h.characters, (unsigned long long) h.cut,
+                       100.0 * (double) h.cut / (double) h.characters, h.worst_name, h.worst,
+                       (unsigned long long) h.forms);
+}
+
 int main(int argc, char **argv)
 {
         if (argc < 2)
@@ -196,16 +314,8 @@ int main(int argc, char **argv)
         speeds(&languages);
         damage(&languages);
         evasion();
-        for (int i = 2; i < argc; i++) {
-                struct pipeline_report r = { 0 };
-                struct buf in = read_file(argv[i]), out = pass(buf_span(&in), &r);
-                printf("%s: %zu bytes, live before %llu, after %llu; injection noted %llu times\n", argv[i],
-                       in.n, (unsigned long long) live(buf_span(&in)),
-                       (unsigned long long) live(buf_span(&out)),
-                       (unsigned long long) findings_count(&r.findings, FINDING_INJECTION));
-                buf_done(&in);
-                buf_done(&out);
-        }
+        if (argc > 2)
+                corpora(argc, argv);
         buf_done(&languages);
         return 0;
 }

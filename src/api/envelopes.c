@@ -14,13 +14,31 @@
 struct sought {
         char digest[72];
         const char *id; /* or NULL: any */
-        char found_id[96], run[64], box[64], door[32];
+        char found_id[96], run[64], box[64], door[64];
+        char as[256], cut[256], findings[256], labels[256];
+        int64_t time_us;
+        bool truncated;
 };
 
 static void copy_text(const struct json *root, const char *key, char *ret, size_t cap)
 {
         const struct json *v = json_get(root, key);
         (void) snprintf(ret, cap, "%s", v && v->type == JSON_STRING ? v->str : "");
+}
+
+/* The door may have had a form, and the run labels. */
+static void copy_checked(const struct json *root, struct sought *s)
+{
+        const struct json *more = json_get(root, "more"), *time = json_get(root, "time");
+        s->time_us = time && time->type == JSON_INT ? time->integer : 0;
+        s->truncated = json_get(root, "result") != NULL; /* an output has one if it was cut at its limit */
+        s->as[0] = s->cut[0] = s->findings[0] = s->labels[0] = '\0';
+        if (!more)
+                return;
+        copy_text(more, "as", s->as, sizeof s->as);
+        copy_text(more, "cut", s->cut, sizeof s->cut);
+        copy_text(more, "findings", s->findings, sizeof s->findings);
+        copy_text(more, "labels", s->labels, sizeof s->labels);
 }
 
 static void look(void *ctx, const char *json, const char *line)
@@ -41,6 +59,7 @@ static void look(void *ctx, const char *json, const char *line)
                 copy_text(root, "run", s->run, sizeof s->run);
                 copy_text(root, "box", s->box, sizeof s->box);
                 copy_text(root, "door", s->door, sizeof s->door);
+                copy_checked(root, s);
         }
         json_free(d);
 }
@@ -61,14 +80,18 @@ static int find(const cordon_context *cx, const char *run, struct sought *s, cor
                         "keep the bytes as they were printed: cordon run --stdout 'as text' ... >FILE");
 }
 
-/* The members of the report from "truncated" on; NULL: none. */
-static const char *report_members(char *report)
+static struct envelope envelope_of(const struct sought *s)
 {
-        char *from = report ? strstr(report, "\"truncated\"") : NULL;
-        char *end = from ? strrchr(from, '}') : NULL;
-        if (end)
-                *end = '\0';
-        return from;
+        return (struct envelope){ .box = s->box,
+                                  .run = s->run,
+                                  .effect = s->found_id,
+                                  .door = s->door,
+                                  .time_us = s->time_us,
+                                  .labels = s->labels[0] ? s->labels : NULL,
+                                  .as = s->as[0] ? s->as : NULL,
+                                  .cut = s->cut,
+                                  .findings = s->findings,
+                                  .truncated = s->truncated };
 }
 
 static void make_random(char ret[33])
@@ -84,7 +107,7 @@ char *cordon_envelope(const cordon_context *cx, const char *run, const char *mar
                       cordon_error *e)
 {
         struct sought s = { .digest = "sha256:" };
-        char *passed = NULL, *report = NULL, random[33];
+        char *passed = NULL, random[33];
         size_t len = 0;
         int kind = envelope_mark_find(mark);
         if (kind < 0) {
@@ -95,29 +118,22 @@ char *cordon_envelope(const cordon_context *cx, const char *run, const char *mar
 
         sha256_hex(span_of(p, n), s.digest + 7);
         const cordon_check text = { .as = "text" };
-        if (find(cx, run, &s, e) < 0 || cordon_check_bytes(cx, &text, p, n, &passed, &len, &report, e) < 0) {
-                free(report);
+        if (find(cx, run, &s, e) < 0 || cordon_check_bytes(cx, &text, p, n, &passed, &len, NULL, e) < 0)
                 return NULL;
-        }
 
         AUTO_BUF(out);
         bool inert = len == n && (n == 0 || memcmp(passed, p, n) == 0);
         make_random(random);
-        struct envelope v = { .box = s.box,
-                              .run = s.run,
-                              .effect = s.found_id,
-                              .door = s.door,
-                              .report = report_members(report),
-                              .mark = (enum envelope_mark) kind,
-                              .random = random,
-                              .content = span_of(p, n) };
+        struct envelope v = envelope_of(&s);
+        v.mark = (enum envelope_mark) kind;
+        v.random = random;
+        v.content = span_of(p, n);
         int r = inert || kind == ENVELOPE_BASE64
                         ? envelope_put(&v, &out, (struct err *) e)
                         : err_set((struct err *) e, ERR_DOOR, 0, "the output is not inert");
         if (!inert && r < 0)
                 (void) err_hint((struct err *) e, "run it with --stdout 'as text', or use --mark base64");
         free(passed);
-        free(report);
         char *made = r < 0 ? NULL : out.p;
         if (made)
                 out.p = NULL;
@@ -134,6 +150,13 @@ int cordon_envelope_verify(const cordon_context *cx, const void *p, size_t n, ch
                 (void) snprintf(s.digest + 7, sizeof s.digest - 7, "%s", v.sha256);
                 s.id = v.effect;
                 r = find(cx, v.run, &s, e);
+        }
+        if (r == 0) {
+                struct envelope own = envelope_of(&s);
+                own.mark = v.mark;
+                own.random = v.with;
+                own.content = buf_span(&v.content);
+                r = envelope_compare(span_of(p, n), &own, (struct err *) e);
         }
         buf_done(&v.content);
         if (r == 0)

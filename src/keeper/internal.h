@@ -29,6 +29,11 @@ struct filter {
         int report;
 };
 
+/* What the check of a stream counted, for the ledger: "escape=1 bidi=2". */
+struct checked {
+        struct buf as, cut, findings;
+};
+
 struct pump { /* one direction of one stream */
         int from, to;
         enum outlet_kind outlet;
@@ -145,6 +150,7 @@ struct run {
         struct filter handle_filter; /* of the handle under way */
         int staged;                  /* its bytes before or after the check; or -1 */
         struct buf reports;          /* of the checks: members of a JSON object */
+        struct checked checked[2];   /* stdout, stderr */
         struct err refused;          /* why a stream was refused; code 0: none was */
         uint64_t began_ns, deadline_ns, next_look_ns;
         bool up;

@@ -110,6 +110,11 @@ void box_free(struct box *b)
         buf_done(&b->run.log);
         buf_done(&b->handover.block);
         buf_done(&b->run.reports);
+        for (int i = 0; i < 2; i++) {
+                buf_done(&b->run.checked[i].as);
+                buf_done(&b->run.checked[i].cut);
+                buf_done(&b->run.checked[i].findings);
+        }
         free(b->run.r.effects);
         arena_done(&b->run.texts);
         arena_done(&b->run.draft);

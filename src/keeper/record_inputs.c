@@ -214,6 +214,13 @@ void record_stream(struct run *run, int stream)
         r.bytes = (int64_t) c->stream[stream].bytes;
         r.digest = digest;
         ledger_more_text(&r, "pipe", c->pipe[stream]);
+        if (stream > 0) {
+                const struct checked *x = &run->checked[stream - 1];
+                ledger_more_text(&r, "as", buf_str(&x->as));
+                ledger_more_text(&r, "cut", buf_str(&x->cut));
+                ledger_more_text(&r, "findings", buf_str(&x->findings));
+        }
+
         if (stream > 0)
                 record_causes(run, &r);
         else

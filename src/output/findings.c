@@ -5,13 +5,12 @@
 
 #include <stdio.h>
 
-static const char *finding_word(enum finding_kind k)
-{
-        static const char *const words[] = { "secret", "canary",  "secret-pattern", "injection",
-                                             "link",   "formula", "hidden-text",    "active-content" };
-        _Static_assert(sizeof words / sizeof *words == FINDING__COUNT, "each kind has its word");
-        return words[k];
-}
+static const char *const words[] = { "secret",  "canary",      "secret-pattern", "injection", "link",
+                                     "formula", "hidden-text", "active-content", NULL };
+_Static_assert(sizeof words / sizeof *words == FINDING__COUNT + 1, "each kind has its word");
+
+static const char *finding_word(enum finding_kind k) { return words[k]; }
+const char *const *findings_kinds(void) { return words; }
 
 void findings_add(struct findings *f, enum finding_kind kind, struct span name, uint64_t line)
 {

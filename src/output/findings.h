@@ -30,6 +30,8 @@ struct findings {
 
 void findings_add(struct findings *f, enum finding_kind kind, struct span name, uint64_t line);
 uint64_t findings_count(const struct findings *f, enum finding_kind kind);
+/* The names of the kinds, and NULL. */
+const char *const *findings_kinds(void);
 /* The name of the first of a kind, or NULL. */
 const char *findings_first(const struct findings *f, enum finding_kind kind);
 /* As a JSON array. */

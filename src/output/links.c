@@ -27,6 +27,10 @@ static bool same(struct span a, const char *b, size_t n)
 static struct span host_of(struct span rest)
 {
         size_t n = 0;
+        const uint8_t *bracket = rest.n && rest.p[0] == '[' ? memchr(rest.p, ']', rest.n) : NULL;
+        if (bracket) /* an address of IPv6, which is its own name */
+                return span_of(rest.p, (size_t) (bracket - rest.p) + 1);
+
         while (n < rest.n && rest.p[n] > ' ' && !strchr("/\\?#\"'<>()[]{}|`,;", rest.p[n]))
                 n++;
 

@@ -19,7 +19,7 @@ enum state {
         STRING_C2   /* in it, after the first byte of an 8-bit ST */
 };
 
-enum { ESC = 0x1b, BEL = 7, CAN = 0x18, SUB = 0x1a, SELECTED = UNASSIGNED + 1, FLAG };
+enum { ESC = 0x1b, BEL = 7, CAN = 0x18, SUB = 0x1a, SELECTED = UNASSIGNED + 1, FLAG, WORDLESS };
 enum {
         BLACK_FLAG = 0x1f3f4,
         KEYCAP_MARK = 0x20e3,
@@ -236,6 +236,13 @@ static void step_string(struct neutral *n, uint8_t b, struct buf *out)
 
 /* ---- characters ---- */
 
+/* Thai, Lao, Myanmar and Khmer write no blanks: U+200B stands between words, for those who break lines. */
+enum { WORD_BREAK = 0x200b };
+static bool is_wordless(uint32_t c)
+{
+        return (c >= 0xe00 && c < 0xf00) || (c >= 0x1000 && c < 0x10a0) || (c >= 0x1780 && c < 0x1800);
+}
+
 /* Held characters pass with the one that follows, or are marked. */
 static void release(struct neutral *n, bool good, struct buf *out)
 {
@@ -314,7 +321,7 @@ static void take_selector(struct neutral *n, uint32_t c, const uint8_t *p, unsig
 
 static void take_joiner(struct neutral *n, uint32_t c, const uint8_t *p, unsigned k, struct buf *out)
 {
-        if (n->before == JOINS) {
+        if (n->before == JOINS || n->before == WORDLESS) {
                 pass(n, p, k, out);
                 n->before = PLAIN; /* one of them */
         } else if (n->before == EMOJI || n->before == MODIFIER || n->before == SELECTED || n->before == FLAG)
@@ -357,7 +364,7 @@ static void take(struct neutral *n, uint32_t c, const uint8_t *p, unsigned k, st
         case MODIFIER:
         case KEYCAP:
                 pass(n, p, k, out);
-                n->before = c == BLACK_FLAG ? FLAG : class;
+                n->before = c == BLACK_FLAG ? FLAG : is_wordless(c) ? WORDLESS : class;
                 return;
         case CONTROL:
                 take_control(n, c, p, k, out);
@@ -375,7 +382,11 @@ static void take(struct neutral *n, uint32_t c, const uint8_t *p, unsigned k, st
                 mark_char(n, CUT_BIDI, c, out);
                 return;
         case INVISIBLE:
-                mark_char(n, CUT_INVISIBLE, c, out);
+                if (c == WORD_BREAK && n->before == WORDLESS) {
+                        pass(n, p, k, out);
+                        n->before = PLAIN; /* one of them */
+                } else
+                        mark_char(n, CUT_INVISIBLE, c, out);
                 return;
         case PRIVATE:
         case UNASSIGNED:
@@ -444,7 +455,7 @@ static unsigned plain_char(struct span s, uint8_t *ret_class)
         if (k <= 1 || unicode_class(c) > UNICODE__PASSES || c == BLACK_FLAG)
                 return 0;
 
-        *ret_class = (uint8_t) unicode_class(c);
+        *ret_class = is_wordless(c) ? WORDLESS : (uint8_t) unicode_class(c);
         return (unsigned) k;
 }
 

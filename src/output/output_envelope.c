@@ -51,6 +51,50 @@ static void put_marked(struct span s, const char *sign, struct buf *out)
                         buf_putc(out, (char) s.p[i]);
 }
 
+static void put_labels(const char *labels, struct buf *out)
+{
+        const char *comma = "";
+        for (const char *at = labels; *at; at += *at == ' ') {
+                size_t n = strcspn(at, " ");
+                buf_puts(out, n ? comma : "");
+                if (n)
+                        buf_json(out, span_of(at, n));
+                comma = n ? "," : comma;
+                at += n;
+        }
+}
+
+/* "escape=1 bidi=2", each as JSON between `before`, `between` and `after`; a part of another form is left
+ * out. */
+static void put_counts(const char *text, const char *const around[3], struct buf *out)
+{
+        const char *comma = "";
+        for (const char *at = text ? text : ""; *at; at += *at == ' ') {
+                size_t n = strcspn(at, " "), name = strspn(at, "abcdefghijklmnopqrstuvwxyz-0123456789");
+                uint64_t count = 0;
+                if (name > 0 && name + 1 < n && at[name] == '=' &&
+                    str_to_u64(span_of(at + name + 1, n - name - 1), &count) == 0) {
+                        buf_printf(out, "%s%s", comma, around[0]);
+                        buf_json(out, span_of(at, name));
+                        buf_printf(out, "%s%llu%s", around[1], (unsigned long long) count, around[2]);
+                        comma = ",";
+                }
+                at += n;
+        }
+}
+
+static void put_checked(const struct envelope *v, struct buf *out)
+{
+        static const char *const member[] = { "", ":", "" }, *const object[] = { "{\"kind\":", ",\"count\":",
+                                                                                 "}" };
+        buf_member(out, "as", v->as);
+        buf_puts(out, ",\"cut\":{");
+        put_counts(v->cut, member, out);
+        buf_puts(out, "},\"findings\":[");
+        put_counts(v->findings, object, out);
+        buf_puts(out, "]");
+}
+
 int envelope_put(const struct envelope *v, struct buf *out, struct err *e)
 {
         AUTO_BUF(marked);
@@ -74,10 +118,13 @@ int envelope_put(const struct envelope *v, struct buf *out, struct err *e)
         buf_member(out, "run", v->run);
         buf_member(out, "effect", v->effect);
         buf_member(out, "door", v->door);
-        buf_puts(out, ",\"source\":\"box\",\"labels\":[\"untrusted\"]");
+        buf_printf(out, ",\"time\":%lld,\"source\":\"box\",\"labels\":[", (long long) v->time_us);
+        put_labels(v->labels ? v->labels : "untrusted", out);
+        buf_puts(out, "]");
         buf_member(out, "sha256", digest);
-        buf_printf(out, ",\"bytes\":%zu%s%s", v->content.n, v->report ? "," : "", v->report ? v->report : "");
-        buf_member(out, "schema", v->schema);
+        buf_printf(out, ",\"bytes\":%zu,\"truncated\":%s", v->content.n, v->truncated ? "true" : "false");
+        if (v->as)
+                put_checked(v, out);
         buf_printf(out, ",\"mark\":{\"kind\":\"%s\",\"with\":", kinds[v->mark]);
         buf_json(out, span_str(v->mark == ENVELOPE_BASE64 ? "" : sign));
         buf_puts(out, "},\"content\":");
@@ -125,13 +172,19 @@ static int read_base64(struct span s, struct buf *out)
         return n < 0 ? -1 : 0;
 }
 
-static int unmark(const struct json *root, struct buf *out)
+static int unmark(const struct json *root, struct envelope_read *ret)
 {
+        struct buf *out = &ret->content;
         const struct json *mark = json_get(root, "mark"), *content = json_get(root, "content");
         const char *kind = mark ? text_of(mark, "kind") : NULL, *with = mark ? text_of(mark, "with") : NULL;
         int k = kind ? envelope_mark_find(kind) : -1;
-        if (k < 0 || !with || !content || content->type != JSON_STRING)
+        bool random = with && strlen(with) == 32 && strspn(with, "0123456789abcdef") == 32;
+        if (k < 0 || !with || strlen(with) >= sizeof ret->with || (k == ENVELOPE_DELIMITER && !random) ||
+            !content || content->type != JSON_STRING)
                 return -1;
+
+        ret->mark = (enum envelope_mark) k;
+        (void) snprintf(ret->with, sizeof ret->with, "%s", with);
 
         struct span s = span_of(content->str, content->len);
         return k == ENVELOPE_DELIMITER  ? read_delimited(s, with, out)
@@ -145,7 +198,7 @@ static int compare(const struct json *root, struct envelope_read *ret, struct er
                    *digest = text_of(root, "sha256");
         char own[65];
         if (!run || !effect || !digest || strlen(run) >= sizeof ret->run ||
-            strlen(effect) >= sizeof ret->effect || unmark(root, &ret->content) < 0)
+            strlen(effect) >= sizeof ret->effect || unmark(root, ret) < 0)
                 return err_set(e, ERR_DOOR, 0, "this is not an envelope of cordon");
 
         sha256_hex(buf_span(&ret->content), own);
@@ -164,5 +217,49 @@ int envelope_read(struct span text, struct envelope_read *ret, struct err *e)
         struct json_doc *d = json_parse_data("envelope", text, e);
         int r = d ? compare(json_root(d), ret, e) : -1;
         json_free(d);
+        return r;
+}
+
+/* ---- comparing ---- */
+
+enum { DEPTH_MAX = 8 };
+
+static bool same(const struct json *a, const struct json *b, unsigned depth)
+{
+        if (a->type != b->type || depth > DEPTH_MAX)
+                return false;
+        if (a->type == JSON_INT && a->integer != b->integer)
+                return false;
+        if (a->type == JSON_STRING && (a->len != b->len || memcmp(a->str, b->str, a->len) != 0))
+                return false;
+        if (a->type != JSON_OBJECT && a->type != JSON_ARRAY)
+                return true;
+
+        const struct json *x = a->child, *y = b->child;
+        size_t n = 0, members = 0;
+        for (; x; x = x->next, n++) {
+                const struct json *other = a->type == JSON_OBJECT ? json_get(b, x->key) : y;
+                if (!other || !same(x, other, depth + 1))
+                        return false;
+                y = y ? y->next : NULL;
+        }
+        for (y = b->child; y; y = y->next)
+                members++;
+        return n == members;
+}
+
+int envelope_compare(struct span text, const struct envelope *v, struct err *e)
+{
+        AUTO_BUF(own);
+        if (envelope_put(v, &own, e) < 0)
+                return -1;
+
+        struct json_doc *a = json_parse_data("envelope", text, e),
+                        *b = a ? json_parse_data("envelope", buf_span(&own), e) : NULL;
+        int r = b ? 0 : -1;
+        if (b && !same(json_root(b), json_root(a), 0))
+                r = err_set(e, ERR_DOOR, 0, "the envelope says something else than the ledger");
+        json_free(a);
+        json_free(b);
         return r;
 }

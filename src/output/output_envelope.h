@@ -2,8 +2,12 @@
 /* output/output_envelope.h - output with its origin: which box, run and record it came from, its digest, what
  * was found, and the content marked as data. Pure.
  *
- *   {"v":1,"box":..,"run":..,"effect":ID,"door":..,"source":"box","labels":["untrusted"],"sha256":..,"bytes":..,
- *    "truncated":..,"cut":{..},"findings":[..],"schema":..,"mark":{"kind":..,"with":..},"content":".."} */
+ *   {"v":1,"box":..,"run":..,"effect":ID,"door":..,"time":..,"source":"box","labels":["untrusted"],"sha256":..,
+ *    "bytes":..,"truncated":..,"as":..,"cut":{"escape":1},"findings":[{"kind":..,"count":..}],
+ *    "mark":{"kind":..,"with":..},"content":".."}
+ *
+ * Everything but the mark and the content is what the ledger has: one that differs in any member is not
+ * genuine. */
 #pragma once
 #include "base/buf.h"
 #include "base/err.h"
@@ -18,8 +22,12 @@ enum envelope_mark {
 int envelope_mark_find(const char *name);
 
 struct envelope {
-        const char *box, *run, *effect, *door, *schema; /* schema: or NULL */
-        const char *report; /* the members of a pipeline's report, from "truncated" on; or NULL */
+        const char *box, *run, *effect, *door;
+        int64_t time_us;
+        const char *labels;         /* with blanks between them; NULL: "untrusted" */
+        const char *as;             /* the form that it was checked for, as json(FILE); NULL: it was not */
+        const char *cut, *findings; /* "escape=1 bidi=2"; or NULL */
+        bool truncated;
         enum envelope_mark mark;
         const char *random; /* 32 hexadecimal digits */
         struct span content;
@@ -29,7 +37,10 @@ int envelope_put(const struct envelope *v, struct buf *out, struct err *e);
 
 /* What an envelope says, and its content without the mark, whose digest was compared. */
 struct envelope_read {
-        char run[64], effect[96], sha256[65];
-        struct buf content;
+        char run[64], effect[96], sha256[65], with[40];
+        enum envelope_mark mark;
+        struct buf content; /* the caller's to free, also after a failure */
 };
 int envelope_read(struct span text, struct envelope_read *ret, struct err *e);
+/* Is `text` the envelope `v`, member for member? */
+int envelope_compare(struct span text, const struct envelope *v, struct err *e);

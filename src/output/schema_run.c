@@ -213,10 +213,31 @@ struct hashed {
         const struct json *value;
 };
 
-static int by_hash(const void *a, const void *b)
+static void sift(struct hashed *v, size_t at, size_t n)
 {
-        uint64_t x = ((const struct hashed *) a)->hash, y = ((const struct hashed *) b)->hash;
-        return (x > y) - (x < y);
+        struct hashed x = v[at];
+        for (size_t child; (child = 2 * at + 1) < n; at = child) {
+                child += child + 1 < n && v[child + 1].hash > v[child].hash;
+                if (v[child].hash <= x.hash)
+                        break;
+                v[at] = v[child];
+        }
+        v[at] = x;
+}
+
+/* Heapsort. glibc's qsort() asks for the size of the memory if there is much to sort, and the sandbox does
+ * not let it. */
+static void sort_by_hash(struct hashed *v, size_t n)
+{
+        for (size_t i = n / 2; i > 0; i--)
+                sift(v, i - 1, n);
+
+        for (size_t i = n; i > 1; i--) {
+                struct hashed last = v[i - 1];
+                v[i - 1] = v[0];
+                v[0] = last;
+                sift(v, 0, i - 1);
+        }
 }
 
 static bool is_unique(struct machine *m, const struct hashed *v, size_t n)
@@ -243,7 +264,7 @@ static enum turn check_unique(struct machine *m, struct frame *f, const struct k
 
         for (const struct json *x = f->value->child; x; x = x->next)
                 v[n++] = (struct hashed){ value_hash(x, &m->steps), x };
-        qsort(v, n, sizeof *v, by_hash);
+        sort_by_hash(v, n);
         spend(m, n);
         bool ok = is_unique(m, v, n);
         free(v);

@@ -113,8 +113,15 @@ is "another content" "$(forge '.content |= sub("hello"; "hallo")')" 1
 is "another content with its digest" "$(forge '.content |= sub("hello"; "hallo") | .sha256 = "0000000000000000000000000000000000000000000000000000000000000000"')" 1
 is "another run" "$(forge '.run = "1-2-3"')" 1
 is "another record" "$(forge '.effect |= sub(".1$"; ".end")')" 1
+for change in '.box = "x"' '.door = "stderr"' '.labels = []' '.source = "user"' '.bytes = 1' '.truncated = true' '.as = "json"' '.cut = {"escape": 1}' '.findings = [{"kind": "link", "count": 1}]' '.time = 1' '.more = 1' 'del(.labels)' \
+        '.mark.with = "x" | .content = "<<x\nhello world\nline two\n\nx>>"'; do
+        is "another $change" "$(forge "$change")" 1
+done
 is "no envelope" "$(forge '{}')" 1
 is "an output that no run printed has none" "$(echo other | "$CORDON" out envelope 2>/dev/null; echo $?)" 125
 "$CORDON" run -q -- printf 'a\033[2Jb' >live
 is "one that is not inert has none but base64" "$("$CORDON" out envelope live >/dev/null 2>&1; echo $?) $("$CORDON" out envelope --mark base64 live | "$CORDON" out verify >/dev/null; echo $?)" "125 0"
+"$CORDON" run -q --stdout 'as text' -- printf 'a\033[2Jb \342\200\256 http://x.example/\n' >cuts
+"$CORDON" out envelope cuts >env.cuts
+is "it says what was cut, and what was found" "$(jq -c '[.as, .cut, .findings]' env.cuts) $("$CORDON" out verify env.cuts >/dev/null; echo $?)" '["text",{"escape":1,"bidi":1},[{"kind":"link","count":1}]] 0'
 done_testing

@@ -147,6 +147,8 @@ static void test_neutral__smuggled_text_is_reported(void)
 
 static void test_neutral__text_of_the_world_is_left_alone(void)
 {
+        keeps("\xe1\x9e\x80\xe1\x9e\x98\xe2\x80\x8b\xe1\x9e\x96\xe1\x9e\xbb"); /* Khmer words, U+200B between
+                                                                                */
         keeps("Съешь ещё этих мягких французских булок");
         keeps("我能吞下玻璃而不伤身体。日本語の文章、한국어 문장");
         keeps("मैं काँच खा सकता हूँ क्ष्‍ය");

@@ -144,6 +144,41 @@ void filter_close(struct filter *f)
 
 /* ---- its report ---- */
 
+static void put_count(struct buf *out, const char *name, int64_t count)
+{
+        if (count > 0)
+                buf_printf(out, "%s%s=%lld", out->n ? " " : "", name, (long long) count);
+}
+
+static int64_t count_kind(const struct json *findings, const char *kind)
+{
+        int64_t sum = 0;
+        for (const struct json *x = findings ? findings->child : NULL; x; x = x->next) {
+                const struct json *k = json_get(x, "kind"), *n = json_get(x, "count");
+                if (k && k->type == JSON_STRING && strcmp(k->str, kind) == 0 && n && n->type == JSON_INT)
+                        sum += n->integer;
+        }
+        return sum;
+}
+
+/* For the ledger: how often, by kind. Names of findings may be the box's words, and stay in the result. */
+static void note_counts(struct run *run, const struct door *d, const struct json *root)
+{
+        int stream = strcmp(d->name, "stdout") == 0 ? 1 : strcmp(d->name, "stderr") == 0 ? 2 : 0;
+        if (d->kind != DOOR_OUT || stream == 0)
+                return;
+
+        struct checked *c = &run->checked[stream - 1];
+        const struct json *cut = json_get(root, "cut"), *findings = json_get(root, "findings");
+        for (const struct json *x = cut ? cut->child : NULL; x; x = x->next)
+                put_count(&c->cut, x->key, x->type == JSON_INT ? x->integer : 0);
+        for (const char *const *k = findings_kinds(); *k; k++)
+                put_count(&c->findings, *k, count_kind(findings, *k));
+        buf_puts(&c->as, policy_handle_type(d->type));
+        if (d->value)
+                buf_printf(&c->as, "(%s)", d->value);
+}
+
 static int judge(struct run *run, struct filter *f, struct span text, struct err *e)
 {
         char shown[200];
@@ -164,6 +199,8 @@ static int judge(struct run *run, struct filter *f, struct span text, struct err
                 r = err_set(e, ERR_DOOR, 0, "%s is not what its door says: %s", f->door->name,
                             str_inert(span_of(why->str, why->len), shown, sizeof shown));
 
+        if (doc)
+                note_counts(run, f->door, json_root(doc));
         if (doc) {
                 buf_puts(&run->reports, run->reports.n ? "," : "");
                 buf_json(&run->reports, span_str(f->door->name));
