@@ -617,6 +617,15 @@ CORDON_API int cordon_gate_connect(const char *run, unsigned uid, cordon_error *
 CORDON_API char *cordon_approvals(const cordon_context *cx, int json, cordon_error *e);
 /* An approved effect did harm: counts against its approval. `id`: the effect's, or its first digits. */
 CORDON_API int cordon_incident(const cordon_context *cx, const char *id, const char *text, cordon_error *e);
+/* The labels of these files (NULL: of all that have one), as text or JSON; the caller frees it. */
+CORDON_API char *cordon_label_show(const cordon_context *cx, const char *const *paths, int json,
+                                   cordon_error *e);
+/* Adds labels ("private:NAME untrusted") to a file, or to a directory with all below it. */
+CORDON_API int cordon_label_stamp(const cordon_context *cx, const char *path, const char *labels,
+                                  cordon_error *e);
+/* Takes labels off again. Only a person at a terminal can, with a reason; both are recorded first. */
+CORDON_API int cordon_label_drop(const cordon_context *cx, const char *path, const char *labels,
+                                 const char *reason, cordon_error *e);
 /* Shows effects that do not exist now and then, which must be denied. */
 CORDON_API int cordon_decoys(const cordon_context *cx, int on, cordon_error *e);
 /* Tests now what this host can enforce, per layer. *ret_ok is 1 if the namespace wall can be raised. */

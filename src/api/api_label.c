@@ -2,7 +2,16 @@
 /* api/api_label.c - the label that a run begins with: of the doors that it is handed, and of the files behind
  * them. */
 #include "api/internal.h"
+#include "base/fd.h"
 #include "label/label.h"
+#include "stamp/stamp.h"
+#include "store/store.h"
+#include "work/work.h"
+
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 /* Bytes to a socket of the host, or to who connects to the box, are not held one by one: such a door must be
  * fit for all that the run may come to read. */
@@ -21,8 +30,125 @@ static int check_spills(const struct cordon_box *b, struct err *e)
         return err_hint(e, "write `accepts %.120s` behind it, or leave one of the two out", text);
 }
 
+static void join_path(struct label *l, const struct stamp_index *x, const char *path)
+{
+        char *real = realpath(path, NULL);
+        struct label by = stamp_label(x, real ? real : path);
+        label_join(l, &by);
+        free(real);
+}
+
+static void join_doors(const struct cordon_box *b, const struct stamp_index *x, struct label *l)
+{
+        size_t n;
+        const struct door *d = policy_doors(b->policy->checked, &n);
+        for (size_t i = 0; i < n; i++)
+                if (!d[i].from_stock && d[i].kind >= DOOR_READ && d[i].kind <= DOOR_WRITE)
+                        join_path(l, x, d[i].path);
+}
+
+static bool is_input(const struct cordon_box *b, const char *name)
+{
+        size_t n;
+        const struct door *d = policy_doors(b->policy->checked, &n);
+        for (size_t i = 0; i < n; i++)
+                if (d[i].kind == DOOR_IN && strcmp(d[i].name, name) == 0)
+                        return true;
+        return false;
+}
+
+static void join_handles(const struct cordon_box *b, const struct stamp_index *x, struct label *l)
+{
+        char path[PATH_MAX];
+        for (unsigned i = 0; i < b->handle_count; i++)
+                if (is_input(b, b->handles[i].name) && fd_path(b->handles[i].fd, path, sizeof path) == 0 &&
+                    path[0] == '/')
+                        join_path(l, x, path);
+
+        if (b->io.in >= 0 && fd_path(b->io.in, path, sizeof path) == 0 && path[0] == '/')
+                join_path(l, x, path);
+}
+
+/* With --on a run goes on in what another wrote. */
+static void join_overlay(const struct cordon_box *b, const struct stamp_index *x, struct label *l)
+{
+        char state[STORE_PATH_MAX], path[STORE_PATH_MAX + WORK_RUN_MAX + 8], run[WORK_RUN_MAX];
+        struct err ignored;
+        if (!b->work_on[0] || store_path(b->policy->cx, state, &ignored) < 0 ||
+            work_find(b->policy->cx, b->work_on, run, &ignored) < 0)
+                return;
+        (void) snprintf(path, sizeof path, "%s/work/%s", state, run);
+        join_path(l, x, path);
+}
+
 int api_label(struct cordon_box *b, struct err *e)
 {
+        struct stamp_index x;
+        if (stamp_read(b->policy->cx, &x, e) < 0)
+                return -1;
+
         b->label = policy_label_handed(b->policy->checked);
+        join_doors(b, &x, &b->label);
+        join_handles(b, &x, &b->label);
+        join_overlay(b, &x, &b->label);
+        stamp_done(&x);
         return check_spills(b, e);
+}
+
+/* ---- an apply: the label of an overlay goes on to what was changed ---- */
+
+enum { EACH_MAX = 256 };
+
+int api_label_apply_begin(struct api_label_apply *a, const struct cordon_context *cx, const char *run,
+                          const char *host, struct err *e)
+{
+        char state[STORE_PATH_MAX], path[STORE_PATH_MAX + WORK_RUN_MAX + 8];
+        struct stamp_index x;
+        if (stamp_read(cx, &x, e) < 0)
+                return -1;
+
+        (void) snprintf(path, sizeof path, "%s/work/%s", store_path(cx, state, e) < 0 ? "" : state, run);
+        char *real = realpath(path, NULL);
+        a->cx = cx;
+        a->label = stamp_own(&x, real ? real : path);
+        a->before = stamp_own(&x, host);
+        a->count = 0;
+        (void) snprintf(a->run, sizeof a->run, "%s", run);
+        stamp_done(&x);
+        free(real);
+        if (label_is_empty(&a->label))
+                return 0;
+
+        /* The whole tree until each file has its own: a crash in between leaves too much, never too little.
+         */
+        (void) snprintf(a->host, sizeof a->host, "%s", host);
+        return stamp_add(cx, host, &a->label, run, e);
+}
+
+void api_label_apply_one(struct api_label_apply *a, const char *host, const char *path)
+{
+        struct err ignored;
+        if (label_is_empty(&a->label))
+                return;
+
+        if (a->count < EACH_MAX && stamp_add(a->cx, path, &a->label, a->run, &ignored) == 0) {
+                a->count++;
+                return;
+        }
+
+        a->count = EACH_MAX + 1; /* the trees keep it */
+        if (strcmp(a->host, host) == 0)
+                return;
+        (void) snprintf(a->host, sizeof a->host, "%s", host);
+        (void) stamp_add(a->cx, host, &a->label, a->run, &ignored);
+}
+
+void api_label_apply_end(struct api_label_apply *a)
+{
+        struct err ignored;
+        struct label only = a->label;
+        if (label_is_empty(&a->label) || a->count > EACH_MAX)
+                return; /* the tree keeps it */
+        label_drop(&only, &a->before);
+        (void) stamp_drop(a->cx, a->host, &only, &ignored);
 }

@@ -36,6 +36,7 @@ struct effects {
         bool late;             /* found out by a later command: a file may have been replaced by now */
         char name[CHANCE + 2]; /* the end of its intent's id */
         char intent[LEDGER_ID_MAX];
+        struct api_label_apply label;
 };
 
 static bool is_off(const struct cordon_context *cx)
@@ -74,6 +75,9 @@ static int record_intent(void *ctx, const struct work_effect *first, size_t coun
 {
         struct effects *f = ctx;
         char target[PATH_MAX_BYTES], end[LEDGER_ID_MAX];
+        if (api_label_apply_begin(&f->label, f->cx, first->run, first->host, e) < 0)
+                return -1;
+
         if (f->off)
                 return 0;
 
@@ -283,11 +287,22 @@ int cordon_work_diff(const cordon_context *cx, const cordon_work_diff_options *o
         return work_diff(&look, ret_entries, to_err(e));
 }
 
+/* The label of the run that made it, unless it was deleted. */
+static void label_effect(struct effects *f, const struct work_effect *x)
+{
+        char path[PATH_MAX_BYTES];
+        int n = snprintf(path, sizeof path, "%s%s%.*s", x->host, x->path.n ? "/" : "", (int) x->path.n,
+                         (const char *) x->path.p);
+        if (x->after && x->after[0] && n > 0 && (size_t) n < sizeof path)
+                api_label_apply_one(&f->label, x->host, path);
+}
+
 static void pass_effect(void *ctx, const struct work_effect *x)
 {
         struct effects *f = ctx;
         const cordon_work_effect shown = { x->run, x->host, x->path.p, x->path.n, x->before, x->after };
         record_effect(f, x);
+        label_effect(f, x);
         if (f->each)
                 f->each(f->ctx, &shown);
 }
@@ -339,6 +354,8 @@ int cordon_work_apply(const cordon_context *cx, const cordon_work_apply_options 
         sha256_init(&patch.sum);
         int r = choose_name(&effects, to_err(e)) < 0 ? -1 : work_apply(&a, &got, to_err(e));
         (void) close_ledger(&effects);
+        if (r == 0)
+                api_label_apply_end(&effects.label);
         if (r == 0 && o->patch && !effects.off)
                 record_patch(cx, &patch, got.run);
 

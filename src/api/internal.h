@@ -8,6 +8,7 @@
 #include "keeper/keeper.h"
 #include "policy/policy.h"
 #include "vault/vault.h"
+#include "work/work.h"
 
 _Static_assert(sizeof(cordon_error) == sizeof(struct err),
                "cordon_error is struct err under its public name");
@@ -247,6 +248,16 @@ struct box_recording api_recording_of(const struct cordon_box *b);
 int api_places(struct cordon_box *b, struct err *e);
 /* api_label.c: finds b->label, and refuses a door that is not fit for what the run may read. */
 int api_label(struct cordon_box *b, struct err *e);
+struct api_label_apply { /* one apply of an overlay: zero at first */
+        const struct cordon_context *cx;
+        struct label label, before; /* of the overlay; what the tree had */
+        char run[WORK_RUN_MAX], host[PATH_MAX_BYTES];
+        unsigned count;
+};
+int api_label_apply_begin(struct api_label_apply *a, const struct cordon_context *cx, const char *run,
+                          const char *host, struct err *e);
+void api_label_apply_one(struct api_label_apply *a, const char *host, const char *path);
+void api_label_apply_end(struct api_label_apply *a);
 
 /* places.c. The caller frees the text, also if it is not valid. */
 struct policy_places *api_places_read(const char *file, char **ret_text, size_t *ret_len, struct err *e);

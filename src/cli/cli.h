@@ -228,6 +228,7 @@ int verb_approve_revoke(int argc, char **argv);
 int verb_approve_stats(int argc, char **argv);
 int verb_approve_decoys(int argc, char **argv);
 int verb_incident(int argc, char **argv);
+int verb_label(int argc, char **argv);
 int verb_run(int argc, char **argv);
 int verb_wrap(int argc, char **argv);
 int verb_doors(int argc, char **argv);
@@ -273,7 +274,7 @@ int verb_pool(int argc, char **argv);
 int verb_help(int argc, char **argv);
 int verb_version(int argc, char **argv);
 
-extern const struct cli_option discard_options[], approve_options[];
+extern const struct cli_option discard_options[], approve_options[], label_options[];
 extern const struct cli_option run_options[], json_options[], view_options[], doors_options[],
         check_options[], logs_options[], stop_options[], new_options[], learn_options[], tighten_options[],
         apply_options[], vault_options[], image_options[], doctor_options[], serve_options[], pool_options[],

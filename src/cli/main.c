@@ -26,6 +26,8 @@ static const struct cli_verb verbs[] = {
           no_options, false, GROUP_REVIEW },
         { "incident", "ID TEXT", "record that an approved effect did harm", verb_incident, no_options, false,
           GROUP_REVIEW },
+        { "label", "[--json] show [PATH...] | stamp PATH LABEL... | drop --reason TEXT PATH LABEL...",
+          "print and change the labels of files", verb_label, label_options, false, GROUP_REVIEW },
         { "diff", "[--stat | --name-only | --json | --theirs PATH] [-v] [RUN] [PATH...]",
           "show what a box changed behind its edit doors, and what is flagged", verb_diff, diff_options,
           false, GROUP_REVIEW },

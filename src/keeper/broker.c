@@ -323,7 +323,7 @@ static void take_label(struct box *b, struct egress_message *m)
 {
         m->label[sizeof m->label - 1] = '\0';
         struct label l = label_of(m->label);
-        label_join(&b->run.r.label, &l);
+        keeper_label_rises(b, &l);
 }
 
 void broker_hear(struct box *b)

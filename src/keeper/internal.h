@@ -474,6 +474,9 @@ void keeper_copies_close(struct box *b);
 bool keeper_is_beside_copy(const struct box *b, const char *path);
 /* edit_doors.c */
 int keeper_work_begin(struct box *b, struct err *e);
+/* label_files.c: what the run can write gets its label. */
+int keeper_label_files(struct box *b, struct err *e);
+void keeper_label_rises(struct box *b, const struct label *to);
 /* Is a scan of the size due, with so much room left and so much allowed? Pure, except for the time of the
  * next check. */
 bool keeper_tally_is_due(struct tally_time *t, uint64_t now, uint64_t room, uint64_t disk);

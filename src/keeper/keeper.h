@@ -258,6 +258,9 @@ void box_result_json(const struct box_result *r, struct buf *out);
 /* The same for a start that failed before there was a box. */
 void box_failure_json(const struct err *e, struct buf *out);
 
+/* gates/peer.c: a person sits at the terminal of this process, which is in no box. */
+bool box_person_is_here(void);
+
 /* ---- boxes of this user that are running (registry.c) ---- */
 /* Calls `each` with every running box's state as JSON; returns how many, or -1. */
 int box_list(void (*each)(void *ctx, const char *json), void *ctx, struct err *e);

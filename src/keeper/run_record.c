@@ -73,7 +73,7 @@ static void put_job(const struct run *run, struct ledger_record *r, char text[JO
 
 static int add_start(struct run *run, struct err *e)
 {
-        char digest[72], layers[16], job[JOB_TEXT], task[JOB_TEXT];
+        char digest[72], layers[16], job[JOB_TEXT], task[JOB_TEXT], labels[LABEL_TEXT_MAX];
         struct record *c = run->record;
         struct ledger_record r = record_of(run, LEDGER_START, LEDGER_BEGIN);
 
@@ -92,6 +92,7 @@ static int add_start(struct run *run, struct err *e)
         ledger_more_text(&r, "stdin-pipe", c->pipe[0]);
         ledger_more_number(&r, "keeper", getpid());
         put_job(run, &r, job, task);
+        ledger_more_text(&r, "labels", label_text(&run->r.label, labels));
         if (run->c->trial)
                 ledger_more_number(&r, "trial", 1);
 
@@ -248,7 +249,7 @@ static void add_end(struct run *run, bool observed)
         if (!run->record)
                 return;
 
-        char result[64];
+        char result[64], labels[LABEL_TEXT_MAX];
         struct ledger_record r = record_of(run, LEDGER_END, LEDGER_OVER);
         r.name = "end";
         (void) snprintf(result, sizeof result, "%s %d", ends[run->r.end], run->r.code);
@@ -264,6 +265,7 @@ static void add_end(struct run *run, bool observed)
         if (run->r.net_lost)
                 ledger_more_number(&r, "net-lost", run->r.net_lost);
 
+        ledger_more_text(&r, "labels", label_text(&run->r.label, labels));
         ledger_more_number(&r, "doors", record_own_doors(run));
         if (observed)
                 ledger_more_text(&r, "observed", "all");

@@ -223,7 +223,8 @@ struct ledger_ask {
         uint32_t status; /* outcome: the server's status; 0: none */
         uint64_t sent, received;
         char target[320], door[320], credential[64], result[128], address[48];
-        char seen[16]; /* outcome: how much of it was inspected; "": nothing passed */
+        char labels[320]; /* of the run when it left */
+        char seen[16];    /* outcome: how much of it was inspected; "": nothing passed */
 };
 struct ledger_answer {
         uint32_t number; /* 0: every waiting and future effect */

@@ -166,7 +166,12 @@ static void name_door(const struct door *d, struct ledger_ask *q)
 static bool is_asked_for(const struct broker *b, struct ledger_ask *q)
 {
         q->stage = stages[b->stage];
-        return b->ledger_on && is_consequential(q);
+        if (!b->ledger_on || !is_consequential(q))
+                return false;
+
+        char labels[LABEL_TEXT_MAX];
+        (void) snprintf(q->labels, sizeof q->labels, "%s", label_text(&b->label, labels));
+        return true;
 }
 
 static enum http_leave ask(struct flow *f, struct ledger_ask *q, const char **ret_detail)

@@ -14,9 +14,9 @@ static const struct wire_field ask[] = {
         WIRE_NUMBER(struct ledger_ask, received), WIRE_STRING(struct ledger_ask, target),
         WIRE_STRING(struct ledger_ask, door),     WIRE_STRING(struct ledger_ask, credential),
         WIRE_STRING(struct ledger_ask, result),   WIRE_STRING(struct ledger_ask, address),
-        WIRE_STRING(struct ledger_ask, seen),
+        WIRE_STRING(struct ledger_ask, labels),   WIRE_STRING(struct ledger_ask, seen),
 };
-const struct wire_form ledger_ask_form = WIRE_FORM(WIRE_LEDGER_ASK, 1, struct ledger_ask, ask);
+const struct wire_form ledger_ask_form = WIRE_FORM(WIRE_LEDGER_ASK, 2, struct ledger_ask, ask);
 
 static const struct wire_field answer[] = {
         WIRE_NUMBER(struct ledger_answer, number),

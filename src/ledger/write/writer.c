@@ -42,7 +42,8 @@ static int clean(struct ledger_ask *q)
                 size_t cap;
         } texts[] = { { q->target, sizeof q->target },         { q->door, sizeof q->door },
                       { q->credential, sizeof q->credential }, { q->result, sizeof q->result },
-                      { q->address, sizeof q->address },       { q->seen, sizeof q->seen } };
+                      { q->address, sizeof q->address },       { q->seen, sizeof q->seen },
+                      { q->labels, sizeof q->labels } };
 
         for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
                 char copy[320];
@@ -65,6 +66,7 @@ static struct ledger_record record_of(const struct ledger_ask *q, enum ledger_ph
         r.touches = q->touches;
         r.target = q->target;
         r.parents[r.parent_count++] = start;
+        ledger_more_text(&r, "labels", q->labels);
         return r;
 }
 

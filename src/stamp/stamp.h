@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: MIT */
+/* stamp/stamp.h - labels of files: they stay across runs, boxes and restarts.
+ *
+ *   STATE/labels/index   one JSON object a line: path, device, inode, birth time, label, the run it is from.
+ *   user.cordon.label    the same as an attribute (trusted.cordon.label for root): it goes with a copy
+ *
+ * The index wins: an attribute that was removed cleans nothing. A stamp on a directory counts for all below
+ * it. A file that was replaced at its path keeps the label, and so does one that was renamed and is found by
+ * its inode. An index that cannot be read stops whatever asks. */
+#pragma once
+#include "base/err.h"
+#include "context/context.h"
+#include "label/label.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum { STAMPS_MAX = 65536 };
+
+struct stamp {
+        char *path;
+        uint64_t dev, ino, born_ns; /* born_ns 0: unknown; the path decides */
+        struct label label;
+        char run[48]; /* or "" */
+};
+struct stamp_index { /* zero: empty */
+        struct stamp *v;
+        size_t n, cap;
+};
+
+/* Reads the index; one that does not exist is empty, and is not created. */
+int stamp_read(const struct cordon_context *cx, struct stamp_index *ret, struct err *e);
+void stamp_done(struct stamp_index *x);
+/* Of a file; of a directory with all that is stamped below it. Absolute, symlinks resolved. */
+struct label stamp_label(const struct stamp_index *x, const char *path);
+/* Of what is at this path itself, without what is above or below: for `cordon label`. */
+struct label stamp_own(const struct stamp_index *x, const char *path);
+/* Adds a label to a path, durably, before the caller goes on. */
+int stamp_add(const struct cordon_context *cx, const char *path, const struct label *l, const char *run,
+              struct err *e);
+/* The same for an open file, which may get its name later: it is found by its inode. A pipe keeps none. */
+int stamp_add_file(const struct cordon_context *cx, int fd, const struct label *l, const char *run,
+                   struct err *e);
+/* Takes labels off it. The caller has recorded who wants that, and why. */
+int stamp_drop(const struct cordon_context *cx, const char *path, const struct label *what, struct err *e);
