@@ -617,6 +617,8 @@ CORDON_API int cordon_gate_connect(const char *run, unsigned uid, cordon_error *
 CORDON_API char *cordon_approvals(const cordon_context *cx, int json, cordon_error *e);
 /* An approved effect did harm: counts against its approval. `id`: the effect's, or its first digits. */
 CORDON_API int cordon_incident(const cordon_context *cx, const char *id, const char *text, cordon_error *e);
+/* What would flow in boxes that run one after the other, at most 16, as text or JSON; the caller frees it. */
+CORDON_API char *cordon_plan(cordon_policy *const *boxes, size_t count, int json, cordon_error *e);
 /* The labels of these files (NULL: of all that have one), as text or JSON; the caller frees it. */
 CORDON_API char *cordon_label_show(const cordon_context *cx, const char *const *paths, int json,
                                    cordon_error *e);

@@ -179,6 +179,25 @@ char *cordon_policy_view(cordon_policy *p, cordon_view view, cordon_error *e)
         return api_give(&out, to_err(e));
 }
 
+char *cordon_plan(cordon_policy *const *boxes, size_t count, int json, cordon_error *e)
+{
+        AUTO_BUF(out);
+        const struct checked_policy *c[POLICY_PLAN_MAX];
+        for (size_t i = 0; i < count && i < POLICY_PLAN_MAX; i++) {
+                if (cordon_policy_check(boxes[i], e) < 0)
+                        return NULL;
+                c[i] = boxes[i]->checked;
+        }
+
+        if (count == 0 || count > POLICY_PLAN_MAX) {
+                (void) err_set(to_err(e), ERR_USAGE, 0, "a plan has 1 to %d boxes", POLICY_PLAN_MAX);
+                return NULL;
+        }
+
+        policy_plan(c, count, json != 0, &out);
+        return api_give(&out, to_err(e));
+}
+
 char *cordon_policy_diff(cordon_policy *a, cordon_policy *b, int *ret_order, cordon_error *e)
 {
         AUTO_BUF(out);

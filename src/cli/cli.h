@@ -229,6 +229,7 @@ int verb_approve_stats(int argc, char **argv);
 int verb_approve_decoys(int argc, char **argv);
 int verb_incident(int argc, char **argv);
 int verb_label(int argc, char **argv);
+int verb_plan(int argc, char **argv);
 int verb_run(int argc, char **argv);
 int verb_wrap(int argc, char **argv);
 int verb_doors(int argc, char **argv);

@@ -43,6 +43,8 @@ static const struct cli_verb verbs[] = {
         { "doors", "[DOORS] [-p POLICY] [--work DIR] [-v] [--json] [POLICY...]",
           "list what a policy allows, and the worst case", verb_doors, doors_options, true,
           GROUP_UNDERSTAND },
+        { "plan", "[--json] POLICY...", "print what would flow in boxes that run one after the other",
+          verb_plan, json_options, false, GROUP_UNDERSTAND },
         { "why", "[DOORS] [-p POLICY] [--work DIR] [--json] EFFECT...",
           "explain a decision and how to change it", verb_why, view_options, true, GROUP_UNDERSTAND },
         { "learn", "[-n RUNS] [-o FILE] [--json] -- COMMAND [ARGUMENT...]",

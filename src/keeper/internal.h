@@ -135,6 +135,7 @@ struct handle_copy { /* of the handles, which one and how far */
         unsigned at;
         uint64_t done;
         bool copied; /* all of an input is staged */
+        bool judged; /* endorsed, or not */
 };
 
 /* One command in a box: its payload's streams, limits, refusals, record and result. */
@@ -179,6 +180,7 @@ struct box {
         struct run run;
         struct box *session;        /* this is a run in it; or NULL */
         struct box *runs, *sibling; /* of a session: its runs; of a run: the next */
+        unsigned endorsed;          /* bits of its outputs that lost `untrusted`, all runs together */
         uint32_t id;                /* of a run; of a session: of its newest */
         uint32_t leader;            /* pid of the run's first process in the box */
         int session_line;           /* the session's end of the run's control socket, or -1 */
@@ -253,7 +255,11 @@ void pump_filters_kill(struct run *run);
 const struct door *filter_door(const struct run *run, enum door_kind kind, const char *name);
 /* Starts cordon-output between two descriptors, which stay the caller's. */
 int filter_start(struct run *run, const struct door *d, int in, int out, struct filter *f, struct err *e);
+struct span filter_schema(const struct run *run, const struct door *d); /* its text, or empty */
 bool filter_runs(const struct filter *f);
+/* endorse.c: run->staged, whose form was checked, loses `untrusted` if its door says so and it fits; the file
+ * outside gets the label that is left. */
+int handles_endorse(struct run *run, const char *name, int outside, struct err *e);
 /* 1: it passed everything; 0: not over yet; -1: refused. */
 int filter_finish(struct run *run, struct filter *f, struct err *e);
 void filter_close(struct filter *f);

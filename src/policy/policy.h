@@ -265,6 +265,10 @@ static inline uint32_t policy_ask_within_s(const struct door *d)
         return d->ask.within_s ? d->ask.within_s : ASK_WITHIN_S;
 }
 
+/* What would flow in boxes that run one after the other, as text or JSON. */
+enum { POLICY_PLAN_MAX = 16 };
+void policy_plan(const struct checked_policy *const *c, size_t n, bool json, struct buf *out);
+
 /* ---- as written ---- */
 struct policy;
 struct policy *policy_new(void);

@@ -31,7 +31,7 @@ const struct door *filter_door(const struct run *run, enum door_kind kind, const
 
 /* ---- the order ---- */
 
-static struct span schema_of(const struct run *run, const struct door *d)
+struct span filter_schema(const struct run *run, const struct door *d)
 {
         for (unsigned i = 0; d->value && i < run->c->schema_count; i++)
                 if (strcmp(run->c->schemas[i].path, d->value) == 0)
@@ -79,7 +79,7 @@ static int make_order(const struct run *run, const struct door *d, bool verbatim
         struct pipeline_config c = { .form = d->type,
                                      .max = d->max,
                                      .verbatim = verbatim,
-                                     .schema = schema_of(run, d),
+                                     .schema = filter_schema(run, d),
                                      .schema_name = d->value,
                                      .words = words,
                                      .hosts = hosts };

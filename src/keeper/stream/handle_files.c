@@ -286,6 +286,10 @@ static int publish(struct run *run, const struct plan_handle *h, int from, int t
                 if (staged != 1)
                         return staged;
                 from = run->staged;
+                if (!run->handle.judged && handles_endorse(run, h->name, to, e) < 0)
+                        return -1;
+
+                run->handle.judged = true;
                 if (fstat(from, &st) < 0)
                         return cannot(h, "reading", e);
                 size = (uint64_t) st.st_size;

@@ -224,5 +224,12 @@ int gather_door(struct gather *g, const struct door *raw, bool stock)
         if (expand(&g->scope, &d, raw) < 0 || check_length(&g->scope, &d) < 0)
                 return -1;
 
+        if (d.flow.endorse && (d.type != HANDLE_JSON || !d.value)) {
+                (void) fail_at(g->scope.e, &d.at, "`endorse` needs a schema");
+                return err_hint(g->scope.e,
+                                "write `out NAME as json(FILE) endorse BITS`: the schema bounds what "
+                                "the output can say");
+        }
+
         return door_set_add(d.until != 0 && now >= d.until ? &g->c->closed : &g->c->live, &d, g->scope.e);
 }

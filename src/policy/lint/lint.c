@@ -115,12 +115,13 @@ static void lint_trifecta(struct lint_view *v, const struct lint_row *row)
 
         for (enum door_kind k = DOOR_READ; k <= DOOR_WRITE; k++) {
                 for (const struct door *d = NULL; (d = lint_next(v, k, d));) {
-                        if (!lint_is_private(v, d))
+                        if (!lint_is_private(v, d) || d->flow.label) /* labels say where it may go */
                                 continue;
-                        lint_note(v, row, &d->at,
-                                  "private data (%s), text from outside and a way out (%s) in one box: "
-                                  "a hostile text could carry the data away",
-                                  show_text(d->path).text, net->net.host);
+                        lint_note(
+                                v, row, &d->at,
+                                "private data (%s), text from outside and a way out (%s) in one box: "
+                                "a hostile text could carry the data away; `label private:NAME` keeps it in",
+                                show_text(d->path).text, net->net.host);
                         return;
                 }
         }
@@ -221,6 +222,9 @@ static const struct lint_row rows[] = {
         { 'W', "W143", "an edit and a write door of one path", lint_edit_and_write },
         { 'W', "W144", "money or people without a gate", lint_unasked },
         { 'W', "W145", "one approval for any body", lint_vague_gate },
+        { 'E', "E146", "private data, foreign text and a way out with nobody there", lint_unattended },
+        { 'W', "W147", "private data in the address of a request that a stranger's text may cause",
+          lint_asks_private },
         { 'E', "E141", "a --write option over a home or a store of secrets", lint_write_option },
 };
 

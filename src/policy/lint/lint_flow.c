@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: MIT */
+/* policy/lint/lint_flow.c - lints about labels: what a policy could let meet, with nobody there. */
+#include "label/label.h"
+#include "policy/lint/lint.h"
+
+/* The tags that the run may have, the door accepts, and the door itself does not give. */
+static struct label sent_unasked(const struct lint_view *v, const struct door *d)
+{
+        struct label most = policy_label_most(v->c), out = { 0 }, own = label_of(d->flow.label);
+        struct label accepts = label_of(d->flow.accepts);
+        for (unsigned i = 0; i < most.count; i++) {
+                struct label one = { .count = 1 };
+                memcpy(one.tag[0], most.tag[i], sizeof one.tag[0]);
+                if (label_secrecy_within(&one, &accepts) && !label_secrecy_within(&one, &own))
+                        label_join(&out, &one);
+        }
+        return out;
+}
+
+/* All three in one box without a person: a sentence of a stranger could carry the data away. A door whose
+ * values are bounded by `where` sends what its author wrote. */
+static bool is_open(const struct lint_view *v, const struct door *d)
+{
+        bool asks = d->ask.on && !d->ask.labelled;
+        return policy_label_most(v->c).untrusted && d->flow.accepts && !asks && !d->net.bounds;
+}
+
+void lint_unattended(struct lint_view *v, const struct lint_row *row)
+{
+        for (const struct door *d = NULL; (d = lint_next(v, DOOR_NET, d));) {
+                char text[LABEL_TEXT_MAX];
+                struct label sent = sent_unasked(v, d), accepts = label_of(d->flow.accepts);
+                if (is_open(v, d) && accepts.untrusted && label_has_secrecy(&sent))
+                        lint_note(v, row, &d->at,
+                                  "a stranger's text could send %.80s to %s with nobody there: leave "
+                                  "`untrusted` "
+                                  "out of `accepts`, add `ask`, or bound it with `where`",
+                                  label_text(&sent, text), show_text(d->net.host).text);
+        }
+}
+
+static bool gets(const struct net_dest *n)
+{
+        for (char **m = n->methods; m && *m; m++)
+                if (strcmp(*m, "GET") == 0 || strcmp(*m, "HEAD") == 0 || strcmp(*m, "OPTIONS") == 0)
+                        return true;
+        return !n->methods && n->form != NET_HOST_PORT;
+}
+
+/* A request only asks, and its path and query still carry what the text wants. */
+void lint_asks_private(struct lint_view *v, const struct lint_row *row)
+{
+        for (const struct door *d = NULL; (d = lint_next(v, DOOR_NET, d));) {
+                char text[LABEL_TEXT_MAX];
+                struct label sent = sent_unasked(v, d), accepts = label_of(d->flow.accepts);
+                if (is_open(v, d) && !accepts.untrusted && label_has_secrecy(&sent) &&
+                    d->net.reach == NET_REACH_UNSAID && gets(&d->net))
+                        lint_note(v, row, &d->at,
+                                  "a stranger's text could send %.80s to %s in the address of a GET: state "
+                                  "`reach "
+                                  "named` or `reach public`, and it asks",
+                                  label_text(&sent, text), show_text(d->net.host).text);
+        }
+}

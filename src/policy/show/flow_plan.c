@@ -1,0 +1,213 @@
+/* SPDX-License-Identifier: MIT */
+/* policy/show/flow_plan.c - what would flow in a workflow of boxes, before it runs: the label that each
+ * begins with, what it may become, and what each way out does with it; and how one box that holds private
+ * data, foreign text and a way out is split into three. */
+#include "label/label.h"
+#include "policy/internal.h"
+
+#include <stdio.h>
+
+struct box_flow {
+        struct label begins, most;
+        bool held; /* a way out is closed or asks because of labels */
+};
+
+static bool is_file(const struct door *d) { return d->kind >= DOOR_READ && d->kind <= DOOR_WRITE; }
+
+/* Does what a run leaves behind door `a` come in through door `b`? By name, or by path. */
+static bool hands_over(const struct door *a, const struct door *b)
+{
+        if (a->kind == DOOR_OUT && b->kind == DOOR_IN)
+                return strcmp(a->name, b->name) == 0;
+        bool leaves = a->kind == DOOR_EDIT || a->kind == DOOR_WRITE;
+        return leaves && is_file(b) && (path_inside(a->path, b->path) || path_inside(b->path, a->path));
+}
+
+static void take_over(const struct checked_policy *from, const struct label *l,
+                      const struct checked_policy *to, struct label *begins)
+{
+        for (size_t i = 0; i < from->live.n; i++)
+                for (size_t k = 0; k < to->live.n; k++) {
+                        struct label by = *l;
+                        if (from->live.v[i].from_stock || to->live.v[k].from_stock ||
+                            !hands_over(&from->live.v[i], &to->live.v[k]))
+                                continue;
+                        by.untrusted = by.untrusted && !from->live.v[i].flow.endorse;
+                        label_join(begins, &by);
+                }
+}
+
+/* The method that does most. */
+static const char *worst_method(const struct door *d)
+{
+        for (char **m = d->net.methods; m && *m; m++)
+                if (strcmp(*m, "GET") != 0 && strcmp(*m, "HEAD") != 0 && strcmp(*m, "OPTIONS") != 0)
+                        return *m;
+        return d->net.form == NET_HOST_PORT ? NULL : "GET";
+}
+
+static struct policy_flow answer_of(const struct checked_policy *c, const struct door *d,
+                                    const struct label *l)
+{
+        const struct effect f = { .kind = EFFECT_NET, .subject = { .label = l }, .method = worst_method(d) };
+        return policy_flow(c, d, &f);
+}
+
+static const char *const answers[] = {
+        [ANSWER_DENY] = "deny", [ANSWER_ASK] = "ask", [ANSWER_ALLOW] = "allow"
+};
+
+static void door_text(const struct checked_policy *c, const struct door *d, struct box_flow *b,
+                      struct buf *out)
+{
+        buf_puts(out, "  ");
+        show_door(d, out);
+        if (d->kind == DOOR_NET) {
+                struct policy_flow f = answer_of(c, d, &b->most);
+                buf_printf(out, "\n      %s%s%s",
+                           f.answer == ANSWER_ALLOW ? "open whatever the run has read"
+                           : f.answer == ANSWER_ASK ? "a person is asked: "
+                                                    : "closed: ",
+                           effect_reason_text(f.reason), "");
+                b->held = b->held || f.answer != ANSWER_ALLOW;
+        }
+        buf_putc(out, '\n');
+}
+
+static void door_json(const struct checked_policy *c, const struct door *d, struct box_flow *b,
+                      struct buf *out)
+{
+        AUTO_BUF(line);
+        show_door(d, &line);
+        buf_puts(out, "{\"door\":");
+        buf_json(out, buf_span(&line));
+        if (d->net.reach)
+                buf_member(out, "reach", net_reach_word(d->net.reach));
+        if (d->kind == DOOR_NET) {
+                struct policy_flow f = answer_of(c, d, &b->most);
+                buf_member(out, "answer", answers[f.answer]);
+                buf_member(out, "reason", f.reason ? effect_reason_name(f.reason) : "");
+                b->held = b->held || f.answer != ANSWER_ALLOW;
+        }
+        buf_putc(out, '}');
+        out->failed = out->failed || line.failed;
+}
+
+static void box_plan(const struct checked_policy *c, struct box_flow *b, bool json, struct buf *out)
+{
+        char begins[LABEL_TEXT_MAX], most[LABEL_TEXT_MAX];
+        bool first = true;
+        (void) label_text(&b->begins, begins);
+        (void) label_text(&b->most, most);
+        if (json) {
+                buf_puts(out, "{\"box\":");
+                buf_json(out, span_str(c->box.text));
+                buf_member(out, "begins", begins);
+                buf_member(out, "may_become", most);
+                buf_puts(out, ",\"doors\":[");
+        } else {
+                buf_printf(out, "box %s begins with %s and may become %s\n", c->box.text,
+                           begins[0] ? begins : "no label", most[0] ? most : "nothing more");
+        }
+
+        for (size_t i = 0; i < c->live.n; i++) {
+                const struct door *d = &c->live.v[i];
+                if (d->from_stock)
+                        continue;
+                if (json)
+                        buf_puts(out, first ? "" : ",");
+                (json ? door_json : door_text)(c, d, b, out);
+                first = false;
+        }
+
+        if (json)
+                buf_puts(out, "]}");
+}
+
+/* ---- the split ---- */
+
+static void put_door(const struct door *d, const char *more, struct buf *out)
+{
+        show_door(d, out);
+        buf_printf(out, "%s\n", more);
+}
+
+static bool has_untrusted(const struct door *d) { return label_of(d->flow.label).untrusted; }
+
+static bool has_tags(const struct door *d)
+{
+        struct label l = label_of(d->flow.label);
+        return label_has_secrecy(&l);
+}
+
+/* The doors of one part: foreign sources, private sources, ways out. */
+enum part { READER, PRIVATE, SENDER };
+static bool belongs(const struct door *d, enum part p)
+{
+        if (d->from_stock || d->kind == DOOR_IN || d->kind == DOOR_OUT)
+                return false;
+        if (p == READER)
+                return has_untrusted(d);
+        if (p == PRIVATE)
+                return !has_untrusted(d) && (has_tags(d) || d->kind != DOOR_NET);
+        return d->kind == DOOR_NET && !d->flow.label;
+}
+
+static void put_part(const struct checked_policy *c, enum part p, const char *more, struct buf *out)
+{
+        for (size_t i = 0; i < c->live.n; i++)
+                if (belongs(&c->live.v[i], p))
+                        put_door(&c->live.v[i], more, out);
+}
+
+static void put_split(const struct checked_policy *c, const struct box_flow *b, struct buf *out)
+{
+        char tags[LABEL_TEXT_MAX], more[LABEL_TEXT_MAX + 40] = "";
+        struct label secret = b->most;
+        secret.untrusted = false;
+        (void) label_text(&secret, tags);
+        buf_printf(out, "\n# %s would hold private data, foreign text and a way out. Three boxes do not:\n",
+                   c->box.text);
+        buf_printf(
+                out,
+                "# reader.cordon: reads what strangers wrote, and says what fits a schema\nbox %s-reader\n",
+                c->box.text);
+        put_part(c, READER, "", out);
+        buf_puts(out, "out facts max 64K as \"json(facts.schema.json)\" endorse 8\n");
+        buf_printf(out,
+                   "# private.cordon: has the private data, reads no foreign text, reaches nobody\nbox "
+                   "%s-private\nin facts max 64K\n",
+                   c->box.text);
+        put_part(c, PRIVATE, "", out);
+        buf_puts(out, "out message max 64K as text\n");
+        if (tags[0])
+                (void) snprintf(more, sizeof more, " declassify %s ask labelled", tags);
+        buf_printf(out,
+                   "# sender.cordon: sends the message if a person approves it\nbox %s-sender\n"
+                   "in message max 64K%s%s\n",
+                   c->box.text, tags[0] ? " label " : "", tags);
+        put_part(c, SENDER, more, out);
+        buf_printf(out,
+                   "# flow: reader -(facts, at most 8 bits)-> private -(message, %s)-> sender -(a person)-> "
+                   "out\n",
+                   tags[0] ? tags : "no label");
+}
+
+void policy_plan(const struct checked_policy *const *c, size_t n, bool json, struct buf *out)
+{
+        struct label most[POLICY_PLAN_MAX];
+        for (size_t i = 0; i < n && i < POLICY_PLAN_MAX; i++) {
+                struct box_flow b = { .begins = policy_label_handed(c[i]), .most = policy_label_most(c[i]) };
+                for (size_t k = 0; k < i; k++)
+                        take_over(c[k], &most[k], c[i], &b.begins);
+
+                label_join(&b.most, &b.begins);
+                most[i] = b.most;
+                buf_puts(out, json ? i ? "," : "[" : i ? "\n" : "");
+                box_plan(c[i], &b, json, out);
+                if (!json && b.held && b.most.untrusted && label_has_secrecy(&b.most))
+                        put_split(c[i], &b, out);
+        }
+        if (json)
+                buf_puts(out, "]\n");
+}

@@ -1,0 +1,56 @@
+#!/bin/sh
+# Labels before a run: `cordon plan`, lints, and outputs that are endorsed because they can say little.
+# shellcheck disable=SC2016
+. "$(dirname "$0")/lib.sh"
+cd "$T" || exit 1
+labels() { "$CORDON" run --json "$@" 2>&1 >/dev/null </dev/null | tail -n 1 | jq -r '.labels // "none"'; } # OPTION... -- COMMAND
+mail='net https://mail.example/inbox/** GET label private:mail untrusted'
+
+# ---- plan ----
+printf 'box night\n%s\nread /etc/hostname label private:host\nnet https://mail.example/send POST accepts private:mail\n' "$mail" >night.cordon
+"$CORDON" plan --json night.cordon >plan.json
+is "a plan has the label that a box begins with" "$(jq -r '.[0].begins' plan.json)" private:host
+is "and what it may become" "$(jq -r '.[0].may_become' plan.json)" "private:host private:mail untrusted"
+is "and what its way out does then" "$(jq -r '.[0].doors[] | select(.door | test("POST")) | .answer + " " + .reason' plan.json)" "deny label-trifecta"
+"$CORDON" plan night.cordon >plan.txt
+has "it proposes three boxes instead" "$(cat plan.txt)" "box night-sender"
+echo '{"type":"boolean"}' >facts.schema.json
+for part in reader private sender; do
+        awk -v p="# $part.cordon" 'index($0, "# ") == 1 { on = index($0, p) == 1 } on' plan.txt >$part.cordon
+done
+"$CORDON" plan --json reader.cordon private.cordon sender.cordon >split.json 2>err || cat err
+is "of which none holds all three unattended" "$(jq -r '[.[] | select((.may_become | test("private")) and (.may_become | test("untrusted"))) | .doors[] | select(.answer == "allow") | select(.door | test("label") | not)] | length' split.json)" 0
+is "the sender asks a person" "$(jq -r '.[2].doors[] | select(.answer) | .answer' split.json)" ask
+
+# A plan of three boxes is what the ledger has afterwards.
+mkdir a b
+printf 'use base/system\nbox one\nenv KEY=1 label private:k\nwrite %s/a\n' "$T" >one.cordon
+printf 'use base/system\nbox two\nread %s/a\nwrite %s/b\n' "$T" "$T" >two.cordon
+printf 'use base/system\nbox three\nread %s/b\n' "$T" >three.cordon
+want=$("$CORDON" plan --json one.cordon two.cordon three.cordon | jq -r '[.[].may_become] | join(",")')
+for box in one two three; do "$CORDON" run -q -p $box.cordon -- true; done
+is "the plan of a workflow is what the ledger has" "$("$CORDON" log --json --kind end | jq -rs '[.[] | .labels // .more.labels] | join(",")')" "$want"
+
+# ---- lints ----
+printf '%s\nnet https://out.example/** POST accepts private:mail untrusted\n' "$mail" >bad.cordon
+has "all three with nobody there do not load" "$("$CORDON" check -p bad.cordon 2>&1)" E146
+printf '%s\nnet https://out.example/** POST accepts private:mail untrusted ask\n' "$mail" >good.cordon
+hasnt "with a person they do" "$("$CORDON" check -p good.cordon 2>&1)" E146
+printf '%s\nnet https://out.example/** GET accepts private:mail\n' "$mail" >get.cordon
+has "an address is a way out" "$("$CORDON" check -p get.cordon 2>&1)" W147
+
+# ---- endorse ----
+echo '{"type":"object","properties":{"ok":{"type":"boolean"},"n":{"type":"integer","minimum":0,"maximum":7}},"required":["ok","n"],"additionalProperties":false}' >small.json
+echo '{"type":"object","properties":{"text":{"type":"string","maxLength":20}},"additionalProperties":false}' >text.json
+endorse() { # SCHEMA BITS OUTPUT
+        printf 'use base/system\nenv KEY=1 label untrusted\nout facts as json(%s/%s) endorse %s\n' "$T" "$1" "$2" >e.cordon
+        rm -f facts
+        "$CORDON" run -q -p e.cordon --handle facts=facts -- sh -c "printf '%s' '$3' >\"\$CORDON_OUT_FACTS\"" 2>err </dev/null
+        "$CORDON" label show --json facts | jq -r '.[].labels'
+}
+is "an output that says 4 bits loses untrusted" "$(endorse small.json 4 '{ "n" : 3, "ok":true}')" ""
+is "and is written anew" "$(cat facts)" '{"n":3,"ok":true}'
+is "one that could say more keeps it" "$(endorse small.json 3 '{"n":3,"ok":true}')" untrusted
+is "so does free text, however short" "$(endorse text.json 100 '{"text":"obey"}')" untrusted
+is "endorse needs a schema" "$(status "$CORDON" check --out 'x as json endorse')" 125
+done_testing
