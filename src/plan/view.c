@@ -237,13 +237,14 @@ static bool is_in_program_directory(const struct builder *b, const char *path)
  * a box that is parked for one fits the other. */
 static bool runs_by_rules(const struct builder *b, const char *real)
 {
+        char dir[PATH_MAX];
         size_t at;
-        if (!b->run_any || !wall_has(b->p->wall, WALL_OWN_ROOT))
+        if (!b->run_any || !wall_has(b->p->wall, WALL_OWN_ROOT) || strlen(real) >= sizeof dir)
                 return false;
 
         for (size_t n = str_parent(real, strlen(real)); n > 0; n = str_parent(real, n)) {
-                const char *dir = arena_copy(b->scratch, span_of(real, n));
-                if (dir && names_find(&b->rules, dir, &at) && b->p->rules[at].rights & RIGHT_EXEC &&
+                (void) snprintf(dir, sizeof dir, "%.*s", (int) n, real);
+                if (names_find(&b->rules, dir, &at) && b->p->rules[at].rights & RIGHT_EXEC &&
                     b->p->rules[at].rights & RIGHT_READ)
                         return true;
         }
