@@ -13,6 +13,7 @@
 #include "base/trust.h"
 #include "plan/internal.h"
 
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
