@@ -267,6 +267,23 @@ CORDON_API int cordon_session_start(cordon_box *session, cordon_error *e);
 CORDON_API cordon_box *cordon_session_run(cordon_box *session);
 /* Ends the session and its runs in order: its result follows some steps later. */
 CORDON_API void cordon_session_end(cordon_box *session);
+/* The id of its run: of the session itself, which is the parent of its runs in the ledger. */
+CORDON_API const char *cordon_session_id(const cordon_box *session);
+/* Opens a session that another process of this user keeps, by its name or id, as `cordon session new` starts
+ * them: cordon_session_run() makes runs in it. This process is the keeper of such a run: streams, terminal,
+ * limits and result are here, as for any box. Neither process outlives the other's run: if this one ends, the
+ * run is killed; if the session ends, so does the run. NULL with *e set: there is no such session. */
+CORDON_API cordon_box *cordon_session_open(const cordon_context *cx, const char *which, cordon_error *e);
+/* The policy of a session that was opened; `limit` lines that are added to it hold for the runs that follow.
+ */
+CORDON_API cordon_policy *cordon_session_policy(cordon_box *session);
+/* Makes a box with the policy of a running session and a copy of the files behind its `edit` doors, as they
+ * are now; cordon_session_start() starts it. Its processes, its /tmp and its private home are not copied.
+ * Fails while a command runs in the session, and if doors cannot be forked (`write`, `listen`). A copy that
+ * is not started stays as an overlay (cordon_work_discard()). */
+CORDON_API cordon_box *cordon_session_fork(const cordon_context *cx, const char *which, cordon_error *e);
+/* Ends a session of any process of this user, waits for that, and returns its result as JSON. */
+CORDON_API char *cordon_session_finish(const char *which, cordon_error *e);
 
 /* ---- the resident: parked boxes for other processes of the same user ---- */
 

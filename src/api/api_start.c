@@ -370,9 +370,37 @@ static struct box_config config_of(const struct cordon_box *b)
                                     .work_on = b->work_on[0] ? b->work_on : NULL,
                                     .park = b->parking,
                                     .session = b->is_session,
+                                    .recipe = buf_span(&b->recipe),
+                                    .session_run =
+                                            b->session && b->session->remote[0] ? b->session->remote : NULL,
                                     .session_ms = b->session_ms,
                                     .idle_ms = b->idle_ms,
                                     .cold_why = b->cold_why };
+}
+
+/* In a session, in a parked box, or in a new one. */
+static int start_in(struct cordon_box *b, struct box *parked, const struct box_config *c, struct err *e)
+{
+        if (b->session) {
+                const char *remote = b->session->remote;
+                b->box = remote[0] ? box_join(remote, c, e) : box_run_in(b->session->box, c, e);
+                return b->box ? 0 : -1;
+        }
+
+        if (!parked)
+                parked = api_pool_take(b, b->plan, c);
+
+        if (!parked && b->pool == API_POOL_REQUIRE && !b->parking) {
+                (void) err_set(e, ERR_USAGE, 0, "no parked box: %s", b->cold_why);
+                return err_hint(e, "`--pool auto` starts a new one; `cordon pool add` parks some");
+        }
+
+        if (!parked)
+                return (b->box = box_start(c, e)) ? 0 : -1;
+
+        box_order(b->box = parked, c);
+        api_parked_free(&b->parked);
+        return 0;
 }
 
 /* Begins a start with one wall. */
@@ -394,23 +422,12 @@ static int begin_with(struct cordon_box *b, enum wall_kind wall, struct err *e)
         if (unparkable)
                 return err_set(e, ERR_USAGE, 0, "this box cannot be parked: %s", unparkable);
 
+        if (b->is_session && api_recipe_make(b, e) < 0)
+                return -1;
+
         struct box *parked = api_parked_take(b, b->plan);
         struct box_config c = config_of(b);
-        if (!parked && !b->session)
-                parked = api_pool_take(b, b->plan, &c);
-
-        if (!parked && b->pool == API_POOL_REQUIRE && !b->parking && !b->session) {
-                (void) err_set(e, ERR_USAGE, 0, "no parked box: %s", b->cold_why);
-                return err_hint(e, "`--pool auto` starts a new one; `cordon pool add` parks some");
-        }
-
-        if (b->session) {
-                if (!(b->box = box_run_in(b->session->box, &c, e)))
-                        return -1;
-        } else if (parked) {
-                box_order(b->box = parked, &c);
-                api_parked_free(&b->parked);
-        } else if (!(b->box = box_start(&c, e)))
+        if (start_in(b, parked, &c, e) < 0)
                 return -1;
 
         has_begun(b);

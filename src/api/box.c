@@ -63,6 +63,8 @@ void cordon_box_free(cordon_box *b)
         free(b->argv);
         free(b->entry);
         free(b->functions);
+        buf_done(&b->recipe);
+        cordon_policy_free(b->own_policy);
         free(b);
 }
 
@@ -318,7 +320,7 @@ static void wait_in_session(cordon_box *b, int timeout_ms)
 
 static void turn(cordon_box *b, int timeout_ms)
 {
-        if (b->session && b->box && timeout_ms != 0) {
+        if (b->session && b->session->box && b->box && timeout_ms != 0) {
                 wait_in_session(b, timeout_ms);
                 timeout_ms = 0;
         }

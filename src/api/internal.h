@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* api/internal.h - the bodies behind cordon.h's handles. */
 #pragma once
+#include "base/buf.h"
 #include "base/grant.h"
 #include "cordon.h"
 #include "host/host.h"
@@ -131,6 +132,10 @@ struct cordon_box {
         struct cordon_box *session;   /* this is a run in it; or NULL */
         bool is_session;              /* a box for many runs */
         uint64_t session_ms, idle_ms; /* of a session */
+        char remote[64];              /* a session of another process: its run id; or "" */
+        cordon_policy *own_policy;    /* and its policy, which goes with this handle; or NULL */
+        bool has_words;               /* the session has `words`, which are fetched */
+        struct buf recipe;            /* of a session: see session_recipe.c */
         bool over;
         bool opens_vault; /* the start goes on after that, and `box` does not exist yet */
         int epoll;        /* of cordon_box_fd(), or -1 */
@@ -198,6 +203,10 @@ bool api_signals_stay_in(const struct cordon_box *b, const struct plan *p); /* s
 enum box_observe api_observe(const struct cordon_box *b);                   /* what its tripwires need */
 /* api_start.c: the policy is checked, the host looked at. */
 int api_prepare(struct cordon_box *b, cordon_error *pe);
+
+/* session_recipe.c: what a process has to know to run something in a session of another one. */
+int api_recipe_make(struct cordon_box *b, struct err *e);
+int api_recipe_read(struct cordon_box *b, struct span text, struct err *e);
 
 /* explain.c: a hint for a command that could not be started. */
 void api_explain_exec(const struct cordon_box *b);

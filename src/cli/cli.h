@@ -272,6 +272,13 @@ int verb_mcp_wrap(int argc, char **argv);
 int verb_mcp_learn(int argc, char **argv);
 int verb_mcp_accept(int argc, char **argv);
 int verb_pool(int argc, char **argv);
+int verb_session(int argc, char **argv);
+int verb_session_new(int argc, char **argv);
+int verb_session_run(int argc, char **argv);
+int verb_session_ls(int argc, char **argv);
+int verb_session_end(int argc, char **argv);
+int verb_session_fork(int argc, char **argv);
+int verb_shell(int argc, char **argv);
 int verb_help(int argc, char **argv);
 int verb_version(int argc, char **argv);
 
@@ -281,4 +288,5 @@ extern const struct cli_option run_options[], json_options[], view_options[], do
         apply_options[], vault_options[], image_options[], doctor_options[], serve_options[], pool_options[],
         diff_options[], log_options[], out_options[], out_check_options[], out_envelope_options[],
         collect_options[], mcp_options[], mcp_wrap_options[], mcp_accept_options[], merge_options[],
-        react_options[], report_options[], trace_options[], verify_options[], wrap_options[], no_options[];
+        react_options[], report_options[], trace_options[], verify_options[], wrap_options[],
+        session_new_options[], session_run_options[], session_fork_options[], shell_options[], no_options[];

@@ -5,42 +5,18 @@
 #include "base/str.h"
 #include "cli/arguments.h"
 #include "cli/handle_options.h"
-#include "cli/run_end.h"
+#include "cli/run_job.h"
 #include "cli/run_stop.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
-#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
 #include <sys/wait.h>
-#include <termios.h>
 #include <unistd.h>
-
-enum { OPTIONS = CORDON_WASI + 1 };
-
-struct run {
-        cordon_policy *policy;
-        cordon_box *box;
-        const char *set[OPTIONS]; /* for cordon_box_set(), by its number; NULL: unchanged */
-        struct cli_handles handles;
-        struct cli_end end;
-        bool no_stdin, plan, detach, no_tty, interactive;
-        const char *canary_file; /* a policy that some runs try out */
-        unsigned canary_share;
-        long canary_bound;
-        cordon_canary *canary; /* this run is one of them; NULL: it is not */
-        char *work;            /* --work, for the second policy */
-        bool script;
-        char **command;                  /* of a script, or of an image */
-        bool image;                      /* the box's root is an image, and its programs are not the host's */
-        char *found;                     /* the command, if only the caller's PATH has it */
-        bool arg_files, arg_directories; /* show the files that the command's arguments name */
-};
 
 /* Signal handlers have no other way to reach the box. Written before they are installed. */
 static cordon_box *volatile signal_box;
@@ -60,7 +36,7 @@ GIVES(keep, CORDON_WORK_KEEP, "1")
 GIVES(require, CORDON_REQUIRE_GROUPS, "1")
 GIVES(require_ledger, CORDON_LEDGER, "require")
 
-static int set_name(void *ctx, const char *value)
+int cli_set_name(void *ctx, const char *value)
 {
         size_t n = strspn(value, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.-");
         if (n == 0 || value[n] || n > 60)
@@ -202,6 +178,18 @@ static int set_handle(void *ctx, const char *value)
         return cli_handles_add(&((struct run *) ctx)->handles, value);
 }
 
+static int set_life(void *ctx, const char *value)
+{
+        ((struct run *) ctx)->set[CORDON_SESSION_TIME] = value;
+        return 0;
+}
+
+static int set_idle(void *ctx, const char *value)
+{
+        ((struct run *) ctx)->set[CORDON_SESSION_IDLE] = value;
+        return 0;
+}
+
 const struct cli_option run_options[] = {
         { "tty", 't', NULL, "a terminal of the box's own (never yours); the default on a terminal", set_tty },
         { "no-tty", 'T', NULL, "no terminal", CLI_FLAG(struct run, no_tty) },
@@ -213,7 +201,7 @@ const struct cli_option run_options[] = {
           "empty input; else the box takes all of it, as ssh does (`while read` loops)",
           CLI_FLAG(struct run, no_stdin) },
         { "detach", 'd', NULL, "run in the background; prints the run id", set_detach },
-        { "name", 0, "NAME", "a name for ps, stop and logs", set_name },
+        { "name", 0, "NAME", "a name for ps, stop and logs", cli_set_name },
         { "handle", 0, "NAME=FILE", "the file behind an `in` or `out` handle", set_handle },
         { "cwd", 0, "DIR", "start in this directory, as the box sees it", set_cwd },
         { "work", 0, "DIR", "what {work} means (default: here)", set_work },
@@ -263,6 +251,82 @@ const struct cli_option run_options[] = {
         { 0 },
 };
 
+/* Of a session: options of the box, not of a run in it. */
+#define SESSION_OPTIONS                                                                                      \
+        { "name", 0, "NAME", "a name for it, unique among your running boxes", cli_set_name },               \
+                { "life", 0, "TIME", "it ends after so long (default: 1d)", set_life },                      \
+                { "idle", 0, "TIME", "it ends after so long without a run (default: 1h)", set_idle },        \
+                { "work", 0, "DIR", "what {work} means (default: here)", set_work },                         \
+                { "keep", 0, NULL, "keep the overlay of edit doors, even if nothing changed", set_keep },    \
+                { "on", 0, "RUN", "continue in the overlay that this run left",                              \
+                  CLI_TEXT(struct run, set[CORDON_WORK_ON]) },                                               \
+                { "stage", 0, "live|test|mock", "where places lead (default: live)", set_stage },            \
+                { "places", 0, "FILE", "where @name leads in each stage",                                    \
+                  CLI_TEXT(struct run, set[CORDON_PLACES]) },                                                \
+                { "root", 0, NULL, "uid 0 inside; no privileges outside", set_root },                        \
+                { "require-limit", 0, NULL, "do not start if control groups cannot keep the limits",         \
+                  set_require },                                                                             \
+                { "ledger", 0, "on|off", "record its runs (default: on)", set_ledger },                      \
+                { "passphrase-fd", 0, "N",                                                                   \
+                  "read the vault's passphrase from descriptor N, not from the terminal",                    \
+                  set_passphrase_fd },                                                                       \
+                { "observe", 0, "off|calls|denials|all", "which effects are reported (default: denials)",    \
+                  CLI_TEXT(struct run, set[CORDON_OBSERVE]) },                                               \
+        {                                                                                                    \
+                "trip", 0, "calls,secrets,credentials,doors|all", "stop the session when it tries this",     \
+                        CLI_TEXT(struct run, set[CORDON_TRIP])                                               \
+        }
+
+const struct cli_option session_new_options[] = {
+        SESSION_OPTIONS,
+        { "json", 0, NULL, "id and name as JSON; a failure as JSON on standard error",
+          CLI_FLAG(struct run, end.json) },
+        { "quiet", 'q', NULL, "no notes about doors", CLI_FLAG(struct run, end.quiet) },
+        { 0 },
+};
+
+const struct cli_option session_fork_options[] = {
+        { "name", 0, "NAME", "a name for the new one", cli_set_name },
+        { "life", 0, "TIME", "it ends after so long (default: 1d)", set_life },
+        { "idle", 0, "TIME", "it ends after so long without a run (default: 1h)", set_idle },
+        { "passphrase-fd", 0, "N", "read the vault's passphrase from descriptor N, not from the terminal",
+          set_passphrase_fd },
+        { "json", 0, NULL, "id and name as JSON; a failure as JSON on standard error",
+          CLI_FLAG(struct run, end.json) },
+        { 0 },
+};
+
+const struct cli_option shell_options[] = {
+        SESSION_OPTIONS,
+        { "cwd", 0, "DIR", "start in this directory, as the box sees it", set_cwd },
+        { "json", 0, NULL, "the result of the shell as one JSON object on standard error",
+          CLI_FLAG(struct run, end.json) },
+        { "verbose", 'v', NULL, "list all that was blocked", CLI_FLAG(struct run, end.verbose) },
+        { "quiet", 'q', NULL, "print nothing at the end", CLI_FLAG(struct run, end.quiet) },
+        { 0 },
+};
+
+const struct cli_option session_run_options[] = {
+        { "tty", 't', NULL, "a terminal of the run's own (never yours); the default on a terminal", set_tty },
+        { "no-tty", 'T', NULL, "no terminal", CLI_FLAG(struct run, no_tty) },
+        { "interactive", 'i', NULL, "accepted as docker has it: input is always passed on",
+          CLI_FLAG(struct run, interactive) },
+        { "no-stdin", 'n', NULL, "empty input; else the run takes all of it, as ssh does",
+          CLI_FLAG(struct run, no_stdin) },
+        { "time", 0, "TIME", "end this run after so long (default: the policy's)",
+          CLI_TEXT(struct run, limits[0]) },
+        { "cpu", 0, "TIME", "or after so much processor time", CLI_TEXT(struct run, limits[1]) },
+        { "output", 0, "SIZE", "or after so much output", CLI_TEXT(struct run, limits[2]) },
+        { "cwd", 0, "DIR", "start in this directory, as the box sees it", set_cwd },
+        { "handle", 0, "NAME=FILE", "the file behind an `in` or `out` handle", set_handle },
+        { "json", 0, NULL, "the result as one JSON object on standard error",
+          CLI_FLAG(struct run, end.json) },
+        { "status-fd", 0, "N", "the result as JSON to descriptor N", set_status_fd },
+        { "verbose", 'v', NULL, "list all that was blocked", CLI_FLAG(struct run, end.verbose) },
+        { "quiet", 'q', NULL, "print nothing at the end", CLI_FLAG(struct run, end.quiet) },
+        { 0 },
+};
+
 /* ---- signals and the terminal ---- */
 
 static void pass_on(int sig)
@@ -304,66 +368,7 @@ static void catch_signals(void)
         (void) signal(SIGPIPE, SIG_IGN);
 }
 
-static struct termios saved_terminal;
-static bool terminal_is_raw;
-
-static void restore_terminal(void)
-{
-        if (terminal_is_raw)
-                (void) tcsetattr(0, TCSADRAIN, &saved_terminal);
-        terminal_is_raw = false;
-}
-
-/* Terminal replies to queries of the box would be typed into the caller's shell. The terminal replies in
- * order: everything before the reply to our own query is dropped. */
-static void drain_answers(void)
-{
-        static const char ask[] = "\033[5n", answer[] = "\033[0n";
-        enum { WAIT_MS = 500 };
-        char got[256] = "";
-        size_t n = 0;
-        struct pollfd p = { .fd = 0, .events = POLLIN };
-        if (!terminal_is_raw || !isatty(1) || write(1, ask, sizeof ask - 1) != sizeof ask - 1)
-                return;
-
-        while (!strstr(got, answer) && poll(&p, 1, WAIT_MS) == 1) {
-                if (n > sizeof got / 2) { /* the beginning cannot hold it any more */
-                        memmove(got, got + n - sizeof answer, sizeof answer);
-                        n = sizeof answer;
-                }
-                ssize_t k = read(0, got + n, sizeof got - 1 - n);
-                if (k <= 0)
-                        return;
-                for (ssize_t i = 0; i < k; i++) /* as a text */
-                        got[n + (size_t) i] = got[n + (size_t) i] ? got[n + (size_t) i] : ' ';
-                n += (size_t) k;
-                got[n] = '\0';
-        }
-}
-
-static int take_terminal(void)
-{
-        if (tcgetattr(0, &saved_terminal) < 0)
-                return cli_problem("-t needs a terminal on standard input"), cli_hint("leave out -t"), -1;
-
-        struct termios raw = saved_terminal;
-        cfmakeraw(&raw);
-        if (tcsetattr(0, TCSADRAIN, &raw) < 0)
-                return cli_usage("the terminal cannot be taken: %s", strerror(errno)), -1;
-
-        terminal_is_raw = true;
-        (void) atexit(restore_terminal);
-        return 0;
-}
-
-static void follow_size(cordon_box *b)
-{
-        struct winsize w;
-        if (ioctl(0, TIOCGWINSZ, &w) == 0)
-                cordon_box_resize(b, w.ws_row, w.ws_col);
-}
-
-static int start_failed(const struct run *run, const cordon_error *e)
+int cli_run_failed(const struct run *run, const cordon_error *e)
 {
         int status = cli_error(e);
         cli_end_failure(&run->end, NULL, e);
@@ -405,11 +410,6 @@ static int choose_policy(struct run *r, int argc, char **argv, const char *verb)
         return r->box ? 0 : -1;
 }
 
-static cordon_policy *policy_of(const struct run *r)
-{
-        return r->canary ? cordon_canary_policy(r->canary) : r->policy;
-}
-
 static void end_canary(const struct run *r)
 {
         if (r->canary && cordon_canary_end(r->canary, r->box))
@@ -418,49 +418,14 @@ static void end_canary(const struct run *r)
 
 /* ---- the run ---- */
 
-/* A policy file was checked when it was written; an option is typed once. */
-static bool is_worth_saying(const cordon_note *n)
-{
-        static const char *const always[] = { "W131", "W138", "W140", "W143" }, *const of_options[] = {
-                "W122", "W123"
-        };
-
-        for (size_t i = 0; i < sizeof always / sizeof *always; i++)
-                if (strcmp(n->code, always[i]) == 0)
-                        return true;
-
-        for (size_t i = 0; n->line == 0 && i < sizeof of_options / sizeof *of_options; i++)
-                if (strcmp(n->code, of_options[i]) == 0)
-                        return true;
-
-        return false;
-}
-
-/* Warns, before anything passes through it, of a door that a symlink by another user moved out of the
- * workspace, whose files another user owns, that covers the next run's policy, or that by an option opens
- * a store of secrets. */
-static void say_links(const struct run *r)
-{
-        cordon_error e = { 0 }; /* of an invalid policy: the start reports it */
-        cordon_note n;
-        if (!r->end.quiet && r->set[CORDON_PLACES])
-                (void) cordon_policy_places(policy_of(r), r->set[CORDON_PLACES], r->set[CORDON_STAGE], &e);
-
-        for (size_t i = 0; !r->end.quiet && cordon_policy_note(policy_of(r), i, &n, &e) == 1; i++)
-                if (!is_worth_saying(&n))
-                        continue;
-                else if (n.line > 0)
-                        cli_note("note: %s:%u:%u: %s: %s", n.file, n.line, n.column, n.code, n.text);
-                else
-                        cli_note("note: %s: %s: %s", n.file, n.code, n.text);
-}
-
 static int option_is_wrong(const struct run *r, size_t option)
 {
         if (option == CORDON_IN_FROM)
                 return cli_usage("--in-from takes a run id, as `cordon log` prints it"), -1;
         if (option == CORDON_OBSERVE)
                 return cli_usage("--observe takes off, calls, denials or all, not `%s`", r->set[option]), -1;
+        if (option == CORDON_SESSION_TIME || option == CORDON_SESSION_IDLE)
+                return cli_usage("--life and --idle take a time: 30m, 8h"), -1;
         if (option == CORDON_TRIP)
                 return cli_usage("--trip takes calls, secrets, credentials, doors, canaries or all, not `%s`",
                                  r->set[option]),
@@ -471,15 +436,15 @@ static int option_is_wrong(const struct run *r, size_t option)
         return cli_usage("an option is too long"), -1;
 }
 
-static int configure(struct run *r, char **command)
+int cli_run_configure(struct run *r, char **command)
 {
         const char *term = getenv("TERM");
         const cordon_error no_memory = { 0 };
         cordon_error e = { 0 };
-        r->end.policy = policy_of(r);
-        r->end.program = command[0];
-        r->end.command = command + 1;
-        if (cordon_box_command(r->box, (const char *const *) command) < 0)
+        r->end.policy = cli_run_policy(r);
+        r->end.program = command ? command[0] : "session";
+        r->end.command = command ? command + 1 : NULL;
+        if (command && cordon_box_command(r->box, (const char *const *) command) < 0)
                 return cli_error(&no_memory), -1;
 
         r->set[CORDON_SINGLE_THREAD] = "1";
@@ -490,8 +455,9 @@ static int configure(struct run *r, char **command)
                 r->set[CORDON_TERM] = term ? term : "xterm";
 
         /* If reports of hidden paths will not be read, they are not collected. */
-        bool unread = r->end.quiet && !r->end.json && r->end.status_fd < 0 && !r->canary;
-        if (!r->set[CORDON_OBSERVE])
+        bool unread = r->end.quiet && !r->end.json && r->end.status_fd < 0 && !r->canary && !r->session;
+        bool inherits = r->end.in_session || !r->policy; /* from a session */
+        if (!r->set[CORDON_OBSERVE] && !inherits)
                 r->set[CORDON_OBSERVE] = unread ? "calls" : "denials";
 
         for (size_t i = 0; i < OPTIONS; i++)
@@ -505,8 +471,8 @@ static int configure(struct run *r, char **command)
         }
 
         r->handles.quiet = r->end.quiet;
-        if (cli_handles_open(&r->handles, policy_of(r), r->box, &e) < 0)
-                return start_failed(r, &e), -1;
+        if (cli_handles_open(&r->handles, cli_run_policy(r), r->box, &e) < 0)
+                return cli_run_failed(r, &e), -1;
 
         return 0;
 }
@@ -534,36 +500,36 @@ static void follow_signals(struct run *r, pid_t parent, const struct cli_job *jo
         catch_signals();
 }
 
-static int run_here(struct run *r)
+int cli_run_here(struct run *r)
 {
         cordon_error e = { 0 };
         struct cli_job job;
         cli_job_find(&job);
         follow_signals(r, getppid(), &job);
-        if (r->set[CORDON_TTY] && take_terminal() < 0)
+        if (r->set[CORDON_TTY] && cli_terminal_take() < 0)
                 return EXIT_CORDON;
 
         if (r->set[CORDON_TTY])
-                follow_size(r->box);
+                cli_terminal_size(r->box);
 
         if (cordon_box_start(r->box, &e) < 0) {
-                restore_terminal();
+                cli_terminal_restore();
                 end_canary(r);
-                return start_failed(r, &e);
+                return cli_run_failed(r, &e);
         }
 
         while (cordon_box_wait(r->box, cli_stop_wait_ms()) == 0) {
                 cli_stop_look(r->box);
                 if (resized) {
                         resized = 0;
-                        follow_size(r->box);
+                        cli_terminal_size(r->box);
                 }
         }
 
         if (cordon_box_result(r->box)->terminal_asked)
-                drain_answers();
+                cli_terminal_drain();
 
-        restore_terminal();
+        cli_terminal_restore();
         signal_box = NULL;
         const cordon_result *result = cordon_box_result(r->box);
         int status = cordon_result_status(result);
@@ -596,7 +562,7 @@ static _Noreturn void keep_in_background(struct run *r, const struct cli_job *jo
         if (job->in)
                 follow_signals(r, job->fd >= 0 ? 0 : getppid(), job);
 
-        if (cordon_box_start(r->box, &e) < 0) {
+        if ((r->session ? cli_session_up(r->box, &e) : cordon_box_start(r->box, &e)) < 0) {
                 end_canary(r);
                 (void) !write(tell, &e, sizeof e);
                 exit(EXIT_CORDON);
@@ -615,6 +581,9 @@ static _Noreturn void keep_in_background(struct run *r, const struct cli_job *jo
         for (int i = 0; i < 3 && null >= 0; i++)
                 (void) dup2(null, i);
 
+        if (r->session)
+                cli_session_keep(r->box);
+
         while (cordon_box_wait(r->box, cli_stop_wait_ms()) == 0)
                 cli_stop_look(r->box);
 
@@ -624,7 +593,17 @@ static _Noreturn void keep_in_background(struct run *r, const struct cli_job *jo
         exit(published ? cordon_result_status(cordon_box_result(r->box)) : EXIT_CORDON);
 }
 
-static int run_detached(struct run *r)
+static int print_id(const struct run *r, const char *id, int n)
+{
+        const char *name = r->set[CORDON_NAME];
+        if (!r->session || !r->end.json)
+                return printf("%.*s\n", n, id);
+
+        return printf("{\"session\":\"%.*s\",\"name\":%s%s%s}\n", n, id, name ? "\"" : "",
+                      name ? name : "null", name ? "\"" : "");
+}
+
+int cli_run_detached(struct run *r)
 {
         int line[2];
         cordon_error e = { 0 };
@@ -651,7 +630,7 @@ static int run_detached(struct run *r)
         (void) close(line[0]);
         if (n == (ssize_t) sizeof e) { /* already reported; its own status distinguishes 126 and 127 */
                 int status = EXIT_CORDON;
-                (void) start_failed(r, &e);
+                (void) cli_run_failed(r, &e);
                 return waitpid(pid, &status, 0) == pid && WIFEXITED(status) ? WEXITSTATUS(status)
                                                                             : EXIT_CORDON;
         }
@@ -660,7 +639,7 @@ static int run_detached(struct run *r)
                 return cli_usage("the box ended before it started");
 
         const char *id = (const char *) &e;
-        if (printf("%.*s\n", (int) n, id) >= 0 && fflush(stdout) == 0)
+        if (print_id(r, id, (int) n) >= 0 && fflush(stdout) == 0)
                 return 0;
 
         cli_note("note: the box runs: `cordon stop %.*s` ends it", (int) n, id);
@@ -674,7 +653,7 @@ static int find_command(struct run *r, char **command)
         char *shown = NULL;
         int found = cordon_policy_find(r->policy, (const char *const *) command, &r->found, &shown, &e);
         if (found < 0)
-                return start_failed(r, &e);
+                return cli_run_failed(r, &e);
 
         if (found > 0)
                 command[0] = r->found;
@@ -687,7 +666,7 @@ static int find_command(struct run *r, char **command)
 }
 
 /* If all three standard streams are a terminal, the box gets a terminal of its own. */
-static void choose_terminal(struct run *r)
+void cli_run_terminal(struct run *r)
 {
         bool person = isatty(0) && isatty(1) && isatty(2);
         if (r->no_tty)
@@ -711,7 +690,7 @@ static int run_configured(struct run *r, char **command)
                 return cli_hint("%s", cli_habit(NULL, "--volume"));
         }
 
-        choose_terminal(r);
+        cli_run_terminal(r);
         int failed = r->image ? 0 : find_command(r, command);
         if (failed)
                 return failed;
@@ -719,14 +698,14 @@ static int run_configured(struct run *r, char **command)
         if (r->set[CORDON_TTY] && r->detach)
                 return cli_usage("-t and --detach cannot be combined");
 
-        if (configure(r, command) < 0)
+        if (cli_run_configure(r, command) < 0)
                 return EXIT_CORDON;
 
         if (r->plan)
                 return cli_give(cordon_box_plan(r->box, &e), &e);
 
-        say_links(r);
-        return r->detach ? run_detached(r) : run_here(r);
+        cli_run_notes(r);
+        return r->detach ? cli_run_detached(r) : cli_run_here(r);
 }
 
 static int show_arguments(const struct run *r, char **arguments, cordon_error *e)
@@ -736,7 +715,7 @@ static int show_arguments(const struct run *r, char **arguments, cordon_error *e
 }
 
 /* The destination of the result, also for a command line that was not parsed to its end. */
-static void find_programs(struct run *r, int argc, char **argv, const struct cli_verb *verb)
+void cli_run_find_programs(struct run *r, int argc, char **argv, const struct cli_verb *verb)
 {
         const char *fd = cli_asked(argc, argv, verb, "status-fd");
         r->end.json = r->end.json || cli_asked(argc, argv, verb, "json");
@@ -764,17 +743,17 @@ static int run_with(int argc, char **argv, struct run *r, const char *verb)
         cli_doors_again(argc, argv, cli_verb_find(verb), note_door, r);
         r->end.doors |= r->script;
         if (at < 0)
-                find_programs(r, argc, argv, cli_verb_find(verb));
+                cli_run_find_programs(r, argc, argv, cli_verb_find(verb));
         else if (cli_image_prepare(r->policy, &r->image, &e) < 0 ||
                  (r->image && at >= argc && !(r->command = cli_image_command(r->box, &e))))
-                status = start_failed(r, &e);
+                status = cli_run_failed(r, &e);
         else if (at >= argc && !r->image)
                 status = cli_usage("no command given; for example: cordon %s",
                                    r->script ? "run --script install.sh" : "run -- ls /");
         else if (at >= 0 && r->script && cli_script(r->policy, argv + at, &r->command, &e) < 0)
-                status = start_failed(r, &e);
+                status = cli_run_failed(r, &e);
         else if (at < argc && show_arguments(r, argv + at + 1, &e) < 0)
-                status = start_failed(r, &e);
+                status = cli_run_failed(r, &e);
         else if (at >= 0 && r->script && r->canary_file)
                 status = cli_usage("`cordon run --script` has no policy file that another could stand for");
         else if (at >= 0 && (!r->canary_file || r->plan || choose_policy(r, argc, argv, verb) == 0))

@@ -14,13 +14,13 @@
 #include <unistd.h>
 
 /* As it is typed: the rest after the word is one argument. The box chose its content. */
-static void say_permit(const cordon_denial *d)
+static void say_permit(const struct cli_end *o, const cordon_denial *d)
 {
         AUTO_BUF(word);
         buf_shell(&word, d->argument);
         if (d->argument[0] && !word.failed)
-                (void) fprintf(stderr, "hint: --%.*s %s\n", (int) strcspn(d->permit, " "), d->permit,
-                               buf_str(&word));
+                (void) fprintf(stderr, "hint: %s--%.*s %s\n", o->in_session ? "a session with " : "",
+                               (int) strcspn(d->permit, " "), d->permit, buf_str(&word));
 }
 
 /* SAFETY: the box chose the name of the denied object and of the program. Each is one word, quoted if it
@@ -97,7 +97,7 @@ static void hint_of_gate(const cordon_denial *d)
                              stderr);
 }
 
-static void say_hint(const cordon_denial *d)
+static void say_hint(const struct cli_end *o, const cordon_denial *d)
 {
         hint_of_name(d);
         hint_of_gate(d);
@@ -107,7 +107,7 @@ static void say_hint(const cordon_denial *d)
                         "finds that out\n",
                         stderr);
         else if (d->permit[0])
-                say_permit(d);
+                say_permit(o, d);
         else if (is(d->reason, "own-program") || is(d->reason, "writable"))
                 (void) fputs("hint: use base/system, or name it: --run PATH or --run DIR/\n", stderr);
         else if (is(d->reason, "group"))
@@ -227,7 +227,7 @@ static void say_causes(const struct cli_end *o, const cordon_result *r)
                         say_denial(&all_of_it, "");
                         if (shown == 0 && is(d->code, "read") && is_named(o, d->path))
                                 cli_here_script(o);
-                        say_hint(d);
+                        say_hint(o, d);
                         shown++;
                 }
 

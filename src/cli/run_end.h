@@ -12,6 +12,7 @@ struct cli_end {
         char *const *command; /* with its arguments */
         const char *run;      /* its id */
         bool doors;           /* files or a policy were named */
+        bool in_session;      /* doors are opened when the session begins */
 };
 
 /* here.c: prints that the box does not show the current directory, if this may be why the run failed or

@@ -116,7 +116,7 @@ static void fill_wants(struct box *b, struct pollfd p[static SLOT__COUNT])
         bool runs = is_there(b), orders = b->handed_over && b->phase == PHASE_RUN;
         bool asks = b->run.up && b->broker.ledger_ns == 0; /* the start is recorded first */
         const struct pollfd wants[SLOT_PUMPS] = {
-                [SLOT_CONTROL] = { .fd = runs ? b->child.control : -1, .events = POLLIN },
+                [SLOT_CONTROL] = { .fd = runs && !b->joining ? b->child.control : -1, .events = POLLIN },
                 [SLOT_PIDFD] = { .fd = runs && !b->init_gone ? b->child.pidfd : -1, .events = POLLIN },
                 [SLOT_OOM] = { .fd = runs ? b->group.oom_event : -1, .events = keeper_oom_events(b) },
                 [SLOT_REGISTRY] = { .fd = runs && b->client < 0 ? b->registry : -1, .events = POLLIN },
@@ -126,6 +126,7 @@ static void fill_wants(struct box *b, struct pollfd p[static SLOT__COUNT])
                 [SLOT_INBOUND] = { .fd = runs ? inbound_fd(b) : -1, .events = POLLIN },
                 [SLOT_SPARE] = { .fd = orders ? b->child.spare : -1, .events = POLLIN },
                 [SLOT_GATES] = { .fd = runs ? gates_fd(b) : -1, .events = POLLIN },
+                [SLOT_PEERS] = { .fd = runs ? b->peers : -1, .events = POLLIN },
                 [SLOT_CALLS] = { .fd = runs ? b->run.calls : -1, .events = POLLIN },
                 [SLOT_AWAITED] = { .fd = b->wait.fd, .events = b->wait.events },
         };
@@ -171,6 +172,9 @@ static void serve_run(struct box *b, const struct pollfd p[static SLOT__COUNT])
 
         if (p[SLOT_CALLS].revents)
                 calls_serve(b);
+
+        if (p[SLOT_PEERS].revents)
+                session_serve_peers(b);
 
         pump_serve(&b->run, p + SLOT_PUMPS, 3);
         if (p[SLOT_PIDFD].revents && !b->init_gone) {

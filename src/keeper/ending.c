@@ -239,9 +239,13 @@ int ending_janitor(struct box *b, struct err *e)
                 b->janitor.child = CHILD_NONE;
         }
 
-        if (child_reap(&b->janitor.child, NULL))
-                return 1;
+        if (!child_reap(&b->janitor.child, NULL)) {
+                keeper_wait_child(b, &b->janitor.child);
+                return 0;
+        }
 
-        keeper_wait_child(b, &b->janitor.child);
-        return 0;
+        if (b->c.session)
+                registry_send_result(b);
+
+        return 1;
 }

@@ -29,7 +29,7 @@ static void note_up(struct box *b, uint32_t layers)
 
         b->run.up = true;
         b->idle_ns = now;
-        if (!b->session)
+        if (!b->session || b->session->remote)
                 registry_open(b); /* not before: until here every microsecond of ours is the start's */
 
         b->run.r.attested = true; /* init sends UP only after attestation passed */
@@ -141,7 +141,7 @@ static void note_left(struct box *b)
 static bool session_forward_if(struct box *b, const struct wall_message *m, int fd)
 {
         bool about = m->word == WALL_SAYS_DENIED || m->word == WALL_SAYS_SAW || m->word == WALL_SAYS_RAN ||
-                     m->word == WALL_SAYS_TTY;
+                     m->word == WALL_SAYS_TTY || (m->word == WALL_SAYS_ERROR && b->run.up);
         return about && session_forward(b, m, fd);
 }
 
@@ -205,6 +205,8 @@ void keeper_hear(struct box *b)
                 b->run.r.denials_lost++;
                 break;
         case WALL_SAYS_READY:
+                b->passed_on = b->session != NULL;
+                break;
         case WALL_SAYS_RAN:
         case WALL_SAYS_NOTHING:
                 break;

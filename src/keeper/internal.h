@@ -87,6 +87,7 @@ enum slot {
         SLOT_INBOUND,
         SLOT_SPARE, /* a spare has executed its program, or could not */
         SLOT_GATES,
+        SLOT_PEERS,   /* keepers of runs in this session that are other processes */
         SLOT_CALLS,   /* of the caller's functions by a module */
         SLOT_AWAITED, /* the event that this phase waits for: a child's end, a handle */
         SLOT_PUMPS,
@@ -189,6 +190,11 @@ struct box {
         bool wants_tty;             /* a run: it has requested a terminal from init */
         int ahead;                  /* of a session: a spare that waits for the next run, or -1 */
         uint64_t idle_ns;           /* of a session: since when it has no run */
+        int peers;                  /* of a session: an epoll with the lines of its remote runs; or -1 */
+        int ending[CLIENTS_MAX];    /* of a session: clients that wait for its result; or -1 */
+        bool remote;                /* the run's keeper is another process; of a session: it is that one's */
+        bool joining;               /* a run: the session has not sent its spare yet */
+        bool passed_on;             /* a run: the session has passed its begin on to init */
         enum phase phase;
         struct waiting wait;
         bool given_up; /* its caller has let go of it, or it failed before anything could run */
@@ -386,6 +392,16 @@ bool session_tend(struct box *session);
 uint64_t session_next(const struct box *session); /* when it is idle for too long; 0: never */
 void session_leave(struct box *b);                /* a run is over; a session has none from here on */
 void session_kill(struct box *b);                 /* a run, with its process group */
+bool session_takes_runs(const struct box *session);
+void session_request_ahead(struct box *session); /* a spare for the next run */
+void session_drop_peer(struct box *b);           /* a run of another keeper; `b` is freed */
+/* session_peers.c: runs whose keeper is another process. */
+/* Takes one up. Returns its end of the line, the caller's to close; -1 with *e set. */
+int session_admit(struct box *session, struct err *e);
+void session_serve_peers(struct box *session);
+unsigned session_count(const struct box *session); /* its runs */
+/* session_wire.c: the other side. 1: the spare came, 0: not yet, -1. */
+int session_joined(struct box *b, struct err *e);
 /* wakeup.c: the descriptor of the caller reports the slots of `wants`. */
 void wakeup_reported(struct box *b);
 void wakeup_arm(struct box *b, const struct pollfd wants[static SLOT__COUNT]);
@@ -442,6 +458,9 @@ int registry_find(const char *which, char ret_run[64], struct err *e);
 /* The output since *position (-1: all that is kept), which moves on. 0, or: */
 enum registry_no { REGISTRY_GONE = 1, REGISTRY_SILENT, REGISTRY_NOT_KEPT };
 int registry_logs(const char *run, int32_t *position, struct buf *out);
+void registry_send_result(struct box *session); /* to clients that wait for its end */
+/* Requests a run in a session. Returns a line to its keeper, or -1 with *e set. */
+int registry_join(const char *run, struct err *e);
 
 /* box_names.c: the requested name is this box's until it is released; -1: another box has it */
 int names_claim(struct box *b, struct err *e);

@@ -33,7 +33,10 @@ struct box *keeper_new(const struct box_config *c)
                 .pid = -1, .pidfd = -1, .control = -1, .spare = -1, .birth = -1, .host_proc = -1
         };
         b->janitor = LIMIT_NO_JANITOR;
-        b->session_line = b->ahead = b->waker = -1;
+        b->session_line = b->ahead = b->waker = b->peers = -1;
+        for (unsigned i = 0; i < CLIENTS_MAX; i++)
+                b->ending[i] = -1;
+
         b->run.staged = b->run.calls = b->run.tty = b->registry = b->held = b->name_lock = b->client =
                 b->epoll = b->wait.fd = -1;
         b->broker = (struct broker_line){

@@ -179,6 +179,8 @@ struct box_config {
         bool park;    /* stop before the run: box_order() begins it. The run's fields come with that */
         bool give;    /* parked for another process, box_give(): the janitor ends the mounts */
         bool session; /* a box for many runs: box_run_in() begins each. The plan's command is not used */
+        struct span recipe;           /* of a session: what the keeper of a run in it has to know */
+        const char *session_run;      /* of a run in a session of another process: the session's id */
         uint64_t session_ms, idle_ms; /* it ends after so long; after so long without a run */
 };
 
@@ -196,6 +198,12 @@ void box_order(struct box *b, const struct box_config *c);
  * walls are the session's. What it returns is driven and freed like a box of its own, before its session,
  * which has to be driven too. NULL with *e set: the session is over, or no memory. */
 struct box *box_run_in(struct box *session, const struct box_config *c, struct err *e);
+/* The same in a session whose keeper is another process of this user, by its run id: this process becomes the
+ * keeper of the run. Its streams, terminal, limits, denials, record and result are here; orders to init go
+ * through the session's keeper. If either process ends, so does the run. */
+struct box *box_join(const char *session, const struct box_config *c, struct err *e);
+/* The secrets that the output of its runs is searched for, as a file in memory; -1 with *e set. */
+int box_words(const char *session, struct err *e);
 /* A call of a tool that the payload serves, or its result, as a record of the run (record_effects.c). */
 struct box_tool {
         const char *tool, *result, *reason; /* reason: of a denial, or NULL */
@@ -264,7 +272,15 @@ bool box_person_is_here(void);
 /* ---- boxes of this user that are running (registry.c) ---- */
 /* Calls `each` with every running box's state as JSON; returns how many, or -1. */
 int box_list(void (*each)(void *ctx, const char *json), void *ctx, struct err *e);
-enum box_request { BOX_ASK_STATE = 1, BOX_ASK_STOP, BOX_ASK_LOGS /* box_logs() */ };
+enum box_request {
+        BOX_ASK_STATE = 1,
+        BOX_ASK_STOP,
+        BOX_ASK_LOGS,    /* box_logs() */
+        BOX_ASK_SESSION, /* the recipe of its runs; empty: it is not a session */
+        BOX_ASK_JOIN,    /* box_join() */
+        BOX_ASK_WORDS,   /* box_words() */
+        BOX_ASK_END      /* ends a session; the answer is its result as JSON */
+};
 /* Queries one box, by run id, unique prefix of it, or name. Writes the answer to out. */
 int box_ask(const char *which, enum box_request request, int arg, struct buf *out, struct err *e);
 

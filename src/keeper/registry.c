@@ -27,7 +27,8 @@ enum {
         PATIENCE_MS = 1000,
         QUEUE_MS = 5,
         QUESTION_MS = 20,
-        LOOKS = 3
+        LOOKS = 3,
+        END_MS = 60000
 };
 
 struct ask {
@@ -35,6 +36,7 @@ struct ask {
         int32_t arg;
 };
 enum logs_answer { LOGS_OFF = 0, LOGS_ON };
+enum join_answer { JOIN_LINE = 0, JOIN_REFUSED };
 
 /* The commands and the keeper may be of different versions. */
 static const struct wire_field ask_fields[] = { WIRE_NUMBER(struct ask, request),
@@ -102,8 +104,13 @@ static void state_json(const struct box *b, struct buf *out)
         buf_putc(out, ']');
         put_usage(out, "memory_peak", u.has_memory, u.memory_peak);
         put_usage(out, "cpu_ms", u.has_cpu, u.cpu_ns / 1000000u);
-        buf_printf(out, ",\"output_bytes\":%llu,\"denials\":%u}", (unsigned long long) b->run.r.output_bytes,
+        buf_printf(out, ",\"output_bytes\":%llu,\"denials\":%u", (unsigned long long) b->run.r.output_bytes,
                    b->run.r.denial_count);
+        if (b->c.session)
+                buf_printf(out, ",\"session\":true,\"runs\":%u", session_count(b));
+        else if (b->run.r.in_session)
+                buf_printf(out, ",\"in_session\":\"%s\"", b->c.session_run ? b->c.session_run : "");
+        buf_putc(out, '}');
 }
 
 /* Answers travel as a memory file: any size, one message. */
@@ -114,6 +121,30 @@ static void answer(int client, struct span text, struct ask ok)
                 (void) wire_put(client, &ask_form, &ok, fd);
 }
 
+/* The result of a session, for clients that wait for its end. */
+void registry_send_result(struct box *session)
+{
+        AUTO_BUF(out);
+        session->run.r.digest = policy_digest(session->c.policy);
+        box_result_json(&session->run.r, &out);
+        for (unsigned i = 0; i < CLIENTS_MAX; i++)
+                if (session->ending[i] >= 0) {
+                        if (!out.failed)
+                                answer(session->ending[i], buf_span(&out), (struct ask){ 0 });
+                        fd_close(&session->ending[i]);
+                }
+}
+
+/* Ends a session. The client waits for the result. */
+static void end_session(struct box *session)
+{
+        for (unsigned i = 0; i < CLIENTS_MAX && session->client >= 0; i++)
+                if (session->ending[i] < 0)
+                        session->ending[i] = TAKE_FD(session->client);
+
+        box_finish(session);
+}
+
 /* A reader that is further behind than the kept output gets all of it. */
 static void put_newer(const struct box *b, int32_t position, struct buf *out)
 {
@@ -122,6 +153,18 @@ static void put_newer(const struct box *b, int32_t position, struct buf *out)
         size_t n = fresh < b->run.log.n ? (size_t) fresh : b->run.log.n;
         if (n > 0)
                 buf_add(out, b->run.log.p + b->run.log.n - n, n);
+}
+
+/* With a line, or with the reason. */
+static void answer_join(struct box *b)
+{
+        struct err e;
+        struct ask ok = { .request = JOIN_LINE };
+        AUTO_FD(line, session_admit(b, &e));
+        if (line >= 0)
+                (void) wire_put(b->client, &ask_form, &ok, line);
+        else
+                answer(b->client, span_str(e.what), (struct ask){ .request = JOIN_REFUSED });
 }
 
 static void serve(struct box *b, const struct ask *q)
@@ -137,9 +180,28 @@ static void serve(struct box *b, const struct ask *q)
                                    (int32_t) (b->run.log_total & LOG_POSITION) };
                 put_newer(b, q->arg, &out);
                 break;
+        case BOX_ASK_SESSION:
+                if (b->c.session && b->c.recipe.n > 0) {
+                        buf_printf(&out, "%s\n", b->run.r.run);
+                        buf_add(&out, b->c.recipe.p, b->c.recipe.n);
+                }
+                break;
+        case BOX_ASK_JOIN:
+                answer_join(b);
+                return;
+        case BOX_ASK_WORDS:
+                if (b->c.words)
+                        (void) wire_put(b->client, &ask_form, &ok, *b->c.words);
+                return;
+        case BOX_ASK_END:
+                if (b->c.session)
+                        end_session(b);
+                return;
         case BOX_ASK_STOP:
                 if (q->arg == SIGKILL)
                         box_kill(b);
+                else if (b->c.session) /* it has no payload that a signal could go to */
+                        box_finish(b);
                 else
                         box_signal(b, q->arg);
                 buf_puts(&out, "{}");
@@ -207,8 +269,12 @@ static int join_queue(int fd, const struct sockaddr_un *a, socklen_t n, int *pat
         return 0;
 }
 
-/* 1: a keeper accepted and hung up; 2: and sent nothing. */
-static int ask_once(const struct sockaddr_un *a, socklen_t n, struct ask *q, int *patience, struct buf *out)
+/* How long an answer may take: a session is ended first. */
+static int answer_ms(const struct ask *q) { return q->request == BOX_ASK_END ? END_MS : ASK_TIMEOUT_MS; }
+
+/* 1: a keeper accepted and hung up; 2: and sent nothing. With `ret_line` the answer may be a line. */
+static int ask_once(const struct sockaddr_un *a, socklen_t n, struct ask *q, int *patience, struct buf *out,
+                    int *ret_line)
 {
         AUTO_FD(fd, socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
         if (fd < 0 || join_queue(fd, a, n, patience) < 0 || !peer_is(fd, getuid()))
@@ -218,7 +284,7 @@ static int ask_once(const struct sockaddr_un *a, socklen_t n, struct ask *q, int
                 return 1;
 
         AUTO_FD(got, -1);
-        if (!fd_await(fd, POLLIN, ASK_TIMEOUT_MS))
+        if (!fd_await(fd, POLLIN, answer_ms(q)))
                 return 2;
 
         struct ask ok;
@@ -226,12 +292,17 @@ static int ask_once(const struct sockaddr_un *a, socklen_t n, struct ask *q, int
                 return 1;
 
         *q = ok;
+        if (ret_line && ok.request != JOIN_REFUSED) {
+                *ret_line = TAKE_FD(got);
+                return 0;
+        }
+
         return read_answer(got, out);
 }
 
 /* A keeper does not wait long for the request: a client that was delayed on a busy machine asks again.
  * Returns -1 if no keeper exists; 1: it exists, and sends nothing. */
-static int ask_run(const char *run, struct ask *q, int *patience, struct buf *out)
+static int ask_for_line(const char *run, struct ask *q, int *patience, struct buf *out, int *ret_line)
 {
         struct sockaddr_un a;
         char address[96];
@@ -239,9 +310,14 @@ static int ask_run(const char *run, struct ask *q, int *patience, struct buf *ou
         socklen_t n = make_address(&a, address);
         int r = 1;
         for (int tries = 0; tries < ASK_TRIES && r == 1; tries++)
-                r = ask_once(&a, n, q, patience, out);
+                r = ask_once(&a, n, q, patience, out, ret_line);
 
         return r > 0 ? 1 : r;
+}
+
+static int ask_run(const char *run, struct ask *q, int *patience, struct buf *out)
+{
+        return ask_for_line(run, q, patience, out, NULL);
 }
 
 /* Num RefCount Protocol Flags Type St Inode Path: the text after so many of them. */
@@ -412,6 +488,20 @@ int registry_logs(const char *run, int32_t *position, struct buf *out)
         *position = q.arg & LOG_POSITION;
         return q.request == LOGS_ON ? 0 : REGISTRY_NOT_KEPT;
 }
+
+static int ask_descriptor(const char *run, enum box_request request, struct err *e)
+{
+        AUTO_BUF(out);
+        int line = -1, patience = PATIENCE_MS;
+        struct ask q = { .request = request };
+        if (ask_for_line(run, &q, &patience, &out, &line) == 0 && line >= 0)
+                return line;
+
+        return err_set(e, ERR_GONE, 0, "%s", out.n ? buf_str(&out) : "the session is over");
+}
+
+int registry_join(const char *run, struct err *e) { return ask_descriptor(run, BOX_ASK_JOIN, e); }
+int box_words(const char *run, struct err *e) { return ask_descriptor(run, BOX_ASK_WORDS, e); }
 
 int box_ask(const char *which, enum box_request request, int arg, struct buf *out, struct err *e)
 {

@@ -6,20 +6,6 @@
 
 #include <errno.h>
 
-static bool takes_runs(const struct box *session)
-{
-        return session->c.session && session->run.up && session->phase == PHASE_RUN && !session->killed &&
-               !session->init_gone && session->run.r.end == BOX_RUNNING;
-}
-
-/* A session that has begun a run prepares for the next. */
-static void request_ahead(struct box *session)
-{
-        struct err ignored; /* the next run requests its own, and hears why not */
-        if (session->ahead < 0 && takes_runs(session))
-                session->ahead = wall_spare_add(&session->child, &ignored);
-}
-
 /* What a run has of its session. */
 static void share(struct box *b, const struct box *session)
 {
@@ -35,7 +21,7 @@ struct box *box_run_in(struct box *session, const struct box_config *c, struct e
 {
         int ends[2];
         struct box *b = NULL;
-        if (!takes_runs(session)) {
+        if (!session_takes_runs(session)) {
                 (void) err_set(e, ERR_GONE, 0, "the session is over");
                 return NULL;
         }
@@ -68,6 +54,6 @@ struct box *box_run_in(struct box *session, const struct box_config *c, struct e
         b->phase = PHASE_PARK;
         share(b, session);
         keeper_begin(b);
-        request_ahead(session);
+        session_request_ahead(session);
         return b;
 }

@@ -9,6 +9,23 @@
 
 #include <errno.h>
 #include <signal.h>
+#include <stdlib.h>
+
+/* ---- may it begin ---- */
+
+bool session_takes_runs(const struct box *session)
+{
+        return session->c.session && session->run.up && session->phase == PHASE_RUN && !session->killed &&
+               !session->init_gone && session->run.r.end == BOX_RUNNING;
+}
+
+/* A session that has begun a run prepares for the next. */
+void session_request_ahead(struct box *session)
+{
+        struct err ignored; /* the next run requests its own, and hears why not */
+        if (session->ahead < 0 && session_takes_runs(session))
+                session->ahead = wall_spare_add(&session->child, &ignored);
+}
 
 /* ---- its spare ---- */
 
@@ -16,6 +33,9 @@ int session_spare(struct box *b, struct err *e)
 {
         struct wall_message m;
         struct box *session = b->session;
+        if (session->remote)
+                return session_joined(b, e);
+
         if (keeper_is_new_phase(b)) {
                 b->child.spare =
                         session->ahead >= 0 ? TAKE_FD(session->ahead) : wall_spare_add(&session->child, e);
@@ -42,12 +62,47 @@ int session_spare(struct box *b, struct err *e)
         return 1;
 }
 
+/* ---- runs of other keepers ---- */
+
+static void unlink_run(struct box *b)
+{
+        struct box *session = b->session;
+        struct box **at = &session->runs;
+        while (*at && *at != b)
+                at = &(*at)->sibling;
+
+        if (*at)
+                *at = b->sibling;
+
+        session->idle_ns = clock_mono_ns();
+}
+
+/* Only what session_peers.c fills is in it: it is not a box that lives. */
+void session_drop_peer(struct box *b)
+{
+        if (b->session && !b->init_gone && b->handed_over && b->session->child.control >= 0)
+                (void) wall_signal_run(&b->session->child, b->id, SIGKILL);
+
+        if (b->session)
+                unlink_run(b);
+
+        fd_close(&b->child.spare); /* without an order it ends by itself */
+        fd_close(&b->session_line);
+        free(b);
+}
+
 /* ---- messages ---- */
+
+/* The answer to a request for a terminal, which all of the machine may be in use. */
+static bool is_about_tty(const struct wall_message *m)
+{
+        return m->word == WALL_SAYS_TTY || m->word == WALL_SAYS_ERROR;
+}
 
 static struct box *run_of(const struct box *session, const struct wall_message *m)
 {
         struct box *one = session->runs;
-        bool ran = m->word == WALL_SAYS_RAN, tty = m->word == WALL_SAYS_TTY;
+        bool ran = m->word == WALL_SAYS_RAN, tty = is_about_tty(m);
         for (struct box *b = session->runs; b; b = b->sibling)
                 if (ran ? b->id == m->run : tty ? b->wants_tty : b->leader == m->run && b->handed_over)
                         return b;
@@ -55,24 +110,28 @@ static struct box *run_of(const struct box *session, const struct wall_message *
         return !ran && !tty && one && !one->sibling ? one : NULL; /* its processes may lead other sessions */
 }
 
+/* `b` may be gone after it. */
 static void send_end(struct box *b)
 {
         const struct wall_message m = { .word = WALL_SAYS_END, .end = b->last };
         b->ran = b->session_line >= 0 && wall_forward(b->session_line, &m, -1) < 0 && errno == EAGAIN;
         if (!b->ran)
                 fd_close(&b->session_line);
+        if (!b->ran && b->remote) /* nothing of it is here */
+                session_drop_peer(b);
 }
 
 bool session_forward(struct box *session, const struct wall_message *m, int fd)
 {
         struct box *b = run_of(session, m);
         if (!b)
-                return m->word == WALL_SAYS_RAN || m->word == WALL_SAYS_TTY;
+                return m->word == WALL_SAYS_RAN || is_about_tty(m);
 
         if (m->word == WALL_SAYS_RAN) {
                 b->last = m->end;
+                b->init_gone = b->remote; /* of another keeper's run: it has ended */
                 send_end(b);
-        } else if (m->word == WALL_SAYS_TTY) {
+        } else if (is_about_tty(m)) {
                 b->wants_tty = false;
                 (void) wall_forward(b->session_line, m, fd);
         } else if (b->session_line < 0 || wall_forward(b->session_line, m, -1) < 0) {
@@ -97,13 +156,14 @@ uint64_t session_next(const struct box *session)
 bool session_tend(struct box *session)
 {
         uint64_t next = session_next(session);
-        for (struct box *b = session->runs; b; b = b->sibling)
+        bool over = session->init_gone || session->phase > PHASE_RUN;
+        for (struct box *b = session->runs, *following; b; b = following) {
+                following = b->sibling;
+                if (over)
+                        fd_close(&b->session_line);
                 if (b->ran)
                         send_end(b);
-
-        if (session->init_gone || session->phase > PHASE_RUN)
-                for (struct box *b = session->runs; b; b = b->sibling)
-                        fd_close(&b->session_line);
+        }
 
         return !session->runs && next != 0 && clock_mono_ns() >= next;
 }
@@ -116,28 +176,36 @@ void session_kill(struct box *b)
         fd_close(&b->child.spare); /* without an order it ends by itself */
 }
 
+/* A session that is over: its runs hear of it by the end of their line. */
+static void leave_all(struct box *session)
+{
+        for (struct box *r = session->runs, *next; r; r = next) {
+                next = r->sibling;
+                fd_close(&r->session_line);
+                r->session = NULL;
+                r->given_up = true;
+                if (r->remote)
+                        session_drop_peer(r);
+        }
+
+        fd_close(&session->ahead);
+        fd_close(&session->peers);
+        session->runs = NULL;
+}
+
 void session_leave(struct box *b)
 {
-        struct box **at = b->session ? &b->session->runs : &b->runs;
-        if (!b->session) { /* a session that is over: its runs hear of it by the end of their line */
-                for (struct box *r = b->runs; r; r = r->sibling) {
-                        fd_close(&r->session_line);
-                        r->session = NULL;
-                        r->given_up = true;
-                }
-
-                fd_close(&b->ahead);
-                b->runs = NULL;
+        struct box *session = b->session;
+        if (!session) {
+                leave_all(b);
                 return;
         }
 
-        while (*at && *at != b)
-                at = &(*at)->sibling;
-
-        if (*at)
-                *at = b->sibling;
-
+        unlink_run(b);
         fd_close(&b->session_line);
-        b->session->idle_ns = clock_mono_ns();
         b->session = NULL;
+        if (session->remote) { /* it only stood for the one of another process */
+                fd_close(&session->child.control);
+                free(session);
+        }
 }

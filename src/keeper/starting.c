@@ -213,6 +213,11 @@ int starting_order(struct box *b, struct err *e)
                         return err_set(e, ERR_WALL, errno, "ordering the run: %s", strerror(errno));
         }
 
+        if (b->session && b->session->remote && !b->passed_on) {
+                keeper_wait_for(b, b->child.control, POLLIN);
+                return 0;
+        }
+
         struct wall_stdio streams = b->run.inside;
         if (!b->session)
                 streams.handle_count = 0; /* the spare has them */

@@ -231,6 +231,10 @@ int wall_run(const struct wall_child *c, uint32_t pid, uint32_t id, const struct
 /* Passes a message of init on to the keeper's part for one run. Returns 0, or -1 with errno set (EAGAIN: the
  * line is full). */
 int wall_forward(int line, const struct wall_message *m, int fd);
+/* The other way: passes an order of a run's keeper, which is another process, on to init, if it is about that
+ * run: its begin, which is answered with WALL_SAYS_READY, a signal, a terminal. Returns 1, 0 if the line is
+ * closed, -1 with errno set (EPROTO: not such an order). *ret_tty: it requests a terminal. */
+int wall_relay(int line, const struct wall_child *c, uint32_t pid, uint32_t id, bool *ret_tty);
 /* Receives the next message of a spare, as wall_listen(). */
 int wall_spare_listen(int spare, struct wall_message *ret);
 /* Requests a terminal of the box's own: WALL_SAYS_TTY. */

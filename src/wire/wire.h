@@ -68,6 +68,7 @@ enum wire_type {
         WIRE_HOST_RESULT,
         WIRE_EGRESS_HELD,
         WIRE_EGRESS_GATE,
+        WIRE_SESSION_JOINED,
         WIRE_WALL_MESSAGE = 32 /* and its word */
 };
 

@@ -176,6 +176,8 @@ struct layer *layer_new(const struct cordon_context *cx, const char *run, struct
 int layer_cannot(struct err *e, const char *doing, const char *of);
 /* Opens without settling anything: for listing, and for a run that continues. */
 struct layer *layer_take(int store, const char *run, struct err *e);
+/* The same without its lock, which its running box holds: only to copy it. */
+struct layer *layer_look(int store, const char *run, struct err *e);
 void layer_free(struct layer *l);
 int layer_write(struct layer *l, struct err *e);
 /* Removes an empty overlay. Returns false if it is not empty or could not be read: then layer_remove(). */

@@ -184,3 +184,6 @@ int work_find(const struct cordon_context *cx, const char *run, char *ret_run, s
 /* A copy of an overlay, with a name of its own. */
 int work_fork(const struct cordon_context *cx, const char *run, const char *new_run, char *ret_run,
               struct err *e);
+/* The same for the overlay of a box that runs, by its whole id: a copy of what is found there meanwhile. */
+int work_fork_running(const struct cordon_context *cx, const char *run, const char *new_run, char *ret_run,
+                      struct err *e);

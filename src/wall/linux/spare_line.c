@@ -107,6 +107,29 @@ int wall_forward(int line, const struct wall_message *m, int fd)
         return fd < 0 ? wall_put_now(line, m) : wall_put(line, m, fd);
 }
 
+int wall_relay(int line, const struct wall_child *c, uint32_t pid, uint32_t id, bool *ret_tty)
+{
+        struct wall_order o;
+        int r = wire_take(line, &wall_order_form, &o, NULL);
+        if (r != 1)
+                return r;
+
+        bool begins = o.command == COMMAND_RUN && o.id == id && (uint32_t) o.arg == pid && pid > 0;
+        bool signals = o.command == COMMAND_SIGNAL && o.id == id;
+        *ret_tty = o.command == COMMAND_TTY;
+        if (!begins && !signals && !*ret_tty) {
+                errno = EPROTO;
+                return -1;
+        }
+
+        const struct wall_message passed = { .word = WALL_SAYS_READY, .run = pid };
+        int sent = wire_put_now(c->control, &wall_order_form, &o);
+        if (begins && (sent < 0 || wall_put_now(line, &passed) < 0))
+                return -1; /* it must not start */
+
+        return 1; /* a signal is lost if init takes nothing, as that of its own keeper */
+}
+
 int wall_spare_listen(int spare, struct wall_message *ret)
 {
         int fd = -1, r = wall_take(spare, ret, &fd);

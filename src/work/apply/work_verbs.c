@@ -249,10 +249,11 @@ static int fork_into(const struct layer *from, struct layer *to, struct err *e)
         return layer_write(to, e);
 }
 
-int work_fork(const struct cordon_context *cx, const char *run, const char *new_run, char *ret_run,
-              struct err *e)
+/* `from` is freed. */
+static int fork_layer(const struct cordon_context *cx, struct layer *taken, const char *new_run,
+                      char *ret_run, struct err *e)
 {
-        AUTO_LAYER(from, layer_open(cx, run, LAYER_WAITING, e));
+        AUTO_LAYER(from, taken);
         if (!from)
                 return -1;
 
@@ -272,4 +273,17 @@ int work_fork(const struct cordon_context *cx, const char *run, const char *new_
 
         (void) snprintf(ret_run, WORK_RUN_MAX, "%s", to->run);
         return 0;
+}
+
+int work_fork(const struct cordon_context *cx, const char *run, const char *new_run, char *ret_run,
+              struct err *e)
+{
+        return fork_layer(cx, layer_open(cx, run, LAYER_WAITING, e), new_run, ret_run, e);
+}
+
+int work_fork_running(const struct cordon_context *cx, const char *run, const char *new_run, char *ret_run,
+                      struct err *e)
+{
+        AUTO_FD(store, layer_store(cx, e));
+        return store < 0 ? -1 : fork_layer(cx, layer_look(store, run, e), new_run, ret_run, e);
 }

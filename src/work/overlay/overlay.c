@@ -334,7 +334,7 @@ struct layer *layer_new(const struct cordon_context *cx, const char *run, struct
         return NULL;
 }
 
-struct layer *layer_take(int store, const char *run, struct err *e)
+static struct layer *open_layer(int store, const char *run, bool lock, struct err *e)
 {
         struct layer *l = layer_alloc(run, e);
         if (!l)
@@ -344,11 +344,21 @@ struct layer *layer_take(int store, const char *run, struct err *e)
         l->dir = l->store < 0 ? -1 : openat(store, run, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
         if (l->dir < 0)
                 (void) not_opened(l, "is not there", e);
-        else if (lock_layer(l, false, e) == 0 && read_meta(l, e) == 0 && closed_read(l, e) == 0)
+        else if ((!lock || lock_layer(l, false, e) == 0) && read_meta(l, e) == 0 && closed_read(l, e) == 0)
                 return l;
 
         layer_free(l);
         return NULL;
+}
+
+struct layer *layer_take(int store, const char *run, struct err *e)
+{
+        return open_layer(store, run, true, e);
+}
+
+struct layer *layer_look(int store, const char *run, struct err *e)
+{
+        return open_layer(store, run, false, e);
 }
 
 /* One empty door: our two directories, and the one that the kernel made in one of them with mode 0. */

@@ -163,10 +163,11 @@ static uint64_t missed(struct observer *o, const struct request *r, uint32_t dir
         if (!dir || !fuse_tree_path(&o->f->tree, dir, r->body, missing, sizeof missing))
                 return 0;
 
-        if (o->awake)
+        bool probed = !by_init && strcmp(missing, ATTEST_MISSING) == 0;
+        if (o->awake && !probed) /* the probe of a session's next spare is not a lookup of this run */
                 return by_init ? 0 : tell_of(o, r, dir, missing);
 
-        o->awake = !by_init && strcmp(missing, ATTEST_MISSING) == 0;
+        o->awake |= probed;
         o->payload = r->head->pid;
         return by_init ? settled_for(missing) : 0;
 }

@@ -1,0 +1,310 @@
+/* SPDX-License-Identifier: MIT */
+/* cli/cmd_session.c - `cordon session` and `cordon shell`: a box that stays, and commands in it. A session
+ * has a process of its own, in the background; a shell keeps its session itself. */
+#include "base/fd.h"
+#include "base/json.h"
+#include "base/str.h"
+#include "cli/run_job.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+int verb_session(int argc, char **argv)
+{
+        if (argc > 1 && argv[1][0] != '-')
+                return cli_unknown_second("session", argv[1]);
+
+        (void) cli_problem("session takes new, run, ls, end or fork");
+        return cli_hint("cordon session new dev; cordon session run dev -- ls; cordon session end dev");
+}
+
+/* ---- a session and its process ---- */
+
+/* The policy and the box of a new session, from options; the words after them stay. Returns their index, or
+ * -1 after reporting an error. */
+static int read_options(struct run *r, int argc, char **argv, const char *verb)
+{
+        cordon_error e = { 0 };
+        fd_use_limit();
+        r->policy = cli_policy_new();
+        r->box = r->policy ? cli_box_new(r->policy) : NULL;
+        int at = r->box ? cli_options(argc, argv, cli_verb_find(verb), r, r->policy) : -1;
+        if (at < 0)
+                cli_run_find_programs(r, argc, argv, cli_verb_find(verb));
+        else if (cli_image_prepare(r->policy, &r->image, &e) < 0) {
+                (void) cli_run_failed(r, &e);
+                return -1;
+        }
+
+        return at;
+}
+
+static void done(struct run *r)
+{
+        cordon_box_free(r->box);
+        cordon_policy_free(r->policy);
+        free(r->work);
+}
+
+int verb_session_new(int argc, char **argv)
+{
+        struct run r = { .end.status_fd = -1, .session = true, .detach = true };
+        cli_options_first(argc, argv, cli_verb_find("session new"));
+        int at = read_options(&r, argc, argv, "session new"), status = EXIT_CORDON;
+        if (at >= 0 && argc - at > 1) {
+                (void) cli_usage("a session starts without a command");
+                (void) cli_hint("cordon session new NAME; cordon session run NAME -- %s", argv[at]);
+        } else if (at >= 0 && (at == argc || cli_set_name(&r, argv[at]) == 0) &&
+                   cli_run_configure(&r, NULL) == 0) {
+                cli_run_notes(&r);
+                status = cli_run_detached(&r);
+        }
+
+        if (status == EXIT_CORDON)
+                cli_end_untold(&r.end);
+
+        done(&r);
+        return status;
+}
+
+/* ---- runs ---- */
+
+/* Limits of this run only. */
+static int add_limits(const struct run *r)
+{
+        static const char *const names[] = { "time", "cpu", "output" };
+        for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+                char text[128];
+                cordon_error e = { 0 };
+                if (!r->limits[i])
+                        continue;
+                (void) snprintf(text, sizeof text, "%s %s", names[i], r->limits[i]);
+                if (cordon_policy_add(r->policy, "limit", text, &e) < 0)
+                        return cli_run_failed(r, &e);
+        }
+
+        return 0;
+}
+
+static int run_in(struct run *r, cordon_box *session, char **command)
+{
+        const cordon_error no_memory = { 0 };
+        r->end.in_session = r->end.doors = true;
+        r->policy = cordon_session_policy(session);
+        r->box = cordon_session_run(session);
+        if (!r->box)
+                return cli_error(&no_memory);
+
+        cli_run_terminal(r);
+        int status = add_limits(r);
+        if (status == 0)
+                status = cli_run_configure(r, command) < 0 ? EXIT_CORDON : cli_run_here(r);
+
+        cordon_box_free(r->box);
+        return status;
+}
+
+int verb_session_run(int argc, char **argv)
+{
+        struct run r = { .end.status_fd = -1 };
+        cordon_error e = { 0 };
+        const struct cli_verb *verb = cli_verb_find("session run");
+        fd_use_limit();
+
+        /* Options may stand before the session's name and after it. */
+        int name = cli_options(argc, argv, verb, &r, NULL);
+        int at = name < 0 || name >= argc ? name : cli_options(argc - name, argv + name, verb, &r, NULL);
+        int status = EXIT_CORDON;
+        if (at < 0)
+                cli_run_find_programs(&r, argc, argv, verb);
+        else if (name >= argc)
+                (void) cli_usage("name a session, then a command: cordon session run dev -- ls");
+        else if (name + at >= argc)
+                (void) cli_usage("no command given; for example: cordon session run %.60s -- ls /",
+                                 argv[name]);
+        else {
+                cordon_box *session = cordon_session_open(cli_context(), argv[name], &e);
+                status = session ? run_in(&r, session, argv + name + at) : cli_run_failed(&r, &e);
+                cordon_box_free(session);
+        }
+
+        if (status == EXIT_CORDON)
+                cli_end_untold(&r.end);
+
+        return status;
+}
+
+/* ---- ls and end ---- */
+
+struct listing {
+        struct cli_json asked;
+        unsigned count;
+};
+
+static const char *text_of(const struct json *o, const char *key)
+{
+        const struct json *v = json_get(o, key);
+        return v && v->str ? v->str : "?";
+}
+
+static long long number_of(const struct json *o, const char *key)
+{
+        const struct json *v = json_get(o, key);
+        return v ? (long long) v->integer : 0;
+}
+
+static void list_one(void *ctx, const char *text)
+{
+        struct listing *l = ctx;
+        struct err ignored;
+        struct json_doc *d = json_parse("keeper", span_str(text), &ignored);
+        const struct json *o = d ? json_root(d) : NULL;
+        if (o && json_get(o, "session")) {
+                if (l->asked.json)
+                        (void) printf("%s%s", l->count ? "," : "[", text);
+                else {
+                        if (l->count == 0)
+                                (void) printf("%-34s %-16s %9s  %s\n", "SESSION", "NAME", "AGE", "RUNS");
+                        (void) printf("%-34s %-16s %8llds  %lld\n", text_of(o, "run"), text_of(o, "name"),
+                                      number_of(o, "age_ms") / 1000, number_of(o, "runs"));
+                }
+                l->count++;
+        }
+
+        json_free(d);
+}
+
+int verb_session_ls(int argc, char **argv)
+{
+        struct listing l = { 0 };
+        cordon_error e = { 0 };
+        int at = cli_options(argc, argv, cli_verb_find("session ls"), &l.asked, NULL);
+        if (at < 0 || cli_no_words(argc, at, "session ls"))
+                return EXIT_CORDON;
+
+        if (cordon_list(list_one, &l, &e) < 0)
+                return cli_error(&e);
+
+        if (l.asked.json)
+                (void) printf("%s]\n", l.count ? "" : "[");
+
+        return 0;
+}
+
+/* The changes that its edit doors hold back. */
+static void say_end(const char *json)
+{
+        struct err ignored;
+        struct json_doc *d = json_parse("keeper", span_str(json), &ignored);
+        const struct json *work = d ? json_get(json_root(d), "work") : NULL;
+        long long entries = work ? number_of(work, "entries") : 0;
+        if (entries > 0)
+                cli_note("%lld %s held back, %lld flagged: cordon diff %s; then cordon apply %s", entries,
+                         entries == 1 ? "change" : "changes", number_of(work, "flagged"),
+                         text_of(work, "layer"), text_of(work, "layer"));
+        json_free(d);
+}
+
+int verb_session_end(int argc, char **argv)
+{
+        struct cli_json asked = { 0 };
+        int status = 0;
+        cli_options_first(argc, argv, cli_verb_find("session end"));
+        int at = cli_options(argc, argv, cli_verb_find("session end"), &asked, NULL);
+        if (at < 0)
+                return EXIT_CORDON;
+
+        if (at == argc)
+                return cli_usage("name a session; `cordon session ls` lists them");
+
+        for (; at < argc; at++) {
+                cordon_error e = { 0 };
+                char *json = cordon_session_finish(argv[at], &e);
+                if (!json)
+                        status = cli_error(&e);
+                else if (asked.json)
+                        (void) puts(json);
+                else
+                        say_end(json);
+                cordon_free(json);
+        }
+
+        return status;
+}
+
+/* ---- shell ---- */
+
+static const char *shell_of_box(void) { return access("/bin/bash", X_OK) == 0 ? "/bin/bash" : "/bin/sh"; }
+
+/* Its changes and records; what its shell was refused has been reported. */
+static void end_shell(struct run *r)
+{
+        cordon_session_end(r->box);
+        while (cordon_box_wait(r->box, -1) == 0)
+                ;
+
+        const cordon_result *end = cordon_box_result(r->box);
+        if (end->work[0] && end->work_entries > 0 && !r->end.quiet)
+                cli_note("%zu %s held back, %zu flagged: cordon diff %s; then cordon apply %s",
+                         end->work_entries, end->work_entries == 1 ? "change" : "changes", end->work_flagged,
+                         end->work, end->work);
+}
+
+static int open_shell(struct run *r, char **command)
+{
+        cordon_error e = { 0 };
+        char *usual[] = { (char *) (uintptr_t) shell_of_box(), NULL };
+        struct run shell = { .end = r->end };
+        shell.set[CORDON_CWD] = r->set[CORDON_CWD];
+        r->set[CORDON_CWD] = NULL;
+        if (cli_run_configure(r, NULL) < 0)
+                return EXIT_CORDON;
+
+        cli_run_notes(r);
+        if (cli_session_up(r->box, &e) < 0)
+                return cli_run_failed(r, &e);
+
+        int status = run_in(&shell, r->box, command[0] ? command : usual);
+        end_shell(r);
+        return status;
+}
+
+int verb_shell(int argc, char **argv)
+{
+        struct run r = { .end.status_fd = -1, .session = true };
+        int at = read_options(&r, argc, argv, "shell");
+        int status = at < 0 ? EXIT_CORDON : open_shell(&r, argv + at);
+        if (status == EXIT_CORDON)
+                cli_end_untold(&r.end);
+
+        done(&r);
+        return status;
+}
+
+/* ---- fork ---- */
+
+int verb_session_fork(int argc, char **argv)
+{
+        struct run r = { .end.status_fd = -1, .session = true, .detach = true };
+        const struct cli_verb *verb = cli_verb_find("session fork");
+        cordon_error e = { 0 };
+        fd_use_limit();
+        cli_options_first(argc, argv, verb);
+        int at = cli_options(argc, argv, verb, &r, NULL), status = EXIT_CORDON;
+        if (at < 0)
+                cli_run_find_programs(&r, argc, argv, verb);
+        else if (argc - at != 1)
+                (void) cli_usage("name one session; `cordon session ls` lists them");
+        else if (!(r.box = cordon_session_fork(cli_context(), argv[at], &e)))
+                status = cli_run_failed(&r, &e);
+        else if (cli_run_configure(&r, NULL) == 0)
+                status = cli_run_detached(&r);
+
+        if (status == EXIT_CORDON)
+                cli_end_untold(&r.end);
+
+        cordon_box_free(r.box);
+        return status;
+}

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: MIT */
+/* cli/run_notes.c - notes about the doors of a run, before anything passes through them. */
+#include "cli/run_job.h"
+
+#include <string.h>
+
+cordon_policy *cli_run_policy(const struct run *r)
+{
+        return r->canary ? cordon_canary_policy(r->canary) : r->policy;
+}
+
+/* A policy file was checked when it was written; an option is typed once. */
+static bool is_worth_saying(const cordon_note *n)
+{
+        static const char *const always[] = { "W131", "W138", "W140", "W143" }, *const of_options[] = {
+                "W122", "W123"
+        };
+
+        for (size_t i = 0; i < sizeof always / sizeof *always; i++)
+                if (strcmp(n->code, always[i]) == 0)
+                        return true;
+
+        for (size_t i = 0; n->line == 0 && i < sizeof of_options / sizeof *of_options; i++)
+                if (strcmp(n->code, of_options[i]) == 0)
+                        return true;
+
+        return false;
+}
+
+/* Warns, before anything passes through it, of a door that a symlink by another user moved out of the
+ * workspace, whose files another user owns, that covers the next run's policy, or that by an option opens
+ * a store of secrets. */
+void cli_run_notes(const struct run *r)
+{
+        cordon_error e = { 0 }; /* of an invalid policy: the start reports it */
+        cordon_note n;
+        if (!r->end.quiet && r->set[CORDON_PLACES])
+                (void) cordon_policy_places(cli_run_policy(r), r->set[CORDON_PLACES], r->set[CORDON_STAGE],
+                                            &e);
+
+        for (size_t i = 0; !r->end.quiet && cordon_policy_note(cli_run_policy(r), i, &n, &e) == 1; i++)
+                if (!is_worth_saying(&n))
+                        continue;
+                else if (n.line > 0)
+                        cli_note("note: %s:%u:%u: %s: %s", n.file, n.line, n.column, n.code, n.text);
+                else
+                        cli_note("note: %s: %s: %s", n.file, n.code, n.text);
+}

@@ -1,0 +1,116 @@
+#!/bin/sh
+# `cordon session`: a box that stays, commands in it from other processes, its end and its fork.
+# shellcheck disable=SC2016,SC2317
+. "$(dirname "$0")/lib.sh"
+root() { "$@"; }
+gone() { ! kill -0 "$1" 2>/dev/null; }
+elsewhere cordon-session
+trap 'code=$?; remove "$T" "$D"; exit $code' EXIT
+before=$(orphans)
+for who in root as_user; do
+        run() { $who timeout -k 5 60 "$CORDON" "$@"; }
+        in_s() { run session run "$S" "$@" </dev/null; }
+        rows() { run session ls --json | jq -r --arg n "$1" '.[] | select(.name == $n) | .run'; }
+        on_terminal='env'
+        [ "$who" = root ] || [ "$(id -u)" -ne 0 ] || on_terminal="setpriv --reuid 65533 --regid 65533 --clear-groups env CORDON_STATE=$T/state-user"
+        S=s$$-$who
+        mkdir "$D/$who" && echo old >"$D/$who/old"
+        [ "$who" = root ] || [ "$(id -u)" -ne 0 ] || chown -R 65533:65533 "$D/$who"
+        cd "$D/$who" || exit 1
+
+        id=$(run session new "$S" --edit . 2>"$T/err")
+        is "$who: a session is listed under its id and name" "$(rows "$S")" "$id"
+        has "$who: as text too" "$(run session ls)" "$S"
+        is "$who: a command has its output and its status" "$(in_s -- sh -c 'echo out; exit 3'; echo $?)" "out
+3"
+        is "$who: standard error is apart" "$(in_s -- sh -c 'echo out; echo err >&2' 2>&1 >/dev/null)" err
+        is "$who: input is passed on" "$(echo given | run session run "$S" -- cat)" given
+        is "$who: files stay" "$(in_s -- sh -c 'echo 1 >/tmp/f; echo new >new; rm old') $(in_s -- cat /tmp/f new | paste -s -d ' ')" " 1 new"
+        ok "$who: not on the host" test ! -e new -a -e old
+        is "$who: processes stay" "$(in_s -- sh -c 'sleep 1000 >/dev/null 2>&1 & echo $! >/tmp/pid') $(in_s -- sh -c 'kill -0 $(cat /tmp/pid) && kill $(cat /tmp/pid) && echo there')" " there"
+        is "$who: it begins where the caller is" "$(in_s -- pwd)" "$D/$who"
+        is "$who: or elsewhere" "$(in_s --cwd /tmp -- pwd)" /tmp
+        is "$who: options may stand before the name" "$(run session run -n --cwd /tmp "$S" pwd)" /tmp
+        is "$who: a missing program" "$(status in_s -- /no/such)" 127
+        is "$who: a signal ends the command" "$(status in_s -- sh -c 'kill -TERM $$')" 143
+        is "$who: its time limit" "$(status in_s --time 300ms -- sleep 1000)" 124
+        is "$who: its output limit" "$(status in_s --output 64K -- yes)" 124
+        in_s --json -- unshare -U true >/dev/null 2>"$T/json"
+        is "$who: result and denials as JSON" "$(tail -n 1 "$T/json" | jq -r '.start, .exit, .denials[0].reason' | paste -s -d ' ')" "session 1 namespace"
+        in_s --json -- true 2>"$T/json"
+        is "$who: denials are of one command" "$(tail -n 1 "$T/json" | jq -r '.denials | length')" 0
+        if command -v python3 >/dev/null && command -v setpriv >/dev/null; then
+                has "$who: a terminal of its own" "$(terminal $on_terminal timeout -k 5 60 "$CORDON" session run "$S" -- tty)" /dev/pts/
+        else
+                skip "$who: a terminal of its own" "python3 or setpriv is not installed"
+        fi
+        for i in 1 2 3 4; do in_s -- sh -c "touch /tmp/b$i; until [ -e /tmp/go ]; do sleep 0.02; done; exit $i" & eval "p$i=$!"; done
+        all_there() { in_s -- ls /tmp/b1 /tmp/b2 /tmp/b3 /tmp/b4; }
+        ok "$who: four commands run at once" soon all_there
+        is "$who: the list counts them" "$(run session ls --json | jq -r --arg n "$S" '.[] | select(.name == $n) | .runs')" 4
+        has "$who: ps shows them with their session" "$(run ps --json | jq -r '.[].in_session')" "$id"
+        has "$who: no fork meanwhile" "$(run session fork "$S" 2>&1)" "a command runs in the session"
+        in_s -- touch /tmp/go
+        got=
+        for p in $p1 $p2 $p3 $p4; do
+                wait "$p"
+                got="$got $?"
+        done
+        is "$who: each ends with its own status" "$got" " 1 2 3 4"
+
+        # The ledger: each command is a run whose cause is the session.
+        run log --run "$id" --json >"$T/log"
+        is "$who: the session's start is recorded" "$(jq -r 'select(.kind == "start").id' "$T/log")" "$id.start"
+        last=$(in_s --json -- true 2>&1 | tail -n 1 | jq -r .run)
+        has "$who: and is the cause of its runs" "$(run log --run "$last" --json | jq -c 'select(.kind == "start")')" "\"$id.start\""
+
+        # A second one with its files.
+        fork=$(run session fork "$S" --name "$S-2" 2>"$T/err")
+        is "$who: a fork" "$(rows "$S-2")" "$fork"
+        is "$who: has the changes of the first" "$(run session run "$S-2" -n -- sh -c 'ls; cat new; echo 2 >new' | paste -s -d ' ')" "new new"
+        is "$who: which does not see its own" "$(in_s -- cat new)" new
+        is "$who: its /tmp is new" "$(run session run "$S-2" -n -- ls -A /tmp)" ""
+        is "$who: one name, one session" "$(status run session new "$S")" 125
+        has "$who: and the reason" "$(cat "$T/err")" "already named"
+
+        # Its end.
+        $who timeout 60 "$CORDON" session run "$S" -n -- sleep 1000 2>/dev/null &
+        client=$!
+        busy() { [ "$(run session ls --json | jq -r --arg n "$S" '.[] | select(.name == $n) | .runs')" = 1 ]; }
+        ok "$who: a command runs" soon busy
+        has "$who: the end tells what was changed" "$(run session end "$S" 2>&1)" "2 changes held back"
+        wait $client
+        is "$who: and ends what runs" "$?" 137
+        is "$who: its end is recorded" "$(run log --run "$id" --json | jq -r 'select(.kind == "end").result')" "exited 0"
+        is "$who: the end as JSON" "$(run session end --json "$S-2" | jq -r '.run, .end, .work.entries' | paste -s -d ' ')" "$fork exited 2"
+        is "$who: no session is left" "$(rows "$S")$(rows "$S-2")" ""
+        is "$who: one that is over takes no command" "$(status in_s -- true)" 125
+        has "$who: and says so" "$(cat "$T/err")" "no session of yours"
+        is "$who: to programs as well" "$(in_s --json -- true 2>&1 | tail -n 1 | jq -r .error.code)" gone
+        is "$who: the changes wait" "$(run diff --name-only "$id" 2>/dev/null | sort | paste -s -d ' ')" "new old"
+        run discard --yes "$id" "$fork" >/dev/null 2>&1
+        run discard --yes "$(run diff --list 2>/dev/null | awk 'NR == 2 { print $1 }')" >/dev/null 2>&1
+
+        # Doors that cannot be forked; boxes that are not sessions.
+        port=$(python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])')
+        for door in "--write ." "--listen $port" ""; do
+                # shellcheck disable=SC2086
+                id=$(run session new "$S" $door 2>"$T/err") || { skip "$who: no fork with '$door'" "$(cat "$T/err")"; continue; }
+                is "$who: no fork with '$door'" "$(status run session fork "$S")" 125
+                run session end "$S"
+        done
+        box=$(run run -d -- sleep 1000)
+        has "$who: a box is not a session" "$(run session run "$box" -n -- true 2>&1)" "not a session"
+        has "$who: and is not ended as one" "$(run session end "$box" 2>&1)" "not a session"
+        run stop -k "$box"
+
+        # A shell keeps its session itself.
+        is "$who: a shell" "$(echo 'echo $((6 * 7)); exit 5' | run shell 2>/dev/null; echo $?)" "42
+5"
+        has "$who: tells of changes" "$(echo 'echo x >in-shell' | run shell --edit . 2>&1)" "1 change held back"
+        is "$who: runs a command" "$(run shell -- echo word </dev/null)" word
+        is "$who: ends with it" "$(run session ls --json)" "$(run session ls --json | jq -c '[.[] | select(.name != "box")]')"
+        has "$who: idle, it ends by itself" "$(run session new "$S" --idle 200ms >/dev/null; ended() { [ -z "$(rows "$S")" ]; }; soon ended && echo ended)" ended
+done
+ok "no control group is left" none_left
+done_testing
