@@ -126,6 +126,18 @@ static void put_boxes(struct here *h)
         (void) cordon_list(each_box, h, &ignored);
 }
 
+static void each_session(void *ctx, const char *text)
+{
+        if (strstr(text, "\"session\":true"))
+                each_box(ctx, text);
+}
+
+static void put_sessions(struct here *h)
+{
+        cordon_error ignored = { 0 };
+        (void) cordon_list(each_session, h, &ignored);
+}
+
 /* Two members of each object of a list: the word and its help. */
 static void put_members(struct here *h, struct span list, const char *word, const char *help)
 {
@@ -268,33 +280,20 @@ static const struct {
         const char *arg, *of; /* of: NULL: any */
         void (*put)(struct here *h);
 } kinds[] = {
-        { "FILE", "policy", put_policies },
-        { "FILE", NULL, put_files },
-        { "PATH", NULL, put_files },
-        { "DIR", NULL, put_directories },
-        { "NAME=FILE", NULL, put_handle },
-        { "POLICY", NULL, put_policies },
-        { "A", "policy", put_policies },
-        { "B", "policy", put_policies },
-        { "PROGRAM", NULL, put_program },
-        { "RUN", NULL, put_runs },
-        { "BOX", NULL, put_boxes },
-        { "TASK", NULL, put_tasks },
-        { "EFFECT", NULL, put_effects },
-        { "VARIABLE", NULL, put_variables },
-        { "KEY", "limit", put_limits },
-        { "KIND", "kind", put_kinds },
-        { "KIND", "flagged", put_flags },
-        { "WALL", NULL, put_walls },
-        { "WHAT", "local", put_locals },
-        { "NAME", "wall", put_walls },
-        { "NAME", "use", put_uses },
-        { "NAME", "env", put_variables },
-        { "NAME", "box", put_boxes },
-        { "NAME", "with", put_credentials },
-        { "NAME", "policy", put_stock },
-        { "NAME", "vault", put_credentials },
-        { "NAME", "selftest bombs", put_names },
+        { "FILE", "policy", put_policies },   { "FILE", NULL, put_files },
+        { "PATH", NULL, put_files },          { "DIR", NULL, put_directories },
+        { "NAME=FILE", NULL, put_handle },    { "POLICY", NULL, put_policies },
+        { "A", "policy", put_policies },      { "B", "policy", put_policies },
+        { "PROGRAM", NULL, put_program },     { "RUN", NULL, put_runs },
+        { "BOX", NULL, put_boxes },           { "SESSION", NULL, put_sessions },
+        { "TASK", NULL, put_tasks },          { "EFFECT", NULL, put_effects },
+        { "VARIABLE", NULL, put_variables },  { "KEY", "limit", put_limits },
+        { "KIND", "kind", put_kinds },        { "KIND", "flagged", put_flags },
+        { "WALL", NULL, put_walls },          { "WHAT", "local", put_locals },
+        { "NAME", "wall", put_walls },        { "NAME", "use", put_uses },
+        { "NAME", "env", put_variables },     { "NAME", "box", put_boxes },
+        { "NAME", "with", put_credentials },  { "NAME", "policy", put_stock },
+        { "NAME", "vault", put_credentials }, { "NAME", "selftest bombs", put_names },
 };
 
 static void put_kind(struct here *h, const char *arg, const char *of)

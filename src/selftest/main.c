@@ -13,7 +13,7 @@ static const char *bomb_name(size_t i, const char **ret_help);
 static const struct cli_verb verbs[] = {
         { "selftest", "COMMAND", "attack and measure this host's isolation", no_command, no_options, false,
           GROUP_SET_UP },
-        { "selftest breakout", "[DOORS] [-p POLICY] [--root] [--parked] [--json] [--list]",
+        { "selftest breakout", "[DOORS] [-p POLICY] [--root] [--parked] [--session] [--json] [--list]",
           "attack a box from inside and report what held", verb_breakout, breakout_options, true,
           GROUP_SET_UP },
         { "selftest bombs", "[--wall WALL] [--json] [NAME...]",

@@ -108,8 +108,8 @@ for who in root as_user; do
         is "$who: a shell" "$(echo 'echo $((6 * 7)); exit 5' | run shell 2>/dev/null; echo $?)" "42
 5"
         has "$who: tells of changes" "$(echo 'echo x >in-shell' | run shell --edit . 2>&1)" "1 change held back"
-        is "$who: runs a command" "$(run shell -- echo word </dev/null)" word
-        is "$who: ends with it" "$(run session ls --json)" "$(run session ls --json | jq -c '[.[] | select(.name != "box")]')"
+        is "$who: runs a command" "$(run shell --name "$S-3" -- echo word </dev/null)" word
+        is "$who: ends with it" "$(rows "$S-3")" ""
         has "$who: idle, it ends by itself" "$(run session new "$S" --idle 200ms >/dev/null; ended() { [ -z "$(rows "$S")" ]; }; soon ended && echo ended)" ended
 done
 ok "no control group is left" none_left

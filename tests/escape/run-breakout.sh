@@ -52,6 +52,8 @@ each "process wall" "$CORDON" selftest breakout --json --wall process
 each "ordinary user" user "$CORDON" selftest breakout --json
 each "ordinary user, root inside" user "$CORDON" selftest breakout --json --root
 each "ordinary user, process wall" user "$CORDON" selftest breakout --json --wall process
+each "session" "$CORDON" selftest breakout --json --session
+each "ordinary user, session, strict" user "$CORDON" selftest breakout --json --session --use base/strict
 each "parked" "$CORDON" selftest breakout --json --parked
 each "ordinary user, parked, strict" user "$CORDON" selftest breakout --json --parked --use base/strict
 each "ordinary user, parked, process wall" user "$CORDON" selftest breakout --json --parked --wall process
