@@ -39,7 +39,7 @@ void lint_unattended(struct lint_view *v, const struct lint_row *row)
         }
 }
 
-static bool gets(const struct net_dest *n)
+static bool takes_get(const struct net_dest *n)
 {
         for (char **m = n->methods; m && *m; m++)
                 if (strcmp(*m, "GET") == 0 || strcmp(*m, "HEAD") == 0 || strcmp(*m, "OPTIONS") == 0)
@@ -54,7 +54,7 @@ void lint_asks_private(struct lint_view *v, const struct lint_row *row)
                 char text[LABEL_TEXT_MAX];
                 struct label sent = sent_unasked(v, d), accepts = label_of(d->flow.accepts);
                 if (is_open(v, d) && !accepts.untrusted && label_has_secrecy(&sent) &&
-                    d->net.reach == NET_REACH_UNSAID && gets(&d->net))
+                    d->net.reach == NET_REACH_UNSAID && takes_get(&d->net))
                         lint_note(v, row, &d->at,
                                   "a stranger's text could send %.80s to %s in the address of a GET: state "
                                   "`reach "
