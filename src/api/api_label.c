@@ -32,10 +32,9 @@ static int check_spills(const struct cordon_box *b, struct err *e)
 
 static void join_path(struct label *l, const struct stamp_index *x, const char *path)
 {
-        char *real = realpath(path, NULL);
-        struct label by = stamp_label(x, real ? real : path);
+        char real[PATH_MAX];
+        struct label by = stamp_label(x, realpath(path, real) ? real : path);
         label_join(l, &by);
-        free(real);
 }
 
 static void join_doors(const struct cordon_box *b, const struct stamp_index *x, struct label *l)
@@ -102,20 +101,18 @@ enum { EACH_MAX = 256 };
 int api_label_apply_begin(struct api_label_apply *a, const struct cordon_context *cx, const char *run,
                           const char *host, struct err *e)
 {
-        char state[STORE_PATH_MAX], path[STORE_PATH_MAX + WORK_RUN_MAX + 8];
+        char state[STORE_PATH_MAX], path[STORE_PATH_MAX + WORK_RUN_MAX + 8], real[PATH_MAX];
         struct stamp_index x;
         if (stamp_read(cx, &x, e) < 0)
                 return -1;
 
         (void) snprintf(path, sizeof path, "%s/work/%s", store_path(cx, state, e) < 0 ? "" : state, run);
-        char *real = realpath(path, NULL);
         a->cx = cx;
-        a->label = stamp_own(&x, real ? real : path);
+        a->label = stamp_own(&x, realpath(path, real) ? real : path);
         a->before = stamp_own(&x, host);
         a->count = 0;
         (void) snprintf(a->run, sizeof a->run, "%s", run);
         stamp_done(&x);
-        free(real);
         if (label_is_empty(&a->label))
                 return 0;
 

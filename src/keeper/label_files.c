@@ -11,10 +11,9 @@
 
 static int stamp_path(struct box *b, const char *path, struct err *e)
 {
-        char *real = realpath(path, NULL);
-        int r = stamp_add(b->c.cx, real ? real : path, &b->run.r.label, keeper_run(&b->run), e);
-        free(real);
-        return r;
+        char real[PATH_MAX];
+        return stamp_add(b->c.cx, realpath(path, real) ? real : path, &b->run.r.label, keeper_run(&b->run),
+                         e);
 }
 
 static int stamp_doors(struct box *b, struct err *e)
