@@ -396,8 +396,9 @@ typedef struct cordon_result {
         const char *ledger_lost; /* why all or part is not recorded although it was requested; else "" */
         int blind; /* denied paths were to be reported, but this host does not allow to observe them */
         int away;  /* the caller's directory is not in the box, which worked in a private one */
-        const char *start; /* "parked": the run began in a parked box; "session": in one that stays; "cold":
-                              in a new one; "" before */
+        const char *start;     /* "parked": the run began in a parked box; "warm": in an interpreter that was
+                                  started in one; "session": in a box that stays; "cold": in a new one; "" before
+                                */
         const char *start_why; /* why a parked box was not used; or "" */
 } cordon_result;
 /* One thing that the box did and was allowed to do, each once: files opened, programs started. */

@@ -183,6 +183,9 @@ struct box *api_pool_take(struct cordon_box *b, const struct plan *plan, const s
         else if (api_park_key(b, plan, key) == 0)
                 box = pool_take(&fd, key, c, &wanted, b->cold_why, sizeof b->cold_why);
 
+        if (!box && plan->warm_why && fd >= 0)
+                (void) snprintf(b->cold_why, sizeof b->cold_why, "%s", plan->warm_why);
+
         if (wanted)
                 (void) api_park_send(b, fd, plan, 0, key, &e);
 
@@ -233,10 +236,12 @@ int api_parked_keep(struct cordon_box *b, struct err *e)
         if (api_park_key(b, b->plan, p.key) < 0)
                 return err_set(e, ERR_MEMORY, 0, "no memory for the key of a parked box");
 
-        if (b->any_command && b->argv && strcmp(b->argv[0], "sh") == 0) {
+        if (b->any_command) {
                 free(b->argv);
                 b->argv = NULL;
         }
+
+        b->plans_pool = false;
 
         b->box = NULL;
         b->plan = NULL;

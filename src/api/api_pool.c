@@ -10,11 +10,11 @@
 
 int cordon_box_pool(cordon_box *b, unsigned size, cordon_error *pe)
 {
-        static const char *const any[] = { "sh", NULL };
         struct err *e = to_err(pe);
         uint8_t key[POOL_KEY];
-        if (!b->argv && cordon_box_command(b, any) < 0)
-                return err_set(e, ERR_MEMORY, 0, "no memory for a box");
+        b->plans_pool = true;
+        if (!b->argv && api_any_command(b, pe) < 0)
+                return -1;
 
         if (size == 0 || size > 1000)
                 return err_set(e, ERR_USAGE, 0, "the size of a pool is a number from 1 to 1000");

@@ -245,6 +245,7 @@ struct plan *api_plan(struct cordon_box *b, enum wall_kind wall, struct err *e)
                                   .places = b->places,
                                   .places_later = b->places_later,
                                   .no_command = b->judges_only,
+                                  .any_command = b->plans_pool && !b->argv[1],
                                   .fuel = b->fuel,
                                   .module_entry = b->entry,
                                   .no_wasi = b->no_wasi,

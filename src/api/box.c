@@ -350,13 +350,26 @@ int cordon_box_start(cordon_box *b, cordon_error *pe)
         return -1;
 }
 
+/* The interpreter that the policy keeps warm, else any program. */
+int api_any_command(struct cordon_box *b, cordon_error *pe)
+{
+        const char *any[] = { "sh", NULL };
+        if (cordon_policy_check(b->policy, pe) < 0)
+                return -1;
+
+        for (int i = WARM__COUNT - 1; i >= 0; i--)
+                if (policy_warm(b->policy->checked, (enum policy_warm) i))
+                        any[0] = policy_warm_row((enum policy_warm) i)->name;
+
+        return cordon_box_command(b, any) < 0 ? err_set(to_err(pe), ERR_MEMORY, 0, "no memory for a box") : 0;
+}
+
 int cordon_box_park(cordon_box *b, cordon_error *pe)
 {
-        static const char *const any[] = { "sh", NULL };
-        b->parking = true;
+        b->parking = b->plans_pool = true;
         b->any_command = !b->argv;
-        if (!b->argv && cordon_box_command(b, any) < 0)
-                return err_set(to_err(pe), ERR_MEMORY, 0, "no memory for a box");
+        if (!b->argv && api_any_command(b, pe) < 0)
+                return -1;
 
         if (cordon_box_start_async(b, pe) == 0)
                 return 0;

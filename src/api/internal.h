@@ -127,6 +127,7 @@ struct cordon_box {
         struct api_parked parked; /* for the next start */
         bool parking;             /* `box` is to be parked */
         bool any_command;         /* and its command was none of the caller's */
+        bool plans_pool;          /* a box is planned whose command is not known */
         enum api_pool { API_POOL_OFF = 0, API_POOL_AUTO, API_POOL_REQUIRE } pool;
         char cold_why[160];           /* why a parked box was not used; or "" */
         struct cordon_box *session;   /* this is a run in it; or NULL */
@@ -185,6 +186,8 @@ bool api_image_key(const struct image_store *s, const char *ref, char ret_key[65
 int api_image_add(const struct cordon_context *cx, const struct image_store *s, const char *ref,
                   char ret_key[65], struct err *e);
 
+/* box.c: the command of a box that is parked for any. */
+int api_any_command(struct cordon_box *b, cordon_error *pe);
 /* api_park.c: why a box of this plan and these options cannot be parked; NULL: it can. */
 const char *api_unparkable(const struct cordon_box *b);
 /* The parked box, if it fits the plan; NULL: none, or b->cold_why says why not. */

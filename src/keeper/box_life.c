@@ -114,6 +114,7 @@ static bool is_there(const struct box *b) { return b->phase >= PHASE_PARK && b->
 static void fill_wants(struct box *b, struct pollfd p[static SLOT__COUNT])
 {
         bool runs = is_there(b), orders = b->handed_over && b->phase == PHASE_RUN;
+        bool warms = b->phase == PHASE_PARK && keeper_is_warm(b) && b->held >= 0 && !b->ready;
         bool asks = b->run.up && b->broker.ledger_ns == 0; /* the start is recorded first */
         const struct pollfd wants[SLOT_PUMPS] = {
                 [SLOT_CONTROL] = { .fd = runs && !b->joining ? b->child.control : -1, .events = POLLIN },
@@ -124,7 +125,7 @@ static void fill_wants(struct box *b, struct pollfd p[static SLOT__COUNT])
                 [SLOT_BROKER] = { .fd = b->broker.control, .events = POLLIN },
                 [SLOT_LEDGER] = { .fd = runs && asks ? b->broker.ledger : -1, .events = POLLIN },
                 [SLOT_INBOUND] = { .fd = runs ? inbound_fd(b) : -1, .events = POLLIN },
-                [SLOT_SPARE] = { .fd = orders ? b->child.spare : -1, .events = POLLIN },
+                [SLOT_SPARE] = { .fd = orders || warms ? b->child.spare : -1, .events = POLLIN },
                 [SLOT_GATES] = { .fd = runs ? gates_fd(b) : -1, .events = POLLIN },
                 [SLOT_PEERS] = { .fd = runs ? b->peers : -1, .events = POLLIN },
                 [SLOT_CALLS] = { .fd = runs ? b->run.calls : -1, .events = POLLIN },

@@ -12,7 +12,7 @@
 #include <sys/socket.h>
 #include <sys/uio.h>
 
-enum { GIFT_FORMAT = 1, GIFT_FDS = 20 + 2 * CONTROLLER__COUNT + HANDLES_MAX };
+enum { GIFT_FORMAT = 2, GIFT_FDS = 20 + 2 * CONTROLLER__COUNT + HANDLES_MAX };
 
 struct gift {
         uint32_t format, size;
@@ -43,7 +43,10 @@ static unsigned list_descriptors(struct box *b, int *ret[GIFT_FDS])
                                &b->janitor.child.pidfd,
                                &b->broker.control,
                                &b->broker.ledger,
-                               &b->broker.process.pidfd };
+                               &b->broker.process.pidfd,
+                               &b->run.ahead[0],
+                               &b->run.ahead[1],
+                               &b->run.ahead[2] };
         unsigned n = 0;
         for (; n < sizeof fixed / sizeof *fixed; n++)
                 ret[n] = fixed[n];

@@ -67,9 +67,35 @@ static void note_ready(struct box *b, uint32_t layers)
                 b->parked_cpu_ns = u.cpu_ns;
 }
 
+/* From the interpreter in a parked box, which is the payload: its text is quoted, and its box given up. */
+static void hear_interpreter(struct box *b)
+{
+        char text[WALL_WARM_TEXT], shown[WALL_WARM_TEXT];
+        struct err e;
+        int r = wall_warm_listen(b->child.spare, text);
+        if (r < 0 && errno == EAGAIN)
+                return;
+
+        if (r == 1 && text[0] == 'R') {
+                note_ready(b, b->layers);
+                return;
+        }
+
+        const char *why = r == 1 && text[0] == 'E' ? text + 1 : "it ended before it was ready";
+        (void) err_set(&e, ERR_WALL, 0, "warming %s: %s", b->c.plan->warm->argv[0],
+                       str_inert(span_str(why), shown, sizeof shown));
+        fd_close(&b->child.spare);
+        keeper_note_error(b, &e);
+}
+
 /* The line closes when the program is executed. */
 void keeper_hear_spare(struct box *b)
 {
+        if (keeper_is_warm(b) && !b->ready) {
+                hear_interpreter(b);
+                return;
+        }
+
         struct wall_message m;
         int r = wall_spare_listen(b->child.spare, &m);
         if (r < 0 && errno == EAGAIN)
@@ -168,9 +194,12 @@ void keeper_hear(struct box *b)
                         pump_use_tty(&b->run, TAKE_FD(fd));
                 break;
         case WALL_SAYS_UP:
-                if (b->run.up || b->ready)
+                if (b->run.up || b->ready || b->held >= 0)
                         break; /* once */
                 b->held = TAKE_FD(fd);
+                b->layers = m.layers;
+                if (keeper_is_warm(b))
+                        break; /* until the interpreter is ready */
                 if (b->c.park)
                         note_ready(b, m.layers);
                 else

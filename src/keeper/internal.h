@@ -145,7 +145,9 @@ struct run {
         const struct box_config *c; /* the box's */
         struct wall_stdio inside;
         struct pump in, out[2];
-        int tty; /* our end of the box's terminal, or -1 */
+        int ahead[3];    /* our ends of pipes that a warm box has since it was parked; or -1 */
+        bool one_output; /* its standard error is to be its standard output */
+        int tty;         /* our end of the box's terminal, or -1 */
         int memfd[HANDLES_MAX];
         int calls; /* our end of the line for calls of the caller's functions; or -1 */
         struct handle_copy handle;
@@ -239,6 +241,8 @@ struct box {
 
 /* pump.c */
 int pump_open(struct run *run, struct err *e);
+/* The pipes of a run that is not known yet: pump_open() takes them. */
+int pump_make_ahead(struct run *run, struct err *e);
 /* The pipes belong to the box's user, which can then also open them by name (/dev/stdin). Only root needs to
  * set that. */
 void pump_own(struct run *run, uid_t uid, gid_t gid);
@@ -352,6 +356,8 @@ void keeper_begin(struct box *b);
 void keeper_see_off(struct box *b); /* ends it, if it is not over, and waits for that */
 /* waiting.c: in a phase. True: it has lasted as long as this. */
 bool keeper_waits_too_long(struct box *b, unsigned most_ms);
+/* starting.c: the parked box holds an interpreter that was started already. */
+bool keeper_is_warm(const struct box *b);
 bool keeper_is_new_phase(struct box *b); /* the first call in it */
 void keeper_wait_for(struct box *b, int fd, short events);
 void keeper_wait_us(struct box *b, unsigned us);

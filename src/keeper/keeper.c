@@ -46,7 +46,7 @@ struct box *keeper_new(const struct box_config *c)
                 b->run.memfd[i] = -1;
 
         for (unsigned i = 0; i < 3; i++)
-                b->run.inside.stdio[i] = -1;
+                b->run.inside.stdio[i] = b->run.ahead[i] = -1;
 
         for (unsigned i = 0; i < SLOT__COUNT; i++)
                 b->watched[i].fd = -1;
@@ -77,6 +77,7 @@ void box_order(struct box *b, const struct box_config *c)
         b->start.plan = c->plan;
         take_run(b);
         b->run.r.parked = b->ordered = true;
+        b->run.r.warm = keeper_is_warm(b);
         keeper_begin(b);
 }
 

@@ -52,6 +52,7 @@ struct box_result {
         uint64_t wall_ns, cpu_ns, memory_peak;
         uint64_t start_ns;      /* from box_start() or box_order() until the payload could run */
         bool parked;            /* it began in a box that was parked */
+        bool warm;              /* in an interpreter that was started there */
         bool in_session;        /* in one that had other runs before, or may have */
         const char *cold_why;   /* if not: why a parked box was not used; or NULL. The configuration's */
         uint64_t group_wait_ns; /* the part of it spent on control groups */

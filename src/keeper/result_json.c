@@ -23,7 +23,7 @@ static void add_error(const struct err *e, struct buf *out)
 
 const char *box_start_name(const struct box_result *r)
 {
-        return r->in_session ? "session" : r->parked ? "parked" : "cold";
+        return r->in_session ? "session" : r->warm ? "warm" : r->parked ? "parked" : "cold";
 }
 
 void box_failure_json(const struct err *e, struct buf *out)

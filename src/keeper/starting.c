@@ -9,7 +9,9 @@
 #include <string.h>
 #include <sys/ioctl.h>
 
-enum { RECORD_MS = 2000, AGAIN_US = 1000 };
+enum { RECORD_MS = 2000, AGAIN_US = 1000, WARM_MS = 60000 };
+
+bool keeper_is_warm(const struct box *b) { return b->c.park && b->c.plan->warm_count > 0; }
 
 static int record(struct box *b, struct err *e)
 {
@@ -31,8 +33,9 @@ int starting_make(struct box *b, struct err *e)
         bool runs = !b->c.park && !b->c.session;
         if (gates_open(b, e) < 0 || (!b->c.park && inbound_open(b, e) < 0) ||
             (runs && handles_given(&b->run, e) < 0) || broker_start(b, e) < 0 ||
-            (runs && pump_open(&b->run, e) < 0) || handles_open(&b->run, e) < 0 ||
-            keeper_copies_open(b, e) < 0 || keeper_work_begin(b, e) < 0 || keeper_label_files(b, e) < 0)
+            (runs && pump_open(&b->run, e) < 0) || (keeper_is_warm(b) && pump_make_ahead(&b->run, e) < 0) ||
+            handles_open(&b->run, e) < 0 || keeper_copies_open(b, e) < 0 || keeper_work_begin(b, e) < 0 ||
+            keeper_label_files(b, e) < 0)
                 return -1;
 
         return keeper_groups_come_first(b) && keeper_groups_make(b, false, e) < 0 ? -1 : 1;
@@ -156,6 +159,9 @@ int starting_park(struct box *b, struct err *e)
         if (b->init_gone || b->child.control < 0)
                 return err_set(e, ERR_WALL, 0, "the parked box ended before it had a run");
 
+        if (keeper_is_warm(b) && !b->ready && keeper_waits_too_long(b, WARM_MS))
+                return err_set(e, ERR_WALL, 0, "the interpreter was not ready after %d s", WARM_MS / 1000);
+
         return b->c.session ? b->run.up : b->ready && b->ordered;
 }
 
@@ -208,7 +214,10 @@ int starting_order(struct box *b, struct err *e)
                 return r;
 
         if (b->handover.block.n == 0) {
-                wall_handover_seal(&b->handover, o);
+                if (keeper_is_warm(b))
+                        wall_handover_words(&b->handover, o, b->run.one_output);
+                else
+                        wall_handover_seal(&b->handover, o);
                 if (wall_run(b->session ? &b->session->child : &b->child, b->leader, b->id, &o->limits) < 0)
                         return err_set(e, ERR_WALL, errno, "ordering the run: %s", strerror(errno));
         }

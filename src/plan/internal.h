@@ -87,4 +87,5 @@ int build_module(struct builder *b, struct err *e);
 int build_launch(struct builder *b, struct err *e);
 /* payload_plan.c: arguments, variables, working directory, handles. */
 int build_payload(struct builder *b, struct err *e);
+void build_warm(struct builder *b); /* warm_plan.c: the interpreter of a parked box */
 bool build_sees_repository(const struct builder *b);

@@ -368,5 +368,6 @@ int build_payload(struct builder *b, struct err *e)
         if (build_env(b, e) < 0)
                 return -1;
 
+        build_warm(b);
         return wall_has(b->p->wall, WALL_PROGRAMS) ? 0 : build_launch(b, e);
 }

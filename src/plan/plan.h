@@ -96,6 +96,7 @@ struct plan_request {
         struct plan_program engine;       /* cordon-wasm, for a wall without programs */
         struct plan_program
                 script_engine;    /* the module that runs a script; no path: the command is a module */
+        bool any_command;         /* argv is the program alone: a parked box is planned */
         bool no_command;          /* the doors are planned alone: no module has to exist */
         uint64_t fuel;            /* of a module; 0: no limit */
         const char *module_entry; /* the function that is called; NULL: _start */
@@ -240,6 +241,9 @@ struct plan {
         struct policy_limits limits; /* memory, procs, files, disk: the others are the run's, and 0 here */
         struct plan_handle *handles; /* slots: a run connects them */
         size_t handle_count;
+        struct plan_order *warm;  /* what a parked box starts before it has a run: an interpreter's driver */
+        size_t warm_count;        /* 0 or 1 */
+        const char *warm_why;     /* the policy has `warm`, and this command is not served so; not sealed */
         struct plan_order *order; /* the command of the request: not part of the box */
         struct arena mem;         /* everything above, and the plan itself */
 };

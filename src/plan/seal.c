@@ -56,6 +56,23 @@ static const struct block_field handle_fields[] = {
 static const struct block_type handle_type = { .size = sizeof(struct plan_handle),
                                                BLOCK_FIELDS(handle_fields) };
 
+static const struct block_field order_fields[] = {
+        BLOCK_STRINGS(struct plan_order, argv),
+        BLOCK_STRINGS(struct plan_order, launch),
+        BLOCK_STRINGS(struct plan_order, envp),
+        BLOCK_STRINGS(struct plan_order, exec),
+        BLOCK_BOOL(struct plan_order, exec_denied),
+        BLOCK_STRING(struct plan_order, cwd, false),
+        BLOCK_STRING(struct plan_order, cwd_outside, true),
+        BLOCK_BOOL(struct plan_order, tty),
+        BLOCK_MANY(struct plan_order, limits.value, UINT64_MAX),
+        BLOCK_MANY(struct plan_order, limits.stated, 1),
+        BLOCK_ARRAY(struct plan_order, files, file_count, step_type),
+};
+static const struct block_type order_type = {
+        .size = sizeof(struct plan_order), BLOCK_FIELDS(order_fields), .kind = KIND_ORDER, .version = FORMAT
+};
+
 static const struct block_field box_fields[] = {
         BLOCK_STRING(struct plan, box, false),
         BLOCK_UPTO(struct plan, wall, WALL_KIND__COUNT - 1),
@@ -77,26 +94,10 @@ static const struct block_field box_fields[] = {
         BLOCK_MANY(struct plan, limits.value, UINT64_MAX),
         BLOCK_MANY(struct plan, limits.stated, 1),
         BLOCK_ARRAY(struct plan, handles, handle_count, handle_type),
+        BLOCK_ARRAY(struct plan, warm, warm_count, order_type),
 };
 static const struct block_type box_type = {
         .size = sizeof(struct plan), BLOCK_FIELDS(box_fields), .kind = KIND_BOX, .version = FORMAT
-};
-
-static const struct block_field order_fields[] = {
-        BLOCK_STRINGS(struct plan_order, argv),
-        BLOCK_STRINGS(struct plan_order, launch),
-        BLOCK_STRINGS(struct plan_order, envp),
-        BLOCK_STRINGS(struct plan_order, exec),
-        BLOCK_BOOL(struct plan_order, exec_denied),
-        BLOCK_STRING(struct plan_order, cwd, false),
-        BLOCK_STRING(struct plan_order, cwd_outside, true),
-        BLOCK_BOOL(struct plan_order, tty),
-        BLOCK_MANY(struct plan_order, limits.value, UINT64_MAX),
-        BLOCK_MANY(struct plan_order, limits.stated, 1),
-        BLOCK_ARRAY(struct plan_order, files, file_count, step_type),
-};
-static const struct block_type order_type = {
-        .size = sizeof(struct plan_order), BLOCK_FIELDS(order_fields), .kind = KIND_ORDER, .version = FORMAT
 };
 
 void plan_seal_box(const struct plan *p, struct buf *out) { block_seal(&box_type, p, out); }
@@ -112,6 +113,16 @@ static bool step_holds(const struct plan *p, const struct plan_step *s)
                (s->kind != STEP_COPY || s->layer < p->copies);
 }
 
+static bool order_holds(const struct plan_order *o)
+{
+        for (size_t i = 0; i < o->file_count; i++)
+                if (o->files[i].kind != STEP_FILE || !o->files[i].text ||
+                    strncmp(o->files[i].path, BOX_HOME "/", sizeof BOX_HOME) != 0)
+                        return false;
+
+        return o->argv[0] && o->launch[0] && o->exec[0];
+}
+
 static bool box_holds(const struct plan *p)
 {
         for (size_t i = 0; i < p->step_count; i++)
@@ -121,6 +132,9 @@ static bool box_holds(const struct plan *p)
         for (size_t i = 0; i < p->rule_count; i++)
                 if (p->rules[i].path[0] != '/')
                         return false;
+
+        if (p->warm_count > 1 || (p->warm_count && !order_holds(p->warm)))
+                return false;
 
         return p->handle_count <= HANDLES_MAX && wall_traits(p->wall)->built && p->wall != WALL_AUTO;
 }
@@ -133,16 +147,6 @@ int plan_open_box(void *p, size_t n, const struct plan **ret, size_t *ret_length
 
         *ret = root;
         return box_holds(*ret) ? 0 : err_set(e, ERR_INTERNAL, 0, "the box plan contradicts itself");
-}
-
-static bool order_holds(const struct plan_order *o)
-{
-        for (size_t i = 0; i < o->file_count; i++)
-                if (o->files[i].kind != STEP_FILE || !o->files[i].text ||
-                    strncmp(o->files[i].path, BOX_HOME "/", sizeof BOX_HOME) != 0)
-                        return false;
-
-        return o->argv[0] && o->launch[0] && o->exec[0];
 }
 
 int plan_open_order(void *p, size_t n, const struct plan_order **ret, size_t *ret_length, struct err *e)

@@ -84,6 +84,7 @@ struct policy {
         struct expect_line *expects;
         size_t n_expects, cap_expects;
         struct text_line box, doc, root;
+        struct text_line warm[WARM__COUNT]; /* canonical: "python3 import json" */
         struct wall_line wall;
         unsigned local;
         struct source_place local_at; /* of the first line */
@@ -139,6 +140,7 @@ int words_read(struct policy *p, const struct token *tok, size_t n, struct err *
 /* ---- door_lines.c, net_line.c: handlers of the word table ---- */
 int line_box(struct reader *r);
 int line_root(struct reader *r);
+int line_warm(struct reader *r); /* warm_line.c */
 int line_doc(struct reader *r);
 int line_use(struct reader *r);
 int line_read(struct reader *r);
@@ -322,6 +324,7 @@ struct checked_policy {
                               own */
         struct door_set live, closed;
         struct text_line box, doc, root; /* root: the path of an image, or its name; text NULL: none */
+        struct text_line warm[WARM__COUNT];
         struct policy_limits limits;
         enum wall_kind wall;
         unsigned without;

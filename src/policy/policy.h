@@ -335,6 +335,14 @@ const char *policy_doc(const struct checked_policy *c); /* never NULL */
 /* The image that is the box's root: an absolute path, or a name without a leading '/'; NULL: none. */
 const char *policy_root(const struct checked_policy *c);
 const struct source_place *policy_root_place(const struct checked_policy *c);
+/* `warm`: the interpreters that a parked box can hold started. */
+enum policy_warm { WARM_PYTHON3 = 0, WARM_NODE, WARM__COUNT };
+struct policy_warm_row {
+        const char *name, *loads; /* "python3", "import" */
+};
+const struct policy_warm_row *policy_warm_row(enum policy_warm kind);
+/* The line without its word: "python3 import json re"; NULL: not stated. */
+const char *policy_warm(const struct checked_policy *c, enum policy_warm kind);
 const struct door *policy_doors(const struct checked_policy *c, size_t *ret_count);
 /* Those whose `until` is over: they open nothing. */
 const struct door *policy_doors_closed(const struct checked_policy *c, size_t *ret_count);

@@ -151,6 +151,9 @@ enum wall_spare {
         WALL_SPARE_MANY      /* as many as wall_spare_add() requests, one after the other or side by side */
 };
 enum { WALL_RUNS_MAX = 64 }; /* of a box with many, at a time */
+/* A warm spare does not wait itself: it executes the plan's `warm`, an interpreter's driver, with the
+ * standard streams in place, and that waits on the same socket. From then on it is the payload, and trusted
+ * with nothing: it gets arguments, and is believed no answer but that it is ready. */
 
 struct wall_start {
         const struct plan *plan;
@@ -176,6 +179,11 @@ struct wall_start {
         uid_t host_uid; /* the ids of the box's user outside */
         gid_t host_gid;
 };
+
+static inline bool wall_is_warm(enum wall_spare spare, const struct plan *p)
+{
+        return spare == WALL_SPARE_ONE && p->warm_count > 0;
+}
 
 /* Operations that differ between the kinds of walls. Orders to a running box (release, signal, connect, end)
  * go over its control socket and are the same for all. */
@@ -226,6 +234,14 @@ void wall_handover_seal(struct wall_handover *h, const struct plan_order *o);
  * waits: returns 1 if all is sent, 0 if the spare takes no more now, -1 on error (EPIPE: it is gone). The
  * socket closes when the program is executed; if it cannot be, WALL_SAYS_ERROR comes. */
 int wall_handover(int spare, struct wall_handover *h, const struct wall_stdio *io);
+/* The same for a warm spare, which gets the length of what follows (32 bits), then
+ * words: "1" if standard error is standard output, or "0", then argv.
+ * Each ends with NUL. */
+void wall_handover_words(struct wall_handover *h, const struct plan_order *o, bool one_output);
+/* What a warm spare sends before it has its order: "R" when it is ready, or "E" and why not. Returns 1, 0 if
+ * the socket is closed, -1 with errno set. */
+enum { WALL_WARM_TEXT = 256 };
+int wall_warm_listen(int spare, char ret[WALL_WARM_TEXT]);
 /* Tells init that a run begins, before its order is sent. `pid` from WALL_SAYS_READY; 0: the only spare. */
 int wall_run(const struct wall_child *c, uint32_t pid, uint32_t id, const struct policy_limits *limits);
 /* Passes a message of init on to the keeper's part for one run. Returns 0, or -1 with errno set (EAGAIN: the

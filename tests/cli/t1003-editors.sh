@@ -25,10 +25,10 @@ done | sort >"$T/extras"
 
 # --- the schema ---
 ok "the schema is JSON" jq -e . "$schema"
-door_words=$(echo "$words" | grep -vxE 'box|root|doc|use|limit|local|rule|wall|expect|stdout|stderr') # {"out":"stdout"}
+door_words=$(echo "$words" | grep -vxE 'box|root|doc|use|limit|local|rule|wall|warm|expect|stdout|stderr') # {"out":"stdout"}
 is "the schema has every door" "$(jq -r '.properties.doors.items.oneOf[].title' "$schema" | lines)" "$door_words"
 is "each door's own word is what it requires" "$(jq -r '.properties.doors.items.oneOf[].required[0]' "$schema" | lines)" "$door_words"
-is "the schema has every other word, doors and without" "$(jq -r '.properties|keys[]' "$schema" | lines)" "$({ echo "$words" | grep -xE 'box|root|doc|use|limit|local|rule|wall|expect'; echo doors; echo without; } | lines)"
+is "the schema has every other word, doors and without" "$(jq -r '.properties|keys[]' "$schema" | lines)" "$({ echo "$words" | grep -xE 'box|root|doc|use|limit|local|rule|wall|warm|expect'; echo doors; echo without; } | lines)"
 is "each door has exactly its keys" "$(jq -r '.properties.doors.items.oneOf[] | .title as $w | .properties | keys[] | select(. != $w) | "\($w) \(.)"' "$schema" | sort)" "$(cat "$T/extras")"
 is "the schema has every limit" "$(jq -r '.properties.limit.properties|keys[]' "$schema" | lines)" "$limits"
 is "the schema has every wall" "$(jq -r '.properties.wall.enum[]' "$schema" | lines)" "$walls"

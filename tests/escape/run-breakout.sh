@@ -57,6 +57,12 @@ each "ordinary user, session, strict" user "$CORDON" selftest breakout --json --
 each "parked" "$CORDON" selftest breakout --json --parked
 each "ordinary user, parked, strict" user "$CORDON" selftest breakout --json --parked --use base/strict
 each "ordinary user, parked, process wall" user "$CORDON" selftest breakout --json --parked --wall process
+if [ -x /usr/bin/python3 ]; then
+        each "warm" "$CORDON" selftest breakout --json --parked --warm python3
+        each "ordinary user, warm, strict" user "$CORDON" selftest breakout --json --parked --warm python3 --use base/strict
+else
+        skip "a warm python3" "python3 is not installed"
+fi
 # Without /dev/fuse the root is a plain tmpfs, and not the front of an observer.
 if can_hide_fuse; then
         each "ordinary user, without /dev/fuse" without_fuse env HOME="$T/home" "$CORDON" selftest breakout --json

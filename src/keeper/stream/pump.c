@@ -73,8 +73,15 @@ static int open_neutral(struct pump *p, bool tty, struct err *e)
         return 0;
 }
 
-static int open_pipe(int ret[2], bool to_payload, struct err *e)
+static int open_pipe(struct run *run, int stream, int ret[2], struct err *e)
 {
+        bool to_payload = stream == 0;
+        if (run->ahead[stream] >= 0) {
+                ret[to_payload] = TAKE_FD(run->ahead[stream]);
+                ret[!to_payload] = -1; /* the payload has it */
+                return 0;
+        }
+
         if (pipe2(ret, O_CLOEXEC) < 0 || fcntl(ret[to_payload], F_SETFL, O_NONBLOCK) < 0)
                 return err_set(e, ERR_IO, errno, "making a pipe: %s", strerror(errno));
         return 0;
@@ -100,8 +107,8 @@ static int open_filter(struct run *run, struct pump *p, const struct door *d, st
 {
         int ends[2];
         AUTO_FD(from, p->from);
-        if (open_pipe(ends, false, e) < 0)
-                return -1;
+        if (pipe2(ends, O_CLOEXEC) < 0 || fcntl(ends[0], F_SETFL, O_NONBLOCK) < 0)
+                return err_set(e, ERR_IO, errno, "making a pipe: %s", strerror(errno));
 
         AUTO_FD(to, ends[1]);
         p->from = ends[0];
@@ -121,7 +128,8 @@ static int open_output(struct run *run, int stream, struct err *e)
         }
 
         bool formed = form || stream_door(run, 1);
-        if (!run->c->plan->order->tty && stream == 2 && !formed && outputs_are_one(run)) {
+        run->one_output = !run->c->plan->order->tty && stream == 2 && !formed && outputs_are_one(run);
+        if (run->one_output && run->ahead[2] < 0) {
                 run->inside.stdio[2] = fcntl(run->inside.stdio[1], F_DUPFD_CLOEXEC, 0);
                 return run->inside.stdio[2] < 0
                                ? err_set(e, ERR_IO, errno, "making a pipe: %s", strerror(errno))
@@ -136,7 +144,7 @@ static int open_output(struct run *run, int stream, struct err *e)
         if (run->c->plan->order->tty)
                 return 0; /* the terminal comes from init */
 
-        if (open_pipe(ends, false, e) < 0)
+        if (open_pipe(run, stream, ends, e) < 0)
                 return -1;
 
         p->from = ends[0];
@@ -152,7 +160,7 @@ static int open_input(struct run *run, struct err *e)
                 return 0;
 
         int ends[2];
-        if (open_pipe(ends, true, e) < 0)
+        if (open_pipe(run, 0, ends, e) < 0)
                 return -1;
 
         run->inside.stdio[0] = ends[0];
@@ -175,6 +183,19 @@ int pump_open(struct run *run, struct err *e)
                 run->inside.stdio[i] = -1;
         }
         return open_input(run, e) < 0 || open_output(run, 1, e) < 0 || open_output(run, 2, e) < 0 ? -1 : 0;
+}
+
+int pump_make_ahead(struct run *run, struct err *e)
+{
+        for (int i = 0; i < 3; i++) {
+                int ends[2];
+                if (open_pipe(run, i, ends, e) < 0)
+                        return -1;
+                run->ahead[i] = ends[i == 0];
+                run->inside.stdio[i] = ends[i != 0];
+        }
+
+        return 0;
 }
 
 void pump_own(struct run *run, uid_t uid, gid_t gid)
@@ -246,8 +267,10 @@ void pump_close(struct run *run)
         close_pump(&run->out[0]);
         close_pump(&run->out[1]);
         fd_close(&run->tty);
-        for (int i = 0; i < 3; i++)
+        for (int i = 0; i < 3; i++) {
                 fd_close(&run->inside.stdio[i]);
+                fd_close(&run->ahead[i]);
+        }
 }
 
 bool pump_outputs_open(const struct run *run) { return run->out[0].from >= 0 || run->out[1].from >= 0; }

@@ -20,6 +20,12 @@ static int take_singletons(struct checked_policy *c, const struct policy *p)
                 c->limits.stated[k] = own || used;
         }
 
+        for (int i = 0; i < WARM__COUNT; i++) {
+                c->warm[i].text = p->warm[i].text ? arena_str(&c->mem, p->warm[i].text) : NULL;
+                if (p->warm[i].text && !c->warm[i].text)
+                        return -1;
+        }
+
         return c->box.text && c->doc.text ? 0 : -1;
 }
 
@@ -105,6 +111,10 @@ static int keep_module_doors(struct gather *g, const struct policy *p)
 
         if (g->c->root.text)
                 return fail_at(g->scope.e, &g->c->root.at, "the %s wall cannot hold an image", wall);
+
+        for (int i = 0; i < WARM__COUNT; i++)
+                if (p->warm[i].text)
+                        return fail_at(g->scope.e, &p->warm[i].at, "the %s wall holds no interpreter", wall);
 
         g->c->local = 0;
         s->n = kept;

@@ -23,6 +23,7 @@ const char *policy_box(const struct checked_policy *c) { return c->box.text; }
 const char *policy_doc(const struct checked_policy *c) { return c->doc.text; }
 const char *policy_root(const struct checked_policy *c) { return c->root.text; }
 const struct source_place *policy_root_place(const struct checked_policy *c) { return &c->root.at; }
+const char *policy_warm(const struct checked_policy *c, enum policy_warm kind) { return c->warm[kind].text; }
 const struct policy_limits *policy_limits(const struct checked_policy *c) { return &c->limits; }
 enum wall_kind policy_wall(const struct checked_policy *c) { return c->wall; }
 bool policy_narrowed(const struct checked_policy *c) { return c->narrowed; }

@@ -364,14 +364,24 @@ static int one_expect(struct json_in *x, const struct json *v)
 
 static int key_expect(struct json_in *x, const struct json *v) { return each_string(x, v, one_expect); }
 
+static int one_warm(struct json_in *x, const struct json *v)
+{
+        struct lexer lex = { .mem = &x->p->mem, .file = x->file, .out = &x->t, .e = x->e };
+        if (add_token(x, v, "warm", false) < 0 || lex_line(&lex, span_of(v->str, v->len), place(x, v)) < 0)
+                return -1;
+        return finish(x);
+}
+
+static int key_warm(struct json_in *x, const struct json *v) { return each_string(x, v, one_warm); }
+
 /* "wall" and "without" come last and next to each other: they share one line. */
 static const struct {
         const char *key;
         int (*read)(struct json_in *x, const struct json *v);
 } keys[] = {
-        { "box", key_text },    { "doc", key_text },    { "root", key_text },       { "use", key_use },
-        { "doors", key_doors }, { "limit", key_limit }, { "local", key_local },     { "expect", key_expect },
-        { "rule", key_rule },   { "wall", key_wall },   { "without", key_without },
+        { "box", key_text },    { "doc", key_text },    { "root", key_text },   { "use", key_use },
+        { "doors", key_doors }, { "limit", key_limit }, { "local", key_local }, { "expect", key_expect },
+        { "rule", key_rule },   { "warm", key_warm },   { "wall", key_wall },   { "without", key_without },
 };
 
 static int read_root(struct json_in *x, const struct json *root)

@@ -252,6 +252,11 @@ int gather_policy(struct gather *g, const struct policy *p, bool stock, const st
         if (chain && p->root.text)
                 return fail_at(g->scope.e, &p->root.at, "`root` has no effect in a policy that another uses");
 
+        for (int i = 0; chain && i < WARM__COUNT; i++)
+                if (p->warm[i].text)
+                        return fail_at(g->scope.e, &p->warm[i].at,
+                                       "`warm` has no effect in a policy that another uses");
+
         if (take_local(g, p, stock) < 0)
                 return -1;
 

@@ -47,6 +47,8 @@ enum { ONE_TOKEN = 1, DOOR = 2, ASKS = 4 };
         X("rule", "two",                                                                                     \
           "of private data, foreign text and a way out two may meet; a person approves the third",           \
           line_rule, 0)                                                                                      \
+        X("warm", "python3 [import MODULE...]|node [require MODULE...]",                                     \
+          "parked boxes hold this interpreter started, with these modules", line_warm, 0)                    \
         X("expect", "allow|deny|ask EFFECT", "a test of the policy, held at load", line_expect, 0)
 
 static const struct policy_word_help helps[] = {

@@ -102,12 +102,20 @@ static void append(void *to, size_t *n, const void *from, size_t more, size_t si
         *n += more;
 }
 
+static int absorb_warm(struct policy *p, const struct policy *from, struct err *e)
+{
+        for (int i = 0; i < WARM__COUNT; i++)
+                if (absorb_text(&p->warm[i], &from->warm[i], "warm", e) < 0)
+                        return -1;
+        return 0;
+}
+
 int policy_absorb(struct policy *p, struct policy *from, struct err *e)
 {
         struct policy trial = *p; /* singletons are tried on a copy: all of `from` or nothing */
         if (absorb_text(&trial.box, &from->box, "box", e) < 0 ||
             absorb_text(&trial.doc, &from->doc, "doc", e) < 0 ||
-            absorb_text(&trial.root, &from->root, "root", e) < 0 ||
+            absorb_text(&trial.root, &from->root, "root", e) < 0 || absorb_warm(&trial, from, e) < 0 ||
             absorb_wall(&trial.wall, &from->wall, e) < 0 || absorb_limits(&trial, from, e) < 0)
                 return -1;
 
@@ -120,6 +128,7 @@ int policy_absorb(struct policy *p, struct policy *from, struct err *e)
         p->box = trial.box;
         p->doc = trial.doc;
         p->root = trial.root;
+        memcpy(p->warm, trial.warm, sizeof p->warm);
         p->wall = trial.wall;
         p->limits = trial.limits;
         if (!p->local)

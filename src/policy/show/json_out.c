@@ -275,11 +275,29 @@ static const enum limit_key limits_by_name[] = {
 };
 _Static_assert(COUNT(limits_by_name) == LIMIT_KEY__COUNT, "each limit once");
 
+static void warms(struct json_out *o, const struct checked_policy *c)
+{
+        if (!c->warm[WARM_PYTHON3].text && !c->warm[WARM_NODE].text)
+                return;
+
+        key(o, "warm");
+        open_with(o, '[');
+        for (int i = 0; i < WARM__COUNT; i++) {
+                if (!c->warm[i].text)
+                        continue;
+                next(o);
+                buf_json(o->b, span_str(c->warm[i].text));
+        }
+
+        close_with(o, ']');
+}
+
 static void walls(struct json_out *o, const struct checked_policy *c)
 {
         size_t count;
         const struct without_row *rows = without_rows(&count);
         text(o, "wall", wall_name(c->wall));
+        warms(o, c);
         key(o, "without");
         open_with(o, '[');
         for (size_t i = 0; i < count; i++) {

@@ -138,6 +138,18 @@ static void diff_rules(const struct checked_policy *a, const struct checked_poli
         buf_printf(out, "%c rule two\n", b->rules & POLICY_RULE_TWO ? '+' : '-');
 }
 
+/* Opens nothing: neither is wider. */
+static void diff_warm(const struct checked_policy *a, const struct checked_policy *b, struct buf *out)
+{
+        for (int i = 0; i < WARM__COUNT; i++) {
+                const char *was = a->warm[i].text, *is = b->warm[i].text;
+                if (was && (!is || strcmp(was, is) != 0))
+                        buf_printf(out, "- warm %s\n", was);
+                if (is && (!was || strcmp(was, is) != 0))
+                        buf_printf(out, "+ warm %s\n", is);
+        }
+}
+
 enum policy_order policy_diff(const struct checked_policy *a, const struct checked_policy *b, struct buf *out)
 {
         struct change c = { 0 };
@@ -149,6 +161,7 @@ enum policy_order policy_diff(const struct checked_policy *a, const struct check
         diff_limits(a, b, &c, out);
         diff_local(a, b, &c, out);
         diff_rules(a, b, &c, out);
+        diff_warm(a, b, out);
         diff_wall(a, b, &c, out);
         if (c.wider && c.narrower)
                 return POLICY_CROSSING;

@@ -177,6 +177,13 @@ static void show_local(const struct checked_policy *c, struct buf *out)
         buf_putc(out, '\n');
 }
 
+static void show_warm(const struct checked_policy *c, struct buf *out)
+{
+        for (int i = 0; i < WARM__COUNT; i++)
+                if (c->warm[i].text)
+                        buf_printf(out, "warm %s\n", c->warm[i].text);
+}
+
 /* `use none`: everything that was used is already listed as lines. */
 void policy_show(const struct checked_policy *c, struct buf *out)
 {
@@ -207,6 +214,7 @@ void policy_show(const struct checked_policy *c, struct buf *out)
         if (c->rules & POLICY_RULE_TWO)
                 buf_puts(out, "rule two\n");
 
+        show_warm(c, out);
         show_wall(c, out);
         for (size_t i = 0; i < c->n_expects; i++)
                 buf_printf(out, "%s\n", c->expects[i]);

@@ -7,6 +7,7 @@
  * wait for init, which waits for this process. */
 #include "base/fd.h"
 #include "wall/internal.h"
+#include "wall/linux/spare.h"
 
 #include <arpa/inet.h>
 #include <errno.h>
@@ -148,7 +149,8 @@ static bool descriptors_are_granted(const struct wall_init *w)
 {
         enum { LOOKED_AT = 256 };
         struct pollfd p[LOOKED_AT];
-        unsigned granted = 3 + w->s->io->handle_count;
+        unsigned lines = wall_is_warm(w->s->spare, w->plan) ? SPARE_WARM_LINES : 0;
+        unsigned granted = 3 + w->s->io->handle_count + lines;
         uint64_t files = w->plan->limits.value[LIMIT_FILES];
         unsigned n = files < LOOKED_AT ? (unsigned) files : LOOKED_AT;
 

@@ -56,7 +56,8 @@ static void list_descriptors(const struct wall_start *s, const struct wall_descr
                 ret[i] = -1;
 
         for (int i = 0; i < 3; i++)
-                ret[i] = s->order->tty || s->spare ? with->host_proc : s->io->stdio[i];
+                ret[i] = s->order->tty || (s->spare && !wall_is_warm(s->spare, s->plan)) ? with->host_proc
+                                                                                         : s->io->stdio[i];
 
         for (unsigned i = 0; i < s->io->handle_count; i++)
                 ret[3 + i] = s->io->handles[i];

@@ -48,6 +48,9 @@ static struct wall_spared *map_order(int how)
 
 const struct plan_order *wall_spare_order(const struct wall_init *w)
 {
+        if (wall_is_warm(w->s->spare, w->plan))
+                return w->plan->warm; /* in the run's directory from the beginning */
+
         return w->spared && atomic_load(&w->spared->opened) ? w->spared->order : NULL;
 }
 
@@ -181,18 +184,30 @@ _Noreturn static void serve_run(struct wall_init *w, struct wall_spared *s)
 
 /* ---- the last walls ---- */
 
-/* Line and news are in place of standard streams. */
-static int keep_lines(int line, int news, struct err *e)
+static bool is_warm(const struct wall_init *w) { return wall_is_warm(w->s->spare, w->plan); }
+static int line_of(const struct wall_init *w)
 {
-        bool ok = dup3(line, SPARE_LINE, O_CLOEXEC) >= 0 && dup3(news, SPARE_NEWS, O_CLOEXEC) >= 0;
-        (void) close(SPARE_UNUSED);
+        return is_warm(w) ? 3 + (int) w->s->io->handle_count : SPARE_LINE;
+}
+static int news_of(const struct wall_init *w) { return line_of(w) + SPARE_NEWS - SPARE_LINE; }
+
+/* Line and news are in place of standard streams; of a warm spare, behind its handles. */
+static int keep_lines(const struct wall_init *w, int news, struct err *e)
+{
+        int line = fcntl(w->spare, F_DUPFD_CLOEXEC, SPARE_LIFTED),
+            other = fcntl(news, F_DUPFD_CLOEXEC, SPARE_LIFTED);
+        bool ok = dup3(line, line_of(w), O_CLOEXEC) >= 0 && dup3(other, news_of(w), O_CLOEXEC) >= 0;
+        if (!is_warm(w))
+                (void) close(SPARE_UNUSED);
+
         return ok ? 0 : wall_fail(e, STAGE_EXEC, "placing the line of a spare");
 }
 
 static int close_others(const struct wall_init *w, struct err *e)
 {
-        unsigned handles = w->s->spare == WALL_SPARE_ONE ? w->s->io->handle_count : 0;
-        return syscall(SYS_close_range, 3 + handles, ~0U, 0) < 0
+        unsigned kept = w->s->spare == WALL_SPARE_ONE ? w->s->io->handle_count : 0;
+        kept += is_warm(w) ? SPARE_WARM_LINES : 0;
+        return syscall(SYS_close_range, 3 + kept, ~0U, 0) < 0
                        ? wall_fail(e, STAGE_EXEC, "closing descriptors")
                        : 0;
 }
@@ -268,10 +283,28 @@ static int reach_wait(struct wall_init *w, int news, struct err *e)
         if (wall_put(news, &up, w->listener) < 0)
                 return wall_fail(e, STAGE_EXEC, "handing over the listener");
 
-        if (keep_lines(w->spare, news, e) < 0 || restrict_self(w->landlock, e) < 0 || close_others(w, e) < 0)
+        if (restrict_self(w->landlock, e) < 0 || keep_lines(w, news, e) < 0 || close_others(w, e) < 0)
                 return -1;
 
         return many ? 0 : wall_attest(w, e);
+}
+
+/* The interpreter's driver waits in our place. It inherits the line, and closes it when it has its order. */
+_Noreturn static void become_interpreter(struct wall_init *w)
+{
+        struct err e = { .code = ERR_NONE };
+        char text[WALL_WARM_TEXT] = "E";
+        int line = line_of(w);
+        w->order = w->plan->warm;
+        if (fcntl(line, F_SETFD, 0) < 0)
+                (void) wall_fail(&e, STAGE_EXEC, "keeping the line of a spare");
+        else if (wall_rlimits(w, &e) == 0 && wall_payload_enter_directory(w, &e) == 0)
+                wall_payload_exec(w, &e);
+
+        size_t n = strnlen(e.what, sizeof text - 2);
+        memcpy(text + 1, e.what, n);
+        (void) send(line, text, n + 1, MSG_NOSIGNAL);
+        _exit(127);
 }
 
 _Noreturn static void spare_main(struct wall_init *w, int news)
@@ -279,13 +312,16 @@ _Noreturn static void spare_main(struct wall_init *w, int news)
         struct wall_message m = { .word = WALL_SAYS_UP };
         if (reach_wait(w, news, &m.error) < 0) {
                 m.word = WALL_SAYS_ERROR;
-                if (wall_put(SPARE_NEWS, &m, -1) < 0)
+                if (wall_put(news_of(w), &m, -1) < 0)
                         (void) wall_put(news, &m, -1);
                 _exit(127);
         }
 
-        (void) wall_put(SPARE_NEWS, &m, -1);
-        (void) close(SPARE_NEWS);
+        (void) wall_put(news_of(w), &m, -1);
+        (void) close(news_of(w));
+        if (is_warm(w))
+                become_interpreter(w);
+
         if (w->s->spare == WALL_SPARE_MANY)
                 nursery_main(w);
 
@@ -318,7 +354,7 @@ int wall_spare_start(struct wall_init *w, struct err *e)
 {
         int ends[2], none = -1;
         bool nested = w->plan->wall == WALL_NAMESPACE && !wall_left_out(LAYER_NESTED_USER);
-        if (w->s->spare == WALL_SPARE_ONE && !(w->spared = map_order(MAP_SHARED)))
+        if (w->s->spare == WALL_SPARE_ONE && !is_warm(w) && !(w->spared = map_order(MAP_SHARED)))
                 return wall_fail(e, STAGE_EXEC, "no memory for a run order");
 
         if (w->spare < 0 || wire_pair(ends) < 0)

@@ -9,6 +9,7 @@
 
 enum {
         SPARE_FORMAT = 1,
+        SPARE_WARM_LINES = 2, /* descriptors of a warm spare behind its handles: its socket, and to init */
         SPARE_PASSED_MAX = 3 + HANDLES_MAX,
         SPARE_PACKET = 32 * 1024,
         SPARE_ORDER_MAX = 8 << 20 /* more than execve() takes */

@@ -33,6 +33,27 @@ void wall_handover_seal(struct wall_handover *h, const struct plan_order *o)
         plan_seal_order(o, &h->block);
 }
 
+void wall_handover_words(struct wall_handover *h, const struct plan_order *o, bool one_output)
+{
+        uint32_t length = 2;
+        for (const char **v = o->argv; *v; v++)
+                length += (uint32_t) strlen(*v) + 1;
+
+        h->block.n = h->sent = 0;
+        h->begun = true; /* no head, no descriptors */
+        buf_add(&h->block, &length, sizeof length);
+        buf_add(&h->block, one_output ? "1" : "0", 2);
+        for (const char **v = o->argv; *v; v++)
+                buf_add(&h->block, *v, strlen(*v) + 1);
+}
+
+int wall_warm_listen(int spare, char ret[WALL_WARM_TEXT])
+{
+        ssize_t n = recv(spare, ret, WALL_WARM_TEXT - 1, MSG_DONTWAIT);
+        ret[n > 0 ? n : 0] = '\0';
+        return n > 0 ? 1 : (int) n;
+}
+
 static unsigned list_passed(const struct wall_stdio *io, struct spare_head *head, int *ret_fds)
 {
         unsigned n = 0;

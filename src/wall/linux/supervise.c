@@ -59,6 +59,7 @@ struct watch {
         bool starts;         /* another program was started, or was to be */
         bool runs;           /* a payload has its order: until then nothing is sampled, and no time passes */
         uint64_t cpu_max_ns; /* its limit */
+        uint64_t cpu_before; /* used by a warm interpreter before its run */
         struct wall_runs many; /* of a box with many */
         uint64_t sampled_ns, next_sample_ns, deadline_ns;
         struct wall_still still;
@@ -440,7 +441,8 @@ static uint64_t sum_of_cpu(struct watch *t, struct wall_sample *s)
                 t->cpu_lost += t->cpu_seen - s->cpu_ns;
 
         t->cpu_seen = s->cpu_ns;
-        return t->cpu_seen + t->cpu_lost;
+        uint64_t sum = t->cpu_seen + t->cpu_lost;
+        return sum > t->cpu_before ? sum - t->cpu_before : 0;
 }
 
 /* No rlimit denies the excess, so the nearer the limit is, the sooner is the next sample. */
@@ -484,6 +486,25 @@ static uint64_t deadline(const struct watch *t, uint64_t now, uint64_t time_ms)
         return now + (time_ms + late_ms) * 1000000u;
 }
 
+static bool is_warm(const struct watch *t) { return wall_is_warm(t->w->s->spare, t->w->plan); }
+
+/* What its interpreter used and was denied before is not the run's: a second attempt is reported again. */
+static void begin_warm_run(struct watch *t)
+{
+        struct wall_sample s;
+        if (sample_all(t, &s) == 0)
+                t->cpu_before = s.cpu_ns;
+
+        t->end.cpu_ns = 0;
+        t->starts = false;
+        watched_forget(&t->told);
+        memset(t->told_call, 0, sizeof t->told_call);
+        t->calls = 0;
+        t->untold = (struct wall_untold){ 0 };
+        if (t->w->observer_knows)
+                (void) atomic_fetch_add(&t->w->observer_knows->runs, 1);
+}
+
 /* A spare gets its order. */
 static void begin_run(struct watch *t, const struct wall_order *o)
 {
@@ -503,6 +524,9 @@ static void begin_run(struct watch *t, const struct wall_order *o)
                 wall_runs_add(&t->many, o->arg, o->id, until);
                 return;
         }
+
+        if (is_warm(t))
+                begin_warm_run(t);
 
         t->cpu_max_ns = o->cpu_ms * 1000000u;
         t->deadline_ns = until;
@@ -639,7 +663,7 @@ static void fill_end(struct watch *t)
 {
         struct rusage u;
         if (getrusage(RUSAGE_CHILDREN, &u) == 0) {
-                uint64_t ns = wall_cpu_ns(&u);
+                uint64_t all = wall_cpu_ns(&u), ns = all > t->cpu_before ? all - t->cpu_before : 0;
                 if (ns > t->end.cpu_ns)
                         t->end.cpu_ns = ns;
                 /* The kernel counts the memory of a child before exec, which was a copy of the caller's: only
@@ -753,7 +777,8 @@ int wall_supervise(struct wall_init *w)
         uint64_t now = clock_mono_ns();
         t.next_sample_ns = now + (uint64_t) sample_ms(&t) * 1000000u;
 
-        t.runs = !w->s->spare;
+        /* An interpreter runs already: what no group holds, sampling does. */
+        t.runs = !w->s->spare || (is_warm(&t) && w->held & WALL_SAMPLES);
         t.cpu_max_ns = w->s->spare ? UINT64_MAX : w->order->limits.value[LIMIT_CPU] * 1000000u;
         t.deadline_ns = w->s->spare ? UINT64_MAX : deadline(&t, now, w->order->limits.value[LIMIT_TIME]);
         bool over = reap(&t);
