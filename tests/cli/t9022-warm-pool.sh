@@ -16,7 +16,7 @@ warm node"
 is "as JSON, and back" "$("$CORDON" policy json "$T/d/p" >"$T/d/p.json" && "$CORDON" policy show "$T/d/p.json" | grep '^warm')" "warm python3 import json re
 warm node"
 printf 'box w\n' >"$T/d/other"
-has "a difference between policies is shown" "$("$CORDON" policy diff "$T/d/other" "$T/d/p" 2>&1)" "^+ warm node"
+has "a difference between policies is shown" "$("$CORDON" policy diff "$T/d/other" "$T/d/p" 2>&1)" "warm node"
 for bad in 'warm' 'warm ruby' 'warm python3 json' 'warm python3 import' 'warm python3 import ../x -c' 'warm python3\nwarm python3' 'warm node require a;b'; do
         printf "%b\n" "$bad" >"$T/bad"
         hasnt "refused: $bad" "$("$CORDON" check "$T/bad" 2>&1 && echo holds)" "^holds$"
@@ -79,14 +79,14 @@ for i in range(3): print("o", flush=True); print("e", file=sys.stderr)' 2>&1 | p
         is "$who: another cpu limit" "$(how --limit 'cpu 5s' -- python3 -c pass)" "cold no box is parked for this plan"
         is "$who: the process wall" "$(how --wall process -- python3 -c pass)" "cold a warm interpreter needs the namespace wall"
         ok "$who: those boxes are still there" ready
-        run pool rm >/dev/null
+        run pool rm --all >/dev/null
 
         # A module that does not exist is reported where the boxes are.
         run pool add --size 1 -p "$T/d/broken"
         says_why() { run pool ls --json | jq -r '.[].error' | grep -q "warming python3: ModuleNotFoundError"; }
         ok "$who: an import that fails is reported" soon says_why
         is "$who: and the run starts cold" "$(run run -p "$T/d/broken" -- python3 -c 'print(1)' 2>/dev/null)" 1
-        run pool rm >/dev/null
+        run pool rm --all >/dev/null
 
         if [ -x /usr/bin/node ]; then
                 ok "$who: node" run pool add --size 1 -p "$T/d/p" -- node
