@@ -92,6 +92,7 @@ endef
 install: all
 	$(call install_from,$(BUILD))
 	$(call install_from,$(STATIC))
+	@[ ! -f .deps/quickjs.wasm ] || install -D -m 755 .deps/quickjs.wasm $(DESTDIR)$(PREFIX)/libexec/cordon/quickjs.wasm
 
 clean:
 	rm -rf build build-*
