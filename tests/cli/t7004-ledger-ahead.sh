@@ -232,8 +232,8 @@ p = subprocess.Popen([sys.argv[1], 'write', sys.argv[2], 'liar', 'box'], preexec
 its.close()
 def ask(number, after=0, outcome=0, kind=4, reach=2, stage=1, target=b'POST http://x/', door=b'net x', credential=b'', result=b''):
     numbers = struct.pack('<III7BIQQ', number, after, 0, outcome, kind, reach, stage, 1, 0, 0, 0, 2**64 - 1, 2**63)
-    texts = b''.join(struct.pack('<H', len(t)) + t for t in (target, door, credential, result, b'', b'\x1b[31m' * 3))
-    return struct.pack('<HHI', 3, 1, len(numbers + texts)) + numbers + texts
+    texts = b''.join(struct.pack('<H', len(t)) + t for t in (target, door, credential, result, b'', b'\x1b[2Jprivate:', b'\x1b[31m' * 3))
+    return struct.pack('<HHI', 3, 2, len(numbers + texts)) + numbers + texts
 def any_text(most):
     return bytes(random.randrange(1, 256) for _ in range(random.randrange(most)))
 ours.send(ask(1, credential=b'gh'))
