@@ -151,7 +151,7 @@ int api_park_send(const struct cordon_box *b, int fd, const struct plan *p, unsi
         bool large = blocks.n > POOL_MESSAGE_MAX;
         char *answer = NULL;
         if (bad || large)
-                (void) err_set(e, ERR_USAGE, 0, "the plan of this box is too large for the resident");
+                (void) err_set(e, ERR_USAGE, 0, "the plan of this box is too large for cordon serve");
         else if (size)
                 answer = pool_ask(fd, &m, blocks.p, e);
         else
@@ -178,9 +178,10 @@ struct box *api_pool_take(struct cordon_box *b, const struct plan *plan, const s
         struct box *box = NULL;
         if (why)
                 (void) snprintf(b->cold_why, sizeof b->cold_why, "%s", why);
-        else if (fd < 0)
+        else if (fd < 0) {
                 (void) snprintf(b->cold_why, sizeof b->cold_why, "%.150s", e.what);
-        else if (api_park_key(b, plan, key) == 0)
+                b->unserved = e.sys == ENOENT || e.sys == ECONNREFUSED;
+        } else if (api_park_key(b, plan, key) == 0)
                 box = pool_take(&fd, key, c, &wanted, b->cold_why, sizeof b->cold_why);
 
         if (!box && plan->warm_why && fd >= 0)

@@ -130,6 +130,7 @@ struct cordon_box {
         bool plans_pool;          /* a box is planned whose command is not known */
         enum api_pool { API_POOL_OFF = 0, API_POOL_AUTO, API_POOL_REQUIRE } pool;
         char cold_why[160];           /* why a parked box was not used; or "" */
+        bool unserved;                /* because there is no resident */
         struct cordon_box *session;   /* this is a run in it; or NULL */
         bool is_session;              /* a box for many runs */
         uint64_t session_ms, idle_ms; /* of a session */

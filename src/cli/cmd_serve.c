@@ -124,7 +124,7 @@ static void end_all(cordon_pool *p, int signals)
 
 int verb_serve(int argc, char **argv)
 {
-        struct serve o = { .pool = { .idle_s = 600 } };
+        struct serve o = { .pool = { .boxes = 32, .idle_s = 600 } };
         cordon_error e;
         int at = cli_options(argc, argv, cli_verb_find("serve"), &o, NULL);
         if (at < 0 || cli_no_words(argc, at, "serve"))
@@ -137,6 +137,9 @@ int verb_serve(int argc, char **argv)
         if (!p)
                 return cli_error(&e);
 
+        cli_note("ready: parks %u boxes at most; %s", o.pool.boxes,
+                 o.automatic ? "those of plans that are seen twice, and of `cordon pool add`"
+                             : "`cordon pool add` parks some");
         serve_all(p, signals);
         end_all(p, signals);
         cordon_pool_free(p);

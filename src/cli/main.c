@@ -119,7 +119,7 @@ static const struct cli_verb verbs[] = {
         { "doctor", "[--json] [POLICY | --box NAME | --fit]",
           "check this host; with a policy, whether its doors fit its runs", verb_doctor, doctor_options,
           false, GROUP_SET_UP },
-        { "serve", "[--auto] [--boxes N] [--memory SIZE] [--idle SECONDS]",
+        { "serve", "[--auto] [--boxes N] [--memory SIZE] [--idle TIME]",
           "keep boxes parked, so that runs start in no time", verb_serve, serve_options, false,
           GROUP_SET_UP },
         { "mcp", "[DOORS] [-p POLICY] [--work DIR] [--socket PATH] [--approve client|outside] [--sessions N]",

@@ -245,7 +245,7 @@ int box_receive(int socket, void *head, size_t n, const struct box_config *c, st
         if (got < (ssize_t) n || m.msg_flags & MSG_CTRUNC) {
                 close_all(fds, count);
                 return err_set(e, ERR_IO, got < 0 ? errno : EPROTO,
-                               "the answer of the resident is not whole");
+                               "the answer of cordon serve is not whole");
         }
 
         if (whole)

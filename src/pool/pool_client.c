@@ -42,7 +42,7 @@ struct box *pool_take(int *fd, const uint8_t key[POOL_KEY], const struct box_con
         if (pool_send(*fd, &m, state) < 0 || box_receive(*fd, &answer, sizeof answer, c, &box, &e) < 0 ||
             answer.magic != POOL_MAGIC) {
                 box_free(box);
-                (void) snprintf(why, cap, "the resident does not answer");
+                (void) snprintf(why, cap, "cordon serve does not answer");
                 return NULL;
         }
 
@@ -54,7 +54,7 @@ struct box *pool_take(int *fd, const uint8_t key[POOL_KEY], const struct box_con
 
         if (!box)
                 (void) snprintf(why, cap, "%s",
-                                answer.word == POOL_GIVEN ? "the resident is of another version"
+                                answer.word == POOL_GIVEN ? "cordon serve is of another version"
                                 : answer.arg ? "the parked boxes of this plan are in use, or not ready yet"
                                              : "no box is parked for this plan");
         return box;
@@ -63,7 +63,7 @@ struct box *pool_take(int *fd, const uint8_t key[POOL_KEY], const struct box_con
 static struct err no_answer(int sys)
 {
         struct err e;
-        (void) err_set(&e, ERR_IO, sys, "the resident does not answer: %s", strerror(sys));
+        (void) err_set(&e, ERR_IO, sys, "cordon serve does not answer: %s", strerror(sys));
         return e;
 }
 

@@ -20,16 +20,26 @@
 #define LOCK_NAME   "serve.lock"
 enum { BACKLOG = 64, ANSWER_S = 2 };
 
+static bool is_absent(int sys) { return sys == ENOENT || sys == ECONNREFUSED; }
+
+static int none_answers(int sys, struct err *e)
+{
+        (void) err_set(e, ERR_IO, sys, "no cordon serve runs for you%s%s", is_absent(sys) ? "" : ": ",
+                       is_absent(sys) ? "" : strerror(sys));
+        return err_hint(e, "start one: cordon serve &");
+}
+
 /* No other user may enter it, or could have put anything into it. */
 static int check_own(int dir, struct err *e)
 {
         struct stat st;
-        if (dir < 0 || fstat(dir, &st) < 0)
-                return err_set(e, ERR_IO, errno, "no resident: %s", strerror(errno));
+        if (fstat(dir, &st) < 0)
+                return err_set(e, ERR_IO, errno, "the directory of the socket of cordon serve: %s",
+                               strerror(errno));
 
         if (st.st_uid != geteuid() || st.st_mode & 077)
                 return err_set(e, ERR_IO, EPERM,
-                               "the directory of the resident's socket is open to other users");
+                               "the directory of the socket of cordon serve is open to other users");
         return 0;
 }
 
@@ -64,6 +74,12 @@ static int open_place(const struct cordon_context *cx, bool make, struct err *e)
         const char *runtime = context_get(cx, "XDG_RUNTIME_DIR");
         bool has = runtime && runtime[0] == '/';
         AUTO_FD(dir, has ? open_runtime(runtime, make) : open_state(cx, make, e));
+        if (dir < 0)
+                return make ? err_set(e, ERR_IO, errno,
+                                      "making the directory of the socket of cordon serve: %s",
+                                      strerror(errno))
+                            : none_answers(errno, e);
+
         return check_own(dir, e) < 0 ? -1 : TAKE_FD(dir);
 }
 
@@ -86,13 +102,11 @@ int pool_connect(const struct cordon_context *cx, struct err *e)
 
         AUTO_FD(fd, socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0));
         fill_address(&to, dir);
-        if (fd < 0 || connect(fd, (const struct sockaddr *) &to, sizeof to) < 0) {
-                (void) err_set(e, ERR_IO, errno, "no resident answers: %s", strerror(errno));
-                return err_hint(e, "start one: cordon serve");
-        }
+        if (fd < 0 || connect(fd, (const struct sockaddr *) &to, sizeof to) < 0)
+                return none_answers(errno, e);
 
         if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &n) < 0 || peer.uid != geteuid())
-                return err_set(e, ERR_IO, EPERM, "another user answers as the resident");
+                return err_set(e, ERR_IO, EPERM, "another user answers as cordon serve");
 
         (void) setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
         (void) setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof patience);
@@ -107,7 +121,7 @@ static int make_socket(int dir, struct err *e)
         (void) unlinkat(dir, SOCKET_NAME, 0); /* of a resident that is gone: we have its lock */
         if (fd < 0 || bind(fd, (const struct sockaddr *) &at, sizeof at) < 0 ||
             fchmodat(dir, SOCKET_NAME, 0600, 0) < 0 || listen(fd, BACKLOG) < 0)
-                return err_set(e, ERR_IO, errno, "making the resident's socket: %s", strerror(errno));
+                return err_set(e, ERR_IO, errno, "making the socket of cordon serve: %s", strerror(errno));
 
         return TAKE_FD(fd);
 }
@@ -120,10 +134,10 @@ int pool_listen(const struct cordon_context *cx, int inherited, int *ret_lock, s
 
         AUTO_FD(lock, openat(dir, LOCK_NAME, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600));
         if (lock < 0)
-                return err_set(e, ERR_IO, errno, "locking the resident's place: %s", strerror(errno));
+                return err_set(e, ERR_IO, errno, "locking the place of cordon serve: %s", strerror(errno));
 
         if (flock(lock, LOCK_EX | LOCK_NB) < 0)
-                return err_set(e, ERR_USAGE, EBUSY, "a resident of this user is running already");
+                return err_set(e, ERR_USAGE, EBUSY, "a cordon serve of yours is running already");
 
         int fd = inherited >= 0 ? inherited : make_socket(dir, e);
         if (fd >= 0)

@@ -218,7 +218,7 @@ static int add_shelf(struct pool *p, const struct pool_message *m, const char *b
 
         if (h && h->want <= want && m->arg) {
                 if (!fits_budget(p, want - h->want))
-                        return err_set(e, ERR_USAGE, 0, "the resident parks %u boxes at most", p->s.boxes);
+                        return err_set(e, ERR_USAGE, 0, "cordon serve parks %u boxes at most", p->s.boxes);
                 h->want = want;
                 h->automatic = false;
                 return 0;
@@ -231,7 +231,7 @@ static int add_shelf(struct pool *p, const struct pool_message *m, const char *b
         }
 
         if (!fits_budget(p, want) || !(h = room_for_shelf(p)))
-                return err_set(e, ERR_USAGE, 0, "the resident parks %u boxes at most", p->s.boxes);
+                return err_set(e, ERR_USAGE, 0, "cordon serve parks %u boxes at most", p->s.boxes);
 
         if (shelf_fill(h, m->key, blocks, m->bytes, e) < 0)
                 return -1;
@@ -471,7 +471,7 @@ static void obey(struct pool *p, int fd, const struct pool_message *m, const cha
                 break;
         default:
                 r = err_set(&e, ERR_USAGE, 0,
-                            "the resident does not know this request: is it of this version?");
+                            "cordon serve does not know this request: is it of this version?");
         }
 
         answer_text(fd, r < 0 ? POOL_REFUSED : POOL_TEXT, r < 0 ? e.what : buf_str(&out));

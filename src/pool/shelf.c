@@ -37,7 +37,7 @@ static int check_recipe(struct shelf *s, struct err *e)
 
         if (strcmp(own, r->process) != 0)
                 return err_set(e, ERR_USAGE, 0,
-                               "the resident runs with other resource limits, priority or processors than "
+                               "cordon serve runs with other resource limits, priority or processors than "
                                "this command");
 
         if (pool_key(r, key) < 0 || memcmp(key, s->key, sizeof key) != 0)
