@@ -313,6 +313,9 @@ CORDON_API void cordon_pool_free(cordon_pool *p);
 /* Has the resident park `size` boxes for runs of this policy with these options. A command, if set, may be
  * started even if the policy lists its programs. */
 CORDON_API int cordon_box_pool(cordon_box *b, unsigned size, cordon_error *e);
+/* After that: "2 of 4 parked under KEY", as soon as there is one or the time is over; NULL with the reason if
+ * parking fails. The caller frees. */
+CORDON_API char *cordon_box_pool_state(cordon_box *b, unsigned wait_ms, cordon_error *e);
 typedef enum cordon_pool_question {
         CORDON_POOL_LIST,  /* each plan: key, boxes, hits, misses */
         CORDON_POOL_STATS, /* all of them */

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* api/api_pool.c - cordon_pool_*: the resident as a handle, and questions to it. */
 #include "api/internal.h"
+#include "base/clock.h"
 #include "base/fd.h"
 #include "pool/pool.h"
 #include "wall/wall.h"
 
+#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -39,6 +41,39 @@ int cordon_box_pool(cordon_box *b, unsigned size, cordon_error *pe)
                 return err_set(e, ERR_MEMORY, 0, "no memory for the key of a parked box");
 
         return api_park_send(b, fd, b->plan, size, key, e);
+}
+
+/* "0 of 4 ...": none yet. */
+static bool is_pending(const char *text) { return text[0] == '0'; }
+
+char *cordon_box_pool_state(cordon_box *b, unsigned wait_ms, cordon_error *pe)
+{
+        enum { STEP_MS = 10 };
+        struct err *e = to_err(pe);
+        struct pool_message m = { .word = POOL_STATE };
+        const uint64_t until = clock_mono_ns() + (uint64_t) wait_ms * 1000000u;
+        AUTO_FD(fd, pool_connect(b->policy->cx, e));
+        if (fd < 0)
+                return NULL;
+
+        if (!b->plan || api_park_key(b, b->plan, m.key) < 0) {
+                (void) err_set(e, ERR_USAGE, 0, "no boxes were asked for: cordon_box_pool() comes first");
+                return NULL;
+        }
+
+        char *text = pool_ask(fd, &m, NULL, e);
+        while (text && is_pending(text) && clock_mono_ns() < until) {
+                free(text);
+                (void) poll(NULL, 0, STEP_MS);
+                text = pool_ask(fd, &m, NULL, e);
+        }
+
+        if (!text && e->code == ERR_USAGE) {
+                (void) err_in(e, "parking a box failed");
+                (void) err_hint(e, "it is tried again; `cordon pool ls` lists it, `cordon pool rm` ends it");
+        }
+
+        return text;
 }
 
 char *cordon_pool_ask(const cordon_context *cx, cordon_pool_question question, const char *text, int json,

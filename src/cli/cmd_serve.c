@@ -152,7 +152,7 @@ struct pool {
         cordon_policy *policy;
         long size;
         const char *observe, *stage, *places, *ledger;
-        bool root, json, all;
+        bool root, json, all, no_wait;
 };
 
 static int set_size(void *ctx, const char *value)
@@ -168,6 +168,8 @@ const struct cli_option pool_options[] = {
         { "ledger", 0, "on|off", "add: as of run", CLI_TEXT(struct pool, ledger) },
         { "observe", 0, "off|calls|denials|all", "add: as of run; a quiet run has calls",
           CLI_TEXT(struct pool, observe) },
+        { "no-wait", 0, NULL, "add: do not wait until the first box is parked",
+          CLI_FLAG(struct pool, no_wait) },
         { "all", 0, NULL, "rm: every parked box", CLI_FLAG(struct pool, all) },
         { "json", 0, NULL, "ls, stats: for programs", CLI_FLAG(struct pool, json) },
         { 0 },
@@ -199,10 +201,12 @@ static int add_boxes(struct pool *o, char **words)
         if (words[0] && strcmp(words[0], "--") == 0)
                 words++;
 
+        enum { WAIT_MS = 30000 };
         int status = !b                     ? EXIT_CORDON
                      : !set_up(b, o, words) ? cli_usage("--stage, --ledger or --observe: no such value")
-                     : cordon_box_pool(b, (unsigned) o->size, &e) < 0 ? cli_error(&e)
-                                                                      : 0;
+                     : cordon_box_pool(b, (unsigned) o->size, &e) < 0
+                             ? cli_error(&e)
+                             : cli_give(cordon_box_pool_state(b, o->no_wait ? 0 : WAIT_MS, &e), &e);
         cordon_box_free(b);
         return status;
 }

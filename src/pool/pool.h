@@ -57,10 +57,11 @@ enum pool_word {
         POOL_STATS,
         POOL_REMOVE, /* the shelf whose key begins as the text does; "": all */
         POOL_SEAL,   /* the ledger has news: no answer */
+        POOL_STATE,  /* of the shelf with this key: "2 of 4 ..."; refused with the reason if parking fails */
         /* answers */
         POOL_GIVEN = 64, /* arg 1: the resident has the same ledger, and takes POOL_SEAL */
-        POOL_NONE,
-        POOL_WANTED, /* none, but a recipe is welcome */
+        POOL_NONE,       /* arg 1: there is a shelf; 2: and parking fails */
+        POOL_WANTED,     /* none, but a recipe is welcome */
         POOL_TEXT,
         POOL_REFUSED
 };

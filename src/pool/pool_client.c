@@ -28,6 +28,24 @@ static void name_ledger(const struct box_config *c, char ret[STORE_PATH_MAX])
                 ret[0] = '\0';
 }
 
+/* None was given. */
+static void say_why(int fd, const struct pool_message *asked, const struct pool_message *answer, char *why,
+                    size_t cap)
+{
+        struct pool_message m = { .word = POOL_STATE };
+        struct err e = { 0 };
+        memcpy(m.key, asked->key, POOL_KEY);
+        char *state = answer->word == POOL_NONE && answer->arg == 2 ? pool_ask(fd, &m, NULL, &e) : NULL;
+        if (e.code == ERR_USAGE)
+                (void) snprintf(why, cap, "parking a box failed: %s", e.what);
+        else
+                (void) snprintf(why, cap, "%s",
+                                answer->word == POOL_GIVEN ? "cordon serve is of another version"
+                                : answer->arg ? "the parked boxes of this plan are in use, or not ready yet"
+                                              : "no box is parked for this plan");
+        free(state);
+}
+
 struct box *pool_take(int *fd, const uint8_t key[POOL_KEY], const struct box_config *c, bool *ret_wanted,
                       char *why, size_t cap)
 {
@@ -53,10 +71,7 @@ struct box *pool_take(int *fd, const uint8_t key[POOL_KEY], const struct box_con
         }
 
         if (!box)
-                (void) snprintf(why, cap, "%s",
-                                answer.word == POOL_GIVEN ? "cordon serve is of another version"
-                                : answer.arg ? "the parked boxes of this plan are in use, or not ready yet"
-                                             : "no box is parked for this plan");
+                say_why(*fd, &m, &answer, why, cap);
         return box;
 }
 

@@ -209,6 +209,16 @@ static bool fits_budget(struct pool *p, unsigned more)
         return true;
 }
 
+/* Asked for again: what failed is tried at once. */
+static void ask_again(struct shelf *h, unsigned want)
+{
+        h->want = want;
+        h->automatic = false;
+        h->failures = 0;
+        h->error[0] = '\0';
+        h->next_try_ns = 0;
+}
+
 static int add_shelf(struct pool *p, const struct pool_message *m, const char *blocks, struct err *e)
 {
         unsigned want = m->arg ? m->arg : p->s.per_plan;
@@ -219,14 +229,12 @@ static int add_shelf(struct pool *p, const struct pool_message *m, const char *b
         if (h && h->want <= want && m->arg) {
                 if (!fits_budget(p, want - h->want))
                         return err_set(e, ERR_USAGE, 0, "cordon serve parks %u boxes at most", p->s.boxes);
-                h->want = want;
-                h->automatic = false;
+                ask_again(h, want);
                 return 0;
         }
 
         if (h) {
-                h->want = want;
-                h->automatic = false;
+                ask_again(h, want);
                 return 0;
         }
 
@@ -344,7 +352,7 @@ static void give(struct pool *p, int fd, const struct pool_message *m, const cha
                 h->misses++;
 
         answer.word = !h && p->s.automatic && is_seen_again(p, m->key) ? POOL_WANTED : POOL_NONE;
-        answer.arg = h != NULL;
+        answer.arg = !h ? 0 : h->failures ? 2 : 1;
         (void) pool_send(fd, &answer, NULL);
 }
 
@@ -413,6 +421,22 @@ static void stats(const struct pool *p, bool json, struct buf *out)
                    (unsigned long long) p->given, (unsigned long long) p->missed, p->child_count);
 }
 
+static int state(struct pool *p, const uint8_t key[POOL_KEY], struct buf *out, struct err *e)
+{
+        const struct shelf *h = find_shelf(p, key, POOL_KEY);
+        unsigned ready = h ? count_slots(p, (unsigned) (h - p->shelves), true) : 0;
+        if (!h)
+                return err_set(e, ERR_USAGE, 0, "no boxes are parked for this plan any more");
+
+        if (ready == 0 && h->failures)
+                return err_set(e, ERR_USAGE, 0, "%s", h->error[0] ? h->error : "it could not be started");
+
+        buf_printf(out, "%u of %u parked under ", ready, h->want);
+        put_key(h, KEY_SHOWN, out);
+        buf_putc(out, '\n');
+        return 0;
+}
+
 /* Hexadecimal text -> whether the key begins so. */
 static bool key_begins(const struct shelf *h, const char *text, size_t n)
 {
@@ -465,6 +489,9 @@ static void obey(struct pool *p, int fd, const struct pool_message *m, const cha
                 break;
         case POOL_STATS:
                 stats(p, m->arg, &out);
+                break;
+        case POOL_STATE:
+                r = state(p, m->key, &out, &e);
                 break;
         case POOL_REMOVE:
                 r = remove_shelves(p, payload, m->bytes, &e);

@@ -48,7 +48,7 @@ cordon: hint: start one: cordon serve &"
         is "$who: the socket's directory is closed" "$(stat -c %a "$rt/cordon")" 700
         has "$who: a second resident refuses" "$(run serve 2>&1)" "already"
         is "$who: nothing is parked yet" "$(how -- true)" "cold no box is parked for this plan"
-        ok "$who: boxes are parked" run pool add --size $size
+        has "$who: boxes are parked" "$(run pool add --size $size)" " of $size parked under "
         ok "$who: they are ready" ready $size
         is "$who: and used" "$(how -- true)" "parked "
         ok "$who: another is parked" ready $size
@@ -75,7 +75,7 @@ cordon: hint: start one: cordon serve &"
         # Another plan, another box: what differs between two runs does not find the parked one.
         echo one >"$T/d/file.$who" && chmod 666 "$T/d/file.$who"
         printf 'box b\nuse base/system\nread %s\n' "$T/d/file.$who" >"$T/d/p.$who"
-        ok "$who: boxes of a policy" run pool add --size 1 -p "$T/d/p.$who" -- cat
+        ok "$who: boxes of a policy" run pool add --no-wait --size 1 -p "$T/d/p.$who" -- cat
         ready $((size + 1))
         is "$who: are used" "$(how -p "$T/d/p.$who" -- cat "$T/d/file.$who")" "parked "
         ready $((size + 1))

@@ -82,7 +82,9 @@ for i in range(3): print("o", flush=True); print("e", file=sys.stderr)' 2>&1 | p
         run pool rm --all >/dev/null
 
         # A module that does not exist is reported where the boxes are.
-        run pool add --size 1 -p "$T/d/broken"
+        is "$who: an import that fails fails the command" "$(run pool add --size 1 -p "$T/d/broken" 2>"$T/err"; echo $?)" 125
+        has "$who: with the reason" "$(cat "$T/err")" "parking a box failed: warming python3: ModuleNotFoundError"
+        has "$who: which the run has too" "$(run run --json -p "$T/d/broken" -- python3 -c pass 2>&1 | tail -n 1 | jq -r .start_why)" "parking a box failed: warming python3: Mod"
         says_why() { run pool ls --json | jq -r '.[].error' | grep -q "warming python3: ModuleNotFoundError"; }
         ok "$who: an import that fails is reported" soon says_why
         is "$who: and the run starts cold" "$(run run -p "$T/d/broken" -- python3 -c 'print(1)' 2>/dev/null)" 1
