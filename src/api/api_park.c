@@ -90,6 +90,15 @@ bool api_signals_stay_in(const struct cordon_box *b, const struct plan *p)
         return b->facts.landlock_abi >= HOST_LANDLOCK_SCOPES && !(p->without & WITHOUT_LANDLOCK);
 }
 
+/* For people. */
+static const char *name_of(const struct cordon_policy *p, const char *box)
+{
+        if (p->rule_count)
+                return p->rules[0];
+
+        return strcmp(box, "box") != 0 ? box : p->typed[0] ? p->typed : "without options";
+}
+
 /* The box plan, and everything outside it that a box is started with. `texts` holds what it points to. The
  * policy's text costs more than all the rest: for a key it is left out where it does not count. */
 static struct pool_recipe recipe_of(const struct cordon_box *b, const struct plan *p, bool whole,
@@ -102,7 +111,7 @@ static struct pool_recipe recipe_of(const struct cordon_box *b, const struct pla
         buf_add(&texts->places, b->places_text.p ? b->places_text.p : "", b->places_text.n);
         pool_process(texts->process);
         return (struct pool_recipe){ .plan = p,
-                                     .name = b->policy->rule_count ? b->policy->rules[0] : p->box,
+                                     .name = name_of(b->policy, p->box),
                                      .policy = buf_str(&texts->policy),
                                      .places = buf_str(&texts->places),
                                      .digest = whole ? policy_digest(b->policy->checked) : "",

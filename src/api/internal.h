@@ -23,6 +23,7 @@ struct cordon_policy {
         char work[ROOT_MAX], home[ROOT_MAX]; /* the values of {work} and {home}; "": not set yet */
         bool hold_writes;                    /* see struct policy_context */
         bool from_file;                      /* a file was given: nothing is opened by default */
+        char typed[96];                      /* its options, cut; no values of variables */
         struct policy_places *places;
         struct policy_staged staged;
         bool has_stage;  /* `places` or a stage was given, and questions are answered as in it */

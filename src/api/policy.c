@@ -64,9 +64,18 @@ void cordon_policy_free(cordon_policy *p)
 
 int cordon_policy_is_word(const char *word) { return policy_is_word(word); }
 
+/* To show them: a variable's value may be a secret. */
+static void note_option(cordon_policy *p, const char *word, const char *arg)
+{
+        size_t n = strlen(p->typed);
+        int shown = (int) (strcmp(word, "env") == 0 ? strcspn(arg, "=") : strnlen(arg, sizeof p->typed));
+        (void) snprintf(p->typed + n, sizeof p->typed - n, "%s--%s %.*s", n ? " " : "", word, shown, arg);
+}
+
 int cordon_policy_add(cordon_policy *p, const char *word, const char *arg, cordon_error *e)
 {
         api_policy_changed(p);
+        note_option(p, word, arg);
         return policy_add_flag(p->lines, word, arg, to_err(e));
 }
 

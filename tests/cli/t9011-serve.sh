@@ -56,6 +56,11 @@ cordon: hint: start one: cordon serve &"
         ready $size
         is "$who: the list has them" "$(run pool ls --json | jq -r '.[0] | "\(.size) \(.ready) \(.hits)"')" "3 3 2"
 
+        run pool add --size 1 --read /etc/hosts --env WORD=secret >/dev/null
+        has "$who: and the options that they were made from" "$(run pool ls)" "  --read /etc/hosts --env WORD"
+        hasnt "$who: without values" "$(run pool ls --json)" secret
+        run pool rm "$(run pool ls --json | jq -r '.[] | select(.size == 1) | .key')"
+
         same "exit status" -- sh -c 'echo out; echo err >&2; exit 7'
         same "a signal" -- sh -c 'kill -TERM $$'
         same "no such program" -- nosuchprogram
