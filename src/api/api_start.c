@@ -369,6 +369,7 @@ static struct box_config config_of(const struct cordon_box *b)
                                     .work_keep = b->work_keep,
                                     .keep_output = b->keep_output,
                                     .work_on = b->work_on[0] ? b->work_on : NULL,
+                                    .work_copy = b->work_copy,
                                     .park = b->parking,
                                     .session = b->is_session,
                                     .recipe = buf_span(&b->recipe),

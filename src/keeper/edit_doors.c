@@ -77,6 +77,8 @@ static int begin(struct box *b, struct work_door_ask *doors, const char **pins, 
                                 .box = b->run.r.name,
                                 .policy = policy_digest(b->c.policy),
                                 .on = b->c.work_on,
+                                .copy = b->c.work_copy,
+                                .session = b->c.session,
                                 .keep = b->c.work_keep,
                                 .doors = doors,
                                 .door_count = p->edits };

@@ -174,6 +174,7 @@ struct box_config {
         gid_t gid;
         bool root;            /* the caller can map another id */
         const char *work_on;  /* continue in the overlay of this run; or NULL */
+        bool work_copy;       /* in a copy of it, which is this run's own */
         bool work_keep;       /* keep the overlay although nothing changed */
         bool keep_output;     /* for box_logs() after the end; only if it goes nowhere else */
         const char *cold_why; /* why no parked box was used; or NULL */

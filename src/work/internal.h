@@ -150,6 +150,7 @@ struct layer {
         int store, dir, lock; /* STATE/work; the overlay in it; its lock, held */
         enum layer_state state;
         bool keep;
+        bool session; /* its box was one */
         bool durable; /* records must survive a power cut: false until there is something to lose */
         struct timespec start;
         char *box, *policy;
@@ -194,7 +195,11 @@ char **layer_append(struct layer *l, char **list, size_t *count, const char *tex
 
 /* Without a name: the newest overlay with pending changes, or the one with the latest apply. In either
  * case only an overlay with a door at, above or below the working directory. */
-enum layer_wanted { LAYER_WAITING = 0, LAYER_LANDED };
+enum layer_wanted {
+        LAYER_WAITING = 0,
+        LAYER_LANDED,
+        LAYER_ONE /* as LAYER_WAITING, but a name of several that wait, one of a session, is refused */
+};
 /* The run that `which` names. */
 int layer_find(int store, const char *which, enum layer_wanted want, char ret_run[WORK_RUN_MAX],
                struct err *e);

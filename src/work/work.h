@@ -46,6 +46,8 @@ struct work_ask {
         const struct cordon_context *cx;
         const char *run, *box, *policy; /* id, name, digest */
         const char *on;                 /* continue in this run's overlay; or NULL */
+        bool copy;                      /* in a copy of it, by its whole id: its box may run */
+        bool session;                   /* the box is a session */
         bool keep;                      /* keep the overlay even if nothing changed */
         const struct work_door_ask *doors;
         size_t door_count;
@@ -185,5 +187,4 @@ int work_find(const struct cordon_context *cx, const char *run, char *ret_run, s
 int work_fork(const struct cordon_context *cx, const char *run, const char *new_run, char *ret_run,
               struct err *e);
 /* The same for the overlay of a box that runs, by its whole id: a copy of what is found there meanwhile. */
-int work_fork_running(const struct cordon_context *cx, const char *run, const char *new_run, char *ret_run,
-                      struct err *e);
+int work_fork_running(const struct cordon_context *cx, const char *run, const char *new_run, struct err *e);

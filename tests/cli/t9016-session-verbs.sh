@@ -88,8 +88,19 @@ for who in root as_user; do
         has "$who: and says so" "$(cat "$T/err")" "no session of yours"
         is "$who: to programs as well" "$(in_s --json -- true 2>&1 | tail -n 1 | jq -r .error.code)" gone
         is "$who: the changes wait" "$(run diff --name-only "$id" 2>/dev/null | sort | paste -s -d ' ')" "new old"
-        run discard --yes "$id" "$fork" >/dev/null 2>&1
-        run discard --yes "$(run diff --list 2>/dev/null | awk 'NR == 2 { print $1 }')" >/dev/null 2>&1
+
+        # Two overlays, each by its session's name and id.
+        is "$who: those of the fork by its own name" "$(run diff --json "$S-2" | jq -r '.run, .box' | paste -s -d ' ')" "$fork $S-2"
+        is "$who: and not by the name of the first" "$(run diff --json "$S" | jq -r '.run, .box' | paste -s -d ' ')" "$id $S"
+        again=$(run session new "$S" --edit .) && in_s -- touch again && run session end "$S" 2>/dev/null
+        for verb in apply "discard --yes"; do
+                # shellcheck disable=SC2086
+                is "$who: $verb does not choose between two of one name" "$(status run $verb "$S")" 125
+                has "$who: and lists the first" "$(cat "$T/err")" "$id ("
+                has "$who: and the second" "$(cat "$T/err")" "$again ("
+        done
+        run discard --yes "$id" "$fork" "$again" >/dev/null 2>&1
+        is "$who: no overlay is left" "$(run diff --list --json)" "[]"
 
         # Doors that cannot be forked; boxes that are not sessions.
         port=$(python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])')

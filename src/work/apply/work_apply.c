@@ -422,7 +422,7 @@ int work_apply(const struct work_apply *a, struct work_outcome *ret, struct err 
 {
         *ret = (struct work_outcome){ 0 };
         AUTO_ENTRIES(v);
-        AUTO_LAYER(l, layer_open(a->cx, a->run, LAYER_WAITING, e));
+        AUTO_LAYER(l, layer_open(a->cx, a->run, LAYER_ONE, e));
         if (l) {
                 (void) snprintf(ret->run, sizeof ret->run, "%s", l->run);
                 l->progress = a->progress;

@@ -182,7 +182,7 @@ int work_discard(const struct work_undo *u, char *ret_run, struct err *e)
         struct timespec when;
         char found[WORK_RUN_MAX];
         AUTO_FD(store, layer_store(u->cx, e));
-        bool there = store >= 0 && layer_find(store, u->run, LAYER_WAITING, found, e) == 0;
+        bool there = store >= 0 && layer_find(store, u->run, LAYER_ONE, found, e) == 0;
         AUTO_LAYER(l, there ? layer_take(store, found, e) : NULL);
         int r = l ? journal_recover(u->cx, l, e) : -1;
         if (r == 0) {
@@ -281,9 +281,9 @@ int work_fork(const struct cordon_context *cx, const char *run, const char *new_
         return fork_layer(cx, layer_open(cx, run, LAYER_WAITING, e), new_run, ret_run, e);
 }
 
-int work_fork_running(const struct cordon_context *cx, const char *run, const char *new_run, char *ret_run,
-                      struct err *e)
+int work_fork_running(const struct cordon_context *cx, const char *run, const char *new_run, struct err *e)
 {
+        char same[WORK_RUN_MAX];
         AUTO_FD(store, layer_store(cx, e));
-        return store < 0 ? -1 : fork_layer(cx, layer_look(store, run, e), new_run, ret_run, e);
+        return store < 0 ? -1 : fork_layer(cx, layer_look(store, run, e), new_run, same, e);
 }

@@ -147,6 +147,9 @@ int layer_write(struct layer *l, struct err *e)
         append_field(&out, "policy", l->policy ? l->policy : "");
         append_field(&out, "state", state_names[l->state]);
         append_field(&out, "keep", l->keep ? "1" : "0");
+        if (l->session)
+                append_field(&out, "session", "1");
+
         put_number(&out, "start", (uint64_t) l->start.tv_sec);
         put_number(&out, "start-ns", (uint64_t) l->start.tv_nsec);
         for (size_t i = 0; i < l->other_count; i++)
@@ -217,6 +220,8 @@ static void take_field(struct layer *l, const char *key, const char *value, cons
                 l->policy = arena_str(&l->mem, value);
         else if (strcmp(key, "keep") == 0)
                 l->keep = n == 1;
+        else if (strcmp(key, "session") == 0)
+                l->session = n == 1;
         else if (strcmp(key, "start") == 0)
                 l->start.tv_sec = (time_t) n;
         else if (strcmp(key, "start-ns") == 0)

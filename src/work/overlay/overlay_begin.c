@@ -372,10 +372,22 @@ static void run_free(struct work_run *w)
         free(w);
 }
 
+/* A new one, that of an earlier run, or a copy of that under this run's id. */
+static struct layer *new_or_old(const struct work_ask *ask, struct err *e)
+{
+        if (!ask->on)
+                return layer_new(ask->cx, ask->run, e);
+
+        if (ask->copy && work_fork_running(ask->cx, ask->on, ask->run, e) < 0)
+                return NULL;
+
+        return layer_open(ask->cx, ask->copy ? ask->run : ask->on, LAYER_WAITING, e);
+}
+
 static int open_layer(struct work_run *w, const struct work_ask *ask, struct err *e)
 {
-        w->fresh = !ask->on;
-        w->l = ask->on ? layer_open(ask->cx, ask->on, LAYER_WAITING, e) : layer_new(ask->cx, ask->run, e);
+        w->fresh = !ask->on || ask->copy;
+        w->l = new_or_old(ask, e);
         if (!w->l)
                 return -1;
 
@@ -389,8 +401,9 @@ static int open_layer(struct work_run *w, const struct work_ask *ask, struct err
 
         w->l->keep |= ask->keep;
         w->l->state = LAYER_OPEN;
-        w->l->durable = !w->fresh;
+        w->l->durable = ask->on != NULL;
         if (w->fresh) {
+                w->l->session = ask->session;
                 w->l->box = arena_str(&w->l->mem, ask->box);
                 w->l->policy = arena_str(&w->l->mem, ask->policy);
         }

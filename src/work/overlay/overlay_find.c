@@ -23,18 +23,19 @@ static bool is_empty_leftover(struct layer *l)
 
 /* The search, and its results so far. */
 struct search {
-        const char *box;        /* overlays of boxes of this name; or NULL: of the working directory */
-        enum layer_wanted want; /* without a name */
-        char *run;              /* WORK_RUN_MAX: the best; empty: none yet */
-        struct timespec when;   /* of the best */
-        char door[PATH_MAX];    /* of the best: the reason why it belongs to this directory */
-        bool several;           /* another has a door of this directory that is of another project */
-        bool busy;              /* an overlay could not be read */
-        struct err failed;      /* of an unreadable overlay: it may be the right one */
-        struct err unread;      /* of an overlay with an unknown format: reported if no other is found */
-        size_t elsewhere;       /* how many would have been meant in another directory */
-        size_t here;            /* how many are meant in this one */
-        struct buf listed[2];   /* the first of both, of this directory in the second */
+        const char *box; /* overlays of boxes of this name; or NULL: of the working directory */
+        enum layer_wanted want;
+        char *run;            /* WORK_RUN_MAX: the best; empty: none yet */
+        struct timespec when; /* of the best */
+        char door[PATH_MAX];  /* of the best: the reason why it belongs to this directory */
+        bool several;         /* another has a door of this directory that is of another project */
+        bool session;         /* one of those with this name is of a session */
+        bool busy;            /* an overlay could not be read */
+        struct err failed;    /* of an unreadable overlay: it may be the right one */
+        struct err unread;    /* of an overlay with an unknown format: reported if no other is found */
+        size_t elsewhere;     /* how many would have been meant in another directory */
+        size_t here;          /* how many are meant in this one */
+        struct buf listed[2]; /* the first of both, of this directory in the second */
         char cwd[PATH_MAX];
 };
 
@@ -58,6 +59,7 @@ static bool is_meant(const struct search *s, struct layer *l, struct timespec *r
 
         switch (s->want) {
         case LAYER_WAITING:
+        case LAYER_ONE:
                 return l->state != LAYER_APPLIED;
         case LAYER_LANDED:
                 return journal_landed(l, ret_when);
@@ -94,7 +96,11 @@ static void consider(struct search *s, struct layer *l)
         }
 
         s->several |= s->run[0] && !s->box && !are_together(door, s->door);
-        list_layer(&s->listed[1], s->here++, l);
+        if (!s->box || l->state != LAYER_APPLIED) {
+                s->session |= l->session;
+                list_layer(&s->listed[1], s->here++, l);
+        }
+
         if (s->run[0] && !is_later(when, s->when))
                 return;
 
@@ -139,6 +145,13 @@ static bool newest(int store, const struct names *list, struct search *s)
 
 static const char name_it[] = "name the one you mean, as in `cordon diff RUN`, or go to its directory";
 
+static int several_named(const struct search *s, struct err *e)
+{
+        (void) err_set(e, ERR_USAGE, 0, "several overlays of the name %.60s wait: %s", s->box,
+                       buf_str(&s->listed[1]));
+        return err_hint(e, "give the id of the one you mean; `cordon diff ID` shows it");
+}
+
 static int several_here(const struct search *s, struct err *e)
 {
         (void) err_set(e, ERR_USAGE, 0, "several projects below this directory have an overlay: %s",
@@ -149,12 +162,14 @@ static int several_here(const struct search *s, struct err *e)
 static int none_here(const struct search *s, struct err *e)
 {
         static const char *const none[] = { [LAYER_WAITING] = "no overlay is waiting to be applied",
+                                            [LAYER_ONE] = "no overlay is waiting to be applied",
                                             [LAYER_LANDED] = "no overlay has been applied" };
-        static const char *const others[] = { [LAYER_WAITING] =
-                                                      "no overlay of this directory waits, but these do",
-                                              [LAYER_LANDED] =
-                                                      "no overlay of this directory has been applied, but "
-                                                      "these have" };
+        static const char *const others[] = {
+                [LAYER_ONE] = "no overlay of this directory waits, but these do",
+                [LAYER_WAITING] = "no overlay of this directory waits, but these do",
+                [LAYER_LANDED] = "no overlay of this directory has been applied, but "
+                                 "these have"
+        };
         if (s->elsewhere > 0) {
                 (void) err_set(e, ERR_GONE, 0, "%s: %s", others[s->want], buf_str(&s->listed[0]));
                 return err_hint(e, "%s", name_it);
@@ -210,14 +225,16 @@ int layer_find(int store, const char *which, enum layer_wanted want, char ret_ru
         }
 
         char shown[128];
-        struct search of_box = { .box = which, .run = ret_run };
+        struct search of_box = { .box = which, .want = want, .run = ret_run };
         bool named = hits == 0 && newest(store, &list, &of_box);
+        bool unclear = named && want == LAYER_ONE && of_box.session && of_box.here > 1;
+        int r = unclear ? several_named(&of_box, e) : 0;
         buf_done(&of_box.listed[1]);
         if (of_box.failed.code)
                 return *e = of_box.failed, -1;
 
         if (hits == 1 || named)
-                return 0;
+                return r;
 
         if (of_box.unread.code)
                 return *e = of_box.unread, -1;
