@@ -192,6 +192,11 @@ CORDON_API void cordon_box_stdio(cordon_box *b, int stream, int fd);
 CORDON_API void cordon_box_on_output(cordon_box *b,
                                      void (*fn)(void *ctx, int stream, const void *data, size_t len),
                                      void *ctx);
+/* Called once for each effect that waits for an approval, with the id for `cordon approve` and the seconds
+ * that a person has to answer. */
+CORDON_API void
+cordon_box_on_held(cordon_box *b,
+                   void (*fn)(void *ctx, const char *id, const char *effect, unsigned within_s), void *ctx);
 /* Connects an `in` or `out` handle of the policy. */
 CORDON_API int cordon_box_handle(cordon_box *b, const char *name, int fd);
 

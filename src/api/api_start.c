@@ -334,6 +334,7 @@ static struct box_config config_of(const struct cordon_box *b)
                                     .plan = b->plan,
                                     .policy = b->policy->checked,
                                     .io = b->io,
+                                    .on_held = b->on_held,
                                     .calls = { api_call_function, b->functions },
                                     .stage = b->stage,
                                     .label = b->label,

@@ -98,6 +98,7 @@ struct cordon_box {
         char trace_in[56], trace_out[56];
         struct label label; /* of what the run is handed: api_label() */
         struct box_stdio io;
+        struct box_on_held on_held;
         struct box_handle handles[HANDLES_MAX];
         char handle_names[HANDLES_MAX][NAME_MAX_BYTES];
         unsigned handle_count;

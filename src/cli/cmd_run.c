@@ -506,6 +506,7 @@ int cli_run_here(struct run *r)
         struct cli_job job;
         cli_job_find(&job);
         follow_signals(r, getppid(), &job);
+        cli_run_held(r);
         if (r->set[CORDON_TTY] && cli_terminal_take() < 0)
                 return EXIT_CORDON;
 

@@ -2,6 +2,7 @@
 /* cli/run_notes.c - notes about the doors of a run, before anything passes through them. */
 #include "cli/run_job.h"
 
+#include <stdio.h>
 #include <string.h>
 
 cordon_policy *cli_run_policy(const struct run *r)
@@ -45,4 +46,24 @@ void cli_run_notes(const struct run *r)
                         cli_note("note: %s:%u:%u: %s: %s", n.file, n.line, n.column, n.code, n.text);
                 else
                         cli_note("note: %s: %s: %s", n.file, n.code, n.text);
+}
+
+/* A run that waits for a person says so at once. SAFETY: the box chose the effect; cli_note() shows it as
+ * one line. */
+static void say_held(void *ctx, const char *id, const char *effect, unsigned within_s)
+{
+        const struct run *r = ctx;
+        const char *home = r->set[CORDON_TTY] ? "\r" : ""; /* the terminal is raw */
+        bool minutes = within_s >= 60 && within_s % 60 == 0;
+        cli_box_spoke(cordon_box_result(r->box)->mid_line);
+        (void) fputs(home, stderr);
+        cli_note("waits for an approval (%u%s): %.600s; answer at another terminal: cordon approve %.12s",
+                 minutes ? within_s / 60 : within_s, minutes ? "m" : "s", effect, id);
+        (void) fputs(home, stderr);
+}
+
+void cli_run_held(struct run *r)
+{
+        if (!r->end.quiet)
+                cordon_box_on_held(r->box, say_held, r);
 }

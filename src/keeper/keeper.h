@@ -93,6 +93,12 @@ struct box_stdio {
         void *sink_ctx;
 };
 
+/* Called once for each effect that waits for an approval; or NULL. */
+struct box_on_held {
+        void (*fn)(void *ctx, const char *id, const char *effect, unsigned within_s);
+        void *ctx;
+};
+
 /* A JSON Schema that a door names. */
 struct box_schema {
         const char *path;
@@ -140,6 +146,7 @@ struct box_config {
         const struct plan *plan;             /* borrowed until box_free() */
         const struct checked_policy *policy; /* borrowed: its digest is computed on demand */
         struct box_stdio io;
+        struct box_on_held on_held;
         struct box_calls calls; /* if the plan has a line for them */
         enum policy_stage stage;
         struct label label;          /* of what the run is handed */

@@ -26,11 +26,13 @@ is "what waits is shown with its body" "$(jq -r .text "$T/shown" | grep -c 'amou
 is "the id is the digest of the envelope" "$(jq -cj .envelope "$T/shown" | sha256sum | cut -d ' ' -f 1)" "$(jq -r .item.id "$T/shown")"
 hasnt "nothing has left" "$(lab_packets)" "tcp "
 is "without a terminal no yes is taken" "$($approver yes | jq -r .code)" no-terminal
+has "the run says at once that it waits, and how to answer" "$(cat "$T/err")" "waits for an approval (10m): POST http://web.test/echo?x=1; answer at another terminal: cordon approve $(jq -r .item.id "$T/shown" | cut -c 1-12)"
 is "a list needs none" "$("$CORDON" approve --json | jq -r '.items[0].effect')" "POST http://web.test/echo?x=1"
 is "at a terminal it is" "$($approver --tty yes | jq -r .state)" approved
 end
 is "it goes on" "$code" 0
 is "each state is recorded" "$(states)" "pending approved consumed "
+is "and it was said once" "$(grep -c 'waits for an approval' "$T/err")" 1
 
 # ---- no, expiry, withdrawal ----
 lab_anew
@@ -41,6 +43,11 @@ is "a no is an answer of the broker" "$(cat "$T/out")" 403
 is "and the reason" "$(reason)" gate-denied
 is "recorded" "$(states)" "pending denied "
 
+also=-q
+begin "$door POST ask within 1s" curl -sS -o /dev/null -d a=1 http://web.test/echo
+end
+hasnt "with -q the run does not say that it waits" "$(cat "$T/err")" "waits for"
+also=
 begin "$door POST ask within 1s" curl -sS -o /dev/null -w '%{http_code}' -d a=1 http://web.test/echo
 end
 is "nobody there: expired, hence denied" "$(cat "$T/out") $(reason)" "403 gate-expired"

@@ -72,14 +72,31 @@ int gates_line(struct box *b)
 
 int gates_fd(const struct box *b) { return b->gates ? b->gates->epoll : -1; }
 
+static void announce(struct box *b)
+{
+        const struct box_on_held *to = &b->c.on_held;
+        for (unsigned i = 0; to->fn && i < b->gates->count; i++) {
+                struct desk_item *it = b->gates->items[i];
+                if (!it->ready || it->announced || it->gate.state != GATE_PENDING)
+                        continue;
+                AUTO_BUF(what);
+                desk_summary(it, &what);
+                it->announced = true;
+                b->run.r.mid_line = pump_is_mid_line(&b->run);
+                to->fn(to->ctx, it->gate.id, buf_str(&what), policy_ask_within_s(it->door));
+        }
+}
+
 static void deliver(struct box *b)
 {
         struct gates *g = b->gates;
         for (unsigned i = 0; i < g->told_count; i++)
                 inbound_answered(b, g->told[i].number, g->told[i].yes);
         g->told_count = 0;
-        if (g->changed)
+        if (g->changed) {
+                announce(b);
                 channel_changed(b);
+        }
         g->changed = false;
 }
 

@@ -22,6 +22,7 @@ struct desk_item {
         uint32_t number; /* of its source */
         const struct door *door;
         bool ready;      /* all of it has arrived */
+        bool announced;  /* to the caller */
         bool high;       /* its risk */
         struct buf text; /* envelope, newline, what is shown */
         size_t shown_at; /* in it */
