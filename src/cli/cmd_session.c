@@ -13,6 +13,13 @@
 
 int verb_session(int argc, char **argv)
 {
+        static const char *const habits[][2] = { { "start", "new" }, { "exec", "run" } };
+        for (size_t i = 0; argc > 1 && i < sizeof habits / sizeof *habits; i++)
+                if (strcmp(argv[1], habits[i][0]) == 0) {
+                        (void) cli_problem("unknown command `session %s`", argv[1]);
+                        return cli_hint("did you mean `session %s`?", habits[i][1]);
+                }
+
         if (argc > 1 && argv[1][0] != '-')
                 return cli_unknown_second("session", argv[1]);
 
@@ -56,6 +63,8 @@ int verb_session_new(int argc, char **argv)
         if (at >= 0 && argc - at > 1) {
                 (void) cli_usage("a session starts without a command");
                 (void) cli_hint("cordon session new NAME; cordon session run NAME -- %s", argv[at]);
+        } else if (at >= 0 && at < argc && r.set[CORDON_NAME]) {
+                (void) cli_usage("two names, %s and %.60s: a session has one", r.set[CORDON_NAME], argv[at]);
         } else if (at >= 0 && (at == argc || cli_set_name(&r, argv[at]) == 0) &&
                    cli_run_configure(&r, NULL) == 0) {
                 cli_run_notes(&r);
@@ -119,7 +128,7 @@ int verb_session_run(int argc, char **argv)
         int status = EXIT_CORDON;
         if (at < 0)
                 cli_run_find_programs(&r, argc, argv, verb);
-        else if (name >= argc)
+        else if (name >= argc || (name > 1 && strcmp(argv[name - 1], "--") == 0))
                 (void) cli_usage("name a session, then a command: cordon session run dev -- ls");
         else if (name + at >= argc)
                 (void) cli_usage("no command given; for example: cordon session run %.60s -- ls /",
@@ -166,7 +175,7 @@ static void list_one(void *ctx, const char *text)
                         (void) printf("%s%s", l->count ? "," : "[", text);
                 else {
                         if (l->count == 0)
-                                (void) printf("%-34s %-16s %9s  %s\n", "SESSION", "NAME", "AGE", "RUNS");
+                                (void) printf("%-34s %-16s %9s  %s\n", "SESSION", "NAME", "AGE", "RUNNING");
                         (void) printf("%-34s %-16s %8llds  %lld\n", text_of(o, "run"), text_of(o, "name"),
                                       number_of(o, "age_ms") / 1000, number_of(o, "runs"));
                 }
@@ -295,8 +304,10 @@ int verb_session_fork(int argc, char **argv)
         int at = cli_options(argc, argv, verb, &r, NULL), status = EXIT_CORDON;
         if (at < 0)
                 cli_run_find_programs(&r, argc, argv, verb);
-        else if (argc - at != 1)
-                (void) cli_usage("name one session; `cordon session ls` lists them");
+        else if (at == argc || argc - at > (r.set[CORDON_NAME] ? 1 : 2))
+                (void) cli_usage("name one session, and the new one; `cordon session ls` lists them");
+        else if (argc - at == 2 && cli_set_name(&r, argv[at + 1]) < 0)
+                status = EXIT_CORDON;
         else if (!(r.box = cordon_session_fork(cli_context(), argv[at], &e)))
                 status = cli_run_failed(&r, &e);
         else if (cli_run_configure(&r, NULL) == 0)

@@ -25,8 +25,9 @@ static const struct cli_verb verbs[] = {
         { "session ls", "[--json]", "list sessions", verb_session_ls, json_options, false, GROUP_RUN },
         { "session end", "[--json] SESSION...", "end sessions, with all that runs in them", verb_session_end,
           json_options, false, GROUP_RUN },
-        { "session fork", "[--name NAME] SESSION", "start a second session with the changes of the first",
-          verb_session_fork, session_fork_options, false, GROUP_RUN },
+        { "session fork", "[--name NAME] SESSION [NAME]",
+          "start a second session with the changes of the first", verb_session_fork, session_fork_options,
+          false, GROUP_RUN },
         { "shell", "[DOORS] [-p POLICY] [--] [COMMAND]", "open a shell in a box; it ends with the shell",
           verb_shell, shell_options, true, GROUP_RUN },
 

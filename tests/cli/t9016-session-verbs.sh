@@ -86,6 +86,7 @@ for who in root as_user; do
         is "$who: no session is left" "$(rows "$S")$(rows "$S-2")" ""
         is "$who: one that is over takes no command" "$(status in_s -- true)" 125
         has "$who: and says so" "$(cat "$T/err")" "no session of yours"
+        has "$who: and where its end stands" "$(in_s -- true 2>&1)" "cordon log show $S"
         is "$who: to programs as well" "$(in_s --json -- true 2>&1 | tail -n 1 | jq -r .error.code)" gone
         is "$who: the changes wait" "$(run diff --name-only "$id" 2>/dev/null | sort | paste -s -d ' ')" "new old"
 
@@ -114,6 +115,17 @@ for who in root as_user; do
         has "$who: a box is not a session" "$(run session run "$box" -n -- true 2>&1)" "not a session"
         has "$who: and is not ended as one" "$(run session end "$box" 2>&1)" "not a session"
         run stop -k "$box"
+
+        # What is typed by guess.
+        has "$who: start is new" "$(run session start x 2>&1)" "session new"
+        has "$who: exec is run" "$(run session exec x 2>&1)" "session run"
+        has "$who: the session comes before the command" "$(run session run -- ls 2>&1)" "name a session"
+        has "$who: two names are too many" "$(run session new --name "$S" "$S-4" 2>&1)" "two names"
+        run session new "$S" --edit . >/dev/null
+        has "$who: the list has a head" "$(run session ls)" RUNNING
+        fork=$(run session fork "$S" "$S-4" 2>&1)
+        is "$who: a fork's name may stand behind" "$(rows "$S-4")" "$fork"
+        run session end "$S" "$S-4" 2>/dev/null
 
         # A shell keeps its session itself.
         is "$who: a shell" "$(echo 'echo $((6 * 7)); exit 5' | run shell 2>/dev/null; echo $?)" "42
