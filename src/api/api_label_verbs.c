@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 /* ---- show ---- */
@@ -124,6 +125,13 @@ static char *real_of(const char *path, struct err *e)
         return real;
 }
 
+/* What is gone has the name that it had. */
+static char *real_or_gone(const char *path, struct err *e)
+{
+        struct stat st;
+        return path[0] == '/' && lstat(path, &st) < 0 && errno == ENOENT ? strdup(path) : real_of(path, e);
+}
+
 static int read_labels(const char *text, struct label *ret, struct err *e)
 {
         if (label_parse(span_str(text), ret) == 0 && !ret->all && !label_is_empty(ret))
@@ -136,9 +144,12 @@ int cordon_label_stamp(const cordon_context *cx, const char *path, const char *l
 {
         struct label l;
         char text[LABEL_TEXT_MAX];
-        char *real = read_labels(labels, &l, to_err(e)) < 0 ? NULL : real_of(path, to_err(e));
-        if (!real)
-                return -1;
+        char *real = labels && read_labels(labels, &l, to_err(e)) < 0 ? NULL : real_of(path, to_err(e));
+        if (!real || !labels) {
+                int kept = real ? stamp_keep(cx, real, to_err(e)) : -1;
+                free(real);
+                return kept;
+        }
 
         const struct act a = { real, "stamped", label_text(&l, text), "" };
         int r = record(cx, &a, to_err(e)) < 0 ? -1 : stamp_add(cx, real, &l, "", to_err(e));
@@ -179,7 +190,7 @@ int cordon_label_drop(const cordon_context *cx, const char *path, const char *la
                 return err_hint(to_err(e), "type the command at a terminal, outside every box");
         }
 
-        char *real = read_labels(labels, &l, to_err(e)) < 0 ? NULL : real_of(path, to_err(e));
+        char *real = read_labels(labels, &l, to_err(e)) < 0 ? NULL : real_or_gone(path, to_err(e));
         if (!real)
                 return -1;
 

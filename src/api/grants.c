@@ -6,6 +6,7 @@
 #include "vault/vault.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -32,6 +33,17 @@ static int collect(const struct cordon_box *b, struct vault_request *q, struct e
         return 0;
 }
 
+/* Only cordon-output reads the secrets that it looks for: without it no file has them. */
+static bool is_searched(const struct cordon_box *b)
+{
+        size_t n;
+        const struct door *d = policy_doors(b->policy->checked, &n);
+        for (size_t i = 0; i < n; i++)
+                if (d[i].kind == DOOR_IN || d[i].kind == DOOR_OUT)
+                        return true;
+        return false;
+}
+
 static int request_grants(struct cordon_box *b, struct vault_request *q, struct err *e)
 {
         int ends[2];
@@ -46,7 +58,9 @@ static int request_grants(struct cordon_box *b, struct vault_request *q, struct 
 
         q->stage_live = b->stage == POLICY_STAGE_LIVE;
         (void) snprintf(q->policy, sizeof q->policy, "%s", policy_digest(b->policy->checked));
-        AUTO_FD(words, memfd_create("words", MFD_CLOEXEC));
+        bool searched = is_searched(b);
+        AUTO_FD(words,
+                searched ? memfd_create("words", MFD_CLOEXEC) : open("/dev/null", O_WRONLY | O_CLOEXEC));
         const struct vault_lines to = { out, words, b->passphrase };
         if (words < 0)
                 return err_set(e, ERR_IO, errno, "no file for the secrets to look for: %s", strerror(errno));
@@ -55,7 +69,8 @@ static int request_grants(struct cordon_box *b, struct vault_request *q, struct 
 
         b->told_count = q->count;
         b->grants = TAKE_FD(in);
-        b->words = TAKE_FD(words);
+        if (searched)
+                b->words = TAKE_FD(words);
         return 0;
 }
 

@@ -239,10 +239,15 @@ static const char *publish_one(struct cli_handles *h, unsigned i)
         if (!h->at[i].unnamed)
                 return NULL;
 
+        cordon_error e = { 0 };
         if (name_file(h->at[i].fd, h->at[i].dir, last_of(h->at[i].path)) < 0)
                 return strerror(errno);
 
-        return is_there(h->at[i].fd, h->at[i].path) ? NULL : "its directory was moved while the box ran";
+        if (!is_there(h->at[i].fd, h->at[i].path))
+                return "its directory was moved while the box ran";
+
+        return cordon_label_stamp(cli_context(), h->at[i].path, NULL, &e) < 0 ? "its label cannot be kept"
+                                                                              : NULL;
 }
 
 int cli_handles_publish(struct cli_handles *h, cordon_error *e)

@@ -48,15 +48,18 @@ static struct label attribute_of(const char *path)
         return l;
 }
 
-void stamp_write_attribute(const char *path, const struct label *l)
+bool stamp_write_attribute(const char *path, const struct label *l)
 {
         char text[LABEL_TEXT_MAX];
+        bool written = false;
         size_t n = strlen(label_text(l, text));
         for (size_t i = geteuid() == 0 ? 0 : 1; i < sizeof attributes / sizeof *attributes; i++)
                 if (n == 0)
                         (void) lremovexattr(path, attributes[i]);
                 else
-                        (void) (nofollow(path) ? lsetxattr : setxattr)(path, attributes[i], text, n, 0);
+                        written |=
+                                (nofollow(path) ? lsetxattr : setxattr)(path, attributes[i], text, n, 0) == 0;
+        return written;
 }
 
 bool stamp_is_same_file(const struct stamp *a, const struct stamp *b)

@@ -41,5 +41,7 @@ int stamp_add(const struct cordon_context *cx, const char *path, const struct la
 /* The same for an open file, which may get its name later: it is found by its inode. A pipe keeps none. */
 int stamp_add_file(const struct cordon_context *cx, int fd, const struct label *l, const char *run,
                    struct err *e);
+/* The path of a file that has got its name: what it bears is written into the index. */
+int stamp_keep(const struct cordon_context *cx, const char *path, struct err *e);
 /* Takes labels off it. The caller has recorded who wants that, and why. */
 int stamp_drop(const struct cordon_context *cx, const char *path, const struct label *what, struct err *e);

@@ -250,6 +250,32 @@ int stamp_add(const struct cordon_context *cx, const char *path, const struct la
         return add_at(cx, clean, clean, l, run, e);
 }
 
+static bool has_no_name(int fd)
+{
+        struct stat st;
+        return fstat(fd, &st) == 0 && st.st_nlink == 0;
+}
+
+/* The attribute stays with the file until it has a name: then stamp_keep() writes that into the index. */
+static bool write_own(const char *at, const struct label *l)
+{
+        const struct stamp_index none = { 0 };
+        struct label own = stamp_own(&none, at);
+        label_join(&own, l);
+        return stamp_write_attribute(at, &own);
+}
+
+int stamp_keep(const struct cordon_context *cx, const char *path, struct err *e)
+{
+        struct stamp_index x;
+        if (stamp_read(cx, &x, e) < 0)
+                return -1;
+
+        struct label own = stamp_own(&x, path);
+        stamp_done(&x);
+        return label_is_empty(&own) ? 0 : stamp_add(cx, path, &own, "", e);
+}
+
 int stamp_add_file(const struct cordon_context *cx, int fd, const struct label *l, const char *run,
                    struct err *e)
 {
@@ -258,7 +284,7 @@ int stamp_add_file(const struct cordon_context *cx, int fd, const struct label *
                 return 0;
         utf8_path(path, clean);
         (void) snprintf(at, sizeof at, "/proc/self/fd/%d", fd);
-        return add_at(cx, clean, at, l, run, e);
+        return has_no_name(fd) && write_own(at, l) ? 0 : add_at(cx, clean, at, l, run, e);
 }
 
 int stamp_drop(const struct cordon_context *cx, const char *path, const struct label *what, struct err *e)
