@@ -42,8 +42,9 @@ is "an out handle" "$(labels --policy "$T/policy" --handle result=out.txt -- sh 
 is "labels its file" "$(shown out.txt)" private:key
 is "is in the index by its name" "$(jq -r .path "$CORDON_STATE/labels/index" | grep -c "/out.txt$"; grep -c deleted "$CORDON_STATE/labels/index")" "1
 0"
-cp out.txt saved && mv saved out.txt
-is "so it keeps its label when it is saved anew" "$(shown out.txt)" private:key
+labels --policy "$T/policy" --handle result=again.txt -- sh -c 'echo x >"$CORDON_OUT_RESULT"' >/dev/null
+cp again.txt saved && mv saved again.txt
+is "so it keeps its label when it is saved anew" "$(shown again.txt)" private:key
 mkdir none && labels --policy "$T/policy" --handle result=none/out.txt -- false >/dev/null
 is "a run that failed leaves none" "$(shown none)" ""
 is "an in handle labels its run" "$(labels --in data --handle data=out.txt -- true)" private:key
