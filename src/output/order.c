@@ -40,6 +40,8 @@ struct output_order {
         const char **hosts;
         struct output_order_more more;
         char names[GRANTS_MAX][GRANT_NAME]; /* of the vault's secrets */
+        uint8_t secrets[GRANTS_MAX][sizeof((struct grant_word *) 0)->secret];
+        size_t from_vault; /* the last of the words */
 };
 
 static struct span decode(const struct json *text)
@@ -90,7 +92,7 @@ void output_order_free(struct output_order *o)
 {
         if (!o)
                 return;
-        for (size_t i = 0; i < o->c.n_words; i++)
+        for (size_t i = 0; i + o->from_vault < o->c.n_words; i++)
                 free((void *) (uintptr_t) o->words[i].word.p);
         free((void *) (uintptr_t) o->c.schema.p);
         free(o->hosts);
@@ -142,15 +144,15 @@ int output_order_words(struct output_order *o, struct span records)
         for (size_t i = 0; i < count; i++) {
                 struct grant_word w;
                 memcpy(&w, records.p + i * sizeof w, sizeof w);
-                uint8_t *copy = w.size == sizeof w && w.length <= sizeof w.secret && w.length > 0 &&
-                                                o->c.n_words < KNOWN_MAX
-                                        ? malloc(w.length)
-                                        : NULL;
-                if (!copy)
+                if (w.size != sizeof w || w.length > sizeof w.secret || w.length == 0 ||
+                    o->c.n_words >= KNOWN_MAX)
                         return -1;
-                memcpy(copy, w.secret, w.length);
+
+                memcpy(o->secrets[i], w.secret, w.length);
                 memcpy(o->names[i], w.name, sizeof w.name - 1);
-                o->words[o->c.n_words++] = (struct known_word){ o->names[i], span_of(copy, w.length), false };
+                o->words[o->c.n_words++] =
+                        (struct known_word){ o->names[i], span_of(o->secrets[i], w.length), false };
+                o->from_vault++;
         }
         return 0;
 }

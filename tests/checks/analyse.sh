@@ -1,7 +1,7 @@
 # Static analysis: gcc -fanalyzer, cppcheck, clang-tidy. What they find is an error.
 . "$(dirname "$0")/../cli/lib.sh"
 cd "$(dirname "$0")/../.." || exit 1
-flags="-std=gnu17 -D_GNU_SOURCE -DCORDON_VERSION='\"0\"' -Isrc -Iinclude"
+flags="-std=gnu17 -D_GNU_SOURCE -DCORDON_VERSION='\"0\"' -Isrc -Iinclude -I${BUILD:-build}/src"
 
 # Left out: the two files that only special builds compile, with options that are not set here. wall/hooks.c
 # breaks a start on purpose (tests/hooked); cli/heap.c is the allocator itself (-Dprogram_only).

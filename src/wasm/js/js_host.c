@@ -113,7 +113,7 @@ static double of_slot(char letter, uint64_t slot)
 /* A function of the program that started the box. */
 static double call(struct js *j, const struct asked *q)
 {
-        double number[ARGS] = { 0 };
+        double number[ARGS + 1] = { 0 };
         uint64_t slots[HOST_SLOTS] = { 0 };
         uint64_t index = q->n > 0 && numbers(j, q, 0, number) ? whole(number[0]) : UINT64_MAX;
         if (index >= j->function_count)
