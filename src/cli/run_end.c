@@ -97,10 +97,20 @@ static void hint_of_gate(const cordon_denial *d)
                              stderr);
 }
 
+/* The door is there: what it takes is another matter. */
+static void hint_of_label(const cordon_denial *d)
+{
+        if (is(d->reason, "label-secrecy") || is(d->reason, "label-trifecta"))
+                (void) fputs("hint: `accepts private:NAME` on this door (always), or `declassify "
+                             "private:NAME` (a person approves each)\n",
+                             stderr);
+}
+
 static void say_hint(const struct cli_end *o, const cordon_denial *d)
 {
         hint_of_name(d);
         hint_of_gate(d);
+        hint_of_label(d);
         if (is(d->reason, "socket"))
                 (void) fputs(
                         "hint: --net HOST:PORT names what it may reach; `cordon learn --net ask -- COMMAND` "
@@ -276,6 +286,7 @@ static void say_what_matters(const struct cli_end *o, const cordon_result *r)
         say_denial(first, more);
         hint_of_name(first);
         hint_of_gate(first);
+        hint_of_label(first);
 }
 
 static void say_absent(const cordon_result *r)

@@ -95,15 +95,15 @@ static const struct {
         [REASON_GATE_UNCLEAR] = { "gate-unclear", "it cannot be shown to a person exactly" },
         [REASON_GATE_FULL] = { "gate-full", "too many effects wait for an approval" },
         [REASON_GATE_GONE] = { "gate-gone", "nobody can be asked" },
-        [REASON_LABEL_SECRECY] = { "label-secrecy",
-                                   "the run has read private data that the door does not accept" },
-        [REASON_LABEL_TRIFECTA] = { "label-trifecta",
-                                    "the run has read private data that the door does not accept, and "
-                                    "untrusted text" },
+        [REASON_LABEL_SECRECY] = { "label-secrecy", "the run was handed or has read private data that the "
+                                                    "door does not accept" },
+        [REASON_LABEL_TRIFECTA] = { "label-trifecta", "the run was handed or has read private data that the "
+                                                      "door does not accept, and "
+                                                      "untrusted text" },
         [REASON_LABEL_ACTION] = { "label-action",
                                   "the run has read untrusted text, so a person must approve what it does" },
-        [REASON_LABEL_DECLASSIFY] = { "label-declassify",
-                                      "the run has read private data that leaves only if a person approves" },
+        [REASON_LABEL_DECLASSIFY] = { "label-declassify", "the run was handed or has read private data that "
+                                                          "leaves only if a person approves" },
 
         [REASON_NOT_TLS] = { "not-tls", "port 443 without a TLS ClientHello" },
         [REASON_SNI_ENCRYPTED] = { "sni-encrypted", "the hello hides a name in an encrypted one (ECH)" },

@@ -22,6 +22,12 @@ done
 is "of which none holds all three unattended" "$(jq -r '[.[] | select((.may_become | test("private")) and (.may_become | test("untrusted"))) | .doors[] | select(.answer == "allow") | select(.door | test("label") | not)] | length' split.json)" 0
 is "the sender asks a person" "$(jq -r '.[2].doors[] | select(.answer) | .answer' split.json)" ask
 
+printf 'box asks\nnet https://out.example/pay POST ask\n' >asks.cordon
+has "a door that asks is not called open" "$("$CORDON" plan asks.cordon)" "a person is asked"
+printf '%s\nread /etc/hostname label private:host\nnet https://out.example/a POST declassify private:host private:mail\n' "$mail" >twice.cordon
+hasnt "a proposal declassifies a tag once" "$("$CORDON" plan twice.cordon)" "declassify private:host private:mail declassify"
+has "a wrong word on a net line names the right one" "$("$CORDON" check --net 'http://a.test/** GET accept private:x' 2>&1)" accepts
+
 # A plan of three boxes is what the ledger has afterwards.
 mkdir a b
 printf 'use base/system\nbox one\nenv KEY=1 label private:k\nwrite %s/a\n' "$T" >one.cordon

@@ -894,10 +894,10 @@ static void test_bounds__load_errors(void)
                              "write NAME=TYPE ... in body, or in query");
         check_bounds_refused("where in body", "t:2:31: \"in\": no bound",
                              "write NAME=TYPE, NAME?=TYPE where it may be missing");
-        check_bounds_refused(
-                "where a=bool onyl",
-                "t:2:38: \"onyl\" is neither a method nor `with`, `cap`, `reach`, `touches`, `where` or `as`",
-                "did you mean \"only\"?");
+        check_bounds_refused("where a=bool onyl",
+                             "t:2:38: \"onyl\" is neither a method nor `with`, `cap`, `reach`, `touches`, "
+                             "`where`, `as`, `label`, `accepts`, `declassify`, `ask` or `until`",
+                             "did you mean \"only\"?");
         struct err e;
         struct checked_policy *c =
                 load_in("t", span_str("use none\nnet pay.test:443 where a=bool\n"), &fixed_context, &e);

@@ -136,10 +136,10 @@ static void test_json__unknown_and_misplaced_keys_are_errors_with_their_place(vo
         check_refused("{\"without\":[\"landlock\"]}", "t:1:12: \"without\" needs \"wall\"", NULL);
         check_refused("{\"doors\":[{\"net\":\"https://h.example/**\",\"methods\":[]}]}",
                       "t:1:51: an empty list of methods would mean every method: leave it away", NULL);
-        check_refused(
-                "{\"doors\":[{\"net\":\"https://h.example/**\",\"methods\":[\"with\",\"x\"]}]}",
-                "t:1:52: \"with\" is neither a method nor `with`, `cap`, `reach`, `touches`, `where` or `as`",
-                NULL);
+        check_refused("{\"doors\":[{\"net\":\"https://h.example/**\",\"methods\":[\"with\",\"x\"]}]}",
+                      "t:1:52: \"with\" is neither a method nor `with`, `cap`, `reach`, `touches`, `where`, "
+                      "`as`, `label`, `accepts`, `declassify`, `ask` or `until`",
+                      NULL);
         check_refused("{\"doors\":[{\"read\":\"/a\\u0000b\"}]}", "t:1:28: a NUL cannot stand in a string",
                       NULL);
         check_refused("{\"doors\":[{\"read\":\"/a\\nb\"}]}",

@@ -96,18 +96,18 @@ static void test_net__a_hint_says_what_to_write(void)
                       "end it in / for one page, in /** for all below");
         check_refused("net h.example:443 GET\n", "t:1:19: a method cannot be seen in a raw connection",
                       "write https://host/** instead of host:port");
-        check_refused(
-                "net https://h.example/** GTE\n",
-                "t:1:26: \"GTE\" is neither a method nor `with`, `cap`, `reach`, `touches`, `where` or `as`",
-                "did you mean \"GET\"?");
+        check_refused("net https://h.example/** GTE\n",
+                      "t:1:26: \"GTE\" is neither a method nor `with`, `cap`, `reach`, `touches`, `where`, "
+                      "`as`, `label`, `accepts`, `declassify`, `ask` or `until`",
+                      "did you mean \"GET\"?");
         check_refused("net https://h.example/** CONNECT\n",
                       "t:1:26: \"CONNECT\" is neither a method nor `with`, `cap`, `reach`, `touches`, "
-                      "`where` or `as`",
+                      "`where`, `as`, `label`, `accepts`, `declassify`, `ask` or `until`",
                       NULL);
-        check_refused(
-                "net https://h.example/** get\n",
-                "t:1:26: \"get\" is neither a method nor `with`, `cap`, `reach`, `touches`, `where` or `as`",
-                "did you mean \"GET\"?");
+        check_refused("net https://h.example/** get\n",
+                      "t:1:26: \"get\" is neither a method nor `with`, `cap`, `reach`, `touches`, `where`, "
+                      "`as`, `label`, `accepts`, `declassify`, `ask` or `until`",
+                      "did you mean \"GET\"?");
         check_refused("net GET https://h.example/**\n",
                       "t:1:5: \"GET\": the destination stands before its methods",
                       "write https://host/** GET");

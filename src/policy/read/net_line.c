@@ -355,14 +355,16 @@ static int read_touches(struct reader *r, struct net_dest *d)
 
 static int read_method(struct reader *r, struct net_dest *d, const struct token *t)
 {
-        static const char *const words[] = { "with", "cap",  "reach", "touches", "where",
-                                             "in",   "only", "as",    "max" };
+        static const char *const words[] = {
+                "with", "cap", "reach",   "touches",    "where", "in",  "only",
+                "as",   "max", "accepts", "declassify", "label", "ask", "until"
+        };
         size_t n = 0;
         if (!net_method_known(t->text)) {
-                (void) fail_at(
-                        r->e, &t->at,
-                        "\"%s\" is neither a method nor `with`, `cap`, `reach`, `touches`, `where` or `as`",
-                        show_text(t->text).text);
+                (void) fail_at(r->e, &t->at,
+                               "\"%s\" is neither a method nor `with`, `cap`, `reach`, `touches`, `where`, "
+                               "`as`, `label`, `accepts`, `declassify`, `ask` or `until`",
+                               show_text(t->text).text);
                 hint_nearest(r->e, t->text, methods, COUNT(methods));
                 hint_nearest(r->e, t->text, words, COUNT(words));
                 return -1;

@@ -50,7 +50,10 @@ static struct policy_flow answer_of(const struct checked_policy *c, const struct
                                     const struct label *l)
 {
         const struct effect f = { .kind = EFFECT_NET, .subject = { .label = l }, .method = worst_method(d) };
-        return policy_flow(c, d, &f);
+        struct policy_flow a = policy_flow(c, d, &f);
+        if (a.answer == ANSWER_ALLOW && d->ask.on && !d->ask.labelled)
+                a.answer = ANSWER_ASK; /* whatever the label is */
+        return a;
 }
 
 static const char *const answers[] = {
@@ -66,10 +69,10 @@ static void door_text(const struct checked_policy *c, const struct door *d, stru
                 struct policy_flow f = answer_of(c, d, &b->most);
                 buf_printf(out, "\n      %s%s%s",
                            f.answer == ANSWER_ALLOW ? "open whatever the run has read"
-                           : f.answer == ANSWER_ASK ? "a person is asked: "
-                                                    : "closed: ",
-                           effect_reason_text(f.reason), "");
-                b->held = b->held || f.answer != ANSWER_ALLOW;
+                           : f.answer == ANSWER_ASK ? "a person is asked"
+                                                    : "closed",
+                           f.reason ? ": " : "", f.reason ? effect_reason_text(f.reason) : "");
+                b->held = b->held || f.reason;
         }
         buf_putc(out, '\n');
 }
@@ -87,7 +90,7 @@ static void door_json(const struct checked_policy *c, const struct door *d, stru
                 struct policy_flow f = answer_of(c, d, &b->most);
                 buf_member(out, "answer", answers[f.answer]);
                 buf_member(out, "reason", f.reason ? effect_reason_name(f.reason) : "");
-                b->held = b->held || f.answer != ANSWER_ALLOW;
+                b->held = b->held || f.reason;
         }
         buf_putc(out, '}');
         out->failed = out->failed || line.failed;
@@ -129,7 +132,7 @@ static void box_plan(const struct checked_policy *c, struct box_flow *b, bool js
 static void put_door(const struct door *d, const char *more, struct buf *out)
 {
         show_door(d, out);
-        buf_printf(out, "%s\n", more);
+        buf_printf(out, "%s\n", d->flow.declassify ? "" : more);
 }
 
 static bool has_untrusted(const struct door *d) { return label_of(d->flow.label).untrusted; }
