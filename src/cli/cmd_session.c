@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 int verb_session(int argc, char **argv)
@@ -245,7 +246,54 @@ int verb_session_end(int argc, char **argv)
 
 /* ---- shell ---- */
 
-static const char *shell_of_box(void) { return access("/bin/bash", X_OK) == 0 ? "/bin/bash" : "/bin/sh"; }
+/* The programs of an image are its own: it looks for itself. */
+static const char *const bash_of_host[] = { "/bin/bash", "--norc", NULL };
+static const char *const sh_of_host[] = { "/bin/sh", NULL };
+static const char *const shell_of_image[] = { "/bin/sh", "-c",
+                                              "[ -x /bin/bash ] && exec /bin/bash --norc; exec /bin/sh",
+                                              NULL };
+
+static const char *const *usual_shell(const struct run *r)
+{
+        if (r->image)
+                return shell_of_image;
+
+        return access("/bin/bash", X_OK) == 0 ? bash_of_host : sh_of_host;
+}
+
+/* Options of the policy that were typed. */
+struct shell_doors {
+        bool any, prompt;
+};
+
+static void note_option(void *ctx, const struct cli_door *d)
+{
+        struct shell_doors *s = ctx;
+        s->any = true;
+        s->prompt |= strcmp(d->option, "--env") == 0 && d->value && strncmp(d->value, "PS1", 3) == 0;
+}
+
+/* The shell that nobody named shows that it is in a box. Only bash knows \w. */
+static int set_prompt(struct run *r)
+{
+        char text[160];
+        cordon_error e = { 0 };
+        const char *name = r->set[CORDON_NAME];
+        bool bash = usual_shell(r) == bash_of_host;
+        (void) snprintf(text, sizeof text, "PS1=[cordon%s%.64s] %s", name ? " " : "", name ? name : "",
+                        bash ? "\\w\\$ " : "$PWD$ ");
+        return cordon_policy_add(r->policy, "env", text, &e) < 0 ? cli_run_failed(r, &e) : 0;
+}
+
+static int is_directory(const char *word)
+{
+        struct stat st;
+        if (stat(word, &st) < 0 || !S_ISDIR(st.st_mode))
+                return 0;
+
+        (void) cli_problem("%s is a directory, not a command", word);
+        return cli_hint("cordon shell --edit %s", word);
+}
 
 /* Its changes and records; what its shell was refused has been reported. */
 static void end_shell(struct run *r)
@@ -264,7 +312,6 @@ static void end_shell(struct run *r)
 static int open_shell(struct run *r, char **command)
 {
         cordon_error e = { 0 };
-        char *usual[] = { (char *) (uintptr_t) shell_of_box(), NULL };
         struct run shell = { .end = r->end };
         shell.set[CORDON_CWD] = r->set[CORDON_CWD];
         r->set[CORDON_CWD] = NULL;
@@ -275,7 +322,7 @@ static int open_shell(struct run *r, char **command)
         if (cli_session_up(r->box, &e) < 0)
                 return cli_run_failed(r, &e);
 
-        int status = run_in(&shell, r->box, command[0] ? command : usual);
+        int status = run_in(&shell, r->box, command[0] ? command : (char **) (uintptr_t) usual_shell(r));
         end_shell(r);
         return status;
 }
@@ -284,7 +331,21 @@ int verb_shell(int argc, char **argv)
 {
         struct run r = { .end.status_fd = -1, .session = true };
         int at = read_options(&r, argc, argv, "shell");
-        int status = at < 0 ? EXIT_CORDON : open_shell(&r, argv + at);
+        struct shell_doors doors = { 0 };
+        int status = at < 0 ? EXIT_CORDON : 0;
+        if (status == 0 && at < argc)
+                status = is_directory(argv[at]);
+        else if (status == 0) {
+                cli_doors_again(argc, argv, cli_verb_find("shell"), note_option, &doors);
+                if (!doors.any && !r.end.quiet)
+                        cli_note("this directory is not in the box: `cordon shell --edit .` shows it, and "
+                                 "holds changes back");
+                status = doors.prompt ? 0 : set_prompt(&r);
+        }
+
+        if (status == 0)
+                status = open_shell(&r, argv + at);
+
         if (status == EXIT_CORDON)
                 cli_end_untold(&r.end);
 

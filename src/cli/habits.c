@@ -32,6 +32,7 @@ static const struct {
           "/tmp and the home are private and writable in every box; `--disk SIZE` gives them room" },
         { "--dev-bind", "a box has a /dev of its own; no device of the host enters it" },
         { "--device", "a box has a /dev of its own; no device of the host enters it" },
+        { "-c", "`-- sh -c 'COMMAND'`" },
         { "-e", VARIABLE },
         { "--setenv", VARIABLE },
         { "--env-file", VARIABLE },

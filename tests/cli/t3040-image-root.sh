@@ -28,6 +28,7 @@ is "the box sees the image's files" "$(box -- cat /etc/os-release)" of-the-image
 is "and those of its owner alone" "$(box -- cat /root/file)" readable
 has "not the host's" "$(box -- ls /usr)" lib
 hasnt "nor programs of the host" "$(box -- ls /usr)" share
+is "a shell is sh where the image has no bash" "$(echo 'cat /etc/os-release' | "$CORDON" shell -q --image "$r" 2>&1)" of-the-image
 is "a program at the top starts" "$(box -- /entry)" started
 is "the box has an account" "$(box -- sh -c 'grep -c . /etc/passwd; id -un' | tr '\n' ' ')" "2 box "
 is "what it writes is in the overlay" "$(box -- sh -c 'echo x >/usr/lib/new && cat /usr/lib/new && rm /etc/os-release && ls /etc' | tr '\n' ' ' | cut -c1-2)" "x "

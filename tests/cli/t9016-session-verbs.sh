@@ -130,6 +130,11 @@ for who in root as_user; do
         # A shell keeps its session itself.
         is "$who: a shell" "$(echo 'echo $((6 * 7)); exit 5' | run shell 2>/dev/null; echo $?)" "42
 5"
+        has "$who: says that this directory is not in it" "$(run shell 2>&1 </dev/null)" 'not in the box: `cordon shell --edit .`'
+        is "$who: its prompt names the box" "$(echo "tr '\\0' '\\n' </proc/\$\$/environ | grep -c '^PS1=.cordon $S-4. '" | run shell --name "$S-4" 2>/dev/null)" 1
+        is "$who: not that of a command" "$(run shell -- env </dev/null 2>/dev/null | grep -c PS1)" 0
+        has "$who: a directory is no command" "$(run shell . 2>&1 </dev/null)" "hint: cordon shell --edit ."
+        has "$who: -c is the shell's" "$(run shell -c 'echo word' 2>&1 </dev/null)" "-- sh -c"
         has "$who: tells of changes" "$(echo 'echo x >in-shell' | run shell --edit . 2>&1)" "1 change held back"
         is "$who: runs a command" "$(run shell --name "$S-3" -- echo word </dev/null)" word
         is "$who: ends with it" "$(rows "$S-3")" ""
