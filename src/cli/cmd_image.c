@@ -66,7 +66,9 @@ static int image_add(const struct image_verb *v, int argc, char **argv)
 static int image_rm(const struct image_verb *v, int argc, char **argv)
 {
         int status = 0;
-        (void) v;
+        if (v->all && argc == 0)
+                return cli_problem("image rm takes images, not --all"), cli_hint("cordon image prune --all");
+
         for (int i = 0; i < argc; i++) {
                 cordon_error e = { 0 };
                 if (cordon_image_remove(cli_context(), argv[i], &e) < 0)
