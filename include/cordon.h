@@ -648,8 +648,8 @@ CORDON_API char *cordon_plan(cordon_policy *const *boxes, size_t count, int json
 /* The labels of these files (NULL: of all that have one), as text or JSON; the caller frees it. */
 CORDON_API char *cordon_label_show(const cordon_context *cx, const char *const *paths, int json,
                                    cordon_error *e);
-/* Adds labels ("private:NAME untrusted") to a file, or to a directory with all below it. NULL: those that a run
- * gave an out handle's file before the file had this name. */
+/* Adds labels ("private:NAME untrusted") to a file, or to a directory with all below it. NULL: those that a
+ * run gave an out handle's file before the file had this name. */
 CORDON_API int cordon_label_stamp(const cordon_context *cx, const char *path, const char *labels,
                                   cordon_error *e);
 /* Takes labels off again. Only a person at a terminal can, with a reason; both are recorded first. */

@@ -15,7 +15,7 @@ while read -r typed; do
         [ "$(status "$c" run "$typed" x -- true)" = 125 ] || bad="$bad $typed:ran"
         [ "$(sed -n 1p "$T/err")" = "cordon: error: \`cordon run\` has no option $typed" ] || bad="$bad $typed:unsaid"
         [ "$(hint | wc -l)" = 1 ] || bad="$bad $typed:no-hint"
-        for named in $(hint | grep -oE -- '(^|[ `])--?[a-z]+' | tr -d ' `'); do
+        for named in $(hint | sed 's,sh -c,,' | grep -oE -- '(^|[ `])--?[a-z]+' | tr -d ' `'); do
                 there_is "$named" || bad="$bad $typed:names:$named"
         done
 done <"$T/typed"
