@@ -95,12 +95,14 @@ static bool has_ended(const struct run *run)
 void tripwire_look(struct run *run, const struct effect_row *n)
 {
         char shown[160];
-        if (has_ended(run) || !trips(run->c->trip, n))
+        if (run->refused.code != ERR_NONE || !trips(run->c->trip, n))
                 return;
 
-        (void) err_set(&run->refused, ERR_DOOR, 0, "tripwire: %s was denied, and the box was stopped",
-                       str_inert(span_str(n->what), shown, sizeof shown));
-        box_kill(run->box);
+        bool late = has_ended(run); /* the row came after the payload's end */
+        (void) err_set(&run->refused, ERR_DOOR, 0, "tripwire: %s was denied, and the box %s",
+                       str_inert(span_str(n->what), shown, sizeof shown), late ? "had ended" : "was stopped");
+        if (!late)
+                box_kill(run->box);
 }
 
 /* ---- canaries in streams without a form: they pass as they are, and are looked at ---- */

