@@ -21,8 +21,8 @@ int build_module(struct builder *b, struct err *e)
                 return 0;
 
         if (!module->path) {
-                (void) err_set(e, ERR_EXEC, 0, "the module %s does not exist, or is no file", b->r->argv[0]);
-                return err_hint(e, "behind the %s wall the command is a WebAssembly module, by its path",
+                (void) err_set(e, ERR_EXEC, 0, "there is no file %s here", b->r->argv[0]);
+                return err_hint(e, "behind the %s wall the command is a file: x.wasm, x.js or x.mjs",
                                 wall_name(b->p->wall));
         }
 

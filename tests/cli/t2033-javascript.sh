@@ -30,6 +30,7 @@ console.log(typeof require, typeof setTimeout, typeof console.error, typeof glob
 setTimeout(() => console.log(3), 30); setTimeout(() => console.log(2), 1); Promise.resolve().then(() => console.log(1)); console.log(0)
 let n = 0; const t = setInterval(() => { console.log(n); if (++n === 3) clearInterval(t) }, 1)
 console.log(new TextEncoder().encode("é"), new TextDecoder().decode(new Uint8Array([226, 130, 172])))
+const p = require("path"); console.log(p.join("a", "../b/./c", "/d"), p.basename("/x/y.js", ".js"), p.dirname("/x/y"), p.dirname("y"), p.extname("a.b.js"), p.extname(".rc"), p.normalize("/a/../../b"))
 const fs = require("fs"); console.log(fs.existsSync("/none/x"), typeof fs.readFileSync)
 var v = 1; { let v = 2 } console.log(v)
 class A { #x = 1; get x() { return this.#x } static y = 2 } console.log(new A().x, A.y, "abc".at(-1), Object.groupBy ? 1 : 1)
@@ -58,7 +59,7 @@ hasnt "no more memory than the limit" "$(js 'const a = []; for (;;) a.push(new U
 # --- doors ---
 mkdir in out && echo 'export const y = 42;' >in/m.mjs && echo '{ "z": 1 }' >in/d.json && echo 'module.exports = { w: 2 };' >in/c.js && chmod -R a+rX in && chmod 777 out
 has "without a door there is no file" "$(run 'require("fs").readFileSync("in/m.mjs")')" "no door leads there"
-is "modules through a door" "$(js 'import { y } from "./in/m.mjs"; import fs from "node:fs"; console.log(y, fs.readdirSync("in")); await 1; console.log("after")' --read in -- x.js)" "42 [ 'c.js', 'd.json', 'm.mjs' ]
+is "modules through a door" "$(js 'import { y } from "./in/m.mjs"; import fs from "node:fs"; import { argv } from "process"; if (!argv) throw 1; console.log(y, fs.readdirSync("in")); await 1; console.log("after")' --read in -- x.js)" "42 [ 'c.js', 'd.json', 'm.mjs' ]
 after"
 is "and by require" "$(js 'console.log(require("./in/d.json").z, require("./in/c").w)' --read in -- x.js)" "1 2"
 is "what is written through a door" "$(js 'const fs = require("fs"); fs.writeFileSync("out/a", "é"); fs.appendFileSync("out/a", new Uint8Array([33])); fs.mkdirSync("out/d/e", { recursive: true }); fs.renameSync("out/a", "out/d/b"); console.log(fs.readFileSync("out/d/b", "utf8"), fs.statSync("out/d/b").size)' --write out -- x.js; cat out/d/b)" "é! 3
@@ -74,6 +75,9 @@ is "the calls of the engine are not in reach" "$(run 'console.log(typeof wasi, t
 # --- as an ordinary user, and with the functions of a program ---
 is "as a user" "$(printf 'console.log("hi")\n' >u.js; chmod 644 u.js; as_user env CORDON_LEDGER=off "$CORDON" run -q --wall wasm -- "$T/u.js" 2>&1)" hi
 is "--entry calls a function" "$(js 'function times(a, b) { return a * b }' --entry times -- x.js 6 7)" 42
+is "also one of module.exports" "$(js 'exports.times = (a, b) => a * b' --entry times -- x.js 6 7)" 42
+has "standard input has its hint" "$(run 'process.stdin.on("data", () => 0)')" "fs.readFileSync(0, 'utf8')"
+has "a file that is not there" "$("$CORDON" run -q --wall wasm -- none.js 2>&1)" "x.wasm, x.js or x.mjs"
 has "that is there" "$(js '1' --entry none -- x.js)" "the script has no function 'none'"
 if [ -x "$BUILD/examples/calculator" ]; then
         is "a plugin in JavaScript calculates" "$(LD_LIBRARY_PATH=$BUILD "$BUILD/examples/calculator" 3 4 "$repo/examples/calculator/square.js" 2>&1)" \

@@ -323,6 +323,9 @@
                 hrtime: { bigint: () => BigInt(Math.round(performance.now() * 1e6)) },
                 nextTick: (f, ...a) => void Promise.resolve().then(() => f(...a))
         };
+        Object.defineProperty(process, "stdin", {
+                get() { throw new Error("process.stdin is not there: fs.readFileSync(0, 'utf8') reads standard input"); }
+        });
         globalThis.process = process;
         globalThis.scriptArgs = args;
         globalThis.fetch = function fetch() {
@@ -369,7 +372,26 @@
                 globalThis.host[name] = (...a) => call(i, ...a.map(Number));
         });
 
-        const modules = { fs, process, "fs/promises": fs.promises };
+        const path = {
+                sep: "/",
+                normalize(p) {
+                        const parts = [];
+                        for (const x of p.split("/"))
+                                if (x === ".." && parts.length && parts.at(-1) !== "..") parts.pop();
+                                else if (x && x !== "." && (x !== ".." || !p.startsWith("/"))) parts.push(x);
+                        return (p.startsWith("/") ? "/" : "") + parts.join("/") || ".";
+                },
+                join: (...p) => path.normalize(p.filter(Boolean).join("/") || "."),
+                resolve: (...p) => path.normalize("/" + p.slice(p.findLastIndex((x) => x.startsWith("/")) < 0 ? 0 : p.findLastIndex((x) => x.startsWith("/"))).join("/")),
+                basename(p, end = "") {
+                        const name = p.replace(/[/]+$/, "").split("/").at(-1);
+                        return end && name.endsWith(end) && name !== end ? name.slice(0, -end.length) : name;
+                },
+                dirname: (p) => (p.includes("/") ? p.replace(/[/]+[^/]*[/]*$/, "") || "/" : "."),
+                extname: (p) => /.([.][^./]*)$/.exec(path.basename(p))?.[1] ?? "",
+                isAbsolute: (p) => p.startsWith("/")
+        };
+        const modules = { fs, path, process, "fs/promises": fs.promises };
         const own = (name) => {
                 const short = name.startsWith("node:") ? name.slice(5) : name;
                 return Object.hasOwn(modules, short) ? short : undefined;
@@ -384,7 +406,7 @@
         function normalize(from, name) {
                 if (own(name)) return "node:" + own(name);
                 if (/^[.]{0,2}[/]/.test(name)) return join(from, name);
-                throw new Error("Cannot find package '" + name + "': there are fs and process, and files by their paths");
+                throw new Error("Cannot find package '" + name + "': there are fs, path and process, and files by their paths");
         }
         const shared = Symbol.for("cordon.modules");
         Object.defineProperty(globalThis, shared, { value: modules });
@@ -416,14 +438,16 @@
                 begin(name) {
                         globalThis.require = requireFrom(name);
                         globalThis.module = { exports: {} };
+                        globalThis.exports = globalThis.module.exports;
                 },
                 rejected(promise, reason, handled) {
                         if (handled) unhandled.delete(promise);
                         else unhandled.set(promise, reason);
                 },
                 entry(name) {
-                        if (typeof globalThis[name] !== "function") throw new TypeError("the script has no function '" + name + "'");
-                        const r = globalThis[name](...args.slice(1).map(Number));
+                        const f = globalThis.module?.exports?.[name] ?? globalThis[name];
+                        if (typeof f !== "function") throw new TypeError("the script has no function '" + name + "', of its own or in module.exports");
+                        const r = f(...args.slice(1).map(Number));
                         return r === undefined ? "" : (typeof r === "string" ? r : inspect(r)) + "\n";
                 },
                 last() { return [...uncaught, ...unhandled.values()].map(report).join(""); },
