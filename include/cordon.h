@@ -194,8 +194,8 @@ CORDON_API void cordon_box_on_output(cordon_box *b,
                                      void *ctx);
 /* Called once for each effect that waits for an approval, with the id for `cordon approve` and the seconds
  * that a person has to answer. */
-typedef void cordon_held_fn(void *ctx, const char *id, const char *effect, unsigned within_s);
-CORDON_API void cordon_box_on_held(cordon_box *b, cordon_held_fn *fn, void *ctx);
+typedef void (*cordon_held_fn)(void *ctx, const char *id, const char *effect, unsigned within_s);
+CORDON_API void cordon_box_on_held(cordon_box *b, cordon_held_fn fn, void *ctx);
 /* Connects an `in` or `out` handle of the policy. */
 CORDON_API int cordon_box_handle(cordon_box *b, const char *name, int fd);
 

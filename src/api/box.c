@@ -282,7 +282,7 @@ void cordon_box_on_output(cordon_box *b, void (*fn)(void *ctx, int stream, const
         b->io.sink_ctx = ctx;
 }
 
-void cordon_box_on_held(cordon_box *b, cordon_held_fn *fn, void *ctx)
+void cordon_box_on_held(cordon_box *b, cordon_held_fn fn, void *ctx)
 {
         b->on_held = (struct box_on_held){ fn, ctx };
 }

@@ -2,7 +2,7 @@
 # a destination waits for the disk.
 . "$(dirname "$0")/lib-net.sh"
 of() { "$CORDON" log --json --run "$(json .run)" | jq -r "$1"; }
-box root --net web.test:80 -- sh -c 'for i in 1 2 3 4; do curl -sS -m 20 http://web.test/$i; done'
+box root --net web.test:80 -- sh -c 'for i in 1 2 3 4; do curl -sS -m 20 http://web.test/$i; done; sleep 1' # the last is closed before the box ends
 is "four connections that nobody looks into" "$(tr '\n' ';' <"$T/out")" "GET /1 0;GET /2 0;GET /3 0;GET /4 0;"
 is "have one intent" "$(of 'select(.kind == "net" and .phase == "intent") | .target')" "web.test:80"
 is "and an outcome each, whose parent it is" "$(of 'select(.kind == "net" and .phase == "outcome") | .result + " " + (.parents[0] | sub(".*[.]"; "")) + " " + (.more.end // "-")')" "done q1 -
