@@ -150,7 +150,7 @@ static const char **driver_words(struct builder *b, int kind, const char *line)
 
         v[n++] = arena_printf(b->a, "%zu", 3 + b->p->handle_count);
         const char *loads = policy_warm_row((enum policy_warm) kind)->loads;
-        const char *at = strstr(line, loads);
+        const char *at = line ? strstr(line, loads) : NULL;
         for (at = at ? at + strlen(loads) : ""; *at && n < WORDS_MAX - 1;) {
                 at += strspn(at, " ");
                 size_t k = strcspn(at, " ");

@@ -167,8 +167,7 @@ static int none_here(const struct search *s, struct err *e)
         static const char *const others[] = {
                 [LAYER_ONE] = "no overlay of this directory waits, but these do",
                 [LAYER_WAITING] = "no overlay of this directory waits, but these do",
-                [LAYER_LANDED] = "no overlay of this directory has been applied, but "
-                                 "these have"
+                [LAYER_LANDED] = "no overlay of this directory was applied, but these were"
         };
         if (s->elsewhere > 0) {
                 (void) err_set(e, ERR_GONE, 0, "%s: %s", others[s->want], buf_str(&s->listed[0]));
