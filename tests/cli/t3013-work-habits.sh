@@ -58,7 +58,7 @@ cordon: error: the overlay $run changes nothing at nothing"
         ok "$who: not even in the files" test ! -e "$D/other/o" -a ! -e "$D/p/l"
         (cd "$D/other" && cordon apply >/dev/null && sleep 0.01)
         (cd "$D/p" && cordon apply >/dev/null)
-        has "$who: undo elsewhere takes nothing back" "$(cd "$D/third" && cordon undo)" "no overlay of this directory has been applied, but these have: "
+        has "$who: undo elsewhere takes nothing back" "$(cd "$D/third" && cordon undo)" "no overlay of this directory was applied, but these were: "
         ok "$who: and both are there" test -e "$D/other/o" -a -e "$D/p/l"
         (cd "$D/other/sub" && cordon undo >/dev/null)
         ok "$who: undo in a project takes its own apply back" test ! -e "$D/other/o" -a -e "$D/p/l"
