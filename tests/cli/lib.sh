@@ -85,6 +85,16 @@ orphans() {
 no_more() { new=$(orphans | grep -v -x -F -e "$before"); [ -z "$new" ]; }
 none_left() { soon no_more || { echo "$new"; return 1; }; }
 
+# retell NAME FILE: the checks of a program, one line each, "ok ..." or not, as ours
+retell() {
+        while read -r line; do
+                case $line in
+                "ok "*) pass "$1: ${line#ok }" ;;
+                *) fail "$1: ${line#not ok }" ;;
+                esac
+        done <"$2"
+}
+
 # An ordinary user, whoever runs the tests: uid 65533 when we are root, ourselves otherwise.
 if [ "$(id -u)" -eq 0 ]; then
         as_user() { setpriv --reuid 65533 --regid 65533 --clear-groups env HOME=/nonexistent CORDON_STATE="$T/state-user" "$@"; }

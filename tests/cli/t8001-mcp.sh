@@ -13,12 +13,7 @@ for who in root as_user; do
         echo kept >"$D/$who/work/kept"
         $who env PYTHONDONTWRITEBYTECODE=1 XDG_STATE_HOME="$D/$who/state" CORDON_STATE="$D/$who/state" timeout -k 5 120 python3 "$here/helpers/mcp_server.py" "$CORDON" "$D/$who/work" >"$T/said" 2>"$T/err" </dev/null
         is "$who: the client ends well" "$? $(tail -n 3 "$T/err")" "0 "
-        while read -r line; do
-                case $line in
-                "ok "*) pass "$who: ${line#ok }" ;;
-                *) fail "$who: ${line#not ok }" ;;
-                esac
-        done <"$T/said"
+        retell "$who" "$T/said"
 done
 ok "nothing is left" none_left
 remove "$D"

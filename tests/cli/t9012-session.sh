@@ -11,12 +11,7 @@ before=$(orphans)
 for who in root as_user; do
         $who env LD_LIBRARY_PATH="$T" timeout -k 5 120 "$T/session" >"$T/said" 2>"$T/err" </dev/null
         is "$who: the program ends well" "$? $(cat "$T/err")" "0 "
-        while read -r line; do
-                case $line in
-                "ok "*) pass "$who: ${line#ok }" ;;
-                *) fail "$who: ${line#not ok }" ;;
-                esac
-        done <"$T/said"
+        retell "$who" "$T/said"
 done
 ok "nothing is left" none_left
 done_testing
