@@ -23,6 +23,9 @@ f = c.makefile('rb')
 for text in sys.argv[3:]:
     c.sendall(text.encode().decode('unicode_escape').encode('latin1'))
     line, length, keep = f.readline(), 0, []
+    while line.startswith(b'HTTP/1.1 100 '):
+        f.readline()
+        line = f.readline()
     while len(h := f.readline()) > 2:
         length = int(h.split(b':')[1]) if h.lower().startswith(b'content-length:') else length
         keep += [h.strip().decode()] if h.lower().startswith(b'connection:') else []

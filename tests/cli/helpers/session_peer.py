@@ -122,7 +122,7 @@ for _ in range(70):
         data, fds, _, _ = socket.recv_fds(s, 64, 4)
     except OSError:
         continue
-    if struct.unpack("<HHIIi", data)[3] == 0 and fds:
+    if len(data) == 16 and struct.unpack("<HHIIi", data)[3] == 0 and fds:
         lines += fds
     else:
         refused += 1
