@@ -44,6 +44,15 @@ static bool is_module(const struct cordon_box *b)
         return b->plan && !wall_has(b->plan->wall, WALL_PROGRAMS);
 }
 static bool watches_egress(const struct cordon_box *b) { return b->canary_count && has_door(b, DOOR_NET); }
+static bool checks_answers(const struct cordon_box *b)
+{
+        size_t n;
+        const struct door *d = policy_doors(b->policy->checked, &n);
+        for (size_t i = 0; i < n; i++)
+                if (d[i].kind == DOOR_NET && d[i].type != HANDLE_BINARY)
+                        return true;
+        return false;
+}
 static bool copies(const struct cordon_box *b) { return b->plan && b->plan->copies > 0; }
 static bool edits(const struct cordon_box *b) { return b->plan && b->plan->edits > 0; }
 static bool records(const struct cordon_box *b) { return b->record_file != NULL; }
@@ -60,6 +69,7 @@ static const struct {
         { is_labelled, "a label belongs to one run" },
         { api_names_credential, "a credential is loaded when the run starts" },
         { watches_egress, "the broker gets the canaries of this run" },
+        { checks_answers, "answers are searched for the secrets of this run" },
         { is_module, "the wasm wall is raised around one module" },
         { records, "--record names a file of this run" },
         { is_mocked, "the stage mock makes credentials of its own for each run" },

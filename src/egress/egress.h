@@ -4,7 +4,8 @@
  * host's side and moves the bytes. How they are encoded: broker_forms.c, wire/wire.h.
  *
  *   keeper: GRANTS (with the vault's pipe), if a door names a credential
- *   keeper: PLACES, ANSWERS, CANARIES, SCHEMA (with sealed files), if there are any
+ *   keeper: CHECKS (with a line to cordon-output, output/process.h), if a door gives answers a form
+ *   keeper: PLACES, ANSWERS, CANARIES (with sealed files), if there are any
  *   keeper: LABEL (with a sealed file), if the run begins with one
  *   keeper: LEDGER (with a line to the ledger's writer), if the run is recorded
  *   keeper: GATES (with a line for held effects), if a door has `ask` or the run may have a label
@@ -36,7 +37,7 @@ enum egress_command {
         EGRESS_ANSWERS,
         EGRESS_CANARIES, /* a line for each spelling, in base64 */
         EGRESS_LABEL,
-        EGRESS_SCHEMA, /* for answers: its path, a newline, its text; one order for each */
+        EGRESS_CHECKS,
         EGRESS_LEDGER,
         EGRESS_GATES,
         EGRESS_RECORD,

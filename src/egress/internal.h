@@ -34,9 +34,11 @@ enum source_kind {
         SOURCE_RESOLVER,
         SOURCE_LEDGER,
         SOURCE_GATE,
+        SOURCE_CHECKS, /* the line to cordon-output */
         SOURCE_CLIENT, /* the box's end of a flow */
         SOURCE_SERVER, /* the other end */
         SOURCE_TRY,    /* a connection in progress */
+        SOURCE_CHECK,  /* the check of an answer */
         SOURCE__COUNT
 };
 struct source {
@@ -158,6 +160,9 @@ struct flow {
         struct half half[2];
         struct http_flow *http; /* requests are decided one by one; NULL: bytes are moved */
         struct http_callbacks *callbacks;
+        struct source check;   /* of the answer under way, or -1 */
+        uint32_t check_number; /* as it was asked for; 0: none */
+        bool check_failed, check_shut;
         bool client_readable, server_readable, client_gone;
         bool client_hup, server_hup; /* the end is near: read on until it comes */
         bool client_left;            /* and its peer is gone */
@@ -187,7 +192,9 @@ struct door_use {          /* the bytes of one door, or of all */
 
 struct broker {
         int control, epoll, resolver, ledger;
-        struct source gate_source; /* the line for held effects, or -1 */
+        struct source gate_source;   /* the line for held effects, or -1 */
+        struct source checks_source; /* the line to cordon-output, or -1 */
+        uint32_t checks_asked;
         struct held *helds;
         uint32_t held_number;
         unsigned held_count;
@@ -214,11 +221,9 @@ struct broker {
         struct http_grants *grants;    /* credentials of this run, or NULL */
         struct http_rules *rules;      /* NULL: no door sees requests */
         struct secret_words *canaries; /* or NULL */
-        struct http_schema *schemas;   /* for answers */
-        size_t schema_count;
-        int trust;           /* the certificates that the box is to trust, or -1 */
-        size_t bundle_bytes; /* of it; the rest is a database of NSS */
-        int record;          /* exchanges are written here, or -1 */
+        int trust;                     /* the certificates that the box is to trust, or -1 */
+        size_t bundle_bytes;           /* of it; the rest is a database of NSS */
+        int record;                    /* exchanges are written here, or -1 */
         uint32_t recorded, answered, record_failed;
         uint64_t record_bytes;
         struct label label;   /* of the run: it only rises */

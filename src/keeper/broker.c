@@ -95,30 +95,16 @@ static int send_canaries(struct box *b)
                        : send_text(b, (struct egress_order){ .command = EGRESS_CANARIES }, buf_span(&text));
 }
 
-static bool is_for_answers(const struct box *b, const char *schema)
+static int send_checks(struct box *b, struct err *e)
 {
-        size_t n;
-        const struct door *d = policy_doors(b->c.policy, &n);
-        for (size_t i = 0; i < n; i++)
-                if (d[i].kind == DOOR_NET && d[i].value && strcmp(d[i].value, schema) == 0)
-                        return true;
-        return false;
-}
-
-static int send_schemas(struct box *b)
-{
-        for (unsigned i = 0; i < b->c.schema_count; i++) {
-                const struct box_schema *s = &b->c.schemas[i];
-                AUTO_BUF(text);
-                if (!is_for_answers(b, s->path))
-                        continue;
-                buf_printf(&text, "%s\n", s->path);
-                buf_add(&text, s->text.p, s->text.n);
-                if (text.failed ||
-                    send_text(b, (struct egress_order){ .command = EGRESS_SCHEMA }, buf_span(&text)) < 0)
-                        return -1;
-        }
-        return 0;
+        const struct egress_order o = { .command = EGRESS_CHECKS };
+        AUTO_FD(line, -1);
+        if (filter_serve(&b->run, &line, e) < 0)
+                return -1;
+        if (line < 0 || wire_put(b->broker.control, &egress_order_form, &o, line) == 0)
+                return 0;
+        return err_set(e, ERR_IO, errno, "the line to cordon-output could not be handed to the broker: %s",
+                       strerror(errno));
 }
 
 /* The policy last: the broker waits for it. */
@@ -138,8 +124,7 @@ static int send_all(struct box *b, struct err *e)
                       send_text(b, (struct egress_order){ .command = EGRESS_PLACES }, b->c.places) < 0);
         bad = bad || (b->c.answers.n &&
                       send_text(b, (struct egress_order){ .command = EGRESS_ANSWERS }, b->c.answers) < 0);
-        bad = bad || send_canaries(b) < 0 || send_schemas(b) < 0 || send_label(b) < 0 || send_line(b) < 0 ||
-              send_gates(b) < 0;
+        bad = bad || send_canaries(b) < 0 || send_label(b) < 0 || send_line(b) < 0 || send_gates(b) < 0;
         const struct egress_order record = { .command = EGRESS_RECORD };
         bad = bad || (b->c.recording.name &&
                       wire_put(b->broker.control, &egress_order_form, &record, b->c.recording.fd) < 0);
@@ -197,7 +182,7 @@ int broker_start(struct box *b, struct err *e)
 
         b->run.r.net = b->run.rows;
         b->broker.trust = open_roots();
-        return send_all(b, e);
+        return send_checks(b, e) < 0 ? -1 : send_all(b, e);
 }
 
 static void take_ready(struct box *b, const struct egress_message *m, int *trust)

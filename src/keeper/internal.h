@@ -265,6 +265,8 @@ void pump_filters_kill(struct run *run);
 const struct door *filter_door(const struct run *run, enum door_kind kind, const char *name);
 /* Starts cordon-output between two descriptors, which stay the caller's. */
 int filter_start(struct run *run, const struct door *d, int in, int out, struct filter *f, struct err *e);
+/* Starts it as a service for the forms of `net` doors. *ret_line is unchanged if no door has one. */
+int filter_serve(const struct run *run, int *ret_line, struct err *e);
 struct span filter_schema(const struct run *run, const struct door *d); /* its text, or empty */
 bool filter_runs(const struct filter *f);
 /* endorse.c: run->staged, whose form was checked, loses `untrusted` if its door says so and it fits; the file

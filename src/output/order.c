@@ -8,15 +8,27 @@
 #include <stdlib.h>
 #include <string.h>
 
-void output_order_put(const struct pipeline_config *c, const struct output_order_more *more, struct buf *out)
+static void put_form(const struct pipeline_config *c, struct buf *out)
 {
-        buf_printf(out, "{\"as\":%d,\"max\":%llu,\"verbatim\":%s,\"become\":%u,\"vault\":%s", (int) c->form,
-                   (unsigned long long) c->max, c->verbatim ? "true" : "false", more->become,
-                   more->vault ? "true" : "false");
-        buf_member(out, "name", c->schema_name ? c->schema_name : "output");
+        buf_printf(out, "{\"as\":%d,\"max\":%llu,\"verbatim\":%s", (int) c->form, (unsigned long long) c->max,
+                   c->verbatim ? "true" : "false");
+        buf_member(out, "name", c->schema_name ? c->schema_name : OUTPUT_NO_SCHEMA);
         buf_puts(out, ",\"schema\":\"");
         base64_put(c->schema, out);
-        buf_puts(out, "\",\"words\":[");
+        buf_puts(out, "\"}");
+}
+
+void output_order_put(const struct pipeline_config *c, const struct output_order_more *more, struct buf *out)
+{
+        buf_printf(out, "{\"become\":%u,\"vault\":%s,\"serves\":%s,\"forms\":[", more->become,
+                   more->vault ? "true" : "false", more->serves ? "true" : "false");
+        put_form(c, out);
+        for (size_t i = 0; i < more->n_others; i++) {
+                buf_putc(out, ',');
+                put_form(&more->others[i], out);
+        }
+
+        buf_puts(out, "],\"words\":[");
         for (size_t i = 0; i < c->n_words; i++) {
                 buf_puts(out, i ? ",{\"name\":" : "{\"name\":");
                 buf_json(out, span_str(c->words[i].name));
@@ -35,7 +47,9 @@ void output_order_put(const struct pipeline_config *c, const struct output_order
 
 struct output_order {
         struct json_doc *doc;
-        struct pipeline_config c;
+        struct pipeline_config *forms;
+        size_t count;             /* of the forms */
+        struct pipeline_config c; /* the words and hosts of each */
         struct known_word words[KNOWN_MAX];
         const char **hosts;
         struct output_order_more more;
@@ -88,16 +102,63 @@ static int64_t number(const struct json *root, const char *key)
         return v && v->type == JSON_INT ? v->integer : -1;
 }
 
+static bool is_true(const struct json *root, const char *key)
+{
+        const struct json *v = json_get(root, key);
+        return v && v->type == JSON_TRUE;
+}
+
+static int read_form(const struct json *x, struct pipeline_config *ret)
+{
+        const struct json *name = json_get(x, "name");
+        int64_t form = number(x, "as"), max = number(x, "max");
+        if (form < 0 || form >= HANDLE_TYPE__COUNT || max < 0 || !name || name->type != JSON_STRING)
+                return -1;
+
+        *ret = (struct pipeline_config){ .form = (enum handle_type) form,
+                                         .max = (uint64_t) max,
+                                         .verbatim = is_true(x, "verbatim"),
+                                         .schema_name = name->str,
+                                         .schema = decode(json_get(x, "schema")) };
+        return 0;
+}
+
+static int read_forms(struct output_order *o, const struct json *list)
+{
+        size_t n = 0;
+        for (const struct json *x = list ? list->child : NULL; x; x = x->next)
+                n++;
+
+        o->forms = n ? calloc(n, sizeof *o->forms) : NULL;
+        for (const struct json *x = o->forms ? list->child : NULL; x; x = x->next)
+                if (read_form(x, &o->forms[o->count++]) < 0)
+                        return -1;
+        return o->forms ? 0 : -1;
+}
+
 void output_order_free(struct output_order *o)
 {
         if (!o)
                 return;
         for (size_t i = 0; i + o->from_vault < o->c.n_words; i++)
                 free((void *) (uintptr_t) o->words[i].word.p);
-        free((void *) (uintptr_t) o->c.schema.p);
+        for (size_t i = 0; i < o->count; i++)
+                free((void *) (uintptr_t) o->forms[i].schema.p);
+        free(o->forms);
         free(o->hosts);
         json_free(o->doc);
         free(o);
+}
+
+/* The words may grow later: each form points to all. */
+static void share_words(struct output_order *o)
+{
+        for (size_t i = 0; i < o->count; i++) {
+                o->forms[i].words = o->words;
+                o->forms[i].n_words = o->c.n_words;
+                o->forms[i].hosts = o->hosts;
+                o->forms[i].n_hosts = o->c.n_hosts;
+        }
 }
 
 struct output_order *output_order_read(struct span text, struct err *e)
@@ -112,27 +173,27 @@ struct output_order *output_order_read(struct span text, struct err *e)
                 return NULL;
         }
 
-        const struct json *root = json_root(o->doc), *verbatim = json_get(root, "verbatim"),
-                          *name = json_get(root, "name"), *vault = json_get(root, "vault");
-        int64_t form = number(root, "as"), max = number(root, "max"), become = number(root, "become");
-        if (form < 0 || form >= HANDLE_TYPE__COUNT || max < 0 || become < 0 || !name ||
-            read_words(o, json_get(root, "words")) < 0 || read_hosts(o, json_get(root, "hosts")) < 0) {
+        const struct json *root = json_root(o->doc);
+        int64_t become = number(root, "become");
+        if (become < 0 || read_words(o, json_get(root, "words")) < 0 ||
+            read_hosts(o, json_get(root, "hosts")) < 0 || read_forms(o, json_get(root, "forms")) < 0) {
                 (void) err_set(e, ERR_INTERNAL, 0, "the order is broken");
                 output_order_free(o);
                 return NULL;
         }
 
-        o->c.form = (enum handle_type) form;
-        o->c.max = (uint64_t) max;
-        o->c.verbatim = verbatim && verbatim->type == JSON_TRUE;
-        o->c.schema_name = name->str;
-        o->c.schema = decode(json_get(root, "schema"));
+        share_words(o);
         o->more.become = (uint32_t) become;
-        o->more.vault = vault && vault->type == JSON_TRUE;
+        o->more.vault = is_true(root, "vault");
+        o->more.serves = is_true(root, "serves");
         return o;
 }
 
-const struct pipeline_config *output_order_config(const struct output_order *o) { return &o->c; }
+size_t output_order_count(const struct output_order *o) { return o->count; }
+const struct pipeline_config *output_order_config(const struct output_order *o, size_t i)
+{
+        return &o->forms[i];
+}
 const struct output_order_more *output_order_more(const struct output_order *o) { return &o->more; }
 
 int output_order_words(struct output_order *o, struct span records)
@@ -154,5 +215,6 @@ int output_order_words(struct output_order *o, struct span records)
                         (struct known_word){ o->names[i], span_of(o->secrets[i], w.length), false };
                 o->from_vault++;
         }
+        share_words(o);
         return 0;
 }

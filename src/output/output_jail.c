@@ -10,9 +10,11 @@
 #include <grp.h>
 #include <linux/capability.h>
 #include <linux/landlock.h>
+#include <sched.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/socket.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -72,15 +74,28 @@ static const uint32_t allowed[] = {
         SYS_exit,         SYS_exit_group,     SYS_restart_syscall, SYS_getrandom,
 };
 
-int output_jail(uint32_t become, struct err *e)
+/* For a process of each check: a socket pair, and the walls of that process. */
+static const uint32_t service_allowed[] = {
+        SYS_recvmsg,     SYS_sendmsg, SYS_wait4, SYS_prlimit64,       SYS_getrlimit,       SYS_setrlimit,
+        SYS_seccomp,     SYS_prctl,   SYS_fcntl, SYS_set_tid_address, SYS_set_robust_list, SYS_rseq,
+        SYS_sigaltstack,
+#ifdef SYS_fork
+        SYS_fork,
+#endif
+};
+
+#define NAMESPACES                                                                                           \
+        (CLONE_NEWUSER | CLONE_NEWNS | CLONE_NEWNET | CLONE_NEWPID | CLONE_NEWIPC | CLONE_NEWUTS |           \
+         CLONE_NEWCGROUP)
+
+/* What both kinds give up at their start. */
+static int drop_all(uint32_t become, struct err *e)
 {
-        struct calls f;
         if (chdir("/") < 0 || precedence_drop() < 0 || drop_ids(become) < 0 ||
             prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0)
                 return failed(e, "give up what it does not need");
 
-        if (limit(RLIMIT_CORE, 0) < 0 || limit(RLIMIT_CPU, SECONDS_MAX) < 0 || limit(RLIMIT_NPROC, 0) < 0 ||
-            limit(RLIMIT_MEMLOCK, 0) < 0)
+        if (limit(RLIMIT_CORE, 0) < 0 || limit(RLIMIT_MEMLOCK, 0) < 0)
                 return failed(e, "limit itself");
 
         if (calls_sanitized())
@@ -88,9 +103,43 @@ int output_jail(uint32_t become, struct err *e)
 
         if (prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) < 0 || limit(RLIMIT_DATA, MEMORY_MAX) < 0 || close_files() < 0)
                 return failed(e, "close files");
+        return 0;
+}
+
+int output_jail_check(struct err *e)
+{
+        struct calls f;
+        if (limit(RLIMIT_CPU, SECONDS_MAX) < 0 || limit(RLIMIT_NPROC, 0) < 0)
+                return failed(e, "limit itself");
+
+        if (calls_sanitized())
+                return 0;
 
         calls_begin(&f);
         calls_allow(&f, allowed, sizeof allowed / sizeof *allowed);
         calls_allow_memory(&f);
+        return calls_close(&f) < 0 ? failed(e, "close system calls") : 0;
+}
+
+int output_jail(uint32_t become, struct err *e)
+{
+        return drop_all(become, e) < 0 ? -1 : output_jail_check(e);
+}
+
+int output_jail_service(uint32_t become, struct err *e)
+{
+        struct calls f;
+        if (drop_all(become, e) < 0)
+                return -1;
+
+        if (calls_sanitized())
+                return 0;
+
+        calls_begin(&f);
+        calls_allow(&f, allowed, sizeof allowed / sizeof *allowed);
+        calls_allow(&f, service_allowed, sizeof service_allowed / sizeof *service_allowed);
+        calls_allow_memory(&f);
+        calls_allow_first(&f, SYS_socketpair, AF_UNIX, AF_UNIX);
+        calls_allow_without(&f, SYS_clone, NAMESPACES, EPERM);
         return calls_close(&f) < 0 ? failed(e, "close system calls") : 0;
 }

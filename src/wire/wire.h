@@ -69,6 +69,8 @@ enum wire_type {
         WIRE_EGRESS_HELD,
         WIRE_EGRESS_GATE,
         WIRE_SESSION_JOINED,
+        WIRE_OUTPUT_ASK,
+        WIRE_OUTPUT_LINE,
         WIRE_WALL_MESSAGE = 32 /* and its word */
 };
 

@@ -2,7 +2,8 @@
 /* tests/fuzz/fuzz_http_flow.c - a hostile box and a hostile server at once. The bytes are a script: 0xFF
  * changes sides, 0xFE closes the side that spoke last, 0xFD stands for the secret, 0xFC for the placeholder.
  * Whatever they do: no secret comes down, no placeholder goes up, what goes up are whole requests to paths
- * that a door covers, and one whose parameters are judged goes up with its whole body or not at all. */
+ * that a door covers, and one whose parameters are judged goes up with its whole body or not at all. Answers
+ * below /c/ are checked: each check is ended. */
 #include "../bearer.h"
 #include "egress/http/http_internal.h"
 
@@ -14,15 +15,43 @@
 struct bench {
         struct http_flow *flow;
         struct fifo up, down;
-        bool refused;
+        bool refused, checks;
 };
+
+static bool check(void *ctx, const struct door *d)
+{
+        struct bench *b = ctx;
+        (void) d;
+        if (b->checks)
+                abort(); /* the last one was not ended */
+        return b->checks = true;
+}
+static void check_end(void *ctx) { ((struct bench *) ctx)->checks = false; }
+
+static bool move_check(struct bench *b)
+{
+        bool end;
+        struct span s = http_flow_to_check(b->flow, &end);
+        AUTO_BUF(passed);
+        if (!b->checks || (s.n == 0 && !end))
+                return false;
+
+        for (size_t i = 0; i < s.n; i++)
+                if (s.p[i] < 'a' || s.p[i] > 'z')
+                        buf_putc(&passed, (char) s.p[i]);
+        http_flow_check_took(b->flow, s.n);
+        http_flow_from_check(b->flow, buf_span(&passed));
+        if (end)
+                http_flow_checked(b->flow, s.n == 0 || s.p[0] != '!', "because");
+        return true;
+}
 
 static void move(struct bench *b)
 {
         struct http_target t;
         for (bool more = true; more;) {
                 struct span c = http_flow_to_client(b->flow), u = http_flow_to_upstream(b->flow);
-                more = c.n > 0;
+                more = c.n > 0 || move_check(b);
                 fifo_span(&b->down, c);
                 fifo_span(&b->up, u);
                 http_flow_client_took(b->flow, c.n);
@@ -78,6 +107,7 @@ static struct checked_policy *load(void)
         static const char text[] = "use none\nnet http://api.test/a/** GET POST HEAD\nnet "
                                    "http://api.test/k/** GET POST with key\n"
                                    "net http://api.test/ws WEBSOCKET\n"
+                                   "net http://api.test/c/** GET as text\n"
                                    "net http://api.test/b/** POST GET where amount=int:1..5\n";
         struct err e;
         struct policy *p = policy_new();
@@ -121,7 +151,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         };
         struct http_rules *r = http_rules_new(&in, &e);
         struct http_peer peer = { .host = "api.test", .port = 80 };
-        struct bench b = { .flow = http_flow_new(r, &peer, NULL) };
+        struct bench b = { 0 };
+        const struct http_callbacks cb = { .ctx = &b, .check = check, .check_end = check_end };
+        b.flow = http_flow_new(r, &peer, &cb);
         play(&b, span_of(data, size));
         if (b.down.n && memmem(b.down.p + b.down.at, b.down.n, SECRET, sizeof SECRET - 1))
                 abort();
@@ -133,6 +165,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         if (b.up.n)
                 check_bounded(fifo_all(&b.up), &h);
         http_flow_free(b.flow);
+        if (b.checks)
+                abort();
         http_rules_free(r);
         fifo_done(&b.up);
         fifo_done(&b.down);

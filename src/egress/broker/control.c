@@ -4,6 +4,7 @@
 #include "base/fd.h"
 #include "egress/broker/broker_jail.h"
 #include "egress/broker/broker_labels.h"
+#include "egress/broker/checks.h"
 #include "egress/broker/held.h"
 #include "egress/broker/requests.h"
 #include "egress/broker/write_ahead.h"
@@ -125,7 +126,7 @@ static int open_sources(struct broker *b, struct err *e)
         b->resolver_source = (struct source){ SOURCE_RESOLVER, b->resolver, NULL };
         if (fcntl(b->control, F_SETFL, O_NONBLOCK) < 0 || b->epoll < 0 ||
             broker_watch(b, &b->control_source, EPOLLIN) < 0 || ahead_start(b) < 0 || held_start(b) < 0 ||
-            (b->resolver >= 0 && broker_watch(b, &b->resolver_source, EPOLLIN) < 0))
+            checks_start(b) < 0 || (b->resolver >= 0 && broker_watch(b, &b->resolver_source, EPOLLIN) < 0))
                 return cannot_wait(e);
 
         listen_spare(b);
@@ -161,6 +162,11 @@ static int take_before(struct broker *b, const struct egress_order *o, int fd, s
                                : 0;
         }
 
+        if (o->command == EGRESS_CHECKS)
+                return checks_take_line(b, fd) < 0
+                               ? err_set(e, ERR_IO, errno, "the broker cannot keep its line to cordon-output")
+                               : 0;
+
         if (o->command == EGRESS_GATES)
                 return held_take_line(b, fd) < 0
                                ? err_set(e, ERR_IO, errno, "the broker cannot keep its line for held effects")
@@ -179,7 +185,6 @@ static int take_before(struct broker *b, const struct egress_order *o, int fd, s
                 : o->command == EGRESS_ANSWERS  ? requests_take_answers(b, span_of(text, n), e)
                 : o->command == EGRESS_LABEL    ? labels_take(b, span_of(text, n), e)
                 : o->command == EGRESS_CANARIES ? requests_take_canaries(b, span_of(text, n), e)
-                : o->command == EGRESS_SCHEMA   ? requests_take_schema(b, span_of(text, n), e)
                                                 : err_set(e, ERR_INTERNAL, 0, "unknown order");
         free(text);
         return r;

@@ -36,7 +36,7 @@ static struct flow *flow_new(struct broker *b, int client)
 
         f->b = b;
         f->client = (struct source){ SOURCE_CLIENT, client, f };
-        f->server.fd = -1;
+        f->server.fd = f->check.fd = -1;
         if (broker_watch(b, &f->client, EPOLLIN | EPOLLOUT | EPOLLRDHUP | EPOLLET) < 0) {
                 free(f);
                 return NULL;

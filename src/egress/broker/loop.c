@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* egress/broker/loop.c - one epoll, one thread; every source has a row in the table. */
 #include "base/clock.h"
+#include "egress/broker/checks.h"
 #include "egress/broker/held.h"
 #include "egress/broker/write_ahead.h"
 #include "egress/internal.h"
@@ -53,6 +54,12 @@ static void on_gate(struct broker *b, struct source *s, uint32_t events)
         if (s->fd >= 0)
                 held_serve(b);
 }
+static void on_checks(struct broker *b, struct source *s, uint32_t events)
+{
+        (void) events;
+        if (s->fd >= 0)
+                checks_serve(b);
+}
 static void on_flow(struct broker *b, struct source *s, uint32_t events)
 {
         (void) b;
@@ -70,9 +77,11 @@ static void (*const handlers[])(struct broker *, struct source *, uint32_t) = {
         [SOURCE_RESOLVER] = on_resolver,
         [SOURCE_LEDGER] = on_ledger,
         [SOURCE_GATE] = on_gate,
+        [SOURCE_CHECKS] = on_checks,
         [SOURCE_CLIENT] = on_flow,
         [SOURCE_SERVER] = on_flow,
         [SOURCE_TRY] = on_flow,
+        [SOURCE_CHECK] = on_flow,
 };
 _Static_assert(sizeof handlers / sizeof *handlers == SOURCE__COUNT, "a handler for each source");
 

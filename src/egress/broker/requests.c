@@ -8,6 +8,7 @@
 #include "base/str.h"
 #include "base/trust.h"
 #include "egress/broker/broker_labels.h"
+#include "egress/broker/checks.h"
 #include "egress/broker/departure.h"
 #include "egress/broker/write_ahead.h"
 #include "egress/internal.h"
@@ -102,22 +103,6 @@ int requests_take_canaries(struct broker *b, struct span text, struct err *e)
         return b->canaries ? 0 : err_set(e, ERR_INTERNAL, 0, "the broker cannot read its canaries");
 }
 
-int requests_take_schema(struct broker *b, struct span text, struct err *e)
-{
-        const uint8_t *newline = memchr(text.p, '\n', text.n);
-        struct http_schema *more = newline ? realloc(b->schemas, (b->schema_count + 1) * sizeof *more) : NULL;
-        char *copy = more ? malloc(text.n) : NULL;
-        b->schemas = more ? more : b->schemas;
-        if (!copy)
-                return err_set(e, ERR_INTERNAL, 0, "the broker cannot read a schema");
-
-        size_t n = (size_t) (newline - text.p);
-        memcpy(copy, text.p, text.n);
-        copy[n] = '\0';
-        b->schemas[b->schema_count++] = (struct http_schema){ copy, span_of(copy + n + 1, text.n - n - 1) };
-        return 0;
-}
-
 int requests_take_answers(struct broker *b, struct span text, struct err *e)
 {
         b->answers = http_fixtures_parse("--answers", text, e);
@@ -177,8 +162,6 @@ int requests_start(struct broker *b, struct err *e)
                                     .fixtures = b->answers,
                                     .canaries = b->canaries,
                                     .label = &b->label,
-                                    .schemas = b->schemas,
-                                    .schema_count = b->schema_count,
                                     .record = b->record >= 0 };
         if (b->grants && http_grants_hold(b->grants, b->policy, e) < 0)
                 return -1;
@@ -333,6 +316,9 @@ static enum http_leave leave(void *ctx, const struct http_event *e, enum effect_
         return departure_request(ctx, e, ret_why, ret_detail);
 }
 
+static bool check(void *ctx, const struct door *door) { return checks_begin(ctx, door); }
+static void check_end(void *ctx) { checks_end(ctx); }
+
 /* ---- moving bytes ---- */
 
 /* Bytes that the box sends are charged to the box; to a door when it is known which: may(), pay(). */
@@ -485,6 +471,7 @@ enum flow_event requests_drive(struct flow *f)
                 moved |= give_out(f, &f->server, false);
                 if (wants_server(f))
                         return EVENT_WANTS_SERVER;
+                moved |= checks_move(f);
                 moved |= take_in(f, &f->server, false);
                 moved |= take_in(f, &f->client, true);
         }
@@ -512,6 +499,8 @@ void requests_note(struct flow *f, const struct source *s, uint32_t events)
 {
         bool hup = events & (EPOLLRDHUP | EPOLLHUP | EPOLLERR), readable = hup || events & EPOLLIN;
         bool client = s->kind == SOURCE_CLIENT;
+        if (s->kind == SOURCE_CHECK)
+                return;
         *(client ? &f->client_readable : &f->server_readable) |= readable;
         *(client ? &f->client_hup : &f->server_hup) |= hup;
         f->client_left |= client && events & EPOLLHUP;
@@ -537,7 +526,9 @@ int requests_begin(struct flow *f)
                                            .pay = pay,
                                            .leave = leave,
                                            .grow = grow,
-                                           .on_record = on_record };
+                                           .on_record = on_record,
+                                           .check = check,
+                                           .check_end = check_end };
         const struct http_peer peer = { .host = f->host, .is_address = f->is_address, .port = f->port };
         f->callbacks = malloc(sizeof *f->callbacks);
         if (!f->callbacks)

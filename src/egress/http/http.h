@@ -14,7 +14,11 @@
  *     if (http_flow_take_connect(f, &t))  close the old upstream, resolve and connect to t.host:t.port (plain
  *                                         TCP; TLS is inside), then http_flow_upstream_connected(f), or
  *                                         http_flow_upstream_closed(f) when that fails or is not allowed
+ *     while (http_flow_to_check(f, &end).n)  give it to the check that was asked for, then
+ *                                         http_flow_check_took(f, n); `end` and nothing left: no more comes
  *     if (http_flow_done(f))              send the rest to the client, close both, http_flow_free(f)
+ *   on bytes that passed the check        http_flow_from_check(f, bytes), while http_flow_check_room(f)
+ *   on its verdict, or its death          http_flow_checked(f, good, why)
  *   on end of file or reset               http_flow_client_closed(f), http_flow_upstream_closed(f)
  *
  * A denied request is answered (403, or 400, 421, 501, 502, 508 with one sentence of text) and reported
@@ -89,21 +93,13 @@ struct tls_ops {
 
 /* ---- rules: one per box ---- */
 
-/* A JSON Schema for answers, by the path that the policy has. */
-struct http_schema {
-        const char *path;
-        struct span text;
-};
-
 struct http_rules_in {
         const struct checked_policy *policy; /* borrowed */
         const struct policy_places *places;  /* borrowed; may be NULL */
         enum policy_stage stage;
         const struct http_credential *credentials; /* borrowed */
         size_t credential_count;
-        struct http_fixtures *fixtures;    /* borrowed; may be NULL */
-        const struct http_schema *schemas; /* borrowed: those that doors name */
-        size_t schema_count;
+        struct http_fixtures *fixtures;      /* borrowed; may be NULL */
         const struct secret_words *canaries; /* borrowed; may be NULL: a request with one ends the box */
         const struct label *label;           /* of the run, as it is now: borrowed; may be NULL */
         bool record;                         /* on_record() gets exchanges that may be kept as fixtures */
@@ -175,6 +171,11 @@ struct http_callbacks {
         bool (*grow)(void *ctx, size_t n, enum effect_reason *ret_why);
         /* One line of a fixtures file, with its newline, secrets removed. May be NULL. */
         void (*on_record)(void *ctx, struct span line);
+        /* The answer has the form of this door: a check of its body begins. False, or NULL: it cannot be
+         * checked, and does not pass. */
+        bool (*check)(void *ctx, const struct door *door);
+        /* That check is over, or given up. May be NULL. */
+        void (*check_end)(void *ctx);
 };
 
 /* Does a secret of this box stand in it, in any clothing? */
@@ -217,6 +218,15 @@ void http_flow_upstream_closed(struct http_flow *f);
 void http_flow_upstream_failed(struct http_flow *f, enum effect_reason why);
 /* It must not be connected to: the request is denied for this reason. */
 void http_flow_upstream_refused(struct http_flow *f, enum effect_reason why, const char *detail);
+
+/* Bytes of an answer for the check under way; *ret_end: no more come after these. */
+struct span http_flow_to_check(const struct http_flow *f, bool *ret_end);
+void http_flow_check_took(struct http_flow *f, size_t n);
+/* False: the client has not taken what passed before. */
+bool http_flow_check_room(const struct http_flow *f);
+void http_flow_from_check(struct http_flow *f, struct span passed);
+/* `why`: of a refusal; from cordon-output, whose text may be the server's. */
+void http_flow_checked(struct http_flow *f, bool good, const char *why);
 
 /* Bytes of a request, head and body, that were read before the decision: of the request that `may` is called
  * for. */

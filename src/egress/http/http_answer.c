@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* egress/http/http_answer.c - the way down: an answer is read as strictly as a request, written anew, and no
  * secret comes through it. */
+#include "base/str.h"
 #include "egress/http/http_internal.h"
 
 #include <stdio.h>
@@ -173,7 +174,7 @@ static void begin_searched(struct http_flow *f)
 
         if (!readable)
                 http_broken(f, REASON_ANSWER_COMPRESSED);
-        else if (checked && !http_check_begin(f))
+        else if (checked && !http_check_begin(f, f->head.status))
                 http_broken(f, REASON_ANSWER_FORM);
         else
                 begin_answer(f, kind != UNPACK_NONE || checked);
@@ -208,62 +209,50 @@ static bool head_step(struct http_flow *f)
 
 /* ---- the body ---- */
 
-/* The door gives it a form: only what passes goes on. False: the exchange is over. */
-static bool check_down(struct http_flow *f, bool end)
-{
-        AUTO_BUF(passed);
-        bool good = !f->scratch.failed && http_check_pass(f, fifo_all(&f->scratch), end, &passed);
-        put_down(f, buf_span(&passed));
-        fifo_drop(&f->scratch, f->scratch.n);
-        if (good)
-                return true;
-
-        http_detail(f, f->x.check->why);
-        if (!f->x.answered) {
-                http_broken(f, REASON_ANSWER_FORM);
-                return false;
-        }
-
-        http_tell(f, HTTP_BROKEN, REASON_ANSWER_FORM);
-        http_exchange_end(f);
-        http_finish(f);
-        return false;
-}
-
-/* False: the exchange is over. */
-static bool scrub_down(struct http_flow *f, struct span data, bool end)
+/* If the door gives it a form, only what passes the check goes on. */
+static void scrub_down(struct http_flow *f, struct span data, bool end)
 {
         struct http_exchange *x = &f->x;
         scrub_pass(&x->clean, data, end, &f->scratch);
         x->scrubbed |= x->clean.found;
         if (x->check)
-                return check_down(f, end);
+                http_check_give(x->check, fifo_all(&f->scratch), end);
+        else
+                put_down(f, fifo_all(&f->scratch));
 
-        put_down(f, fifo_all(&f->scratch));
         f->client.plain.failed = f->client.plain.failed || f->scratch.failed;
         fifo_drop(&f->scratch, f->scratch.n);
-        return true;
 }
 
-static void end_answer(struct http_flow *f)
+/* All of it has gone to the client. */
+static void finish_answer(struct http_flow *f)
 {
         struct http_exchange *x = &f->x;
-        bool close = x->close || f->request != REQUEST_SENT; /* a request that was cut short has no end */
-        if (!scrub_down(f, (struct span){ 0 }, true))
-                return;
+        bool mock = x->mock;
+        bool close = x->close || (!mock && f->request != REQUEST_SENT); /* cut short, it has no end */
         put_late(f);
         if (x->answer_chunked)
                 fifo_text(&f->client.plain, "0\r\n\r\n");
 
         x->answer_by_end = false; /* and this is the end */
-        if (f->request != REQUEST_SENT)
+        if (!mock && f->request != REQUEST_SENT)
                 f->link_stale = true;
 
-        put_record(f);
-        http_tell(f, HTTP_ALLOWED, REASON_NONE);
+        if (!mock)
+                put_record(f);
+        http_tell(f, mock ? HTTP_MOCKED : HTTP_ALLOWED, REASON_NONE);
         http_exchange_end(f);
         if (close)
                 http_finish(f);
+}
+
+static void end_answer(struct http_flow *f)
+{
+        scrub_down(f, (struct span){ 0 }, true);
+        if (http_check_waits(f->x.check))
+                f->answer = ANSWER_CHECK;
+        else
+                finish_answer(f);
 }
 
 /* The server is gone in the middle: held bytes are scrubbed, and the client sees that the answer is
@@ -275,8 +264,9 @@ static void cut_answer(struct http_flow *f, enum effect_reason why)
                 return;
         }
 
-        if (f->x.check || scrub_down(f, (struct span){ 0 }, true)) /* what is not whole is not checked */
-                http_tell(f, HTTP_BROKEN, why);
+        if (!f->x.check) /* what is not whole is not checked */
+                scrub_down(f, (struct span){ 0 }, true);
+        http_tell(f, HTTP_BROKEN, why);
         http_exchange_end(f);
         http_finish(f);
 }
@@ -299,7 +289,7 @@ static bool unpack_step(struct http_flow *f)
 {
         struct span data;
         enum effect_reason why = REASON_NONE;
-        if (http_side_is_full(&f->client))
+        if (http_side_is_full(&f->client) || http_check_is_full(f->x.check))
                 return false;
 
         if (!http_unpack_next(&f->x, &data)) {
@@ -311,20 +301,20 @@ static bool unpack_step(struct http_flow *f)
         if (grown && f->cb.grow && !f->cb.grow(f->cb.ctx, grown, &why))
                 http_flow_cut(f, why);
         else
-                (void) scrub_down(f, data, false);
+                scrub_down(f, data, false);
 
         return true;
 }
 
-/* False: the exchange is over. */
-static bool body_data(struct http_flow *f, struct span data)
+static void body_data(struct http_flow *f, struct span data)
 {
-        if (!f->x.unpack)
-                return scrub_down(f, data, false);
+        if (!f->x.unpack) {
+                scrub_down(f, data, false);
+                return;
+        }
 
         fifo_span(&f->x.packed, data);
         f->client.plain.failed = f->client.plain.failed || f->x.packed.failed; /* nothing after a hole */
-        return true;
 }
 
 static bool body_step(struct http_flow *f)
@@ -340,8 +330,8 @@ static bool body_step(struct http_flow *f)
                 cut_answer(f, f->x.answer.why);
                 return true;
         case BODY_DATA:
-                if (body_data(f, data))
-                        fifo_drop(&f->upstream.in, used);
+                body_data(f, data);
+                fifo_drop(&f->upstream.in, used);
                 return true;
         case BODY_END:
                 fifo_drop(&f->upstream.in, used);
@@ -368,7 +358,7 @@ static void tunnel_data(struct http_flow *f, struct span data)
         for (size_t n; data.n; data = span_of(data.p + n, data.n - n)) {
                 bool ends;
                 n = http_frames_next(&f->x.frames, data, &ends);
-                (void) scrub_down(f, span_of(data.p, n), ends);
+                scrub_down(f, span_of(data.p, n), ends);
         }
 }
 
@@ -380,7 +370,7 @@ static bool tunnel_step(struct http_flow *f)
         tunnel_data(f, fifo_all(&f->upstream.in));
         fifo_drop(&f->upstream.in, f->upstream.in.n);
         if (f->upstream.closed) {
-                (void) scrub_down(f, (struct span){ 0 }, true);
+                scrub_down(f, (struct span){ 0 }, true);
                 http_tell(f, HTTP_ALLOWED, REASON_NONE);
                 http_exchange_end(f);
                 http_finish(f);
@@ -391,27 +381,30 @@ static bool tunnel_step(struct http_flow *f)
 
 /* ---- recorded answers ---- */
 
-/* No faster than the client takes it. */
+/* No faster than the client takes it, or the check. */
 static bool mock_step(struct http_flow *f)
 {
         struct http_exchange *x = &f->x;
         size_t n = x->recorded.n < HTTP_BUFFER ? x->recorded.n : HTTP_BUFFER;
-        bool close = x->close;
-
-        if (http_side_is_full(&f->client))
+        if (x->check ? http_check_is_full(x->check) : http_side_is_full(&f->client))
                 return false;
 
-        fifo_add(&f->client.plain, x->recorded.p, n);
-        x->received += n;
+        struct span data = span_of(x->recorded.p, n);
         x->recorded = span_of(x->recorded.p + n, x->recorded.n - n);
+        if (x->check)
+                http_check_give(x->check, data, x->recorded.n == 0);
+        else {
+                fifo_span(&f->client.plain, data);
+                x->received += n;
+        }
+
         if (x->recorded.n)
                 return true;
 
-        http_tell(f, HTTP_MOCKED, REASON_NONE);
-        http_exchange_end(f);
-        if (close)
-                http_finish(f);
-
+        if (http_check_waits(x->check))
+                f->answer = ANSWER_CHECK;
+        else
+                finish_answer(f);
         return true;
 }
 
@@ -438,8 +431,32 @@ bool http_answer_step(struct http_flow *f)
                 return tunnel_step(f);
         case ANSWER_MOCK:
                 return mock_step(f);
+        case ANSWER_CHECK:
+                return false;
         }
         return false;
+}
+
+/* The length of a checked body is unknown. */
+static void put_mock_head(struct http_flow *f, const struct fixture *m, bool empty)
+{
+        struct http_exchange *x = &f->x;
+        struct fifo *out = x->check ? &x->late : &f->client.plain;
+        x->answer_chunked = x->check && !x->http10;
+        x->answer_by_end = x->check && x->http10;
+        x->close = x->close || x->answer_by_end;
+
+        fifo_printf(out, "HTTP/1.1 %u %s\r\n", m->status, http_reason(m->status));
+        fifo_span(out, m->headers);
+        if (x->answer_chunked)
+                fifo_text(out, "Transfer-Encoding: chunked\r\n");
+        else if (!empty && !x->check)
+                fifo_printf(out, "Content-Length: %zu\r\n", m->body.n);
+
+        fifo_printf(out, "X-Cordon: mock\r\n%s\r\n",
+                    x->close    ? "Connection: close\r\n"
+                    : x->http10 ? "Connection: keep-alive\r\n"
+                                : "");
 }
 
 void http_answer_mock(struct http_flow *f)
@@ -456,19 +473,34 @@ void http_answer_mock(struct http_flow *f)
                 return;
         }
 
-        struct fifo *out = &f->client.plain;
-        bool empty = m->status == 204 || m->status == 304;
-        fifo_printf(out, "HTTP/1.1 %u %s\r\n", m->status, http_reason(m->status));
-        fifo_span(out, m->headers);
-        if (!empty)
-                fifo_printf(out, "Content-Length: %zu\r\n", m->body.n);
+        bool empty = m->status == 204 || m->status == 304, body = !empty && !x->head_only;
+        if (body && http_check_wanted(f) && !http_check_begin(f, m->status)) {
+                http_refuse(f, 502, REASON_ANSWER_FORM, x->close);
+                return;
+        }
 
-        fifo_printf(out, "X-Cordon: mock\r\n%s\r\n",
-                    x->close    ? "Connection: close\r\n"
-                    : x->http10 ? "Connection: keep-alive\r\n"
-                                : "");
-        x->recorded = empty || x->head_only ? span_of("", 0) : m->body;
+        put_mock_head(f, m, empty);
+        x->recorded = body ? m->body : span_of("", 0);
         x->status = m->status;
-        x->answered = true;
+        x->answered = !x->check;
         f->answer = ANSWER_MOCK;
 }
+
+/* ---- the verdict ---- */
+
+void http_answer_refuse(struct http_flow *f, const char *why)
+{
+        char inert[160];
+        http_detail(f, str_inert(span_str(why), inert, sizeof inert));
+        if (!f->x.answered) {
+                http_broken(f, REASON_ANSWER_FORM);
+                return;
+        }
+
+        http_tell(f, HTTP_BROKEN, REASON_ANSWER_FORM);
+        http_exchange_end(f);
+        http_finish(f);
+}
+
+void http_answer_passed(struct http_flow *f, struct span data) { put_down(f, data); }
+void http_answer_good(struct http_flow *f) { finish_answer(f); }

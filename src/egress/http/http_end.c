@@ -62,7 +62,7 @@ void http_exchange_end(struct http_flow *f)
                 f->client_cut = true;
 
         http_unpack_end(x);
-        http_check_end(x);
+        http_check_end(f);
         scrub_done(&x->look);
         scrub_done(&x->watch);
         scrub_done(&x->clean);

@@ -19,7 +19,8 @@ static bool out_of_memory(const struct http_flow *f)
         const struct http_exchange *x = &f->x;
         return side_failed(&f->client) || side_failed(&f->upstream) || f->scratch.failed || x->head.failed ||
                x->look.held.failed || x->clean.held.failed || x->swap.held.failed || x->asked.failed ||
-               x->line.failed || x->held.failed || x->late.failed || x->packed.failed;
+               x->line.failed || x->held.failed || x->late.failed || x->packed.failed ||
+               (x->check && x->check->to.failed);
 }
 
 static void upstream_tls_failed(struct http_flow *f)
@@ -272,7 +273,9 @@ size_t http_flow_client_room(const struct http_flow *f)
 }
 size_t http_flow_upstream_room(const struct http_flow *f)
 {
-        return f->done || f->link != LINK_OPEN ? 0 : room(&f->upstream, &f->client, f->x.packed.n);
+        return f->done || f->link != LINK_OPEN
+                       ? 0
+                       : room(&f->upstream, &f->client, f->x.packed.n + (f->x.check ? f->x.check->to.n : 0));
 }
 struct span http_flow_to_client(const struct http_flow *f) { return fifo_all(&f->client.wire); }
 struct span http_flow_to_upstream(const struct http_flow *f) { return fifo_all(&f->upstream.wire); }
@@ -283,6 +286,37 @@ void http_flow_client_took(struct http_flow *f, size_t n)
         if (!f->done && (next || http_unpack_waits(&f->x)))
                 run(f); /* it waited for this */
 }
+
+/* ---- the check of an answer ---- */
+
+void http_flow_check_took(struct http_flow *f, size_t n)
+{
+        if (!f->x.check)
+                return;
+        fifo_drop(&f->x.check->to, n);
+        if (!f->done && (f->answer == ANSWER_MOCK || http_unpack_waits(&f->x)))
+                run(f); /* it waited for this */
+}
+bool http_flow_check_room(const struct http_flow *f) { return !http_side_is_full(&f->client); }
+void http_flow_from_check(struct http_flow *f, struct span passed)
+{
+        if (f->done || !http_check_waits(f->x.check))
+                return;
+        http_answer_passed(f, passed);
+        run(f);
+}
+void http_flow_checked(struct http_flow *f, bool good, const char *why)
+{
+        if (f->done || !http_check_waits(f->x.check))
+                return;
+        if (good && f->answer == ANSWER_CHECK && f->x.check->to.n == 0)
+                http_answer_good(f);
+        else
+                http_answer_refuse(f, good ? "the check ended before the answer" : why);
+        if (!f->done)
+                run(f);
+}
+
 void http_flow_upstream_took(struct http_flow *f, size_t n) { fifo_drop(&f->upstream.wire, n); }
 size_t http_flow_held(const struct http_flow *f) { return f->x.unpaid; }
 bool http_flow_is_out(const struct http_flow *f) { return f->answer != ANSWER_NONE && f->link == LINK_OPEN; }

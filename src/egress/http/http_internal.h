@@ -302,24 +302,31 @@ enum http_request_state {
         REQUEST_SENT,
         REQUEST_TUNNEL
 };
-enum http_answer_state { ANSWER_NONE = 0, ANSWER_HEAD, ANSWER_BODY, ANSWER_TUNNEL, ANSWER_MOCK };
+/* CHECK: all of it was given to the check, whose verdict is waited for. */
+enum http_answer_state {
+        ANSWER_NONE = 0,
+        ANSWER_HEAD,
+        ANSWER_BODY,
+        ANSWER_TUNNEL,
+        ANSWER_MOCK,
+        ANSWER_CHECK
+};
 enum http_link_state { LINK_NONE = 0, LINK_WANTED, LINK_CONNECTING, LINK_OPEN };
 
 /* ---- http_check.c: answers that a door gives a form ---- */
 struct http_check {
-        struct pipeline *p;
-        struct arena mem;
-        const char *hosts[256];
-        bool redirects;
-        char why[160]; /* it was refused */
+        struct fifo to; /* bytes that it has not taken */
+        bool ended;     /* no more come */
+        bool redirects; /* the body is dropped, and nothing is checked */
 };
-struct http_exchange;
 struct http_flow;
 bool http_check_wanted(const struct http_flow *f);
-bool http_check_begin(struct http_flow *f); /* the answer's head is known; false: it cannot be checked */
-/* Appends what may go on; false: refused, and `why` says it. */
-bool http_check_pass(struct http_flow *f, struct span data, bool end, struct buf *out);
-void http_check_end(struct http_exchange *x);
+/* The answer's status is known; false: it cannot be checked. */
+bool http_check_begin(struct http_flow *f, unsigned status);
+void http_check_give(struct http_check *k, struct span data, bool end);
+bool http_check_is_full(const struct http_check *k); /* NULL: never */
+bool http_check_waits(const struct http_check *k);   /* a verdict follows the end */
+void http_check_end(struct http_flow *f);
 
 struct http_exchange { /* one request and its answer; all zero between two */
         char method[40];
@@ -435,3 +442,6 @@ void http_unpack_end(struct http_exchange *x);
 /* http_answer.c */
 bool http_answer_step(struct http_flow *f);
 void http_answer_mock(struct http_flow *f);
+void http_answer_passed(struct http_flow *f, struct span data); /* by its check */
+void http_answer_good(struct http_flow *f);                     /* all of it did */
+void http_answer_refuse(struct http_flow *f, const char *why);

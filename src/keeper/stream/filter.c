@@ -12,6 +12,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
@@ -39,15 +40,17 @@ struct span filter_schema(const struct run *run, const struct door *d)
         return (struct span){ 0 };
 }
 
-/* Variables that look like secrets, and canaries: the box has both, and may print neither. */
-static size_t fill_words(const struct run *run, struct known_word words[static KNOWN_MAX])
+/* Variables that look like secrets, and canaries: the box has both, and may print neither. What a server
+ * sends it may have its variables. */
+static size_t fill_words(const struct run *run, bool incoming, struct known_word words[static KNOWN_MAX])
 {
         size_t n = 0;
         for (unsigned i = 0; i < run->c->canary_count && i < CANARIES; i++)
                 words[n++] = (struct known_word){ run->c->canaries[i].name,
                                                   span_str(run->c->canaries[i].value), true };
 
-        for (const char **v = run->c->plan->order->envp; v && *v && n < KNOWN_MAX - GRANTS_MAX; v++) {
+        const char **envp = incoming ? NULL : run->c->plan->order->envp;
+        for (const char **v = envp; v && *v && n < KNOWN_MAX - GRANTS_MAX; v++) {
                 const char *value = strchr(*v, '=');
                 size_t name = value ? (size_t) (value - *v) : 0;
                 bool canary = value && memmem(*v, name, "CANARY", 6) != NULL;
@@ -70,26 +73,29 @@ static size_t fill_hosts(const struct run *run, struct arena *mem, const char *h
         return count;
 }
 
-static int make_order(const struct run *run, const struct door *d, bool verbatim)
+static struct pipeline_config config_of(const struct run *run, const struct door *d)
+{
+        return (struct pipeline_config){ .form = d->type,
+                                         .max = d->max,
+                                         .verbatim = d->kind == DOOR_IN,
+                                         .schema = filter_schema(run, d),
+                                         .schema_name = d->value };
+}
+
+static int make_order(const struct run *run, struct pipeline_config c, struct output_order_more more)
 {
         struct known_word words[KNOWN_MAX];
         const char *hosts[HOSTS_MAX];
         struct arena mem = { 0 };
         AUTO_BUF(text);
-        struct pipeline_config c = { .form = d->type,
-                                     .max = d->max,
-                                     .verbatim = verbatim,
-                                     .schema = filter_schema(run, d),
-                                     .schema_name = d->value,
-                                     .words = words,
-                                     .hosts = hosts };
-        c.n_words = fill_words(run, words);
+        c.words = words;
+        c.hosts = hosts;
+        c.n_words = fill_words(run, more.serves, words);
         c.n_hosts = fill_hosts(run, &mem, hosts);
+        more.become = run->c->root ? wall_host_id() : 0;
+        more.vault = run->c->words != NULL;
         if (!mem.failed)
-                output_order_put(&c,
-                                 &(struct output_order_more){ .become = run->c->root ? wall_host_id() : 0,
-                                                              .vault = run->c->words != NULL },
-                                 &text);
+                output_order_put(&c, &more, &text);
 
         AUTO_FD(fd, mem.failed || text.failed
                             ? -1
@@ -102,32 +108,74 @@ static int make_order(const struct run *run, const struct door *d, bool verbatim
 
 /* ---- the process ---- */
 
-int filter_start(struct run *run, const struct door *d, int in, int out, struct filter *f, struct err *e)
+static int cannot_begin(struct err *e)
+{
+        return err_set(e, ERR_IO, errno, "making the line to cordon-output: %s", strerror(errno));
+}
+
+static int spawn(const struct run *run, const int fds[OUTPUT_FDS], unsigned flags, struct child *ret,
+                 struct err *e)
 {
         char path[PATH_MAX];
-        int ends[2];
-        *f = (struct filter){ .process = CHILD_NONE, .report = -1, .door = d };
         if (host_program(run->c->cx, OUTPUT_PROGRAM, path, sizeof path, e) < 0)
                 return -1;
 
-        AUTO_FD(order, make_order(run, d, d->kind == DOOR_IN));
+        char *const argv[] = { (char[]){ OUTPUT_PROGRAM }, NULL }, *const envp[] = { (char[]){ "LANG=C" },
+                                                                                     NULL };
+        *ret = host_spawn(&(struct host_spawn){ .path = path,
+                                                .argv = argv,
+                                                .envp = envp,
+                                                .fds = fds,
+                                                .fd_count = OUTPUT_FDS,
+                                                .flags = HOST_SPAWN_APART | flags });
+        return ret->pid < 0 && errno != 0 ? err_set(e, ERR_HOST, errno,
+                                                    "cordon-output could not be started: %s", strerror(errno))
+                                          : 0;
+}
+
+int filter_start(struct run *run, const struct door *d, int in, int out, struct filter *f, struct err *e)
+{
+        int ends[2];
+        *f = (struct filter){ .process = CHILD_NONE, .report = -1, .door = d };
+        AUTO_FD(order, make_order(run, config_of(run, d), (struct output_order_more){ 0 }));
         if (order < 0 || pipe2(ends, O_CLOEXEC | O_NONBLOCK) < 0)
-                return err_set(e, ERR_IO, errno, "making the line to cordon-output: %s", strerror(errno));
+                return cannot_begin(e);
 
         f->report = ends[0];
         AUTO_FD(its, ends[1]);
-        char *const argv[] = { (char[]){ OUTPUT_PROGRAM }, NULL }, *const envp[] = { (char[]){ "LANG=C" },
-                                                                                     NULL };
         const int fds[OUTPUT_FDS] = { in, out, -1, order, its, run->c->words ? *run->c->words : -1 };
-        f->process = host_spawn(&(struct host_spawn){ .path = path,
-                                                      .argv = argv,
-                                                      .envp = envp,
-                                                      .fds = fds,
-                                                      .fd_count = OUTPUT_FDS,
-                                                      .flags = HOST_SPAWN_APART });
-        return f->process.pid < 0 ? err_set(e, ERR_HOST, errno, "cordon-output could not be started: %s",
-                                            strerror(errno))
-                                  : 0;
+        return spawn(run, fds, 0, &f->process, e);
+}
+
+int filter_serve(const struct run *run, int *ret_line, struct err *e)
+{
+        size_t n, count = 0;
+        int ends[2];
+        const struct door *doors = policy_doors(run->c->policy, &n);
+        struct pipeline_config *forms = calloc(n + 1, sizeof *forms);
+        for (size_t i = 0; forms && i < n; i++)
+                if (doors[i].kind == DOOR_NET && doors[i].type != HANDLE_BINARY)
+                        forms[count++] = config_of(run, &doors[i]);
+
+        const struct output_order_more more = { .serves = true,
+                                                .others = forms + 1,
+                                                .n_others = count ? count - 1 : 0 };
+        AUTO_FD(order, count ? make_order(run, forms[0], more) : -1);
+        free(forms);
+        if (forms && count == 0)
+                return 0;
+        if (order < 0 || wire_pair(ends) < 0)
+                return cannot_begin(e);
+
+        AUTO_FD(line, ends[0]);
+        AUTO_FD(its, ends[1]);
+        const int fds[OUTPUT_FDS] = { its, -1, -1, order, -1, run->c->words ? *run->c->words : -1 };
+        struct child orphan; /* nobody waits for it: it ends with its line */
+        if (spawn(run, fds, HOST_SPAWN_ORPHAN, &orphan, e) < 0)
+                return -1;
+
+        *ret_line = TAKE_FD(line);
+        return 0;
 }
 
 bool filter_runs(const struct filter *f) { return f->process.pid > 0; }
