@@ -349,6 +349,55 @@ static void test_load__work_and_nesting_have_caps(void)
         CHECK(!loads_nesting(WASM_MAX_NESTING));
 }
 
+static void put_const(struct builder *b, size_t value)
+{
+        put(b, "\x41", 1);
+        put_size(b->p + b->n, value);
+        b->n += 5;
+}
+
+/* Its start function counts to `times` and two in a loop that is a megabyte long, or traps. */
+static struct builder long_jumps(size_t times)
+{
+        struct builder b = { malloc(8 * times + 256), 0 };
+
+        if (!b.p)
+                abort();
+        put(&b, "\0asm\1\0\0\0\1\4\1\x60\0\0\3\2\1\0\x8\1\0\12", 22);
+        size_t section = b.n;
+        b.n += 5;
+        put(&b, "\1", 1);
+        size_t body = b.n;
+        b.n += 5;
+        put(&b, "\1\1\x7f\3\x40\x20\0\x45\4\x40", 10);     /* (local i32) loop (if (i32.eqz (local.get 0)) */
+        put_times(&b, "\x20\0\x41\1\x6a\x21\0", 7, times); /* (local.set 0 (i32.add (local.get 0) 1)) */
+        put(&b, "\x0b\x20\0\x41\1\x6a\x22\0", 8);
+        put_const(&b, times + 2);
+        put(&b, "\x48\x0d\0\x0b\x20\0", 6); /* (br_if 0 (i32.lt_s ...)) end */
+        put_const(&b, times + 2);
+        put(&b, "\x47\4\x40\0\x0b\x0b", 6); /* (if (i32.ne ...) unreachable) */
+        put_size(b.p + section, b.n - section - 5);
+        put_size(b.p + body, b.n - body - 5);
+        return b;
+}
+
+static void test_run__jumps_may_be_long(void)
+{
+        struct builder b = long_jumps(300000);
+        struct err e = { 0 };
+        enum wasm_trap t = WASM_OK;
+        struct wasm_instance *i = NULL;
+        struct wasm_module *m = wasm_module_load(span_of(b.p, b.n), &e);
+        struct wasm_store *s = wasm_store_new(WASM_ENGINE, &wasm_limits_default, &e);
+
+        CHECK(m && s);
+        CHECK_INT(wasm_instantiate(s, m, &i, &t, &e), 0);
+        CHECK_INT(t, WASM_OK);
+        wasm_store_free(s);
+        wasm_module_free(m);
+        free(b.p);
+}
+
 static void test_run__no_memory_is_writable_and_executable(void)
 {
         struct machine x = { 0 };
@@ -374,6 +423,7 @@ static const struct test_case cases[] = {
         CASE(test_run__bulk_work_costs_fuel),
         CASE(test_run__the_memory_limit_is_exact),
         CASE(test_run__recursion_ends_at_the_limit),
+        CASE(test_run__jumps_may_be_long),
         CASE(test_run__no_memory_is_writable_and_executable),
         CASE(test_run__a_host_function_ends_the_call),
         CASE(test_run__a_host_function_calls_back),

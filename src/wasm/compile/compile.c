@@ -6,9 +6,6 @@
 #include <stdlib.h>
 #include <sys/mman.h>
 
-static const uint8_t int_locals[] = { RBX, R12, R15, R10, R11 };
-static const uint8_t float_locals[] = { XMM8,     XMM8 + 1, XMM8 + 2, XMM8 + 3,
-                                        XMM8 + 4, XMM8 + 5, XMM8 + 6, XMM8 + 7 };
 enum { LEAST_WEIGHT = 3, LOOP_SHIFT = 3, LOOP_LEVELS = 4 };
 
 static void add_local(struct compiler *c, uint8_t type, uint32_t *slot)
@@ -60,9 +57,11 @@ static void weigh(struct compiler *c)
 }
 
 /* The locals of one class with the greatest weights get its registers. */
-static void pin(struct compiler *c, const uint8_t *regs, size_t n, bool floats)
+static void pin(struct compiler *c, bool floats)
 {
-        for (size_t k = 0; k < n; k++) {
+        const uint8_t *regs = mc_registers.locals[floats];
+
+        for (size_t k = 0; k < mc_registers.n_locals[floats]; k++) {
                 struct local *best = NULL;
                 for (uint32_t i = 0; i < c->n_locals; i++) {
                         struct local *l = &c->locals[i];
@@ -90,21 +89,18 @@ static void skip_dead(struct compiler *c, const struct wasm_insn *x)
                 cc_insn(c, x);
 }
 
-static void compile_function(struct compiler *c, uint32_t index)
+static void write_function(struct compiler *c)
 {
         struct wasm_insn x;
 
-        c->body = &c->m->bodies[index];
-        c->type = *wasm_type_of_func(c->m, c->m->n_imported_funcs + index);
         c->r = (struct wasm_reader){ c->body->code.p, c->body->code.p, c->body->code.p + c->body->code.n,
                                      NULL, 0 };
-        c->n_operands = c->n_patches = c->n_refunds = c->loop = c->dead = c->n_saves = 0;
-        c->k.restart = c->k.at;
+        c->n_operands = c->n_patches = c->n_exits = c->loop = c->dead = c->n_saves = 0;
         rg_reset(c);
         c->first_save = set_locals(c);
         weigh(c);
-        pin(c, int_locals, sizeof int_locals, false);
-        pin(c, float_locals, sizeof float_locals, true);
+        pin(c, false);
+        pin(c, true);
         c->first_home = c->first_save + c->n_saves;
         c->labels[0] = (struct label){ WASM_BLOCK, 0, 0, NOWHERE, NOWHERE, c->type };
         c->n_labels = 1;
@@ -116,6 +112,25 @@ static void compile_function(struct compiler *c, uint32_t index)
                 else
                         cc_insn(c, &x);
         }
+}
+
+/* Jumps are short, until one is not. */
+static void compile_function(struct compiler *c, uint32_t index)
+{
+        uint32_t start = c->k.at, sites = c->n_sites;
+
+        c->body = &c->m->bodies[index];
+        c->type = *wasm_type_of_func(c->m, c->m->n_imported_funcs + index);
+        c->k.restart = start;
+        c->k.is_far = c->k.too_short = false;
+        write_function(c);
+        if (!c->k.too_short)
+                return;
+
+        c->k.at = start;
+        c->n_sites = sites;
+        c->k.is_far = true;
+        write_function(c);
 }
 
 static bool allocate(struct compiler *c)
@@ -140,20 +155,21 @@ static void link_calls(struct compiler *c, const uint32_t *entries)
 {
         for (uint32_t i = 0; i < c->n_sites; i++) {
                 const struct call_site *s = &c->sites[i];
-                x64_patch(&c->k, s->at, s->at + 4, entries[s->func - c->m->n_imported_funcs]);
+                mc_patch(&c->k, s->at, entries[s->func - c->m->n_imported_funcs]);
         }
         for (uint32_t i = 0; i < c->m->n_bodies; i++)
                 c->inst->own_funcs[i].code = c->k.base + entries[i];
 }
 
-static int compile_all(struct compiler *c, struct machine *m, struct stubs *stubs, struct err *e)
+static int compile_all(struct compiler *c, struct stubs *stubs, struct err *e)
 {
         uint32_t *entries = reallocarray(NULL, c->m->n_bodies + 1, sizeof *entries);
 
         if (!entries)
                 return err_set(e, ERR_MEMORY, 0, "no memory to compile the module");
         c->failed = !allocate(c);
-        cc_stubs(c, m, stubs);
+        mc_stubs(&c->k, stubs);
+        cc_trap_stubs(c, stubs);
         for (uint32_t i = 0; i < c->m->n_bodies && !c->failed && !c->k.full; i++) {
                 entries[i] = c->k.at;
                 compile_function(c, i);
@@ -165,7 +181,7 @@ static int compile_all(struct compiler *c, struct machine *m, struct stubs *stub
         free(c->labels);
         free(c->locals);
         free(c->patches);
-        free(c->refunds);
+        free(c->exits);
         free(c->sites);
         if (c->failed)
                 return err_set(e, ERR_MEMORY, 0, "no memory to compile the module");
@@ -174,31 +190,39 @@ static int compile_all(struct compiler *c, struct machine *m, struct stubs *stub
         return 0;
 }
 
+static size_t whole_pages(size_t n) { return (n + COMPILE_PAGE - 1) & ~(size_t) (COMPILE_PAGE - 1); }
+
 int compile_instance(struct wasm_instance *inst, struct machine *m, struct compiled *ret, struct err *e)
 {
         size_t bytes = inst->module->bytes.n * (size_t) COMPILE_GROWTH + COMPILE_MIN_CODE;
         struct compiler c = { .inst = inst, .m = inst->module, .stubs = &ret->stubs };
 
-        if (bytes > COMPILE_MAX_CODE)
-                bytes = COMPILE_MAX_CODE;
-        ret->bytes = bytes;
-        ret->code =
-                mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-        if (ret->code == MAP_FAILED) {
-                ret->code = NULL;
+        c.data = data_layout(inst->module);
+        size_t data = whole_pages(c.data.count * sizeof(uint64_t));
+        if (bytes > MC_MAX_CODE)
+                bytes = MC_MAX_CODE;
+        ret->bytes = data + bytes;
+        ret->base = mmap(NULL, ret->bytes, PROT_READ | PROT_WRITE,
+                         MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+        if (ret->base == MAP_FAILED) {
+                ret->base = NULL;
                 return err_set(e, ERR_MEMORY, errno, "no memory for the module's code");
         }
-        c.k = (struct code){ .base = ret->code, .room = (uint32_t) bytes - COMPILE_SLACK };
-        c.stack_end = (uintptr_t) inst->store->stack_end;
-        if (compile_all(&c, m, &ret->stubs, e) < 0)
+        ret->code = ret->base + data;
+        c.k = (struct code){ .base = ret->code,
+                             .room = (uint32_t) bytes - COMPILE_SLACK,
+                             .data_bytes = (uint32_t) data };
+        data_fill(inst, m, (uint64_t *) (void *) ret->base);
+        if (compile_all(&c, &ret->stubs, e) < 0)
                 return -1;
 
-        size_t used = ((size_t) c.k.at + 4095) & ~(size_t) 4095;
-        if (used < bytes)
-                (void) munmap(ret->code + used, bytes - used);
-        ret->bytes = ret->used = used;
+        ret->used = whole_pages(c.k.at);
+        if (ret->used < bytes)
+                (void) munmap(ret->code + ret->used, bytes - ret->used);
+        ret->bytes = data + ret->used;
+        mc_flush(ret->code, ret->used);
         /* SAFETY: the only place where memory becomes executable; it is no longer writable then. */
-        if (mprotect(ret->code, used, PROT_READ | PROT_EXEC) < 0)
+        if (mprotect(ret->code, ret->used, PROT_READ | PROT_EXEC) < 0)
                 return err_set(e, ERR_WALL, errno, "the code cannot be made executable: %s", strerror(errno));
         return 0;
 }

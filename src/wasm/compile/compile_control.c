@@ -7,29 +7,35 @@ static struct label *label_at(struct compiler *c, uint32_t depth)
         return &c->labels[c->n_labels - 1 - depth];
 }
 
-static void add_patch(struct compiler *c, uint32_t *list, uint32_t at, uint32_t base)
+static void add_patch(struct compiler *c, uint32_t *list, uint32_t at, uint32_t table)
 {
         if (!cc_grow(c, &c->patches, c->n_patches, &c->cap_patches, sizeof *c->patches))
                 return;
-        c->patches[c->n_patches] = (struct patch){ at, base, *list };
+        c->patches[c->n_patches] = (struct patch){ at, table, *list };
         *list = c->n_patches++;
+}
+
+static void set_target(struct compiler *c, uint32_t at, uint32_t table, uint32_t target)
+{
+        if (table == NOWHERE)
+                mc_patch(&c->k, at, target);
+        else
+                mc_patch_entry(&c->k, at, table, target);
 }
 
 static void bind(struct compiler *c, uint32_t list)
 {
         for (; list != NOWHERE; list = c->patches[list].next)
-                x64_patch(&c->k, c->patches[list].at, c->patches[list].base, c->k.at);
+                set_target(c, c->patches[list].at, c->patches[list].table, c->k.at);
 }
 
-static void to_label(struct compiler *c, struct label *l, uint32_t at, uint32_t base)
+static void to_label(struct compiler *c, struct label *l, uint32_t at, uint32_t table)
 {
         if (l->op == WASM_LOOP)
-                x64_patch(&c->k, at, base, l->target);
+                set_target(c, at, table, l->target);
         else
-                add_patch(c, &l->patches, at, base);
+                add_patch(c, &l->patches, at, table);
 }
-
-static void to_list(struct compiler *c, uint32_t *list, uint32_t at) { add_patch(c, list, at, at + 4); }
 
 /* A label that is no block of the module's. */
 static struct label plain_label(void)
@@ -37,30 +43,22 @@ static struct label plain_label(void)
         return (struct label){ .op = WASM_BLOCK, .patches = NOWHERE, .else_patch = NOWHERE };
 }
 
-static void jcc(struct compiler *c, unsigned cc, struct label *l)
-{
-        uint32_t at = x64_jcc(&c->k, cc);
-
-        to_label(c, l, at, at + 4);
-}
-
-/* Jumps if the condition holds: two jumps for a pair of flags. */
+/* Jumps if the condition holds. */
 static void jump_if(struct compiler *c, unsigned cc, struct label *l)
 {
-        struct label skip = plain_label();
+        uint32_t at[2];
+        unsigned n = mc_jump_if(&c->k, cc, at);
 
-        if (cc == CC_FEQ)
-                jcc(c, CC_P, &skip);
-        if (cc == CC_FNE)
-                jcc(c, CC_P, l);
-        jcc(c, cc == CC_FEQ ? CC_E : cc == CC_FNE ? CC_NE : cc, l);
-        bind(c, skip.patches);
+        for (unsigned i = 0; i < n; i++)
+                to_label(c, l, at[i], NOWHERE);
 }
+
+static void jump(struct compiler *c, struct label *l) { to_label(c, l, mc_jump(&c->k), NOWHERE); }
 
 void cc_unreachable(struct compiler *c, const struct wasm_insn *x)
 {
         (void) x;
-        x64_jump_to(&c->k, c->stubs->traps[WASM_TRAP_UNREACHABLE]);
+        mc_jump_to(&c->k, c->stubs->traps[WASM_TRAP_UNREACHABLE]);
         c->dead = 1;
 }
 
@@ -114,10 +112,8 @@ static void emit_moves(struct compiler *c, const struct label *l)
         uint32_t slots = 0, from = first_home_of(c, n), to = label_home(c, l);
         for (uint32_t i = 0; i < n; i++)
                 slots += wasm_type_slots(types[i]);
-        for (uint32_t i = 0; i < slots; i++) {
-                x64_op(&c->k, OP_MOV, true, RDX, rm_slot(from + i));
-                x64_op(&c->k, OP_STORE, true, RDX, rm_slot(to + i));
-        }
+        for (uint32_t i = 0; i < slots; i++)
+                mc_copy(&c->k, WASM_I64, to + i, from + i);
 }
 
 /* Before a branch: a single value is in the merge register, others are at home. Changes no flag. */
@@ -136,8 +132,7 @@ static void emit_branch(struct compiler *c, struct label *l)
 {
         prepare_branch(c, l);
         emit_moves(c, l);
-        uint32_t at = x64_jump(&c->k);
-        to_label(c, l, at, at + 4);
+        jump(c, l);
 }
 
 void cc_br(struct compiler *c, const struct wasm_insn *x)
@@ -178,27 +173,12 @@ void cc_br_table(struct compiler *c, const struct wasm_insn *x)
         struct label *first = label_at(c, wasm_get_u32(&r));
         uint32_t n = x->index;
 
-        op_load(c, RCX, &index);
+        op_load(c, INDEX_REG, &index);
         op_free(c, &index);
         prepare_branch(c, first); /* all labels have operands of the same types */
-        uint32_t arity;
-        (void) label_types(first, &arity);
         if (merges(first))
                 op_settle(c, 1); /* for labels of loops */
-        x64_const(&c->k, RDX, n);
-        x64_op(&c->k, OP_CMP, false, RCX, rm_reg(RDX));
-        x64_op(&c->k, OP_F(0x40 | CC_A), false, RCX, rm_reg(RDX));
-        put(&c->k, "\x48\x8d\x15", 3); /* lea rdx, [rip + table] */
-        put32(&c->k, 0);
-        uint32_t lea = c->k.at - 4;
-        x64_op(&c->k, OP_MOVSXD, true, RCX, (struct rm){ true, RDX, RCX, 2, 0 });
-        x64_op(&c->k, OP_ADD, true, RCX, rm_reg(RDX));
-        put(&c->k, "\xff\xe1", 2); /* jmp rcx */
-        uint32_t table = c->k.at;
-        x64_patch(&c->k, lea, lea + 4, table);
-        for (uint32_t i = 0; i <= n; i++)
-                put32(&c->k, 0);
-
+        uint32_t table = mc_table(&c->k, n);
         r.p = x->p;
         for (uint32_t i = 0; i <= n && !c->failed && !c->k.full; i++) {
                 struct label *l = label_at(c, wasm_get_u32(&r));
@@ -206,7 +186,7 @@ void cc_br_table(struct compiler *c, const struct wasm_insn *x)
                         to_label(c, l, table + 4 * i, table);
                         continue;
                 }
-                x64_patch(&c->k, table + 4 * i, table, c->k.at);
+                mc_patch_entry(&c->k, table + 4 * i, table, c->k.at);
                 emit_branch(c, l);
         }
         c->dead = 1;
@@ -265,7 +245,7 @@ void cc_else(struct compiler *c, const struct wasm_insn *x)
 
         finish(c, l);
         if (!c->dead)
-                to_list(c, &l->patches, x64_jump(&c->k));
+                add_patch(c, &l->patches, mc_jump(&c->k), NOWHERE);
         bind(c, l->else_patch);
         l->else_patch = NOWHERE;
         l->op = WASM_ELSE;
@@ -330,23 +310,25 @@ void cc_block_end(struct compiler *c, const struct wasm_insn *x)
                 push_results(c, l->type.results, l->type.n_results);
 }
 
-/* Finds the function of an indirect call: its address in rax. */
+/* Finds the function of an indirect call: its address in BASE_REG. */
 static void find_callee(struct compiler *c, const struct wasm_insn *x, struct operand *index)
 {
-        const struct wasm_table *t = c->inst->tables[x->index2];
+        struct code *k = &c->k;
 
-        op_load(c, RCX, index);
+        op_load(c, INDEX_REG, index);
         op_free(c, index);
-        x64_const(&c->k, RAX, (uintptr_t) t);
-        x64_op(&c->k, OP_CMP, false, RCX, rm_at(RAX, offsetof(struct wasm_table, size)));
-        cc_trap_if(c, CC_AE, WASM_TRAP_ELEMENT);
-        x64_op(&c->k, OP_MOV, true, RAX, rm_at(RAX, offsetof(struct wasm_table, items)));
-        x64_op(&c->k, OP_MOV, true, RAX, (struct rm){ true, RAX, RCX, 3, 0 });
-        x64_op(&c->k, OP_TEST, true, RAX, rm_reg(RAX));
-        cc_trap_if(c, CC_E, WASM_TRAP_NULL);
-        x64_const(&c->k, RCX, (uintptr_t) c->inst->sigs[x->index]);
-        x64_op(&c->k, OP_CMP, true, RCX, rm_at(RAX, offsetof(struct wasm_func, sig)));
-        cc_trap_if(c, CC_NE, WASM_TRAP_TYPE);
+        mc_data(k, BASE_REG, c->data.tables + x->index2);
+        mc_load(k, WASM_I32, TEMP_REG, BASE_REG, offsetof(struct wasm_table, size));
+        mc_compare(k, false, INDEX_REG, TEMP_REG);
+        cc_trap_if(c, MC_AE, WASM_TRAP_ELEMENT);
+        mc_load(k, WASM_I64, BASE_REG, BASE_REG, offsetof(struct wasm_table, items));
+        mc_load_indexed(k, BASE_REG, BASE_REG, INDEX_REG);
+        mc_test(k, true, BASE_REG);
+        cc_trap_if(c, MC_EQ, WASM_TRAP_NULL);
+        mc_data(k, INDEX_REG, c->data.sigs + x->index);
+        mc_load(k, WASM_I64, TEMP_REG, BASE_REG, offsetof(struct wasm_func, sig));
+        mc_compare(k, true, INDEX_REG, TEMP_REG);
+        cc_trap_if(c, MC_NE, WASM_TRAP_TYPE);
 }
 
 static bool in_register(const struct wasm_functype *t)
@@ -354,70 +336,45 @@ static bool in_register(const struct wasm_functype *t)
         return t->n_results == 1 && t->results[0] != WASM_V128;
 }
 
-/* A function of the host, which is in rdx; the frame is set. Its result goes where that of code would be. */
+/* A function of the host, which is in ARG_REG; the frame is set. Its result goes where that of code would be.
+ */
 static void call_host(struct compiler *c, const struct wasm_functype *t)
 {
-        x64_const(&c->k, RAX, (uintptr_t) compile_host_call);
-        x64_const(&c->k, RDI, (uintptr_t) c->inst);
-        x64_op(&c->k, OP_MOV, true, RSI, rm_reg(RBP));
-        put(&c->k, "\x48\x8d\x0d\x05\0\0\0", 7); /* lea rcx, [rip + 5]: behind the jump */
-        x64_jump_to(&c->k, c->stubs->helper);
+        mc_helper(&c->k, c->stubs->helper, DATA_HELPERS + HELPER_HOST_CALL, 0);
         if (in_register(t)) {
                 struct operand home = { .place = AT_HOME, .type = t->results[0], .home = 0 };
                 op_load(c, merge_reg(home.type), &home);
         }
 }
 
-static void call_code(struct compiler *c, const struct wasm_func *f, uint32_t index, bool is_tail)
+/* BASE_REG is the function: its code, or the host's. */
+static void call_found(struct compiler *c, const struct wasm_functype *t, bool is_tail)
 {
-        if (f->inst == c->inst && index != WASM_NO_INDEX) {
-                put8(&c->k, is_tail ? 0xe9 : 0xe8);
-                put32(&c->k, 0);
-                if (cc_grow(c, &c->sites, c->n_sites, &c->cap_sites, sizeof *c->sites))
-                        c->sites[c->n_sites++] = (struct call_site){ c->k.at - 4, index };
-                return;
-        }
-        x64_const(&c->k, RAX, (uintptr_t) f->code);
-        x64_op(&c->k, 0xff, false, is_tail ? 4 : 2, rm_reg(RAX));
-}
+        struct label to_host = plain_label(), done = plain_label();
 
-/* rax is the function: its code, or the host's. */
-static void call_indirect(struct compiler *c, const struct wasm_functype *t, bool is_tail)
-{
-        uint32_t to_host = NOWHERE, done = NOWHERE;
-
-        x64_op(&c->k, OP_MOV, true, RCX, rm_at(RAX, offsetof(struct wasm_func, code)));
-        x64_op(&c->k, OP_TEST, true, RCX, rm_reg(RCX));
-        to_list(c, &to_host, x64_jcc(&c->k, CC_E));
-        x64_op(&c->k, 0xff, false, is_tail ? 4 : 2, rm_reg(RCX));
-        to_list(c, &done, x64_jump(&c->k));
-        bind(c, to_host);
-        x64_op(&c->k, OP_MOV, true, RDX, rm_reg(RAX));
+        mc_load(&c->k, WASM_I64, INDEX_REG, BASE_REG, offsetof(struct wasm_func, code));
+        mc_test(&c->k, true, INDEX_REG);
+        jump_if(c, MC_EQ, &to_host);
+        if (is_tail)
+                mc_leave(&c->k);
+        mc_call_reg(&c->k, INDEX_REG, is_tail);
+        if (!is_tail)
+                jump(c, &done);
+        bind(c, to_host.patches);
+        mc_move(&c->k, WASM_I64, ARG_REG, BASE_REG);
         call_host(c, t);
         if (is_tail)
-                put8(&c->k, 0xc3);
-        bind(c, done);
+                mc_return(&c->k);
+        bind(c, done.patches);
 }
 
-static void call_direct(struct compiler *c, const struct wasm_insn *x, const struct wasm_functype *t,
-                        bool is_tail)
+static void call_own(struct compiler *c, uint32_t index, bool is_tail)
 {
-        const struct wasm_func *f = c->inst->funcs[x->index];
-
-        if (!f->host) {
-                call_code(c, f, f->inst == c->inst ? f->index : WASM_NO_INDEX, is_tail);
-                return;
-        }
-        x64_const(&c->k, RDX, (uintptr_t) f);
-        call_host(c, t);
         if (is_tail)
-                put8(&c->k, 0xc3);
-}
-
-static void set_frame(struct compiler *c, int64_t slots)
-{
-        if (slots)
-                x64_op(&c->k, OP_LEA, true, RBP, rm_at(RBP, slots * 8));
+                mc_leave(&c->k);
+        uint32_t at = mc_call(&c->k, is_tail);
+        if (cc_grow(c, &c->sites, c->n_sites, &c->cap_sites, sizeof *c->sites))
+                c->sites[c->n_sites++] = (struct call_site){ at, index };
 }
 
 static void take_results(struct compiler *c, const struct wasm_functype *t)
@@ -427,17 +384,15 @@ static void take_results(struct compiler *c, const struct wasm_functype *t)
         else
                 push_results(c, t->results, t->n_results);
         if (c->has_memory)
-                x64_const(&c->k, MEMORY_REG, (uintptr_t) c->inst->memory->base);
+                mc_load_memory(&c->k, DATA_MEMORY_BASE);
 }
 
 /* The parameters of a tail call take the place of this function's. */
 static void replace_frame(struct compiler *c, uint32_t from, uint32_t slots)
 {
         cc_restore(c);
-        for (uint32_t i = 0; i < slots; i++) {
-                x64_op(&c->k, OP_MOV, true, RDX, rm_slot(from + i));
-                x64_op(&c->k, OP_STORE, true, RDX, rm_slot(i));
-        }
+        for (uint32_t i = 0; i < slots; i++)
+                mc_copy(&c->k, WASM_I64, i, from + i);
 }
 
 /* Parameters are brought home, where they are the first slots of the callee's frame. */
@@ -459,15 +414,18 @@ void cc_call(struct compiler *c, const struct wasm_insn *x)
         if (is_tail)
                 replace_frame(c, frame, t->param_slots);
         else
-                set_frame(c, frame);
-        if (is_indirect)
-                call_indirect(c, t, is_tail);
+                mc_move_frame(&c->k, frame);
+        bool is_own = !is_indirect && x->index >= c->m->n_imported_funcs;
+        if (!is_indirect && !is_own)
+                mc_data(&c->k, BASE_REG, c->data.funcs + x->index);
+        if (is_own)
+                call_own(c, x->index, is_tail);
         else
-                call_direct(c, x, t, is_tail);
+                call_found(c, t, is_tail);
         if (is_tail) {
                 c->dead = 1;
                 return;
         }
-        set_frame(c, -(int64_t) frame);
+        mc_move_frame(&c->k, -(int64_t) frame);
         take_results(c, t);
 }

@@ -1,15 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* wasm/compile/compiler.h - the state of the compilation of one function body for x86_64.
- *
- * Registers: rbp the frame, rsp the stack of return addresses, r13 the fuel, r14 the memory; rax, rcx, rdx,
- * xmm6, xmm7 scratch; rax and xmm7 also the merge registers and the result of a call. A pool holds operands,
- * which no call keeps; locals have registers that every function saves before it uses them. A register of an
- * i32 has a zero upper half: an address is used as it is. */
+/* wasm/compile/compiler.h - the state of the compilation of one function body. */
 #pragma once
 #include "wasm/compile/compile.h"
-#include "wasm/compile/x64.h"
-
-enum { FUEL_REG = R13, MEMORY_REG = R14, MERGE_INT = RAX, MERGE_FLOAT = XMM7, FLOAT_SCRATCH = XMM6 };
+#include "wasm/compile/machine.h"
 
 enum place { AT_HOME = 0, IN_REG, IN_LOCAL, CONSTANT, IN_FLAGS };
 
@@ -25,9 +18,9 @@ struct local {
         uint8_t type, reg; /* NO_REG: in its slot */
 };
 
-/* A jump forward: 32 bits at `at` become its target minus `base`. */
+/* A jump forward at `at`, or an entry of a table. */
 struct patch {
-        uint32_t at, base, next;
+        uint32_t at, table, next; /* table: NOWHERE for a jump */
 };
 
 struct label {
@@ -38,9 +31,10 @@ struct label {
         struct wasm_functype type;
 };
 
-/* A charge of fuel that failed: gives it back and traps. */
-struct refund {
+/* A jump out of a function: traps; a charge of fuel that failed is given back. */
+struct way_out {
         uint32_t at, cost;
+        enum wasm_trap trap;
 };
 /* A call of a function whose code is not there yet. */
 struct call_site {
@@ -52,7 +46,7 @@ struct compiler {
         struct wasm_instance *inst;
         const struct wasm_module *m;
         const struct stubs *stubs;
-        uint64_t stack_end;
+        struct data_layout data;
         /* of the function */
         const struct wasm_body *body;
         struct wasm_functype type;
@@ -71,9 +65,9 @@ struct compiler {
         int32_t owner[REGS]; /* of the pool: the operand, or enum below */
         /* buffers that grow */
         struct patch *patches;
-        struct refund *refunds;
+        struct way_out *exits;
         struct call_site *sites;
-        uint32_t n_patches, cap_patches, n_refunds, cap_refunds, n_sites, cap_sites;
+        uint32_t n_patches, cap_patches, n_exits, cap_exits, n_sites, cap_sites;
         bool failed;
 };
 enum { FREE = -1, BUSY = -2, NOT_POOL = -3 };
@@ -102,8 +96,8 @@ void op_load(struct compiler *c, unsigned reg, const struct operand *x);
 void op_store(struct compiler *c, uint32_t slot, const struct operand *x);
 /* A register with the value, to read. */
 unsigned op_use(struct compiler *c, struct operand *x);
-/* The same, or its place in memory. */
-struct rm op_rm(struct compiler *c, struct operand *x);
+/* Whether the value is in memory only, and then in which slot. */
+bool op_in_slot(const struct compiler *c, const struct operand *x, uint32_t *ret);
 /* A register with the value that may be changed. */
 unsigned op_own(struct compiler *c, struct operand *x);
 /* A register with the value of `a` for the result, other than the one that holds `b`. */
@@ -121,12 +115,12 @@ static inline unsigned cc_inverse(unsigned cc) { return cc ^ 1; }
 /* ---- instructions ---- */
 
 void cc_trap_if(struct compiler *c, unsigned cc, enum wasm_trap t);
-void cc_helper(struct compiler *c, helper_fn *fn, uint32_t slot, uint64_t arg);
+void cc_helper(struct compiler *c, unsigned helper, uint32_t slot, uint64_t arg);
 void cc_charge(struct compiler *c, uint32_t cost);
 void cc_begin(struct compiler *c);
 void cc_end(struct compiler *c);
 void cc_restore(struct compiler *c);
-void cc_stubs(struct compiler *c, struct machine *m, struct stubs *ret);
+void cc_trap_stubs(struct compiler *c, struct stubs *ret);
 
 void cc_block(struct compiler *c, const struct wasm_insn *x);
 void cc_else(struct compiler *c, const struct wasm_insn *x);
@@ -137,12 +131,12 @@ void cc_br_table(struct compiler *c, const struct wasm_insn *x);
 void cc_return(struct compiler *c, const struct wasm_insn *x);
 void cc_unreachable(struct compiler *c, const struct wasm_insn *x);
 void cc_call(struct compiler *c, const struct wasm_insn *x);
-void cc_divide(struct compiler *c, const struct wasm_insn *x);
-void cc_truncate(struct compiler *c, const struct wasm_insn *x);
-void cc_min_max(struct compiler *c, const struct wasm_insn *x);
-void cc_count_bits(struct compiler *c, const struct wasm_insn *x);
-void cc_sign(struct compiler *c, const struct wasm_insn *x);
-/* An instruction that has a row in the table of numeric.c; false if not. */
-bool cc_numeric(struct compiler *c, const struct wasm_insn *x);
 /* Any instruction of reachable code. */
 void cc_insn(struct compiler *c, const struct wasm_insn *x);
+
+/* ---- of the machine ---- */
+
+/* Arithmetic, conversions, loads and stores; false if a helper does it. */
+bool mc_numeric(struct compiler *c, const struct wasm_insn *x);
+/* The code that C calls, and that calls C: sets enter, leave and helper. */
+void mc_stubs(struct code *k, struct stubs *ret);

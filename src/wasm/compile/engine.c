@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /* wasm/compile/engine.c - the engine that compiles: what a store needs, calls, and faults that are traps. */
 #include "wasm/compile/compile.h"
+#include "wasm/compile/machine.h"
 
-#include <cpuid.h>
 #include <errno.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <sys/mman.h>
-#include <ucontext.h>
 
-enum { PAGE = 4096, SIGNAL_STACK = 65536 };
+enum { PAGE = COMPILE_PAGE, SIGNAL_STACK = 65536 };
 
 /* A signal handler has nothing else to start from: the machine that runs now. */
 static struct machine *running;
@@ -43,9 +42,7 @@ static enum wasm_trap trap_of(const struct machine *m, const void *address)
 
 static void on_fault(int signal, siginfo_t *info, void *context)
 {
-        ucontext_t *u = context;
-        const void *pc = (const void *) (uintptr_t) u->uc_mcontext.gregs[REG_RIP];
-        const struct compiled *c = running ? code_at(running->store, pc) : NULL;
+        const struct compiled *c = running ? code_at(running->store, mc_fault_at(context)) : NULL;
         enum wasm_trap t = c ? trap_of(running, info->si_addr) : WASM_OK;
 
         if (t == WASM_OK) { /* it happens again, and ends the process */
@@ -53,8 +50,7 @@ static void on_fault(int signal, siginfo_t *info, void *context)
                 (void) sigaction(signal, &usual, NULL);
                 return;
         }
-        u->uc_mcontext.gregs[REG_RAX] = t;
-        u->uc_mcontext.gregs[REG_RIP] = (greg_t) (uintptr_t) (c->code + c->stubs.leave);
+        mc_fault_leave(context, c->code + c->stubs.leave, t);
 }
 
 static int catch_faults(struct err *e)
@@ -78,7 +74,7 @@ static int catch_faults(struct err *e)
 /* The stack of return addresses ends at its guard page after exactly as many calls as the limit says. */
 static int make_machine(struct wasm_store *s, struct err *e)
 {
-        size_t room = (size_t) s->limits.call_depth * 8;
+        size_t room = (size_t) s->limits.call_depth * MC_RETURN_BYTES;
         size_t bytes = PAGE + ((room + PAGE - 1) & ~(size_t) (PAGE - 1));
         struct machine *m = arena_alloc(&s->arena, sizeof *m);
         if (!m)
@@ -104,8 +100,8 @@ static void compiler_release(struct wasm_instance *inst)
 {
         struct compiled *c = inst->engine;
 
-        if (c && c->code)
-                (void) munmap(c->code, c->bytes);
+        if (c && c->base)
+                (void) munmap(c->base, c->bytes);
         free(c);
         inst->engine = NULL;
 }
@@ -180,14 +176,6 @@ static const struct wasm_engine compiler = {
         .guard = true,
 };
 
-/* Rounding needs SSE 4.1, counting bits POPCNT. */
-static bool has_processor(void)
-{
-        unsigned a, b, c, d;
-
-        return __get_cpuid(1, &a, &b, &c, &d) && (c & bit_SSE4_1) && (c & bit_POPCNT);
-}
-
 /* Limits of address space, and systems that allow no code but that of files. */
 static bool has_memory(void)
 {
@@ -202,4 +190,7 @@ static bool has_memory(void)
         return ok;
 }
 
-const struct wasm_engine *wasm_compiler(void) { return has_processor() && has_memory() ? &compiler : NULL; }
+const struct wasm_engine *wasm_compiler(void)
+{
+        return mc_has_processor() && has_memory() ? &compiler : NULL;
+}

@@ -5,7 +5,7 @@
 #include "wasm/interp/interp.h"
 #include "wasm/run/numeric.h"
 
-enum wasm_trap compile_host_call(struct wasm_instance *i, uint64_t *slots, uint64_t func)
+static enum wasm_trap host_call(struct wasm_instance *i, uint64_t *slots, uint64_t func)
 {
         const struct wasm_func *f = (const struct wasm_func *) (uintptr_t) func;
 
@@ -55,48 +55,17 @@ HELPER(to_i64_f64_u, return wasm_to_i64_f64_u(F64(0), slots))
 HELPER(f32_of_u64, slots[0] = wasm_bits32((float) slots[0]); return WASM_OK)
 HELPER(f64_of_u64, slots[0] = wasm_bits64((double) slots[0]); return WASM_OK)
 
-static helper_fn *const helpers[WASM_OP__COUNT] = {
-        [WASM_MEMORY_GROW] = memory_grow,
-        [WASM_MEMORY_FILL] = memory_fill,
-        [WASM_MEMORY_COPY] = memory_copy,
-        [WASM_MEMORY_INIT] = memory_init,
-        [WASM_DATA_DROP] = data_drop,
-        [WASM_ELEM_DROP] = elem_drop,
-        [WASM_TABLE_INIT] = table_init,
-        [WASM_TABLE_COPY] = table_copy,
-        [WASM_TABLE_FILL] = table_fill,
-        [WASM_TABLE_GROW] = table_grow,
-        [WASM_TABLE_SIZE] = table_size,
-        [WASM_TABLE_GET] = table_get,
-        [WASM_TABLE_SET] = table_set,
-        [WASM_I32_TRUNC_SAT_F32_S] = sat_i32_f32_s,
-        [WASM_I32_TRUNC_SAT_F32_U] = sat_i32_f32_u,
-        [WASM_I32_TRUNC_SAT_F64_S] = sat_i32_f64_s,
-        [WASM_I32_TRUNC_SAT_F64_U] = sat_i32_f64_u,
-        [WASM_I64_TRUNC_SAT_F32_S] = sat_i64_f32_s,
-        [WASM_I64_TRUNC_SAT_F32_U] = sat_i64_f32_u,
-        [WASM_I64_TRUNC_SAT_F64_S] = sat_i64_f64_s,
-        [WASM_I64_TRUNC_SAT_F64_U] = sat_i64_f64_u,
-        [WASM_I64_TRUNC_F32_U] = to_i64_f32_u,
-        [WASM_I64_TRUNC_F64_U] = to_i64_f64_u,
-        [WASM_F32_CONVERT_I64_U] = f32_of_u64,
-        [WASM_F64_CONVERT_I64_U] = f64_of_u64,
-};
-
-helper_fn *compile_helper(uint16_t op) { return helpers[op]; }
-
 /* ---- vectors: as the interpreter does it ---- */
 
 static const char *signature_of(uint64_t arg) { return wasm_op_signature((uint16_t) (0x200 | (arg & 0xff))); }
 
-enum wasm_trap compile_shuffle(struct wasm_instance *i, uint64_t *slots, uint64_t lanes)
+static enum wasm_trap shuffle(struct wasm_instance *i, uint64_t *slots, uint64_t lanes)
 {
-        (void) i;
-        wasm_shuffle(slots, slots, slots + 2, (const void *) (uintptr_t) lanes);
+        wasm_shuffle(slots, slots, slots + 2, i->module->bytes.p + lanes);
         return WASM_OK;
 }
 
-enum wasm_trap compile_vector(struct wasm_instance *i, uint64_t *slots, uint64_t arg)
+static enum wasm_trap vector(struct wasm_instance *i, uint64_t *slots, uint64_t arg)
 {
         const char *sig = signature_of(arg);
         uint64_t *at[3] = { slots, slots, slots }, *p = slots;
@@ -110,7 +79,7 @@ enum wasm_trap compile_vector(struct wasm_instance *i, uint64_t *slots, uint64_t
         return WASM_OK;
 }
 
-enum wasm_trap compile_vector_memory(struct wasm_instance *i, uint64_t *slots, uint64_t arg)
+static enum wasm_trap vector_memory(struct wasm_instance *i, uint64_t *slots, uint64_t arg)
 {
         uint16_t op = (uint16_t) (0x200 | (arg & 0xff));
         const char *sig = signature_of(arg);
@@ -125,4 +94,53 @@ enum wasm_trap compile_vector_memory(struct wasm_instance *i, uint64_t *slots, u
         else
                 wasm_simd[arg & 0xff](at, NULL, slots + 1, NULL, lane);
         return WASM_OK;
+}
+
+/* ---- the table ---- */
+
+/* Instructions that have a helper of their own. */
+#define OPCODES(ROW)                                                                                         \
+        ROW(MEMORY_GROW, memory_grow)                                                                        \
+        ROW(MEMORY_FILL, memory_fill)                                                                        \
+        ROW(MEMORY_COPY, memory_copy)                                                                        \
+        ROW(MEMORY_INIT, memory_init)                                                                        \
+        ROW(DATA_DROP, data_drop)                                                                            \
+        ROW(ELEM_DROP, elem_drop)                                                                            \
+        ROW(TABLE_INIT, table_init)                                                                          \
+        ROW(TABLE_COPY, table_copy)                                                                          \
+        ROW(TABLE_FILL, table_fill)                                                                          \
+        ROW(TABLE_GROW, table_grow)                                                                          \
+        ROW(TABLE_SIZE, table_size)                                                                          \
+        ROW(TABLE_GET, table_get)                                                                            \
+        ROW(TABLE_SET, table_set)                                                                            \
+        ROW(I32_TRUNC_SAT_F32_S, sat_i32_f32_s)                                                              \
+        ROW(I32_TRUNC_SAT_F32_U, sat_i32_f32_u)                                                              \
+        ROW(I32_TRUNC_SAT_F64_S, sat_i32_f64_s)                                                              \
+        ROW(I32_TRUNC_SAT_F64_U, sat_i32_f64_u)                                                              \
+        ROW(I64_TRUNC_SAT_F32_S, sat_i64_f32_s)                                                              \
+        ROW(I64_TRUNC_SAT_F32_U, sat_i64_f32_u)                                                              \
+        ROW(I64_TRUNC_SAT_F64_S, sat_i64_f64_s)                                                              \
+        ROW(I64_TRUNC_SAT_F64_U, sat_i64_f64_u)                                                              \
+        ROW(I64_TRUNC_F32_U, to_i64_f32_u)                                                                   \
+        ROW(I64_TRUNC_F64_U, to_i64_f64_u)                                                                   \
+        ROW(F32_CONVERT_I64_U, f32_of_u64)                                                                   \
+        ROW(F64_CONVERT_I64_U, f64_of_u64)
+
+#define NUMBER(op, fn) OPCODE_##op,
+#define INDEX(op, fn)  [WASM_##op] = HELPER_OPCODES + OPCODE_##op,
+#define ENTRY(op, fn)  [HELPER_OPCODES + OPCODE_##op] = fn,
+enum { OPCODES(NUMBER) OPCODE__COUNT };
+_Static_assert(HELPER_OPCODES + OPCODE__COUNT == HELPER__COUNT, "a number for each helper");
+
+helper_fn *const compile_helpers[HELPER__COUNT] = { [HELPER_HOST_CALL] = host_call,
+                                                    [HELPER_SHUFFLE] = shuffle,
+                                                    [HELPER_VECTOR] = vector,
+                                                    [HELPER_VECTOR_MEMORY] = vector_memory,
+                                                    OPCODES(ENTRY) };
+
+unsigned compile_helper(uint16_t op)
+{
+        static const uint8_t numbers[WASM_OP__COUNT] = { OPCODES(INDEX) };
+
+        return numbers[op];
 }

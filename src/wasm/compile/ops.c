@@ -40,81 +40,82 @@ static void compile_local(struct compiler *c, const struct wasm_insn *x)
                 op_push(c, lazy);
 }
 
-static void compile_global(struct compiler *c, const struct wasm_insn *x)
+/* 64 bits of a vector, through TEMP_REG; `slot` of the frame. */
+static void copy_half(struct compiler *c, uint32_t slot, uint32_t half, bool is_set)
 {
-        uint8_t type = c->m->globals[x->index].type;
-        struct rm at = rm_at(RAX, offsetof(struct wasm_global, v));
-        uint64_t address = (uintptr_t) c->inst->globals[x->index];
+        uint32_t at = (uint32_t) offsetof(struct wasm_global, v) + 8 * half;
+
+        mc_load(&c->k, WASM_I64, TEMP_REG, is_set ? FRAME_REG : BASE_REG, is_set ? (slot + half) * 8 : at);
+        mc_store(&c->k, WASM_I64, TEMP_REG, is_set ? BASE_REG : FRAME_REG, is_set ? at : (slot + half) * 8);
+}
+
+static void vector_global(struct compiler *c, const struct wasm_insn *x)
+{
         bool is_set = x->op == WASM_GLOBAL_SET;
-        uint32_t op = type == WASM_F32 ? OP_P(0xf3, 0x10) : OP_P(0xf2, 0x10);
+        uint32_t slot = op_next_home(c);
 
         if (is_set) {
                 struct operand v = op_pop(c);
-                if (type == WASM_V128)
-                        x64_op(&c->k, OP_F(0x10), false, FLOAT_SCRATCH, op_rm(c, &v));
-                unsigned from = type == WASM_V128 ? FLOAT_SCRATCH : op_use(c, &v);
-                x64_const(&c->k, RAX, address);
-                if (type == WASM_V128)
-                        x64_op(&c->k, OP_F(0x11), false, from, at);
-                else
-                        x64_op(&c->k, is_float(type) ? op + 1 : OP_STORE, !is_float(type), from, at);
+                (void) op_in_slot(c, &v, &slot);
+        }
+        mc_data(&c->k, BASE_REG, c->data.globals + x->index);
+        for (uint32_t i = 0; i < 2; i++)
+                copy_half(c, slot, i, is_set);
+        if (!is_set)
+                op_push_home(c, WASM_V128);
+}
+
+static void compile_global(struct compiler *c, const struct wasm_insn *x)
+{
+        uint8_t type = c->m->globals[x->index].type;
+        uint32_t data = c->data.globals + x->index, at = offsetof(struct wasm_global, v);
+
+        if (type == WASM_V128) {
+                vector_global(c, x);
+                return;
+        }
+        if (x->op == WASM_GLOBAL_SET) {
+                struct operand v = op_pop(c);
+                unsigned from = op_use(c, &v);
+                mc_data(&c->k, BASE_REG, data);
+                mc_store(&c->k, type, from, BASE_REG, at);
                 op_free(c, &v);
                 return;
         }
-
-        x64_const(&c->k, RAX, address);
-        if (type == WASM_V128) {
-                x64_op(&c->k, OP_F(0x10), false, FLOAT_SCRATCH, at);
-                x64_op(&c->k, OP_F(0x11), false, FLOAT_SCRATCH, rm_slot(op_next_home(c)));
-                op_push_home(c, type);
-                return;
-        }
         unsigned to = rg_result(c, type);
-        x64_op(&c->k, is_float(type) ? op : OP_MOV, !is_float(type) && is_wide(type), to, at);
+        mc_data(&c->k, BASE_REG, data);
+        mc_load(&c->k, type, to, BASE_REG, at);
         op_push_reg(c, type, to);
 }
 
 /* Vectors are in memory: the second takes the place of the first. */
 static void select_vector(struct compiler *c, unsigned cc, struct operand *a, struct operand *b)
 {
-        uint32_t skip = NOWHERE, both = NOWHERE;
+        uint32_t skip[2];
 
         op_store(c, a->home, a); /* changes no flag */
-        if (cc == CC_FEQ)
-                both = x64_jcc(&c->k, CC_P);
-        if (cc == CC_FNE)
-                both = x64_jcc(&c->k, CC_P);
-        skip = x64_jcc(&c->k, cc == CC_FEQ ? CC_E : cc == CC_FNE ? CC_NE : cc);
-        if (both != NOWHERE && cc == CC_FEQ)
-                x64_patch(&c->k, both, both + 4, c->k.at);
+        unsigned n = mc_jump_if(&c->k, cc, skip);
         op_store(c, a->home, b);
-        x64_patch(&c->k, skip, skip + 4, c->k.at);
-        if (both != NOWHERE && cc == CC_FNE)
-                x64_patch(&c->k, both, both + 4, c->k.at);
+        for (unsigned i = 0; i < n; i++)
+                mc_patch(&c->k, skip[i], c->k.at);
         op_push_home(c, a->type);
 }
 
 static void compile_select(struct compiler *c, const struct wasm_insn *x)
 {
-        if (c->operands[c->n_operands - 1].place == IN_FLAGS &&
-            c->operands[c->n_operands - 1].value >= CC_FEQ)
+        const struct operand *last = &c->operands[c->n_operands - 1];
+        (void) x;
+
+        if (last->place == IN_FLAGS && MC_IS_PAIR(last->value))
                 op_keep_flags(c);
         unsigned cc = op_pop_condition(c);
         struct operand b = op_pop(c), a = op_pop(c);
-        (void) x;
-
         if (a.type == WASM_V128) {
                 select_vector(c, cc, &a, &b);
                 return;
         }
         unsigned other = op_use(c, &b), to = op_own(c, &a);
-        if (is_float(a.type)) {
-                uint32_t skip = x64_jcc(&c->k, cc);
-                x64_op(&c->k, OP_F(0x28), false, to, rm_reg(other));
-                x64_patch(&c->k, skip, skip + 4, c->k.at);
-        } else {
-                x64_op(&c->k, OP_F(0x40 | cc_inverse(cc)), is_wide(a.type), to, rm_reg(other));
-        }
+        mc_select(&c->k, a.type, cc, to, other);
         op_free(c, &b);
         op_push_reg(c, a.type, to);
 }
@@ -150,13 +151,13 @@ static const char *signature(const struct compiler *c, const struct wasm_insn *x
         return room;
 }
 
-static void call_helper(struct compiler *c, helper_fn *fn, const char *sig, uint64_t arg)
+static void call_helper(struct compiler *c, unsigned helper, const char *sig, uint64_t arg)
 {
         uint32_t slot;
         uint8_t result = wasm_sig_result(sig);
 
         pop_all(c, wasm_sig_operands(sig), &slot);
-        cc_helper(c, fn, slot, arg);
+        cc_helper(c, helper, slot, arg);
         if (result != WASM_NO_TYPE)
                 op_push_home(c, result);
 }
@@ -168,31 +169,36 @@ static void compile_by_helper(struct compiler *c, const struct wasm_insn *x)
         uint64_t lane = (uint64_t) x->lane << 8 | (x->op & 0xff);
 
         if (x->op == WASM_I8X16_SHUFFLE)
-                call_helper(c, compile_shuffle, sig, (uintptr_t) x->p);
+                call_helper(c, HELPER_SHUFFLE, sig, (uint64_t) (x->p - c->m->bytes.p));
         else if (x->op >= WASM_V128_LOAD && (x->row->imm == WASM_IMM_MEM || x->row->imm == WASM_IMM_MEM_LANE))
-                call_helper(c, compile_vector_memory, sig, x->value << 16 | lane);
+                call_helper(c, HELPER_VECTOR_MEMORY, sig, x->value << 16 | lane);
         else if (x->op >= WASM_V128_LOAD)
-                call_helper(c, compile_vector, sig, lane);
+                call_helper(c, HELPER_VECTOR, sig, lane);
         else
                 call_helper(c, compile_helper(x->op), sig, (uint64_t) x->index2 << 32 | x->index);
 }
 
 static void compile_ref_func(struct compiler *c, const struct wasm_insn *x)
 {
-        op_push(c, (struct operand){ .place = CONSTANT,
-                                     .type = WASM_FUNCREF,
-                                     .value = (uintptr_t) c->inst->funcs[x->index] });
+        unsigned to = rg_result(c, WASM_FUNCREF);
+
+        if (x->index < c->m->n_imported_funcs) {
+                mc_data(&c->k, to, c->data.funcs + x->index);
+        } else {
+                mc_data(&c->k, to, DATA_OWN_FUNCS);
+                mc_add(&c->k, to, (x->index - c->m->n_imported_funcs) * (uint32_t) sizeof(struct wasm_func));
+        }
+        op_push_reg(c, WASM_FUNCREF, to);
 }
 
 static void compile_is_null(struct compiler *c, const struct wasm_insn *x)
 {
         struct operand a = op_pop(c);
-        unsigned reg = op_use(c, &a);
         (void) x;
 
-        x64_op(&c->k, OP_TEST, true, reg, rm_reg(reg));
+        mc_test(&c->k, true, op_use(c, &a));
         op_free(c, &a);
-        op_push_flags(c, CC_E);
+        op_push_flags(c, MC_EQ);
 }
 
 static void compile_memory_size(struct compiler *c, const struct wasm_insn *x)
@@ -200,8 +206,8 @@ static void compile_memory_size(struct compiler *c, const struct wasm_insn *x)
         unsigned to = rg_result(c, WASM_I32);
         (void) x;
 
-        x64_const(&c->k, RAX, (uintptr_t) c->inst->memory);
-        x64_op(&c->k, OP_MOV, false, to, rm_at(RAX, offsetof(struct wasm_memory, pages)));
+        mc_data(&c->k, BASE_REG, DATA_MEMORY);
+        mc_load(&c->k, WASM_I32, to, BASE_REG, offsetof(struct wasm_memory, pages));
         op_push_reg(c, WASM_I32, to);
 }
 
@@ -253,34 +259,6 @@ static compile_fn *const special[WASM_OP__COUNT] = {
         [WASM_REF_FUNC] = compile_ref_func,
         [WASM_REF_IS_NULL] = compile_is_null,
         [WASM_MEMORY_SIZE] = compile_memory_size,
-        [WASM_I32_CLZ] = cc_count_bits,
-        [WASM_I32_CTZ] = cc_count_bits,
-        [WASM_I64_CLZ] = cc_count_bits,
-        [WASM_I64_CTZ] = cc_count_bits,
-        [WASM_I32_DIV_S] = cc_divide,
-        [WASM_I32_DIV_U] = cc_divide,
-        [WASM_I32_REM_S] = cc_divide,
-        [WASM_I32_REM_U] = cc_divide,
-        [WASM_I64_DIV_S] = cc_divide,
-        [WASM_I64_DIV_U] = cc_divide,
-        [WASM_I64_REM_S] = cc_divide,
-        [WASM_I64_REM_U] = cc_divide,
-        [WASM_F32_MIN] = cc_min_max,
-        [WASM_F32_MAX] = cc_min_max,
-        [WASM_F64_MIN] = cc_min_max,
-        [WASM_F64_MAX] = cc_min_max,
-        [WASM_F32_ABS] = cc_sign,
-        [WASM_F32_NEG] = cc_sign,
-        [WASM_F32_COPYSIGN] = cc_sign,
-        [WASM_F64_ABS] = cc_sign,
-        [WASM_F64_NEG] = cc_sign,
-        [WASM_F64_COPYSIGN] = cc_sign,
-        [WASM_I32_TRUNC_F32_S] = cc_truncate,
-        [WASM_I32_TRUNC_F32_U] = cc_truncate,
-        [WASM_I32_TRUNC_F64_S] = cc_truncate,
-        [WASM_I32_TRUNC_F64_U] = cc_truncate,
-        [WASM_I64_TRUNC_F32_S] = cc_truncate,
-        [WASM_I64_TRUNC_F64_S] = cc_truncate,
 };
 
 static bool consumes_flags(uint16_t op)
@@ -308,6 +286,6 @@ void cc_insn(struct compiler *c, const struct wasm_insn *x)
         c->hint = next_set(c);
         if (special[x->op])
                 special[x->op](c, x);
-        else if (!cc_numeric(c, x))
+        else if (!mc_numeric(c, x))
                 compile_by_helper(c, x);
 }

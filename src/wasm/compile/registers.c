@@ -6,9 +6,6 @@
 
 enum { LAZY_DEPTH = 32 }; /* deeper operands are at home, so that no search is long */
 
-static const uint8_t int_pool[] = { RSI, RDI, R8, R9 };
-static const uint8_t float_pool[] = { XMM0, XMM0 + 1, XMM0 + 2, XMM0 + 3, XMM0 + 4, XMM0 + 5 };
-
 bool cc_grow(struct compiler *c, void *array, uint32_t n, uint32_t *cap, size_t size)
 {
         void **p = array;
@@ -30,56 +27,30 @@ void rg_reset(struct compiler *c)
 {
         for (unsigned i = 0; i < REGS; i++)
                 c->owner[i] = NOT_POOL;
-        for (size_t i = 0; i < sizeof int_pool; i++)
-                c->owner[int_pool[i]] = FREE;
-        for (size_t i = 0; i < sizeof float_pool; i++)
-                c->owner[float_pool[i]] = FREE;
-}
-
-static void move(struct compiler *c, uint8_t type, unsigned to, unsigned from)
-{
-        if (to == from)
-                return;
-        if (is_float(type))
-                x64_op(&c->k, OP_F(0x28), false, to, rm_reg(from)); /* movaps */
-        else
-                x64_op(&c->k, OP_MOV, is_wide(type), to, rm_reg(from));
+        for (unsigned f = 0; f < 2; f++)
+                for (unsigned i = 0; i < mc_registers.n_pool[f]; i++)
+                        c->owner[mc_registers.pool[f][i]] = FREE;
 }
 
 static void load_slot(struct compiler *c, uint8_t type, unsigned to, uint32_t slot)
 {
-        if (is_float(type))
-                x64_op(&c->k, OP_P(type == WASM_F32 ? 0xf3 : 0xf2, 0x10), false, to, rm_slot(slot));
-        else
-                x64_op(&c->k, OP_MOV, is_wide(type), to, rm_slot(slot));
-}
-
-static void load_constant(struct compiler *c, const struct operand *x, unsigned to)
-{
-        if (!is_float(x->type)) {
-                x64_const(&c->k, to, x->value);
-        } else if (x->value == 0) {
-                x64_op(&c->k, OP_F(0x57), false, to, rm_reg(to)); /* xorps */
-        } else {
-                x64_const(&c->k, RAX, x->value);
-                x64_op(&c->k, OP_P(0x66, 0x6e), is_wide(x->type), to, rm_reg(RAX));
-        }
+        mc_load(&c->k, type, to, FRAME_REG, slot * 8);
 }
 
 void op_load(struct compiler *c, unsigned to, const struct operand *x)
 {
         switch ((enum place) x->place) {
         case IN_REG:
-                move(c, x->type, to, x->reg);
+                mc_move(&c->k, x->type, to, x->reg);
                 return;
         case IN_LOCAL:
                 if (c->locals[x->local].reg != NO_REG)
-                        move(c, x->type, to, c->locals[x->local].reg);
+                        mc_move(&c->k, x->type, to, c->locals[x->local].reg);
                 else
                         load_slot(c, x->type, to, c->locals[x->local].slot);
                 return;
         case CONSTANT:
-                load_constant(c, x, to);
+                mc_constant(&c->k, x->type, to, x->value);
                 return;
         case AT_HOME:
         case IN_FLAGS: /* op_keep_flags() was called before */
@@ -87,54 +58,16 @@ void op_load(struct compiler *c, unsigned to, const struct operand *x)
         }
 }
 
-/* Slots of 32-bit values have a zero upper half. */
-static void store_reg(struct compiler *c, uint8_t type, uint32_t slot, unsigned from)
-{
-        if (type == WASM_F64) {
-                x64_op(&c->k, OP_P(0xf2, 0x11), false, from, rm_slot(slot));
-                return;
-        }
-        if (type == WASM_F32) {
-                x64_op(&c->k, OP_P(0x66, 0x7e), false, from, rm_reg(RDX));
-                from = RDX;
-        }
-        x64_op(&c->k, OP_STORE, true, from, rm_slot(slot));
-}
-
-static void copy_slots(struct compiler *c, uint8_t type, uint32_t to, uint32_t from)
-{
-        if (to == from)
-                return;
-        if (type == WASM_V128) {
-                x64_op(&c->k, OP_F(0x10), false, FLOAT_SCRATCH, rm_slot(from)); /* movups */
-                x64_op(&c->k, OP_F(0x11), false, FLOAT_SCRATCH, rm_slot(to));
-                return;
-        }
-        x64_op(&c->k, OP_MOV, is_wide(type), RDX, rm_slot(from));
-        x64_op(&c->k, OP_STORE, true, RDX, rm_slot(to));
-}
-
-static void store_constant(struct compiler *c, uint32_t slot, uint64_t value)
-{
-        if (value == (uint64_t) (int32_t) value) {
-                x64_op(&c->k, 0xc7, true, 0, rm_slot(slot));
-                put32(&c->k, (uint32_t) value);
-                return;
-        }
-        x64_const(&c->k, RDX, value);
-        x64_op(&c->k, OP_STORE, true, RDX, rm_slot(slot));
-}
-
 void op_store(struct compiler *c, uint32_t slot, const struct operand *x)
 {
         const struct local *l = x->place == IN_LOCAL ? &c->locals[x->local] : NULL;
 
         if (x->place == CONSTANT)
-                store_constant(c, slot, x->value);
+                mc_store_constant(&c->k, slot, x->value);
         else if (x->place == IN_REG || (l && l->reg != NO_REG))
-                store_reg(c, x->type, slot, l ? l->reg : x->reg);
+                mc_store(&c->k, x->type, l ? l->reg : x->reg, FRAME_REG, slot * 8);
         else
-                copy_slots(c, x->type, slot, l ? l->slot : x->home);
+                mc_copy(&c->k, x->type, slot, l ? l->slot : x->home);
 }
 
 static void bring_home(struct compiler *c, struct operand *x)
@@ -152,8 +85,8 @@ static void bring_home(struct compiler *c, struct operand *x)
 /* The deepest operand in a register gives it up if none is free. */
 unsigned rg_alloc(struct compiler *c, uint8_t type)
 {
-        const uint8_t *pool = is_float(type) ? float_pool : int_pool;
-        size_t n = is_float(type) ? sizeof float_pool : sizeof int_pool;
+        const uint8_t *pool = mc_registers.pool[is_float(type)];
+        size_t n = mc_registers.n_pool[is_float(type)];
         unsigned deepest = NO_REG;
 
         for (size_t i = 0; i < n; i++) {
@@ -278,13 +211,12 @@ unsigned op_use(struct compiler *c, struct operand *x)
         return x->reg;
 }
 
-struct rm op_rm(struct compiler *c, struct operand *x)
+bool op_in_slot(const struct compiler *c, const struct operand *x, uint32_t *ret)
 {
-        if (x->place == AT_HOME)
-                return rm_slot(x->home);
-        if (x->place == IN_LOCAL && c->locals[x->local].reg == NO_REG)
-                return rm_slot(c->locals[x->local].slot);
-        return rm_reg(op_use(c, x));
+        bool is_local = x->place == IN_LOCAL && c->locals[x->local].reg == NO_REG;
+
+        *ret = is_local ? c->locals[x->local].slot : x->home;
+        return is_local || x->place == AT_HOME;
 }
 
 unsigned op_own(struct compiler *c, struct operand *x)
@@ -341,27 +273,14 @@ void op_push_flags(struct compiler *c, unsigned cc)
         op_push(c, (struct operand){ .place = IN_FLAGS, .type = WASM_I32, .value = cc });
 }
 
-static void set_byte(struct compiler *c, unsigned cc, unsigned reg)
-{
-        x64_op(&c->k, OP_F(0x90 | cc) | OP_BYTE, false, 0, rm_reg(reg));
-}
-
 void op_keep_flags(struct compiler *c)
 {
         if (c->n_operands == 0 || c->operands[c->n_operands - 1].place != IN_FLAGS)
                 return;
 
         struct operand x = op_pop(c);
-        unsigned cc = (unsigned) x.value;
-        if (cc < CC_FEQ) {
-                set_byte(c, cc, RAX);
-        } else {
-                set_byte(c, cc == CC_FEQ ? CC_E : CC_NE, RAX);
-                set_byte(c, cc == CC_FEQ ? CC_NP : CC_P, RDX);
-                x64_op(&c->k, cc == CC_FEQ ? OP_AND : OP_OR, false, RAX, rm_reg(RDX));
-        }
         unsigned reg = rg_alloc(c, WASM_I32);
-        x64_op(&c->k, OP_F(0xb6) | OP_BYTE, false, reg, rm_reg(RAX)); /* movzx */
+        mc_set(&c->k, (unsigned) x.value, reg);
         op_push_reg(c, WASM_I32, reg);
 }
 
@@ -372,11 +291,7 @@ unsigned op_pop_condition(struct compiler *c)
         if (x.place == IN_FLAGS)
                 return (unsigned) x.value;
 
-        struct rm m = op_rm(c, &x);
-        if (m.is_mem)
-                x64_alu_imm(&c->k, OP_CMP, false, m, 0);
-        else
-                x64_op(&c->k, OP_TEST, false, m.reg, m);
+        mc_test(&c->k, false, op_use(c, &x));
         op_free(c, &x);
-        return CC_NE;
+        return MC_NE;
 }

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* wasm/compile/arithmetic.c - instructions that trap, or need more than the machine has in one. */
-#include "wasm/compile/compiler.h"
+/* wasm/compile/x86_64/x64_arithmetic.c - instructions that trap, or need more than the machine has in one. */
+#include "wasm/compile/x86_64/x64_arithmetic.h"
 
-static void bind(struct compiler *c, uint32_t at) { x64_patch(&c->k, at, at + 4, c->k.at); }
+static void bind(struct compiler *c, uint32_t at) { mc_patch(&c->k, at, c->k.at); }
 
-void cc_divide(struct compiler *c, const struct wasm_insn *x)
+void x64_divide(struct compiler *c, const struct wasm_insn *x)
 {
         bool wide = x->op >= WASM_I64_DIV_S;
         unsigned kind = x->op - (wide ? WASM_I64_DIV_S : WASM_I32_DIV_S); /* div_s, div_u, rem_s, rem_u */
@@ -26,7 +26,7 @@ void cc_divide(struct compiler *c, const struct wasm_insn *x)
                 x64_alu_imm(&c->k, OP_CMP, wide, rm_reg(by), -1);
                 uint32_t usual = x64_jcc(&c->k, CC_NE);
                 if (is_rem) {
-                        skip = x64_jump(&c->k);
+                        skip = mc_jump(&c->k);
                 } else {
                         x64_alu_imm(&c->k, OP_CMP, wide, rm_reg(RAX), 1); /* overflows for the least only */
                         cc_trap_if(c, CC_O, WASM_TRAP_OVERFLOW);
@@ -50,7 +50,7 @@ void cc_divide(struct compiler *c, const struct wasm_insn *x)
 }
 
 /* Of zero: the number of bits. */
-void cc_count_bits(struct compiler *c, const struct wasm_insn *x)
+void x64_count_bits(struct compiler *c, const struct wasm_insn *x)
 {
         bool wide = x->op == WASM_I64_CLZ || x->op == WASM_I64_CTZ;
         bool leading = x->op == WASM_I32_CLZ || x->op == WASM_I64_CLZ;
@@ -68,7 +68,7 @@ void cc_count_bits(struct compiler *c, const struct wasm_insn *x)
 }
 
 /* Truncation with traps, but for unsigned 64 bits: out of range if the result is not what its bits say. */
-void cc_truncate(struct compiler *c, const struct wasm_insn *x)
+void x64_truncate(struct compiler *c, const struct wasm_insn *x)
 {
         struct operand a = op_pop(c);
         bool is_double = a.type == WASM_F64, to_i64 = wasm_sig_result(x->row->sig) == WASM_I64;
@@ -94,7 +94,7 @@ void cc_truncate(struct compiler *c, const struct wasm_insn *x)
                 x64_op(&c->k, compare, false, from, rm_reg(FLOAT_SCRATCH));
                 cc_trap_if(c, CC_NE, WASM_TRAP_OVERFLOW);
         } else {
-                x64_jump_to(&c->k, c->stubs->traps[WASM_TRAP_OVERFLOW]);
+                mc_jump_to(&c->k, c->stubs->traps[WASM_TRAP_OVERFLOW]);
         }
         bind(c, good);
         x64_op(&c->k, OP_MOV, to_i64, to, rm_reg(RAX));
@@ -103,7 +103,7 @@ void cc_truncate(struct compiler *c, const struct wasm_insn *x)
 }
 
 /* Equal numbers may be zeros of two signs; a NaN is added to make it quiet. */
-void cc_min_max(struct compiler *c, const struct wasm_insn *x)
+void x64_min_max(struct compiler *c, const struct wasm_insn *x)
 {
         bool is_double = x->op == WASM_F64_MIN || x->op == WASM_F64_MAX;
         bool is_min = x->op == WASM_F32_MIN || x->op == WASM_F64_MIN;
@@ -114,10 +114,10 @@ void cc_min_max(struct compiler *c, const struct wasm_insn *x)
         x64_op(&c->k, is_double ? OP_P(0x66, 0x2e) : OP_F(0x2e), false, to, rm_reg(other));
         uint32_t differ = x64_jcc(&c->k, CC_NE), nan = x64_jcc(&c->k, CC_P);
         x64_op(&c->k, OP_F(is_min ? 0x56 : 0x54), false, to, rm_reg(other));
-        uint32_t done = x64_jump(&c->k);
+        uint32_t done = mc_jump(&c->k);
         bind(c, nan);
         x64_op(&c->k, OP_P(prefix, 0x58), false, to, rm_reg(other));
-        uint32_t done_too = x64_jump(&c->k);
+        uint32_t done_too = mc_jump(&c->k);
         bind(c, differ);
         x64_op(&c->k, OP_P(prefix, is_min ? 0x5d : 0x5f), false, to, rm_reg(other));
         bind(c, done);
@@ -127,7 +127,7 @@ void cc_min_max(struct compiler *c, const struct wasm_insn *x)
 }
 
 /* abs, neg, copysign: through the bits. */
-void cc_sign(struct compiler *c, const struct wasm_insn *x)
+void x64_sign(struct compiler *c, const struct wasm_insn *x)
 {
         bool is_copy = x->op == WASM_F32_COPYSIGN || x->op == WASM_F64_COPYSIGN;
         bool is_neg = x->op == WASM_F32_NEG || x->op == WASM_F64_NEG;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* wasm/compile/numeric.c - instructions that are one or two of the machine's. */
-#include "wasm/compile/compiler.h"
+/* wasm/compile/x86_64/x64_numeric.c - instructions that are one or two of the machine's. */
+#include "wasm/compile/x86_64/x64_arithmetic.h"
 
 enum form {
         NO_FORM = 0,
@@ -118,6 +118,14 @@ static const struct row {
         [WASM_I64_STORE16] = { STORE, false, 0, 0x66u << 16 | OP_STORE },
         [WASM_I64_STORE32] = { STORE, false, 0, OP_STORE },
 };
+
+/* A register with the value to read, or its place in memory. */
+static struct rm op_rm(struct compiler *c, struct operand *x)
+{
+        uint32_t slot;
+
+        return op_in_slot(c, x, &slot) ? rm_slot(slot) : rm_reg(op_use(c, x));
+}
 
 static uint8_t result_of(const struct wasm_insn *x) { return wasm_sig_result(x->row->sig); }
 
@@ -354,13 +362,60 @@ static void store(struct compiler *c, const struct wasm_insn *x, const struct ro
         op_free(c, &a);
 }
 
-bool cc_numeric(struct compiler *c, const struct wasm_insn *x)
+/* Those that are more than one or two. */
+static bool is_special(struct compiler *c, const struct wasm_insn *x)
+{
+        switch (x->op) {
+        case WASM_I32_CLZ:
+        case WASM_I32_CTZ:
+        case WASM_I64_CLZ:
+        case WASM_I64_CTZ:
+                x64_count_bits(c, x);
+                return true;
+        case WASM_I32_DIV_S:
+        case WASM_I32_DIV_U:
+        case WASM_I32_REM_S:
+        case WASM_I32_REM_U:
+        case WASM_I64_DIV_S:
+        case WASM_I64_DIV_U:
+        case WASM_I64_REM_S:
+        case WASM_I64_REM_U:
+                x64_divide(c, x);
+                return true;
+        case WASM_F32_MIN:
+        case WASM_F32_MAX:
+        case WASM_F64_MIN:
+        case WASM_F64_MAX:
+                x64_min_max(c, x);
+                return true;
+        case WASM_F32_ABS:
+        case WASM_F32_NEG:
+        case WASM_F32_COPYSIGN:
+        case WASM_F64_ABS:
+        case WASM_F64_NEG:
+        case WASM_F64_COPYSIGN:
+                x64_sign(c, x);
+                return true;
+        case WASM_I32_TRUNC_F32_S:
+        case WASM_I32_TRUNC_F32_U:
+        case WASM_I32_TRUNC_F64_S:
+        case WASM_I32_TRUNC_F64_U:
+        case WASM_I64_TRUNC_F32_S:
+        case WASM_I64_TRUNC_F64_S:
+                x64_truncate(c, x);
+                return true;
+        default:
+                return false;
+        }
+}
+
+bool mc_numeric(struct compiler *c, const struct wasm_insn *x)
 {
         const struct row *w = &rows[x->op];
 
         switch ((enum form) w->form) {
         case NO_FORM:
-                return false;
+                return is_special(c, x);
         case ALU:
         case MUL:
         case FLOAT2:

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* wasm/compile/x64.c - the encoding of x86_64 instructions. */
-#include "wasm/compile/x64.h"
+/* wasm/compile/x86_64/x64.c - the encoding of x86_64 instructions. */
+#include "wasm/compile/x86_64/x64.h"
 
 enum { INSTRUCTION = 16 }; /* bytes of the longest */
 
@@ -91,11 +91,13 @@ void x64_const(struct code *k, unsigned reg, uint64_t v)
                 put32(k, (uint32_t) v);
 }
 
-uint32_t x64_jump(struct code *k)
+void x64_data(struct code *k, uint32_t op, unsigned reg, uint32_t index)
 {
-        put8(k, 0xe9);
-        put32(k, 0);
-        return k->at - 4;
+        ensure(k);
+        add8(k, 0x48 | (reg >> 3 & 1) << 2);
+        add8(k, op);
+        add8(k, (reg & 7) << 3 | 5); /* rip + 32 bits */
+        put32(k, (uint32_t) (data_at(k, index) - (k->at + 4)));
 }
 
 uint32_t x64_jcc(struct code *k, unsigned cc)
@@ -104,24 +106,4 @@ uint32_t x64_jcc(struct code *k, unsigned cc)
         put8(k, 0x80 | cc);
         put32(k, 0);
         return k->at - 4;
-}
-
-void x64_patch(struct code *k, uint32_t at, uint32_t base, uint32_t target)
-{
-        uint32_t by = target - base;
-
-        if (!k->full)
-                memcpy(k->base + at, &by, sizeof by);
-}
-
-void x64_jump_to(struct code *k, uint32_t target)
-{
-        uint32_t at = x64_jump(k);
-        x64_patch(k, at, at + 4, target);
-}
-
-void x64_jcc_to(struct code *k, unsigned cc, uint32_t target)
-{
-        uint32_t at = x64_jcc(k, cc);
-        x64_patch(k, at, at + 4, target);
 }

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* wasm/compile/x64.h - writes instructions of x86_64. */
+/* wasm/compile/x86_64/x64.h - registers and instructions of x86_64.
+ *
+ * rbp is the frame, rsp the stack of return addresses, r13 the fuel, r14 the memory; rax, rcx, rdx, xmm6,
+ * xmm7 are scratch. */
 #pragma once
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
+#include "wasm/compile/code.h"
 
 enum {
         RAX,
@@ -30,6 +30,22 @@ enum {
         REGS = XMM0 + 16
 };
 
+enum {
+        FRAME_REG = RBP,
+        FUEL_REG = R13,
+        MEMORY_REG = R14,
+        MERGE_INT = RAX,
+        MERGE_FLOAT = XMM7,
+        FLOAT_SCRATCH = XMM6,
+        BASE_REG = RAX,
+        INDEX_REG = RCX,
+        TEMP_REG = RDX,
+        ARG_REG = RDX,
+        FIRST_FLOAT = XMM0,
+        MC_RETURN_BYTES = 8, /* that a call takes of the stack of return addresses */
+        MC_MAX_CODE = 1 << 29,
+};
+
 /* Conditions of jcc, setcc and cmovcc; the inverse differs in the lowest bit. Two more are a pair of flags
  * after a comparison of floats. */
 enum {
@@ -47,8 +63,12 @@ enum {
         CC_LE,
         CC_G,
         CC_FEQ,
-        CC_FNE
+        CC_FNE,
+        MC_EQ = CC_E,
+        MC_NE = CC_NE,
+        MC_AE = CC_AE
 };
+#define MC_IS_PAIR(cc) ((cc) >= CC_FEQ)
 
 /* An opcode: its byte, the map (0: none, 1: 0f, 2: 0f 38, 3: 0f 3a) above it, then the prefix. */
 #define OP_F(n)         (0x100u | (n))
@@ -68,13 +88,6 @@ enum {
         OP_MOVSXD = 0x63,
 };
 
-/* Code in the making. Writing past its end only sets `full`. */
-struct code {
-        uint8_t *base;
-        uint32_t at, room, restart;
-        bool full;
-};
-
 /* A register, or memory at base + index + disp. */
 struct rm {
         bool is_mem;
@@ -89,23 +102,6 @@ static inline struct rm rm_at(unsigned base, int64_t disp)
 }
 static inline struct rm rm_slot(uint32_t slot) { return rm_at(RBP, (int64_t) slot * 8); }
 
-static inline void put(struct code *k, const void *p, uint32_t n)
-{
-        if (k->at + n > k->room) {
-                k->full = true;
-                k->at = k->restart;
-        }
-        memcpy(k->base + k->at, p, n);
-        k->at += n;
-}
-static inline void put8(struct code *k, unsigned v)
-{
-        uint8_t b = (uint8_t) v;
-        put(k, &b, 1);
-}
-static inline void put32(struct code *k, uint32_t v) { put(k, &v, 4); }
-static inline void put64(struct code *k, uint64_t v) { put(k, &v, 8); }
-
 /* One instruction with a register and a register or memory. */
 void x64_op(struct code *k, uint32_t op, bool wide, unsigned reg, struct rm m);
 /* The same with an immediate of 8 bits behind it. */
@@ -114,11 +110,6 @@ void x64_op_imm8(struct code *k, uint32_t op, bool wide, unsigned reg, struct rm
 void x64_alu_imm(struct code *k, uint32_t op, bool wide, struct rm m, int32_t imm);
 /* Loads a constant; changes no flag. */
 void x64_const(struct code *k, unsigned reg, uint64_t v);
-/* A jump with a target of 32 bits that is not known yet: returns where it is. */
-uint32_t x64_jump(struct code *k);
+/* With a word in front of the code instead of memory; no prefix, no map. */
+void x64_data(struct code *k, uint32_t op, unsigned reg, uint32_t index);
 uint32_t x64_jcc(struct code *k, unsigned cc);
-/* To a known place. */
-void x64_jump_to(struct code *k, uint32_t target);
-void x64_jcc_to(struct code *k, unsigned cc, uint32_t target);
-/* Sets the 32 bits at `at` to `target` - `base`. */
-void x64_patch(struct code *k, uint32_t at, uint32_t base, uint32_t target);
