@@ -97,9 +97,21 @@ export class Box {
   constructor(options?: BoxOptions);
   run(args: string[], options?: RunOptions): Promise<Result>;
   start(args: string[], options?: RunOptions): Run;
+  /** Starts a box that stays, for many commands. */
+  session(options?: { name?: string }): Promise<Session>;
   doors(): Promise<string>;
   why(effect: string): Promise<string>;
   allows(effect: string): Promise<boolean>;
+}
+
+/** Files, overlays and background processes are kept from command to command. */
+export class Session {
+  id: string;
+  name: string;
+  run(args: string[], options?: RunOptions): Promise<Result>;
+  start(args: string[], options?: RunOptions): Run;
+  /** Ends it and what runs in it. The result of the whole has the changes. */
+  end(): Promise<Result>;
 }
 
 /** cordon itself failed. */

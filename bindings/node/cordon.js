@@ -108,11 +108,63 @@ async function call(program, args, good) {
   throw new CordonError("command", find("error") || err.toString().trim(), find("hint"));
 }
 
-class Box {
+// Starts a command of cordon that runs another one: streams of that one, and a promise of its result.
+function launchRun(program, flags, args, options) {
+  const child = launch(program, [...flags, "-q", "-T", "--status-fd", "3", "--", ...args], { stdio: ["pipe", "pipe", "pipe", "pipe"] });
+  const run = { stdin: child.stdin, stdout: child.stdout, stderr: child.stderr, kill: (s = "SIGTERM") => child.kill(s) };
+  const said = whole(child.stdio[3]);
+  child.stdin.on("error", () => {}); // the command need not read its input
+
+  const abort = () => {
+    child.kill("SIGTERM");
+    setTimeout(() => child.kill("SIGKILL"), 2000).unref(); // the box ends with the program
+  };
+  if (options.signal) {
+    if (options.signal.aborted) abort();
+    options.signal.addEventListener("abort", abort, { once: true });
+  }
+
+  run.result = (async () => {
+    const [text, code] = await Promise.all([said, child.status]);
+    if (options.signal) {
+      options.signal.removeEventListener("abort", abort);
+      options.signal.throwIfAborted();
+    }
+
+    const line = text.toString().trim().split("\n").pop();
+    if (!line) throw new CordonError("usage", `cordon ended with status ${code} and no result`, "try the same with `cordon run`");
+
+    const raw = JSON.parse(line);
+    if (raw.end === "failed") throw new CordonError(raw.error.code, raw.error.what, raw.error.hint);
+
+    return new Result(program, raw);
+  })();
+  run.result.catch(() => {}); // whoever awaits it gets the error
+
+  return run;
+}
+
+// What starts commands runs them to their end as well.
+class Starts {
+  async run(args, options = {}) {
+    const run = this.start(args, options);
+    run.stdin.end(options.input);
+    const [out, err] = await Promise.all([whole(run.stdout), whole(run.stderr)]);
+    const result = await run.result;
+    const text = options.encoding !== "buffer";
+    Object.assign(result, { stdout: text ? out.toString() : out, stderr: text ? err.toString() : err });
+    if (options.check && !result.ok) throw new RunError(result);
+
+    return result;
+  }
+}
+
+class Box extends Starts {
   #doors = [];
   #program;
 
   constructor(options = {}) {
+    super();
     const unknown = Object.keys(options).find((k) => ![...DOORS, ...LIMITS, ...OTHERS].includes(k));
     if (unknown) throw new TypeError(`unknown door or limit ${JSON.stringify(unknown)}; doors are ${DOORS.join(", ")}`);
 
@@ -133,54 +185,18 @@ class Box {
     if (!Array.isArray(args) || args.length === 0)
       throw new TypeError("args is a list of words, such as ['sh', '-c', 'echo hello']");
 
-    const flags = ["run", "-q", "-T", "--status-fd", "3", ...this.#doors];
+    const flags = ["run", ...this.#doors];
     for (const name of ["cwd", "name", "stage", "ledger"]) if (options[name]) flags.push(`--${name}`, options[name]);
 
-    const child = launch(this.#program, [...flags, "--", ...args], { stdio: ["pipe", "pipe", "pipe", "pipe"] });
-    const program = this.#program;
-    const run = { stdin: child.stdin, stdout: child.stdout, stderr: child.stderr, kill: (s = "SIGTERM") => child.kill(s) };
-    const said = whole(child.stdio[3]);
-    child.stdin.on("error", () => {}); // the command need not read its input
-
-    const abort = () => {
-      child.kill("SIGTERM");
-      setTimeout(() => child.kill("SIGKILL"), 2000).unref(); // the box ends with the program
-    };
-    if (options.signal) {
-      if (options.signal.aborted) abort();
-      options.signal.addEventListener("abort", abort, { once: true });
-    }
-
-    run.result = (async () => {
-      const [text, code] = await Promise.all([said, child.status]);
-      if (options.signal) {
-        options.signal.removeEventListener("abort", abort);
-        options.signal.throwIfAborted();
-      }
-
-      const line = text.toString().trim().split("\n").pop();
-      if (!line) throw new CordonError("usage", `cordon ended with status ${code} and no result`, "try the same with `cordon run`");
-
-      const raw = JSON.parse(line);
-      if (raw.end === "failed") throw new CordonError(raw.error.code, raw.error.what, raw.error.hint);
-
-      return new Result(program, raw);
-    })();
-    run.result.catch(() => {}); // whoever awaits it gets the error
-
-    return run;
+    return launchRun(this.#program, flags, args, options);
   }
 
-  async run(args, options = {}) {
-    const run = this.start(args, options);
-    run.stdin.end(options.input);
-    const [out, err] = await Promise.all([whole(run.stdout), whole(run.stderr)]);
-    const result = await run.result;
-    const text = options.encoding !== "buffer";
-    Object.assign(result, { stdout: text ? out.toString() : out, stderr: text ? err.toString() : err });
-    if (options.check && !result.ok) throw new RunError(result);
+  async session(options = {}) {
+    const flags = ["session", "new", "--json", ...this.#doors];
+    if (options.name) flags.push(options.name);
 
-    return result;
+    const { out } = await call(this.#program, flags, [0]);
+    return new Session(this.#program, JSON.parse(out));
   }
 
   async doors() {
@@ -196,4 +212,30 @@ class Box {
   }
 }
 
-module.exports = { Box, CordonError, RunError };
+// A box that stays, for many commands: files and background processes are kept from one to the next.
+class Session extends Starts {
+  #program;
+
+  constructor(program, said) {
+    super();
+    this.#program = program;
+    Object.assign(this, { id: said.session || said.run, name: said.name });
+  }
+
+  start(args, options = {}) {
+    if (!Array.isArray(args) || args.length === 0)
+      throw new TypeError("args is a list of words, such as ['sh', '-c', 'echo hello']");
+
+    const flags = ["session", "run", this.id];
+    if (options.cwd) flags.push("--cwd", options.cwd);
+
+    return launchRun(this.#program, flags, args, options);
+  }
+
+  async end() {
+    const { out } = await call(this.#program, ["session", "end", "--json", this.id], [0]);
+    return new Result(this.#program, JSON.parse(out));
+  }
+}
+
+module.exports = { Box, Session, CordonError, RunError };

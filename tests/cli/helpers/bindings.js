@@ -51,6 +51,23 @@ async function main() {
   await r.discard();
   expect(fs.readFileSync(`${dir}/file`, "utf8") === "new\n", "or thrown away");
 
+  const session = await edits.session();
+  await session.run(["sh", "-c", "echo kept >more; echo two >/tmp/kept"], { cwd: dir, check: true });
+  r = await session.run(["cat", "more", "/tmp/kept"], { cwd: dir });
+  expect(r.stdout === "kept\ntwo\n", "a session keeps its files from one command to the next");
+  r = await session.end();
+  expect((await r.diff()).includes("+kept") && !fs.existsSync(`${dir}/more`), "it holds the changes back");
+  await r.apply();
+  expect(fs.readFileSync(`${dir}/more`, "utf8") === "kept\n", "and they are applied");
+  x = await session.run(["true"]).catch((e) => e);
+  expect(x.name === "CordonError", "a session that has ended runs nothing");
+
+  process.chdir(dir);
+  const page = fs.readFileSync(process.argv[4], "utf8").split("```js\n")[1].split("```")[0];
+  const ours = (name) => (name === "cordon" ? { Box } : require(name));
+  const runJavaScript = new Function("require", `${page}; return runJavaScript`)(ours);
+  expect((await runJavaScript({ code: "console.log(6*7)" })) === "42\n", "the function of the page for frameworks runs code");
+
   const abort = new AbortController();
   const run = box.start(["sh", "-c", "echo ready; sleep 60"], { signal: abort.signal });
   run.stdin.end();

@@ -65,6 +65,22 @@ def test_edit(dir):
         expect(open(path).read() == "new\n", "or thrown away")
 
 
+def test_session(dir):
+    with cordon.Box(edit=dir, time="60s") as box:
+        with box.session() as s:
+            expect(s.run(["sh", "-c", "echo one >kept; echo two >/tmp/kept"], cwd=dir).ok, "a session runs a command")
+            expect(s.run(["cat", "kept", "/tmp/kept"], cwd=dir).stdout == "one\ntwo\n", "the next one finds its files")
+            expect(asyncio.run(s.run_async(["cat", "/tmp/kept"])).stdout == "two\n", "also in an event loop")
+            expect(any("/etc/shadow" in d.what for d in s.run(["cat", "/etc/shadow"]).denials), "each has its own denials")
+        expect("+one" in s.end().diff() and not os.path.exists(f"{dir}/kept"), "the session holds the changes back")
+        s.end().apply()
+        expect(open(f"{dir}/kept").read() == "one\n", "and they are applied")
+        expect(raised(cordon.Error, lambda: s.run(["true"])) is not None, "a session that has ended runs nothing")
+        left = box.session()
+    expect(left._box is None, "closing a box ends its sessions")
+    expect(raised(cordon.Error, lambda: cordon.Box(read=["/no/such/file"]).session()) is not None, "a session with a bad door does not start")
+
+
 def test_streams():
     with cordon.Box(time="60s") as box:
         with box.start(["sh", "-c", "echo ready; cat >/dev/null; sleep 60"]) as run:
@@ -109,12 +125,23 @@ async def test_async():
     [b.close() for b in boxes]
 
 
+def test_page(page, dir):
+    os.chdir(dir)
+    names = {}
+    exec(open(page).read().split("```python\n")[1].split("```")[0], names)
+    expect(names["run_python"]("print(6*7)") == "42\n", "the function of the page for frameworks runs code")
+    told = names["run_python"]("exit(3)")
+    expect("exited with status 3" in told, "and tells how it ended")
+
+
 test_runs()
 test_policy()
 test_edit(tempfile.mkdtemp(dir=sys.argv[1]))
+test_session(tempfile.mkdtemp(dir=sys.argv[1]))
 test_streams()
 test_threads()
 asyncio.run(test_async())
+test_page(sys.argv[2], tempfile.mkdtemp(dir=sys.argv[1]))
 for module in ("cordon", "cordon._box"):
     failed, tried = doctest.testmod(importlib.import_module(module))
     expect(tried > 0 and failed == 0, f"the {tried} examples of {module} are true")

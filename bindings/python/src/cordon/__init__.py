@@ -10,9 +10,9 @@
 ['read /etc/shadow']
 """
 
-from ._box import Box, Run
+from ._box import Box, Run, Session
 from ._errors import Error, RunError
 from ._library import version
 from ._result import Denial, Result
 
-__all__ = ["Box", "Run", "Result", "Denial", "Error", "RunError", "version"]
+__all__ = ["Box", "Run", "Session", "Result", "Denial", "Error", "RunError", "version"]

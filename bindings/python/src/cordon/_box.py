@@ -29,7 +29,46 @@ def _each(doors: Doors) -> "list[str]":
     return [os.fspath(d) for d in doors]
 
 
-class Box:
+def _set(handle: Optional[int], options: "Iterable[tuple[int, Optional[str]]]") -> None:
+    for option, value in options:
+        if value is not None and lib.library().cordon_box_set(handle, option, os.fsencode(value)) < 0:
+            raise ValueError(f"bad value {value!r}")
+
+
+class _Starts:
+    """What starts commands runs them to their end as well."""
+
+    def start(self, args: Sequence[str], **options: Any) -> Run:
+        raise NotImplementedError
+
+    def run(self, args: Sequence[str], *, check: bool = False, **options: Any) -> Result:
+        """Runs a command to its end. With check=True a run that does not exit with status 0 raises RunError.
+
+        Takes the options of start().
+        """
+        with self.start(args, **options) as run:
+            result = run.wait()
+
+        if check and not result.ok:
+            raise RunError(result)
+
+        return result
+
+    async def run_async(self, args: Sequence[str], *, check: bool = False, **options: Any) -> Result:
+        """run() for asyncio. Cancelling the task ends the box."""
+        with self.start(args, **options) as run:
+            async for _ in run:
+                pass
+
+            result = run.wait()
+
+        if check and not result.ok:
+            raise RunError(result)
+
+        return result
+
+
+class Box(_Starts):
     """A policy, and runs in boxes of it: what no door opens is closed.
 
     Doors are the words of cordon.policy(5), each with one argument or a list of them: read, write, edit, run,
@@ -86,7 +125,7 @@ class Box:
         ]
         words += [("env", name if value is None else f"{name}={value}") for name, value in (env or {}).items()]
         words += [("limit", f"{key} {value}") for key, value in limits.items()]
-        self._runs: "set[Run]" = set()
+        self._runs: "set[Union[Run, Session]]" = set()
         self._context = lib.Context()
         self._policy: Optional[int] = lib.library().cordon_policy_new(self._context.handle)
         try:
@@ -117,6 +156,9 @@ class Box:
 
     def __exit__(self, *_exc: object) -> None:
         self.close()
+
+    def _driven(self) -> "list[Optional[int]]":
+        return []
 
     def close(self) -> None:
         """Ends what still runs and frees the box."""
@@ -174,33 +216,107 @@ class Box:
         stdout b'out\\n'
         """
         options = ((_NAME, name), (_CWD, cwd), (_STAGE, stage), (_LEDGER, ledger))
-        return Run(self, args, input, dict(handles or {}), options, text)
+        handle = lib.library().cordon_box_new(self._policy)
+        return Run(self, handle, args, input, dict(handles or {}), options, text)
 
-    def run(self, args: Sequence[str], *, check: bool = False, **options: Any) -> Result:
-        """Runs a command to its end. With check=True a run that does not exit with status 0 raises RunError.
+    def session(self, *, name: Optional[str] = None) -> Session:
+        """Starts a box that stays, for many commands.
 
-        Takes the options of start().
+        >>> with Box(time="10s") as box, box.session() as s:
+        ...     s.run(["sh", "-c", "echo kept >/tmp/file"]).returncode
+        ...     s.run(["cat", "/tmp/file"]).stdout
+        0
+        'kept\\n'
         """
-        with self.start(args, **options) as run:
-            result = run.wait()
+        return Session(self, ((_NAME, name),))
 
-        if check and not result.ok:
-            raise RunError(result)
 
-        return result
+class Session(_Starts):
+    """A box that stays: files, overlays and background processes are kept from command to command. Commands of
+    one session are not protected from each other. end() returns the result of the whole, with what was changed.
+    """
 
-    async def run_async(self, args: Sequence[str], *, check: bool = False, **options: Any) -> Result:
-        """run() for asyncio. Cancelling the task ends the box."""
-        with self.start(args, **options) as run:
-            async for _ in run:
+    def __init__(self, box: Box, options: "Iterable[tuple[int, Optional[str]]]") -> None:
+        so, e = lib.library(), lib.CError()
+        self._owner = box
+        self._runs: "set[Run]" = set()
+        self._result: Optional[Result] = None
+        self._box: Optional[int] = so.cordon_box_new(box._policy)
+        box._runs.add(self)
+        try:
+            _set(self._box, options)
+            if so.cordon_session_start(self._box, c.byref(e)) < 0:
+                raise lib.error_of(e)
+
+            while not so.cordon_box_is_up(self._box):
+                if so.cordon_box_wait(self._box, 100) != 0:
+                    self._take_result()
+                    raise Error("host", "the session ended at its start")
+        except BaseException:
+            self.close()
+            raise
+
+    def _driven(self) -> "list[Optional[int]]":
+        return [self._box]
+
+    def start(
+        self,
+        args: Sequence[str],
+        *,
+        input: Input = None,
+        cwd: Optional[str] = None,
+        name: Optional[str] = None,
+        text: bool = True,
+    ) -> Run:
+        """Starts a command in the session and returns at once, as Box.start() does."""
+        if not self._box:
+            raise Error("usage", "the session has ended", "start another one")
+
+        handle = lib.library().cordon_session_run(self._box)
+        return Run(self, handle, args, input, {}, ((_NAME, name), (_CWD, cwd)), text)
+
+    def _take_result(self) -> None:
+        text = lib.text_of(lib.library().cordon_box_result_json(self._box)) or "{}"
+        self._result = result_from_json(text, "", "")
+        self._result.raise_failure()
+
+    def end(self) -> Result:
+        """Ends the session and what runs in it."""
+        if self._box:
+            for run in list(self._runs):
+                run.close()
+
+            lib.library().cordon_session_end(self._box)
+            while lib.library().cordon_box_wait(self._box, -1) == 0:
                 pass
 
-            result = run.wait()
+            try:
+                self._take_result()
+            finally:
+                self.close()
 
-        if check and not result.ok:
-            raise RunError(result)
+        if self._result is None:
+            raise Error("usage", "the session has no result", "end() it before it is closed")
 
-        return result
+        return self._result
+
+    def __enter__(self) -> Session:
+        return self
+
+    def __exit__(self, *_exc: object) -> None:
+        if self._box:
+            self.end()
+
+    def close(self) -> None:
+        """Ends it at once and frees it."""
+        for run in list(self._runs):
+            run.close()
+
+        if self._box:
+            lib.library().cordon_box_free(self._box)
+            self._box = None
+
+        self._owner._runs.discard(self)
 
 
 class Run:
@@ -208,26 +324,23 @@ class Run:
 
     def __init__(
         self,
-        box: Box,
+        owner: Union[Box, Session],
+        handle: int,
         args: Sequence[str],
         input: Input,
         handles: "dict[str, Union[int, IO[Any]]]",
         options: "Iterable[tuple[int, Optional[str]]]",
         text: bool,
     ) -> None:
-        if isinstance(args, (str, bytes)) or not args:
-            raise TypeError("args is a list of words, such as ['sh', '-c', 'echo hello']")
-
-        so = lib.library()
-        self._owner, self._text = box, text
+        self._owner, self._text = owner, text
         self._said: "dict[int, list[bytes]]" = {1: [], 2: []}
         self._news: "list[tuple[str, bytes]]" = []
         self._result: Optional[Result] = None
         self._over = False
         self._input = -1
         self._hear = lib.OUTPUT(self._heard)
-        self._box: Optional[int] = so.cordon_box_new(box._policy)
-        box._runs.add(self)
+        self._box: Optional[int] = handle
+        owner._runs.add(self)
         try:
             self._begin(args, input, handles, options)
         except BaseException:
@@ -241,13 +354,13 @@ class Run:
         handles: "dict[str, Union[int, IO[Any]]]",
         options: "Iterable[tuple[int, Optional[str]]]",
     ) -> None:
+        if isinstance(args, (str, bytes)) or not args:
+            raise TypeError("args is a list of words, such as ['sh', '-c', 'echo hello']")
+
         so, e = lib.library(), lib.CError()
         so.cordon_box_command(self._box, lib.names([os.fspath(a) for a in args]))
         so.cordon_box_on_output(self._box, self._hear, None)
-        for option, value in options:
-            if value is not None and so.cordon_box_set(self._box, option, os.fsencode(value)) < 0:
-                raise ValueError(f"bad value {value!r}")
-
+        _set(self._box, options)
         so.cordon_box_stdio(self._box, 0, self._open_input(input))
         for name, file in handles.items():
             fd = file if isinstance(file, int) else file.fileno()
@@ -289,19 +402,22 @@ class Run:
 
     async def __aiter__(self) -> "AsyncIterator[tuple[str, bytes]]":
         so, loop, wake = lib.library(), asyncio.get_running_loop(), asyncio.Event()
-        fd = so.cordon_box_fd(self._box)
-        loop.add_reader(fd, wake.set)
+        driven = self._owner._driven() + [self._box]
+        fds = [so.cordon_box_fd(b) for b in driven]
+        for fd in fds:
+            loop.add_reader(fd, wake.set)
+
         try:
             while not self._over:
-                self._over = so.cordon_box_step(self._box) != 0
+                self._over = [so.cordon_box_step(b) for b in driven][-1] != 0
                 for piece in self._take_news():
                     yield piece
 
-                ms = so.cordon_box_next_ms(self._box)
-                if self._over or ms == 0:
+                ms = [t for t in map(so.cordon_box_next_ms, driven) if t >= 0]
+                if self._over or 0 in ms:
                     continue
 
-                late = loop.call_later(ms / 1000, wake.set) if ms > 0 else None
+                late = loop.call_later(min(ms) / 1000, wake.set) if ms else None
                 await wake.wait()
                 wake.clear()
                 if late:
@@ -310,7 +426,8 @@ class Run:
             self.kill()
             raise
         finally:
-            loop.remove_reader(fd)
+            for fd in fds:
+                loop.remove_reader(fd)
 
     def wait(self) -> Result:
         """Waits for the end and returns the result. Raises Error if the box could not be started."""
@@ -325,9 +442,7 @@ class Run:
                 err.decode(errors="replace") if self._text else err,
             )
 
-        if self._result.end == "failed":
-            raise Error(self._result.raw["error"]["code"], self._result.error or "", self._result.hint or "")
-
+        self._result.raise_failure()
         return self._result
 
     def signal(self, number: int = signal.SIGTERM) -> None:

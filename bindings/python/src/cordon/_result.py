@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any, Optional, Sequence, Union
 
 from . import _library as lib
+from ._errors import Error
 
 
 @dataclass(frozen=True)
@@ -56,6 +57,11 @@ class Result:
         """The limit that ended the run, or None."""
         limit: Optional[str] = self.raw.get("limit")
         return limit
+
+    def raise_failure(self) -> None:
+        """Raises Error if the box could not be started."""
+        if self.end == "failed":
+            raise Error(self.raw["error"]["code"], self.error or "", self.hint or "")
 
     def summary(self) -> str:
         """One line on the end, then a line for each denial that matters."""
