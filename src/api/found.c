@@ -155,6 +155,14 @@ static int open_tree(cordon_policy *p, const char *dir, struct found *f, cordon_
         return 0;
 }
 
+/* The outermost `node_modules` above a program of a package: packages load one another. 0: none. */
+static size_t packages_above(const char *program)
+{
+        static const char name[] = "/node_modules/";
+        const char *at = strstr(program, name);
+        return at ? (size_t) (at - program) + sizeof name - 2 : 0;
+}
+
 /* The directory of `program`: its installation, or its directory and the libraries beside that. */
 static int open_around(cordon_policy *p, const char *program, struct found *f, cordon_error *e)
 {
@@ -164,6 +172,12 @@ static int open_around(cordon_policy *p, const char *program, struct found *f, c
 
         (void) snprintf(dir, sizeof dir, "%.*s", (int) n, program);
         (void) snprintf(prefix, sizeof prefix, "%.*s", (int) up, program);
+
+        size_t packages = packages_above(program);
+        if (packages > 0) {
+                (void) snprintf(dir, sizeof dir, "%.*s", (int) packages, program);
+                return open_tree(p, dir, f, e);
+        }
 
         bool in_bin = up > 0 && strcmp(dir + up, "/bin") == 0;
         if (in_bin && is_installation(prefix, p->home) && is_open_to_all(prefix, p->home))
@@ -228,6 +242,59 @@ static int open_manager(cordon_policy *p, const char *path, const char *real, st
         return 0;
 }
 
+static void add_directory(struct found *f, const char *path)
+{
+        size_t dir = str_parent(path, strlen(path));
+        char entry[PATH_MAX + 2];
+        (void) snprintf(entry, sizeof entry, "%.*s:", (int) dir, path);
+        if (!strstr(buf_str(&f->path), entry))
+                buf_puts(&f->path, entry);
+}
+
+/* The interpreter that the first line of a script names to env(1), in `ret`. */
+static bool script_asks(const char *script, char ret[static NAME_MAX + 1])
+{
+        static const char env[] = "#!/usr/bin/env ";
+        char line[sizeof env + NAME_MAX + 2];
+        AUTO_FD(fd, open(script, O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+        ssize_t n = fd < 0 ? -1 : read(fd, line, sizeof line - 1);
+        if (n < (ssize_t) sizeof env || memcmp(line, env, sizeof env - 1) != 0)
+                return false;
+
+        line[n] = '\0';
+
+        const char *name = line + sizeof env - 1;
+        size_t k = strcspn(name, " \t\r\n");
+        return k > 0 && name[0] != '-' && name[k] &&
+               (size_t) snprintf(ret, NAME_MAX + 1, "%.*s", (int) k, name) == k;
+}
+
+/* Shows a program that the caller's PATH has: its directory, and that of the file behind its name. */
+static int open_program(cordon_policy *p, const char *path, const char *real, struct found *f,
+                        cordon_error *e)
+{
+        if ((!is_shown(path) && open_around(p, path, f, e) < 0) ||
+            (strcmp(path, real) != 0 && !is_shown(real) && open_around(p, real, f, e) < 0) ||
+            open_manager(p, path, real, f, e) < 0)
+                return -1;
+
+        add_directory(f, path);
+        return 0;
+}
+
+/* The one that the caller's PATH leads to, as the node of a version manager: an older one of the system may
+ * not do. */
+static int find_interpreter(cordon_policy *p, const char *script, struct found *f, cordon_error *e)
+{
+        char name[NAME_MAX + 1], path[PATH_MAX], real[PATH_MAX];
+        if (!script_asks(script, name) || !api_find_on_path(p->cx, name, path, sizeof path) ||
+            !realpath(path, real) || is_shown(path) || policy_secret_reason(path) ||
+            policy_secret_reason(real))
+                return 0;
+
+        return open_program(p, path, real, f, e);
+}
+
 /* One command name. 1: found, its path in `path`. */
 static int find_one(cordon_policy *p, const char *name, struct found *f, char path[static PATH_MAX],
                     cordon_error *e)
@@ -240,18 +307,7 @@ static int find_one(cordon_policy *p, const char *name, struct found *f, char pa
         if (policy_secret_reason(path) || policy_secret_reason(real))
                 return 0; /* the start reports that it is not visible, and how to name it */
 
-        if ((!is_shown(path) && open_around(p, path, f, e) < 0) ||
-            (strcmp(path, real) != 0 && !is_shown(real) && open_around(p, real, f, e) < 0) ||
-            open_manager(p, path, real, f, e) < 0)
-                return -1;
-
-        size_t dir = str_parent(path, strlen(path));
-        char entry[PATH_MAX + 2];
-        (void) snprintf(entry, sizeof entry, "%.*s:", (int) dir, path);
-        if (!strstr(buf_str(&f->path), entry))
-                buf_puts(&f->path, entry);
-
-        return 1;
+        return open_program(p, path, real, f, e) < 0 || find_interpreter(p, real, f, e) < 0 ? -1 : 1;
 }
 
 /* Would the caller's PATH lead to this program, by whatever name? A symlink that a box left in a directory of
