@@ -402,3 +402,7 @@ int lint_run(struct checked_policy *c, const struct policy *p, const struct poli
 struct lint_row;
 void lint_note(struct lint_view *v, const struct lint_row *row, const struct source_place *at,
                const char *fmt, ...) __attribute__((format(printf, 4, 5)));
+
+/* ---- stock_agents.c: texts of `agent/NAME` ---- */
+extern const char policy_agent_aider[], policy_agent_claude[], policy_agent_codex[], policy_agent_gemini[],
+        policy_agent_opencode[], policy_agent_other[];

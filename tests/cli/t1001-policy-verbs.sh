@@ -138,12 +138,13 @@ printf 'read /usr /usr/bin\n' >f
 is "diff: a door inside a door is equal" "$("$c" policy diff a f | tail -n 1)" equal
 
 # --- stock ---
-"$c" policy stock >out
-has "stock lists base/system" "$(cat out)" base/system
+"$c" policy stock | grep / >names
+has "stock lists base/system" "$(cat names)" base/system
 while read -r name; do
         is "the stock policy $name holds" "$(status "$c" check --use "$name")" 0
         is "the stock policy $name can be shown" "$(status "$c" policy show "$name")" 0
         hasnt "the stock policy $name opens no home" "$("$c" policy show "$name")" /home
+        case $name in agent/* | base/image) continue ;; esac # they do not start without a credential (t8011), or without an image (t3040)
         is "a box with $name starts" "$(status "$c" run -q --use "$name" -- /bin/true)" 0
         # Written out, it is the same policy: the libraries can be mapped, though no line says `use` any more.
         printf 'use %s\nrun true\n' "$name" >used
@@ -153,8 +154,7 @@ while read -r name; do
         is "$name written out as lines starts" "$(status "$c" run -q -p used.shown -- /bin/true)" 0
         is "and its plan is the same" "$("$c" run --plan -p used.shown -- /bin/true | sed 's/ idmap//')" \
                 "$("$c" run --plan -p used -- /bin/true | sed 's/ idmap//')"
-done <out
-"$c" policy stock >out
+done <names
 printf 'use base/loader\nrun true\nread /usr/lib/x86_64-linux-gnu? /usr/lib/aarch64-linux-gnu? /lib64?\n' >used
 is "an own line beside a stock line takes nothing away" "$(status "$c" run -q -p used -- /bin/true)" 0
 is "a stock policy that does not exist gives 125" "$(status "$c" policy stock base/nothing)" 125

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* policy/read/stock.c - the stock policies. Every entry is optional (?), because hosts differ; none of
- * them opens /home, /root, /var, /run or the network. A widening here widens every box that uses it:
- * mention it in NEWS.md. */
+ * them opens /home, /root, /var or /run, and of the network the agents' (stock_agents.c) their APIs alone. A
+ * widening here widens every box that uses it: mention it in NEWS.md. */
 #include "policy/internal.h"
 
 static const char loader[] =
@@ -93,10 +93,26 @@ static const char build[] = "doc \"Compilers, headers and make of this host.\"\n
                             "use  base/system\n";
 
 static const char *const names[] = {
-        "base/build", "base/git",     "base/image",  "base/loader",
-        "base/node",  "base/python3", "base/strict", "base/system",
+        "agent/aider", "agent/claude", "agent/codex", "agent/gemini", "agent/opencode",
+        "agent/other", "base/build",   "base/git",    "base/image",   "base/loader",
+        "base/node",   "base/python3", "base/strict", "base/system",
 };
-static const char *const texts[] = { build, git, image, loader, node, python3, strict, system_text };
+static const char *const texts[] = {
+        policy_agent_aider,
+        policy_agent_claude,
+        policy_agent_codex,
+        policy_agent_gemini,
+        policy_agent_opencode,
+        policy_agent_other,
+        build,
+        git,
+        image,
+        loader,
+        node,
+        python3,
+        strict,
+        system_text,
+};
 _Static_assert(COUNT(names) == COUNT(texts), "a text for each name");
 
 const char *const *policy_stock_names(size_t *ret_count)
