@@ -223,6 +223,9 @@ char *cli_ledgers_log(const struct cli_ledgers *l, cordon_log_view view, const c
 char *cli_ledgers_trace(const struct cli_ledgers *l, const char *id, const struct cli_ways *w,
                         cordon_error *e);
 
+int verb_agent(int argc, char **argv);
+int verb_agent_ls(int argc, char **argv);
+int verb_agent_setup(int argc, char **argv);
 int verb_approve(int argc, char **argv);
 int verb_approve_revoke(int argc, char **argv);
 int verb_approve_stats(int argc, char **argv);
@@ -282,7 +285,7 @@ int verb_shell(int argc, char **argv);
 int verb_help(int argc, char **argv);
 int verb_version(int argc, char **argv);
 
-extern const struct cli_option discard_options[], approve_options[], label_options[];
+extern const struct cli_option discard_options[], agent_options[], approve_options[], label_options[];
 extern const struct cli_option run_options[], json_options[], view_options[], doors_options[],
         check_options[], logs_options[], stop_options[], new_options[], learn_options[], tighten_options[],
         apply_options[], vault_options[], image_options[], doctor_options[], serve_options[], pool_options[],

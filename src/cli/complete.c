@@ -484,7 +484,10 @@ static void put_for_verb(struct here *h, int argc, char **argv)
                 is_script = is_script || (n && !t.arg && strcmp(t.name, "script") == 0);
         }
 
-        if (starts && h->word[0] != '-')
+        if (starts && !plain && h->verb->name_at && h->word[0] != '-') { /* a known one, or a second word */
+                put_names(h);
+                put_group(h, h->verb->name);
+        } else if (starts && h->word[0] != '-')
                 put_command(h, h->number, is_script);
         else
                 put_last(h, question, plain);

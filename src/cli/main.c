@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* cli/main.c - the table of verbs. --help, completions and the manual's synopses come from it. */
+#include "cli/agents.h"
 #include "cli/cli.h"
 
 #include <string.h>
@@ -30,6 +31,14 @@ static const struct cli_verb verbs[] = {
           false, GROUP_RUN },
         { "shell", "[DOORS] [-p POLICY] [--] [COMMAND]", "open a shell in a box; it ends with the shell",
           verb_shell, shell_options, true, GROUP_RUN },
+
+        { "agent", "[DOORS] [-p POLICY] NAME | -- COMMAND [ARGUMENT...]",
+          "run a coding agent in a box, credentials outside", verb_agent, agent_options, true, GROUP_RUN,
+          cli_agent_name_at },
+        { "agent ls", "[--json]", "list the known agents, their keys and programs", verb_agent_ls,
+          json_options, false, GROUP_RUN },
+        { "agent setup", "NAME [PROVIDER]", "put an agent's key into the vault", verb_agent_setup, no_options,
+          false, GROUP_RUN, cli_agent_name_at },
 
         { "approve", "[--uses N] [--for TIME] [--reason TEXT] [--deny] [--always] [--json] [list | ID...]",
           "answer what boxes ask: effects that wait for a person", verb_approve, approve_options, false,

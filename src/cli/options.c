@@ -422,7 +422,8 @@ void cli_options_before_paths(int argc, char **argv, const struct cli_verb *verb
 
 bool cli_starts_command(const struct cli_verb *verb)
 {
-        static const char *const starters[] = { "run", "policy wrap", "learn", "policy tighten", "shell" };
+        static const char *const starters[] = { "run",   "policy wrap",    "learn",
+                                                "shell", "policy tighten", "agent" };
         for (size_t i = 0; i < sizeof starters / sizeof *starters; i++)
                 if (strcmp(verb->name, starters[i]) == 0)
                         return true;

@@ -1,0 +1,50 @@
+# cordon agent: keys from where agents keep them, what is listed, what is refused, and a plan for each name.
+. "$(dirname "$0")/lib.sh"
+[ -x "$CORDON_LIBEXEC/cordon-vault" ] || { skip "keys of agents" "cordon-vault is not built here: it needs OpenSSL"; done_testing; }
+command -v jq >/dev/null || { skip "keys of agents" "jq is not installed"; done_testing; }
+elsewhere agents
+# shellcheck disable=SC2154
+trap 'code=$?; remove "$T" "$D"; exit $code' EXIT
+unset ANTHROPIC_API_KEY ANTHROPIC_BASE_URL CLAUDE_CODE_OAUTH_TOKEN GEMINI_API_KEY GOOGLE_GEMINI_BASE_URL OPENAI_API_KEY OPENAI_BASE_URL OPENROUTER_API_KEY XDG_DATA_HOME
+HOME=$D/home XDG_CONFIG_HOME=$D/home/.config
+export HOME XDG_CONFIG_HOME
+mkdir -p "$HOME" "$D/project" "$D/bin" && cd "$D/project" || exit 1
+is "what is not installed is named, with the command that installs it" "$(status env PATH=/usr/bin:/bin "$CORDON" agent gemini) $(grep -c 'npm install -g @google/gemini-cli' "$T/err")" "125 1"
+is "an unknown name, and what to type" "$(status "$CORDON" agent clyde) $(grep -c 'cordon agent -- clyde' "$T/err")" "125 1"
+is "no name" "$(status "$CORDON" agent) $(grep -c 'cordon agent ls' "$T/err")" "125 1"
+names="aider claude codex gemini opencode"
+for name in $names; do
+        printf '#!/bin/sh\necho "$@"\n' >"$D/bin/$name" && chmod 755 "$D/bin/$name"
+done
+PATH=$D/bin:$PATH
+is "the list has each of them, and no key" "$("$CORDON" agent ls --json | jq -r '[.[] | .agent + " " + (.keys | length | tostring)] | join(" ")')" "aider 0 claude 0 codex 0 gemini 0 opencode 0"
+for name in $names other; do
+        "$CORDON" doors -p "agent/$name" >"$T/out" 2>&1
+        is "agent/$name loads" $? 0
+        is "agent/$name says what becomes of the agent's own sandbox" "$("$CORDON" policy stock "agent/$name" | grep "^doc" | grep -c -i -e sandbox -e "any coding agent")" 1
+done
+for name in $names; do
+        is "$name has a plan before it has a key" "$(status "$CORDON" agent --plan $name) $(grep -c "$D/home/.local/share/cordon/agents/$name" "$T/out" | sed 's/[1-9][0-9]*/some/')" "0 some"
+done
+is "a plan asks for no key" "$("$CORDON" vault list | wc -l)" 0
+
+# ---- keys ----
+mkdir -p "$HOME/.codex" "$HOME/.gemini" "$HOME/.local/share/opencode"
+echo '{"tokens":{"OPENAI_API_KEY":"wrong-place-0123456789"},"OPENAI_API_KEY":"sk-proj-OfCodexItself0123456789"}' >"$HOME/.codex/auth.json"
+printf '# mine\nOTHER=x\nexport GEMINI_API_KEY="AIzaSyOfGeminiItself0123456789"\n' >"$HOME/.gemini/.env"
+echo '{"anthropic":{"type":"oauth","access":"x"},"openrouter":{"type":"api","key":"sk-or-v1-OfOpencode0123456789"}}' >"$HOME/.local/share/opencode/auth.json"
+is "the list names the files that keys would come from" "$("$CORDON" agent ls --json | jq -c '.[] | select(.agent == "opencode").keys')" \
+        '{"openai":".codex/auth.json","gemini":".gemini/.env","openrouter":".local/share/opencode/auth.json"}'
+is "codex: from its own configuration" "$(status "$CORDON" agent setup codex) $(grep -c 'of ~/.codex/auth.json is in the vault' "$T/err")" "0 1"
+is "gemini: the same" "$(status "$CORDON" agent setup gemini) $(grep -c 'of ~/.gemini/.env is in the vault' "$T/err")" "0 1"
+is "of several providers one has to be named" "$(status "$CORDON" agent setup opencode) $(grep -c 'anthropic, openai, gemini, openrouter' "$T/err")" "125 1"
+is "opencode: the provider that was named" "$(status "$CORDON" agent setup opencode openrouter)" 0
+is "a key of one provider is not taken for another's" "$(status "$CORDON" agent setup opencode anthropic) $("$CORDON" vault list --json | jq -r '[.[].name] | join(" ")')" "125 gemini openai openrouter"
+is "a second time it says so" "$(status "$CORDON" agent setup codex) $(grep -c 'cordon vault rotate openai' "$T/err")" "125 1"
+printf sk-ant-api03-Piped0123456789 | "$CORDON" agent setup claude >"$T/out" 2>&1
+is "or from a pipe" "$? $("$CORDON" vault list --json | jq -r '.[] | select(.name == "anthropic") | [.env, .field, .for] | flatten | join(" ")')" "0 ANTHROPIC_API_KEY x-api-key https://api.anthropic.com/**"
+"$CORDON" vault rm anthropic
+CLAUDE_CODE_OAUTH_TOKEN=sk-ant-oat01-Token0123456789 "$CORDON" agent setup claude >"$T/out" 2>&1
+is "a token of a subscription goes where it belongs" "$? $("$CORDON" vault list --json | jq -r '.[] | select(.name == "anthropic") | [.env, .field] | join(" ")')" "0 CLAUDE_CODE_OAUTH_TOKEN Authorization"
+is "no part of a key is printed" "$(cat "$T/out" "$T/err" | grep -c 0123456789)" 0
+done_testing
