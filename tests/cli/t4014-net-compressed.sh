@@ -65,7 +65,7 @@ for who in root as_user; do
         ask /packed/gzip/whole /packed/deflate/chunked /x /packed/gzip/big /x
         is "$who: one connection goes on through all of them" "$(grep -c ^whole "$T/out") $(grep -c 'GET /x 0' "$T/out") $(leaks)" "5 2 0"
 
-        for what in "br/whole=compressed its answer" "gzip/lie=damaged"; do
+        for what in "compress/whole=compressed its answer" "br/whole=damaged" "gzip/lie=damaged"; do
                 ask "/packed/${what%%=*}"
                 is "$who: ${what%%=*} is refused" "$(head -n 1 "$T/out" | cut -d' ' -f1) $(leaks)" "502 0"
                 has "$who: ${what%%=*}: with the reason" "$(cat "$T/out")" "${what#*=}"

@@ -8,7 +8,11 @@ static bool kind_of(struct span coding, enum unpack_kind *ret)
         static const struct {
                 const char *name;
                 enum unpack_kind kind;
-        } codings[] = { { "gzip", UNPACK_GZIP }, { "x-gzip", UNPACK_GZIP }, { "deflate", UNPACK_DEFLATE } };
+        } codings[] = { { "gzip", UNPACK_GZIP },
+                        { "x-gzip", UNPACK_GZIP },
+                        { "deflate", UNPACK_DEFLATE },
+                        { "br", UNPACK_BROTLI },
+                        { "zstd", UNPACK_ZSTD } };
 
         for (size_t i = 0; i < COUNT(codings); i++) {
                 if (!http_name_is(coding, codings[i].name))

@@ -9,6 +9,8 @@ enum unpack_kind {
         UNPACK_NONE = 0,
         UNPACK_GZIP,    /* RFC 1952, one member or several */
         UNPACK_DEFLATE, /* RFC 1950; or RFC 1951 alone, as many servers have it */
+        UNPACK_BROTLI,
+        UNPACK_ZSTD,
 };
 enum unpack_state {
         UNPACK_BAD = 0, /* damaged, and stays so; nothing came out of this call */

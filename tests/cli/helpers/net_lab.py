@@ -83,7 +83,7 @@ def packed(f, path, token, wish):
     said = b'you said %s, or %s, or %s, did you not?\n' % (token, base64.b64encode(token), token.hex().encode())
     if how == 'big':
         said = b''.join(b'%d ' % i for i in range(300000)) + said
-    data = {'gzip': gzip.compress, 'x-gzip': gzip.compress, 'deflate': zlib.compress, 'br': gzip.compress, 'raw': lambda b: zlib.compress(b)[2:-4]}[coding](said)
+    data = {'gzip': gzip.compress, 'x-gzip': gzip.compress, 'deflate': zlib.compress, 'br': gzip.compress, 'compress': gzip.compress, 'raw': lambda b: zlib.compress(b)[2:-4]}[coding](said)
     if how == 'members':
         data = gzip.compress(said[:20]) + gzip.compress(said[20:])
     if how == 'cut':  # of the data, not of the connection
