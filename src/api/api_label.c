@@ -21,6 +21,8 @@ static int check_spills(const struct cordon_box *b, struct err *e)
         struct label most = policy_label_most(c);
         char at[256], text[LABEL_TEXT_MAX];
         label_join(&most, &b->label);
+        for (unsigned i = 0; i < b->shut_count; i++)
+                label_join(&most, &b->shut[i].label);
         const struct door *d = policy_label_spills(c, &most);
         if (!d)
                 return 0;
@@ -41,9 +43,14 @@ static void join_doors(const struct cordon_box *b, const struct stamp_index *x, 
 {
         size_t n;
         const struct door *d = policy_doors(b->policy->checked, &n);
-        for (size_t i = 0; i < n; i++)
+        for (size_t i = 0; i < n; i++) {
+                struct label own = label_of(policy_door_hands(&d[i]) ? d[i].flow.label : NULL);
                 if (!d[i].from_stock && d[i].kind >= DOOR_READ && d[i].kind <= DOOR_WRITE)
-                        join_path(l, x, d[i].path);
+                        join_path(&own, x, d[i].path);
+                if (!b->shut || d[i].kind != DOOR_READ)
+                        label_join(l, &own);
+        }
+        label_join(l, &b->touch_rest);
 }
 
 static bool is_input(const struct cordon_box *b, const char *name)
@@ -86,7 +93,7 @@ int api_label(struct cordon_box *b, struct err *e)
         if (stamp_read(b->policy->cx, &x, e) < 0)
                 return -1;
 
-        b->label = policy_label_handed(b->policy->checked);
+        b->label = (struct label){ 0 };
         join_doors(b, &x, &b->label);
         join_handles(b, &x, &b->label);
         join_overlay(b, &x, &b->label);

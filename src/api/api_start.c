@@ -230,6 +230,17 @@ static int name_git(const struct cordon_box *b, const struct door *doors, size_t
         return whole ? 0 : err_set(e, ERR_MEMORY, ENOMEM, "no memory for git's settings");
 }
 
+static int name_shut(struct cordon_box *b, const char *ret[PLAN_SHUT_MAX], struct plan_request *r,
+                     struct err *e)
+{
+        if (api_touch(b, r->wall, r->cwd_asked ? r->cwd_asked : r->cwd, e) < 0)
+                return -1;
+
+        for (r->shut = ret; r->shut_count < b->shut_count; r->shut_count++)
+                ret[r->shut_count] = b->shut[r->shut_count].path;
+        return 0;
+}
+
 struct plan *api_plan(struct cordon_box *b, enum wall_kind wall, struct err *e)
 {
         size_t n;
@@ -290,8 +301,10 @@ struct plan *api_plan(struct cordon_box *b, enum wall_kind wall, struct err *e)
         char home[PATH_MAX];
         name_home(b, doors, n, home, &r);
         struct state_names state;
+        const char *shut[PLAN_SHUT_MAX];
         bool hides = !b->is_unpacker;
-        if ((hides && name_state(b->policy->cx, doors, n, b->dry, &state, &r, e) < 0) ||
+        if (name_shut(b, shut, &r, e) < 0 ||
+            (hides && name_state(b->policy->cx, doors, n, b->dry, &state, &r, e) < 0) ||
             (hides && name_config(b, doors, n, &state, &r, e) < 0) || name_git(b, doors, n, &r, e) < 0) {
                 look_free(l);
                 return NULL;
@@ -338,6 +351,8 @@ static struct box_config config_of(const struct cordon_box *b)
                                     .calls = { api_call_function, b->functions },
                                     .stage = b->stage,
                                     .label = b->label,
+                                    .shut = b->shut,
+                                    .shut_count = b->shut_count,
                                     .places = span_of(b->places_text.p, b->places_text.n),
                                     .answers = span_of(b->answers_text.p, b->answers_text.n),
                                     .recording = api_recording_of(b),

@@ -44,6 +44,7 @@ void cordon_box_free(cordon_box *b)
         api_parked_free(&b->parked);
         arena_done(&b->texts);
         plan_free(b->plan);
+        api_touch_done(b);
         if (b->has_image)
                 image_done(&b->image);
 

@@ -96,7 +96,10 @@ struct cordon_box {
         char cause[64];       /* --in-from: id of the record that led to this run */
         uint64_t cause_clock; /* its logical clock, if another ledger has it */
         char trace_in[56], trace_out[56];
-        struct label label; /* of what the run is handed: api_label() */
+        struct label label;    /* of what the run is handed: api_label() */
+        struct box_shut *shut; /* what it is not handed until it touches it: api_touch.c */
+        unsigned shut_count;
+        struct label touch_rest; /* of `read` doors, what cannot be kept shut */
         struct box_stdio io;
         struct box_on_held on_held;
         struct box_handle handles[HANDLES_MAX];
@@ -264,6 +267,9 @@ struct box_recording api_recording_of(const struct cordon_box *b);
 int api_places(struct cordon_box *b, struct err *e);
 /* api_label.c: finds b->label, and refuses a door that is not fit for what the run may read. */
 int api_label(struct cordon_box *b, struct err *e);
+/* api_touch.c: with `rule touch`, the labelled places that the wall can keep shut. */
+int api_touch(struct cordon_box *b, enum wall_kind wall, const char *cwd, struct err *e);
+void api_touch_done(struct cordon_box *b);
 struct api_label_apply { /* one apply of an overlay: zero at first */
         const struct cordon_context *cx;
         struct label label, before; /* of the overlay; what the tree had */

@@ -6,13 +6,14 @@
  *   keeper: GRANTS (with the vault's pipe), if a door names a credential
  *   keeper: CHECKS (with a line to cordon-output, output/process.h), if a door gives answers a form
  *   keeper: PLACES, ANSWERS, CANARIES (with sealed files), if there are any
- *   keeper: LABEL (with a sealed file), if the run begins with one
+ *   keeper: LABEL, TOUCH (with sealed files), if the run begins with one, or may touch what has one
  *   keeper: LEDGER (with a line to the ledger's writer), if the run is recorded
  *   keeper: GATES (with a line for held effects), if a door has `ask` or the run may have a label
  *   keeper: RECORD (with a file that has no name yet), if exchanges are to be recorded
  *   keeper: POLICY (with a sealed file of canonical JSON)        broker: READY, or ERROR
  *           (READY comes with a file of the certificates that the box is to trust, if a door intercepts TLS)
  *   keeper: LISTENER (with a socket of the gateway), any time    broker: ROW, when one of its rows changed
+ *   keeper: RAISE, when the run touched a labelled place         broker: LABEL
  *   keeper: FINISH                                               broker: the last rows, then DONE
  *
  * It ends when its socket closes, and with it every connection of the box. */
@@ -37,17 +38,19 @@ enum egress_command {
         EGRESS_ANSWERS,
         EGRESS_CANARIES, /* a line for each spelling, in base64 */
         EGRESS_LABEL,
+        EGRESS_TOUCH, /* the label of a place that is shut; one order for each */
         EGRESS_CHECKS,
         EGRESS_LEDGER,
         EGRESS_GATES,
         EGRESS_RECORD,
         EGRESS_POLICY,
         EGRESS_LISTENER,
+        EGRESS_RAISE, /* kind: which of them the run has touched */
         EGRESS_FINISH
 };
 struct egress_order {
         uint32_t command; /* enum egress_command */
-        uint32_t kind;    /* LISTENER: enum plan_listener; POLICY: enum policy_stage */
+        uint32_t kind;    /* RAISE: which; LISTENER: enum plan_listener; POLICY: enum policy_stage */
         uint32_t port;    /* LISTENER */
         uint32_t become; /* POLICY: an id that owns nothing, for a broker that was started by root; 0: stay */
 };

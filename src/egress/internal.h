@@ -226,6 +226,8 @@ struct broker {
         int record;                    /* exchanges are written here, or -1 */
         uint32_t recorded, answered, record_failed;
         uint64_t record_bytes;
+        struct label touch[32]; /* of places that are shut, until RAISE */
+        uint32_t touch_count;
         struct label label;   /* of the run: it only rises */
         uint32_t label_rises; /* how often it has */
         bool label_dirty;     /* the keeper does not know it yet */

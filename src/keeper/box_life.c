@@ -194,6 +194,7 @@ static void serve(struct box *b, const struct pollfd p[static SLOT__COUNT])
 {
         if (p[SLOT_BROKER].revents)
                 broker_hear(b);
+        touches_settle(b);
 
         if (b->phase < PHASE_PARK)
                 keeper_look_at_start(b, clock_mono_ns());

@@ -67,6 +67,16 @@ static int send_label(const struct box *b)
                          span_str(label_text(&b->c.label, text)));
 }
 
+static int send_touch(const struct box *b)
+{
+        char text[LABEL_TEXT_MAX];
+        for (unsigned i = 0; i < b->c.shut_count; i++)
+                if (send_text(b, (struct egress_order){ .command = EGRESS_TOUCH },
+                              span_str(label_text(&b->c.shut[i].label, text))) < 0)
+                        return -1;
+        return 0;
+}
+
 static int send_gates(struct box *b)
 {
         const struct egress_order o = { .command = EGRESS_GATES };
@@ -124,7 +134,8 @@ static int send_all(struct box *b, struct err *e)
                       send_text(b, (struct egress_order){ .command = EGRESS_PLACES }, b->c.places) < 0);
         bad = bad || (b->c.answers.n &&
                       send_text(b, (struct egress_order){ .command = EGRESS_ANSWERS }, b->c.answers) < 0);
-        bad = bad || send_canaries(b) < 0 || send_label(b) < 0 || send_line(b) < 0 || send_gates(b) < 0;
+        bad = bad || send_canaries(b) < 0 || send_label(b) < 0 || send_touch(b) < 0 || send_line(b) < 0 ||
+              send_gates(b) < 0;
         const struct egress_order record = { .command = EGRESS_RECORD };
         bad = bad || (b->c.recording.name &&
                       wire_put(b->broker.control, &egress_order_form, &record, b->c.recording.fd) < 0);
@@ -235,6 +246,15 @@ void broker_give(struct box *b, const struct wall_message *m, int fd)
                                 fd); /* gone: broker_hear() reports it */
 }
 
+bool broker_raise(struct box *b, unsigned which)
+{
+        const struct egress_order o = { .command = EGRESS_RAISE, .kind = which };
+        if (b->broker.control < 0)
+                return false;
+        (void) wire_put(b->broker.control, &egress_order_form, &o, -1); /* gone: broker_hear() reports it */
+        return true;
+}
+
 static void take_text(char *to, const char *from, size_t cap)
 {
         (void) str_inert(span_of(from, strnlen(from, cap)), to, cap);
@@ -309,6 +329,7 @@ static void take_label(struct box *b, struct egress_message *m)
         m->label[sizeof m->label - 1] = '\0';
         struct label l = label_of(m->label);
         keeper_label_rises(b, &l);
+        b->broker.label = l;
 }
 
 void broker_hear(struct box *b)

@@ -233,6 +233,9 @@ void keeper_hear(struct box *b)
         case WALL_SAYS_LOST:
                 b->run.r.denials_lost++;
                 break;
+        case WALL_SAYS_TOUCHED:
+                touches_hear(b, m.touched.which);
+                break;
         case WALL_SAYS_READY:
                 b->passed_on = b->session != NULL;
                 break;

@@ -115,6 +115,7 @@ struct broker_line { /* to the broker of this box */
         int trust;             /* the certificates that the box is to trust, or -1 */
         uint32_t bundle_bytes; /* of it, if a database of NSS follows; or 0 */
         uint32_t record_failed;
+        struct label label; /* of the run, as it last said */
 };
 
 struct tally_time {
@@ -228,15 +229,16 @@ struct box {
         struct plan_order no_order; /* while there is no run */
         const char *no_words[2];
         bool init_gone, killed;
-        bool sampled;                /* up, and init counts resources that no control group does */
-        uint64_t killed_ns, gone_ns; /* when it was ended by force; when init was gone */
-        struct inbound *inbound;     /* `listen` doors; or NULL */
-        struct gates *gates;         /* doors with `ask`; or NULL */
-        struct work_run *work;       /* overlays of edit doors; or NULL */
-        struct wall_edit *edits;     /* their paths */
-        struct box_copy *copies;     /* single files of write doors; or NULL */
-        int copy_fds[COPIES_MAX];    /* the files that are copied in */
-        struct tally_time tally;     /* when to check them again */
+        uint32_t touched, touch_waits; /* a bit for each shut place: touches.c */
+        bool sampled;                  /* up, and init counts resources that no control group does */
+        uint64_t killed_ns, gone_ns;   /* when it was ended by force; when init was gone */
+        struct inbound *inbound;       /* `listen` doors; or NULL */
+        struct gates *gates;           /* doors with `ask`; or NULL */
+        struct work_run *work;         /* overlays of edit doors; or NULL */
+        struct wall_edit *edits;       /* their paths */
+        struct box_copy *copies;       /* single files of write doors; or NULL */
+        int copy_fds[COPIES_MAX];      /* the files that are copied in */
+        struct tally_time tally;       /* when to check them again */
 };
 
 /* pump.c */
@@ -510,6 +512,11 @@ int keeper_work_begin(struct box *b, struct err *e);
 /* label_files.c: what the run can write gets its label. */
 int keeper_label_files(struct box *b, struct err *e);
 void keeper_label_rises(struct box *b, const struct label *to);
+/* touches.c: a call waits for a shut place; the broker was heard. */
+void touches_hear(struct box *b, uint32_t which);
+void touches_settle(struct box *b);
+/* broker.c: the broker is to judge by the label of this shut place too. False: there is none. */
+bool broker_raise(struct box *b, unsigned which);
 /* Is a scan of the size due, with so much room left and so much allowed? Pure, except for the time of the
  * next check. */
 bool keeper_tally_is_due(struct tally_time *t, uint64_t now, uint64_t room, uint64_t disk);

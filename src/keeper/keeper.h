@@ -149,7 +149,12 @@ struct box_config {
         struct box_on_held on_held;
         struct box_calls calls; /* if the plan has a line for them */
         enum policy_stage stage;
-        struct label label;          /* of what the run is handed */
+        struct label label;     /* of what the run is handed */
+        const struct box_shut { /* labelled places that open when they are touched, as the plan has them */
+                char *path;
+                struct label label;
+        } * shut;
+        unsigned shut_count;
         struct span places, answers; /* texts for the broker; empty: none */
         struct box_recording {       /* exchanges are recorded, and the file gets its name at the end */
                 int fd;              /* a file without a name, or -1 */

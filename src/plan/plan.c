@@ -8,11 +8,10 @@
 #include <string.h>
 
 static const char *const step_names[] = {
-        [STEP_NONE] = "none",     [STEP_ROOT] = "root", [STEP_FILE] = "file",
-        [STEP_LINK] = "link",     [STEP_BIND] = "bind", [STEP_SCRATCH] = "scratch",
-        [STEP_DEVICE] = "device", [STEP_PROC] = "proc", [STEP_DEVPTS] = "devpts",
-        [STEP_MASK] = "mask",     [STEP_EDIT] = "edit", [STEP_PIN] = "pin",
-        [STEP_TRUST] = "trust",   [STEP_COPY] = "copy", [STEP_DIR] = "dir",
+        [STEP_NONE] = "none",     [STEP_ROOT] = "root",       [STEP_FILE] = "file",     [STEP_LINK] = "link",
+        [STEP_BIND] = "bind",     [STEP_SCRATCH] = "scratch", [STEP_DEVICE] = "device", [STEP_PROC] = "proc",
+        [STEP_DEVPTS] = "devpts", [STEP_SHUT] = "shut",       [STEP_MASK] = "mask",     [STEP_EDIT] = "edit",
+        [STEP_PIN] = "pin",       [STEP_TRUST] = "trust",     [STEP_COPY] = "copy",     [STEP_DIR] = "dir",
         [STEP_COVER] = "cover",
 };
 _Static_assert(sizeof step_names / sizeof *step_names == STEP_KIND__COUNT, "a name for each step");

@@ -16,6 +16,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+enum { PLAN_SHUT_MAX = 32 }; /* places that open when they are touched */
 enum { PLAN_OWN_PATHS = 4, PLAN_CONFIG_PATHS = 2 };
 
 /* The state of one path of the host. Gathered by api/look.c, one per door. */
@@ -109,6 +110,8 @@ struct plan_request {
         /* cordon's own state directory and the file that opens its vault, each as named and as resolved:
          * no box sees them */
         const char *state[PLAN_OWN_PATHS];
+        const char *const *shut; /* labelled files and directories: each opens when it is first touched */
+        size_t shut_count;       /* at most PLAN_SHUT_MAX */
         const char *config[PLAN_CONFIG_PATHS]; /* policies and keys of later runs: no box may change them */
 };
 
@@ -132,6 +135,7 @@ enum step_kind {
         STEP_COPY,    /* path: a file in a private directory, copied from text (host path); layer: the copy's
                          number */
         STEP_TRUST,   /* BOX_TRUST itself, BOX_NSS, or a file that BOX_TRUST covers if it exists */
+        STEP_SHUT,    /* path: covered until the box first touches it; layer: its number */
         STEP_KIND__COUNT
 };
 
@@ -152,7 +156,7 @@ struct plan_step {
         const char *path;
         const char *text;
         uint64_t dev, ino; /* BIND, EDIT, COPY: the identity it must still have */
-        unsigned layer;    /* EDIT, COPY: its number, from 0 */
+        unsigned layer;    /* EDIT, COPY, SHUT: its number, from 0 */
 };
 
 enum {                       /* Landlock rights, by class */

@@ -691,6 +691,9 @@ int build_view(struct builder *b, struct err *e)
         if (!wall_has(b->p->wall, WALL_OWN_ROOT))
                 keep_masks(b->p);
 
+        for (size_t i = 0; wall_has(b->p->wall, WALL_OWN_ROOT) && i < b->r->shut_count; i++)
+                build_step(b, STEP_SHUT, arena_str(b->a, b->r->shut[i]), NULL, 0)->layer = (unsigned) i;
+
         for (size_t i = 0; wall_has(b->p->wall, WALL_OWN_ROOT) && i < b->p->rule_count; i++)
                 b->p->rules[i].covered = is_covered(b, &b->p->rules[i]);
 

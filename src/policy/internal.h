@@ -132,6 +132,7 @@ int flow_read(struct reader *r); /* takes them out of a door line */
 void flow_show(const struct door_flow *f, struct buf *out);
 bool flow_same(const struct door_flow *a, const struct door_flow *b);
 /* Is everything that a door with `d` lets pass also let pass with `s`? */
+const char *policy_rule_name(unsigned bit); /* of POLICY_RULE_*; NULL: no such bit */
 bool flow_covers(const struct door_flow *s, const struct door_flow *d);
 
 /* ---- words.c; tok[0] is the word ---- */

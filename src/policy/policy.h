@@ -167,7 +167,7 @@ struct door_flow {
         char *declassify; /* and with one */
         uint16_t endorse; /* OUT: bits of a bounded output that may lose `untrusted`; 0: none */
 };
-enum { POLICY_RULE_TWO = 1 << 0 }; /* `rule two` */
+enum { POLICY_RULE_TWO = 1 << 0, POLICY_RULE_TOUCH = 1 << 1 }; /* `rule two`, `rule touch` */
 
 /* One granted power: one path, program, variable, destination, socket or handle. */
 struct door {
@@ -255,6 +255,8 @@ struct policy_flow policy_flow(const struct checked_policy *c, const struct door
 /* Does a door label what comes in? */
 bool policy_has_labels(const struct checked_policy *c);
 /* Of what a run is handed at its start; with all that it may read later. */
+bool policy_rule(const struct checked_policy *c, unsigned rule); /* POLICY_RULE_* */
+bool policy_door_hands(const struct door *d);
 struct label policy_label_handed(const struct checked_policy *c);
 struct label policy_label_most(const struct checked_policy *c);
 /* A `sock` or `listen` door that does not accept all of it; NULL: none. */

@@ -12,7 +12,14 @@
 #include <sched.h>
 #include <sys/stat.h>
 
-enum { FILTER_MAX = 1024, PAYLOAD_STACK = 128 * 1024, SOCKS_MAX = 64, MOVES_MAX = 32 };
+enum {
+        FILTER_MAX = 1024,
+        PAYLOAD_STACK = 128 * 1024,
+        SOCKS_MAX = 64,
+        MOVES_MAX = 32,
+        SHUT_MAX = PLAN_SHUT_MAX,
+        TOUCHING_MAX = 64
+};
 
 /* Names of the order in which walls go up; err.step. */
 enum wall_step {
@@ -44,6 +51,7 @@ enum wall_command {
         COMMAND_JOIN,
         COMMAND_CONNECT, /* to a port of the box's own loopback; answered with WALL_SAYS_CONNECTED */
         COMMAND_TTY,     /* a terminal is made and sent with WALL_SAYS_TTY; arg: rows << 16 | columns */
+        COMMAND_OPEN,    /* the cover of a shut place is taken off; arg: which */
         COMMAND_RUN      /* a spare gets its run order: its clocks begin */
 };
 struct wall_order {
@@ -143,6 +151,14 @@ struct wall_init {
         pid_t mover;                /* 0: not made yet */
         uint64_t moving[MOVES_MAX]; /* calls that it has */
         bool serves_moves;          /* renames stop at us */
+        int shut[SHUT_MAX];         /* covers of places that are shut; until the toucher has them */
+        unsigned shut_count;
+        int toucher;                   /* to the process that takes them off; see toucher.h */
+        uint32_t touched, touch_asked; /* a bit for each place: it is open; the keeper was asked */
+        struct wall_touching {
+                uint64_t id; /* of a call that waits; 0: none */
+                uint32_t which;
+        } touching[TOUCHING_MAX];
         struct wall_told {
                 _Atomic(pid_t) connector; /* whose lookups are the box's; or 0 */
                 _Atomic(uint32_t) runs;   /* that have begun in the box */
@@ -187,7 +203,10 @@ static inline void wall_no_descriptors(struct wall_init *w)
 {
         w->control = w->keeper = w->trust = w->host_proc = w->root = w->proc = w->tasks = w->scratch =
                 w->fuse = w->observer_proc = w->texts = w->parent = w->landlock = w->listener = w->tty_slave =
-                        w->children = w->calls = w->moves = w->net_ns = w->gate = w->news = w->spare = -1;
+                        w->children = w->calls = w->moves = w->toucher = w->net_ns = w->gate = w->news =
+                                w->spare = -1;
+        for (unsigned i = 0; i < SHUT_MAX; i++)
+                w->shut[i] = -1;
 }
 
 /* Time on processors, in and out of the kernel. */
@@ -217,6 +236,7 @@ bool wall_offer(int control, const struct wall_message *m);
 /* The same for a denial. Once a denial was dropped, that is reported. */
 void wall_offer_denial(int control, const struct wall_message *m, struct wall_untold *u);
 int wall_root_build(struct wall_init *w, struct err *e); /* root.c */
+void wall_masks_remove(const struct wall_init *w);
 int wall_root_enter(struct wall_init *w, struct err *e);
 /* private_tmpfs.c */
 int wall_note_device(int fd, uint64_t *ret);

@@ -51,6 +51,7 @@ enum wall_word {
         WALL_SAYS_CONNECTED, /* with a descriptor, unless it failed: the answer to wall_connect() */
         WALL_SAYS_LOST,      /* a denial was not reported: too many came before it */
         WALL_SAYS_READY,     /* by a spare: it is attested, and waits for its order */
+        WALL_SAYS_TOUCHED,   /* a call waits for a place that is shut: wall_touch_open() */
         WALL_SAYS_RAN        /* a run of a box with many has ended: END of that run */
 };
 
@@ -114,6 +115,9 @@ struct wall_message {
                 struct {
                         uint32_t id; /* of the question */
                 } connected;
+                struct {
+                        uint32_t which; /* of the plan's SHUT steps */
+                } touched;
         };
 };
 
@@ -263,6 +267,8 @@ int wall_signal_run(const struct wall_child *c, uint32_t id, int signal);
  * the same id. Answers come in the order of the requests; an answer that the keeper did not take in time is
  * missing. */
 int wall_connect(const struct wall_child *c, uint16_t port, uint32_t id);
+/* The label of the run has risen: a place that is shut opens. */
+int wall_touch_open(const struct wall_child *c, uint32_t which);
 /* Orders init to end the box and to report the resources used. */
 int wall_ask_to_end(const struct wall_child *c);
 /* Receives the next message. Returns 1, 0 if init is gone, or -1 with errno set. `ret_fd` is the terminal

@@ -37,6 +37,7 @@ static const struct wire_field ready[] = { FIELD(run) };
 static const struct wire_field listener[] = { FIELD(listener.kind), FIELD(listener.port) };
 static const struct wire_field copy[] = { FIELD(copy.ino), FIELD(copy.which) };
 static const struct wire_field connected[] = { FIELD(connected.id) };
+static const struct wire_field touched[] = { FIELD(touched.which) };
 
 static const struct wire_form forms[] = {
         FORM(WALL_SAYS_ERROR, error),
@@ -50,6 +51,7 @@ static const struct wire_form forms[] = {
         FORM(WALL_SAYS_CONNECTED, connected),
         BARE(WALL_SAYS_LOST),
         FORM(WALL_SAYS_READY, ready),
+        FORM(WALL_SAYS_TOUCHED, touched),
         FORM(WALL_SAYS_RAN, ran),
 };
 _Static_assert(sizeof forms / sizeof *forms == (size_t) WALL_SAYS_RAN, "a form for each word");

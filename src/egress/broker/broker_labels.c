@@ -6,10 +6,9 @@
 
 #include <stdio.h>
 
-int labels_take(struct broker *b, struct span text, struct err *e)
+int labels_take(struct label *ret, struct span text, struct err *e)
 {
-        return label_parse(text, &b->label) < 0 ? err_set(e, ERR_INTERNAL, 0, "the broker got a broken label")
-                                                : 0;
+        return label_parse(text, ret) < 0 ? err_set(e, ERR_INTERNAL, 0, "the broker got a broken label") : 0;
 }
 
 struct subject labels_subject(const struct broker *b)
@@ -53,8 +52,14 @@ void labels_raise(struct broker *b, const struct door *d)
         if (!d || !d->flow.label)
                 return;
 
-        struct label by = label_of(d->flow.label), before = b->label;
-        label_join(&b->label, &by);
+        struct label by = label_of(d->flow.label);
+        labels_join(b, &by);
+}
+
+void labels_join(struct broker *b, const struct label *by)
+{
+        struct label before = b->label;
+        label_join(&b->label, by);
         if (label_equal(&before, &b->label))
                 return;
 

@@ -5,7 +5,7 @@
 #include "egress/internal.h"
 
 /* What the run was handed at its start. */
-int labels_take(struct broker *b, struct span text, struct err *e);
+int labels_take(struct label *ret, struct span text, struct err *e);
 struct subject labels_subject(const struct broker *b);
 /* At the departure of an effect through f->door. `method` NULL: bytes. */
 struct policy_flow labels_judge(struct flow *f, const char *method);
@@ -16,5 +16,6 @@ enum effect_reason labels_since(struct flow *f);
 /* It is leaving, and the label has risen: the reason why the rest must not. */
 enum effect_reason labels_stop(struct flow *f);
 /* A server behind this door answers. */
+void labels_join(struct broker *b, const struct label *by);
 void labels_raise(struct broker *b, const struct door *d);
 const char *labels_detail(struct broker *b); /* the label as text */

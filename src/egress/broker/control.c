@@ -150,6 +150,13 @@ static int start(struct broker *b, const struct egress_order *o, int fd, struct 
         return open_sources(b, e) < 0 || close_jail(b, e) < 0 ? -1 : 0;
 }
 
+static int take_touch(struct broker *b, struct span text, struct err *e)
+{
+        if (b->touch_count == sizeof b->touch / sizeof *b->touch)
+                return err_set(e, ERR_INTERNAL, 0, "too many places that are shut");
+        return labels_take(&b->touch[b->touch_count++], text, e);
+}
+
 static int take_before(struct broker *b, const struct egress_order *o, int fd, struct err *e)
 {
         if (o->command == EGRESS_GRANTS)
@@ -183,7 +190,8 @@ static int take_before(struct broker *b, const struct egress_order *o, int fd, s
         int r = !text                           ? -1
                 : o->command == EGRESS_PLACES   ? requests_take_places(b, span_of(text, n), e)
                 : o->command == EGRESS_ANSWERS  ? requests_take_answers(b, span_of(text, n), e)
-                : o->command == EGRESS_LABEL    ? labels_take(b, span_of(text, n), e)
+                : o->command == EGRESS_LABEL    ? labels_take(&b->label, span_of(text, n), e)
+                : o->command == EGRESS_TOUCH    ? take_touch(b, span_of(text, n), e)
                 : o->command == EGRESS_CANARIES ? requests_take_canaries(b, span_of(text, n), e)
                                                 : err_set(e, ERR_INTERNAL, 0, "unknown order");
         free(text);
@@ -321,6 +329,15 @@ _Noreturn static void finish(struct broker *b)
         _exit(0);
 }
 
+/* The keeper waits for the answer. */
+static void raise_label(struct broker *b, uint32_t which)
+{
+        const struct label worst = label_worst();
+        labels_join(b, which < b->touch_count ? &b->touch[which] : &worst);
+        b->label_dirty = true;
+        control_flush(b);
+}
+
 void control_serve(struct broker *b)
 {
         struct egress_order o;
@@ -338,6 +355,9 @@ void control_serve(struct broker *b)
                 add_listener(b, &o, fd);
                 return;
         }
+
+        if (o.command == EGRESS_RAISE)
+                raise_label(b, o.kind);
 
         fd_close(&fd);
         if (o.command == EGRESS_FINISH)

@@ -20,7 +20,8 @@ static bool needs_desk(const struct box *b)
         for (size_t i = 0; i < n; i++)
                 if (d[i].ask.on)
                         return true;
-        return b->c.plan->net && (policy_has_labels(b->c.policy) || !label_is_empty(&b->c.label));
+        return b->c.plan->net &&
+               (policy_has_labels(b->c.policy) || !label_is_empty(&b->c.label) || b->c.shut_count);
 }
 
 int gates_open(struct box *b, struct err *e)

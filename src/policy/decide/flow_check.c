@@ -51,8 +51,10 @@ bool policy_has_labels(const struct checked_policy *c)
         return false;
 }
 
+bool policy_rule(const struct checked_policy *c, unsigned rule) { return c->rules & rule; }
+
 /* What comes in through this door is there from the start. */
-static bool is_handed(const struct door *d)
+bool policy_door_hands(const struct door *d)
 {
         return d->kind == DOOR_READ || d->kind == DOOR_EDIT || d->kind == DOOR_WRITE || d->kind == DOOR_ENV ||
                d->kind == DOOR_IN;
@@ -63,7 +65,7 @@ static struct label join_labels(const struct checked_policy *c, bool all)
         struct label l = { 0 };
         for (size_t i = 0; i < c->live.n; i++) {
                 const struct door *d = &c->live.v[i];
-                struct label by = label_of(all || is_handed(d) ? d->flow.label : NULL);
+                struct label by = label_of(all || policy_door_hands(d) ? d->flow.label : NULL);
                 label_join(&l, &by);
         }
         return l;

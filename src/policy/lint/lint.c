@@ -78,6 +78,8 @@ static void lint_implied(struct lint_view *v, const struct lint_row *row)
         for (size_t i = 0; i < own.live.n; i++) {
                 const struct door *d = &own.live.v[i];
                 AUTO_BUF(line);
+                if (d->flow.label) /* it labels what the other line opens */
+                        continue;
                 if (lint_full(v) || (skip_net && d->kind == DOOR_NET) || !cover_door(&own, d, d))
                         continue;
                 show_door(d, &line);

@@ -141,21 +141,30 @@ int flow_read(struct reader *r)
         return 0;
 }
 
+static const char *const rule_names[] = { "two", "touch" }; /* POLICY_RULE_*, bit by bit */
+
 int line_rule(struct reader *r)
 {
         const struct token *t = reader_need(r, "the rule");
         if (!t)
                 return -1;
 
-        if (!token_is(t, "two")) {
+        unsigned bit = 0;
+        while (bit < COUNT(rule_names) && !token_is(t, rule_names[bit]))
+                bit++;
+
+        if (bit == COUNT(rule_names)) {
                 (void) fail_at(r->e, &t->at, "\"%s\" is not a rule", show_text(t->text).text);
-                return err_hint(r->e, "write `rule two`: of private data, foreign text and a way out any two "
-                                      "may meet, and a person approves the third");
+                return err_hint(r->e,
+                                "write `rule two`: of private data, foreign text and a way out any two "
+                                "may meet; or `rule touch`: files label a run when it first opens them");
         }
 
-        r->p->rules |= POLICY_RULE_TWO;
+        r->p->rules |= 1u << bit;
         return 0;
 }
+
+const char *policy_rule_name(unsigned bit) { return bit < COUNT(rule_names) ? rule_names[bit] : NULL; }
 
 /* ---- showing ---- */
 

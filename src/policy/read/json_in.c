@@ -347,7 +347,9 @@ static int key_local(struct json_in *x, const struct json *v)
 
 static int one_rule(struct json_in *x, const struct json *v)
 {
-        return add_token(x, v, "rule", false) < 0 || add_token(x, v, v->str, strcmp(v->str, "two") != 0) < 0
+        return add_token(x, v, "rule", false) < 0 ||
+                               add_token(x, v, v->str,
+                                         strcmp(v->str, "two") != 0 && strcmp(v->str, "touch") != 0) < 0
                        ? -1
                        : finish(x);
 }

@@ -44,8 +44,9 @@ enum { ONE_TOKEN = 1, DOOR = 2, ASKS = 4 };
           line_limit, 0)                                                                                     \
         X("wall", "NAME [without LAYER...]", "auto process namespace wasm vm", line_wall, 0)                 \
         X("local", "WHAT...", "among its own processes: loopback unix pty proc trace", line_local, 0)        \
-        X("rule", "two",                                                                                     \
-          "of private data, foreign text and a way out two may meet; a person approves the third",           \
+        X("rule", "two|touch",                                                                               \
+          "two: of private data, foreign text and a way out two may meet, a person approves the third; "     \
+          "touch: files label a run when it first opens them",                                               \
           line_rule, 0)                                                                                      \
         X("warm", "python3 [import MODULE...]|node [require MODULE...]",                                     \
           "parked boxes hold this interpreter started, with these modules", line_warm, 0)                    \

@@ -353,7 +353,7 @@ static void write_policy(struct json_out *o, const struct checked_policy *c)
 {
         char value[32];
         static char *const nothing[] = { NULL };
-        char rule_two[] = "two";
+        char rules[][8] = { "two", "touch" }, *stated[3] = { NULL };
         open_with(o, '{');
         text(o, "box", c->box.text);
         text(o, "doc", c->doc.text);
@@ -377,8 +377,12 @@ static void write_policy(struct json_out *o, const struct checked_policy *c)
         if (c->root.text)
                 text(o, "root", c->root.text);
 
-        if (c->rules & POLICY_RULE_TWO)
-                list(o, "rule", (char *[]){ rule_two, NULL });
+        for (unsigned i = 0, k = 0; i < COUNT(rules); i++)
+                if (c->rules & 1u << i)
+                        stated[k++] = rules[i];
+
+        if (c->rules)
+                list(o, "rule", stated);
 
         list(o, "use", nothing);
         walls(o, c);

@@ -132,10 +132,11 @@ static void diff_local(const struct checked_policy *a, const struct checked_poli
 static void diff_rules(const struct checked_policy *a, const struct checked_policy *b, struct change *c,
                        struct buf *out)
 {
-        if (a->rules == b->rules)
-                return;
-        c->wider = c->narrower = true;
-        buf_printf(out, "%c rule two\n", b->rules & POLICY_RULE_TWO ? '+' : '-');
+        for (unsigned i = 0; policy_rule_name(i); i++)
+                if ((a->rules ^ b->rules) & 1u << i) {
+                        c->wider = c->narrower = true;
+                        buf_printf(out, "%c rule %s\n", b->rules & 1u << i ? '+' : '-', policy_rule_name(i));
+                }
 }
 
 /* Opens nothing: neither is wider. */

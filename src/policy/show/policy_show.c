@@ -211,8 +211,9 @@ void policy_show(const struct checked_policy *c, struct buf *out)
                            limit_print((enum limit_key) k, c->limits.value[k], value));
 
         show_local(c, out);
-        if (c->rules & POLICY_RULE_TWO)
-                buf_puts(out, "rule two\n");
+        for (unsigned i = 0; policy_rule_name(i); i++)
+                if (c->rules & 1u << i)
+                        buf_printf(out, "rule %s\n", policy_rule_name(i));
 
         show_warm(c, out);
         show_wall(c, out);

@@ -58,6 +58,12 @@ static bool seccomp_is_up(const struct wall_init *w)
                syscall(SYS_openat2, -1, "", NULL, 0) < 0 && errno == ENOSYS;
 }
 
+/* If lookups are shown to init, it cannot answer yet: a call with our own magic number is not. */
+static int own_stat(const struct wall_init *w, const char *path, struct stat *ret)
+{
+        return (int) syscall(SYS_newfstatat, AT_FDCWD, path, ret, 0, 0, w->own);
+}
+
 /* A file that anyone may read, on a mount that allows it: Landlock alone refuses. */
 static bool landlock_is_up(const struct wall_init *w)
 {
@@ -74,12 +80,12 @@ static bool landlock_is_up(const struct wall_init *w)
 }
 
 /* Only the box's own processes and the covers of a few other names: see proc.c. */
-static bool proc_is_narrow(void)
+static bool proc_is_narrow(const struct wall_init *w)
 {
         static const char *const denied[] = { "/proc/sys", "/proc/kallsyms", "/proc/keys", "/proc/1" };
         struct stat st;
         for (size_t i = 0; i < sizeof denied / sizeof *denied; i++)
-                if (stat(denied[i], &st) == 0 || errno != ENOENT)
+                if (own_stat(w, denied[i], &st) == 0 || errno != ENOENT)
                         return false;
         return true;
 }
@@ -92,8 +98,8 @@ static bool root_is_ours(const struct wall_init *w)
         if (!wall_has(w->plan->wall, WALL_OWN_ROOT))
                 return true;
         struct stat root;
-        return stat("/", &root) == 0 && root.st_dev == w->root_dev &&
-               (wall_left_out(LAYER_PID) || proc_is_narrow()) &&
+        return own_stat(w, "/", &root) == 0 && root.st_dev == w->root_dev &&
+               (wall_left_out(LAYER_PID) || proc_is_narrow(w)) &&
                mknod(ATTEST_MISSING, S_IFREG | 0600, 0) < 0 && errno == EROFS;
 }
 
@@ -119,7 +125,7 @@ static bool only_loopback(const struct wall_init *w)
         struct ifreq lo = { .ifr_name = "lo" };
         struct stat own;
         return s >= 0 && ioctl(s, SIOCGIFFLAGS, &lo) == 0 && lo.ifr_flags & IFF_UP &&
-               stat("/proc/self/ns/net", &own) == 0 && w->host_net != 0 && own.st_ino != w->host_net;
+               own_stat(w, "/proc/self/ns/net", &own) == 0 && w->host_net != 0 && own.st_ino != w->host_net;
 }
 
 /* A fresh network namespace has its loopback down. */

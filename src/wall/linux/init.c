@@ -6,6 +6,7 @@
 #include "base/fd.h"
 #include "base/precedence.h"
 #include "wall/internal.h"
+#include "wall/linux/observe/toucher.h"
 #include "wire/wire.h"
 
 #include <errno.h>
@@ -242,19 +243,31 @@ struct stage {
  *   net-join before enter      while init leaves the old root, an early payload cannot create a user
  *                              namespace
  *   landlock after root        its rules name files of the new root
+ *   shut after landlock        which are below the covers
  *   landlock ... signals before net-join   work while the network is created
  *   knobs late                 an early payload loads its filter meanwhile */
 static const struct stage namespace_stages[] = {
-        { "keyring", LAYER__COUNT, leave_keyring }, { "payload", LAYER_NET, begin_payload },
-        { "network", LAYER__COUNT, note_network },  { "net-begin", LAYER_NET, wall_net_begin },
-        { "memfd", LAYER_MEMFD, wall_memfds_seal }, { "device", LAYER__COUNT, wall_front_device },
-        { "maps", LAYER__COUNT, await_maps },       { "ids", LAYER_USER, take_mapped_ids },
-        { "gate", LAYER__COUNT, let_payload_on },   { "name", LAYER_UTS, name_the_box },
-        { "root", LAYER_MOUNT, wall_root_build },   { "landlock", LAYER_LANDLOCK, build_landlock },
-        { "filter", LAYER__COUNT, compile_filter }, { "signals", LAYER__COUNT, reset_signals },
-        { "net-join", LAYER_NET, wall_net_join },   { "lend", LAYER__COUNT, lend_filter },
-        { "enter", LAYER_MOUNT, wall_root_enter },  { "handles", LAYER_MOUNT, wall_handles_stand_in },
-        { "knobs", LAYER_MEMFD, close_knobs },      { "terminal", LAYER__COUNT, open_terminal },
+        { "keyring", LAYER__COUNT, leave_keyring },
+        { "payload", LAYER_NET, begin_payload },
+        { "network", LAYER__COUNT, note_network },
+        { "net-begin", LAYER_NET, wall_net_begin },
+        { "memfd", LAYER_MEMFD, wall_memfds_seal },
+        { "device", LAYER__COUNT, wall_front_device },
+        { "maps", LAYER__COUNT, await_maps },
+        { "ids", LAYER_USER, take_mapped_ids },
+        { "gate", LAYER__COUNT, let_payload_on },
+        { "name", LAYER_UTS, name_the_box },
+        { "root", LAYER_MOUNT, wall_root_build },
+        { "landlock", LAYER_LANDLOCK, build_landlock },
+        { "shut", LAYER_MOUNT, touch_cover },
+        { "filter", LAYER__COUNT, compile_filter },
+        { "signals", LAYER__COUNT, reset_signals },
+        { "net-join", LAYER_NET, wall_net_join },
+        { "lend", LAYER__COUNT, lend_filter },
+        { "enter", LAYER_MOUNT, wall_root_enter },
+        { "handles", LAYER_MOUNT, wall_handles_stand_in },
+        { "knobs", LAYER_MEMFD, close_knobs },
+        { "terminal", LAYER__COUNT, open_terminal },
 };
 
 static const struct stage process_stages[] = {

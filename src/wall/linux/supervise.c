@@ -8,6 +8,7 @@
 #include "wall/internal.h"
 #include "wall/linux/observe/connector.h"
 #include "wall/linux/observe/mover.h"
+#include "wall/linux/observe/toucher.h"
 #include "wall/linux/observe/watched_calls.h"
 #include "wire/wire.h"
 
@@ -334,7 +335,9 @@ static void answer_notification(struct watch *t)
                 r.flags = SECCOMP_USER_NOTIF_FLAG_CONTINUE;
         } else if (seccomp_lets_through(&n.data)) {
                 t->starts |= watched_kind(&n.data) == EFFECT_RUN;
-                if (t->w->s->watch)
+                if (touch_take(t->w, &n))
+                        return;
+                if (t->w->s->watch && !touch_only(t->w, &n))
                         tell_of_path(t, &n);
                 if (t->w->serves_moves && seccomp_renames(&n.data) && mover_take(t->w, &n))
                         return;
@@ -351,18 +354,6 @@ static void answer_notification(struct watch *t)
         }
 
         (void) syscall(SYS_ioctl, t->w->listener, SECCOMP_IOCTL_NOTIF_SEND, &r);
-}
-
-/* The task that waits and init take turns: each is woken on the processor of the other, which saves both the
- * way to an idle one. Linux 6.6; before that it is merely slower. */
-static void take_turns(int listener)
-{
-#ifndef SECCOMP_IOCTL_NOTIF_SET_FLAGS
-#define SECCOMP_IOCTL_NOTIF_SET_FLAGS SECCOMP_IOW(4, __u64)
-#endif
-        const unsigned long sync_wake_up = 1;
-        if (listener >= 0)
-                (void) syscall(SYS_ioctl, listener, SECCOMP_IOCTL_NOTIF_SET_FLAGS, sync_wake_up);
 }
 
 /* CPU time of live processes, and of dead ones that were waited for. */
@@ -546,6 +537,9 @@ static bool obey(struct watch *t, bool *ret_over)
 
         if (o.command == COMMAND_RUN)
                 begin_run(t, &o);
+
+        if (o.command == COMMAND_OPEN)
+                touch_open(t->w, (unsigned) o.arg);
 
         if (o.command == COMMAND_TTY)
                 wall_tty_make(t->w, (unsigned) o.arg >> 16, (unsigned) o.arg & 0xffff);
@@ -761,7 +755,7 @@ int wall_supervise(struct wall_init *w)
         if (t.signals < 0)
                 return -1;
 
-        take_turns(w->listener);
+        watched_take_turns(w->listener);
         look_as_payload(w);
 
         /* SAFETY: the setgid bit of a directory whose group root's box is not in; init sets no other. */
@@ -769,7 +763,8 @@ int wall_supervise(struct wall_init *w)
         uint32_t served = w->plan->sockets == PLAN_SOCKETS_SERVED ? 1u << CAP_NET_ADMIN : 0;
 
         /* Over its children and, for the connector, their network; over nothing else. */
-        if (wall_powers_keep(1u << CAP_SYS_PTRACE | 1u << CAP_KILL | group | served) < 0)
+        if (toucher_begin(w) < 0 ||
+            wall_powers_keep(1u << CAP_SYS_PTRACE | 1u << CAP_KILL | group | served) < 0)
                 return -1;
 
         t.disk_free = disk_free(w->plan);

@@ -353,6 +353,12 @@ int wall_signal_run(const struct wall_child *c, uint32_t id, int sig)
 
 int wall_ask_to_end(const struct wall_child *c) { return offer(c, COMMAND_END, 0); }
 
+int wall_touch_open(const struct wall_child *c, uint32_t which)
+{
+        const struct wall_order o = { .command = COMMAND_OPEN, .arg = (int32_t) which };
+        return wire_put(c->control, &wall_order_form, &o, -1);
+}
+
 int wall_connect(const struct wall_child *c, uint16_t port, uint32_t id)
 {
         struct wall_order o = { .command = COMMAND_CONNECT, .arg = port, .id = id };

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* wall/linux/observe/watched_calls.h - the target of a call of the payload, read from its arguments. Only for
- * reports: the payload can change the memory that they point to at any moment, so no decision uses it. */
+ * reports, and to know when to ask: the payload can change the memory that they point to at any moment, so no
+ * permission comes of it. */
 #pragma once
 #include "wall/wall.h"
 
@@ -17,6 +18,9 @@ enum watched_what {
 };
 enum watched_what watched_call(int proc, uint32_t task, const struct seccomp_data *call, bool in_box,
                                struct wall_denial *ret);
+/* The path of a known call as it is, after the directory that it starts from. */
+enum { WATCHED_RAW = 8192 };
+bool watched_path(int proc, uint32_t task, const struct seccomp_data *call, char ret[WATCHED_RAW]);
 /* Copies a string of a task; false: it is longer, or not mapped. */
 bool watched_text(uint32_t task, uint64_t at, char *ret, size_t cap);
 /* A connect() that leads out of the box's own loopback, or to the port of a name server: "the destination",
@@ -31,6 +35,8 @@ enum effect_kind watched_kind(const struct seccomp_data *call);
 bool watched_makes(const struct seccomp_data *call); /* would it make a name, and touch none that is there */
 bool watched_names_path(const struct seccomp_data *call); /* does it have a path to report */
 
+/* From here on the two processes at a call share a processor, where the kernel can. */
+void watched_take_turns(int listener);
 /* Does the task of this call still wait for an answer? */
 bool watched_is_waiting(int listener, uint64_t id);
 /* Answers it: an errno, or 0, with the flags of seccomp_unotify(2). */

@@ -265,6 +265,39 @@ static int do_mask(struct wall_init *w, const struct plan_step *s, struct err *e
         return 0;
 }
 
+/* Mounts of them stay. */
+void wall_masks_remove(const struct wall_init *w)
+{
+        if (w->observer)
+                return;
+        (void) unlinkat(w->root, FRONT_MASK_DIR, AT_REMOVEDIR);
+        (void) unlinkat(w->root, FRONT_MASK_FILE, 0);
+}
+
+/* The cover of a place that is shut: it is mounted later, by touch_cover(). Not of a watched root's, which
+ * reports what is looked up below it. */
+static int do_shut(struct wall_init *w, const struct plan_step *s, struct err *e)
+{
+        AUTO_FD(place, place_find(w, s->path));
+        struct stat st;
+        if (s->layer >= SHUT_MAX || (place >= 0 && place_look(place, &st) < 0))
+                return wall_fail(e, STAGE_DOORS, "cannot shut %s", s->path);
+
+        bool is_dir = place >= 0 && S_ISDIR(st.st_mode);
+        const char *name = is_dir ? FRONT_MASK_DIR : FRONT_MASK_FILE;
+        int from = w->observer ? w->texts : w->root, *tree = &w->shut[s->layer];
+        w->masked = true;
+        if ((is_dir ? mkdirat(from, name, 0555) : place_make_node(from, name, false)) < 0 && errno != EEXIST)
+                return wall_fail(e, STAGE_DOORS, "making the cover of %s", s->path);
+
+        if ((*tree = mount_clone(from, name, 0)) < 0 ||
+            wall_set_attr(*tree, 0, MOUNT_PLAIN | MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOEXEC, 0) < 0)
+                return wall_fail(e, STAGE_DOORS, "taking the cover of %s", s->path);
+
+        w->shut_count = s->layer + 1 > w->shut_count ? s->layer + 1 : w->shut_count;
+        return 0;
+}
+
 /* The broker's files, on our own filesystem: the bundle, or the database behind it. */
 static int write_trust(struct wall_init *w, const struct plan_step *s, int dir, const char *last,
                        struct err *e)
@@ -355,11 +388,12 @@ static int do_root(struct wall_init *w, const struct plan_step *s, struct err *e
 }
 
 static int (*const doers[])(struct wall_init *, const struct plan_step *, struct err *) = {
-        [STEP_ROOT] = do_root,     [STEP_FILE] = do_file,        [STEP_LINK] = do_link,
-        [STEP_BIND] = do_bind,     [STEP_SCRATCH] = do_scratch,  [STEP_DEVICE] = do_device,
-        [STEP_DEVPTS] = do_devpts, [STEP_MASK] = do_mask,        [STEP_EDIT] = wall_do_edit,
-        [STEP_PIN] = wall_do_pin,  [STEP_TRUST] = do_trust,      [STEP_COPY] = wall_do_copy,
-        [STEP_DIR] = do_dir,       [STEP_COVER] = wall_do_cover, [STEP_PROC] = wall_do_proc,
+        [STEP_ROOT] = do_root,      [STEP_FILE] = do_file,       [STEP_LINK] = do_link,
+        [STEP_BIND] = do_bind,      [STEP_SCRATCH] = do_scratch, [STEP_DEVICE] = do_device,
+        [STEP_DEVPTS] = do_devpts,  [STEP_MASK] = do_mask,       [STEP_EDIT] = wall_do_edit,
+        [STEP_PIN] = wall_do_pin,   [STEP_TRUST] = do_trust,     [STEP_COPY] = wall_do_copy,
+        [STEP_SHUT] = do_shut,      [STEP_DIR] = do_dir,         [STEP_COVER] = wall_do_cover,
+        [STEP_PROC] = wall_do_proc,
 };
 _Static_assert(sizeof doers / sizeof *doers == STEP_KIND__COUNT, "a doer for each step");
 
@@ -429,10 +463,8 @@ int wall_root_build(struct wall_init *w, struct err *e)
 
         wall_forget_parent(w);
         fd_close(&w->texts);
-        if (w->masked && !w->observer) {
-                (void) unlinkat(w->root, FRONT_MASK_DIR, AT_REMOVEDIR);
-                (void) unlinkat(w->root, FRONT_MASK_FILE, 0);
-        }
+        if (w->masked && w->shut_count == 0)
+                wall_masks_remove(w);
 
         if ((!w->observer && place_make_node(w->root, &LANDLOCK_CANARY[1], false) < 0) ||
             wall_set_attr(w->root, 0, MOUNT_PLAIN | MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOEXEC, 0) < 0)

@@ -36,6 +36,7 @@ struct seccomp_ask {
         bool watch; /* allowed calls that change or execute a path are shown to the supervisor first, which
                        lets them continue (seccomp_lets_through() decides which it may) */
         bool watch_reads; /* with `watch`: opening to read is shown too */
+        bool touch;       /* every call that looks up a path is shown, and waits for the supervisor */
         bool watch_maps;  /* with `watch`: also a file that is mapped executable */
         uint64_t own;     /* with `watch`: a number that is unknown inside the box. An execveat or an open for
                              reading that has it as its sixth argument, which the kernel ignores, is our own
@@ -138,6 +139,8 @@ enum seccomp_arch seccomp_native(void);
 
 /* Is this one of the calls that `watch` shows, wholly let through by its row? */
 bool seccomp_watched(const struct seccomp_row *row);
+/* Does it look up a path, and change nothing? `touch` shows it. Above 1: its argument for AT_EMPTY_PATH. */
+unsigned seccomp_looks_up(const struct seccomp_row *row);
 /* Is it one of the calls that rename, and of which form? */
 enum seccomp_renames {
         RENAMES_NOT = 0,

@@ -118,10 +118,10 @@ static uint32_t settle(const struct program *p, uint32_t go)
                 return GO_NOTIFY;
 
         if (go == GO_WATCH || go == GO_RENAME)
-                return p->ask->watch ? GO_NOTIFY : GO_ALLOW;
+                return p->ask->watch || p->ask->touch ? GO_NOTIFY : GO_ALLOW;
 
         if (go == GO_WATCH_READ)
-                return p->ask->watch && p->ask->watch_reads ? GO_NOTIFY : GO_ALLOW;
+                return (p->ask->watch && p->ask->watch_reads) || p->ask->touch ? GO_NOTIFY : GO_ALLOW;
 
         return go;
 }
@@ -234,6 +234,7 @@ static uint32_t if_zero(struct program *p, uint32_t word, uint32_t yes, uint32_t
 #define SETID_BITS (SETUID_BIT | SETGID_BIT)
 #define DEVICE_BIT 0020000u /* set in S_IFCHR and S_IFBLK, clear in S_IFREG, S_IFIFO and S_IFSOCK */
 /* O_CREAT, __O_TMPFILE. Without them libc may leave garbage as the mode. */
+#define EMPTY_PATH 0x1000u /* AT_EMPTY_PATH */
 #define MAKES_FILE (0x40u | 0x400000u)
 /* O_WRONLY, O_RDWR, O_TRUNC */
 #define CHANGES_FILE (1u | 2u | 0x200u)
@@ -527,6 +528,14 @@ static uint32_t unless_own(struct program *p, uint32_t go)
         return load(p, LOW(5), ALL_BITS, branch(p, BPF_JEQ, (uint32_t) p->ask->own, high, go));
 }
 
+/* A lookup waits for the supervisor, but that of an open descriptor. */
+static uint32_t touch(struct program *p, const struct seccomp_row *row)
+{
+        unsigned flags = seccomp_looks_up(row);
+        uint32_t go = unless_own(p, GO_NOTIFY);
+        return flags > 1 ? if_bits(p, LOW(flags), EMPTY_PATH, GO_ALLOW, go) : go;
+}
+
 static uint32_t rule_execveat(struct program *p) { return unless_own(p, GO_WATCH); }
 
 /* `flags` is the argument before the mode. */
@@ -653,6 +662,8 @@ static uint32_t go_of(struct program *p, const struct seccomp_row *row)
         case SECCOMP_ALLOW:
                 if (seccomp_row_renames(row))
                         return GO_RENAME;
+                if (p->ask->touch && seccomp_looks_up(row))
+                        return touch(p, row);
                 return seccomp_watched(row) ? GO_WATCH : GO_ALLOW;
         case SECCOMP_ALLOW_IF:
                 return go_of_rule(p, row->rule);
@@ -692,7 +703,7 @@ bool seccomp_lets_through(const struct seccomp_data *d)
                 return false;
 
         if (row->verdict == SECCOMP_ALLOW)
-                return seccomp_watched(row);
+                return seccomp_watched(row) || seccomp_looks_up(row);
 
         if (row->verdict != SECCOMP_ALLOW_IF)
                 return false;

@@ -90,6 +90,19 @@ bool seccomp_watched(const struct seccomp_row *row)
         return row->verdict == SECCOMP_ALLOW && watched[row - rows];
 }
 
+/* Calls that look up a path and change nothing, beside open and openat: the argument with AT_EMPTY_PATH, or 1
+ * if they do not have it. */
+static const uint8_t looks_up[ROW__COUNT] = {
+        [ROW_stat] = 1,       [ROW_lstat] = 1,     [ROW_newfstatat] = 3, [ROW_statx] = 2,
+        [ROW_access] = 1,     [ROW_faccessat] = 1, [ROW_faccessat2] = 1, [ROW_readlink] = 1,
+        [ROW_readlinkat] = 1, [ROW_chdir] = 1,
+};
+
+unsigned seccomp_looks_up(const struct seccomp_row *row)
+{
+        return row->verdict == SECCOMP_ALLOW ? looks_up[row - rows] : 0;
+}
+
 enum seccomp_renames seccomp_row_renames(const struct seccomp_row *row)
 {
         static const uint8_t renames[ROW__COUNT] = {
