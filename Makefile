@@ -10,13 +10,13 @@ MUSL   := $(shell command -v musl-gcc 2>/dev/null)
 STATIC  = $(if $(MUSL),$(BUILD)-musl,$(BUILD))
 CORDON  = $(STATIC)/src/cli/cordon
 
-.PHONY: all deps demo show test test-engines test-mcp everyday bench fuzz soak check-style install clean quick test-vm
+.PHONY: all deps demo show test test-engines test-mcp test-bwrap everyday bench fuzz soak check-style install clean quick test-vm
 
 all: $(BUILD)/build.ninja $(STATIC)/build.ninja
 	@ninja -C $(BUILD) $(QUIET)
 	@ninja -C $(STATIC) $(QUIET)
 	@mkdir -p $(STATIC)/src/libexec/cordon
-	@for p in $(abspath $(BUILD))/src/*/cordon-* $(abspath $(BUILD))/cordon-* $(abspath $(STATIC))/src/selftest/cordon-selftest $(abspath $(STATIC))/src/init/cordon-init $(abspath $(STATIC))/src/wasm/cordon-wasm $(CURDIR)/.deps/quickjs.wasm; do [ ! -f "$$p" ] || ln -sf "$$p" $(STATIC)/src/libexec/cordon/; done
+	@for p in $(abspath $(BUILD))/src/*/cordon-* $(abspath $(BUILD))/cordon-* $(abspath $(STATIC))/src/selftest/cordon-selftest $(abspath $(STATIC))/src/init/cordon-init $(abspath $(STATIC))/src/bwrap/cordon-bwrap $(abspath $(STATIC))/src/wasm/cordon-wasm $(CURDIR)/.deps/quickjs.wasm; do [ ! -f "$$p" ] || ln -sf "$$p" $(STATIC)/src/libexec/cordon/; done
 
 $(BUILD)-musl/build.ninja:
 	@CC="$(CURDIR)/tools/musl-cc" meson setup $(BUILD)-musl --prefix=$(PREFIX) --buildtype=release -Doptimization=2 -Dprogram_only=true >/dev/null
@@ -75,6 +75,10 @@ everyday: all
 # Official tools and servers of the Model Context Protocol from npm, which it installs for the time of the test.
 test-mcp: all
 	@sh tests/mcp/run $(abspath $(CORDON))
+
+# bubblewrap's own tests, from Debian's source packages, with cordon-bwrap in its place; then srt and Codex from npm on top of it.
+test-bwrap: all
+	@sh tests/bwrap/run $(abspath $(STATIC)/src/bwrap/cordon-bwrap)
 
 FUZZ_SECONDS ?= 60
 fuzz: deps

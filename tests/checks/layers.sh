@@ -4,7 +4,7 @@
 cd "$(dirname "$0")/../.." || exit 1
 
 check_layers() { # ROOT: prints each wrong include
-        awk -v faces="cli mcp oci serve selftest" '
+        awk -v faces="cli mcp oci serve selftest bwrap" '
         BEGIN { n = split(faces, f, " "); for (i = 1; i <= n; i++) face[f[i]] = 1 }
         FILENAME ~ /tools\/layers$/ { if ($0 !~ /^#/) { level++; for (i = 1; i <= NF; i++) layer[$i] = level } next }
         function folder_of(path, p, two) { # the longest that is a layer: wall/kinds before wall
@@ -34,7 +34,7 @@ echo '#include "policy/internal.h"' >"$T/src/plan/past.c"
 echo '#include "base/err.h"' >"$T/src/nowhere/x.c"
 is "wrong includes are found, one in each file" "$(check_layers "$T" | sed 's/:.*//' | sort -u | wc -l)" 4
 # The environment is the caller's: a face or a main() passes it down as a context. Hooks are in no program of ours.
-reads_environment() { grep -vE '^src/(cli|selftest|mcp|oci|serve)/|/main\.c$|^src/wall/hooks\.c$|^src/work/journal/crash_step\.c$' | xargs grep -nE '\b(secure_)?getenv *\(|\benviron\b'; }
+reads_environment() { grep -vE '^src/(cli|selftest|mcp|oci|serve|bwrap)/|/main\.c$|^src/wall/hooks\.c$|^src/work/journal/crash_step\.c$' | xargs grep -nE '\b(secure_)?getenv *\(|\benviron\b'; }
 is "only faces and main.c read the environment" "$(git ls-files 'src/*.[ch]' | reads_environment)" ""
 echo 'const char *h = getenv("HOME");' >"$T/src/plan/reads.c"
 has "a file that reads it is found" "$(echo "$T/src/plan/reads.c" | reads_environment)" HOME

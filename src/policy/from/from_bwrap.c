@@ -136,6 +136,7 @@ static const struct {
         { "--args", 1, KIND_LOST, false, "its arguments come from a descriptor; write them out" },
         { "--argv0", 1, KIND_LOST, false, "the command keeps its name" },
         { "--level-prefix", 0, KIND_WALLS, false, NULL },
+        { "--not-a-security-boundary", 0, KIND_WIDE, false, "failed steps were passed over" },
         { "--cap-add", 1, KIND_WIDE, false, "a privilege; no line gives one" },
 };
 

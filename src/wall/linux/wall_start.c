@@ -2,8 +2,8 @@
 /* wall/linux/wall_start.c - the keeper's side of a start: clones init, maps its ids, passes it id-mapped
  * doors. Safe in a program with threads: the child is a raw clone and uses no lock or heap of ours. */
 #include "base/fd.h"
+#include "base/mountapi.h"
 #include "wall/linux/init_launch.h"
-#include "wall/linux/root/mountapi.h"
 #include "wire/wire.h"
 
 #include <errno.h>

@@ -5,8 +5,8 @@
 
 #include "base/dir.h"
 #include "base/fd.h"
+#include "base/mountapi.h"
 #include "wall/internal.h"
-#include "wall/linux/root/mountapi.h"
 
 #include <dirent.h>
 #include <errno.h>

@@ -9,8 +9,8 @@
  * A proc with covers that cannot be taken off is not fully visible, so that a nested user and pid namespace
  * could mount no proc of its own either. */
 #include "base/fd.h"
+#include "base/mountapi.h"
 #include "wall/internal.h"
-#include "wall/linux/root/mountapi.h"
 
 #include <errno.h>
 #include <string.h>

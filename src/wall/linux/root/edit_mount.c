@@ -6,9 +6,9 @@
  * so no path is looked up twice. Never: creates anything on the host (the keeper created the mount points in
  * the overlay), leaves a path to the overlay's own directory in the new root. */
 #include "base/fd.h"
+#include "base/mountapi.h"
 #include "wall/internal.h"
 #include "wall/linux/observe/fuse_root.h"
-#include "wall/linux/root/mountapi.h"
 
 #include <errno.h>
 #include <fcntl.h>

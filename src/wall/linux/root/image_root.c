@@ -6,8 +6,8 @@
  * directories is removed in the overlay, never on the host, and its /dev is covered whole. Never: writes to
  * the image, mounts through one of its symlinks. */
 #include "base/fd.h"
+#include "base/mountapi.h"
 #include "wall/internal.h"
-#include "wall/linux/root/mountapi.h"
 
 #include <errno.h>
 #include <fcntl.h>

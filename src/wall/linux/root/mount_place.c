@@ -4,8 +4,8 @@
  * Every path is a (descriptor, name) pair resolved by openat2. Never: creates anything on a filesystem of the
  * host, follows a symlink inside the new root. */
 #include "base/fd.h"
+#include "base/mountapi.h"
 #include "wall/internal.h"
-#include "wall/linux/root/mountapi.h"
 #include "wire/wire.h"
 
 #include <errno.h>

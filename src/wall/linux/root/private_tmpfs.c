@@ -2,8 +2,8 @@
 /* wall/linux/root/private_tmpfs.c - the box's own filesystems, detached: the small ones of the root, and the
  * one whose size is `limit disk`. */
 #include "base/fd.h"
+#include "base/mountapi.h"
 #include "wall/internal.h"
-#include "wall/linux/root/mountapi.h"
 
 #include <stdio.h>
 #include <sys/stat.h>

@@ -4,9 +4,9 @@
  * Every mount is detached first, given its flags, then moved by descriptor to a place that mount_place.c
  * opened. */
 #include "base/fd.h"
+#include "base/mountapi.h"
 #include "wall/internal.h"
 #include "wall/linux/observe/fuse_root.h"
-#include "wall/linux/root/mountapi.h"
 #include "wire/wire.h"
 
 #include <errno.h>

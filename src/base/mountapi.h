@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* wall/linux/root/mountapi.h - the mount system calls, straight to the kernel: not every libc has them, and
+/* base/mountapi.h - the mount system calls, straight to the kernel: not every libc has them, and
  * those that have declare them in headers that collide with the kernel's. */
 #pragma once
 #include <fcntl.h>
