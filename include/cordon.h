@@ -196,6 +196,11 @@ CORDON_API void cordon_box_on_output(cordon_box *b,
  * that a person has to answer. */
 typedef void (*cordon_held_fn)(void *ctx, const char *id, const char *effect, unsigned within_s);
 CORDON_API void cordon_box_on_held(cordon_box *b, cordon_held_fn fn, void *ctx);
+/* Called when the time of a run is nearly over whose policy allows renewals (`limit time 10m renew 3`), with
+ * the seconds left and the renewals left. Once in each lease; SIGTERM to the payload follows, then the end.
+ */
+typedef void (*cordon_ending_fn)(void *ctx, unsigned left_s, unsigned renewals);
+CORDON_API void cordon_box_on_ending(cordon_box *b, cordon_ending_fn fn, void *ctx);
 /* Connects an `in` or `out` handle of the policy. */
 CORDON_API int cordon_box_handle(cordon_box *b, const char *name, int fd);
 
@@ -407,6 +412,9 @@ typedef struct cordon_result {
                                   started in one; "session": in a box that stays; "cold": in a new one; "" before
                                 */
         const char *start_why; /* why a parked box was not used; or "" */
+        const char *session;   /* of a run in a session: that one's id; or "" */
+        int session_over;      /* the session has ended before the run, which ended with it */
+        unsigned renewed, renewals; /* of its time: how often, and how often the policy allows */
 } cordon_result;
 /* One thing that the box did and was allowed to do, each once: files opened, programs started. */
 typedef struct cordon_effect {
@@ -631,6 +639,11 @@ CORDON_API int cordon_logs(const cordon_context *cx, const char *which, int foll
                            void *ctx, cordon_error *e);
 /* Signals the payload's process group; SIGKILL ends the box at once. */
 CORDON_API int cordon_stop(const char *which, int signal, cordon_error *e);
+/* Gives a running box another lease of its time, a session one of its life: cordon_box_renew() a box of this
+ * program, cordon_renew() one of any process of this user, whose state it returns as JSON. Fails with
+ * the code of "limit" if the policy allows no renewal, or no more. */
+CORDON_API int cordon_box_renew(cordon_box *b, cordon_error *e);
+CORDON_API char *cordon_renew(const char *which, cordon_error *e);
 /* Calls `each` for every box that may wait for approvals, of every user: its run id and the uid of its user.
  */
 CORDON_API int cordon_gates(void (*each)(void *ctx, const char *run, unsigned uid), void *ctx,

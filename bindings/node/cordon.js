@@ -7,7 +7,7 @@ const { spawn } = require("node:child_process");
 const { constants } = require("node:os");
 
 const DOORS = ["use", "read", "write", "edit", "run", "net", "sock", "listen", "local"];
-const LIMITS = ["time", "cpu", "memory", "procs", "files", "disk", "output", "egress", "ingress", "effects", "rate"];
+const LIMITS = ["time", "cpu", "memory", "procs", "files", "disk", "output", "egress", "ingress", "effects", "rate", "renew"];
 const OTHERS = ["env", "policy", "program"];
 
 class CordonError extends Error {

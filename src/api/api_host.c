@@ -44,6 +44,21 @@ int cordon_stop(const char *which, int signal, cordon_error *e)
         return answer ? 0 : -1;
 }
 
+int cordon_box_renew(cordon_box *b, cordon_error *e)
+{
+        return b->box ? box_renew(b->box, to_err(e)) : err_set(to_err(e), ERR_GONE, 0, "it does not run");
+}
+
+char *cordon_renew(const char *which, cordon_error *e)
+{
+        struct buf out = { 0 };
+        if (box_renew_of(which, &out, to_err(e)) == 0)
+                return api_give(&out, to_err(e));
+
+        buf_done(&out);
+        return NULL;
+}
+
 unsigned cordon_sweep(void)
 {
         struct host_cgroups h;

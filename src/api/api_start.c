@@ -348,6 +348,7 @@ static struct box_config config_of(const struct cordon_box *b)
                                     .policy = b->policy->checked,
                                     .io = b->io,
                                     .on_held = b->on_held,
+                                    .on_ending = b->on_ending,
                                     .calls = { api_call_function, b->functions },
                                     .stage = b->stage,
                                     .label = b->label,

@@ -288,6 +288,11 @@ void cordon_box_on_held(cordon_box *b, cordon_held_fn fn, void *ctx)
         b->on_held = (struct box_on_held){ fn, ctx };
 }
 
+void cordon_box_on_ending(cordon_box *b, cordon_ending_fn fn, void *ctx)
+{
+        b->on_ending = (struct box_on_ending){ fn, ctx };
+}
+
 int cordon_box_handle(cordon_box *b, const char *name, int fd)
 {
         unsigned i = b->handle_count;
@@ -477,7 +482,8 @@ static void name_limits(cordon_box *b, uint32_t hit)
 const cordon_result *cordon_box_result(cordon_box *b)
 {
         b->result.limits_hit = b->result.limit = b->result.wall = b->result.work = b->result.ledger =
-                b->result.ledger_lost = b->result.left_name = b->result.start = b->result.start_why = "";
+                b->result.ledger_lost = b->result.left_name = b->result.start = b->result.start_why =
+                        b->result.session = "";
         b->result.absent = b->absent;
         if (!b->box) {
                 b->result.end = b->start_failed ? CORDON_FAILED : CORDON_RUNNING;
@@ -513,6 +519,10 @@ const cordon_result *cordon_box_result(cordon_box *b)
                                  .away = box_is_away(b->box),
                                  .start = box_start_name(r),
                                  .start_why = r->parked ? "" : b->cold_why,
+                                 .session = r->session,
+                                 .session_over = r->session_over,
+                                 .renewed = r->renewed,
+                                 .renewals = r->renewals,
                                  .left = r->left,
                                  .left_name = r->left_name,
                                  .absent = b->absent,

@@ -102,6 +102,7 @@ struct cordon_box {
         struct label touch_rest; /* of `read` doors, what cannot be kept shut */
         struct box_stdio io;
         struct box_on_held on_held;
+        struct box_on_ending on_ending;
         struct box_handle handles[HANDLES_MAX];
         char handle_names[HANDLES_MAX][NAME_MAX_BYTES];
         unsigned handle_count;

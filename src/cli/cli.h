@@ -275,6 +275,9 @@ int verb_mcp_wrap(int argc, char **argv);
 int verb_mcp_learn(int argc, char **argv);
 int verb_mcp_accept(int argc, char **argv);
 int verb_pool(int argc, char **argv);
+/* cmd_session.c: ends one, and prints what became of its changes. */
+int cli_session_end(const char *which, bool json);
+int verb_renew(int argc, char **argv);
 int verb_session(int argc, char **argv);
 int verb_session_new(int argc, char **argv);
 int verb_session_run(int argc, char **argv);
@@ -292,4 +295,5 @@ extern const struct cli_option run_options[], json_options[], view_options[], do
         diff_options[], log_options[], out_options[], out_check_options[], out_envelope_options[],
         collect_options[], mcp_options[], mcp_wrap_options[], mcp_accept_options[], merge_options[],
         react_options[], report_options[], trace_options[], verify_options[], wrap_options[],
-        session_new_options[], session_run_options[], session_fork_options[], shell_options[], no_options[];
+        session_new_options[], session_end_options[], session_run_options[], session_fork_options[],
+        shell_options[], no_options[];

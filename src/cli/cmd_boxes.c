@@ -225,6 +225,7 @@ static bool is_gone(const char *which)
 /* The running boxes, queried once for all names of the command line. */
 struct known {
         char run[64], name[72];
+        bool session;
 };
 struct known_boxes {
         struct known *v;
@@ -250,6 +251,7 @@ static void know_box(void *ctx, const char *text)
         if (d) {
                 (void) snprintf(one->run, sizeof one->run, "%s", text_of(json_root(d), "run"));
                 (void) snprintf(one->name, sizeof one->name, "%s", text_of(json_root(d), "name"));
+                one->session = json_get(json_root(d), "session") != NULL;
                 k->n++;
         }
 
@@ -269,6 +271,20 @@ static const char *whole_id(const struct known_boxes *k, const char *given)
                 }
 
         return matches == 1 ? found : given;
+}
+
+/* A session ends in order, and reports the changes that it held back. */
+static int stop_sessions(const struct known_boxes *k, const char **which, size_t n)
+{
+        int status = 0;
+        for (size_t i = 0; i < n; i++)
+                for (size_t j = 0; j < k->n && which[i]; j++)
+                        if (k->v[j].session && strcmp(k->v[j].run, which[i]) == 0) {
+                                status = cli_session_end(which[i], false) ? EXIT_CORDON : status;
+                                which[i] = NULL;
+                        }
+
+        return status;
 }
 
 /* Waits until all are gone, up to a timeout; those that are gone become NULL. Returns true if none is
@@ -295,7 +311,7 @@ static int stop_all(const char **which, size_t n, const struct stop *s)
         cordon_error e = { 0 };
         int status = 0;
         for (size_t i = 0; i < n; i++)
-                if (cordon_stop(which[i], s->kill ? SIGKILL : SIGTERM, &e) < 0) {
+                if (which[i] && cordon_stop(which[i], s->kill ? SIGKILL : SIGTERM, &e) < 0) {
                         status = cli_error(&e);
                         which[i] = NULL;
                 }
@@ -336,7 +352,9 @@ int verb_stop(int argc, char **argv)
         } else {
                 for (size_t i = 0; i < n; i++)
                         which[i] = whole_id(&k, argv[at + (int) i]);
+                int sessions = stop_sessions(&k, which, n);
                 status = stop_all(which, n, &s);
+                status = status ? status : sessions;
         }
 
         free(which);

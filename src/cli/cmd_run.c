@@ -604,6 +604,16 @@ static int print_id(const struct run *r, const char *id, int n)
                       name ? name : "null", name ? "\"" : "");
 }
 
+/* To a person: what to type next. */
+static void say_next(const struct run *r, const char *id, int n)
+{
+        const char *name = r->set[CORDON_NAME] ? r->set[CORDON_NAME] : id;
+        int len = r->set[CORDON_NAME] ? (int) strlen(name) : n;
+        if (r->session && !r->end.quiet && !r->end.json && isatty(1) && isatty(2))
+                cli_note("next: cordon session run %.*s -- COMMAND; at the end: cordon session end %.*s", len,
+                         name, len, name);
+}
+
 int cli_run_detached(struct run *r)
 {
         int line[2];
@@ -640,8 +650,10 @@ int cli_run_detached(struct run *r)
                 return cli_usage("the box ended before it started");
 
         const char *id = (const char *) &e;
-        if (print_id(r, id, (int) n) >= 0 && fflush(stdout) == 0)
+        if (print_id(r, id, (int) n) >= 0 && fflush(stdout) == 0) {
+                say_next(r, id, (int) n);
                 return 0;
+        }
 
         cli_note("note: the box runs: `cordon stop %.*s` ends it", (int) n, id);
         return EXIT_CORDON;

@@ -21,6 +21,11 @@ int verb_session(int argc, char **argv)
                         return cli_hint("did you mean `session %s`?", habits[i][1]);
                 }
 
+        if (argc > 1 && strcmp(argv[1], "renew") == 0) {
+                (void) cli_problem("unknown command `session renew`");
+                return cli_hint("cordon renew %s", argc > 2 ? argv[2] : "SESSION");
+        }
+
         if (argc > 1 && argv[1][0] != '-')
                 return cli_unknown_second("session", argv[1]);
 
@@ -176,9 +181,12 @@ static void list_one(void *ctx, const char *text)
                         (void) printf("%s%s", l->count ? "," : "[", text);
                 else {
                         if (l->count == 0)
-                                (void) printf("%-34s %-16s %9s  %s\n", "SESSION", "NAME", "AGE", "RUNNING");
-                        (void) printf("%-34s %-16s %8llds  %lld\n", text_of(o, "run"), text_of(o, "name"),
-                                      number_of(o, "age_ms") / 1000, number_of(o, "runs"));
+                                (void) printf("%-34s %-16s %9s %9s %7s  %s\n", "SESSION", "NAME", "AGE",
+                                              "LEFT", "RENEWED", "RUNNING");
+                        (void) printf("%-34s %-16s %8llds %8llds %3lld/%-3lld  %lld\n", text_of(o, "run"),
+                                      text_of(o, "name"), number_of(o, "age_ms") / 1000,
+                                      number_of(o, "left_ms") / 1000, number_of(o, "renewed"),
+                                      number_of(o, "renewals"), number_of(o, "runs"));
                 }
                 l->count++;
         }
@@ -217,29 +225,84 @@ static void say_end(const char *json)
         json_free(d);
 }
 
+int cli_session_end(const char *which, bool json)
+{
+        cordon_error e = { 0 };
+        char *result = cordon_session_finish(which, &e);
+        if (!result)
+                return cli_error(&e);
+
+        if (json)
+                (void) puts(result);
+        else
+                say_end(result);
+
+        cordon_free(result);
+        return 0;
+}
+
+struct ending {
+        struct cli_json asked;
+        bool all;
+        int status;
+        char run[64][64];
+        unsigned count;
+};
+
+const struct cli_option session_end_options[] = {
+        { "all", 'a', NULL, "all sessions of this user", CLI_FLAG(struct ending, all) },
+        { "json", 0, NULL, "their results as JSON", CLI_FLAG(struct ending, asked.json) },
+        { 0 },
+};
+
+static void note_session(void *ctx, const char *text)
+{
+        struct ending *s = ctx;
+        struct err ignored;
+        struct json_doc *d = json_parse("keeper", span_str(text), &ignored);
+        const struct json *o = d ? json_root(d) : NULL;
+        if (o && json_get(o, "session") && s->count < sizeof s->run / sizeof *s->run)
+                (void) snprintf(s->run[s->count++], sizeof s->run[0], "%s", text_of(o, "run"));
+        json_free(d);
+}
+
+/* As many as are there, so many at a time. */
+static int end_all(struct ending *s)
+{
+        cordon_error e = { 0 };
+        int status = 0;
+        do {
+                s->count = 0;
+                if (cordon_list(note_session, s, &e) < 0)
+                        return cli_error(&e);
+
+                for (unsigned i = 0; i < s->count; i++)
+                        status = cli_session_end(s->run[i], s->asked.json) ? EXIT_CORDON : status;
+        } while (s->count == sizeof s->run / sizeof *s->run && status == 0);
+
+        return status;
+}
+
 int verb_session_end(int argc, char **argv)
 {
-        struct cli_json asked = { 0 };
+        struct ending s = { 0 };
         int status = 0;
         cli_options_first(argc, argv, cli_verb_find("session end"));
-        int at = cli_options(argc, argv, cli_verb_find("session end"), &asked, NULL);
+        int at = cli_options(argc, argv, cli_verb_find("session end"), &s, NULL);
         if (at < 0)
                 return EXIT_CORDON;
+
+        if (s.all && at < argc)
+                return cli_usage("--all ends all sessions: name none");
+
+        if (s.all)
+                return end_all(&s);
 
         if (at == argc)
                 return cli_usage("name a session; `cordon session ls` lists them");
 
-        for (; at < argc; at++) {
-                cordon_error e = { 0 };
-                char *json = cordon_session_finish(argv[at], &e);
-                if (!json)
-                        status = cli_error(&e);
-                else if (asked.json)
-                        (void) puts(json);
-                else
-                        say_end(json);
-                cordon_free(json);
-        }
+        for (; at < argc; at++)
+                status = cli_session_end(argv[at], s.asked.json) ? EXIT_CORDON : status;
 
         return status;
 }

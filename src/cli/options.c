@@ -98,7 +98,7 @@ void cli_ignore_output(void *ctx, int stream, const void *data, size_t len)
 
 /* Limits as flags of their own, as docker users expect. */
 static const char *const limit_flags[] = { "time",   "cpu",    "memory",  "procs",   "files", "disk",
-                                           "output", "egress", "ingress", "effects", "rate" };
+                                           "output", "egress", "ingress", "effects", "rate",  "renew" };
 
 static bool is_limit_flag(const char *name)
 {

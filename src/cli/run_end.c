@@ -430,6 +430,37 @@ static void say_limits(const cordon_result *r)
                         (void) fprintf(stderr, "hint: --%s\n", r->denials[i].argument);
 }
 
+/* A limit of the run, or of the session around it. */
+static void say_limit(const cordon_result *r)
+{
+        if (r->session_over && is(r->limit, "time"))
+                cli_note(
+                        "the session ended: its life was over; a longer one: cordon session new --life TIME");
+        else if (r->session_over)
+                cli_note("the session ended: its limit `%s` was reached; raise it with cordon session new "
+                         "--%s",
+                         r->limit, r->limit);
+        else
+                cli_note("the limit `%s` was reached%s; raise it with --%s", r->limit,
+                         r->output_truncated ? ", and output was cut there" : "", r->limit);
+
+        if (!r->groups)
+                cli_note("note: no control groups for this account: memory, cpu and processes are "
+                         "kept by rlimits and sampling");
+}
+
+/* The session has ended before its run: where its changes are. */
+static void say_session(const cordon_result *r)
+{
+        char run[64];
+        cordon_error ignored;
+        if (r->end != CORDON_LIMIT)
+                cli_note("the session ended, and this command with it");
+
+        if (cordon_work_find(cli_context(), r->session, run, &ignored) == 0)
+                cli_note("its changes are held back: cordon diff %s; then cordon apply %s", run, run);
+}
+
 void cli_end_say(const struct cli_end *o, const cordon_result *r)
 {
         if (r->error)
@@ -445,14 +476,13 @@ void cli_end_say(const struct cli_end *o, const cordon_result *r)
                          "terminals of "
                          "its own; `cordon doctor` tells what the namespace wall needs");
 
-        if (r->end == CORDON_LIMIT) {
-                cli_note("the limit `%s` was reached%s; raise it with --%s", r->limit,
-                         r->output_truncated ? ", and output was cut there" : "", r->limit);
-                if (!r->groups)
-                        cli_note("note: no control groups for this account: memory, cpu and processes are "
-                                 "kept by rlimits and sampling");
-        } else if (r->limits_hit[0])
+        if (r->end == CORDON_LIMIT)
+                say_limit(r);
+        else if (r->limits_hit[0])
                 say_limits(r);
+
+        if (r->session_over)
+                say_session(r);
 
         say_denials(o, r);
         say_unheard(o, r);

@@ -62,8 +62,26 @@ static void say_held(void *ctx, const char *id, const char *effect, unsigned wit
         (void) fputs(home, stderr);
 }
 
+/* Only the caller can renew: a run that ends for want of it would be a surprise. */
+static void say_ending(void *ctx, unsigned left_s, unsigned renewals)
+{
+        const struct run *r = ctx;
+        const char *home = r->set[CORDON_TTY] ? "\r" : "";
+        cli_box_spoke(cordon_box_result(r->box)->mid_line);
+        (void) fputs(home, stderr);
+        if (renewals)
+                cli_note("the time of this run ends in %us: cordon renew %s", left_s,
+                         cordon_box_run_id(r->box));
+        else
+                cli_note("the time of this run ends in %us, and its renewals are spent", left_s);
+        (void) fputs(home, stderr);
+}
+
 void cli_run_held(struct run *r)
 {
-        if (!r->end.quiet)
-                cordon_box_on_held(r->box, say_held, r);
+        if (r->end.quiet)
+                return;
+
+        cordon_box_on_held(r->box, say_held, r);
+        cordon_box_on_ending(r->box, say_ending, r);
 }

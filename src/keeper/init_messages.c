@@ -43,12 +43,14 @@ static void note_up(struct box *b, uint32_t layers)
         b->sampled = !b->session && keeper_groups_hold(b) & WALL_SAMPLES;
         uint64_t late_ms = b->sampled ? SAMPLER_LATE_MS : 0;
         uint64_t time_ms = b->c.session ? b->c.session_ms : b->c.plan->order->limits.value[LIMIT_TIME];
-        b->run.deadline_ns = now + (time_ms + late_ms) * 1000000u;
+        b->run.lease =
+                lease_of(now, time_ms, late_ms * 1000000u, b->c.plan->order->limits.value[LIMIT_RENEW]);
         b->run.next_look_ns = now;
         for (int sig = 1; box_signal_bit(sig); sig++)
                 if (b->run.early_signals & box_signal_bit(sig))
                         keeper_signal(b, sig);
 
+        b->run.r.renewals = b->run.lease.most;
         record_up(&b->run);
 }
 
@@ -133,6 +135,7 @@ static void note_end(struct box *b, const struct wall_end *end)
         if (end->files_full)
                 b->run.r.limits_hit |= 1u << LIMIT_FILES;
 
+        b->run.r.session_over = b->run.r.in_session && end->session_over;
         if (end->time_over)
                 keeper_limit_fired(b, LIMIT_TIME);
 
@@ -145,7 +148,9 @@ static void note_end(struct box *b, const struct wall_end *end)
         if (b->run.r.end != BOX_RUNNING)
                 return;
 
-        if (WIFSIGNALED(end->status)) {
+        if (WIFSIGNALED(end->status) && WTERMSIG(end->status) == SIGTERM && b->run.lease.warned) {
+                keeper_limit_fired(b, LIMIT_TIME); /* it ended by the warning */
+        } else if (WIFSIGNALED(end->status)) {
                 b->run.r.end = BOX_SIGNALED;
                 b->run.r.code = WTERMSIG(end->status);
         } else {
@@ -178,8 +183,10 @@ void keeper_hear(struct box *b)
         int r = wall_listen(&b->child, &m, &fd);
         if (r <= 0) {
                 fd_close(&b->child.control);
-                if (b->run.r.in_session)
+                if (b->run.r.in_session) { /* its keeper was killed */
+                        b->run.r.session_over = b->run.r.end == BOX_RUNNING && !b->killed;
                         note_left(b);
+                }
                 return;
         }
 

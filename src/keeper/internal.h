@@ -4,6 +4,7 @@
 #include "base/buf.h"
 #include "base/child.h"
 #include "keeper/keeper.h"
+#include "keeper/lease.h"
 #include "output/output.h"
 
 #include <poll.h>
@@ -157,7 +158,8 @@ struct run {
         struct buf reports;          /* of the checks: members of a JSON object */
         struct checked checked[2];   /* stdout, stderr */
         struct err refused;          /* why a stream was refused; code 0: none was */
-        uint64_t began_ns, deadline_ns, next_look_ns;
+        uint64_t began_ns, next_look_ns;
+        struct lease lease;
         bool up;
         bool one_program;               /* the payload's was the only one: it sent all that crossed */
         uint64_t late_bytes;            /* of output, read after init had ended */
@@ -314,6 +316,12 @@ uint64_t keeper_next_look(struct box *b, uint64_t now); /* in ns on the monotoni
 short keeper_oom_events(const struct box *b);
 bool keeper_oom_drain(const struct box *b);
 void keeper_oom_noted(struct box *b);
+
+/* renewal.c: in every turn of a run that is up. */
+void keeper_lease_look(struct box *b, uint64_t now);
+/* Members of a JSON object: the time left, the renewals. */
+void keeper_lease_json(const struct box *b, struct buf *out);
+void record_renewal(struct run *run); /* record_effects.c */
 
 /* orders.c: beside those of keeper.h */
 void keeper_kill_now(struct box *b);

@@ -50,12 +50,15 @@ struct box_result {
         bool memory_by_group, procs_by_group,
                 cpu_by_group; /* control groups enforced them; else rlimits and sampling */
         uint64_t wall_ns, cpu_ns, memory_peak;
-        uint64_t start_ns;      /* from box_start() or box_order() until the payload could run */
-        bool parked;            /* it began in a box that was parked */
-        bool warm;              /* in an interpreter that was started there */
-        bool in_session;        /* in one that had other runs before, or may have */
-        const char *cold_why;   /* if not: why a parked box was not used; or NULL. The configuration's */
-        uint64_t group_wait_ns; /* the part of it spent on control groups */
+        uint64_t start_ns;          /* from box_start() or box_order() until the payload could run */
+        bool parked;                /* it began in a box that was parked */
+        bool warm;                  /* in an interpreter that was started there */
+        unsigned renewed, renewals; /* of its time: how often, and how often it could be */
+        bool in_session;            /* in one that had other runs before, or may have */
+        bool session_over;          /* which ended before it, or with it */
+        char session[42];           /* its run id, or "" */
+        const char *cold_why;       /* if not: why a parked box was not used; or NULL. The configuration's */
+        uint64_t group_wait_ns;     /* the part of it spent on control groups */
         uint64_t output_bytes;
         bool output_truncated;
         bool mid_line;         /* on the caller's standard error the payload left an unfinished line */
@@ -96,6 +99,12 @@ struct box_stdio {
 /* Called once for each effect that waits for an approval; or NULL. */
 struct box_on_held {
         void (*fn)(void *ctx, const char *id, const char *effect, unsigned within_s);
+        void *ctx;
+};
+
+/* Called when the time of a run that can be renewed is nearly over; or NULL. */
+struct box_on_ending {
+        void (*fn)(void *ctx, unsigned left_s, unsigned renewals);
         void *ctx;
 };
 
@@ -147,6 +156,7 @@ struct box_config {
         const struct checked_policy *policy; /* borrowed: its digest is computed on demand */
         struct box_stdio io;
         struct box_on_held on_held;
+        struct box_on_ending on_ending;
         struct box_calls calls; /* if the plan has a line for them */
         enum policy_stage stage;
         struct label label;     /* of what the run is handed */
@@ -228,6 +238,11 @@ struct box_tool {
 enum { BOX_RECORD_ID = 64 };
 /* ret_id is "" if the run is not recorded. */
 void box_record_tool(struct box *b, const struct box_tool *t, char ret_id[BOX_RECORD_ID]);
+/* renewal.c: begins another lease of its time, of a session: of its life. -1 with *e set: the policy allows
+ * none, or no more. */
+int box_renew(struct box *b, struct err *e);
+/* The same for a box of another process; its new state as JSON. */
+int box_renew_of(const char *which, struct buf *out, struct err *e);
 /* Ends a session in order. It is over some steps later, and so are its runs. */
 void box_finish(struct box *b);
 /* gift.c: a parked box changes its keeper. box_give() sends it over a socket with its descriptors, at the end
@@ -293,7 +308,8 @@ enum box_request {
         BOX_ASK_SESSION, /* the recipe of its runs; empty: it is not a session */
         BOX_ASK_JOIN,    /* box_join() */
         BOX_ASK_WORDS,   /* box_words() */
-        BOX_ASK_END      /* ends a session; the answer is its result as JSON */
+        BOX_ASK_END,     /* ends a session; the answer is its result as JSON */
+        BOX_ASK_RENEW    /* box_renew_of() */
 };
 /* Queries one box, by run id, unique prefix of it, or name. Writes the answer to out. */
 int box_ask(const char *which, enum box_request request, int arg, struct buf *out, struct err *e);

@@ -190,6 +190,9 @@ static void look_at_group(struct box *b, uint64_t now)
                 return;
 
         uint64_t cap = b->c.plan->order->limits.value[LIMIT_CPU] * 1000000u;
+        if (b->c.session) /* its group holds all runs: each may use as much */
+                cap *= b->id > 0 ? b->id : 1;
+
         if (own_cpu(b, &u) >= cap)
                 keeper_limit_fired(b, LIMIT_CPU);
         else if (!b->oom_ns)
@@ -252,8 +255,8 @@ void keeper_limits_look(struct box *b, bool oom)
         if (oom)
                 keeper_oom_noted(b);
 
-        if (b->run.up && now >= b->run.deadline_ns)
-                keeper_limit_fired(b, LIMIT_TIME);
+        if (b->run.up)
+                keeper_lease_look(b, now);
 
         /* Four files: not for every line that the payload writes. */
         bool due = oom || b->group.oom_event < 0 || now >= b->run.next_look_ns;
@@ -281,7 +284,7 @@ bool keeper_oom_drain(const struct box *b)
 
 uint64_t keeper_next_look(struct box *b, uint64_t now)
 {
-        uint64_t next = b->run.up ? b->run.deadline_ns : start_deadline(b, now);
+        uint64_t next = b->run.up ? lease_next_ns(&b->run.lease) : start_deadline(b, now);
         if (b->run.up && (b->group.counts_cpu || b->oom_ns) && b->run.next_look_ns < next)
                 next = b->run.next_look_ns;
 

@@ -131,6 +131,18 @@ void record_inbound(struct run *run)
         }
 }
 
+void record_renewal(struct run *run)
+{
+        if (!run->record)
+                return;
+
+        struct ledger_record r = record_of(run, LEDGER_LIMIT, LEDGER_OUTCOME);
+        r.target = policy_limit_name(LIMIT_TIME);
+        r.result = "renewed";
+        r.count = run->lease.renewed;
+        record_add(run, &r, NULL);
+}
+
 void record_limits(struct run *run)
 {
         for (unsigned k = 0; run->record && k < LIMIT_KEY__COUNT; k++) {

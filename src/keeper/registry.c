@@ -37,6 +37,7 @@ struct ask {
 };
 enum logs_answer { LOGS_OFF = 0, LOGS_ON };
 enum join_answer { JOIN_LINE = 0, JOIN_REFUSED };
+enum renew_answer { RENEW_DONE = 0, RENEW_REFUSED };
 
 /* The commands and the keeper may be of different versions. */
 static const struct wire_field ask_fields[] = { WIRE_NUMBER(struct ask, request),
@@ -67,7 +68,7 @@ void registry_open(struct box *b)
 {
         struct sockaddr_un a;
         char text[96];
-        (void) snprintf(text, sizeof text, "cordon/%u/%s", b->c.uid, b->run.r.run);
+        (void) snprintf(text, sizeof text, "cordon/%u/%s", b->c.uid, keeper_run(&b->run));
         socklen_t n = make_address(&a, text);
         AUTO_FD(fd, socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
         if (fd >= 0 && bind(fd, (struct sockaddr *) &a, n) == 0 && listen(fd, CLIENTS_MAX) == 0)
@@ -106,6 +107,7 @@ static void state_json(const struct box *b, struct buf *out)
         put_usage(out, "cpu_ms", u.has_cpu, u.cpu_ns / 1000000u);
         buf_printf(out, ",\"output_bytes\":%llu,\"denials\":%u", (unsigned long long) b->run.r.output_bytes,
                    b->run.r.denial_count);
+        keeper_lease_json(b, out);
         if (b->c.session)
                 buf_printf(out, ",\"session\":true,\"runs\":%u", session_count(b));
         else if (b->run.r.in_session)
@@ -167,6 +169,22 @@ static void answer_join(struct box *b)
                 answer(b->client, span_str(e.what), (struct ask){ .request = JOIN_REFUSED });
 }
 
+/* With its state, or with the reason. */
+static void answer_renew(struct box *b)
+{
+        AUTO_BUF(out);
+        struct err e;
+        bool done = box_renew(b, &e) == 0;
+        if (done)
+                state_json(b, &out);
+        else
+                buf_puts(&out, e.what);
+
+        if (!out.failed)
+                answer(b->client, buf_span(&out),
+                       (struct ask){ .request = done ? RENEW_DONE : RENEW_REFUSED });
+}
+
 static void serve(struct box *b, const struct ask *q)
 {
         AUTO_BUF(out);
@@ -196,6 +214,9 @@ static void serve(struct box *b, const struct ask *q)
         case BOX_ASK_END:
                 if (b->c.session)
                         end_session(b);
+                return;
+        case BOX_ASK_RENEW:
+                answer_renew(b);
                 return;
         case BOX_ASK_STOP:
                 if (q->arg == SIGKILL)
@@ -503,16 +524,16 @@ static int ask_descriptor(const char *run, enum box_request request, struct err 
 int registry_join(const char *run, struct err *e) { return ask_descriptor(run, BOX_ASK_JOIN, e); }
 int box_words(const char *run, struct err *e) { return ask_descriptor(run, BOX_ASK_WORDS, e); }
 
-int box_ask(const char *which, enum box_request request, int arg, struct buf *out, struct err *e)
+/* *q is the answer afterwards. */
+static int ask_which(const char *which, struct ask *q, struct buf *out, struct err *e)
 {
         char run[64];
         int patience = PATIENCE_MS; /* for the one that is ours */
-        struct ask q = { .request = request, .arg = arg };
         int found = registry_find(which, run, e);
         if (found < 0)
                 return -1;
 
-        if (found == 0 && ask_run(run, &q, &patience, out) == 0)
+        if (found == 0 && ask_run(run, q, &patience, out) == 0)
                 return 0;
 
         if (found == 0 && !registry_is_run_id(which))
@@ -523,4 +544,23 @@ int box_ask(const char *which, enum box_request request, int arg, struct buf *ou
         (void) err_set(e, ERR_GONE, 0, "no box of yours is called %s", which);
         return err_hint(e, "`cordon ps` lists running boxes; for one that has ended, `cordon log --%s %s`",
                         registry_is_run_id(which) ? "run" : "box", buf_str(&word));
+}
+
+int box_ask(const char *which, enum box_request request, int arg, struct buf *out, struct err *e)
+{
+        struct ask q = { .request = request, .arg = arg };
+        return ask_which(which, &q, out, e);
+}
+
+int box_renew_of(const char *which, struct buf *out, struct err *e)
+{
+        struct ask q = { .request = BOX_ASK_RENEW };
+        if (ask_which(which, &q, out, e) < 0)
+                return -1;
+
+        if (q.request == RENEW_DONE)
+                return 0;
+
+        (void) err_set(e, ERR_LIMIT, 0, "%.60s: %.300s", which, buf_str(out));
+        return err_hint(e, "`limit time 10m renew 3` in a policy allows three renewals");
 }

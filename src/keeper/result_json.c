@@ -266,10 +266,18 @@ void box_result_json(const struct box_result *r, struct buf *out)
                 buf_puts(out, "null");
 
         add_limits(r, out);
+        if (r->renewals)
+                buf_printf(out, ",\"renewed\":%u,\"renewals\":%u", r->renewed, r->renewals);
+
         add_ms("wall_ms", r->wall_ns, out);
         add_ms("cpu_ms", r->cpu_ns, out);
         add_ms("start_ms", r->start_ns, out);
         add_start(r, out);
+        if (r->in_session) {
+                buf_member(out, "session", r->session);
+                buf_printf(out, ",\"session_over\":%s", r->session_over ? "true" : "false");
+        }
+
         add_ms("group_ms", r->group_wait_ns, out);
         buf_printf(out, ",\"memory_peak\":%llu", (unsigned long long) r->memory_peak);
         buf_printf(out, ",\"output_bytes\":%llu,\"output_truncated\":%s",

@@ -5,6 +5,7 @@
 #include "wire/wire.h"
 
 #include <errno.h>
+#include <stdio.h>
 
 /* What a run has of its session. */
 static void share(struct box *b, const struct box *session)
@@ -15,6 +16,7 @@ static void share(struct box *b, const struct box *session)
         b->run.r.procs_by_group = session->run.r.procs_by_group;
         b->run.r.cpu_by_group = session->run.r.cpu_by_group;
         b->run.r.in_session = true;
+        (void) snprintf(b->run.r.session, sizeof b->run.r.session, "%s", session->run.r.run);
 }
 
 struct box *box_run_in(struct box *session, const struct box_config *c, struct err *e)

@@ -7,6 +7,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 /* Its part of the session that another process keeps. */
@@ -45,6 +46,7 @@ struct box *box_join(const char *which, const struct box_config *c, struct err *
         session->runs = b;
         b->c.park = b->ordered = b->joining = true;
         b->run.r.in_session = true;
+        (void) snprintf(b->run.r.session, sizeof b->run.r.session, "%s", which);
         b->phase = PHASE_PARK;
         keeper_begin(b);
         return b;

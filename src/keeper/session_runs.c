@@ -153,15 +153,32 @@ uint64_t session_next(const struct box *session)
         return idle && !session->runs && session->run.up ? session->idle_ns + idle : 0;
 }
 
+/* The session has ended, and it is known by what: so has the run. */
+static void end_with_session(const struct box_result *session, struct box *b)
+{
+        if (!b->ran)
+                b->last = (struct wall_end){ .status = SIGKILL, .session_over = 1 };
+
+        if (session->end == BOX_LIMIT && !b->ran) {
+                b->last.time_over = session->limit == LIMIT_TIME;
+                b->last.cpu_over = session->limit == LIMIT_CPU;
+                b->last.memory_over = session->limit == LIMIT_MEMORY;
+                b->last.disk_over = session->limit == LIMIT_DISK;
+        }
+
+        b->init_gone |= b->remote;
+        send_end(b);
+}
+
 bool session_tend(struct box *session)
 {
         uint64_t next = session_next(session);
-        bool over = session->init_gone || session->phase > PHASE_RUN;
+        bool over = session->phase > PHASE_JUDGE;
         for (struct box *b = session->runs, *following; b; b = following) {
                 following = b->sibling;
-                if (over)
-                        fd_close(&b->session_line);
-                if (b->ran)
+                if (over && b->session_line >= 0)
+                        end_with_session(&session->run.r, b);
+                else if (b->ran)
                         send_end(b);
         }
 

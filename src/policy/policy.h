@@ -42,7 +42,8 @@ enum limit_key {
         LIMIT_EGRESS,  /* bytes that leave */
         LIMIT_INGRESS, /* bytes that come in */
         LIMIT_EFFECTS,
-        LIMIT_RATE, /* of them, those of any hour */
+        LIMIT_RATE,  /* of them, those of any hour */
+        LIMIT_RENEW, /* how often `time` can be renewed; 0: never. It goes with the time beside it */
         LIMIT_KEY__COUNT
 };
 

@@ -52,13 +52,14 @@ enum wall_command {
         COMMAND_CONNECT, /* to a port of the box's own loopback; answered with WALL_SAYS_CONNECTED */
         COMMAND_TTY,     /* a terminal is made and sent with WALL_SAYS_TTY; arg: rows << 16 | columns */
         COMMAND_OPEN,    /* the cover of a shut place is taken off; arg: which */
-        COMMAND_RUN      /* a spare gets its run order: its clocks begin */
+        COMMAND_RUN,     /* a spare gets its run order: its clocks begin */
+        COMMAND_RENEW    /* its time ends so much later */
 };
 struct wall_order {
         uint32_t command;
-        int32_t arg;              /* RUN: the spare's pid in the box; 0: the only spare */
-        uint32_t id;              /* CONNECT: of the question, for its answer; RUN, SIGNAL: of the run */
-        uint64_t time_ms, cpu_ms; /* RUN: its limits */
+        int32_t arg; /* RUN: the spare's pid in the box; 0: the only spare */
+        uint32_t id; /* CONNECT: of the question, for its answer; RUN, SIGNAL, RENEW: of the run */
+        uint64_t time_ms, cpu_ms; /* RUN: its limits; RENEW: one of them */
 };
 struct wire_form;
 extern const struct wire_form wall_order_form;
@@ -110,6 +111,8 @@ struct wall_runs {
 struct wall_init;
 void wall_runs_add(struct wall_runs *r, pid_t pid, uint32_t id, uint64_t deadline_ns);
 pid_t wall_runs_find(const struct wall_runs *r, uint32_t id); /* 0: it has ended */
+/* `only`: the deadline of a box with one run, or NULL. */
+void wall_runs_renew(struct wall_runs *r, const struct wall_order *o, uint64_t *only);
 /* If it was one, reports that to the keeper. */
 void wall_runs_ended(struct wall_runs *r, const struct wall_init *w, pid_t pid, int status,
                      const struct rusage *used);

@@ -92,7 +92,8 @@ struct wall_end {
         uint32_t left;                  /* names in the private home, but settings and caches of programs */
         char left_name[64];             /* one of them, as the box chose it */
         uint32_t blind;                 /* paths were to be watched, and FUSE is not available */
-        uint32_t time_over; /* the keeper, which enforces it, did not end the box: it may be stopped */
+        uint32_t time_over;    /* the keeper, which enforces it, did not end the box: it may be stopped */
+        uint32_t session_over; /* of a run, by its session's keeper: the session has ended */
 };
 
 struct wall_message {
@@ -252,8 +253,8 @@ int wall_run(const struct wall_child *c, uint32_t pid, uint32_t id, const struct
  * line is full). */
 int wall_forward(int line, const struct wall_message *m, int fd);
 /* The other way: passes an order of a run's keeper, which is another process, on to init, if it is about that
- * run: its begin, which is answered with WALL_SAYS_READY, a signal, a terminal. Returns 1, 0 if the line is
- * closed, -1 with errno set (EPROTO: not such an order). *ret_tty: it requests a terminal. */
+ * run: its begin, which is answered with WALL_SAYS_READY, a signal, a renewal, a terminal. Returns 1, 0 if
+ * the line is closed, -1 with errno set (EPROTO: not such an order). *ret_tty: it requests a terminal. */
 int wall_relay(int line, const struct wall_child *c, uint32_t pid, uint32_t id, bool *ret_tty);
 /* Receives the next message of a spare, as wall_listen(). */
 int wall_spare_listen(int spare, struct wall_message *ret);
@@ -263,6 +264,8 @@ int wall_tty(const struct wall_child *c, unsigned rows, unsigned columns);
 /* Orders init to forward a signal to the payload's process group; of a box with many runs, that of one. */
 int wall_signal(const struct wall_child *c, int signal);
 int wall_signal_run(const struct wall_child *c, uint32_t id, int signal);
+/* The time of a run ends so much later. `id`: of a box with many, which. */
+int wall_renew(const struct wall_child *c, uint32_t id, uint64_t more_ms);
 /* Requests a connection to a port of the box's own loopback from init: it comes with WALL_SAYS_CONNECTED and
  * the same id. Answers come in the order of the requests; an answer that the keeper did not take in time is
  * missing. */

@@ -248,8 +248,8 @@ static void test_load__limits_are_finite_and_have_units(void)
         check_refused("limit ingress 0\n", "t:1:15: `limit ingress` cannot be zero", NULL);
         check_refused("limit time 99999d\n", "t:1:12: `limit time` can be at most 3650d", NULL);
         struct checked_policy *c = load("box a\n");
-        static const uint64_t want[] = { 3600000,   3600000, UINT64_C(2) << 30,  256,    1024,  1 << 30,
-                                         256 << 20, 1 << 30, UINT64_C(16) << 30, 100000, 100000 };
+        static const uint64_t want[] = { 3600000,   3600000, UINT64_C(2) << 30,  256,    1024,   1 << 30,
+                                         256 << 20, 1 << 30, UINT64_C(16) << 30, 100000, 100000, 0 };
         for (int k = 0; c && k < LIMIT_KEY__COUNT; k++) {
                 CHECK_INT(policy_limits(c)->value[k], want[k]);
                 CHECK(!policy_limits(c)->stated[k]);

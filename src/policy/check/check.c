@@ -20,6 +20,10 @@ static int take_singletons(struct checked_policy *c, const struct policy *p)
                 c->limits.stated[k] = own || used;
         }
 
+        if (p->limits.stated[LIMIT_TIME] &&
+            !p->limits.stated[LIMIT_RENEW]) /* a used policy's is of its time */
+                c->limits.value[LIMIT_RENEW] = c->limits.stated[LIMIT_RENEW] = 0;
+
         for (int i = 0; i < WARM__COUNT; i++) {
                 c->warm[i].text = p->warm[i].text ? arena_str(&c->mem, p->warm[i].text) : NULL;
                 if (p->warm[i].text && !c->warm[i].text)

@@ -146,9 +146,15 @@ static int hold_alone(struct gather *g, const struct policy *p, const struct use
 static void take_limits(struct gather *g, const struct policy *p)
 {
         struct policy_limits *to = &g->c->limits;
-        for (int k = 0; k < LIMIT_KEY__COUNT; k++)
-                if (p->limits.stated[k] && (to->value[k] == 0 || p->limits.value[k] < to->value[k]))
-                        to->value[k] = p->limits.value[k];
+        for (int k = 0; k < LIMIT_KEY__COUNT; k++) {
+                bool with_time = k == LIMIT_RENEW && p->limits.stated[LIMIT_TIME];
+                if (with_time || !p->limits.stated[k] ||
+                    (to->value[k] != 0 && p->limits.value[k] >= to->value[k]))
+                        continue;
+                to->value[k] = p->limits.value[k];
+                if (k == LIMIT_TIME)
+                        to->value[LIMIT_RENEW] = p->limits.value[LIMIT_RENEW];
+        }
 }
 
 static int has_changed(struct gather *g, const struct use_line *u, const char *digest)

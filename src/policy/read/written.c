@@ -54,11 +54,24 @@ static int absorb_wall(struct wall_line *to, const struct wall_line *from, struc
         return 0;
 }
 
+/* How often a time can be renewed goes with that time. Options are separate lines: `--renew` may come first.
+ */
+static void absorb_renew(struct policy *p, const struct policy *from)
+{
+        bool options = is_flag(&from->limit_at[LIMIT_TIME]) && is_flag(&p->limit_at[LIMIT_RENEW]);
+        if (!from->limits.stated[LIMIT_RENEW] && options && p->limits.stated[LIMIT_RENEW])
+                return;
+
+        p->limits.value[LIMIT_RENEW] = from->limits.value[LIMIT_RENEW];
+        p->limits.stated[LIMIT_RENEW] = from->limits.stated[LIMIT_RENEW];
+        p->limit_at[LIMIT_RENEW] = from->limit_at[LIMIT_RENEW];
+}
+
 static int absorb_limits(struct policy *p, const struct policy *from, struct err *e)
 {
         for (int k = 0; k < LIMIT_KEY__COUNT; k++) {
                 const struct source_place *at = &from->limit_at[k];
-                if (!from->limits.stated[k])
+                if (!from->limits.stated[k] || (k == LIMIT_RENEW && from->limits.stated[LIMIT_TIME]))
                         continue;
                 bool had = p->limits.stated[k], same_rank = had && is_flag(at) == is_flag(&p->limit_at[k]);
                 if (same_rank && is_flag(at) && p->limits.value[k] != from->limits.value[k])
@@ -71,6 +84,8 @@ static int absorb_limits(struct policy *p, const struct policy *from, struct err
                 p->limits.value[k] = from->limits.value[k];
                 p->limits.stated[k] = true;
                 p->limit_at[k] = *at;
+                if (k == LIMIT_TIME)
+                        absorb_renew(p, from);
         }
 
         return 0;

@@ -360,7 +360,8 @@ static void worst_rest(const struct checked_policy *c, struct buf *out)
         buf_printf(
                 out,
                 "- It can use up to %s of time, %s of memory, %s of disk and %llu process%s, and print %s.\n",
-                str_from_ms(c->limits.value[LIMIT_TIME], a), str_from_size(c->limits.value[LIMIT_MEMORY], b),
+                str_from_ms(c->limits.value[LIMIT_TIME] * (1 + c->limits.value[LIMIT_RENEW]), a),
+                str_from_size(c->limits.value[LIMIT_MEMORY], b),
                 str_from_size(c->limits.value[LIMIT_DISK], d),
                 (unsigned long long) c->limits.value[LIMIT_PROCS],
                 c->limits.value[LIMIT_PROCS] == 1 ? "" : "es",
@@ -403,8 +404,9 @@ void policy_doors_text(const struct checked_policy *c, const struct policy_stage
         local_text(c, out);
         buf_puts(out, "Limits:");
         for (int k = 0; k < LIMIT_KEY__COUNT; k++)
-                buf_printf(out, " %s %s", policy_limit_name((enum limit_key) k),
-                           limit_print((enum limit_key) k, c->limits.value[k], value));
+                if (c->limits.value[k] > 0)
+                        buf_printf(out, " %s %s", policy_limit_name((enum limit_key) k),
+                                   limit_print((enum limit_key) k, c->limits.value[k], value));
 
         buf_printf(out, "\nWall: %s\n", wall_name(c->wall));
         buf_puts(out, "\nThe worst a hostile guest could do:\n");

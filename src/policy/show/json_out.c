@@ -271,7 +271,7 @@ static void door(struct json_out *o, const struct door *d)
 /* In the byte order of their names, which is not the order of the enum. */
 static const enum limit_key limits_by_name[] = {
         LIMIT_CPU,    LIMIT_DISK,   LIMIT_EFFECTS, LIMIT_EGRESS, LIMIT_FILES, LIMIT_INGRESS,
-        LIMIT_MEMORY, LIMIT_OUTPUT, LIMIT_PROCS,   LIMIT_RATE,   LIMIT_TIME,
+        LIMIT_MEMORY, LIMIT_OUTPUT, LIMIT_PROCS,   LIMIT_RATE,   LIMIT_RENEW, LIMIT_TIME,
 };
 _Static_assert(COUNT(limits_by_name) == LIMIT_KEY__COUNT, "each limit once");
 
@@ -369,8 +369,9 @@ static void write_policy(struct json_out *o, const struct checked_policy *c)
         key(o, "limit");
         open_with(o, '{');
         for (size_t i = 0; i < COUNT(limits_by_name); i++)
-                text(o, policy_limit_name(limits_by_name[i]),
-                     limit_print(limits_by_name[i], c->limits.value[limits_by_name[i]], value));
+                if (c->limits.value[limits_by_name[i]] > 0)
+                        text(o, policy_limit_name(limits_by_name[i]),
+                             limit_print(limits_by_name[i], c->limits.value[limits_by_name[i]], value));
 
         close_with(o, '}');
         locals(o, c);

@@ -29,6 +29,7 @@ static const struct limit_row limits[] = {
         [LIMIT_INGRESS] = { "ingress", UNIT_BYTES, 16 * GIB, GIB << 20 },
         [LIMIT_EFFECTS] = { "effects", UNIT_COUNT, 100000, UINT64_C(1) << 40 },
         [LIMIT_RATE] = { "rate", UNIT_PER_HOUR, 100000, UINT64_C(1) << 40 },
+        [LIMIT_RENEW] = { "renew", UNIT_COUNT, 0, 1000 },
 };
 _Static_assert(COUNT(limits) == LIMIT_KEY__COUNT, "a row for each limit");
 

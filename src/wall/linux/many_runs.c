@@ -23,6 +23,16 @@ pid_t wall_runs_find(const struct wall_runs *r, uint32_t id)
         return 0;
 }
 
+void wall_runs_renew(struct wall_runs *r, const struct wall_order *o, uint64_t *only)
+{
+        for (unsigned i = 0; i < r->count && !only; i++)
+                if (r->run[i].id == o->id && r->run[i].deadline_ns != 0)
+                        r->run[i].deadline_ns += o->time_ms * 1000000u;
+
+        if (only && *only != UINT64_MAX)
+                *only += o->time_ms * 1000000u;
+}
+
 void wall_runs_ended(struct wall_runs *r, const struct wall_init *w, pid_t pid, int status,
                      const struct rusage *used)
 {

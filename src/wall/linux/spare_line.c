@@ -136,7 +136,7 @@ int wall_relay(int line, const struct wall_child *c, uint32_t pid, uint32_t id, 
                 return r;
 
         bool begins = o.command == COMMAND_RUN && o.id == id && (uint32_t) o.arg == pid && pid > 0;
-        bool signals = o.command == COMMAND_SIGNAL && o.id == id;
+        bool signals = (o.command == COMMAND_SIGNAL || o.command == COMMAND_RENEW) && o.id == id;
         *ret_tty = o.command == COMMAND_TTY;
         if (!begins && !signals && !*ret_tty) {
                 errno = EPROTO;

@@ -541,6 +541,9 @@ static bool obey(struct watch *t, bool *ret_over)
         if (o.command == COMMAND_OPEN)
                 touch_open(t->w, (unsigned) o.arg);
 
+        if (o.command == COMMAND_RENEW)
+                wall_runs_renew(&t->many, &o, many ? NULL : &t->deadline_ns);
+
         if (o.command == COMMAND_TTY)
                 wall_tty_make(t->w, (unsigned) o.arg >> 16, (unsigned) o.arg & 0xffff);
 

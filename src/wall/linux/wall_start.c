@@ -351,6 +351,12 @@ int wall_signal_run(const struct wall_child *c, uint32_t id, int sig)
         return wire_put_now(c->control, &wall_order_form, &o);
 }
 
+int wall_renew(const struct wall_child *c, uint32_t id, uint64_t more_ms)
+{
+        struct wall_order o = { .command = COMMAND_RENEW, .id = id, .time_ms = more_ms };
+        return wire_put_now(c->control, &wall_order_form, &o);
+}
+
 int wall_ask_to_end(const struct wall_child *c) { return offer(c, COMMAND_END, 0); }
 
 int wall_touch_open(const struct wall_child *c, uint32_t which)

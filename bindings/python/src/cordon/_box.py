@@ -15,7 +15,7 @@ from ._result import Result, result_from_json
 
 _NAME, _CWD, _LEDGER, _STAGE = 0, 1, 9, 13  # enum cordon_option
 _VIEW_DOORS = 0
-_LIMITS = ("time", "cpu", "memory", "procs", "files", "disk", "output", "egress", "ingress", "effects", "rate")
+_LIMITS = ("time", "cpu", "memory", "procs", "files", "disk", "output", "egress", "ingress", "effects", "rate", "renew")
 _STREAMS = {1: "stdout", 2: "stderr"}
 
 Doors = Union[str, "os.PathLike[str]", Iterable[Union[str, "os.PathLike[str]"]]]

@@ -1,0 +1,69 @@
+#!/bin/sh
+# How a session ends: by a limit, by the end of its life, by `cordon stop`, by a signal. Its commands end with it, and say why and
+# where its changes are.
+# shellcheck disable=SC2016,SC2317
+. "$(dirname "$0")/lib.sh"
+root() { "$@"; }
+elsewhere cordon-session
+trap 'code=$?; remove "$T" "$D"; exit $code' EXIT
+before=$(orphans)
+for who in root as_user; do
+        run() { $who timeout -k 5 60 "$CORDON" "$@"; }
+        in_s() { run session run "$S" "$@" </dev/null; }
+        S=e$$-$who
+        mkdir "$D/$who"
+        [ "$who" = root ] || [ "$(id -u)" -ne 0 ] || chown -R 65533:65533 "$D/$who"
+        cd "$D/$who" || exit 1
+
+        # Memory, which all commands share.
+        id=$(run session new "$S" --edit . --memory 64M)
+        is "$who: the session's memory ends a command with it" "$(status in_s --json -- sh -c 'echo kept >f; exec tail /dev/zero')" 124
+        has "$who: it says so" "$(cat "$T/err")" 'the session ended: its limit `memory` was reached'
+        has "$who: and where the changes are" "$(cat "$T/err")" "cordon diff $id"
+        is "$who: as JSON" "$(tail -n 1 "$T/err" | jq -c '[.end, .limit, .session, .session_over]')" "[\"limit\",\"memory\",\"$id\",true]"
+        is "$who: they are there" "$(run diff --name-only "$S")" f
+        is "$who: the ledger has the limit" "$(run log --run "$id" --json | jq -r 'select(.kind == "limit") | .target + " " + .result')" "memory ended the run"
+        run discard --yes "$id" 2>/dev/null
+
+        # Its life.
+        id=$(run session new "$S" --life 2s)
+        is "$who: the end of its life" "$(status in_s --json -- sleep 1000)" 124
+        has "$who: is said" "$(cat "$T/err")" "the session ended: its life was over"
+        is "$who: as JSON too" "$(tail -n 1 "$T/err" | jq -c '[.limit, .session_over]')" '["time",true]'
+
+        # A command's own limit leaves the session.
+        run session new "$S" --edit . >/dev/null
+        is "$who: a command's own limit" "$(status in_s --json --time 300ms -- sh -c 'echo 1 >f; exec sleep 1000')" 124
+        is "$who: leaves the session" "$(tail -n 1 "$T/err" | jq -c '[.limit, .session_over]')" '["time",false]'
+        is "$who: which takes others" "$(in_s -- cat f)" 1
+
+        # stop
+        has "$who: stop tells what became of the changes" "$(run stop "$S" 2>&1)" "1 change held back, 0 flagged: cordon diff "
+        is "$who: it is over" "$(run session ls --json | jq -r --arg n "$S" '.[] | select(.name == $n) | .run')" ""
+        run discard --yes "$S" 2>/dev/null
+
+        # Its process is killed.
+        run session new "$S" --edit . >/dev/null
+        run session run "$S" -n -- sh -c 'echo 1 >f; exec sleep 1000' 2>"$T/killed" &
+        job=$!
+        wrote() { in_s -- cat f; }
+        ok "$who: a command runs" soon wrote
+        $who kill -9 "$(run ps --json "$S" | jq -r .keeper)"
+        wait $job
+        is "$who: a session that is killed" "$?" 137
+        has "$who: is said as well" "$(cat "$T/killed")" "the session ended, and this command with it"
+        run discard --yes "$S" 2>/dev/null
+
+        # All at once.
+        a=$(run session new "$S-a") && b=$(run session new "$S-b")
+        is "$who: all sessions are there" "$(run session ls | grep -c -e "$a" -e "$b")" 2
+        is "$who: --all takes no name" "$(status run session end --all "$S-a")" 125
+        if [ "$who" = as_user ] && [ "$(id -u)" -eq 0 ]; then # nobody else's
+                is "$who: session end --all" "$(run session end --all --json | jq -r .end | sort -u)" exited
+                is "$who: none is left" "$(run session ls --json)" "[]"
+        else
+                run session end "$S-a" "$S-b"
+        fi
+done
+ok "nothing is left" none_left
+done_testing
