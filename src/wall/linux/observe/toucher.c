@@ -3,10 +3,10 @@
 #include "wall/linux/observe/toucher.h"
 
 #include "base/fd.h"
+#include "base/mountapi.h"
 #include "base/str.h"
 #include "wall/linux/observe/watched_calls.h"
 #include "wall/linux/root/link_walk.h"
-#include "wall/linux/root/mountapi.h"
 
 #include <errno.h>
 #include <linux/capability.h>
