@@ -10,7 +10,7 @@ MUSL   := $(shell command -v musl-gcc 2>/dev/null)
 STATIC  = $(if $(MUSL),$(BUILD)-musl,$(BUILD))
 CORDON  = $(STATIC)/src/cli/cordon
 
-.PHONY: all deps demo show test test-engines test-mcp test-bwrap everyday bench fuzz soak check-style install clean quick test-vm
+.PHONY: all deps demo show test test-engines test-mcp test-bwrap test-agents everyday bench fuzz soak check-style install clean quick test-vm
 
 all: $(BUILD)/build.ninja $(STATIC)/build.ninja
 	@ninja -C $(BUILD) $(QUIET)
@@ -79,6 +79,10 @@ test-mcp: all
 # bubblewrap's own tests, from Debian's source packages, with cordon-bwrap in its place; then srt and Codex from npm on top of it.
 test-bwrap: all
 	@sh tests/bwrap/run $(abspath $(STATIC)/src/bwrap/cordon-bwrap)
+
+# Coding agents from npm behind `cordon agent`, each with a hostile turn of a local API.
+test-agents: all
+	@sh tests/agents/run $(abspath $(CORDON))
 
 FUZZ_SECONDS ?= 60
 fuzz: deps
