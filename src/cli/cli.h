@@ -273,6 +273,9 @@ int verb_serve(int argc, char **argv);
 int verb_mcp(int argc, char **argv);
 int verb_mcp_wrap(int argc, char **argv);
 int verb_mcp_learn(int argc, char **argv);
+int verb_serve_token(int argc, char **argv);
+int verb_serve_tenant(int argc, char **argv);
+extern const struct cli_option serve_token_options[], serve_tenant_options[];
 int verb_mcp_accept(int argc, char **argv);
 int verb_pool(int argc, char **argv);
 /* cmd_session.c: ends one, and prints what became of its changes. */

@@ -4,6 +4,7 @@
 #include "base/fd.h"
 #include "base/str.h"
 #include "cli/cli.h"
+#include "cli/serve_http.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -12,8 +13,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/signalfd.h>
 #include <sys/socket.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -22,7 +25,22 @@
 struct serve {
         cordon_pool_options pool;
         bool automatic, foreground;
+        struct cli_http http;
 };
+
+static int add_http(void *ctx, const char *value)
+{
+        return cli_http_listen(&((struct serve *) ctx)->http, value);
+}
+static int add_host(void *ctx, const char *value)
+{
+        return cli_http_host(&((struct serve *) ctx)->http, value);
+}
+
+static int set_runs(void *ctx, const char *value)
+{
+        return cli_number("--runs", value, 1, 256, &((struct serve *) ctx)->http.runs);
+}
 
 static int set_boxes(void *ctx, const char *value)
 {
@@ -59,6 +77,11 @@ const struct cli_option serve_options[] = {
         { "memory", 0, "SIZE", "and as many as use no more than this", set_memory },
         { "idle", 0, "TIME", "end automatically parked boxes after so long without use (default: 10m)",
           set_idle },
+        { "http", 0, "ADDRESS", "also serve HTTP: 127.0.0.1:PORT or unix:PATH; can be repeated", add_http },
+        { "http-host", 0, "NAME", "a name in Host, of a reverse proxy; can be repeated", add_host },
+        { "runs", 0, "N", "HTTP: at most so many runs at once (default: 16)", set_runs },
+        { "config", 0, "DIR", "HTTP: tenants, policies and tokens (default: ~/.config/cordon/serve)",
+          CLI_TEXT(struct serve, http.config) },
         { "foreground", 0, NULL, "do not detach (the default)", CLI_FLAG(struct serve, foreground) },
         { 0 },
 };
@@ -122,28 +145,63 @@ static void end_all(cordon_pool *p, int signals)
         }
 }
 
+static int park(struct serve *o)
+{
+        cordon_error e;
+        AUTO_FD(signals, open_signals());
+        cordon_context *changed = o->http.count ? cordon_context_new(environ) : NULL; /* cli_http_prepare() */
+        cordon_pool *p = cordon_pool_new(changed ? changed : cli_context(), &o->pool, &e);
+        if (!p && o->http.count && e.sys == EBUSY)
+                return 0; /* there is one already, and runs use it */
+
+        if (!p)
+                return cli_error(&e);
+
+        cli_note("ready: parks %u boxes at most; %s", o->pool.boxes,
+                 o->automatic ? "those of plans that are seen twice, and of `cordon pool add`"
+                              : "`cordon pool add` parks some");
+        serve_all(p, signals);
+        end_all(p, signals);
+        cordon_pool_free(p);
+        cordon_context_free(changed);
+        return 0;
+}
+
+/* A run asks the resident for a box and waits for the answer: so that is another process. */
+static int park_beside(struct serve *o)
+{
+        if (cli_http_prepare(&o->http) < 0)
+                return EXIT_CORDON;
+
+        pid_t self = getpid(), pid = fork();
+        if (pid < 0)
+                return cli_problem("fork: %s", strerror(errno));
+
+        if (pid == 0) {
+                (void) prctl(PR_SET_PDEATHSIG, SIGTERM);
+                _exit(getppid() == self ? park(o) : 0);
+        }
+
+        int status = cli_http_serve(&o->http);
+        (void) kill(pid, SIGTERM);
+        (void) waitpid(pid, NULL, 0);
+        return status;
+}
+
 int verb_serve(int argc, char **argv)
 {
-        struct serve o = { .pool = { .boxes = 32, .idle_s = 600 } };
-        cordon_error e;
+        struct serve o = { .pool = { .boxes = 32, .idle_s = 600 }, .http = { .runs = 16 } };
         int at = cli_options(argc, argv, cli_verb_find("serve"), &o, NULL);
         if (at < 0 || cli_no_words(argc, at, "serve"))
                 return EXIT_CORDON;
 
+        if (!o.http.count && (o.http.config || o.http.host_count))
+                return cli_usage("--config and --http-host need --http");
+
+        o.automatic |= o.http.count > 0;
         o.pool.automatic = o.automatic;
         o.pool.listener = inherited_socket();
-        AUTO_FD(signals, open_signals());
-        cordon_pool *p = cordon_pool_new(cli_context(), &o.pool, &e);
-        if (!p)
-                return cli_error(&e);
-
-        cli_note("ready: parks %u boxes at most; %s", o.pool.boxes,
-                 o.automatic ? "those of plans that are seen twice, and of `cordon pool add`"
-                             : "`cordon pool add` parks some");
-        serve_all(p, signals);
-        end_all(p, signals);
-        cordon_pool_free(p);
-        return 0;
+        return o.http.count ? park_beside(&o) : park(&o);
 }
 
 /* ---- pool ---- */

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* egress/http/http_head.c - the strict parser of request and response heads. Input that two programs could
+/* http1/http_head.c - the strict parser of request and response heads. Input that two programs could
  * parse in two ways is rejected: bare line ends, folded lines, two lengths, a length and a coding, spaces
  * around names. Never: repairs. Pure. */
-#include "egress/http/http_internal.h"
+#include "http1/http1.h"
 
 #include "base/str.h"
+
+#define COUNT(a) (sizeof(a) / sizeof *(a))
 
 static enum http_read bad(struct http_head *h, unsigned answer, enum effect_reason why)
 {

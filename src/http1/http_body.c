@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* egress/http/http_body.c - finds the end of a body: by length, by chunks, or by EOF. Every line end but CR
+/* http1/http_body.c - finds the end of a body: by length, by chunks, or by EOF. Every line end but CR
  * LF is rejected; trailers are dropped. Chunk extensions are dropped in an answer, where they are valid and
  * we frame anew; in a request they are rejected: servers have parsed such lines in two ways. Pure. */
 #include "base/str.h"
-#include "egress/http/http_internal.h"
+#include "http1/http1.h"
 
 enum {
         STEP_SIZE = 0,

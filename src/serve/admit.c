@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: MIT */
+/* serve/admit.c - decides from the head of a request whether it is answered at all. Nothing of its body has
+ * been read by then: without a token nobody makes the server keep more than a head. */
+#include "base/clock.h"
+#include "base/err.h"
+#include "base/fd.h"
+#include "base/str.h"
+#include "serve/internal.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <strings.h>
+#include <sys/stat.h>
+
+/* ---- Host and Origin: a page of another site that a browser shows, or a name that was bound to 127.0.0.1
+ * ---- */
+
+static bool same_host(const char *host, const char *name, uint16_t port)
+{
+        char want[300];
+        (void) snprintf(want, sizeof want, "%s:%u", name, port);
+        return strcasecmp(host, want) == 0 || ((port == 80 || port == 0) && strcasecmp(host, name) == 0);
+}
+
+bool host_is_ours(const char *host, uint16_t port, const char *const *others)
+{
+        static const char *const names[] = { "localhost", "127.0.0.1", "[::1]" };
+        for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+                if (same_host(host, names[i], port))
+                        return true;
+
+        for (; *others; others++)
+                if (strcasecmp(host, *others) == 0)
+                        return true;
+        return false;
+}
+
+static bool check_site(const struct server *s, const struct client *c, struct reply *r)
+{
+        const struct serve_request *q = &c->in.r;
+        if (!host_is_ours(q->host, c->port, s->o->hosts)) {
+                reply_problem(r, 421, "host", "the Host of the request is not a name of this server",
+                              "an operator behind a proxy adds --http-host NAME");
+                return false;
+        }
+
+        const char *site = strncmp(q->origin, "https://", 8) == 0  ? q->origin + 8
+                           : strncmp(q->origin, "http://", 7) == 0 ? q->origin + 7
+                                                                   : q->origin;
+        if (q->origin[0] && strcasecmp(site, q->host) != 0) {
+                reply_problem(r, 403, "origin", "the request comes from a page of another site", NULL);
+                return false;
+        }
+        return true;
+}
+
+/* ---- tokens ---- */
+
+/* Again when the file has changed: a removed token is void at once. One that does not load voids all. */
+static void refresh_tokens(struct server *s)
+{
+        struct stat st = { 0 };
+        struct tokens t = { 0 };
+        struct err e;
+        (void) fstatat(s->config, "tokens", &st, AT_SYMLINK_NOFOLLOW);
+        if (memcmp(&st.st_mtim, &s->tokens_changed, sizeof s->tokens_changed) == 0)
+                return;
+
+        bool good = tokens_load(s->config, &t, &e) == 0;
+        tokens_done(&s->tokens);
+        s->tokens = good ? t : (struct tokens){ 0 };
+        s->tokens_changed = good ? st.st_mtim : (struct timespec){ 0 };
+        if (!good)
+                s->o->say(s->o->say_ctx, e.what);
+}
+
+static bool check_token(struct server *s, const struct client *c, struct admitted *a, struct reply *r)
+{
+        cordon_error e = { 0 };
+        refresh_tokens(s);
+        const struct token *t =
+                c->in.r.token[0] ? tokens_check(&s->tokens, c->in.r.token, clock_wall_s()) : NULL;
+        if (!t) {
+                reply_problem(r, 401, "token", "a valid bearer token is needed",
+                              "Authorization: Bearer TOKEN; an operator makes one: cordon serve token new");
+                (void) snprintf(r->extra, sizeof r->extra, "WWW-Authenticate: Bearer realm=\"cordon\"\r\n");
+                return false;
+        }
+
+        if (!(t->scopes & a->route->scope)) {
+                reply_problem(r, 403, "scope", "the token does not have the scope of this request",
+                              "cordon serve token new --scopes ...");
+                return false;
+        }
+
+        if (t->scopes == SCOPE_ADMIN) /* the host's own, of no tenant */
+                return true;
+
+        a->tenant = tenant_of(s->tenants, t, &e);
+        if (!a->tenant) {
+                s->o->say(s->o->say_ctx, e.what);
+                reply_problem(r, 503, "tenant", "the tenant's settings do not load", "ask the operator");
+                return false;
+        }
+
+        uint64_t wait_ms = bucket_take(tenant_rate(a->tenant), clock_mono_ns());
+        if (wait_ms == 0)
+                return true;
+        tenant_book(a->tenant)->rejected++;
+        reply_later(r, 429, (unsigned) (wait_ms / 1000 + 1),
+                    "the tenant sends more requests than its rate allows");
+        return false;
+}
+
+bool admit(struct server *s, const struct client *c, struct admitted *ret, struct reply *r)
+{
+        const struct serve_request *q = &c->in.r;
+        unsigned status = 0;
+        *ret = (struct admitted){ 0 };
+        if (!check_site(s, c, r))
+                return false;
+
+        ret->route = route_find(q->method, q->path, ret->arg, &status);
+        if (!ret->route) {
+                reply_problem(r, status, status == 405 ? "method" : "path",
+                              status == 405 ? "this path does not have this method" : "there is no such path",
+                              "GET /v1/openapi.json describes all");
+                return false;
+        }
+
+        if (ret->route->scope != SCOPE_NONE && !check_token(s, c, ret, r))
+                return false;
+
+        if (q->length != UINT64_MAX && q->length > ret->route->body_max) {
+                reply_problem(r, 413, "size", "the body is longer than this path takes", NULL);
+                return false;
+        }
+        return true;
+}

@@ -1,0 +1,239 @@
+/* SPDX-License-Identifier: MIT */
+/* serve/internal.h - the state of a server: clients, runs, sessions and questions, all driven by one loop. */
+#pragma once
+#include "base/buf.h"
+#include "base/json.h"
+#include "serve/budget.h"
+#include "serve/request.h"
+#include "serve/serve.h"
+#include "serve/tenant.h"
+#include "serve/token_file.h"
+
+#include <stdint.h>
+#include <sys/types.h>
+
+enum {
+        CLIENTS_MAX = 256,
+        RUNS_MAX = 256,
+        SESSIONS_MAX = 64,
+        ASIDES_MAX = 8,
+        ID_MAX = 36,             /* "r-", 128 random bits in hex, and NUL */
+        OUTPUT_MAX = 256 * 1024, /* bytes of each stream that an answer contains */
+        EVENTS_MAX = 1 << 20,    /* bytes of events that are kept for those who come late */
+        KEPT_MAX = 64,           /* ended runs of a tenant that can still be asked for */
+        ARGUMENTS_MAX = 1024,
+        READ_S = 20,  /* for a whole request */
+        WRITE_S = 30, /* without a byte taken */
+        LINGER_S = 2,
+        IDLE_S = 75,
+        ASIDE_S = 60,
+        ASIDE_BYTES_MAX = 32 << 20
+};
+
+struct job;
+struct session;
+struct client;
+
+/* What a tenant has under way, and counters. */
+struct tenant_book {
+        struct job *jobs;         /* newest first */
+        struct job *first, *last; /* those that wait, in order */
+        struct session *sessions;
+        uint64_t started, ended, failed, refused_effects, rejected, output_bytes;
+};
+
+struct server {
+        const struct serve_options *o;
+        int config, signals;
+        int listeners[SERVE_LISTEN_MAX];
+        uint16_t ports[SERVE_LISTEN_MAX]; /* 0: a Unix socket */
+        size_t listener_count;
+        struct tokens tokens;
+        struct timespec tokens_changed;
+        struct budget host;
+        struct tenants *tenants;
+        struct client *clients[CLIENTS_MAX];
+        struct job *running[RUNS_MAX];
+        struct session *sessions[SESSIONS_MAX];
+        struct aside *asides[ASIDES_MAX];
+        size_t turn; /* of fair_next() */
+        uint64_t started_ns, requests;
+        bool draining, stop;
+};
+
+/* ---- answers ---- */
+
+struct reply {
+        unsigned status; /* 0: the answer follows later */
+        const char *type;
+        struct buf body;
+        char extra[256]; /* header lines, each with CRLF */
+};
+
+/* One request that has a valid token for its route. */
+struct serve_call {
+        struct server *s;
+        struct client *client;
+        const struct serve_request *r;
+        struct span body;
+        struct tenant *tenant; /* NULL: a route of the host */
+        const char *arg;       /* what stands for {} in the route's path; or "" */
+};
+
+typedef void serve_handler(struct serve_call *c, struct reply *r);
+struct route {
+        enum serve_method method;
+        const char *path; /* {id}: one segment; {path}: all that is left */
+        enum serve_scope scope;
+        size_t body_max;
+        bool aside; /* in a process of its own: it may wait for disks or other processes */
+        serve_handler *handle;
+};
+
+/* routes.c: pure */
+const struct route *routes(size_t *ret_count);
+/* The route of a request, with its argument; NULL with *ret_status 404 or 405. */
+const struct route *route_find(enum serve_method m, const char *path, char ret_arg[REQUEST_PATH_MAX],
+                               unsigned *ret_status);
+
+/* problem.c: errors as RFC 9457 has them. `hint` may be "" or NULL. */
+void reply_problem(struct reply *r, unsigned status, const char *code, const char *detail, const char *hint);
+void reply_error(struct reply *r, unsigned status, const cordon_error *e);
+/* The status that fits an error of the library. */
+unsigned status_of(const cordon_error *e);
+void reply_json(struct reply *r, unsigned status);
+/* 429 with Retry-After. */
+void reply_later(struct reply *r, unsigned status, unsigned seconds, const char *detail);
+const char *status_text(unsigned status);
+
+/* names.c: random names. -1: the kernel has no random bits. */
+int random_id(const char *prefix, char ret[ID_MAX]);
+
+/* ---- clients: serve_client.c ---- */
+
+struct admitted {
+        const struct route *route;
+        struct tenant *tenant; /* NULL: the host's, or nobody's */
+        char arg[REQUEST_PATH_MAX];
+};
+
+struct client {
+        int fd;
+        uint16_t port; /* of the listener; 0: a Unix socket */
+        struct request_reader in;
+        struct buf out;
+        size_t sent;
+        bool gone;    /* to be freed */
+        bool last;    /* ends when all is sent */
+        bool busy;    /* a request is being answered */
+        bool lingers; /* all is sent; what comes is dropped */
+        bool again;   /* a further request has arrived already */
+        struct admitted admitted;
+        char id[72];     /* of the request */
+        struct job *job; /* that it waits for, or NULL */
+        bool events;     /* as a stream of events: */
+        size_t event_at; /* sent so far */
+        uint64_t deadline_ns;
+};
+void client_accept(struct server *s, size_t listener);
+void client_read(struct server *s, struct client *c);
+void client_parse(struct server *s, struct client *c);
+bool client_is_late(const struct client *c, uint64_t now_ns);
+/* serve_answer.c */
+void client_due(struct client *c, unsigned seconds); /* else it is late */
+void client_flush(struct client *c);
+void client_answer(struct client *c, struct reply *r);
+/* Sends what has happened to its run. */
+void client_follow(struct client *c);
+void client_free(struct server *s, struct client *c);
+/* admit.c: the token, host, origin, route, rate and size of a request, from its head alone. Returns true, or
+ * false with the answer in *r. */
+bool admit(struct server *s, const struct client *c, struct admitted *ret, struct reply *r);
+/* The names that Host may have. Pure. */
+bool host_is_ours(const char *host, uint16_t port, const char *const *others);
+
+/* ---- runs: job.c, job_start.c, job_result.c ---- */
+
+enum job_state { JOB_QUEUED = 0, JOB_RUNNING, JOB_ENDED };
+struct job {
+        struct job *next;    /* of the tenant, older */
+        struct job *waiting; /* the next that waits */
+        struct tenant *tenant;
+        char id[ID_MAX];
+        char key[72], digest[65]; /* Idempotency-Key, and the digest of the request */
+        enum job_state state;
+        char **argv;
+        struct buf input;
+        int input_fd;
+        struct held_policy *policy;
+        char policy_name[TOKEN_NAME_MAX];
+        struct session *session;
+        cordon_box *box;
+        char run[64];
+        struct buf text[2]; /* standard output and error */
+        struct buf events;  /* as they are sent */
+        bool cut, raw, timed_out, ended_by_client;
+        bool stays; /* goes on when its client is gone */
+        unsigned watchers;
+        uint64_t bytes, timeout_ns, deadline_ns;
+        int64_t created_s, started_s, ended_s;
+        int status; /* of the command, at the end */
+        const char *end;
+        size_t blocked;
+        struct buf result; /* further members of a JSON object */
+        uint64_t charged;  /* bytes, of the budget */
+};
+struct job *job_find(struct tenant *t, const char *id);
+struct job *job_by_key(struct tenant *t, const char *key);
+struct job *job_new(struct tenant *t);
+void job_discard(struct job *j); /* frees it; it is in no list */
+void job_enqueue(struct job *j);
+void job_kill(struct server *s, struct job *j);
+void job_watch(struct client *c, struct job *j, bool events, size_t from);
+void job_unwatch(struct server *s, struct client *c);
+void jobs_start(struct server *s); /* as many as the budgets allow */
+void jobs_step(struct server *s, size_t index);
+void jobs_free(struct server *s, struct tenant *t);
+int job_start(struct job *j, cordon_error *e);
+void job_event(struct job *j, const char *name, const struct buf *data);
+/* The run as JSON: its state, and when it has ended its result. */
+void job_put(const struct job *j, bool whole, struct buf *out);
+void job_finish(struct job *j, const cordon_error *failed);
+
+/* ---- sessions: serve_session.c ---- */
+
+struct session {
+        struct session *next;
+        struct tenant *tenant;
+        char id[ID_MAX];
+        cordon_box *box;
+        struct held_policy *policy;
+        char policy_name[TOKEN_NAME_MAX];
+        char work[64]; /* the overlay that it left */
+        bool over, ended;
+        unsigned jobs;
+        int64_t created_s;
+};
+struct session *session_find(struct tenant *t, const char *id);
+void sessions_step(struct server *s, size_t index);
+void sessions_free(struct server *s);
+
+/* ---- aside.c: work that may wait, in a process of its own ---- */
+
+struct aside {
+        pid_t pid;
+        int fd;
+        struct buf got;
+        struct client *client; /* NULL: gone */
+        struct tenant *tenant; /* NULL: the host's */
+        uint64_t deadline_ns;
+};
+void aside_begin(struct serve_call *c, serve_handler *work, struct reply *r);
+void aside_read(struct server *s, size_t index);
+void aside_drop(struct server *s, const struct client *c);
+void asides_late(struct server *s);
+
+/* ---- reading JSON bodies: body.c ---- */
+
+const struct json *body_member(const struct json *object, const char *key, enum json_type type);
+const char *body_text(const struct json *object, const char *key);

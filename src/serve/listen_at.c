@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: MIT */
+/* serve/listen_at.c - opens the sockets of the server. */
+#include "serve/listen_at.h"
+
+#include "base/fd.h"
+#include "base/str.h"
+
+#include <arpa/inet.h>
+#include <netinet/in.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+
+enum { BACKLOG = 128 };
+
+static int cannot(struct err *e, const char *where)
+{
+        int sys = errno;
+        return err_set(e, sys == EADDRINUSE ? ERR_USAGE : ERR_IO, sys, "--http %s: %s", where, strerror(sys));
+}
+
+static int malformed(struct err *e, const char *where)
+{
+        (void) err_set(e, ERR_USAGE, 0, "--http %s: not a loopback address with a port, or unix:PATH", where);
+        return err_hint(e, "--http 127.0.0.1:8080, or --http unix:/run/user/1000/cordon.http; a reverse "
+                           "proxy serves others");
+}
+
+/* ---- Unix ---- */
+
+/* A socket that no process serves is left by a server that was killed. */
+static void remove_dead(const struct sockaddr_un *a)
+{
+        struct stat st;
+        AUTO_FD(fd, socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
+        if (lstat(a->sun_path, &st) == 0 && S_ISSOCK(st.st_mode) && st.st_uid == geteuid() &&
+            connect(fd, (const struct sockaddr *) a, sizeof *a) < 0 && errno == ECONNREFUSED)
+                (void) unlink(a->sun_path);
+}
+
+static int listen_unix(const char *where, const char *path, struct err *e)
+{
+        struct sockaddr_un a = { .sun_family = AF_UNIX };
+        if (strlen(path) >= sizeof a.sun_path || !path[0]) {
+                errno = ENAMETOOLONG;
+                return cannot(e, where);
+        }
+
+        memcpy(a.sun_path, path, strlen(path) + 1);
+        remove_dead(&a);
+        AUTO_FD(fd, socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+        mode_t mask = umask(0177);
+        int r = fd < 0 ? -1 : bind(fd, (struct sockaddr *) &a, sizeof a);
+        (void) umask(mask);
+        if (r < 0 || listen(fd, BACKLOG) < 0)
+                return cannot(e, where);
+        return TAKE_FD(fd);
+}
+
+/* ---- TCP ---- */
+
+static int listen_tcp(const char *where, const struct sockaddr *a, socklen_t size, uint16_t *ret_port,
+                      struct err *e)
+{
+        int one = 1;
+        struct sockaddr_in6 got = { 0 };
+        socklen_t len = sizeof got;
+        AUTO_FD(fd, socket(a->sa_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+        if (fd < 0 || setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &one, sizeof one) < 0 ||
+            bind(fd, a, size) < 0 || listen(fd, BACKLOG) < 0 ||
+            getsockname(fd, (struct sockaddr *) &got, &len) < 0)
+                return cannot(e, where);
+
+        *ret_port = ntohs(got.sin6_port); /* at the same place for both families */
+        return TAKE_FD(fd);
+}
+
+int listen_at(const char *where, uint16_t *ret_port, struct err *e)
+{
+        char host[64];
+        uint64_t port = 0;
+        *ret_port = 0;
+        if (strncmp(where, "unix:", 5) == 0)
+                return listen_unix(where, where + 5, e);
+
+        const char *colon = strrchr(where, ':');
+        if (!colon || (size_t) (colon - where) >= sizeof host || str_to_u64(span_str(colon + 1), &port) < 0 ||
+            port > UINT16_MAX)
+                return malformed(e, where);
+
+        memcpy(host, where, (size_t) (colon - where));
+        host[colon - where] = '\0';
+        struct sockaddr_in four = { .sin_family = AF_INET, .sin_port = htons((uint16_t) port) };
+        struct sockaddr_in6 six = { .sin6_family = AF_INET6, .sin6_port = htons((uint16_t) port) };
+        if (inet_pton(AF_INET, strcmp(host, "localhost") == 0 ? "127.0.0.1" : host, &four.sin_addr) == 1 &&
+            (ntohl(four.sin_addr.s_addr) >> 24) == 127)
+                return listen_tcp(where, (struct sockaddr *) &four, sizeof four, ret_port, e);
+
+        six.sin6_addr = in6addr_loopback;
+        return strcmp(host, "[::1]") == 0
+                       ? listen_tcp(where, (struct sockaddr *) &six, sizeof six, ret_port, e)
+                       : malformed(e, where);
+}
+
+void listen_remove(const char *where)
+{
+        if (strncmp(where, "unix:", 5) == 0)
+                (void) unlink(where + 5);
+}

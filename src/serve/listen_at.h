@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: MIT */
+/* serve/listen_at.h - the sockets of the server. */
+#pragma once
+#include "base/err.h"
+
+#include <stdint.h>
+
+/* "127.0.0.1:PORT", "[::1]:PORT" (0: the kernel chooses), "unix:PATH". Only loopback addresses: what crosses
+ * a network needs TLS, which a reverse proxy speaks. Returns a descriptor, or -1 with *e set. */
+int listen_at(const char *where, uint16_t *ret_port, struct err *e);
+void listen_remove(const char *where); /* the file of a Unix socket */

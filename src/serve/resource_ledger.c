@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: MIT */
+/* serve/resource_ledger.c - the tenant's own ledger: records, causes, proofs. */
+#include "base/clock.h"
+#include "base/err.h"
+#include "base/str.h"
+#include "serve/resources.h"
+
+#include <errno.h>
+#include <string.h>
+
+enum { RECORDS_MAX = 1000, ROOM_MAX = 16 << 20 };
+
+static void put_record(void *ctx, const char *json, const char *line)
+{
+        struct buf *out = ctx;
+        (void) line;
+        if (out->n > ROOM_MAX)
+                return;
+        buf_puts(out, out->p[out->n - 1] == '[' ? "" : ",");
+        buf_puts(out, json);
+}
+
+/* ?box= &run= &kind= &target= &since=SECONDS &last=N */
+void get_ledger(struct serve_call *c, struct reply *r)
+{
+        cordon_error e = { 0 };
+        char box[65], run[65], kind[65], target[1024], since[24], last[24];
+        uint64_t cursor = 0, n = 0;
+        cordon_log_filter f = { .last = 100 };
+        f.box = request_param(c->r, "box", box, sizeof box) ? box : NULL;
+        f.run = request_param(c->r, "run", run, sizeof run) ? run : NULL;
+        f.kind = request_param(c->r, "kind", kind, sizeof kind) ? kind : NULL;
+        f.target = request_param(c->r, "target", target, sizeof target) ? target : NULL;
+        if (request_param(c->r, "since", since, sizeof since) && str_to_u64(span_str(since), &n) == 0 &&
+            n < 1ull << 40)
+                f.since_us = (int64_t) n * 1000000;
+        if (request_param(c->r, "last", last, sizeof last) && str_to_u64(span_str(last), &n) == 0)
+                f.last = n > 0 && n < RECORDS_MAX ? n : RECORDS_MAX;
+
+        buf_puts(&r->body, "{\"records\":[");
+        if (cordon_log_each(tenant_context(c->tenant), &f, &cursor, put_record, &r->body, &e) < 0 &&
+            e.sys != ENOENT) {
+                reply_error(r, status_of(&e), &e);
+                return;
+        }
+        buf_puts(&r->body, "]}");
+        reply_json(r, 200);
+}
+
+static void give(char *text, const char *type, const cordon_error *e, struct reply *r)
+{
+        if (!text) {
+                reply_error(r, e->sys == ENOENT ? 404 : status_of(e), e);
+                return;
+        }
+        buf_puts(&r->body, text);
+        cordon_free(text);
+        r->status = 200;
+        r->type = type;
+}
+
+static void give_view(struct serve_call *c, cordon_log_view view, const char *arg, struct reply *r)
+{
+        cordon_error e = { 0 };
+        give(cordon_log(tenant_context(c->tenant), view, arg, &e), "text/plain; charset=utf-8", &e, r);
+}
+
+void get_checkpoint(struct serve_call *c, struct reply *r) { give_view(c, CORDON_LOG_CHECKPOINT, NULL, r); }
+void get_keys(struct serve_call *c, struct reply *r) { give_view(c, CORDON_LOG_KEYS, NULL, r); }
+
+void get_verify(struct serve_call *c, struct reply *r)
+{
+        cordon_error e = { 0 };
+        int good = 0;
+        give(cordon_verify(tenant_context(c->tenant), NULL, 1, &good, &e), "application/json", &e, r);
+}
+
+static bool is_id(struct serve_call *c, struct reply *r)
+{
+        if (request_is_word(c->arg, 63))
+                return true;
+        reply_problem(r, 404, "record", "there is no such record", NULL);
+        return false;
+}
+
+void get_proof(struct serve_call *c, struct reply *r)
+{
+        if (is_id(c, r))
+                give_view(c, CORDON_LOG_PROOF, c->arg, r);
+}
+
+void get_trace(struct serve_call *c, struct reply *r)
+{
+        cordon_error e = { 0 };
+        if (is_id(c, r))
+                give(cordon_trace(tenant_context(c->tenant), c->arg, 1, 1, 1, &e), "application/json", &e, r);
+}

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: MIT */
+/* serve/resources.h - the handlers of all routes, one file for each resource. */
+#pragma once
+#include "serve/internal.h"
+
+/* resource_host.c */
+serve_handler get_health, get_metrics, get_tenants, post_drain;
+/* resource_policies.c */
+serve_handler get_policies, get_policy;
+/* resource_runs.c */
+serve_handler get_runs, post_run, get_run, delete_run, get_run_events;
+/* resource_sessions.c */
+serve_handler get_sessions, post_session, get_session, delete_session;
+/* resource_files.c */
+serve_handler get_files, get_file, put_file, delete_file;
+/* resource_changes.c */
+serve_handler get_changes, get_change, post_apply, post_undo, delete_change;
+/* resource_vault.c */
+serve_handler get_vault, put_credential, delete_credential;
+/* resource_ledger.c */
+serve_handler get_ledger, get_checkpoint, get_keys, get_verify, get_proof, get_trace;

@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: MIT */
+/* serve/routes.c - the table of paths, and which row a request means. Pure. */
+#include "serve/resources.h"
+
+#include <string.h>
+
+enum { SMALL = 64 * 1024, RUN_BODY = 4 << 20, FILE_BODY = REQUEST_BODY_MAX };
+
+static const struct route table[] = {
+        { METHOD_GET, "/v1/health", SCOPE_NONE, 0, false, get_health },
+        { METHOD_GET, "/v1/policies", SCOPE_RUN | SCOPE_READ, 0, false, get_policies },
+        { METHOD_GET, "/v1/policies/{id}", SCOPE_RUN | SCOPE_READ, 0, true, get_policy },
+        { METHOD_GET, "/v1/runs", SCOPE_RUN | SCOPE_READ, 0, false, get_runs },
+        { METHOD_POST, "/v1/runs", SCOPE_RUN, RUN_BODY, false, post_run },
+        { METHOD_GET, "/v1/runs/{id}", SCOPE_RUN | SCOPE_READ, 0, false, get_run },
+        { METHOD_DELETE, "/v1/runs/{id}", SCOPE_RUN, 0, false, delete_run },
+        { METHOD_GET, "/v1/runs/{id}/events", SCOPE_RUN | SCOPE_READ, 0, false, get_run_events },
+        { METHOD_GET, "/v1/sessions", SCOPE_RUN | SCOPE_READ, 0, false, get_sessions },
+        { METHOD_POST, "/v1/sessions", SCOPE_RUN, SMALL, false, post_session },
+        { METHOD_GET, "/v1/sessions/{id}", SCOPE_RUN | SCOPE_READ, 0, false, get_session },
+        { METHOD_DELETE, "/v1/sessions/{id}", SCOPE_RUN, 0, false, delete_session },
+        { METHOD_GET, "/v1/files", SCOPE_FILES, 0, true, get_files },
+        { METHOD_GET, "/v1/files/{path}", SCOPE_FILES, 0, true, get_file },
+        { METHOD_PUT, "/v1/files/{path}", SCOPE_FILES, FILE_BODY, true, put_file },
+        { METHOD_DELETE, "/v1/files/{path}", SCOPE_FILES, 0, true, delete_file },
+        { METHOD_GET, "/v1/changes", SCOPE_READ, 0, true, get_changes },
+        { METHOD_GET, "/v1/changes/{id}", SCOPE_READ, 0, true, get_change },
+        { METHOD_POST, "/v1/changes/{id}/apply", SCOPE_APPLY, SMALL, true, post_apply },
+        { METHOD_POST, "/v1/changes/{id}/undo", SCOPE_APPLY, SMALL, true, post_undo },
+        { METHOD_DELETE, "/v1/changes/{id}", SCOPE_APPLY, 0, true, delete_change },
+        { METHOD_GET, "/v1/vault", SCOPE_VAULT, 0, true, get_vault },
+        { METHOD_PUT, "/v1/vault/{id}", SCOPE_VAULT, SMALL, true, put_credential },
+        { METHOD_DELETE, "/v1/vault/{id}", SCOPE_VAULT, 0, true, delete_credential },
+        { METHOD_GET, "/v1/ledger", SCOPE_READ, 0, true, get_ledger },
+        { METHOD_GET, "/v1/ledger/checkpoint", SCOPE_READ, 0, true, get_checkpoint },
+        { METHOD_GET, "/v1/ledger/keys", SCOPE_READ, 0, true, get_keys },
+        { METHOD_GET, "/v1/ledger/verify", SCOPE_READ, 0, true, get_verify },
+        { METHOD_GET, "/v1/ledger/{id}/proof", SCOPE_READ, 0, true, get_proof },
+        { METHOD_GET, "/v1/ledger/{id}/trace", SCOPE_READ, 0, true, get_trace },
+        { METHOD_GET, "/v1/metrics", SCOPE_READ | SCOPE_ADMIN, 0, false, get_metrics },
+        { METHOD_GET, "/v1/tenants", SCOPE_ADMIN, 0, false, get_tenants },
+        { METHOD_POST, "/v1/drain", SCOPE_ADMIN, SMALL, false, post_drain },
+};
+
+const struct route *routes(size_t *ret_count)
+{
+        *ret_count = sizeof table / sizeof *table;
+        return table;
+}
+
+/* The path of a row against that of a request; {id} takes one segment, {path} all that is left. */
+static bool matches(const char *row, const char *path, char ret_arg[REQUEST_PATH_MAX])
+{
+        ret_arg[0] = '\0';
+        while (*row && *path) {
+                if (*row != '{') {
+                        if (*row++ != *path++)
+                                return false;
+                        continue;
+                }
+
+                size_t n = strncmp(row, "{path}", 6) == 0 ? strlen(path) : strcspn(path, "/");
+                if (n == 0)
+                        return false;
+                memcpy(ret_arg, path, n);
+                ret_arg[n] = '\0';
+                path += n;
+                row = strchr(row, '}') + 1;
+        }
+
+        return *row == '\0' && *path == '\0';
+}
+
+const struct route *route_find(enum serve_method m, const char *path, char ret_arg[REQUEST_PATH_MAX],
+                               unsigned *ret_status)
+{
+        *ret_status = 404;
+        for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
+                if (!matches(table[i].path, path, ret_arg))
+                        continue;
+                if (table[i].method == m)
+                        return &table[i];
+                *ret_status = 405;
+        }
+
+        ret_arg[0] = '\0';
+        return NULL;
+}

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: MIT */
+/* serve/tenant.h - a tenant is a handle: the only key to its files, state, vault, ledger, policies and
+ * budgets. It is had for a token, which the operator registered; nothing else takes a tenant's name. */
+#pragma once
+#include "cordon.h"
+#include "serve/budget.h"
+#include "serve/token_file.h"
+
+struct tenants;
+struct tenant;
+
+/* `config` is open as `dir`. Both, and the environment, are borrowed. NULL: no memory. */
+struct tenants *tenants_new(int dir, const char *config, char *const *environment, struct budget *host);
+void tenants_free(struct tenants *ts);
+/* The tenant of a token. NULL with *e set: the token is the host's, or the tenant does not load. */
+struct tenant *tenant_of(struct tenants *ts, const struct token *t, cordon_error *e);
+/* Those that were used since the start; NULL: no more. */
+struct tenant *tenants_at(const struct tenants *ts, size_t index);
+
+const char *tenant_label(const struct tenant *t); /* for people */
+const cordon_context *tenant_context(const struct tenant *t);
+int tenant_root(const struct tenant *t); /* its files: for openat2() with RESOLVE_BENEATH */
+void tenant_descriptors(const struct tenant *t, int ret[2]); /* that it uses */
+struct budget *tenant_budget(struct tenant *t);
+struct bucket *tenant_rate(struct tenant *t);
+struct fair_queue *tenant_turns(struct tenant *t);
+/* What the server keeps for it: runs, sessions, counters. */
+struct tenant_book *tenant_book(struct tenant *t);
+
+/* ---- policies ---- */
+
+struct held_policy; /* counted: a box uses it as long as it lives */
+/* One that the operator registered. */
+struct held_policy *tenant_policy(struct tenant *t, const char *name, cordon_error *e);
+/* Door lines of a request: not wider than the tenant's ceiling. Of files only {work}: what lies below it may
+ * have been replaced by an earlier box. */
+struct held_policy *tenant_lines(struct tenant *t, const char *text, size_t len, cordon_error *e);
+cordon_policy *held_policy(struct held_policy *h);
+/* Where its boxes start: {work}, or NULL if it has no door to that. */
+const char *held_policy_directory(const struct held_policy *h);
+void held_policy_release(struct held_policy *h); /* or NULL */
+/* Calls `each` for every registered policy. */
+void tenant_policies(const struct tenant *t, void (*each)(void *ctx, const char *name), void *ctx);
+/* True if door lines of a request use only words that name nothing of the host. Pure. */
+bool tenant_lines_allowed(const char *text, size_t len, const char **ret_why);

@@ -1,0 +1,256 @@
+/* SPDX-License-Identifier: MIT */
+/* tests/unit/test_serve.c - the pure parts of the HTTP side: requests, routes, tokens, budgets, turns, and
+ * the door lines that a request may have. */
+#include "base/hash.h"
+#include "harness.h"
+#include "serve/internal.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define CHECK_ROW(cond, row)                                                                                 \
+        do {                                                                                                 \
+                if (!(cond)) {                                                                               \
+                        printf("# %s:%d: %.40s: not true: %s\n", __FILE__, __LINE__, row, #cond);            \
+                        test_failures++;                                                                     \
+                }                                                                                            \
+        } while (0)
+
+/* ---- requests ---- */
+
+static unsigned read_status(const char *text, struct request_reader *q)
+{
+        *q = (struct request_reader){ 0 };
+        request_add(q, text, strlen(text));
+        enum request_state s = request_step(q);
+        if (s == REQUEST_HEADED) {
+                request_accept(q, 64);
+                s = request_step(q);
+        }
+        return s == REQUEST_BAD ? q->status : s == REQUEST_WHOLE ? 200 : 0;
+}
+
+static unsigned status_for(const char *text)
+{
+        struct request_reader q;
+        unsigned status = read_status(text, &q);
+        request_done(&q);
+        return status;
+}
+
+static void test_request__reads_what_it_says(void)
+{
+        struct request_reader q;
+        CHECK(read_status("POST /v1/runs/a%20b?x=1&y=a%2Fb+c HTTP/1.1\r\nHost: localhost\r\nAuthorization: "
+                          "Bearer t\r\n"
+                          "Content-Type: application/json\r\nContent-Length: 2\r\n\r\n{}rest",
+                          &q) == 200);
+        char value[16];
+        CHECK(q.r.method == METHOD_POST && strcmp(q.r.path, "/v1/runs/a b") == 0 &&
+              strcmp(q.r.token, "t") == 0);
+        CHECK(request_param(&q.r, "y", value, sizeof value) && strcmp(value, "a/b c") == 0);
+        CHECK(!request_param(&q.r, "z", value, sizeof value) && q.r.json && q.body.n == 2 && q.in.n == 4);
+        request_done(&q);
+}
+
+static void test_request__refuses_what_is_read_in_two_ways(void)
+{
+        static const struct {
+                const char *text;
+                unsigned status;
+        } rows[] = {
+                { "GET /a HTTP/1.1\r\n\r\n", 400 },
+                { "GET /a HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n", 400 },
+                { "GET http://a/b HTTP/1.1\r\nHost: a\r\n\r\n", 400 },
+                { "GET /../a HTTP/1.1\r\nHost: a\r\n\r\n", 400 },
+                { "GET /a/%2e%2e/b HTTP/1.1\r\nHost: a\r\n\r\n", 400 },
+                { "GET /a%2fb HTTP/1.1\r\nHost: a\r\n\r\n", 400 },
+                { "GET /a%00 HTTP/1.1\r\nHost: a\r\n\r\n", 400 },
+                { "GET /a%ff HTTP/1.1\r\nHost: a\r\n\r\n", 400 },
+                { "GET //a HTTP/1.1\r\nHost: a\r\n\r\n", 400 },
+                { "GET /a/ HTTP/1.1\r\nHost: a\r\n\r\n", 400 },
+                { "GET /a%4 HTTP/1.1\r\nHost: a\r\n\r\n", 400 },
+                { "GET /a HTTP/1.1\r\nHost: a\r\nAuthorization: Basic eA==\r\n\r\n", 400 },
+                { "POST /a HTTP/1.1\r\nHost: a\r\nContent-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n",
+                  400 },
+                { "POST /a HTTP/1.1\r\nHost: a\r\nContent-Length: 65\r\n\r\n", 413 },
+                { "POST /a HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n41\r\n"
+                  "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa\r\n",
+                  413 },
+                { "GET /a HTTP/1.1\r\nHost: a\r\nUpgrade: h2c\r\n\r\n", 400 },
+                { "GET / HTTP/1.1\nHost: a\n\n", 400 },
+                { "GET / HTTP/2.0\r\nHost: a\r\n\r\n", 505 },
+                { "GET / HTTP/1.1\r\nHost: a\r\n\r\n", 200 },
+        };
+        for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+                CHECK_ROW(status_for(rows[i].text) == rows[i].status, rows[i].text);
+}
+
+/* ---- routes ---- */
+
+static void test_routes__each_row_is_found_by_its_own_path(void)
+{
+        size_t n;
+        const struct route *rows = routes(&n);
+        for (size_t i = 0; i < n; i++) {
+                char path[256] = "", arg[REQUEST_PATH_MAX];
+                unsigned status;
+                for (const char *p = rows[i].path; *p; p++) {
+                        bool hole = *p == '{';
+                        size_t at = strlen(path);
+                        (void) snprintf(path + at, sizeof path - at, hole ? "x" : "%c", *p);
+                        p = hole ? strchr(p, '}') : p;
+                }
+                CHECK_ROW(route_find(rows[i].method, path, arg, &status) == &rows[i], rows[i].path);
+                CHECK_ROW(rows[i].handle && (rows[i].scope || rows[i].method == METHOD_GET), rows[i].path);
+        }
+}
+
+static void test_routes__unknown_paths_and_methods(void)
+{
+        char arg[REQUEST_PATH_MAX];
+        unsigned status;
+        CHECK(!route_find(METHOD_GET, "/v1/run", arg, &status) && status == 404);
+        CHECK(!route_find(METHOD_PUT, "/v1/runs", arg, &status) && status == 405);
+        CHECK(!route_find(METHOD_GET, "/v1/runs/x/y", arg, &status) && status == 404);
+        CHECK(!route_find(METHOD_OTHER, "/v1/health", arg, &status) && status == 405);
+}
+
+static void test_host__only_names_of_this_server(void)
+{
+        static const char *const others[] = { "boxes.example.org", NULL };
+        CHECK(host_is_ours("localhost:81", 81, others) && host_is_ours("127.0.0.1:81", 81, others));
+        CHECK(host_is_ours("Boxes.example.org", 81, others) && host_is_ours("localhost", 0, others));
+        CHECK(!host_is_ours("localhost:82", 81, others) && !host_is_ours("localhost", 81, others));
+        CHECK(!host_is_ours("evil.example", 81, others) &&
+              !host_is_ours("localhost.evil.example:81", 81, others));
+        CHECK(!host_is_ours("", 0, others));
+}
+
+/* ---- tokens ---- */
+
+#define LINE(tenant, scopes, expires)                                                                        \
+        "{\"id\":\"1\",\"tenant\":\"" tenant "\",\"scopes\":[" scopes "],\"created\":1,\"expires\":" expires \
+        ",\"sha256\":\""
+
+static const char *behind = ""; /* what follows in the file */
+
+static bool token_counts(const char *form, const char *text, int64_t now)
+{
+        char digest[65], file[512];
+        struct tokens t = { 0 };
+        struct err e;
+        sha256_hex(span_str("right"), digest);
+        (void) snprintf(file, sizeof file, "%s%s\"}\n%s", form, digest, behind);
+        bool good = tokens_read(span_str(file), &t, &e) == 0 && tokens_check(&t, text, now) != NULL;
+        tokens_done(&t);
+        return good;
+}
+
+static void test_tokens__only_the_right_one_in_time(void)
+{
+        CHECK(token_counts(LINE("a", "\"run\"", "100"), "right", 99));
+        CHECK(!token_counts(LINE("a", "\"run\"", "100"), "right", 100));
+        CHECK(!token_counts(LINE("a", "\"run\"", "100"), "righ", 99) &&
+              !token_counts(LINE("a", "\"run\"", "100"), "", 9));
+        CHECK(!token_counts(LINE("../a", "\"run\"", "100"), "right", 9));
+        CHECK(!token_counts(LINE("a", "\"admin\"", "100"), "right", 9) &&
+              !token_counts(LINE("", "\"run\"", "100"), "right", 9));
+        CHECK(token_counts(LINE("", "\"admin\"", "100"), "right", 9) &&
+              !token_counts(LINE("a", "\"x\"", "100"), "right", 9));
+        behind = "x\n";
+        CHECK(!token_counts(LINE("a", "\"run\"", "100"), "right", 9));
+        behind = "";
+}
+
+/* ---- budgets and turns ---- */
+
+static void test_budget__takes_from_all_above_or_none(void)
+{
+        struct budget host = { .limit = { 3 } }, a = { .above = &host, .limit = { 2 } },
+                      b = { .above = &host, .limit = { 9 } };
+        CHECK(budget_take(&a, BUDGET_RUNS, 2) && !budget_take(&a, BUDGET_RUNS, 1) &&
+              budget_lacks(&a, BUDGET_RUNS, 1) == &a);
+        CHECK(budget_take(&b, BUDGET_RUNS, 1) && budget_lacks(&b, BUDGET_RUNS, 1) == &host &&
+              b.used[BUDGET_RUNS] == 1);
+        budget_give(&a, BUDGET_RUNS, 1);
+        CHECK(budget_take(&b, BUDGET_RUNS, 1) && host.used[BUDGET_RUNS] == 3 && a.used[BUDGET_RUNS] == 1);
+        CHECK(!budget_take(&b, BUDGET_RUNS, UINT64_MAX));
+}
+
+static void test_bucket__gives_its_rate_and_no_more(void)
+{
+        struct bucket b = { .per_s = 10, .most = 10, .micro = 10000000, .at_ns = 1 };
+        unsigned taken = 0;
+        for (uint64_t ms = 0; ms < 3000; ms++)
+                taken += bucket_take(&b, 1 + ms * 1000000) == 0;
+        CHECK(taken >= 39 && taken <= 40);
+        CHECK(bucket_take(&b, 1 + 2999ull * 1000000) > 0);
+        b = (struct bucket){ .per_s = 1, .most = 1, .micro = 500000000, .at_ns = 1 };
+        CHECK(bucket_take(&b, 5000) == 0 && bucket_take(&b, 9000) > 0);
+}
+
+static void test_fair__shares_follow_weights_whoever_floods(void)
+{
+        struct fair_queue a = { .weight = 1 }, b = { .weight = 3 }, c = { .weight = 1 };
+        struct fair_queue *v[] = { &a, &b, &c };
+        size_t at = 0, got[3] = { 0 };
+        a.waiting = b.waiting = true;
+        for (unsigned i = 0; i < 400; i++)
+                got[fair_next(v, 3, &at)]++;
+        CHECK(got[0] == 100 && got[1] == 300 && got[2] == 0);
+        c.waiting = true;
+        a.waiting = b.waiting = false;
+        CHECK(fair_next(v, 3, &at) == 2);
+        c.waiting = false;
+        CHECK(fair_next(v, 3, &at) == SIZE_MAX && fair_next(v, 0, &at) == SIZE_MAX);
+}
+
+/* ---- lines of a request ---- */
+
+static void test_lines__name_nothing_of_the_host(void)
+{
+        static const char *const good[] = { "", "use base/system\nread {work}\n",
+                                            "net example.org:443\nlimit time 5s\n",
+                                            "# remark\n\nrun python3\n" };
+        static const char *const bad[] = { "read /etc/passwd",
+                                           "read {work}/link",
+                                           "read {home}",
+                                           "use ./own",
+                                           "use /etc/passwd",
+                                           "root /",
+                                           "sock /run/x",
+                                           "net @place/x",
+                                           "net https://x/ as json(/etc/passwd)",
+                                           "read {work} \\\n",
+                                           "{\"box\":\"x\"}",
+                                           "in x",
+                                           "wall none",
+                                           "use base/system own",
+                                           "write {work}\nlisten 80",
+                                           "read {work} except x",
+                                           "use none\r\nread /" };
+        const char *why;
+        for (size_t i = 0; i < sizeof good / sizeof *good; i++)
+                CHECK_ROW(tenant_lines_allowed(good[i], strlen(good[i]), &why), good[i]);
+        for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
+                CHECK_ROW(!tenant_lines_allowed(bad[i], strlen(bad[i]), &why), bad[i]);
+}
+
+int main(void)
+{
+        static const struct test_case cases[] = {
+                CASE(test_request__reads_what_it_says),
+                CASE(test_request__refuses_what_is_read_in_two_ways),
+                CASE(test_routes__each_row_is_found_by_its_own_path),
+                CASE(test_routes__unknown_paths_and_methods),
+                CASE(test_host__only_names_of_this_server),
+                CASE(test_tokens__only_the_right_one_in_time),
+                CASE(test_budget__takes_from_all_above_or_none),
+                CASE(test_bucket__gives_its_rate_and_no_more),
+                CASE(test_fair__shares_follow_weights_whoever_floods),
+                CASE(test_lines__name_nothing_of_the_host),
+        };
+        return test_main(cases, sizeof cases / sizeof *cases);
+}
