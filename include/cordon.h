@@ -183,7 +183,8 @@ typedef enum cordon_option {
                          limit */
         CORDON_ENTRY, /* the function of a module that is called, instead of _start; its results are printed
                        */
-        CORDON_WASI   /* "0": a module gets the functions of cordon_wasm_export() and no others */
+        CORDON_WASI,  /* "0": a module gets the functions of cordon_wasm_export() and no others */
+        CORDON_CHECKS /* "1": cordon_box_check() follows: the vault's secrets are kept for it */
 } cordon_option;
 CORDON_API int cordon_box_set(cordon_box *b, cordon_option option, const char *value);
 /* stream 0: read the payload's input from fd; 1, 2: write its output to fd. -1 (the default): empty input,
@@ -415,6 +416,7 @@ typedef struct cordon_result {
         const char *session;   /* of a run in a session: that one's id; or "" */
         int session_over;      /* the session has ended before the run, which ended with it */
         unsigned renewed, renewals; /* of its time: how often, and how often the policy allows */
+        const char *labels;         /* what it was handed and has read, as `label` lines say; or "" */
 } cordon_result;
 /* One thing that the box did and was allowed to do, each once: files opened, programs started. */
 typedef struct cordon_effect {
@@ -853,11 +855,16 @@ typedef struct cordon_check {
         const char *schema; /* a file with a JSON Schema, for json and jsonl; or NULL */
         uint64_t max;       /* bytes; 0: 64 MB */
         int verbatim;       /* 1: what passes stays as it is */
+        int links;          /* 1: links are reported, and stay as they are */
 } cordon_check;
 /* Checks bytes in a process of its own, cordon-output. Returns 0 and what passes, or -1: refused, with the
  * reason. *ret_report, unless NULL, is its report in JSON, also then. The caller frees both. */
 CORDON_API int cordon_check_bytes(const cordon_context *cx, const cordon_check *c, const void *p, size_t n,
                                   char **ret_out, size_t *ret_len, char **ret_report, cordon_error *e);
+/* The same for bytes of this box, also after its end: searched as well for the secrets that its run has, and
+ * links may lead where its doors lead. */
+CORDON_API int cordon_box_check(const cordon_box *b, const cordon_check *c, const void *p, size_t n,
+                                char **ret_out, size_t *ret_len, char **ret_report, cordon_error *e);
 /* Writes text as one inert word of "sh", "sql", "html", "json", "csv", "md", "url" or "term". */
 CORDON_API char *cordon_encode(const char *context, const void *p, size_t n, cordon_error *e);
 /* Text of a box for a person or a model, by the rules of cordon_check_bytes() but in this process: escape

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* api/api_output.c - checks bytes of any origin in cordon-output, for callers that have them in memory: the
  * command line, results of tools, answers of servers. */
+#include "api/canaries.h"
 #include "api/internal.h"
 #include "base/child.h"
 #include "base/fd.h"
@@ -63,25 +64,77 @@ static int read_schema(const char *path, struct span *ret, struct err *e)
         return s ? 0 : -1;
 }
 
-static int make_order(const cordon_check *c, enum handle_type form, struct err *e)
+/* ---- the order ---- */
+
+struct words {
+        struct known_word v[KNOWN_MAX];
+        const char *hosts[BOX_HOSTS_MAX];
+        size_t n, n_hosts;
+        struct arena mem;
+};
+
+static int add_planted(void *ctx, const char *path, const char *value)
+{
+        struct words *w = ctx;
+        const char *name = arena_str(&w->mem, path), *word = arena_str(&w->mem, value);
+        if (name && word && w->n < KNOWN_MAX)
+                w->v[w->n++] = (struct known_word){ name, span_str(word), true };
+        return 0;
+}
+
+static int put_order(const cordon_check *c, struct words *w, struct pipeline_config config, bool vault,
+                     struct err *e)
 {
         AUTO_BUF(order);
         struct span schema = { 0 };
-        struct pipeline_config config = { .form = form,
-                                          .max = c->max ? c->max : DEFAULT_MAX,
-                                          .verbatim = c->verbatim,
-                                          .schema_name = c->schema };
         if (c->schema && read_schema(c->schema, &schema, e) < 0)
                 return -1;
 
+        config.max = c->max ? c->max : DEFAULT_MAX;
+        config.verbatim = c->verbatim;
+        config.keep_links = c->links;
+        config.schema_name = c->schema;
         config.schema = schema;
-        output_order_put(&config,
-                         &(struct output_order_more){ .become = geteuid() == 0 ? wall_host_id() : 0 },
-                         &order);
+        config.words = w->v;
+        config.n_words = w->n;
+        config.hosts = w->hosts;
+        config.n_hosts = w->n_hosts;
+        output_order_put(
+                &config,
+                &(struct output_order_more){ .become = geteuid() == 0 ? wall_host_id() : 0, .vault = vault },
+                &order);
         free((void *) (uintptr_t) schema.p);
-        int fd = order.failed ? -1 : memory_file(buf_span(&order));
+        int fd = order.failed || w->mem.failed ? -1 : memory_file(buf_span(&order));
+        if (order.p)
+                explicit_bzero(order.p, order.n);
         return fd < 0 ? cannot(e, "making the order to cordon-output") : fd;
 }
+
+/* Planted canaries are searched for in any case, the secrets of a run in bytes of its box. */
+static int make_order(const cordon_context *cx, const cordon_box *b, const cordon_check *c,
+                      enum handle_type form, struct err *e)
+{
+        struct words *w = calloc(1, sizeof *w);
+        struct box_config config = { 0 };
+        if (!w)
+                return cannot(e, "making the order to cordon-output");
+
+        int r = 0;
+        if (b && b->plan) {
+                config = api_box_config(b);
+                w->n = box_known_words(&config, false, w->v);
+                w->n_hosts = box_door_hosts(&config, &w->mem, w->hosts);
+        } else
+                r = api_planted_each(cx, add_planted, w, e);
+
+        int fd = r < 0 ? -1
+                       : put_order(c, w, (struct pipeline_config){ .form = form }, config.words != NULL, e);
+        arena_done(&w->mem);
+        free(w);
+        return fd;
+}
+
+/* ---- the process ---- */
 
 static int read_whole(int fd, struct buf *out)
 {
@@ -131,41 +184,78 @@ static int judge(const struct buf *report, struct err *e)
         return r;
 }
 
-int cordon_check_bytes(const cordon_context *cx, const cordon_check *c, const void *p, size_t n,
-                       char **ret_out, size_t *ret_len, char **ret_report, cordon_error *e)
+static int words_file(const cordon_box *b)
+{
+        struct box_config c = b && b->plan ? api_box_config(b) : (struct box_config){ 0 };
+        return c.words ? *c.words : -1;
+}
+
+/* What was checked, and what came of it. */
+struct checking {
+        const cordon_context *cx;
+        const cordon_box *b;
+        const cordon_check *c;
+        struct span in;
+        struct buf passed, report;
+};
+
+static int check(struct checking *k, struct err *e)
 {
         enum handle_type form;
-        struct err *err = (struct err *) e;
-        if (find_form(c->as ? c->as : c->schema ? "json" : NULL, &form, err) < 0)
+        if (find_form(k->c->as ? k->c->as : k->c->schema ? "json" : NULL, &form, e) < 0)
                 return -1;
 
-        AUTO_FD(order, make_order(c, form, err));
-        AUTO_FD(in, order < 0 ? -1 : memory_file(span_of(p, n)));
+        AUTO_FD(order, make_order(k->cx, k->b, k->c, form, e));
+        AUTO_FD(in, order < 0 ? -1 : memory_file(k->in));
         AUTO_FD(out, in < 0 ? -1 : memory_file((struct span){ 0 }));
         AUTO_FD(report, out < 0 ? -1 : memory_file((struct span){ 0 }));
         if (order < 0)
                 return -1;
         if (report < 0)
-                return cannot(err, "no room for the check");
+                return cannot(e, "no room for the check");
 
-        const int fds[OUTPUT_FDS] = { in, out, -1, order, report, -1 };
-        AUTO_BUF(text);
-        AUTO_BUF(passed);
-        if (run(cx, fds, err) < 0 || read_whole(report, &text) < 0)
+        const int fds[OUTPUT_FDS] = { in, out, -1, order, report, words_file(k->b) };
+        if (run(k->cx, fds, e) < 0 || read_whole(report, &k->report) < 0)
                 return -1;
 
-        int r = judge(&text, err);
-        if (r == 0 && read_whole(out, &passed) < 0)
-                r = cannot(err, "reading what passed");
-        buf_putc(&passed, '\0');
-        if (ret_report)
-                *ret_report = text.p, text.p = NULL;
-        if (r == 0 && !passed.failed) {
-                *ret_len = passed.n - 1;
-                *ret_out = passed.p;
-                passed.p = NULL;
+        int r = judge(&k->report, e);
+        return r == 0 && read_whole(out, &k->passed) < 0 ? cannot(e, "reading what passed") : r;
+}
+
+static int hand_out(struct checking *k, char **ret_out, size_t *ret_len, char **ret_report, cordon_error *e)
+{
+        int r = check(k, (struct err *) e);
+        buf_putc(&k->passed, '\0');
+        if (k->report.n)
+                buf_putc(&k->report, '\0');
+        if (ret_report) {
+                *ret_report = k->report.p;
+                k->report.p = NULL;
         }
+        if (r == 0 && k->passed.failed)
+                r = err_set((struct err *) e, ERR_MEMORY, 0, "out of memory");
+        if (r == 0) {
+                *ret_len = k->passed.n - 1;
+                *ret_out = k->passed.p;
+                k->passed.p = NULL;
+        }
+        buf_done(&k->passed);
+        buf_done(&k->report);
         return r;
+}
+
+int cordon_check_bytes(const cordon_context *cx, const cordon_check *c, const void *p, size_t n,
+                       char **ret_out, size_t *ret_len, char **ret_report, cordon_error *e)
+{
+        struct checking k = { .cx = cx, .c = c, .in = span_of(p, n) };
+        return hand_out(&k, ret_out, ret_len, ret_report, e);
+}
+
+int cordon_box_check(const cordon_box *b, const cordon_check *c, const void *p, size_t n, char **ret_out,
+                     size_t *ret_len, char **ret_report, cordon_error *e)
+{
+        struct checking k = { .cx = b->policy->cx, .b = b, .c = c, .in = span_of(p, n) };
+        return hand_out(&k, ret_out, ret_len, ret_report, e);
 }
 
 char *cordon_encode(const char *context, const void *p, size_t n, cordon_error *e)

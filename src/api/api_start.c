@@ -340,7 +340,7 @@ static void has_begun(struct cordon_box *b)
                 box_watch(b->box, b->epoll);
 }
 
-static struct box_config config_of(const struct cordon_box *b)
+struct box_config api_box_config(const struct cordon_box *b)
 {
         const struct host_facts *f = &b->facts;
         return (struct box_config){ .cx = b->policy->cx,
@@ -447,7 +447,7 @@ static int begin_with(struct cordon_box *b, enum wall_kind wall, struct err *e)
                 return -1;
 
         struct box *parked = api_parked_take(b, b->plan);
-        struct box_config c = config_of(b);
+        struct box_config c = api_box_config(b);
         if (start_in(b, parked, &c, e) < 0)
                 return -1;
 

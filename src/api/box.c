@@ -250,6 +250,9 @@ int cordon_box_set(cordon_box *b, cordon_option option, const char *value)
         case CORDON_WASI:
                 b->no_wasi = strcmp(value, "0") == 0;
                 return 0;
+        case CORDON_CHECKS:
+                b->checks = on;
+                return 0;
         case CORDON_SINGLE_THREAD:
                 b->single_thread = on;
                 return 0;
@@ -483,7 +486,7 @@ const cordon_result *cordon_box_result(cordon_box *b)
 {
         b->result.limits_hit = b->result.limit = b->result.wall = b->result.work = b->result.ledger =
                 b->result.ledger_lost = b->result.left_name = b->result.start = b->result.start_why =
-                        b->result.session = "";
+                        b->result.session = b->result.labels = "";
         b->result.absent = b->absent;
         if (!b->box) {
                 b->result.end = b->start_failed ? CORDON_FAILED : CORDON_RUNNING;
@@ -523,6 +526,7 @@ const cordon_result *cordon_box_result(cordon_box *b)
                                  .session_over = r->session_over,
                                  .renewed = r->renewed,
                                  .renewals = r->renewals,
+                                 .labels = label_is_empty(&r->label) ? "" : label_text(&r->label, b->labels),
                                  .left = r->left,
                                  .left_name = r->left_name,
                                  .absent = b->absent,

@@ -87,9 +87,8 @@ static const char *text_of(const struct json *x, const char *key)
         return v && v->type == JSON_STRING && strlen(v->str) == v->len ? v->str : NULL;
 }
 
-/* Calls `each` with every row. -1: the file is not what it should be. */
-static int each_planted(const struct cordon_context *cx,
-                        int (*each)(void *ctx, const char *path, const char *value), void *ctx, struct err *e)
+int api_planted_each(const struct cordon_context *cx,
+                     int (*each)(void *ctx, const char *path, const char *value), void *ctx, struct err *e)
 {
         AUTO_FD(fd, open_list(cx));
         if (fd < 0)
@@ -127,7 +126,7 @@ int api_canaries(struct cordon_box *b, struct err *e)
         b->canary_count = 0;
         if (b->trip & BOX_TRIP_CANARIES && add_own(b, e) < 0)
                 return -1;
-        if (each_planted(b->policy->cx, add_planted, b, e) < 0)
+        if (api_planted_each(b->policy->cx, add_planted, b, e) < 0)
                 return -1;
 
         for (unsigned i = 0; i < b->canary_count; i++)
@@ -267,7 +266,7 @@ int cordon_vault_canary(const cordon_context *cx, const char *path, cordon_error
                 return err_set(e, ERR_USAGE, ENAMETOOLONG, "%s: %s", path, strerror(ENAMETOOLONG));
 
         buf_putc(&l.json, '[');
-        int r = each_planted(cx, keep, &l, e);
+        int r = api_planted_each(cx, keep, &l, e);
         if (r == 0 && l.count >= API_CANARIES_MAX - API_CANARIES_OWN)
                 r = err_set(e, ERR_LIMIT, 0, "%u canaries are planted already, which is the most", l.count);
         if (r == 0)
@@ -288,7 +287,7 @@ int cordon_vault_canary(const cordon_context *cx, const char *path, cordon_error
 char *cordon_vault_canaries(const cordon_context *cx, cordon_error *pe)
 {
         struct listing l = { 0 };
-        int r = each_planted(cx, keep, &l, to_err(pe));
+        int r = api_planted_each(cx, keep, &l, to_err(pe));
         buf_done(&l.json);
         buf_puts(&l.text, "");
         if (r == 0)

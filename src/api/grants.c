@@ -41,7 +41,7 @@ static bool is_searched(const struct cordon_box *b)
         for (size_t i = 0; i < n; i++)
                 if (d[i].kind == DOOR_IN || d[i].kind == DOOR_OUT)
                         return true;
-        return false;
+        return b->checks;
 }
 
 static int request_grants(struct cordon_box *b, struct vault_request *q, struct err *e)

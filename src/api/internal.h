@@ -126,6 +126,8 @@ struct cordon_box {
         uint64_t fuel;
         char *entry; /* of a module; or NULL */
         bool no_wasi;
+        bool checks;                     /* cordon_box_check() follows */
+        char labels[LABEL_TEXT_MAX];     /* of the result */
         struct api_functions *functions; /* of cordon_wasm_export(); or NULL */
         bool is_unpacker;                /* cordon's own: it writes below the state directory */
         struct plan *plan;
@@ -210,6 +212,7 @@ struct box *api_pool_take(struct cordon_box *b, const struct plan *plan, const s
 int api_park_key(const struct cordon_box *b, const struct plan *p, uint8_t ret[32]);
 int api_park_send(const struct cordon_box *b, int fd, const struct plan *p, unsigned size,
                   const uint8_t key[32], struct err *e);
+struct box_config api_box_config(const struct cordon_box *b); /* of a box that has a plan: borrowed from it */
 bool api_signals_stay_in(const struct cordon_box *b, const struct plan *p); /* see struct box_config */
 enum box_observe api_observe(const struct cordon_box *b);                   /* what its tripwires need */
 /* api_start.c: the policy is checked, the host looked at. */

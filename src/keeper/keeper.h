@@ -208,6 +208,14 @@ struct box_config {
         uint64_t session_ms, idle_ms; /* it ends after so long; after so long without a run */
 };
 
+/* What the output of a run is searched for: canaries, and variables that look like secrets unless it comes
+ * in; and the hosts that its doors lead to. Both point into the configuration and `mem`. */
+struct known_word;
+struct arena;
+size_t box_known_words(const struct box_config *c, bool incoming, struct known_word *ret_words);
+enum { BOX_HOSTS_MAX = 256 };
+size_t box_door_hosts(const struct box_config *c, struct arena *mem, const char *ret_hosts[BOX_HOSTS_MAX]);
+
 struct box;
 /* Begins a start, and goes as far as it can without waiting. NULL: no memory. A start that fails is a box
  * that is over soon, with BOX_FAILED. */

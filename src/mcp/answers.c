@@ -81,7 +81,7 @@ static int answer_diff(struct mcp_server *s, struct mcp_call *c, cordon_error *e
         buf_printf(&out, ",\"changes\":%zu,\"truncated\":%s,\"next_steps\":[]}", entries,
                    text.n >= MCP_DIFF_MAX ? "true" : "false");
         cordon_free(inert);
-        mcp_call_end(s, c, false, &out);
+        mcp_call_end_checked(s, c, false, &out);
         return 0;
 }
 
@@ -140,7 +140,7 @@ static void answer_content(struct mcp_server *s, struct mcp_call *c)
         buf_printf(&out, ",\"truncated\":%s,\"cut\":%llu,\"next_steps\":[]}", c->cut ? "true" : "false",
                    (unsigned long long) cuts);
         cordon_free(inert);
-        mcp_call_end(s, c, false, &out);
+        mcp_call_end_checked(s, c, false, &out);
 }
 
 static const char *name_of(const char *line)
@@ -184,7 +184,7 @@ static void answer_list(struct mcp_server *s, struct mcp_call *c)
         }
         buf_printf(&out, "],\"truncated\":%s,\"next_steps\":[]}",
                    c->cut || n == FILES_MAX ? "true" : "false");
-        mcp_call_end(s, c, false, &out);
+        mcp_call_end_checked(s, c, false, &out);
 }
 
 static void answer_written(struct mcp_server *s, struct mcp_call *c)
@@ -215,5 +215,5 @@ void mcp_answer_run(struct mcp_server *s, struct mcp_call *c)
                 answer_written(s, c);
                 return;
         }
-        mcp_call_end(s, c, failed, &out);
+        mcp_call_end_checked(s, c, failed, &out);
 }

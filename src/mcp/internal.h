@@ -119,6 +119,9 @@ void mcp_calls_drop(struct mcp_server *s, const struct mcp_link *l); /* NULL: al
 int mcp_calls_next_ms(const struct mcp_server *s);
 /* call_end.c: sends the result and frees the call. `structured` is a JSON object. */
 void mcp_call_end(struct mcp_server *s, struct mcp_call *c, bool failed, const struct buf *structured);
+/* The same for words of a box: they pass cordon-output first, or an error is the result. */
+void mcp_call_end_checked(struct mcp_server *s, struct mcp_call *c, bool failed,
+                          const struct buf *structured);
 void mcp_call_fail(struct mcp_server *s, struct mcp_call *c, const cordon_error *e);
 void mcp_call_free(struct mcp_server *s, struct mcp_call *c);
 

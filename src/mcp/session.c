@@ -13,6 +13,7 @@ bool mcp_box_set_up(const struct mcp_options *o, cordon_box *b)
                 cordon_option option;
                 const char *value;
         } set[] = { { CORDON_SINGLE_THREAD, "1" },
+                    { CORDON_CHECKS, "1" },
                     { CORDON_CWD_MADE, "1" },
                     { CORDON_OBSERVE, "denials" },
                     { CORDON_STAGE, o->stage },

@@ -47,7 +47,15 @@ enum { CODE_MAX = 120000, STDIN_MAX = 4 << 20, PATH_BYTES = 4095, HANDLE_BYTES =
         "replaced by visible marks\"},"                                                                      \
         "\"blocked\":{\"type\":\"array\",\"items\":{\"type\":\"object\",\"properties\":{"                    \
         "\"effect\":{\"type\":\"string\"},\"reason\":{\"type\":\"string\"},\"why\":{\"type\":\"string\"},"   \
-        "\"permit\":{\"type\":\"string\"},\"count\":{\"type\":\"integer\"}}}},"
+        "\"permit\":{\"type\":\"string\"},\"count\":{\"type\":\"integer\"}}}}," CHECKED
+
+/* Of every answer that has words of a box. */
+#define CHECKED                                                                                              \
+        "\"labels\":{\"type\":\"array\",\"items\":{\"type\":\"string\"}},"                                   \
+        "\"findings\":{\"type\":\"array\",\"items\":{\"type\":\"object\"},\"description\":\"what was found " \
+        "in "                                                                                                \
+        "it: secrets (replaced), text that addresses a model, links\"},"                                     \
+        "\"sha256\":{\"type\":\"string\"},"
 
 /* By name, and in the order of enum mcp_tool_id. */
 static const struct mcp_tool tools[] = {
@@ -56,7 +64,7 @@ static const struct mcp_tool tools[] = {
           .help = "Shows what an ended session changed behind its edit doors. Nothing of it is on the host "
                   "yet.",
           .args = { OF_SESSION },
-          .output = TEXT("diff") NUMBER("changes") FLAG("truncated") COMMON,
+          .output = TEXT("diff") NUMBER("changes") FLAG("truncated") CHECKED COMMON,
           .reads_only = true },
         { .name = "doors",
           .title = "List permissions",
@@ -87,7 +95,7 @@ static const struct mcp_tool tools[] = {
           .title = "Read a file",
           .help = "Reads a text file as the box of a session sees it.",
           .args = { OF_SESSION, { "path", ARG_TEXT, true, 1, PATH_BYTES, "of the file, in the box" } },
-          .output = TEXT("content") FLAG("truncated") NUMBER("cut") COMMON,
+          .output = TEXT("content") FLAG("truncated") NUMBER("cut") CHECKED COMMON,
           .reads_only = true,
           .repeatable = true },
         { .name = "run_command",

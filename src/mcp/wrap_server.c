@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* mcp/wrap_server.c - messages of the server in the box. Each is hostile: it answers a request that is under
  * way, is a notification that exists, or is dropped. */
+#include "mcp/checked.h"
 #include "mcp/wrap.h"
 
 #include <stdio.h>
@@ -172,25 +173,42 @@ static void check_instructions(struct wrap *w, const struct json *result)
                          w->o->name);
 }
 
-static void put_result(struct wrap *w, const struct json *result, struct buf *out, struct wrap_copied *done)
-{
-        const char *text = rpc_text(result, "instructions");
-        bool drop = text && !w->first_sight && !wrap_pins_instructions(&w->pins, text);
-        const char *comma = "";
-        if (result->type != JSON_OBJECT) {
-                wrap_put_inert(out, result, done);
-                return;
-        }
+/* The server's own `_meta`, without the names that are ours, as the first member. */
+static const char META_FIRST[] = "{\"_meta\":{", META_OURS[] = "cordon/";
 
-        buf_putc(out, '{');
-        for (const struct json *c = result->child; c; c = c->next) {
-                if (drop && strcmp(c->key, "instructions") == 0)
+static void put_meta(const struct json *meta, struct buf *out, struct wrap_copied *done)
+{
+        const char *comma = "";
+        buf_puts(out, META_FIRST);
+        for (const struct json *c = meta ? meta->child : NULL; c; c = c->next) {
+                if (strncmp(c->key, META_OURS, sizeof META_OURS - 1) == 0)
                         continue;
                 buf_puts(out, comma);
                 buf_json(out, span_of(c->key, c->key_len));
                 buf_putc(out, ':');
                 wrap_put_inert(out, c, done);
                 comma = ",";
+        }
+        buf_putc(out, '}');
+}
+
+static void put_result(struct wrap *w, const struct json *result, struct buf *out, struct wrap_copied *done)
+{
+        const char *text = rpc_text(result, "instructions");
+        bool drop = text && !w->first_sight && !wrap_pins_instructions(&w->pins, text);
+        if (result->type != JSON_OBJECT) {
+                wrap_put_inert(out, result, done);
+                return;
+        }
+
+        put_meta(rpc_member(result, "_meta", JSON_OBJECT), out, done);
+        for (const struct json *c = result->child; c; c = c->next) {
+                if (strcmp(c->key, "_meta") == 0 || (drop && strcmp(c->key, "instructions") == 0))
+                        continue;
+                buf_putc(out, ',');
+                buf_json(out, span_of(c->key, c->key_len));
+                buf_putc(out, ':');
+                wrap_put_inert(out, c, done);
         }
         buf_putc(out, '}');
 }
@@ -225,39 +243,93 @@ static void record_result(struct wrap *w, const struct wrap_pending *p, const st
         cordon_box_tool(w->box, &x, id);
 }
 
+/* What the envelope of an output has, for a result. */
+static void put_checked_result(const struct wrap *w, const struct wrap_pending *p,
+                               const struct mcp_checked *k, struct buf *out)
+{
+        size_t n = sizeof META_FIRST - 1;
+        if (k->len <= n || memcmp(k->json, META_FIRST, n) != 0) { /* not an object */
+                buf_add(out, k->json, k->len);
+                return;
+        }
+
+        buf_puts(out, META_FIRST);
+        buf_printf(out, "\"%soutput\":{\"source\":\"box\",\"run\":", META_OURS);
+        buf_json(out, span_str(cordon_box_run_id(w->box)));
+        buf_member(out, "effect", p->record);
+        buf_putc(out, ',');
+        mcp_put_checked(out, k, cordon_box_result(w->box)->labels);
+        buf_puts(out, k->json[n] == '}' ? "}" : "},");
+        buf_add(out, k->json + n, k->len - n);
+}
+
+/* It contains a canary: the server does what it must not. */
+static void withhold(struct wrap *w, const char *what, const struct mcp_checked *k, struct span raw)
+{
+        wrap_say(w, "%s: withheld: %s%s", what, k->why, k->canary ? "; the server is stopped" : "");
+        deny(w, what, k->canary ? "canary" : "answer-form", raw);
+        if (k->canary)
+                cordon_box_kill(w->box);
+}
+
+static void tell_found(const struct wrap *w, const char *what, const struct wrap_copied *done,
+                       const struct mcp_checked *k)
+{
+        if (done->cuts)
+                wrap_say(w, "%s: %llu hidden characters or escape sequences made visible", what,
+                         (unsigned long long) done->cuts);
+        if (k->found)
+                wrap_say(w, "%s: found in it: %s", what, buf_str(&k->findings));
+}
+
+static void put_value(struct wrap *w, const struct wrap_pending *p, const struct rpc *m, struct buf *out,
+                      struct wrap_copied *done)
+{
+        if (m->error)
+                wrap_put_inert(out, m->error, done);
+        else {
+                check_instructions(w, m->result);
+                if (strcmp(p->method, "tools/list") == 0 && m->result->type == JSON_OBJECT)
+                        put_list(w, m->result, out);
+                else
+                        put_result(w, m->result, out, done);
+        }
+}
+
 static void take_response(struct wrap *w, const struct rpc *m, struct span raw)
 {
+        AUTO_BUF(value);
         AUTO_BUF(line);
         struct wrap_copied done = { 0 };
+        struct mcp_checked k;
         struct wrap_pending *p = wrap_find(w, m->id);
         if (!p) {
                 deny(w, "response", "unasked", raw);
                 return;
         }
+
+        const char *what = p->tool[0] ? p->tool : p->method;
         if (m->result && asks_too_much(w, m->result)) {
-                deny(w, p->tool[0] ? p->tool : p->method, "asks-client", raw);
+                deny(w, what, "asks-client", raw);
                 wrap_give_up(w, p, "the server asked for something that is not permitted");
                 return;
         }
 
-        buf_printf(&line, "{\"jsonrpc\":\"2.0\",\"id\":%s,", p->id);
-        if (m->error) {
-                buf_puts(&line, "\"error\":");
-                wrap_put_inert(&line, m->error, &done);
-        } else {
-                buf_puts(&line, "\"result\":");
-                check_instructions(w, m->result);
-                if (strcmp(p->method, "tools/list") == 0 && m->result->type == JSON_OBJECT)
-                        put_list(w, m->result, &line);
-                else
-                        put_result(w, m->result, &line, &done);
+        put_value(w, p, m, &value, &done);
+        if (mcp_check(w->o->cx, w->box, buf_span(&value), &k) < 0) {
+                withhold(w, what, &k, raw);
+                wrap_give_up(w, p, k.canary ? "tripwire: the result has a canary" : "the result is withheld");
+                mcp_checked_done(&k);
+                return;
         }
+
+        buf_printf(&line, "{\"jsonrpc\":\"2.0\",\"id\":%s,\"%s\":", p->id, m->error ? "error" : "result");
+        put_checked_result(w, p, &k, &line);
         buf_putc(&line, '}');
         if (p->tool[0])
                 record_result(w, p, m, &line);
-        if (done.cuts)
-                wrap_say(w, "%s: %llu hidden characters or escape sequences made visible",
-                         p->tool[0] ? p->tool : p->method, (unsigned long long) done.cuts);
+        tell_found(w, what, &done, &k);
+        mcp_checked_done(&k);
         mcp_link_send(&w->client, &line);
         wrap_forget(p);
 }
@@ -286,11 +358,31 @@ static bool remember_back(struct wrap *w, const struct json *id)
         return false;
 }
 
-static void pass_inert(struct wrap *w, const struct rpc *m)
+/* A request or notification, with its parameters checked. */
+static void pass_checked(struct wrap *w, const struct rpc *m, struct span raw)
 {
+        AUTO_BUF(params);
         AUTO_BUF(line);
         struct wrap_copied done = { 0 };
-        wrap_put_inert(&line, json_root(m->doc), &done);
+        struct mcp_checked k = { 0 };
+        buf_puts(&line, "{\"jsonrpc\":\"2.0\"");
+        if (m->id) {
+                buf_puts(&line, ",\"id\":");
+                rpc_put_id(&line, m->id);
+        }
+        buf_member(&line, "method", m->method);
+        if (m->params) {
+                wrap_put_inert(&params, m->params, &done);
+                if (mcp_check(w->o->cx, w->box, buf_span(&params), &k) < 0) {
+                        withhold(w, m->method, &k, raw);
+                        mcp_checked_done(&k);
+                        return;
+                }
+                buf_puts(&line, ",\"params\":");
+                buf_add(&line, k.json, k.len);
+        }
+        buf_putc(&line, '}');
+        mcp_checked_done(&k);
         mcp_link_send(&w->client, &line);
 }
 
@@ -298,7 +390,7 @@ static void take_request(struct wrap *w, const struct rpc *m, struct span raw)
 {
         bool permitted = w->o->permitted & wrap_method_bit(m->method);
         if (permitted && !wrap_find(w, m->id) && remember_back(w, m->id)) {
-                pass_inert(w, m);
+                pass_checked(w, m, raw);
                 return;
         }
 
@@ -322,7 +414,7 @@ static void take_notification(struct wrap *w, const struct rpc *m, struct span r
                                               "notifications/subscriptions/acknowledged" };
         for (size_t i = 0; i < sizeof passed / sizeof *passed; i++)
                 if (strcmp(m->method, passed[i]) == 0) {
-                        pass_inert(w, m);
+                        pass_checked(w, m, raw);
                         return;
                 }
         deny(w, "notification", "unknown-method", raw);

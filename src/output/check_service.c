@@ -34,8 +34,8 @@ static void service_done(struct service *s)
 static int service_init(struct service *s, const struct output_order *o, struct err *e)
 {
         s->count = output_order_count(o);
-        s->forms = calloc(s->count, sizeof *s->forms);
-        s->keys = calloc(s->count, sizeof *s->keys);
+        s->forms = calloc(s->count, sizeof(void *));
+        s->keys = calloc(s->count, OUTPUT_KEY);
         if (!s->forms || !s->keys)
                 return err_set(e, ERR_MEMORY, 0, "out of memory");
 

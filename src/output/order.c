@@ -8,10 +8,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+static const char *bool_text(bool b) { return b ? "true" : "false"; }
+
 static void put_form(const struct pipeline_config *c, struct buf *out)
 {
-        buf_printf(out, "{\"as\":%d,\"max\":%llu,\"verbatim\":%s", (int) c->form, (unsigned long long) c->max,
-                   c->verbatim ? "true" : "false");
+        buf_printf(out, "{\"as\":%d,\"max\":%llu,\"verbatim\":%s,\"links\":%s", (int) c->form,
+                   (unsigned long long) c->max, bool_text(c->verbatim), bool_text(c->keep_links));
         buf_member(out, "name", c->schema_name ? c->schema_name : OUTPUT_NO_SCHEMA);
         buf_puts(out, ",\"schema\":\"");
         base64_put(c->schema, out);
@@ -21,7 +23,7 @@ static void put_form(const struct pipeline_config *c, struct buf *out)
 void output_order_put(const struct pipeline_config *c, const struct output_order_more *more, struct buf *out)
 {
         buf_printf(out, "{\"become\":%u,\"vault\":%s,\"serves\":%s,\"forms\":[", more->become,
-                   more->vault ? "true" : "false", more->serves ? "true" : "false");
+                   bool_text(more->vault), bool_text(more->serves));
         put_form(c, out);
         for (size_t i = 0; i < more->n_others; i++) {
                 buf_putc(out, ',');
@@ -32,7 +34,7 @@ void output_order_put(const struct pipeline_config *c, const struct output_order
         for (size_t i = 0; i < c->n_words; i++) {
                 buf_puts(out, i ? ",{\"name\":" : "{\"name\":");
                 buf_json(out, span_str(c->words[i].name));
-                buf_printf(out, ",\"canary\":%s,\"word\":\"", c->words[i].canary ? "true" : "false");
+                buf_printf(out, ",\"canary\":%s,\"word\":\"", bool_text(c->words[i].canary));
                 base64_put(c->words[i].word, out);
                 buf_puts(out, "\"}");
         }
@@ -118,6 +120,7 @@ static int read_form(const struct json *x, struct pipeline_config *ret)
         *ret = (struct pipeline_config){ .form = (enum handle_type) form,
                                          .max = (uint64_t) max,
                                          .verbatim = is_true(x, "verbatim"),
+                                         .keep_links = is_true(x, "links"),
                                          .schema_name = name->str,
                                          .schema = decode(json_get(x, "schema")) };
         return 0;

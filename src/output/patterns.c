@@ -201,6 +201,13 @@ static bool is_word(uint8_t c)
         return (low >= 'a' && low <= 'z') || (c >= '0' && c <= '9');
 }
 
+/* Inside a word? The letter of an escape ("\n" of JSON) is not part of the word behind it. */
+static bool is_inside(struct span line, size_t at)
+{
+        bool escape = at > 1 && line.p[at - 2] == '\\' && strchr("nrtbf", line.p[at - 1]);
+        return at > 0 && is_word(line.p[at - 1]) && !escape;
+}
+
 /* Does the rule hold for the keyword at `at`? Then *ret_from and *ret_end are those of the secret. */
 static bool holds(struct patterns *p, size_t rule, struct span line, size_t at, size_t *ret_from,
                   size_t *ret_end)
@@ -208,7 +215,7 @@ static bool holds(struct patterns *p, size_t rule, struct span line, size_t at, 
         const struct rule *r = &rules[rule];
         uint64_t steps = STEPS;
         *ret_from = at;
-        if (!r->lead && at > 0 && is_word(line.p[at - 1]) && is_word((uint8_t) r->keyword[0]))
+        if (!r->lead && is_word((uint8_t) r->keyword[0]) && is_inside(line, at))
                 return false;
 
         if (r->lead && regex_at(p->lead[rule], line, at, &steps, ret_from) != REGEX_YES)
@@ -223,37 +230,40 @@ static bool holds(struct patterns *p, size_t rule, struct span line, size_t at, 
 
 static bool begins_key(const char *name) { return strcmp(name, "private-key") == 0; }
 
-static bool contains(struct span line, const char *text)
+/* Behind the mark that ends a private key ("-----END EC PRIVATE KEY-----"); 0: the line has none. */
+static size_t end_of_key(struct span line, size_t from)
 {
-        return memmem(line.p, line.n, text, strlen(text)) != NULL;
+        static const char end[] = "-----END", dashes[] = "-----";
+        const uint8_t *p = memmem(line.p + from, line.n - from, end, sizeof end - 1);
+        if (!p)
+                return 0;
+
+        size_t at = (size_t) (p - line.p) + sizeof end - 1;
+        p = memmem(line.p + at, line.n - at, dashes, sizeof dashes - 1);
+        return p ? (size_t) (p - line.p) + sizeof dashes - 1 : at;
 }
 
-/* Lines of a private key. True: the line is dealt with. */
-static bool key_line(struct patterns *p, struct span line)
+/* How much of a line belongs to the private key that began before it. */
+static size_t pass_key(struct patterns *p, struct span line)
 {
-        if (!p->in_key)
-                return false;
-        if (contains(line, "-----END"))
-                p->in_key = false;
-        return true;
+        size_t end = p->in_key ? end_of_key(line, 0) : 0;
+        if (!p->in_key || end == 0)
+                return p->in_key ? line.n : 0;
+        p->in_key = false;
+        return end;
 }
 
 void patterns_line(struct patterns *p, struct span line, uint64_t number, struct buf *out, struct findings *f)
 {
-        size_t from = 0;
-        struct keywords_place place = { 0 };
-        if (key_line(p, line))
-                return;
-
+        size_t from = pass_key(p, line);
+        struct keywords_place place = { .at = from };
         for (int rule; (rule = keywords_next(p->words, line, &place)) >= 0;) {
                 size_t begin = place.at - strlen(rules[rule].keyword), secret, end = 0;
                 if (begin < from || !holds(p, (size_t) rule, line, begin, &secret, &end))
                         continue;
-                bool key = begins_key(rules[rule].name);
-                if (key && contains(line, "-----END"))
-                        end = line.n - (line.n > 0 && line.p[line.n - 1] == '\n');
-                else
-                        p->in_key = key;
+                size_t key = begins_key(rules[rule].name) ? end_of_key(line, end) : 0;
+                p->in_key = begins_key(rules[rule].name) && key == 0;
+                end = p->in_key ? line.n : key ? key : end;
                 buf_add(out, line.p + from, secret - from);
                 buf_printf(out, "<secret:%s>", rules[rule].name);
                 findings_add(f, FINDING_PATTERN, span_str(rules[rule].name), number);

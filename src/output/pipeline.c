@@ -108,7 +108,7 @@ static void pass_line(struct pipeline *p, struct span line, struct buf *out)
         patterns_line(p->patterns, line, number, &p->line, &p->r.findings);
         injection_line(p->injection, line, number, &p->r.findings);
         out->failed |= p->line.failed;
-        if (p->c.form == HANDLE_TEXT) {
+        if (p->c.form == HANDLE_TEXT && !p->c.keep_links) {
                 links_line(p->c.hosts, p->c.n_hosts, buf_span(&p->line), number, out, &p->r.findings);
                 return;
         }

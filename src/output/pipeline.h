@@ -14,6 +14,7 @@ struct pipeline_config {
         enum handle_type form;
         uint64_t max;       /* bytes that may come in */
         bool verbatim;      /* what passes leaves unchanged: for data on its way into a box */
+        bool keep_links;    /* links are noted, and stay as they are */
         struct span schema; /* JSON Schema for json, and for each line of jsonl; empty: none */
         const char *schema_name;
         const struct known_word *words;

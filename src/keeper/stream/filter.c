@@ -18,7 +18,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-enum { HOSTS_MAX = 256, CANARIES = 32 };
+enum { CANARIES = 32 };
 
 const struct door *filter_door(const struct run *run, enum door_kind kind, const char *name)
 {
@@ -42,14 +42,13 @@ struct span filter_schema(const struct run *run, const struct door *d)
 
 /* Variables that look like secrets, and canaries: the box has both, and may print neither. What a server
  * sends it may have its variables. */
-static size_t fill_words(const struct run *run, bool incoming, struct known_word words[static KNOWN_MAX])
+size_t box_known_words(const struct box_config *c, bool incoming, struct known_word *words)
 {
         size_t n = 0;
-        for (unsigned i = 0; i < run->c->canary_count && i < CANARIES; i++)
-                words[n++] = (struct known_word){ run->c->canaries[i].name,
-                                                  span_str(run->c->canaries[i].value), true };
+        for (unsigned i = 0; i < c->canary_count && i < CANARIES; i++)
+                words[n++] = (struct known_word){ c->canaries[i].name, span_str(c->canaries[i].value), true };
 
-        const char **envp = incoming ? NULL : run->c->plan->order->envp;
+        const char **envp = incoming ? NULL : c->plan->order->envp;
         for (const char **v = envp; v && *v && n < KNOWN_MAX - GRANTS_MAX; v++) {
                 const char *value = strchr(*v, '=');
                 size_t name = value ? (size_t) (value - *v) : 0;
@@ -62,11 +61,11 @@ static size_t fill_words(const struct run *run, bool incoming, struct known_word
         return n;
 }
 
-static size_t fill_hosts(const struct run *run, struct arena *mem, const char *hosts[static HOSTS_MAX])
+size_t box_door_hosts(const struct box_config *c, struct arena *mem, const char *hosts[BOX_HOSTS_MAX])
 {
         size_t n, count = 0;
-        const struct door *doors = policy_doors(run->c->policy, &n);
-        for (size_t i = 0; i < n && count < HOSTS_MAX; i++)
+        const struct door *doors = policy_doors(c->policy, &n);
+        for (size_t i = 0; i < n && count < BOX_HOSTS_MAX; i++)
                 if (doors[i].kind == DOOR_NET && doors[i].net.host)
                         hosts[count++] = doors[i].net.wildcard ? arena_printf(mem, "*.%s", doors[i].net.host)
                                                                : doors[i].net.host;
@@ -85,13 +84,13 @@ static struct pipeline_config config_of(const struct run *run, const struct door
 static int make_order(const struct run *run, struct pipeline_config c, struct output_order_more more)
 {
         struct known_word words[KNOWN_MAX];
-        const char *hosts[HOSTS_MAX];
+        const char *hosts[BOX_HOSTS_MAX];
         struct arena mem = { 0 };
         AUTO_BUF(text);
         c.words = words;
         c.hosts = hosts;
-        c.n_words = fill_words(run, more.serves, words);
-        c.n_hosts = fill_hosts(run, &mem, hosts);
+        c.n_words = box_known_words(run->c, more.serves, words);
+        c.n_hosts = box_door_hosts(run->c, &mem, hosts);
         more.become = run->c->root ? wall_host_id() : 0;
         more.vault = run->c->words != NULL;
         if (!mem.failed)
