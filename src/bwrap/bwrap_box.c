@@ -525,6 +525,16 @@ static bool has_terminal(void)
         return tty >= 0 || errno != ENXIO;
 }
 
+/* Before descriptors of our own take their numbers. */
+static int check_given(const struct bwrap_order *o, struct err *e)
+{
+        for (size_t i = 0; i < o->op_count; i++)
+                if (o->ops[i].fd >= 0 && fcntl(o->ops[i].fd, F_GETFD) < 0)
+                        return err_set(e, ERR_USAGE, errno, "Can't use fd %d for %.200s", o->ops[i].fd,
+                                       o->ops[i].dest);
+        return 0;
+}
+
 static int open_lines(struct box *b, struct err *e)
 {
         const struct bwrap_order *o = b->o;
@@ -565,7 +575,7 @@ int bwrap_run(struct bwrap_order *o, struct err *e)
         (void) sigaddset(&chld, SIGCHLD);
         (void) signal(SIGCHLD, SIG_DFL); /* a caller that ignores it would leave no status */
         (void) sigprocmask(SIG_BLOCK, &chld, NULL);
-        if (open_lines(&b, e) < 0 || join_given(o, e) < 0)
+        if (check_given(o, e) < 0 || open_lines(&b, e) < 0 || join_given(o, e) < 0)
                 return -1;
 
         pid_t child = -1;

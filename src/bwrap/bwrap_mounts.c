@@ -87,14 +87,56 @@ static int set_dir(int fs, const char *key, int dir)
         return mount_fsset(fs, key, path_of(dir, path));
 }
 
-static int add_layer(const struct bwrap_root *r, int fs, const char *source, struct err *e)
+/* One option for each layer: Linux 6.5. */
+static int add_layers(const struct bwrap_root *r, int fs, const char *const *layers, unsigned count,
+                      struct err *e)
 {
-        AUTO_FD(dir, bwrap_open_old(r, source, O_PATH | O_DIRECTORY));
-        if (dir < 0)
-                return fail(e, "Can't find source path", source);
-        if (set_dir(fs, "lowerdir+", dir) < 0)
-                return fail(e, "Can't use as a layer of an overlay:", source);
+        while (count-- > 0) { /* the kernel has the uppermost first */
+                AUTO_FD(dir, bwrap_open_old(r, layers[count], O_PATH | O_DIRECTORY));
+                if (dir < 0)
+                        return fail(e, "Can't find source path", layers[count]);
+                if (set_dir(fs, "lowerdir+", dir) < 0)
+                        return fail(e, "Can't use as a layer of an overlay:", layers[count]);
+        }
+
         return 0;
+}
+
+/* All layers in one option, which any kernel takes, of 255 bytes. */
+enum { LAYERS_MAX = 8, LAYERS_TEXT = LAYERS_MAX * FD_PATH };
+
+static int join_layers(const struct bwrap_root *r, int fs, const char *const *layers, unsigned count,
+                       struct err *e)
+{
+        int dirs[LAYERS_MAX];
+        char text[LAYERS_TEXT] = "", path[FD_PATH];
+        unsigned n = 0;
+        int done = 0;
+        for (; n < count && done == 0; n++) {
+                const char *source = layers[count - 1 - n];
+                dirs[n] = bwrap_open_old(r, source, O_PATH | O_DIRECTORY);
+                if (dirs[n] < 0)
+                        done = fail(e, "Can't find source path", source);
+
+                size_t used = strlen(text);
+                (void) snprintf(text + used, sizeof text - used, "%s%s", n ? ":" : "",
+                                path_of(dirs[n], path));
+        }
+
+        if (done == 0 && mount_fsset(fs, "lowerdir", text) < 0)
+                done = fail(e, "Can't use as a layer of an overlay:", layers[0]);
+
+        while (n-- > 0)
+                fd_close(&dirs[n]);
+        return done;
+}
+
+static int set_layers(const struct bwrap_order *o, const struct bwrap_op *op, const struct bwrap_root *r,
+                      int fs, struct err *e)
+{
+        const char *const *layers = o->layers + op->layer;
+        return op->layers <= LAYERS_MAX ? join_layers(r, fs, layers, op->layers, e)
+                                        : add_layers(r, fs, layers, op->layers, e);
 }
 
 /* Where changes go: the caller's directories, or new ones in memory. */
@@ -141,10 +183,7 @@ int bwrap_mount_overlay(const struct bwrap_order *o, const struct bwrap_op *op, 
         if (fs < 0)
                 return fail(e, "Can't make overlay mount on", op->dest);
 
-        for (unsigned i = op->layers; i-- > 0;) /* the kernel has the uppermost first */
-                if (add_layer(r, fs, o->layers[op->layer + i], e) < 0)
-                        return -1;
-        if (!(op->flags & BWRAP_RO) && set_upper(fs, op, r, e) < 0)
+        if (set_layers(o, op, r, fs, e) < 0 || (!(op->flags & BWRAP_RO) && set_upper(fs, op, r, e) < 0))
                 return -1;
 
         AUTO_FD(tree, -1);

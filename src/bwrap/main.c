@@ -37,10 +37,12 @@ static int print_help(FILE *to, const char *name)
 {
         const char *arguments = "", *help = "", *option = NULL;
         (void) fprintf(to, "usage: %s [OPTIONS...] [--] COMMAND [ARGS...]\n\n", name);
-        for (size_t i = 0; (option = bwrap_option(i, &arguments, &help)); i++)
-                (void) fprintf(to, "    %s%s%-*s %s\n", option, *arguments ? " " : "",
-                               (int) (30 - strlen(option) > strlen(arguments) ? 30 - strlen(option) : 0),
-                               arguments, help);
+        for (size_t i = 0; (option = bwrap_option(i, &arguments, &help)); i++) {
+                char left[48];
+                (void) snprintf(left, sizeof left, "%s %s", option, arguments);
+                (void) fprintf(to, "    %-30s %s\n", left, help);
+        }
+
         return to == stdout ? EXIT_SUCCESS : EXIT_FAILURE;
 }
 

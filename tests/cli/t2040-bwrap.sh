@@ -66,7 +66,7 @@ t "--chdir, twice" "bwrap: Only the last --chdir option will take effect
 =0" $base --chdir / --chdir /tmp pwd
 t "--level-prefix" "<4>bwrap: Only the last --chdir option will take effect
 =0" $base --level-prefix --chdir / --chdir /tmp true
-fails "a program that does not exist" "bwrap: execvp /nonexistent: No such file" $base /nonexistent
+fails "a program that does not exist" "bwrap: execvp $T/none: No such file" $base $T/none
 fails "labels of SELinux" "--exec-label is not supported" --exec-label x true
 fails "labels of SELinux of files" "--file-label is not supported" --file-label x true
 
@@ -129,9 +129,9 @@ t "--bind" "in
 =0" $base --bind "$T/dir" /tmp/x cat /tmp/x/file
 t "--ro-bind is read-only" "no
 =0" $base --ro-bind "$T/dir" /tmp/x sh -c 'touch /tmp/x/new 2>/dev/null || echo no'
-t "--bind-try, --ro-bind-try and --dev-bind-try of nothing" "=0" $base --bind-try /nonexistent /tmp/x --ro-bind-try /nonexistent /tmp/x \
-        --dev-bind-try /nonexistent /tmp/x true
-fails "--bind of nothing" "bwrap: Can't find source path /nonexistent: No such file" $base --bind /nonexistent /tmp/x true
+t "--bind-try, --ro-bind-try and --dev-bind-try of nothing" "=0" $base --bind-try $T/none /tmp/x --ro-bind-try $T/none /tmp/x \
+        --dev-bind-try $T/none /tmp/x true
+fails "--bind of nothing" "bwrap: Can't find source path $T/none: No such file" $base --bind "$T/none" /tmp/x true
 t "--dev-bind has devices, --bind has none" "yes
 no
 =0" $base --dev-bind /dev /tmp/a --bind /dev /tmp/b sh -c 'echo x >/tmp/a/null && echo yes; { echo x >/tmp/b/null; } 2>/dev/null || echo no'
@@ -197,6 +197,14 @@ if "$B" --unshare-user $base --overlay-src "$T/low" --tmp-overlay /tmp/o true 2>
 low
 new
 =0" $base --overlay-src "$T/low" --overlay-src "$T/low2" --tmp-overlay /tmp/o sh -c 'cat /tmp/o/a /tmp/o/b; echo new >/tmp/o/c; cat /tmp/o/c'
+        many=
+        for i in 1 2 3 4 5 6 7 8 9; do mkdir "$T/many$i" && echo "$i" >"$T/many$i/a" && : >"$T/many$i/$i" && many="$many --overlay-src $T/many$i"; done
+        if [ "$(uname -r | awk -F. '{ print $1 * 100 + $2 }')" -ge 605 ]; then
+                # shellcheck disable=SC2086
+                t "many layers" "9
+10
+=0" $base $many --ro-overlay /tmp/o sh -c 'cat /tmp/o/a; ls /tmp/o | wc -l'
+        fi
         t "--ro-overlay" "two
 no
 =0" $base --overlay-src "$T/low" --overlay-src "$T/low2" --ro-overlay /tmp/o sh -c 'cat /tmp/o/a; { echo >/tmp/o/a; } 2>/dev/null || echo no'
@@ -229,7 +237,7 @@ for who in $users; do
         has "$who: with its namespaces" "$(head -n 1 "$T/eight")" '"pid-namespace": '
         is "$who: and its status" "$(tail -n 1 "$T/eight")" '{ "exit-code": 4 }'
         ok "$who: each line is JSON" jq -e . "$T/eight"
-        try "$B" --json-status-fd 8 --ro-bind / / /nonexistent >/dev/null
+        try "$B" --json-status-fd 8 --ro-bind / / $T/none >/dev/null
         hasnt "$who: not of a command that was not executed" "$(cat "$T/eight")" exit-code
         try "$B" --info-fd 8 --ro-bind / / true >/dev/null
         ok "$who: --info-fd is JSON" jq -e '.["child-pid"] > 0 and .["mnt-namespace"] > 0' "$T/eight"

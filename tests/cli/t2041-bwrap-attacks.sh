@@ -110,6 +110,11 @@ for row in "keyctl EPERM" "io_uring ENOSYS" "bpf EPERM" "userfaultfd EPERM" "han
 [ "$(uname -m)" != x86_64 ] || has "denied: x32" "$got" "x32 ENOSYS"
 has "a capability that an option names lets its call through" "$(as_user "$B" --unshare-user --cap-add CAP_BPF --ro-bind / / python3 "$T/probe.py" $victim 2>&1)" "bpf EINVAL"
 kill $victim
+# Of the reaper beside the command: its program, which may be root's own file, its descriptors and its root.
+for who in $users; do
+        got=$("$who" "$B" --unshare-user --unshare-pid --cap-drop ALL --ro-bind / / --proc /proc sh -c 'echo BEGAN; readlink /proc/1/exe /proc/1/fd/0 /proc/1/root; ls /proc/1/root/; head -c 1 /proc/1/mem' 2>/dev/null)
+        if [ "$scoped" -ge 1 ]; then is "$who: process 1 shows nothing of itself" "$got" BEGAN; else skip "$who: process 1 shows nothing of itself" "no Landlock"; fi
+done
 
 # ---- the terminal
 cat >"$T/type.py" <<'END'
@@ -138,5 +143,6 @@ python3 -c 'import sys; sys.stdout.write("--unshare-net\0" * 9001)' >"$T/args"
 has "one with too many" "$("$B" --args 6 --ro-bind / / true 2>&1 6<"$T/args")" "Exceeded maximum number of arguments"
 has "one without an end" "$("$B" --args 6 --ro-bind / / true 2>&1 6</dev/zero)" "Can't read --args data"
 has "a descriptor that is not open" "$("$B" --args 77 --ro-bind / / true 2>&1)" "Can't read --args data: Bad file descriptor"
+has "nor is one of our own taken for it" "$("$B" --ro-bind / / --tmpfs /tmp --bind-fd 77 /tmp/x true 2>&1)" "fd 77"
 has "a number that is none" "$("$B" --uid 99999999999 true 2>&1)" "Invalid uid"
 done_testing
