@@ -14,7 +14,7 @@ fails() {
         is "$name: ends with 125" "$(status "$CORDON" "$@")" 125
         has "$name: people read why" "$(cat err)" "cordon: error: "
         case "$verb ${2-}" in
-        run\ * | shell\ * | session\ new | session\ run | session\ fork) # they print a result
+        run\ * | shell\ * | agent\ --* | session\ new | session\ run | session\ fork) # they print a result
                 is "$name: and nothing is on standard output" "$(cat out)" ""
                 is "$name: programs read the last line" "$(grep -c '^{' err) $(tail -n 1 err | jq "$start")" "1 true"
                 ;;
