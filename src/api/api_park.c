@@ -181,6 +181,41 @@ int api_park_send(const struct cordon_box *b, int fd, const struct plan *p, unsi
         return size && !answer ? -1 : 0;
 }
 
+/* No box is parked for this plan: what the nearest one differs in. */
+static void say_nearest(struct cordon_box *b, int fd, const struct plan *p)
+{
+        struct api_recipe texts = { .process = "" };
+        struct pool_recipe r = recipe_of(b, p, false, &texts);
+        struct err e;
+        AUTO_BUF(blocks);
+        pool_recipe_seal(&r, &blocks);
+        const struct pool_message m = { .word = POOL_NEAR, .bytes = (uint32_t) blocks.n };
+        bool fits = !blocks.failed && blocks.n <= POOL_MESSAGE_MAX;
+        char *near = fits ? pool_ask(fd, &m, blocks.p, &e) : NULL;
+        if (near && near[0])
+                (void) snprintf(b->cold_why, sizeof b->cold_why, POOL_NO_SHELF "; %s", near);
+
+        free(near);
+        recipe_done(&texts);
+}
+
+/* Reports that nobody reads do no harm: a box that makes more of them serves the run as well. */
+static struct box *take_watched(struct cordon_box *b, int *fd, const struct plan *plan, struct box_config c)
+{
+        uint8_t key[POOL_KEY];
+        bool ignored;
+        enum box_observe own = b->observe;
+        char why[sizeof b->cold_why] = POOL_NO_SHELF;
+        b->observe = c.observe = BOX_OBSERVE_DENIALS;
+        struct box *box =
+                api_park_key(b, plan, key) == 0 ? pool_take(fd, key, &c, &ignored, why, sizeof why) : NULL;
+        b->observe = box ? BOX_OBSERVE_DENIALS : own;
+        if (!box && strcmp(why, POOL_NO_SHELF) != 0)
+                (void) snprintf(b->cold_why, sizeof b->cold_why, "%s", why);
+
+        return box;
+}
+
 struct box *api_pool_take(struct cordon_box *b, const struct plan *plan, const struct box_config *c)
 {
         uint8_t key[POOL_KEY];
@@ -202,6 +237,13 @@ struct box *api_pool_take(struct cordon_box *b, const struct plan *plan, const s
                 b->unserved = e.sys == ENOENT || e.sys == ECONNREFUSED;
         } else if (api_park_key(b, plan, key) == 0)
                 box = pool_take(&fd, key, c, &wanted, b->cold_why, sizeof b->cold_why);
+
+        bool none = !box && fd >= 0 && strcmp(b->cold_why, POOL_NO_SHELF) == 0;
+        if (none && api_observe(b) == BOX_OBSERVE_CALLS)
+                box = take_watched(b, &fd, plan, *c);
+
+        if (!box && !wanted && fd >= 0 && strcmp(b->cold_why, POOL_NO_SHELF) == 0)
+                say_nearest(b, fd, plan);
 
         if (!box && plan->warm_why && fd >= 0)
                 (void) snprintf(b->cold_why, sizeof b->cold_why, "%s", plan->warm_why);

@@ -419,7 +419,9 @@ static int start_in(struct cordon_box *b, struct box *parked, const struct box_c
         if (!parked)
                 return (b->box = box_start(c, e)) ? 0 : -1;
 
-        box_order(b->box = parked, c);
+        struct box_config order = *c;
+        order.observe = api_observe(b); /* that of the parked box may be more */
+        box_order(b->box = parked, &order);
         api_parked_free(&b->parked);
         return 0;
 }

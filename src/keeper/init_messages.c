@@ -84,7 +84,8 @@ static void hear_interpreter(struct box *b)
         }
 
         const char *why = r == 1 && text[0] == 'E' ? text + 1 : "it ended before it was ready";
-        (void) err_set(&e, ERR_WALL, 0, "warming %s: %s", b->c.plan->warm->argv[0],
+        const char *path = b->c.plan->warm->argv[0], *slash = strrchr(path, '/');
+        (void) err_set(&e, ERR_WALL, 0, "warming %s: %s", slash ? slash + 1 : path,
                        str_inert(span_str(why), shown, sizeof shown));
         fd_close(&b->child.spare);
         keeper_note_error(b, &e);

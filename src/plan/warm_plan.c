@@ -132,7 +132,7 @@ static const char *refusal(struct builder *b, int kind, const char *line)
 enum { WORDS_MAX = 80 };
 
 /* argv[0] OPTION... DRIVER [MAIN] DESCRIPTOR MODULE... */
-static const char **driver_words(struct builder *b, int kind, const char *line)
+static const char **driver_words(struct builder *b, int kind, const char *line, const char **exec)
 {
         const struct interpreter *i = &interpreters[kind];
         const char **v = arena_alloc(b->a, WORDS_MAX * sizeof *v);
@@ -140,7 +140,7 @@ static const char **driver_words(struct builder *b, int kind, const char *line)
         if (!v)
                 return NULL;
 
-        v[n++] = b->o->argv[0];
+        v[n++] = exec ? exec[0] : b->o->argv[0];
         for (const char *const *o = i->options; *o; o++)
                 v[n++] = *o;
 
@@ -162,16 +162,29 @@ static const char **driver_words(struct builder *b, int kind, const char *line)
         return v;
 }
 
+/* By its name and by its path it is one program, which python3 tells apart by nothing but sys.orig_argv: that
+ * is the driver's to set. Node has process.argv0, which cannot be changed. NULL: not known. */
+static const char **found_path(struct builder *b, int kind)
+{
+        const char **v = kind == WARM_PYTHON3 && b->r->entry.path ? arena_alloc(b->a, 2 * sizeof *v) : NULL;
+        if (v)
+                v[0] = arena_str(b->a, b->r->entry.path);
+        return v;
+}
+
 static void add_order(struct builder *b, int kind, const char *line)
 {
         struct plan_order *w = arena_alloc(b->a, sizeof *w);
-        const char **words = driver_words(b, kind, line);
+        const char **exec = found_path(b, kind);
+        const char **words = driver_words(b, kind, line, exec);
         if (!w || !words)
                 return; /* reported at the end */
 
-        *w = (struct plan_order){
-                .argv = words, .launch = words, .envp = b->o->envp, .exec = b->o->exec, .cwd = b->o->cwd
-        };
+        *w = (struct plan_order){ .argv = words,
+                                  .launch = words,
+                                  .envp = b->o->envp,
+                                  .exec = exec ? exec : b->o->exec,
+                                  .cwd = b->o->cwd };
         w->limits.value[LIMIT_CPU] = b->o->limits.value[LIMIT_CPU];
         b->p->warm = w;
         b->p->warm_count = 1;

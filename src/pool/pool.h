@@ -35,6 +35,9 @@ void pool_recipe_seal(const struct pool_recipe *r, struct buf *out);
 /* Reads it in place. */
 int pool_recipe_open(void *p, size_t n, struct pool_recipe *ret, struct err *e);
 
+/* recipe_diff.c: how many differences there are, and the first of them in words. */
+unsigned pool_recipe_diff(const struct pool_recipe *parked, const struct pool_recipe *run, struct buf *out);
+
 /* process_facts.c: resource limits, priority and processors of this process, as a digest; its umask. */
 enum { POOL_PROCESS = 65 };
 void pool_process(char ret[POOL_PROCESS]);
@@ -58,6 +61,7 @@ enum pool_word {
         POOL_REMOVE, /* the shelf whose key begins as the text does; "": all */
         POOL_SEAL,   /* the ledger has news: no answer */
         POOL_STATE,  /* of the shelf with this key: "2 of 4 ..."; refused with the reason if parking fails */
+        POOL_NEAR,   /* a recipe: which shelf is nearest to it, and in what it differs */
         /* answers */
         POOL_GIVEN = 64, /* arg 1: the resident has the same ledger, and takes POOL_SEAL */
         POOL_NONE,       /* arg 1: there is a shelf; 2: and parking fails */
@@ -70,6 +74,7 @@ struct pool_message {
         uint8_t key[POOL_KEY];
 };
 enum { POOL_MAGIC = 0x314c5043 };
+#define POOL_NO_SHELF "no box is parked for this plan"
 /* One packet of `n` bytes: the whole of one message, or not ours. Pure. */
 bool pool_is_whole(const void *packet, size_t n);
 

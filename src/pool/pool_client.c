@@ -42,7 +42,7 @@ static void say_why(int fd, const struct pool_message *asked, const struct pool_
                 (void) snprintf(why, cap, "%s",
                                 answer->word == POOL_GIVEN ? "cordon serve is of another version"
                                 : answer->arg ? "the parked boxes of this plan are in use, or not ready yet"
-                                              : "no box is parked for this plan");
+                                              : POOL_NO_SHELF);
         free(state);
 }
 

@@ -9,6 +9,7 @@
 #include "store/store.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -459,6 +460,31 @@ static int remove_shelves(struct pool *p, const char *text, size_t n, struct err
                                  : err_set(e, ERR_USAGE, 0, "no boxes are parked under %.*s", (int) n, text);
 }
 
+/* For a run that found none: the shelf with the fewest differences, of two the one of the same policy. */
+static int nearest(struct pool *p, char *blocks, size_t n, struct buf *out, struct err *e)
+{
+        struct pool_recipe r;
+        unsigned least = UINT_MAX;
+        if (pool_recipe_open(blocks, n, &r, e) < 0)
+                return -1;
+
+        for (unsigned i = 0; i < SHELVES_MAX; i++) {
+                const struct shelf *h = &p->shelves[i];
+                AUTO_BUF(differs);
+                unsigned far = h->is ? 2 * pool_recipe_diff(&h->recipe, &r, &differs) : UINT_MAX;
+                if (h->is && strcmp(h->recipe.name, r.name) == 0)
+                        far--;
+                if (far >= least)
+                        continue;
+
+                least = far;
+                out->n = 0;
+                buf_printf(out, "%.60s differs in: %s", h->recipe.name, buf_str(&differs));
+        }
+
+        return 0;
+}
+
 /* ---- clients ---- */
 
 static void answer_text(int fd, enum pool_word word, const char *text)
@@ -467,7 +493,7 @@ static void answer_text(int fd, enum pool_word word, const char *text)
         (void) pool_send(fd, &a, text);
 }
 
-static void obey(struct pool *p, int fd, const struct pool_message *m, const char *payload)
+static void obey(struct pool *p, int fd, const struct pool_message *m, char *payload)
 {
         struct err e = { 0 };
         AUTO_BUF(out);
@@ -489,6 +515,9 @@ static void obey(struct pool *p, int fd, const struct pool_message *m, const cha
                 break;
         case POOL_STATS:
                 stats(p, m->arg, &out);
+                break;
+        case POOL_NEAR:
+                r = nearest(p, payload, m->bytes, &out, &e);
                 break;
         case POOL_STATE:
                 r = state(p, m->key, &out, &e);

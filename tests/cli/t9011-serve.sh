@@ -1,27 +1,13 @@
 #!/bin/sh
 # `cordon serve` and `cordon pool`: a run in a parked box of the resident is as one in a new box, of an earlier run nothing is left
 # in it, and whatever dies, moves or talks nonsense, no run gets a box that is not its own.
-# shellcheck disable=SC2016,SC2034,SC2317,SC3045
+# shellcheck disable=SC2016,SC2034,SC2154,SC2317,SC3045
 . "$(dirname "$0")/lib.sh"
+. "$(dirname "$0")/lib-serve.sh"
 root() { "$@"; }
 before=$(orphans)
-mkdir "$T/d" && chmod 777 "$T/d"
-pids=""
-trap 'code=$?; for p in $pids; do kill "$p" 2>/dev/null; done; rm -rf "$T"; exit $code' EXIT
-run() { $who env XDG_RUNTIME_DIR="$rt" timeout -k 5 60 "$CORDON" "$@" </dev/null; }
-# serve [OPTION]...: starts the resident of $who, and sets $serve to its pid
-serve() {
-        rm -f "$T/d/pid" "$T/said"
-        $who env XDG_RUNTIME_DIR="$rt" sh -c 'echo $$ >"$1"; shift; exec "$@"' sh "$T/d/pid" "$CORDON" serve "$@" >"$T/said" 2>&1 </dev/null &
-        soon run pool stats >/dev/null 2>&1
-        serve=$(cat "$T/d/pid")
-        pids="$pids $serve"
-}
 is_ready() { [ "$(run pool stats --json 2>/dev/null | jq .parked)" = "$1" ]; }
 ready() { soon is_ready "$1"; }
-# how COMMAND...: how the run started
-how() { run run --json "$@" 2>&1 >/dev/null | tail -n 1 | jq -r '.start + " " + (.start_why // "")'; }
-gone() { ! kill -0 "$1" 2>/dev/null; }
 # same NAME COMMAND...: output, messages and status, parked and cold
 same() {
         name=$1
@@ -85,15 +71,18 @@ cordon: hint: start one: cordon serve &"
         is "$who: are used" "$(how -p "$T/d/p.$who" -- cat "$T/d/file.$who")" "parked "
         ready $((size + 1))
         echo 'read /etc/hosts' >>"$T/d/p.$who"
-        is "$who: not when the policy has changed" "$(how -p "$T/d/p.$who" -- cat "$T/d/file.$who")" "cold no box is parked for this plan"
+        is "$who: not when the policy has changed" "$(how -p "$T/d/p.$who" -- cat "$T/d/file.$who")" "cold no box is parked for this plan; $T/d/p.$who differs in: only this run shows /etc/hosts"
         printf 'box b\nuse base/system\nread %s\n' "$T/d/file.$who" >"$T/d/p.$who"
         is "$who: but when it is as it was" "$(how -p "$T/d/p.$who" -- cat "$T/d/file.$who")" "parked "
         ready $((size + 1))
         rm "$T/d/file.$who" && echo two >"$T/d/file.$who" && chmod 666 "$T/d/file.$who"
-        is "$who: not when the file behind a door is another" "$(how -p "$T/d/p.$who" -- cat "$T/d/file.$who")" "cold no box is parked for this plan"
+        is "$who: not when the file behind a door is another" "$(how -p "$T/d/p.$who" -- cat "$T/d/file.$who")" "cold no box is parked for this plan; $T/d/p.$who differs in: another file or other rights at $T/d/file.$who"
         is "$who: and the run sees the new one" "$(run run -p "$T/d/p.$who" -- cat "$T/d/file.$who" 2>/dev/null)" two
-        is "$who: not with another umask" "$(umask 077; how -- true)" "cold no box is parked for this plan"
-        is "$who: not with other resource limits" "$(ulimit -s 4096; how -- true)" "cold no box is parked for this plan"
+        is "$who: not with another umask" "$(umask 077; how -- true)" "cold no box is parked for this plan; without options differs in: the umask"
+        is "$who: not with other resource limits" "$(ulimit -s 4096; how -- true)" "cold no box is parked for this plan; without options differs in: resource limits, priority or processors of the caller"
+        has "$who: not with another limit of the box" "$(how --memory 1G -- true)" "differs in: a limit of memory, procs, files or disk"
+        ok "$who: a run without reports uses one that makes some" run run -q --pool require -- true
+        ready $((size + 1))
         is "$who: --pool off" "$(how --pool off -- true)" "cold "
         is "$who: an edit door says why it is cold" "$(how --edit "$T/d" -- true)" "cold an \`edit\` door needs an overlay of its own run"
         ok "$who: those of one plan are removed" run pool rm "$(run pool ls --json | jq -r '.[] | select(.size == 1) | .key')"

@@ -4,6 +4,7 @@
 # listen at. After each of them it serves, and nothing is left.
 # shellcheck disable=SC2016,SC2034,SC2154,SC2317,SC3045
 . "$(dirname "$0")/lib.sh"
+. "$(dirname "$0")/lib-serve.sh"
 if ! command -v python3 >/dev/null; then
         skip "misbehaving clients" "python3 is not installed"
         done_testing
@@ -14,20 +15,7 @@ if ! "$CORDON" run -q --wall namespace -- true 2>/dev/null; then
 fi
 root() { "$@"; }
 before=$(orphans)
-mkdir "$T/d" && chmod 777 "$T/d"
-pids=""
-trap 'code=$?; for p in $pids; do kill "$p" 2>/dev/null; done; rm -rf "$T"; exit $code' EXIT
-run() { $who env XDG_RUNTIME_DIR="$rt" timeout -k 5 60 "$CORDON" "$@" </dev/null; }
-serve() {
-        rm -f "$T/d/pid"
-        $who env XDG_RUNTIME_DIR="$rt" sh -c 'echo $$ >"$1"; shift; exec "$@"' sh "$T/d/pid" "$@" >"$T/said" 2>&1 </dev/null &
-        soon run pool stats >/dev/null 2>&1
-        serve=$(cat "$T/d/pid")
-        pids="$pids $serve"
-}
 settled() { [ "$(run pool stats --json 2>/dev/null | jq -c '[.parked, .running, .starting]')" = "[$size,0,0]" ]; }
-how() { run run --json "$@" 2>&1 >/dev/null | tail -n 1 | jq -r '.start + " " + (.start_why // "")'; }
-gone() { ! kill -0 "$1" 2>/dev/null; }
 fds() { find "/proc/$serve/fd" -mindepth 1 2>/dev/null | wc -l; }
 no_more_fds() { [ "$(fds)" -le "$had" ]; }
 
@@ -104,7 +92,7 @@ client() { $who env timeout -k 5 60 python3 "$T/client.py" "$rt/cordon/serve.soc
 for who in root as_user; do
         rt=$T/rt.$who size=2
         mkdir -m 700 "$rt" && { [ "$who" = root ] || [ "$(id -u)" -ne 0 ] || chown 65533:65533 "$rt"; }
-        serve "$CORDON" serve
+        serve
         run pool add --size $size
         ok "$who: boxes are parked" soon settled
         run run --pool require -- true # the sealer of the ledger and all that is opened once
@@ -139,7 +127,7 @@ sys.exit(s.recv(100) != b"hello from the box")' "$port" 2>/dev/null; }
 
         # Hardly a descriptor: fewer boxes, and a run that finds none starts as ever.
         few() { (ulimit -n 90 && run "$@"); }
-        serve sh -c 'ulimit -n 90; exec "$0" serve' "$CORDON"
+        serve_by sh -c 'ulimit -n 90; exec "$0" serve' "$CORDON"
         few pool add --size 30
         some() { [ "$(few pool stats --json | jq .parked)" -gt 0 ]; }
         ok "$who: with hardly a descriptor it parks some" soon some
@@ -150,7 +138,7 @@ sys.exit(s.recv(100) != b"hello from the box")' "$port" 2>/dev/null; }
 
         # The socket of a service manager: it exists before the resident, and after it.
         rm -rf "$rt/cordon" && $who mkdir -m 700 "$rt/cordon"
-        serve python3 -c 'import os, socket, sys
+        serve_by python3 -c 'import os, socket, sys
 s = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
 s.bind(sys.argv[1]); s.listen()
 fd = s.detach()
@@ -165,7 +153,7 @@ os.execv(sys.argv[2], sys.argv[2:])' "$rt/cordon/serve.sock" "$CORDON" serve --a
         ok "$who: its resident ends" soon gone "$serve"
         ok "$who: the socket stays" test -S "$rt/cordon/serve.sock"
         is "$who: and a run starts as ever" "$(run run -q -- echo here 2>/dev/null)" here
-        LISTEN_PID=1 LISTEN_FDS=1 serve "$CORDON" serve
+        LISTEN_PID=1 LISTEN_FDS=1 serve
         ok "$who: a socket that is meant for another process is not used" run pool stats
         kill -TERM "$serve"
         ok "$who: that one ends" soon gone "$serve"
@@ -173,7 +161,7 @@ done
 
 if [ "$(id -u)" -eq 0 ]; then
         who=root rt=$T/rt.root size=1
-        serve "$CORDON" serve
+        serve
         run pool add --size 1
         ok "a box of root" soon settled
         key=$(run pool ls --json | jq -r '.[0].key')

@@ -1,13 +1,11 @@
 #!/bin/sh
 # `warm`: the line of the policy, and parked boxes that hold an interpreter. Each serves one run; what cannot be served so
 # starts cold, and the result says why.
-# shellcheck disable=SC2016,SC2034,SC2317
+# shellcheck disable=SC2016,SC2034,SC2154,SC2317
 . "$(dirname "$0")/lib.sh"
+. "$(dirname "$0")/lib-serve.sh"
 root() { "$@"; }
 before=$(orphans)
-mkdir "$T/d" && chmod 777 "$T/d"
-pids=""
-trap 'code=$?; for p in $pids; do kill "$p" 2>/dev/null; done; rm -rf "$T"; exit $code' EXIT
 
 # --- the line ---
 printf 'box w\nwarm node\nwarm python3 import json re\n' >"$T/d/p" && chmod 644 "$T/d/p"
@@ -28,19 +26,10 @@ if ! [ -x /usr/bin/python3 ]; then
         exit
 fi
 
-run() { $who env XDG_RUNTIME_DIR="$rt" timeout -k 5 60 "$CORDON" "$@" </dev/null; }
-serve() {
-        rm -f "$T/d/pid"
-        $who env XDG_RUNTIME_DIR="$rt" sh -c 'echo $$ >"$1"; shift; exec "$@"' sh "$T/d/pid" "$CORDON" serve "$@" >"$T/said" 2>&1 </dev/null &
-        soon run pool stats >/dev/null 2>&1
-        serve=$(cat "$T/d/pid")
-        pids="$pids $serve"
-}
 is_ready() { [ "$(run pool stats --json 2>/dev/null | jq .parked)" -ge 1 ]; }
 ready() { soon is_ready; }
 how() { run run --json -p "$T/d/p" "$@" 2>&1 >/dev/null | tail -n 1 | jq -r '.start + " " + (.start_why // "")'; }
 warm() { run run --pool require -p "$T/d/p" "$@"; }
-gone() { ! kill -0 "$1" 2>/dev/null; }
 printf 'box w\nuse base/system\nwarm python3 import json\nwarm node\nlimit time 20s\n' >"$T/d/p"
 printf 'box w\nuse base/system\nwarm python3 import nosuchmodule\n' >"$T/d/broken" && chmod 644 "$T/d/broken"
 
@@ -71,12 +60,19 @@ for i in range(3): print("o", flush=True); print("e", file=sys.stderr)' 2>&1 | p
         is "$who: a denial is reported" "$(run run --json --pool require -p "$T/d/p" -- python3 -c 'open("/etc/shadow")' 2>&1 >/dev/null | tail -n 1 | jq -r '.denials[].path' | grep shadow)" /etc/shadow
         ready
 
+        is "$who: by its path it is the same program" "$(how -- /usr/bin/python3 -c pass)" "warm "
+        ready
+        is "$who: with the words of the run" "$(warm -- /usr/bin/python3 -c 'import sys; print(sys.orig_argv[0], sys.executable)')" "/usr/bin/python3 /usr/bin/python3"
+        ready
+        is "$who: a run without reports" "$(warm -q -- python3 -c 'print(1)')" 1
+        ready
+
         # What is not served so.
         is "$who: other options" "$(how -- python3 -u -c pass)" "cold the warm python3 does not serve these options"
         is "$who: another program" "$(how -- true)" "cold the policy's \`warm\` is of another program"
         is "$who: a variable" "$(how --env PYTHONVERBOSE= -- python3 -c pass)" "cold the warm python3 does not serve PYTHONVERBOSE"
-        is "$who: another environment" "$(how --env A=b -- python3 -c pass)" "cold no box is parked for this plan"
-        is "$who: another cpu limit" "$(how --limit 'cpu 5s' -- python3 -c pass)" "cold no box is parked for this plan"
+        is "$who: another environment" "$(how --env A=b -- python3 -c pass)" "cold no box is parked for this plan; $T/d/p differs in: the variables of the interpreter"
+        is "$who: another cpu limit" "$(how --limit 'cpu 5s' -- python3 -c pass)" "cold no box is parked for this plan; $T/d/p differs in: the limit of cpu, which the interpreter has"
         is "$who: the process wall" "$(how --wall process -- python3 -c pass)" "cold a warm interpreter needs the namespace wall"
         ok "$who: those boxes are still there" ready
         run pool rm --all >/dev/null

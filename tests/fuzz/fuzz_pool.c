@@ -64,6 +64,9 @@ static void open_recipe(const struct buf *packet)
                 if (sealed.failed || pool_recipe_open(sealed.p, sealed.n, &copy, &e) < 0 ||
                     pool_key(&copy, again) < 0 || memcmp(key, again, sizeof key) != 0)
                         abort();
+
+                AUTO_BUF(differs);
+                (void) pool_recipe_diff(&r, &copy, &differs);
         }
 
         free(blocks);
