@@ -90,12 +90,24 @@ static void judge(const struct host_finding *f, unsigned n, struct host_finding 
                 (void) snprintf(ret->detail, sizeof ret->detail, "no wall can be raised: %.160s", e.what);
 }
 
+/* The layer that people are. False: nobody was asked yet. */
+static bool judge_approvals(const cordon_context *cx, struct host_finding *ret)
+{
+        *ret = (struct host_finding){ .layer = "approvals" };
+        enum box_approving a = box_approving(cx, ret->detail, sizeof ret->detail);
+        ret->state = a == BOX_APPROVING_WELL ? HOST_YES : HOST_WEAK;
+        if (a == BOX_APPROVING_BADLY)
+                (void) snprintf(ret->mend, sizeof ret->mend, "cordon approve stats");
+        return a != BOX_APPROVING_NONE;
+}
+
 char *cordon_doctor(const cordon_context *cx, int json, int *ret_ok)
 {
         struct host_finding f[FINDINGS];
         unsigned n = 1 + host_probe(cx, f + 1, FINDINGS - 1);
         struct buf out = { 0 };
         judge(f + 1, n - 1, &f[0]);
+        n += n < FINDINGS && judge_approvals(cx, &f[n]);
         *ret_ok = f[0].state == HOST_YES;
 
         if (json)

@@ -16,6 +16,7 @@ struct asked { /* one question, and all that is known about its answer */
         const char *text;
         struct effect f;
         struct decision d;
+        enum answer answer; /* with what labels and `ask` make of the decision */
         const struct door *near;
         struct refusal refusal;
         struct buf line, cost, difference;
@@ -27,7 +28,12 @@ struct asked { /* one question, and all that is known about its answer */
 };
 
 static bool leads_nowhere(const struct asked *q) { return q->staged && q->leads == POLICY_LEADS_NOWHERE; }
-static bool is_allowed(const struct asked *q) { return q->d.answer == ANSWER_ALLOW && !leads_nowhere(q); }
+static bool is_allowed(const struct asked *q) { return q->answer != ANSWER_DENY && !leads_nowhere(q); }
+/* A door covers it, and what the run has read keeps it in. */
+static bool is_kept_in(const struct asked *q)
+{
+        return q->d.answer == ANSWER_ALLOW && q->answer == ANSWER_DENY;
+}
 
 static enum refusal_look kind_of_path(const char *path)
 {
@@ -159,18 +165,72 @@ static bool is_of_image(const struct asked *q)
         return file && policy_root(q->c) && !q->d.door;
 }
 
+/* ---- what the run may hold by then ---- */
+
+/* What would be answered if the run held this. */
+static enum answer answer_after(const struct asked *q, const struct label *l, enum effect_reason *ret_reason)
+{
+        struct effect f = q->f;
+        struct decision d = q->d;
+        f.subject.label = l;
+        enum answer a = policy_answer(q->c, &f, &d);
+        *ret_reason = d.reason;
+        return a;
+}
+
+/* Each label that the policy may give a run, alone, if it makes the answer worse. */
+static void each_while(const struct asked *q, struct buf *out,
+                       void (*put)(const struct label *, enum answer, enum effect_reason, struct buf *))
+{
+        struct label most = policy_label_most(q->c);
+        if (q->f.kind != EFFECT_NET || q->f.after || q->d.answer != ANSWER_ALLOW)
+                return;
+
+        for (unsigned i = 0; i < most.count + (unsigned) most.untrusted; i++) {
+                struct label one = { .untrusted = i == most.count, .count = i < most.count };
+                enum effect_reason reason;
+                if (i < most.count)
+                        memcpy(one.tag[0], most.tag[i], sizeof one.tag[0]);
+                enum answer a = answer_after(q, &one, &reason);
+                if (a < q->answer)
+                        put(&one, a, reason, out);
+        }
+}
+
+static void put_while_json(const struct label *l, enum answer a, enum effect_reason reason, struct buf *out)
+{
+        char text[LABEL_TEXT_MAX];
+        buf_printf(out, "%s{\"labels\":\"%s\",\"answer\":\"%s\",\"code\":\"%s\"}",
+                   out->p[out->n - 1] == '[' ? "" : ",", label_text(l, text),
+                   a == ANSWER_ASK ? "ask" : "deny", effect_reason_name(reason));
+}
+
+static void while_json(const struct asked *q, struct buf *out)
+{
+        buf_puts(out, ",\"while\":[");
+        each_while(q, out, put_while_json);
+        buf_putc(out, ']');
+}
+
+static void put_while_text(const struct label *l, enum answer a, enum effect_reason reason, struct buf *out)
+{
+        char text[LABEL_TEXT_MAX];
+        buf_printf(out, "while  the run holds %s: %s (%s)\n", label_text(l, text),
+                   a == ANSWER_ASK ? "would ask" : "refused", effect_reason_name(reason));
+}
+
 static void why_json(const struct asked *q, struct buf *out)
 {
         bool ok = q->d.answer == ANSWER_ALLOW;
         buf_puts(out, "{\"effect\":");
         buf_json(out, span_str(q->text));
         buf_printf(out, ",\"answer\":\"%s\",\"code\":\"%s\"",
-                   !is_allowed(q)       ? "deny"
-                   : policy_asks(&q->d) ? "ask"
-                                        : "allow",
-                   !ok                ? effect_reason_name(q->d.reason)
-                   : leads_nowhere(q) ? "nowhere"
-                                      : "covered");
+                   !is_allowed(q)            ? "deny"
+                   : q->answer == ANSWER_ASK ? "ask"
+                                             : "allow",
+                   !ok || is_kept_in(q) ? effect_reason_name(q->d.reason)
+                   : leads_nowhere(q)   ? "nowhere"
+                                        : "covered");
         if (ok && q->url.n > 0) {
                 buf_puts(out, ",\"leads\":");
                 buf_json(out, buf_span(&q->url));
@@ -194,6 +254,7 @@ static void why_json(const struct asked *q, struct buf *out)
                 buf_member(out, "built_in", q->d.built_in);
         }
 
+        while_json(q, out);
         buf_puts(out, "}\n");
 }
 
@@ -278,13 +339,23 @@ static void opens_text(const struct asked *q, struct buf *out)
 static void asks_text(const struct asked *q, struct buf *out)
 {
         const struct door *d = q->d.door;
-        if (!d || !d->ask.on)
+        if (!d || q->answer != ANSWER_ASK)
                 return;
 
-        buf_puts(out, "asks   with `cordon approve`, while the box waits");
+        buf_printf(out, "asks   %s%swith `cordon approve`, while the box waits",
+                   q->d.reason ? effect_reason_name(q->d.reason) : "", q->d.reason ? ": " : "");
         if (d->ask.group)
                 buf_printf(out, "; %u of %s must approve", d->ask.need, d->ask.group);
         buf_putc(out, '\n');
+}
+
+static void kept_in_text(const struct asked *q, struct buf *out)
+{
+        buf_printf(out, "deny   %s\nwhy    %s: %s\n", q->text, effect_reason_name(q->d.reason),
+                   effect_reason_text(q->d.reason));
+        door_text("door  ", q->d.door, out);
+        buf_printf(out, "permit accepts %s, behind the door; or declassify, and a person approves each\n",
+                   q->f.after);
 }
 
 static void why_text(const struct asked *q, struct buf *out)
@@ -294,8 +365,13 @@ static void why_text(const struct asked *q, struct buf *out)
                 return;
         }
 
+        if (is_kept_in(q)) {
+                kept_in_text(q, out);
+                return;
+        }
+
         if (q->d.answer == ANSWER_ALLOW) {
-                buf_printf(out, "%s  %s\n", policy_asks(&q->d) ? "ask  " : "allow", q->text);
+                buf_printf(out, "%s  %s\n", q->answer == ANSWER_ASK ? "ask  " : "allow", q->text);
                 opens_text(q, out);
                 if (is_absent(q))
                         buf_printf(out, "but    this host has no such %s\n",
@@ -305,6 +381,7 @@ static void why_text(const struct asked *q, struct buf *out)
                 else if (q->d.built_in)
                         buf_printf(out, "door   none needed: %s\n", q->d.built_in);
                 asks_text(q, out);
+                each_while(q, out, put_while_text);
                 leads_text(q, out);
                 return;
         }
@@ -346,6 +423,7 @@ char *cordon_policy_why(cordon_policy *p, const char *effect, int json, int *ret
         api_inside(q.c, &q.f, &q.in, &q.d);
         q.leads = q.staged && q.f.kind == EFFECT_NET ? policy_leads(q.staged, q.f.net, &q.url)
                                                      : POLICY_LEADS_ITSELF;
+        q.answer = policy_answer(q.c, &q.f, &q.d);
         *ret_allowed = is_allowed(&q);
         if (q.d.answer != ANSWER_ALLOW)
                 find_reasons(&q);

@@ -388,6 +388,16 @@ char *cordon_verify_proof(const cordon_context *cx, const char *proof, size_t le
         return r == 0 ? api_give(&out, to_err(pe)) : NULL;
 }
 
+/* How carefully people approve is not in the ledger's own counts. */
+static void put_approvals(const cordon_context *cx, void (*put)(void *ctx, const char *text, size_t len),
+                          void *ctx)
+{
+        AUTO_BUF(out);
+        box_approvals_metrics(cx, &out);
+        if (!out.failed && out.n > 0)
+                put(ctx, buf_str(&out), out.n);
+}
+
 int cordon_log_export(const cordon_context *cx, const char *format, const cordon_log_filter *f,
                       void (*put)(void *ctx, const char *text, size_t len), void *ctx, cordon_error *pe)
 {
@@ -396,6 +406,9 @@ int cordon_log_export(const cordon_context *cx, const char *format, const cordon
         int r = l ? ledger_filter_job(l, &filter, to_err(pe)) : -1;
         if (r == 0)
                 r = ledger_export(l, format, &filter, put, ctx, to_err(pe));
+
+        if (r == 0 && format && strcmp(format, "prometheus") == 0)
+                put_approvals(cx, put, ctx);
 
         ledger_filter_free(&filter);
         ledger_log_free(l);

@@ -150,12 +150,27 @@ int approve_deny(const struct approve_item *it, const char *reason)
         return status;
 }
 
+/* It asks because of what the run has read: a door that accepts it does not. */
+static void always_labelled(const char *door)
+{
+        const char *accepts = strstr(door, " accepts "), *ask = strstr(door, " ask");
+        size_t n = accepts ? (size_t) (accepts - door) : ask ? (size_t) (ask - door) : strlen(door);
+        (void) printf("There is no \"always\". It asks because of what the run has read. This change would "
+                      "let foreign text "
+                      "act through the door unasked; review it, then `cordon check`:\n- %s\n+ %.*s accepts "
+                      "untrusted%s\n",
+                      door, (int) n, door, accepts ? accepts + strlen(" accepts") : door + n);
+}
+
 /* "net https://a/ POST ask within 1m until 2026-12-31" without its question. */
 void approve_always(const struct approve_item *it)
 {
         const char *ask = strstr(it->door, " ask"), *until = strstr(it->door, " until ");
-        if (!ask)
+        if (!ask || strncmp(ask, " ask labelled", 13) == 0) {
+                always_labelled(it->door);
                 return;
+        }
+
         (void) printf("There is no \"always\". This change of the policy would make the question needless; "
                       "review it, "
                       "then `cordon check`:\n- %s\n+ %.*s%s\n",
@@ -196,10 +211,13 @@ static void explain(const struct view *v)
                                "  s  leave it for later              q  stop\n");
 }
 
-static bool ask_scope(const struct view *v, struct answer *a)
+static bool ask_scope(const struct view *v, const struct approve_item *it, struct answer *a)
 {
         char words[LINE_BYTES];
         uint64_t n;
+        if (!strstr(it->door, " vary "))
+                (void) fprintf(v->tty,
+                               "this door lets nothing vary: only the very same effect is approved again\n");
         if (!take_words(v, "how many (2 to 100), or how long (90s, 30m; at most 1h): ", words))
                 return false;
         if (str_to_u64(span_str(words), &n) == 0)
@@ -237,7 +255,7 @@ static bool ask_about(const struct view *v, const struct approve_item *it)
                         explain(v);
                 else if (c == 'a')
                         approve_always(it);
-                else if (c == 'y' || c == 'n' || (c == 'u' && ask_scope(v, &a)))
+                else if (c == 'y' || c == 'n' || (c == 'u' && ask_scope(v, it, &a)))
                         again = !send_answer(v, it, &a) && c == 'y';
         }
 

@@ -247,7 +247,7 @@ static void join(struct buf *out, int argc, char **argv)
         for (int i = 0; i < argc; i++) {
                 if (i > 0)
                         buf_putc(out, ' ');
-                if (i == 1 && name)
+                if ((i == 1 && name) || (i > 2 && strcmp(argv[i - 1], "body") == 0))
                         put_name(out, argv[i]);
                 else
                         buf_puts(out, argv[i]);

@@ -265,6 +265,8 @@ struct effect {
                                https://host/path", a name alone */
         const char *method; /* NET, or NULL */
         const char *query;  /* NET: after the '?', as written; NULL: none */
+        const char *body;   /* NET, of a question: as typed; NULL: none */
+        const char *after;  /* of a question: the label of its subject as text; NULL: none */
         const struct params *params; /* NET; NULL: unknown, so no door with `where` covers it */
         const struct net_dest *net;  /* NET, for decisions */
         struct arena *mem;           /* owns the strings above; NULL: the caller owns them */

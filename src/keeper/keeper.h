@@ -327,6 +327,11 @@ int box_ask(const char *which, enum box_request request, int arg, struct buf *ou
 int box_gates_each(void (*each)(void *ctx, const char *run, unsigned uid), void *ctx, struct err *e);
 int box_gate_connect(const char *run, unsigned uid, struct err *e); /* a descriptor, or -1 */
 int box_approvals(const struct cordon_context *cx, bool json, struct buf *out);
+/* The same as metrics of Prometheus; nothing if nothing was decided. */
+void box_approvals_metrics(const struct cordon_context *cx, struct buf *out);
+/* In one sentence: does each person still read, and is each gate still worth a question? */
+enum box_approving { BOX_APPROVING_NONE = 0, BOX_APPROVING_WELL, BOX_APPROVING_BADLY };
+enum box_approving box_approving(const struct cordon_context *cx, char *ret, size_t cap);
 int box_incident(const struct cordon_context *cx, const char *id, const char *text, struct err *e);
 int box_decoys(const struct cordon_context *cx, bool on, struct err *e);
 

@@ -253,6 +253,9 @@ struct policy_flow {
 };
 /* May a subject with the effect's label send through this `net` door? */
 struct policy_flow policy_flow(const struct checked_policy *c, const struct door *d, const struct effect *f);
+/* The answer to an effect that a door covers, or not (policy_decide()): what label and `ask` make of it. Sets
+ * the door that decides, and with a label's denial or question its reason. */
+enum answer policy_answer(const struct checked_policy *c, const struct effect *f, struct decision *d);
 /* Does a door label what comes in? */
 bool policy_has_labels(const struct checked_policy *c);
 /* Of what a run is handed at its start; with all that it may read later. */

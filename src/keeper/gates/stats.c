@@ -7,6 +7,7 @@
 #include "keeper/gates/gates.h"
 #include "ledger/ledger.h"
 
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -180,6 +181,80 @@ int box_approvals(const struct cordon_context *cx, bool json, struct buf *out)
         free(h);
         decisions_done(&p);
         return out->failed ? -1 : 0;
+}
+
+/* ---- metrics, and one verdict ---- */
+
+static const struct metric {
+        const char *name, *help;
+        size_t at;
+} metrics[] = {
+#define METRIC(field, help)                                                                                  \
+        {                                                                                                    \
+#field, help, offsetof(struct gate_fatigue, field)                                           \
+        }
+        METRIC(decisions, "Decisions that count: the last 50."),
+        METRIC(per_hour, "Prompts of the last hour."),
+        METRIC(approval, "Percent approved."),
+        METRIC(rubber_stamp, "Percent of approvals that were faster than reading."),
+        METRIC(p10_ms, "Time to answer, 10th percentile."),
+        METRIC(median_ms, "Time to answer, median."),
+        METRIC(p90_ms, "Time to answer, 90th percentile."),
+        METRIC(trend_ms, "Median of the second half of the decisions, less that of the first."),
+        METRIC(yes_streak, "Longest row of approvals."),
+        METRIC(repeats, "Percent of prompts that repeat one before."),
+        METRIC(reversals, "Percent of approvals that were revoked."),
+        METRIC(incidents, "Percent of approvals that did harm."),
+        METRIC(decoy_misses, "Percent of decoys that were approved."),
+        METRIC(score, "Fatigue, 0 to 100."),
+#undef METRIC
+};
+
+void box_approvals_metrics(const struct cordon_context *cx, struct buf *out)
+{
+        struct past_decisions p;
+        uint32_t uids[PERSONS_MAX];
+        decisions_read(cx, &p);
+        size_t persons = persons_of(&p, uids);
+        for (size_t m = 0; persons && m < sizeof metrics / sizeof *metrics; m++) {
+                buf_printf(out, "# HELP cordon_approve_%s %s\n# TYPE cordon_approve_%s gauge\n",
+                           metrics[m].name, metrics[m].help, metrics[m].name);
+                for (size_t i = 0; i < persons; i++) {
+                        struct gate_fatigue f = decisions_fatigue(&p, uids[i], desk_now_ms());
+                        int32_t value; /* each is of 32 bits */
+                        memcpy(&value, (const char *) &f + metrics[m].at, sizeof value);
+                        buf_printf(out, "cordon_approve_%s{uid=\"%u\"} %d\n", metrics[m].name, uids[i],
+                                   value);
+                }
+        }
+        decisions_done(&p);
+}
+
+enum box_approving box_approving(const struct cordon_context *cx, char *ret, size_t cap)
+{
+        struct past_decisions p;
+        uint32_t uids[PERSONS_MAX];
+        unsigned tired = 0, stale = 0;
+        struct gate_history *h = calloc(GATES_MAX, sizeof *h);
+        int64_t now = desk_now_ms();
+        decisions_read(cx, &p);
+        size_t persons = persons_of(&p, uids), gates = h ? gates_of(&p, h) : 0;
+        for (size_t i = 0; i < persons; i++) {
+                struct gate_fatigue f = decisions_fatigue(&p, uids[i], now);
+                tired += gate_ladder(&f) != GATE_ATTENTIVE;
+        }
+
+        for (size_t i = 0; i < gates; i++)
+                stale += is_stale(&h[i], now);
+
+        (void) snprintf(
+                ret, cap,
+                "%zu persons answer, %u of them faster than they can read, or worse; %u of %zu gates were "
+                "not denied in %d days",
+                persons, tired, stale, gates, STALE_DAYS);
+        free(h);
+        decisions_done(&p);
+        return persons == 0 ? BOX_APPROVING_NONE : tired || stale ? BOX_APPROVING_BADLY : BOX_APPROVING_WELL;
 }
 
 /* ---- incidents ---- */

@@ -22,7 +22,8 @@ static int keep_expect(struct checked_policy *c, const struct expect_line *x, co
         return 0;
 }
 
-static int unmet(const struct expect_line *x, const struct effect *f, const struct decision *d, struct err *e)
+static int unmet(const struct expect_line *x, const struct effect *f, const struct decision *d,
+                 enum answer got, struct err *e)
 {
         AUTO_BUF(effect);
         AUTO_BUF(line);
@@ -43,8 +44,11 @@ static int unmet(const struct expect_line *x, const struct effect *f, const stru
         static const char *const wanted[] = {
                 [ANSWER_DENY] = "denied", [ANSWER_ASK] = "asked about", [ANSWER_ALLOW] = "allowed"
         };
-        (void) fail_at(e, &x->at, "expected to be %s, but it is %s: %s", wanted[x->want],
-                       policy_asks(d) ? "asked about" : "allowed", show_text(buf_str(&effect)).text);
+        (void) fail_at(e, &x->at, "expected to be %s, but it is %s: %s%s%s", wanted[x->want], wanted[got],
+                       show_text(buf_str(&effect)).text, d->reason ? ", " : "",
+                       d->reason ? effect_reason_name(d->reason) : "");
+        if (got == ANSWER_DENY)
+                return err_hint(e, "`%s` does not accept it", show_text(buf_str(&line)).text);
         return err_hint(e, "it is allowed by `%s`%s%s", show_text(buf_str(&line)).text, d->door ? " of " : "",
                         d->door ? d->door->at.file : "");
 }
@@ -68,12 +72,9 @@ static int check_expect(struct checked_policy *c, const struct expect_line *x, c
                                "%s:%u:%u: the two evaluators disagree here: a bug of cordon", x->at.file,
                                x->at.line, x->at.column);
 
-        struct policy_choice choice = { 0 }; /* of several doors the most specific one asks, or does not */
-        if (f.kind == EFFECT_NET && d.answer == ANSWER_ALLOW && policy_net_choose(c, &f, 0, 0, &choice))
-                d.door = choice.door;
-
-        if ((policy_asks(&d) ? ANSWER_ASK : d.answer) != x->want)
-                return unmet(x, &f, &d, s->e);
+        enum answer got = policy_answer(c, &f, &d);
+        if (got != x->want)
+                return unmet(x, &f, &d, got, s->e);
 
         return keep ? keep_expect(c, x, &f, s->e) : 0;
 }

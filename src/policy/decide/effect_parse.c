@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* policy/decide/effect_parse.c - effects in words: "read PATH", "run PROG", "net GET https://host/path", ...
  */
+#include "label/label.h"
 #include "policy/internal.h"
 
 #include <stdlib.h>
@@ -65,7 +66,7 @@ static int effect_env(const struct effect_in *x)
         return x->f->target ? 0 : fail_memory(x->s->e);
 }
 
-/* The parameters are those of the query; a body cannot be given here. */
+/* The parameters are those of the query, and of a body that follows. */
 static int effect_query(const struct effect_in *x, const struct token *url)
 {
         const char *mark = strchr(url->text, '?');
@@ -86,9 +87,74 @@ static int effect_query(const struct effect_in *x, const struct token *url)
         return x->f->query && !p->failed ? 0 : fail_memory(x->s->e);
 }
 
+/* `body TEXT`: JSON, or a form. */
+static int effect_body(const struct effect_in *x, const struct token *t)
+{
+        const char *text = arena_str(x->s->mem, t->text);
+        struct params *p = arena_alloc(x->s->mem, sizeof *p);
+        if (!text || !p)
+                return fail_memory(x->s->e);
+
+        if (x->f->params)
+                *p = *x->f->params;
+        x->f->body = text;
+        x->f->params = p;
+        if (text[0] == '{' || text[0] == '[')
+                policy_params_json(p, x->s->mem, span_str(text));
+        else
+                policy_params_form(p, x->s->mem, span_str(text), true);
+        return p->failed ? fail_memory(x->s->e) : 0;
+}
+
+/* `after LABEL...`: what the subject has read. */
+static int effect_after(const struct effect_in *x, const struct token *t, size_t n)
+{
+        struct label *l = arena_alloc(x->s->mem, sizeof *l);
+        char text[LABEL_TEXT_MAX];
+        if (!l)
+                return fail_memory(x->s->e);
+
+        for (size_t i = 0; i < n; i++)
+                if (!label_add(l, span_str(t[i].text))) {
+                        (void) fail_at(x->s->e, &t[i].at, "\"%s\" is not a label", show_text(t[i].text).text);
+                        return err_hint(x->s->e, "write private:NAME, untrusted, or several of them");
+                }
+
+        if (n == 0)
+                return fail_effect(x, "`after` takes labels: private:NAME, untrusted, or several of them");
+
+        x->f->subject.label = l;
+        x->f->after = arena_str(x->s->mem, label_text(l, text));
+        return x->f->after ? 0 : fail_memory(x->s->e);
+}
+
+static size_t find_word(const struct effect_in *x, const char *word)
+{
+        size_t i = 1;
+        while (i < x->n && (x->tok[i].quoted || !token_is(&x->tok[i], word)))
+                i++;
+        return i < x->n ? i : x->n;
+}
+
+static int effect_url(const struct effect_in *x);
+
+/* net [METHOD] DEST [body TEXT] [after LABEL...] */
+static int effect_net(const struct effect_in *x)
+{
+        size_t after = find_word(x, "after"), body = find_word(x, "body");
+        struct effect_in first = *x;
+        first.n = body < after ? body : after;
+        if (body < after && after != body + 2)
+                return fail_effect(x, "`body` takes one word: a form, a=1&b=2, or JSON, in quotes");
+
+        if (effect_url(&first) < 0 || (body < after && effect_body(x, &x->tok[body + 1]) < 0))
+                return -1;
+        return after < x->n ? effect_after(x, &x->tok[after + 1], x->n - after - 1) : 0;
+}
+
 /* A URL without a method would test every method or none: the method is required. Lines have it after the
  * URL. */
-static int effect_net(const struct effect_in *x)
+static int effect_url(const struct effect_in *x)
 {
         if (x->n < 1 || x->n > 2)
                 return fail_effect(x, "write `net METHOD URL` or `net HOST:PORT`");
@@ -224,6 +290,12 @@ void effect_print(const struct effect *f, struct buf *out)
                 net_print(f->net, out);
                 if (f->query)
                         buf_printf(out, "?%s", f->query);
+                if (f->body) {
+                        buf_puts(out, " body ");
+                        show_token(out, f->body);
+                }
+                if (f->after)
+                        buf_printf(out, " after %s", f->after);
         } else if (f->kind == EFFECT_ENV) {
                 buf_puts(out, f->target);
         } else if (f->target) {

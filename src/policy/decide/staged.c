@@ -70,6 +70,23 @@ bool policy_net_choose(const struct checked_policy *c, const struct effect *f, s
         return best->weight > before;
 }
 
+enum answer policy_answer(const struct checked_policy *c, const struct effect *f, struct decision *d)
+{
+        struct policy_choice choice = { 0 }; /* of several doors the most specific one asks, or does not */
+        struct policy_flow flow = { ANSWER_ALLOW, REASON_NONE };
+        if (d->answer != ANSWER_ALLOW)
+                return ANSWER_DENY;
+
+        if (f->kind == EFFECT_NET && policy_net_choose(c, f, 0, 0, &choice))
+                d->door = choice.door;
+
+        if (f->kind == EFFECT_NET && d->door)
+                flow = policy_flow(c, d->door, f);
+
+        d->reason = flow.reason;
+        return flow.answer != ANSWER_ALLOW ? flow.answer : policy_asks(d) ? ANSWER_ASK : ANSWER_ALLOW;
+}
+
 /* The more specific reason is better: a door to the place that lacks a method, not a host without a door. */
 static bool is_better(const struct decision *d, const struct decision *than)
 {

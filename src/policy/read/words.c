@@ -154,6 +154,26 @@ static int read_until(struct reader *r)
         return 0;
 }
 
+static const char *why_no_ask(const char *word)
+{
+        static const struct {
+                const char *word, *why;
+        } reasons[] = {
+                { "edit",
+                  "its changes reach no file until a person has seen them (cordon diff) and applies them" },
+                { "read",
+                  "the kernel opens its files, and nothing holds an open back; `run` asks before the start" },
+                { "write", "its files change at once; `edit` holds changes back for a person" },
+                { "env", "it is handed over at the start; `run` asks before that" },
+                { "in", "it is handed over at the start; `run` asks before that" },
+                { "out", "it is a file of yours until you pass it on" },
+        };
+        for (size_t i = 0; i < COUNT(reasons); i++)
+                if (strcmp(reasons[i].word, word) == 0)
+                        return reasons[i].why;
+        return "it opens nothing by itself";
+}
+
 /* Behind a door that cannot ask, the word would be taken for a path or a name, and nobody would be asked. */
 static int refuse_ask(const struct reader *r)
 {
@@ -161,7 +181,8 @@ static int refuse_ask(const struct reader *r)
                 if (!token_is(&r->tok[i], "ask"))
                         continue;
                 (void) fail_at(r->e, &r->tok[i].at, "`%s` takes no `ask`", r->word->word);
-                return err_hint(r->e, "net, listen, run and sock do; in quotes it is a name");
+                return err_hint(r->e, "%s; net, listen, run and sock ask; in quotes it is a name",
+                                why_no_ask(r->word->word));
         }
 
         return 0;

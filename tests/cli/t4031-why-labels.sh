@@ -1,0 +1,46 @@
+#!/bin/sh
+# `why` and `expect` answer as a run would: with what it holds by then, with the body of the request, and with the person who
+# would be asked.
+. "$(dirname "$0")/lib.sh"
+cat >"$T/p" <<'P'
+box p
+net https://mail.example/inbox/** GET label private:mail untrusted
+net https://mail.example/send POST accepts private:mail
+net https://search.example/** GET
+net https://pay.example/x POST where amount=int:1..5 in body ask by 2 of money
+P
+why() { "$CORDON" why -p "$T/p" "$@" 2>&1; }
+code() { "$CORDON" why -p "$T/p" --json "$@" | jq -r '.answer + " " + .code'; }
+holds() { # LINE...: does a policy with these lines load?
+        { cat "$T/p"; printf '%s\n' "$@"; } >"$T/with"
+        "$CORDON" check "$T/with" >/dev/null 2>"$T/err"
+}
+command -v jq >/dev/null || { skip "why" "jq is not installed"; done_testing; }
+
+is "a run that has read nothing searches" "$(code net GET https://search.example/)" "allow covered"
+is "one that has read private mail does not" "$(code net GET https://search.example/ after private:mail)" "deny label-secrecy"
+is "and foreign text does not keep it from that" "$(code net GET https://search.example/ after untrusted)" "allow covered"
+is "what acts then asks" "$(code net POST https://mail.example/send after untrusted)" "ask covered"
+is "with both, all three would meet" "$(code net GET https://search.example/ after untrusted private:mail)" "deny label-trifecta"
+has "without a label, why says when it would be refused" "$(why net GET https://search.example/)" "while  the run holds private:mail: refused (label-secrecy)"
+has "and when it would ask" "$(why net POST https://mail.example/send)" "while  the run holds untrusted: would ask (label-action)"
+is "a program finds the same" "$("$CORDON" why -p "$T/p" --json net GET https://search.example/ | jq -c .while)" '[{"labels":"private:mail","answer":"deny","code":"label-secrecy"}]'
+has "why names who is asked" "$(why net POST https://pay.example/x body amount=3)" "2 of money must approve"
+is "a body is held against its bounds" "$(code net POST https://pay.example/x body amount=3) $(code net POST https://pay.example/x body amount=9)" "ask covered deny parameter"
+is "also one of JSON" "$(code net POST https://pay.example/x body '{"amount":3}') $(code net POST https://pay.example/x body '{"amount":3,"amount":9}')" "ask covered deny parameter"
+is "without a body the parameter is missing" "$(code net POST https://pay.example/x)" "deny parameter"
+ok "expect has the same words" holds 'expect deny net GET https://search.example/ after private:mail' \
+        'expect ask net POST https://mail.example/send after untrusted' 'expect ask net POST https://pay.example/x body amount=3' \
+        'expect deny net POST https://pay.example/x body "{\"amount\":9}"'
+ok "and they survive printing" sh -c '"$1" policy json "$2" >"$2.json" && "$1" check "$2.json"' sh "$CORDON" "$T/with"
+holds 'expect allow net GET https://search.example/ after private:mail'
+is "an expectation that labels break does not load" "$?" 125
+has "and the message says why" "$(cat "$T/err")" label-secrecy
+holds 'expect allow net GET https://search.example/ after secret'
+has "a word that is no label is an error" "$(cat "$T/err")" "not a label"
+for door in 'edit /tmp' 'read /tmp' 'write /tmp' 'env KEY' 'in plan' 'out plan'; do
+        printf '%s ask\n' "$door" >"$T/ask"
+        "$CORDON" check "$T/ask" 2>"$T/err"
+        has "$door: refuses \`ask\` with the reason" "$(cat "$T/err")" "; net, listen, run and sock ask"
+done
+done_testing
