@@ -67,7 +67,7 @@ struct reply {
         unsigned status; /* 0: the answer follows later */
         const char *type;
         struct buf body;
-        char extra[256]; /* header lines, each with CRLF */
+        char extra[640]; /* header lines, each with CRLF */
 };
 
 /* One request that has a valid token for its route. */

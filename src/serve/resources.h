@@ -19,3 +19,5 @@ serve_handler get_changes, get_change, post_apply, post_undo, delete_change;
 serve_handler get_vault, put_credential, delete_credential;
 /* resource_ledger.c */
 serve_handler get_ledger, get_checkpoint, get_keys, get_verify, get_proof, get_trace;
+/* resource_page.c */
+serve_handler get_page, get_openapi;

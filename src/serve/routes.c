@@ -7,6 +7,8 @@
 enum { SMALL = 64 * 1024, RUN_BODY = 4 << 20, FILE_BODY = REQUEST_BODY_MAX };
 
 static const struct route table[] = {
+        { METHOD_GET, "/", SCOPE_NONE, 0, false, get_page },
+        { METHOD_GET, "/v1/openapi.json", SCOPE_NONE, 0, false, get_openapi },
         { METHOD_GET, "/v1/health", SCOPE_NONE, 0, false, get_health },
         { METHOD_GET, "/v1/policies", SCOPE_RUN | SCOPE_READ, 0, false, get_policies },
         { METHOD_GET, "/v1/policies/{id}", SCOPE_RUN | SCOPE_READ, 0, true, get_policy },

@@ -107,6 +107,38 @@ static void test_routes__each_row_is_found_by_its_own_path(void)
         }
 }
 
+/* Each row is described, and nothing else is. */
+static void test_routes__are_those_of_the_description(void)
+{
+        static char text[1 << 20];
+        static const char *const names[] = { "", "get", "post", "put", "delete" };
+        struct err e;
+        char path[4096];
+        size_t n, described = 0;
+        const struct route *rows = routes(&n);
+        (void) snprintf(path, sizeof path, "%s/src/serve/openapi.json",
+                        getenv("CORDON_SOURCE") ? getenv("CORDON_SOURCE") : ".");
+        FILE *f = fopen(path, "r");
+        size_t len = f ? fread(text, 1, sizeof text, f) : 0;
+        if (f)
+                (void) fclose(f);
+        struct json_doc *d = json_parse_data("openapi.json", span_of(text, len), &e);
+        CHECK(d);
+        const struct json *paths = d ? json_get(json_root(d), "paths") : NULL;
+        for (size_t i = 0; paths && i < n; i++) {
+                const struct json *p = json_get(paths, rows[i].path);
+                const struct json *m = p ? json_get(p, names[rows[i].method]) : NULL;
+                CHECK_ROW(m, rows[i].path);
+                CHECK_ROW(m && (json_get(m, "x-scopes") != NULL) == (rows[i].scope != SCOPE_NONE),
+                          rows[i].path);
+        }
+        for (const struct json *p = paths ? paths->child : NULL; p; p = p->next)
+                for (const struct json *m = p->child; m; m = m->next)
+                        described++;
+        CHECK(described == n);
+        json_free(d);
+}
+
 static void test_routes__unknown_paths_and_methods(void)
 {
         char arg[REQUEST_PATH_MAX];
@@ -244,6 +276,7 @@ int main(void)
                 CASE(test_request__reads_what_it_says),
                 CASE(test_request__refuses_what_is_read_in_two_ways),
                 CASE(test_routes__each_row_is_found_by_its_own_path),
+                CASE(test_routes__are_those_of_the_description),
                 CASE(test_routes__unknown_paths_and_methods),
                 CASE(test_host__only_names_of_this_server),
                 CASE(test_tokens__only_the_right_one_in_time),
