@@ -19,7 +19,17 @@ enum state {
         STRING_C2   /* in it, after the first byte of an 8-bit ST */
 };
 
-enum { ESC = 0x1b, BEL = 7, CAN = 0x18, SUB = 0x1a, SELECTED = UNASSIGNED + 1, FLAG, WORDLESS };
+enum {
+        ESC = 0x1b,
+        BEL = 7,
+        CAN = 0x18,
+        SUB = 0x1a,
+        SELECTED = UNASSIGNED + 1,
+        FLAG,
+        WORDLESS,
+        BROKEN,
+        AWAITS
+};
 enum {
         BLACK_FLAG = 0x1f3f4,
         KEYCAP_MARK = 0x20e3,
@@ -330,6 +340,18 @@ static void take_joiner(struct neutral *n, uint32_t c, const uint8_t *p, unsigne
                 mark_char(n, CUT_INVISIBLE, c, out);
 }
 
+/* Behind a letter of such a script, where editors often leave two, or before one. */
+static void take_break(struct neutral *n, const uint8_t *p, unsigned k, struct buf *out)
+{
+        if (n->before == WORDLESS || n->before == BROKEN) {
+                pass(n, p, k, out);
+                n->before = n->before == WORDLESS ? BROKEN : PLAIN;
+        } else {
+                hold(n, p, k);
+                n->before = AWAITS;
+        }
+}
+
 /* C1 controls are the 8-bit form of ESC and a letter. */
 static void take_control(struct neutral *n, uint32_t c, const uint8_t *p, unsigned k, struct buf *out)
 {
@@ -353,7 +375,10 @@ static void take(struct neutral *n, uint32_t c, const uint8_t *p, unsigned k, st
         enum unicode_class class = unicode_class(c);
         if (n->held_n && !(class == TAG && n->before == FLAG)) {
                 bool keycap = n->before == KEYCAP;
-                release(n, keycap ? c == KEYCAP_MARK : n->before != FLAG && class == EMOJI, out);
+                bool good = n->before == AWAITS ? is_wordless(c)
+                            : keycap            ? c == KEYCAP_MARK
+                                                : n->before != FLAG && class == EMOJI;
+                release(n, good, out);
                 n->before = PLAIN;
         }
 
@@ -382,10 +407,9 @@ static void take(struct neutral *n, uint32_t c, const uint8_t *p, unsigned k, st
                 mark_char(n, CUT_BIDI, c, out);
                 return;
         case INVISIBLE:
-                if (c == WORD_BREAK && n->before == WORDLESS) {
-                        pass(n, p, k, out);
-                        n->before = PLAIN; /* one of them */
-                } else
+                if (c == WORD_BREAK)
+                        take_break(n, p, k, out);
+                else
                         mark_char(n, CUT_INVISIBLE, c, out);
                 return;
         case PRIVATE:

@@ -147,6 +147,10 @@ static void test_neutral__smuggled_text_is_reported(void)
 
 static void test_neutral__text_of_the_world_is_left_alone(void)
 {
+        keeps("\xe1\x9e\x80\u200b\u200b\xe1\x9e\x98 \u200b\xe1\x9e\x96"); /* two of them; before a word */
+        CUTS(NEUTRAL_TEXT, "\xe1\x9e\x80\u200b\u200b\u200b.", "\xe1\x9e\x80\u200b\u200b<U+200B>.");
+        CUTS(NEUTRAL_TEXT, "1\u200b\u200b2", "1<U+200B>2");
+        CUTS(NEUTRAL_TEXT, "end\u200b", "end<U+200B>");
         keeps("\xe1\x9e\x80\xe1\x9e\x98\xe2\x80\x8b\xe1\x9e\x96\xe1\x9e\xbb"); /* Khmer words, U+200B between
                                                                                 */
         keeps("Съешь ещё этих мягких французских булок");
