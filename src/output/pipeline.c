@@ -18,6 +18,7 @@ struct pipeline {
         struct schema *schema;
         struct neutral neutral;
         struct known *known;
+        struct known *watch; /* canaries, in a form that is judged at its end; or NULL */
         struct patterns *patterns;
         struct injection *injection;
         struct buf raw;   /* what came in: binary forms, JSON, and if it is to leave unchanged */
@@ -47,6 +48,32 @@ static int reject(struct pipeline *p, struct err *e, const char *why)
         return err_set(e, ERR_DOOR, 0, "%s", why);
 }
 
+static bool streams(const struct pipeline *p) { return p->c.form == HANDLE_TEXT && !p->c.verbatim; }
+
+/* A canary is an alarm when it comes, not when the box has said all. -1: no memory. */
+static int watch_canaries(struct pipeline *p)
+{
+        struct known_word words[KNOWN_MAX];
+        size_t n = 0;
+        for (size_t i = 0; i < p->c.n_words && i < KNOWN_MAX; i++)
+                if (p->c.words[i].canary)
+                        words[n++] = p->c.words[i];
+        if (n == 0 || streams(p))
+                return 0;
+
+        p->watch = known_new(words, n);
+        return p->watch ? 0 : -1;
+}
+
+static void see_canaries(struct pipeline *p, struct span in)
+{
+        int i = p->watch ? known_see(p->watch, in) : -1;
+        for (size_t k = 0; i >= 0 && k < p->c.n_words; k++)
+                if (p->c.words[k].canary && i-- == 0)
+                        findings_add(&p->r.findings, FINDING_CANARY, span_str(p->c.words[k].name),
+                                     p->r.lines + 1);
+}
+
 struct pipeline *pipeline_new(const struct pipeline_config *c, struct err *e)
 {
         struct pipeline *p = calloc(1, sizeof *p);
@@ -60,7 +87,7 @@ struct pipeline *pipeline_new(const struct pipeline_config *c, struct err *e)
         p->known = known_new(c->words, c->n_words);
         p->patterns = patterns_new();
         p->injection = injection_new();
-        bool good = p->known && p->patterns && p->injection;
+        bool good = p->known && p->patterns && p->injection && watch_canaries(p) == 0;
         if (!good)
                 (void) err_set(e, ERR_MEMORY, 0, "out of memory");
         else if (c->schema.n)
@@ -79,6 +106,7 @@ void pipeline_free(struct pipeline *p)
                 return;
         schema_free(p->schema);
         known_free(p->known);
+        known_free(p->watch);
         patterns_free(p->patterns);
         injection_free(p->injection);
         buf_done(&p->raw);
@@ -314,8 +342,6 @@ static struct span cap(struct pipeline *p, struct span in)
         return in;
 }
 
-static bool streams(const struct pipeline *p) { return p->c.form == HANDLE_TEXT && !p->c.verbatim; }
-
 int pipeline_feed(struct pipeline *p, struct span in, struct buf *out, struct err *e)
 {
         size_t from = out->n;
@@ -328,6 +354,7 @@ int pipeline_feed(struct pipeline *p, struct span in, struct buf *out, struct er
                         return -1;
                 p->r.bytes_out += out->n - from;
         } else {
+                see_canaries(p, in);
                 buf_add(&p->raw, in.p, in.n);
                 if (p->raw.failed)
                         return no_memory(p, e);

