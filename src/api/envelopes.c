@@ -41,6 +41,14 @@ static void copy_checked(const struct json *root, struct sought *s)
         copy_text(more, "labels", s->labels, sizeof s->labels);
 }
 
+/* An output, or a handle that the box wrote. */
+static bool is_outgoing(const struct json *root)
+{
+        const struct json *kind = json_get(root, "kind"), *door = json_get(root, "door");
+        bool handle = kind && kind->type == JSON_STRING && strcmp(kind->str, "handle") == 0;
+        return !handle || (door && door->type == JSON_STRING && strncmp(door->str, "out ", 4) == 0);
+}
+
 static void look(void *ctx, const char *json, const char *line)
 {
         struct sought *s = ctx;
@@ -53,7 +61,7 @@ static void look(void *ctx, const char *json, const char *line)
         const struct json *root = d ? json_root(d) : NULL, *digest = root ? json_get(root, "digest") : NULL,
                           *id = root ? json_get(root, "id") : NULL;
         bool same = digest && digest->type == JSON_STRING && strcmp(digest->str, s->digest) == 0 && id &&
-                    id->type == JSON_STRING && (!s->id || strcmp(id->str, s->id) == 0);
+                    id->type == JSON_STRING && (!s->id || strcmp(id->str, s->id) == 0) && is_outgoing(root);
         if (same) {
                 copy_text(root, "id", s->found_id, sizeof s->found_id);
                 copy_text(root, "run", s->run, sizeof s->run);
@@ -66,13 +74,15 @@ static void look(void *ctx, const char *json, const char *line)
 
 static int find(const cordon_context *cx, const char *run, struct sought *s, cordon_error *e)
 {
-        cordon_log_filter f = { .run = run, .kind = "output" };
-        uint64_t cursor = 0;
-        if (cordon_log_each(cx, &f, &cursor, look, s, e) < 0)
-                return -1;
-
-        if (s->found_id[0])
-                return 0;
+        static const char *const kinds[] = { "output", "handle" };
+        for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
+                cordon_log_filter f = { .run = run, .kind = kinds[i] };
+                uint64_t cursor = 0;
+                if (cordon_log_each(cx, &f, &cursor, look, s, e) < 0)
+                        return -1;
+                if (s->found_id[0])
+                        return 0;
+        }
 
         (void) err_set((struct err *) e, ERR_GONE, 0, "the ledger has no output with this content%s%s",
                        run ? " of run " : "", run ? run : "");
@@ -117,8 +127,11 @@ char *cordon_envelope(const cordon_context *cx, const char *run, const char *mar
         }
 
         sha256_hex(span_of(p, n), s.digest + 7);
-        const cordon_check text = { .as = "text" };
-        if (find(cx, run, &s, e) < 0 || cordon_check_bytes(cx, &text, p, n, &passed, &len, NULL, e) < 0)
+        if (find(cx, run, &s, e) < 0)
+                return NULL;
+
+        const cordon_check text = { .as = "text", .links = s.as[0] != '\0' }; /* its door judged them */
+        if (cordon_check_bytes(cx, &text, p, n, &passed, &len, NULL, e) < 0)
                 return NULL;
 
         AUTO_BUF(out);

@@ -30,9 +30,11 @@ struct filter {
         int report;
 };
 
-/* What the check of a stream counted, for the ledger: "escape=1 bidi=2". */
+/* What the check of a stream or handle counted, for the ledger: "escape=1 bidi=2". */
 struct checked {
         struct buf as, cut, findings;
+        char digest[72]; /* of a handle: what passed; "": nothing did */
+        int64_t bytes;
 };
 
 struct pump { /* one direction of one stream */
@@ -157,6 +159,7 @@ struct run {
         int staged;                  /* its bytes before or after the check; or -1 */
         struct buf reports;          /* of the checks: members of a JSON object */
         struct checked checked[2];   /* stdout, stderr */
+        struct checked *checked_out; /* HANDLES_MAX, by the plan's number; NULL: none was checked */
         struct err refused;          /* why a stream was refused; code 0: none was */
         uint64_t began_ns, next_look_ns;
         struct lease lease;
@@ -278,6 +281,8 @@ bool filter_runs(const struct filter *f);
 int handles_endorse(struct run *run, const char *name, int outside, struct err *e);
 /* 1: it passed everything; 0: not over yet; -1: refused. */
 int filter_finish(struct run *run, struct filter *f, struct err *e);
+/* Where the counts of a handle are kept; NULL: it has no number in the plan, or no memory. */
+struct checked *filter_counts(struct run *run, const char *handle);
 void filter_close(struct filter *f);
 
 /* handle_files.c */

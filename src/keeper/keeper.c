@@ -92,6 +92,13 @@ const struct box_result *box_result_full(struct box *b)
 bool box_is_up(const struct box *b) { return b->run.up; }
 const char *box_run_id(const struct box *b) { return b->run.r.run; }
 
+static void checked_done(struct checked *c)
+{
+        buf_done(&c->as);
+        buf_done(&c->cut);
+        buf_done(&c->findings);
+}
+
 void box_free(struct box *b)
 {
         if (!b)
@@ -114,11 +121,11 @@ void box_free(struct box *b)
         buf_done(&b->run.log);
         buf_done(&b->handover.block);
         buf_done(&b->run.reports);
-        for (int i = 0; i < 2; i++) {
-                buf_done(&b->run.checked[i].as);
-                buf_done(&b->run.checked[i].cut);
-                buf_done(&b->run.checked[i].findings);
-        }
+        for (int i = 0; i < 2; i++)
+                checked_done(&b->run.checked[i]);
+        for (int i = 0; b->run.checked_out && i < HANDLES_MAX; i++)
+                checked_done(&b->run.checked_out[i]);
+        free(b->run.checked_out);
         free(b->run.r.effects);
         arena_done(&b->run.texts);
         arena_done(&b->run.draft);

@@ -28,6 +28,33 @@ static struct span map_handle(int fd)
         return p == MAP_FAILED ? span_of("", 0) : span_of(p, (size_t) st.st_size);
 }
 
+void record_passed(struct run *run, const char *handle, int fd)
+{
+        struct checked *c = run->record ? filter_counts(run, handle) : NULL;
+        struct span bytes = c ? map_handle(fd) : span_of("", 0);
+        if (!c)
+                return;
+
+        record_digest_of(bytes, c->digest);
+        c->bytes = (int64_t) bytes.n;
+        if (bytes.n > 0)
+                (void) munmap((void *) (uintptr_t) bytes.p, bytes.n);
+}
+
+/* Of a handle with a form: what passed, not what the box wrote. */
+static void name_passed(const struct run *run, size_t i, struct ledger_record *r)
+{
+        const struct checked *c = run->checked_out && i < HANDLES_MAX ? &run->checked_out[i] : NULL;
+        if (!c || !c->digest[0])
+                return;
+
+        r->digest = c->digest;
+        r->bytes = c->bytes;
+        ledger_more_text(r, "as", buf_str(&c->as));
+        ledger_more_text(r, "cut", buf_str(&c->cut));
+        ledger_more_text(r, "findings", buf_str(&c->findings));
+}
+
 static void add_handle(struct run *run, size_t i)
 {
         const struct plan_handle *h = &run->c->plan->handles[i];
@@ -43,6 +70,7 @@ static void add_handle(struct run *run, size_t i)
         r.bytes = (int64_t) bytes.n;
         r.writes = h->out;
         r.target = h->name;
+        name_passed(run, i, &r);
         if (h->out)
                 record_causes(run, &r);
         else

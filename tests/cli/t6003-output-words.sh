@@ -124,4 +124,13 @@ is "one that is not inert has none but base64" "$("$CORDON" out envelope live >/
 "$CORDON" run -q --stdout 'as text' -- printf 'a\033[2Jb \342\200\256 http://x.example/\n' >cuts
 "$CORDON" out envelope cuts >env.cuts
 is "it says what was cut, and what was found" "$(jq -c '[.as, .cut, .findings]' env.cuts) $("$CORDON" out verify env.cuts >/dev/null; echo $?)" '["text",{"escape":1,"bidi":1},[{"kind":"link","count":1}]] 0'
+# --- of handles ---
+"$CORDON" run -q --out 'o max 1M as json' --handle o=o.json -- sh -c 'printf "{\"a\": \"x\\\\u202ey http://x.example/\"}" >"$CORDON_OUT_O"'
+is "a handle leaves inert" "$(cat o.json)" '{"a": "x<U+202E>y http://x.example/"}'
+"$CORDON" out envelope o.json >env.o
+is "what passed has an envelope" "$(jq -c '[.door, .as, .cut, .findings, .bytes]' env.o) $("$CORDON" out verify env.o >/dev/null; echo $?)" '["out o","json",{"bidi":1},[{"kind":"link","count":1}],37] 0'
+jq -c '.door = "out p"' env.o >forged
+is "of that handle" "$("$CORDON" out verify forged >/dev/null 2>&1; echo $?)" 1
+"$CORDON" run -q --in 'i max 1M' --handle i=said -- true
+is "what only went in has none" "$(cp said in2 && echo more >>in2 && "$CORDON" run -q --in 'i max 1M' --handle i=in2 -- true; "$CORDON" out envelope in2 >/dev/null 2>&1; echo $?)" 125
 done_testing

@@ -208,14 +208,27 @@ static int64_t count_kind(const struct json *findings, const char *kind)
         return sum;
 }
 
+struct checked *filter_counts(struct run *run, const char *handle)
+{
+        const struct plan *p = run->c->plan;
+        if (!run->checked_out)
+                run->checked_out = calloc(HANDLES_MAX, sizeof *run->checked_out);
+        for (size_t i = 0; run->checked_out && i < p->handle_count && i < HANDLES_MAX; i++)
+                if (p->handles[i].out && strcmp(p->handles[i].name, handle) == 0)
+                        return &run->checked_out[i];
+        return NULL;
+}
+
 /* For the ledger: how often, by kind. Names of findings may be the box's words, and stay in the result. */
 static void note_counts(struct run *run, const struct door *d, const struct json *root)
 {
         int stream = strcmp(d->name, "stdout") == 0 ? 1 : strcmp(d->name, "stderr") == 0 ? 2 : 0;
-        if (d->kind != DOOR_OUT || stream == 0)
+        struct checked *c = d->kind != DOOR_OUT ? NULL
+                            : stream            ? &run->checked[stream - 1]
+                                                : filter_counts(run, d->name);
+        if (!c)
                 return;
 
-        struct checked *c = &run->checked[stream - 1];
         const struct json *cut = json_get(root, "cut"), *findings = json_get(root, "findings");
         for (const struct json *x = cut ? cut->child : NULL; x; x = x->next)
                 put_count(&c->cut, x->key, x->type == JSON_INT ? x->integer : 0);

@@ -6,6 +6,7 @@
 #include "base/fd.h"
 #include "base/str.h"
 #include "keeper/internal.h"
+#include "keeper/run_record.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -296,8 +297,10 @@ static int publish(struct run *run, const struct plan_handle *h, int from, int t
         }
 
         int r = copy_out(run, h, from, to, size, e);
-        if (r == 1)
+        if (r == 1 && run->staged >= 0) {
+                record_passed(run, h->name, run->staged);
                 fd_close(&run->staged);
+        }
 
         return r == 0 && run->box->killed
                        ? err_set(e, ERR_IO, 0, "the reader of the handle %s is gone", h->name)
