@@ -233,7 +233,13 @@ static bool explain_quoted(const struct cordon_box *b, struct buf *out)
 
         AUTO_BUF(word);
         buf_shell(&word, name);
-        buf_printf(out, "this is one word: leave out the quotes, or `cordon run sh -c %s`", buf_str(&word));
+        if (b->session)
+                buf_printf(out,
+                           "this is one word: leave out the quotes, or `cordon session run %s -- sh -c %s`",
+                           b->session->name[0] ? b->session->name : b->session->remote, buf_str(&word));
+        else
+                buf_printf(out, "this is one word: leave out the quotes, or `cordon run sh -c %s`",
+                           buf_str(&word));
         out->failed |= word.failed;
         return true;
 }

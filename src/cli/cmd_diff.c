@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* cli/cmd_diff.c - `cordon diff`: forms, colour and pager as users of git expect them. */
+#include "base/json.h"
 #include "cli/cli.h"
 
 #include <fcntl.h>
@@ -155,6 +156,22 @@ static bool wants_colour(void)
         return !(no && *no) && cli_obeys_escapes(1);
 }
 
+/* The id of a running box: its overlay is the box's, and is looked at in a copy. */
+static bool is_running(const char *run, char ret[64])
+{
+        cordon_error ignored;
+        struct err odd;
+        char found[64];
+        bool there = cordon_work_find(cli_context(), run, found, &ignored) == 0;
+        char *state = cordon_inspect(there ? found : run, &ignored);
+        struct json_doc *doc = state ? json_parse("keeper", span_str(state), &odd) : NULL;
+        const struct json *id = doc ? json_get(json_root(doc), "run") : NULL;
+        bool runs = id && id->str && (size_t) snprintf(ret, 64, "%s", id->str) < 64;
+        json_free(doc);
+        cordon_free(state);
+        return runs;
+}
+
 static int show(const struct diff *d, const char *run, const char *const *paths)
 {
         cordon_error e = { 0 };
@@ -203,6 +220,21 @@ static int show(const struct diff *d, const char *run, const char *const *paths)
         return 0;
 }
 
+static int show_copy(const struct diff *d, const char *run, const char *const *paths)
+{
+        cordon_error e = { 0 };
+        char copy[64], gone[64];
+        if (cordon_work_fork(cli_context(), run, copy, &e) < 0)
+                return cli_error(&e);
+
+        if (!d->json)
+                cli_note("note: the box runs: these are its changes so far");
+
+        int status = show(d, copy, paths);
+        (void) cordon_work_discard(cli_context(), copy, 0, NULL, NULL, gone, &e);
+        return status;
+}
+
 int verb_diff(int argc, char **argv)
 {
         struct diff d = { 0 };
@@ -224,5 +256,6 @@ int verb_diff(int argc, char **argv)
                 return cli_usage("--theirs is text: it goes with none of --stat, --name-only and --json");
 
         cli_run_and_paths(argc, argv, at, &run, &paths);
-        return show(&d, run, paths);
+        char id[64];
+        return run && is_running(run, id) ? show_copy(&d, id, paths) : show(&d, run, paths);
 }

@@ -109,6 +109,7 @@ struct wall_runs {
         unsigned count;
 };
 struct wall_init;
+bool wall_is_blind(const struct wall_init *w); /* hidden paths were to be reported, and cannot be watched */
 void wall_runs_add(struct wall_runs *r, pid_t pid, uint32_t id, uint64_t deadline_ns);
 pid_t wall_runs_find(const struct wall_runs *r, uint32_t id); /* 0: it has ended */
 /* `only`: the deadline of a box with one run, or NULL. */

@@ -30,8 +30,8 @@ static const struct wire_field end[] = {
         TEXT(end.left_name),      FIELD(end.blind),       FIELD(end.time_over),  FIELD(end.session_over),
 };
 static const struct wire_field ran[] = {
-        FIELD(run),         FIELD(end.status),    FIELD(end.cpu_ns),
-        FIELD(end.max_rss), FIELD(end.time_over), FIELD(end.cpu_over),
+        FIELD(run),           FIELD(end.status),   FIELD(end.cpu_ns), FIELD(end.max_rss),
+        FIELD(end.time_over), FIELD(end.cpu_over), FIELD(end.blind),
 };
 static const struct wire_field ready[] = { FIELD(run) };
 static const struct wire_field listener[] = { FIELD(listener.kind), FIELD(listener.port) };

@@ -37,6 +37,13 @@ for who in root as_user; do
         is "$who: leaves the session" "$(tail -n 1 "$T/err" | jq -c '[.limit, .session_over]')" '["time",false]'
         is "$who: which takes others" "$(in_s -- cat f)" 1
 
+        # While it runs.
+        has "$who: diff of a running session, by its name" "$(run diff "$S" 2>"$T/err")" "+1"
+        has "$who: says that it runs" "$(cat "$T/err")" "its changes so far"
+        is "$who: and leaves no copy" "$(run diff --list --json | jq length)" 1
+        has "$who: one word with spaces" "$(in_s -- 'echo a | wc' 2>&1)" "cordon session run $S -- sh -c 'echo a | wc'"
+        has "$who: a denied file that the command names" "$(in_s -- cat /etc/hostname 2>&1)" "a session with --read /etc/hostname"
+
         # stop
         has "$who: stop tells what became of the changes" "$(run stop "$S" 2>&1)" "1 change held back, 0 flagged: cordon diff "
         is "$who: it is over" "$(run session ls --json | jq -r --arg n "$S" '.[] | select(.name == $n) | .run')" ""

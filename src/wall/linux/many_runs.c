@@ -5,6 +5,13 @@
 
 #include <signal.h>
 
+/* The missing names of an image are not the host's. */
+bool wall_is_blind(const struct wall_init *w)
+{
+        return w->s->watch && wall_has(w->plan->wall, WALL_OWN_ROOT) && !w->observer &&
+               !plan_image_step(w->plan);
+}
+
 void wall_runs_add(struct wall_runs *r, pid_t pid, uint32_t id, uint64_t deadline_ns)
 {
         if (pid <= 1 || r->count == WALL_RUNS_MAX)
@@ -48,7 +55,8 @@ void wall_runs_ended(struct wall_runs *r, const struct wall_init *w, pid_t pid, 
                                   .end = { .status = status,
                                            .cpu_ns = wall_cpu_ns(used),
                                            .max_rss = (uint64_t) used->ru_maxrss * 1024,
-                                           .time_over = r->run[i].deadline_ns == 0 } };
+                                           .time_over = r->run[i].deadline_ns == 0,
+                                           .blind = wall_is_blind(w) } };
         r->run[i] = r->run[--r->count];
         (void) wall_say(w, &m);
 }

@@ -737,8 +737,7 @@ static int tell_end(struct watch *t)
         if (t->w->scratch >= 0 && order && strcmp(order->cwd, BOX_HOME) == 0)
                 wall_left(t->w->scratch, order, &t->end);
 
-        t->end.blind = t->w->s->watch && wall_has(t->w->plan->wall, WALL_OWN_ROOT) && !t->w->observer &&
-                       !plan_image_step(t->w->plan); /* whose missing names are not the host's */
+        t->end.blind = wall_is_blind(t->w);
         t->end.one_program = t->w->s->watch && !t->starts;
         struct wall_message m = { .word = WALL_SAYS_END, .end = t->end };
         return wall_say(t->w, &m);
