@@ -687,6 +687,12 @@ typedef struct cordon_cost {
 } cordon_cost;
 CORDON_API int cordon_costs(cordon_policy *p, unsigned rounds, void (*each)(void *ctx, const cordon_cost *c),
                             void *ctx, cordon_error *e);
+/* Which of eight layers fails: isolation, resource, policy, credentials, approval, output, tenant,
+ * observability; with metric, threshold, evidence and the next command of each, the worst first. From the
+ * ledger since then, the vault, past decisions and the modes of the state's files. *ret_failing: 1 if one
+ * fails or is broken. */
+CORDON_API char *cordon_layers(const cordon_context *cx, int64_t since_us, int json, int *ret_failing,
+                               cordon_error *e);
 /* Removes control groups whose keeper was killed together with its janitor; returns their number. */
 CORDON_API unsigned cordon_sweep(void);
 /* The batch job (Slurm, PBS, LSF ...) that the context's environment names. */
@@ -782,6 +788,30 @@ CORDON_API char *cordon_verify_proof(const cordon_context *cx, const char *proof
 CORDON_API int cordon_log_export(const cordon_context *cx, const char *format, const cordon_log_filter *f,
                                  void (*put)(void *ctx, const char *text, size_t len), void *ctx,
                                  cordon_error *e);
+/* The same of the records from *cursor on (0: the first), and moves it past the last: for sending what is
+ * written meanwhile. Further formats: "otlp-traces" (a span for each run that ended) and "alerts" (tripwires,
+ * effects that wait for a person, incidents). *ret_count: how many were exported. */
+CORDON_API int cordon_log_export_from(const cordon_context *cx, const char *format,
+                                      const cordon_log_filter *f, uint64_t *cursor,
+                                      void (*put)(void *ctx, const char *text, size_t len), void *ctx,
+                                      uint64_t *ret_count, cordon_error *e);
+/* What ran since then, what waited for a person, what was denied, and whom it reached. */
+CORDON_API char *cordon_log_night(const cordon_context *cx, int64_t since_us, int json, cordon_error *e);
+/* Each box that ran since then: how many runs, behind how many layers, at what cost, and how far it reached.
+ */
+CORDON_API char *cordon_log_tools(const cordon_context *cx, int64_t since_us, int json, cordon_error *e);
+/* What an audit found, or the digest of signed claims, as a record of the kind `audit`. */
+typedef struct cordon_audit_record {
+        const char *what;         /* "debt" or "claims" */
+        const char *result;       /* one short text */
+        const char *digest;       /* "sha256:...", or NULL */
+        const char *const *pairs; /* names and values, one after the other, ended by NULL; at most 14 pairs of
+                                     1024 bytes */
+        int64_t debt;             /* -1: none */
+} cordon_audit_record;
+/* Durable when it returns. Writes the record's id. */
+CORDON_API int cordon_audit_add(const cordon_context *cx, const cordon_audit_record *r, char ret_id[64],
+                                cordon_error *e);
 /* Removes older payloads of a kind (NULL: any). Their hashes stay, and the ledger still verifies. */
 CORDON_API int cordon_log_prune(const cordon_context *cx, const char *kind, int64_t before_us,
                                 uint64_t *ret_count, cordon_error *e);

@@ -235,6 +235,13 @@ void api_prepare_ledger(struct cordon_box *b);
 char *api_slurp(const char *path, size_t *ret_len, struct err *e);
 char *api_slurp_up_to(const char *path, size_t most, size_t *ret_len, struct err *e);
 
+/* ledger.c: this user's ledger for a question; `ret_dir` may be NULL. A writer for what is not a run. A
+ * record that somebody looked. */
+struct ledger_log *api_log_open(const struct cordon_context *cx, int *ret_dir, struct err *e);
+struct ledger *api_log_as(const struct cordon_context *cx, const char *what, struct err *e);
+void api_log_viewed(const struct cordon_context *cx, const char *how, const char *target);
+struct ledger_filter api_log_filter(const cordon_log_filter *f);
+
 /* vault_audit.c: lints that need the vault; they read bindings, and open nothing. */
 int api_vault_notes(const struct cordon_context *cx, const struct checked_policy *c, enum policy_stage stage,
                     void (*each)(void *ctx, const struct policy_note *n), void *ctx, struct err *e);

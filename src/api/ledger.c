@@ -67,7 +67,7 @@ void api_prepare_ledger(struct cordon_box *b)
 
 /* ---- questions ---- */
 
-static struct ledger_log *open_log(const struct cordon_context *cx, int *ret_dir, struct err *e)
+struct ledger_log *api_log_open(const struct cordon_context *cx, int *ret_dir, struct err *e)
 {
         AUTO_FD(dir, ledger_dir_open(cx, false, e));
         struct ledger_log *l = dir < 0 ? NULL : ledger_log_open(dir, e);
@@ -77,7 +77,7 @@ static struct ledger_log *open_log(const struct cordon_context *cx, int *ret_dir
 }
 
 /* An id for actions that are not runs: a query, a reaction, a prune. */
-static struct ledger *open_as(const struct cordon_context *cx, const char *what, struct err *e)
+struct ledger *api_log_as(const struct cordon_context *cx, const char *what, struct err *e)
 {
         char run[48];
         uint32_t r = 0;
@@ -87,12 +87,12 @@ static struct ledger *open_as(const struct cordon_context *cx, const char *what,
 }
 
 /* Queries are recorded as well: the readers of an effect can be queried like anything else. */
-static void note_view(const struct cordon_context *cx, const char *how, const char *target)
+void api_log_viewed(const struct cordon_context *cx, const char *how, const char *target)
 {
         struct err ignored;
         char who[32];
         const char *asked = context_get(cx, "CORDON_LEDGER");
-        struct ledger *l = asked && strcmp(asked, "off") == 0 ? NULL : open_as(cx, "view", &ignored);
+        struct ledger *l = asked && strcmp(asked, "off") == 0 ? NULL : api_log_as(cx, "view", &ignored);
         if (!l)
                 return;
 
@@ -108,7 +108,7 @@ static void note_view(const struct cordon_context *cx, const char *how, const ch
         ledger_close(l);
 }
 
-static struct ledger_filter to_filter(const cordon_log_filter *f)
+struct ledger_filter api_log_filter(const cordon_log_filter *f)
 {
         struct ledger_filter all = { 0 };
         if (f)
@@ -149,14 +149,14 @@ static void each_from(const struct ledger_log *l, const struct ledger_filter *f,
 
 static void note_list(const struct cordon_context *cx, const cordon_log_filter *f)
 {
-        note_view(cx, "log", f && f->run ? f->run : f && f->target ? f->target : NULL);
+        api_log_viewed(cx, "log", f && f->run ? f->run : f && f->target ? f->target : NULL);
 }
 
 int cordon_log_each(const cordon_context *cx, const cordon_log_filter *f, uint64_t *cursor,
                     void (*each)(void *ctx, const char *json, const char *line), void *ctx, cordon_error *pe)
 {
-        struct ledger_filter filter = to_filter(f);
-        struct ledger_log *l = open_log(cx, NULL, to_err(pe));
+        struct ledger_filter filter = api_log_filter(f);
+        struct ledger_log *l = api_log_open(cx, NULL, to_err(pe));
         if (!l || ledger_filter_job(l, &filter, to_err(pe)) < 0) {
                 ledger_filter_free(&filter);
                 ledger_log_free(l);
@@ -251,7 +251,7 @@ static char *answer_noted(const struct cordon_context *cx, cordon_log_view view,
                 return NULL;
 
         if (view <= CORDON_LOG_TILES && names[view])
-                note_view(cx, names[view], arg);
+                api_log_viewed(cx, names[view], arg);
 
         return api_give(&out, e);
 }
@@ -259,7 +259,7 @@ static char *answer_noted(const struct cordon_context *cx, cordon_log_view view,
 char *cordon_log(const cordon_context *cx, cordon_log_view view, const char *arg, cordon_error *pe)
 {
         AUTO_FD(dir, -1);
-        struct ledger_log *l = open_log(cx, &dir, to_err(pe));
+        struct ledger_log *l = api_log_open(cx, &dir, to_err(pe));
         char *text = l ? answer_noted(cx, view, l, dir, arg, to_err(pe)) : NULL;
         ledger_log_free(l);
         return text;
@@ -271,7 +271,7 @@ static char *trace_noted(const struct cordon_context *cx, const struct ledger_lo
         AUTO_BUF(out);
         if (ledger_trace(l, id, ways, json, &out, e) < 0)
                 return NULL;
-        note_view(cx, "trace", id);
+        api_log_viewed(cx, "trace", id);
         return api_give(&out, e);
 }
 
@@ -283,7 +283,7 @@ static unsigned ways_of(int back, int forward)
 char *cordon_trace(const cordon_context *cx, const char *id, int back, int forward, int json,
                    cordon_error *pe)
 {
-        struct ledger_log *l = open_log(cx, NULL, to_err(pe));
+        struct ledger_log *l = api_log_open(cx, NULL, to_err(pe));
         char *text = l ? trace_noted(cx, l, id, ways_of(back, forward), json, to_err(pe)) : NULL;
         ledger_log_free(l);
         return text;
@@ -325,7 +325,7 @@ int cordon_ledgers_each(const cordon_ledgers *l, const cordon_log_filter *f,
                         void (*each)(void *ctx, const char *json, const char *line), void *ctx,
                         cordon_error *pe)
 {
-        struct ledger_filter filter = to_filter(f);
+        struct ledger_filter filter = api_log_filter(f);
         int r = ledger_filter_job(l->log, &filter, to_err(pe));
         uint64_t cursor = f && f->last ? begin_of_last(l->log, &filter, f->last) : 0;
         if (r == 0)
@@ -388,36 +388,6 @@ char *cordon_verify_proof(const cordon_context *cx, const char *proof, size_t le
         return r == 0 ? api_give(&out, to_err(pe)) : NULL;
 }
 
-/* How carefully people approve is not in the ledger's own counts. */
-static void put_approvals(const cordon_context *cx, void (*put)(void *ctx, const char *text, size_t len),
-                          void *ctx)
-{
-        AUTO_BUF(out);
-        box_approvals_metrics(cx, &out);
-        if (!out.failed && out.n > 0)
-                put(ctx, buf_str(&out), out.n);
-}
-
-int cordon_log_export(const cordon_context *cx, const char *format, const cordon_log_filter *f,
-                      void (*put)(void *ctx, const char *text, size_t len), void *ctx, cordon_error *pe)
-{
-        struct ledger_filter filter = to_filter(f);
-        struct ledger_log *l = open_log(cx, NULL, to_err(pe));
-        int r = l ? ledger_filter_job(l, &filter, to_err(pe)) : -1;
-        if (r == 0)
-                r = ledger_export(l, format, &filter, put, ctx, to_err(pe));
-
-        if (r == 0 && format && strcmp(format, "prometheus") == 0)
-                put_approvals(cx, put, ctx);
-
-        ledger_filter_free(&filter);
-        ledger_log_free(l);
-        if (r == 0)
-                note_view(cx, "export", format);
-
-        return r;
-}
-
 int cordon_log_prune(const cordon_context *cx, const char *kind, int64_t before_us, uint64_t *ret_count,
                      cordon_error *pe)
 {
@@ -426,7 +396,7 @@ int cordon_log_prune(const cordon_context *cx, const char *kind, int64_t before_
 
         AUTO_FD(there, ledger_dir_open(cx, false,
                                        to_err(pe))); /* none: nothing to prune, and none is created for it */
-        struct ledger *l = there < 0 ? NULL : open_as(cx, "prune", to_err(pe));
+        struct ledger *l = there < 0 ? NULL : api_log_as(cx, "prune", to_err(pe));
         if (!l)
                 return -1;
 
@@ -456,12 +426,12 @@ int cordon_react(const cordon_context *cx, const char *token, const char *from, 
                  char ret_id[64], cordon_error *pe)
 {
         struct err *e = to_err(pe);
-        struct ledger_log *log = open_log(cx, NULL, e);
+        struct ledger_log *log = api_log_open(cx, NULL, e);
         struct ledger_graph *g = log ? ledger_graph_new(log, e) : NULL;
         int64_t at = g ? ledger_graph_find(g, token, e) : -1;
         struct ledger_view v;
         struct ledger *l =
-                at >= 0 && ledger_log_view(log, (uint64_t) at, &v) == 0 ? open_as(cx, "reply", e) : NULL;
+                at >= 0 && ledger_log_view(log, (uint64_t) at, &v) == 0 ? api_log_as(cx, "reply", e) : NULL;
         int r = -1;
 
         if (l) {

@@ -184,6 +184,13 @@ void cli_run_and_paths(int argc, char **argv, int at, const char **ret_run, cons
 int cli_open_input(const char *option, const char *path);
 /* The text for a result of fd_open_named(). */
 const char *cli_not_opened(int sys);
+/* log_send.c: prints or sends an export; returns the exit status. */
+struct cli_export {
+        const char *format, *to; /* to: a URL, or a file with one and header lines; NULL: standard output */
+        const cordon_log_filter *filter;
+        bool follow; /* what is written from now on, or since the filter says */
+};
+int cli_log_export(const struct cli_export *x);
 /* progress.c: for work that may take over a second; prints nothing unless standard error is a terminal. */
 struct cli_progress {
         bool off;

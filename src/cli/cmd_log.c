@@ -13,7 +13,7 @@
 struct log {
         cordon_log_filter filter;
         struct cli_ledgers ledgers;
-        const char *format;
+        const char *format, *to;
         int64_t before_us;
         bool json, follow;
         size_t seen;
@@ -39,11 +39,13 @@ TEXT_SETTER(run, filter.run)
 TEXT_SETTER(target, filter.target)
 TEXT_SETTER(job, filter.job)
 TEXT_SETTER(format, format)
+TEXT_SETTER(to, to)
 
-const char *const cli_ledger_kinds[] = { "file",    "exec",   "net",   "request", "credential", "handle",
-                                         "output",  "limit",  "start", "end",     "view",       "reply",
-                                         "key",     "prune",  "gap",   "gate",    "tool",       "intent",
-                                         "outcome", "denied", "human", "claim",   "unknown",    NULL };
+const char *const cli_ledger_kinds[] = { "file",   "exec",   "net",   "request", "credential",
+                                         "handle", "output", "limit", "start",   "end",
+                                         "view",   "reply",  "key",   "prune",   "gap",
+                                         "gate",   "tool",   "audit", "intent",  "outcome",
+                                         "denied", "human",  "claim", "unknown", NULL };
 
 /* Empty output would read as "none happened". A ledger of a later version may have more kinds, so it is
  * queried anyway. */
@@ -120,7 +122,10 @@ const struct cli_option log_options[] = {
         { "last", 'n', "N", "only the newest N", set_last },
         { "json", 0, NULL, "the records themselves, one a line", CLI_FLAG(struct log, json) },
         { "ledger", 0, "DIR", "read this ledger instead; repeated, several as one", set_ledger },
-        { "format", 0, "jsonl|otlp|ocsf|prometheus", "export: how (default: jsonl)", set_format },
+        { "format", 0, "jsonl|otlp|otlp-traces|ocsf|alerts|prometheus", "export: how (default: jsonl)",
+          set_format },
+        { "to", 0, "URL", "export: send it there, or to the URL that a file holds; with -f as it is written",
+          set_to },
         { "older", 0, "TIME", "prune: what is older", set_older },
         { 0 },
 };
@@ -223,20 +228,25 @@ static int do_keys(struct log *l, const char *arg)
 
 static int do_tiles(struct log *l, const char *arg) { return view(l, CORDON_LOG_TILES, arg); }
 
-static void write_export(void *ctx, const char *text, size_t len)
+static int do_export(struct log *l, const char *arg)
 {
-        (void) ctx;
-        (void) fwrite(text, 1, len, stdout);
+        (void) arg;
+        if (l->follow && l->filter.since_us == 0)
+                (void) cli_time("0s", &l->filter.since_us);
+        return cli_log_export(&(struct cli_export){ .format = l->format ? l->format : "jsonl",
+                                                    .to = l->to,
+                                                    .filter = &l->filter,
+                                                    .follow = l->follow });
 }
 
-static int do_export(struct log *l, const char *arg)
+/* Since the evening before: twelve hours, unless --since says otherwise. */
+static int do_night(struct log *l, const char *arg)
 {
         cordon_error e = { 0 };
         (void) arg;
-        return cordon_log_export(cli_context(), l->format ? l->format : "jsonl", &l->filter, write_export,
-                                 NULL, &e) < 0
-                       ? cli_error(&e)
-                       : 0;
+        if (l->filter.since_us == 0)
+                (void) cli_time("12h", &l->filter.since_us);
+        return cli_give(cordon_log_night(cli_context(), l->filter.since_us, l->json, &e), &e);
 }
 
 static int do_prune(struct log *l, const char *arg)
@@ -271,7 +281,15 @@ static int do_restart(struct log *l, const char *arg)
 
 /* The options that a query uses. Any other option is an error: a `prune` that ignored --box would remove
  * the records of every box. */
-enum { OF = 1 << 0, KIND = 1 << 1, JSON = 1 << 2, FOLLOW = 1 << 3, FORMAT = 1 << 4, OLDER = 1 << 5 };
+enum {
+        OF = 1 << 0,
+        KIND = 1 << 1,
+        JSON = 1 << 2,
+        FOLLOW = 1 << 3,
+        FORMAT = 1 << 4,
+        OLDER = 1 << 5,
+        SINCE = 1 << 6
+};
 enum { OF_A_LIST = OF | KIND | JSON | FOLLOW };
 
 /* The first given option that is not accepted, or NULL. */
@@ -286,12 +304,13 @@ static const char *not_taken(const struct log *l, unsigned takes)
                 { l->filter.run, OF, "--run" },
                 { l->filter.job, OF, "--job" },
                 { l->filter.target, OF, "--target" },
-                { l->filter.since_us != 0, OF, "--since" },
+                { l->filter.since_us != 0, OF | SINCE, "--since" },
                 { l->filter.last != 0, OF, "--last" },
                 { l->filter.kind, KIND, "--kind" },
                 { l->json, JSON, "--json" },
                 { l->follow, FOLLOW, "--follow" },
                 { l->format, FORMAT, "--format" },
+                { l->to, FORMAT, "--to" },
                 { l->before_us != 0, OLDER, "--older" },
         };
 
@@ -311,8 +330,9 @@ static const struct {
         { "show", "", do_show, true, JSON },
         { "field", "a target", do_field, true, JSON },
         { "reached", NULL, do_reached, true, JSON },
+        { "night", NULL, do_night, false, SINCE | JSON },
         { "proof", "an id", do_proof, false, 0 },
-        { "export", NULL, do_export, false, OF | KIND | FORMAT },
+        { "export", NULL, do_export, false, OF | KIND | FORMAT | FOLLOW },
         { "prune", NULL, do_prune, false, KIND | OLDER },
         { "checkpoint", NULL, do_checkpoint, false, 0 },
         { "keys", NULL, do_keys, false, 0 },
@@ -377,7 +397,8 @@ int verb_log(int argc, char **argv)
 
         const char *option = not_taken(&l, OF_A_LIST);
         if (option)
-                return cli_usage("%s goes with `cordon log %s`", option, l.format ? "export" : "prune");
+                return cli_usage("%s goes with `cordon log %s`", option,
+                                 l.format || l.to ? "export" : "prune");
 
         int status = list(&l);
         if (status == 0 && l.seen == 0) /* a mistyped name looks the same */

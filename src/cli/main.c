@@ -78,7 +78,8 @@ static const struct cli_verb verbs[] = {
           "run a command and propose the least doors it needs", verb_learn, learn_options, false,
           GROUP_UNDERSTAND },
         { "log",
-          "[OPTIONS] [show RUN | field TARGET | reached | proof ID | export | prune | checkpoint | keys | "
+          "[OPTIONS] [show RUN | field TARGET | reached | night | proof ID | export | prune | checkpoint | "
+          "keys | "
           "tiles DIR | rotate | restart]",
           "list what crossed the boundary: every effect of every run", verb_log, log_options, false,
           GROUP_UNDERSTAND },
@@ -128,7 +129,7 @@ static const struct cli_verb verbs[] = {
           GROUP_SET_UP },
         { "image", "[--json] ls | add IMAGE... | rm IMAGE... | [--all] prune",
           "manage the images that `run --image` unpacked", verb_image, image_options, false, GROUP_SET_UP },
-        { "doctor", "[--json] [POLICY | --box NAME | --fit]",
+        { "doctor", "[--json] [POLICY | --box NAME | --fit | --layers]",
           "check this host; with a policy, whether its doors fit its runs", verb_doctor, doctor_options,
           false, GROUP_SET_UP },
         { "serve", "[--auto] [--boxes N] [--memory SIZE] [--idle TIME] [--http ADDRESS] [--config DIR]",

@@ -161,6 +161,7 @@ struct run {
         struct checked checked[2];   /* stdout, stderr */
         struct checked *checked_out; /* HANDLES_MAX, by the plan's number; NULL: none was checked */
         struct err refused;          /* why a stream was refused; code 0: none was */
+        bool tripped;                /* `refused` is of a tripwire */
         uint64_t began_ns, next_look_ns;
         struct lease lease;
         bool up;

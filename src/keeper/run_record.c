@@ -270,8 +270,13 @@ static void add_end(struct run *run, bool observed)
         if (observed)
                 ledger_more_text(&r, "observed", "all");
 
-        if (run->r.error.what[0])
+        if (run->r.error.what[0]) {
                 ledger_more_text(&r, "error", run->r.error.what);
+                ledger_more_text(&r, "code", err_code_name(run->r.error.code));
+        }
+
+        if (run->refused.code != ERR_NONE)
+                ledger_more_text(&r, "stopped", run->tripped ? "tripwire" : "output");
 
         record_causes(run, &r);
         record_add(run, &r, NULL);

@@ -98,6 +98,7 @@ void tripwire_look(struct run *run, const struct effect_row *n)
         if (run->refused.code != ERR_NONE || !trips(run->c->trip, n))
                 return;
 
+        run->tripped = true;
         bool late = has_ended(run); /* the row came after the payload's end */
         (void) err_set(&run->refused, ERR_DOOR, 0, "tripwire: %s was denied, and the box %s",
                        str_inert(span_str(n->what), shown, sizeof shown), late ? "had ended" : "was stopped");
@@ -127,6 +128,7 @@ void tripwire_see(struct run *run, struct known *watch, const char *stream, stru
         if (i < 0 || run->refused.code != ERR_NONE)
                 return;
 
+        run->tripped = true;
         (void) err_set(&run->refused, ERR_DOOR, 0,
                        "tripwire: %s contains the canary %s, and the box was stopped", stream,
                        run->c->canaries[i].name);

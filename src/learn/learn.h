@@ -233,6 +233,80 @@ void learn_fit_text(const struct learn_fit *f, struct buf *out);
 void learn_fit_json(const struct learn_fit *f, struct buf *out);
 void learn_widened_text(const struct learn_widened *w, struct buf *out); /* one line, indented */
 
+/* ---- which layer fails (layers.c, layers_text.c): one symptom of each is reported, and one layer first ----
+ */
+enum learn_layer {
+        LAYER_OF_ISOLATION = 0,
+        LAYER_OF_RESOURCE,
+        LAYER_OF_POLICY,
+        LAYER_OF_CREDENTIALS,
+        LAYER_OF_APPROVAL,
+        LAYER_OF_OUTPUT,
+        LAYER_OF_TENANT,
+        LAYER_OF_OBSERVABILITY,
+        LEARN_LAYER__COUNT
+};
+const char *learn_layer_name(enum learn_layer l);
+enum learn_fact { /* counts of a window of time; those of runs are runs that had it */
+                  FACT_RUNS = 0,
+                  FACT_RUNS_FAILED,
+                  FACT_TRIPPED,
+                  FACT_NOT_STARTED,
+                  FACT_WEAK,
+                  FACT_CAPPED,
+                  FACT_NO_GROUPS,
+                  FACT_FAILED_DENIED, /* failed, and something that counts was denied */
+                  FACT_DENIED_NET,    /* the same, by the network's doors */
+                  FACT_UNUSED_DOORS,  /* percent, of runs that were observed in full */
+                  FACT_DENIED_CREDENTIAL,
+                  FACT_EXPIRED_CREDENTIALS,
+                  FACT_LONG_CREDENTIALS,
+                  FACT_GROWN_CREDENTIALS,
+                  FACT_UNBOUND_CREDENTIALS,
+                  FACT_ASKED,
+                  FACT_UNANSWERED,
+                  FACT_INCIDENTS,
+                  FACT_TIRED, /* persons under a measure against fatigue */
+                  FACT_STALE_GATES,
+                  FACT_OUTPUT_REFUSED,
+                  FACT_OUTPUT_CUT,
+                  FACT_OUTPUT_FOUND,
+                  FACT_OPEN_STATE, /* files of the state that others may read, or own */
+                  FACT_ALTERED,    /* findings of `cordon log verify` */
+                  FACT_UNREADABLE, /* the ledger cannot be read */
+                  FACT_UNFINISHED, /* runs without an end that no keeper answers for */
+                  FACT_UNKNOWN,    /* with an effect whose outcome is unknown */
+                  FACT_UNEXPLAINED,
+                  FACT_GAPS,
+                  LEARN_FACT__COUNT
+};
+enum { LEARN_EXAMPLE = 96 };
+struct learn_facts {
+        int64_t n[LEARN_FACT__COUNT];
+        char example[LEARN_FACT__COUNT][LEARN_EXAMPLE]; /* a run, file or name that has it; "": none */
+};
+/* How bad: a broken invariant, a rate over its threshold, or something that will fail later. */
+enum learn_state { LEARN_WELL = 0, LEARN_DEBT, LEARN_FAILING, LEARN_BROKEN, LEARN_STATE__COUNT };
+const char *learn_state_name(enum learn_state s);
+struct learn_symptom {
+        enum learn_layer layer;
+        enum learn_fact fact, of; /* the value is a percentage of `of`; the same twice: a count */
+        unsigned threshold;
+        enum learn_state state;  /* at the threshold */
+        const char *what, *next; /* {} in `next`: the example */
+};
+struct learn_finding {
+        const struct learn_symptom
+                *symptom; /* the worst of its layer; of a layer that is well, the nearest */
+        enum learn_state state;
+        int64_t value; /* a count or a percentage */
+};
+/* One finding for each layer, the worst layer first: by state, then by how far over the threshold, then in a
+ * fixed order. Pure. */
+void learn_layers(const struct learn_facts *f, struct learn_finding ret[LEARN_LAYER__COUNT]);
+void learn_layers_text(const struct learn_facts *f, struct buf *out);
+void learn_layers_json(const struct learn_facts *f, struct buf *out);
+
 /* ---- denied for good ---- */
 /* One per line: kind, target, program; "" if empty. */
 /* Was something denied for this reason? */

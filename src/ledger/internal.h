@@ -103,6 +103,26 @@ bool answers_intent(const struct ledger_view *v);
 /* True for the outcome of an effect that was denied, or that failed before any byte left. */
 bool came_to_nothing(const struct ledger_view *v);
 
+/* export_parts.c, for export.c and a file for each further format. */
+struct export
+{
+        const struct ledger_log *log;
+        const struct ledger_filter *filter;
+        void (*put)(void *ctx, const char *text, size_t len);
+        void *ctx;
+        uint64_t count;
+        bool first;
+        bool failed; /* out of memory for all of it */
+};
+void export_emit(struct export *x, const struct buf *b);
+void export_each(struct export *x, void (*one)(struct export *x, const struct ledger_view *v));
+void export_raw(struct buf *b, struct span s);
+/* A member of a list of OTLP attributes; a comma precedes all but the first. */
+void export_attribute(struct buf *b, const char *key, struct span value);
+void export_traces(struct export *x);  /* export_traces.c */
+void export_alerts(struct export *x);  /* export_alerts.c */
+void export_metrics(struct export *x); /* export_metrics.c */
+
 /* record_text.c: text of a record, made safe for a terminal and truncated to `cap`. Returns ret. */
 const char *text_inert(struct span escaped, char *ret, size_t cap);
 void text_put(struct buf *out, struct span escaped, size_t most);

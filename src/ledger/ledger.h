@@ -53,6 +53,7 @@ enum ledger_kind {
         LEDGER_GAP,   /* bytes were lost in a crash */
         LEDGER_GATE,  /* an effect that a person approves or denies: one record for each state */
         LEDGER_TOOL,  /* a call of a tool of a server in a box, and its result */
+        LEDGER_AUDIT, /* what `cordon selftest audit` found, or the digest of signed claims */
         LEDGER_KIND__COUNT
 };
 enum ledger_phase {
@@ -341,6 +342,7 @@ struct ledger_filter { /* NULL: any */
         const char *job;     /* of a batch engine: "4711", "Slurm 4711", "4711_3" */
         struct span *of_job; /* its runs, sorted; borrowed from the log */
         size_t of_job_count;
+        uint64_t from; /* ledger_export(): the records from this index on */
 };
 /* Finds the runs of f->job in the log, which must live as long as the filter. Nothing to do without a job. */
 int ledger_filter_job(const struct ledger_log *l, struct ledger_filter *f, struct err *e);
@@ -354,6 +356,8 @@ void ledger_json(const struct ledger_view *v, struct buf *out);
 void ledger_field(const struct ledger_log *l, const char *target, bool json, struct buf *out);
 /* The parties that effects reached, by reach and target. */
 void ledger_reached(const struct ledger_log *l, bool json, struct buf *out);
+/* The same of records since then, and how many parties there were. */
+size_t ledger_reached_since(const struct ledger_log *l, int64_t since_us, bool json, struct buf *out);
 /* Finds the run that `which` names, by id, unique prefix, or box name (the newest); "" is the newest of all.
  */
 int ledger_find_run(const struct ledger_log *l, const char *which, char ret_run[LEDGER_ID_MAX],
@@ -399,11 +403,84 @@ int ledger_proof_check(const struct cordon_context *cx, struct span text, const 
 int ledger_helper_do(const struct cordon_context *cx, const char *verb, const char *arg, struct span input,
                      struct buf *out, struct err *e);
 
+/* ---- runs (run_table.c): what became of each run, and what all of them add up to. Pure ---- */
+
+enum ledger_run_flag { /* a bit each, and a name for programs */
+                       LEDGER_RUN_ENDED = 0,
+                       LEDGER_RUN_FAILED,      /* it ended otherwise than with status 0 */
+                       LEDGER_RUN_NOT_STARTED, /* a wall could not be raised, or was found down from inside */
+                       LEDGER_RUN_TRIPPED,     /* a tripwire stopped it */
+                       LEDGER_RUN_WEAK,        /* behind fewer layers than other runs of this ledger */
+                       LEDGER_RUN_CAPPED,      /* it reached a limit */
+                       LEDGER_RUN_DENIED,      /* something that counts was denied */
+                       LEDGER_RUN_DENIED_NET,  /* by the network's doors */
+                       LEDGER_RUN_DENIED_SECRET,  /* the use of a credential */
+                       LEDGER_RUN_UNEXPLAINED,    /* a denial without a reason */
+                       LEDGER_RUN_OUTPUT_REFUSED, /* it was not what the policy says */
+                       LEDGER_RUN_OUTPUT_CUT,     /* something was removed from it */
+                       LEDGER_RUN_OUTPUT_FOUND,   /* something was found in it */
+                       LEDGER_RUN_UNKNOWN,        /* an effect without an outcome */
+                       LEDGER_RUN_NO_GROUPS,      /* no control group kept its limits */
+                       LEDGER_RUN_WAITED,         /* an effect waited for a person */
+                       LEDGER_RUN_FLAG__COUNT
+};
+const char *ledger_run_flag_name(enum ledger_run_flag f);
+
+struct ledger_run {
+        struct span id, box, result; /* of the log's bytes, escaped; result: empty until its end */
+        int64_t start_us, end_us;    /* end_us 0: none is recorded */
+        uint32_t flags, layers;
+        uint64_t cpu_us, wall_us, start_cost_us, memory;
+        unsigned doors, used; /* observed runs only: doors for files and programs, and those that were used */
+        uint8_t reach;        /* the widest of its effects: enum ledger_reach */
+};
+enum ledger_sum {
+        LEDGER_SUM_RECORDS = 0,
+        LEDGER_SUM_DENIALS, /* that count, each as often as it happened */
+        LEDGER_SUM_ASKED,   /* effects that waited for a person */
+        LEDGER_SUM_APPROVED,
+        LEDGER_SUM_REFUSED, /* by a person */
+        LEDGER_SUM_EXPIRED, /* nobody answered */
+        LEDGER_SUM_INCIDENTS,
+        LEDGER_SUM_GAPS, /* bytes lost in a crash */
+        LEDGER_SUM_PRUNED,
+        LEDGER_SUM_STRANGE, /* records with fields unknown to this version */
+        LEDGER_SUM_TOOLS,   /* calls of tools */
+        LEDGER_SUM_TOOLS_DENIED,
+        LEDGER_SUM__COUNT
+};
+const char *ledger_sum_name(enum ledger_sum s);
+struct ledger_runs {
+        struct ledger_run *v; /* in the order of their starts */
+        size_t n;
+        uint64_t sum[LEDGER_SUM__COUNT];
+        uint32_t layers_most; /* of the runs behind the widest wall */
+        uint32_t *slots;      /* a table of v + 1 by id */
+        size_t slot_count;
+};
+/* Of runs that began, and of records that were written, since then. Trials of `cordon learn` do not count.
+ * The log must outlive the table. Returns 0 or -1; ledger_runs_done() follows in each case. */
+int ledger_runs_read(const struct ledger_log *l, int64_t since_us, struct ledger_runs *ret, struct err *e);
+void ledger_runs_done(struct ledger_runs *r);
+static inline bool ledger_run_is(const struct ledger_run *r, enum ledger_run_flag f)
+{
+        return r->flags >> f & 1;
+}
+/* How many have it, and the newest of them; NULL: none. */
+uint64_t ledger_runs_count(const struct ledger_runs *r, enum ledger_run_flag f,
+                           const struct ledger_run **ret_newest);
+
+/* night.c: what ran since then, what waited, what was denied, and whom it reached. */
+int ledger_night(const struct ledger_log *l, int64_t since_us, bool json, struct buf *out, struct err *e);
+/* box_table.c: each box that ran: runs, layers, cost, reach. */
+int ledger_tools(const struct ledger_log *l, int64_t since_us, bool json, struct buf *out, struct err *e);
+
 /* ---- export (export.c, html.c) and pruning (prune.c) ---- */
 
-/* "jsonl", "otlp", "ocsf", "prometheus". */
-int ledger_export(const struct ledger_log *l, const char *format, const struct ledger_filter *f,
-                  void (*put)(void *ctx, const char *text, size_t len), void *ctx, struct err *e);
+/* "jsonl", "otlp", "otlp-traces", "ocsf", "alerts", "prometheus". Returns the number of records or runs, or
+ * -1. */
+int64_t ledger_export(const struct ledger_log *l, const char *format, const struct ledger_filter *f,
+                      void (*put)(void *ctx, const char *text, size_t len), void *ctx, struct err *e);
 /* One page with the run's graph of causes and effects: no script, nothing from the network. */
 int ledger_html(const struct ledger_log *l, const char *which, bool runs, struct buf *out, struct err *e);
 /* A draft of an incident report: what the ledger knows of a run, and headings for what people must add.
