@@ -8,17 +8,13 @@
 #include "base/str.h"
 #include "selftest/selftest.h"
 
-#include <errno.h>
-#include <fcntl.h>
-#include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
-enum { OUTPUT_MAX = 4 << 20, WORDS = 512, CLASSES = 32, RESIDUALS = 96 };
+enum { CLASSES = 32, RESIDUALS = 96 };
 
 static const struct {
         const char *name, *claim;
@@ -83,59 +79,6 @@ const struct cli_option claims_options[] = {
         { "json", 0, NULL, "one object, for programs", CLI_FLAG(struct claims, json) },
         { 0 },
 };
-
-/* ---- the attempts, by a `cordon selftest breakout` of our own ---- */
-
-static size_t own_words(char **argv, int argc, char *self, const char **ret)
-{
-        size_t n = 0;
-        ret[n++] = self;
-        ret[n++] = "selftest";
-        ret[n++] = "breakout";
-        ret[n++] = "--json";
-        for (int i = 1; i < argc && n < WORDS - 1; i++)
-                if (strcmp(argv[i], "--json") != 0)
-                        ret[n++] = argv[i];
-
-        ret[n] = NULL;
-        return n;
-}
-
-static int read_all(int fd, struct buf *out)
-{
-        char part[1 << 14];
-        ssize_t k;
-        while ((k = read(fd, part, sizeof part)) > 0 || (k < 0 && errno == EINTR))
-                if (k > 0 && out->n + (size_t) k <= OUTPUT_MAX)
-                        buf_add(out, part, (size_t) k);
-        return k < 0 || out->failed ? -1 : 0;
-}
-
-/* Its exit status; 125 when it did not run. */
-static int breakout_json(char **argv, int argc, char *self, struct buf *out)
-{
-        extern char **environ;
-        const char *words[WORDS];
-        int ends[2], status = 0;
-        pid_t pid;
-        posix_spawn_file_actions_t fa;
-        (void) own_words(argv, argc, self, words);
-        if (pipe2(ends, O_CLOEXEC) < 0 || posix_spawn_file_actions_init(&fa) != 0)
-                return EXIT_CORDON;
-
-        (void) posix_spawn_file_actions_adddup2(&fa, ends[1], 1);
-        int bad = posix_spawn(&pid, self, &fa, NULL, (char *const *) (uintptr_t) words, environ);
-        (void) posix_spawn_file_actions_destroy(&fa);
-        (void) close(ends[1]);
-        if (!bad)
-                bad = read_all(ends[0], out);
-
-        (void) close(ends[0]);
-        if (bad || waitpid(pid, &status, 0) != pid || !WIFEXITED(status))
-                return EXIT_CORDON;
-
-        return WEXITSTATUS(status);
-}
 
 /* ---- the layers and reports of a box of this policy ---- */
 
@@ -522,7 +465,7 @@ static int claim(struct claims *c, int argc, char **argv)
         struct tm tm;
         (void) strftime(c->began, sizeof c->began, "%Y-%m-%dT%H:%M:%SZ", gmtime_r(&now, &tm));
         uint64_t t = clock_mono_ns();
-        int status = breakout_json(argv, argc, self, &out);
+        int status = selftest_breakout(argc, argv, self, &out);
         if (status != 0 && status != 1)
                 return not_tried(c, &out);
 

@@ -14,6 +14,12 @@ extern const char *const gaps_process_wall[]; /* missing in comparison with the 
 extern const char *const gaps_wasm_wall[];    /* of the engine */
 extern const char *const gaps_no_group[];     /* if no control group holds a box */
 
+/* breakout_child.c: `cordon selftest breakout --json` with the options in argv[1..], run now. `self`: our own
+ * program. Returns its exit status; 125 if it did not run. */
+struct buf;
+int selftest_breakout(int argc, char **argv, char *self, struct buf *out);
+
+int verb_audit(int argc, char **argv);
 int verb_bench(int argc, char **argv);
 int verb_bombs(int argc, char **argv);
 int verb_breakout(int argc, char **argv);
@@ -21,7 +27,7 @@ int verb_claims(int argc, char **argv);
 int verb_cost(int argc, char **argv);
 int verb_walls(int argc, char **argv);
 
-extern const struct cli_option bench_options[], bombs_options[], breakout_options[], claims_options[],
+extern const struct cli_option audit_options[], bench_options[], bombs_options[], breakout_options[], claims_options[],
         cost_options[], walls_options[];
 
 /* wall_modules.c: commands of the wall that runs modules only, as files. modules_remove() follows in each

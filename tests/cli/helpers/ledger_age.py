@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # ledger_age.py LEDGER DAYS [RUN]: makes the records (of one run) so many days older, as if they had been written then.
-# Frames get their right sum; seals do not hold any more, which is for `cordon log verify` to find.
-import glob, re, struct, sys
+# The days in the record of an audit are older as well. Frames get their right sum; seals do not hold any more, which is for `cordon log verify` to find.
+import datetime, glob, re, struct, sys
 
 TABLE = []
 for i in range(256):
@@ -31,6 +31,9 @@ for name in glob.glob(ledger + "/segments/*.seg"):
         record = bytes(data[at + 8 : at + 8 + n])
         if ('"run":"%s' % run).encode() in record:
             older = re.sub(rb'"time":(\d+)', lambda m: b'"time":%d' % (int(m[1]) - days * 86400 * 10**6), record)
+            if b'"kind":"audit"' in record:
+                day = lambda m: b"=%s" % str(datetime.date.fromisoformat(m[1].decode()) - datetime.timedelta(days)).encode()
+                older = re.sub(rb"=(\d{4}-\d\d-\d\d)", day, older)
             assert len(older) == n
             data[at + 8 : at + 8 + n] = older
             struct.pack_into("<I", data, at + 4, crc(struct.pack("<I", length) + older))

@@ -1,0 +1,274 @@
+/* SPDX-License-Identifier: MIT */
+/* selftest/audit/evidence.c - judges each check by what was tried and found: attempts of the breakout, layers
+ * of the host, facts of the ledger, lints of policies, and figures of the audit's own. */
+#include "base/clock.h"
+#include "base/str.h"
+#include "selftest/audit/audit.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#define KNOCKOUT(cls, total, two, one, none, which)
+#include "selftest/knockout.inc"
+
+enum { WEAK_BADNESS = 40, MATRIX_DAYS = 180, UPTIME_DAYS = 90, DAY_S = 86400 };
+
+/* Overdue reviews are debt of whoever ships them. */
+const struct audit_experiment audit_experiments[] = {
+        { "wall wasm, and its JavaScript", "2027-05-01" },
+        { "labels, and the two-of-three rule", "2027-05-01" },
+        { "warm interpreters in parked boxes", "2027-05-01" },
+        { "decoys, and the score of fatigue", "2027-05-01" },
+        { "cordon mcp wrap: rules for tools", "2027-05-01" },
+        { 0 },
+};
+
+#define SAY(it, ...) ((void) snprintf((it)->evidence, sizeof(it)->evidence, __VA_ARGS__))
+
+static const char *text_of(const struct json *o, const char *key)
+{
+        const struct json *j = o ? json_get(o, key) : NULL;
+        return j && j->type == JSON_STRING ? j->str : "";
+}
+
+static void set_badness(struct audit_item *it, unsigned badness)
+{
+        it->badness = badness > 100 ? 100 : badness;
+        it->state = badness ? AUDIT_OPEN : AUDIT_HELD;
+}
+
+/* ---- attempts ---- */
+
+static bool probe_fits(const struct json *o, const char *arg)
+{
+        size_t cls = strcspn(arg, "/");
+        const char *name = arg[cls] ? arg + cls + 1 : "", *is = text_of(o, "class");
+        return strlen(is) == cls && strncmp(is, arg, cls) == 0 &&
+               strncmp(text_of(o, "probe"), name, strlen(name)) == 0;
+}
+
+static void by_probe(const struct audit_evidence *e, struct audit_item *it)
+{
+        unsigned all = 0, held = 0, escaped = 0, untold = 0;
+        const char *which = "";
+        const struct json *list = e->probes ? json_root(e->probes)->child : NULL;
+        for (const struct json *o = list; o; o = o->next) {
+                const char *outcome = text_of(o, "outcome");
+                if (!probe_fits(o, it->check->arg))
+                        continue;
+                all++;
+                held += strcmp(outcome, "held") == 0;
+                untold += strcmp(outcome, "cannot-tell") == 0;
+                if (strcmp(outcome, "ESCAPED") == 0) {
+                        escaped++;
+                        which = text_of(o, "probe");
+                }
+        }
+
+        if (all == untold) {
+                SAY(it, "%u attempts, and none could be judged", all);
+                return;
+        }
+        set_badness(it, escaped ? 100 : 0);
+        if (escaped)
+                SAY(it, "tried: %u of %u attempts went through: %.120s", escaped, all, which);
+        else
+                SAY(it, "tried: %u of %u attempts were held, %u granted or not promised", held, all - untold,
+                    all - untold - held);
+}
+
+static void by_trial(const struct audit_evidence *e, struct audit_item *it)
+{
+        char why[200] = "";
+        (void) e;
+        int r = audit_trial(it->check->arg, why);
+        SAY(it, "tried: %.180s", why);
+        if (r >= 0)
+                set_badness(it, r ? 0 : 100);
+}
+
+/* ---- found ---- */
+
+static void by_host(const struct audit_evidence *e, struct audit_item *it)
+{
+        const struct json *o = e->host ? json_root(e->host)->child : NULL;
+        while (o && strcmp(text_of(o, "layer"), it->check->arg) != 0)
+                o = o->next;
+        if (!o) {
+                SAY(it, "`cordon doctor` has no such layer");
+                return;
+        }
+
+        const char *state = text_of(o, "state");
+        set_badness(it, strcmp(state, "yes") == 0 ? 0 : strcmp(state, "weak") == 0 ? WEAK_BADNESS : 100);
+        SAY(it, "%s: %.180s", state, text_of(o, "detail"));
+}
+
+static void by_fact(const struct audit_evidence *e, struct audit_item *it)
+{
+        const struct json *facts = e->layers ? json_get(json_root(e->layers), "facts") : NULL,
+                          *j = facts ? json_get(facts, it->check->arg) : NULL;
+        if (!j || j->type != JSON_INT) {
+                SAY(it, "not known");
+                return;
+        }
+
+        int64_t n = j->integer < 0 ? 0 : j->integer;
+        set_badness(it, n == 0                            ? 0
+                        : n >= (int64_t) it->check->whole ? 100
+                                                          : (unsigned) (n * 100 / it->check->whole) + 1);
+        SAY(it, "%s: %lld", it->check->arg, (long long) n);
+}
+
+static void by_lint(const struct audit_evidence *e, struct audit_item *it)
+{
+        unsigned n = 0;
+        const struct json *list = e->notes ? json_root(e->notes)->child : NULL, *first = NULL;
+        if (e->policies == 0) {
+                it->state = AUDIT_NONE;
+                SAY(it, "no policy was given");
+                return;
+        }
+
+        for (const struct json *o = list; o; o = o->next)
+                if (strcmp(text_of(o, "code"), it->check->arg) == 0) {
+                        first = first ? first : o;
+                        n++;
+                }
+        set_badness(it, n ? 100 : 0);
+        const struct json *line = first ? json_get(first, "line") : NULL;
+        if (first)
+                SAY(it, "%s: %u times; %.80s:%lld: %.80s", it->check->arg, n, text_of(first, "file"),
+                    line && line->type == JSON_INT ? (long long) line->integer : 0LL, text_of(first, "text"));
+        else
+                SAY(it, "%s: in none of %u policies", it->check->arg, e->policies);
+}
+
+/* ---- the audit's own ---- */
+
+static void judge_matrix(const struct audit_evidence *e, struct audit_item *it)
+{
+        unsigned days = audit_days(KNOCKOUT_DATE, e->today);
+        set_badness(it, days > MATRIX_DAYS ? 100 : 0);
+        SAY(it, "the knock-out matrix is of %s, Linux %s", KNOCKOUT_DATE, KNOCKOUT_KERNEL);
+}
+
+static void judge_uptime(const struct audit_evidence *e, struct audit_item *it)
+{
+        struct timespec t;
+        (void) e;
+        (void) clock_gettime(CLOCK_BOOTTIME, &t);
+        set_badness(it, t.tv_sec > UPTIME_DAYS * DAY_S ? 100 : 0);
+        SAY(it, "this kernel was started %lld days ago", (long long) t.tv_sec / DAY_S);
+}
+
+static void judge_users(const struct audit_evidence *e, struct audit_item *it)
+{
+        (void) e;
+        it->state = AUDIT_NONE;
+        SAY(it, "none configured: this state belongs to one user");
+}
+
+static void judge_overdue(const struct audit_evidence *e, struct audit_item *it)
+{
+        unsigned days = audit_days(e->past->last, e->today);
+        set_badness(it, days > AUDIT_OVERDUE_DAYS ? 100 : 0);
+        if (e->past->last[0])
+                SAY(it, "the last audit was %u days ago, on %s", days, e->past->last);
+        else
+                SAY(it, "this is the first audit");
+}
+
+static void judge_waivers(const struct audit_evidence *e, struct audit_item *it)
+{
+        unsigned n = 0;
+        const char *first = "";
+        for (size_t i = e->rules->n; i-- > 0;)
+                if (e->rules->v[i].expired) {
+                        n++;
+                        first = e->rules->v[i].id;
+                }
+        set_badness(it, n ? 100 : 0);
+        SAY(it, "%zu waivers, %u of them have ended%s%s", e->rules->n, n, n ? ": " : "", first);
+}
+
+static void judge_experiments(const struct audit_evidence *e, struct audit_item *it)
+{
+        unsigned all = 0, late = 0;
+        for (const struct audit_experiment *x = audit_experiments; x->feature; x++) {
+                all++;
+                late += strcmp(x->review, e->today) < 0;
+        }
+        set_badness(it, late ? 100 : 0);
+        SAY(it, "%u features are on trial, %u reviews are overdue", all, late);
+}
+
+static void judge_budget(const struct audit_evidence *e, struct audit_item *it)
+{
+        set_badness(it, e->incidents > e->rules->incidents ? 100 : 0);
+        SAY(it, "%llu incidents in this quarter, of %u that it may have", (unsigned long long) e->incidents,
+            e->rules->incidents);
+}
+
+static void judge_judged(const struct audit_evidence *e, struct audit_item *it)
+{
+        unsigned all = 0, untold = 0;
+        for (const struct json *o = e->probes ? json_root(e->probes)->child : NULL; o; o = o->next) {
+                all++;
+                untold += strcmp(text_of(o, "outcome"), "cannot-tell") == 0;
+        }
+        set_badness(it, all == 0 ? 100 : untold * 100 / all);
+        SAY(it, "%u of %u attempts could be judged", all - untold, all);
+}
+
+static void judge_policies(const struct audit_evidence *e, struct audit_item *it)
+{
+        it->state = e->policies ? AUDIT_HELD : AUDIT_NONE;
+        SAY(it, "%u policies were given", e->policies);
+}
+
+static const struct {
+        const char *id;
+        void (*judge)(const struct audit_evidence *e, struct audit_item *it);
+} own[] = {
+        { "runtimes.matrix", judge_matrix },      { "runtimes.uptime", judge_uptime },
+        { "tenants.users", judge_users },         { "self.overdue", judge_overdue },
+        { "self.waivers", judge_waivers },        { "self.experiments", judge_experiments },
+        { "self.incident-budget", judge_budget }, { "self.judged", judge_judged },
+        { "self.policies", judge_policies },
+};
+
+static void by_itself(const struct audit_evidence *e, struct audit_item *it)
+{
+        for (size_t i = 0; i < sizeof own / sizeof *own; i++)
+                if (strcmp(own[i].id, it->check->arg) == 0)
+                        own[i].judge(e, it);
+}
+
+/* A waiver keeps the evidence, and takes the debt away until its end. */
+static void waive(const struct audit_evidence *e, struct audit_item *it)
+{
+        const struct audit_waiver *w = audit_waiver_of(e->rules, it->check->id);
+        if (it->state == AUDIT_OPEN && w && !w->expired)
+                it->state = AUDIT_WAIVED;
+}
+
+void audit_judge(const struct audit_evidence *e, struct audit_item *it)
+{
+        static void (*const judges[])(const struct audit_evidence *e, struct audit_item *it) = {
+                [AUDIT_BY_PROBE] = by_probe, [AUDIT_BY_TRIAL] = by_trial, [AUDIT_BY_HOST] = by_host,
+                [AUDIT_BY_FACT] = by_fact,   [AUDIT_BY_LINT] = by_lint,   [AUDIT_BY_ITSELF] = by_itself,
+        };
+        _Static_assert(sizeof judges / sizeof *judges == AUDIT_SOURCE__COUNT, "a judge for each source");
+
+        judges[it->check->source](e, it);
+        if (it->state != AUDIT_OPEN)
+                return;
+
+        audit_past_since(e->past, it->check->id, it->since);
+        if (!it->since[0])
+                (void) snprintf(it->since, sizeof it->since, "%s", e->today);
+        it->days_open = audit_days(it->since, e->today);
+        waive(e, it);
+}
