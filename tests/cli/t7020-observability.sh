@@ -65,10 +65,10 @@ wait $SERVER 2>/dev/null
 "$CORDON" log export --format prometheus >metrics
 is "runs by what happened" "$(sed -n 's/^cordon_runs_flagged_total{flag="denied"} //p' metrics)" "$("$CORDON" log --kind denied --json | jq -r 'select(.kind != "gate" and .more.minor == null) | .run' | sort -u | wc -l)"
 is "incidents are counted" "$(sed -n 's/^cordon_events_total{event="incidents"} //p' metrics)" 1
-is "each metric has its type once" "$(sed -n 's/^# TYPE \([a-z_]*\) .*/\1/p' metrics | sort | uniq -d)" ""
-is "every line is one" "$(grep -vcE '^(# (HELP|TYPE) .*|cordon_[a-z_]+(\{[a-z]+="[a-z0-9_-]*"(,[a-z]+="[a-z0-9_-]*")*\})? [0-9.]+)$' metrics)" 0
+is "each metric has its type once" "$(sed -n 's/^# TYPE \([a-z0-9_]*\) .*/\1/p' metrics | sort | uniq -d)" ""
+is "every line is one" "$(grep -vcE '^(# (HELP|TYPE) .*|cordon_[a-z0-9_]+(\{[a-z]+="[a-z0-9_-]*"(,[a-z]+="[a-z0-9_-]*")*\})? -?[0-9.]+)$' metrics)" 0
 # The audit's own are there once an audit was recorded.
-known=$(sed -n 's/^# TYPE \([a-z_]*\) .*/\1/p' metrics; echo cordon_audit_debt cordon_audit_timestamp_seconds cordon_incident_budget)
+known=$(sed -n 's/^# TYPE \([a-z0-9_]*\) .*/\1/p' metrics; echo cordon_audit_debt cordon_audit_timestamp_seconds cordon_incident_budget)
 used=$(cat "$CORDON_SOURCE/contrib/prometheus/cordon.rules.yml" "$CORDON_SOURCE/contrib/grafana/cordon.json" | grep -oE 'cordon_[a-z_]+' | sort -u)
 unknown=$(for m in $used; do echo "$known" | tr " " "\n" | grep -qx "$m" || echo "$m"; done)
 is "rules and dashboard use metrics that exist" "$unknown" ""
