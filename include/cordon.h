@@ -177,14 +177,16 @@ typedef enum cordon_option {
                                  terminal */
         CORDON_SESSION_TIME,  /* how long a session may last ("8h"; the default: a day) */
         CORDON_SESSION_IDLE,  /* it ends after so long without a run ("30m"; the default: an hour) */
-        CORDON_TRIP,  /* which denied effects stop the box: "calls", "secrets", "credentials", "doors" with
-                        commas, or "all" */
-        CORDON_FUEL,  /* a module ends after so many instructions, counted as cordon-walls(7) says; "0": no
-                         limit */
-        CORDON_ENTRY, /* the function of a module that is called, instead of _start; its results are printed
-                       */
-        CORDON_WASI,  /* "0": a module gets the functions of cordon_wasm_export() and no others */
-        CORDON_CHECKS /* "1": cordon_box_check() follows: the vault's secrets are kept for it */
+        CORDON_TRIP,   /* which denied effects stop the box: "calls", "secrets", "credentials", "doors" with
+                         commas, or "all" */
+        CORDON_FUEL,   /* a module ends after so many instructions, counted as cordon-walls(7) says; "0": no
+                          limit */
+        CORDON_ENTRY,  /* the function of a module that is called, instead of _start; its results are printed
+                        */
+        CORDON_WASI,   /* "0": a module gets the functions of cordon_wasm_export() and no others */
+        CORDON_CHECKS, /* "1": cordon_box_check() follows: the vault's secrets are kept for it */
+        CORDON_INTERPRET /* "1": a module is interpreted, not compiled: no memory of its process is executable
+                            but the engine */
 } cordon_option;
 CORDON_API int cordon_box_set(cordon_box *b, cordon_option option, const char *value);
 /* stream 0: read the payload's input from fd; 1, 2: write its output to fd. -1 (the default): empty input,
@@ -224,6 +226,10 @@ typedef struct cordon_wasm_function {
  * cannot be, or more than 64. */
 CORDON_API int cordon_wasm_export(cordon_box *b, const cordon_wasm_function *f, cordon_error *e);
 
+/* Does once what every start of this box would do, and waits for it: the module of the wall `wasm` is
+ * compiled in a box in which it does not run, and the code kept in the state directory. Not needed; if it
+ * fails, the start compiles. Returns 0, or -1 with *e set. */
+CORDON_API int cordon_box_prepare(cordon_box *b, cordon_error *e);
 /* Raises the walls, probes them from inside and starts the payload. On failure it leaves nothing behind. */
 CORDON_API int cordon_box_start(cordon_box *b, cordon_error *e);
 /* Drives the box for up to timeout_ms (-1: until something happens). Returns 1 if the box has ended, 0 if

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* api/api_start.c - policy + host facts -> plan -> box, and which wall. */
 #include "api/canaries.h"
+#include "api/code_store.h"
 #include "api/forms.h"
 #include "api/internal.h"
 #include "base/fd.h"
@@ -241,6 +242,21 @@ static int name_shut(struct cordon_box *b, const char *ret[PLAN_SHUT_MAX], struc
         return 0;
 }
 
+/* The module, and its code, if it was compiled before. */
+static void look_at_command(struct look *l, const struct cordon_box *b, const struct plan_request *r,
+                            struct api_engine *engine)
+{
+        char module[PATH_MAX], name[CODE_NAME];
+        const char *file = engine->script[0] ? engine->script : r->argv[0];
+        bool found = !r->interpret && path_join(r->cwd, file, module, sizeof module) &&
+                     code_name(engine->program, module, name) == 0 &&
+                     code_find(b->policy->cx, name, engine->code);
+        if (!found)
+                engine->code[0] = '\0';
+
+        look_at_module(l, r->argv[0], r->cwd, engine);
+}
+
 struct plan *api_plan(struct cordon_box *b, enum wall_kind wall, struct err *e)
 {
         size_t n;
@@ -260,6 +276,7 @@ struct plan *api_plan(struct cordon_box *b, enum wall_kind wall, struct err *e)
                                   .fuel = b->fuel,
                                   .module_entry = b->entry,
                                   .no_wasi = b->no_wasi,
+                                  .interpret = b->interpret,
                                   .functions = b->functions ? b->functions->v : NULL,
                                   .function_count = b->functions ? b->functions->count : 0,
                                   .stage = b->stage,
@@ -292,7 +309,7 @@ struct plan *api_plan(struct cordon_box *b, enum wall_kind wall, struct err *e)
                 return NULL;
 
         if (module && r.argv && r.argv[0])
-                look_at_module(l, r.argv[0], r.cwd, &engine);
+                look_at_command(l, b, &r, &engine);
 
         look_fill(l, &r);
         if (r.image)

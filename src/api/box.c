@@ -253,6 +253,9 @@ int cordon_box_set(cordon_box *b, cordon_option option, const char *value)
         case CORDON_CHECKS:
                 b->checks = on;
                 return 0;
+        case CORDON_INTERPRET:
+                b->interpret = on;
+                return 0;
         case CORDON_SINGLE_THREAD:
                 b->single_thread = on;
                 return 0;

@@ -125,7 +125,7 @@ struct cordon_box {
         bool has_image, judges_only;
         uint64_t fuel;
         char *entry; /* of a module; or NULL */
-        bool no_wasi;
+        bool no_wasi, interpret;
         bool checks;                     /* cordon_box_check() follows */
         char labels[LABEL_TEXT_MAX];     /* of the result */
         struct api_functions *functions; /* of cordon_wasm_export(); or NULL */
@@ -333,6 +333,7 @@ struct look;
  */
 struct api_engine {
         char program[ROOT_MAX], script[ROOT_MAX];
+        char code[4096]; /* what was compiled of the module before; "": nothing */
 };
 int api_engine_find(const struct cordon_context *cx, const char *command, struct api_engine *ret,
                     struct err *e);

@@ -21,7 +21,7 @@ struct look {
         struct arena mem; /* every path below */
         struct plan_seen *seen;
         struct plan_program *found;
-        struct plan_program entry, engine, script_engine;
+        struct plan_program entry, engine, script_engine, code;
         bool entry_searched;
         bool cwd_repository;
         int want;           /* errno of a look for which we lacked something; or 0 */
@@ -206,6 +206,8 @@ void look_at_module(struct look *l, const char *name, const char *cwd, const str
         (void) fill_program(l, engine->program, false, &l->engine);
         if (engine->script[0])
                 (void) fill_program(l, engine->script, false, &l->script_engine);
+        if (engine->code[0])
+                (void) fill_program(l, engine->code, false, &l->code);
 }
 
 struct look *look_at_doors(const struct door *doors, size_t n, const char *const *argv, const char *cwd,
@@ -259,6 +261,7 @@ void look_fill(const struct look *l, struct plan_request *r)
         r->entry = l->entry;
         r->engine = l->engine;
         r->script_engine = l->script_engine;
+        r->code = l->code;
         r->entry_searched = l->entry_searched;
         r->cwd_repository = l->cwd_repository;
 

@@ -21,7 +21,7 @@ static bool is_script(const char *command)
 int api_engine_find(const struct cordon_context *cx, const char *command, struct api_engine *ret,
                     struct err *e)
 {
-        ret->script[0] = '\0';
+        ret->script[0] = ret->code[0] = '\0';
         if (host_program(cx, "cordon-wasm", ret->program, sizeof ret->program, e) < 0)
                 return -1;
 

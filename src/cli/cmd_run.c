@@ -152,9 +152,10 @@ static int set_fuel(void *ctx, const char *value)
         return 0;
 }
 
-static int set_entry(void *ctx, const char *value)
+static int set_interpret(void *ctx, const char *value)
 {
-        ((struct run *) ctx)->set[CORDON_ENTRY] = value;
+        (void) value;
+        ((struct run *) ctx)->set[CORDON_INTERPRET] = "1";
         return 0;
 }
 
@@ -207,7 +208,8 @@ const struct cli_option run_options[] = {
         { "work", 0, "DIR", "what {work} means (default: here)", set_work },
         { "fuel", 0, "N", "a WebAssembly module ends after N instructions", set_fuel },
         { "entry", 0, "NAME", "call this function of a module, with numbers as arguments; print its results",
-          set_entry },
+          CLI_TEXT(struct run, set[CORDON_ENTRY]) },
+        { "interpret", 0, NULL, "interpret a module: none of its memory becomes executable", set_interpret },
         { "keep", 0, NULL, "keep the overlay of edit doors for a later --on, even if nothing changed",
           set_keep },
         { "on", 0, "RUN", "continue in the overlay that this run left",
@@ -513,6 +515,7 @@ int cli_run_here(struct run *r)
         if (r->set[CORDON_TTY])
                 cli_terminal_size(r->box);
 
+        (void) cordon_box_prepare(r->box, &e); /* if it fails, the start does it, or reports it */
         if (cordon_box_start(r->box, &e) < 0) {
                 cli_terminal_restore();
                 end_canary(r);
@@ -563,6 +566,7 @@ static _Noreturn void keep_in_background(struct run *r, const struct cli_job *jo
         if (job->in)
                 follow_signals(r, job->fd >= 0 ? 0 : getppid(), job);
 
+        (void) cordon_box_prepare(r->box, &e);
         if ((r->session ? cli_session_up(r->box, &e) : cordon_box_start(r->box, &e)) < 0) {
                 end_canary(r);
                 (void) !write(tell, &e, sizeof e);

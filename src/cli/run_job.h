@@ -5,7 +5,7 @@
 #include "cli/handle_options.h"
 #include "cli/run_end.h"
 
-enum { OPTIONS = CORDON_CHECKS + 1 };
+enum { OPTIONS = CORDON_INTERPRET + 1 };
 
 struct run {
         cordon_policy *policy;

@@ -6,12 +6,13 @@
 
 #include <string.h>
 
-static void show(struct builder *b, const char *path, const struct plan_program *g, unsigned flags)
+static void show(struct builder *b, const char *path, const struct plan_program *g, unsigned flags,
+                 unsigned rights)
 {
         struct plan_step *s = build_step(b, STEP_BIND, path, arena_str(b->a, g->real), flags);
         s->dev = g->dev;
         s->ino = g->ino;
-        (void) build_rule(b, path, RIGHT_READ | (flags & STEP_EXEC ? RIGHT_EXEC : 0), false);
+        (void) build_rule(b, path, RIGHT_READ | rights, false);
 }
 
 int build_module(struct builder *b, struct err *e)
@@ -27,11 +28,13 @@ int build_module(struct builder *b, struct err *e)
         }
 
         bool script = b->r->script_engine.path;
-        show(b, BOX_ENGINE, &b->r->engine, STEP_EXEC);
+        show(b, BOX_ENGINE, &b->r->engine, STEP_EXEC, RIGHT_EXEC);
         if (script)
-                show(b, BOX_MODULE, &b->r->script_engine, 0);
+                show(b, BOX_MODULE, &b->r->script_engine, 0, 0);
+        if (b->r->code.path) /* mapped, never started */
+                show(b, BOX_CODE, &b->r->code, STEP_EXEC | (b->r->as_root ? STEP_IDMAP : 0), 0);
 
-        show(b, script ? BOX_SCRIPT : BOX_MODULE, module, b->r->as_root ? STEP_IDMAP : 0);
+        show(b, script ? BOX_SCRIPT : BOX_MODULE, module, b->r->as_root ? STEP_IDMAP : 0, 0);
         return 0;
 }
 
@@ -82,7 +85,7 @@ static size_t add_functions(struct builder *b, const char **v)
 
 int build_launch(struct builder *b, struct err *e)
 {
-        enum { FIXED = 18 };
+        enum { FIXED = 22 };
         size_t words = 0, handles = b->p->handle_count;
         while (b->o->argv[words])
                 words++;
@@ -107,6 +110,8 @@ int build_launch(struct builder *b, struct err *e)
         n += add_text(v + n, "--entry", b->r->module_entry ? arena_str(b->a, b->r->module_entry) : NULL);
         n += add_text(v + n, "--wasi", b->r->no_wasi ? "off" : NULL);
         n += add_text(v + n, "--script", b->r->script_engine.path ? BOX_SCRIPT : NULL);
+        n += add_text(v + n, "--code", b->r->code.path ? BOX_CODE : NULL);
+        n += add_text(v + n, "--engine", b->r->interpret ? "interpreter" : NULL);
         v[n++] = BOX_MODULE;
         memcpy(v + n, b->o->argv, words * sizeof *v);
         b->o->launch = v;

@@ -97,11 +97,13 @@ struct plan_request {
         struct plan_program engine;       /* cordon-wasm, for a wall without programs */
         struct plan_program
                 script_engine;    /* the module that runs a script; no path: the command is a module */
+        struct plan_program code; /* what was compiled of the module before; no path: nothing */
         bool any_command;         /* argv is the program alone: a parked box is planned */
         bool no_command;          /* the doors are planned alone: no module has to exist */
         uint64_t fuel;            /* of a module; 0: no limit */
         const char *module_entry; /* the function that is called; NULL: _start */
         bool no_wasi;             /* the module gets the caller's functions alone */
+        bool interpret;           /* nothing of the module is compiled */
         const struct host_function *functions;
         size_t function_count;
         const struct policy_places *places; /* or NULL */
@@ -278,6 +280,11 @@ struct plan {
 #define BOX_ENGINE "/.wasm/engine"
 #define BOX_MODULE "/.wasm/module"
 #define BOX_SCRIPT "/.wasm/script"
+#define BOX_CODE   "/.wasm/code"
+
+/* The beginning of a file with compiled code: 16 bytes, 16 of the version, then the digest of the module. */
+#define CODE_FILE_MAGIC "cordon-wasm 1\n"
+enum { CODE_FILE_DIGEST = 32 };
 
 #define BOX_USER "box"
 #define BOX_PATH "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"

@@ -14,7 +14,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
+enum { GREAT_FILE = 128 << 10 }; /* asking the processor takes as long as the digest of a smaller one */
 enum { EXIT_FUEL = 124, EXIT_CORDON = 125, EXIT_NO_MODULE = 126, EXIT_TRAP = 134 };
 
 struct running {
@@ -25,6 +27,9 @@ struct running {
         struct guest_needs needs;
         struct js js;
         struct span script;
+        const struct wasm_engine *engine;
+        struct wasm_native *code; /* that was kept, or NULL */
+        char digest[WASM_DIGEST];
 };
 
 static int report(const struct running *r, const char *what, const char *hint)
@@ -55,6 +60,8 @@ static int read_file(const char *path, struct span *ret, struct err *e)
         }
 
         *ret = span_of(bytes, (size_t) n); /* as long as the process */
+        if (n > GREAT_FILE)
+                (void) hash_use_hardware();
         return 0;
 }
 
@@ -90,12 +97,11 @@ static int call_host(void *ctx, unsigned index, uint64_t *slots)
 /* The module is the engine, and no other than the one that js.h names. */
 static int prepare_script(struct running *r, struct span engine, struct err *e)
 {
-        char digest[65];
         if (!r->o.script)
                 return 0;
 
-        sha256_hex(engine, digest);
-        if (strcmp(digest, JS_DIGEST) != 0) {
+        sha256_hex(engine, r->digest);
+        if (strcmp(r->digest, JS_DIGEST) != 0) {
                 (void) err_set(e, ERR_EXEC, 0, "quickjs.wasm is not the file that cordon knows");
                 return err_hint(e, "`make deps` fetches the right one");
         }
@@ -110,22 +116,42 @@ static int prepare_script(struct running *r, struct span engine, struct err *e)
         return read_file(r->o.script, &r->script, e);
 }
 
+/* With the code that was kept for it, if there is any; else as anything that came from outside. */
+static struct wasm_module *load(struct running *r, struct span bytes, struct err *e)
+{
+        AUTO_FD(fd, r->o.code && r->engine != &wasm_interpreter ? open(r->o.code, O_RDONLY | O_CLOEXEC) : -1);
+        if (fd >= 0 && !r->o.script)
+                sha256_hex(bytes, r->digest);
+
+        struct err ignored = { 0 };
+        bool is_known = fd >= 0 && wasm_code_is_of(fd, r->digest);
+        struct wasm_module *m = is_known ? wasm_module_load_known(bytes, &ignored) : NULL;
+        if (m && (r->code = wasm_code_map(m, r->digest, fd)))
+                return m;
+
+        wasm_module_free(m);
+        return wasm_module_load(bytes, e);
+}
+
 /* All that can fail before the module is linked and compiled. */
 static int prepare(struct running *r, char **envp, struct err *e)
 {
         struct span bytes;
+        r->engine = engine_of(&r->o);
         if (read_file(r->o.module, &bytes, e) < 0 || prepare_script(r, bytes, e) < 0 ||
-            !(r->module = wasm_module_load(bytes, e)))
+            !(r->module = load(r, bytes, e)))
                 return -1;
 
         const struct wasi_config c = { r->o.argv, (const char *const *) envp };
         const struct wasm_limits l = limits_of(&r->o);
         if (!(r->wasi = wasi_new(&c, e)) || guest_doors_open(r->wasi, &r->o, envp, &r->needs, e) < 0 ||
-            !(r->store = wasm_store_new(engine_of(&r->o), &l, e)) ||
+            !(r->store = wasm_store_new(r->engine, &l, e)) ||
             ((r->o.script || !r->o.no_wasi) && wasi_define(r->wasi, r->store, e) < 0) ||
             (r->o.script ? js_define(&r->js, r->store, e) : guest_functions_define(&r->o, r->store, e)) < 0)
                 return -1;
 
+        if (r->code)
+                wasm_store_use_code(r->store, r->code);
         r->js.wasi = r->wasi;
         r->needs.sockets |= r->o.function_count > 0;
         wasm_on_ready(r->store, close_filter, r);
@@ -204,6 +230,19 @@ static int run(struct running *r)
         return t == WASM_OK ? 0 : trapped(r, t);
 }
 
+/* Nothing of the module runs: its code goes to stdout, for cordon to keep. */
+static int compile_only(struct running *r, struct err *e)
+{
+        struct span bytes;
+        const struct guest_needs none = { 0 };
+        if (read_file(r->o.module, &bytes, e) < 0 || !(r->module = wasm_module_load(bytes, e)) ||
+            guest_filter_close(&none, e) < 0)
+                return -1;
+
+        sha256_hex(bytes, r->digest);
+        return wasm_code_write(r->module, r->digest, STDOUT_FILENO, e);
+}
+
 int main(int argc, char **argv, char **envp)
 {
         struct running r = { 0 };
@@ -214,10 +253,10 @@ int main(int argc, char **argv, char **envp)
                 return EXIT_CORDON;
         }
 
-        if (prepare(&r, envp, &e) < 0) {
+        if ((r.o.compile ? compile_only(&r, &e) : prepare(&r, envp, &e)) < 0) {
                 (void) report(&r, e.what, e.hint);
                 return EXIT_NO_MODULE;
         }
 
-        return run(&r);
+        return r.o.compile ? 0 : run(&r);
 }

@@ -84,6 +84,9 @@ struct wasm_module;
 /* `bytes` must stay in memory and unchanged as long as the module. Returns NULL with *e set if it is not a
  * valid module, or over a cap. */
 struct wasm_module *wasm_module_load(struct span bytes, struct err *e);
+/* The same for bytes that wasm_module_load() accepted before: function bodies are not looked at. Only code
+ * that was made of the same bytes can run it. */
+struct wasm_module *wasm_module_load_known(struct span bytes, struct err *e);
 void wasm_module_free(struct wasm_module *m);
 
 /* ---- stores: instances and what they share ---- */
@@ -187,3 +190,20 @@ extern const struct wasm_engine wasm_interpreter;
 /* The engine that compiles, or NULL if this machine has none or forbids it. Call it once, before any
  * filter: it tries what it needs. */
 const struct wasm_engine *wasm_compiler(void);
+
+/* ---- compiled code in a file (code_file.c) ----
+ *
+ * It is executed as it is: whoever wrote the file decides what happens. Here that is cordon, outside of
+ * boxes, with what a cordon-wasm of the same build made in a box in which the module did not run. */
+
+struct wasm_native;
+enum { WASM_DIGEST = 65 }; /* SHA-256 of the module's bytes, in hex */
+
+/* Compiles a module, and writes its code. Returns 0, or -1 with *e set. */
+int wasm_code_write(const struct wasm_module *m, const char digest[WASM_DIGEST], int fd, struct err *e);
+/* Whether a file is the code of these bytes, made by this version. */
+bool wasm_code_is_of(int fd, const char digest[WASM_DIGEST]);
+/* Maps the code of a module. Returns NULL if the file does not fit it. */
+struct wasm_native *wasm_code_map(const struct wasm_module *m, const char digest[WASM_DIGEST], int fd);
+/* The next instance of the store has this code; the store takes it. */
+void wasm_store_use_code(struct wasm_store *s, struct wasm_native *c);

@@ -117,10 +117,15 @@ static int write_maps(const struct wall_start *s, int host_proc, pid_t pid, stru
         return err_hint(e, "`cordon doctor` shows why; `--wall process` needs no user namespace");
 }
 
-/* The kernel's own files belong to no user, and it maps no ids on them: they are readable as they are. */
-static bool is_kernels(int fd, const struct plan_step *s)
+/* The kernel's own files belong to no user, and it maps no ids on them: they are readable as they are. So is
+ * compiled code, which is root's alone only by its directory, on a file system that may have no such mounts.
+ */
+static bool is_readable(int fd, const struct plan_step *s)
 {
         struct statfs fs;
+        if (strcmp(s->path, BOX_CODE) == 0)
+                return true;
+
         return !(s->flags & STEP_WRITE) && fstatfs(fd, &fs) == 0 && fs.f_type == SYSFS_MAGIC;
 }
 
@@ -139,7 +144,7 @@ static int map_tree(const struct plan_step *s, int opened, int userns, struct er
         if (tree < 0)
                 return wall_fail(e, STAGE_DOORS, "taking the door %s", s->text);
 
-        if (is_kernels(from, s))
+        if (is_readable(from, s))
                 a.attr_set &= ~(uint64_t) MOUNT_ATTR_IDMAP;
 
         if (mount_attr_set(tree, 0, &a) < 0)

@@ -150,23 +150,16 @@ static bool allocate(struct compiler *c)
         return c->operands && c->labels && c->locals;
 }
 
-/* Offsets of code become addresses. */
 static void link_calls(struct compiler *c, const uint32_t *entries)
 {
         for (uint32_t i = 0; i < c->n_sites; i++) {
                 const struct call_site *s = &c->sites[i];
                 mc_patch(&c->k, s->at, entries[s->func - c->m->n_imported_funcs]);
         }
-        for (uint32_t i = 0; i < c->m->n_bodies; i++)
-                c->inst->own_funcs[i].code = c->k.base + entries[i];
 }
 
-static int compile_all(struct compiler *c, struct stubs *stubs, struct err *e)
+static int compile_all(struct compiler *c, struct stubs *stubs, uint32_t *entries, struct err *e)
 {
-        uint32_t *entries = reallocarray(NULL, c->m->n_bodies + 1, sizeof *entries);
-
-        if (!entries)
-                return err_set(e, ERR_MEMORY, 0, "no memory to compile the module");
         c->failed = !allocate(c);
         mc_stubs(&c->k, stubs);
         cc_trap_stubs(c, stubs);
@@ -176,7 +169,6 @@ static int compile_all(struct compiler *c, struct stubs *stubs, struct err *e)
         }
         if (!c->failed && !c->k.full)
                 link_calls(c, entries);
-        free(entries);
         free(c->operands);
         free(c->labels);
         free(c->locals);
@@ -190,39 +182,44 @@ static int compile_all(struct compiler *c, struct stubs *stubs, struct err *e)
         return 0;
 }
 
-static size_t whole_pages(size_t n) { return (n + COMPILE_PAGE - 1) & ~(size_t) (COMPILE_PAGE - 1); }
+size_t compile_whole_pages(size_t n) { return (n + COMPILE_PAGE - 1) & ~(size_t) (COMPILE_PAGE - 1); }
 
-int compile_instance(struct wasm_instance *inst, struct machine *m, struct compiled *ret, struct err *e)
+void compile_free(struct wasm_native *c)
 {
-        size_t bytes = inst->module->bytes.n * (size_t) COMPILE_GROWTH + COMPILE_MIN_CODE;
-        struct compiler c = { .inst = inst, .m = inst->module, .stubs = &ret->stubs };
+        if (c && c->base)
+                (void) munmap(c->base, c->bytes);
+        if (c)
+                free(c->entries);
+        free(c);
+}
 
-        c.data = data_layout(inst->module);
-        size_t data = whole_pages(c.data.count * sizeof(uint64_t));
+int compile_module(const struct wasm_module *m, struct wasm_native *ret, struct err *e)
+{
+        size_t bytes = m->bytes.n * (size_t) COMPILE_GROWTH + COMPILE_MIN_CODE;
+        struct compiler c = { .m = m, .stubs = &ret->stubs };
+
+        c.data = data_layout(m);
+        size_t data = compile_whole_pages(c.data.count * sizeof(uint64_t));
         if (bytes > MC_MAX_CODE)
                 bytes = MC_MAX_CODE;
+        ret->entries = reallocarray(NULL, m->n_bodies + 1, sizeof *ret->entries);
+        void *p = mmap(NULL, data + bytes, PROT_READ | PROT_WRITE,
+                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+        ret->base = p == MAP_FAILED ? NULL : p;
         ret->bytes = data + bytes;
-        ret->base = mmap(NULL, ret->bytes, PROT_READ | PROT_WRITE,
-                         MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-        if (ret->base == MAP_FAILED) {
-                ret->base = NULL;
+        if (!ret->base || !ret->entries)
                 return err_set(e, ERR_MEMORY, errno, "no memory for the module's code");
-        }
+
         ret->code = ret->base + data;
         c.k = (struct code){ .base = ret->code,
                              .room = (uint32_t) bytes - COMPILE_SLACK,
                              .data_bytes = (uint32_t) data };
-        data_fill(inst, m, (uint64_t *) (void *) ret->base);
-        if (compile_all(&c, &ret->stubs, e) < 0)
+        if (compile_all(&c, &ret->stubs, ret->entries, e) < 0)
                 return -1;
 
-        ret->used = whole_pages(c.k.at);
+        ret->used = compile_whole_pages(c.k.at);
         if (ret->used < bytes)
                 (void) munmap(ret->code + ret->used, bytes - ret->used);
         ret->bytes = data + ret->used;
-        mc_flush(ret->code, ret->used);
-        /* SAFETY: the only place where memory becomes executable; it is no longer writable then. */
-        if (mprotect(ret->code, ret->used, PROT_READ | PROT_EXEC) < 0)
-                return err_set(e, ERR_WALL, errno, "the code cannot be made executable: %s", strerror(errno));
         return 0;
 }

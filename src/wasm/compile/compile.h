@@ -53,12 +53,13 @@ struct machine {
         const struct wasm_store *store;
 };
 
-/* The code of an instance. */
-struct compiled {
+/* The code of a module, and the words in front of it for one instance. */
+struct wasm_native {
         uint8_t *base; /* mapped: the words, then the code */
         size_t bytes;
         uint8_t *code;
         size_t used;
+        uint32_t *entries; /* of each function that is not imported: where its code is */
         struct stubs stubs;
 };
 
@@ -80,5 +81,8 @@ unsigned compile_helper(uint16_t op);
 struct data_layout data_layout(const struct wasm_module *m);
 void data_fill(const struct wasm_instance *inst, const struct machine *m, uint64_t *words);
 
-/* Compiles all functions of the instance. Returns 0, or -1 with *e set. */
-int compile_instance(struct wasm_instance *inst, struct machine *m, struct compiled *ret, struct err *e);
+/* Compiles all functions: the code is writable, and not executable. Returns 0, or -1 with *e set. */
+int compile_module(const struct wasm_module *m, struct wasm_native *ret, struct err *e);
+size_t compile_whole_pages(size_t n);
+/* Frees it; `c` may be NULL. */
+void compile_free(struct wasm_native *c);

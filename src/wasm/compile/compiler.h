@@ -43,7 +43,6 @@ struct call_site {
 
 struct compiler {
         struct code k;
-        struct wasm_instance *inst;
         const struct wasm_module *m;
         const struct stubs *stubs;
         struct data_layout data;

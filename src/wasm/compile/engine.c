@@ -18,10 +18,10 @@ static bool is_in(const void *p, const uint8_t *from, size_t n)
         return (uintptr_t) p - (uintptr_t) from < n;
 }
 
-static const struct compiled *code_at(const struct wasm_store *s, const void *pc)
+static const struct wasm_native *code_at(const struct wasm_store *s, const void *pc)
 {
         for (const struct wasm_instance *i = s->instances; i; i = i->next) {
-                const struct compiled *c = i->engine;
+                const struct wasm_native *c = i->engine;
                 if (c && is_in(pc, c->code, c->used))
                         return c;
         }
@@ -42,7 +42,7 @@ static enum wasm_trap trap_of(const struct machine *m, const void *address)
 
 static void on_fault(int signal, siginfo_t *info, void *context)
 {
-        const struct compiled *c = running ? code_at(running->store, mc_fault_at(context)) : NULL;
+        const struct wasm_native *c = running ? code_at(running->store, mc_fault_at(context)) : NULL;
         enum wasm_trap t = c ? trap_of(running, info->si_addr) : WASM_OK;
 
         if (t == WASM_OK) { /* it happens again, and ends the process */
@@ -98,27 +98,43 @@ static int make_machine(struct wasm_store *s, struct err *e)
 
 static void compiler_release(struct wasm_instance *inst)
 {
-        struct compiled *c = inst->engine;
-
-        if (c && c->base)
-                (void) munmap(c->base, c->bytes);
-        free(c);
+        compile_free(inst->engine);
         inst->engine = NULL;
 }
 
+static int make_code(const struct wasm_module *m, struct wasm_native *ret, struct err *e)
+{
+        if (compile_module(m, ret, e) < 0)
+                return -1;
+
+        mc_flush(ret->code, ret->used);
+        /* SAFETY: besides code_file.c the only place where memory becomes executable; it is no longer
+         * writable then. */
+        if (mprotect(ret->code, ret->used, PROT_READ | PROT_EXEC) < 0)
+                return err_set(e, ERR_WALL, errno, "the code cannot be made executable: %s", strerror(errno));
+        return 0;
+}
+
+/* The code that was given, or new code. */
 static int compiler_prepare(struct wasm_instance *inst, struct err *e)
 {
         struct wasm_store *s = inst->store;
-        struct compiled *c = calloc(1, sizeof *c);
+        struct wasm_native *given = s->code, *c = given ? given : calloc(1, sizeof *c);
 
         inst->engine = c;
+        s->code = NULL;
         if (!c)
                 return err_set(e, ERR_MEMORY, 0, "out of memory");
-        if (catch_faults(e) == 0 && (s->machine || make_machine(s, e) == 0) &&
-            compile_instance(inst, s->machine, c, e) == 0)
-                return 0;
-        compiler_release(inst);
-        return -1;
+        if (catch_faults(e) < 0 || (!s->machine && make_machine(s, e) < 0) ||
+            (!given && make_code(inst->module, c, e) < 0)) {
+                compiler_release(inst);
+                return -1;
+        }
+
+        data_fill(inst, s->machine, (uint64_t *) (void *) c->base);
+        for (uint32_t i = 0; i < inst->module->n_bodies; i++)
+                inst->own_funcs[i].code = c->code + c->entries[i];
+        return 0;
 }
 
 static void compiler_done(struct wasm_store *s)
@@ -145,7 +161,7 @@ static enum wasm_trap compiler_call(struct wasm_func *f, uint64_t *slots)
 {
         struct wasm_store *s = f->inst->store;
         struct machine *m = s->machine;
-        const struct compiled *c = f->inst->engine;
+        const struct wasm_native *c = f->inst->engine;
         const struct wasm_sig *sig = f->sig;
         union {
                 const void *at;

@@ -2,7 +2,8 @@
 /* wasm/program/engine_options.c - the command line of cordon-wasm, which the plan wrote:
  *
  *   cordon-wasm [--read PATH | --write PATH | --handles N | --memory BYTES | --fuel N |
- *     --engine interpreter|compiler | --script FILE]... FILE NAME [ARGUMENT]...
+ *     --engine interpreter|compiler | --script FILE | --code FILE]... FILE NAME [ARGUMENT]...
+ *   cordon-wasm --compile on FILE NAME
  */
 #include "wasm/program/program.h"
 
@@ -84,6 +85,18 @@ static int take_script(struct engine_options *o, const char *value)
         return 0;
 }
 
+static int take_code(struct engine_options *o, const char *value)
+{
+        o->code = value;
+        return 0;
+}
+
+static int take_compile(struct engine_options *o, const char *value)
+{
+        o->compile = strcmp(value, "on") == 0;
+        return o->compile ? 0 : -1;
+}
+
 static int take_wasi(struct engine_options *o, const char *value)
 {
         o->no_wasi = strcmp(value, "off") == 0;
@@ -97,7 +110,7 @@ static const struct {
         { "--read", take_read },         { "--write", take_write }, { "--handles", take_handles },
         { "--memory", take_memory },     { "--fuel", take_fuel },   { "--engine", take_engine },
         { "--function", take_function }, { "--entry", take_entry }, { "--wasi", take_wasi },
-        { "--script", take_script },
+        { "--script", take_script },     { "--code", take_code },   { "--compile", take_compile },
 };
 
 static int take(struct engine_options *o, const char *name, const char *value)

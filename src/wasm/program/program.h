@@ -23,6 +23,8 @@ struct engine_options {
         struct engine_door doors[ENGINE_DOORS];
         unsigned door_count, handle_count;
         bool interpret;        /* never compile */
+        bool compile;          /* only compile, and print the code */
+        const char *code;      /* a file with the module's code, if it fits; or NULL */
         uint64_t memory, fuel; /* 0: no limit of this program */
         struct host_function functions[HOST_FUNCTIONS];
         unsigned function_count;

@@ -204,6 +204,8 @@ int wasm_instantiate(struct wasm_store *s, const struct wasm_module *m, struct w
         return start(i, ret_trap, e);
 }
 
+void wasm_store_use_code(struct wasm_store *s, struct wasm_native *c) { s->code = c; }
+
 void wasm_on_ready(struct wasm_store *s, int (*fn)(void *user, struct err *e), void *user)
 {
         s->ready = fn;

@@ -81,8 +81,9 @@ struct wasm_store {
         uint64_t *stack, *stack_end; /* slots of all frames */
         int (*ready)(void *user, struct err *e);
         void *ready_user;
-        struct machine *machine; /* the compiler's */
-        unsigned running;        /* calls: more than one if a host function calls */
+        struct machine *machine;  /* the compiler's */
+        struct wasm_native *code; /* for the next instance, or NULL */
+        unsigned running;         /* calls: more than one if a host function calls */
 };
 
 /* Takes fuel, or returns false and takes nothing. */

@@ -186,6 +186,7 @@ static int check_bodies(struct wasm_module *m, struct err *e)
         return failed;
 }
 
+/* Without the bodies of functions. */
 static int validate(struct wasm_module *m, struct err *e)
 {
         static int (*const parts[])(const struct wasm_module *, struct err *) = {
@@ -196,10 +197,10 @@ static int validate(struct wasm_module *m, struct err *e)
                 if (parts[i](m, e) < 0)
                         return -1;
 
-        return declare_all(m, e) < 0 ? -1 : check_bodies(m, e);
+        return declare_all(m, e);
 }
 
-struct wasm_module *wasm_module_load(struct span bytes, struct err *e)
+static struct wasm_module *load(struct span bytes, bool is_known, struct err *e)
 {
         struct wasm_module *m = calloc(1, sizeof *m);
 
@@ -207,13 +208,17 @@ struct wasm_module *wasm_module_load(struct span bytes, struct err *e)
                 (void) bad(e, "out of memory");
                 return NULL;
         }
-        if (wasm_decode(m, bytes, e) < 0 || validate(m, e) < 0) {
+        if (wasm_decode(m, bytes, e) < 0 || validate(m, e) < 0 || (!is_known && check_bodies(m, e) < 0)) {
                 wasm_module_free(m);
                 return NULL;
         }
 
         return m;
 }
+
+struct wasm_module *wasm_module_load(struct span bytes, struct err *e) { return load(bytes, false, e); }
+
+struct wasm_module *wasm_module_load_known(struct span bytes, struct err *e) { return load(bytes, true, e); }
 
 void wasm_module_free(struct wasm_module *m)
 {
