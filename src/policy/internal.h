@@ -132,6 +132,8 @@ int flow_read(struct reader *r); /* takes them out of a door line */
 void flow_show(const struct door_flow *f, struct buf *out);
 bool flow_same(const struct door_flow *a, const struct door_flow *b);
 /* Is everything that a door with `d` lets pass also let pass with `s`? */
+/* flow_plan.c: may a run with this label send through a `net` door, by the method that does most? */
+struct policy_flow flow_answer(const struct checked_policy *c, const struct door *d, const struct label *l);
 const char *policy_rule_name(unsigned bit); /* of POLICY_RULE_*; NULL: no such bit */
 bool flow_covers(const struct door_flow *s, const struct door_flow *d);
 

@@ -38,6 +38,14 @@ is "an expectation that labels break does not load" "$?" 125
 has "and the message says why" "$(cat "$T/err")" label-secrecy
 holds 'expect allow net GET https://search.example/ after secret'
 has "a word that is no label is an error" "$(cat "$T/err")" "not a label"
+has "doors says which doors labels close" "$("$CORDON" doors "$T/p" | grep search.example)" "closes once"
+has "and which ask then" "$("$CORDON" doors "$T/p" | grep /send)" "asks once"
+sed '1a use base/system' "$T/p" >"$T/used"
+"$CORDON" plan "$T/used" >"$T/plan"
+is "each part of a split uses what the whole did" "$(grep -c '^use base/system' "$T/plan")" 3
+sed -n '/^box p-sender/,/^# flow/p' "$T/plan" | grep -v '^#' >"$T/sender"
+ok "and a door that asks keeps its terms" "$CORDON" check "$T/sender"
+has "beside the declassifying" "$(cat "$T/sender")" "declassify private:mail ask by 2 of money"
 for door in 'edit /tmp' 'read /tmp' 'write /tmp' 'env KEY' 'in plan' 'out plan'; do
         printf '%s ask\n' "$door" >"$T/ask"
         "$CORDON" check "$T/ask" 2>"$T/err"

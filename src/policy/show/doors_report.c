@@ -56,6 +56,19 @@ static bool is_written(const struct checked_policy *c, const struct door *d)
         return lo < hi;
 }
 
+/* What labels make of it, once the run has read all that it may; NULL: nothing. */
+static const char *held_words(const struct checked_policy *c, const struct door *d)
+{
+        struct label most = policy_label_most(c);
+        struct policy_flow f = flow_answer(c, d, &most);
+        if (!f.reason)
+                return NULL;
+        return f.answer == ANSWER_DENY ? "closes once the run holds what it does not accept"
+               : d->ask.on && !d->ask.labelled
+                       ? "waits for an approval: `cordon approve`"
+                       : "asks once the run holds what it does not accept: `cordon approve`";
+}
+
 static const char *door_words(const struct checked_policy *c, const struct door *d)
 {
         if (d->kind == DOOR_EDIT && is_written(c, d))
@@ -63,6 +76,10 @@ static const char *door_words(const struct checked_policy *c, const struct door 
 
         if (d->kind == DOOR_OUT && policy_is_stream(d->name))
                 return "leaves in this form only, checked and made inert";
+
+        const char *held = d->kind == DOOR_NET ? held_words(c, d) : NULL;
+        if (held)
+                return held;
 
         if (d->ask.on)
                 return "waits for an approval: `cordon approve`";

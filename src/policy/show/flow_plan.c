@@ -46,8 +46,7 @@ static const char *worst_method(const struct door *d)
         return d->net.form == NET_HOST_PORT ? NULL : "GET";
 }
 
-static struct policy_flow answer_of(const struct checked_policy *c, const struct door *d,
-                                    const struct label *l)
+struct policy_flow flow_answer(const struct checked_policy *c, const struct door *d, const struct label *l)
 {
         const struct effect f = { .kind = EFFECT_NET, .subject = { .label = l }, .method = worst_method(d) };
         struct policy_flow a = policy_flow(c, d, &f);
@@ -66,7 +65,7 @@ static void door_text(const struct checked_policy *c, const struct door *d, stru
         buf_puts(out, "  ");
         show_door(d, out);
         if (d->kind == DOOR_NET) {
-                struct policy_flow f = answer_of(c, d, &b->most);
+                struct policy_flow f = flow_answer(c, d, &b->most);
                 buf_printf(out, "\n      %s%s%s",
                            f.answer == ANSWER_ALLOW ? "open whatever the run has read"
                            : f.answer == ANSWER_ASK ? "a person is asked"
@@ -87,7 +86,7 @@ static void door_json(const struct checked_policy *c, const struct door *d, stru
         if (d->net.reach)
                 buf_member(out, "reach", net_reach_word(d->net.reach));
         if (d->kind == DOOR_NET) {
-                struct policy_flow f = answer_of(c, d, &b->most);
+                struct policy_flow f = flow_answer(c, d, &b->most);
                 buf_member(out, "answer", answers[f.answer]);
                 buf_member(out, "reason", f.reason ? effect_reason_name(f.reason) : "");
                 b->held = b->held || f.reason;
@@ -129,10 +128,29 @@ static void box_plan(const struct checked_policy *c, struct box_flow *b, bool js
 
 /* ---- the split ---- */
 
-static void put_door(const struct door *d, const char *more, struct buf *out)
+/* A way out of the sender: private data leaves if a person approves it. */
+static void put_door(const struct door *d, char *declassify, struct buf *out)
 {
-        show_door(d, out);
-        buf_printf(out, "%s\n", d->flow.declassify ? "" : more);
+        struct door x = *d;
+        if (declassify && !x.flow.declassify)
+                x.flow.declassify = declassify;
+        if (declassify && !x.ask.on)
+                x.ask = (struct door_ask){ .on = true, .labelled = true, .within_s = ASK_WITHIN_S };
+        show_door(&x, out);
+        buf_putc(out, '\n');
+}
+
+/* Each part starts the same programs. */
+static void put_uses(const struct checked_policy *c, struct buf *out)
+{
+        for (size_t i = 0; i < c->live.n; i++) {
+                const char *file = c->live.v[i].at.file;
+                bool before = !c->live.v[i].from_stock || strcmp(file, "base/loader") == 0; /* all have it */
+                for (size_t k = 0; k < i && !before; k++)
+                        before = c->live.v[k].from_stock && strcmp(c->live.v[k].at.file, file) == 0;
+                if (!before)
+                        buf_printf(out, "use %s\n", file);
+        }
 }
 
 static bool has_untrusted(const struct door *d) { return label_of(d->flow.label).untrusted; }
@@ -149,6 +167,8 @@ static bool belongs(const struct door *d, enum part p)
 {
         if (d->from_stock || d->kind == DOOR_IN || d->kind == DOOR_OUT)
                 return false;
+        if (d->kind == DOOR_RUN || (d->kind == DOOR_ENV && !d->flow.label))
+                return true;
         if (p == READER)
                 return has_untrusted(d);
         if (p == PRIVATE)
@@ -156,16 +176,17 @@ static bool belongs(const struct door *d, enum part p)
         return d->kind == DOOR_NET && !d->flow.label;
 }
 
-static void put_part(const struct checked_policy *c, enum part p, const char *more, struct buf *out)
+static void put_part(const struct checked_policy *c, enum part p, char *declassify, struct buf *out)
 {
+        put_uses(c, out);
         for (size_t i = 0; i < c->live.n; i++)
                 if (belongs(&c->live.v[i], p))
-                        put_door(&c->live.v[i], more, out);
+                        put_door(&c->live.v[i], c->live.v[i].kind == DOOR_NET ? declassify : NULL, out);
 }
 
 static void put_split(const struct checked_policy *c, const struct box_flow *b, struct buf *out)
 {
-        char tags[LABEL_TEXT_MAX], more[LABEL_TEXT_MAX + 40] = "";
+        char tags[LABEL_TEXT_MAX];
         struct label secret = b->most;
         secret.untrusted = false;
         (void) label_text(&secret, tags);
@@ -175,21 +196,19 @@ static void put_split(const struct checked_policy *c, const struct box_flow *b, 
                 out,
                 "# reader.cordon: reads what strangers wrote, and says what fits a schema\nbox %s-reader\n",
                 c->box.text);
-        put_part(c, READER, "", out);
+        put_part(c, READER, NULL, out);
         buf_puts(out, "out facts max 64K as \"json(facts.schema.json)\" endorse 8\n");
         buf_printf(out,
                    "# private.cordon: has the private data, reads no foreign text, reaches nobody\nbox "
                    "%s-private\nin facts max 64K\n",
                    c->box.text);
-        put_part(c, PRIVATE, "", out);
+        put_part(c, PRIVATE, NULL, out);
         buf_puts(out, "out message max 64K as text\n");
-        if (tags[0])
-                (void) snprintf(more, sizeof more, " declassify %s ask labelled", tags);
         buf_printf(out,
                    "# sender.cordon: sends the message if a person approves it\nbox %s-sender\n"
                    "in message max 64K%s%s\n",
                    c->box.text, tags[0] ? " label " : "", tags);
-        put_part(c, SENDER, more, out);
+        put_part(c, SENDER, tags[0] ? tags : NULL, out);
         buf_printf(out,
                    "# flow: reader -(facts, at most 8 bits)-> private -(message, %s)-> sender -(a person)-> "
                    "out\n",
