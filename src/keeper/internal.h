@@ -282,8 +282,8 @@ bool filter_runs(const struct filter *f);
 int handles_endorse(struct run *run, const char *name, int outside, struct err *e);
 /* 1: it passed everything; 0: not over yet; -1: refused. */
 int filter_finish(struct run *run, struct filter *f, struct err *e);
-/* Where the counts of a handle are kept; NULL: it has no number in the plan, or no memory. */
-struct checked *filter_counts(struct run *run, const char *handle);
+/* What passed the check of an `out` handle: its record has the digest of this. */
+void filter_passed(struct run *run, const char *handle, int fd);
 void filter_close(struct filter *f);
 
 /* handle_files.c */

@@ -28,19 +28,6 @@ static struct span map_handle(int fd)
         return p == MAP_FAILED ? span_of("", 0) : span_of(p, (size_t) st.st_size);
 }
 
-void record_passed(struct run *run, const char *handle, int fd)
-{
-        struct checked *c = run->record ? filter_counts(run, handle) : NULL;
-        struct span bytes = c ? map_handle(fd) : span_of("", 0);
-        if (!c)
-                return;
-
-        record_digest_of(bytes, c->digest);
-        c->bytes = (int64_t) bytes.n;
-        if (bytes.n > 0)
-                (void) munmap((void *) (uintptr_t) bytes.p, bytes.n);
-}
-
 /* Of a handle with a form: what passed, not what the box wrote. */
 static void name_passed(const struct run *run, size_t i, struct ledger_record *r)
 {

@@ -39,8 +39,6 @@ void record_digest_of(struct span bytes, char ret[72]);
 
 /* record_inputs.c */
 void record_handles(struct run *run, bool out);
-/* What passed the check of an `out` handle: its record has the digest of this. */
-void record_passed(struct run *run, const char *handle, int fd);
 void record_shown(struct run *run); /* files that doors of the caller's own show, or let it change */
 void record_read_origins(
         struct run *run); /* files below them that were seen to be read, and other runs created */

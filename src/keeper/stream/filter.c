@@ -3,6 +3,7 @@
  * that has a form, and takes its report. Never: hands on anything after an end without a good report. */
 #include "base/fd.h"
 #include "base/grant.h"
+#include "base/hash.h"
 #include "base/json.h"
 #include "base/str.h"
 #include "base/variable.h"
@@ -208,7 +209,8 @@ static int64_t count_kind(const struct json *findings, const char *kind)
         return sum;
 }
 
-struct checked *filter_counts(struct run *run, const char *handle)
+/* Where the counts of a handle are kept; NULL: it has no number in the plan, or no memory. */
+static struct checked *counts_of(struct run *run, const char *handle)
 {
         const struct plan *p = run->c->plan;
         if (!run->checked_out)
@@ -219,13 +221,32 @@ struct checked *filter_counts(struct run *run, const char *handle)
         return NULL;
 }
 
+void filter_passed(struct run *run, const char *handle, int fd)
+{
+        char chunk[65536];
+        ssize_t n;
+        struct sha256 sum;
+        struct checked *c = run->record ? counts_of(run, handle) : NULL;
+        if (!c)
+                return;
+
+        sha256_init(&sum);
+        c->bytes = 0;
+        while ((n = pread(fd, chunk, sizeof chunk, c->bytes)) > 0) {
+                sha256_add(&sum, chunk, (size_t) n);
+                c->bytes += n;
+        }
+        memcpy(c->digest, "sha256:", 7);
+        sha256_end_hex(&sum, c->digest + 7);
+}
+
 /* For the ledger: how often, by kind. Names of findings may be the box's words, and stay in the result. */
 static void note_counts(struct run *run, const struct door *d, const struct json *root)
 {
         int stream = strcmp(d->name, "stdout") == 0 ? 1 : strcmp(d->name, "stderr") == 0 ? 2 : 0;
         struct checked *c = d->kind != DOOR_OUT ? NULL
                             : stream            ? &run->checked[stream - 1]
-                                                : filter_counts(run, d->name);
+                                                : counts_of(run, d->name);
         if (!c)
                 return;
 

@@ -6,7 +6,6 @@
 #include "base/fd.h"
 #include "base/str.h"
 #include "keeper/internal.h"
-#include "keeper/run_record.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -298,7 +297,7 @@ static int publish(struct run *run, const struct plan_handle *h, int from, int t
 
         int r = copy_out(run, h, from, to, size, e);
         if (r == 1 && run->staged >= 0) {
-                record_passed(run, h->name, run->staged);
+                filter_passed(run, h->name, run->staged);
                 fd_close(&run->staged);
         }
 
