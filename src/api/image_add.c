@@ -43,7 +43,7 @@ static int make_dirs(const struct adding *a, struct err *e)
 
 /* ---- names ---- */
 
-static int wait_for(struct child *c, const char *program, struct err *e)
+static bool ended_well(struct child *c)
 {
         int status = 0;
         pid_t pid;
@@ -51,10 +51,20 @@ static int wait_for(struct child *c, const char *program, struct err *e)
                 ;
 
         fd_close(&c->pidfd);
-        if (pid > 0 && WIFEXITED(status) && WEXITSTATUS(status) == 0)
-                return 0;
+        return pid > 0 && WIFEXITED(status) && WEXITSTATUS(status) == 0;
+}
 
-        return err_set(e, ERR_DOOR, 0, "%s did not deliver the image", program);
+/* A name that is no file here was taken for that of an image. */
+static int no_such_name(const struct adding *a, const char *program, struct err *e)
+{
+        const char *slash = strrchr(program, '/');
+        (void) err_set(
+                e, ERR_DOOR, 0,
+                "there is no such file or directory here, and %s did not deliver an image of this name",
+                slash ? slash + 1 : program);
+        return err_hint(
+                e, "`podman pull %.100s` gets one from a registry; a file or directory is named by its path",
+                a->ref);
 }
 
 static int run_engine(const struct adding *a, const char *program, const char *const *argv, struct err *e)
@@ -68,7 +78,7 @@ static int run_engine(const struct adding *a, const char *program, const char *c
                                                           .fd_count = 3 });
         if (c.pid < 0)
                 return err_set(e, ERR_EXEC, errno, "%s could not be started: %s", program, strerror(errno));
-        return wait_for(&c, program, e);
+        return ended_well(&c) ? 0 : no_such_name(a, program, e);
 }
 
 /* "docker://NAME", unless the name has a transport of its own. */
@@ -140,7 +150,7 @@ static int find_source(struct adding *a, struct err *e)
                 return fetch_name(a, e);
 
         if (!realpath(a->ref, a->source) || stat(a->source, &st) < 0)
-                return err_set(e, ERR_DOOR, errno, "%s: %s", a->ref, strerror(errno));
+                return err_set(e, ERR_DOOR, errno, "%s", strerror(errno));
 
         if (!S_ISREG(st.st_mode) && !S_ISDIR(st.st_mode))
                 return err_set(e, ERR_DOOR, 0, "%s is neither a file nor a directory", a->ref);

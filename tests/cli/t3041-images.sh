@@ -91,6 +91,9 @@ for who in $whos; do
         is "$who: prune counts" "$(rm "$m/changing"; cordon image prune --json)" '{"removed":1}'
         cordon image prune --all >/dev/null
 done
+is "a mistyped path" "$("$CORDON" run --image "$T/nope.tar" -- true 2>&1)" "cordon: error: $T/nope.tar: No such file or directory"
+mkdir "$T/plain" && echo 1 >"$T/plain/file" && tar -C "$T/plain" -cf "$T/plain.tar" .
+has "a tar of a root directory has a hint" "$("$CORDON" run --image "$T/plain.tar" -- true 2>&1)" "tar -xf FILE -C root"
 is "unknown words have a hint" "$(status "$CORDON" image pull x)" 125
 has "with the right one" "$(cat "$T/err")" add
 done_testing

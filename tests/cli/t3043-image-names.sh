@@ -27,6 +27,7 @@ is "add looks it up again" "$(PATH=$T/bin:/usr/bin:/bin "$CORDON" image add tool
 is "one image, two names" "$("$CORDON" image ls --json | jq -c '[.[].from|sort]')" '[["example.org/a/tool@sha256:0123","tool:1"]]'
 is "what skopeo refuses does not start" "$(PATH=$T/bin:/usr/bin:/bin status "$CORDON" run --image broken:1 -- tool)" 125
 has "with its reason" "$(cat "$T/err")" "no such image"
+has "and what was looked for" "$(cat "$T/err")" "there is no such file or directory here, and skopeo did not deliver"
 for bad in -o '--help' 'a b' 'a;b' '$(x)' ':x' '@x'; do
         is "$bad names no image" "$(PATH=$T/bin:/usr/bin:/bin status "$CORDON" run --image="$bad" -- tool)" 125
 done

@@ -278,7 +278,9 @@ int manifest_describe(const struct outer *o, struct buf *out, struct err *e)
         bool docker = outer_find(o, "manifest.json", &at);
         if (!docker && !outer_find(o, "index.json", &at)) {
                 (void) err_set(e, ERR_DOOR, 0, "it is no image: it has neither manifest.json nor index.json");
-                return err_hint(e, "`docker save`, `podman save` and `skopeo copy ... oci:DIR` make images");
+                return err_hint(
+                        e, "`docker save` and `podman save` make images; a tar of a root directory: mkdir "
+                           "root && tar -xf FILE -C root, then --image ./root");
         }
 
         e->code = ERR_NONE;
