@@ -233,7 +233,7 @@ void aside_read(struct server *s, size_t index);
 void aside_drop(struct server *s, const struct client *c);
 void asides_late(struct server *s);
 
-/* ---- reading JSON bodies: body.c ---- */
+/* ---- reading JSON bodies: json_body.c ---- */
 
 const struct json *body_member(const struct json *object, const char *key, enum json_type type);
 const char *body_text(const struct json *object, const char *key);

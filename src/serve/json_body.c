@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* serve/body.c - members of a JSON body. Pure. */
+/* serve/json_body.c - members of a JSON body. Pure. */
 #include "serve/internal.h"
 
 #include <string.h>
