@@ -17,7 +17,7 @@ for t in a b; do
         $who sh -c 'echo "{\"rate\": 100000, \"runs\": 8, \"queue\": 64, \"sessions\": 4, \"weight\": 1}" >"$1"' sh "$C/cordon/serve/tenants/$t/tenant.json"
 done
 serve --runs 2
-timeout "${CORDON_SERVE_SECONDS:-300}" python3 "$here/helpers/serve_fuzz.py" "$S" "$a" "$b" "${CORDON_SERVE_CALLS:-3000}" >"$T/fuzz" 2>&1 || echo "not ok the client broke off: $(tail -n 3 "$T/fuzz" | tr '\n' ' ')" >>"$T/fuzz"
+timeout "${SERVE_SECONDS:-300}" python3 "$here/helpers/serve_fuzz.py" "$S" "$a" "$b" "${SERVE_CALLS:-3000}" >"$T/fuzz" 2>&1 || echo "not ok the client broke off: $(tail -n 3 "$T/fuzz" | tr '\n' ' ')" >>"$T/fuzz"
 retell hostile "$T/fuzz"
 
 # budgets: one tenant is full, another is not; a rate is kept
