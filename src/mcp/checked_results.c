@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* mcp/checked.c - results through cordon-output. Never: passes on what was not checked. */
+/* mcp/checked_results.c - results through cordon-output. Never: passes on what was not checked. */
 #include "mcp/checked.h"
 #include "base/json.h"
 
