@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* cli/cmd_serve.c - `cordon serve`, the resident, and `cordon pool`, the questions to it. */
+#include "base/end_signals.h"
 #include "base/err.h"
 #include "base/fd.h"
 #include "base/str.h"
@@ -106,17 +107,6 @@ static int inherited_socket(void)
         return 3;
 }
 
-static int open_signals(void)
-{
-        sigset_t set;
-        (void) sigemptyset(&set);
-        (void) sigaddset(&set, SIGTERM);
-        (void) sigaddset(&set, SIGINT);
-        (void) sigaddset(&set, SIGHUP);
-        (void) sigprocmask(SIG_BLOCK, &set, NULL);
-        return signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
-}
-
 /* Until a signal. */
 static void serve_all(cordon_pool *p, int signals)
 {
@@ -148,7 +138,7 @@ static void end_all(cordon_pool *p, int signals)
 static int park(struct serve *o)
 {
         cordon_error e;
-        AUTO_FD(signals, open_signals());
+        AUTO_FD(signals, end_signals_open());
         cordon_context *changed = o->http.count ? cordon_context_new(environ) : NULL; /* cli_http_prepare() */
         cordon_pool *p = cordon_pool_new(changed ? changed : cli_context(), &o->pool, &e);
         if (!p && o->http.count && e.sys == EBUSY)

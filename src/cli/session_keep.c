@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* cli/session_keep.c - the process of a session: starts it, and drives it to its end. */
+#include "base/end_signals.h"
 #include "base/fd.h"
 #include "cli/run_job.h"
 
 #include <poll.h>
-#include <signal.h>
 #include <sys/signalfd.h>
 #include <unistd.h>
 
@@ -25,13 +25,7 @@ int cli_session_up(cordon_box *session, cordon_error *e)
 
 void cli_session_keep(cordon_box *session)
 {
-        sigset_t asked;
-        (void) sigemptyset(&asked);
-        (void) sigaddset(&asked, SIGTERM);
-        (void) sigaddset(&asked, SIGINT);
-        (void) sigaddset(&asked, SIGHUP);
-        (void) sigprocmask(SIG_BLOCK, &asked, NULL);
-        AUTO_FD(signals, signalfd(-1, &asked, SFD_CLOEXEC | SFD_NONBLOCK));
+        AUTO_FD(signals, end_signals_open());
         do {
                 struct pollfd w[] = { { .fd = cordon_box_fd(session), .events = POLLIN },
                                       { .fd = signals, .events = POLLIN } };

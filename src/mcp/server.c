@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* mcp/server.c - the loop of `cordon mcp`: clients, calls and sessions. */
+#include "base/end_signals.h"
 #include "base/err.h"
 #include "base/fd.h"
 #include "mcp/internal.h"
@@ -8,7 +9,6 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/signalfd.h>
 
 enum { WATCHED_MAX = 2 * MCP_LINKS_MAX + 2 * MCP_CALLS_MAX + 2 };
 
@@ -190,21 +190,10 @@ static void free_all(struct mcp_server *s)
                         mcp_link_free(s->links[i]);
 }
 
-static int open_signals(void)
-{
-        sigset_t set;
-        (void) sigemptyset(&set);
-        (void) sigaddset(&set, SIGTERM);
-        (void) sigaddset(&set, SIGINT);
-        (void) sigaddset(&set, SIGHUP);
-        (void) sigprocmask(SIG_BLOCK, &set, NULL);
-        (void) signal(SIGPIPE, SIG_IGN);
-        return signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
-}
-
 int mcp_serve(const struct mcp_options *o, cordon_error *e)
 {
-        struct mcp_server s = { .o = o, .listener = -1, .signals = open_signals() };
+        struct mcp_server s = { .o = o, .listener = -1, .signals = end_signals_open() };
+        (void) signal(SIGPIPE, SIG_IGN);
         if (cordon_policy_check(o->policy, e) < 0)
                 return -1;
 

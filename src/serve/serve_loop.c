@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* serve/serve_loop.c - the loop: listeners, clients, runs, sessions and questions. */
 #include "base/clock.h"
+#include "base/end_signals.h"
 #include "base/err.h"
 #include "base/fd.h"
 #include "serve/internal.h"
@@ -10,7 +11,6 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/signalfd.h>
 
 enum {
         WATCHED_MAX = 1 + SERVE_LISTEN_MAX + CLIENTS_MAX + RUNS_MAX + SESSIONS_MAX + ASIDES_MAX,
@@ -192,18 +192,6 @@ static void turn(struct server *s)
 
 /* ---- start and end ---- */
 
-static int open_signals(void)
-{
-        sigset_t set;
-        (void) sigemptyset(&set);
-        (void) sigaddset(&set, SIGTERM);
-        (void) sigaddset(&set, SIGINT);
-        (void) sigaddset(&set, SIGHUP);
-        (void) sigprocmask(SIG_BLOCK, &set, NULL);
-        (void) signal(SIGPIPE, SIG_IGN);
-        return signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
-}
-
 static int open_all(struct server *s, cordon_error *e)
 {
         s->config = serve_config_open(s->o->config, false, (struct err *) e);
@@ -220,7 +208,8 @@ static int open_all(struct server *s, cordon_error *e)
                 if (s->listeners[i] < 0)
                         return -1;
         }
-        s->signals = open_signals();
+        s->signals = end_signals_open();
+        (void) signal(SIGPIPE, SIG_IGN);
         return 0;
 }
 
