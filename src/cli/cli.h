@@ -88,6 +88,8 @@ int cli_words_again(int argc, char **argv, const struct cli_verb *verb, cordon_p
 const cordon_context *cli_context(void); /* of this process */
 cordon_policy *cli_policy_new(void);
 cordon_box *cli_box_new(cordon_policy *policy);
+/* options.c: of --work; *work is replaced. */
+int cli_work_set(cordon_policy *p, char **work, const char *value);
 /* A policy file, or a stock policy by its name. */
 int cli_policy_load(cordon_policy *p, const char *path, cordon_error *e);
 /* The text of such a policy; the caller frees. Returns NULL after reporting an error. */

@@ -17,14 +17,7 @@ struct serving {
 static int set_work(void *ctx, const char *value)
 {
         struct serving *s = ctx;
-        cordon_error e = { 0 };
-        char *real = realpath(value, NULL);
-        if (!real)
-                return cli_usage("--work %s: %s", value, strerror(errno)), -1;
-
-        free(s->work);
-        s->work = real;
-        return cordon_policy_roots(s->o.policy, real, NULL, &e);
+        return cli_work_set(s->o.policy, &s->work, value);
 }
 
 static int set_sessions(void *ctx, const char *value)

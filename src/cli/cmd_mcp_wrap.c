@@ -28,14 +28,7 @@ struct wrapping {
 static int set_work(void *ctx, const char *value)
 {
         struct wrapping *w = ctx;
-        cordon_error e = { 0 };
-        char *real = realpath(value, NULL);
-        if (!real)
-                return cli_usage("--work %s: %s", value, strerror(errno)), -1;
-
-        free(w->work);
-        w->work = real;
-        return cordon_policy_roots(w->o.policy, real, NULL, &e);
+        return cli_work_set(w->o.policy, &w->work, value);
 }
 
 static int set_max(void *ctx, const char *value)

@@ -103,14 +103,7 @@ static int set_record(void *ctx, const char *value)
 static int set_work(void *ctx, const char *value)
 {
         struct run *r = ctx;
-        cordon_error e;
-        char *real = realpath(value, NULL);
-        if (!real)
-                return cli_usage("--work %s: %s", value, strerror(errno)), -1;
-
-        free(r->work);
-        r->work = real;
-        return cordon_policy_roots(r->policy, real, NULL, &e);
+        return cli_work_set(r->policy, &r->work, value);
 }
 
 /* The number of an open descriptor whose access mode is not `not_only`; else -1. */

@@ -161,6 +161,19 @@ static int take_word(cordon_policy *p, const char *word, const char *value)
         return policy_failed(&e);
 }
 
+/* --work DIR: kept as it was given, resolved. */
+int cli_work_set(cordon_policy *p, char **work, const char *value)
+{
+        cordon_error e = { 0 };
+        char *real = realpath(value, NULL);
+        if (!real)
+                return cli_usage("--work %s: %s", value, strerror(errno)), -1;
+
+        free(*work);
+        *work = real;
+        return cordon_policy_roots(p, real, NULL, &e);
+}
+
 int cli_policy_load(cordon_policy *p, const char *path, cordon_error *e)
 {
         const char *stock = cordon_stock_text(path); /* base/python3 */
