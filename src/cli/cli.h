@@ -233,6 +233,7 @@ char *cli_ledgers_trace(const struct cli_ledgers *l, const char *id, const struc
                         cordon_error *e);
 
 int verb_agent(int argc, char **argv);
+int verb_agent_hook(int argc, char **argv);
 int verb_agent_ls(int argc, char **argv);
 int verb_agent_setup(int argc, char **argv);
 int verb_approve(int argc, char **argv);
@@ -300,7 +301,8 @@ int verb_shell(int argc, char **argv);
 int verb_help(int argc, char **argv);
 int verb_version(int argc, char **argv);
 
-extern const struct cli_option discard_options[], agent_options[], approve_options[], label_options[];
+extern const struct cli_option discard_options[], agent_options[], agent_hook_options[], approve_options[],
+        label_options[];
 extern const struct cli_option run_options[], json_options[], view_options[], doors_options[],
         check_options[], logs_options[], stop_options[], new_options[], learn_options[], tighten_options[],
         apply_options[], vault_options[], image_options[], doctor_options[], serve_options[], pool_options[],
