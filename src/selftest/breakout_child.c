@@ -20,9 +20,12 @@ static size_t own_words(char **argv, int argc, char *self, const char **ret)
         ret[n++] = "selftest";
         ret[n++] = "breakout";
         ret[n++] = "--json";
-        for (int i = 1; i < argc && n < WORDS - 1; i++)
-                if (strcmp(argv[i], "--json") != 0)
+        for (int i = 1; i < argc && n < WORDS - 1; i++) {
+                bool sign = strncmp(argv[i], "--sign", 6) == 0;
+                if (!sign && strcmp(argv[i], "--json") != 0)
                         ret[n++] = argv[i];
+                i += sign && !argv[i][6]; /* its value is a word of its own */
+        }
 
         ret[n] = NULL;
         return n;

@@ -11,10 +11,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
+#include <sys/utsname.h>
 #include <unistd.h>
 
-enum { CLASSES = 32, RESIDUALS = 96 };
+enum { CLASSES = 32, RESIDUALS = 96, VALID_S = 24 * 3600 };
 
 static const struct {
         const char *name, *claim;
@@ -67,7 +67,8 @@ struct claims {
         unsigned contained, failed, untold;
         uint32_t on;
         bool process_wall, groups, json;
-        char began[32], *result, *doctor;
+        const char *sign, *diff, *key;
+        char began[32], until[32], *result, *doctor;
         double seconds;
         struct buf open; /* attempts that went through because no wall promises to stop them, "; " between */
         char *told_of[64];
@@ -77,6 +78,10 @@ struct claims {
 
 const struct cli_option claims_options[] = {
         { "json", 0, NULL, "one object, for programs", CLI_FLAG(struct claims, json) },
+        { "sign", 0, "FILE", "write the object there, and FILE.proof, signed by the ledger",
+          CLI_TEXT(struct claims, sign) },
+        { "diff", 0, "OLD", "compare two such files: --diff OLD NEW", CLI_TEXT(struct claims, diff) },
+        { "key", 0, "FILE", "with --diff: the public keys of the signers", CLI_TEXT(struct claims, key) },
         { 0 },
 };
 
@@ -321,6 +326,14 @@ static void put_layers(struct buf *o, uint32_t bits, const char *between, const 
                 }
 }
 
+/* Three words, and no others. */
+static const char *status_of(const struct claims *c, const struct tally *t)
+{
+        if (t->expected && !(t->expected & c->on))
+                return "not available here";
+        return t->total == t->untold ? "configured, not tested" : "enforced and tested here";
+}
+
 static void put_row(const struct claims *c, const struct tally *t, struct buf *o)
 {
         uint32_t by = (t->expected | t->answered) & c->on, off = t->expected & ~c->on;
@@ -351,7 +364,7 @@ static void put_row(const struct claims *c, const struct tally *t, struct buf *o
         if (k && k->one)
                 buf_printf(o, "; %u of them by one alone", k->one);
 
-        buf_putc(o, '\n');
+        buf_printf(o, "; %s\n", status_of(c, t));
 }
 
 /* Each call once, without its arguments. */
@@ -375,10 +388,18 @@ static void put_told(const struct claims *c, struct buf *o)
         buf_puts(o, c->told ? "\n" : "");
 }
 
+static const char *const audited_for[] = {
+        "debt in ten groups, with ages and a trend: cordon selftest audit",
+        "the failing layer of eight: cordon doctor --layers",
+        "records that were changed, removed or added: cordon log verify",
+        NULL,
+};
+
 static void put_text(const struct claims *c, struct buf *o)
 {
-        buf_printf(o, "The %s wall of this box, attacked from inside at %s, %.1f s.\n\nHARDENED AGAINST\n",
-                   c->process_wall ? "process" : "namespace", c->began, c->seconds);
+        buf_printf(o, "The %s wall of this box, attacked from inside at %s, %.1f s; valid until %s.\n\n",
+                   c->process_wall ? "process" : "namespace", c->began, c->seconds, c->until);
+        buf_puts(o, "HARDENED AGAINST\n");
         for (size_t i = 0; i < c->count; i++)
                 put_row(c, &c->rows[i], o);
 
@@ -387,7 +408,11 @@ static void put_text(const struct claims *c, struct buf *o)
         if (c->told == 0)
                 buf_puts(o, "  nothing: this box reported no denied call\n");
 
-        buf_puts(o, "  a limit that was hit, by its name\n\nRESIDUAL\n");
+        buf_puts(o, "  a limit that was hit, by its name\n\nAUDITED FOR\n");
+        for (const char *const *a = audited_for; *a; a++)
+                buf_printf(o, "  %s\n", *a);
+
+        buf_puts(o, "\nRESIDUAL\n");
         for (size_t i = 0; i < c->residuals; i++)
                 buf_printf(o, "  %s\n", buf_str(&c->residual[i]));
 
@@ -415,13 +440,27 @@ static void put_json_row(const struct claims *c, const struct tally *t, struct b
         put_layers(o, (t->expected | t->answered) & c->on, ",", "\"");
         buf_puts(o, "],\"layers_off\":[");
         put_layers(o, t->expected & ~c->on, ",", "\"");
-        buf_printf(o, "],\"single_layer\":%u}", k ? k->one : 0);
+        buf_printf(o, "],\"single_layer\":%u,\"status\":\"%s\"}", k ? k->one : 0, status_of(c, t));
+}
+
+static void put_json_head(const struct claims *c, struct buf *o)
+{
+        struct utsname u = { 0 };
+        (void) uname(&u);
+        buf_printf(o, "{\"wall\":\"%s\",\"time\":\"%s\",\"valid_until\":\"%s\",\"seconds\":%.1f",
+                   c->process_wall ? "process" : "namespace", c->began, c->until, c->seconds);
+        buf_member(o, "host", u.nodename);
+        buf_member(o, "kernel", u.release);
+        buf_member(o, "version", cordon_version());
+        buf_puts(o, ",\"audited_for\":[");
+        for (const char *const *a = audited_for; *a; a++)
+                put_json_text(o, a == audited_for ? "" : ",", *a);
 }
 
 static void put_json(const struct claims *c, struct buf *o)
 {
-        buf_printf(o, "{\"wall\":\"%s\",\"time\":\"%s\",\"seconds\":%.1f,\"layers\":[",
-                   c->process_wall ? "process" : "namespace", c->began, c->seconds);
+        put_json_head(c, o);
+        buf_puts(o, "],\"layers\":[");
         put_layers(o, c->on, ",", "\"");
         buf_puts(o, "],\n\"hardened_against\":[");
         for (size_t i = 0; i < c->count; i++) {
@@ -461,9 +500,9 @@ static int claim(struct claims *c, int argc, char **argv)
         if (!cli_self(self, sizeof self))
                 return cli_usage("our own program cannot be found: /proc is not mounted");
 
-        time_t now = (time_t) clock_wall_s();
-        struct tm tm;
-        (void) strftime(c->began, sizeof c->began, "%Y-%m-%dT%H:%M:%SZ", gmtime_r(&now, &tm));
+        int64_t now = clock_wall_s();
+        claims_time(now, c->began);
+        claims_time(now + VALID_S, c->until);
         uint64_t t = clock_mono_ns();
         int status = selftest_breakout(argc, argv, self, &out);
         if (status != 0 && status != 1)
@@ -480,12 +519,12 @@ static int claim(struct claims *c, int argc, char **argv)
         c->doctor = cordon_doctor(cli_context(), 1, &ok);
         fill_residual(c);
         AUTO_BUF(o);
-        if (c->json)
+        if (c->json || c->sign)
                 put_json(c, &o);
         else
                 put_text(c, &o);
 
-        int bad = cli_put(&o);
+        int bad = c->sign ? claims_sign(c->sign, &o) : cli_put(&o);
         return bad ? bad : c->failed ? 1 : 0;
 }
 
@@ -495,7 +534,13 @@ int verb_claims(int argc, char **argv)
         c.policy = cli_policy_new();
         int at = c.policy ? cli_options(argc, argv, cli_verb_find("selftest claims"), &c, c.policy) : -1;
         int status = EXIT_CORDON;
-        if (at >= 0 && at < argc)
+        if (at >= 0 && c.diff && (at + 1 != argc || c.sign))
+                status = cli_usage("which two? For example: cordon selftest claims --diff OLD NEW");
+        else if (at >= 0 && c.diff)
+                status = claims_diff(c.diff, argv[at], c.key);
+        else if (at >= 0 && c.key)
+                status = cli_usage("--key goes with --diff");
+        else if (at >= 0 && at < argc)
                 status = cli_usage("unexpected argument `%s`: the attempts are the command", argv[at]);
         else if (at >= 0)
                 status = claim(&c, argc, argv);

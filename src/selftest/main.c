@@ -19,7 +19,7 @@ static const struct cli_verb verbs[] = {
         { "selftest bombs", "[--wall WALL] [--json] [NAME...]",
           "exhaust each resource in a box and report which limit stopped it", verb_bombs, bombs_options,
           false, GROUP_SET_UP, bomb_name },
-        { "selftest claims", "[DOORS] [-p POLICY] [--json]",
+        { "selftest claims", "[DOORS] [-p POLICY] [--json] [--sign FILE] | --diff OLD NEW [--key FILE]",
           "test this host's isolation and list what is not covered", verb_claims, claims_options, true,
           GROUP_SET_UP },
         { "selftest audit", "[--all] [--most DEBT] [--waivers FILE] [--json] [POLICY...]",

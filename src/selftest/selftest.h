@@ -19,6 +19,11 @@ extern const char *const gaps_no_group[];     /* if no control group holds a box
 struct buf;
 int selftest_breakout(int argc, char **argv, char *self, struct buf *out);
 
+/* claims_file.c: writes FILE and FILE.proof; compares two such files. Return the exit status. */
+int claims_sign(const char *file, const struct buf *json);
+int claims_diff(const char *old, const char *new, const char *key);
+void claims_time(int64_t s, char ret[32]); /* "2026-11-18T08:00:00Z" */
+
 int verb_audit(int argc, char **argv);
 int verb_bench(int argc, char **argv);
 int verb_bombs(int argc, char **argv);
@@ -27,8 +32,8 @@ int verb_claims(int argc, char **argv);
 int verb_cost(int argc, char **argv);
 int verb_walls(int argc, char **argv);
 
-extern const struct cli_option audit_options[], bench_options[], bombs_options[], breakout_options[], claims_options[],
-        cost_options[], walls_options[];
+extern const struct cli_option audit_options[], bench_options[], bombs_options[], breakout_options[],
+        claims_options[], cost_options[], walls_options[];
 
 /* wall_modules.c: commands of the wall that runs modules only, as files. modules_remove() follows in each
  * case. */

@@ -51,13 +51,34 @@ else
         skip "without control groups, that is said" "this user may make control groups"
 fi
 text=$("$CORDON" selftest claims)
-for part in "HARDENED AGAINST" "MONITORED FOR" RESIDUAL "contained failures" "sandbox failures"; do
+for part in "HARDENED AGAINST" "MONITORED FOR" "AUDITED FOR" "enforced and tested here" "valid until" RESIDUAL "contained failures" "sandbox failures"; do
         has "the text has: $part" "$text" "$part"
 done
 # Every class that one layer holds alone, in part, is told as such.
 for class in $(sed -n 's/^KNOCKOUT("\([a-z-]*\)", [0-9]*, [0-9]*, [1-9].*/\1/p' src/selftest/knockout.inc); do
         has "single-layer is told of $class" "$text" "single-layer: $class:"
 done
+# --- signed, valid for a day, compared ---
+CORDON_STATE=$T/state-sign && export CORDON_STATE && mkdir -m 700 "$CORDON_STATE"
+"$CORDON" selftest claims --sign "$T/a" >/dev/null 2>&1
+is "claims are signed into a file" "$? $(jq -r '.residual | length > 5' "$T/a")" "0 true"
+is "valid for 24 hours" "$(jq -r '((.valid_until | fromdate) - (.time | fromdate))' "$T/a")" 86400
+is "with host, kernel and version" "$(jq -r '.host != "" and .kernel != "" and .version != ""' "$T/a")" true
+ok "the proof verifies" "$CORDON" log verify --proof "$T/a.proof"
+is "a file is not written over" "$(status "$CORDON" selftest claims --sign "$T/a")" 125
+is "the same file makes the same claims" "$(status "$CORDON" selftest claims --diff "$T/a" "$T/a")" 0
+has "signed and valid" "$(cat "$T/out")" "; signed, valid"
+"$CORDON" selftest claims --sign "$T/b" --wall 'auto without landlock' >/dev/null 2>&1
+is "without a layer the claims differ" "$(status "$CORDON" selftest claims --diff "$T/a" "$T/b")" 1
+has "in the layer" "$(cat "$T/out")" "- layers: landlock"
+has "and in what is left" "$(cat "$T/out")" "+ residual: the layer landlock is off"
+sed 's/"held":[0-9]*/"held":999/' "$T/a" >"$T/c" && cp "$T/a.proof" "$T/c.proof"
+is "a file that was changed is not signed" "$(status "$CORDON" selftest claims --diff "$T/a" "$T/c") $(grep -c 'THE SIGNATURE DOES NOT FIT' "$T/out")" "1 1"
+jq -c '.valid_until = "2020-01-01T00:00:00Z"' "$T/a" >"$T/d"
+status "$CORDON" selftest claims --diff "$T/a" "$T/d" >/dev/null
+has "an old one is no longer valid, and one without a proof is not signed" "$(cat "$T/out")" "not signed, no longer valid"
+is "two files are needed" "$(status "$CORDON" selftest claims --diff "$T/a")" 125
+unset CORDON_STATE
 boast='\b(secure|safe|unbreakable)\b'
 is "the claims do not boast" "$(printf '%s\n' "$text" | grep -Ei "$boast")" ""
 is "the matrix does not boast" "$(grep -Ei "$boast" docs/knockout*.md)" ""
