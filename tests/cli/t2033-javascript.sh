@@ -76,6 +76,8 @@ is "the calls of the engine are not in reach" "$(run 'console.log(typeof wasi, t
 is "as a user" "$(printf 'console.log("hi")\n' >u.js; chmod 644 u.js; as_user env CORDON_LEDGER=off "$CORDON" run -q --wall wasm -- "$T/u.js" 2>&1)" hi
 is "--entry calls a function" "$(js 'function times(a, b) { return a * b }' --entry times -- x.js 6 7)" 42
 is "also one of module.exports" "$(js 'exports.times = (a, b) => a * b' --entry times -- x.js 6 7)" 42
+is "and an export" "$(js 'export function times(a, b) { return a * b }' --entry times -- x.js 6 7)" 42
+is "also one that waits" "$(js 'const by = await 2; export const twice = a => a * by // end' --entry twice -- x.js 21)" 42
 has "standard input has its hint" "$(run 'process.stdin.on("data", () => 0)')" "fs.readFileSync(0, 'utf8')"
 has "a file that is not there" "$("$CORDON" run -q --wall wasm -- none.js 2>&1)" "x.wasm, x.js or x.mjs"
 has "that is there" "$(js '1' --entry none -- x.js)" "the script has no function 'none'"

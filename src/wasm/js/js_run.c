@@ -140,6 +140,28 @@ static bool call_entry(struct js *j)
         return false;
 }
 
+static bool is_identifier(const char *name)
+{
+        static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_$0123456789";
+        return name[0] && !(name[0] >= '0' && name[0] <= '9') && name[strspn(name, letters)] == '\0';
+}
+
+/* A module's names are seen by its own code only: a line at its end hands out the one that is to be called.
+ */
+static js_value evaluate_module(struct js *j, struct span script)
+{
+        if (!j->entry || !is_identifier(j->entry))
+                return evaluate(j, script, j->name, EVAL_MODULE);
+
+        AUTO_BUF(text);
+        buf_add(&text, script.p, script.n);
+        buf_printf(&text, "\n;if (typeof %s === 'function') globalThis.module.exports.%s = %s;", j->entry,
+                   j->entry, j->entry);
+        js_value v = text.failed ? 0 : evaluate(j, span_of(buf_str(&text), text.n), j->name, EVAL_MODULE);
+        run_jobs(j); /* an outer `await` may stand before it */
+        return v;
+}
+
 int js_run(struct js *j, struct span script)
 {
         if (!start(j)) {
@@ -149,7 +171,8 @@ int js_run(struct js *j, struct span script)
         }
 
         (void) ask(j, "begin", js_new_string(j, span_str(j->name)));
-        bool failed = thrown(j, evaluate(j, script, j->name, is_module(j, script) ? EVAL_MODULE : 0)) ||
+        bool failed = thrown(j, is_module(j, script) ? evaluate_module(j, script)
+                                                     : evaluate(j, script, j->name, 0)) ||
                       (j->entry && call_entry(j));
         do
                 run_jobs(j);

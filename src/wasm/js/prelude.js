@@ -446,7 +446,7 @@
                 },
                 entry(name) {
                         const f = globalThis.module?.exports?.[name] ?? globalThis[name];
-                        if (typeof f !== "function") throw new TypeError("the script has no function '" + name + "', of its own or in module.exports");
+                        if (typeof f !== "function") throw new TypeError("the script has no function '" + name + "', of its own, exported or in module.exports");
                         const r = f(...args.slice(1).map(Number));
                         return r === undefined ? "" : (typeof r === "string" ? r : inspect(r)) + "\n";
                 },
