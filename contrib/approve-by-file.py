@@ -39,6 +39,12 @@ def answer(channel, item, path):
             print(item["id"][:12], word, got.get("state", got.get("error")), flush=True)
             os.unlink(path + "." + word)
 
+def post(url, shown):
+    try:
+        urllib.request.urlopen(urllib.request.Request(url, json.dumps(shown).encode(), {"Content-Type": "application/json"}), timeout=10)
+    except OSError as e:
+        print("not posted:", e, file=sys.stderr, flush=True)  # the file is there all the same
+
 def turn(directory, url):
     seen = set()
     for name in sockets():
@@ -54,7 +60,7 @@ def turn(directory, url):
                 shown = ask(channel, op="show", id=item["id"])
                 write(path + ".json", json.dumps(shown, indent=1))
                 if url:
-                    urllib.request.urlopen(urllib.request.Request(url, json.dumps(shown).encode(), {"Content-Type": "application/json"}), timeout=10)
+                    post(url, shown)
             answer(channel, item, path)
     for path in glob.glob(os.path.join(directory, "*.json")):
         if os.path.basename(path)[:-5] not in seen:

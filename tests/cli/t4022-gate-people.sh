@@ -138,7 +138,27 @@ if [ "$CORDON_LAB" = root ] && setpriv --reuid=1 --clear-groups true 2>/dev/null
         cp "$here/../../contrib/approve-by-file.py" "$T/by-file.py" && mkdir -m 777 "$T/desk"
         begin --net 'http://web.test/** POST ask by 1 of gaters within 30s' -- curl -sS -o /dev/null -w '%{http_code}' -d a=1 http://web.test/
         $approver --wait 1 list >/dev/null
-        PATH=/usr/bin:/bin setpriv --reuid=60001 --clear-groups python3 "$T/by-file.py" --once "$T/desk"
+        python3 -c '
+import http.server, sys
+class Hook(http.server.BaseHTTPRequestHandler):
+    def do_POST(self):
+        body = self.rfile.read(int(self.headers["Content-Length"]))
+        open(sys.argv[1] + "/posted", "wb").write(body)
+        self.send_response(204)
+        self.end_headers()
+    def log_message(self, *words):
+        pass
+s = http.server.HTTPServer(("127.0.0.1", 0), Hook)
+s.timeout = 20
+open(sys.argv[1] + "/port.new", "w").write(str(s.server_port))
+import os
+os.rename(sys.argv[1] + "/port.new", sys.argv[1] + "/port")
+s.handle_request()' "$T" &
+        hook=$!
+        soon test -e "$T/port"
+        PATH=/usr/bin:/bin setpriv --reuid=60001 --clear-groups python3 "$T/by-file.py" --once "$T/desk" "http://127.0.0.1:$(cat "$T/port")/"
+        wait $hook
+        is "a webhook gets what waits, with its id" "$(jq -r .item.effect "$T/posted")" "POST http://web.test/"
         for f in "$T"/desk/*.json; do echo "as agreed" >"${f%.json}.yes"; done
         chmod 666 "$T"/desk/*.yes
         has "by file: what waits is a file, and a file answers" "$(PATH=/usr/bin:/bin setpriv --reuid=60001 --clear-groups python3 "$T/by-file.py" --once "$T/desk")" "yes approved"
