@@ -176,6 +176,7 @@ static void wait_for_byte(int fd)
 static int monitor(struct box *b, pid_t child, const sigset_t *chld, struct err *e)
 {
         struct bwrap_order *o = b->o;
+        die_with_parent(o); /* before the caller knows of the box */
         if (b->began[1] >= 0)
                 fd_close(&b->began[1]);
         if ((o->info_fd >= 0 || o->status_fd >= 0) && write_info(b, child, e) < 0)
@@ -185,8 +186,8 @@ static int monitor(struct box *b, pid_t child, const sigset_t *chld, struct err 
         if (bwrap_caps_set(0, e) < 0)
                 return -1;
 
+        die_with_parent(o); /* --userns2 took it away */
         (void) prctl(PR_SET_DUMPABLE, 1, 0, 0, 0);
-        die_with_parent(o);
         if (o->userns_block_fd >= 0)
                 wait_for_byte(o->userns_block_fd);
         if (b->go >= 0) {
@@ -430,6 +431,7 @@ static int set_up(struct box *b, struct err *e)
 static int inside(struct box *b, struct err *e)
 {
         const struct bwrap_order *o = b->o;
+        die_with_parent(o); /* and again later: a new user namespace takes it away */
         if (b->began[0] >= 0)
                 fd_close(&b->began[0]);
         if (set_up(b, e) < 0)

@@ -108,21 +108,34 @@ fails "--as-pid-1 alone" "requires --unshare-pid" --as-pid-1 $base true
 t "--disable-userns" "no
 =0" --unshare-user --disable-userns $base sh -c 'unshare -U true 2>/dev/null || echo no'
 fails "--assert-userns-disabled" "was not disabled as requested" --unshare-user --assert-userns-disabled $base true
-for who in $users; do
+# hold OPTIONS: a box that runs until let_go; $pid is its first process, whose ids are mapped
+hold() {
         mkfifo "$T/fifo" && chmod 666 "$T/fifo"
-        : >"$T/info"
-        "$who" "$B" --unshare-user --unshare-pid --info-fd 8 --ro-bind / / sh -c "cat $T/fifo" 8>"$T/info" &
-        soon grep -q '}' "$T/info"
+        : >"$T/up"
+        "$who" "$B" --unshare-user --unshare-pid --info-fd 8 --ro-bind / / "$@" sh -c "echo >&9; cat $T/fifo" 8>"$T/info" 9>"$T/up" &
+        held=$!
+        soon test -s "$T/up"
         pid=$(sed -n 's/.*"child-pid": \([0-9]*\).*/\1/p' "$T/info")
-        enter() { "$who" sh -c "exec 3<'/proc/$pid/ns/user' 4<'/proc/$pid/ns/pid'; exec \"\$@\"" sh "$B" "$@"; }
+}
+let_go() { echo >"$T/fifo" && wait $held && rm "$T/fifo" "$T/info" "$T/up"; }
+enter() { "$who" sh -c "exec 3<'/proc/$pid/ns/user' 4<'/proc/$pid/ns/pid'; exec \"\$@\"" sh "$B" "$@"; }
+for who in $users; do
+        hold
         is "$who: --userns" "$(enter --userns 3 --ro-bind / / readlink /proc/self/ns/user)" "$("$who" readlink "/proc/$pid/ns/user")"
         is "$who: --pidns" "$(enter --userns 3 --pidns 4 --ro-bind / / --proc /proc readlink /proc/self/ns/pid)" "$("$who" readlink "/proc/$pid/ns/pid")"
         is "$who: --pidns and another below it" "$(enter --userns 3 --pidns 4 --unshare-pid --ro-bind / / --proc /proc sh -c 'echo $$; exit 9'; echo $?)" "2
 9"
-                echo >"$T/fifo"
-        wait $!
-        rm "$T/fifo" "$T/info"
+        let_go
 done
+# With --dev a box of an ordinary user has two user namespaces, one in the other.
+who=as_user
+hold --dev /dev
+is "--userns2" "$(as_user python3 -c 'import fcntl, os, sys
+inner = os.open("/proc/%s/ns/user" % sys.argv[1], os.O_RDONLY)
+outer = fcntl.ioctl(inner, 0xb702) # NS_GET_PARENT
+for fd in inner, outer: os.set_inheritable(fd, True)
+os.execv(sys.argv[2], [sys.argv[2], "--userns", str(outer), "--userns2", str(inner), "--ro-bind", "/", "/", "readlink", "/proc/self/ns/user"])' "$pid" "$B" 2>&1)" "$(as_user readlink "/proc/$pid/ns/user")"
+let_go
 
 # ---- files
 t "--bind" "in
