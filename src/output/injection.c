@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* output/injection.c - phrases and marks of texts that address a model. Whoever writes such a text can avoid
- * them all: what is found is noted, what is not found proves nothing. Pure. */
+ * them all: what is found is noted, what is not found proves nothing. "steer" is text that
+ * speaks of the answer that its reader is about to give. Pure. */
 #include "output/keywords.h"
 #include "output/lines.h"
 
@@ -50,6 +51,25 @@ static const struct {
         { "if you are an ai", "address" },
         { "if you are a language model", "address" },
         { "large language model reading this", "address" },
+        { "your response", "steer" },
+        { "your answer", "steer" },
+        { "your reply", "steer" },
+        { "following code snippet", "steer" },
+        { "following code block", "steer" },
+        { "following code excerpt", "steer" },
+        { "following code section", "steer" },
+        { "following code segment", "steer" },
+        { "below code snippet", "steer" },
+        { "below code block", "steer" },
+        { "below code excerpt", "steer" },
+        { "below code section", "steer" },
+        { "below code segment", "steer" },
+        { "subsequent code snippet", "steer" },
+        { "subsequent code block", "steer" },
+        { "subsequent code excerpt", "steer" },
+        { "subsequent code section", "steer" },
+        { "subsequent code segment", "steer" },
+        { "in the code you", "steer" },
         { "<|im_start|>", "turn-mark" },
         { "<|im_end|>", "turn-mark" },
         { "<|system|>", "turn-mark" },
