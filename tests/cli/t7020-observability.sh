@@ -53,9 +53,11 @@ is "so does what is no URL" "$(status "$CORDON" log export --to asks)" 125
 "$CORDON" log export -f --format alerts --to "$url/live" 2>/dev/null &
 FOLLOWS=$!
 run --name late --trip calls -- mount -t proc a /mnt
-again() { test -e got/6 || { run --name late --trip calls -- mount -t proc a /mnt; test -e got/6; }; }
-soon again
-is "an alert arrives by itself, also after a refusal" "$(head -n 1 got/6.head) $(jq -r '.event + " " + .box' got/6)" "/live tripwire late"
+# late: the file of the alert, once it came. The incident of the same second may come before it.
+late() { for f in got/[6-9] got/[1-9][0-9]; do [ -e "$f" ] && [ "$(jq -r '.event + " " + .box' "$f")" = "tripwire late" ] && echo "$f" && return; done; false; }
+again() { late >/dev/null || { run --name late --trip calls -- mount -t proc a /mnt; late >/dev/null; }; }
+ok "an alert arrives by itself, also after a refusal" soon again
+is "at the path that was named" "$(head -n 1 "$(late).head")" /live
 kill $FOLLOWS 2>/dev/null
 wait $FOLLOWS 2>/dev/null
 kill $SERVER

@@ -24,7 +24,7 @@ enum { REFUSED = 1, WENT_THROUGH = 0, NOT_TRIED = -1 };
 
 /* Records are written without a sealer in the background, which would write there after the end. */
 struct own_state {
-        char dir[64], variable[96], libexec[4200];
+        char dir[64], home[96], variable[96], libexec[4200];
         char *environment[6], *alone[6];
         cordon_context *cx, *writer; /* with our other programs, and without */
 };
@@ -46,8 +46,8 @@ static void state_done(struct own_state *s)
 
 static int state_make(struct own_state *s, mode_t mode)
 {
-        static char path[] = "PATH=/usr/sbin:/usr/bin:/sbin:/bin", home[] = "HOME=/nonexistent",
-                    quiet[] = "CORDON_LEDGER=off", none[] = "CORDON_LIBEXEC=/nonexistent";
+        static char path[] = "PATH=/usr/sbin:/usr/bin:/sbin:/bin", quiet[] = "CORDON_LEDGER=off",
+                    none[] = "CORDON_LIBEXEC=/nonexistent";
         const char *libexec = getenv("CORDON_LIBEXEC");
         *s = (struct own_state){ .dir = "/tmp/cordon-audit.XXXXXX" };
         if (!mkdtemp(s->dir) || chmod(s->dir, mode) < 0) {
@@ -55,10 +55,11 @@ static int state_make(struct own_state *s, mode_t mode)
                 return -1;
         }
 
+        (void) snprintf(s->home, sizeof s->home, "HOME=%s", s->dir);
         (void) snprintf(s->variable, sizeof s->variable, "CORDON_STATE=%s", s->dir);
         (void) snprintf(s->libexec, sizeof s->libexec, "CORDON_LIBEXEC=%.4000s", libexec ? libexec : "");
-        char *with[] = { s->variable, path, home, quiet, libexec ? s->libexec : NULL, NULL },
-             *without[] = { s->variable, path, home, quiet, none, NULL };
+        char *with[] = { s->variable, path, s->home, quiet, libexec ? s->libexec : NULL, NULL },
+             *without[] = { s->variable, path, s->home, quiet, none, NULL };
         memcpy(s->environment, with, sizeof with);
         memcpy(s->alone, without, sizeof without);
         s->cx = cordon_context_new(s->environment);
