@@ -108,7 +108,8 @@ static int read_told(struct cordon_box *b, const struct json *list)
         return 0;
 }
 
-static void read_canaries(struct cordon_box *b, const struct json *list)
+/* Returns -1 for a form that is not ours. */
+static int read_canaries(struct cordon_box *b, const struct json *list)
 {
         for (const struct json *c = list ? list->child : NULL; c && b->canary_count < API_CANARIES_MAX;
              c = c->next) {
@@ -116,15 +117,21 @@ static void read_canaries(struct cordon_box *b, const struct json *list)
                 (void) snprintf(to->name, sizeof to->name, "%s", text_of(c, "name"));
                 (void) snprintf(to->value, sizeof to->value, "%s", text_of(c, "value"));
                 to->form = number_of(c, "form");
+                if (to->form > API_CANARIES_OWN)
+                        return -1;
+
                 b->canary_words[b->canary_count++] = (struct box_canary){ to->name, to->value };
         }
+
+        return 0;
 }
 
 static int read_all(struct cordon_box *b, const struct json *o, struct err *e)
 {
         const char *policy = text_of(o, "policy"), *work = text_of(o, "work"), *home = text_of(o, "home");
         unsigned observe = number_of(o, "observe"), stage = number_of(o, "stage");
-        if (number_of(o, "format") != FORMAT || observe > BOX_OBSERVE_ALL || stage >= POLICY_STAGE__COUNT)
+        if (number_of(o, "format") != FORMAT || observe > BOX_OBSERVE_ALL || stage >= POLICY_STAGE__COUNT ||
+            read_canaries(b, json_get(o, "canaries")) < 0)
                 return err_set(e, ERR_USAGE, 0, "the session belongs to another version of cordon");
 
         b->observe = (enum box_observe) observe;
@@ -134,7 +141,6 @@ static int read_all(struct cordon_box *b, const struct json *o, struct err *e)
         b->ledger = number_of(o, "ledger") == BOX_LEDGER_OFF ? BOX_LEDGER_OFF : BOX_LEDGER_ON;
         b->ledger_said = true;
         b->has_words = number_of(o, "words");
-        read_canaries(b, json_get(o, "canaries"));
         (void) snprintf(b->name, sizeof b->name, "%s", text_of(o, "name"));
         if (read_told(b, json_get(o, "told")) < 0)
                 return err_set(e, ERR_MEMORY, 0, "no memory for a session");
