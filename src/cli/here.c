@@ -46,9 +46,24 @@ static bool is_module(const char *word, const char *next)
         return strcmp(word, "-m") == 0 && next && any_is(modules, sizeof modules / sizeof *modules, next);
 }
 
-/* python3 -c, perl -e: the program is in the argument, not in the directory. A shell's mostly names other
- * programs. */
-static bool has_own_code(const char *word) { return strcmp(word, "-c") == 0 || strcmp(word, "-e") == 0; }
+/* python3 -c, perl -we, node -p: the program is in the argument, not in the directory. A shell's mostly names
+ * other programs. */
+static bool has_own_code(const char *program, const char *word)
+{
+        static const char *const words[] = {
+                "-c", "-Ic", "-e", "-E", "-ne", "-pe", "-we", "--eval", "--print"
+        };
+        return any_is(words, sizeof words / sizeof *words, word) ||
+               (strcmp(word, "-p") == 0 && strcmp(last_of(program), "node") == 0);
+}
+
+/* The wasm wall reports every file that its module looked for. */
+static bool is_behind_wasm(const char *program)
+{
+        static const char *const ends[] = { ".wasm", ".js", ".mjs" };
+        const char *dot = strrchr(last_of(program), '.');
+        return dot && any_is(ends, sizeof ends / sizeof *ends, dot);
+}
 
 /* By the words of the command: was it about the directory it was typed in? */
 enum here { HERE_NOT = 0, HERE_PERHAPS, HERE_SURELY };
@@ -56,8 +71,11 @@ enum here { HERE_NOT = 0, HERE_PERHAPS, HERE_SURELY };
 static enum here what_is_meant(const char *program, char *const *arguments)
 {
         enum here meant = lists(program) ? HERE_SURELY : HERE_PERHAPS;
+        if (is_behind_wasm(program))
+                return HERE_NOT;
+
         for (char *const *w = arguments; *w; w++)
-                if (w[0][0] == '/' || (has_own_code(*w) && !is_shell(program)))
+                if (w[0][0] == '/' || (has_own_code(program, *w) && !is_shell(program)))
                         return HERE_NOT;
                 else if (strcmp(*w, ".") == 0 || strcmp(*w, "./") == 0 || is_module(w[0], w[1]))
                         meant = HERE_SURELY;
