@@ -7,6 +7,8 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #define R(name) WASI_RIGHT(name)
 
@@ -62,10 +64,12 @@ static uint64_t rights_of(int fd, enum wasi_filetype type)
         return rights;
 }
 
+int wasi_fstat(int fd, struct stat *ret) { return (int) syscall(SYS_fstat, fd, ret); }
+
 enum wasi_errno wasi_file_init(struct wasi_file *f, int fd)
 {
         struct stat st;
-        if (fstat(fd, &st) < 0)
+        if (wasi_fstat(fd, &st) < 0)
                 return wasi_errno(errno);
 
         *f = (struct wasi_file){ .used = true, .fd = fd, .type = (uint8_t) wasi_type_of(&st) };

@@ -126,7 +126,7 @@ static enum wasi_errno put_stat(const struct wasi_call *c, uint32_t at, const st
 WASI_CALL(fd_filestat_get)
 {
         struct stat st;
-        return fstat(c->file->fd, &st) < 0 ? wasi_errno(errno) : put_stat(c, wasi_u32(c, 1), &st);
+        return wasi_fstat(c->file->fd, &st) < 0 ? wasi_errno(errno) : put_stat(c, wasi_u32(c, 1), &st);
 }
 
 WASI_CALL(fd_filestat_set_size)
