@@ -106,8 +106,8 @@ static void give_up_late(struct wrap *w)
                 if (!p->held)
                         mcp_link_send(&w->server, &line);
                 wrap_give_up(w, p,
-                             p->held ? "the person did not answer in time"
-                                     : "the server did not answer in time");
+                             p->asked ? "the person did not answer in time"
+                                      : "the server did not answer in time");
         }
 }
 
@@ -141,6 +141,7 @@ static bool turn(struct wrap *w)
         bool ended = cordon_box_step(w->box) != 0;
         take_server_lines(w);
         give_up_late(w);
+        wrap_release(w);
         mcp_link_flush(&w->client);
         return ended;
 }

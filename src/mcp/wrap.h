@@ -56,8 +56,10 @@ struct wrap_pending { /* a request of the client that the server has not answere
         char record[64];
         bool modern;
         uint64_t deadline_ns;
-        char *held;     /* the line for the server, while a person is asked; or NULL */
-        unsigned asked; /* the number of that question */
+        char *held;     /* the line for the server, while the call waits or a person is asked; or NULL */
+        unsigned asked; /* the number of that question; 0: none */
+        unsigned waits; /* its place among the calls that wait; 0: it does not */
+        bool agreed;    /* the person said yes */
 };
 
 struct wrap {
@@ -76,6 +78,7 @@ struct wrap {
         uint64_t window_ns;    /* of the rate */
         unsigned calls;        /* in it */
         unsigned asked;        /* questions so far */
+        unsigned waited;       /* calls that had to wait so far */
         bool elicits;          /* the client has forms, as its initialize says */
         bool stop;
 };
@@ -84,6 +87,8 @@ struct wrap {
 /* One line to the person. */
 void wrap_say(const struct wrap *w, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 void wrap_from_client(struct wrap *w, struct span line);
+/* Judges the calls that waited for a list or for the box. */
+void wrap_release(struct wrap *w);
 /* Answers a request with a failed result or an error, and forgets it. */
 void wrap_give_up(struct wrap *w, struct wrap_pending *p, const char *why);
 void wrap_forget(struct wrap_pending *p);

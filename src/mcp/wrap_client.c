@@ -137,7 +137,7 @@ static void record(struct wrap *w, struct wrap_pending *p, const struct rpc *m, 
 }
 
 /* Returns the stable reason of a refusal with `why`, or NULL: the call passes. */
-static const char *judge_call(struct wrap *w, const char *name, struct buf *why)
+static const char *judge_call(struct wrap *w, const struct wrap_pending *p, const char *name, struct buf *why)
 {
         if (!wrap_tool_name_ok(name)) {
                 buf_puts(why, "this cannot be the name of a tool");
@@ -156,7 +156,7 @@ static const char *judge_call(struct wrap *w, const char *name, struct buf *why)
                            name);
                 return "tool-rule";
         }
-        if (is_too_often(w)) {
+        if (!p->agreed && is_too_often(w)) {
                 buf_printf(why, "more than %u calls in a minute", w->o->rate);
                 return "tool-rate";
         }
@@ -168,6 +168,14 @@ static void pass_on(struct wrap *w, const struct rpc *m)
         AUTO_BUF(line);
         wrap_put_request(&line, json_root(m->doc), w->o->permitted);
         mcp_link_send(&w->server, &line);
+}
+
+/* The bytes of now are sent later, or NULL. */
+static void hold(const struct wrap *w, struct wrap_pending *p, const struct rpc *m)
+{
+        AUTO_BUF(line);
+        wrap_put_request(&line, json_root(m->doc), w->o->permitted);
+        p->held = line.failed ? NULL : strdup(buf_str(&line));
 }
 
 /* ---- calls that a person is asked about ---- */
@@ -195,13 +203,11 @@ static void put_question(const struct wrap_pending *p, const struct rpc *m, stru
                       "\"Allow this call\",\"default\":false}},\"required\":[\"allow\"]}}");
 }
 
-/* The call waits for the answer; what is sent then are the bytes of now. */
+/* The call waits for the answer. */
 static void ask_person(struct wrap *w, struct wrap_pending *p, const struct rpc *m)
 {
         AUTO_BUF(line);
-        AUTO_BUF(held);
-        wrap_put_request(&held, json_root(m->doc), w->o->permitted);
-        p->held = held.failed ? NULL : strdup(buf_str(&held));
+        hold(w, p, m);
         p->asked = ++w->asked;
         if (!w->elicits || p->modern || !p->held) {
                 record(w, p, m, "tool-ask");
@@ -218,25 +224,95 @@ static void ask_person(struct wrap *w, struct wrap_pending *p, const struct rpc 
         mcp_link_send(&w->client, &line);
 }
 
-static void take_answer(struct wrap *w, struct wrap_pending *p, const struct json *answer)
+/* ---- calls that wait ---- */
+
+/* A list under way may show that a tool has changed; and the ledger begins when the box is up. */
+static bool must_wait(const struct wrap *w)
 {
-        AUTO_BUF(line);
-        struct rpc m;
-        const char *action = rpc_text(answer, "action");
-        bool yes = action && strcmp(action, "accept") == 0 &&
-                   rpc_member(rpc_member(answer, "content", JSON_OBJECT), "allow", JSON_TRUE);
-        rpc_read(span_str(p->held), &m);
-        record(w, p, &m, yes ? NULL : "tool-ask");
-        rpc_done(&m);
-        if (!yes) {
-                wrap_give_up(w, p, "the person did not agree to this call");
+        bool lists = false;
+        for (size_t i = 0; i < WRAP_PENDING_MAX; i++)
+                lists |= w->pending[i].id && strcmp(w->pending[i].method, "tools/list") == 0;
+        return lists || !cordon_box_is_up(w->box);
+}
+
+static void take_call(struct wrap *w, struct wrap_pending *p, const struct rpc *m)
+{
+        AUTO_BUF(why);
+        const char *name = rpc_text(m->params, "name");
+        const size_t n = name ? strlen(name) : 0;
+        memcpy(p->tool, name && n < sizeof p->tool ? name : "?", name && n < sizeof p->tool ? n + 1 : 2);
+        if (must_wait(w)) {
+                hold(w, p, m);
+                p->waits = ++w->waited;
                 return;
         }
 
-        buf_puts(&line, p->held);
-        free(p->held);
+        const char *reason = judge_call(w, p, name, &why);
+        if (reason) {
+                record(w, p, m, reason);
+                wrap_give_up(w, p, buf_str(&why));
+                return;
+        }
+        if (!p->agreed && wrap_rules_judge(w->o->rules, name) == RULE_ASK) {
+                ask_person(w, p, m);
+                return;
+        }
+
+        record(w, p, m, NULL);
+        pass_on(w, m);
+}
+
+static struct wrap_pending *first_waiting(struct wrap *w)
+{
+        struct wrap_pending *first = NULL;
+        for (size_t i = 0; i < WRAP_PENDING_MAX; i++) {
+                struct wrap_pending *p = &w->pending[i];
+                if (p->waits && (!first || p->waits < first->waits))
+                        first = p;
+        }
+        return first;
+}
+
+void wrap_release(struct wrap *w)
+{
+        struct wrap_pending *p;
+        while (!must_wait(w) && (p = first_waiting(w))) {
+                struct rpc m;
+                char *held = p->held;
+                p->held = NULL;
+                p->waits = 0;
+                if (!held) {
+                        wrap_give_up(w, p, "no memory for this call");
+                        continue;
+                }
+
+                rpc_read(span_str(held), &m);
+                take_call(w, p, &m);
+                rpc_done(&m);
+                free(held);
+        }
+}
+
+/* ---- answers of a person ---- */
+
+static void take_answer(struct wrap *w, struct wrap_pending *p, const struct json *answer)
+{
+        struct rpc m;
+        const char *action = rpc_text(answer, "action");
+        char *held = p->held;
+        p->agreed = action && strcmp(action, "accept") == 0 &&
+                    rpc_member(rpc_member(answer, "content", JSON_OBJECT), "allow", JSON_TRUE);
         p->held = NULL;
-        mcp_link_send(&w->server, &line);
+        p->asked = 0;
+        rpc_read(span_str(held), &m);
+        if (p->agreed)
+                take_call(w, p, &m);
+        else {
+                record(w, p, &m, "tool-ask");
+                wrap_give_up(w, p, "the person did not agree to this call");
+        }
+        rpc_done(&m);
+        free(held);
 }
 
 /* True if it was an answer to a question of ours. */
@@ -246,7 +322,7 @@ static bool was_answer(struct wrap *w, const struct rpc *m)
         for (size_t i = 0; i < WRAP_PENDING_MAX; i++) {
                 struct wrap_pending *p = &w->pending[i];
                 (void) snprintf(id, sizeof id, "cordon-%u", p->asked);
-                if (!p->held || m->id->type != JSON_STRING || strcmp(m->id->str, id) != 0)
+                if (!p->asked || m->id->type != JSON_STRING || strcmp(m->id->str, id) != 0)
                         continue;
 
                 take_answer(w, p, m->result);
@@ -256,27 +332,6 @@ static bool was_answer(struct wrap *w, const struct rpc *m)
 }
 
 /* ---- all messages ---- */
-
-static void take_call(struct wrap *w, struct wrap_pending *p, const struct rpc *m)
-{
-        AUTO_BUF(why);
-        const char *name = rpc_text(m->params, "name");
-        const char *reason = judge_call(w, name, &why);
-        const size_t n = name ? strlen(name) : 0;
-        memcpy(p->tool, name && n < sizeof p->tool ? name : "?", name && n < sizeof p->tool ? n + 1 : 2);
-        if (reason) {
-                record(w, p, m, reason);
-                wrap_give_up(w, p, buf_str(&why));
-                return;
-        }
-        if (wrap_rules_judge(w->o->rules, name) == RULE_ASK) {
-                ask_person(w, p, m);
-                return;
-        }
-
-        record(w, p, m, NULL);
-        pass_on(w, m);
-}
 
 static void take_request(struct wrap *w, const struct rpc *m)
 {

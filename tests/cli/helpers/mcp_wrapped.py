@@ -20,9 +20,9 @@ def expect(name, good, got=""):
     print(f"ok {name}" if good else f"not ok {name} ({str(got)[:700]})", flush=True)
 
 
-def wrapped(habit, *options, name="pinned", **how):
+def wrapped(habit, *options, name="pinned", modern=False, **how):
     command = [CORDON, "mcp", "wrap", "--name", name, "--seconds", "2", *options, "--read", EVIL, "--", "python3", EVIL, habit]
-    return Client(command, modern=False, elicits=True, env=dict(os.environ, GITHUB_TOKEN="SECRETMARK"), **how)
+    return Client(command, modern=modern, elicits=True, env=dict(os.environ, GITHUB_TOKEN="SECRETMARK"), **how)
 
 
 def test_benign():
@@ -106,6 +106,23 @@ def try_list(habit):
     return habit, is_clean(c) and names == listed and bool(answer.get("isError")) != called, c.lines
 
 
+def test_together():
+    """A list and a call in one write: the call is judged after the list, and recorded."""
+    for habit, refused in (("benign", False), ("description", True)):
+        c = wrapped(habit)
+        asked = [{"jsonrpc": "2.0", "id": "list", "method": "tools/list"},
+                 {"jsonrpc": "2.0", "id": "call", "method": "tools/call", "params": {"name": "echo", "arguments": {"text": "x"}}}]
+        c.send_raw("".join(json.dumps(m) + "\n" for m in asked).encode())
+        got = c.wait("call").get("result", {})
+        effect = got["_meta"].get("cordon/output", {}).get("effect")
+        expect(f"a call beside a list: {habit}", bool(got.get("isError")) == refused and bool(effect) != refused, c.lines)
+        c.end()
+    c = wrapped("benign", modern=True)  # no initialize: the call is the first message
+    got = c.call("echo", text="x")
+    expect("a call before the box is up is recorded", got["_meta"]["cordon/output"]["effect"], c.lines)
+    c.end()
+
+
 def test_hostile():
     before = open(PINS).read()
     with concurrent.futures.ThreadPoolExecutor(3) as pool:
@@ -146,5 +163,5 @@ def test_learn():
     expect("learn proposes the server's doors", got.returncode == 0 and EVIL in got.stdout, got)
 
 
-for test in [test_benign, test_hostile, test_box, test_accept, test_learn]:
+for test in [test_benign, test_together, test_hostile, test_box, test_accept, test_learn]:
     test()
