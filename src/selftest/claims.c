@@ -528,16 +528,30 @@ static int claim(struct claims *c, int argc, char **argv)
         return bad ? bad : c->failed ? 1 : 0;
 }
 
+/* Options may also follow the second file of --diff. Returns the place of what is left, or -1. */
+static int read_options(struct claims *c, int argc, char **argv, const char **ret_new)
+{
+        const struct cli_verb *v = cli_verb_find("selftest claims");
+        c->policy = cli_policy_new();
+        int at = c->policy ? cli_options(argc, argv, v, c, c->policy) : -1;
+        if (at < 0 || at == argc || !c->diff)
+                return at;
+
+        *ret_new = argv[at];
+        int more = cli_options(argc - at, argv + at, v, c, c->policy);
+        return more < 0 ? -1 : at + more;
+}
+
 int verb_claims(int argc, char **argv)
 {
         static struct claims c;
-        c.policy = cli_policy_new();
-        int at = c.policy ? cli_options(argc, argv, cli_verb_find("selftest claims"), &c, c.policy) : -1;
+        const char *new = NULL;
+        int at = read_options(&c, argc, argv, &new);
         int status = EXIT_CORDON;
-        if (at >= 0 && c.diff && (at + 1 != argc || c.sign))
+        if (at >= 0 && c.diff && (!new || at != argc || c.sign))
                 status = cli_usage("which two? For example: cordon selftest claims --diff OLD NEW");
         else if (at >= 0 && c.diff)
-                status = claims_diff(c.diff, argv[at], c.key);
+                status = claims_diff(c.diff, new, c.key);
         else if (at >= 0 && c.key)
                 status = cli_usage("--key goes with --diff");
         else if (at >= 0 && at < argc)

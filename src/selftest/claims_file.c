@@ -54,6 +54,8 @@ int claims_sign(const char *file, const struct buf *json)
         if (status == 0)
                 status = cli_new_file(path, 0644, span_str(proof), "name another");
         cordon_free(proof);
+        if (status == 0)
+                cli_note("written: %s and %s", file, path);
         return status;
 }
 
@@ -192,9 +194,9 @@ static unsigned diff_classes(const struct claims_file *a, const struct claims_fi
                         buf_puts(o, "  ");
                         put_inert(o, text_of(y, "class"));
                         buf_printf(o, ": %s ", keys[k]);
-                        put_inert(o, was[0] ? was : "-");
+                        put_inert(o, was[0] ? was : "missing");
                         buf_puts(o, " -> ");
-                        put_inert(o, is);
+                        put_inert(o, is[0] ? is : "missing");
                         buf_putc(o, '\n');
                         n++;
                 }
@@ -213,8 +215,7 @@ static void put_head(const struct claims_file *c, char sign, const char *now, st
                 put_inert(o, text_of(root, keys[i]));
         }
         const char *end = text_of(root, "valid_until");
-        buf_printf(o, "; %s, %s\n", c->standing,
-                   !end[0] || strcmp(end, now) < 0 ? "no longer valid" : "valid");
+        buf_printf(o, "; %s, %s\n", c->standing, !end[0] || strcmp(end, now) < 0 ? "expired" : "not expired");
 }
 
 static int compare(const struct claims_file *a, const struct claims_file *b)

@@ -60,14 +60,15 @@ for class in $(sed -n 's/^KNOCKOUT("\([a-z-]*\)", [0-9]*, [0-9]*, [1-9].*/\1/p' 
 done
 # --- signed, valid for a day, compared ---
 CORDON_STATE=$T/state-sign && export CORDON_STATE && mkdir -m 700 "$CORDON_STATE"
-"$CORDON" selftest claims --sign "$T/a" >/dev/null 2>&1
+"$CORDON" selftest claims --sign "$T/a" >/dev/null 2>"$T/told"
 is "claims are signed into a file" "$? $(jq -r '.residual | length > 5' "$T/a")" "0 true"
+is "the files are named" "$(cat "$T/told")" "cordon: written: $T/a and $T/a.proof"
 is "valid for 24 hours" "$(jq -r '((.valid_until | fromdate) - (.time | fromdate))' "$T/a")" 86400
 is "with host, kernel and version" "$(jq -r '.host != "" and .kernel != "" and .version != ""' "$T/a")" true
 ok "the proof verifies" "$CORDON" log verify --proof "$T/a.proof"
 is "a file is not written over" "$(status "$CORDON" selftest claims --sign "$T/a")" 125
 is "the same file makes the same claims" "$(status "$CORDON" selftest claims --diff "$T/a" "$T/a")" 0
-has "signed and valid" "$(cat "$T/out")" "; signed, valid"
+has "signed and valid" "$(cat "$T/out")" "; signed, not expired"
 "$CORDON" selftest claims --sign "$T/b" --wall 'auto without landlock' >/dev/null 2>&1
 is "without a layer the claims differ" "$(status "$CORDON" selftest claims --diff "$T/a" "$T/b")" 1
 has "in the layer" "$(cat "$T/out")" "- layers: landlock"
@@ -76,7 +77,15 @@ sed 's/"held":[0-9]*/"held":999/' "$T/a" >"$T/c" && cp "$T/a.proof" "$T/c.proof"
 is "a file that was changed is not signed" "$(status "$CORDON" selftest claims --diff "$T/a" "$T/c") $(grep -c 'THE SIGNATURE DOES NOT FIT' "$T/out")" "1 1"
 jq -c '.valid_until = "2020-01-01T00:00:00Z"' "$T/a" >"$T/d"
 status "$CORDON" selftest claims --diff "$T/a" "$T/d" >/dev/null
-has "an old one is no longer valid, and one without a proof is not signed" "$(cat "$T/out")" "not signed, no longer valid"
+has "an old one is no longer valid, and one without a proof is not signed" "$(cat "$T/out")" "not signed, expired"
+jq -c 'del(.hardened_against[0].held)' "$T/a" >"$T/e"
+status "$CORDON" selftest claims --diff "$T/a" "$T/e" >/dev/null
+has "a member that is not there" "$(cat "$T/out")" "-> missing"
+: >"$T/key"
+for order in "--diff $T/a $T/a --key $T/key" "--key $T/key --diff $T/a $T/a"; do
+        # shellcheck disable=SC2086
+        is "the key is asked for: ${order%% *} first" "$(status "$CORDON" selftest claims $order) $(grep -c 'DOES NOT FIT' "$T/out")" "1 2"
+done
 is "two files are needed" "$(status "$CORDON" selftest claims --diff "$T/a")" 125
 unset CORDON_STATE
 boast='\b(secure|safe|unbreakable)\b'
