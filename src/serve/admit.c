@@ -83,7 +83,8 @@ static bool check_token(struct server *s, const struct client *c, struct admitte
                 c->in.r.token[0] ? tokens_check(&s->tokens, c->in.r.token, clock_wall_s()) : NULL;
         if (!t) {
                 reply_problem(r, 401, "token", "a valid bearer token is needed",
-                              "Authorization: Bearer TOKEN; an operator makes one: cordon serve token new");
+                              "Authorization: Bearer TOKEN; an operator makes one: "
+                              "cordon serve token new --tenant NAME");
                 (void) snprintf(r->extra, sizeof r->extra, "WWW-Authenticate: Bearer realm=\"cordon\"\r\n");
                 return false;
         }

@@ -32,7 +32,13 @@ static int check_members(const struct json *o, cordon_error *e)
                         continue;
 
                 (void) err_set((struct err *) e, ERR_USAGE, 0, "a run has no member `%.64s`", m->key);
-                return nearest ? err_hint((struct err *) e, "did you mean `%s`?", nearest) : -1;
+                if (nearest)
+                        return err_hint((struct err *) e, "did you mean `%s`?", nearest);
+
+                AUTO_BUF(names);
+                for (i = 0; i < sizeof known / sizeof *known; i++)
+                        buf_printf(&names, "%s%s", i ? ", " : "", known[i]);
+                return err_hint((struct err *) e, "it has: %s; see /v1/openapi.json", buf_str(&names));
         }
         return 0;
 }

@@ -35,11 +35,13 @@ for who in root as_user; do
                 is "$who: ${row%|*}" "$(answered) $(jq -r '.status' <"$T/body")" "${row##*|} ${row##*|}"
         done
         is "$who: a misspelled member has a hint" "$(run "$a" '{"argv":["a"],"polcy":"x"}' | jq -r .hint)" 'did you mean `policy`?'
+        has "$who: an unknown member has a hint" "$(run "$a" '{"command":["a"]}' | jq -r .hint)" "it has: argv, policy"
+        has "$who: and where to read on" "$(run "$a" '{"command":["a"]}' | jq -r .hint)" "/v1/openapi.json"
         http POST /v1/runs "$a" -d '{}' >/dev/null
         is "$who: a body of another type" "$(answered)" 415
         http GET /v1/runs wrong >"$T/body"
         is "$who: without a valid token" "$(answered)" 401
-        has "$who: the error says how to get one" "$(jq -r .hint <"$T/body")" "cordon serve token new"
+        has "$who: the error says how to get one" "$(jq -r .hint <"$T/body")" "cordon serve token new --tenant NAME"
         run "$reader" '{"argv":["true"]}' >/dev/null
         is "$who: a token without the scope" "$(answered)" 403
         http GET /v1/nothing "$a" >/dev/null
