@@ -36,6 +36,11 @@ if command -v mandoc >/dev/null; then
 else
         skip "the manual" "mandoc is not installed"
 fi
+if command -v groff >/dev/null; then
+        is "every line of the manual can be broken" "$(groff -t -K utf8 -mandoc -rLL=78n -rLT=78n -wbreak -Tutf8 man/*.[1-8] 2>&1 >/dev/null | grep 'break line')" ""
+else
+        skip "every line of the manual can be broken" "groff is not installed"
+fi
 # Variables of test builds are no one else's; what the host is, and where scratch files go, is no setting of ours.
 variables=$(grep -rhoE '(getenv\(|context_(get|path)\([a-z>-]+, )"[A-Z_]+"\)' src | grep -oE '[A-Z_]{2,}' | sort -u |
         grep -vxE 'CORDON_(ALLOC|KNOCKOUT|SABOTAGE|STEP|WORK_STEP)|KUBERNETES_SERVICE_HOST|TMPDIR')
