@@ -29,6 +29,7 @@ struct adding {
         struct json_doc *config;
         struct buf description, counts;
         char key[65];
+        bool names; /* the archive may name it */
 };
 
 static int make_dirs(const struct adding *a, struct err *e)
@@ -243,6 +244,18 @@ static int unpack_tree(struct adding *a, struct err *e)
                        : 0;
 }
 
+/* An archive is a stranger's: a name that leads to another image stays. */
+static int put_tags(const struct adding *a, struct err *e)
+{
+        char key[65];
+        for (size_t i = 0; a->names && a->ref[0] == '/' && i < a->parts->tag_count; i++)
+                if (!image_ref_get(a->store, a->parts->tags[i], key) &&
+                    image_ref_put(a->store, a->parts->tags[i], a->key, e) < 0)
+                        return -1;
+
+        return 0;
+}
+
 static int add(struct adding *a, struct err *e)
 {
         struct unpacker u = { .command = "describe", .read = a->source };
@@ -256,13 +269,15 @@ static int add(struct adding *a, struct err *e)
         if (there < 0 && unpack_tree(a, e) < 0)
                 return -1;
 
-        return image_ref_put(a->store, a->ref, a->key, e);
+        return image_ref_put(a->store, a->ref, a->key, e) < 0 ? -1 : put_tags(a, e);
 }
 
-int api_image_add(const struct cordon_context *cx, const struct image_store *s, const char *ref,
+int api_image_add(const struct cordon_context *cx, const struct image_store *s, const char *ref, bool names,
                   char ret_key[65], struct err *e)
 {
-        struct adding a = { .cx = cx, .store = s, .ref = ref, .parts = calloc(1, sizeof *a.parts) };
+        struct adding a = {
+                .cx = cx, .store = s, .ref = ref, .names = names, .parts = calloc(1, sizeof *a.parts)
+        };
         AUTO_FD(lock, image_store_lock(s, e));
         int r = lock < 0  ? -1
                 : a.parts ? add(&a, e)

@@ -59,6 +59,24 @@ static bool take_layer(const struct json *o, struct image_part *p)
         return false;
 }
 
+/* One that could not be a path, a digest, an option or a name with a transport; others are left out. */
+static bool is_tag(const char *s)
+{
+        static const char first[] = "abcdefghijklmnopqrstuvwxyz0123456789";
+        const char *colon = strrchr(s, ':');
+        return strchr(first, s[0]) && s[0] && colon && colon[1] && !strchr(colon, '/') && !strstr(s, "//") &&
+               strncmp(s, "sha256:", 7) != 0 &&
+               s[strspn(s, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-/:")] == '\0';
+}
+
+static void take_tags(const struct json *list, struct image_parts_list *l)
+{
+        for (const struct json *v = list && list->type == JSON_ARRAY ? list->child : NULL;
+             v && l->tag_count < IMAGE_TAGS_MAX; v = v->next)
+                if (v->type == JSON_STRING && strlen(v->str) < sizeof l->tags[0] && is_tag(v->str))
+                        (void) snprintf(l->tags[l->tag_count++], sizeof l->tags[0], "%s", v->str);
+}
+
 static bool take_all(const struct json *root, struct image_parts_list *l)
 {
         const struct json *layers = root->type == JSON_OBJECT ? json_get(root, "layers") : NULL;
@@ -70,6 +88,7 @@ static bool take_all(const struct json *root, struct image_parts_list *l)
                 if (l->n == IMAGE_PARTS_MAX || !take_layer(v, &l->v[l->n++]))
                         return false;
 
+        take_tags(json_get(root, "tags"), l);
         return true;
 }
 

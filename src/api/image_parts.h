@@ -5,6 +5,7 @@
 #include "base/err.h"
 
 enum {
+        IMAGE_TAGS_MAX = 16,
         IMAGE_PARTS_MAX = 128,     /* the configuration, and the layers */
         IMAGE_CONFIG_MAX = 4 << 20 /* bytes of the configuration */
 };
@@ -21,6 +22,8 @@ struct image_part {
 struct image_parts_list {
         struct image_part v[IMAGE_PARTS_MAX]; /* the configuration first */
         size_t n;
+        char tags[IMAGE_TAGS_MAX][256]; /* NAME:TAG, which the archive claims */
+        size_t tag_count;
         char user[128], cwd[4096]; /* of the configuration; "": none */
 };
 int image_parts_read(struct span text, struct image_parts_list *ret, struct err *e);

@@ -32,7 +32,7 @@ int cordon_image_prepare(cordon_policy *p, cordon_error *pe)
                 return -1;
 
         AUTO_FD(there, api_image_key(&s, ref, key) ? image_meta_open(&s, key) : -1);
-        int r = there >= 0 ? 0 : api_image_add(p->cx, &s, ref, key, e);
+        int r = there >= 0 ? 0 : api_image_add(p->cx, &s, ref, false, key, e);
         image_store_done(&s);
         return r;
 }
@@ -207,7 +207,7 @@ char *cordon_image_add(const cordon_context *cx, const char *ref, int json, cord
         if (image_store_open(cx, &s, e) < 0)
                 return NULL;
 
-        int r = api_image_add(cx, &s, path, key, e);
+        int r = api_image_add(cx, &s, path, true, key, e);
         struct json_doc *d = r < 0 ? NULL : read_meta(&s, key);
         if (d) {
                 (json ? put_json : put_line)(&s, key, json_root(d), &out);

@@ -192,8 +192,9 @@ struct plan *api_plan(struct cordon_box *b, enum wall_kind wall, struct err *e);
 int api_image_open(struct cordon_box *b, struct err *e);
 bool api_is_tree(const char *ref); /* a directory with an unpacked root */
 bool api_image_key(const struct image_store *s, const char *ref, char ret_key[65]);
-/* image_add.c: unpacks it into the store, or finds that it is there. */
-int api_image_add(const struct cordon_context *cx, const struct image_store *s, const char *ref,
+/* image_add.c: unpacks it into the store, or finds that it is there. `names`: the names that an archive
+ * states lead to it from now on, if they are free. */
+int api_image_add(const struct cordon_context *cx, const struct image_store *s, const char *ref, bool names,
                   char ret_key[65], struct err *e);
 
 /* box.c: the command of a box that is parked for any. */

@@ -9,7 +9,7 @@ make_image() { python3 "$(dirname "$0")/helpers/image.py" "$@"; }
 m=$T/images
 mkdir -m 755 "$m"
 # shellcheck disable=SC2046
-make_image $(for kind in tool gzip outer-gzip layout outer-link bad-user other-machine no-image two-images; do echo "$kind $m/$kind"; done) ||
+make_image $(for kind in tool gzip outer-gzip layout outer-link bad-user other-machine no-image two-images odd-tags; do echo "$kind $m/$kind"; done) ||
         fail "the images are made"
 zstd=yes
 command -v zstd >/dev/null && make_image zstd "$m/zstd" || zstd=
@@ -34,7 +34,15 @@ for who in $whos; do
         is "$who: whiteouts are applied" "$(cordon run -q --image "$m/tool" -- sh -c 'ls /old; ls /etc/gone' 2>&1 | head -n 1)" upper
         hasnt "$who: of files as well" "$(cordon run -q --image "$m/tool" -- ls /etc 2>&1)" gone
         is "$who: the outer gzip is the same image" "$(cordon image add --json "$m/outer-gzip" 2>&1 | jq -r '.id[0:19]')" "$id"
-        is "$who: two names lead to it" "$(cordon image ls --json | jq -r ".[] | select(.id|startswith(\"$id\")) | .from | length")" 2
+        is "$who: by the name in the archive" "$(cordon run -q --image tool:1 -- tool 2>&1)" "tool 1.0"
+        names() { cordon image ls --json | jq -r ".[] | select(.id|startswith(\"$1\")) | .from | sort | join(\" \")"; }
+        is "$who: three names lead to it" "$(names "$id")" "$m/outer-gzip $m/tool tool:1"
+        odd=$(cordon image add --json "$m/odd-tags" 2>&1 | jq -r .id)
+        is "$who: names that are none, and one that is taken, are left out" "$(names "$odd")" "$m/odd-tags good.example:5000/a/tool:odd"
+        is "$who: which still leads where it led" "$(names "$id")" "$m/outer-gzip $m/tool tool:1"
+        is "$who: rm takes the name" "$(cordon image rm good.example:5000/a/tool:odd && names "$odd")" ""
+        is "$who: a run gives none" "$(cordon run -q --image "$m/odd-tags" -- tool 2>&1) $(names "$odd")" "tool 1.0 $m/odd-tags"
+        cordon image rm "$odd"
         is "$who: gzip layers in several members" "$(cordon run -q --image "$m/gzip" -- tool 2>&1)" "tool 1.0"
         is "$who: an OCI layout" "$(cordon run -q --image "$m/layout" 2>&1)" "tool 1.0"
         is "$who: a layer that is a link to another" "$(cordon run -q --image "$m/outer-link" -- tool 2>&1)" "tool 1.0"

@@ -22,6 +22,7 @@ struct image_parts {
         char config_sha256[65];
         struct layer_row *layers;
         size_t layer_count;
+        const struct json *tags; /* names of docker save; NULL: none */
 };
 
 static const char hex_digits[] = "0123456789abcdef";
@@ -115,6 +116,7 @@ static int take_docker(const struct outer *o, const struct json *list, struct im
         if (!config || !layers)
                 return err_set(e, ERR_DOOR, 0, "manifest.json names no configuration or no layers");
 
+        m->tags = list_of(one, "RepoTags");
         digest_of_name(config, want);
         if (!outer_find(o, config, &m->config_at) ||
             !(m->config = read_json(o, config, want, m->config_sha256, e)))
@@ -249,6 +251,21 @@ static int put_layers(const struct image_parts *m, struct buf *out, struct err *
         return 0;
 }
 
+static void put_tags(const struct json *tags, struct buf *out)
+{
+        bool first = true;
+        buf_puts(out, ",\"tags\":[");
+        for (const struct json *v = tags ? tags->child : NULL; v; v = v->next) {
+                if (v->type != JSON_STRING)
+                        continue;
+                buf_puts(out, first ? "" : ",");
+                buf_json(out, span_of(v->str, v->len));
+                first = false;
+        }
+
+        buf_puts(out, "]");
+}
+
 static int describe(const struct image_parts *m, struct buf *out, struct err *e)
 {
         const struct json *root = json_root(m->config);
@@ -266,6 +283,7 @@ static int describe(const struct image_parts *m, struct buf *out, struct err *e)
         if (put_layers(m, out, e) < 0)
                 return -1;
 
+        put_tags(m->tags, out);
         buf_puts(out, "}\n");
         return 0;
 }

@@ -30,11 +30,11 @@ def config(layers, **extra):
                        'rootfs': {'type': 'layers', 'diff_ids': ['sha256:' + sha(x) for x in layers]}}).encode()
 
 
-def save(path, layers, cfg=None, packed=None, **extra):
+def save(path, layers, cfg=None, packed=None, tags=('tool:1',), **extra):
     """As docker save writes it; `packed`: the layers as they lie in the archive."""
     cfg = cfg or config(layers, **extra)
     names = ['%d/layer.tar' % n for n in range(len(layers))]
-    manifest = json.dumps([{'Config': sha(cfg) + '.json', 'RepoTags': ['tool:1'], 'Layers': names}]).encode()
+    manifest = json.dumps([{'Config': sha(cfg) + '.json', 'RepoTags': tags, 'Layers': names}]).encode()
     whole = tar(entry(sha(cfg) + '.json', cfg), *[entry(n, x) for n, x in zip(names, packed or layers)],
                 entry('manifest.json', manifest))
     with open(path, 'wb') as f:
@@ -158,6 +158,10 @@ def make(kind, path):
         make('tool', path)
         data = open(path, 'rb').read()
         return open(path, 'wb').write(gzip.compress(data, 1))
+    if kind == 'odd-tags':
+        odd = ['', ':', 'x', ':x', 'x:', '/etc:1', '../x:1', '-o:1', '--help:1', 'sha256:' + 'a' * 64, 'x@sha256:1', 'docker://x:1', 'a b:1', 'a\nb:1',
+               '\x1b[2J:1', 'host:1/x', 'n' * 300 + ':1', 7, None, ['x:1'], 'tool:1', 'good.example:5000/a/tool:odd']
+        return save(path, [b], tags=odd, Cmd=['tool'])
     if kind == 'layout':
         return layout(path, [b], [gzip.compress(b, 1)], 'tar+gzip', Cmd=['tool'])
     if kind == 'zstd':
