@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* mcp/checked_results.c - results through cordon-output. Never: passes on what was not checked. */
-#include "mcp/checked.h"
 #include "base/json.h"
+#include "mcp/checked.h"
 
 #include <stdio.h>
 #include <string.h>
