@@ -405,7 +405,7 @@ int cordon_work_fork(const cordon_context *cx, const char *run, char ret_run[64]
         if (work_fork(cx, run, id, ret_run, to_err(e)) == 0)
                 return 0;
 
-        if (to_err(e)->sys != EBUSY || work_fork_running(cx, run, id, to_err(e)) < 0)
+        if (!run || to_err(e)->sys != EBUSY || work_fork_running(cx, run, id, to_err(e)) < 0)
                 return -1;
 
         (void) snprintf(ret_run, 64, "%s", id);

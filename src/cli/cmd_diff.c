@@ -3,6 +3,7 @@
 #include "base/json.h"
 #include "cli/cli.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -257,5 +258,8 @@ int verb_diff(int argc, char **argv)
 
         cli_run_and_paths(argc, argv, at, &run, &paths);
         char id[64];
+        if (!run && cordon_work_find(cli_context(), NULL, id, &e) < 0 && e.sys == EBUSY)
+                return show_copy(&d, id, paths);
+
         return run && is_running(run, id) ? show_copy(&d, id, paths) : show(&d, run, paths);
 }

@@ -200,7 +200,8 @@ enum layer_wanted {
         LAYER_LANDED,
         LAYER_ONE /* as LAYER_WAITING, but a name of several that wait, one of a session, is refused */
 };
-/* The run that `which` names. */
+/* The run that `which` names. Without a name it fails with EBUSY if the nearest is that of a running box,
+ * whose id *ret_run is then. */
 int layer_find(int store, const char *which, enum layer_wanted want, char ret_run[WORK_RUN_MAX],
                struct err *e);
 /* Opens and locks it. Finishes or rolls back an interrupted apply, and seals an overlay whose keeper was

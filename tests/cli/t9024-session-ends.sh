@@ -44,6 +44,28 @@ for who in root as_user; do
         has "$who: one word with spaces" "$(in_s -- 'echo a | wc' 2>&1)" "cordon session run $S -- sh -c 'echo a | wc'"
         has "$who: a denied file that the command names" "$(in_s -- cat /etc/hostname 2>&1)" "a session with --read /etc/hostname"
 
+        # In a directory whose parent has changes that wait.
+        mkdir -p par/child
+        [ "$who" = root ] || [ "$(id -u)" -ne 0 ] || chown -R 65533:65533 par
+        (cd par && run run -q --no-stdin --edit . -- sh -c 'echo top >top')
+        par=$(run diff --list --json | jq -r '.[] | select(.state == "waiting") | .run')
+        (cd par/child && run session new "$S-near" --edit . >/dev/null && run session run "$S-near" -- sh -c 'echo near >near' </dev/null)
+        is "$who: diff shows the session of this directory" "$(cd par/child && run diff --name-only 2>"$T/err")" near
+        has "$who: and says that it runs" "$(cat "$T/err")" "its changes so far"
+        for verb in apply discard; do
+                said=$(cd par/child && run $verb 2>&1)
+                has "$who: $verb names both" "$said" "the session $S-near of this directory still runs, and the changes of $par are of $(pwd -P)/par"
+                has "$who: $verb says how either is meant" "$said" "\`cordon session end $S-near\`; or name the others: \`cordon diff $par\`"
+        done
+        has "$who: apply of a session that runs" "$(run apply "$S-near" 2>&1)" "the session $S-near still runs
+cordon: hint: end it first: \`cordon session end $S-near\`"
+        ok "$who: nothing was applied" test ! -e par/top -a ! -e par/child/near
+        run session end "$S-near" 2>/dev/null
+        is "$who: then its changes are meant" "$(cd par/child && run apply >/dev/null 2>&1; cat near)" near
+        is "$who: and the others where they are, or by name" "$(cd par && run diff --name-only; run diff --name-only "$par")" "top
+top"
+        run discard --yes "$par" 2>/dev/null
+
         # stop
         has "$who: stop tells what became of the changes" "$(run stop "$S" 2>&1)" "1 change held back, 0 flagged: cordon diff "
         is "$who: it is over" "$(run session ls --json | jq -r --arg n "$S" '.[] | select(.name == $n) | .run')" ""

@@ -21,6 +21,14 @@ static bool is_empty_leftover(struct layer *l)
         return l->state == LAYER_OPEN && !l->keep && scan_layer(l, &found, &none) == 0 && found.n == 0;
 }
 
+/* A running box whose overlay the caller may mean. */
+struct running {
+        char run[WORK_RUN_MAX]; /* empty: none */
+        char name[64];          /* of the box; or its id */
+        char door[PATH_MAX];    /* at or above the working directory */
+        bool session;
+};
+
 /* The search, and its results so far. */
 struct search {
         const char *box; /* overlays of boxes of this name; or NULL: of the working directory */
@@ -36,6 +44,7 @@ struct search {
         size_t elsewhere;     /* how many would have been meant in another directory */
         size_t here;          /* how many are meant in this one */
         struct buf listed[2]; /* the first of both, of this directory in the second */
+        struct running up;    /* of this name; or the one whose door is nearest */
         char cwd[PATH_MAX];
 };
 
@@ -109,6 +118,35 @@ static void consider(struct search *s, struct layer *l)
         (void) snprintf(s->door, sizeof s->door, "%s", door);
 }
 
+/* The directory of a running box is nearer the caller than that of an overlay above it. */
+static void consider_running(struct search *s, const struct layer *l)
+{
+        char door[PATH_MAX] = "";
+        if (l->state != LAYER_OPEN || s->want == LAYER_LANDED)
+                return;
+
+        if (s->box ? !l->box || strcmp(l->box, s->box) != 0
+                   : !is_of(l, s->cwd, door) || !path_under(s->cwd, door) ||
+                             (s->up.run[0] && strlen(door) < strlen(s->up.door)))
+                return;
+
+        s->up.session = l->session;
+        (void) snprintf(s->up.run, sizeof s->up.run, "%s", l->run);
+        (void) str_inert(span_str(l->box && l->box[0] ? l->box : l->run), s->up.name, sizeof s->up.name);
+        (void) snprintf(s->up.door, sizeof s->up.door, "%s", door);
+}
+
+static void look_at_running(struct search *s, int store, const char *run)
+{
+        struct err ignored;
+        struct layer *l = layer_look(store, run, &ignored);
+        if (l)
+                consider_running(s, l);
+
+        s->busy = true;
+        layer_free(l);
+}
+
 /* The error that it could not be read: without it the newest is unknown. */
 static bool is_failure(const struct err *why)
 {
@@ -128,10 +166,11 @@ static bool newest(int store, const struct names *list, struct search *s)
                 if (layer_swept(store, list->v[i]) || list->v[i][0] == '.')
                         continue;
                 struct layer *l = layer_take(store, list->v[i], &why);
-                s->busy |= !l && why.sys == EBUSY;
-                if (!l && is_failure(&why))
+                if (!l && why.sys == EBUSY)
+                        look_at_running(s, store, list->v[i]);
+                else if (!l && is_failure(&why))
                         s->failed = why;
-                else if (!l && why.sys != EBUSY && why.code != ERR_GONE)
+                else if (!l && why.code != ERR_GONE)
                         s->unread = why;
                 if (l && is_empty_leftover(l))
                         (void) layer_remove(l, &why);
@@ -186,15 +225,49 @@ static int none_here(const struct search *s, struct err *e)
                            "`cordon diff --list` shows all");
 }
 
+static const char *end_verb(const struct running *up) { return up->session ? "session end" : "stop"; }
+
+static int still_runs(const struct running *up, struct err *e)
+{
+        (void) err_set(e, ERR_IO, 0, "the %s %s still runs", up->session ? "session" : "box", up->name);
+        return err_hint(e, "end it first: `cordon %s %s`", end_verb(up), up->name);
+}
+
+/* Its changes cannot be taken yet, and those of a directory above are not meant. */
+static bool is_nearer(const struct search *s)
+{
+        return s->up.run[0] && (!s->run[0] || !path_under(s->door, s->up.door));
+}
+
+static int runs_here(struct search *s, struct err *e)
+{
+        char shown[200];
+        (void) still_runs(&s->up, e);
+        e->sys = EBUSY;
+        if (s->run[0]) {
+                (void) err_set(e, ERR_IO, EBUSY,
+                               "the %s %s of this directory still runs, and the changes of "
+                               "%s are of %s",
+                               s->up.session ? "session" : "box", s->up.name, s->run,
+                               str_inert(span_str(s->door), shown, sizeof shown));
+                (void) err_hint(e, "end it first: `cordon %s %s`; or name the others: `cordon diff %s`",
+                                end_verb(&s->up), s->up.name, s->run);
+        }
+
+        (void) snprintf(s->run, WORK_RUN_MAX, "%s", s->up.run);
+        return -1;
+}
+
 static int find_unnamed(int store, const struct names *list, enum layer_wanted want,
                         char ret_run[WORK_RUN_MAX], struct err *e)
 {
         struct search s = { .want = want, .run = ret_run };
         bool found = newest(store, list, &s);
-        int r = s.failed.code ? (*e = s.failed, -1)
-                : !found      ? none_here(&s, e)
-                : s.several   ? several_here(&s, e)
-                              : 0;
+        int r = s.failed.code   ? (*e = s.failed, -1)
+                : is_nearer(&s) ? runs_here(&s, e)
+                : !found        ? none_here(&s, e)
+                : s.several     ? several_here(&s, e)
+                                : 0;
 
         buf_done(&s.listed[0]);
         buf_done(&s.listed[1]);
@@ -238,13 +311,12 @@ int layer_find(int store, const char *which, enum layer_wanted want, char ret_ru
         if (of_box.unread.code)
                 return *e = of_box.unread, -1;
 
+        if (!hits && of_box.up.run[0])
+                return still_runs(&of_box.up, e);
+
         (void) str_inert(span_str(which), shown, sizeof shown);
         (void) err_set(e, hits ? ERR_USAGE : ERR_GONE, 0,
                        hits ? "several overlays begin with %s: give more of the id" : "no overlay %s", shown);
-        if (!hits && of_box.busy)
-                return err_hint(
-                        e, "the overlay of a box that runs has no name but its id: `cordon diff --list`");
-
         return err_hint(
                 e, "`cordon diff --list` shows the overlays, `cordon diff --name-only` the changed paths");
 }
