@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* cli/cmd_session.c - `cordon session` and `cordon shell`: a box that stays, and commands in it. A session
  * has a process of its own, in the background; a shell keeps its session itself. */
+#include "base/buf.h"
 #include "base/fd.h"
 #include "base/json.h"
 #include "base/str.h"
@@ -225,12 +226,37 @@ static void say_end(const char *json)
         json_free(d);
 }
 
+static void add_text(void *ctx, const void *data, size_t len) { buf_add(ctx, data, len); }
+
+/* Of one that is over: its newest changes that wait. */
+static void say_left(const char *which)
+{
+        AUTO_BUF(list);
+        cordon_error e = { 0 };
+        struct err ignored;
+        bool there = cordon_work_list(cli_context(), 1, add_text, &list, &e) == 0;
+        struct json_doc *d = there ? json_parse_data("overlays", buf_span(&list), &ignored) : NULL;
+        for (const struct json *l = d ? json_root(d)->child : NULL; l; l = l->next)
+                if (number_of(l, "entries") > 0 &&
+                    (strcmp(text_of(l, "box"), which) == 0 || strcmp(text_of(l, "run"), which) == 0)) {
+                        cli_note("changes of %.60s wait: cordon diff %s; then cordon apply %s", which,
+                                 text_of(l, "run"), text_of(l, "run"));
+                        break;
+                }
+
+        json_free(d);
+}
+
 int cli_session_end(const char *which, bool json)
 {
         cordon_error e = { 0 };
         char *result = cordon_session_finish(which, &e);
-        if (!result)
-                return cli_error(&e);
+        if (!result) {
+                int status = cli_error(&e);
+                if (!json)
+                        say_left(which);
+                return status;
+        }
 
         if (json)
                 (void) puts(result);
@@ -271,14 +297,21 @@ static int end_all(struct ending *s)
 {
         cordon_error e = { 0 };
         int status = 0;
+        unsigned ended = 0;
         do {
                 s->count = 0;
                 if (cordon_list(note_session, s, &e) < 0)
                         return cli_error(&e);
 
                 for (unsigned i = 0; i < s->count; i++)
-                        status = cli_session_end(s->run[i], s->asked.json) ? EXIT_CORDON : status;
+                        if (cli_session_end(s->run[i], s->asked.json) == 0)
+                                ended++;
+                        else
+                                status = EXIT_CORDON;
         } while (s->count == sizeof s->run / sizeof *s->run && status == 0);
+
+        if (!s->asked.json)
+                cli_note("%u %s ended", ended, ended == 1 ? "session" : "sessions");
 
         return status;
 }

@@ -90,6 +90,9 @@ top"
         if [ "$who" = as_user ] && [ "$(id -u)" -eq 0 ]; then # nobody else's
                 is "$who: session end --all" "$(run session end --all --json | jq -r .end | sort -u)" exited
                 is "$who: none is left" "$(run session ls --json)" "[]"
+                run session new "$S-c" >/dev/null
+                is "$who: it says how many" "$(run session end --all 2>&1)" "cordon: 1 session ended"
+                is "$who: also if there is none" "$(run session end --all 2>&1)" "cordon: 0 sessions ended"
         else
                 run session end "$S-a" "$S-b"
         fi
