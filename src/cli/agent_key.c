@@ -162,7 +162,16 @@ int cli_key_sealed(const char *provider)
         return found;
 }
 
-int cli_key_seal(const struct cli_api *api, const struct cli_key_source *source)
+/* The vault knows neither the agent nor where its key is looked for. */
+static void hint_key(const struct cli_agent *a, const struct cli_key_source *s, cordon_error *e)
+{
+        (void) snprintf(
+                e->hint, sizeof e->hint,
+                "set %s and repeat it; or pipe the key in: `printf %%s KEY | cordon agent setup %s %s`",
+                s->variable, a->name, s->provider);
+}
+
+int cli_key_seal(const struct cli_agent *a, const struct cli_api *api, const struct cli_key_source *source)
 {
         const struct cli_key_source *s = source ? source : usual(api->provider);
         char scope[300];
@@ -179,8 +188,11 @@ int cli_key_seal(const struct cli_api *api, const struct cli_key_source *source)
         if (source && source->file && fd < 0)
                 return cli_problem("the key in ~/%s is gone", source->file);
 
-        if (cordon_vault_add(cli_context(), &c, &e) < 0)
+        if (cordon_vault_add(cli_context(), &c, &e) < 0) {
+                if (!source && e.sys == ENODATA)
+                        hint_key(a, s, &e);
                 return cli_error(&e);
+        }
 
         cli_note("the key %s%s is in the vault as `%s`, for %s/**; boxes see a placeholder",
                  source && source->file ? "of ~/" : "of ",

@@ -48,7 +48,7 @@ const struct cli_key_source *cli_key_find(const char *provider);
 /* Is there such a credential? -1 after reporting an error. */
 int cli_key_sealed(const char *provider);
 /* Seals the key of `source`; NULL: typed at the terminal, or standard input. 0, or EXIT_CORDON. */
-int cli_key_seal(const struct cli_api *api, const struct cli_key_source *source);
+int cli_key_seal(const struct cli_agent *a, const struct cli_api *api, const struct cli_key_source *source);
 
 /* agent_state.c: an agent's own home on this host, created if necessary. -1 after reporting an error. */
 int cli_agent_home(const char *name, const struct cli_agent *a, char ret[static 4096]);

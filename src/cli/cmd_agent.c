@@ -62,14 +62,14 @@ static int open_apis(const struct agent *g, struct cli_api *apis, size_t count)
                 int sealed = cli_key_sealed(apis[i].provider);
                 const struct cli_key_source *s =
                         sealed == 0 && !g->run.plan ? cli_key_find(apis[i].provider) : NULL;
-                if (sealed < 0 || (s && cli_key_seal(&apis[i], s) != 0))
+                if (sealed < 0 || (s && cli_key_seal(g->row, &apis[i], s) != 0))
                         return -1;
                 if (sealed || s)
                         apis[n++] = apis[i];
         }
 
         if (n == 0 && count == 1 && !g->run.plan && isatty(0) && isatty(2))
-                n = cli_key_seal(&apis[0], NULL) == 0;
+                n = cli_key_seal(g->row, &apis[0], NULL) == 0;
         if (n == 0 && count > 0 && !g->run.plan)
                 return no_key(g->row, apis, count), -1;
 
@@ -369,5 +369,5 @@ int verb_agent_setup(int argc, char **argv)
                                 api->provider);
         }
 
-        return sealed < 0 ? EXIT_CORDON : cli_key_seal(api, cli_key_find(api->provider));
+        return sealed < 0 ? EXIT_CORDON : cli_key_seal(a, api, cli_key_find(api->provider));
 }

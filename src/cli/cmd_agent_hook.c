@@ -290,7 +290,14 @@ static int run_hook(struct hook *k)
                 return cli_problem("the path of cordon is not known: /proc is not mounted");
 
         name_session(k);
-        return k->call ? answer(k) : change(k);
+        if (k->call)
+                return answer(k);
+
+        int status = change(k);
+        if (status == 0 && k->remove && is_up(k))
+                cli_note("the hook is out; its session still runs: cordon session end %s", k->session);
+
+        return status;
 }
 
 int verb_agent_hook(int argc, char **argv)

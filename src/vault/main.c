@@ -39,7 +39,7 @@ struct work {
 
 static int bad_secret(ssize_t n, struct err *e)
 {
-        (void) (n == 0 ? err_set(e, ERR_USAGE, 0, "no secret came in: the input is empty")
+        (void) (n == 0 ? err_set(e, ERR_USAGE, ENODATA, "no secret came in: the input is empty")
                        : err_set(e, ERR_USAGE, 0,
                                  "the secret must be one line of %d to %d visible ASCII characters",
                                  GRANT_SECRET_MIN, GRANT_SECRET_MAX));

@@ -40,6 +40,8 @@ is "gemini: the same" "$(status "$CORDON" agent setup gemini) $(grep -c 'of ~/.g
 is "of several providers one has to be named" "$(status "$CORDON" agent setup opencode) $(grep -c 'anthropic, openai, gemini, openrouter' "$T/err")" "125 1"
 is "opencode: the provider that was named" "$(status "$CORDON" agent setup opencode openrouter)" 0
 is "a key of one provider is not taken for another's" "$(status "$CORDON" agent setup opencode anthropic) $("$CORDON" vault list --json | jq -r '[.[].name] | join(" ")')" "125 gemini openai openrouter"
+"$CORDON" agent setup claude </dev/null 2>"$T/err"
+has "without a key it names the variable and the command" "$(cat "$T/err")" 'set ANTHROPIC_API_KEY and repeat it; or pipe the key in: `printf %s KEY | cordon agent setup claude anthropic`'
 is "a second time it says so" "$(status "$CORDON" agent setup codex) $(grep -c 'cordon vault rotate openai' "$T/err")" "125 1"
 printf sk-ant-api03-Piped0123456789 | "$CORDON" agent setup claude >"$T/out" 2>&1
 is "or from a pipe" "$? $("$CORDON" vault list --json | jq -r '.[] | select(.name == "anthropic") | [.env, .field, .for] | flatten | join(" ")')" "0 ANTHROPIC_API_KEY x-api-key https://api.anthropic.com/**"

@@ -71,7 +71,8 @@ $project"
                 printf %s "$bad" | sh -c "$hook" >"$T/answer" 2>&1
                 is "$name: a call that is not understood is denied: $bad" "$(jq -r '.decision // .hookSpecificOutput.permissionDecision' "$T/answer")" deny
         done
-        "$CORDON" agent hook --remove "$name"
+        session=$("$CORDON" session ls --json | jq -r '.[].name | select(startswith("agent-'$name'"))')
+        has "$name: the session outlives the hook, which is said" "$("$CORDON" agent hook --remove "$name" 2>&1)" "its session still runs: cordon session end $session"
 done
 "$CORDON" agent hook --read "$D/nosuch" claude 2>"$T/err"
 hook=$(jq -r '.hooks | .[][0].hooks[0].command' .claude/settings.json)
