@@ -262,6 +262,21 @@ static int discard_one(const char *which, bool json)
         return 0;
 }
 
+/* The heading and the newest ten. */
+static void put_newest(void *ctx, const void *data, size_t len)
+{
+        enum { SHOWN = 11 };
+        const char *p = data, *end = p + len, *line;
+        for (unsigned n = 0; n < SHOWN && p < end; n++) {
+                line = memchr(p, '\n', (size_t) (end - p));
+                p = line ? line + 1 : end;
+        }
+
+        cli_sink(ctx, data, (size_t) (p - (const char *) data));
+        if (p < end)
+                (void) fputs("... `cordon diff --list` shows all\n", ctx);
+}
+
 /* A discard is irreversible: without a name it asks on a terminal, and fails elsewhere. Returns true if
  * the user agreed. */
 static bool is_agreed(const struct discard *d, const char *run, int *ret_status)
@@ -274,11 +289,11 @@ static bool is_agreed(const struct discard *d, const char *run, int *ret_status)
 
         if (!isatty(0) || !isatty(2)) {
                 (void) cli_usage("discard needs the name of an overlay, or --yes for %s", run);
-                (void) cordon_work_list(cli_context(), 0, cli_sink, stderr, &e);
+                (void) cordon_work_list(cli_context(), 0, put_newest, stderr, &e);
                 return false;
         }
 
-        if (cordon_work_list(cli_context(), 0, cli_sink, stderr, &e) < 0)
+        if (cordon_work_list(cli_context(), 0, put_newest, stderr, &e) < 0)
                 return *ret_status = cli_error(&e), false;
 
         (void) fprintf(stderr, "discard the overlay %s? [y/N] ", run);

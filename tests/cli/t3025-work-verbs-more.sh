@@ -25,6 +25,15 @@ for who in root as_user; do
         (cd "$D/p" && cordon discard --yes >/dev/null)
         hasnt "$who: --yes does not ask" "$(cordon diff --list)" "$run"
 
+        # Of many the newest ten.
+        for _ in 1 2 3 4 5 6 7 8 9 10 11; do
+                edit 'echo c >>a'
+        done
+        (cd "$D/p" && status $who "$CORDON" discard >/dev/null)
+        is "$who: at most ten are listed" "$(grep -c waiting "$T/err") $(tail -n 1 "$T/err")" '10 ... `cordon diff --list` shows all'
+        # shellcheck disable=SC2046
+        cordon discard $(cordon diff --list --json | jq -r '.[].run') >/dev/null
+
         # What was applied in part can be taken back after the rest was discarded.
         fresh 'echo a >a; echo b >b; mkdir d; echo c >d/c'
         edit 'echo 2 >>a; echo 2 >>b; echo 2 >>d/c; mkdir n; echo n >n/f'
