@@ -1,6 +1,7 @@
 #!/bin/sh
 # How a session ends: by a limit, by the end of its life, by `cordon stop`, by a signal. Its commands end with it, and say why and
 # where its changes are.
+# alone: it ends all sessions of a user whom other tests use too
 # shellcheck disable=SC2016,SC2317
 . "$(dirname "$0")/lib.sh"
 root() { "$@"; }
