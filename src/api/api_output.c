@@ -33,6 +33,19 @@ static int memory_file(struct span bytes)
         return good ? TAKE_FD(fd) : -1;
 }
 
+/* json(FILE) is the form of a policy; here, the schema has a name of its own. */
+static int hint_schema(const char *name, struct err *e)
+{
+        const char *open = strchr(name, '(');
+        size_t n = open ? strlen(open) : 0;
+        if (n < 3 || open[n - 1] != ')')
+                return err_hint(e, "it is binary, text, json, jsonl, csv, image, png, jpeg, gif, webp, pdf, "
+                                   "zip or gzip");
+
+        return err_hint(e, "the schema is given on its own: --as %.*s --schema %.*s", (int) (open - name),
+                        name, (int) (n - 2), open + 1);
+}
+
 static int find_form(const char *name, enum handle_type *ret, struct err *e)
 {
         for (int i = 0; name && i < HANDLE_TYPE__COUNT; i++)
@@ -42,7 +55,11 @@ static int find_form(const char *name, enum handle_type *ret, struct err *e)
                 }
 
         *ret = HANDLE_TEXT;
-        return name ? err_set(e, ERR_USAGE, 0, "%s is not a type of output", name) : 0;
+        if (!name)
+                return 0;
+
+        (void) err_set(e, ERR_USAGE, 0, "%s is not a type of output", name);
+        return hint_schema(name, e);
 }
 
 /* The schema's text, which the caller frees. */

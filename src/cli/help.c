@@ -49,7 +49,9 @@ static void print_words(void)
                 "\nDoors (what no door opens is closed; cordon.policy(5) has each as a line of a file):\n");
         for (size_t i = 0; cordon_word_help(i, &word, &synopsis, &help); i++) {
                 char left[64];
-                (void) snprintf(left, sizeof left, "--%s %.*s", word, (int) first_words(synopsis), synopsis);
+                int n = (int) first_words(synopsis);
+                const char *quote = memchr(synopsis, ' ', (size_t) n) ? "\"" : "";
+                (void) snprintf(left, sizeof left, "--%s %s%.*s%s", word, quote, n, synopsis, quote);
                 (void) printf("  %-30s %s\n", left, help);
         }
 

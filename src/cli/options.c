@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* cli/options.c - options by table, policy words as flags, errors with the nearest right word. */
 #include "base/buf.h"
+#include "base/shell.h"
 #include "base/str.h"
 #include "cli/cli.h"
 
@@ -142,7 +143,25 @@ static int take_image(cordon_policy *p, const char *value, cordon_error *e)
         return cordon_policy_add(p, "image", here ? path : value, e);
 }
 
-static int take_word(cordon_policy *p, const char *word, const char *value)
+/* --limit renew 3: an option has one argument, so two words that are right together need quotes. */
+static void say_quoted(cordon_error *e, const char *word, const char *value, const char *next)
+{
+        AUTO_BUF(both);
+        AUTO_BUF(typed);
+        cordon_error ignored;
+        if (!value[0] || !next || next[0] == '-')
+                return;
+
+        buf_printf(&both, "%s %s", value, next);
+        buf_shell_quoted(&typed, buf_str(&both));
+        cordon_policy *trial = both.failed || typed.failed ? NULL : cordon_policy_new(cli_context());
+        if (trial && cordon_policy_add(trial, word, buf_str(&both), &ignored) == 0)
+                (void) snprintf(e->hint, sizeof e->hint, "write --%s %s", word, buf_str(&typed));
+        cordon_policy_free(trial);
+}
+
+/* `next`: the word after the value, or NULL. */
+static int take_word(cordon_policy *p, const char *word, const char *value, const char *next)
 {
         cordon_error e;
         char limit[128];
@@ -156,6 +175,8 @@ static int take_word(cordon_policy *p, const char *word, const char *value)
                         return 0;
         } else if (cordon_policy_add(p, is_local_flag(word) ? "local" : word, value, &e) == 0) {
                 return 0;
+        } else {
+                say_quoted(&e, word, value, next);
         }
 
         return policy_failed(&e);
@@ -367,7 +388,8 @@ static int take_one(const struct cli_verb *verb, char **argv, int argc, int *at,
                 return set_option(m.own, ctx, g->value);
 
         return m.file ? take_policy_file(policy, g->value)
-                      : take_word(policy, g->name, m.wants ? g->value : g->name);
+                      : take_word(policy, g->name, m.wants ? g->value : g->name,
+                                  *at + 1 < argc ? argv[*at + 1] : NULL);
 }
 
 /* The number of arguments of an option and its value: 1 or 2; 0: not an option. Of combined letters, *g is
@@ -524,7 +546,7 @@ void cli_doors_again(int argc, char **argv, const struct cli_verb *verb, cli_doo
 static void take_word_again(void *ctx, const struct cli_door *d)
 {
         if (!d->file)
-                (void) take_word(ctx, d->option + 2, d->value);
+                (void) take_word(ctx, d->option + 2, d->value, NULL);
 }
 
 int cli_words_again(int argc, char **argv, const struct cli_verb *verb, cordon_policy *policy)

@@ -562,5 +562,5 @@ int box_renew_of(const char *which, struct buf *out, struct err *e)
                 return 0;
 
         (void) err_set(e, ERR_LIMIT, 0, "%.60s: %.300s", which, buf_str(out));
-        return err_hint(e, "`limit time 10m renew 3` in a policy allows three renewals");
+        return err_hint(e, "--renew 3, or `limit time 10m renew 3` in a policy, allows three renewals");
 }

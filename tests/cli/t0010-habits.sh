@@ -25,6 +25,10 @@ has "is answered with the doors for files" "$(hint)" "--read PATH"
 is "docker's -i is taken" "$(status "$c" run -i -- true)" 0
 is "docker's -p PORT:PORT" "$(status "$c" run -p 8080:80 -- true)" 125
 has "is answered as --publish is" "$(hint)" "$("$c" run --publish 8080:80 -- true 2>&1 | sed -n 's/.*hint: //p')"
+is "two words that need quotes" "$(status "$c" run --limit renew 3 -- true):$(hint)" "125:write --limit 'renew 3'"
+is "and a type of output" "$(status "$c" run --stdout as json -- true):$(hint)" "125:write --stdout 'as json'"
+is "one word of them" "$(status "$c" run --stdout as -- true):$(hint)" "125:write --stdout 'as TYPE [max SIZE]'"
+has "help shows the quotes" "$("$c" help run)" '--stdout "as TYPE"'
 is "bwrap's --ro-bind" "$(status "$c" run --ro-bind / / -- true)" 125
 has "is answered with --read" "$(hint)" "--read PATH"
 is "who wants no network is not told to open one" "$(status "$c" run --no-net -- true):$(hint | grep -c 'did you mean')" 125:0

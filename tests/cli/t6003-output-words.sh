@@ -96,6 +96,7 @@ is "a context that does not exist" "$("$CORDON" out --for perl nul 2>&1 | grep -
 echo '{"type":"object","required":["id"],"properties":{"id":{"type":"integer"}}}' >s.schema
 is "a file that fits" "$(echo '{"id":1}' | "$CORDON" out check --schema s.schema; echo $?)" 0
 is "one that does not" "$(echo '{"id":"1"}' | "$CORDON" out check --schema s.schema 2>/dev/null; echo $?)" 1
+has "a schema with the type has its hint" "$(echo 1 | "$CORDON" out check --as 'json(s.schema)' 2>&1)" "--as json --schema s.schema"
 is "its report" "$(echo '{"id":"1"}' | "$CORDON" out check --schema s.schema --json | jq -c '[.ok, .why]')" '[false,"1:7: /id does not fit `type` of the schema"]'
 is "a schema that is none" "$(echo 1 | "$CORDON" out check --schema nul 2>/dev/null; echo $?)" 125
 # --- envelopes ---

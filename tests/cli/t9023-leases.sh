@@ -65,7 +65,7 @@ for who in root as_user; do
         is "$who: --time is another time, which is not renewed" "$(run session new "$B" --limit 'time 60s renew 1' >/dev/null; run session run "$B" -n --json --time 30s -- true 2>&1 | tail -n 1 | jq -c .renewals)" null
         run session end "$B"
         is "$who: no policy, no renewal" "$(run run -d --name "$B" -- sleep 1000 >/dev/null; soon there; status run renew "$B")" 125
-        has "$who: with a hint" "$(cat "$T/err")" "renew 3"
+        has "$who: with a hint" "$(cat "$T/err")" "--renew 3"
         run stop -k "$B"
         has "$who: a box that does not run" "$(run renew "$B" 2>&1)" "no box of yours"
         has "$who: guessed as a verb of sessions" "$(run session renew x 2>&1)" "cordon renew x"

@@ -12,7 +12,8 @@ const struct token *reader_next(struct reader *r) { return r->i < r->n ? &r->tok
 int fail_missing(struct reader *r, const char *what)
 {
         (void) fail_at(r->e, &r->at, "%s is missing", what);
-        return err_hint(r->e, "write `%s %s`", r->word->word, r->word->synopsis);
+        bool quoted = r->at.line == 0 && strchr(r->word->synopsis, ' '); /* an option has one argument */
+        return err_hint(r->e, quoted ? "write --%s '%s'" : "write `%s %s`", r->word->word, r->word->synopsis);
 }
 
 const struct token *reader_need(struct reader *r, const char *what)

@@ -38,7 +38,9 @@ enum { ONE_TOKEN = 1, DOOR = 2, ASKS = 4 };
         X("in", "NAME [max SIZE] [as TYPE]", "a handle to read, opened by the host", line_in, DOOR)          \
         X("out", "NAME [max SIZE] [as TYPE]", "a handle to write, opened by the host", line_out, DOOR)       \
         X("stdout", "as TYPE [max SIZE]",                                                                    \
-          "what the box may print; each part of it is checked and made inert", line_stdout, DOOR)            \
+          "what the box may print: text, json, json(FILE) with a schema, ...; each part is checked and "     \
+          "made inert",                                                                                      \
+          line_stdout, DOOR)                                                                                 \
         X("stderr", "as TYPE [max SIZE]", "the same for its messages", line_stderr, DOOR)                    \
         X("limit", "KEY VALUE...",                                                                           \
           "time cpu memory procs files disk output egress ingress effects rate renew", line_limit, 0)        \
