@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* base/secret_words.c - finds words (secrets, placeholders) in a text. A word is found as it is (any case),
  * in hex, in base64 at each of the three offsets (both alphabets, with or without line breaks), in UTF-16,
- * and each of these with any of its characters escaped: %XX, \uXXXX, \xXX, \c, &#N;, &amp;. An encrypted,
- * reversed or split secret is not found: it is then data like any other. Pure. */
+ * and each of these with any of its characters escaped: %XX, \uXXXX, \xXX, \c, &#N;, &amp;, or with the
+ * marks of hidden characters between them. An encrypted, reversed or split secret is not found: it is then
+ * data like any other. Pure. */
 #include "base/secret_words.h"
 #include "base/str.h"
 
@@ -32,7 +33,7 @@ struct secret_words {
         struct pattern v[];
 };
 
-enum { PARTIAL_MIN = 4, ENTITY_MAX = 8 };
+enum { PARTIAL_MIN = 4, ENTITY_MAX = 8, GAPS = 4 };
 enum { ESCAPE_PERCENT = 1, ESCAPE_BACKSLASH = 2, ESCAPE_ENTITY = 4, ESCAPE_ALL = 7 };
 static const uint8_t raw_escapes[] = { 0, ESCAPE_PERCENT, ESCAPE_BACKSLASH, ESCAPE_ENTITY, ESCAPE_ALL };
 enum { RAW_FORMS = sizeof raw_escapes, SPELLINGS = RAW_FORMS + 5 };
@@ -171,6 +172,25 @@ static size_t line_end(const uint8_t *p, size_t n, uint8_t byte, uint8_t letter)
         return u == UNIT_MORE ? 0 : u;
 }
 
+/* What output/neutral.c leaves in place of something hidden: <U+0000>, <ESC[31m>, <FF>. A word is not hidden
+ * by what is between its characters. Its length; UNIT_MORE: it is not complete; UNIT_NO: it is none. */
+static unsigned gap(const uint8_t *p, size_t n)
+{
+        enum { GAP_MAX = 24 };
+        size_t i = 1;
+        while (i < n && i < GAP_MAX && p[i] > ' ' && p[i] != '>' && p[i] < 0x7f)
+                i++;
+
+        if (i == n && i < GAP_MAX)
+                return UNIT_MORE;
+        if (i == GAP_MAX || p[i] != '>')
+                return UNIT_NO;
+
+        bool named = (i > 3 && p[1] == 'U' && p[2] == '+') || (i > 3 && memcmp(p + 1, "ESC", 3) == 0);
+        bool byte = i == 3 && str_hex(p[1]) >= 0 && str_hex(p[2]) >= 0;
+        return named || byte ? (unsigned) i + 1 : UNIT_NO;
+}
+
 struct match {
         size_t full;    /* bytes of a complete match; 0: none */
         size_t partial; /* characters matched when the input ended */
@@ -184,7 +204,7 @@ static bool is_plain(const struct pattern *t, size_t k, uint8_t c)
 
 static struct match match_at(const struct pattern *t, const uint8_t *p, size_t n)
 {
-        size_t at = 0;
+        size_t at = 0, gaps = 0;
         for (size_t k = 0; k < t->n; k++) {
                 if (t->lines && k) { /* one line break, not an empty line, which ends base64 data */
                         at += line_end(p + at, n - at, '\r', 'r');
@@ -195,6 +215,11 @@ static struct match match_at(const struct pattern *t, const uint8_t *p, size_t n
                         continue;
                 }
                 unsigned u = at < n ? unit(t, k, p + at, n - at) : UNIT_MORE;
+                if (u == UNIT_NO && k && p[at] == '<' && gaps < GAPS * t->n) {
+                        u = gap(p + at, n - at);
+                        gaps++;
+                        k -= u != UNIT_MORE && u != UNIT_NO; /* the same character again */
+                }
                 if (u == UNIT_MORE)
                         return (struct match){ .partial = k ? k : 1 };
                 if (u == UNIT_NO)
@@ -405,7 +430,7 @@ static void mark(struct secret_words *set, const struct pattern *t)
         static const uint8_t leaders[] = { '%', '\\', '&' };
         for (unsigned second = 0; second < 256; second++) {
                 bool plain = second == t->a[1] || second == t->b[1] ||
-                             (second && strchr("%\\&\r\n", (int) second));
+                             (second && strchr("%\\&<\r\n", (int) second));
                 for (size_t i = 0; i < COUNT(leaders); i++)
                         mark_pair(set, leaders[i], (uint8_t) second);
                 if (plain) {

@@ -123,21 +123,41 @@ static unsigned next_number(const struct neutral *n, unsigned *at)
         return value;
 }
 
-/* Colours and styles, except concealed (8) and blinking text (5, 6). */
+/* After 38, 48 or 58: 5;N or 2;R;G;B, whole and with one kind of separator: of a colour that breaks off,
+ * terminals read the rest as styles. */
+static bool skip_colour(const struct neutral *n, unsigned *at)
+{
+        unsigned kind = next_number(n, at), more = kind == 2 ? 3 : 1;
+        if (kind != 2 && kind != 5)
+                return false;
+
+        for (; more > 0; more--) {
+                if (n->sequence[*at - 1] != ';' || *at + 1 >= n->sequence_n)
+                        return false;
+                (void) next_number(n, at);
+        }
+
+        return n->sequence[*at - 1] != ':';
+}
+
+/* Colours and styles, except concealed (8) and blinking text (5, 6). What follows a colon belongs to the
+ * number before it. A number that no style has might be cut down to one that conceals. */
 static bool is_colour(const struct neutral *n)
 {
+        enum { STYLE_MAX = 127 };
         if (!is_simple(n))
                 return false;
 
         for (unsigned at = 1; at + 1 < n->sequence_n;) {
                 unsigned value = next_number(n, &at);
-                if (value == 8 || value == 5 || value == 6)
+                if (value == 8 || value == 5 || value == 6 || value > STYLE_MAX)
                         return false;
-                if (value == 38 || value == 48 || value == 58) { /* takes 5;N or 2;R;G;B */
-                        unsigned more = next_number(n, &at) == 2 ? 3 : 1;
-                        for (; more > 0 && at + 1 < n->sequence_n; more--)
-                                (void) next_number(n, &at);
-                }
+
+                bool group = n->sequence[at - 1] == ':';
+                while (at + 1 < n->sequence_n && n->sequence[at - 1] == ':')
+                        (void) next_number(n, &at);
+                if (!group && (value == 38 || value == 48 || value == 58) && !skip_colour(n, &at))
+                        return false;
         }
 
         return true;
@@ -152,12 +172,12 @@ static bool is_screen_csi(const struct neutral *n)
         bool simple = is_simple(n);
         unsigned at = 1;
         if (final == 'm')
-                return simple || first == '>' || first == '?';
+                return simple || first == '>'; /* with ? it asks */
         if (final == 'h' || final == 'l')
                 return simple || first == '?';
         if (final == 'n') {
                 unsigned what = next_number(n, &at);
-                return simple && (what == 5 || what == 6);
+                return simple && what == 6; /* 5 is ours: its answer ends the draining */
         }
         if (final == 'c')
                 return simple || first == '>' || first == '=';
@@ -196,6 +216,7 @@ static void end_sequence(struct neutral *n, struct buf *out)
                 uint8_t final = n->sequence[n->sequence_n - 1];
                 n->coloured = final == 'm' ? !reset : n->coloured;
                 n->asked |= final == 'n' || final == 'c';
+                n->reports |= final == 'h' || (final == 'm' && n->sequence[1] == '>');
         } else
                 mark_sequence(n, out);
 
@@ -585,5 +606,7 @@ void neutral_end(struct neutral *n, struct buf *out)
 
         if (n->coloured && n->mode == NEUTRAL_COLOUR)
                 buf_puts(out, "\033[0m");
-        n->coloured = false;
+        if (n->reports)
+                buf_puts(out, NEUTRAL_QUIET);
+        n->coloured = n->reports = false;
 }

@@ -27,6 +27,11 @@ enum neutral_cut {
 
 enum { NEUTRAL_SEQUENCE = 256, NEUTRAL_STRING = 4096, NEUTRAL_HIDDEN = 256, NEUTRAL_HELD = 32 };
 
+/* Ends what makes a terminal type by itself (mouse, focus, colours, size, keys) or locks the keyboard. */
+#define NEUTRAL_QUIET                                                                                        \
+        "\033[2l\033[?9l\033[?1000l\033[?1001l\033[?1002l\033[?1003l\033[?1004l\033[?2031l\033[?2048l\033[>" \
+        "4m"
+
 /* One stream. It holds all state: a write may be split anywhere. */
 struct neutral {
         enum neutral_mode mode;
@@ -40,7 +45,8 @@ struct neutral {
         uint8_t before; /* class of the preceding character */
         uint8_t marked; /* the kind of the cut that ends the output so far, from 1; 0: none */
         bool coloured;
-        bool asked; /* a query passed that the terminal answers on its input */
+        bool reports; /* a mode was set: the terminal may type by itself, or not at all */
+        bool asked;   /* a query passed that the terminal answers on its input */
         uint64_t cut[CUT__COUNT];
         char hidden[NEUTRAL_HIDDEN]; /* the text spelled with tags, truncated to fit */
         unsigned hidden_n;
@@ -50,6 +56,6 @@ void neutral_init(struct neutral *n, enum neutral_mode mode);
 /* Appends the allowed part of `in` to `out`. Except in NEUTRAL_SCREEN every cut leaves a mark: <ESC]52>,
  * <U+202E>. */
 void neutral_feed(struct neutral *n, struct span in, struct buf *out);
-/* Ends the stream: marks held characters. In NEUTRAL_COLOUR it resets colours. */
+/* Ends the stream: marks held characters. In NEUTRAL_COLOUR it resets colours, in NEUTRAL_SCREEN modes. */
 void neutral_end(struct neutral *n, struct buf *out);
 uint64_t neutral_cuts(const struct neutral *n); /* of all kinds */

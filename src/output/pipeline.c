@@ -210,13 +210,20 @@ static int check_json(struct pipeline *p, struct span text, struct err *e)
         return r;
 }
 
-static int check_json_lines(struct pipeline *p, struct span text, struct err *e)
+static int check_grammar(struct pipeline *p, struct span text, struct err *e)
+{
+        (void) p;
+        return json_check("output", text, e);
+}
+
+static int check_json_lines(struct pipeline *p, struct span text,
+                            int (*check)(struct pipeline *, struct span, struct err *), struct err *e)
 {
         uint64_t number = 1;
         for (size_t from = 0; from < text.n; number++) {
                 const uint8_t *newline = memchr(text.p + from, '\n', text.n - from);
                 size_t n = newline ? (size_t) (newline - text.p) - from : text.n - from;
-                if (n > 0 && check_json(p, span_of(text.p + from, n), e) < 0)
+                if (n > 0 && check(p, span_of(text.p + from, n), e) < 0)
                         return err_in(e, "line %llu", (unsigned long long) number);
                 from += n + 1;
         }
@@ -244,9 +251,9 @@ static int check_raw(struct pipeline *p, struct err *e)
         struct span raw = buf_span(&p->raw);
         if (!str_is_utf8(raw))
                 return err_set(e, ERR_DOOR, 0, "it is not UTF-8 text");
-        if (p->c.form == HANDLE_JSON && json_check("output", raw, e) < 0)
-                return -1;
-        return 0;
+        return p->c.form == HANDLE_JSON    ? check_grammar(p, raw, e)
+               : p->c.form == HANDLE_JSONL ? check_json_lines(p, raw, check_grammar, e)
+                                           : 0;
 }
 
 static int end_text(struct pipeline *p, struct buf *out, struct err *e)
@@ -265,9 +272,10 @@ static int end_text(struct pipeline *p, struct buf *out, struct err *e)
                 return plain.failed ? no_memory(p, e) : -1;
 
         size_t from = out->n;
+        struct span leaves = p->c.verbatim ? buf_span(&p->raw) : buf_span(&p->form);
         int r = p->c.form == HANDLE_CSV     ? check_csv(p, out, e)
-                : p->c.form == HANDLE_JSON  ? check_json(p, buf_span(&p->form), e)
-                : p->c.form == HANDLE_JSONL ? check_json_lines(p, buf_span(&p->form), e)
+                : p->c.form == HANDLE_JSON  ? check_json(p, leaves, e)
+                : p->c.form == HANDLE_JSONL ? check_json_lines(p, leaves, check_json, e)
                                             : 0;
         if (r < 0 || p->c.verbatim)
                 out->n = from;

@@ -45,6 +45,20 @@ static void test_neutral__colour_passes_and_is_reset(void)
         CUTS(NEUTRAL_COLOUR, "\033[1;8msecret", "<ESC[1;8m>secret");
 }
 
+/* What a terminal takes for concealed text, however it reads a colour that breaks off. */
+static void test_neutral__no_spelling_conceals(void)
+{
+        CUTS(NEUTRAL_COLOUR, "\033[38;9;8ma", "<ESC[38;9;8m>a");
+        CUTS(NEUTRAL_COLOUR, "\033[38:5;8ma", "<ESC[38:5;8m>a");
+        CUTS(NEUTRAL_COLOUR, "\033[38;5:1;8ma", "<ESC[38;5:1;8m>a");
+        CUTS(NEUTRAL_COLOUR, "\033[48;2;8ma", "<ESC[48;2;8m>a");
+        CUTS(NEUTRAL_COLOUR, "\033[38:2;8;8;8ma", "<ESC[38:2;8;8;8m>a");
+        CUTS(NEUTRAL_COLOUR, "\033[;8ma", "<ESC[;8m>a");
+        CUTS(NEUTRAL_COLOUR, "\033[65544ma", "<ESC[65544m>a");
+        CUTS(NEUTRAL_COLOUR, "\033[264ma", "<ESC[264m>a");
+        keeps("\033[4:3mcurly\033[38:2::1:2:8mred\033[58:5:8mline\033[48;5;8;1mgrey\033[0m");
+}
+
 static void test_neutral__nothing_else_is_live(void)
 {
         CUTS(NEUTRAL_COLOUR, "\033[2Ja", "<ESC[2J>a");
@@ -95,9 +109,9 @@ static void test_neutral__a_full_screen_program_works(void)
                 "\033[?1049h", "\033[2J", "\033[10;5H", "\033[K",     "\033[?25l",   "\033(B",   "\0337",
                 "\033[1;24r",  "\033M",   "\033[6n",    "\033[>4;2m", "\033[?2004h", "\033[2 q", "\033[0c",
         };
-        static const char *const cut[] = { "\033]52;c;x\a",  "\033]2;t\a", "\033[21t",
-                                           "\033P$qm\033\\", "\005",       "\033]10;?\a",
-                                           "\033[?996n",     "\033[>q",    "\033#8" };
+        static const char *const cut[] = { "\033]52;c;x\a", "\033]2;t\a",  "\033[21t",   "\033P$qm\033\\",
+                                           "\005",          "\033]10;?\a", "\033[?996n", "\033[>q",
+                                           "\033#8",        "\033[5n",     "\033[?4m",   "\033%@" };
         for (size_t i = 0; i < sizeof needed / sizeof *needed; i++) {
                 struct neutral n;
                 char *got = neutralise(NEUTRAL_SCREEN, needed[i], strlen(needed[i]), 2, &n);
@@ -112,6 +126,14 @@ static void test_neutral__a_full_screen_program_works(void)
                 CHECK_INT(neutral_cuts(&n), 1);
                 free(got);
         }
+}
+
+static void test_neutral__a_terminal_is_left_quiet(void)
+{
+        CUTS(NEUTRAL_SCREEN, "\033[?1003;1006ha", "\033[?1003;1006ha" NEUTRAL_QUIET);
+        CUTS(NEUTRAL_SCREEN, "\033[2h", "\033[2h" NEUTRAL_QUIET);
+        CUTS(NEUTRAL_SCREEN, "\033[>4;2m", "\033[>4;2m" NEUTRAL_QUIET);
+        CUTS(NEUTRAL_SCREEN, "\033[1ma\033[?25l", "\033[1ma\033[?25l");
 }
 
 static void test_neutral__hidden_characters_are_marked(void)
@@ -224,10 +246,12 @@ static void test_neutral__random_bytes_leave_nothing_live(void)
 
 static const struct test_case cases[] = {
         CASE(test_neutral__colour_passes_and_is_reset),
+        CASE(test_neutral__no_spelling_conceals),
         CASE(test_neutral__nothing_else_is_live),
         CASE(test_neutral__a_return_does_not_write_over_a_line),
         CASE(test_neutral__a_string_without_end_does_not_swallow_the_rest),
         CASE(test_neutral__a_full_screen_program_works),
+        CASE(test_neutral__a_terminal_is_left_quiet),
         CASE(test_neutral__hidden_characters_are_marked),
         CASE(test_neutral__smuggled_text_is_reported),
         CASE(test_neutral__text_of_the_world_is_left_alone),

@@ -371,6 +371,7 @@ static void neutralise(struct run *run, struct pump *p, struct span said)
 {
         p->inert.n = 0;
         neutral_feed(p->neutral, said, &p->inert);
+        run->r.terminal_asked |= p->neutral->asked; /* even if its end is not seen */
         p->have = p->inert.failed ? 0 : p->inert.n;
         if (p->inert.failed && run->output_error == 0)
                 run->output_error = ENOMEM;
@@ -383,7 +384,6 @@ static void finish_output(struct run *run, struct pump *p)
                 p->inert.n = 0;
                 neutral_end(p->neutral, &p->inert);
                 run->r.terminal_cuts += neutral_cuts(p->neutral);
-                run->r.terminal_asked |= p->neutral->asked;
                 p->have = p->inert.failed ? 0 : p->inert.n;
                 p->sent = 0;
                 (void) flush(p);
