@@ -114,6 +114,26 @@ static bool check_token(struct server *s, const struct client *c, struct admitte
         return false;
 }
 
+/* A tenant never holds more connections than are free: streams left open by one do not keep others out. */
+static bool check_place(const struct server *s, const struct client *c, const struct admitted *a,
+                        struct reply *r)
+{
+        size_t mine = 0, free_places = CLIENTS_MAX;
+        for (size_t i = 0; i < CLIENTS_MAX; i++) {
+                const struct client *x = s->clients[i];
+                if (!x || x == c || !x->busy)
+                        continue;
+                free_places--;
+                mine += x->admitted.tenant == a->tenant;
+        }
+
+        if (!a->tenant || a->route->time != ROUTE_WAITS || mine < free_places)
+                return true;
+        tenant_book(a->tenant)->rejected++;
+        reply_later(r, 429, 1, "too many requests of this tenant are open at once");
+        return false;
+}
+
 bool admit(struct server *s, const struct client *c, struct admitted *ret, struct reply *r)
 {
         const struct serve_request *q = &c->in.r;
@@ -130,7 +150,7 @@ bool admit(struct server *s, const struct client *c, struct admitted *ret, struc
                 return false;
         }
 
-        if (ret->route->scope != SCOPE_NONE && !check_token(s, c, ret, r))
+        if (ret->route->scope != SCOPE_NONE && (!check_token(s, c, ret, r) || !check_place(s, c, ret, r)))
                 return false;
 
         if (q->length != UINT64_MAX && q->length > ret->route->body_max) {

@@ -81,12 +81,17 @@ struct serve_call {
 };
 
 typedef void serve_handler(struct serve_call *c, struct reply *r);
+enum route_time {
+        ROUTE_AT_ONCE = 0,
+        ROUTE_ASIDE, /* in a process of its own: it may wait for disks or other processes */
+        ROUTE_WAITS  /* as long as a run */
+};
 struct route {
         enum serve_method method;
         const char *path; /* {id}: one segment; {path}: all that is left */
         enum serve_scope scope;
         size_t body_max;
-        bool aside; /* in a process of its own: it may wait for disks or other processes */
+        enum route_time time;
         serve_handler *handle;
 };
 
@@ -138,6 +143,7 @@ struct client {
 void client_accept(struct server *s, size_t listener);
 void client_read(struct server *s, struct client *c);
 void client_parse(struct server *s, struct client *c);
+bool client_is_quiet(const struct client *c); /* it is owed nothing */
 bool client_is_late(const struct client *c, uint64_t now_ns);
 /* serve_answer.c */
 void client_due(struct client *c, unsigned seconds); /* else it is late */

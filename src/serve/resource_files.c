@@ -26,11 +26,12 @@ static int open_below(int dir, const char *path, uint64_t flags)
 static void fail(struct reply *r, const char *doing)
 {
         bool absent = errno == ENOENT || errno == ENOTDIR;
-        bool escapes = errno == ELOOP || errno == EXDEV;
+        bool escapes = errno == ELOOP || errno == EXDEV, named = errno == ENAMETOOLONG;
         AUTO_BUF(text);
         buf_printf(&text, "%s: %s", doing, escapes ? "a symlink is in the way" : strerror(errno));
         reply_problem(r,
                       absent                                                     ? 404
+                      : named                                                    ? 400
                       : escapes                                                  ? 403
                       : errno == EISDIR || errno == ENOTEMPTY || errno == EEXIST ? 409
                                                                                  : 500,
@@ -152,7 +153,11 @@ void put_file(struct serve_call *c, struct reply *r)
         char id[ID_MAX], temporary[ID_MAX + 16];
         struct stat st;
         AUTO_FD(dir, open_parent(tenant_root(c->tenant), c->arg, &name));
-        if (dir < 0 || strlen(name) > NAME_MAX || random_id("f", id) < 0) {
+        if (dir >= 0 && strlen(name) > NAME_MAX) {
+                fd_close(&dir);
+                errno = ENAMETOOLONG;
+        }
+        if (dir < 0 || random_id("f", id) < 0) {
                 fail(r, "write");
                 return;
         }

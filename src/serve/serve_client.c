@@ -12,14 +12,43 @@
 #include <string.h>
 #include <sys/socket.h>
 
+void client_free(struct server *s, struct client *c)
+{
+        job_unwatch(s, c);
+        aside_drop(s, c);
+        fd_close(&c->fd);
+        request_done(&c->in);
+        buf_done(&c->out);
+        free(c);
+}
+
+bool client_is_quiet(const struct client *c) { return !c->busy && c->out.n == 0; }
+
+/* Who connects and says nothing must not keep others out: the one that is due first makes room. */
+static size_t place_for(struct server *s)
+{
+        size_t quiet = CLIENTS_MAX;
+        for (size_t i = 0; i < CLIENTS_MAX; i++) {
+                const struct client *c = s->clients[i];
+                if (!c)
+                        return i;
+                if (client_is_quiet(c) &&
+                    (quiet == CLIENTS_MAX || c->deadline_ns < s->clients[quiet]->deadline_ns))
+                        quiet = i;
+        }
+
+        if (quiet < CLIENTS_MAX) {
+                client_free(s, s->clients[quiet]);
+                s->clients[quiet] = NULL;
+        }
+        return quiet;
+}
+
 void client_accept(struct server *s, size_t listener)
 {
         AUTO_FD(fd, accept4(s->listeners[listener], NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK));
-        size_t at = 0;
-        while (at < CLIENTS_MAX && s->clients[at])
-                at++;
-
-        struct client *c = fd < 0 || at == CLIENTS_MAX ? NULL : calloc(1, sizeof *c);
+        size_t at = fd < 0 ? CLIENTS_MAX : place_for(s);
+        struct client *c = at == CLIENTS_MAX ? NULL : calloc(1, sizeof *c);
         if (!c)
                 return;
 
@@ -30,16 +59,6 @@ void client_accept(struct server *s, size_t listener)
         c->port = s->ports[listener];
         client_due(c, READ_S);
         s->clients[at] = c;
-}
-
-void client_free(struct server *s, struct client *c)
-{
-        job_unwatch(s, c);
-        aside_drop(s, c);
-        fd_close(&c->fd);
-        request_done(&c->in);
-        buf_done(&c->out);
-        free(c);
 }
 
 /* ---- in ---- */
@@ -62,7 +81,7 @@ static void answer_whole(struct server *s, struct client *c)
                                    .body = span_of(c->in.body.p ? c->in.body.p : "", c->in.body.n),
                                    .tenant = c->admitted.tenant,
                                    .arg = c->admitted.arg };
-        if (c->admitted.route->aside)
+        if (c->admitted.route->time == ROUTE_ASIDE)
                 aside_begin(&call, c->admitted.route->handle, &r);
         else
                 c->admitted.route->handle(&call, &r);

@@ -47,10 +47,11 @@ static void watch_box(struct watched *w, enum watched_kind kind, size_t index, c
         sooner(w, cordon_box_next_ms(b));
 }
 
+/* A place for one more, if need be that of a client that says nothing. */
 static bool takes_clients(const struct server *s)
 {
         for (size_t i = 0; i < CLIENTS_MAX; i++)
-                if (!s->clients[i])
+                if (!s->clients[i] || client_is_quiet(s->clients[i]))
                         return true;
         return false;
 }

@@ -19,8 +19,8 @@ class Link:
 
     def raw(self, data, wait=True):
         s = socket.socket(socket.AF_UNIX)
-        s.settimeout(30)
         s.connect(path)
+        s.settimeout(30)
         try:
             s.sendall(data)
         except OSError:
@@ -40,8 +40,8 @@ class Link:
     def call(self, method, target, token, body=None, headers=()):
         if not self.s:
             self.s = socket.socket(socket.AF_UNIX)
-            self.s.settimeout(30)
             self.s.connect(path)
+            self.s.settimeout(30)
             self.f = self.s.makefile("rb")
         data = body if isinstance(body, bytes) else json.dumps(body).encode() if body is not None else b""
         head = [f"{method} {target} HTTP/1.1", "Host: localhost", f"Authorization: Bearer {token}", *headers]
@@ -124,6 +124,37 @@ for i in range(20):
 say(link.call("GET", "/v1/health", token_a)[0] == 200, "nor clients that do not read")
 for s in idle:
     s.close()
+
+# Streams that A leaves open take half of the places at most, and those who say nothing none that others need.
+status, text = link.call("POST", "/v1/runs", token_a, {"argv": ["sleep", "8562"], "wait": False})
+waits = json.loads(text)["id"]
+follow = f"GET /v1/runs/{waits}/events HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer {token_a}\r\n\r\n".encode()
+streams, refused, open_ = [], 0, []
+for i in range(300):
+    s = socket.socket(socket.AF_UNIX)
+    s.connect(path)
+    s.settimeout(30)
+    s.sendall(follow)
+    got = s.recv(32)
+    refused += b" 429 " in got
+    (streams if b" 200 " in got else open_).append(s)
+say(len(streams) == 128 and refused == 300 - 128, "streams of one tenant take half of the places: %d open, %d refused" % (len(streams), refused))
+for i in range(300):
+    s = socket.socket(socket.AF_UNIX)
+    s.connect(path)  # waits for a place in the queue
+    open_.append(s)
+say(Link().call("GET", "/v1/runs", token_b)[0] == 200, "another tenant is served beside them, and beside 300 silent clients")
+for s in streams + open_:
+    s.close()
+link.s = None
+say(link.call("DELETE", "/v1/runs/" + waits, token_a)[0] == 202, "and the tenant itself can still end its run")
+
+# A body that is not what a session takes starts none.
+odd = [b"[]", b"5", b"null", b'"default"', b'{"polcy":"default"}', b'{"policy":5}', b'{"policy":"default","x":1}', b"[" * 100000]
+started = [b[:40] for b in odd if link.call("POST", "/v1/sessions", token_a, b)[0] not in (400, 413, 422)]
+say(not started, "a body that is misspelled starts no session %r" % started)
+long = [m for m in ("GET", "PUT", "DELETE") if link.call(m, "/v1/files/" + "a" * 300, token_a, b"x" if m == "PUT" else None)[0] != 400]
+say(not long, "a name that no file can have is an error of the client %r" % long)
 
 # B, or nobody, with everything that it may have learned of A.
 names = [run["id"], session, change, run["run"], "default", "only-a", "mark-a.txt", "../a", "a", "..", "%2e%2e", "x", *records[:2]]
