@@ -533,6 +533,10 @@ CORDON_API int cordon_work_discard(const cordon_context *cx, const char *run, in
 /* Finds the overlay of this name; NULL: the default overlay. */
 CORDON_API int cordon_work_find(const cordon_context *cx, const char *run, char ret_run[64], cordon_error *e);
 CORDON_API int cordon_work_fork(const cordon_context *cx, const char *run, char ret_run[64], cordon_error *e);
+/* Copies the overlay of a box that runs, as it is now, to look at it: a file may be half written. */
+CORDON_API int cordon_work_copy_running(const cordon_context *cx, const char *run, char ret_run[64],
+                                        cordon_error *e);
+
 /* ---- learning the least doors ---- */
 
 typedef enum cordon_learn_net {

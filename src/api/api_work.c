@@ -401,13 +401,13 @@ int cordon_work_fork(const cordon_context *cx, const char *run, char ret_run[64]
 {
         char name[48];
         limit_name(name);
-        const char *id = name + strlen("cordon-");
-        if (work_fork(cx, run, id, ret_run, to_err(e)) == 0)
-                return 0;
+        return work_fork(cx, run, name + strlen("cordon-"), ret_run, to_err(e));
+}
 
-        if (!run || to_err(e)->sys != EBUSY || work_fork_running(cx, run, id, to_err(e)) < 0)
-                return -1;
-
-        (void) snprintf(ret_run, 64, "%s", id);
-        return 0;
+int cordon_work_copy_running(const cordon_context *cx, const char *run, char ret_run[64], cordon_error *e)
+{
+        char name[48];
+        limit_name(name);
+        (void) snprintf(ret_run, 64, "%s", name + strlen("cordon-"));
+        return work_fork_running(cx, run, ret_run, to_err(e));
 }

@@ -225,7 +225,7 @@ static int show_copy(const struct diff *d, const char *run, const char *const *p
 {
         cordon_error e = { 0 };
         char copy[64], gone[64];
-        if (cordon_work_fork(cli_context(), run, copy, &e) < 0)
+        if (cordon_work_copy_running(cli_context(), run, copy, &e) < 0)
                 return cli_error(&e);
 
         if (!d->json)

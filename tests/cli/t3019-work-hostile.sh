@@ -73,7 +73,8 @@ mark("e", "redirect", b"/../out"); mark("e", "opaque", b"y"); mark("d/l", "redir
         used() { cordon diff --list | grep -q running; }
         soon used
         run=$(cordon diff --list --json | jq -r '.[] | select(.state == "running") | .run')
-        for verb in diff apply undo fork discard "run -q --no-stdin --edit $D/p --on"; do
+        has "$who: diff of a layer in use" "$(cordon diff "$run")" "these are its changes so far"
+        for verb in apply undo fork discard "run -q --no-stdin --edit $D/p --on"; do
                 # shellcheck disable=SC2086
                 set -- $verb
                 words="$* $run"

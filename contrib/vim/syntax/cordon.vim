@@ -11,7 +11,7 @@ syntax match cordonWord "^\s*\%(box\|root\|doc\|use\|read\|edit\|write\|run\|env
 syntax match cordonAnswer "\%(^\s*expect\s\+\)\@<=\%(allow\|deny\)\>" nextgroup=cordonEffect skipwhite
 syntax keyword cordonEffect read write run net env sock contained
 syntax keyword cordonKeyword accepts any as ask cap declassify endorse except label max only reach touches until where with without
-syntax match cordonLimit "\%(^\s*limit\s.*\)\@<=\<\%(time\|cpu\|memory\|procs\|files\|disk\|output\|egress\|ingress\|effects\|rate\)\>"
+syntax match cordonLimit "\%(^\s*limit\s.*\)\@<=\<\%(time\|cpu\|memory\|procs\|files\|disk\|output\|egress\|ingress\|effects\|rate\|renew\)\>"
 syntax match cordonWall "\%(^\s*wall\s\+\)\@<=\%(auto\|process\|namespace\|wasm\|vm\)\>"
 syntax match cordonMethod "\<\%(COPY\|DELETE\|GET\|HEAD\|LOCK\|MKCOL\|MOVE\|OPTIONS\|PATCH\|POST\|PROPFIND\|PROPPATCH\|PUT\|REPORT\|SEARCH\|UNLOCK\|WEBSOCKET\)\>"
 syntax match cordonRoot "{\%(work\|home\|tmp\)}"
