@@ -221,6 +221,8 @@ static void put_while_text(const struct label *l, enum answer a, enum effect_rea
 
 static void why_json(const struct asked *q, struct buf *out)
 {
+        char text[LABEL_TEXT_MAX];
+        struct label held = policy_label_held(q->c, &q->f);
         bool ok = q->d.answer == ANSWER_ALLOW;
         buf_puts(out, "{\"effect\":");
         buf_json(out, span_str(q->text));
@@ -255,6 +257,8 @@ static void why_json(const struct asked *q, struct buf *out)
         }
 
         while_json(q, out);
+        if (is_kept_in(q))
+                buf_member(out, "holds", label_text(&held, text));
         buf_puts(out, "}\n");
 }
 
@@ -351,11 +355,15 @@ static void asks_text(const struct asked *q, struct buf *out)
 
 static void kept_in_text(const struct asked *q, struct buf *out)
 {
+        char text[LABEL_TEXT_MAX];
+        struct label held = policy_label_held(q->c, &q->f);
         buf_printf(out, "deny   %s\nwhy    %s: %s\n", q->text, effect_reason_name(q->d.reason),
                    effect_reason_text(q->d.reason));
         door_text("door  ", q->d.door, out);
+        if (!q->f.after)
+                buf_printf(out, "while  the run holds %s: from its start\n", label_text(&held, text));
         buf_printf(out, "permit accepts %s, behind the door; or declassify, and a person approves each\n",
-                   q->f.after);
+                   label_text(&held, text));
 }
 
 static void why_text(const struct asked *q, struct buf *out)

@@ -134,6 +134,8 @@ bool flow_same(const struct door_flow *a, const struct door_flow *b);
 /* Is everything that a door with `d` lets pass also let pass with `s`? */
 /* flow_plan.c: may a run with this label send through a `net` door, by the method that does most? */
 struct policy_flow flow_answer(const struct checked_policy *c, const struct door *d, const struct label *l);
+/* Does a run with this label send nothing through the door, with whatever method? */
+bool flow_closed(const struct checked_policy *c, const struct door *d, const struct label *l);
 const char *policy_rule_name(unsigned bit); /* of POLICY_RULE_*; NULL: no such bit */
 bool flow_covers(const struct door_flow *s, const struct door_flow *d);
 

@@ -261,8 +261,12 @@ bool policy_has_labels(const struct checked_policy *c);
 /* Of what a run is handed at its start; with all that it may read later. */
 bool policy_rule(const struct checked_policy *c, unsigned rule); /* POLICY_RULE_* */
 bool policy_door_hands(const struct door *d);
+bool policy_door_begins(const struct checked_policy *c,
+                        const struct door *d); /* ... as `rule touch` has it */
 struct label policy_label_handed(const struct checked_policy *c);
 struct label policy_label_most(const struct checked_policy *c);
+/* What a run holds at this effect: what it is handed, and what the effect states with `after`. */
+struct label policy_label_held(const struct checked_policy *c, const struct effect *f);
 /* A `sock` or `listen` door that does not accept all of it; NULL: none. */
 const struct door *policy_label_spills(const struct checked_policy *c, const struct label *most);
 /* How long a person has time to answer, also behind a door that asks only because of labels. */

@@ -28,6 +28,15 @@ printf '%s\nread /etc/hostname label private:host\nnet https://out.example/a POS
 hasnt "a proposal declassifies a tag once" "$("$CORDON" plan twice.cordon)" "declassify private:host private:mail declassify"
 has "a wrong word on a net line names the right one" "$("$CORDON" check --net 'http://a.test/** GET accept private:x' 2>&1)" accepts
 
+printf 'read %s label private:x\nnet https://out.example/** GET\n' "$T" >touch.cordon
+has "what a box is handed closes a door" "$("$CORDON" plan touch.cordon)" "
+      closed: "
+echo 'rule touch' >>touch.cordon
+"$CORDON" plan touch.cordon >plan.txt
+has "with rule touch it begins with nothing" "$(cat plan.txt)" "begins with no label and may become private:x"
+has "says on touching what" "$(cat plan.txt)" "labels the run on touching it"
+has "and what is closed then" "$(cat plan.txt)" "open at first, then closed"
+
 # A plan of three boxes is what the ledger has afterwards.
 mkdir a b
 printf 'use base/system\nbox one\nenv KEY=1 label private:k\nwrite %s/a\n' "$T" >one.cordon

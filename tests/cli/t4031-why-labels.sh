@@ -40,6 +40,25 @@ holds 'expect allow net GET https://search.example/ after secret'
 has "a word that is no label is an error" "$(cat "$T/err")" "not a label"
 has "doors says which doors labels close" "$("$CORDON" doors "$T/p" | grep search.example)" "closes once"
 has "and which ask then" "$("$CORDON" doors "$T/p" | grep /send)" "asks once"
+
+# ---- handed over: the run holds it from its start ----
+mkdir "$T/docs"
+cp "$T/p" "$T/mail"
+printf 'read %s/docs label private:x\nnet https://out.example/** GET\n' "$T" >"$T/p"
+is "what a run is handed keeps its first request in" "$(code net GET https://out.example/)" "deny label-secrecy"
+has "why says what it holds" "$(why net GET https://out.example/)" "while  the run holds private:x: from its start"
+has "and what would permit it" "$(why net GET https://out.example/)" "permit accepts private:x, behind the door"
+is "expect finds it denied" "$(holds 'expect deny net GET https://out.example/'; echo $?) $(holds 'expect allow net GET https://out.example/'; echo $?)" "0 125"
+has "doors calls it closed" "$("$CORDON" doors "$T/p")" "can send nothing to these, for it holds from its start private:x: https://out.example/**"
+echo 'rule touch' >>"$T/p"
+is "with rule touch it begins without" "$(code net GET https://out.example/)" "allow covered"
+has "and why says what it may hold" "$(why net GET https://out.example/)" "while  the run holds private:x: refused"
+has "doors says until when" "$("$CORDON" doors "$T/p")" "until it reads what is labelled private:x: https://out.example/**"
+echo 'wall process' >>"$T/p"
+is "the process wall shuts nothing" "$(code net GET https://out.example/)" "deny label-secrecy"
+cp "$T/mail" "$T/p"
+has "a method without net is told the word" "$(why GET https://search.example/)" "net GET URL"
+
 sed '1a use base/system' "$T/p" >"$T/used"
 "$CORDON" plan "$T/used" >"$T/plan"
 is "each part of a split uses what the whole did" "$(grep -c '^use base/system' "$T/plan")" 3

@@ -209,6 +209,8 @@ static int unknown_effect(const struct scope *s, const struct token *tok, const 
         (void) err_hint(s->e,
                         "an effect is read, write, run, net, env or sock, and on what: `read /etc/passwd`");
         hint_nearest(s->e, tok->text, names, COUNT(effects));
+        if (net_method_known(tok->text))
+                (void) err_hint(s->e, "a request is `net %s URL`", show_text(tok->text).text);
         for (size_t i = 0; i < COUNT(synonyms); i++)
                 if (token_is(tok, synonyms[i].word))
                         (void) err_hint(s->e, "did you mean \"%s\"?", synonyms[i].meant);

@@ -60,12 +60,20 @@ bool policy_door_hands(const struct door *d)
                d->kind == DOOR_IN;
 }
 
+/* With `rule touch` a run begins without what lies behind a `read` door; the process wall shuts none. */
+bool policy_door_begins(const struct checked_policy *c, const struct door *d)
+{
+        bool shut =
+                d->kind == DOOR_READ && policy_rule(c, POLICY_RULE_TOUCH) && wall_has(c->wall, WALL_OWN_ROOT);
+        return policy_door_hands(d) && !shut;
+}
+
 static struct label join_labels(const struct checked_policy *c, bool all)
 {
         struct label l = { 0 };
         for (size_t i = 0; i < c->live.n; i++) {
                 const struct door *d = &c->live.v[i];
-                struct label by = label_of(all || policy_door_hands(d) ? d->flow.label : NULL);
+                struct label by = label_of(all || policy_door_begins(c, d) ? d->flow.label : NULL);
                 label_join(&l, &by);
         }
         return l;
@@ -73,6 +81,14 @@ static struct label join_labels(const struct checked_policy *c, bool all)
 
 struct label policy_label_handed(const struct checked_policy *c) { return join_labels(c, false); }
 struct label policy_label_most(const struct checked_policy *c) { return join_labels(c, true); }
+
+struct label policy_label_held(const struct checked_policy *c, const struct effect *f)
+{
+        struct label l = policy_label_handed(c);
+        if (f->subject.label)
+                label_join(&l, f->subject.label);
+        return l;
+}
 
 const struct door *policy_label_spills(const struct checked_policy *c, const struct label *most)
 {

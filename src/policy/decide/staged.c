@@ -77,11 +77,14 @@ enum answer policy_answer(const struct checked_policy *c, const struct effect *f
         if (d->answer != ANSWER_ALLOW)
                 return ANSWER_DENY;
 
-        if (f->kind == EFFECT_NET && policy_net_choose(c, f, 0, 0, &choice))
+        struct label held = policy_label_held(c, f);
+        struct effect e = *f;
+        e.subject.label = &held;
+        if (f->kind == EFFECT_NET && policy_net_choose(c, &e, 0, 0, &choice))
                 d->door = choice.door;
 
         if (f->kind == EFFECT_NET && d->door)
-                flow = policy_flow(c, d->door, f);
+                flow = policy_flow(c, d->door, &e);
 
         d->reason = flow.reason;
         return flow.answer != ANSWER_ALLOW ? flow.answer : policy_asks(d) ? ANSWER_ASK : ANSWER_ALLOW;

@@ -59,10 +59,12 @@ static bool is_written(const struct checked_policy *c, const struct door *d)
 /* What labels make of it, once the run has read all that it may; NULL: nothing. */
 static const char *held_words(const struct checked_policy *c, const struct door *d)
 {
-        struct label most = policy_label_most(c);
+        struct label most = policy_label_most(c), first = policy_label_handed(c);
         struct policy_flow f = flow_answer(c, d, &most);
         if (!f.reason)
                 return NULL;
+        if (flow_closed(c, d, &first))
+                return "closed: it does not accept what the run holds from its start";
         return f.answer == ANSWER_DENY ? "closes once the run holds what it does not accept"
                : d->ask.on && !d->ask.labelled
                        ? "waits for an approval: `cordon approve`"
@@ -179,13 +181,46 @@ static void local_text(const struct checked_policy *c, struct buf *out)
 
 /* ---- the worst ---- */
 
-static void name_doors(const struct checked_policy *c, enum door_kind k, bool own_only, struct buf *out)
+typedef bool which_fn(const struct checked_policy *c, const struct door *d);
+
+static bool is_own(const struct checked_policy *c, const struct door *d)
+{
+        (void) c;
+        return !d->from_stock;
+}
+
+static bool is_any(const struct checked_policy *c, const struct door *d)
+{
+        (void) c;
+        (void) d;
+        return true;
+}
+
+/* Whatever it does: labels keep all in. */
+static bool is_closed(const struct checked_policy *c, const struct door *d)
+{
+        struct label first = policy_label_handed(c);
+        return flow_closed(c, d, &first);
+}
+
+static bool closes_later(const struct checked_policy *c, const struct door *d)
+{
+        struct label most = policy_label_most(c);
+        return !is_closed(c, d) && flow_closed(c, d, &most);
+}
+
+static bool stays_open(const struct checked_policy *c, const struct door *d)
+{
+        return !is_closed(c, d) && !closes_later(c, d);
+}
+
+static void name_doors(const struct checked_policy *c, enum door_kind k, which_fn *which, struct buf *out)
 {
         size_t shown = 0;
         for (size_t i = c->live.start[k]; i < c->live.start[k + 1]; i++) {
                 const struct door *d = &c->live.v[i];
                 char inert[256];
-                if (own_only && d->from_stock)
+                if (!which(c, d))
                         continue;
                 if (++shown > 8) {
                         buf_puts(out, ", ...");
@@ -215,7 +250,7 @@ static void sentence(const struct checked_policy *c, enum door_kind k, const cha
         if (count_own(c, k) == 0)
                 return;
         buf_printf(out, "- %s ", text);
-        name_doors(c, k, true, out);
+        name_doors(c, k, is_own, out);
         buf_puts(out, ".\n");
 }
 
@@ -280,7 +315,7 @@ static void worst_programs(const struct checked_policy *c, struct buf *out)
 
         if (count_of(c, DOOR_RUN, DOOR_RUN) > 0) {
                 buf_puts(out, "- It can start, with any arguments, ");
-                name_doors(c, DOOR_RUN, false, out);
+                name_doors(c, DOOR_RUN, is_any, out);
                 buf_puts(out, ".\n");
         } else {
                 buf_puts(out, "- It can start no further program.\n");
@@ -341,13 +376,39 @@ static void worst_bounds(const struct net_dest *n, struct buf *out)
         buf_puts(out, n->only ? "; no other parameter passes.\n" : "; other parameters pass unseen.\n");
 }
 
+/* The net doors by what labels make of them. */
+static void worst_ways_out(const struct checked_policy *c, struct buf *out)
+{
+        static const struct {
+                which_fn *which;
+                const char *text;
+                bool sends, first;
+        } ways[] = {
+                { stays_open, "It can send all it can read to ", true, false },
+                { closes_later, "It can send to these until it reads what is labelled ", true, false },
+                { is_closed, "It can send nothing to these, for it holds from its start ", false, true },
+        };
+        char size[32], text[LABEL_TEXT_MAX];
+        for (size_t i = 0; i < COUNT(ways); i++) {
+                struct label l = ways[i].first ? policy_label_handed(c) : policy_label_most(c);
+                AUTO_BUF(names);
+                name_doors(c, DOOR_NET, ways[i].which, &names);
+                out->failed = out->failed || names.failed;
+                if (names.n == 0)
+                        continue;
+                buf_printf(out, "- %s%s%s%s", ways[i].text, i ? label_text(&l, text) : "", i ? ": " : "",
+                           buf_str(&names));
+                if (ways[i].sends)
+                        buf_printf(out, ", up to %s in all",
+                                   str_from_size(c->limits.value[LIMIT_EGRESS], size));
+                buf_puts(out, ".\n");
+        }
+}
+
 static void worst_network(const struct checked_policy *c, struct buf *out)
 {
-        char size[32];
         if (count_of(c, DOOR_NET, DOOR_NET) > 0) {
-                buf_puts(out, "- It can send all it can read to ");
-                name_doors(c, DOOR_NET, false, out);
-                buf_printf(out, ", up to %s in all.\n", str_from_size(c->limits.value[LIMIT_EGRESS], size));
+                worst_ways_out(c, out);
         } else if (count_of(c, DOOR_SOCK, DOOR_SOCK) == 0) {
                 buf_puts(out, "- Without a net door nothing can be sent anywhere.\n");
         } else {

@@ -24,7 +24,7 @@ static bool hands_over(const struct door *a, const struct door *b)
 }
 
 static void take_over(const struct checked_policy *from, const struct label *l,
-                      const struct checked_policy *to, struct label *begins)
+                      const struct checked_policy *to, struct box_flow *b)
 {
         for (size_t i = 0; i < from->live.n; i++)
                 for (size_t k = 0; k < to->live.n; k++) {
@@ -33,7 +33,7 @@ static void take_over(const struct checked_policy *from, const struct label *l,
                             !hands_over(&from->live.v[i], &to->live.v[k]))
                                 continue;
                         by.untrusted = by.untrusted && !from->live.v[i].flow.endorse;
-                        label_join(begins, &by);
+                        label_join(policy_door_begins(to, &to->live.v[k]) ? &b->begins : &b->most, &by);
                 }
 }
 
@@ -55,24 +55,50 @@ struct policy_flow flow_answer(const struct checked_policy *c, const struct door
         return a;
 }
 
+bool flow_closed(const struct checked_policy *c, const struct door *d, const struct label *l)
+{
+        struct effect f = { .kind = EFFECT_NET, .subject = { .label = l } };
+        char **m = d->net.methods;
+        if (!m || !*m)
+                return flow_answer(c, d, l).answer == ANSWER_DENY;
+
+        for (; *m; m++) {
+                f.method = *m;
+                if (policy_flow(c, d, &f).answer != ANSWER_DENY)
+                        return false;
+        }
+        return true;
+}
+
 static const char *const answers[] = {
         [ANSWER_DENY] = "deny", [ANSWER_ASK] = "ask", [ANSWER_ALLOW] = "allow"
 };
+
+static void net_text(const struct checked_policy *c, const struct door *d, struct box_flow *b,
+                     struct buf *out)
+{
+        struct policy_flow f = flow_answer(c, d, &b->most), first = flow_answer(c, d, &b->begins);
+        bool later = f.answer == ANSWER_DENY && first.answer != ANSWER_DENY;
+        buf_printf(out, "\n      %s%s%s%s",
+                   !later                         ? ""
+                   : first.answer == ANSWER_ALLOW ? "open at first, then "
+                                                  : "a person is asked at first, then ",
+                   f.answer == ANSWER_ALLOW ? "open whatever the run has read"
+                   : f.answer == ANSWER_ASK ? "a person is asked"
+                                            : "closed",
+                   f.reason ? ": " : "", f.reason ? effect_reason_text(f.reason) : "");
+        b->held = b->held || f.reason;
+}
 
 static void door_text(const struct checked_policy *c, const struct door *d, struct box_flow *b,
                       struct buf *out)
 {
         buf_puts(out, "  ");
         show_door(d, out);
-        if (d->kind == DOOR_NET) {
-                struct policy_flow f = flow_answer(c, d, &b->most);
-                buf_printf(out, "\n      %s%s%s",
-                           f.answer == ANSWER_ALLOW ? "open whatever the run has read"
-                           : f.answer == ANSWER_ASK ? "a person is asked"
-                                                    : "closed",
-                           f.reason ? ": " : "", f.reason ? effect_reason_text(f.reason) : "");
-                b->held = b->held || f.reason;
-        }
+        if (d->kind == DOOR_NET)
+                net_text(c, d, b, out);
+        else if (d->flow.label && policy_door_hands(d) && !policy_door_begins(c, d))
+                buf_puts(out, "\n      labels the run on touching it");
         buf_putc(out, '\n');
 }
 
@@ -221,7 +247,7 @@ void policy_plan(const struct checked_policy *const *c, size_t n, bool json, str
         for (size_t i = 0; i < n && i < POLICY_PLAN_MAX; i++) {
                 struct box_flow b = { .begins = policy_label_handed(c[i]), .most = policy_label_most(c[i]) };
                 for (size_t k = 0; k < i; k++)
-                        take_over(c[k], &most[k], c[i], &b.begins);
+                        take_over(c[k], &most[k], c[i], &b);
 
                 label_join(&b.most, &b.begins);
                 most[i] = b.most;
