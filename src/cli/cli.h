@@ -310,4 +310,4 @@ extern const struct cli_option run_options[], json_options[], view_options[], do
         collect_options[], mcp_options[], mcp_wrap_options[], mcp_accept_options[], merge_options[],
         react_options[], report_options[], trace_options[], verify_options[], wrap_options[],
         session_new_options[], session_end_options[], session_run_options[], session_fork_options[],
-        shell_options[], no_options[];
+        shell_options[], plan_options[], no_options[];

@@ -13,6 +13,7 @@ is "a plan has the label that a box begins with" "$(jq -r '.[0].begins' plan.jso
 is "and what it may become" "$(jq -r '.[0].may_become' plan.json)" "private:host private:mail untrusted"
 is "and what its way out does then" "$(jq -r '.[0].doors[] | select(.door | test("POST")) | .answer + " " + .reason' plan.json)" "deny label-trifecta"
 "$CORDON" plan night.cordon >plan.txt
+is "-p names a policy, as elsewhere" "$("$CORDON" plan -p night.cordon)" "$(cat plan.txt)"
 has "it proposes three boxes instead" "$(cat plan.txt)" "box night-sender"
 echo '{"type":"boolean"}' >facts.schema.json
 for part in reader private sender; do
