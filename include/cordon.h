@@ -505,6 +505,10 @@ typedef struct cordon_work_apply_options {
         void *patch_ctx;
         cordon_progress progress; /* or NULL */
         void *progress_ctx;
+        /* An overlay whose `edit` doors have `ask`: reports the question, and the call waits for the answer.
+         * NULL: such an apply is refused. */
+        cordon_held_fn held;
+        void *held_ctx;
 } cordon_work_apply_options;
 typedef struct cordon_work_undo_options {
         const char *run;

@@ -327,32 +327,41 @@ int cordon_work_apply(const cordon_context *cx, const cordon_work_apply_options 
                 .each = o->effect, .ctx = o->effect_ctx, .off = o->no_ledger || is_off(cx), .cx = cx
         };
         struct patch patch = { .out = o->patch, .ctx = o->patch_ctx };
-        const struct work_apply a = { .cx = cx,
-                                      .run = o->run,
-                                      .mark = effects.off ? NULL : effects.name,
-                                      .paths = o->paths,
-                                      .but = o->all_but,
-                                      .flagged = o->include_flagged != 0,
-                                      .kinds = o->flagged,
-                                      .to = o->to,
-                                      .out = o->out,
-                                      .out_ctx = o->out_ctx,
-                                      .patch = o->patch ? pass_patch : NULL,
-                                      .patch_ctx = &patch,
-                                      .progress = o->progress,
-                                      .progress_ctx = o->progress_ctx,
-                                      .json = o->json != 0,
-                                      .before = record_intent,
-                                      .effect = pass_effect,
-                                      .after = flush_effects,
-                                      .effect_ctx = &effects };
+        struct work_question question = { 0 };
+        struct work_apply a = { .cx = cx,
+                                .run = o->run,
+                                .mark = effects.off ? NULL : effects.name,
+                                .paths = o->paths,
+                                .but = o->all_but,
+                                .flagged = o->include_flagged != 0,
+                                .kinds = o->flagged,
+                                .to = o->to,
+                                .out = o->out,
+                                .out_ctx = o->out_ctx,
+                                .patch = o->patch ? pass_patch : NULL,
+                                .patch_ctx = &patch,
+                                .progress = o->progress,
+                                .progress_ctx = o->progress_ctx,
+                                .json = o->json != 0,
+                                .before = record_intent,
+                                .effect = pass_effect,
+                                .after = flush_effects,
+                                .effect_ctx = &effects };
         struct work_outcome got = { 0 };
 
         if (o->patch && (o->to || o->json))
                 return err_set(to_err(e), ERR_USAGE, 0, "a patch goes into no directory and no JSON");
 
         sha256_init(&patch.sum);
-        int r = choose_name(&effects, to_err(e)) < 0 ? -1 : work_apply(&a, &got, to_err(e));
+        struct err why;
+        int r = choose_name(&effects, to_err(e));
+        if (r == 0 && o->held && !o->patch && api_apply_ask(&question, &a, o, effects.off, &why) < 0)
+                a.unapproved = &why;
+
+        if (r == 0)
+                r = work_apply(&a, &got, to_err(e));
+
+        work_question_done(&question);
         (void) close_ledger(&effects);
         if (r == 0)
                 api_label_apply_end(&effects.label);

@@ -282,6 +282,9 @@ int api_label(struct cordon_box *b, struct err *e);
 /* api_touch.c: with `rule touch`, the labelled places that the wall can keep shut. */
 int api_touch(struct cordon_box *b, enum wall_kind wall, const char *cwd, struct err *e);
 void api_touch_done(struct cordon_box *b);
+/* api_apply_ask.c: lets a person approve an apply whose overlay asks for it. Fills `q`, and a->approved. */
+int api_apply_ask(struct work_question *q, struct work_apply *a, const cordon_work_apply_options *o, bool off,
+                  struct err *e);
 struct api_label_apply { /* one apply of an overlay: zero at first */
         const struct cordon_context *cx;
         struct label label, before; /* of the overlay; what the tree had */

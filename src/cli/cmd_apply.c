@@ -53,6 +53,15 @@ const struct cli_option apply_options[] = {
 /* The result must not depend on the reader of the messages: `apply | head` must not die of SIGPIPE. */
 static void outlive_reader(void) { (void) signal(SIGPIPE, SIG_IGN); }
 
+/* SAFETY: the box chose the paths; cli_note() shows them as one line. */
+static void say_held(void *ctx, const char *id, const char *effect, unsigned within_s)
+{
+        bool minutes = within_s >= 60 && within_s % 60 == 0;
+        cli_progress_end(ctx);
+        cli_note("waits for an approval (%u%s): %.600s; answer at another terminal: cordon approve %.12s",
+                 minutes ? within_s / 60 : within_s, minutes ? "m" : "s", effect, id);
+}
+
 static const char *plural(size_t n) { return n == 1 ? "entry" : "entries"; }
 
 /* One command line that applies the entries that this apply held back. */
@@ -178,6 +187,8 @@ int verb_apply(int argc, char **argv)
         o.to = a.to;
         o.no_ledger = a.no_ledger;
         o.json = a.json;
+        o.held = say_held;
+        o.held_ctx = &progress;
         out.to = a.json ? stdout : stderr;
         if (a.patch)
                 return write_patch(&a, &o);

@@ -56,6 +56,27 @@ static const char *const *pins_of(const struct plan *p, const struct plan_step *
         return first;
 }
 
+/* The lines of all `edit` doors that ask, without their end: an apply may come later. In `mem`. */
+static const char *const *asking_lines(const struct box *b, struct arena *mem)
+{
+        size_t n, count = 0;
+        const struct door *d = policy_doors(b->c.policy, &n);
+        const char **lines = arena_alloc(mem, (n + 1) * sizeof *lines);
+        for (size_t i = 0; lines && i < n; i++) {
+                AUTO_BUF(line);
+                char until[32];
+                if (d[i].kind != DOOR_EDIT || !d[i].ask.on)
+                        continue;
+                policy_door_without_end(&d[i], &line, until);
+                lines[count++] = arena_str(mem, buf_str(&line));
+                mem->failed |= line.failed;
+        }
+
+        if (lines)
+                lines[count] = NULL;
+        return lines;
+}
+
 static int begin(struct box *b, struct work_door_ask *doors, const char **pins, struct err *e)
 {
         const struct plan *p = b->c.plan;
@@ -72,17 +93,23 @@ static int begin(struct box *b, struct work_door_ask *doors, const char **pins, 
                                                    .programs = pins_of(p, s, is_program, pins, &at) };
         }
 
+        struct arena mem = { 0 };
         struct work_ask ask = { .cx = b->c.cx,
                                 .run = keeper_run(&b->run),
                                 .box = b->run.r.name,
                                 .policy = policy_digest(b->c.policy),
+                                .asks = asking_lines(b, &mem),
                                 .on = b->c.work_on,
                                 .copy = b->c.work_copy,
                                 .session = b->c.session,
                                 .keep = b->c.work_keep,
                                 .doors = doors,
                                 .door_count = p->edits };
-        b->work = work_begin(&ask, e);
+        b->work = mem.failed ? NULL : work_begin(&ask, e);
+        if (mem.failed)
+                (void) err_set(e, ERR_MEMORY, 0, "no memory for the overlays");
+
+        arena_done(&mem);
         if (!b->work)
                 return -1;
 

@@ -451,7 +451,7 @@ int gates_fd(const struct box *b);
 void gates_serve(struct box *b);
 int64_t gates_next_ms(const struct box *b); /* when the first held effect expires; -1: never */
 void gates_close(struct box *b);
-enum desk_source { DESK_BROKER = 0, DESK_LISTEN, DESK_START, DESK_DECOY };
+enum desk_source { DESK_BROKER = 0, DESK_LISTEN, DESK_START, DESK_APPLY, DESK_DECOY };
 /* Holds an effect of the keeper's own; of a `listen` door inbound_answered() follows. Returns 0 or -1. */
 int desk_hold(struct box *b, enum desk_source source, uint32_t number, const struct gate_envelope *e,
               const char *shown);

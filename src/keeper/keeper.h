@@ -326,6 +326,18 @@ int box_ask(const char *which, enum box_request request, int arg, struct buf *ou
 /* Each socket on which a box waits for approvals, of any user. */
 int box_gates_each(void (*each)(void *ctx, const char *run, unsigned uid), void *ctx, struct err *e);
 int box_gate_connect(const char *run, unsigned uid, struct err *e); /* a descriptor, or -1 */
+/* An apply of an overlay whose `edit` doors ask. Waits; returns 0 if it was approved by all of them. */
+struct box_apply {
+        const struct cordon_context *cx;
+        const char *run, *box, *policy; /* id, name, digest: of the run */
+        const char *doors;              /* a line each */
+        const char *to;                 /* a directory instead of the doors' own; or NULL */
+        const char *digest;             /* hex, of all entries */
+        const char *shown;              /* inert */
+        bool flagged, no_ledger;
+        struct box_on_held on_held;
+};
+int box_apply_ask(const struct box_apply *a, struct err *e);
 int box_approvals(const struct cordon_context *cx, bool json, struct buf *out);
 /* The same as metrics of Prometheus; nothing if nothing was decided. */
 void box_approvals_metrics(const struct cordon_context *cx, struct buf *out);

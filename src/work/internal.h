@@ -122,7 +122,7 @@ enum layer_state { LAYER_OPEN = 0, LAYER_SEALED, LAYER_APPLIED };
 /* The version of everything in an overlay's directory. One more field in `meta`, or one more number at the
  * end of a line of `commit` or of a record's NOW-SIZE, needs no new version: readers keep unknown ones as
  * they are. */
-enum { LAYER_VERSION = 1 };
+enum { LAYER_VERSION = 2 }; /* 1: without `ask`, which an earlier cordon would not heed */
 
 struct work_door {
         char *host;
@@ -154,6 +154,8 @@ struct layer {
         bool durable; /* records must survive a power cut: false until there is something to lose */
         struct timespec start;
         char *box, *policy;
+        char **asks; /* lines of `edit` doors with `ask`, of all runs on it: see question.c */
+        size_t ask_count;
         char **others; /* fields unknown to this version, unchanged */
         size_t other_count;
         struct work_door *doors; /* WORK_DOORS_MAX */
@@ -237,6 +239,7 @@ struct entry {
         char base_kind;       /* and its type: - f d l o, or ? (could not be read) */
         const char *shut;     /* the host's directory that denies us access; or NULL */
         const char *held;     /* apply: why it is excluded; or NULL */
+        const char *shown;    /* apply: the digest of its content that a person approved; or NULL */
         unsigned inside; /* apply, of a new directory: the flags that hold back it and everything in it */
         bool chosen;     /* apply: included */
         bool masked;     /* the host's side: see tree_is_masked() */
@@ -686,6 +689,13 @@ int choose_entries(const struct work_apply *a, const struct layer *l, struct ent
                    struct work_outcome *ret, struct err *e);
 /* Reports "MARK PATH: WHY" to the caller. */
 void apply_say(const struct work_apply *a, const char *mark, const struct entry *x, const char *why);
+
+/* question.c. Fills what a person is asked. */
+int question_fill(const struct layer *l, struct entries *v, struct work_question *ret, struct err *e);
+/* These entries are what was approved. */
+int question_check(const struct work_apply *a, const struct layer *l, struct entries *v, struct err *e);
+/* And so are the staged ones. */
+int question_staged(const struct journal *j, struct err *e);
 
 /* outcome.c: JSON to the caller. Returns -1 on error, also if memory runs out. */
 int outcome_apply(const struct work_apply *a, const struct layer *l, const struct entries *v,

@@ -13,6 +13,7 @@
  * Everything a box wrote is hostile: it is reached by descriptor, beneath the overlay, never through a
  * symlink, and only regular files and directories are ever opened. */
 #pragma once
+#include "base/buf.h"
 #include "base/err.h"
 #include "base/span.h"
 #include "context/context.h"
@@ -45,6 +46,7 @@ struct work_door_ask {
 struct work_ask {
         const struct cordon_context *cx;
         const char *run, *box, *policy; /* id, name, digest */
+        const char *const *asks;        /* lines of `edit` doors with `ask`; NULL-terminated or NULL */
         const char *on;                 /* continue in this run's overlay; or NULL */
         bool copy;                      /* in a copy of it, by its whole id: its box may run */
         bool session;                   /* the box is a session */
@@ -93,6 +95,7 @@ struct work_look {
                             pending changes that has a door at, above or below the working directory */
         enum work_form form;
         bool colour;
+        bool bare;                /* as text: without the lists of flagged entries and conflicts */
         bool verbose;             /* nothing is summarised, and flags have their reasons */
         const char *const *paths; /* only these and what lies below; NULL: all */
         /* Instead, for conflicts at these paths and below: the host's version against the box's. As text;
@@ -127,7 +130,10 @@ struct work_apply {
         bool flagged;             /* also flagged entries */
         const char *const *kinds; /* also entries flagged as these kinds and no others; or NULL */
         const char *to;           /* into this directory instead; or NULL */
-        work_sink *out;           /* the held-back entries, or the conflicts */
+        const char *approved;     /* of an overlay that asks: the digest that a person approved; or NULL */
+        const struct err *unapproved;   /* why there is none; or NULL */
+        struct work_question *question; /* only this is filled; or NULL: see work_question() */
+        work_sink *out;                 /* the held-back entries, or the conflicts */
         void *out_ctx;
         work_progress *progress; /* or NULL */
         void *progress_ctx;
@@ -167,6 +173,19 @@ struct work_outcome {
                                "" */
 };
 int work_apply(const struct work_apply *a, struct work_outcome *ret, struct err *e);
+
+/* An overlay whose run had an `edit` door with `ask`: what a person must approve before this apply. */
+struct work_question {
+        char run[WORK_RUN_MAX], box[80], policy[80];
+        struct buf asks; /* the doors, a line each */
+        char digest[65]; /* of the path, type, mode, owner and content of each entry; "": nothing is asked */
+        size_t entries, flagged;
+        struct buf paths; /* of the entries that are no directories, absolute, each with a NUL */
+        struct buf text;  /* for the person, inert: flagged entries first, with sizes and digests */
+};
+/* Changes nothing. */
+int work_question(const struct work_apply *a, struct work_question *ret, struct err *e);
+void work_question_done(struct work_question *q);
 /* Reverts the newest apply of the overlay. Refuses if the host changed an applied entry since. */
 struct work_undo { /* and discard */
         const struct cordon_context *cx;

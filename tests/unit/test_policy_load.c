@@ -81,7 +81,7 @@ static void test_load__a_gate_is_read_whole_or_refused(void)
                 { "net a.test:1 ask vary host", "t:1:23: \"host\" is nothing that may vary" },
                 { "net a.test:1 ask always", "t:1:18: stray \"always\" after `ask`" },
                 { "net a.test:1 ask first first", "t:1:24: stray \"first\" after `ask`" },
-                { "edit /a ask", "t:1:9: `edit` takes no `ask`" },
+                { "edit /a ask vary body", "t:1:9: `vary` is for `net` doors" },
                 { "read /a /b ask by 2 of ops", "t:1:12: `read` takes no `ask`" },
                 { "write /a ask", "t:1:10: `write` takes no `ask`" },
                 { "env A ask", "t:1:7: `env` takes no `ask`" },

@@ -166,9 +166,10 @@ static void tell_holder(struct box *b, const struct desk_item *it, bool yes, enu
         (void) snprintf(m.id, sizeof m.id, "%s", it->gate.id);
         if (it->source == DESK_BROKER && g->line >= 0)
                 (void) wire_put(g->line, &egress_gate_answer_form, &m, -1);
-        else if (it->source == DESK_START) {
+        else if (it->source == DESK_START || it->source == DESK_APPLY) {
                 g->start_waiting -= g->start_waiting > 0;
                 g->start_denied += !yes;
+                g->start_why = why;
         } else if (it->source == DESK_LISTEN && g->told_count < DESK_MAX)
                 g->told[g->told_count++] = (struct desk_told){ it->number, yes };
 }
@@ -200,6 +201,10 @@ static void finish(struct box *b, struct desk_item *it, enum gate_event e, const
 static void let_go(struct box *b, struct desk_item *it, const struct act *a)
 {
         struct gates *g = b->gates;
+        static const char *const uses[] = { [DESK_LISTEN] = "connected",
+                                            [DESK_START] = "the box starts",
+                                            [DESK_APPLY] = "the apply begins",
+                                            [DESK_DECOY] = "" };
         size_t n;
         const struct door *doors = policy_doors(b->c.policy, &n);
         if (!record_move(b, it, GATE_APPROVED, a)) {
@@ -213,8 +218,8 @@ static void let_go(struct box *b, struct desk_item *it, const struct act *a)
 
         tell_holder(b, it, true, REASON_NONE);
         b->gates->changed = true;
-        if (it->source == DESK_LISTEN || it->source == DESK_START) {
-                const struct act used = { .why = it->source == DESK_START ? "the box starts" : "connected" };
+        if (it->source != DESK_BROKER) {
+                const struct act used = { .why = uses[it->source] };
                 finish(b, it, GATE_USE, &used);
         }
 }
@@ -253,12 +258,13 @@ static bool is_ours(struct box *b, struct desk_item *it)
         (void) snprintf(nonce, sizeof nonce, "%s.%s%u", keeper_run(&b->run),
                         it->source == DESK_LISTEN  ? "l"
                         : it->source == DESK_START ? "s"
+                        : it->source == DESK_APPLY ? "a"
                                                    : "",
                         it->number);
+        const char *policy = b->gates->policy ? b->gates->policy : policy_digest(b->c.policy);
         it->door = door_of(b, e->field[GATE_DOOR]);
         if (!it->door || strcmp(e->field[GATE_RUN], keeper_run(&b->run)) != 0 ||
-            strcmp(e->field[GATE_POLICY], policy_digest(b->c.policy)) != 0 ||
-            strcmp(e->field[GATE_NONCE], nonce) != 0 ||
+            strcmp(e->field[GATE_POLICY], policy) != 0 || strcmp(e->field[GATE_NONCE], nonce) != 0 ||
             str_to_u64(span_str(e->field[GATE_EXPIRES]), &expires) < 0)
                 return false;
 
@@ -286,6 +292,8 @@ static bool is_high(const struct desk_item *it)
 {
         const struct door *d = it->door;
         bool declassifies = d->flow.declassify && it->envelope.field[GATE_LABELS][0];
+        if (d->kind == DOOR_EDIT)
+                return strcmp(it->envelope.field[GATE_METHOD], GATE_APPLY_FLAGGED) == 0;
         return d->kind == DOOR_NET && (d->net.touches || d->net.credential || declassifies);
 }
 

@@ -18,19 +18,18 @@ static bool needs_desk(const struct box *b)
         size_t n;
         const struct door *d = policy_doors(b->c.policy, &n);
         for (size_t i = 0; i < n; i++)
-                if (d[i].ask.on)
+                if (d[i].ask.on && d[i].kind != DOOR_EDIT) /* its apply asks: apply_gate.c */
                         return true;
         return b->c.plan->net &&
                (policy_has_labels(b->c.policy) || !label_is_empty(&b->c.label) || b->c.shut_count);
 }
 
-int gates_open(struct box *b, struct err *e)
+int gates_open(struct box *b, struct err *e) { return needs_desk(b) ? gates_make(b, e) : 0; }
+
+int gates_make(struct box *b, struct err *e)
 {
         size_t n;
         (void) policy_doors(b->c.policy, &n);
-        if (!needs_desk(b))
-                return 0;
-
         struct gates *g = b->gates = calloc(1, sizeof *g);
         if (g) {
                 g->epoll = g->listener = g->line = -1;
@@ -149,7 +148,20 @@ static void note_pending(struct box *b, const struct desk_item *it)
         keeper_add_denial(&b->run, &d);
 }
 
-/* The box has ended: what still waits is withdrawn. */
+/* What still waits is withdrawn. */
+void gates_free(struct box *b)
+{
+        struct gates *g = b->gates;
+        desk_clear(b);
+        channel_close(g);
+        fd_close(&g->line);
+        fd_close(&g->epoll);
+        free(g->opened);
+        free(g);
+        b->gates = NULL;
+}
+
+/* The box has ended. */
 void gates_close(struct box *b)
 {
         struct gates *g = b->gates;
@@ -162,11 +174,5 @@ void gates_close(struct box *b)
                     g->items[i]->source != DESK_DECOY)
                         note_pending(b, g->items[i]);
 
-        desk_clear(b);
-        channel_close(g);
-        fd_close(&g->line);
-        fd_close(&g->epoll);
-        free(g->opened);
-        free(g);
-        b->gates = NULL;
+        gates_free(b);
 }

@@ -2,6 +2,7 @@
 /* keeper/gates/gates.h - effects of a box that wait for an approval, and the persons who answer.
  *
  *   gates.c      its part of the keeper's loop
+ *   apply_gate.c the same after the box has ended, for an apply of its overlay
  *   desk.c       the list of held effects: takes them from the broker, applies answers, lets go, records
  *   channel.c    the approver's socket: JSON lines, docs/approve-protocol.md
  *   peer.c       who is at the other end of that socket
@@ -14,6 +15,8 @@
 
 #include <sys/epoll.h>
 
+/* The method of an apply with entries that the host would execute or trust. */
+#define GATE_APPLY_FLAGGED "apply-flagged"
 enum { DESK_MAX = 128, GRANTS_MAX = 64, APPROVERS_MAX = 8, APPROVER_LINE = 65536 };
 
 struct desk_item {
@@ -62,7 +65,9 @@ struct gates {
         struct approver approvers[APPROVERS_MAX];
         struct desk_told told[DESK_MAX]; /* delivered by gates.c */
         unsigned told_count;
-        unsigned start_waiting, start_denied; /* doors that ask before the start */
+        unsigned start_waiting, start_denied; /* doors that ask before the start, or an apply */
+        enum effect_reason start_why;         /* of the last one denied */
+        const char *policy;                   /* of an apply: the digest of the run's policy; else NULL */
         bool changed;                         /* the list is, and approvers that watch it are told */
 };
 
@@ -72,6 +77,10 @@ static inline int gates_watch(const struct gates *g, int fd, uint64_t key)
         struct epoll_event e = { .events = EPOLLIN, .data.u64 = key };
         return epoll_ctl(g->epoll, EPOLL_CTL_ADD, fd, &e);
 }
+
+/* gates.c */
+int gates_make(struct box *b, struct err *e);
+void gates_free(struct box *b);
 
 /* desk.c */
 void desk_expire(struct box *b);

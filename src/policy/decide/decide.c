@@ -387,9 +387,11 @@ static struct decision keyed_decide(const struct checked_policy *c, enum door_ki
         return d ? deny(REASON_EXPIRED, d) : deny(REASON_NO_DOOR, NULL);
 }
 
+/* Behind an `edit` door the apply asks, later; what the box does in its overlay waits for nobody. */
 bool policy_asks(const struct decision *d)
 {
-        return d->answer == ANSWER_ALLOW && d->door && d->door->ask.on && !d->door->ask.labelled;
+        return d->answer == ANSWER_ALLOW && d->door && d->door->ask.on && !d->door->ask.labelled &&
+               d->door->kind != DOOR_EDIT;
 }
 
 struct decision policy_decide(const struct checked_policy *c, const struct effect *f)

@@ -21,7 +21,7 @@ enum { ONE_TOKEN = 1, DOOR = 2, ASKS = 4 };
         X("read", "PATH...[except SUB...]", "visible, read-only", line_read, ONE_TOKEN | DOOR)               \
         X("edit", "PATH...[except SUB...]",                                                                  \
           "writable in a private overlay, applied by a person later; one file cannot be replaced",           \
-          line_edit, ONE_TOKEN | DOOR)                                                                       \
+          line_edit, ONE_TOKEN | DOOR | ASKS)                                                                \
         X("write", "PATH...",                                                                                \
           "writable for real, at once; a missing name is made as a file, DIR/ as a directory", line_write,   \
           ONE_TOKEN | DOOR)                                                                                  \
@@ -161,11 +161,10 @@ static const char *why_no_ask(const char *word)
         static const struct {
                 const char *word, *why;
         } reasons[] = {
-                { "edit",
-                  "its changes reach no file until a person has seen them (cordon diff) and applies them" },
                 { "read",
                   "the kernel opens its files, and nothing holds an open back; `run` asks before the start" },
-                { "write", "its files change at once; `edit` holds changes back for a person" },
+                { "write",
+                  "its files change at once; `edit` holds changes back, and asks before they are applied" },
                 { "env", "it is handed over at the start; `run` asks before that" },
                 { "in", "it is handed over at the start; `run` asks before that" },
                 { "out", "it is a file of yours until you pass it on" },
@@ -183,7 +182,7 @@ static int refuse_ask(const struct reader *r)
                 if (!token_is(&r->tok[i], "ask"))
                         continue;
                 (void) fail_at(r->e, &r->tok[i].at, "`%s` takes no `ask`", r->word->word);
-                return err_hint(r->e, "%s; net, listen, run and sock ask; in quotes it is a name",
+                return err_hint(r->e, "%s; net, listen, run, sock and edit ask; in quotes it is a name",
                                 why_no_ask(r->word->word));
         }
 

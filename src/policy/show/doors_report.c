@@ -83,6 +83,9 @@ static const char *door_words(const struct checked_policy *c, const struct door 
         if (held)
                 return held;
 
+        if (d->ask.on && d->kind == DOOR_EDIT)
+                return "writable in a private overlay; `cordon apply` waits for `cordon approve`";
+
         if (d->ask.on)
                 return "waits for an approval: `cordon approve`";
 

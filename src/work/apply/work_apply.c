@@ -273,8 +273,8 @@ static int run_journal(struct journal *j, struct err *e)
 {
         struct err why;
         bool back = true;
-        if (journal_open_targets(j, true, e) == 0 && stage_all(j, e) == 0 && journal_commit(j, e) == 0 &&
-            journal_finish(j, &back, e) == 0)
+        if (journal_open_targets(j, true, e) == 0 && stage_all(j, e) == 0 && question_staged(j, e) == 0 &&
+            journal_commit(j, e) == 0 && journal_finish(j, &back, e) == 0)
                 return 0;
 
         if (!back)
@@ -337,6 +337,13 @@ static void note_landed(const struct work_apply *a, struct layer *l, struct entr
         a->out(a->out_ctx, buf_str(&out), out.n);
 }
 
+static int ask_person(const struct work_apply *a, const struct layer *l, struct entries *v, struct err *e)
+{
+        if (l->ask_count == 0)
+                return 0;
+        return a->question ? question_fill(l, v, a->question, e) : question_check(a, l, v, e);
+}
+
 static int land(const struct work_apply *a, struct layer *l, struct entries *v, const long *up,
                 struct work_outcome *ret, struct err *e)
 {
@@ -357,9 +364,13 @@ static int land(const struct work_apply *a, struct layer *l, struct entries *v, 
                 ret->applied = 0;
 
         j->mark = a->mark;
-        if (r < 0 || ret->conflicts > 0 || make_ops(a, j, v, up, e) < 0 || plan_journal(a, j, e) < 0) {
+        if (r == 0 && ret->conflicts == 0)
+                r = ask_person(a, l, v, e);
+
+        bool ends = r == 0 && (ret->conflicts > 0 || a->question);
+        if (r < 0 || ends || make_ops(a, j, v, up, e) < 0 || plan_journal(a, j, e) < 0) {
                 (void) journal_remove(j, &none);
-                return ret->conflicts > 0 ? 0 : -1;
+                return ends ? 0 : -1;
         }
 
         if (run_journal(j, e) < 0)
@@ -431,4 +442,19 @@ int work_apply(const struct work_apply *a, struct work_outcome *ret, struct err 
 
         int r = l ? apply_layer(a, l, &v, ret, e) : -1;
         return a->json ? outcome_apply(a, l, &v, ret, r, e) : r;
+}
+
+int work_question(const struct work_apply *a, struct work_question *ret, struct err *e)
+{
+        struct work_apply quiet = *a;
+        struct work_outcome ignored = { 0 };
+        *ret = (struct work_question){ 0 };
+        AUTO_ENTRIES(v);
+        AUTO_LAYER(l, layer_open(a->cx, a->run, LAYER_ONE, e));
+        if (!l || l->ask_count == 0)
+                return l ? 0 : -1;
+
+        quiet.out = NULL;
+        quiet.question = ret;
+        return apply_layer(&quiet, l, &v, &ignored, e);
 }

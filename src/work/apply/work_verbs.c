@@ -207,6 +207,9 @@ static int fork_into(const struct layer *from, struct layer *to, struct err *e)
         to->start = from->start;
         to->box = from->box ? arena_str(&to->mem, from->box) : NULL;
         to->policy = from->policy ? arena_str(&to->mem, from->policy) : NULL;
+        for (size_t i = 0; i < from->ask_count; i++)
+                to->asks = layer_append(to, to->asks, &to->ask_count, from->asks[i]);
+
         for (size_t i = 0; i < from->other_count; i++)
                 to->others = layer_append(to, to->others, &to->other_count, from->others[i]);
 

@@ -408,6 +408,9 @@ static int open_layer(struct work_run *w, const struct work_ask *ask, struct err
                 w->l->policy = arena_str(&w->l->mem, ask->policy);
         }
 
+        for (const char *const *x = ask->asks; x && *x; x++)
+                w->l->asks = layer_append(w->l, w->l->asks, &w->l->ask_count, *x);
+
         w->free_at_start = work_room(w);
 
         /* Not the coarse clock: newer kernels have finer file times, and a file written just before would

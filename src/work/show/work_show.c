@@ -480,8 +480,11 @@ static void put_sum(struct shower *s, const struct entry *x, const struct fold *
 
 int show_diffs(struct shower *s, struct err *e)
 {
-        put_flagged(s);
-        put_conflicts(s);
+        if (!s->look->bare) {
+                put_flagged(s);
+                put_conflicts(s);
+        }
+
         size_t opened = 0;
         for (size_t i = 0; i < s->v->n; i++) {
                 const struct entry *x = &s->v->v[i];

@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: MIT */
+/* api/api_apply_ask.c - an apply of an overlay whose `edit` doors have `ask`: shows a person the entries and
+ * the beginning of the diff, and hands the approved digest to the apply. */
+#include "api/internal.h"
+#include "base/str.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { DIFF_SHOWN = 4096 };
+
+struct head { /* of the diff */
+        struct buf text;
+        size_t bytes;
+};
+
+static void take_head(void *ctx, const void *p, size_t n)
+{
+        struct head *h = ctx;
+        size_t room = h->text.n < DIFF_SHOWN ? DIFF_SHOWN - h->text.n : 0;
+        buf_add(&h->text, p, n < room ? n : room);
+        h->bytes += n;
+}
+
+static void put_inert_lines(struct buf *out, struct span text)
+{
+        char line[4 * DIFF_SHOWN + 1];
+        for (size_t at = 0; at < text.n;) {
+                const uint8_t *end = memchr(text.p + at, '\n', text.n - at);
+                size_t n = end ? (size_t) (end - text.p) - at : text.n - at;
+                buf_printf(out, "%s\n", str_inert(span_of(text.p + at, n), line, sizeof line));
+                at += n + 1;
+        }
+}
+
+static void put_head(const struct work_question *q, const struct head *h, struct buf *out)
+{
+        buf_putc(out, '\n');
+        put_inert_lines(out, buf_span(&h->text));
+        if (h->bytes > h->text.n)
+                buf_printf(out, "(%zu bytes more of the diff: cordon diff %s)\n", h->bytes - h->text.n,
+                           q->run);
+}
+
+static int put_diff(const struct work_question *q, const struct work_apply *a, struct buf *out, struct err *e)
+{
+        struct head h = { 0 };
+        size_t n = 0, count;
+        const char **paths = calloc(q->entries + 1, sizeof *paths);
+        for (size_t at = 0; paths && at < q->paths.n && n < q->entries; at += strlen(paths[n++]) + 1)
+                paths[n] = q->paths.p + at;
+
+        const struct work_look look = {
+                .cx = a->cx, .run = q->run, .paths = paths, .bare = true, .out = take_head, .out_ctx = &h
+        };
+        int r = !paths   ? err_set(e, ERR_MEMORY, 0, "no memory for the diff")
+                : n == 0 ? 0
+                         : work_diff(&look, &count, e);
+        put_head(q, &h, out);
+        out->failed |= h.text.failed;
+        buf_done(&h.text);
+        free(paths);
+        return r;
+}
+
+static int put_shown(const struct work_question *q, const struct work_apply *a, struct buf *out,
+                     struct err *e)
+{
+        char to[1024];
+        buf_printf(out, "apply %zu %s", q->entries, q->entries == 1 ? "change" : "changes");
+        if (q->flagged)
+                buf_printf(out, " (%zu flagged)", q->flagged);
+
+        buf_printf(out, " of the run %s", q->run);
+        if (a->to)
+                buf_printf(out, " to %s", str_inert(span_str(a->to), to, sizeof to));
+
+        buf_putc(out, '\n');
+        buf_add(out, q->text.p, q->text.n);
+        buf_printf(out, "digest sha256:%s\n", q->digest);
+        if (put_diff(q, a, out, e) < 0)
+                return -1;
+        return out->failed ? err_set(e, ERR_MEMORY, 0, "no memory for the changes") : 0;
+}
+
+int api_apply_ask(struct work_question *q, struct work_apply *a, const cordon_work_apply_options *o, bool off,
+                  struct err *e)
+{
+        AUTO_BUF(shown);
+        if (work_question(a, q, e) < 0)
+                return -1;
+
+        if (!q->digest[0])
+                return 0;
+
+        if (put_shown(q, a, &shown, e) < 0)
+                return -1;
+
+        const struct box_apply ask = { .cx = a->cx,
+                                       .run = q->run,
+                                       .box = q->box,
+                                       .policy = q->policy,
+                                       .doors = buf_str(&q->asks),
+                                       .to = a->to,
+                                       .digest = q->digest,
+                                       .shown = buf_str(&shown),
+                                       .flagged = q->flagged > 0,
+                                       .no_ledger = off,
+                                       .on_held = { o->held, o->held_ctx } };
+        if (box_apply_ask(&ask, e) < 0)
+                return -1;
+
+        a->run = q->run;
+        a->approved = q->digest;
+        return 0;
+}
