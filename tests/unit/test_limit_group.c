@@ -260,6 +260,12 @@ static bool ends_of_a_signal(pid_t pid)
         return false;
 }
 
+static int by_number(const void *a, const void *b)
+{
+        pid_t x = *(const pid_t *) a, y = *(const pid_t *) b;
+        return (x > y) - (x < y);
+}
+
 /* A list that never grows shorter, in a tree of plain files: whoever is not reached in one round is in none.
  * Processes of other pid namespaces stand first in it, as 0. */
 static void test_kill__one_round_reaches_all_however_long_the_list(void)
@@ -275,9 +281,12 @@ static void test_kill__one_round_reaches_all_however_long_the_list(void)
         AUTO_FD(list, openat(g.v1[CONTROLLER_PIDS], "cgroup.procs", O_WRONLY | O_CREAT | O_CLOEXEC, 0600));
         for (int i = 0; i < STRANGERS; i++)
                 CHECK_INT(write(list, "0\n", 2), 2);
-        for (int i = 0; i < MANY; i++) {
+        for (int i = 0; i < MANY; i++)
                 if ((pids[i] = fork()) == 0)
                         _exit(wait_forever());
+        qsort(pids, MANY, sizeof *pids,
+              by_number); /* as the kernel lists them: numbers may have begun anew */
+        for (int i = 0; i < MANY; i++) {
                 (void) stpcpy(strchr(limit_text((uint64_t) pids[i], text), 0), "\n");
                 CHECK_INT(fd_write_all(list, text, strlen(text)), 0);
         }
