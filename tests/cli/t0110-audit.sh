@@ -50,6 +50,7 @@ has "validators: output that was refused" "$(open_of validators)" validators.ref
 has "tenants: a directory that a group may write" "$(open_of tenants)" tenants.state
 has "self: a waiver that has ended" "$(open_of self)" self.waivers
 if [ -x "$CORDON_LIBEXEC/cordon-vault" ]; then has "lifetimes: a credential for no destination" "$(open_of lifetimes)" lifetimes.unbound; else skip "lifetimes" "cordon-vault is not built here"; fi
+is "validators: the day of the corpora is that of the page" "$(of validators.corpus .evidence | grep -oE '20[0-9-]+')" "$(grep -oE 'figures are of [0-9-]+' "$CORDON_SOURCE/docs/output.md" | cut -d ' ' -f 4)"
 is "the place of a lint is evidence" "$(of gates.missing .evidence | grep -c 'wide.cordon:4')" 1
 is "an open check has a debt" "$(jq '[.checks[] | select(.state == "open" and .debt == 0)] | length' audit)" 0
 is "the sum is that of the groups, and of the checks" "$(jq '.debt == ([.groups[]] | add) and .debt == ([.checks[].debt] | add)' audit)" true

@@ -139,6 +139,8 @@ static const struct audit_check checks[] = {
         TRIAL("validators.words", AUDIT_VALIDATORS, 6, "AML.T0053", UPDATE),
         FACT("validators.refused", AUDIT_VALIDATORS, 3, 2, "runs_output_refused", 5, "AML.T0053",
              "cordon log show RUN: mend the program, or its schema"),
+        ITSELF("validators.corpus", AUDIT_VALIDATORS, 4, 2, "AML.T0051",
+               "update cordon: its output checks were measured on corpora too long ago"),
         LINT("validators.trifecta", AUDIT_VALIDATORS, 8, "W121", "AML.T0024",
              "label the doors, or take one of the three out: man cordon.policy"),
 

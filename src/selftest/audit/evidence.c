@@ -154,6 +154,16 @@ static void judge_matrix(const struct audit_evidence *e, struct audit_item *it)
         SAY(it, "the knock-out matrix is of %s, Linux %s", KNOCKOUT_DATE, KNOCKOUT_KERNEL);
 }
 
+/* The corpora that docs/output.md names, and the day on which it has its figures. */
+#define CORPUS_DATE "2026-11-18"
+
+static void judge_corpus(const struct audit_evidence *e, struct audit_item *it)
+{
+        unsigned days = audit_days(CORPUS_DATE, e->today);
+        set_badness(it, days > AUDIT_OVERDUE_DAYS ? 100 : 0);
+        SAY(it, "output checks were measured on their corpora on %s", CORPUS_DATE);
+}
+
 static void judge_uptime(const struct audit_evidence *e, struct audit_item *it)
 {
         struct timespec t;
@@ -232,11 +242,11 @@ static const struct {
         const char *id;
         void (*judge)(const struct audit_evidence *e, struct audit_item *it);
 } own[] = {
-        { "runtimes.matrix", judge_matrix },      { "runtimes.uptime", judge_uptime },
-        { "tenants.users", judge_users },         { "self.overdue", judge_overdue },
-        { "self.waivers", judge_waivers },        { "self.experiments", judge_experiments },
-        { "self.incident-budget", judge_budget }, { "self.judged", judge_judged },
-        { "self.policies", judge_policies },
+        { "runtimes.matrix", judge_matrix },       { "runtimes.uptime", judge_uptime },
+        { "validators.corpus", judge_corpus },     { "tenants.users", judge_users },
+        { "self.overdue", judge_overdue },         { "self.waivers", judge_waivers },
+        { "self.experiments", judge_experiments }, { "self.incident-budget", judge_budget },
+        { "self.judged", judge_judged },           { "self.policies", judge_policies },
 };
 
 static void by_itself(const struct audit_evidence *e, struct audit_item *it)
