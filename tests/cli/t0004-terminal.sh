@@ -18,7 +18,7 @@ esc=$(printf '\033')
 for who in root as_user; do
         # What a box left the terminal in does not hide what is said about it.
         on 'wait\n' "$CORDON" run --time 2s -- sh -c 'printf "\033[?1049h\033[8m\033(0x"; sleep 9'
-        is "$who: words of cordon's begin on a line of their own, in letters that can be read" "$(grep -c "$esc\[8m$esc(0x$esc\\\\$esc\[?47l.*$esc\[0m$esc(B" out) $(grep -c '^cordon: the limit' out)" "1 1"
+        is "$who: words of cordon's begin on a line of their own, in letters that can be read" "$(grep -c "$esc\[8m$esc(0x.*$esc\\\\$esc\[?47l.*$esc\[0m$esc(B" out) $(grep -c '^cordon: the limit' out)" "1 1"
         has "$who: nor do lines of it cover each other: all of the screen scrolls again" "$(cat out)" "${esc}7${esc}[r${esc}8"
         has "$who: nor does anything stand beside them" "$(sed -n "/$esc(B/p" out)" "${esc}[J"
         on 'wait\n' "$CORDON" run -- printf 'x'
