@@ -72,12 +72,17 @@ static bool add(struct cordon_box *b, const char *path, struct label l)
                         return true;
                 }
 
-        char *kept = b->shut_count < PLAN_SHUT_MAX ? strdup(path) : NULL;
-        if (!kept)
+        if (b->shut_count == PLAN_SHUT_MAX)
+                return false;
+
+        AUTO_BUF(kept);
+        buf_add(&kept, path, strlen(path) + 1);
+        if (kept.failed)
                 return false;
 
         take_in(b, path, &l);
-        b->shut[b->shut_count++] = (struct box_shut){ kept, l };
+        b->shut[b->shut_count++] = (struct box_shut){ kept.p, l };
+        kept.p = NULL;
         return true;
 }
 

@@ -175,7 +175,11 @@ static void hold(const struct wrap *w, struct wrap_pending *p, const struct rpc 
 {
         AUTO_BUF(line);
         wrap_put_request(&line, json_root(m->doc), w->o->permitted);
-        p->held = line.failed ? NULL : strdup(buf_str(&line));
+        buf_putc(&line, '\0');
+        free(p->held);
+        p->held = line.failed ? NULL : line.p;
+        if (p->held)
+                line.p = NULL;
 }
 
 /* ---- calls that a person is asked about ---- */

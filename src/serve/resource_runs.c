@@ -56,9 +56,14 @@ static int take_argv(struct job *j, const struct json *o, cordon_error *e)
 
         j->argv = calloc(n + 1, sizeof *j->argv);
         n = 0;
-        for (const struct json *w = list->child; j->argv && w; w = w->next)
-                if (!(j->argv[n++] = strdup(w->str)))
+        for (const struct json *w = list->child; j->argv && w; w = w->next) {
+                AUTO_BUF(word);
+                buf_add(&word, w->str, w->len + 1);
+                if (word.failed)
                         return refuse(e, "no memory for the command");
+                j->argv[n++] = word.p;
+                word.p = NULL;
+        }
         return j->argv ? 0 : refuse(e, "no memory for the command");
 }
 

@@ -29,9 +29,9 @@ static struct unpack *brotli_make(enum unpack_kind kind)
 
         b->state = BrotliDecoderCreateInstance(unpack_take, unpack_give, NULL);
         if (b->state)
-                return &b->base;
+                return (struct unpack *) b;
 
-        brotli_free(&b->base);
+        free(b);
         return NULL;
 }
 

@@ -36,9 +36,10 @@ static struct unpack *zstd_make(enum unpack_kind kind)
         z->stream = ZSTD_createDStream_advanced(memory);
         if (z->stream &&
             !ZSTD_isError(ZSTD_DCtx_setParameter(z->stream, ZSTD_d_windowLogMax, WINDOW_LOG_MAX)))
-                return &z->base;
+                return (struct unpack *) z;
 
-        zstd_free(&z->base);
+        (void) ZSTD_freeDStream(z->stream);
+        free(z);
         return NULL;
 }
 

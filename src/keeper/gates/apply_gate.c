@@ -66,8 +66,7 @@ static int ask_about(struct box *b, const struct box_apply *a, const struct door
         char nonce[104], expires[24], body[80];
         policy_door_line(d, &line);
         (void) snprintf(nonce, sizeof nonce, "%s.a%u", keeper_run(&b->run), number);
-        (void) snprintf(expires, sizeof expires, "%lld",
-                        (long long) (clock_wall_s() + policy_ask_within_s(d)));
+        (void) snprintf(expires, sizeof expires, "%lld", (long long) clock_wall_s() + policy_ask_within_s(d));
         (void) snprintf(body, sizeof body, "sha256:%s", a->digest);
         const struct gate_envelope e = { .field = { [GATE_BODY] = body,
                                                     [GATE_BOX] = a->box,

@@ -233,7 +233,7 @@ void box_approvals_metrics(const struct cordon_context *cx, struct buf *out)
 enum box_approving box_approving(const struct cordon_context *cx, char *ret, size_t cap)
 {
         struct past_decisions p;
-        uint32_t uids[PERSONS_MAX];
+        uint32_t uids[PERSONS_MAX] = { 0 };
         unsigned tired = 0, stale = 0;
         struct gate_history *h = calloc(GATES_MAX, sizeof *h);
         int64_t now = desk_now_ms();

@@ -9,12 +9,25 @@
 
 enum { INCIDENTS_DEFAULT = 4 };
 
+static long digits(const char *s, size_t n)
+{
+        long v = 0;
+        for (size_t i = 0; i < n; i++) {
+                if (s[i] < '0' || s[i] > '9')
+                        return -1;
+                v = v * 10 + (s[i] - '0');
+        }
+        return v;
+}
+
 /* Days since 1970 of a civil date (Howard Hinnant's algorithm for years after 0); -1: not a date. */
 static long day_number(const char *s)
 {
-        int y, m, d, end = 0;
-        if (strlen(s) != 10 || sscanf(s, "%4d-%2d-%2d%n", &y, &m, &d, &end) != 3 || end != 10 || m < 1 ||
-            m > 12 || d < 1 || d > 31 || y < 1970)
+        if (strlen(s) != 10 || s[4] != '-' || s[7] != '-')
+                return -1;
+
+        long y = digits(s, 4), m = digits(s + 5, 2), d = digits(s + 8, 2);
+        if (m < 1 || m > 12 || d < 1 || d > 31 || y < 1970)
                 return -1;
 
         long year = m <= 2 ? y - 1 : y, era = year / 400, of_era = year - era * 400;
