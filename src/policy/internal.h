@@ -2,6 +2,7 @@
 /* policy/internal.h - shared by the files of this folder. Not included from other folders. */
 #pragma once
 #include "base/arena.h"
+#include "base/date.h"
 #include "base/limits.h"
 #include "base/str.h"
 #include "policy/policy.h"
@@ -171,10 +172,6 @@ int line_expect(struct reader *r);
 
 /* ---- json_in.c ---- */
 int json_read_policy(struct policy *p, const char *file, struct span text, struct err *e);
-
-/* ---- date.c ---- */
-int date_parse(const char *s, int64_t *ret_seconds);
-char *date_print(int64_t seconds, char buf[32]); /* 2026-12-31T12:00Z */
 
 /* ---- path.c ---- */
 struct scope { /* the inputs of expansion */

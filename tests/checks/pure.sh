@@ -4,7 +4,7 @@
 cd "$(dirname "$0")/../.." || exit 1
 : "${BUILD:=build}"
 objects=$(find "$BUILD/libcordon-core.a.p" -name 'src_policy_*.o' -o -name 'src_effect_*.o' -o -name 'src_gate_*.o' -o -name 'src_label_*.o' -o -name 'src_plan_*.o' -o -name 'src_wall_kinds_*.o' -o -name 'src_base_arena.c.o' \
-        -o -name 'src_base_block.c.o' -o -name 'src_base_buf.c.o' -o -name 'src_base_err.c.o' -o -name 'src_base_hash.c.o' -o -name 'src_base_hash_rounds.c.o' -o -name 'src_base_json.c.o' \
+        -o -name 'src_base_block.c.o' -o -name 'src_base_buf.c.o' -o -name 'src_base_date.c.o' -o -name 'src_base_err.c.o' -o -name 'src_base_hash.c.o' -o -name 'src_base_hash_rounds.c.o' -o -name 'src_base_json.c.o' \
         -o -name 'src_base_str.c.o' -o -name 'src_base_variable.c.o')
 sources=$(git ls-files 'src/policy/*.c' 'src/plan/*.c' | wc -l)
 # shellcheck disable=SC2086

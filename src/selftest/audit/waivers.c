@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* selftest/audit/waivers.c - debts that somebody accepted until a day, with a reason. Pure. A waiver without
  * an owner, an end or a reason is an error, and one that has ended waives nothing. */
+#include "base/date.h"
 #include "base/str.h"
 #include "selftest/audit/audit.h"
 
@@ -9,37 +10,18 @@
 
 enum { INCIDENTS_DEFAULT = 4 };
 
-static long digits(const char *s, size_t n)
+/* Days since 1970; -1: not a date. */
+static int64_t day_number(const char *s)
 {
-        long v = 0;
-        for (size_t i = 0; i < n; i++) {
-                if (s[i] < '0' || s[i] > '9')
-                        return -1;
-                v = v * 10 + (s[i] - '0');
-        }
-        return v;
-}
-
-/* Days since 1970 of a civil date (Howard Hinnant's algorithm for years after 0); -1: not a date. */
-static long day_number(const char *s)
-{
-        if (strlen(s) != 10 || s[4] != '-' || s[7] != '-')
-                return -1;
-
-        long y = digits(s, 4), m = digits(s + 5, 2), d = digits(s + 8, 2);
-        if (m < 1 || m > 12 || d < 1 || d > 31 || y < 1970)
-                return -1;
-
-        long year = m <= 2 ? y - 1 : y, era = year / 400, of_era = year - era * 400;
-        long of_year = (153 * (m + (m > 2 ? -3 : 9)) + 2) / 5 + d - 1;
-        return era * 146097 + of_era * 365 + of_era / 4 - of_era / 100 + of_year - 719468;
+        int64_t seconds;
+        return strlen(s) == 10 && date_parse(s, &seconds) == 0 ? seconds / 86400 : -1;
 }
 
 bool audit_is_date(const char *text) { return day_number(text) >= 0; }
 
 unsigned audit_days(const char *from, const char *to)
 {
-        long a = day_number(from), b = day_number(to);
+        int64_t a = day_number(from), b = day_number(to);
         return a < 0 || b < a ? 0 : (unsigned) (b - a);
 }
 

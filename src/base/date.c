@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* policy/read/date.c - the dates of `until`, in UTC, without asking a clock or a time zone table.
- * A date without a time is its first minute: the door is closed for all of that day. */
-#include "policy/internal.h"
+/* base/date.c - dates in UTC, without asking a clock or a time zone table. */
+#include "base/date.h"
 
 #include <stdio.h>
+#include <string.h>
 
 /* Days since 1970-01-01 of the proleptic Gregorian calendar (Howard Hinnant's days_from_civil). */
 static int64_t days_of(int64_t y, unsigned m, unsigned d)
