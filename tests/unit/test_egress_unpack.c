@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Compressed answers: what is unpacked, what is refused, and that no secret comes through either way. */
 #include "../bearer.h"
-#include "test_egress_common.h"
+#include "test_unpack_common.h"
 
 #define ZLIB_CONST
 #include <zlib.h>
@@ -56,57 +56,6 @@ static void pack_zeros(size_t n, int bits, struct buf *out)
                 buf_add(out, to, sizeof to - z.avail_out);
         }
         (void) deflateEnd(&z);
-}
-
-/* Text with near and far matches and bytes of every value. */
-static void sample(size_t n, struct buf *out)
-{
-        unsigned seed = 7;
-        for (size_t i = 0; i < n; i++) {
-                seed = seed * 1103515245u + 12345u;
-                uint8_t byte = i % 3000 < 2000 && out->n > 2000 ? (uint8_t) out->p[out->n - 1 - i % 1999]
-                                                                : (uint8_t) (seed >> 16);
-                buf_add(out, &byte, 1);
-        }
-}
-
-/* ---- unpacking ---- */
-
-struct result {
-        struct buf out;
-        bool bad, whole;
-        enum effect_reason why;
-};
-
-static struct result unpack_in(enum unpack_kind kind, struct span in, size_t cut)
-{
-        struct result r = { 0 };
-        struct unpack *u = unpack_new(kind);
-        for (size_t i = 0; u && i < in.n && !r.bad;) {
-                size_t used, n = cut && cut < in.n - i ? cut : in.n - i;
-                struct span out;
-                enum unpack_state s = unpack_pass(u, span_of(in.p + i, n), &used, &out);
-                r.bad = s == UNPACK_BAD;
-                while (s == UNPACK_FULL || (s != UNPACK_BAD && used < n)) {
-                        size_t more;
-                        CHECK(out.n <= UNPACK_OUT);
-                        buf_add(&r.out, out.p, out.n);
-                        s = unpack_pass(u, span_of(in.p + i + used, n - used), &more, &out);
-                        used += more;
-                        r.bad = s == UNPACK_BAD;
-                }
-                buf_add(&r.out, out.p, out.n);
-                i += n;
-        }
-        r.whole = u && unpack_whole(u);
-        r.why = u ? unpack_why(u) : REASON_NO_MEMORY;
-        unpack_free(u);
-        return r;
-}
-
-static bool same(const struct buf *a, const struct buf *b)
-{
-        return a->n == b->n && (a->n == 0 || memcmp(a->p, b->p, a->n) == 0);
 }
 
 static void test_unpack__every_form_in_every_cut(void)
