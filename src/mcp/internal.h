@@ -93,7 +93,6 @@ void mcp_link_read(struct mcp_link *l);
 bool mcp_link_line(struct mcp_link *l, struct buf *ret, bool *ret_too_long);
 void mcp_link_send(struct mcp_link *l, const struct buf *line);
 void mcp_link_flush(struct mcp_link *l);
-int mcp_link_listen(const char *path, cordon_error *e);
 int mcp_link_accept(int listener);
 
 /* handles.c: 128 random bits as a name. Returns 0, or -1 if the kernel has none. */

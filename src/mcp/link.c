@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* mcp/link.c - one client: lines in, lines out. Neither direction ever blocks the loop, which drives boxes.
  */
-#include "base/err.h"
 #include "base/fd.h"
 #include "mcp/internal.h"
 
@@ -10,8 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <sys/stat.h>
-#include <sys/un.h>
 
 struct mcp_link *mcp_link_new(struct mcp_server *s, int in, int out)
 {
@@ -108,43 +105,6 @@ void mcp_link_flush(struct mcp_link *l)
 }
 
 /* ---- the socket ---- */
-
-static int cannot(cordon_error *e, const char *path)
-{
-        int sys = errno;
-        return err_set((struct err *) e, sys == EADDRINUSE ? ERR_USAGE : ERR_IO, sys, "--socket %s: %s", path,
-                       strerror(sys));
-}
-
-/* A socket that nobody serves is left by a server that was killed. */
-static void remove_dead(const struct sockaddr_un *a, socklen_t len)
-{
-        struct stat st;
-        AUTO_FD(fd, socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
-        if (lstat(a->sun_path, &st) == 0 && S_ISSOCK(st.st_mode) && st.st_uid == geteuid() &&
-            connect(fd, (const struct sockaddr *) a, len) < 0 && errno == ECONNREFUSED)
-                (void) unlink(a->sun_path);
-}
-
-int mcp_link_listen(const char *path, cordon_error *e)
-{
-        struct sockaddr_un a = { .sun_family = AF_UNIX };
-        if (strlen(path) >= sizeof a.sun_path) {
-                errno = ENAMETOOLONG;
-                return cannot(e, path);
-        }
-
-        memcpy(a.sun_path, path, strlen(path) + 1);
-        remove_dead(&a, sizeof a);
-        AUTO_FD(fd, socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
-        mode_t mask = umask(0177);
-        int r = fd < 0 ? -1 : bind(fd, (struct sockaddr *) &a, sizeof a);
-        (void) umask(mask);
-        if (r < 0 || listen(fd, MCP_LINKS_MAX) < 0)
-                return cannot(e, path);
-
-        return TAKE_FD(fd);
-}
 
 /* A connection of this user, or -1. */
 int mcp_link_accept(int listener)

@@ -3,6 +3,7 @@
 #include "base/end_signals.h"
 #include "base/err.h"
 #include "base/fd.h"
+#include "base/listen_at.h"
 #include "mcp/internal.h"
 
 #include <poll.h>
@@ -197,7 +198,7 @@ int mcp_serve(const struct mcp_options *o, cordon_error *e)
         if (cordon_policy_check(o->policy, e) < 0)
                 return -1;
 
-        if (o->socket && (s.listener = mcp_link_listen(o->socket, e)) < 0)
+        if (o->socket && (s.listener = listen_unix("--socket", o->socket, o->socket, (struct err *) e)) < 0)
                 return -1;
 
         if (!o->socket && !mcp_link_new(&s, 0, 1))

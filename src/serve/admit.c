@@ -13,42 +13,18 @@
 #include <strings.h>
 #include <sys/stat.h>
 
-/* ---- Host and Origin: a page of another site that a browser shows, or a name that was bound to 127.0.0.1
- * ---- */
-
-static bool same_host(const char *host, const char *name, uint16_t port)
-{
-        char want[300];
-        (void) snprintf(want, sizeof want, "%s:%u", name, port);
-        return strcasecmp(host, want) == 0 || ((port == 80 || port == 0) && strcasecmp(host, name) == 0);
-}
-
-bool host_is_ours(const char *host, uint16_t port, const char *const *others)
-{
-        static const char *const names[] = { "localhost", "127.0.0.1", "[::1]" };
-        for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-                if (same_host(host, names[i], port))
-                        return true;
-
-        for (; *others; others++)
-                if (strcasecmp(host, *others) == 0)
-                        return true;
-        return false;
-}
+/* ---- Host and Origin ---- */
 
 static bool check_site(const struct server *s, const struct client *c, struct reply *r)
 {
-        const struct serve_request *q = &c->in.r;
+        const struct http_request *q = &c->in.r;
         if (!host_is_ours(q->host, c->port, s->o->hosts)) {
                 reply_problem(r, 421, "host", "the Host of the request is not a name of this server",
                               "an operator behind a proxy adds --http-host NAME");
                 return false;
         }
 
-        const char *site = strncmp(q->origin, "https://", 8) == 0  ? q->origin + 8
-                           : strncmp(q->origin, "http://", 7) == 0 ? q->origin + 7
-                                                                   : q->origin;
-        if (q->origin[0] && strcasecmp(site, q->host) != 0) {
+        if (!origin_is_ours(q->origin, q->host)) {
                 reply_problem(r, 403, "origin", "the request comes from a page of another site", NULL);
                 return false;
         }
@@ -136,7 +112,7 @@ static bool check_place(const struct server *s, const struct client *c, const st
 
 bool admit(struct server *s, const struct client *c, struct admitted *ret, struct reply *r)
 {
-        const struct serve_request *q = &c->in.r;
+        const struct http_request *q = &c->in.r;
         unsigned status = 0;
         *ret = (struct admitted){ 0 };
         if (!check_site(s, c, r))

@@ -3,8 +3,8 @@
 #pragma once
 #include "base/buf.h"
 #include "base/json.h"
+#include "http1/http1.h"
 #include "serve/budget.h"
-#include "serve/request.h"
 #include "serve/serve.h"
 #include "serve/tenant.h"
 #include "serve/token_file.h"
@@ -74,7 +74,7 @@ struct reply {
 struct serve_call {
         struct server *s;
         struct client *client;
-        const struct serve_request *r;
+        const struct http_request *r;
         struct span body;
         struct tenant *tenant; /* NULL: a route of the host */
         const char *arg;       /* what stands for {} in the route's path; or "" */
@@ -87,7 +87,7 @@ enum route_time {
         ROUTE_WAITS  /* as long as a run */
 };
 struct route {
-        enum serve_method method;
+        enum http_method method;
         const char *path; /* {id}: one segment; {path}: all that is left */
         enum serve_scope scope;
         size_t body_max;
@@ -98,7 +98,7 @@ struct route {
 /* routes.c: pure */
 const struct route *routes(size_t *ret_count);
 /* The route of a request, with its argument; NULL with *ret_status 404 or 405. */
-const struct route *route_find(enum serve_method m, const char *path, char ret_arg[REQUEST_PATH_MAX],
+const struct route *route_find(enum http_method m, const char *path, char ret_arg[REQUEST_PATH_MAX],
                                unsigned *ret_status);
 
 /* problem.c: errors as RFC 9457 has them. `hint` may be "" or NULL. */
@@ -155,8 +155,6 @@ void client_free(struct server *s, struct client *c);
 /* admit.c: the token, host, origin, route, rate and size of a request, from its head alone. Returns true, or
  * false with the answer in *r. */
 bool admit(struct server *s, const struct client *c, struct admitted *ret, struct reply *r);
-/* The names that Host may have. Pure. */
-bool host_is_ours(const char *host, uint16_t port, const char *const *others);
 
 /* ---- runs: job.c, job_start.c, job_result.c ---- */
 

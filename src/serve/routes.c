@@ -73,7 +73,7 @@ static bool matches(const char *row, const char *path, char ret_arg[REQUEST_PATH
         return *row == '\0' && *path == '\0';
 }
 
-const struct route *route_find(enum serve_method m, const char *path, char ret_arg[REQUEST_PATH_MAX],
+const struct route *route_find(enum http_method m, const char *path, char ret_arg[REQUEST_PATH_MAX],
                                unsigned *ret_status)
 {
         *ret_status = 404;

@@ -4,8 +4,8 @@
 #include "base/end_signals.h"
 #include "base/err.h"
 #include "base/fd.h"
+#include "base/listen_at.h"
 #include "serve/internal.h"
-#include "serve/listen_at.h"
 
 #include <poll.h>
 #include <signal.h>

@@ -11,7 +11,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 enum { BODY = 4096, REQUESTS = 16 };
 
-static void check_request(const struct serve_request *r)
+static void check_request(const struct http_request *r)
 {
         char arg[REQUEST_PATH_MAX], value[64];
         unsigned status = 0;

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* serve/request.c - reads requests. What two programs could read in two ways is refused (http1/), as is a
- * path that could name anything but what it says. Pure. */
-#include "serve/request.h"
-
+/* http1/request_reader.c - reads requests. What two programs could read in two ways is refused (http1/), as is
+ * a path that could name anything but what it says. Pure. */
 #include "base/str.h"
+#include "http1/http1.h"
 
 #include <string.h>
 #include <strings.h>
@@ -77,7 +76,7 @@ static bool is_clean(const char *path)
         return true;
 }
 
-static bool take_target(struct serve_request *r, struct span t)
+static bool take_target(struct http_request *r, struct span t)
 {
         const uint8_t *mark = memchr(t.p, '?', t.n);
         struct span path = span_of(t.p, mark ? (size_t) (mark - t.p) : t.n);
@@ -91,7 +90,7 @@ static bool take_target(struct serve_request *r, struct span t)
         return decode(path, false, r->path, sizeof r->path) && is_clean(r->path);
 }
 
-bool request_param(const struct serve_request *r, const char *name, char *ret, size_t cap)
+bool request_param(const struct http_request *r, const char *name, char *ret, size_t cap)
 {
         size_t n = strlen(name);
         for (const char *p = r->query; *p;) {
@@ -129,7 +128,7 @@ static bool take_text(const struct http_head *h, const char *name, char ret[REQU
         return true;
 }
 
-static bool take_token(const struct http_head *h, struct serve_request *r)
+static bool take_token(const struct http_head *h, struct http_request *r)
 {
         char text[REQUEST_TEXT_MAX];
         if (!take_text(h, "authorization", text))
@@ -141,13 +140,21 @@ static bool take_token(const struct http_head *h, struct serve_request *r)
         return text[0] == '\0' || r->token[0] != '\0';
 }
 
-static bool take_fields(const struct http_head *h, struct serve_request *r)
+static bool take_fields(const struct http_head *h, struct http_request *r)
 {
         const struct {
                 const char *name;
                 char *to;
-        } texts[] = { { "host", r->host },       { "origin", r->origin },       { "idempotency-key", r->key },
-                      { "x-request-id", r->id }, { "last-event-id", r->after }, { "traceparent", r->trace } };
+        } texts[] = { { "host", r->host },
+                      { "origin", r->origin },
+                      { "idempotency-key", r->key },
+                      { "x-request-id", r->id },
+                      { "last-event-id", r->after },
+                      { "traceparent", r->trace },
+                      { "mcp-protocol-version", r->mcp_version },
+                      { "mcp-method", r->mcp_method },
+                      { "mcp-name", r->mcp_name },
+                      { "mcp-session-id", r->mcp_session } };
         for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
                 if (!take_text(h, texts[i].name, texts[i].to))
                         return false;
@@ -162,9 +169,9 @@ static bool take_fields(const struct http_head *h, struct serve_request *r)
         return take_token(h, r);
 }
 
-static enum serve_method method_of(struct span m)
+static enum http_method method_of(struct span m)
 {
-        for (enum serve_method i = METHOD_GET; i < METHOD__COUNT; i++)
+        for (enum http_method i = METHOD_GET; i < METHOD__COUNT; i++)
                 if (span_is(m, methods[i]))
                         return i;
         return METHOD_OTHER;
@@ -173,7 +180,7 @@ static enum serve_method method_of(struct span m)
 static enum request_state read_head(struct request_reader *q)
 {
         struct http_head h;
-        struct serve_request *r = &q->r;
+        struct http_request *r = &q->r;
         enum http_read got = http_head_request(buf_span(&q->in), &h);
         if (q->in.failed)
                 return bad(q, 503, "out of memory");

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* serve/listen_at.c - opens the sockets of the server. */
-#include "serve/listen_at.h"
+/* base/listen_at.c - opens the sockets of servers. */
+#include "base/listen_at.h"
 
 #include "base/fd.h"
 #include "base/str.h"
@@ -15,10 +15,11 @@
 
 enum { BACKLOG = 128 };
 
-static int cannot(struct err *e, const char *where)
+static int cannot(struct err *e, const char *option, const char *where)
 {
         int sys = errno;
-        return err_set(e, sys == EADDRINUSE ? ERR_USAGE : ERR_IO, sys, "--http %s: %s", where, strerror(sys));
+        return err_set(e, sys == EADDRINUSE ? ERR_USAGE : ERR_IO, sys, "%s %s: %s", option, where,
+                       strerror(sys));
 }
 
 static int malformed(struct err *e, const char *where)
@@ -40,12 +41,12 @@ static void remove_dead(const struct sockaddr_un *a)
                 (void) unlink(a->sun_path);
 }
 
-static int listen_unix(const char *where, const char *path, struct err *e)
+int listen_unix(const char *option, const char *where, const char *path, struct err *e)
 {
         struct sockaddr_un a = { .sun_family = AF_UNIX };
         if (strlen(path) >= sizeof a.sun_path || !path[0]) {
                 errno = ENAMETOOLONG;
-                return cannot(e, where);
+                return cannot(e, option, where);
         }
 
         memcpy(a.sun_path, path, strlen(path) + 1);
@@ -55,7 +56,7 @@ static int listen_unix(const char *where, const char *path, struct err *e)
         int r = fd < 0 ? -1 : bind(fd, (struct sockaddr *) &a, sizeof a);
         (void) umask(mask);
         if (r < 0 || listen(fd, BACKLOG) < 0)
-                return cannot(e, where);
+                return cannot(e, option, where);
         return TAKE_FD(fd);
 }
 
@@ -71,7 +72,7 @@ static int listen_tcp(const char *where, const struct sockaddr *a, socklen_t siz
         if (fd < 0 || setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &one, sizeof one) < 0 ||
             bind(fd, a, size) < 0 || listen(fd, BACKLOG) < 0 ||
             getsockname(fd, (struct sockaddr *) &got, &len) < 0)
-                return cannot(e, where);
+                return cannot(e, "--http", where);
 
         *ret_port = ntohs(got.sin6_port); /* at the same place for both families */
         return TAKE_FD(fd);
@@ -83,7 +84,7 @@ int listen_at(const char *where, uint16_t *ret_port, struct err *e)
         uint64_t port = 0;
         *ret_port = 0;
         if (strncmp(where, "unix:", 5) == 0)
-                return listen_unix(where, where + 5, e);
+                return listen_unix("--http", where, where + 5, e);
 
         const char *colon = strrchr(where, ':');
         if (!colon || (size_t) (colon - where) >= sizeof host || str_to_u64(span_str(colon + 1), &port) < 0 ||
