@@ -260,11 +260,14 @@ int wall_gateway_raise(struct wall_init *w, int *ret_box_ns, struct err *e)
         if (r == 0)
                 r = raise_gateway(&g);
 
-        fd_close(&g.own_ns);
-        if (r < 0)
+        if (r < 0) {
+                fd_close(&g.own_ns);
                 fd_close(&g.box_ns);
-        else
-                *ret_box_ns = g.box_ns;
+                return r;
+        }
 
-        return r;
+        /* The gateway stays open in init: it outlives a broker that dies, and refuses. If it went away with
+         * the broker's sockets, a connection begun just then would wait for an answer from nowhere. */
+        *ret_box_ns = g.box_ns;
+        return 0;
 }
