@@ -4,13 +4,14 @@
 #include "mcp/mcp.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 struct serving {
         struct mcp_options o;
-        char *work;
+        char *work, token_file[4096];
 };
 
 /* As of `run`; runs also start there: clients start servers anywhere. */
@@ -41,6 +42,10 @@ const struct cli_option mcp_options[] = {
         { "work", 0, "DIR", "what {work} means, and where runs start (default: here)", set_work },
         { "socket", 0, "PATH", "listen at a Unix socket (default: standard input and output)",
           CLI_TEXT(struct serving, o.socket) },
+        { "http", 0, "ADDRESS", "serve HTTP instead: 127.0.0.1:PORT or unix:PATH, with a bearer token",
+          CLI_TEXT(struct serving, o.http) },
+        { "token-file", 0, "FILE", "HTTP: the token; made if missing (default: ~/.config/cordon/mcp-token)",
+          CLI_TEXT(struct serving, o.token_file) },
         { "approve", 0, "client|outside",
           "who agrees to apply changes: a form of the client (the default), or only `cordon apply`",
           set_approve },
@@ -56,11 +61,33 @@ const struct cli_option mcp_options[] = {
         { 0 },
 };
 
+/* Beside the tokens of `cordon serve`: a client's configuration has it for good. */
+static int find_token_file(struct serving *s)
+{
+        const char *config = getenv("XDG_CONFIG_HOME"), *home = getenv("HOME");
+        if (s->o.http && s->o.socket)
+                return cli_usage("--http and --socket exclude each other"), -1;
+        if (s->o.token_file || !s->o.http)
+                return 0;
+
+        int n = config && config[0] == '/'
+                        ? snprintf(s->token_file, sizeof s->token_file, "%s/cordon/mcp-token", config)
+                : home && home[0] == '/'
+                        ? snprintf(s->token_file, sizeof s->token_file, "%s/.config/cordon/mcp-token", home)
+                        : -1;
+        if (n < 0 || (size_t) n >= sizeof s->token_file)
+                return cli_usage("--http needs --token-file FILE: no variable names a home directory"), -1;
+        s->o.token_file = s->token_file;
+        return 0;
+}
+
+static void say(const char *text) { cli_note("%s", text); }
+
 static int serve(struct serving *s, int argc, char **argv)
 {
         cordon_error e = { 0 };
         int at = cli_options(argc, argv, cli_verb_find("mcp"), s, s->o.policy);
-        if (at < 0 || cli_no_words(argc, at, "mcp"))
+        if (at < 0 || cli_no_words(argc, at, "mcp") || find_token_file(s) < 0)
                 return EXIT_CORDON;
 
         if (s->work && chdir(s->work) < 0)
@@ -71,7 +98,9 @@ static int serve(struct serving *s, int argc, char **argv)
 
 int verb_mcp(int argc, char **argv)
 {
-        struct serving s = { .o = { .cx = cli_context(), .sessions = 8, .policy = cli_policy_new() } };
+        struct serving s = {
+                .o = { .cx = cli_context(), .sessions = 8, .say = say, .policy = cli_policy_new() }
+        };
         int status = s.o.policy ? serve(&s, argc, argv) : EXIT_CORDON;
         cordon_policy_free(s.o.policy);
         free(s.work);

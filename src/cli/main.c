@@ -144,7 +144,9 @@ static const struct cli_verb verbs[] = {
           GROUP_SET_UP },
         { "serve tenant", "new NAME | ls", "manage the tenants of the HTTP side", verb_serve_tenant,
           serve_tenant_options, false, GROUP_SET_UP },
-        { "mcp", "[DOORS] [-p POLICY] [--work DIR] [--socket PATH] [--approve client|outside] [--sessions N]",
+        { "mcp",
+          "[DOORS] [-p POLICY] [--work DIR] [--socket PATH | --http ADDRESS [--token-file FILE]] [--approve "
+          "client|outside] [--sessions N]",
           "give boxes to a model, as a server of the Model Context Protocol", verb_mcp, mcp_options, true,
           GROUP_SET_UP },
         { "mcp wrap",

@@ -47,12 +47,18 @@ static struct mcp_call *call_new(struct mcp_server *s, struct mcp_link *l, const
         return NULL;
 }
 
+/* Over HTTP a session has several connections. */
+static bool is_of(const struct mcp_call *c, const struct mcp_link *l)
+{
+        return c->link && c->link->peer == l->peer;
+}
+
 static struct mcp_call *find_call(const struct mcp_server *s, const struct mcp_link *l, const struct json *id)
 {
         char *text = json_of(id);
         struct mcp_call *found = NULL;
         for (size_t i = 0; text && i < MCP_CALLS_MAX; i++)
-                if (s->calls[i] && s->calls[i]->link == l && strcmp(s->calls[i]->id, text) == 0)
+                if (s->calls[i] && is_of(s->calls[i], l) && strcmp(s->calls[i]->id, text) == 0)
                         found = s->calls[i];
         free(text);
         return found;
@@ -233,6 +239,7 @@ void mcp_call_cancel(struct mcp_server *s, const struct mcp_link *l, const struc
         if (!c)
                 return;
 
+        c->link->gone |= c->link->http != NULL; /* its request ends without an answer */
         let_go(c);
         if (!c->box && (!c->session || c->asked))
                 mcp_call_free(s, c);
@@ -252,7 +259,7 @@ void mcp_call_answered(struct mcp_server *s, const struct mcp_link *l, const str
 {
         for (size_t i = 0; i < MCP_CALLS_MAX; i++) {
                 struct mcp_call *c = s->calls[i];
-                if (c && c->link == l && c->asked && m->id->type == JSON_INT && m->id->integer == c->asked) {
+                if (c && is_of(c, l) && c->asked && m->id->type == JSON_INT && m->id->integer == c->asked) {
                         mcp_propose_answer(s, c, m->result);
                         return;
                 }

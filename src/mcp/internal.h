@@ -8,24 +8,30 @@
 #include <stdint.h>
 
 enum {
-        MCP_LINKS_MAX = 16,
+        MCP_LINKS_MAX = 64,
         MCP_CALLS_MAX = 32,      /* under way at once */
         MCP_QUESTIONS_MAX = 16,  /* that wait for a person */
         MCP_OUTPUT_MAX = 262144, /* bytes of each stream that an answer contains */
         MCP_DIFF_MAX = 262144,
         MCP_QUEUE_MAX = 64 << 20, /* bytes that a client has not read */
-        MCP_HANDLE = 36,          /* "cs-", 128 random bits in hex, and NUL */
+        MCP_TOKEN_MAX = 128,
+        MCP_HTTP_SESSIONS = 64,
+        MCP_HANDLE = 36, /* "cs-", 128 random bits in hex, and NUL */
         MCP_QUESTION_S = 600,
         MCP_PROGRESS_MS = 250
 };
 
+struct mcp_http;
+struct mcp_http_session;
+
 struct mcp_link {
         int in, out;
-        struct mcp_peer peer;
-        struct buf got;   /* the beginning of a line */
-        struct buf queue; /* to be written */
-        size_t sent;      /* of the queue */
-        bool too_long;    /* the current line is dropped */
+        struct mcp_peer own, *peer; /* peer: its own, or that of a session over HTTP */
+        struct mcp_http *http;      /* NULL: lines */
+        struct buf got;             /* the beginning of a line */
+        struct buf queue;           /* to be written */
+        size_t sent;                /* of the queue */
+        bool too_long;              /* the current line is dropped */
         bool gone;
 };
 
@@ -82,6 +88,12 @@ struct mcp_server {
         unsigned closed_count;
         unsigned asked;
         bool stop;
+
+        char http_token[MCP_TOKEN_MAX];
+        uint16_t http_port;
+        struct mcp_http_session *http_sessions[MCP_HTTP_SESSIONS];
+        uint64_t http_window_ns; /* of the rate */
+        unsigned http_requests;  /* in it */
 };
 
 /* link.c */
@@ -93,7 +105,13 @@ void mcp_link_read(struct mcp_link *l);
 bool mcp_link_line(struct mcp_link *l, struct buf *ret, bool *ret_too_long);
 void mcp_link_send(struct mcp_link *l, const struct buf *line);
 void mcp_link_flush(struct mcp_link *l);
-int mcp_link_accept(int listener);
+int mcp_link_accept(int listener, bool local);
+
+/* http_answer.c: a message as an answer over HTTP; it goes to the queue. */
+void mcp_http_put(struct mcp_link *l, const struct buf *line);
+
+/* take.c: a message of a client. */
+void mcp_take(struct mcp_server *s, struct mcp_link *l, const struct rpc *m);
 
 /* handles.c: 128 random bits as a name. Returns 0, or -1 if the kernel has none. */
 int mcp_handle_new(char ret[MCP_HANDLE]);

@@ -2,7 +2,7 @@
 /* mcp/link.c - one client: lines in, lines out. Neither direction ever blocks the loop, which drives boxes.
  */
 #include "base/fd.h"
-#include "mcp/internal.h"
+#include "mcp/http.h"
 
 #include <limits.h>
 #include <poll.h>
@@ -17,6 +17,7 @@ struct mcp_link *mcp_link_new(struct mcp_server *s, int in, int out)
                 if (!l)
                         continue;
 
+                l->peer = &l->own;
                 l->in = in;
                 l->out = out;
                 s->links[i] = l;
@@ -30,6 +31,9 @@ void mcp_link_free(struct mcp_link *l)
 {
         if (l->in > 2)
                 fd_close(&l->in);
+        if (l->http)
+                request_done(&l->http->in);
+        free(l->http);
         buf_done(&l->got);
         buf_done(&l->queue);
         free(l);
@@ -78,9 +82,13 @@ void mcp_link_send(struct mcp_link *l, const struct buf *line)
         if (l->gone)
                 return;
 
-        buf_add(&l->queue, line->p, line->n);
-        buf_putc(&l->queue, '\n');
-        l->gone = l->queue.failed;
+        if (l->http)
+                mcp_http_put(l, line);
+        else {
+                buf_add(&l->queue, line->p, line->n);
+                buf_putc(&l->queue, '\n');
+        }
+        l->gone |= l->queue.failed;
         mcp_link_flush(l);
 }
 
@@ -93,7 +101,7 @@ void mcp_link_flush(struct mcp_link *l)
                 if (poll(&p, 1, 0) < 1)
                         return;
 
-                ssize_t n = write(l->out, l->queue.p + l->sent, left < PIPE_BUF ? left : PIPE_BUF);
+                ssize_t n = write(l->out, l->queue.p + l->sent, l->http || left < PIPE_BUF ? left : PIPE_BUF);
                 if (n < 0 && errno != EINTR && errno != EAGAIN)
                         l->gone = true;
                 if (n < 0)
@@ -106,13 +114,13 @@ void mcp_link_flush(struct mcp_link *l)
 
 /* ---- the socket ---- */
 
-/* A connection of this user, or -1. */
-int mcp_link_accept(int listener)
+/* A connection of this user (`local`: of a Unix socket, which shows whose it is), or -1. */
+int mcp_link_accept(int listener, bool local)
 {
         struct ucred who;
         socklen_t len = sizeof who;
         AUTO_FD(fd, accept4(listener, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK));
-        bool ours =
-                fd >= 0 && getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &who, &len) == 0 && who.uid == geteuid();
+        bool ours = fd >= 0 && (!local || (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &who, &len) == 0 &&
+                                           who.uid == geteuid()));
         return ours ? TAKE_FD(fd) : -1;
 }

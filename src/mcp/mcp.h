@@ -9,13 +9,16 @@ struct mcp_options {
         const cordon_context *cx;
         cordon_policy *policy; /* of every box; nothing that a client sends changes it */
         const char *socket;    /* a path to listen at; NULL: standard input and output */
-        bool outside;          /* a person approves with `cordon apply`, never through the client */
-        unsigned sessions;     /* at most so many at once */
+        const char *http;      /* an address of listen_at(): HTTP instead; needs: */
+        const char *token_file;
+        void (*say)(const char *text); /* to the person */
+        bool outside;                  /* a person approves with `cordon apply`, never through the client */
+        unsigned sessions;             /* at most so many at once */
         /* As of `cordon run`; NULL: the default. */
         const char *session_time, *session_idle, *stage, *places, *ledger;
 };
 
-/* Serves until the input ends, or with a socket until SIGTERM. Ends all its boxes. */
+/* Serves until the input ends, or with a socket or HTTP until SIGTERM. Ends all its boxes. */
 int mcp_serve(const struct mcp_options *o, cordon_error *e);
 
 struct mcp_wrap_options {

@@ -4,7 +4,7 @@
 #include "base/err.h"
 #include "base/fd.h"
 #include "base/listen_at.h"
-#include "mcp/internal.h"
+#include "mcp/http.h"
 
 #include <poll.h>
 #include <signal.h>
@@ -40,6 +40,7 @@ static void watch_box(struct watched *w, cordon_box *b)
 static void watch_all(struct mcp_server *s, struct watched *w)
 {
         *w = (struct watched){ .next_ms = mcp_calls_next_ms(s) };
+        sooner(w, mcp_http_next_ms(s));
         (void) watch(w, s->signals, POLLIN);
         (void) watch(w, s->listener, POLLIN);
         for (size_t i = 0; i < MCP_LINKS_MAX; i++) {
@@ -60,27 +61,9 @@ static void watch_all(struct mcp_server *s, struct watched *w)
 
 static void take_line(struct mcp_server *s, struct mcp_link *l, struct span text)
 {
-        AUTO_BUF(out);
-        struct mcp_decision d;
         struct rpc m;
         rpc_read(text, &m);
-        mcp_decide(&m, &l->peer, &d, &out);
-        switch (d.step) {
-        case MCP_NOTHING:
-                break;
-        case MCP_REPLY:
-                mcp_link_send(l, &out);
-                break;
-        case MCP_CALL:
-                mcp_call_begin(s, l, &m, &d);
-                break;
-        case MCP_CANCEL:
-                mcp_call_cancel(s, l, d.target);
-                break;
-        case MCP_ANSWERED:
-                mcp_call_answered(s, l, &m);
-                break;
-        }
+        mcp_take(s, l, &m);
         rpc_done(&m);
 }
 
@@ -88,6 +71,11 @@ static void take_lines(struct mcp_server *s, struct mcp_link *l)
 {
         AUTO_BUF(line);
         bool too_long;
+        if (l->http) {
+                mcp_http_read(l);
+                return;
+        }
+
         mcp_link_read(l);
         while (mcp_link_line(l, &line, &too_long)) {
                 if (too_long)
@@ -114,8 +102,8 @@ static void drop_gone(struct mcp_server *s)
 static void take_clients(struct mcp_server *s)
 {
         int fd;
-        while ((fd = mcp_link_accept(s->listener)) >= 0)
-                if (!mcp_link_new(s, fd, fd))
+        while ((fd = mcp_link_accept(s->listener, s->http_port == 0)) >= 0)
+                if (!(s->o->http ? mcp_http_new(s, fd) : mcp_link_new(s, fd, fd)))
                         (void) close(fd);
 }
 
@@ -140,6 +128,8 @@ static void turn(struct mcp_server *s)
                 if (s->links[i])
                         mcp_link_flush(s->links[i]);
         }
+        if (s->o->http)
+                mcp_http_step(s);
         drop_gone(s);
 }
 
@@ -189,20 +179,50 @@ static void free_all(struct mcp_server *s)
         for (size_t i = 0; i < MCP_LINKS_MAX; i++)
                 if (s->links[i])
                         mcp_link_free(s->links[i]);
+        mcp_http_free_sessions(s);
+}
+
+static int open_http(struct mcp_server *s, cordon_error *e)
+{
+        AUTO_BUF(text);
+        const char *at = s->o->http;
+        if (mcp_token_load(s->o->token_file, s->http_token, e) < 0)
+                return -1;
+
+        s->listener = listen_at(at, &s->http_port, (struct err *) e);
+        if (s->listener < 0)
+                return -1;
+
+        if (s->http_port)
+                buf_printf(&text, "serving MCP at http://%.*s:%u/mcp", (int) (strrchr(at, ':') - at), at,
+                           s->http_port);
+        else
+                buf_printf(&text, "serving MCP over HTTP at %s, path /mcp", at);
+        buf_printf(&text, "; the bearer token is in %s", s->o->token_file);
+        s->o->say(buf_str(&text));
+        return 0;
+}
+
+static int open_all(struct mcp_server *s, cordon_error *e)
+{
+        if (s->o->http)
+                return open_http(s, e);
+
+        if (s->o->socket) {
+                s->listener = listen_unix("--socket", s->o->socket, s->o->socket, (struct err *) e);
+                return s->listener < 0 ? -1 : 0;
+        }
+
+        return mcp_link_new(s, 0, 1) ? 0
+                                     : err_set((struct err *) e, ERR_MEMORY, 0, "no memory for a connection");
 }
 
 int mcp_serve(const struct mcp_options *o, cordon_error *e)
 {
         struct mcp_server s = { .o = o, .listener = -1, .signals = end_signals_open() };
         (void) signal(SIGPIPE, SIG_IGN);
-        if (cordon_policy_check(o->policy, e) < 0)
+        if (cordon_policy_check(o->policy, e) < 0 || open_all(&s, e) < 0)
                 return -1;
-
-        if (o->socket && (s.listener = listen_unix("--socket", o->socket, o->socket, (struct err *) e)) < 0)
-                return -1;
-
-        if (!o->socket && !mcp_link_new(&s, 0, 1))
-                return err_set((struct err *) e, ERR_MEMORY, 0, "no memory for a connection");
 
         while (!s.stop)
                 turn(&s);
@@ -211,6 +231,8 @@ int mcp_serve(const struct mcp_options *o, cordon_error *e)
         free_all(&s);
         if (o->socket)
                 (void) unlink(o->socket);
+        if (o->http)
+                listen_remove(o->http);
         fd_close(&s.listener);
         fd_close(&s.signals);
         return 0;

@@ -1,10 +1,11 @@
 """Fifty arguments that try to widen the policy of `cordon mcp`. Prints `ok` and `not ok` lines for t8002-mcp-hostile.sh.
-mcp_hostile.py CORDON WORKSPACE; WORKSPACE/../secret contains SECRETMARK and stays as it is."""
+mcp_hostile.py CORDON WORKSPACE (MCP_HTTP: over HTTP); WORKSPACE/../secret contains SECRETMARK and stays as it is."""
 import json
 import os
 import sys
 
 from mcp_client import Client, VERSION, CAPABILITIES
+from mcp_http_client import HttpClient
 
 CORDON, WORK = sys.argv[1:3]
 TOP = os.path.dirname(WORK)
@@ -12,7 +13,7 @@ SECRET = TOP + "/secret"
 CAT = f"cat {SECRET}"
 SEND = f"echo no >{SECRET}; echo no >{TOP}/planted"
 
-c = Client([CORDON, "mcp", "--edit", ".", "--work", WORK, "--run", "any"])
+c = (HttpClient if os.environ.get("MCP_HTTP") else Client)([CORDON, "mcp", "--edit", ".", "--work", WORK, "--run", "any"])
 session = c.data("session_new")["session"]
 
 RUN = [  # further arguments of run_command
