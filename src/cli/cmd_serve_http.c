@@ -91,7 +91,7 @@ struct operated {
 const struct cli_option serve_token_options[] = {
         { "tenant", 0, "NAME", "new: whose", CLI_TEXT(struct operated, tenant) },
         { "scopes", 0, "LIST",
-          "new: run,read,files,apply,approve,vault, or admin alone (default: run,read,files)",
+          "new: run,read,files,apply,approve,vault,policy, or admin alone (default: run,read,files)",
           CLI_TEXT(struct operated, scopes) },
         { "expires", 0, "TIME", "new: valid for so long, at most 366d (default: 30d)",
           CLI_TEXT(struct operated, expires) },
@@ -116,8 +116,9 @@ static int token_new(const struct operated *o)
         (void) serve_scopes_read("admin", &admin);
         if (!serve_scopes_read(o->scopes ? o->scopes : "run,read,files", &t.scopes) ||
             (t.scopes & admin && t.scopes != admin))
-                return cli_usage("--scopes takes run, read, files, apply, approve and vault with commas, or "
-                                 "admin alone");
+                return cli_usage(
+                        "--scopes takes run, read, files, apply, approve, vault and policy with commas, "
+                        "or admin alone");
 
         if ((t.scopes == admin) == (o->tenant != NULL))
                 return cli_usage(o->tenant ? "a token with the scope admin has no --tenant"

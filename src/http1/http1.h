@@ -132,6 +132,8 @@ void request_done(struct request_reader *q);
 
 /* The value of a parameter of the query, decoded; false: absent, malformed or too long. */
 bool request_param(const struct http_request *r, const char *name, char *ret, size_t cap);
+/* Is there one, whatever it says? */
+bool request_has(const struct http_request *r, const char *name);
 /* Letters, digits and ._- only, at least one and at most `max`. */
 bool request_is_word(const char *text, size_t max);
 

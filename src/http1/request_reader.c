@@ -103,6 +103,19 @@ bool request_param(const struct http_request *r, const char *name, char *ret, si
         return false;
 }
 
+bool request_has(const struct http_request *r, const char *name)
+{
+        size_t n = strlen(name);
+        for (const char *p = r->query; *p;) {
+                const char *end = strchrnul(p, '&');
+                if (strncmp(p, name, n) == 0 && (p[n] == '=' || p + n == end))
+                        return true;
+                p = *end ? end + 1 : end;
+        }
+
+        return false;
+}
+
 bool request_is_word(const char *text, size_t max)
 {
         static const char allowed[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-";

@@ -7,6 +7,7 @@
 #include "serve/budget.h"
 #include "serve/serve.h"
 #include "serve/tenant.h"
+#include "serve/tenant_canary.h"
 #include "serve/token_file.h"
 
 #include <stdint.h>
@@ -171,6 +172,8 @@ struct job {
         int input_fd;
         struct held_policy *policy;
         char policy_name[TOKEN_NAME_MAX];
+        bool registered;           /* it names a registered policy */
+        struct canary_run *canary; /* that it tries a version of, or NULL */
         struct session *session;
         cordon_box *box;
         char run[64];

@@ -39,6 +39,7 @@ void job_discard(struct job *j)
         if (j->session)
                 j->session->jobs--;
         cordon_box_free(j->box);
+        canary_run_free(j->canary);
         held_policy_release(j->policy);
         for (char **w = j->argv; w && *w; w++)
                 free(*w);
@@ -131,8 +132,12 @@ static void end(struct server *s, struct job *j, const cordon_error *failed)
         job_finish(j, failed);
         b->ended++;
         b->output_bytes += j->bytes;
+        if (j->canary && j->box)
+                canary_run_end(j->canary, j->box);
         cordon_box_free(j->box);
         j->box = NULL;
+        canary_run_free(j->canary);
+        j->canary = NULL;
         held_policy_release(j->policy);
         j->policy = NULL;
         buf_done(&j->text[0]);

@@ -69,6 +69,8 @@ static void put_ran(struct job *j, struct buf *out)
         j->status = j->timed_out ? 124 : cordon_result_status(r);
         j->end = j->timed_out ? "limit" : j->ended_by_client ? "cancelled" : ends[r->end];
         j->blocked = r->denial_count;
+        if (j->canary)
+                buf_printf(out, ",\"canary\":%u", canary_run_version(j->canary));
         if (j->timed_out || r->limit[0])
                 buf_member(out, "limit", j->timed_out ? "timeout" : r->limit);
         buf_member(out, "encoding", j->raw ? "base64" : "text");

@@ -83,7 +83,10 @@ int job_start(struct job *j, cordon_error *e)
         if (j->session && j->session->over)
                 return err_set(err, ERR_GONE, 0, "the session has ended");
 
-        j->box = j->session ? cordon_session_run(j->session->box) : cordon_box_new(held_policy(j->policy));
+        j->canary = j->registered ? canary_run_new(j->tenant, j->policy_name) : NULL;
+        j->box = j->session  ? cordon_session_run(j->session->box)
+                 : j->canary ? cordon_box_new(canary_run_policy(j->canary))
+                             : cordon_box_new(held_policy(j->policy));
         if (!j->box || (!j->session && !set_up(j->box, held_policy_directory(j->policy))) ||
             cordon_box_command(j->box, (const char *const *) j->argv) < 0)
                 return err_set(err, ERR_MEMORY, 0, "no memory for a run");

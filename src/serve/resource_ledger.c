@@ -20,22 +20,66 @@ static void put_record(void *ctx, const char *json, const char *line)
         buf_puts(out, json);
 }
 
+/* A parameter that is there has to be a number: one that is ignored would answer another question. */
+static bool take_number(const struct serve_call *c, const char *name, uint64_t most, uint64_t *ret,
+                        struct reply *r)
+{
+        char text[24];
+        AUTO_BUF(what);
+        if (!request_has(c->r, name))
+                return true;
+
+        if (request_param(c->r, name, text, sizeof text) && str_to_u64(span_str(text), ret) == 0 &&
+            *ret < most)
+                return true;
+
+        buf_printf(&what, "`%s` is not a number%s", name, most == UINT64_MAX ? "" : " of seconds since 1970");
+        reply_problem(r, 400, "usage", buf_str(&what), NULL);
+        return false;
+}
+
+struct text_param {
+        const char *name;
+        char *text;
+        size_t cap;
+        const char **ret; /* NULL in it: absent */
+};
+
+static bool take_text(const struct serve_call *c, const struct text_param *t, struct reply *r)
+{
+        AUTO_BUF(what);
+        bool is = request_has(c->r, t->name);
+        if (is && !request_param(c->r, t->name, t->text, t->cap)) {
+                buf_printf(&what, "`%s` is malformed or too long", t->name);
+                reply_problem(r, 400, "usage", buf_str(&what), NULL);
+                return false;
+        }
+
+        *t->ret = is ? t->text : NULL;
+        return true;
+}
+
 /* ?box= &run= &kind= &target= &since=SECONDS &last=N */
 void get_ledger(struct serve_call *c, struct reply *r)
 {
         cordon_error e = { 0 };
-        char box[65], run[65], kind[65], target[1024], since[24], last[24];
-        uint64_t cursor = 0, n = 0;
         cordon_log_filter f = { .last = 100 };
-        f.box = request_param(c->r, "box", box, sizeof box) ? box : NULL;
-        f.run = request_param(c->r, "run", run, sizeof run) ? run : NULL;
-        f.kind = request_param(c->r, "kind", kind, sizeof kind) ? kind : NULL;
-        f.target = request_param(c->r, "target", target, sizeof target) ? target : NULL;
-        if (request_param(c->r, "since", since, sizeof since) && str_to_u64(span_str(since), &n) == 0 &&
-            n < 1ull << 40)
-                f.since_us = (int64_t) n * 1000000;
-        if (request_param(c->r, "last", last, sizeof last) && str_to_u64(span_str(last), &n) == 0)
-                f.last = n > 0 && n < RECORDS_MAX ? n : RECORDS_MAX;
+        char box[65], run[65], kind[65], target[1024];
+        struct text_param texts[] = { { "box", box, sizeof box, &f.box },
+                                      { "run", run, sizeof run, &f.run },
+                                      { "kind", kind, sizeof kind, &f.kind },
+                                      { "target", target, sizeof target, &f.target } };
+        uint64_t cursor = 0, n = 0;
+        for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
+                if (!take_text(c, &texts[i], r))
+                        return;
+        if (!take_number(c, "since", 1ull << 40, &n, r))
+                return;
+        f.since_us = (int64_t) n * 1000000;
+        n = f.last;
+        if (!take_number(c, "last", UINT64_MAX, &n, r))
+                return;
+        f.last = n > 0 && n < RECORDS_MAX ? n : RECORDS_MAX;
 
         buf_puts(&r->body, "{\"records\":[");
         if (cordon_log_each(tenant_context(c->tenant), &f, &cursor, put_record, &r->body, &e) < 0 &&

@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* serve/resource_policies.c - the policies that the operator registered for a tenant. */
+/* serve/resource_policies.c - the policies that are registered for a tenant, and their versions. */
 #include "serve/resources.h"
+
+#include "base/err.h"
+#include "base/str.h"
+#include "serve/tenant_versions.h"
 
 #include <string.h>
 
@@ -17,6 +21,26 @@ void get_policies(struct serve_call *c, struct reply *r)
         tenant_policies(c->tenant, put_name, &r->body);
         buf_puts(&r->body, "]}");
         reply_json(r, 200);
+}
+
+static int directory_of(const struct serve_call *c)
+{
+        int own[2];
+        tenant_descriptors(c->tenant, own);
+        return own[0];
+}
+
+static void put_versions(struct serve_call *c, struct buf *out)
+{
+        struct versions v;
+        versions_read(directory_of(c), c->arg, &v);
+        buf_printf(out, ",\"version\":%u,\"versions\":[", v.current);
+        for (size_t i = 0; i < v.n; i++)
+                buf_printf(out, "%s%u", i ? "," : "", v.v[i]);
+        buf_putc(out, ']');
+        if (v.canary.version)
+                buf_printf(out, ",\"canary\":{\"version\":%u,\"share\":%u,\"bound\":%u}", v.canary.version,
+                           v.canary.share, v.canary.bound);
 }
 
 void get_policy(struct serve_call *c, struct reply *r)
@@ -36,6 +60,7 @@ void get_policy(struct serve_call *c, struct reply *r)
                 buf_json(&r->body, span_str(c->arg));
                 buf_member(&r->body, "digest", digest);
                 buf_member(&r->body, "doors", doors);
+                put_versions(c, &r->body);
                 buf_putc(&r->body, '}');
                 reply_json(r, 200);
         } else
@@ -44,4 +69,93 @@ void get_policy(struct serve_call *c, struct reply *r)
         cordon_free(digest);
         cordon_free(doors);
         held_policy_release(p);
+}
+
+/* ---- versions ---- */
+
+/* ?share=PERCENT &bound=RUNS */
+static bool take_rule(const struct serve_call *c, struct canary_rule *ret, struct reply *r)
+{
+        char text[24];
+        uint64_t share = 0, bound = 1;
+        bool good = (!request_param(c->r, "share", text, sizeof text) ||
+                     (str_to_u64(span_str(text), &share) == 0 && share > 0 && share <= 100)) &&
+                    (!request_param(c->r, "bound", text, sizeof text) ||
+                     (str_to_u64(span_str(text), &bound) == 0 && bound > 0 && bound <= 1000));
+        *ret = (struct canary_rule){ .share = (unsigned) share, .bound = (unsigned) bound };
+        if (!good)
+                reply_problem(r, 400, "usage",
+                              "`share` is a percentage, 1 to 100; `bound` a number of runs, 1 to 1000", NULL);
+        return good;
+}
+
+static void answer(struct serve_call *c, unsigned status, struct reply *r)
+{
+        buf_puts(&r->body, "{\"name\":");
+        buf_json(&r->body, span_str(c->arg));
+        put_versions(c, &r->body);
+        buf_putc(&r->body, '}');
+        reply_json(r, status);
+}
+
+/* Within the tenant's ceiling: whoever may write policies opens no more than the operator did. */
+void put_policy(struct serve_call *c, struct reply *r)
+{
+        cordon_error e = { 0 };
+        struct canary_rule rule;
+        unsigned version = 0;
+        if (!token_is_name(c->arg)) {
+                reply_problem(r, 422, "usage", "a policy's name has letters, digits, _ and - only", NULL);
+                return;
+        }
+
+        if (!take_rule(c, &rule, r))
+                return;
+
+        struct held_policy *used = rule.share ? tenant_policy(c->tenant, c->arg, &e) : NULL;
+        if (rule.share && !used) {
+                reply_problem(r, 422, "usage",
+                              "a share of the runs tries a version of a policy that there is",
+                              "PUT it without `share` first");
+                return;
+        }
+        held_policy_release(used);
+
+        struct held_policy *p = tenant_lines(c->tenant, (const char *) c->body.p, c->body.n, &e);
+        if (!p || versions_put(directory_of(c), c->arg, c->body, &rule, &version, (struct err *) &e) < 0)
+                reply_error(r, status_of(&e), &e);
+        else
+                answer(c, version == 1 ? 201 : 200, r);
+        held_policy_release(p);
+}
+
+void post_promote(struct serve_call *c, struct reply *r)
+{
+        cordon_error e = { 0 };
+        if (!token_is_name(c->arg) || versions_promote(directory_of(c), c->arg, (struct err *) &e) < 0)
+                reply_error(r, e.what[0] ? status_of(&e) : 404, &e);
+        else
+                answer(c, 200, r);
+}
+
+/* {"version":N}, or nothing */
+void post_rollback(struct serve_call *c, struct reply *r)
+{
+        cordon_error e = { 0 };
+        struct json_doc *d = c->body.n ? json_parse("body", c->body, (struct err *) &e) : NULL;
+        const struct json *n = d ? body_member(json_root(d), "version", JSON_INT) : NULL;
+        bool good =
+                c->body.n == 0 || (n && n->integer > 0 && n->integer < 1 << 30 && !json_root(d)->child->next);
+        unsigned to = n && good ? (unsigned) n->integer : 0;
+        json_free(d);
+        if (!good) {
+                reply_problem(r, 422, "usage", "the body is {\"version\":N}, or empty for the one before",
+                              NULL);
+                return;
+        }
+
+        if (!token_is_name(c->arg) || versions_roll_back(directory_of(c), c->arg, to, (struct err *) &e) < 0)
+                reply_error(r, e.what[0] ? status_of(&e) : 404, &e);
+        else
+                answer(c, 200, r);
 }

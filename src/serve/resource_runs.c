@@ -116,6 +116,7 @@ static int take_policy(struct job *j, const struct json *o, cordon_error *e)
         }
 
         (void) snprintf(j->policy_name, sizeof j->policy_name, "%.64s", lines ? "request" : name);
+        j->registered = !lines;
         j->policy = lines ? tenant_lines(j->tenant, lines->str, lines->len, e)
                           : tenant_policy(j->tenant, name, e);
         return j->policy ? 0 : -1;

@@ -6,7 +6,9 @@
 /* resource_host.c */
 serve_handler get_health, get_metrics, get_tenants, post_drain;
 /* resource_policies.c */
-serve_handler get_policies, get_policy;
+serve_handler get_policies, get_policy, put_policy, post_promote, post_rollback;
+/* resource_images.c */
+serve_handler get_images, post_image, delete_image;
 /* resource_runs.c */
 serve_handler get_runs, post_run, get_run, delete_run, get_run_events;
 /* resource_sessions.c */

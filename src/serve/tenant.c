@@ -58,6 +58,10 @@ void tenant_descriptors(const struct tenant *t, int ret[2])
         ret[0] = t->dir;
         ret[1] = t->root;
 }
+void tenant_path(const struct tenant *t, const char *below, char *ret, size_t cap)
+{
+        (void) snprintf(ret, cap, "%s/%s", t->path, below);
+}
 struct budget *tenant_budget(struct tenant *t) { return &t->budget; }
 struct bucket *tenant_rate(struct tenant *t) { return &t->rate; }
 struct fair_queue *tenant_turns(struct tenant *t) { return &t->turns; }
@@ -235,19 +239,24 @@ struct tenant *tenants_at(const struct tenants *ts, size_t index)
 
 /* ---- policies ---- */
 
-static struct held_policy *held_new(const struct tenant *t, const char *name)
+int tenant_roots(const struct tenant *t, cordon_policy *p)
 {
         char home[PATH_BYTES + 8];
         cordon_error e;
+        (void) snprintf(home, sizeof home, "%s/home", t->path);
+        return cordon_policy_roots(p, t->work, home, &e);
+}
+
+static struct held_policy *held_new(const struct tenant *t, const char *name)
+{
         struct held_policy *h = calloc(1, sizeof *h);
         if (!h)
                 return NULL;
 
-        (void) snprintf(home, sizeof home, "%s/home", t->path);
         (void) snprintf(h->name, sizeof h->name, "%s", name);
         h->refs = 1;
         h->policy = cordon_policy_new(t->cx);
-        if (h->policy && cordon_policy_roots(h->policy, t->work, home, &e) == 0)
+        if (h->policy && tenant_roots(t, h->policy) == 0)
                 return h;
 
         held_free(h);
@@ -321,6 +330,13 @@ struct held_policy *tenant_policy(struct tenant *t, const char *name, cordon_err
 
         h->refs++;
         return h;
+}
+
+struct held_policy *tenant_policy_copy(const struct tenant *t, const char *name, cordon_error *e)
+{
+        char file[TOKEN_NAME_MAX + 32];
+        (void) snprintf(file, sizeof file, "policies/%.64s.cordon", name);
+        return load_policy(t, file, name, e);
 }
 
 void tenant_policies(const struct tenant *t, void (*each)(void *ctx, const char *name), void *ctx)

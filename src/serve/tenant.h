@@ -21,6 +21,8 @@ const char *tenant_label(const struct tenant *t); /* for people */
 const cordon_context *tenant_context(const struct tenant *t);
 int tenant_root(const struct tenant *t); /* its files: for openat2() with RESOLVE_BENEATH */
 void tenant_descriptors(const struct tenant *t, int ret[2]); /* that it uses */
+/* Of something in its directory, for functions of the library that take paths; never for a client. */
+void tenant_path(const struct tenant *t, const char *below, char *ret, size_t cap);
 struct budget *tenant_budget(struct tenant *t);
 struct bucket *tenant_rate(struct tenant *t);
 struct fair_queue *tenant_turns(struct tenant *t);
@@ -32,6 +34,10 @@ struct tenant_book *tenant_book(struct tenant *t);
 struct held_policy; /* counted: a box uses it as long as it lives */
 /* One that the operator registered. */
 struct held_policy *tenant_policy(struct tenant *t, const char *name, cordon_error *e);
+/* The same, read again, and not shared with others. */
+struct held_policy *tenant_policy_copy(const struct tenant *t, const char *name, cordon_error *e);
+/* Tells a policy where the tenant's files and home are. */
+int tenant_roots(const struct tenant *t, cordon_policy *p);
 /* Door lines of a request: not wider than the tenant's ceiling. Of files only {work}: what lies below it may
  * have been replaced by an earlier box. */
 struct held_policy *tenant_lines(struct tenant *t, const char *text, size_t len, cordon_error *e);

@@ -22,6 +22,19 @@ static bool any_words(const struct words *w)
         return true;
 }
 
+/* By its digest: a path or a name would be looked up on the host. */
+static bool only_stored(const struct words *w)
+{
+        static const char mark[] = "sha256:";
+        size_t n = sizeof mark - 1;
+        if (w->n != 2 || w->v[1].n < n + 12 || memcmp(w->v[1].p, mark, n) != 0)
+                return false;
+        for (size_t i = n; i < w->v[1].n; i++)
+                if (!memchr("0123456789abcdef", w->v[1].p[i], 16))
+                        return false;
+        return true;
+}
+
 static bool only_stock(const struct words *w)
 {
         for (size_t i = 1; i < w->n; i++) {
@@ -55,6 +68,7 @@ static const struct {
         { "read", only_work, "file doors of a request are for {work}, and for nothing below or beside it" },
         { "edit", only_work, "file doors of a request are for {work}, and for nothing below or beside it" },
         { "write", only_work, "file doors of a request are for {work}, and for nothing below or beside it" },
+        { "root", only_stored, "`root` of a request names an image of the tenant: sha256:ID" },
         { "run", any_words, "`run` of a request names programs" },
         { "env", any_words, "`env` of a request names variables" },
         { "net", no_files, "`net` of a request names hosts: no places and no schemas" },
@@ -101,8 +115,9 @@ static bool line_allowed(struct span line, const char **ret_why)
                         return rules[i].allowed(&w);
                 }
 
-        *ret_why = "a request may have the lines use, read, edit, write, run, env, net, limit, local, doc "
-                   "and expect";
+        *ret_why =
+                "a request may have the lines use, read, edit, write, root, run, env, net, limit, local, doc "
+                "and expect";
         return false;
 }
 

@@ -13,7 +13,9 @@
 #include <string.h>
 #include <sys/stat.h>
 
-static const char *const scopes[] = { "run", "read", "files", "apply", "approve", "vault", "admin" };
+static const char *const scopes[] = {
+        "run", "read", "files", "apply", "approve", "vault", "admin", "policy"
+};
 
 const char *scope_name(unsigned bit) { return bit < sizeof scopes / sizeof *scopes ? scopes[bit] : NULL; }
 

@@ -15,7 +15,8 @@ enum serve_scope {
         SCOPE_APPLY = 1 << 3,   /* apply and discard changes */
         SCOPE_APPROVE = 1 << 4, /* answer questions of boxes */
         SCOPE_VAULT = 1 << 5,   /* add and remove credentials */
-        SCOPE_ADMIN = 1 << 6    /* the host: tenants, metrics of all, drain */
+        SCOPE_ADMIN = 1 << 6,   /* the host: tenants, metrics of all, drain */
+        SCOPE_POLICY = 1 << 7   /* write policies within the tenant's ceiling, and images */
 };
 /* The name of one scope, by bit number; NULL: there are no more. */
 const char *scope_name(unsigned bit);

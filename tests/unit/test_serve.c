@@ -4,6 +4,7 @@
 #include "base/hash.h"
 #include "harness.h"
 #include "serve/internal.h"
+#include "serve/tenant_versions.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -245,13 +246,16 @@ static void test_lines__name_nothing_of_the_host(void)
 {
         static const char *const good[] = { "", "use base/system\nread {work}\n",
                                             "net example.org:443\nlimit time 5s\n",
-                                            "# remark\n\nrun python3\n" };
+                                            "# remark\n\nrun python3\n", "root sha256:0123456789ab\n" };
         static const char *const bad[] = { "read /etc/passwd",
                                            "read {work}/link",
                                            "read {home}",
                                            "use ./own",
                                            "use /etc/passwd",
                                            "root /",
+                                           "root name",
+                                           "root sha256:../../../x",
+                                           "root sha256:0123456789ab x",
                                            "sock /run/x",
                                            "net @place/x",
                                            "net https://x/ as json(/etc/passwd)",
@@ -270,6 +274,22 @@ static void test_lines__name_nothing_of_the_host(void)
                 CHECK_ROW(!tenant_lines_allowed(bad[i], strlen(bad[i]), &why), bad[i]);
 }
 
+static void test_versions__a_canary_rule_is_whole_or_none(void)
+{
+        static const char *const bad[] = { "",
+                                           "[]",
+                                           "{}",
+                                           "{\"version\":1,\"share\":10}",
+                                           "{\"version\":1,\"share\":101,\"bound\":1}",
+                                           "{\"version\":0,\"share\":1,\"bound\":1}",
+                                           "{\"version\":-1,\"share\":1,\"bound\":1}" };
+        struct canary_rule r;
+        CHECK(canary_rule_read(span_str("{\"version\":3,\"share\":10,\"bound\":2}"), &r) && r.version == 3 &&
+              r.share == 10 && r.bound == 2);
+        for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
+                CHECK_ROW(!canary_rule_read(span_str(bad[i]), &r) && r.version == 0, bad[i]);
+}
+
 int main(void)
 {
         static const struct test_case cases[] = {
@@ -284,6 +304,7 @@ int main(void)
                 CASE(test_bucket__gives_its_rate_and_no_more),
                 CASE(test_fair__shares_follow_weights_whoever_floods),
                 CASE(test_lines__name_nothing_of_the_host),
+                CASE(test_versions__a_canary_rule_is_whole_or_none),
         };
         return test_main(cases, sizeof cases / sizeof *cases);
 }
