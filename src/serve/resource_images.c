@@ -122,14 +122,12 @@ static size_t count_images(const struct serve_call *c)
         return n;
 }
 
-/* Errors begin with the path on the host, which is not the tenant's to know. */
-static void refuse(const char *path, const cordon_error *e, struct reply *r)
+/* The library's own words name a path of the host, which is not the tenant's to know. */
+static void refuse(const cordon_error *e, struct reply *r)
 {
-        const char *at = strstr(e->what, path);
-        AUTO_BUF(text);
-        if (at)
-                buf_printf(&text, "%.*sthe archive%s", (int) (at - e->what), e->what, at + strlen(path));
-        reply_problem(r, status_of(e) == 500 ? 422 : status_of(e), "image", at ? buf_str(&text) : e->what,
+        bool full = e->sys == ENOSPC || e->sys == EDQUOT;
+        reply_problem(r, full ? 503 : 422, "image",
+                      full ? "the disk is full" : "the archive is not an image that can be unpacked",
                       "an archive is what `docker save` or `podman save` writes, or an OCI layout in a tar");
 }
 
@@ -158,7 +156,7 @@ void post_image(struct serve_call *c, struct reply *r)
         (void) unlinkat(dir, name, 0);
         if (!entry) {
                 if (!r->status)
-                        refuse(path, &e, r);
+                        refuse(&e, r);
                 return;
         }
 

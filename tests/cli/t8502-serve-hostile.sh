@@ -8,7 +8,7 @@ command -v curl >/dev/null && command -v jq >/dev/null || { skip "serve over HTT
 . "$here/helpers/serve.sh"
 configure
 tenant a b c
-all=run,read,files,apply,approve,vault
+all=run,read,files,apply,approve,vault,policy
 a=$(token a $all) b=$(token b $all) c=$(token c $all)
 for p in edit only-a; do
         $who sh -c 'printf "use base/system\nedit {work}\n" >"$1"' sh "$C/cordon/serve/tenants/a/policies/$p.cordon"

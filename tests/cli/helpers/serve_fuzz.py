@@ -160,7 +160,8 @@ say(not long, "a name that no file can have is an error of the client %r" % long
 names = [run["id"], session, change, run["run"], "default", "only-a", "mark-a.txt", "../a", "a", "..", "%2e%2e", "x", *records[:2]]
 paths = ["/v1/runs", "/v1/runs/{}", "/v1/runs/{}/events", "/v1/sessions", "/v1/sessions/{}", "/v1/files", "/v1/files/{}",
          "/v1/files/../../a/files/{}", "/v1/files/%2e%2e/%2e%2e/a/files/{}", "/v1/changes", "/v1/changes/{}", "/v1/changes/{}/apply",
-         "/v1/changes/{}/undo", "/v1/policies", "/v1/policies/{}", "/v1/ledger?run={}", "/v1/ledger?target={}", "/v1/ledger?last=9",
+         "/v1/changes/{}/undo", "/v1/policies", "/v1/policies/{}", "/v1/policies/{}?share=9", "/v1/policies/{}/promote", "/v1/policies/{}/rollback", "/v1/images",
+         "/v1/images/{}", "/v1/ledger?run={}", "/v1/ledger?target={}", "/v1/ledger?last=9",
          "/v1/ledger/{}/proof", "/v1/ledger/{}/trace", "/v1/metrics", "/v1/tenants", "/v1/vault", "/v1/vault/{}", "/v1/health"]
 tokens = [token_b] * 8 + [token_a[:-1], token_b[:20] + token_a[20:], "x", ""]
 crossed, errors, done = [], [], 0
