@@ -42,6 +42,9 @@ int ending_reap(struct box *b, struct err *e)
         }
 
         wall_end(&b->child, keeper_waits_too_long(b, STRAGGLERS_MS));
+        if (b->emptied)
+                wall_leave(&b->child);
+
         if (!wall_reap(&b->child)) {
                 keeper_wait_child(b, &(struct child){ .pid = b->child.pid, .pidfd = b->child.pidfd });
                 return 0;

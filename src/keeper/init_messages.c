@@ -169,6 +169,13 @@ static void note_left(struct box *b)
         fd_close(&b->child.control);
 }
 
+/* Every process of the payload was waited for, and init is the resident's child: killed, it needs no waiting
+ * for. The janitor ends groups and mounts. */
+static bool is_emptied(const struct box *b, const struct wall_end *end)
+{
+        return end->empty && b->handed_over && b->child.theirs && b->child.own_pids && !b->c.plan->net;
+}
+
 /* Messages about one of many runs are passed on. */
 static bool session_forward_if(struct box *b, const struct wall_message *m, int fd)
 {
@@ -223,7 +230,8 @@ void keeper_hear(struct box *b)
                 if (b->handed_over && b->child.spare >= 0) /* its last words came before */
                         keeper_hear_spare(b);
                 note_end(b, &m.end);
-                if (b->run.r.in_session)
+                b->emptied = is_emptied(b, &m.end);
+                if (b->run.r.in_session || b->emptied)
                         note_left(b);
                 break;
         case WALL_SAYS_ERROR:

@@ -94,6 +94,7 @@ struct wall_end {
         uint32_t blind;                 /* paths were to be watched, and FUSE is not available */
         uint32_t time_over;    /* the keeper, which enforces it, did not end the box: it may be stopped */
         uint32_t session_over; /* of a run, by its session's keeper: the session has ended */
+        uint32_t empty;        /* init has waited for every other process of the box */
 };
 
 struct wall_message {
@@ -287,6 +288,8 @@ void wall_end(struct wall_child *c, bool force);
 int wall_mounts(const struct wall_child *c);
 /* Reaps init if it has ended; never waits. Returns true if init does not exist any more. */
 bool wall_reap(struct wall_child *c);
+/* Forgets an init that another process reaps. */
+void wall_leave(struct wall_child *c);
 
 /* An id outside that owns nothing: unique per run, so that two boxes of root share no uid either. */
 uid_t wall_host_id(void);

@@ -598,6 +598,8 @@ static bool reap(struct watch *t)
         if (over && pid == 0)
                 look_at_those_left(t);
 
+        t->end.empty = pid < 0 && errno == ECHILD;
+
         return over;
 }
 

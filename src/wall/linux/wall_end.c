@@ -41,6 +41,12 @@ int wall_mounts(const struct wall_child *c)
         return c->own_pids && c->pidfd >= 0 ? ioctl(c->pidfd, PIDFD_GET_MNT_NAMESPACE, 0) : -1;
 }
 
+void wall_leave(struct wall_child *c)
+{
+        fd_close(&c->pidfd);
+        c->pid = -1;
+}
+
 bool wall_reap(struct wall_child *c)
 {
         struct child init = { c->pid, c->pidfd, c->theirs };
