@@ -374,6 +374,14 @@ void keeper_begin(struct box *b)
         calm_end(&calm);
 }
 
+static void reap_late(struct child *c)
+{
+        while (!child_reap(c, NULL)) {
+                struct pollfd ended = { .fd = c->pidfd, .events = POLLIN };
+                (void) poll(&ended, 1, c->pidfd >= 0 ? -1 : 1);
+        }
+}
+
 void keeper_see_off(struct box *b)
 {
         struct calm calm = calm_begin();
@@ -383,6 +391,9 @@ void keeper_see_off(struct box *b)
         b->epoll = -1;
         while (turn(b, -1) == 0)
                 ;
+
+        for (int i = 0; i < 2; i++)
+                reap_late(&b->late[i]);
 
         calm_end(&calm);
 }

@@ -42,8 +42,11 @@ int ending_reap(struct box *b, struct err *e)
         }
 
         wall_end(&b->child, keeper_waits_too_long(b, STRAGGLERS_MS));
-        if (b->emptied)
+        if (b->emptied) {
+                if (!b->child.theirs)
+                        b->late[0] = (struct child){ .pid = b->child.pid, .pidfd = TAKE_FD(b->child.pidfd) };
                 wall_leave(&b->child);
+        }
 
         if (!wall_reap(&b->child)) {
                 keeper_wait_child(b, &(struct child){ .pid = b->child.pid, .pidfd = b->child.pidfd });
@@ -239,6 +242,11 @@ int ending_janitor(struct box *b, struct err *e)
         (void) e;
         if (b->janitor.child.theirs) {
                 fd_close(&b->janitor.child.pidfd);
+                b->janitor.child = CHILD_NONE;
+        }
+
+        if (b->emptied) {
+                b->late[1] = b->janitor.child;
                 b->janitor.child = CHILD_NONE;
         }
 

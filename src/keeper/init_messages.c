@@ -169,11 +169,12 @@ static void note_left(struct box *b)
         fd_close(&b->child.control);
 }
 
-/* Every process of the payload was waited for, and init is the resident's child: killed, it needs no waiting
- * for. The janitor ends groups and mounts. */
+/* Every process of the payload was waited for: init, killed, needs no waiting for, and the janitor ends
+ * groups and mounts. */
 static bool is_emptied(const struct box *b, const struct wall_end *end)
 {
-        return end->empty && b->handed_over && b->child.theirs && b->child.own_pids && !b->c.plan->net;
+        return end->empty && b->handed_over && !b->session && b->child.own_pids && !b->c.plan->net &&
+               !b->c.plan->edits && !b->c.plan->copies;
 }
 
 /* Messages about one of many runs are passed on. */

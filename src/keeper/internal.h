@@ -235,7 +235,9 @@ struct box {
         struct plan_order no_order; /* while there is no run */
         const char *no_words[2];
         bool init_gone, killed;
-        bool emptied; /* nothing but init is left, and it is another process's to reap */
+        bool emptied; /* a parked box of whose processes only init is left: its end is not waited for */
+        struct child
+                late[2]; /* init and the janitor of such a box, if they are ours: box_free() reaps them */
         uint32_t touched, touch_waits; /* a bit for each shut place: touches.c */
         bool sampled;                  /* up, and init counts resources that no control group does */
         uint64_t killed_ns, gone_ns;   /* when it was ended by force; when init was gone */

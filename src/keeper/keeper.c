@@ -33,6 +33,7 @@ struct box *keeper_new(const struct box_config *c)
                 .pid = -1, .pidfd = -1, .control = -1, .spare = -1, .birth = -1, .host_proc = -1
         };
         b->janitor = LIMIT_NO_JANITOR;
+        b->late[0] = b->late[1] = CHILD_NONE;
         b->session_line = b->ahead = b->waker = b->peers = -1;
         for (unsigned i = 0; i < CLIENTS_MAX; i++)
                 b->ending[i] = -1;

@@ -144,7 +144,7 @@ void keeper_groups_read(struct box *b)
 /* Of a parked box they are the janitor's: nothing runs in them any more, and their removal takes time. */
 unsigned keeper_groups_end(struct box *b)
 {
-        if (b->child.own_pids && b->janitor.child.theirs && b->janitor.line >= 0) {
+        if ((b->emptied || (b->child.own_pids && b->janitor.child.theirs)) && b->janitor.line >= 0) {
                 limit_group_close(&b->group);
                 limit_janitor_leave(&b->janitor);
                 return 0;
