@@ -12,6 +12,7 @@ enum { PAGE = COMPILE_PAGE, SIGNAL_STACK = 65536 };
 
 /* A signal handler has nothing else to start from: the machine that runs now. */
 static struct machine *running;
+static struct sigaction usual_segv, usual_bus; /* what a fault of the engine's own does */
 
 static bool is_in(const void *p, const uint8_t *from, size_t n)
 {
@@ -45,9 +46,8 @@ static void on_fault(int signal, siginfo_t *info, void *context)
         const struct wasm_native *c = running ? code_at(running->store, mc_fault_at(context)) : NULL;
         enum wasm_trap t = c ? trap_of(running, info->si_addr) : WASM_OK;
 
-        if (t == WASM_OK) { /* it happens again, and ends the process */
-                struct sigaction usual = { .sa_handler = SIG_DFL };
-                (void) sigaction(signal, &usual, NULL);
+        if (t == WASM_OK) { /* it happens again, and usually ends the process */
+                (void) sigaction(signal, signal == SIGSEGV ? &usual_segv : &usual_bus, NULL);
                 return;
         }
         mc_fault_leave(context, c->code + c->stubs.leave, t);
@@ -64,8 +64,8 @@ static int catch_faults(struct err *e)
         if (p == MAP_FAILED)
                 return err_set(e, ERR_MEMORY, errno, "no memory for the stack of signals");
         stack_t s = { .ss_sp = p, .ss_size = SIGNAL_STACK };
-        if (sigaltstack(&s, NULL) < 0 || sigaction(SIGSEGV, &act, NULL) < 0 ||
-            sigaction(SIGBUS, &act, NULL) < 0)
+        if (sigaltstack(&s, NULL) < 0 || sigaction(SIGSEGV, &act, &usual_segv) < 0 ||
+            sigaction(SIGBUS, &act, &usual_bus) < 0)
                 return err_set(e, ERR_WALL, errno, "faults cannot be caught: %s", strerror(errno));
         stack = p;
         return 0;

@@ -182,11 +182,12 @@ static bool needs_moves(const struct translator *t, const struct label *l)
 /* A branch to the function's own label is a return. */
 static bool is_return(const struct translator *t, const struct label *l) { return l == t->labels; }
 
+/* Before a branch that may not be taken: what is moved only on its way must not change where operands are. */
 static void prepare_branch(struct translator *t, const struct label *l)
 {
         uint32_t slots, n = label_arity(l, &slots);
 
-        if (n > 1)
+        if (slots > 1)
                 tr_settle(t, n);
 }
 
