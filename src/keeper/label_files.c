@@ -53,7 +53,7 @@ static int stamp_overlay(struct box *b, struct err *e)
 
 int keeper_label_files(struct box *b, struct err *e)
 {
-        if (label_is_empty(&b->run.r.label))
+        if (label_is_empty(&b->run.r.label) || b->remote) /* the session stamps the doors */
                 return 0;
         return stamp_doors(b, e) < 0 || stamp_handles(b, e) < 0 || stamp_overlay(b, e) < 0 ? -1 : 0;
 }

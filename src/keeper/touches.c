@@ -8,6 +8,9 @@
 static void record_touch(struct box *b, const struct box_shut *s)
 {
         char labels[LABEL_TEXT_MAX], id[LEDGER_ID_MAX] = "";
+        if (!b->run.record)
+                return;
+
         struct ledger_record r = record_of(&b->run, LEDGER_FILE, LEDGER_OUTCOME);
         r.target = s->path;
         r.result = "touched";

@@ -156,7 +156,9 @@ struct wall_init {
         uint64_t moving[MOVES_MAX]; /* calls that it has */
         bool serves_moves;          /* renames stop at us */
         int shut[SHUT_MAX];         /* covers of places that are shut; until the toucher has them */
+        int shut_asks[SHUT_MAX];    /* the device behind each, if `covers_ask`; until the toucher has them */
         unsigned shut_count;
+        bool covers_ask;               /* by FUSE; else every lookup is shown to init */
         int toucher;                   /* to the process that takes them off; see toucher.h */
         uint32_t touched, touch_asked; /* a bit for each place: it is open; the keeper was asked */
         struct wall_touching {
@@ -210,7 +212,7 @@ static inline void wall_no_descriptors(struct wall_init *w)
                         w->children = w->calls = w->moves = w->toucher = w->net_ns = w->gate = w->news =
                                 w->spare = -1;
         for (unsigned i = 0; i < SHUT_MAX; i++)
-                w->shut[i] = -1;
+                w->shut[i] = w->shut_asks[i] = -1;
 }
 
 /* Time on processors, in and out of the kernel. */
@@ -261,6 +263,10 @@ int wall_image_clear(const struct wall_init *w, int dir, const char *path, struc
  * requested, or FUSE is not available, and a plain root will do. */
 int wall_front_device(struct wall_init *w, struct err *e);
 int wall_front_open(struct wall_init *w);
+/* The device; and a mount behind it, detached, whose root has this mode. The kernel checks modes, or nobody
+ * does before the server. Both return -1 with errno set on error. */
+int wall_fuse_open(void);
+int wall_fuse_mount(int fuse, const char *mode, bool checks_modes);
 int wall_net_begin(struct wall_init *w, struct err *e); /* net_namespace.c: in parallel with the mounts */
 int wall_net_join(struct wall_init *w, struct err *e);
 /* loopback.c: of the namespace that the caller is in, up, if the plan has one. */

@@ -18,6 +18,8 @@ is "a run that touches nothing has no label" "$(tr '\n' ' ' <"$T/out") $(labels)
 run "$(get four.test/)cat hr/a; $(get four.test/)"
 is "one that opens a labelled file has its label, and from then on only" "$(tr '\n' ' ' <"$T/out") $(labels)" "200 secret 403  private:hr"
 for way in "cat $T/w/hr/a" 'cat pub/../hr/a' 'cat pub/link' 'cd hr; cat a' 'ls hr' 'stat hr/a' 'test -f hr/a' 'cat /proc/self/cwd/hr/a' \
+        "python3 -c 'import os; os.open(\"hr\", os.O_PATH)'" 'test -x hr' \
+        "python3 -c 'import os; d = os.open(\"hr\", os.O_PATH); print(os.read(os.open(\"a\", 0, dir_fd=d), 9))'" "python3 -c 'import os; os.chdir(\"hr\"); open(\"a\")'" \
         "python3 -c 'import os; print(os.read(os.open(\"a\", 0, dir_fd=os.open(\"hr\", 0)), 9))'" 'exec 9<hr; cat /proc/self/fd/9/a'; do
         run "$way >/dev/null && echo found"
         is "$way" "$(cat "$T/out") $(labels)" "found private:hr"

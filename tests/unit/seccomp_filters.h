@@ -29,6 +29,7 @@ static inline struct seccomp_ask ask_of(enum seccomp_arch arch, unsigned bits)
                                      .watch = bits & 64,
                                      .watch_reads = bits & 128,
                                      .watch_maps = bits & 128,
+                                     .touch_paths = bits & 128,
                                      .unix_served = bits & 256,
                                      .memfd = bits & 16,
                                      .trace = bits & 16,

@@ -238,7 +238,7 @@ struct stage {
 /* The order is the security property: invariant W3 in docs/design/invariants.md.
  *   keyring before all         an early payload inherits the keyring
  *   payload first              its network takes longest
- *   memfd, device before maps  a root caller's init still has the id that these files belong to
+ *   memfd ... covers before maps  a root caller's init still has the id that these files belong to
  *   gate after ids             after it only an early payload changes ids
  *   net-join before enter      while init leaves the old root, an early payload cannot create a user
  *                              namespace
@@ -253,6 +253,7 @@ static const struct stage namespace_stages[] = {
         { "net-begin", LAYER_NET, wall_net_begin },
         { "memfd", LAYER_MEMFD, wall_memfds_seal },
         { "device", LAYER__COUNT, wall_front_device },
+        { "covers", LAYER__COUNT, touch_devices },
         { "maps", LAYER__COUNT, await_maps },
         { "ids", LAYER_USER, take_mapped_ids },
         { "gate", LAYER__COUNT, let_payload_on },

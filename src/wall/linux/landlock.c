@@ -301,6 +301,16 @@ static int add_rule(const struct rules *r, const struct plan_rule *rule, struct 
         return rule->entries ? allow_entries(r, at, rule, e) : 0;
 }
 
+/* Their server answers what is opened, and opens nothing. Without a rule Landlock would answer before it. */
+static int allow_covers(const struct rules *r, struct err *e)
+{
+        for (unsigned i = 0; r->w->covers_ask && i < r->w->shut_count; i++)
+                if (r->w->shut[i] >= 0 &&
+                    allow(r, r->w->shut[i], RIGHT_READ | RIGHT_LIST | RIGHT_EXEC, "a cover", e) < 0)
+                        return -1;
+        return 0;
+}
+
 int wall_landlock_build(struct wall_init *w, struct err *e)
 {
         long abi = syscall(SYS_landlock_create_ruleset, NULL, 0, LANDLOCK_CREATE_RULESET_VERSION);
@@ -328,6 +338,9 @@ int wall_landlock_build(struct wall_init *w, struct err *e)
         for (size_t i = 0; i < w->plan->rule_count; i++)
                 if (!w->plan->rules[i].covered && add_rule(&r, &w->plan->rules[i], e) < 0)
                         return -1;
+
+        if (allow_covers(&r, e) < 0)
+                return -1;
 
         w->landlock = TAKE_FD(set);
         return 0;

@@ -30,7 +30,8 @@ static int compile(struct wall_init *w, struct err *e)
                                    .unix_served = w->plan->sockets == PLAN_SOCKETS_SERVED,
                                    .tell = w->s->tell,
                                    .watch = w->s->tell && w->s->watch,
-                                   .touch = w->shut_count > 0,
+                                   .touch = w->shut_count > 0 && !w->covers_ask,
+                                   .touch_paths = w->shut_count > 0 && w->covers_ask,
                                    .watch_reads =
                                            w->s->watch_all || !own, /* it has no observer to report them */
                                    .watch_maps = own && !w->plan->run_any,

@@ -687,8 +687,9 @@ static bool step(struct watch *t, bool *ret_over)
         struct pollfd p[] = { { .fd = w->control, .events = POLLIN },
                               { .fd = t->signals, .events = POLLIN },
                               { .fd = w->listener, .events = POLLIN },
-                              { .fd = w->keeper, .events = POLLIN } };
-        int n = poll(p, 4, wait_ms(t));
+                              { .fd = w->keeper, .events = POLLIN },
+                              { .fd = w->toucher, .events = POLLIN } };
+        int n = poll(p, sizeof p / sizeof *p, wait_ms(t));
         if (n < 0 && errno != EINTR)
                 return false;
 
@@ -699,6 +700,9 @@ static bool step(struct watch *t, bool *ret_over)
                 answer_notification(t);
         else if (p[2].revents)
                 fd_close(&w->listener); /* no filtered task is left */
+
+        if (p[4].revents)
+                touch_hear(w);
 
         if ((p[1].revents && reap(t)) || t->over || (t->runs && (sample_limits(t) || over_time(t))))
                 *ret_over = true;

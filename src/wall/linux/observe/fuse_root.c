@@ -25,31 +25,36 @@ static bool is_wanted(const struct wall_init *w)
         return w->s->watch && w->s->front && !wall_left_out(LAYER_LANDLOCK);
 }
 
-/* A device is identified by its number. Opened while a root caller's init still has root's id, which may be
- * the only one with access, and inside our user namespace, as the kernel requires. */
-int wall_front_device(struct wall_init *w, struct err *e)
+/* A device is identified by its number. */
+int wall_fuse_open(void)
 {
         struct stat st;
-        (void) e;
-        if (!is_wanted(w))
-                return 0;
-
         AUTO_FD(fd, fd_open2(AT_FDCWD, "/dev/fuse", O_RDWR, RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS));
         if (fd >= 0 && fstat(fd, &st) == 0 && S_ISCHR(st.st_mode) && st.st_rdev == makedev(10, 229))
-                w->fuse = TAKE_FD(fd);
+                return TAKE_FD(fd);
+        return -1;
+}
 
+/* Opened while a root caller's init still has root's id, which may be the only one with access, and inside
+ * our user namespace, as the kernel requires. */
+int wall_front_device(struct wall_init *w, struct err *e)
+{
+        (void) e;
+        if (is_wanted(w))
+                w->fuse = wall_fuse_open();
         return 0;
 }
 
-static int mount_front(int fuse)
+int wall_fuse_mount(int fuse, const char *mode, bool checks_modes)
 {
         char number[16];
         (void) snprintf(number, sizeof number, "%d", fuse);
         AUTO_FD(fs, mount_fsopen("fuse"));
-        if (fs < 0 || mount_fsset(fs, "fd", number) < 0 || mount_fsset(fs, "rootmode", "40000") < 0 ||
+        if (fs < 0 || mount_fsset(fs, "fd", number) < 0 || mount_fsset(fs, "rootmode", mode) < 0 ||
             mount_fsset(fs, "user_id", "0") < 0 || mount_fsset(fs, "group_id", "0") < 0 ||
-            mount_fsflag(fs, "allow_other") < 0 || mount_fsflag(fs, "default_permissions") < 0 ||
-            mount_fsflag(fs, "ro") < 0 || mount_fscreate(fs) < 0)
+            mount_fsflag(fs, "allow_other") < 0 ||
+            (checks_modes && mount_fsflag(fs, "default_permissions") < 0) || mount_fsflag(fs, "ro") < 0 ||
+            mount_fscreate(fs) < 0)
                 return -1;
 
         return mount_fsmount(fs, MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV);
@@ -128,7 +133,7 @@ int wall_front_open(struct wall_init *w)
                 return -1;
 
         f.told = w->observer_knows = shared;
-        AUTO_FD(root, mount_front(fuse));
+        AUTO_FD(root, wall_fuse_mount(fuse, "40000", true));
         if (root < 0)
                 return -1;
 

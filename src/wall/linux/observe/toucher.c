@@ -9,12 +9,9 @@
 #include "wall/linux/root/link_walk.h"
 
 #include <errno.h>
-#include <linux/capability.h>
 #include <linux/seccomp.h>
 #include <signal.h>
-#include <stdio.h>
 #include <string.h>
-#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -34,7 +31,7 @@ int touch_cover(struct wall_init *w, struct err *e)
                         return wall_fail(e, STAGE_DOORS, "shutting %s", s->path);
         }
 
-        if (w->shut_count == 0 || w->observer)
+        if (w->shut_count == 0 || w->observer || w->covers_ask)
                 return 0;
 
         if (wall_set_attr(w->root, 0, 0, MOUNT_ATTR_RDONLY) < 0)
@@ -45,34 +42,24 @@ int touch_cover(struct wall_init *w, struct err *e)
                        : 0;
 }
 
-/* ---- the process that takes them off ---- */
-
-/* By the mount's own descriptor: a name could lead to another one by now. */
-static unsigned char take_off(const struct wall_init *w, unsigned which)
+/* All or none: without them every lookup of the box is shown to init. */
+int touch_devices(struct wall_init *w, struct err *e)
 {
-        enum { DETACH = 2 };
-        char name[32];
-        if (which >= SHUT_MAX || w->shut[which] < 0)
-                return 1;
-        (void) snprintf(name, sizeof name, "self/fd/%d", w->shut[which]);
-        return syscall(SYS_umount2, name, DETACH) < 0;
-}
+        (void) e;
+        for (size_t i = 0; i < w->plan->step_count; i++) {
+                const struct plan_step *s = &w->plan->steps[i];
+                if (s->kind != STEP_SHUT || s->layer >= SHUT_MAX)
+                        continue;
 
-_Noreturn static void serve(const struct wall_init *w, int line)
-{
-        unsigned char which, failed;
-        (void) prctl(PR_SET_NAME, "cordon-touch", 0, 0, 0);
-        (void) prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
-        /* SAFETY: CAP_SYS_ADMIN over the box's own mounts. It reads one byte from init, and no other input.
-         */
-        bool able = fchdir(w->tasks) == 0 && wall_powers_keep(1u << CAP_SYS_ADMIN) == 0;
-        while (read(line, &which, 1) == 1) {
-                failed = able ? take_off(w, which) : 1;
-                if (write(line, &failed, 1) != 1)
-                        break;
+                w->shut_asks[s->layer] = wall_fuse_open();
+                w->covers_ask = w->shut_asks[s->layer] >= 0;
+                if (!w->covers_ask)
+                        return 0;
         }
-        _exit(0);
+        return 0;
 }
+
+/* ---- the process that takes them off ---- */
 
 int toucher_begin(struct wall_init *w)
 {
@@ -80,7 +67,7 @@ int toucher_begin(struct wall_init *w)
         if (w->shut_count == 0)
                 return 0;
 
-        if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) < 0)
+        if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) < 0)
                 return -1;
 
         AUTO_FD(its, ends[0]);
@@ -88,23 +75,73 @@ int toucher_begin(struct wall_init *w)
         pid_t pid = (pid_t) syscall(SYS_clone, SIGCHLD, NULL, NULL, NULL, NULL);
         if (pid == 0) {
                 fd_close(&ours);
-                serve(w, its);
+                touch_serve(w, its);
         }
 
         if (pid < 0)
                 return -1;
 
         w->toucher = TAKE_FD(ours);
-        for (unsigned i = 0; i < SHUT_MAX; i++)
+        for (unsigned i = 0; i < SHUT_MAX; i++) {
                 fd_close(&w->shut[i]);
+                fd_close(&w->shut_asks[i]); /* its own are the last: should it end, a lookup has an answer */
+        }
         return 0;
 }
 
-static bool uncover(const struct wall_init *w, unsigned which)
+static void order(struct wall_init *w, enum touch_what what, unsigned which)
 {
-        unsigned char number = (unsigned char) which, failed = 1;
-        return send(w->toucher, &number, 1, MSG_NOSIGNAL) == 1 && read(w->toucher, &failed, 1) == 1 &&
-               !failed;
+        const struct touch_word word = { (uint8_t) what, (uint8_t) which };
+        (void) send(w->toucher, &word, sizeof word, MSG_NOSIGNAL);
+}
+
+/* The calls that init itself has kept. */
+static void let_on(struct wall_init *w, unsigned which, bool open)
+{
+        for (unsigned i = 0; i < TOUCHING_MAX; i++) {
+                struct wall_touching *t = &w->touching[i];
+                if (t->id && t->which == which) {
+                        watched_answer(w->listener, t->id, open ? 0 : EIO,
+                                       open ? SECCOMP_USER_NOTIF_FLAG_CONTINUE : 0);
+                        t->id = 0;
+                }
+        }
+}
+
+/* Once for each place. False: the keeper does not listen. */
+static bool ask(struct wall_init *w, unsigned which)
+{
+        const struct wall_message m = { .word = WALL_SAYS_TOUCHED, .touched = { .which = which } };
+        uint32_t bit = 1u << which;
+        if (!(w->touch_asked & bit) && wall_offer(w->control, &m))
+                w->touch_asked |= bit;
+        return w->touch_asked & bit;
+}
+
+void touch_hear(struct wall_init *w)
+{
+        struct touch_word word;
+        if (recv(w->toucher, &word, sizeof word, 0) != sizeof word || word.which >= w->shut_count) {
+                fd_close(&w->toucher);
+                for (unsigned i = 0; i < w->shut_count; i++)
+                        let_on(w, i, false);
+                return;
+        }
+
+        if (word.what == TOUCH_ASK && !ask(w, word.which))
+                order(w, TOUCH_NOT_NOW, word.which);
+
+        if (word.what == TOUCH_OPEN)
+                w->touched |= 1u << word.which;
+
+        if (word.what == TOUCH_OPEN || word.what == TOUCH_FAILED)
+                let_on(w, word.which, word.what == TOUCH_OPEN);
+}
+
+void touch_open(struct wall_init *w, unsigned which)
+{
+        if (which < w->shut_count && !(w->touched & 1u << which))
+                order(w, TOUCH_OPEN, which);
 }
 
 /* ---- calls ---- */
@@ -151,34 +188,10 @@ bool touch_take(struct wall_init *w, const struct seccomp_notif *n)
         if (!s)
                 return false;
 
-        const struct wall_message m = { .word = WALL_SAYS_TOUCHED, .touched = { .which = s->layer } };
-        uint32_t bit = 1u << s->layer;
         struct wall_touching *place = free_place(w);
-        if (place && !(w->touch_asked & bit) && wall_offer(w->control, &m))
-                w->touch_asked |= bit;
-
-        if (place && w->touch_asked & bit)
+        if (place && ask(w, s->layer))
                 *place = (struct wall_touching){ n->id, s->layer };
         else
                 watched_answer(w->listener, n->id, EAGAIN, 0); /* the keeper does not listen */
         return true;
-}
-
-void touch_open(struct wall_init *w, unsigned which)
-{
-        if (which >= w->shut_count || w->touched & 1u << which)
-                return;
-
-        bool open = uncover(w, which);
-        if (open)
-                w->touched |= 1u << which;
-
-        for (unsigned i = 0; i < TOUCHING_MAX; i++) {
-                struct wall_touching *t = &w->touching[i];
-                if (t->id && t->which == which) {
-                        watched_answer(w->listener, t->id, open ? 0 : EIO,
-                                       open ? SECCOMP_USER_NOTIF_FLAG_CONTINUE : 0);
-                        t->id = 0;
-                }
-        }
 }

@@ -274,8 +274,22 @@ void wall_masks_remove(const struct wall_init *w)
         (void) unlinkat(w->root, FRONT_MASK_FILE, 0);
 }
 
-/* The cover of a place that is shut: it is mounted later, by touch_cover(). Not of a watched root's, which
- * reports what is looked up below it. */
+/* An empty file or directory. Not of a watched root's, which reports what is looked up below it. */
+static int plain_cover(struct wall_init *w, bool is_dir)
+{
+        const char *name = is_dir ? FRONT_MASK_DIR : FRONT_MASK_FILE;
+        int from = w->observer ? w->texts : w->root;
+        w->masked = true;
+        if ((is_dir ? mkdirat(from, name, 0555) : place_make_node(from, name, false)) < 0 && errno != EEXIST)
+                return -1;
+
+        AUTO_FD(tree, mount_clone(from, name, 0));
+        if (tree < 0 || wall_set_attr(tree, 0, MOUNT_PLAIN | MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOEXEC, 0) < 0)
+                return -1;
+        return TAKE_FD(tree);
+}
+
+/* The cover of a place that is shut: it is mounted later, by touch_cover(). All of a box are of one kind. */
 static int do_shut(struct wall_init *w, const struct plan_step *s, struct err *e)
 {
         AUTO_FD(place, place_find(w, s->path));
@@ -284,15 +298,18 @@ static int do_shut(struct wall_init *w, const struct plan_step *s, struct err *e
                 return wall_fail(e, STAGE_DOORS, "cannot shut %s", s->path);
 
         bool is_dir = place >= 0 && S_ISDIR(st.st_mode);
-        const char *name = is_dir ? FRONT_MASK_DIR : FRONT_MASK_FILE;
-        int from = w->observer ? w->texts : w->root, *tree = &w->shut[s->layer];
-        w->masked = true;
-        if ((is_dir ? mkdirat(from, name, 0555) : place_make_node(from, name, false)) < 0 && errno != EEXIST)
-                return wall_fail(e, STAGE_DOORS, "making the cover of %s", s->path);
+        int *tree = &w->shut[s->layer];
+        if (w->covers_ask)
+                *tree = wall_fuse_mount(w->shut_asks[s->layer], is_dir ? "40555" : "100555", false);
 
-        if ((*tree = mount_clone(from, name, 0)) < 0 ||
-            wall_set_attr(*tree, 0, MOUNT_PLAIN | MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOEXEC, 0) < 0)
-                return wall_fail(e, STAGE_DOORS, "taking the cover of %s", s->path);
+        if (*tree < 0 && w->shut_count == 0)
+                w->covers_ask = false;
+
+        if (!w->covers_ask)
+                *tree = plain_cover(w, is_dir);
+
+        if (*tree < 0)
+                return wall_fail(e, STAGE_DOORS, "making the cover of %s", s->path);
 
         w->shut_count = s->layer + 1 > w->shut_count ? s->layer + 1 : w->shut_count;
         return 0;
@@ -463,7 +480,7 @@ int wall_root_build(struct wall_init *w, struct err *e)
 
         wall_forget_parent(w);
         fd_close(&w->texts);
-        if (w->masked && w->shut_count == 0)
+        if (w->masked && (w->shut_count == 0 || w->covers_ask))
                 wall_masks_remove(w);
 
         if ((!w->observer && place_make_node(w->root, &LANDLOCK_CANARY[1], false) < 0) ||

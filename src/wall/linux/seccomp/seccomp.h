@@ -37,6 +37,7 @@ struct seccomp_ask {
                        lets them continue (seccomp_lets_through() decides which it may) */
         bool watch_reads; /* with `watch`: opening to read is shown too */
         bool touch;       /* every call that looks up a path is shown, and waits for the supervisor */
+        bool touch_paths; /* of these only an open with O_PATH: no file system is asked about it */
         bool watch_maps;  /* with `watch`: also a file that is mapped executable */
         uint64_t own;     /* with `watch`: a number that is unknown inside the box. An execveat or an open for
                              reading that has it as its sixth argument, which the kernel ignores, is our own

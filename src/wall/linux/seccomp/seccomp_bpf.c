@@ -238,6 +238,8 @@ static uint32_t if_zero(struct program *p, uint32_t word, uint32_t yes, uint32_t
 #define MAKES_FILE (0x40u | 0x400000u)
 /* O_WRONLY, O_RDWR, O_TRUNC */
 #define CHANGES_FILE (1u | 2u | 0x200u)
+/* O_PATH, with which the other flags mean nothing. */
+#define PATH_ONLY    0x200000u
 #define NEW_LISTENER 8u
 #define WHITEOUT     4u
 #define URGENT       1u       /* MSG_OOB: on AF_UNIX code that nothing uses, and that had use after free */
@@ -541,9 +543,15 @@ static uint32_t rule_execveat(struct program *p) { return unless_own(p, GO_WATCH
 /* `flags` is the argument before the mode. */
 static uint32_t open_with(struct program *p, unsigned flags)
 {
-        uint32_t makes = if_bits(p, LOW(flags + 1), SETID_BITS, GO_TELL, GO_WATCH);
-        uint32_t reads = unless_own(p, GO_WATCH_READ);
-        uint32_t takes = if_bits(p, LOW(flags), CHANGES_FILE, GO_WATCH, reads);
+        uint32_t reads = unless_own(p, GO_WATCH_READ), changes = GO_WATCH;
+        if (p->ask->touch_paths) {
+                uint32_t path = unless_own(p, GO_NOTIFY);
+                reads = if_bits(p, LOW(flags), PATH_ONLY, path, reads);
+                changes = if_bits(p, LOW(flags), PATH_ONLY, path, changes);
+        }
+
+        uint32_t makes = if_bits(p, LOW(flags + 1), SETID_BITS, GO_TELL, changes);
+        uint32_t takes = if_bits(p, LOW(flags), CHANGES_FILE, changes, reads);
         return if_bits(p, LOW(flags), MAKES_FILE, makes, takes);
 }
 
