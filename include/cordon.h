@@ -199,6 +199,18 @@ CORDON_API void cordon_box_on_output(cordon_box *b,
  * that a person has to answer. */
 typedef void (*cordon_held_fn)(void *ctx, const char *id, const char *effect, unsigned within_s);
 CORDON_API void cordon_box_on_held(cordon_box *b, cordon_held_fn fn, void *ctx);
+/* A program that starts boxes for others, whom it authenticates itself: who asked for this one. Such a person
+ * does not approve what the box asks for. Also of a session that is up, for one who starts a run in it. */
+CORDON_API void cordon_box_asked_by(cordon_box *b, const char *person);
+/* One request of such a person about what waits, and its answer: lines of docs/approve-protocol.md. The
+ * caller frees. NULL with *e set: nothing of this box asks. */
+typedef struct cordon_person {
+        const char *name;   /* one name, one person; that of a user of this host is that user */
+        const char *groups; /* "a,b": for doors with `by N of GROUP`; or NULL */
+        int own;            /* may approve what it asked for, too, where the door names no group */
+} cordon_person;
+CORDON_API char *cordon_box_gate(cordon_box *b, const cordon_person *who, const char *request,
+                                 cordon_error *e);
 /* Called when the time of a run is nearly over whose policy allows renewals (`limit time 10m renew 3`), with
  * the seconds left and the renewals left. Once in each lease; SIGTERM to the payload follows, then the end.
  */
@@ -509,6 +521,7 @@ typedef struct cordon_work_apply_options {
          * NULL: such an apply is refused. */
         cordon_held_fn held;
         void *held_ctx;
+        const char *approved; /* the digest that a question was answered for; or NULL */
 } cordon_work_apply_options;
 typedef struct cordon_work_undo_options {
         const char *run;
@@ -528,6 +541,22 @@ typedef struct cordon_work_outcome {
 } cordon_work_outcome;
 CORDON_API int cordon_work_apply(const cordon_context *cx, const cordon_work_apply_options *o,
                                  cordon_work_outcome *ret, cordon_error *e);
+/* What such an apply asks, as text for cordon_question_open(); "" if it asks nothing. Changes nothing. The
+ * caller frees. */
+CORDON_API char *cordon_work_question(const cordon_context *cx, const cordon_work_apply_options *o,
+                                      cordon_error *e);
+/* The question waits for an answer in the caller's loop, as what a box asks does: a step is due when the
+ * descriptor is readable, and once a second. It returns 1 if the digest is approved, 0 if it waits, -1 with
+ * *e set if it is not approved. `people`: NULL-terminated, who asked. */
+typedef struct cordon_question cordon_question;
+CORDON_API cordon_question *cordon_question_open(const cordon_context *cx, const char *text,
+                                                 const char *const *people, cordon_error *e);
+CORDON_API int cordon_question_fd(const cordon_question *q);
+CORDON_API int cordon_question_step(cordon_question *q, cordon_error *e);
+CORDON_API const char *cordon_question_digest(const cordon_question *q);
+CORDON_API char *cordon_question_gate(cordon_question *q, const cordon_person *who, const char *request,
+                                      cordon_error *e);
+CORDON_API void cordon_question_free(cordon_question *q); /* withdraws it if it waits */
 CORDON_API int cordon_work_undo(const cordon_context *cx, const cordon_work_undo_options *o,
                                 cordon_work_outcome *ret, cordon_error *e);
 /* Returns 0 if the overlay is deleted, 1 if it was applied in part and the pending part is deleted;

@@ -2,6 +2,7 @@
 /* api/api_apply_ask.c - an apply of an overlay whose `edit` doors have `ask`: shows a person the entries and
  * the beginning of the diff, and hands the approved digest to the apply. */
 #include "api/internal.h"
+#include "base/json.h"
 #include "base/str.h"
 
 #include <stdlib.h>
@@ -82,6 +83,118 @@ static int put_shown(const struct work_question *q, const struct work_apply *a, 
                 return -1;
         return out->failed ? err_set(e, ERR_MEMORY, 0, "no memory for the changes") : 0;
 }
+
+/* ---- in a loop of the caller's ---- */
+
+char *cordon_work_question(const cordon_context *cx, const cordon_work_apply_options *o, cordon_error *e)
+{
+        AUTO_BUF(out);
+        AUTO_BUF(shown);
+        struct work_question q = { 0 };
+        const struct work_apply a = { .cx = cx,
+                                      .run = o->run,
+                                      .paths = o->paths,
+                                      .but = o->all_but,
+                                      .flagged = o->include_flagged != 0,
+                                      .kinds = o->flagged,
+                                      .to = o->to };
+        int r = work_question(&a, &q, to_err(e));
+        if (r == 0 && q.digest[0])
+                r = put_shown(&q, &a, &shown, to_err(e));
+        if (r == 0 && q.digest[0]) {
+                buf_printf(&out, "{\"flagged\":%s", q.flagged ? "true" : "false");
+                buf_member(&out, "run", q.run);
+                buf_member(&out, "box", q.box);
+                buf_member(&out, "policy", q.policy);
+                buf_member(&out, "doors", buf_str(&q.asks));
+                buf_member(&out, "digest", q.digest);
+                buf_member(&out, "shown", buf_str(&shown));
+                if (o->to)
+                        buf_member(&out, "to", o->to);
+                buf_putc(&out, '}');
+        }
+
+        work_question_done(&q);
+        return r < 0 ? NULL : api_give(&out, to_err(e));
+}
+
+struct cordon_question {
+        struct json_doc *doc; /* owns the texts */
+        struct box_apply ask;
+        struct box *desk;
+};
+
+static const char *text_of(const struct cordon_question *q, const char *key)
+{
+        const struct json *v = json_get(json_root(q->doc), key);
+        return v && v->type == JSON_STRING ? v->str : NULL;
+}
+
+static int read_question(struct cordon_question *q, const char *text, struct err *e)
+{
+        q->doc = json_parse("question", span_str(text), e);
+        if (!q->doc)
+                return -1;
+
+        const struct json *flagged =
+                json_root(q->doc)->type == JSON_OBJECT ? json_get(json_root(q->doc), "flagged") : NULL;
+        if (!flagged)
+                return err_set(e, ERR_USAGE, 0, "this is not a question of cordon_work_question()");
+
+        q->ask.run = text_of(q, "run");
+        q->ask.box = text_of(q, "box");
+        q->ask.policy = text_of(q, "policy");
+        q->ask.doors = text_of(q, "doors");
+        q->ask.digest = text_of(q, "digest");
+        q->ask.shown = text_of(q, "shown");
+        q->ask.to = text_of(q, "to");
+        q->ask.flagged = flagged->type != JSON_FALSE;
+        bool whole =
+                q->ask.run && q->ask.box && q->ask.policy && q->ask.doors && q->ask.digest && q->ask.shown;
+        return whole ? 0 : err_set(e, ERR_USAGE, 0, "this is not a question of cordon_work_question()");
+}
+
+cordon_question *cordon_question_open(const cordon_context *cx, const char *text, const char *const *people,
+                                      cordon_error *e)
+{
+        struct cordon_question *q = calloc(1, sizeof *q);
+        if (!q) {
+                (void) err_set(to_err(e), ERR_MEMORY, 0, "no memory for a question");
+                return NULL;
+        }
+
+        q->ask.cx = cx;
+        for (; people && *people; people++)
+                box_people_add(&q->ask.askers, *people);
+        if (read_question(q, text, to_err(e)) == 0 && (q->desk = box_apply_open(&q->ask, to_err(e))))
+                return q;
+
+        cordon_question_free(q);
+        return NULL;
+}
+
+int cordon_question_fd(const cordon_question *q) { return box_apply_fd(q->desk); }
+
+int cordon_question_step(cordon_question *q, cordon_error *e) { return box_apply_step(q->desk, to_err(e)); }
+
+const char *cordon_question_digest(const cordon_question *q) { return q->ask.digest; }
+
+char *cordon_question_gate(cordon_question *q, const cordon_person *who, const char *request, cordon_error *e)
+{
+        return api_gate_request(q->desk, who, request, to_err(e));
+}
+
+void cordon_question_free(cordon_question *q)
+{
+        if (!q)
+                return;
+
+        box_apply_free(q->desk);
+        json_free(q->doc);
+        free(q);
+}
+
+/* ---- waiting here ---- */
 
 int api_apply_ask(struct work_question *q, struct work_apply *a, const cordon_work_apply_options *o, bool off,
                   struct err *e)

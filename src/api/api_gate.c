@@ -26,3 +26,28 @@ int cordon_incident(const cordon_context *cx, const char *id, const char *text, 
 }
 
 int cordon_decoys(const cordon_context *cx, int on, cordon_error *e) { return box_decoys(cx, on, to_err(e)); }
+
+/* ---- persons of a face ---- */
+
+char *api_gate_request(struct box *b, const cordon_person *who, const char *request, struct err *e)
+{
+        AUTO_BUF(out);
+        const struct box_person person = { who->name, who->groups, who->own != 0 };
+        if (b && box_gate_request(b, &person, span_str(request), &out) == 0)
+                return api_give(&out, e);
+
+        (void) err_set(e, ERR_GONE, 0, "nothing of this box asks for an approval");
+        return NULL;
+}
+
+char *cordon_box_gate(cordon_box *b, const cordon_person *who, const char *request, cordon_error *e)
+{
+        return api_gate_request(b->box, who, request, to_err(e));
+}
+
+void cordon_box_asked_by(cordon_box *b, const char *person)
+{
+        box_people_add(&b->askers, person);
+        if (b->box)
+                box_asked_by(b->box, person);
+}

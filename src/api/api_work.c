@@ -336,6 +336,7 @@ int cordon_work_apply(const cordon_context *cx, const cordon_work_apply_options 
                                 .flagged = o->include_flagged != 0,
                                 .kinds = o->flagged,
                                 .to = o->to,
+                                .approved = o->approved,
                                 .out = o->out,
                                 .out_ctx = o->out_ctx,
                                 .patch = o->patch ? pass_patch : NULL,

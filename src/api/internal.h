@@ -102,6 +102,7 @@ struct cordon_box {
         struct label touch_rest; /* of `read` doors, what cannot be kept shut */
         struct box_stdio io;
         struct box_on_held on_held;
+        struct gate_people askers; /* of a face */
         struct box_on_ending on_ending;
         struct box_handle handles[HANDLES_MAX];
         char handle_names[HANDLES_MAX][NAME_MAX_BYTES];
@@ -282,6 +283,8 @@ int api_label(struct cordon_box *b, struct err *e);
 /* api_touch.c: with `rule touch`, the labelled places that the wall can keep shut. */
 int api_touch(struct cordon_box *b, enum wall_kind wall, const char *cwd, struct err *e);
 void api_touch_done(struct cordon_box *b);
+/* api_gate.c */
+char *api_gate_request(struct box *b, const cordon_person *who, const char *request, struct err *e);
 /* api_apply_ask.c: lets a person approve an apply whose overlay asks for it. Fills `q`, and a->approved. */
 int api_apply_ask(struct work_question *q, struct work_apply *a, const cordon_work_apply_options *o, bool off,
                   struct err *e);

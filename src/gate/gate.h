@@ -118,17 +118,26 @@ struct gate_scope {       /* zero: once */
         uint32_t uses;    /* 0: once */
         int64_t until_ms; /* 0: no end but that of the run */
 };
-struct gate_rule {          /* of the door, and of the ladder */
-        uint32_t requester; /* uid */
-        uint8_t need;       /* persons that must approve; 0 counts as 1 */
-        bool group;         /* only members of a group, and not the requester */
-        bool high;          /* the challenge must be typed */
-        bool slow;          /* an answer before the reading time is refused */
-        bool reason;        /* a yes needs a reason */
-        bool closed;        /* no yes is taken */
+/* A person is a uid, or one of a face (a token of `cordon serve`), whose number is GATE_FACE or more. */
+#define GATE_FACE (UINT64_C(1) << 52)
+struct gate_people { /* of a face, who asked for what the box does: none of them approves it */
+        uint64_t v[8];
+        unsigned n; /* more than there is room for: nobody of the face approves */
+};
+struct gate_rule {                        /* of the door, and of the ladder */
+        uint64_t requester;               /* uid */
+        const struct gate_people *askers; /* NULL: the box is of no face */
+        uint8_t need;                     /* persons that must approve; 0 counts as 1 */
+        bool group;                       /* only members of a group, and not the requester */
+        bool high;                        /* the challenge must be typed */
+        bool slow;                        /* an answer before the reading time is refused */
+        bool reason;                      /* a yes needs a reason */
+        bool closed;                      /* no yes is taken */
 };
 struct gate_voter {
-        uint32_t uid;
+        uint64_t uid;
+        const char *name; /* of a person of a face; NULL: a user of this host */
+        bool own;         /* such a person may approve what it asked for: the operator said so */
         bool in_group;
         bool at_terminal; /* a person of this uid sits at a terminal, and no box or agent does */
 };
@@ -146,7 +155,7 @@ struct gate_item {
         enum gate_state state;
         char id[GATE_ID], template[GATE_ID];
         int64_t expires_ms;
-        uint32_t yes[GATE_VOTERS_MAX]; /* uids */
+        uint64_t yes[GATE_VOTERS_MAX]; /* uids */
         unsigned yes_count;
         struct gate_scope scope; /* the narrowest of all votes */
 };
@@ -167,6 +176,8 @@ enum gate_verdict {
         GATE_DECIDED, /* the item is approved or denied now */
         GATE_VERDICT__COUNT
 };
+/* The number of a person of a face. */
+uint64_t gate_person(const char *name);
 const char *gate_verdict_name(enum gate_verdict v); /* "too-fast": stable */
 const char *gate_verdict_text(enum gate_verdict v); /* one clause */
 enum gate_verdict gate_vote(struct gate_item *it, const struct gate_rule *r, const struct gate_vote *v);

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* gate/votes.c - decides about one answer of one person, and about the effect when it is about to leave. */
+#include "base/hash.h"
 #include "gate/gate.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 static const struct {
@@ -43,14 +45,34 @@ int64_t gate_reading_ms(uint32_t chars)
 
 /* ---- a vote ---- */
 
-/* The user of the box approves at a terminal; if the policy names a group, only others do. */
+uint64_t gate_person(const char *name)
+{
+        char hex[65];
+        sha256_hex(span_str(name), hex);
+        hex[12] = '\0'; /* 48 bits: a whole number for every reader of JSON */
+        return GATE_FACE + strtoull(hex, NULL, 16);
+}
+
+static bool has_asked(const struct gate_people *p, uint64_t uid)
+{
+        bool found = p && p->n > sizeof p->v / sizeof *p->v;
+        for (unsigned i = 0; p && !found && i < p->n; i++)
+                found = p->v[i] == uid;
+        return found;
+}
+
+/* The user of the box approves at a terminal, and of a face every person but those who asked; if the policy
+ * names a group, only its members do. */
 static enum gate_verdict may_vote(const struct gate_item *it, const struct gate_rule *r,
                                   const struct gate_voter *w)
 {
-        if (r->group ? !w->in_group || w->uid == r->requester : w->uid != r->requester)
+        bool asked = has_asked(r->askers, w->uid), face = w->name && r->askers;
+        if (r->group ? !w->in_group || w->uid == r->requester || asked
+            : face   ? asked && !w->own
+                     : w->name || w->uid != r->requester)
                 return GATE_NOT_YOU;
 
-        if (!r->group && !w->at_terminal)
+        if (!r->group && !face && !w->at_terminal)
                 return GATE_NO_TERMINAL;
 
         for (unsigned i = 0; i < it->yes_count; i++)

@@ -10,6 +10,7 @@
 #include "context/context.h"
 #include "effect/effect.h"
 #include "egress/egress.h"
+#include "gate/gate.h"
 #include "limit/limit.h"
 #include "plan/plan.h"
 #include "wall/wall.h"
@@ -193,6 +194,7 @@ struct box_config {
         bool trial;                       /* learning tries doors: the ledger records that */
         const char *home;                 /* the caller's, for hints; or NULL */
         uid_t uid;                        /* the caller */
+        struct gate_people askers;        /* of a face: who asked for this box; none: it is of no face */
         gid_t gid;
         bool root;            /* the caller can map another id */
         const char *work_on;  /* continue in the overlay of this run; or NULL */
@@ -336,8 +338,26 @@ struct box_apply {
         const char *shown;              /* inert */
         bool flagged, no_ledger;
         struct box_on_held on_held;
+        struct gate_people askers;
 };
 int box_apply_ask(const struct box_apply *a, struct err *e);
+/* The same for a loop: *a is borrowed until box_apply_free(). Its descriptor is readable when a step is due,
+ * and one is due each second. A step returns 1: approved, 0: it waits, -1: *e says why not. */
+struct box;
+struct box *box_apply_open(const struct box_apply *a, struct err *e);
+int box_apply_fd(const struct box *b);
+int box_apply_step(struct box *b, struct err *e);
+void box_apply_free(struct box *b); /* what still waits is withdrawn */
+/* A person whom a face has authenticated by means of its own. */
+struct box_person {
+        const char *name;
+        const char *groups; /* "a,b", as the face's operator gave them; or NULL */
+        bool own;           /* may approve what it asked for itself */
+};
+/* One line of docs/approve-protocol.md from such a person, and its answer. -1: this box asks nothing. */
+int box_gate_request(struct box *b, const struct box_person *who, struct span line, struct buf *out);
+void box_people_add(struct gate_people *p, const char *name);
+void box_asked_by(struct box *b, const char *name); /* while it runs: of a session */
 int box_approvals(const struct cordon_context *cx, bool json, struct buf *out);
 /* The same as metrics of Prometheus; nothing if nothing was decided. */
 void box_approvals_metrics(const struct cordon_context *cx, struct buf *out);

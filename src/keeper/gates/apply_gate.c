@@ -100,20 +100,9 @@ static int ask_all(struct box *b, const struct box_apply *a, uint32_t number, st
         return asked ? 0 : err_set(e, ERR_INTERNAL, 0, "the overlay asks, and no door of it does");
 }
 
-static int wait_for_answers(struct box *b, struct err *e)
+static int not_approved(const struct box *b, struct err *e)
 {
-        struct gates *g = b->gates;
-        while (gates_serve(b), g->start_waiting && !g->start_denied) {
-                int64_t left = gates_next_ms(b);
-                struct pollfd p = { .fd = gates_fd(b), .events = POLLIN };
-                if (poll(&p, 1, left < 0 || left > 1000 ? 1000 : (int) left) < 0 && errno != EINTR)
-                        return err_set(e, ERR_IO, errno, "waiting for approvers: %s", strerror(errno));
-        }
-
-        if (!g->start_denied)
-                return 0;
-
-        (void) err_set(e, ERR_POLICY, 0, "nothing was applied: %s", effect_reason_text(g->start_why));
+        (void) err_set(e, ERR_POLICY, 0, "nothing was applied: %s", effect_reason_text(b->gates->start_why));
         return err_hint(e,
                         "the overlay %s keeps the changes; `cordon approve` at another terminal answers, "
                         "while `cordon apply` waits",
@@ -133,31 +122,67 @@ static int ask(struct box *b, const struct box_apply *a, struct err *e)
                 return -1;
 
         b->gates->policy = a->policy;
-        return ask_all(b, a, number, e) < 0 ? -1 : wait_for_answers(b, e);
+        return ask_all(b, a, number, e);
 }
 
-int box_apply_ask(const struct box_apply *a, struct err *e)
+struct box *box_apply_open(const struct box_apply *a, struct err *e)
 {
         struct box *b = calloc(1, sizeof *b);
-        if (!b)
-                return err_set(e, ERR_MEMORY, 0, "no memory for what waits for an approval");
+        if (!b) {
+                (void) err_set(e, ERR_MEMORY, 0, "no memory for what waits for an approval");
+                return NULL;
+        }
 
         b->run.box = b;
         b->run.c = &b->c;
         b->c.cx = a->cx;
         b->c.uid = geteuid();
+        b->c.askers = a->askers;
         b->c.on_held = a->on_held;
         b->c.ledger = a->no_ledger ? BOX_LEDGER_OFF : BOX_LEDGER_REQUIRE;
         (void) snprintf(b->run.r.run, sizeof b->run.r.run, "%s", a->run);
         (void) snprintf(b->run.r.name, sizeof b->run.r.name, "%s", a->box);
+        b->c.policy = check_doors(a->doors, e);
+        if (b->c.policy && ask(b, a, e) == 0)
+                return b;
 
-        struct checked_policy *doors = check_doors(a->doors, e);
-        b->c.policy = doors;
-        int r = doors ? ask(b, a, e) : -1;
-        if (b->gates)
+        box_apply_free(b);
+        return NULL;
+}
+
+int box_apply_fd(const struct box *b) { return gates_fd(b); }
+
+int box_apply_step(struct box *b, struct err *e)
+{
+        gates_serve(b);
+        if (b->gates->start_denied)
+                return not_approved(b, e);
+        return b->gates->start_waiting == 0;
+}
+
+void box_apply_free(struct box *b)
+{
+        if (b && b->gates)
                 gates_free(b);
+        if (!b)
+                return;
+
         close_record(b);
-        policy_checked_free(doors);
+        policy_checked_free((struct checked_policy *) (uintptr_t) b->c.policy);
         free(b);
-        return r;
+}
+
+int box_apply_ask(const struct box_apply *a, struct err *e)
+{
+        struct box *b = box_apply_open(a, e);
+        int r = b ? 0 : -1;
+        while (r == 0 && (r = box_apply_step(b, e)) == 0) {
+                int64_t left = gates_next_ms(b);
+                struct pollfd p = { .fd = gates_fd(b), .events = POLLIN };
+                if (poll(&p, 1, left < 0 || left > 1000 ? 1000 : (int) left) < 0 && errno != EINTR)
+                        r = err_set(e, ERR_IO, errno, "waiting for approvers: %s", strerror(errno));
+        }
+
+        box_apply_free(b);
+        return r < 0 ? -1 : 0;
 }

@@ -96,7 +96,7 @@ static const char *text_of(const struct json *q, const char *key)
         return v && v->type == JSON_STRING ? v->str : "";
 }
 
-static struct gate_fatigue fatigue_of(struct box *b, uint32_t uid)
+static struct gate_fatigue fatigue_of(struct box *b, uint64_t uid)
 {
         struct past_decisions p;
         decisions_read(b->c.cx, &p);
@@ -105,11 +105,27 @@ static struct gate_fatigue fatigue_of(struct box *b, uint32_t uid)
         return f;
 }
 
+/* "a,b,c" has the word. */
+static bool has_word(const char *list, const char *word)
+{
+        size_t n = strlen(word);
+        for (const char *p = list; p && *p; p += strcspn(p, ","), p += *p == ',')
+                if (strcspn(p, ",") == n && strncmp(p, word, n) == 0)
+                        return true;
+        return false;
+}
+
 static struct gate_voter voter_of(const struct approver *a, const struct desk_item *it)
 {
+        const char *group = it->door->ask.group;
+        if (a->face)
+                return (struct gate_voter){ .uid = a->uid,
+                                            .name = a->face->name,
+                                            .own = a->face->own,
+                                            .in_group = group && has_word(a->face->groups, group) };
+
         return (struct gate_voter){ .uid = a->uid,
-                                    .in_group =
-                                            it->door->ask.group && peer_in_group(a->uid, it->door->ask.group),
+                                    .in_group = group && peer_in_group((uint32_t) a->uid, group),
                                     .at_terminal = peer_at_terminal(a->pid) };
 }
 
@@ -134,16 +150,37 @@ static void put_item(struct box *b, const struct desk_item *it, struct buf *out)
                    (long long) (left > 0 ? left / 1000 : 0), desk_chars(it));
 }
 
+/* Approvals that are left for like effects. */
+static void put_grants(struct box *b, struct buf *out)
+{
+        const char *comma = "";
+        int64_t now = desk_now_ms();
+        for (unsigned i = 0; i < b->gates->grant_count; i++) {
+                const struct gate_grant *g = &b->gates->grants[i];
+                if (g->revoked || (g->left.until_ms && g->left.until_ms <= now))
+                        continue;
+                buf_printf(out, "%s{\"template\":\"%s\",\"run\":\"%s\"", comma, g->template,
+                           keeper_run(&b->run));
+                if (g->left.uses)
+                        buf_printf(out, ",\"uses\":%u", g->left.uses);
+                if (g->left.until_ms)
+                        buf_printf(out, ",\"left_s\":%lld", (long long) (g->left.until_ms - now) / 1000);
+                buf_putc(out, '}');
+                comma = ",";
+        }
+}
+
 static void op_list(struct box *b, struct approver *a, const struct json *q)
 {
         (void) q;
         struct gate_fatigue f = fatigue_of(b, a->uid);
         bool first = true;
-        buf_printf(&a->out,
-                   "{\"ok\":true,\"protocol\":%d,\"uid\":%u,\"terminal\":%s,\"step\":\"%s\",\"over_budget\":%"
-                   "s,\"items\":[",
-                   PROTOCOL, a->uid, peer_at_terminal(a->pid) ? "true" : "false",
-                   gate_step_name(gate_ladder(&f)), gate_over_budget(&f) ? "true" : "false");
+        buf_printf(
+                &a->out,
+                "{\"ok\":true,\"protocol\":%d,\"uid\":%llu,\"terminal\":%s,\"step\":\"%s\",\"over_budget\":%"
+                "s,\"items\":[",
+                PROTOCOL, (unsigned long long) a->uid, peer_at_terminal(a->pid) ? "true" : "false",
+                gate_step_name(gate_ladder(&f)), gate_over_budget(&f) ? "true" : "false");
         for (unsigned i = 0; i < b->gates->count; i++) {
                 const struct desk_item *it = b->gates->items[i];
                 if (!it->ready || it->gate.state != GATE_PENDING)
@@ -153,6 +190,8 @@ static void op_list(struct box *b, struct approver *a, const struct json *q)
                 first = false;
                 put_item(b, it, &a->out);
         }
+        buf_puts(&a->out, "],\"grants\":[");
+        put_grants(b, &a->out);
         buf_puts(&a->out, "]}\n");
 }
 
@@ -296,7 +335,7 @@ static void op_answer(struct box *b, struct approver *a, const struct json *q)
 /* As a no, it needs no terminal. */
 static void op_revoke(struct box *b, struct approver *a, const struct json *q)
 {
-        unsigned n = desk_revoke(b, text_of(q, "template"), a->uid);
+        unsigned n = desk_revoke(b, text_of(q, "template"), a);
         buf_printf(&a->out, "{\"ok\":true,\"revoked\":%u}\n", n);
 }
 
@@ -382,3 +421,33 @@ void channel_serve(struct box *b, unsigned at, uint32_t events)
         else
                 flush_out(b, a);
 }
+
+/* ---- a face ---- */
+
+int box_gate_request(struct box *b, const struct box_person *who, struct span line, struct buf *out)
+{
+        struct approver a = { .fd = -1, .uid = peer_number(who->name), .face = who };
+        if (!b->gates)
+                return -1;
+
+        serve_line(b, &a, line);
+        buf_add(out, a.out.p, a.out.n);
+        out->failed |= a.out.failed;
+        buf_done(&a.out);
+        return 0;
+}
+
+void box_people_add(struct gate_people *p, const char *name)
+{
+        enum { ROOM = sizeof p->v / sizeof *p->v };
+        uint64_t number = peer_number(name);
+        for (unsigned i = 0; i < p->n && i < ROOM; i++)
+                if (p->v[i] == number)
+                        return;
+
+        if (p->n < ROOM)
+                p->v[p->n] = number;
+        p->n += p->n <= ROOM;
+}
+
+void box_asked_by(struct box *b, const char *name) { box_people_add(&b->c.askers, name); }

@@ -83,7 +83,8 @@ static void take(struct past_decisions *p, const struct json *o)
                        .template = (uint64_t) number_of(o, "template"),
                        .yes = truth_of(o, "yes"),
                        .decoy = truth_of(o, "decoy") },
-                .uid = (uint32_t) number_of(o, "uid"),
+                .uid = (uint64_t) number_of(o, "uid"),
+                .by = text_of(o, "by", &p->mem),
                 .id = text_of(o, "id", &p->mem),
                 .door = text_of(o, "door", &p->mem),
                 .reason = text_of(o, "reason", &p->mem),
@@ -146,7 +147,7 @@ void decisions_done(struct past_decisions *p)
         *p = (struct past_decisions){ 0 };
 }
 
-struct gate_fatigue decisions_fatigue(const struct past_decisions *p, uint32_t uid, int64_t now_ms)
+struct gate_fatigue decisions_fatigue(const struct past_decisions *p, uint64_t uid, int64_t now_ms)
 {
         struct gate_decided *d = calloc(p->n + 1, sizeof *d);
         size_t n = 0;
@@ -179,14 +180,17 @@ void decisions_add(const struct cordon_context *cx, const struct past_decision *
 {
         struct err ignored;
         AUTO_BUF(line);
-        buf_printf(&line, "{\"at\":%lld,\"uid\":%u,\"read_ms\":%u,\"chars\":%u,\"template\":%lld",
-                   (long long) p->d.at_ms, p->uid, p->d.read_ms, p->d.chars, (long long) p->d.template);
+        buf_printf(&line, "{\"at\":%lld,\"uid\":%llu,\"read_ms\":%u,\"chars\":%u,\"template\":%lld",
+                   (long long) p->d.at_ms, (unsigned long long) p->uid, p->d.read_ms, p->d.chars,
+                   (long long) p->d.template);
         buf_printf(&line, ",\"yes\":%s,\"decoy\":%s", p->d.yes ? "true" : "false",
                    p->d.decoy ? "true" : "false");
         buf_member(&line, "id", p->id);
         buf_member(&line, "door", p->door);
         buf_member(&line, "effect", p->effect);
         buf_member(&line, "reason", p->reason);
+        if (p->by && p->by[0])
+                buf_member(&line, "by", p->by);
         buf_puts(&line, "}\n");
         (void) append(cx, &line, &ignored);
 }

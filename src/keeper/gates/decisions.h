@@ -8,8 +8,9 @@
 
 struct past_decision {
         struct gate_decided d;
-        uint32_t uid;
+        uint64_t uid;
         const char *id, *door, *reason, *effect;
+        const char *by; /* the name of a person of a face; "": a user */
 };
 struct past_decisions {
         struct arena mem;
@@ -24,7 +25,7 @@ void decisions_add(const struct cordon_context *cx, const struct past_decision *
 /* A later fact about a decision: "incident", "reversed". Returns 0, or -1 with *e set. */
 int decisions_mark(const struct cordon_context *cx, const char *what, const char *id, const char *text,
                    struct err *e);
-struct gate_fatigue decisions_fatigue(const struct past_decisions *p, uint32_t uid, int64_t now_ms);
+struct gate_fatigue decisions_fatigue(const struct past_decisions *p, uint64_t uid, int64_t now_ms);
 /* Decoys are shown: the user asked for it. */
 bool decisions_decoys(const struct cordon_context *cx);
 int decisions_set_decoys(const struct cordon_context *cx, bool on, struct err *e);

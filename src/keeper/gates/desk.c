@@ -36,6 +36,13 @@ static enum ledger_phase phase_of(enum gate_state s, bool person)
                                                        : LEDGER_DENIED;
 }
 
+static void record_person(struct ledger_record *r, uint64_t uid, const char *name)
+{
+        ledger_more_number(r, "uid", (int64_t) uid);
+        if (name)
+                ledger_more_text(r, "by", name);
+}
+
 struct act {                          /* who moved an item, and how */
         const struct gate_vote *vote; /* NULL: no person */
         const char *why;
@@ -63,7 +70,7 @@ static bool record_move(struct box *b, const struct desk_item *it, enum gate_sta
         ledger_more_text(&r, "template", it->gate.template);
         ledger_more_text(&r, "why", a->why);
         if (a->vote) {
-                ledger_more_number(&r, "uid", a->vote->who.uid);
+                record_person(&r, a->vote->who.uid, a->vote->who.name);
                 ledger_more_number(&r, "read-ms",
                                    a->vote->shown_ms ? a->vote->now_ms - a->vote->shown_ms : -1);
                 ledger_more_number(&r, "chars", a->vote->chars);
@@ -141,7 +148,7 @@ void desk_summary(const struct desk_item *it, struct buf *out)
 
 uint32_t desk_chars(const struct desk_item *it) { return (uint32_t) (it->text.n - it->shown_at); }
 
-void desk_shown(struct desk_item *it, uint32_t uid)
+void desk_shown(struct desk_item *it, uint64_t uid)
 {
         if (!desk_shown_ms(it, uid) && it->shown_count < GATE_VOTERS_MAX) {
                 it->shown[it->shown_count].uid = uid;
@@ -149,7 +156,7 @@ void desk_shown(struct desk_item *it, uint32_t uid)
         }
 }
 
-int64_t desk_shown_ms(const struct desk_item *it, uint32_t uid)
+int64_t desk_shown_ms(const struct desk_item *it, uint64_t uid)
 {
         for (unsigned i = 0; i < it->shown_count; i++)
                 if (it->shown[i].uid == uid)
@@ -439,6 +446,7 @@ void desk_hear(struct box *b)
 struct gate_rule desk_rule(struct box *b, const struct desk_item *it, enum gate_step step)
 {
         struct gate_rule r = { .requester = b->c.uid,
+                               .askers = b->c.askers.n ? &b->c.askers : NULL,
                                .need = it->door->ask.need,
                                .group = it->door->ask.group != NULL,
                                .high = it->high };
@@ -473,6 +481,7 @@ static void keep_decision(struct box *b, const struct desk_item *it, const struc
                                                 .yes = v->yes,
                                                 .decoy = it->source == DESK_DECOY },
                                          .uid = v->who.uid,
+                                         .by = v->who.name,
                                          .id = it->gate.id,
                                          .door = buf_str(&door),
                                          .effect = buf_str(&what),
@@ -541,7 +550,7 @@ bool desk_is_new(struct box *b, const struct desk_item *it)
         return !seen;
 }
 
-unsigned desk_revoke(struct box *b, const char *template_id, uint32_t uid)
+unsigned desk_revoke(struct box *b, const char *template_id, const struct approver *by)
 {
         struct gates *g = b->gates;
         bool all = strcmp(template_id, "*") == 0;
@@ -558,7 +567,7 @@ unsigned desk_revoke(struct box *b, const char *template_id, uint32_t uid)
                 struct ledger_record r = record_of(run, LEDGER_GATE, LEDGER_HUMAN);
                 r.result = gate_state_name(GATE_REVOKED);
                 ledger_more_text(&r, "template", template_id);
-                ledger_more_number(&r, "uid", uid);
+                record_person(&r, by->uid, by->face ? by->face->name : NULL);
                 record_add(run, &r, NULL);
         }
 

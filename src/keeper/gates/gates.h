@@ -33,7 +33,7 @@ struct desk_item {
         struct gate_envelope envelope;
         int64_t asked_ms;
         struct {
-                uint32_t uid;
+                uint64_t uid;
                 int64_t ms;
         } shown[GATE_VOTERS_MAX];
         unsigned shown_count;
@@ -46,7 +46,8 @@ struct desk_told { /* an answer about a connection to a `listen` door */
 
 struct approver { /* one connection */
         int fd;
-        uint32_t uid;
+        uint64_t uid;
+        const struct box_person *face; /* not a connection: a person whom the face has authenticated */
         int32_t pid;
         bool watches;
         struct buf in, out;
@@ -95,9 +96,9 @@ enum gate_verdict desk_vote(struct box *b, struct desk_item *it, const struct ga
 /* No like effect is among the last approvals. */
 bool desk_is_new(struct box *b, const struct desk_item *it);
 /* All approvals that a template has left are void; "*": of every template. Returns how many. */
-unsigned desk_revoke(struct box *b, const char *template_id, uint32_t uid);
-void desk_shown(struct desk_item *it, uint32_t uid);
-int64_t desk_shown_ms(const struct desk_item *it, uint32_t uid);
+unsigned desk_revoke(struct box *b, const char *template_id, const struct approver *by);
+void desk_shown(struct desk_item *it, uint64_t uid);
+int64_t desk_shown_ms(const struct desk_item *it, uint64_t uid);
 uint32_t desk_chars(const struct desk_item *it);
 /* "POST https://api.test/pay" */
 void desk_summary(const struct desk_item *it, struct buf *out);
@@ -113,5 +114,7 @@ void channel_close(struct gates *g);
 /* May this user connect at all: the user of the box, and members of groups that doors name. */
 bool peer_may_connect(const struct box *b, uint32_t uid);
 bool peer_in_group(uint32_t uid, const char *group);
+/* The uid of a user of this host with this name, else the number of a person of a face. */
+uint64_t peer_number(const char *name);
 /* A process of this host's own namespaces in the foreground of a terminal. */
 bool peer_at_terminal(int32_t pid);

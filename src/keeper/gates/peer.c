@@ -58,6 +58,13 @@ bool peer_in_group(uint32_t uid, const char *group)
         return span_eq(field(user, 3), field(members, 2)) || is_listed(field(members, 3), field(user, 0));
 }
 
+uint64_t peer_number(const char *name)
+{
+        char user[LINE_BYTES];
+        return find_line("/etc/passwd", 0, name, user) ? strtoull((const char *) field(user, 2).p, NULL, 10)
+                                                       : gate_person(name);
+}
+
 bool peer_may_connect(const struct box *b, uint32_t uid)
 {
         size_t n;

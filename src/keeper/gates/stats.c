@@ -20,15 +20,15 @@ struct gate_history {
         int64_t first_ms, last_ms, denied_ms; /* 0: never */
 };
 
-static size_t persons_of(const struct past_decisions *p, uint32_t uids[PERSONS_MAX])
+static size_t persons_of(const struct past_decisions *p, const struct past_decision *who[PERSONS_MAX])
 {
         size_t n = 0;
         for (size_t i = 0; i < p->n; i++) {
                 size_t k = 0;
-                while (k < n && uids[k] != p->v[i].uid)
+                while (k < n && who[k]->uid != p->v[i].uid)
                         k++;
                 if (k == n && n < PERSONS_MAX)
-                        uids[n++] = p->v[i].uid;
+                        who[n++] = &p->v[i];
         }
         return n;
 }
@@ -63,16 +63,27 @@ static bool is_stale(const struct gate_history *h, int64_t now_ms)
         return now_ms - since >= (int64_t) STALE_DAYS * DAY_MS;
 }
 
+static const char *name_of(const struct past_decision *who, char ret[160])
+{
+        if (who->by[0])
+                return str_inert(span_str(who->by), ret, 160);
+        (void) snprintf(ret, 160, "%llu", (unsigned long long) who->uid);
+        return ret;
+}
+
 /* ---- JSON ---- */
 
-static void person_json(uint32_t uid, const struct gate_fatigue *f, struct buf *out)
+static void person_json(const struct past_decision *who, const struct gate_fatigue *f, struct buf *out)
 {
         enum gate_step s = gate_ladder(f);
+        buf_printf(out, "{\"uid\":%llu", (unsigned long long) who->uid);
+        if (who->by[0])
+                buf_member(out, "by", who->by);
         buf_printf(out,
-                   "{\"uid\":%u,\"decisions\":%u,\"per_hour\":%u,\"budget\":%d,\"approval\":%u,\"rubber_"
+                   ",\"decisions\":%u,\"per_hour\":%u,\"budget\":%d,\"approval\":%u,\"rubber_"
                    "stamp\":%u,"
                    "\"p10_ms\":%u,\"median_ms\":%u,\"p90_ms\":%u,\"trend_ms\":%d,",
-                   uid, f->decisions, f->per_hour, GATE_BUDGET, f->approval, f->rubber_stamp, f->p10_ms,
+                   f->decisions, f->per_hour, GATE_BUDGET, f->approval, f->rubber_stamp, f->p10_ms,
                    f->median_ms, f->p90_ms, f->trend_ms);
         buf_printf(out,
                    "\"yes_streak\":%u,\"repeats\":%u,\"reversals\":%u,\"incidents\":%u,\"decoys\":%u,\"decoy_"
@@ -105,12 +116,12 @@ static void gate_json(const struct gate_history *h, int64_t now_ms, struct buf *
 
 /* ---- text ---- */
 
-static void person_text(uint32_t uid, const struct gate_fatigue *f, struct buf *out)
+static void person_text(const struct past_decision *who, const struct gate_fatigue *f, struct buf *out)
 {
-        char p10[32], median[32], p90[32];
+        char p10[32], median[32], p90[32], name[160];
         enum gate_step s = gate_ladder(f);
-        buf_printf(out, "user %u: %u decisions, %u in the last hour (at most %d)\n", uid, f->decisions,
-                   f->per_hour, GATE_BUDGET);
+        buf_printf(out, "user %s: %u decisions, %u in the last hour (at most %d)\n", name_of(who, name),
+                   f->decisions, f->per_hour, GATE_BUDGET);
         buf_printf(out, "  approved %u%%, of them faster than it can be read %u%%\n", f->approval,
                    f->rubber_stamp);
         buf_printf(out, "  time to answer: p10 %s, median %s, p90 %s; trend %+d ms\n",
@@ -144,20 +155,20 @@ static void gate_text(const struct gate_history *h, int64_t now_ms, struct buf *
 int box_approvals(const struct cordon_context *cx, bool json, struct buf *out)
 {
         struct past_decisions p;
-        uint32_t uids[PERSONS_MAX];
+        const struct past_decision *who[PERSONS_MAX];
         struct gate_history *h = calloc(GATES_MAX, sizeof *h);
         int64_t now = desk_now_ms();
         if (!h)
                 return -1;
 
         decisions_read(cx, &p);
-        size_t persons = persons_of(&p, uids), gates = gates_of(&p, h);
+        size_t persons = persons_of(&p, who), gates = gates_of(&p, h);
         buf_puts(out, json ? "{\"persons\":[" : "");
         for (size_t i = 0; i < persons; i++) {
-                struct gate_fatigue f = decisions_fatigue(&p, uids[i], now);
+                struct gate_fatigue f = decisions_fatigue(&p, who[i]->uid, now);
                 if (json && i)
                         buf_putc(out, ',');
-                (json ? person_json : person_text)(uids[i], &f, out);
+                (json ? person_json : person_text)(who[i], &f, out);
         }
 
         buf_puts(out, json ? "],\"gates\":[" : "");
@@ -213,18 +224,19 @@ static const struct metric {
 void box_approvals_metrics(const struct cordon_context *cx, struct buf *out)
 {
         struct past_decisions p;
-        uint32_t uids[PERSONS_MAX];
+        const struct past_decision *who[PERSONS_MAX];
+        char name[160];
         decisions_read(cx, &p);
-        size_t persons = persons_of(&p, uids);
+        size_t persons = persons_of(&p, who);
         for (size_t m = 0; persons && m < sizeof metrics / sizeof *metrics; m++) {
                 buf_printf(out, "# HELP cordon_approve_%s %s\n# TYPE cordon_approve_%s gauge\n",
                            metrics[m].name, metrics[m].help, metrics[m].name);
                 for (size_t i = 0; i < persons; i++) {
-                        struct gate_fatigue f = decisions_fatigue(&p, uids[i], desk_now_ms());
+                        struct gate_fatigue f = decisions_fatigue(&p, who[i]->uid, desk_now_ms());
                         int32_t value; /* each is of 32 bits */
                         memcpy(&value, (const char *) &f + metrics[m].at, sizeof value);
-                        buf_printf(out, "cordon_approve_%s{uid=\"%u\"} %d\n", metrics[m].name, uids[i],
-                                   value);
+                        buf_printf(out, "cordon_approve_%s{uid=\"%s\"} %d\n", metrics[m].name,
+                                   name_of(who[i], name), value);
                 }
         }
         decisions_done(&p);
@@ -233,14 +245,14 @@ void box_approvals_metrics(const struct cordon_context *cx, struct buf *out)
 enum box_approving box_approving(const struct cordon_context *cx, char *ret, size_t cap)
 {
         struct past_decisions p;
-        uint32_t uids[PERSONS_MAX] = { 0 };
+        const struct past_decision *who[PERSONS_MAX] = { 0 };
         unsigned tired = 0, stale = 0;
         struct gate_history *h = calloc(GATES_MAX, sizeof *h);
         int64_t now = desk_now_ms();
         decisions_read(cx, &p);
-        size_t persons = persons_of(&p, uids), gates = h ? gates_of(&p, h) : 0;
+        size_t persons = persons_of(&p, who), gates = h ? gates_of(&p, h) : 0;
         for (size_t i = 0; i < persons; i++) {
-                struct gate_fatigue f = decisions_fatigue(&p, uids[i], now);
+                struct gate_fatigue f = decisions_fatigue(&p, who[i]->uid, now);
                 tired += gate_ladder(&f) != GATE_ATTENTIVE;
         }
 
@@ -275,7 +287,7 @@ static int record_incident(const struct cordon_context *cx, const struct past_de
         r.door = d->door;
         r.digest = digest;
         ledger_more_text(&r, "reason", text);
-        ledger_more_number(&r, "uid", d->uid);
+        ledger_more_number(&r, "uid", (int64_t) d->uid);
         int done = ledger_append(l, &r, true, NULL, e);
         ledger_close(l);
         return done;
