@@ -83,7 +83,7 @@ int cli_http_serve(struct cli_http *h)
 /* ---- tokens and tenants ---- */
 
 struct operated {
-        const char *config, *tenant, *scopes, *expires;
+        const char *config, *tenant, *scopes, *expires, *person, *groups;
         bool json;
         char path[4096];
 };
@@ -91,8 +91,13 @@ struct operated {
 const struct cli_option serve_token_options[] = {
         { "tenant", 0, "NAME", "new: whose", CLI_TEXT(struct operated, tenant) },
         { "scopes", 0, "LIST",
-          "new: run,read,files,apply,approve,vault,policy, or admin alone (default: run,read,files)",
+          "new: run,read,files,apply,approve,approve-own,vault,policy, or admin alone (default: "
+          "run,read,files)",
           CLI_TEXT(struct operated, scopes) },
+        { "as", 0, "PERSON", "new: who has it: two tokens of one person are one approver",
+          CLI_TEXT(struct operated, person) },
+        { "groups", 0, "LIST", "new: of the person, for doors with `ask by N of GROUP`",
+          CLI_TEXT(struct operated, groups) },
         { "expires", 0, "TIME", "new: valid for so long, at most 366d (default: 30d)",
           CLI_TEXT(struct operated, expires) },
         { "config", 0, "DIR", "as of serve", CLI_TEXT(struct operated, config) },
@@ -108,7 +113,10 @@ const struct cli_option serve_tenant_options[] = {
 static int token_new(const struct operated *o)
 {
         enum { YEAR_S = 366 * 86400 };
-        struct serve_new_token t = { .config = o->path, .tenant = o->tenant ? o->tenant : "" };
+        struct serve_new_token t = { .config = o->path,
+                                     .tenant = o->tenant ? o->tenant : "",
+                                     .person = o->person,
+                                     .groups = o->groups };
         cordon_error e = { 0 };
         uint64_t ms = 0;
         char token[SERVE_TOKEN_MAX];
@@ -117,8 +125,8 @@ static int token_new(const struct operated *o)
         if (!serve_scopes_read(o->scopes ? o->scopes : "run,read,files", &t.scopes) ||
             (t.scopes & admin && t.scopes != admin))
                 return cli_usage(
-                        "--scopes takes run, read, files, apply, approve, vault and policy with commas, "
-                        "or admin alone");
+                        "--scopes takes run, read, files, apply, approve, approve-own, vault and policy with "
+                        "commas, or admin alone");
 
         if ((t.scopes == admin) == (o->tenant != NULL))
                 return cli_usage(o->tenant ? "a token with the scope admin has no --tenant"

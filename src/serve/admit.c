@@ -74,6 +74,12 @@ static bool check_token(struct server *s, const struct client *c, struct admitte
         if (t->scopes == SCOPE_ADMIN) /* the host's own, of no tenant */
                 return true;
 
+        if (t->person[0])
+                (void) snprintf(a->person, sizeof a->person, "%s", t->person);
+        else
+                (void) snprintf(a->person, sizeof a->person, "token:%s", t->id);
+        (void) snprintf(a->groups, sizeof a->groups, "%s", t->groups);
+        a->own = t->scopes & SCOPE_OWN;
         a->tenant = tenant_of(s->tenants, t, &e);
         if (!a->tenant) {
                 s->o->say(s->o->say_ctx, e.what);

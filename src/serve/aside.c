@@ -9,6 +9,7 @@
 
 #include <fcntl.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
@@ -147,6 +148,20 @@ static void aside_free(struct server *s, size_t index)
         s->asides[index] = NULL;
 }
 
+/* It did nothing yet: a person is to be asked. */
+static bool asks_first(const struct aside *a)
+{
+        char want[8];
+        int n = snprintf(want, sizeof want, "%03u ", STATUS_ASKS);
+        return !a->got.failed && a->got.n > (size_t) n && memcmp(a->got.p, want, (size_t) n) == 0;
+}
+
+static struct span question_of(const struct buf *got)
+{
+        const char *end = memmem(got->p, got->n, "\n\n", 2);
+        return end ? span_of(end + 2, got->n - (size_t) (end + 2 - got->p)) : span_of("", 0);
+}
+
 void aside_read(struct server *s, size_t index)
 {
         enum { CHUNK = 65536 };
@@ -162,9 +177,16 @@ void aside_read(struct server *s, size_t index)
         }
 
         a->got.failed |= n != 0;
-        if (a->client)
+        struct client *asks = a->client && asks_first(a) ? a->client : NULL;
+        struct buf question = asks ? a->got : (struct buf){ 0 };
+        if (asks)
+                a->got = (struct buf){ 0 };
+        else if (a->client)
                 answer(a);
         aside_free(s, index);
+        if (asks)
+                s->ask(s, asks, question_of(&question));
+        buf_done(&question);
 }
 
 void aside_drop(struct server *s, const struct client *c)

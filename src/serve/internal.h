@@ -18,6 +18,7 @@ enum {
         RUNS_MAX = 256,
         SESSIONS_MAX = 64,
         ASIDES_MAX = 8,
+        QUESTIONS_MAX = 32,
         ID_MAX = 36,             /* "r-", 128 random bits in hex, and NUL */
         OUTPUT_MAX = 256 * 1024, /* bytes of each stream that an answer contains */
         EVENTS_MAX = 1 << 20,    /* bytes of events that are kept for those who come late */
@@ -40,6 +41,7 @@ struct tenant_book {
         struct job *jobs;         /* newest first */
         struct job *first, *last; /* those that wait, in order */
         struct session *sessions;
+        uint64_t asked; /* rises with each change of what waits for an approval */
         uint64_t started, ended, failed, refused_effects, rejected, output_bytes;
 };
 
@@ -57,7 +59,9 @@ struct server {
         struct job *running[RUNS_MAX];
         struct session *sessions[SESSIONS_MAX];
         struct aside *asides[ASIDES_MAX];
-        size_t turn; /* of fair_next() */
+        struct question *questions[QUESTIONS_MAX];
+        void (*ask)(struct server *s, struct client *c, struct span text); /* question_begin() */
+        size_t turn;                                                       /* of fair_next() */
         uint64_t started_ns, requests;
         bool draining, stop;
 };
@@ -117,9 +121,13 @@ int random_id(const char *prefix, char ret[ID_MAX]);
 
 /* ---- clients: serve_client.c ---- */
 
+enum { PERSON_MAX = 80 };
 struct admitted {
         const struct route *route;
-        struct tenant *tenant; /* NULL: the host's, or nobody's */
+        struct tenant *tenant;   /* NULL: the host's, or nobody's */
+        char person[PERSON_MAX]; /* the token's, or "token:ID" */
+        char groups[TOKEN_GROUPS_MAX];
+        bool own; /* may approve what it asked for */
         char arg[REQUEST_PATH_MAX];
 };
 
@@ -135,10 +143,11 @@ struct client {
         bool lingers; /* all is sent; what comes is dropped */
         bool again;   /* a further request has arrived already */
         struct admitted admitted;
-        char id[72];     /* of the request */
-        struct job *job; /* that it waits for, or NULL */
-        bool events;     /* as a stream of events: */
-        size_t event_at; /* sent so far */
+        char id[72];                     /* of the request */
+        struct job *job;                 /* that it waits for, or NULL */
+        bool events;                     /* as a stream of events: */
+        size_t event_at;                 /* sent so far */
+        struct approvals_stream *stream; /* of approvals; or NULL */
         uint64_t deadline_ns;
 };
 void client_accept(struct server *s, size_t listener);
@@ -150,6 +159,7 @@ bool client_is_late(const struct client *c, uint64_t now_ns);
 void client_due(struct client *c, unsigned seconds); /* else it is late */
 void client_flush(struct client *c);
 void client_answer(struct client *c, struct reply *r);
+void client_begin_events(struct client *c);
 /* Sends what has happened to its run. */
 void client_follow(struct client *c);
 void client_free(struct server *s, struct client *c);
@@ -164,7 +174,7 @@ struct job {
         struct job *next;    /* of the tenant, older */
         struct job *waiting; /* the next that waits */
         struct tenant *tenant;
-        char id[ID_MAX];
+        char id[ID_MAX], person[PERSON_MAX];
         char key[72], digest[65]; /* Idempotency-Key, and the digest of the request */
         enum job_state state;
         char **argv;
@@ -239,6 +249,46 @@ void aside_begin(struct serve_call *c, serve_handler *work, struct reply *r);
 void aside_read(struct server *s, size_t index);
 void aside_drop(struct server *s, const struct client *c);
 void asides_late(struct server *s);
+
+/* ---- approvals: approvals.c, approvals_stream.c, question.c ---- */
+
+/* What asks: a run, a session, or an apply. */
+struct asker {
+        struct server *s;
+        struct tenant *tenant;
+        cordon_box *box;
+        struct question *question;
+        const struct job *job;         /* or NULL */
+        const struct session *session; /* or NULL */
+};
+/* Calls `each` for every one of the tenant, until it returns true. */
+bool askers_each(struct server *s, struct tenant *t, bool (*each)(void *ctx, const struct asker *a),
+                 void *ctx);
+/* One request of docs/approve-protocol.md, parsed; NULL: this one asks nothing. *ret_text: the answer itself,
+ * to be freed. */
+struct json_doc *asker_ask(const struct asker *a, const struct admitted *who, const char *request,
+                           char **ret_text);
+/* What waits, without the brackets of a list. */
+void approvals_put(struct server *s, const struct admitted *who, struct buf *items, struct buf *grants);
+void approvals_item(const struct asker *a, const struct json *item, struct buf *out);
+
+int approvals_stream_begin(struct client *c);
+void approvals_follow(struct server *s); /* each turn: streams get what is new */
+void approvals_stream_free(struct client *c);
+
+/* An apply that waits for an approval. */
+struct question {
+        struct server *s;
+        struct client *client;
+        struct tenant *tenant;
+        cordon_question *q;
+};
+/* Status of an aside that must ask first: its body is the question. */
+enum { STATUS_ASKS = 100 };
+void question_begin(struct server *s, struct client *c, struct span text);
+void questions_step(struct server *s);
+void question_drop(struct server *s, const struct client *c);
+const char *question_digest(struct server *s, const struct client *c); /* approved, or NULL */
 
 /* ---- reading JSON bodies: json_body.c ---- */
 

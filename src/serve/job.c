@@ -130,6 +130,7 @@ static void end(struct server *s, struct job *j, const cordon_error *failed)
 {
         struct tenant_book *b = tenant_book(j->tenant);
         job_finish(j, failed);
+        b->asked++;
         b->ended++;
         b->output_bytes += j->bytes;
         if (j->canary && j->box)

@@ -48,12 +48,14 @@ static void on_output(void *ctx, int stream, const void *data, size_t len)
 
 static void on_held(void *ctx, const char *id, const char *effect, unsigned within_s)
 {
+        struct job *j = ctx;
         AUTO_BUF(event);
         buf_puts(&event, "{\"id\":");
         buf_json(&event, span_str(id));
         buf_member(&event, "effect", effect);
         buf_printf(&event, ",\"within_s\":%u}", within_s);
-        job_event(ctx, "approval", &event);
+        job_event(j, "approval", &event);
+        tenant_book(j->tenant)->asked++;
 }
 
 /* A file in memory with the input; -1: none. */
@@ -97,6 +99,7 @@ int job_start(struct job *j, cordon_error *e)
 
         if (j->timeout_ns)
                 j->deadline_ns = clock_mono_ns() + j->timeout_ns;
+        cordon_box_asked_by(j->session ? j->session->box : j->box, j->person);
         cordon_box_stdio(j->box, 0, j->input_fd);
         cordon_box_on_output(j->box, on_output, j);
         cordon_box_on_held(j->box, on_held, j);

@@ -61,6 +61,10 @@ static void put_token(const struct token *t, struct buf *out)
         buf_puts(out, "{\"id\":");
         buf_json(out, span_str(t->id));
         buf_member(out, "tenant", t->tenant);
+        if (t->person[0])
+                buf_member(out, "person", t->person);
+        if (t->groups[0])
+                buf_member(out, "groups", t->groups);
         buf_puts(out, ",\"scopes\":[");
         for (unsigned bit = 0; scope_name(bit); bit++)
                 if (t->scopes & 1u << bit) {
@@ -143,10 +147,16 @@ int serve_token_new(const struct serve_new_token *n, char ret[SERVE_TOKEN_MAX], 
                 return -1;
 
         int r = host ? 0 : has_tenant(dir, n->tenant, e);
+        if (r == 0 && ((n->person && n->person[0] && !token_is_name(n->person)) ||
+                       (n->groups && n->groups[0] &&
+                        (strlen(n->groups) >= TOKEN_GROUPS_MAX || !token_are_names(n->groups)))))
+                r = err_set(e, ERR_USAGE, 0, "a person and a group are names: letters, digits, _ and -");
         struct token *v = r == 0 ? token_add(&t, e) : NULL;
         if (v) {
                 *v = (struct token){ .scopes = n->scopes, .created = clock_wall_s(), .expires = n->expires };
                 (void) snprintf(v->tenant, sizeof v->tenant, "%s", host ? "" : n->tenant);
+                (void) snprintf(v->person, sizeof v->person, "%s", n->person ? n->person : "");
+                (void) snprintf(v->groups, sizeof v->groups, "%s", n->groups ? n->groups : "");
                 r = put_hex(v->id, 8) < 0 || put_hex(secret, 32) < 0
                             ? err_set(e, ERR_IO, errno, "no random bits")
                             : 0;
@@ -185,6 +195,9 @@ char *serve_token_list(const char *config, bool json, cordon_error *ce)
                 for (unsigned bit = 0, some = 0; scope_name(bit); bit++)
                         if (t.v[i].scopes & 1u << bit)
                                 buf_printf(&out, "%s%s", some++ ? "," : "", scope_name(bit));
+                if (t.v[i].person[0])
+                        buf_printf(&out, "  %s%s%s", t.v[i].person, t.v[i].groups[0] ? " of " : "",
+                                   t.v[i].groups);
                 buf_putc(&out, '\n');
         }
         buf_puts(&out, json ? "]\n" : "");

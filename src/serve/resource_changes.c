@@ -52,6 +52,7 @@ void get_change(struct serve_call *c, struct reply *r)
 /* {"flagged": true} includes what the host would execute or trust; such a file is otherwise held back. */
 void post_apply(struct serve_call *c, struct reply *r)
 {
+        const char *approved = question_digest(c->s, c->client); /* else a door with `ask` asks first */
         cordon_error e = { 0 };
         cordon_work_outcome done = { 0 };
         cordon_work_apply_options o = { .run = run_of(c, r), .json = 1, .out = add, .out_ctx = &r->body };
@@ -65,12 +66,17 @@ void post_apply(struct serve_call *c, struct reply *r)
         }
 
         o.include_flagged = d && body_member(json_root(d), "flagged", JSON_TRUE);
-        int failed = cordon_work_apply(tenant_context(c->tenant), &o, &done, &e);
+        o.approved = approved;
         json_free(d);
-        if (failed < 0)
+        char *question = approved ? NULL : cordon_work_question(tenant_context(c->tenant), &o, &e);
+        if (question && question[0]) {
+                buf_puts(&r->body, question);
+                r->status = STATUS_ASKS;
+        } else if (cordon_work_apply(tenant_context(c->tenant), &o, &done, &e) < 0)
                 reply_error(r, status_of(&e), &e);
         else
                 reply_json(r, done.conflicts ? 409 : 200);
+        cordon_free(question);
 }
 
 void post_undo(struct serve_call *c, struct reply *r)

@@ -215,6 +215,7 @@ static void start(struct serve_call *c, const struct json *o, const char *digest
 
         (void) snprintf(j->key, sizeof j->key, "%.64s", c->r->key);
         memcpy(j->digest, digest, sizeof j->digest);
+        memcpy(j->person, c->client->admitted.person, sizeof j->person);
         j->stays = later || j->key[0];
         job_enqueue(j);
         begin(c, j, later, r);

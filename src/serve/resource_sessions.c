@@ -101,7 +101,15 @@ static bool set_up(cordon_box *b, const char *work)
                cordon_box_set(b, CORDON_LEDGER, "require") == 0;
 }
 
-static int start(struct session *x, const char *policy, cordon_error *e)
+static void on_held(void *ctx, const char *id, const char *effect, unsigned within_s)
+{
+        (void) id;
+        (void) effect;
+        (void) within_s;
+        tenant_book(ctx)->asked++;
+}
+
+static int start(struct session *x, const char *policy, const char *person, cordon_error *e)
 {
         x->policy = tenant_policy(x->tenant, policy, e);
         if (!x->policy)
@@ -111,6 +119,8 @@ static int start(struct session *x, const char *policy, cordon_error *e)
         x->box = cordon_box_new(held_policy(x->policy));
         if (!x->box || !set_up(x->box, held_policy_directory(x->policy)) || random_id("s", x->id) < 0)
                 return err_set((struct err *) e, ERR_MEMORY, 0, "no memory for a session");
+        cordon_box_asked_by(x->box, person);
+        cordon_box_on_held(x->box, on_held, x->tenant);
         return cordon_session_start(x->box, e);
 }
 
@@ -130,7 +140,7 @@ static void begin(struct serve_call *c, const char *policy, struct reply *r)
         struct session *x = calloc(1, sizeof *x);
         if (x)
                 x->tenant = c->tenant;
-        if (!x || start(x, policy, &e) < 0) {
+        if (!x || start(x, policy, c->client->admitted.person, &e) < 0) {
                 budget_give(tenant_budget(c->tenant), BUDGET_SESSIONS, 1);
                 reply_error(r, status_of(&e), &e);
                 if (x)

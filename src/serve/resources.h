@@ -17,6 +17,8 @@ serve_handler get_sessions, post_session, get_session, delete_session;
 serve_handler get_files, get_file, put_file, delete_file;
 /* resource_changes.c */
 serve_handler get_changes, get_change, post_apply, post_undo, delete_change;
+/* resource_approvals.c */
+serve_handler get_approvals, get_approval, post_approval, delete_approval, get_approval_events;
 /* resource_vault.c */
 serve_handler get_vault, put_credential, delete_credential;
 /* resource_ledger.c */

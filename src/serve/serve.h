@@ -39,7 +39,8 @@ bool serve_scopes_read(const char *text, unsigned *ret);
 struct serve_new_token {
         const char *config, *tenant; /* "" with the scope admin */
         unsigned scopes;
-        int64_t expires; /* seconds since 1970 */
+        int64_t expires;             /* seconds since 1970 */
+        const char *person, *groups; /* or "" */
 };
 /* Writes the token, which is stored nowhere. */
 int serve_token_new(const struct serve_new_token *t, char ret[SERVE_TOKEN_MAX], cordon_error *e);

@@ -63,7 +63,7 @@ void client_answer(struct client *c, struct reply *r)
 
 /* ---- events ---- */
 
-static void begin_events(struct client *c)
+void client_begin_events(struct client *c)
 {
         struct reply r = { .status = 200, .type = "text/event-stream" };
         c->last = true;
@@ -120,6 +120,6 @@ void job_watch(struct client *c, struct job *j, bool events, size_t from)
         c->busy = true;
         j->watchers++;
         if (events)
-                begin_events(c);
+                client_begin_events(c);
         client_follow(c);
 }

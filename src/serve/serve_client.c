@@ -16,6 +16,8 @@ void client_free(struct server *s, struct client *c)
 {
         job_unwatch(s, c);
         aside_drop(s, c);
+        question_drop(s, c);
+        approvals_stream_free(c);
         fd_close(&c->fd);
         request_done(&c->in);
         buf_done(&c->out);

@@ -13,11 +13,20 @@
 #include <string.h>
 
 enum {
-        WATCHED_MAX = 1 + SERVE_LISTEN_MAX + CLIENTS_MAX + RUNS_MAX + SESSIONS_MAX + ASIDES_MAX,
+        WATCHED_MAX =
+                1 + SERVE_LISTEN_MAX + CLIENTS_MAX + RUNS_MAX + SESSIONS_MAX + ASIDES_MAX + QUESTIONS_MAX,
         TICK_MS = 1000
 };
 
-enum watched_kind { WATCH_SIGNAL = 0, WATCH_LISTENER, WATCH_CLIENT, WATCH_RUN, WATCH_SESSION, WATCH_ASIDE };
+enum watched_kind {
+        WATCH_SIGNAL = 0,
+        WATCH_LISTENER,
+        WATCH_CLIENT,
+        WATCH_RUN,
+        WATCH_SESSION,
+        WATCH_ASIDE,
+        WATCH_QUESTION
+};
 struct watched {
         struct pollfd v[WATCHED_MAX];
         struct {
@@ -88,6 +97,9 @@ static void watch_all(struct server *s, struct watched *w)
         for (size_t i = 0; i < ASIDES_MAX; i++)
                 if (s->asides[i])
                         watch(w, WATCH_ASIDE, i, s->asides[i]->fd, POLLIN);
+        for (size_t i = 0; i < QUESTIONS_MAX; i++)
+                if (s->questions[i])
+                        watch(w, WATCH_QUESTION, i, cordon_question_fd(s->questions[i]->q), POLLIN);
 }
 
 /* ---- a turn ---- */
@@ -133,6 +145,8 @@ static void take(struct server *s, const struct watched *w, size_t i)
         case WATCH_ASIDE:
                 if (events && s->asides[index])
                         aside_read(s, index);
+                break;
+        case WATCH_QUESTION: /* all of them, below */
                 break;
         }
 }
@@ -184,6 +198,8 @@ static void turn(struct server *s)
         for (size_t i = 0; i < w.n; i++)
                 take(s, &w, i);
         asides_late(s);
+        questions_step(s);
+        approvals_follow(s);
         tidy_clients(s);
         jobs_start(s);
         if (s->draining)
@@ -217,6 +233,11 @@ static int open_all(struct server *s, cordon_error *e)
 static void end_boxes(struct server *s)
 {
         enum { TURNS = 400, STEP_MS = 50 };
+        s->draining = true;
+        approvals_follow(s); /* which ends the streams */
+        for (size_t i = 0; i < QUESTIONS_MAX; i++)
+                if (s->questions[i])
+                        s->questions[i]->client->gone = true;
         for (size_t i = 0; i < RUNS_MAX; i++)
                 if (s->running[i])
                         job_kill(s, s->running[i]);
@@ -281,6 +302,7 @@ int serve_http(const struct serve_options *o, cordon_error *e)
                 return err_set((struct err *) e, ERR_MEMORY, 0, "no memory for a server");
 
         s->o = o;
+        s->ask = question_begin;
         s->config = s->signals = -1;
         s->started_ns = clock_mono_ns();
         s->host.limit[BUDGET_RUNS] = o->runs;

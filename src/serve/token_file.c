@@ -13,9 +13,8 @@
 #include <string.h>
 #include <sys/stat.h>
 
-static const char *const scopes[] = {
-        "run", "read", "files", "apply", "approve", "vault", "admin", "policy"
-};
+static const char *const scopes[] = { "run",   "read",  "files",  "apply",      "approve",
+                                      "vault", "admin", "policy", "approve-own" };
 
 const char *scope_name(unsigned bit) { return bit < sizeof scopes / sizeof *scopes ? scopes[bit] : NULL; }
 
@@ -24,6 +23,20 @@ bool token_is_name(const char *text)
         static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-";
         size_t n = strspn(text, letters);
         return n > 0 && n < TOKEN_NAME_MAX && text[n] == '\0' && text[0] != '-' && text[0] != '_';
+}
+
+bool token_are_names(const char *text)
+{
+        char name[TOKEN_NAME_MAX];
+        for (const char *p = text;; p++) {
+                size_t n = strcspn(p, ",");
+                (void) snprintf(name, sizeof name, "%.*s", (int) (n < sizeof name ? n : 0), p);
+                if (!token_is_name(name))
+                        return false;
+                p += n;
+                if (!*p)
+                        return true;
+        }
 }
 
 static bool copy_text(const struct json *o, const char *key, char *ret, size_t cap)
@@ -63,6 +76,15 @@ static bool copy_scopes(const struct json *o, unsigned *ret)
         return true;
 }
 
+static bool copy_person(const struct json *o, struct token *t)
+{
+        bool named = json_get(o, "person") != NULL, grouped = json_get(o, "groups") != NULL;
+        return (!named ||
+                (copy_text(o, "person", t->person, sizeof t->person) && token_is_name(t->person))) &&
+               (!grouped ||
+                (copy_text(o, "groups", t->groups, sizeof t->groups) && token_are_names(t->groups)));
+}
+
 static bool read_line(struct span line, struct token *t)
 {
         struct err ignored;
@@ -72,7 +94,7 @@ static bool read_line(struct span line, struct token *t)
                     copy_text(o, "tenant", t->tenant, sizeof t->tenant) &&
                     copy_text(o, "sha256", t->digest, sizeof t->digest) && strlen(t->digest) == 64 &&
                     copy_scopes(o, &t->scopes) && copy_time(o, "created", &t->created) &&
-                    copy_time(o, "expires", &t->expires) &&
+                    copy_time(o, "expires", &t->expires) && copy_person(o, t) &&
                     (t->tenant[0] == '\0' ? t->scopes == SCOPE_ADMIN
                                           : token_is_name(t->tenant) && !(t->scopes & SCOPE_ADMIN));
         json_free(d);

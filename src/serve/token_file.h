@@ -5,7 +5,13 @@
 #include "base/err.h"
 #include "base/span.h"
 
-enum { TOKEN_ID_MAX = 17, TOKEN_NAME_MAX = 65, TOKENS_MAX = 4096, TOKEN_FILE_MAX = 2 << 20 };
+enum {
+        TOKEN_ID_MAX = 17,
+        TOKEN_NAME_MAX = 65,
+        TOKEN_GROUPS_MAX = 256,
+        TOKENS_MAX = 4096,
+        TOKEN_FILE_MAX = 2 << 20
+};
 
 enum serve_scope {
         SCOPE_NONE = 0,         /* no token is needed */
@@ -16,7 +22,8 @@ enum serve_scope {
         SCOPE_APPROVE = 1 << 4, /* answer questions of boxes */
         SCOPE_VAULT = 1 << 5,   /* add and remove credentials */
         SCOPE_ADMIN = 1 << 6,   /* the host: tenants, metrics of all, drain */
-        SCOPE_POLICY = 1 << 7   /* write policies within the tenant's ceiling, and images */
+        SCOPE_POLICY = 1 << 7,  /* write policies within the tenant's ceiling, and images */
+        SCOPE_OWN = 1 << 8      /* with approve: also what it asked for itself */
 };
 /* The name of one scope, by bit number; NULL: there are no more. */
 const char *scope_name(unsigned bit);
@@ -24,8 +31,10 @@ const char *scope_name(unsigned bit);
 /* Made by tokens_read() only: whoever has one has proof that the operator registered it. */
 struct token {
         char id[TOKEN_ID_MAX];
-        char tenant[TOKEN_NAME_MAX]; /* "": the host */
-        char digest[65];             /* SHA-256 of the token */
+        char tenant[TOKEN_NAME_MAX];   /* "": the host */
+        char digest[65];               /* SHA-256 of the token */
+        char person[TOKEN_NAME_MAX];   /* who has it; "": nobody else has this one */
+        char groups[TOKEN_GROUPS_MAX]; /* of the person: "a,b" */
         unsigned scopes;
         int64_t created, expires;
 };
@@ -42,6 +51,8 @@ const struct token *tokens_check(const struct tokens *t, const char *text, int64
 /* A word that names a tenant, policy or credential: a letter first, then letters, digits, `_` and `-`. Pure.
  */
 bool token_is_name(const char *text);
+/* Names with commas. */
+bool token_are_names(const char *text);
 
 /* Reads DIR/tokens; a missing file has none. */
 int tokens_load(int dir, struct tokens *ret, struct err *e);

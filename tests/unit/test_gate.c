@@ -315,6 +315,43 @@ static void test_vote__two_persons_are_two_and_not_the_requester(void)
         CHECK(it.scope.until_ms == now + 9000);
 }
 
+/* A face's person: not the one who asked, unless the operator said so, and never in place of a group. */
+static void test_vote__of_a_face_another_person_approves(void)
+{
+        const struct gate_people asked = { .v = { gate_person("ann") }, .n = 1 }, full = { .n = 9 };
+        const struct gate_rule r = { .requester = USER, .askers = &asked };
+        const struct gate_rule group = { .requester = USER, .askers = &asked, .group = true };
+        const struct gate_rule many = { .requester = USER, .askers = &full };
+        const struct {
+                const struct gate_rule *rule;
+                struct gate_voter who;
+                enum gate_verdict want;
+        } rows[] = {
+                { &r, { .uid = gate_person("ann"), .name = "ann" }, GATE_NOT_YOU },
+                { &r, { .uid = gate_person("ann"), .name = "ann", .own = true }, GATE_DECIDED },
+                { &r, { .uid = gate_person("bob"), .name = "bob" }, GATE_DECIDED },
+                { &r, { .uid = gate_person("bob") }, GATE_NOT_YOU },
+                { &r, { .uid = USER }, GATE_NO_TERMINAL },
+                { &r, { .uid = USER, .at_terminal = true }, GATE_DECIDED },
+                { &plain, { .uid = gate_person("bob"), .name = "bob" }, GATE_NOT_YOU },
+                { &plain, { .uid = USER, .name = "user" }, GATE_NOT_YOU },
+                { &many, { .uid = gate_person("bob"), .name = "bob" }, GATE_NOT_YOU },
+                { &group, { .uid = gate_person("bob"), .name = "bob" }, GATE_NOT_YOU },
+                { &group, { .uid = gate_person("bob"), .name = "bob", .in_group = true }, GATE_DECIDED },
+                { &group,
+                  { .uid = gate_person("ann"), .name = "ann", .in_group = true, .own = true },
+                  GATE_NOT_YOU },
+                { &group, { .uid = gate_person("ann"), .in_group = true }, GATE_NOT_YOU },
+        };
+        for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+                struct gate_item it = pending();
+                struct gate_vote v = yes_to(&it);
+                v.who = rows[i].who;
+                CHECK_INT(gate_vote(&it, rows[i].rule, &v), rows[i].want);
+        }
+        CHECK(gate_person("ann") >= GATE_FACE && gate_person("ann") != gate_person("bob"));
+}
+
 /* ---- templates, scopes, batches ---- */
 
 static void test_template__only_declared_fields_vary(void)
@@ -427,6 +464,7 @@ int main(void)
                 CASE(test_vote__who_may_not_is_refused),
                 CASE(test_vote__a_no_needs_nothing),
                 CASE(test_vote__two_persons_are_two_and_not_the_requester),
+                CASE(test_vote__of_a_face_another_person_approves),
                 CASE(test_template__only_declared_fields_vary),
                 CASE(test_template__what_varies_is_part_of_it),
                 CASE(test_grant__500_like_requests_take_5_decisions),
