@@ -8,7 +8,7 @@ command -v curl >/dev/null && command -v jq >/dev/null || { skip "serve over HTT
 . "$here/helpers/serve.sh"
 configure
 tenant a
-a=$(token a run,read,files,apply,approve,vault) admin=$(cordon serve token new --scopes admin 2>/dev/null)
+a=$(token a run,read,files,apply,approve,vault,policy) admin=$(cordon serve token new --scopes admin 2>/dev/null)
 serve --http 127.0.0.1:0
 port=$(sed -n 's/.*HTTP at port \([0-9]*\) .*/\1/p' "$T/said")
 
