@@ -22,7 +22,7 @@ while read -r method path scope; do
         p=$(echo "$path" | sed 's/{[a-z]*}/none-such/')
         http "$(echo "$method" | tr '[:lower:]' '[:upper:]')" "$p" "$who_asks" >"$T/body"
         case $(answered):$(jq -r '.type? // ""' <"$T/body" 2>/dev/null) in
-        405:* | 404:urn:cordon:error:path | 401:* | 403:* | 5*) fail "$method $path answers" "$(answered)" "$(head -c 300 "$T/body")" ;;
+        405:* | 404:urn:cordon:error:path | 401:* | 403:urn:cordon:error:scope | 5*) fail "$method $path answers" "$(answered)" "$(head -c 300 "$T/body")" ;;
         *) pass "$method $path answers" ;;
         esac
 done <"$T/paths"
