@@ -243,7 +243,7 @@ static int name_shut(struct cordon_box *b, const char *ret[PLAN_SHUT_MAX], struc
 }
 
 /* The module, and its code, if it was compiled before. */
-static void look_at_command(struct look *l, const struct cordon_box *b, const struct plan_request *r,
+static void look_at_command(struct look *l, struct cordon_box *b, const struct plan_request *r,
                             struct api_engine *engine)
 {
         char module[PATH_MAX], name[CODE_NAME];
@@ -254,6 +254,7 @@ static void look_at_command(struct look *l, const struct cordon_box *b, const st
         if (!found)
                 engine->code[0] = '\0';
 
+        b->module_code = found ? "kept" : r->interpret ? "none" : "new";
         look_at_module(l, r->argv[0], r->cwd, engine);
 }
 
@@ -276,7 +277,7 @@ struct plan *api_plan(struct cordon_box *b, enum wall_kind wall, struct err *e)
                                   .fuel = b->fuel,
                                   .module_entry = b->entry,
                                   .no_wasi = b->no_wasi,
-                                  .interpret = b->interpret,
+                                  .interpret = api_interprets(b),
                                   .functions = b->functions ? b->functions->v : NULL,
                                   .function_count = b->functions ? b->functions->count : 0,
                                   .stage = b->stage,
@@ -412,7 +413,8 @@ struct box_config api_box_config(const struct cordon_box *b)
                                             b->session && b->session->remote[0] ? b->session->remote : NULL,
                                     .session_ms = b->session_ms,
                                     .idle_ms = b->idle_ms,
-                                    .cold_why = b->cold_why };
+                                    .cold_why = b->cold_why,
+                                    .module_code = b->module_code };
 }
 
 /* In a session, in a parked box, or in a new one. */

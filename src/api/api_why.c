@@ -43,12 +43,25 @@ static enum refusal_look kind_of_path(const char *path)
         return S_ISDIR(st.st_mode) ? REFUSAL_DIRECTORY : REFUSAL_FILE;
 }
 
+/* A module has no call for the others, and its wall refuses their doors. */
+static bool can_hold(const struct asked *q)
+{
+        return wall_has(policy_wall(q->c), WALL_PROGRAMS) || q->f.kind == EFFECT_READ ||
+               q->f.kind == EFFECT_WRITE || q->f.kind == EFFECT_ENV;
+}
+
+/* Places of the box's own are not the host's. */
+static bool is_own(const struct asked *q)
+{
+        return q->f.target && wall_has(policy_wall(q->c), WALL_OWN_ROOT) && policy_is_own_place(q->f.target);
+}
+
 static void find_reasons(struct asked *q)
 {
         struct refusal_facts facts = { .wall = policy_wall(q->c), .look = kind_of_path };
         q->near = policy_nearest(q->c, &q->f, &q->d);
         q->refusal = policy_refusal(q->c, &q->f, &q->d, &facts);
-        if (!q->f.target || !wall_has(policy_wall(q->c), WALL_OWN_ROOT) || !policy_is_own_place(q->f.target))
+        if (can_hold(q) && !is_own(q))
                 policy_smallest_line(&q->f, &q->d, &q->line);
 
         policy_line_cost(&q->f, &q->cost);

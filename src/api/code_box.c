@@ -99,7 +99,7 @@ static bool files_of(const struct cordon_box *b, struct api_engine *ret, char mo
         char here[PATH_MAX];
         bool is_module =
                 b->policy && policy_states_wall(b->policy->lines, &wall) && !wall_has(wall, WALL_PROGRAMS);
-        if (!is_module || b->interpret || !b->argv || !b->argv[0] || !getcwd(here, sizeof here) ||
+        if (!is_module || api_interprets(b) || !b->argv || !b->argv[0] || !getcwd(here, sizeof here) ||
             api_engine_find(b->policy->cx, b->argv[0], ret, &ignored) < 0)
                 return false;
 

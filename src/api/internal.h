@@ -127,6 +127,7 @@ struct cordon_box {
         uint64_t fuel;
         char *entry; /* of a module; or NULL */
         bool no_wasi, interpret;
+        const char *module_code;         /* "kept", "new" or "none"; NULL: the command is no module */
         bool checks;                     /* cordon_box_check() follows */
         char labels[LABEL_TEXT_MAX];     /* of the result */
         struct api_functions *functions; /* of cordon_wasm_export(); or NULL */
@@ -344,6 +345,8 @@ struct api_engine {
 };
 int api_engine_find(const struct cordon_context *cx, const char *command, struct api_engine *ret,
                     struct err *e);
+/* Whether the module of this box is not compiled (script_engine.c). */
+bool api_interprets(const struct cordon_box *b);
 /* The command of a wall without programs, and what runs it. */
 void look_at_module(struct look *l, const char *name, const char *cwd, const struct api_engine *engine);
 struct look *look_at_doors(const struct door *doors, size_t n, const char *const *argv, const char *cwd,

@@ -37,3 +37,8 @@ int api_engine_find(const struct cordon_context *cx, const char *command, struct
                 "-- node %s",
                 command);
 }
+
+bool api_interprets(const struct cordon_box *b)
+{
+        return b->interpret || policy_gives_up(b->policy->lines, WITHOUT_COMPILER);
+}

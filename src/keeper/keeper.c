@@ -15,6 +15,7 @@ static void take_run(struct box *b)
         b->run.began_ns = clock_mono_ns();
         b->run.r.recording = c->recording.name != NULL;
         b->run.r.cold_why = c->cold_why;
+        b->run.r.module_code = c->module_code;
         b->run.r.label = c->label;
         (void) snprintf(b->run.r.name, sizeof b->run.r.name, "%s", c->name ? c->name : c->plan->box);
         b->run.log_on = c->io.out[0] < 0 && !c->io.sink;

@@ -58,6 +58,7 @@ struct box_result {
         bool in_session;            /* in one that had other runs before, or may have */
         bool session_over;          /* which ended before it, or with it */
         char session[42];           /* its run id, or "" */
+        const char *module_code;    /* of a module; or NULL. The configuration's */
         const char *cold_why;       /* if not: why a parked box was not used; or NULL. The configuration's */
         uint64_t group_wait_ns;     /* the part of it spent on control groups */
         uint64_t output_bytes;
@@ -196,12 +197,13 @@ struct box_config {
         uid_t uid;                        /* the caller */
         struct gate_people askers;        /* of a face: who asked for this box; none: it is of no face */
         gid_t gid;
-        bool root;            /* the caller can map another id */
-        const char *work_on;  /* continue in the overlay of this run; or NULL */
-        bool work_copy;       /* in a copy of it, which is this run's own */
-        bool work_keep;       /* keep the overlay although nothing changed */
-        bool keep_output;     /* for box_logs() after the end; only if it goes nowhere else */
-        const char *cold_why; /* why no parked box was used; or NULL */
+        bool root;               /* the caller can map another id */
+        const char *work_on;     /* continue in the overlay of this run; or NULL */
+        bool work_copy;          /* in a copy of it, which is this run's own */
+        bool work_keep;          /* keep the overlay although nothing changed */
+        bool keep_output;        /* for box_logs() after the end; only if it goes nowhere else */
+        const char *module_code; /* "kept" from an earlier run, "new", "none": interpreted; NULL: no module */
+        const char *cold_why;    /* why no parked box was used; or NULL */
         bool park;    /* stop before the run: box_order() begins it. The run's fields come with that */
         bool give;    /* parked for another process, box_give(): the janitor ends the mounts */
         bool session; /* a box for many runs: box_run_in() begins each. The plan's command is not used */

@@ -291,6 +291,8 @@ void box_result_json(const struct box_result *r, struct buf *out)
                 buf_printf(out, ",\"checks\":{%s}", r->reports);
         buf_printf(out, ",\"wall\":\"%s\",\"attested\":%s", wall_name(r->wall),
                    r->attested ? "true" : "false");
+        if (r->module_code)
+                buf_member(out, "code", r->module_code);
         add_layers(r, out);
         add_work(r, out);
         buf_printf(out, ",\"policy\":\"%s\",\"ledger\":", r->digest ? r->digest : "");

@@ -68,11 +68,13 @@ const char *policy_handle_type(enum handle_type t);
 /* The `out` doors with these names are the box's own streams: no handle, but what it may print. */
 bool policy_is_stream(const char *name); /* "stdout", "stderr" */
 
-/* Layers that a policy may give up by name (`wall namespace without landlock`); everything else is not
- * optional. */
+/* What a policy may give up by name: layers (`wall namespace without landlock`; the others are not optional),
+ * and the compiler of the wasm wall, which makes that wall narrower. */
 enum {
         WITHOUT_LANDLOCK = 1 << 0,
-        WITHOUT_CGROUP = 1 << 1, /* limits by rlimit and sampling only */
+        WITHOUT_CGROUP = 1 << 1,   /* limits by rlimit and sampling only */
+        WITHOUT_COMPILER = 1 << 2, /* modules are interpreted: no memory becomes executable */
+        WITHOUT_LAYERS = WITHOUT_LANDLOCK | WITHOUT_CGROUP,
 };
 
 /* `local`: facilities that the box's own processes may use among themselves. */
@@ -290,6 +292,7 @@ int policy_add_text(struct policy *p, const char *file, struct span text, struct
 int policy_add_flag(struct policy *p, const char *word, const char *arg, struct err *e);
 /* Does a line name a wall, and which? */
 bool policy_states_wall(const struct policy *p, enum wall_kind *ret);
+bool policy_gives_up(const struct policy *p, unsigned without); /* WITHOUT_* */
 /* Does the command line take --WORD for a word of the language? It has the word's own name, but for `root`.
  */
 bool policy_is_word(const char *flag);
@@ -526,7 +529,8 @@ bool policy_leads_to_secrets(const char *path, const char *real);
 struct refusal {
         const char *
                 layers[3]; /* the one that answers first, then the ones behind it; NULL-terminated if fewer */
-        const char *answer;  /* the result that a program inside sees: an errno's name, "empty" or "unset" */
+        const char *answer; /* the result that a program inside sees: an errno's name, "empty", "unset" or "no
+                               such call" */
         const char *instead; /* another errno it may see, described by `instead_when`; or NULL */
         const char *instead_when;
 };

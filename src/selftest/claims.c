@@ -112,6 +112,16 @@ static int look_at_box(struct claims *c, const char *self, cordon_error *e)
                 if ((c->told_of[c->told] = strdup(r->denials[i].what)))
                         c->told++;
 
+        if (!bad && strcmp(r->wall, "wasm") == 0) {
+                (void) snprintf(e->what, sizeof e->what,
+                                "the attempts are programs, and behind the wasm wall none starts");
+                (void) snprintf(e->hint, sizeof e->hint,
+                                "`cordon selftest walls` has its row; with --wall namespace the box around "
+                                "its engine "
+                                "is attacked");
+                bad = -1;
+        }
+
         if (!bad) {
                 c->process_wall = strcmp(r->wall, "process") == 0;
                 c->groups = r->groups != 0;

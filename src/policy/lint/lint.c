@@ -145,7 +145,7 @@ static void lint_unpinned(struct lint_view *v, const struct lint_row *row)
 
 static void lint_without(struct lint_view *v, const struct lint_row *row)
 {
-        if (v->c->without)
+        if (v->c->without & WITHOUT_LAYERS)
                 lint_note(v, row, &v->p->wall.at, "the policy gives up a layer of its wall");
 }
 

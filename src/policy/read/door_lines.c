@@ -520,7 +520,9 @@ static int read_without(struct reader *r, unsigned *ret_bits)
                 if (i == count) {
                         (void) fail_at(r->e, &t->at, "\"%s\" is not a layer that a policy can give up",
                                        show_text(t->text).text);
-                        (void) err_hint(r->e, "landlock and cgroup can be given up");
+                        (void) err_hint(
+                                r->e,
+                                "landlock and cgroup can be given up, and the compiler of the wasm wall");
                         hint_nearest(r->e, t->text, names, count);
                         return -1;
                 }
@@ -545,7 +547,7 @@ int line_wall(struct reader *r)
                 for (int k = 0; k < WALL_KIND__COUNT; k++)
                         names[k] = wall_name((enum wall_kind) k);
                 (void) fail_at(r->e, &t->at, "unknown wall \"%s\"", show_text(t->text).text);
-                (void) err_hint(r->e, "it is auto, namespace or process");
+                (void) err_hint(r->e, "it is auto, namespace, process or wasm");
                 hint_nearest(r->e, t->text, names, COUNT(names));
                 return -1;
         }
@@ -554,6 +556,8 @@ int line_wall(struct reader *r)
                 r->i++;
                 if (read_without(r, &w.without) < 0)
                         return -1;
+                if (w.without & WITHOUT_COMPILER && wall_has(w.kind, WALL_PROGRAMS))
+                        return fail_at(r->e, &t->at, "the %s wall has no compiler", t->text);
         }
 
         r->p->wall = w;

@@ -166,6 +166,8 @@ char *policy_file_name(struct policy *p, const char *file)
         return arena_str(&p->mem, str_inert(span_str(file), inert, sizeof inert));
 }
 
+bool policy_gives_up(const struct policy *p, unsigned without) { return p->wall.without & without; }
+
 bool policy_states_wall(const struct policy *p, enum wall_kind *ret)
 {
         *ret = p->wall.kind;

@@ -463,6 +463,10 @@ static void worst(const struct checked_policy *c, struct buf *out)
         worst_programs(c, out);
         worst_network(c, out);
         worst_rest(c, out);
+        if (!wall_has(c->wall, WALL_PROGRAMS))
+                buf_puts(out, "- It makes no system call: it is a module, and a fault of the engine that "
+                              "runs it leads "
+                              "into a box with these doors.\n");
 }
 
 void policy_doors_text(const struct checked_policy *c, const struct policy_staged *s, bool all,
@@ -489,7 +493,8 @@ void policy_doors_text(const struct checked_policy *c, const struct policy_stage
                         buf_printf(out, " %s %s", policy_limit_name((enum limit_key) k),
                                    limit_print((enum limit_key) k, c->limits.value[k], value));
 
-        buf_printf(out, "\nWall: %s\n", wall_name(c->wall));
+        buf_printf(out, "\nWall: %s%s\n", wall_name(c->wall),
+                   c->without & WITHOUT_COMPILER ? " without compiler" : "");
         buf_puts(out, "\nThe worst a hostile guest could do:\n");
         worst(c, out);
         if (s)

@@ -91,9 +91,10 @@ static void diff_wall(const struct checked_policy *a, const struct checked_polic
                 bool was = a->without & rows[i].bit, is = b->without & rows[i].bit;
                 if (was == is)
                         continue;
-                c->wider = c->wider || is;
-                c->narrower = c->narrower || was;
-                buf_printf(out, "%c without %s\n", is ? '+' : '-', rows[i].name);
+                bool wider = is == (bool) (rows[i].bit & WITHOUT_LAYERS);
+                c->wider = c->wider || wider;
+                c->narrower = c->narrower || !wider;
+                buf_printf(out, "%c %s %s\n", wider ? '+' : '-', is ? "without" : "with", rows[i].name);
         }
 }
 

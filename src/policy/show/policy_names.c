@@ -43,6 +43,7 @@ _Static_assert(COUNT(types) == HANDLE_TYPE__COUNT, "a name for each handle type"
 
 static const struct without_row without[] = {
         { "cgroup", WITHOUT_CGROUP },
+        { "compiler", WITHOUT_COMPILER },
         { "landlock", WITHOUT_LANDLOCK },
 };
 

@@ -39,6 +39,10 @@ static const struct refusal by_landlock = {
         { "landlock" }, "EACCES", "ENOENT", "the file does not exist: the process wall hides no names"
 };
 
+static const struct refusal no_preopen = { { "wasi", "mount", "landlock" }, "ENOTCAPABLE", NULL, NULL };
+static const struct refusal not_writable = { { "wasi", "mount", "landlock" }, "EROFS", NULL, NULL };
+static const struct refusal no_call = { { "wasi", "seccomp" }, "no such call", NULL, NULL };
+
 static struct decision sees(const struct question *q, const char *path)
 {
         struct effect f = { .kind = EFFECT_READ, .target = path };
@@ -273,6 +277,17 @@ static struct refusal in_process(const struct question *q)
         return r;
 }
 
+/* A module calls functions of WASI and nothing else: they answer before the box around the engine does. */
+static struct refusal in_module(const struct question *q)
+{
+        if (q->f->kind == EFFECT_ENV)
+                return not_passed;
+        if (q->f->kind != EFFECT_READ && q->f->kind != EFFECT_WRITE)
+                return no_call;
+
+        return q->d->reason == REASON_READ_ONLY ? not_writable : no_preopen;
+}
+
 static void leave_out(struct refusal *r, const char *layer)
 {
         size_t n = 0;
@@ -287,7 +302,9 @@ struct refusal policy_refusal(const struct checked_policy *c, const struct effec
                               const struct decision *d, const struct refusal_facts *facts)
 {
         struct question q = { c, f, d, facts };
-        struct refusal r = !wall_has(facts->wall, WALL_OWN_ROOT) ? in_process(&q) : in_namespaces(&q);
+        struct refusal r = !wall_has(facts->wall, WALL_PROGRAMS)   ? in_module(&q)
+                           : !wall_has(facts->wall, WALL_OWN_ROOT) ? in_process(&q)
+                                                                   : in_namespaces(&q);
         if (c->without & WITHOUT_LANDLOCK)
                 leave_out(&r, "landlock");
         return r;
