@@ -199,6 +199,11 @@ CORDON_API void cordon_box_on_output(cordon_box *b,
  * that a person has to answer. */
 typedef void (*cordon_held_fn)(void *ctx, const char *id, const char *effect, unsigned within_s);
 CORDON_API void cordon_box_on_held(cordon_box *b, cordon_held_fn fn, void *ctx);
+/* What a box that runs has used so far; 0 where this host does not count it. */
+typedef struct cordon_usage {
+        uint64_t cpu_ns, memory_peak, net_bytes;
+} cordon_usage;
+CORDON_API void cordon_box_usage(const cordon_box *b, cordon_usage *ret);
 /* A program that starts boxes for others, whom it authenticates itself: who asked for this one. Such a person
  * does not approve what the box asks for. Also of a session that is up, for one who starts a run in it. */
 CORDON_API void cordon_box_asked_by(cordon_box *b, const char *person);

@@ -299,6 +299,12 @@ void cordon_box_on_ending(cordon_box *b, cordon_ending_fn fn, void *ctx)
         b->on_ending = (struct box_on_ending){ fn, ctx };
 }
 
+void cordon_box_usage(const cordon_box *b, cordon_usage *ret)
+{
+        const struct box_usage u = b->box ? box_usage_now(b->box) : (struct box_usage){ 0 };
+        *ret = (cordon_usage){ u.cpu_ns, u.memory_peak, u.net_bytes };
+}
+
 int cordon_box_handle(cordon_box *b, const char *name, int fd)
 {
         unsigned i = b->handle_count;

@@ -326,6 +326,12 @@ enum box_request {
 /* Queries one box, by run id, unique prefix of it, or name. Writes the answer to out. */
 int box_ask(const char *which, enum box_request request, int arg, struct buf *out, struct err *e);
 
+/* What a run has used so far; 0 where this host does not count it. */
+struct box_usage {
+        uint64_t cpu_ns, memory_peak, net_bytes;
+};
+struct box_usage box_usage_now(const struct box *b);
+
 /* ---- approvals (gates/) ---- */
 /* Each socket on which a box waits for approvals, of any user. */
 int box_gates_each(void (*each)(void *ctx, const char *run, unsigned uid), void *ctx, struct err *e);

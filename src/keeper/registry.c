@@ -115,6 +115,17 @@ static void state_json(const struct box *b, struct buf *out)
         buf_putc(out, '}');
 }
 
+struct box_usage box_usage_now(const struct box *b)
+{
+        struct limit_usage u = { 0 };
+        (void) limit_group_usage(&b->group, &u);
+        struct box_usage now = { .cpu_ns = u.has_cpu ? u.cpu_ns : 0,
+                                 .memory_peak = u.has_memory ? u.memory_peak : 0 };
+        for (unsigned i = 0; b->run.rows && i < b->run.r.net_count; i++)
+                now.net_bytes += b->run.rows[i].sent + b->run.rows[i].received;
+        return now;
+}
+
 /* Answers travel as a memory file: any size, one message. */
 static void answer(int client, struct span text, struct ask ok)
 {

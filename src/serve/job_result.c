@@ -110,6 +110,15 @@ void job_finish(struct job *j, const cordon_error *failed)
         job_event(j, "end", &event);
 }
 
+static void put_usage(const cordon_box *b, struct buf *out)
+{
+        cordon_usage u;
+        cordon_box_usage(b, &u);
+        buf_printf(out, ",\"cpu_ns\":%llu,\"memory_peak\":%llu,\"net_bytes\":%llu",
+                   (unsigned long long) u.cpu_ns, (unsigned long long) u.memory_peak,
+                   (unsigned long long) u.net_bytes);
+}
+
 void job_put(const struct job *j, bool whole, struct buf *out)
 {
         static const char *const states[] = { "queued", "running", "ended" };
@@ -131,6 +140,8 @@ void job_put(const struct job *j, bool whole, struct buf *out)
                            j->status, j->blocked);
                 buf_member(out, "end", j->end);
         }
+        if (j->state == JOB_RUNNING && j->box)
+                put_usage(j->box, out);
         if (j->state == JOB_ENDED && whole)
                 buf_add(out, j->result.p, j->result.n);
         buf_putc(out, '}');
