@@ -150,6 +150,19 @@ void mcp_call_begin(struct mcp_server *s, struct mcp_link *l, const struct rpc *
                 return;
         }
 
+        struct mcp_call *waits = d->state ? mcp_gate_retry(s, c, d) : NULL;
+        if (waits && waits->over)
+                mcp_answer_run(s, waits);
+        if (waits)
+                return;
+
+        if (d->state) {
+                (void) err_set((struct err *) &e, ERR_GONE, 0,
+                               "no such question: it was answered, has expired, or was about another call");
+                mcp_call_fail(s, c, &e);
+                return;
+        }
+
         if (take_session(s, c, d->args, &e) < 0 || begin(s, c, d->args, &e) < 0)
                 mcp_call_fail(s, c, &e);
 }
@@ -204,7 +217,9 @@ void mcp_calls_step(struct mcp_server *s)
                         continue;
 
                 stop_late(c);
-                if (cordon_box_step(c->box) != 0)
+                mcp_gate_step(s, c);
+                c->over = c->over || cordon_box_step(c->box) != 0;
+                if (c->over && !c->parked)
                         mcp_answer_run(s, c);
         }
 }
@@ -216,6 +231,10 @@ int mcp_calls_next_ms(const struct mcp_server *s)
                 const struct mcp_call *c = s->calls[i];
                 if (c && c->deadline_ns && !c->timed_out && c->deadline_ns < least)
                         least = c->deadline_ns;
+                if (c && c->over && !c->parked)
+                        return 0;
+                if (c && c->parked && c->parked_until_ns < least)
+                        least = c->parked_until_ns;
         }
 
         if (least == UINT64_MAX)
@@ -229,6 +248,7 @@ int mcp_calls_next_ms(const struct mcp_server *s)
 static void let_go(struct mcp_call *c)
 {
         c->link = NULL;
+        c->parked = false;
         if (c->box)
                 cordon_box_kill(c->box);
 }
@@ -260,7 +280,10 @@ void mcp_call_answered(struct mcp_server *s, const struct mcp_link *l, const str
         for (size_t i = 0; i < MCP_CALLS_MAX; i++) {
                 struct mcp_call *c = s->calls[i];
                 if (c && is_of(c, l) && c->asked && m->id->type == JSON_INT && m->id->integer == c->asked) {
-                        mcp_propose_answer(s, c, m->result);
+                        if (c->box)
+                                mcp_gate_answer(c, m->result);
+                        else
+                                mcp_propose_answer(s, c, m->result);
                         return;
                 }
         }

@@ -16,7 +16,8 @@ enum {
         MCP_QUEUE_MAX = 64 << 20, /* bytes that a client has not read */
         MCP_TOKEN_MAX = 128,
         MCP_HTTP_SESSIONS = 64,
-        MCP_HANDLE = 36, /* "cs-", 128 random bits in hex, and NUL */
+        MCP_HANDLE = 36,  /* "cs-", 128 random bits in hex, and NUL */
+        MCP_GATE_ID = 65, /* 64 digits and NUL */
         MCP_QUESTION_S = 600,
         MCP_PROGRESS_MS = 250
 };
@@ -40,6 +41,7 @@ struct mcp_session {
         cordon_box *box;
         bool over;  /* takes no more runs */
         bool ended; /* its result is final */
+        bool held;  /* something new waits for an approval */
         unsigned calls;
 };
 
@@ -65,8 +67,15 @@ struct mcp_call {
         uint64_t deadline_ns; /* 0: none */
         unsigned told;        /* progress notifications */
         uint64_t told_ns, bytes;
-        unsigned asked; /* the number of our request to the client; 0: none */
-        char run[64];   /* an overlay, of diff and propose_apply; "": none yet */
+        unsigned asked;         /* the number of our request to the client; 0: none */
+        char run[64];           /* an overlay, of diff and propose_apply; "": none yet */
+        bool held;              /* something of the run waits for an approval: gate_ask.c */
+        bool gate_outside;      /* a form was of no use: `cordon approve` answers */
+        bool parked;            /* until the client comes again with `state` */
+        bool over;              /* the run has ended */
+        char gate[MCP_GATE_ID]; /* what was asked about */
+        char state[MCP_HANDLE];
+        uint64_t parked_until_ns;
 };
 
 /* A proposal that a client of 2026-07-28 answers by a second call. Used once. */
@@ -146,6 +155,14 @@ void mcp_call_free(struct mcp_server *s, struct mcp_call *c);
 int mcp_call_start_run(struct mcp_server *s, struct mcp_call *c, const struct json *args, cordon_error *e);
 /* ran.c: its result as JSON. Returns true if it failed. */
 bool mcp_ran(struct mcp_call *c, struct buf *out);
+
+/* gate_ask.c: what a run asks. */
+void mcp_gate_open(const struct mcp_options *o, cordon_box *b);
+void mcp_gate_held(void *ctx, const char *id, const char *effect, unsigned within_s); /* sets a bool */
+void mcp_gate_step(struct mcp_server *s, struct mcp_call *c);
+void mcp_gate_answer(struct mcp_call *c, const struct json *result);
+/* The call that waits for this answer goes on, in place of the new one; NULL: none does. */
+struct mcp_call *mcp_gate_retry(struct mcp_server *s, struct mcp_call *c, const struct mcp_decision *d);
 
 /* propose.c */
 void mcp_propose_ask(struct mcp_server *s, struct mcp_call *c);

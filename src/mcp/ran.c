@@ -71,6 +71,20 @@ static void put_error(const cordon_error *e, struct buf *out, struct buf *steps)
         buf_putc(out, '}');
 }
 
+/* Something waited, and nobody approved it. */
+static void put_gates(const cordon_result *r, struct buf *steps)
+{
+        size_t i = 0;
+        while (i < r->denial_count && strncmp(r->denials[i].reason, "gate-", 5) != 0)
+                i++;
+        if (i == r->denial_count)
+                return;
+
+        buf_puts(steps, steps->n ? "," : "");
+        buf_json(steps,
+                 span_str("a person approves it with `cordon approve` at a terminal, while the call waits"));
+}
+
 bool mcp_ran(struct mcp_call *c, struct buf *out)
 {
         AUTO_BUF(steps);
@@ -88,6 +102,7 @@ bool mcp_ran(struct mcp_call *c, struct buf *out)
                    (unsigned long long) cuts);
         buf_member(out, "run", cordon_box_run_id(c->box));
         put_denials(r, status != 0, out, &steps);
+        put_gates(r, &steps);
         if (r->error)
                 put_error(r->error, out, &steps);
         buf_printf(out, ",\"next_steps\":[%s]}", buf_str(&steps));

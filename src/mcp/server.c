@@ -50,7 +50,7 @@ static void watch_all(struct mcp_server *s, struct watched *w)
         }
 
         for (size_t i = 0; i < MCP_CALLS_MAX; i++) {
-                if (s->calls[i] && s->calls[i]->box)
+                if (s->calls[i] && s->calls[i]->box && !s->calls[i]->over)
                         watch_box(w, s->calls[i]->box);
                 if (s->sessions[i])
                         watch_box(w, s->sessions[i]->box);

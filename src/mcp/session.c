@@ -24,6 +24,7 @@ bool mcp_box_set_up(const struct mcp_options *o, cordon_box *b)
         for (size_t i = 0; i < sizeof set / sizeof *set; i++)
                 if (set[i].value && cordon_box_set(b, set[i].option, set[i].value) < 0)
                         return false;
+        mcp_gate_open(o, b);
         return true;
 }
 
@@ -41,6 +42,7 @@ static int start(struct mcp_server *s, struct mcp_session *x, cordon_error *e)
         if (!x->box || !mcp_box_set_up(s->o, x->box) || mcp_handle_new(x->handle) < 0)
                 return err_set(err, ERR_MEMORY, 0, "no memory for a session");
 
+        cordon_box_on_held(x->box, mcp_gate_held, &x->held);
         return cordon_session_start(x->box, e);
 }
 

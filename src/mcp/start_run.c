@@ -118,7 +118,8 @@ static void tell_progress(struct mcp_call *c)
 {
         uint64_t now = clock_mono_ns();
         char message[64];
-        if (!c->progress || !c->link || (c->told && now - c->told_ns < MCP_PROGRESS_MS * 1000000ull))
+        if (!c->progress || !c->link || c->parked ||
+            (c->told && now - c->told_ns < MCP_PROGRESS_MS * 1000000ull))
                 return;
 
         AUTO_BUF(line);
@@ -161,6 +162,7 @@ static int start(struct mcp_server *s, struct mcp_call *call, const struct comma
 
         cordon_box_stdio(call->box, 0, call->input);
         cordon_box_on_output(call->box, on_output, call);
+        cordon_box_on_held(call->box, mcp_gate_held, &call->held);
         return cordon_box_start_async(call->box, e);
 }
 
