@@ -174,7 +174,12 @@ static void propose_script(const char *path, const char *otherwise, struct buf *
                 return;
 
         buf_shell(&word, path);
-        buf_printf(out, "`cordon run --script %s` runs an untrusted script; %s", buf_str(&word), otherwise);
+        if (api_is_javascript(path))
+                buf_printf(out, "`cordon run --wall wasm -- %s` runs JavaScript; or `-- node %s`",
+                           buf_str(&word), buf_str(&word));
+        else
+                buf_printf(out, "`cordon run --script %s` runs an untrusted script; %s", buf_str(&word),
+                           otherwise);
         out->failed |= word.failed;
 }
 

@@ -343,6 +343,7 @@ struct api_engine {
         char program[ROOT_MAX], script[ROOT_MAX];
         char code[4096]; /* what was compiled of the module before; "": nothing */
 };
+bool api_is_javascript(const char *command);
 int api_engine_find(const struct cordon_context *cx, const char *command, struct api_engine *ret,
                     struct err *e);
 /* Whether the module of this box is not compiled (script_engine.c). */

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-static bool is_script(const char *command)
+bool api_is_javascript(const char *command)
 {
         static const char *const ends[] = { ".js", ".mjs", ".cjs" };
         size_t n = strlen(command);
@@ -25,7 +25,7 @@ int api_engine_find(const struct cordon_context *cx, const char *command, struct
         if (host_program(cx, "cordon-wasm", ret->program, sizeof ret->program, e) < 0)
                 return -1;
 
-        if (!command || !is_script(command) ||
+        if (!command || !api_is_javascript(command) ||
             host_program(cx, "quickjs.wasm", ret->script, sizeof ret->script, e) == 0)
                 return 0;
 

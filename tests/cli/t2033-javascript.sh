@@ -70,6 +70,7 @@ is "2 MB of text, byte for byte" "$(js 'const fs = require("fs"), s = "aé€�
 is "standard input" "$(echo 'console.log(require("fs").readFileSync(0, "utf8").trim().toUpperCase())' >x.js; echo abc | "$CORDON" run -q --wall wasm -- x.js)" ABC
 is "arguments and variables" "$(js 'console.log(process.argv.slice(2), process.env.COLOUR)' --env COLOUR=red -- x.js a 'b c')" "[ 'a', 'b c' ] red"
 has "no network" "$(run 'fetch("http://127.0.0.1")')" "no network door leads through the wasm wall"
+has "and a script can catch that" "$(run 'fetch("http://127.0.0.1").catch(e => console.log("caught", e.message))')" "caught fetch: no network door"
 is "the calls of the engine are not in reach" "$(run 'console.log(typeof wasi, typeof put, typeof at, Object.keys(host).length)')" "undefined undefined undefined 0"
 
 # --- as an ordinary user, and with the functions of a program ---

@@ -328,7 +328,7 @@
         });
         globalThis.process = process;
         globalThis.scriptArgs = args;
-        globalThis.fetch = function fetch() {
+        globalThis.fetch = async function fetch() {
                 throw new TypeError("fetch: no network door leads through the wasm wall; use --wall namespace with --net");
         };
 
