@@ -72,6 +72,32 @@ ends "endless recursion" 134 '(module (func $f (export "_start") (call $f)))'
 ends "endless recursion with large frames" 134 "(module (func \$f (export \"_start\") (local $(yes i64 | head -n 5000 | tr '\n' ' ')) (call \$f)))"
 ends "endless recursion in the start function" 134 '(module (func $f (call $f)) (start $f) (func (export "_start")))'
 
+# The same in both engines: what a frame, a base or a bound was before a call, and what a former call left.
+both() {
+        ends "$@"
+        name=$1
+        shift
+        ends "$name, interpreted" "$@" --interpret
+}
+exit='(import "wasi_snapshot_preview1" "proc_exit" (func $exit (param i32)))'
+both "memory that a callee grew is there" 7 "(module $exit (memory 1 3) (func \$g (drop (memory.grow (i32.const 1))))
+        (func (export \"_start\") (i32.store (i32.const 0) (i32.const 1)) (call \$g) (i32.store (i32.const 131068) (i32.const 7)) (call \$exit (i32.load (i32.const 131068)))))"
+both "and nothing behind it" 134 "$(start '' '(drop (memory.grow (i32.const 1))) (i32.store8 (i32.const 131072) (i32.const 1))')"
+both "a vector with the largest offset" 134 "$(start '' '(drop (v128.load offset=4294967295 (i32.const -1)))')"
+both "a vector over the end" 134 "$(start '' '(v128.store (i32.const 65521) (v128.const i64x2 1 1))')"
+both "a lane over the end" 134 "$(start '' '(drop (v128.load64_lane 1 (i32.const 65529) (v128.const i64x2 1 1)))')"
+both "a table that grew has null in it" 134 '(module (table 1 funcref) (func (export "_start") (drop (table.grow 0 (ref.null func) (i32.const 9))) (call_indirect (i32.const 9))))'
+both "table.copy that wraps" 134 '(module (table 4 funcref) (func (export "_start") (table.copy (i32.const 2) (i32.const -1) (i32.const 3))))'
+both "table.init of a dropped segment" 134 '(module (table 4 funcref) (elem $e func 0) (func (export "_start") (elem.drop $e) (table.init $e (i32.const 0) (i32.const 0) (i32.const 1))))'
+both "recursion between calls of the host" 134 "(module $imports (memory 1) (func \$f (export \"_start\") (drop (call \$fd_write (i32.const 1) (i32.const 0) (i32.const 0) (i32.const 8))) (call \$f)))"
+both "recursion with the most locals" 134 "(module (func \$f (export \"_start\") (local $(yes v128 | head -n 19999 | tr '\n' ' ')) (call \$f)))"
+both "tail calls without end use no stack" 124 '(module (func $f (param i64 i64) (return_call $f (local.get 1) (local.get 0))) (func (export "_start") (call $f (i64.const 1) (i64.const 2))))' --fuel 1000000
+both "a range that costs more than the fuel" 124 "$(start '' '(memory.fill (i32.const 0) (i32.const 1) (i32.const 65536))')" --fuel 1000
+both "br_table of the largest index" 5 "(module $exit (func (export \"_start\") (block \$a (block \$b (br_table \$b \$b \$a (i32.const -1))) (call \$exit (i32.const 1))) (call \$exit (i32.const 5))))"
+both "what a former call left is in no local" 0 "(module $exit (func \$c (result v128) (v128.and (i64x2.splat (i64.const -1)) (v128.and (i64x2.splat (i64.const -1)) (v128.and (i64x2.splat (i64.const -1)) (i64x2.splat (i64.const -1))))))
+        (func \$d (param i32) (result v128) (local funcref v128) (local.get 2) (br_if 0 (local.get 0)) (i64x2.splat (i64.const 0)) (i64x2.add))
+        (func (export \"_start\") (drop (call \$c)) (call \$exit (i32.wrap_i64 (i64x2.extract_lane 0 (call \$d (i32.const 0)))))))"
+
 # More than it may have.
 ends "more memory than the limit at once" 126 '(module (memory 65536) (func (export "_start")))' --limit 'memory 64M'
 ends "memory.grow up to the limit, and a touch of all" 0 "$(start '' '(loop $l (if (i32.ne (memory.grow (i32.const 16)) (i32.const -1)) (then (br $l)))) (memory.fill (i32.const 0) (i32.const 1) (i32.mul (i32.sub (memory.size) (i32.const 32)) (i32.const 65536)))')" --limit 'memory 64M' --limit 'time 20s'
