@@ -80,6 +80,136 @@ static void test_seal__the_digest_is_of_the_box_alone(void)
         CHECK(memcmp(a, d, sizeof a) != 0);
 }
 
+/* ---- the digest of a request ---- */
+
+#define PLAIN "use base/system\nread /d\nread /to-d\nin data max 1K\nenv A=b\n"
+
+/* `change` is made after the look. -1: it has no digest. */
+static int request_of(const char *policy, void (*change)(struct scene *), uint8_t ret_request[32],
+                      uint8_t ret_plan[32])
+{
+        SCENE(s);
+        CHECK(scene_plan(&s, policy));
+        plan_free(s.p);
+        s.p = NULL;
+        if (change)
+                change(&s);
+
+        s.p = plan_make(s.c, &s.r, &s.e);
+        CHECK(s.p && plan_digest(s.p, ret_plan) == 0);
+        return plan_request_digest(s.c, &s.r, ret_request);
+}
+
+static struct plan_seen *seen_at(struct scene *s, const char *path)
+{
+        size_t n;
+        const struct door *doors = policy_doors(s->c, &n);
+        for (size_t i = 0; i < n; i++)
+                if (doors[i].path && strcmp(doors[i].path, path) == 0)
+                        return &s->seen[i];
+        return &s->seen[0];
+}
+
+static void other_inode(struct scene *s) { seen_at(s, "/d")->ino++; }
+static void other_device(struct scene *s) { seen_at(s, "/d")->dev++; }
+static void now_a_link(struct scene *s) { seen_at(s, "/d")->link = "e"; }
+static void leads_elsewhere(struct scene *s) { seen_at(s, "/d")->real = "/e"; }
+static void other_target(struct scene *s) { seen_at(s, "/to-d")->link = "e"; }
+static void stock_gone(struct scene *s) { *seen_at(s, "/usr") = (struct plan_seen){ .kind = SEEN_FILE }; }
+static void other_cwd(struct scene *s) { s->r.cwd = "/d/sub"; }
+static void other_wall(struct scene *s) { s->r.root_inside = !s->r.root_inside; }
+static void by_root(struct scene *s) { s->r.as_root = !s->r.as_root; }
+static void on_terminal(struct scene *s) { s->r.tty = !s->r.tty; }
+static void own_state(struct scene *s) { s->r.state[0] = "/d/state"; }
+static void own_config(struct scene *s) { s->r.config[0] = "/d/config"; }
+static void other_program(struct scene *s) { s->r.entry.ino++; }
+
+static void test_request__every_change_is_another_request(void)
+{
+        static void (*const changes[])(
+                struct scene *) = { other_inode, other_device, now_a_link,   leads_elsewhere, other_target,
+                                    stock_gone,  other_cwd,    other_wall,   by_root,         on_terminal,
+                                    own_state,   own_config,   other_program };
+        uint8_t was[32], plan[32], is[32], other[32];
+        CHECK_INT(request_of(PLAIN, NULL, was, plan), 0);
+        for (size_t i = 0; i < COUNT(changes); i++) {
+                CHECK_INT(request_of(PLAIN, changes[i], is, other), 0);
+                CHECK(memcmp(is, was, sizeof is) != 0);
+        }
+}
+
+static void test_request__every_policy_is_another_request(void)
+{
+        static const char *const policies[] = { PLAIN "read /e\n",
+                                                PLAIN "write /e\n",
+                                                PLAIN "read /nothing?\n",
+                                                PLAIN "limit memory 77M\n",
+                                                PLAIN "out more\n",
+                                                PLAIN "local trace\n",
+                                                PLAIN "read /e except /e/x\n",
+                                                "use base/system\nread /d\n" };
+        uint8_t was[32], plan[32], is[32], other[32];
+        CHECK_INT(request_of(PLAIN, NULL, was, plan), 0);
+        for (size_t i = 0; i < COUNT(policies); i++) {
+                CHECK_INT(request_of(policies[i], NULL, is, other), 0);
+                CHECK(memcmp(is, was, sizeof is) != 0);
+        }
+}
+
+static void words_change(struct scene *s)
+{
+        static const char *const argv[] = { "cat", "other", "words", NULL };
+        static const char *const passed[] = { "TOKEN=other", NULL };
+        s->r.argv = argv;
+        s->r.entry = fake_find("cat");
+        s->r.passed = passed;
+}
+
+static void words_are_few(struct scene *s)
+{
+        static const char *const argv[] = { "cat", NULL };
+        s->r.argv = argv;
+        s->r.entry = fake_find("cat");
+}
+
+static void test_request__arguments_and_variables_are_the_runs(void)
+{
+        uint8_t a[32], b[32], plan[32], same[32];
+        CHECK_INT(request_of(PLAIN, words_change, a, plan), 0);
+        CHECK_INT(request_of(PLAIN, words_are_few, b, same), 0);
+        CHECK(memcmp(a, b, sizeof a) == 0);
+        CHECK(memcmp(plan, same, sizeof plan) == 0);
+}
+
+static void test_request__what_a_digest_does_not_cover_has_none(void)
+{
+        static const char *const policies[] = { PLAIN "net a.example:443\n", PLAIN "edit /e\n",
+                                                PLAIN "run cat\n", PLAIN "write /c/one\n",
+                                                PLAIN "warm python3\n" };
+        uint8_t request[32], plan[32];
+        for (size_t i = 0; i < COUNT(policies); i++)
+                CHECK_INT(request_of(policies[i], NULL, request, plan), -1);
+}
+
+static void test_request__a_draft_orders_the_same_run(void)
+{
+        SCENE(s);
+        MUST_PLAN(s, PLAIN "limit time 5s\n");
+        struct plan *draft = plan_draft(s.c, &s.r, &s.e);
+        AUTO_BUF(whole);
+        AUTO_BUF(early);
+        CHECK(draft != NULL);
+        if (!draft)
+                return;
+
+        plan_seal_order(s.p->order, &whole);
+        plan_seal_order(draft->order, &early);
+        CHECK(whole.n == early.n && memcmp(whole.p, early.p, whole.n) == 0);
+        CHECK_INT(draft->handle_count, s.p->handle_count);
+        CHECK(memcmp(&draft->limits, &s.p->limits, sizeof s.p->limits) == 0);
+        plan_free(draft);
+}
+
 static bool opens(const struct buf *b, size_t n, bool order)
 {
         struct err e = { 0 };
@@ -196,5 +326,10 @@ static const struct test_case cases[] = {
         CASE(test_seal__no_changed_byte_is_read_outside_the_block),
         CASE(test_seal__a_stamped_block_is_refused_when_any_byte_changed),
         CASE(test_seal__what_contradicts_itself_is_refused),
+        CASE(test_request__every_change_is_another_request),
+        CASE(test_request__every_policy_is_another_request),
+        CASE(test_request__arguments_and_variables_are_the_runs),
+        CASE(test_request__what_a_digest_does_not_cover_has_none),
+        CASE(test_request__a_draft_orders_the_same_run),
 };
 TEST_MAIN(cases)
