@@ -606,9 +606,14 @@ static void say_next(const struct run *r, const char *id, int n)
 {
         const char *name = r->set[CORDON_NAME] ? r->set[CORDON_NAME] : id;
         int len = r->set[CORDON_NAME] ? (int) strlen(name) : n;
-        if (r->session && !r->end.quiet && !r->end.json && isatty(1) && isatty(2))
-                cli_note("next: cordon session run %.*s -- COMMAND; at the end: cordon session end %.*s", len,
-                         name, len, name);
+        const char *time = r->set[CORDON_SESSION_TIME], *idle = r->set[CORDON_SESSION_IDLE];
+        if (!r->session || r->end.quiet || r->end.json || !isatty(1) || !isatty(2))
+                return;
+
+        cli_note("next: cordon session run %.*s -- COMMAND; at the end: cordon session end %.*s", len, name,
+                 len, name);
+        cli_note("it ends by itself after %s, or after %s without a command", time ? time : "a day",
+                 idle ? idle : "an hour");
 }
 
 int cli_run_detached(struct run *r)
