@@ -34,8 +34,9 @@ struct json_doc *asker_ask(const struct asker *a, const struct admitted *who, co
 {
         cordon_error e = { 0 };
         const cordon_person person = { who->person, who->groups, who->own };
-        char *text = a->box ? cordon_box_gate(a->box, &person, request, &e)
-                            : cordon_question_gate(a->question->q, &person, request, &e);
+        char *text = a->box        ? cordon_box_gate(a->box, &person, request, &e)
+                     : a->question ? cordon_question_gate(a->question->q, &person, request, &e)
+                                   : NULL;
         struct json_doc *d = text ? json_parse_data("answer", span_str(text), (struct err *) &e) : NULL;
         if (ret_text)
                 *ret_text = text;

@@ -152,7 +152,7 @@ static void aside_free(struct server *s, size_t index)
 static bool asks_first(const struct aside *a)
 {
         char want[8];
-        int n = snprintf(want, sizeof want, "%03u ", STATUS_ASKS);
+        int n = snprintf(want, sizeof want, "%03d ", STATUS_ASKS);
         return !a->got.failed && a->got.n > (size_t) n && memcmp(a->got.p, want, (size_t) n) == 0;
 }
 

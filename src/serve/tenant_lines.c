@@ -30,7 +30,7 @@ static bool only_stored(const struct words *w)
         if (w->n != 2 || w->v[1].n < n + 12 || memcmp(w->v[1].p, mark, n) != 0)
                 return false;
         for (size_t i = n; i < w->v[1].n; i++)
-                if (!memchr("0123456789abcdef", w->v[1].p[i], 16))
+                if (!strchr("0123456789abcdef", w->v[1].p[i]) || !w->v[1].p[i])
                         return false;
         return true;
 }
