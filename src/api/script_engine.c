@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* api/script_engine.c - what runs the command behind a wall without programs. */
 #include "api/internal.h"
+#include "base/str.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -31,11 +32,12 @@ int api_engine_find(const struct cordon_context *cx, const char *command, struct
 
         (void) err_set(e, ERR_HOST, 0,
                        "JavaScript behind the wasm wall needs quickjs.wasm, which is not installed");
-        return err_hint(
-                e,
-                "`make deps install` in cordon's source directory fetches it with npm; or --wall namespace "
-                "-- node %s",
-                command);
+        int folder = (int) str_parent(ret->program, strlen(ret->program));
+        return err_hint(e,
+                        "`make deps install` in cordon's source directory fetches it with npm; or `npm pack "
+                        "quickjs-wasi@3.6.2`, and its quickjs.wasm belongs in %.*s; or --wall namespace -- "
+                        "node %.40s",
+                        folder, ret->program, command);
 }
 
 bool api_interprets(const struct cordon_box *b)
