@@ -199,7 +199,8 @@ CORDON_API void cordon_box_on_output(cordon_box *b,
  * that a person has to answer. */
 typedef void (*cordon_held_fn)(void *ctx, const char *id, const char *effect, unsigned within_s);
 CORDON_API void cordon_box_on_held(cordon_box *b, cordon_held_fn fn, void *ctx);
-/* What a box that runs has used so far; 0 where this host does not count it. */
+/* What a box that runs has used so far; CORDON_NOT_COUNTED where this host does not count it. */
+#define CORDON_NOT_COUNTED UINT64_MAX
 typedef struct cordon_usage {
         uint64_t cpu_ns, memory_peak, net_bytes;
 } cordon_usage;

@@ -328,7 +328,7 @@ enum box_request {
 /* Queries one box, by run id, unique prefix of it, or name. Writes the answer to out. */
 int box_ask(const char *which, enum box_request request, int arg, struct buf *out, struct err *e);
 
-/* What a run has used so far; 0 where this host does not count it. */
+/* What a run has used so far; UINT64_MAX where this host does not count it. */
 struct box_usage {
         uint64_t cpu_ns, memory_peak, net_bytes;
 };

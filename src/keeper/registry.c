@@ -119,8 +119,8 @@ struct box_usage box_usage_now(const struct box *b)
 {
         struct limit_usage u = { 0 };
         (void) limit_group_usage(&b->group, &u);
-        struct box_usage now = { .cpu_ns = u.has_cpu ? u.cpu_ns : 0,
-                                 .memory_peak = u.has_memory ? u.memory_peak : 0 };
+        struct box_usage now = { .cpu_ns = u.has_cpu ? u.cpu_ns : UINT64_MAX,
+                                 .memory_peak = u.has_memory ? u.memory_peak : UINT64_MAX };
         for (unsigned i = 0; b->run.rows && i < b->run.r.net_count; i++)
                 now.net_bytes += b->run.rows[i].sent + b->run.rows[i].received;
         return now;

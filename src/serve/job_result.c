@@ -110,13 +110,18 @@ void job_finish(struct job *j, const cordon_error *failed)
         job_event(j, "end", &event);
 }
 
+/* What this host does not count is left out. */
 static void put_usage(const cordon_box *b, struct buf *out)
 {
         cordon_usage u;
         cordon_box_usage(b, &u);
-        buf_printf(out, ",\"cpu_ns\":%llu,\"memory_peak\":%llu,\"net_bytes\":%llu",
-                   (unsigned long long) u.cpu_ns, (unsigned long long) u.memory_peak,
-                   (unsigned long long) u.net_bytes);
+        const struct {
+                const char *name;
+                uint64_t value;
+        } rows[] = { { "cpu_ns", u.cpu_ns }, { "memory_peak", u.memory_peak }, { "net_bytes", u.net_bytes } };
+        for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+                if (rows[i].value != CORDON_NOT_COUNTED)
+                        buf_printf(out, ",\"%s\":%llu", rows[i].name, (unsigned long long) rows[i].value);
 }
 
 void job_put(const struct job *j, bool whole, struct buf *out)
