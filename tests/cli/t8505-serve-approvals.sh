@@ -114,6 +114,19 @@ is "a no" "$(answer "$boss" no)" "200 denied"
 wait $!
 is "is an answer" "$(jq -r '.status, .type' <"$T/aside/applied" | xargs)" "403 urn:cordon:error:approval"
 
+# a session
+http POST /v1/sessions "$runner" -H 'Content-Type: application/json' -d '{"policy":"start"}' >"$T/body"
+session=$(jq -r .id <"$T/body")
+waits_session() { id=$(http GET /v1/approvals "$boss" | jq -r --arg s "$session" '.approvals[] | select(.session == $s) | .id') && [ -n "$id" ]; }
+ok "a session asks as well" soon waits_session
+show "$runner" >/dev/null
+show "$boss" >/dev/null
+is "not the person who began it" "$(answer "$runner" yes)" "403 not-approver"
+is "but another" "$(answer "$boss" yes)" "200 approved"
+is_up() { [ "$(http GET "/v1/sessions/$session" "$runner" | jq -r .state)" = up ]; }
+ok "then it is up" soon is_up
+http DELETE "/v1/sessions/$session" "$runner" >/dev/null
+
 # time, events, withdrawal
 (T=$T/aside; http GET /v1/approvals/events "$boss" -N >"$T/../events" 2>/dev/null; true) &
 stream=$!
