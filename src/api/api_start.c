@@ -491,6 +491,10 @@ int api_places(struct cordon_box *b, struct err *e)
                         return -1;
         }
 
+        const struct policy_staged staged = { b->places, b->stage };
+        if (policy_label_places(b->policy->checked, &staged, e) < 0)
+                return -1;
+
         if (!b->answers_file || b->answers_text.p)
                 return 0;
 

@@ -255,7 +255,8 @@ int cordon_policy_check(cordon_policy *p, cordon_error *e)
                 return 0;
 
         p->checked = api_check_at(p, clock_wall_s(), to_err(e));
-        if (p->checked && api_schemas(p, to_err(e)) < 0) {
+        if (p->checked && (api_schemas(p, to_err(e)) < 0 ||
+                           (p->has_stage && policy_label_places(p->checked, &p->staged, to_err(e)) < 0))) {
                 policy_checked_free(p->checked);
                 p->checked = NULL;
         }

@@ -216,6 +216,7 @@ void net_print(const struct net_dest *d, struct buf *out); /* the destination al
 
 /* ---- places_file.c ---- */
 char *place_name(const struct policy_places *p, size_t index); /* as policy_place_name() */
+struct label place_label(const struct policy_places *p, const char *place);
 
 /* ---- staged.c: the places that doors name ---- */
 void staged_text(const struct checked_policy *c, const struct policy_staged *s, struct buf *out);

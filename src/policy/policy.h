@@ -467,7 +467,7 @@ enum policy_stage { POLICY_STAGE_MOCK = 0, POLICY_STAGE_TEST, POLICY_STAGE_LIVE,
 const char *policy_stage_name(enum policy_stage s);
 int policy_stage_find(const char *name, enum policy_stage *ret_stage);
 
-/* Lines `place NAME STAGE URL`; the URL is http(s)://host[:port]/[path/]. The live URL is the place's
+/* Lines `place NAME STAGE URL [label LABEL...]`; the URL is http(s)://host[:port]/[path/]. The live URL is the place's
  * identity: tools in the box ask for it in every stage, and the broker sends the request to the stage's URL.
  */
 struct policy_places;
@@ -499,6 +499,8 @@ struct policy_staged {
 /* The innermost place that contains a URL. In each stage all of the place goes to the stage's target. */
 const char *policy_place_of(const struct policy_staged *s, const struct net_dest *n,
                             const struct policy_place_url **ret_asked);
+/* Each net door that leads to a labelled place has its label from here on. */
+int policy_label_places(struct checked_policy *c, const struct policy_staged *s, struct err *e);
 /* Decides as the broker does: by the URL, and as a request to each place that contains it; the door is the
  * one that the broker takes. If a place gives the better answer, *f, which has an arena, becomes the
  * request to it, with strings of `s`. */

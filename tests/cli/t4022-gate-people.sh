@@ -49,6 +49,19 @@ if command -v tmux >/dev/null; then
         is "one key approves one, --deny denies the next" "$(cat "$T/out")" "200 403"
         has "the reason is in the record" "$("$CORDON" log --kind gate --json | grep denied | tail -n 1)" "not this one"
         $S kill-server 2>/dev/null
+
+        begin --net 'http://web.test/** POST ask vary path' -- sh -c 'for i in 1 2 3; do curl -sS -o /dev/null -w "%{http_code} " -d a=1 http://web.test/$i; done'
+        soon sh -c '[ "$("$CORDON" approve --json | jq ".items | length")" = 1 ]'
+        $S -f /dev/null new-session -d -x 120 -y 40 "CORDON_STATE='${CORDON_STATE:-}' '$CORDON' approve; sleep 30" 9>&-
+        soon sh -c "tmux -S $T/tmux capture-pane -p | grep -q 'approve?'"
+        $S send-keys u
+        soon sh -c "tmux -S $T/tmux capture-pane -p | grep -q 'how many'"
+        $S send-keys 2 Enter
+        soon sh -c '"$CORDON" approve --json | grep -q /3'
+        "$CORDON" approve --deny "$("$CORDON" approve --json | jq -r '.items[0].id')" >/dev/null 9>&-
+        end
+        is "u approves so many like ones, and the next asks" "$(cat "$T/out")" "200 200 403 "
+        $S kill-server 2>/dev/null
 else
         skip "cordon approve at a terminal" "tmux is not installed"
 fi

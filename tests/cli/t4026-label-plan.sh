@@ -23,6 +23,15 @@ done
 is "of which none holds all three unattended" "$(jq -r '[.[] | select((.may_become | test("private")) and (.may_become | test("untrusted"))) | .doors[] | select(.answer == "allow") | select(.door | test("label") | not)] | length' split.json)" 0
 is "the sender asks a person" "$(jq -r '.[2].doors[] | select(.answer) | .answer' split.json)" ask
 
+printf 'box many\nnet https://out.example/pay GET POST accepts private:mail\nread /etc/hostname label private:host\n' >many.cordon
+"$CORDON" plan many.cordon >plan.txt
+has "it names the method that does most" "$(cat plan.txt)" "
+      POST: closed: "
+has "and the tags that the door lacks" "$(cat plan.txt)" "permit: accepts private:host; or declassify private:host"
+sed -i 's/accepts private:mail/accepts private:mail private:host/' many.cordon
+hasnt "which then permit it" "$("$CORDON" plan many.cordon)" closed
+is "--json has the method" "$("$CORDON" plan --json many.cordon | jq -r '.[0].doors[] | select(.answer) | .method + " " + .answer')" "POST allow"
+
 printf 'box asks\nnet https://out.example/pay POST ask\n' >asks.cordon
 has "a door that asks is not called open" "$("$CORDON" plan asks.cordon)" "a person is asked"
 printf '%s\nread /etc/hostname label private:host\nnet https://out.example/a POST declassify private:host private:mail\n' "$mail" >twice.cordon

@@ -40,8 +40,13 @@ static void test_places__bad_lines_say_where(void)
                 const char *line, *what;
         } rows[] = {
                 { "plaice a live https://a.test/", "p:2:1: unknown word \"plaice\"" },
-                { "place a live", "p:2:1: write `place NAME STAGE URL`" },
-                { "place a live https://a.test/ more", "p:2:1: write `place NAME STAGE URL`" },
+                { "place a live", "p:2:1: write `place NAME STAGE URL`, and `label LABEL...` behind it" },
+                { "place a live https://a.test/ more",
+                  "p:2:30: behind the URL of a place stands nothing but `label LABEL...`" },
+                { "place a live https://a.test/ label",
+                  "p:2:30: behind the URL of a place stands nothing but `label LABEL...`" },
+                { "place a live https://a.test/ label private:*",
+                  "p:2:36: `label` takes private:NAME or untrusted, not private:*" },
                 { "place A live https://a.test/", "p:2:7: \"A\" cannot name a place" },
                 { "place a prod https://a.test/", "p:2:9: \"prod\" is not a stage" },
                 { "place a mock https://a.test/",
@@ -66,6 +71,47 @@ static void test_places__bad_lines_say_where(void)
                 CHECK_STR(e.what, rows[i].what);
                 policy_places_free(p);
         }
+}
+
+/* Doors by the place's name, by a URL in it or above it, and doors that move bytes; in every stage. */
+static void test_places__doors_have_their_label(void)
+{
+        static const struct {
+                const char *door, *label;
+        } rows[] = {
+                { "net @mail/** GET", "private:mail untrusted" },
+                { "net @mail/** GET label private:own", "private:mail private:own untrusted" },
+                { "net @other/** GET", "" },
+                { "net https://a.test/in/x GET", "private:mail untrusted" },
+                { "net https://a.test/** GET", "private:mail untrusted" },
+                { "net https://a.test/out/** GET", "" },
+                { "net a.test:443", "private:mail untrusted" },
+                { "net a.test:444", "" },
+                { "net *.stage.test:80", "untrusted private:mail" },
+                { "net *.test.test:80", "" },
+        };
+        struct err e = { 0 };
+        struct policy_places *p =
+                policy_places_parse("p",
+                                    span_str("place mail live https://a.test/in/ label private:mail\n"
+                                             "place mail test http://b.stage.test/ label untrusted\n"
+                                             "place other live https://c.test/\n"),
+                                    &e);
+        CHECK(p);
+        for (size_t i = 0; p && i < COUNT(rows); i++) {
+                struct policy *lines = policy_new();
+                const struct policy_context context = { .now = 1 };
+                const struct policy_staged staged = { p, POLICY_STAGE_TEST };
+                CHECK_INT(policy_add_text(lines, "t", span_str(rows[i].door), &e), 0);
+                struct checked_policy *c = policy_check(lines, &context, &e);
+                CHECK(c && policy_label_places(c, &staged, &e) == 0 &&
+                      policy_label_places(c, &staged, &e) == 0);
+                struct label got = policy_label_most(c), want = label_of(rows[i].label);
+                CHECK(label_equal(&got, &want));
+                policy_checked_free(c);
+                policy_free(lines);
+        }
+        policy_places_free(p);
 }
 
 static void test_stages__names(void)
@@ -138,6 +184,7 @@ int main(void)
         static const struct test_case cases[] = {
                 CASE(test_places__each_stage_has_its_url),
                 CASE(test_places__bad_lines_say_where),
+                CASE(test_places__doors_have_their_label),
                 CASE(test_stages__names),
                 CASE(test_stages__test_has_only_what_a_place_names),
                 CASE(test_websocket__only_where_it_is_named),

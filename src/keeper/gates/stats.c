@@ -116,22 +116,30 @@ static void gate_json(const struct gate_history *h, int64_t now_ms, struct buf *
 
 /* ---- text ---- */
 
+static const char *const measures[GATE_STEP__COUNT] = { [GATE_ATTENTIVE] = "no measure is taken",
+                                                        [GATE_MERGE] = "like effects are shown together",
+                                                        [GATE_SLOW] = "a yes has to wait",
+                                                        [GATE_ASK_REASON] = "a yes needs a reason",
+                                                        [GATE_SECOND] = "a second person has to approve",
+                                                        [GATE_CLOSE] = "nothing is approved any more" };
+
 static void person_text(const struct past_decision *who, const struct gate_fatigue *f, struct buf *out)
 {
-        char p10[32], median[32], p90[32], name[160];
-        enum gate_step s = gate_ladder(f);
+        char tenth[32], half[32], most[32], name[160];
+        unsigned change = f->trend_ms < 0 ? 0u - (unsigned) f->trend_ms : (unsigned) f->trend_ms;
         buf_printf(out, "user %s: %u decisions, %u in the last hour (at most %d)\n", name_of(who, name),
                    f->decisions, f->per_hour, GATE_BUDGET);
-        buf_printf(out, "  approved %u%%, of them faster than it can be read %u%%\n", f->approval,
+        buf_printf(out, "  approved: %u%%; of these answered faster than one can read: %u%%\n", f->approval,
                    f->rubber_stamp);
-        buf_printf(out, "  time to answer: p10 %s, median %s, p90 %s; trend %+d ms\n",
-                   str_from_ms(f->p10_ms, p10), str_from_ms(f->median_ms, median),
-                   str_from_ms(f->p90_ms, p90), f->trend_ms);
-        buf_printf(out,
-                   "  longest yes-streak %u, repeats %u%%, reversals %u%%, incidents %u%%, decoys missed "
-                   "%u%% of %u\n",
-                   f->yes_streak, f->repeats, f->reversals, f->incidents, f->decoy_misses, f->decoys);
-        buf_printf(out, "  score %u of 100, measure: %s\n", f->score, gate_step_name(s));
+        buf_printf(out, "  time to answer: one in ten within %s, half within %s, nine in ten within %s; ",
+                   str_from_ms(f->p10_ms, tenth), str_from_ms(f->median_ms, half),
+                   str_from_ms(f->p90_ms, most));
+        buf_printf(out, "lately %u ms %s\n", change, f->trend_ms < 0 ? "faster" : "slower");
+        buf_printf(out, "  most approvals in a row: %u; same effect again: %u%%; answer changed: %u%%\n",
+                   f->yes_streak, f->repeats, f->reversals);
+        buf_printf(out, "  approvals that led to an incident: %u%%; decoys approved: %u%% of %u\n",
+                   f->incidents, f->decoy_misses, f->decoys);
+        buf_printf(out, "  fatigue: %u of 100; %s\n", f->score, measures[gate_ladder(f)]);
 }
 
 static void gate_text(const struct gate_history *h, int64_t now_ms, struct buf *out)

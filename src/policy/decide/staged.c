@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* policy/decide/staged.c - requests and doors in one stage: the place that contains a URL, and its target. */
+#include "label/label.h"
 #include "policy/internal.h"
 
 bool policy_place_holds(const struct policy_place_url *u, const struct net_dest *n)
@@ -165,6 +166,41 @@ static bool door_meets(const struct net_dest *n, const struct policy_place_url *
         size_t door = strlen(n->path), place = strlen(u->path);
         bool below = strncmp(u->path, n->path, place) == 0;
         return below || (n->path_tail && door < place && strncmp(u->path, n->path, door) == 0);
+}
+
+/* ---- labels of places ---- */
+
+static bool may_meet(const struct net_dest *n, const struct policy_place_url *u)
+{
+        bool bytes = n->form == NET_HOST_PORT && u && u->port == n->port; /* which no path bounds */
+        return door_meets(n, u) || (bytes && host_is(n, u->host));
+}
+
+static bool door_reaches(const struct policy_staged *s, const struct net_dest *n, const char *name)
+{
+        if (n->form == NET_PLACE)
+                return strcmp(n->host, name) == 0;
+        return may_meet(n, policy_place_asked(s->places, name, s->stage)) ||
+               may_meet(n, policy_place_target(s->places, name, s->stage));
+}
+
+int policy_label_places(struct checked_policy *c, const struct policy_staged *s, struct err *e)
+{
+        char text[LABEL_TEXT_MAX];
+        const char *name;
+        for (size_t i = 0; i < c->live.n; i++) {
+                struct door *d = &c->live.v[i];
+                struct label l = label_of(d->flow.label), before = l;
+                for (size_t k = 0; d->kind == DOOR_NET && (name = policy_place_name(s->places, k)); k++) {
+                        struct label by = place_label(s->places, name);
+                        if (door_reaches(s, &d->net, name))
+                                label_join(&l, &by);
+                }
+
+                if (!label_equal(&l, &before) && !(d->flow.label = arena_str(&c->mem, label_text(&l, text))))
+                        return fail_memory(e);
+        }
+        return 0;
 }
 
 bool policy_stage_has_door(const struct policy_staged *s, const struct net_dest *n)

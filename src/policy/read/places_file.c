@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* policy/read/places_file.c - the places file: lines `place NAME STAGE URL` in the syntax of policies. It
- * maps @name to its targets in the stages live and test, so that a test account needs no other policy.
- * Never: decides the stage. */
+/* policy/read/places_file.c - the places file: lines `place NAME STAGE URL [label LABEL...]` in the syntax of
+ * policies. It maps @name to its targets in the stages live and test, so that a test account needs no other
+ * policy. Never: decides the stage. */
+#include "label/label.h"
 #include "policy/internal.h"
 
 #include <stdlib.h>
@@ -14,6 +15,7 @@ _Static_assert(COUNT(stage_names) == POLICY_STAGE__COUNT, "a name for each stage
 struct place {
         char *name;
         struct policy_place_url url[POLICY_STAGE__COUNT]; /* host NULL: no line */
+        struct label label;                               /* of all its lines */
 };
 
 struct policy_places {
@@ -98,11 +100,31 @@ static int read_url(struct policy_places *p, const struct token *t, struct polic
         return 0;
 }
 
+/* The words behind the URL. */
+static int read_label(const struct tokens *t, struct label *ret, struct err *e)
+{
+        enum { FIRST = 4 };
+        if (t->n == FIRST)
+                return 0;
+
+        for (size_t i = FIRST + 1; i < t->n; i++)
+                if (t->v[i].quoted || strcmp(t->v[i].text, "private:*") == 0 ||
+                    !label_add(ret, span_str(t->v[i].text)))
+                        return fail_at(e, &t->v[i].at, "`label` takes private:NAME or untrusted, not %s",
+                                       show_text(t->v[i].text).text);
+
+        if (!token_is(&t->v[FIRST], "label") || t->n == FIRST + 1 || ret->all)
+                return fail_at(e, &t->v[FIRST].at,
+                               "behind the URL of a place stands nothing but `label LABEL...`");
+        return 0;
+}
+
 static int read_place(struct policy_places *p, const struct tokens *t, struct err *e)
 {
         static const char *const words[] = { "place" };
         enum policy_stage stage = POLICY_STAGE_MOCK;
         struct policy_place_url url = { 0 };
+        struct label label = { 0 };
 
         if (!token_is(&t->v[0], "place")) {
                 (void) fail_at(e, &t->v[0].at, "unknown word \"%s\"", show_text(t->v[0].text).text);
@@ -110,11 +132,12 @@ static int read_place(struct policy_places *p, const struct tokens *t, struct er
                 return -1;
         }
 
-        if (t->n != 4)
-                return fail_at(e, &t->v[0].at, "write `place NAME STAGE URL`");
+        if (t->n < 4)
+                return fail_at(e, &t->v[0].at,
+                               "write `place NAME STAGE URL`, and `label LABEL...` behind it");
 
         if (read_name(&t->v[1], e) < 0 || read_stage(&t->v[2], &stage, e) < 0 ||
-            read_url(p, &t->v[3], &url, e) < 0)
+            read_url(p, &t->v[3], &url, e) < 0 || read_label(t, &label, e) < 0)
                 return -1;
 
         struct place *x = find_or_add(p, t->v[1].text + (t->v[1].text[0] == '@'));
@@ -126,6 +149,7 @@ static int read_place(struct policy_places *p, const struct tokens *t, struct er
                                stage_names[stage]);
 
         x->url[stage] = url;
+        label_join(&x->label, &label);
         return 0;
 }
 
@@ -189,6 +213,12 @@ const struct policy_place_url *policy_place_target(const struct policy_places *p
 {
         const struct place *x = find(p, place);
         return x && x->url[stage].host ? &x->url[stage] : NULL;
+}
+
+struct label place_label(const struct policy_places *p, const char *place)
+{
+        const struct place *x = find(p, place);
+        return x ? x->label : (struct label){ 0 };
 }
 
 char *place_name(const struct policy_places *p, size_t index)

@@ -74,12 +74,39 @@ static const char *const answers[] = {
         [ANSWER_DENY] = "deny", [ANSWER_ASK] = "ask", [ANSWER_ALLOW] = "allow"
 };
 
+/* The words behind the door that would change the answer, with the tags that it lacks. */
+static void permit_text(const struct door *d, enum effect_reason why, const struct label *most,
+                        struct buf *out)
+{
+        char text[LABEL_TEXT_MAX];
+        struct label accepts = label_of(d->flow.accepts), rest = *most;
+        if (why == REASON_LABEL_ACTION) {
+                buf_puts(out, "\n      permit: accepts untrusted; then it acts on foreign text and nobody is "
+                              "asked");
+                return;
+        }
+
+        label_drop(&rest, &accepts);
+        rest.untrusted = false;
+        if (why == REASON_LABEL_DECLASSIFY || rest.all || label_is_empty(&rest))
+                return;
+
+        (void) label_text(&rest, text);
+        if (why == REASON_LABEL_SECRECY)
+                buf_printf(out, "\n      permit: accepts %s; or declassify %s, and a person approves each",
+                           text, text);
+        else
+                buf_printf(out, "\n      permit: declassify %s, and a person approves each", text);
+}
+
 static void net_text(const struct checked_policy *c, const struct door *d, struct box_flow *b,
                      struct buf *out)
 {
         struct policy_flow f = flow_answer(c, d, &b->most), first = flow_answer(c, d, &b->begins);
         bool later = f.answer == ANSWER_DENY && first.answer != ANSWER_DENY;
-        buf_printf(out, "\n      %s%s%s%s",
+        const char *method =
+                d->net.methods && d->net.methods[0] && d->net.methods[1] ? worst_method(d) : NULL;
+        buf_printf(out, "\n      %s%s%s%s%s%s", method ? method : "", method ? ": " : "",
                    !later                         ? ""
                    : first.answer == ANSWER_ALLOW ? "open at first, then "
                                                   : "a person is asked at first, then ",
@@ -87,6 +114,8 @@ static void net_text(const struct checked_policy *c, const struct door *d, struc
                    : f.answer == ANSWER_ASK ? "a person is asked"
                                             : "closed",
                    f.reason ? ": " : "", f.reason ? effect_reason_text(f.reason) : "");
+        if (f.reason)
+                permit_text(d, f.reason, &b->most, out);
         b->held = b->held || f.reason;
 }
 
@@ -113,6 +142,7 @@ static void door_json(const struct checked_policy *c, const struct door *d, stru
                 buf_member(out, "reach", net_reach_word(d->net.reach));
         if (d->kind == DOOR_NET) {
                 struct policy_flow f = flow_answer(c, d, &b->most);
+                buf_member(out, "method", worst_method(d) ? worst_method(d) : "");
                 buf_member(out, "answer", answers[f.answer]);
                 buf_member(out, "reason", f.reason ? effect_reason_name(f.reason) : "");
                 b->held = b->held || f.reason;
