@@ -467,8 +467,9 @@ enum policy_stage { POLICY_STAGE_MOCK = 0, POLICY_STAGE_TEST, POLICY_STAGE_LIVE,
 const char *policy_stage_name(enum policy_stage s);
 int policy_stage_find(const char *name, enum policy_stage *ret_stage);
 
-/* Lines `place NAME STAGE URL [label LABEL...]`; the URL is http(s)://host[:port]/[path/]. The live URL is the place's
- * identity: tools in the box ask for it in every stage, and the broker sends the request to the stage's URL.
+/* Lines `place NAME STAGE URL [label LABEL...]`; the URL is http(s)://host[:port]/[path/]. The live URL is
+ * the place's identity: tools in the box ask for it in every stage, and the broker sends the request to the
+ * stage's URL.
  */
 struct policy_places;
 struct policy_places *policy_places_parse(const char *file, struct span text, struct err *e);
