@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""bench/mcp.py CORDON [ROUNDS]: a tool call through `cordon mcp` beside `cordon run`, and what `cordon mcp wrap` adds to a call.
+"""bench/mcp.py CORDON [ROUNDS]: a tool call through `cordon mcp` beside `cordon run`, by itself and with a resident that parks boxes;
+over HTTP beside standard streams; a call without a command; and what `cordon mcp wrap` adds to a call.
 Interleaved; medians and first deciles in milliseconds: on a busy machine only the latter say something."""
 import os
 import statistics
@@ -12,6 +13,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(HERE, "..", "tests", "cli", "helpers"))
 sys.dont_write_bytecode = True
 from mcp_client import Client  # noqa: E402
+from mcp_http_client import HttpClient  # noqa: E402
 
 CORDON, ROUNDS = sys.argv[1], int(sys.argv[2]) if len(sys.argv) > 2 else 200
 EVIL = os.path.abspath(os.path.join(HERE, "..", "tests", "cli", "helpers", "mcp_evil.py"))
@@ -44,9 +46,25 @@ with tempfile.TemporaryDirectory() as state:
     compare("wrap, one call", direct=lambda: plain.call("echo", text="x"), wrapped=lambda: boxed.call("echo", text="x"))
     plain.end()
     boxed.end()
-    server = Client([CORDON, "mcp"])
-    session = server.data("session_new")["session"]
     run = lambda: subprocess.run([CORDON, "run", "-q", "--", "/bin/true"], stdin=subprocess.DEVNULL, check=True)  # noqa: E731
-    compare("mcp, a new box", run=run, call=lambda: server.call("run_command", argv=["/bin/true"]))
-    compare("mcp, in a session", run=run, call=lambda: server.call("run_command", argv=["/bin/true"], session=session))
+
+    def calls(title, server):
+        session = server.data("session_new")["session"]
+        compare(title + ", a new box", run=run, call=lambda: server.call("run_command", argv=["/bin/true"]))
+        compare(title + ", in a session", run=run, call=lambda: server.call("run_command", argv=["/bin/true"], session=session))
+
+    server, http = Client([CORDON, "mcp"]), HttpClient([CORDON, "mcp"])
+    calls("mcp", server)
+    compare("mcp, without a command", lines=lambda: server.call("doors"), http=lambda: http.call("doors"))
+    compare("mcp, a new box by HTTP", lines=lambda: server.call("run_command", argv=["/bin/true"]),
+            http=lambda: http.call("run_command", argv=["/bin/true"]))
+    resident = subprocess.Popen([CORDON, "serve", "--auto"], stdin=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+    resident.stderr.readline()
+    for _ in range(5):  # until boxes are parked
+        run()
+        server.call("run_command", argv=["/bin/true"])
+    calls("mcp with a resident", server)
     server.end()
+    http.end()
+    resident.terminate()
+    resident.wait()
