@@ -884,6 +884,20 @@ typedef struct cordon_tool_effect {
 /* Writes the record's id; "" if the run is not recorded. */
 CORDON_API void cordon_box_tool(cordon_box *b, const cordon_tool_effect *t, char ret_id[64]);
 
+/* What the `tool` doors of the box's policy say of a call with these arguments, a JSON object. NULL: with any
+ * arguments at all, for a list. `ret_why`: the reason of a denial, in words. */
+#define CORDON_TOOL_DENIED  0
+#define CORDON_TOOL_ASKS    1
+#define CORDON_TOOL_ALLOWED 2
+CORDON_API int cordon_box_tool_judge(const cordon_box *b, const char *tool, const void *args, size_t len,
+                                     char ret_why[256]);
+/* Asks a person about a call; the answer arrives through cordon_box_on_tool_answer(), from cordon_box_step().
+ * Returns the number of the question, or 0: it cannot be asked, and is denied. */
+CORDON_API unsigned cordon_box_tool_ask(cordon_box *b, const char *tool, const void *args, size_t len);
+/* Before the start. */
+CORDON_API void cordon_box_on_tool_answer(cordon_box *b, void (*fn)(void *ctx, unsigned number, int yes),
+                                          void *ctx);
+
 /* ---- descriptions of tools that the user has accepted, one text for each server ---- */
 
 /* `name`: letters, digits, `.`, `_` and `-`, at most 60. Returns the text, "" if there is none, or NULL. */

@@ -18,6 +18,7 @@ struct box_config api_box_config(const struct cordon_box *b)
                                     .io = b->io,
                                     .on_held = b->on_held,
                                     .askers = b->askers,
+                                    .on_tool = b->on_tool,
                                     .on_ending = b->on_ending,
                                     .calls = { api_call_function, b->functions },
                                     .stage = b->stage,

@@ -106,6 +106,7 @@ static bool is_absent(const struct asked *q)
         case EFFECT_NONE:
         case EFFECT_NET:
         case EFFECT_ENV:
+        case EFFECT_TOOL:
         case EFFECT_CALL:
         case EFFECT_RENAME:
         case EFFECT_LIMIT:

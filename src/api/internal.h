@@ -103,6 +103,7 @@ struct cordon_box {
         struct box_stdio io;
         struct box_on_held on_held;
         struct gate_people askers; /* of a face */
+        struct box_on_tool on_tool;
         struct box_on_ending on_ending;
         struct box_handle handles[HANDLES_MAX];
         char handle_names[HANDLES_MAX][NAME_MAX_BYTES];

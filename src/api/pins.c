@@ -2,6 +2,7 @@
 /* api/pins.c - descriptions of tools that the user has accepted: STATE/mcp/NAME, replaced as a whole. */
 #include "api/internal.h"
 #include "base/fd.h"
+#include "base/str.h"
 #include "store/store.h"
 
 #include <errno.h>
@@ -26,6 +27,34 @@ void cordon_box_tool(cordon_box *b, const cordon_tool_effect *t, char ret_id[64]
         ret_id[0] = '\0';
         if (b->box)
                 box_record_tool(b->box, &x, ret_id);
+}
+
+int cordon_box_tool_judge(const cordon_box *b, const char *tool, const void *args, size_t len,
+                          char ret_why[256])
+{
+        AUTO_BUF(why);
+        ret_why[0] = '\0';
+        if (!b->box)
+                return CORDON_TOOL_DENIED;
+
+        if (!args)
+                return box_tool_is_named(b->box, tool) ? CORDON_TOOL_ALLOWED : CORDON_TOOL_DENIED;
+
+        enum box_tool_answer a = box_tool_judge(b->box, tool, span_of(args, len), &why);
+        (void) str_inert(buf_span(&why), ret_why, 256);
+        return a == BOX_TOOL_YES   ? CORDON_TOOL_ALLOWED
+               : a == BOX_TOOL_ASK ? CORDON_TOOL_ASKS
+                                   : CORDON_TOOL_DENIED;
+}
+
+unsigned cordon_box_tool_ask(cordon_box *b, const char *tool, const void *args, size_t len)
+{
+        return b->box ? box_tool_ask(b->box, tool, span_of(args, len)) : 0;
+}
+
+void cordon_box_on_tool_answer(cordon_box *b, void (*fn)(void *ctx, unsigned number, int yes), void *ctx)
+{
+        b->on_tool = (struct box_on_tool){ fn, ctx };
 }
 
 static int cannot(struct err *e, const char *name)

@@ -18,7 +18,6 @@ enum { NAME_BYTES = 64, DIGITS = 8 };
 
 struct wrapping {
         struct mcp_wrap_options o;
-        const char *rules[CLI_LIST_MAX + 1];
         char *work;
         char name[NAME_BYTES];
 };
@@ -58,16 +57,6 @@ static int set_calls(void *ctx, const char *value)
         return 0;
 }
 
-static int add_rule(void *ctx, const char *value)
-{
-        const char *word = strrchr(value, ' ');
-        if (!word || word == value ||
-            (strcmp(word, " deny") != 0 && strcmp(word, " ask") != 0 && strcmp(word, " allow") != 0) ||
-            strchr(value, ' ') != word)
-                return cli_usage("--tool takes `NAME deny`, `NAME ask` or `NAME allow`, not `%s`", value), -1;
-        return cli_list_add(((struct wrapping *) ctx)->rules, "--tool", value);
-}
-
 static int set_permit(void *ctx, const char *value)
 {
         static const char *const names[] = { "sampling", "elicitation", "roots" };
@@ -86,8 +75,6 @@ const struct cli_option mcp_wrap_options[] = {
         { "max", 0, "SIZE", "bytes of one message (default: 4M)", set_max },
         { "seconds", 0, "N", "how long the server may take for an answer (default: 300)", set_seconds },
         { "calls", 0, "N", "calls of tools in a minute (default: 600)", set_calls },
-        { "tool", 0, "NAME deny|ask|allow",
-          "refuse a tool, or ask a person; with `allow`, those without a rule are refused", add_rule },
         { "permit", 0, "sampling|elicitation|roots",
           "what the server may ask of the client (default: nothing)", set_permit },
         { "stage", 0, "live|test|mock", "where places lead (default: live)",
@@ -172,7 +159,6 @@ int verb_mcp_wrap(int argc, char **argv)
                                      .seconds = 300,
                                      .rate = 600,
                                      .say = say } };
-        w.o.rules = w.rules;
         int status = w.o.policy ? wrap(&w, argc, argv) : EXIT_CORDON;
         cordon_policy_free(w.o.policy);
         free(w.work);

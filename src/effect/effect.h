@@ -14,12 +14,13 @@
 
 enum effect_kind {
         EFFECT_NONE = 0,
-        EFFECT_READ, /* a policy decides about the kinds up to SOCK */
+        EFFECT_READ, /* a policy decides about the kinds up to TOOL */
         EFFECT_WRITE,
         EFFECT_RUN,
         EFFECT_NET,
         EFFECT_ENV,
         EFFECT_SOCK,
+        EFFECT_TOOL, /* a call of a tool that an MCP server in the box has */
         EFFECT_CALL, /* a system call that no line allows, or only a `local` line */
         EFFECT_RENAME,
         EFFECT_LIMIT,

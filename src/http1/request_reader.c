@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* http1/request_reader.c - reads requests. What two programs could read in two ways is refused (http1/), as is
- * a path that could name anything but what it says. Pure. */
+/* http1/request_reader.c - reads requests. What two programs could read in two ways is refused (http1/), as
+ * is a path that could name anything but what it says. Pure. */
 #include "base/str.h"
 #include "http1/http1.h"
 

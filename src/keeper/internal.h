@@ -243,6 +243,7 @@ struct box {
         uint64_t killed_ns, gone_ns;   /* when it was ended by force; when init was gone */
         struct inbound *inbound;       /* `listen` doors; or NULL */
         struct gates *gates;           /* doors with `ask`; or NULL */
+        uint32_t tool_asked;           /* calls of tools that a person was asked about */
         struct work_run *work;         /* overlays of edit doors; or NULL */
         struct wall_edit *edits;       /* their paths */
         struct box_copy *copies;       /* single files of write doors; or NULL */
@@ -454,7 +455,7 @@ int gates_fd(const struct box *b);
 void gates_serve(struct box *b);
 int64_t gates_next_ms(const struct box *b); /* when the first held effect expires; -1: never */
 void gates_close(struct box *b);
-enum desk_source { DESK_BROKER = 0, DESK_LISTEN, DESK_START, DESK_APPLY, DESK_DECOY };
+enum desk_source { DESK_BROKER = 0, DESK_LISTEN, DESK_START, DESK_APPLY, DESK_TOOL, DESK_DECOY };
 /* Holds an effect of the keeper's own; of a `listen` door inbound_answered() follows. Returns 0 or -1. */
 int desk_hold(struct box *b, enum desk_source source, uint32_t number, const struct gate_envelope *e,
               const char *shown);

@@ -104,6 +104,12 @@ struct box_on_held {
         void *ctx;
 };
 
+/* The answer to box_tool_ask(); or NULL. */
+struct box_on_tool {
+        void (*fn)(void *ctx, unsigned number, int yes);
+        void *ctx;
+};
+
 /* Called when the time of a run that can be renewed is nearly over; or NULL. */
 struct box_on_ending {
         void (*fn)(void *ctx, unsigned left_s, unsigned renewals);
@@ -158,6 +164,7 @@ struct box_config {
         const struct checked_policy *policy; /* borrowed: its digest is computed on demand */
         struct box_stdio io;
         struct box_on_held on_held;
+        struct box_on_tool on_tool;
         struct box_on_ending on_ending;
         struct box_calls calls; /* if the plan has a line for them */
         enum policy_stage stage;
@@ -250,6 +257,13 @@ struct box_tool {
         enum { BOX_TOOL_CALL = 0, BOX_TOOL_RESULT, BOX_TOOL_DENIED } phase;
 };
 enum { BOX_RECORD_ID = 64 };
+/* gates/tool_gate.c: may it be called with these arguments, a JSON object? `why` is the reason of a no. */
+enum box_tool_answer { BOX_TOOL_NO = 0, BOX_TOOL_ASK, BOX_TOOL_YES };
+enum box_tool_answer box_tool_judge(const struct box *b, const char *tool, struct span args, struct buf *why);
+/* With any arguments at all? */
+bool box_tool_is_named(const struct box *b, const char *tool);
+/* Asks a person; box_on_tool follows, perhaps at once. Returns its number, or 0: it cannot be asked. */
+uint32_t box_tool_ask(struct box *b, const char *tool, struct span args);
 /* ret_id is "" if the run is not recorded. */
 void box_record_tool(struct box *b, const struct box_tool *t, char ret_id[BOX_RECORD_ID]);
 /* renewal.c: begins another lease of its time, of a session: of its life. -1 with *e set: the policy allows

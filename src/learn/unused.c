@@ -70,6 +70,7 @@ static enum learn_use judge_door(const struct door *d, const struct learn_eviden
         case DOOR_ENV:
         case DOOR_SOCK:
         case DOOR_LISTEN:
+        case DOOR_TOOL:
         case DOOR_IN:
         case DOOR_OUT:
         case DOOR_NONE:

@@ -116,7 +116,7 @@ void mcp_link_send(struct mcp_link *l, const struct buf *line);
 void mcp_link_flush(struct mcp_link *l);
 int mcp_link_accept(int listener, bool local);
 
-/* http_answer.c: a message as an answer over HTTP; it goes to the queue. */
+/* mcp_http_answer.c: a message as an answer over HTTP; it goes to the queue. */
 void mcp_http_put(struct mcp_link *l, const struct buf *line);
 
 /* take.c: a message of a client. */

@@ -2,7 +2,7 @@
 /* mcp/link.c - one client: lines in, lines out. Neither direction ever blocks the loop, which drives boxes.
  */
 #include "base/fd.h"
-#include "mcp/http.h"
+#include "mcp/mcp_http.h"
 
 #include <limits.h>
 #include <poll.h>

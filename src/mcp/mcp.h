@@ -30,7 +30,6 @@ struct mcp_wrap_options {
         unsigned seconds;        /* for the answer to a request */
         unsigned rate;           /* calls in a minute */
         unsigned permitted; /* what the server may ask of the client: 1 sampling, 2 elicitation, 4 roots */
-        const char *const *rules; /* "NAME deny", "NAME ask" or "NAME allow", NULL-terminated, in any order */
         const char *stage, *places, *ledger;
         void (*say)(const char *text); /* to the person */
 };

@@ -4,7 +4,7 @@
 #include "base/err.h"
 #include "base/fd.h"
 #include "base/listen_at.h"
-#include "mcp/http.h"
+#include "mcp/mcp_http.h"
 
 #include <poll.h>
 #include <signal.h>

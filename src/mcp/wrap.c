@@ -30,6 +30,13 @@ static void on_output(void *ctx, int stream, const void *data, size_t len)
         cordon_free(inert);
 }
 
+static void on_held(void *ctx, const char *id, const char *effect, unsigned within_s)
+{
+        wrap_say(ctx, "held: %s; answer within %u s: cordon approve %.12s", effect, within_s, id);
+}
+
+static void on_answer(void *ctx, unsigned number, int yes) { wrap_answered(ctx, number, yes); }
+
 static int start_box(struct wrap *w, cordon_error *e)
 {
         int ends[2];
@@ -46,6 +53,8 @@ static int start_box(struct wrap *w, cordon_error *e)
 
         cordon_box_stdio(w->box, 0, w->into);
         cordon_box_on_output(w->box, on_output, w);
+        cordon_box_on_held(w->box, on_held, w);
+        cordon_box_on_tool_answer(w->box, on_answer, w);
         return cordon_box_start_async(w->box, e);
 }
 
@@ -105,9 +114,7 @@ static void give_up_late(struct wrap *w)
                            p->id);
                 if (!p->held)
                         mcp_link_send(&w->server, &line);
-                wrap_give_up(w, p,
-                             p->asked ? "the person did not answer in time"
-                                      : "the server did not answer in time");
+                wrap_give_up(w, p, "the server did not answer in time");
         }
 }
 
@@ -119,6 +126,8 @@ static int next_ms(const struct wrap *w)
                 if (!w->pending[i].id)
                         continue;
                 uint64_t d = w->pending[i].deadline_ns;
+                if (d == UINT64_MAX)
+                        continue;
                 int left = d <= now ? 0 : (int) ((d - now) / 1000000 + 1);
                 ms = ms < 0 || left < ms ? left : ms;
         }

@@ -31,10 +31,6 @@ bool wrap_pins_instructions(const struct wrap_pins *p, const char *text);
 /* Writes a value with its keys sorted, so that equal descriptions have equal bytes. */
 void wrap_put_sorted(struct buf *out, const struct json *v);
 bool wrap_tool_name_ok(const char *name);
-/* May it be called? `deny` takes precedence, then `ask`; if any rule allows a tool, those without a rule are
- * denied. */
-enum wrap_rule { RULE_DENY = 0, RULE_ASK, RULE_ALLOW };
-enum wrap_rule wrap_rules_judge(const char *const *rules, const char *name);
 
 /* ---- wrap_copy.c ---- */
 
@@ -57,7 +53,7 @@ struct wrap_pending { /* a request of the client that the server has not answere
         bool modern;
         uint64_t deadline_ns;
         char *held;     /* the line for the server, while the call waits or a person is asked; or NULL */
-        unsigned asked; /* the number of that question; 0: none */
+        unsigned asked; /* the number of a question to a person; 0: none */
         unsigned waits; /* its place among the calls that wait; 0: it does not */
         bool agreed;    /* the person said yes */
 };
@@ -77,9 +73,7 @@ struct wrap {
         char *instructions;    /* sorted JSON, or NULL */
         uint64_t window_ns;    /* of the rate */
         unsigned calls;        /* in it */
-        unsigned asked;        /* questions so far */
         unsigned waited;       /* calls that had to wait so far */
-        bool elicits;          /* the client has forms, as its initialize says */
         bool stop;
 };
 
@@ -87,6 +81,8 @@ struct wrap {
 /* One line to the person. */
 void wrap_say(const struct wrap *w, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 void wrap_from_client(struct wrap *w, struct span line);
+/* The answer of a person to a call that was held. */
+void wrap_answered(struct wrap *w, unsigned number, bool yes);
 /* Judges the calls that waited for a list or for the box. */
 void wrap_release(struct wrap *w);
 /* Answers a request with a failed result or an error, and forgets it. */

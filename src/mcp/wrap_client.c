@@ -151,11 +151,6 @@ static const char *judge_call(struct wrap *w, const struct wrap_pending *p, cons
                            name, w->o->name);
                 return "tool-changed";
         }
-        if (wrap_rules_judge(w->o->rules, name) == RULE_DENY) {
-                buf_printf(why, "the tool %s is denied by a rule of the person who started this server",
-                           name);
-                return "tool-rule";
-        }
         if (!p->agreed && is_too_often(w)) {
                 buf_printf(why, "more than %u calls in a minute", w->o->rate);
                 return "tool-rate";
@@ -182,50 +177,46 @@ static void hold(const struct wrap *w, struct wrap_pending *p, const struct rpc 
                 line.p = NULL;
 }
 
-/* ---- calls that a person is asked about ---- */
+/* ---- what the policy says ---- */
 
-static void put_question(const struct wrap_pending *p, const struct rpc *m, struct buf *out)
+/* The call waits for the answer, which arrives by wrap_answered(). */
+static void ask_person(struct wrap *w, struct wrap_pending *p, const struct rpc *m, const struct buf *args)
 {
-        enum { SHOWN_MAX = 4000 };
+        hold(w, p, m);
+        p->asked = p->held ? cordon_box_tool_ask(w->box, p->tool, args->p, args->n) : 0;
+        p->deadline_ns = UINT64_MAX; /* the question has its own */
+        if (p->asked)
+                return;
+
+        record(w, p, m, "tool-ask");
+        wrap_give_up(w, p, "a person has to agree to this call, and it cannot be shown");
+}
+
+/* False: it is refused or held. */
+static bool passes_policy(struct wrap *w, struct wrap_pending *p, const struct rpc *m)
+{
         AUTO_BUF(args);
         AUTO_BUF(text);
-        uint64_t cuts;
-        size_t n = 0;
+        char why[256];
         const struct json *v = json_get(m->params, "arguments");
         if (v)
                 rpc_put(&args, v);
-
-        char *inert = cordon_inert(args.p, args.n < SHOWN_MAX ? args.n : SHOWN_MAX, &n, &cuts);
-        buf_printf(&text, "Let the model call the tool %s with these arguments%s?\n", p->tool,
-                   args.n > SHOWN_MAX ? " (the beginning of them)" : "");
-        buf_add(&text, inert, inert ? n : 0);
-        cordon_free(inert);
-        buf_puts(out, "{\"message\":");
-        buf_json(out, buf_span(&text));
-        buf_puts(out, ",\"requestedSchema\":{\"type\":\"object\",\"properties\":{\"allow\":{\"type\":"
-                      "\"boolean\",\"title\":"
-                      "\"Allow this call\",\"default\":false}},\"required\":[\"allow\"]}}");
-}
-
-/* The call waits for the answer. */
-static void ask_person(struct wrap *w, struct wrap_pending *p, const struct rpc *m)
-{
-        AUTO_BUF(line);
-        hold(w, p, m);
-        p->asked = ++w->asked;
-        if (!w->elicits || p->modern || !p->held) {
-                record(w, p, m, "tool-ask");
-                wrap_give_up(w, p,
-                             "a person has to agree to each call of this tool, and this client cannot ask");
-                return;
+        else
+                buf_puts(&args, "{}");
+        switch (cordon_box_tool_judge(w->box, p->tool, args.p, args.n, why)) {
+        case CORDON_TOOL_ALLOWED:
+                return true;
+        case CORDON_TOOL_ASKS:
+                if (p->agreed)
+                        return true;
+                ask_person(w, p, m, &args);
+                return false;
+        default:
+                buf_printf(&text, "the policy denies this call of the tool %s: %s", p->tool, why);
+                record(w, p, m, "tool-rule");
+                wrap_give_up(w, p, buf_str(&text));
+                return false;
         }
-
-        buf_printf(&line,
-                   "{\"jsonrpc\":\"2.0\",\"id\":\"cordon-%u\",\"method\":\"elicitation/create\",\"params\":",
-                   p->asked);
-        put_question(p, m, &line);
-        buf_putc(&line, '}');
-        mcp_link_send(&w->client, &line);
 }
 
 /* ---- calls that wait ---- */
@@ -257,10 +248,8 @@ static void take_call(struct wrap *w, struct wrap_pending *p, const struct rpc *
                 wrap_give_up(w, p, buf_str(&why));
                 return;
         }
-        if (!p->agreed && wrap_rules_judge(w->o->rules, name) == RULE_ASK) {
-                ask_person(w, p, m);
+        if (!passes_policy(w, p, m))
                 return;
-        }
 
         record(w, p, m, NULL);
         pass_on(w, m);
@@ -299,40 +288,30 @@ void wrap_release(struct wrap *w)
 
 /* ---- answers of a person ---- */
 
-static void take_answer(struct wrap *w, struct wrap_pending *p, const struct json *answer)
+void wrap_answered(struct wrap *w, unsigned number, bool yes)
 {
-        struct rpc m;
-        const char *action = rpc_text(answer, "action");
-        char *held = p->held;
-        p->agreed = action && strcmp(action, "accept") == 0 &&
-                    rpc_member(rpc_member(answer, "content", JSON_OBJECT), "allow", JSON_TRUE);
-        p->held = NULL;
-        p->asked = 0;
-        rpc_read(span_str(held), &m);
-        if (p->agreed)
-                take_call(w, p, &m);
-        else {
-                record(w, p, &m, "tool-ask");
-                wrap_give_up(w, p, "the person did not agree to this call");
-        }
-        rpc_done(&m);
-        free(held);
-}
-
-/* True if it was an answer to a question of ours. */
-static bool was_answer(struct wrap *w, const struct rpc *m)
-{
-        char id[32];
         for (size_t i = 0; i < WRAP_PENDING_MAX; i++) {
                 struct wrap_pending *p = &w->pending[i];
-                (void) snprintf(id, sizeof id, "cordon-%u", p->asked);
-                if (!p->asked || m->id->type != JSON_STRING || strcmp(m->id->str, id) != 0)
+                struct rpc m;
+                if (!p->id || p->asked != number)
                         continue;
 
-                take_answer(w, p, m->result);
-                return true;
+                char *held = p->held;
+                p->held = NULL;
+                p->asked = 0;
+                p->agreed = yes;
+                p->deadline_ns = clock_mono_ns() + w->o->seconds * SECOND_NS;
+                rpc_read(span_str(held), &m);
+                if (yes)
+                        take_call(w, p, &m);
+                else {
+                        record(w, p, &m, "tool-ask");
+                        wrap_give_up(w, p, "no person agreed to this call");
+                }
+                rpc_done(&m);
+                free(held);
+                return;
         }
-        return false;
 }
 
 /* ---- all messages ---- */
@@ -350,9 +329,6 @@ static void take_request(struct wrap *w, const struct rpc *m)
                 return;
         }
 
-        if (strcmp(m->method, "initialize") == 0)
-                w->elicits = rpc_member(rpc_member(m->params, "capabilities", JSON_OBJECT), "elicitation",
-                                        JSON_OBJECT);
         if (strcmp(m->method, "tools/call") == 0)
                 take_call(w, p, m);
         else
@@ -363,9 +339,6 @@ static void take_request(struct wrap *w, const struct rpc *m)
 static void take_response(struct wrap *w, const struct rpc *m)
 {
         AUTO_BUF(id);
-        if (was_answer(w, m))
-                return;
-
         rpc_put_id(&id, m->id);
         for (size_t i = 0; i < WRAP_BACK_MAX; i++)
                 if (w->back[i] && strcmp(w->back[i], buf_str(&id)) == 0) {

@@ -80,24 +80,6 @@ bool wrap_tool_name_ok(const char *name)
         return n > 0 && n < WRAP_TOOL_NAME && name[n] == '\0';
 }
 
-enum wrap_rule wrap_rules_judge(const char *const *rules, const char *name)
-{
-        size_t n = strlen(name);
-        bool listed = false, allowed = false, asks = false;
-        for (; rules && *rules; rules++) {
-                const char *word = strrchr(*rules, ' ');
-                bool mine = word && (size_t) (word - *rules) == n && strncmp(*rules, name, n) == 0;
-                bool allows = word && strcmp(word, " allow") == 0, ask = word && strcmp(word, " ask") == 0;
-                if (mine && !allows && !ask)
-                        return RULE_DENY;
-
-                listed |= allows;
-                allowed |= mine;
-                asks |= mine && ask;
-        }
-        return listed && !allowed ? RULE_DENY : asks ? RULE_ASK : RULE_ALLOW;
-}
-
 static const struct json *find_tool(const struct wrap_pins *p, const char *name)
 {
         const struct json *tools = p->doc ? rpc_member(json_root(p->doc), "tools", JSON_ARRAY) : NULL;

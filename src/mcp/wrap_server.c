@@ -108,14 +108,20 @@ static bool judge_tool(struct wrap *w, const struct json *tool, bool *changed)
         return false;
 }
 
+/* With some arguments. */
+static bool may_be_called(const struct wrap *w, const char *name)
+{
+        char why[256];
+        return cordon_box_tool_judge(w->box, name, NULL, 0, why) != CORDON_TOOL_DENIED;
+}
+
 static void put_tools(struct wrap *w, const struct json *tools, struct buf *out, bool *changed)
 {
         struct wrap_copied done = { 0 };
         const char *comma = "";
         buf_putc(out, '[');
         for (const struct json *t = tools->child; t; t = t->next)
-                if (judge_tool(w, t, changed) &&
-                    wrap_rules_judge(w->o->rules, rpc_text(t, "name")) != RULE_DENY) {
+                if (judge_tool(w, t, changed) && may_be_called(w, rpc_text(t, "name"))) {
                         buf_puts(out, comma);
                         wrap_put_inert(out, t, &done);
                         comma = ",";

@@ -160,6 +160,7 @@ int door_read_max(struct reader *r, struct door *d);
 int door_read_type(struct reader *r, struct door *d);
 int line_sock(struct reader *r);
 int line_listen(struct reader *r);
+int line_tool(struct reader *r);
 int line_in(struct reader *r);
 int line_out(struct reader *r);
 int line_stdout(struct reader *r);
@@ -362,6 +363,9 @@ int gather_policy(struct gather *g, const struct policy *p, bool stock, const st
 int gather_door(struct gather *g, const struct door *raw, bool stock);
 /* use.c: own `run` lines narrow what a stock policy starts by default. Before the doors are sealed. */
 int gather_narrow(struct gather *g);
+int tools_settle(struct gather *g); /* check/tool_settle.c */
+struct decision tool_decide(const struct checked_policy *c, const struct effect *f);
+const char *policy_every_tool(void);
 /* expects.c */
 int check_expects(struct checked_policy *c, const struct policy *p, const struct scope *s, bool keep);
 

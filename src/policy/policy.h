@@ -26,6 +26,7 @@ enum door_kind { /* the door kinds */
                  DOOR_NET,
                  DOOR_SOCK,
                  DOOR_LISTEN,
+                 DOOR_TOOL,
                  DOOR_IN,
                  DOOR_OUT,
                  DOOR_KIND__COUNT
@@ -178,11 +179,13 @@ struct door {
         struct source_place at;
         char *path;     /* READ EDIT WRITE RUN SOCK: absolute, lexically clean; RUN may be a bare name; "*" is
                          * `run any`;    RUN with a trailing slash is every program below that directory */
-        char **except;  /* READ EDIT: absolute sub-paths, NULL-terminated; or NULL */
+        char **except;  /* READ EDIT: absolute sub-paths; TOOL any: names; NULL-terminated; or NULL */
         bool optional;  /* PATH? */
         bool directory; /* EDIT WRITE: PATH/, which is made as a directory if it does not exist */
         bool from_stock; /* came in by `use base/...` */
-        char *name;      /* ENV: variable; IN OUT: handle; LISTEN: port of the host's loopback */
+        bool denies;     /* TOOL: `deny`; no checked policy has one */
+        char *name;      /* ENV: variable; IN OUT: handle; LISTEN: port of the host's loopback; TOOL: its
+                            name, "*" is `tool any`; `net` then has the bounds of its arguments */
         char *value;  /* ENV NAME=VALUE; NULL: pass the caller's. LISTEN: port in the box; NULL: the same. IN
                          OUT NET: path of its JSON Schema, or NULL */
         uint64_t max; /* IN OUT: bytes; NET: of an answer with a type */

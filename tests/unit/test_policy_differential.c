@@ -216,15 +216,40 @@ static void put_door(struct buf *b)
                 buf_puts(b, url ? PICK(methods) : "");
                 if (url && roll(2))
                         put_bounds(b);
-        } else {
+        } else if (roll(2)) {
                 buf_printf(b, "env %s", roll(2) ? "A" : "PATH");
+        } else {
+                static const char *const tools[] = { "any",
+                                                     "any except a",
+                                                     "a",
+                                                     "b",
+                                                     "a where n=int:1..5",
+                                                     "a where n?=int:3..9 only",
+                                                     "b ask",
+                                                     "c" };
+                if (roll(4) == 0) {
+                        buf_puts(b, roll(2) ? "tool c deny\n" : "tool b deny\n");
+                        return;
+                }
+                buf_printf(b, "tool %s", PICK(tools));
         }
         put_until(b);
 }
 
 static void put_effect(struct buf *b)
 {
-        switch (roll(7)) {
+        static const char *const calls[] = { "a",
+                                             "b",
+                                             "c",
+                                             "d",
+                                             "a {}",
+                                             "a \"{\\\"n\\\":4}\"",
+                                             "a \"{\\\"n\\\":8}\"",
+                                             "a \"{\\\"n\\\":4,\\\"m\\\":1}\"" };
+        switch (roll(8)) {
+        case 6:
+                buf_printf(b, "tool %s", PICK(calls));
+                break;
         case 0:
         case 1:
                 buf_puts(b, "read ");

@@ -177,8 +177,8 @@ static void tell_holder(struct box *b, const struct desk_item *it, bool yes, enu
                 g->start_waiting -= g->start_waiting > 0;
                 g->start_denied += !yes;
                 g->start_why = why;
-        } else if (it->source == DESK_LISTEN && g->told_count < DESK_MAX)
-                g->told[g->told_count++] = (struct desk_told){ it->number, yes };
+        } else if ((it->source == DESK_LISTEN || it->source == DESK_TOOL) && g->told_count < DESK_MAX)
+                g->told[g->told_count++] = (struct desk_told){ it->source, it->number, yes };
 }
 
 static void finish(struct box *b, struct desk_item *it, enum gate_event e, const struct act *a)
@@ -211,6 +211,7 @@ static void let_go(struct box *b, struct desk_item *it, const struct act *a)
         static const char *const uses[] = { [DESK_LISTEN] = "connected",
                                             [DESK_START] = "the box starts",
                                             [DESK_APPLY] = "the apply begins",
+                                            [DESK_TOOL] = "the tool is called",
                                             [DESK_DECOY] = "" };
         size_t n;
         const struct door *doors = policy_doors(b->c.policy, &n);
@@ -266,6 +267,7 @@ static bool is_ours(struct box *b, struct desk_item *it)
                         it->source == DESK_LISTEN  ? "l"
                         : it->source == DESK_START ? "s"
                         : it->source == DESK_APPLY ? "a"
+                        : it->source == DESK_TOOL  ? "t"
                                                    : "",
                         it->number);
         const char *policy = b->gates->policy ? b->gates->policy : policy_digest(b->c.policy);

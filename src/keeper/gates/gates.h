@@ -2,6 +2,7 @@
 /* keeper/gates/gates.h - effects of a box that wait for an approval, and the persons who answer.
  *
  *   gates.c      its part of the keeper's loop
+ *   tool_gate.c  calls of tools of a server in the box
  *   apply_gate.c the same after the box has ended, for an apply of its overlay
  *   desk.c       the list of held effects: takes them from the broker, applies answers, lets go, records
  *   channel.c    the approver's socket: JSON lines, docs/approve-protocol.md
@@ -39,7 +40,8 @@ struct desk_item {
         unsigned shown_count;
 };
 
-struct desk_told { /* an answer about a connection to a `listen` door */
+struct desk_told { /* an answer about a connection to a `listen` door, or a call of a tool */
+        enum desk_source source;
         uint32_t number;
         bool yes;
 };

@@ -96,6 +96,7 @@ static int keep_module_doors(struct gather *g, const struct policy *p)
                 [DOOR_NET] = "a module has no call that connects",
                 [DOOR_SOCK] = "a module has no call that connects",
                 [DOOR_LISTEN] = "a module has no call that listens",
+                [DOOR_TOOL] = "a module serves no tools",
         };
         struct door_set *s = &g->c->live;
         const char *wall = wall_name(p->wall.kind);
@@ -147,7 +148,7 @@ static int check_into(struct gather *g, const struct policy *p)
 
         bool programs = wall_has(p->wall.kind, WALL_PROGRAMS);
         if (gather_policy(g, p, false, NULL) < 0 || (!programs && keep_module_doors(g, p) < 0) ||
-            (c->root.text && drop_host_doors(g) < 0) || gather_narrow(g) < 0 ||
+            (c->root.text && drop_host_doors(g) < 0) || gather_narrow(g) < 0 || tools_settle(g) < 0 ||
             door_set_seal(&c->live, e) < 0 || door_set_seal(&c->closed, e) < 0)
                 return -1;
 

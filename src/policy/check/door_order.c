@@ -16,6 +16,7 @@ const char *door_key(const struct door *d)
                 return d->path;
         case DOOR_ENV:
         case DOOR_LISTEN:
+        case DOOR_TOOL:
         case DOOR_IN:
         case DOOR_OUT:
                 return d->name;
@@ -76,7 +77,9 @@ static int cmp_power(const struct door *a, const struct door *b)
             (c = cmp_list(a->except, b->except)) || (c = cmp_str(a->value, b->value)) ||
             (c = cmp_u64(a->max, b->max)) || (c = cmp_u64(a->type, b->type)))
                 return c;
-        return a->kind == DOOR_NET ? cmp_net(&a->net, &b->net) : 0;
+        return a->kind == DOOR_NET    ? cmp_net(&a->net, &b->net)
+               : a->kind == DOOR_TOOL ? bounds_order(&a->net, &b->net)
+                                      : 0;
 }
 
 /* Own lines before stock lines, so that the user's line is the one that is named. */

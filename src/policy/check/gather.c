@@ -128,6 +128,21 @@ static int copy_named(const struct scope *s, struct door *d, const struct door *
         return d->value ? 0 : -1;
 }
 
+static int copy_tool(const struct scope *s, struct door *d, const struct door *raw)
+{
+        bool failed = false;
+        size_t n = 0;
+        d->name = copy(s, raw->name, &failed);
+        d->denies = raw->denies;
+        while (raw->except && raw->except[n])
+                n++;
+
+        d->except = n ? arena_alloc(s->mem, (n + 1) * sizeof *d->except) : NULL;
+        for (size_t i = 0; d->except && i < n; i++)
+                d->except[i] = copy(s, raw->except[i], &failed);
+        return failed || (n && !d->except) ? fail_memory(s->e) : copy_net(s, &d->net, &raw->net);
+}
+
 static int expand_program(const struct scope *s, struct door *d, const struct door *raw)
 {
         d->path = path_program(s, &d->at, raw->path); /* `run any` is "*", which is a bare name there */
@@ -149,6 +164,8 @@ static int expand(const struct scope *s, struct door *d, const struct door *raw)
         case DOOR_IN:
         case DOOR_OUT:
                 return copy_named(s, d, raw);
+        case DOOR_TOOL:
+                return copy_tool(s, d, raw);
         case DOOR_NET:
                 if (raw->value && !(d->value = path_expand(s, &raw->at, raw->value)))
                         return -1;

@@ -294,6 +294,31 @@ static bool simple_covers(const struct door *s, const struct door *d)
         return type_covers(s, d);
 }
 
+/* `any` covers a tool that it does not except, and another `any` that excepts as much. */
+static bool tool_covers(const struct door *s, const struct door *d)
+{
+        if (strcmp(s->name, "*") != 0)
+                return strcmp(s->name, d->name) == 0 && bounds_cover(&s->net, &d->net);
+
+        for (char **x = s->except; x && *x; x++) {
+                bool also = false;
+                for (char **y = d->except; y && *y; y++)
+                        also |= strcmp(*x, *y) == 0;
+                if (strcmp(d->name, "*") == 0 ? !also : strcmp(*x, d->name) == 0)
+                        return false;
+        }
+        return true;
+}
+
+static bool cover_tool(const struct door_set *s, const struct asked *q)
+{
+        for (size_t i = s->start[DOOR_TOOL]; i < s->start[DOOR_TOOL + 1]; i++)
+                if (&s->v[i] != q->skip && lasts(&s->v[i], q->d->until) && terms_cover(&s->v[i], q->d) &&
+                    tool_covers(&s->v[i], q->d))
+                        return true;
+        return false;
+}
+
 bool cover_door(const struct checked_policy *c, const struct door *d, const struct door *skip)
 {
         const struct door_set *s = &c->live;
@@ -306,6 +331,9 @@ bool cover_door(const struct checked_policy *c, const struct door *d, const stru
 
         if (d->kind == DOOR_RUN)
                 return cover_run(c, &q);
+
+        if (d->kind == DOOR_TOOL)
+                return cover_tool(s, &q);
 
         size_t lo, hi;
         for (door_set_find(s, d->kind, span_str(door_key(d)), &lo, &hi); lo < hi; lo++)

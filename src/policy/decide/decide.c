@@ -409,6 +409,8 @@ struct decision policy_decide(const struct checked_policy *c, const struct effec
                 return keyed_decide(c, DOOR_ENV, f->target);
         case EFFECT_SOCK:
                 return keyed_decide(c, DOOR_SOCK, f->target);
+        case EFFECT_TOOL:
+                return tool_decide(c, f);
         case EFFECT_NONE:
         case EFFECT_CALL:
         case EFFECT_RENAME:

@@ -519,6 +519,58 @@ static struct decision ref_sock(const struct checked_policy *c, const char *path
         return (struct decision){ .reason = REASON_NO_DOOR };
 }
 
+/* ---- tools ---- */
+
+static bool ref_covers_tool(const struct door *d, const struct effect *f)
+{
+        if (strcmp(d->name, "*") != 0)
+                return strcmp(d->name, f->target) == 0 && (!d->net.bounds || ref_params(&d->net, f->params));
+
+        for (size_t i = 0; d->except && d->except[i]; i++)
+                if (strcmp(d->except[i], f->target) == 0)
+                        return false;
+        return true;
+}
+
+/* The named doors before `any`, which has the first place in the order. */
+static const struct door *ref_tool_in(const struct door_set *s, const struct effect *f, bool covers)
+{
+        const struct door *any = NULL;
+        for (size_t i = 0; i < s->n; i++) {
+                const struct door *d = &s->v[i];
+                bool all = d->kind == DOOR_TOOL && strcmp(d->name, "*") == 0;
+                if (d->kind != DOOR_TOOL || ref_covers_tool(d, f) != covers ||
+                    (!all && strcmp(d->name, f->target) != 0))
+                        continue;
+                if (!all)
+                        return d;
+                any = any ? any : d;
+        }
+        return any;
+}
+
+static struct decision ref_tool(const struct checked_policy *c, const struct effect *f)
+{
+        size_t lines = 0;
+        for (size_t i = 0; i < c->live.n; i++)
+                lines += c->live.v[i].kind == DOOR_TOOL;
+        for (size_t i = 0; i < c->closed.n; i++)
+                lines += c->closed.v[i].kind == DOOR_TOOL;
+        if (lines == 0)
+                return (struct decision){ .answer = ANSWER_ALLOW, .built_in = policy_every_tool() };
+
+        const struct door *d = ref_tool_in(&c->live, f, true), *old = ref_tool_in(&c->closed, f, true);
+        const struct door *near = ref_tool_in(&c->live, f, false);
+        if (d)
+                return (struct decision){ .answer = ANSWER_ALLOW, .door = d };
+        if (old)
+                return (struct decision){ .reason = REASON_EXPIRED, .nearest = old };
+        if (!near)
+                return (struct decision){ .reason = REASON_NO_DOOR };
+        return (struct decision){ .reason = near->net.bounds ? REASON_PARAMETER : REASON_EXCEPTED,
+                                  .nearest = near };
+}
+
 struct decision policy_decide_ref(const struct checked_policy *c, const struct effect *f)
 {
         switch (f->kind) {
@@ -534,6 +586,8 @@ struct decision policy_decide_ref(const struct checked_policy *c, const struct e
                 return ref_env(c, f->target);
         case EFFECT_SOCK:
                 return ref_sock(c, f->target);
+        case EFFECT_TOOL:
+                return ref_tool(c, f);
         case EFFECT_NONE:
         case EFFECT_CALL:
         case EFFECT_RENAME:

@@ -185,12 +185,32 @@ static int effect_url(const struct effect_in *x)
         return x->f->method ? effect_query(x, url) : fail_memory(x->s->e);
 }
 
+/* tool NAME [ARGUMENTS], which are a JSON object */
+static int effect_tool(const struct effect_in *x)
+{
+        const char *args = x->n == 2 ? x->tok[1].text : "{}";
+        struct params *p = arena_alloc(x->s->mem, sizeof *p);
+        if (x->n < 1 || x->n > 2 || args[0] != '{')
+                return fail_count(x, "this effect takes a tool's name, and its arguments as a JSON object",
+                                  "tool read_file '{\"path\":\"a\"}'");
+
+        x->f->target = arena_str(x->s->mem, x->tok->text);
+        x->f->body = x->n == 2 ? arena_str(x->s->mem, args) : NULL;
+        if (!p || !x->f->target || (x->n == 2 && !x->f->body))
+                return fail_memory(x->s->e);
+
+        x->f->params = p;
+        policy_params_json(p, x->s->mem, span_str(args));
+        return p->failed ? fail_memory(x->s->e) : 0;
+}
+
 static const struct {
         enum effect_kind kind;
         int (*read)(const struct effect_in *x);
 } effects[] = {
         { EFFECT_READ, effect_path }, { EFFECT_WRITE, effect_path }, { EFFECT_RUN, effect_run },
         { EFFECT_NET, effect_net },   { EFFECT_ENV, effect_env },    { EFFECT_SOCK, effect_path },
+        { EFFECT_TOOL, effect_tool },
 };
 
 /* Synonyms that users type. */
@@ -200,14 +220,15 @@ static const struct {
         { "edit", "write" }, { "change", "write" }, { "create", "write" }, { "delete", "write" },
         { "open", "read" },  { "see", "read" },     { "exec", "run" },     { "execute", "run" },
         { "start", "run" },  { "connect", "net" },  { "request", "net" },  { "fetch", "net" },
-        { "url", "net" },    { "socket", "sock" },  { "variable", "env" },
+        { "url", "net" },    { "socket", "sock" },  { "variable", "env" }, { "call", "tool" },
 };
 
 static int unknown_effect(const struct scope *s, const struct token *tok, const char *const *names)
 {
         (void) fail_at(s->e, &tok->at, "unknown effect \"%s\"", show_text(tok->text).text);
-        (void) err_hint(s->e,
-                        "an effect is read, write, run, net, env or sock, and on what: `read /etc/passwd`");
+        (void) err_hint(
+                s->e,
+                "an effect is read, write, run, net, env, sock or tool, and on what: `read /etc/passwd`");
         hint_nearest(s->e, tok->text, names, COUNT(effects));
         if (net_method_known(tok->text))
                 (void) err_hint(s->e, "a request is `net %s URL`", show_text(tok->text).text);
@@ -302,5 +323,10 @@ void effect_print(const struct effect *f, struct buf *out)
                 buf_puts(out, f->target);
         } else if (f->target) {
                 show_token(out, f->target);
+        }
+
+        if (f->kind == EFFECT_TOOL && f->body) {
+                buf_putc(out, ' ');
+                show_token(out, f->body);
         }
 }

@@ -165,21 +165,21 @@ static const struct {
         int (*add)(struct json_in *x, const struct json *v);
 } extras[] = {
         { "optional", " read edit write run sock ", door_optional },
-        { "except", " read edit ", door_except },
+        { "except", " read edit tool ", door_except },
         { "methods", " net ", door_methods },
         { "with", " net ", door_word },
         { "cap", " net ", door_cap },
         { "reach", " net ", door_word },
         { "touches", " net ", door_touches },
-        { "where", " net ", door_where },
+        { "where", " net tool ", door_where },
         { "max", " in out net ", door_word },
         { "as", " in out net ", door_word },
         { "label", " read edit write env net sock listen in ", door_labels },
         { "accepts", " net sock listen ", door_labels },
         { "declassify", " net ", door_labels },
         { "endorse", " out ", door_endorse },
-        { "ask", " run net sock listen ", door_ask },
-        { "until", " read edit write run env net sock listen in out ",
+        { "ask", " run net sock listen tool ", door_ask },
+        { "until", " read edit write run env net sock listen tool in out ",
           door_word }, /* last: it ends the line */
 };
 
@@ -240,9 +240,9 @@ static int door_keys(struct json_in *x, const struct json *door, const struct js
 static int no_door_word(struct json_in *x, const struct json *door)
 {
         const char *words[DOOR_KIND__COUNT - DOOR_READ];
-        (void) fail_json(
-                x, door,
-                "a door is an object with one of the words read edit write run env net sock listen in out");
+        (void) fail_json(x, door,
+                         "a door is an object with one of the words read edit write run env net sock listen "
+                         "tool in out");
         for (size_t i = 0; i < COUNT(words); i++)
                 words[i] = policy_door_word((enum door_kind)(DOOR_READ + i));
 

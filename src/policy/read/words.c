@@ -35,6 +35,9 @@ enum { ONE_TOKEN = 1, DOOR = 2, ASKS = 4 };
         X("sock", "PATH...", "one Unix socket of the host", line_sock, ONE_TOKEN | DOOR | ASKS)              \
         X("listen", "PORT[:PORT]...", "this port of the host's loopback leads to a server in the box",       \
           line_listen, ONE_TOKEN | DOOR | ASKS)                                                              \
+        X("tool", "NAME...|any [except NAME...] [where BOUND...] [allow|deny|ask ...]",                      \
+          "tools of an MCP server in the box (`cordon mcp wrap`) that may be called", line_tool,             \
+          DOOR | ASKS)                                                                                       \
         X("in", "NAME [max SIZE] [as TYPE]", "a handle to read, opened by the host", line_in, DOOR)          \
         X("out", "NAME [max SIZE] [as TYPE]", "a handle to write, opened by the host", line_out, DOOR)       \
         X("stdout", "as TYPE [max SIZE]",                                                                    \
@@ -182,7 +185,7 @@ static int refuse_ask(const struct reader *r)
                 if (!token_is(&r->tok[i], "ask"))
                         continue;
                 (void) fail_at(r->e, &r->tok[i].at, "`%s` takes no `ask`", r->word->word);
-                return err_hint(r->e, "%s; net, listen, run, sock and edit ask; in quotes it is a name",
+                return err_hint(r->e, "%s; net, listen, run, sock, tool and edit ask; in quotes it is a name",
                                 why_no_ask(r->word->word));
         }
 

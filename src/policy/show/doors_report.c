@@ -21,6 +21,7 @@ static const struct {
         { DOOR_NET, DOOR_NET, "Network", "nothing is reachable" },
         { DOOR_SOCK, DOOR_SOCK, "Sockets", "none" },
         { DOOR_LISTEN, DOOR_LISTEN, "Inbound", "nothing outside can connect to it" },
+        { DOOR_TOOL, DOOR_TOOL, "Tools", NULL },
         { DOOR_IN, DOOR_OUT, "Handles", "none" },
 };
 
@@ -34,6 +35,7 @@ static const char *const kind_words[] = {
         [DOOR_NET] = "may connect",
         [DOOR_SOCK] = "may talk to the program behind it",
         [DOOR_LISTEN] = "programs on this host may connect to it",
+        [DOOR_TOOL] = "may be called by a client",
         [DOOR_IN] = "may be read through its descriptor",
         [DOOR_OUT] = "may be written through its descriptor",
 };
@@ -158,7 +160,8 @@ static void kind_text(const struct checked_policy *c, enum door_kind k, bool all
 static void group_text(const struct checked_policy *c, size_t g, bool all, struct buf *out)
 {
         if (count_of(c, groups[g].first, groups[g].last) == 0) {
-                buf_printf(out, "%s: %s\n", groups[g].title, groups[g].none);
+                if (groups[g].none)
+                        buf_printf(out, "%s: %s\n", groups[g].title, groups[g].none);
                 return;
         }
 

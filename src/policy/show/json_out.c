@@ -192,9 +192,9 @@ static void main_value(const struct door *d, struct buf *out)
 
 /* Every key a door can have, in byte order; each writes itself or nothing. */
 static const char *const door_keys[] = {
-        "accepts", "as",    "ask",    "cap",     "declassify", "edit",  "endorse",  "env",   "except",
-        "in",      "label", "listen", "max",     "methods",    "net",   "optional", "out",   "reach",
-        "read",    "run",   "sock",   "touches", "until",      "where", "with",     "write",
+        "accepts", "as",    "ask",    "cap",  "declassify", "edit",  "endorse",  "env",  "except",
+        "in",      "label", "listen", "max",  "methods",    "net",   "optional", "out",  "reach",
+        "read",    "run",   "sock",   "tool", "touches",    "until", "where",    "with", "write",
 };
 
 static void number(struct json_out *o, const char *k, unsigned v)

@@ -98,6 +98,22 @@ static void show_answer(const struct door *d, struct buf *out)
         buf_printf(out, " max %s", str_from_size(d->max, size));
 }
 
+static void show_tool(const struct door *d, struct buf *out)
+{
+        if (strcmp(d->name, "*") == 0)
+                buf_puts(out, "any");
+        else
+                show_token(out, d->name);
+
+        if (d->except)
+                buf_puts(out, " except");
+        for (char **x = d->except; x && *x; x++) {
+                buf_putc(out, ' ');
+                show_token(out, *x);
+        }
+        bounds_show(&d->net, out);
+}
+
 void show_door(const struct door *d, struct buf *out)
 {
         char date[32];
@@ -118,6 +134,9 @@ void show_door(const struct door *d, struct buf *out)
                 break;
         case DOOR_LISTEN:
                 buf_printf(out, "%s%s%s", d->name, d->value ? ":" : "", d->value ? d->value : "");
+                break;
+        case DOOR_TOOL:
+                show_tool(d, out);
                 break;
         case DOOR_NET:
                 show_net(&d->net, out);

@@ -47,6 +47,11 @@ void policy_smallest_line(const struct effect *f, const struct decision *d, stru
         case EFFECT_SOCK:
                 buf_puts(out, "sock ");
                 break;
+        case EFFECT_TOOL:
+                if (d->reason == REASON_EXCEPTED) /* a `deny` line would still take it out */
+                        return;
+                buf_puts(out, "tool ");
+                break;
         case EFFECT_ENV:
                 buf_printf(out, "env %s", f->target);
                 return;
@@ -116,6 +121,11 @@ void policy_line_cost(const struct effect *f, struct buf *out)
                            "A hostile guest could ask the program behind %s for anything it does for you",
                            f->target);
                 break;
+        case EFFECT_TOOL:
+                buf_printf(out,
+                           "A client could call the tool %s of the server in the box, with any arguments",
+                           f->target);
+                break;
         case EFFECT_NONE:
         case EFFECT_CALL:
         case EFFECT_RENAME:
@@ -175,10 +185,7 @@ static bool same_parent(const char *a, const char *b)
         return x && y && strchr(x + 1, '.') && strcmp(x, y) == 0;
 }
 
-static const char *name_of(const struct door *d)
-{
-        return d->kind == DOOR_NET ? d->net.host : d->kind == DOOR_ENV ? d->name : d->path;
-}
+static const char *name_of(const struct door *d) { return door_key(d); }
 
 static const struct door *near_name(const struct checked_policy *c, enum door_kind kind, const char *name)
 {
@@ -216,6 +223,8 @@ const struct door *policy_nearest(const struct checked_policy *c, const struct e
                 return near_name(c, DOOR_ENV, f->target);
         case EFFECT_SOCK:
                 return near_name(c, DOOR_SOCK, f->target);
+        case EFFECT_TOOL:
+                return near_name(c, DOOR_TOOL, f->target);
         case EFFECT_NONE:
         case EFFECT_CALL:
         case EFFECT_RENAME:

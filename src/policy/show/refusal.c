@@ -35,6 +35,7 @@ static const struct refusal no_port = { { "egress" }, "ECONNREFUSED", NULL, NULL
 static const struct refusal no_name = { { "egress" }, "NXDOMAIN", NULL, NULL };
 static const struct refusal no_request = { { "egress" }, "403", NULL, NULL };
 static const struct refusal not_passed = { { "environment" }, "unset", NULL, NULL };
+static const struct refusal not_called = { { "mcp" }, "isError", NULL, NULL };
 static const struct refusal by_landlock = {
         { "landlock" }, "EACCES", "ENOENT", "the file does not exist: the process wall hides no names"
 };
@@ -255,6 +256,8 @@ static struct refusal in_namespaces(const struct question *q)
                 return refuse_sock(q);
         case EFFECT_ENV:
                 return not_passed;
+        case EFFECT_TOOL:
+                return not_called;
         case EFFECT_NONE:
         case EFFECT_CALL:
         case EFFECT_RENAME:
@@ -269,9 +272,10 @@ static struct refusal in_namespaces(const struct question *q)
 /* It has no view of its own, and cannot create Unix sockets. */
 static struct refusal in_process(const struct question *q)
 {
-        struct refusal r = q->f->kind == EFFECT_SOCK                              ? no_sockets
-                           : q->f->kind == EFFECT_ENV || q->f->kind == EFFECT_NET ? in_namespaces(q)
-                                                                                  : by_landlock;
+        struct refusal r = q->f->kind == EFFECT_SOCK ? no_sockets
+                           : q->f->kind == EFFECT_ENV || q->f->kind == EFFECT_NET || q->f->kind == EFFECT_TOOL
+                                   ? in_namespaces(q)
+                                   : by_landlock;
         if (q->f->kind == EFFECT_NET && strcmp(r.layers[0], "seccomp") == 0)
                 r = (struct refusal){ { "seccomp", "landlock" }, r.answer, NULL, NULL };
         return r;

@@ -11,6 +11,7 @@ from mcp_client import Client
 
 CORDON, TOP = sys.argv[1:3]
 EVIL = os.path.join(TOP, "mcp_evil.py")
+APPROVER = os.path.join(os.path.dirname(os.path.abspath(__file__)), "approver.py")
 PINS = os.path.join(os.environ["CORDON_STATE"], "mcp", "pinned")
 SECRET = os.path.join(TOP, "secret")
 HIDDEN = ["\x1b", "\u202e", "\u200b", "\U000e0041"]
@@ -23,6 +24,12 @@ def expect(name, good, got=""):
 def wrapped(habit, *options, name="pinned", modern=False, **how):
     command = [CORDON, "mcp", "wrap", "--name", name, "--seconds", "2", *options, "--read", EVIL, "--", "python3", EVIL, habit]
     return Client(command, modern=modern, elicits=True, env=dict(os.environ, GITHUB_TOKEN="SECRETMARK"), **how)
+
+
+def approver(run, *words):
+    """A person, or a program that is none."""
+    return subprocess.run([sys.executable, APPROVER, *[w for w in words if w == "--tty"], "--run", run,
+                           *[w for w in words if w != "--tty"]], capture_output=True, text=True, timeout=60, check=False).stdout
 
 
 def test_benign():
@@ -45,12 +52,27 @@ def test_benign():
         listed = len(c2.request("tools/list")["result"]["tools"]) == 1
         expect(f"the rule {rule}", (listed, not c2.call("echo", text="x").get("isError")) == (allowed, allowed))
         c2.end()
-    yes = {"action": "accept", "content": {"allow": True}}
-    for answer, allowed in ((yes, True), ({"action": "decline"}, False), ({"action": "accept", "content": {"allow": 1}}, False)):
+    for text, arguments, good in (("echo where text=text:5 only", {"text": "x"}, True), ("echo where text=text:5", {"text": "too long"}, False),
+                                  ("echo where text=text:5", {"text": 7}, False), ("echo where text=text:5", {}, False),
+                                  ("echo where text=text:5", {"text": "x", "Text": "y"}, False),
+                                  ("echo where text=text:5 only", {"text": "x", "more": 1}, False), ("any except echo", {"text": "x"}, False),
+                                  ("any", {"text": "x"}, True), ("echo until 2001-01-01", {"text": "x"}, False)):
+        c2 = wrapped("benign", "--tool", text)
+        got = c2.call("echo", **arguments)
+        expect(f"tool {text} with {arguments}", bool(got.get("isError")) != good, got)
+        c2.end()
+    for answer, allowed in (("yes", True), ("no", False)):
         c2 = wrapped("benign", "--tool", "echo ask")
-        c2.answer = answer
-        got = c2.call("echo", text="mark")
-        expect(f"a person answers {answer}", bool(got.get("isError")) != allowed and "mark" in c2.asked[0]["params"]["message"], got)
+        run = json.loads(c2.lines[0])["result"]["_meta"]["cordon/output"]["run"]
+        number = c2.begin("tools/call", {"name": "echo", "arguments": {"text": "mark\u202e"}})
+        shown = json.loads(approver(run, "--wait", "1", "view"))
+        said = shown["item"]["effect"] + shown["text"]
+        expect("what is asked is shown, and nothing hidden", "echo" in said and "mark" in said and "\u202e" not in said, shown)
+        refused = json.loads(approver(run, "yes"))
+        expect("without a terminal no yes is taken", refused.get("code") == "no-terminal", refused)
+        approver(run, "--tty", answer)
+        got = c2.wait(number)["result"]
+        expect(f"a person says {answer}", bool(got.get("isError")) != allowed and not c2.asked, got)
         c2.end()
     long = wrapped("benign", "--max", "1K")
     long.begin("tools/call", {"name": "echo", "arguments": {"text": "x" * 2000}})

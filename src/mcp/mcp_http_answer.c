@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* mcp/http_answer.c - a message to a client over HTTP: the JSON body of its answer, or an event. */
+/* mcp/mcp_http_answer.c - a message to a client over HTTP: the JSON body of its answer, or an event. */
 #include "base/clock.h"
-#include "mcp/http.h"
+#include "mcp/mcp_http.h"
 
 static const char *status_text(unsigned status)
 {

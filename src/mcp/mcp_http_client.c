@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* mcp/http_client.c - connections over HTTP. Nothing of a body is read before the token is right; what a page
- * of another site sends is refused whatever its token is. */
+/* mcp/mcp_http_client.c - connections over HTTP. Nothing of a body is read before the token is right; what a
+ * page of another site sends is refused whatever its token is. */
 #include "base/clock.h"
 #include "base/fd.h"
-#include "mcp/http.h"
+#include "mcp/mcp_http.h"
 
 #include <errno.h>
 #include <netinet/in.h>

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* mcp/http.h - MCP's Streamable HTTP, both eras, in front of the same server as lines.
+/* mcp/mcp_http.h - MCP's Streamable HTTP, both eras, in front of the same server as lines.
  *
- *   http_judge.c   headers against the message (pure)
- *   http_answer.c  a message becomes a JSON answer or an event of a stream
- *   http_client.c  connections: requests in; token, site, rate and size; sessions of the older era
- *   http_token.c   the file with the bearer token
+ *   mcp_http_judge.c   headers against the message (pure)
+ *   mcp_http_answer.c  a message becomes a JSON answer or an event of a stream
+ *   mcp_http_client.c  connections: requests in; token, site, rate and size; sessions of the older era
+ *   mcp_http_token.c   the file with the bearer token
  */
 #pragma once
 #include "http1/http1.h"
@@ -43,7 +43,7 @@ struct mcp_http {
         uint64_t deadline_ns;
 };
 
-/* ---- http_judge.c ---- */
+/* ---- mcp_http_judge.c ---- */
 
 enum mcp_http_need { HTTP_NO_SESSION = 0, HTTP_NEW_SESSION, HTTP_A_SESSION };
 struct mcp_http_verdict {
@@ -57,7 +57,7 @@ void mcp_http_judge(const struct http_request *r, const struct rpc *m, struct mc
 /* The status of an answer of 2026-07-28 with this error; 0: a result. */
 unsigned mcp_http_status(int code);
 
-/* ---- http_answer.c: all of it goes to the link's queue ---- */
+/* ---- mcp_http_answer.c: all of it goes to the link's queue ---- */
 
 /* An answer without a message; `extra`: header lines, each with CRLF. */
 void mcp_http_reply(struct mcp_link *l, unsigned status, const char *extra);
@@ -65,7 +65,7 @@ void mcp_http_error(struct mcp_link *l, unsigned status, int code, const char *w
 void mcp_http_begin_stream(struct mcp_link *l);
 void mcp_http_due(struct mcp_http *h, unsigned seconds); /* else it is late */
 
-/* ---- http_client.c ---- */
+/* ---- mcp_http_client.c ---- */
 
 struct mcp_link *mcp_http_new(struct mcp_server *s, int fd);
 void mcp_http_read(struct mcp_link *l);
@@ -73,7 +73,7 @@ void mcp_http_step(struct mcp_server *s); /* requests that have arrived, and con
 int mcp_http_next_ms(const struct mcp_server *s);
 void mcp_http_free_sessions(struct mcp_server *s);
 
-/* ---- http_token.c ---- */
+/* ---- mcp_http_token.c ---- */
 
 /* Reads the token of a file that is this user's alone, or makes both. */
 int mcp_token_load(const char *path, char ret[MCP_TOKEN_MAX], cordon_error *e);

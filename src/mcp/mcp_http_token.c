@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* mcp/http_token.c - the bearer token of `cordon mcp --http`, in a file that only this user can read. */
+/* mcp/mcp_http_token.c - the bearer token of `cordon mcp --http`, in a file that only this user can read. */
 #include "base/err.h"
 #include "base/fd.h"
-#include "mcp/http.h"
+#include "mcp/mcp_http.h"
 
 #include <fcntl.h>
 #include <stdio.h>

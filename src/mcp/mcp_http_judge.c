@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* mcp/http_judge.c - the headers of a request against its message. A proxy may route by headers: what differs
- * from the message is refused. Pure. */
+/* mcp/mcp_http_judge.c - the headers of a request against its message. A proxy may route by headers: what
+ * differs from the message is refused. Pure. */
 #include "base/base64.h"
-#include "mcp/http.h"
+#include "mcp/mcp_http.h"
 
 #include <string.h>
 
