@@ -152,6 +152,7 @@ enum effect_reason {
 
         /* Requests: syntax. */
         REASON_NOT_HTTP,
+        REASON_HTTP2_MALFORMED,
         REASON_HEADER_FOLDED,
         REASON_HEADER_COUNT,
         REASON_HEADER_NAME,
@@ -220,6 +221,7 @@ enum effect_reason {
         REASON_TLS_BROKE,
         REASON_SERVER_CLOSED,
         REASON_SERVER_SILENT,
+        REASON_SERVER_HTTP1,
         REASON_ANSWER_CUT,
         REASON_ANSWER_FORM,
         REASON_ANSWER_MALFORMED,

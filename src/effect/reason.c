@@ -116,6 +116,7 @@ static const struct {
         [REASON_SNI_ENDLESS] = { "sni-endless", "what follows the TLS hello has no end" },
 
         [REASON_NOT_HTTP] = { "not-http", "this is neither HTTP nor a TLS hello" },
+        [REASON_HTTP2_MALFORMED] = { "http2-malformed", "a stream or frame of HTTP/2 breaks its rules" },
         [REASON_HEADER_FOLDED] = { "header-folded", "a header line is folded" },
         [REASON_HEADER_COUNT] = { "header-count", "there are more than 256 header lines" },
         [REASON_HEADER_NAME] = { "header-name", "a header line has no proper name" },
@@ -195,6 +196,7 @@ static const struct {
         [REASON_TLS_BROKE] = { "tls-broke", "TLS broke" },
         [REASON_SERVER_CLOSED] = { "server-closed", "the server cannot be reached" },
         [REASON_SERVER_SILENT] = { "server-silent", "the server closed the connection without an answer" },
+        [REASON_SERVER_HTTP1] = { "server-http1", "the server does not speak HTTP/2, which gRPC needs" },
         [REASON_ANSWER_CUT] = { "answer-cut", "the server broke off its answer" },
         [REASON_ANSWER_FORM] = { "answer-form", "the answer is not what the door says" },
         [REASON_ANSWER_MALFORMED] = { "answer-malformed", "the server's answer is not passed on" },

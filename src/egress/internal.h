@@ -129,6 +129,7 @@ enum flow_event {
         EVENT__COUNT
 };
 struct http_flow;
+struct http2_stream;
 struct http_callbacks;
 struct http_rules;
 struct http_grants;
@@ -160,8 +161,12 @@ struct flow {
         struct half half[2];
         struct http_flow *http; /* requests are decided one by one; NULL: bytes are moved */
         struct http_callbacks *callbacks;
-        struct source check;   /* of the answer under way, or -1 */
-        uint32_t check_number; /* as it was asked for; 0: none */
+        struct flow *parent;  /* the connection whose streams of HTTP/2 it serves; or NULL */
+        struct flow *streams; /* those flows, of such a connection */
+        struct flow *next_stream;
+        struct http2_stream *stream; /* the one under way, or NULL: it is idle */
+        struct source check;         /* of the answer under way, or -1 */
+        uint32_t check_number;       /* as it was asked for; 0: none */
         bool check_failed, check_shut;
         bool client_readable, server_readable, client_gone;
         bool client_hup, server_hup; /* the end is near: read on until it comes */

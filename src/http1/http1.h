@@ -54,6 +54,8 @@ bool http_next_element(struct span list, size_t *at, struct span *ret);
 const struct http_field *http_field_find(const struct http_head *h, const char *name,
                                          const struct http_field *after);
 bool http_has_token(const struct http_head *h, const char *name, const char *token);
+/* The fields of trailer lines, each with CR LF; false: malformed. */
+bool http_trailer_read(struct span lines, struct http_head *h);
 bool http_is_hop(const struct http_head *h, struct span name); /* ends at this hop: never passed on */
 
 /* ---- http_body.c ---- */
@@ -68,6 +70,7 @@ struct http_body {
         bool extensions;    /* an answer's: chunk extensions are dropped, not rejected */
         uint16_t extension; /* its bytes, so far */
         size_t trailer;     /* its bytes */
+        struct buf *keep;   /* its lines, each with CR LF; NULL: they are dropped */
         enum effect_reason why;
 };
 void http_body_init(struct http_body *b, enum body_kind kind, uint64_t length);

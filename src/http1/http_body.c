@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* http1/http_body.c - finds the end of a body: by length, by chunks, or by EOF. Every line end but CR
- * LF is rejected; trailers are dropped. Chunk extensions are dropped in an answer, where they are valid and
- * we frame anew; in a request they are rejected: servers have parsed such lines in two ways. Pure. */
+ * LF is rejected; trailers are dropped, or kept for whoever wants them. Chunk extensions are dropped in an
+ * answer, where they are valid and we frame anew; in a request they are rejected: servers have parsed such
+ * lines in two ways. Pure. */
 #include "base/str.h"
 #include "http1/http1.h"
 
@@ -65,7 +66,12 @@ static enum body_state extension_byte(struct http_body *b, uint8_t c)
 static enum body_state trailer_byte(struct http_body *b, uint8_t c)
 {
         b->trailer += c == '\r' ? 2 : 1;
+        if (b->keep && c != '\r')
+                buf_putc(b->keep, (char) c);
+
         if (c == '\r' && b->trailer <= HTTP_TRAILER_MAX) {
+                if (b->keep && !b->line_empty)
+                        buf_puts(b->keep, "\r\n");
                 b->step = STEP_TRAILER_LF;
                 return BODY_MORE;
         }

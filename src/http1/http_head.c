@@ -194,6 +194,19 @@ static enum http_read read_fields(struct span in, size_t at, struct http_head *h
         return HTTP_WHOLE;
 }
 
+bool http_trailer_read(struct span lines, struct http_head *h)
+{
+        h->field_count = 0;
+        for (size_t at = 0; at < lines.n;) {
+                struct span l;
+                if (!line(lines, at, &l) || l.n == 0 || read_field(h, l) == HTTP_BAD)
+                        return false;
+                at += l.n + 2;
+        }
+
+        return true;
+}
+
 /* ---- framing ---- */
 
 /* Each field is compared with each of these names; no client needs more. */

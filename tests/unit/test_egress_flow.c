@@ -243,7 +243,7 @@ static void test_flow__requests_that_no_door_covers(void)
                 { "POST /pub/x HTTP/1.1\r\nHost: api.test\r\nContent-Length: 1\r\nTransfer-Encoding: "
                   "chunked\r\n\r\n",
                   "400", "both a length", REASON_LENGTH_AND_CODING },
-                { "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", "505", "only HTTP/1.1", REASON_HTTP_VERSION },
+                { "PRI * HTTP/2.0\r\n\r\nSN\r\n\r\n", "505", "only HTTP/1.1", REASON_HTTP_VERSION },
                 { "GET /ws HTTP/1.1\r\nHost: api.test\r\nConnection: Upgrade\r\nUpgrade: h2c\r\n"
                   "Sec-WebSocket-Key: abc\r\n\r\n",
                   "403", "no door covers this method here", REASON_METHOD },

@@ -78,7 +78,7 @@ static SSL_CTX *trusting(struct span pem)
 static struct tls_box *box_for(const char *const *names, size_t n, struct span trust)
 {
         struct err e = { 0 };
-        struct tls_box_in in = { names, n, trust, time(NULL) };
+        struct tls_box_in in = { .names = names, .name_count = n, .trust_pem = trust, .now = time(NULL) };
         struct tls_box *b = tls_box_new(&in, &e);
         CHECK(b || e.what[0]);
         return b;

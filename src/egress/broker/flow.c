@@ -6,7 +6,9 @@
 #include "egress/broker/departure.h"
 #include "egress/broker/held.h"
 #include "egress/broker/requests.h"
+#include "egress/broker/streams.h"
 #include "egress/broker/write_ahead.h"
+#include "egress/http/http2.h"
 #include "egress/internal.h"
 
 #include <stdio.h>
@@ -37,7 +39,7 @@ static struct flow *flow_new(struct broker *b, int client)
         f->b = b;
         f->client = (struct source){ SOURCE_CLIENT, client, f };
         f->server.fd = f->check.fd = -1;
-        if (broker_watch(b, &f->client, EPOLLIN | EPOLLOUT | EPOLLRDHUP | EPOLLET) < 0) {
+        if (client >= 0 && broker_watch(b, &f->client, EPOLLIN | EPOLLOUT | EPOLLRDHUP | EPOLLET) < 0) {
                 free(f);
                 return NULL;
         }
@@ -75,12 +77,25 @@ static void leave_server(struct flow *f)
         broker_forget(&f->server);
 }
 
+static void over(struct flow *f, bool reset);
+
+/* The connection of these streams is over: none of them has a client any more. */
+static void streams_over(struct flow *f)
+{
+        while (f->streams) {
+                struct flow *c = f->streams;
+                http_flow_client_left(c->http);
+                over(c, true);
+        }
+}
+
 /* Closes both ends. It is freed after this round: events of it may still point here. */
 static void over(struct flow *f, bool reset)
 {
         struct broker *b = f->b;
         b->lingering -= f->state == FLOW_LINGERING;
         f->state = FLOW_OVER;
+        streams_over(f);
         (void) ahead_over(f, reset ? LEDGER_END_CUT : LEDGER_END_DONE, reset ? "cut off" : "done", NULL);
         if (!reset)
                 close_whole(f);
@@ -89,6 +104,8 @@ static void over(struct flow *f, bool reset)
         leave_server(f);
         broker_forget(&f->client);
         relay_done(f);
+        if (f->parent)
+                streams_leave(f);
         requests_done(f);
 
         *(f->prev ? &f->prev->next : &b->flows) = f->next;
@@ -114,6 +131,10 @@ static enum flow_event finish(struct flow *f)
 
 static enum flow_event linger(struct flow *f)
 {
+        if (f->parent) /* no socket */
+                return finish(f);
+
+        streams_over(f);
         (void) ahead_over(f, LEDGER_END_DONE, "done", NULL);
         close_whole(f);
         held_withdraw(f);
@@ -451,6 +472,66 @@ static enum flow_event after_rise(struct flow *f, enum flow_event e)
         return EVENT_CUT;
 }
 
+/* ---- streams of HTTP/2 ---- */
+
+static struct flow *idle_flow(const struct flow *connection)
+{
+        struct flow *c = connection->streams;
+        while (c && (c->stream || !http_flow_is_idle(c->http)))
+                c = c->next_stream;
+        return c;
+}
+
+/* The flow of a stream is like its connection's, and has no socket. */
+static struct flow *stream_flow(struct flow *connection)
+{
+        struct broker *b = connection->b;
+        struct flow *f = b->flow_count < FLOWS_MAX ? flow_new(b, -1) : NULL;
+        if (!f)
+                return NULL;
+
+        memcpy(f->host, connection->host, sizeof f->host);
+        memcpy(f->row_to, connection->row_to, sizeof f->row_to);
+        f->is_address = connection->is_address;
+        f->port = connection->port;
+        f->row = connection->row;
+        f->state = FLOW_OPEN;
+        f->parent = connection;
+        f->next_stream = connection->streams;
+        connection->streams = f;
+        if (requests_begin(f) == 0)
+                return f;
+
+        over(f, true);
+        return NULL;
+}
+
+/* A stream becomes the next request of a flow that is idle, or a flow. */
+static void accept_stream(struct flow *connection, struct http2_stream *s)
+{
+        struct flow *f = idle_flow(connection);
+        if (!f)
+                f = stream_flow(connection);
+
+        if (!f) {
+                accounting_deny(connection->b, &(struct accounting_entry){ .to = connection->row_to,
+                                                                           .reason = REASON_TOO_MANY_FLOWS });
+                http2_stream_refuse(s);
+                return;
+        }
+
+        f->stream = s;
+        broker_again(f);
+}
+
+static void accept_streams(struct flow *f)
+{
+        struct http2_front *front = f->http && f->state != FLOW_OVER ? http_flow_front(f->http) : NULL;
+        struct http2_stream *s;
+        while (front && (s = http2_front_accept(front)))
+                accept_stream(f, s);
+}
+
 static void happens(struct flow *f, enum flow_event e)
 {
         e = after_rise(f, e);
@@ -460,6 +541,8 @@ static void happens(struct flow *f, enum flow_event e)
                                                             : bytes[f->state][e];
                 e = step ? step(f) : EVENT_NONE;
         }
+
+        accept_streams(f);
 }
 
 /* ---- events ---- */

@@ -10,7 +10,9 @@
 #include "egress/broker/broker_labels.h"
 #include "egress/broker/checks.h"
 #include "egress/broker/departure.h"
+#include "egress/broker/streams.h"
 #include "egress/broker/write_ahead.h"
+#include "egress/http/http2.h"
 #include "egress/internal.h"
 #include "egress/tls/tls.h"
 
@@ -131,9 +133,11 @@ static int start_tls(struct broker *b, struct http_rules_in *in, struct err *e)
 
         if (n > 0) {
                 (void) read_roots(&trusted);
-                const struct tls_box_in box = {
-                        .names = names, .name_count = n, .trust_pem = buf_span(&trusted), .now = b->now_s
-                };
+                const struct tls_box_in box = { .names = names,
+                                                .name_count = n,
+                                                .trust_pem = buf_span(&trusted),
+                                                .now = b->now_s,
+                                                .http2 = http2_is_built() };
                 struct tls_box *tls = tls_box_new(&box, e);
                 in->tls = tls_box_ops();
                 in->tls_ctx = tls;
@@ -328,7 +332,7 @@ static void spend(struct flow *f, bool out, size_t n)
 {
         accounting_spend(f->b, payer(f, out), out, n);
         *(out ? &f->sent : &f->received) += n;
-        if (!f->row)
+        if (!f->row || http_flow_front(f->http)) /* of streams the flows that serve them count */
                 return;
         *(out ? &f->row->sent : &f->row->received) += n;
         accounting_touch(f->b, f->row);
@@ -361,6 +365,19 @@ static void answered(struct flow *f)
                 http_flow_cut(f->http, why);
 }
 
+/* The streams of HTTP/2 are answered before their connection ends. */
+static void cut(struct flow *f, enum effect_reason why)
+{
+        struct http2_front *front = http_flow_front(f->http);
+        if (!front) {
+                http_flow_cut(f->http, why);
+                return;
+        }
+
+        streams_cut(f, why);
+        http2_front_close(front);
+}
+
 /* One read from one side, limited by the room of the flow and by the budgets. */
 static bool take_in(struct flow *f, struct source *s, bool client)
 {
@@ -374,7 +391,7 @@ static bool take_in(struct flow *f, struct source *s, bool client)
         /* Without a budget only EOF may come: an answer that was paid for to the last byte is complete. */
         ssize_t n = recv(s->fd, f->b->buffer, room ? room : 1, room ? 0 : MSG_PEEK);
         if (room == 0 && n > 0) {
-                http_flow_cut(f->http, accounting_why(f->b, payer(f, client), client));
+                cut(f, accounting_why(f->b, payer(f, client), client));
                 *readable = false;
                 return true;
         }
@@ -466,15 +483,23 @@ static bool wants_server(struct flow *f)
 enum flow_event requests_drive(struct flow *f)
 {
         bool moved = true;
+        if (http_flow_front(f->http))
+                http_flow_front_moved(f->http);
+
         for (unsigned i = 0; moved && i < ROUNDS && !f->client_gone; i++) {
-                moved = give_out(f, &f->client, true);
+                moved = f->parent ? streams_give_out(f) : give_out(f, &f->client, true);
                 moved |= give_out(f, &f->server, false);
                 if (wants_server(f))
                         return EVENT_WANTS_SERVER;
                 moved |= checks_move(f);
                 moved |= take_in(f, &f->server, false);
-                moved |= take_in(f, &f->client, true);
+                moved |= f->parent ? streams_take_in(f) : take_in(f, &f->client, true);
         }
+
+        if (!f->parent)
+                streams_serve(f);
+        else if (!f->client_gone && !streams_rest(f))
+                return EVENT_ANSWERED;
 
         if (http_flow_upstream_cut(f->http))
                 broker_forget(&f->server); /* resets */
@@ -535,7 +560,8 @@ int requests_begin(struct flow *f)
                 return -1;
 
         *f->callbacks = cb;
-        f->http = http_flow_new(f->b->rules, &peer, f->callbacks);
+        f->http = f->parent ? http_flow_new_stream(f->b->rules, f->parent->http, f->callbacks)
+                            : http_flow_new(f->b->rules, &peer, f->callbacks);
         if (!f->http)
                 return -1;
 

@@ -73,12 +73,17 @@ void http_fixtures_free(struct http_fixtures *x);
 
 /* ---- TLS, as the flow sees it; egress/tls/tls.h makes one ---- */
 
+enum tls_protocol { TLS_PROTOCOL_UNKNOWN = 0, TLS_HTTP1, TLS_HTTP2 };
 struct tls_end;
 struct tls_ops {
         /* The side that faces the box: presents a leaf for `name`, takes no other SNI. NULL: cannot. */
         struct tls_end *(*server)(void *ctx, const char *name, bool is_address);
         /* The side that faces the server: verifies it against the host's trust store for `name`. */
         struct tls_end *(*client)(void *ctx, const char *name, bool is_address);
+        /* The same, and HTTP/2 is offered too. NULL: cannot. */
+        struct tls_end *(*client_h2)(void *ctx, const char *name, bool is_address);
+        /* What both agreed on; of an end that has not, nothing. NULL: HTTP/1.1. */
+        enum tls_protocol (*protocol)(const struct tls_end *t);
         void (*free)(struct tls_end *t);
         /* Feeds bytes from the wire; returns 0 or -1. The bytes must stay in place until read() has returned
          * 0 or -1. */
@@ -200,7 +205,14 @@ struct http_flow;
 /* Borrows rules and callbacks, copies the peer. TLS or plain: decided by the client's first byte. */
 struct http_flow *http_flow_new(struct http_rules *r, const struct http_peer *peer,
                                 const struct http_callbacks *cb);
-void http_flow_free(struct http_flow *f); /* wipes its buffers */
+/* One stream of a client that speaks HTTP/2 over such a connection: its request and answer, in HTTP/1.1. */
+struct http_flow *http_flow_new_stream(struct http_rules *r, const struct http_flow *connection,
+                                       const struct http_callbacks *cb);
+/* The client's streams; NULL: it speaks HTTP/1.1, or has not spoken. */
+struct http2_front *http_flow_front(const struct http_flow *f);
+void http_flow_front_moved(struct http_flow *f);   /* after any call on one of its streams */
+bool http_flow_is_idle(const struct http_flow *f); /* no request is under way */
+void http_flow_free(struct http_flow *f);          /* wipes its buffers */
 
 size_t http_flow_client_room(const struct http_flow *f);   /* 0: do not read from the client now */
 size_t http_flow_upstream_room(const struct http_flow *f); /* 0: do not read from the server now */

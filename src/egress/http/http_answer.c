@@ -134,6 +134,7 @@ static void begin_answer(struct http_flow *f, bool unpacked)
         put_framing(f, kind, unpacked, out);
         http_body_init(&x->answer, kind, h->length);
         x->answer.extensions = true;
+        x->answer.keep = f->is_stream ? &x->trailers : NULL;
         f->answer = ANSWER_BODY;
 }
 
@@ -224,6 +225,22 @@ static void scrub_down(struct http_flow *f, struct span data, bool end)
         fifo_drop(&f->scratch, f->scratch.n);
 }
 
+/* The end of a body in chunks, with the fields that follow it: gRPC has its status there. */
+static void put_last_chunk(struct http_flow *f)
+{
+        struct http_exchange *x = &f->x;
+        fifo_text(&f->client.plain, "0\r\n");
+        if (x->trailers.n && http_trailer_read(buf_span(&x->trailers), &f->head)) {
+                const struct http_answered a = { .head = &f->head,
+                                                 .rules = f->r,
+                                                 .moved = http_moved(f->r, &f->peer, f->tls, &f->to),
+                                                 .with_credential = f->to.credential != NULL };
+                http_put_answer_fields(&a, &f->client.plain, &x->scrubbed);
+        }
+
+        fifo_text(&f->client.plain, "\r\n");
+}
+
 /* All of it has gone to the client. */
 static void finish_answer(struct http_flow *f)
 {
@@ -232,7 +249,7 @@ static void finish_answer(struct http_flow *f)
         bool close = x->close || (!mock && f->request != REQUEST_SENT); /* cut short, it has no end */
         put_late(f);
         if (x->answer_chunked)
-                fifo_text(&f->client.plain, "0\r\n\r\n");
+                put_last_chunk(f);
 
         x->answer_by_end = false; /* and this is the end */
         if (!mock && f->request != REQUEST_SENT)

@@ -71,6 +71,7 @@ void http_exchange_end(struct http_flow *f)
         fifo_done(&x->asked);
         fifo_done(&x->record_fields);
         fifo_done(&x->record_body);
+        buf_done(&x->trailers);
         if (x->params_known || x->gathered)
                 held_done(x);
 

@@ -7,8 +7,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* ---- driving ---- */
-
 static bool side_failed(const struct http_side *s)
 {
         return s->in.failed || s->plain.failed || s->wire.failed;
@@ -32,18 +30,110 @@ static void upstream_tls_failed(struct http_flow *f)
         http_broken(f, REASON_TLS_SERVER);
 }
 
-static void run(struct http_flow *f)
+/* ---- HTTP/2 ---- */
+
+static void tell_malformed(struct http_flow *f)
+{
+        for (unsigned n = http2_front_malformed(f->front); n; n--)
+                http_tell(f, HTTP_DENIED, REASON_HTTP2_MALFORMED);
+}
+
+/* All bytes are frames; the requests in them are other flows. */
+static void run_front(struct http_flow *f)
+{
+        const struct tls_ops *ops = f->r->in.tls;
+        struct http_side *c = &f->client;
+        size_t wire;
+        http2_front_feed(f->front, fifo_all(&c->in));
+        fifo_drop(&c->in, c->in.n);
+        do {
+                wire = c->wire.n;
+                http2_front_send(f->front, &c->plain, HTTP_BUFFER);
+                if (http_side_pump(c, ops) < 0 || side_failed(c)) {
+                        http_finish(f);
+                        return;
+                }
+        } while (c->wire.n > wire && !http_side_is_full(c));
+
+        tell_malformed(f);
+        if (http2_front_over(f->front))
+                http_finish(f);
+}
+
+/* The client's first bytes tell, or TLS has agreed on it. False: more have to come. */
+static bool know_version(struct http_flow *f)
+{
+        const struct tls_ops *ops = f->r->in.tls;
+        struct span in = fifo_all(&f->client.in), preface = span_str(HTTP2_PREFACE);
+        size_t n = in.n < preface.n ? in.n : preface.n;
+        if (n == 0)
+                return false;
+
+        bool agreed = f->client.tls && ops->protocol && ops->protocol(f->client.tls) == TLS_HTTP2;
+        bool begins = http2_is_built() && memcmp(in.p, preface.p, n) == 0;
+        if (begins && !agreed && n < preface.n)
+                return false;
+
+        f->versed = true;
+        if (!agreed && !begins)
+                return true;
+
+        f->front = http2_front_new(f->tls);
+        f->client.in.failed = f->client.in.failed || !f->front;
+        return true;
+}
+
+/* ---- driving ---- */
+
+/* Nothing of it has left: a link of HTTP/1.1 gets bytes below only. */
+static bool wants_http2_in_vain(const struct http_flow *f)
+{
+        return f->x.grpc && f->answer != ANSWER_NONE && f->link == LINK_OPEN &&
+               http_side_is_http1(&f->upstream, f->r->in.tls);
+}
+
+static void step(struct http_flow *f)
 {
         while (!f->done && (http_request_step(f) || (!f->done && http_answer_step(f))))
                 ;
+}
+
+static bool pump_upstream(struct http_flow *f)
+{
+        bool was_closed = f->upstream.closed;
+        if (f->done || f->link != LINK_OPEN)
+                return false;
+
+        if (http_side_pump(&f->upstream, f->r->in.tls) < 0)
+                upstream_tls_failed(f);
+        return !f->done && f->upstream.closed && !was_closed;
+}
+
+static void run(struct http_flow *f)
+{
+        if (!f->versed && !know_version(f) && !f->client.closed) {
+                (void) http_side_pump(&f->client, f->r->in.tls);
+                return;
+        }
+
+        if (f->front) {
+                run_front(f);
+                return;
+        }
+
+        step(f);
+        if (!f->done && wants_http2_in_vain(f))
+                http_broken(f, REASON_SERVER_HTTP1);
 
         if (!f->done && f->client.closed && f->request == REQUEST_HEAD)
                 http_finish(f);
 
         const struct tls_ops *ops = f->r->in.tls;
         bool bad = http_side_pump(&f->client, ops) < 0;
-        if (!f->done && f->link == LINK_OPEN && http_side_pump(&f->upstream, ops) < 0)
-                upstream_tls_failed(f);
+        if (pump_upstream(f)) {
+                step(f);
+                bad |= http_side_pump(&f->client, ops) < 0;
+        }
 
         if ((bad || out_of_memory(f)) && !f->done) {
                 http_tell(f, HTTP_BROKEN, bad ? REASON_TLS_BROKE : REASON_NO_MEMORY);
@@ -114,7 +204,7 @@ void http_flow_from_client(struct http_flow *f, struct span bytes)
         if (!f->known && first_byte(f, bytes.p[0]) < 0)
                 return;
 
-        if (f->tls && !f->greeted && !greet(f, &bytes))
+        if (f->client.tls && !f->greeted && !greet(f, &bytes))
                 return;
 
         int bad = http_side_feed(&f->client, f->r->in.tls, bytes);
@@ -142,12 +232,17 @@ void http_flow_upstream_connected(struct http_flow *f)
                 return;
 
         f->link = LINK_OPEN;
+        f->upstream.offers_h2 = f->is_stream && f->link_tls && ops && ops->client_h2;
         if (f->link_tls) {
-                f->upstream.tls = ops ? ops->client(f->r->in.tls_ctx, f->link_host, f->link_address) : NULL;
+                f->upstream.tls = ops ? (f->upstream.offers_h2 ? ops->client_h2 : ops->client)(
+                                                f->r->in.tls_ctx, f->link_host, f->link_address)
+                                      : NULL;
                 if (!f->upstream.tls) {
                         http_broken(f, REASON_TLS_SERVER);
                         return;
                 }
+        } else if (f->x.grpc) {
+                f->upstream.h2 = http2_link_new(false); /* without TLS nothing is agreed on */
         }
 
         run(f);
@@ -263,7 +358,7 @@ void http_flow_client_left(struct http_flow *f)
  * is never so much: a body does not wait for the reader of the body. */
 static size_t room(const struct http_side *from, const struct http_side *to, size_t also)
 {
-        size_t used = from->in.n + to->plain.n + to->wire.n + also;
+        size_t used = from->in.n + to->plain.n + to->given.n + to->wire.n + also;
         return used < HTTP_BUFFER && from->wire.n < HTTP_UNREAD ? HTTP_BUFFER - used : 0;
 }
 
@@ -282,6 +377,8 @@ struct span http_flow_to_upstream(const struct http_flow *f) { return fifo_all(&
 void http_flow_client_took(struct http_flow *f, size_t n)
 {
         fifo_drop(&f->client.wire, n);
+        if (f->front && !f->done)
+                run_front(f);
         bool next = (f->request == REQUEST_HEAD && f->client.in.n) || f->answer == ANSWER_MOCK;
         if (!f->done && (next || http_unpack_waits(&f->x)))
                 run(f); /* it waited for this */
@@ -348,12 +445,36 @@ struct http_flow *http_flow_new(struct http_rules *r, const struct http_peer *pe
         return f;
 }
 
+struct http_flow *http_flow_new_stream(struct http_rules *r, const struct http_flow *connection,
+                                       const struct http_callbacks *cb)
+{
+        struct http_flow *f = http_flow_new(r, &connection->peer, cb);
+        if (!f)
+                return NULL;
+
+        f->known = f->versed = f->greeted = f->is_stream = true;
+        f->tls = connection->tls;
+        return f;
+}
+
+struct http2_front *http_flow_front(const struct http_flow *f) { return f->front; }
+void http_flow_front_moved(struct http_flow *f)
+{
+        if (!f->done)
+                run_front(f);
+}
+bool http_flow_is_idle(const struct http_flow *f)
+{
+        return !f->done && f->request == REQUEST_HEAD && f->answer == ANSWER_NONE && f->client.in.n == 0;
+}
+
 void http_flow_free(struct http_flow *f)
 {
         if (!f)
                 return;
 
         http_exchange_end(f);
+        http2_front_free(f->front);
         http_side_done(&f->client, f->r->in.tls);
         http_side_done(&f->upstream, f->r->in.tls);
         fifo_done(&f->scratch);

@@ -5,6 +5,7 @@
 #include "base/limits.h"
 #include "base/secret_words.h"
 #include "egress/http/http.h"
+#include "egress/http/http2.h"
 #include "egress/http/unpack.h"
 #include "http1/http1.h"
 #include "output/output.h"
@@ -220,11 +221,14 @@ struct http_side {
         struct tls_end *tls;         /* NULL: plain */
         struct fifo in, plain, wire; /* read from it; to be sent; as it goes over the wire */
         bool closed;
+        bool offers_h2;         /* and what the other side makes of it is not known before TLS is up */
+        struct http2_link *h2;  /* it speaks HTTP/2; NULL: HTTP/1.1 */
+        struct fifo got, given; /* frames of HTTP/2, both ways */
 };
 /* It has not taken the bytes that it was sent: no more are made for it. */
 static inline bool http_side_is_full(const struct http_side *s)
 {
-        return s->plain.n + s->wire.n >= HTTP_BUFFER;
+        return s->plain.n + s->given.n + s->wire.n >= HTTP_BUFFER;
 }
 
 /* GATHER: its body is read, to be checked with it. HELD: checked, and nothing of it has left. */
@@ -265,7 +269,7 @@ void http_check_end(struct http_flow *f);
 struct http_exchange { /* one request and its answer; all zero between two */
         char method[40];
         struct http_body request, answer;
-        bool chunked, websocket, mock, head_only, http10, close;
+        bool chunked, websocket, mock, head_only, http10, close, grpc;
         bool answered;       /* the head of an answer has gone to the client */
         bool answer_chunked; /* the client gets it in chunks */
         bool answer_by_end;  /* nothing but the end of the connection ends it */
@@ -283,6 +287,7 @@ struct http_exchange { /* one request and its answer; all zero between two */
         struct fifo head;  /* as sent, while it could have to be sent again */
         struct fifo asked; /* the URL, for fixtures */
         struct fifo record_fields, record_body;
+        struct buf trailers; /* lines of the answer's, for a stream of HTTP/2 */
         bool recording;
         struct span recorded; /* the stage mock: the rest of the answer */
         /* An answer that comes compressed: */
@@ -307,8 +312,11 @@ struct http_flow {
         char peer_host[256];
         struct http_peer peer;
         struct http_side client, upstream;
-        bool known, tls;   /* the client spoke; in TLS */
-        struct fifo hello; /* its first bytes, until they are a whole hello */
+        bool known, tls;           /* the client spoke; in TLS */
+        bool versed;               /* which version of HTTP it speaks is known */
+        bool is_stream;            /* of HTTP/2; what comes and goes is HTTP/1.1 all the same */
+        struct http2_front *front; /* the client speaks HTTP/2: all its requests are streams; or NULL */
+        struct fifo hello;         /* its first bytes, until they are a whole hello */
         bool greeted;
         bool done;
         enum http_request_state request;
@@ -337,6 +345,8 @@ void http_side_take(struct http_side *s, const struct tls_ops *ops);
 /* Plain bytes become bytes of the wire; -1: TLS is broken. */
 int http_side_pump(struct http_side *s, const struct tls_ops *ops);
 int http_side_feed(struct http_side *s, const struct tls_ops *ops, struct span bytes);
+/* Its other end speaks HTTP/1.1, and that is known. */
+bool http_side_is_http1(const struct http_side *s, const struct tls_ops *ops);
 /* http_end.c */
 struct http_event http_event_of(const struct http_flow *f, enum http_verdict verdict, enum effect_reason why);
 void http_tell(struct http_flow *f, enum http_verdict verdict, enum effect_reason why);

@@ -13,7 +13,9 @@ static bool link_fits(const struct http_flow *f)
 {
         return f->link == LINK_OPEN && !f->link_stale && !f->upstream.closed && f->link_port == f->to.port &&
                f->link_tls == f->to.tls && f->link_credential == f->to.credential &&
-               strcmp(f->link_host, f->to.host) == 0;
+               strcmp(f->link_host, f->to.host) == 0 &&
+               (f->upstream.h2 ? !http2_link_is_stale(f->upstream.h2) && (f->link_tls || f->x.grpc)
+                               : f->link_tls || !f->x.grpc);
 }
 
 void http_link_want(struct http_flow *f)

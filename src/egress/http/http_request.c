@@ -70,6 +70,9 @@ static void setup_bodies(struct http_flow *f)
         x->may_retry =
                 !h->chunked && !h->length && !x->websocket && (strcmp(x->method, "GET") == 0 || x->head_only);
         x->recording = f->r->in.record && f->cb.on_record && !x->websocket;
+
+        const struct http_field *type = f->is_stream ? http_field_find(h, "content-type", NULL) : NULL;
+        x->grpc = type && http2_is_grpc(type->value);
 }
 
 /* Methods whose body servers read. That of another is left in the connection by some, which then read it as

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* egress/tls/tls.c - both ends of TLS over memory: the one the box sees, with leaves of its own authority,
- * and the one the server sees, verified. TLS 1.2 and up, HTTP/1.1 only, no resumption, no renegotiation.
- * Never: opens a file, goes on without a verified server. */
+ * and the one the server sees, verified. TLS 1.2 and up, HTTP/1.1 and HTTP/2, no resumption, no
+ * renegotiation. Never: opens a file, goes on without a verified server. */
 #include "egress/tls/tls_internal.h"
 
 #include <openssl/crypto.h>
@@ -91,10 +91,12 @@ static BIO_METHOD *wire_method(void)
 static int choose_alpn(SSL *ssl, const unsigned char **out, unsigned char *out_len, const unsigned char *in,
                        unsigned in_len, void *ctx)
 {
-        static const unsigned char judged[] = "\x08http/1.1\x08http/1.0";
+        static const unsigned char judged[] = "\x02h2\x08http/1.1\x08http/1.0";
+        const struct tls_box *b = ctx;
+        unsigned skip = b->http2 ? 0 : sizeof "\x02h2" - 1;
         unsigned char *chosen;
-        (void) ssl, (void) ctx;
-        if (SSL_select_next_proto(&chosen, out_len, judged, sizeof judged - 1, in, in_len) !=
+        (void) ssl;
+        if (SSL_select_next_proto(&chosen, out_len, judged + skip, sizeof judged - 1 - skip, in, in_len) !=
             OPENSSL_NPN_NEGOTIATED)
                 return SSL_TLSEXT_ERR_ALERT_FATAL;
 
@@ -148,7 +150,7 @@ static int server_context(struct tls_box *b, struct err *e)
                 return tls_fail(e, "TLS for the box");
 
         (void) SSL_CTX_set_num_tickets(b->server, 0);
-        SSL_CTX_set_alpn_select_cb(b->server, choose_alpn, NULL);
+        SSL_CTX_set_alpn_select_cb(b->server, choose_alpn, b);
         (void) SSL_CTX_set_tlsext_servername_callback(b->server, check_sni);
         return 0;
 }
@@ -174,6 +176,7 @@ struct tls_box *tls_box_new(const struct tls_box_in *in, struct err *e)
         }
 
         b->now = in->now;
+        b->http2 = in->http2;
 
         /* No configuration file: this process has none, and none may influence it. */
         (void) OPENSSL_init_ssl(OPENSSL_INIT_NO_LOAD_CONFIG, NULL);
@@ -270,11 +273,12 @@ static bool expect_name(struct tls_end *t)
         return SSL_set_tlsext_host_name(t->ssl, t->name) == 1 && SSL_set1_host(t->ssl, t->name) == 1;
 }
 
-static struct tls_end *end_client(void *ctx, const char *name, bool is_address)
+static struct tls_end *connect_to(const struct tls_box *b, const char *name, bool is_address, bool http2)
 {
-        struct tls_box *b = ctx;
+        static const unsigned char both[] = "\x02h2\x08http/1.1";
         struct tls_end *t = end_new(b, b->client, name, is_address);
-        if (t && expect_name(t)) {
+        bool offered = t && (!http2 || SSL_set_alpn_protos(t->ssl, both, sizeof both - 1) == 0);
+        if (offered && expect_name(t)) {
                 SSL_set_connect_state(t->ssl);
                 (void) SSL_do_handshake(t->ssl); /* puts the hello out */
                 ERR_clear_error();
@@ -283,6 +287,27 @@ static struct tls_end *end_client(void *ctx, const char *name, bool is_address)
 
         end_free(t);
         return NULL;
+}
+
+static struct tls_end *end_client(void *ctx, const char *name, bool is_address)
+{
+        return connect_to(ctx, name, is_address, false);
+}
+
+static struct tls_end *end_client_h2(void *ctx, const char *name, bool is_address)
+{
+        return connect_to(ctx, name, is_address, true);
+}
+
+static enum tls_protocol end_protocol(const struct tls_end *t)
+{
+        const unsigned char *chosen = NULL;
+        unsigned n = 0;
+        if (!SSL_is_init_finished(t->ssl))
+                return TLS_PROTOCOL_UNKNOWN;
+
+        SSL_get0_alpn_selected(t->ssl, &chosen, &n);
+        return span_is(span_of(chosen, n), "h2") ? TLS_HTTP2 : TLS_HTTP1;
 }
 
 /* The result of SSL_read and SSL_write: 0 not now, -1 broken. */
@@ -369,6 +394,8 @@ const struct tls_ops *tls_box_ops(void)
 {
         static const struct tls_ops ops = { .server = end_server,
                                             .client = end_client,
+                                            .client_h2 = end_client_h2,
+                                            .protocol = end_protocol,
                                             .free = end_free,
                                             .feed = end_feed,
                                             .read = end_read,

@@ -14,6 +14,7 @@ struct tls_box_in {
         size_t name_count;
         struct span trust_pem; /* the host's roots, read before the broker closed its files */
         int64_t now;           /* unix seconds */
+        bool http2;            /* is offered to clients that want it */
 };
 
 /* Makes the CA: P-256, 24 h, pathlen 0, critical name constraints of just these names. */

@@ -20,6 +20,7 @@ struct tls_box {
         char *ca_pem;
         size_t ca_pem_len;
         SSL_CTX *server, *client;
+        bool http2;
         struct tls_trust *trust; /* outlives `client` */
         BIO_METHOD *wire;
         struct tls_leaf *leaves; /* minted as they are met */

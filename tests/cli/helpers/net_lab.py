@@ -2,7 +2,7 @@
 # tests/cli/helpers/net_lab.py DIR - an internet of the test's own: a namespace "outside" with a name server and servers,
 # one link from the namespace that we are started in. Nothing leaves the machine. Writes DIR/ready when all stands;
 # DIR/dns.log has every name that was asked, DIR/packets every flow that crossed the link (seen from outside).
-# DIR/pay.log has every request below /pay with its body. DIR/nginx.conf, if it is there, is served outside by nginx; DIR/github.log has every request to api.github.test, with its
+# DIR/pay.log has every request below /pay with its body. DIR/nginx.conf, if it is there, is served outside by nginx, and DIR/grpc_peer.py runs there; DIR/github.log has every request to api.github.test, with its
 # credential; DIR/collector.log whatever reached collector.test by any means. Ends with its standard input.
 import base64, ctypes, gzip, hashlib, json, os, shutil, socket, ssl, struct, subprocess, sys, threading, time, zlib
 
@@ -384,12 +384,20 @@ def outside():
         global web
         web = subprocess.Popen([shutil.which('nginx', path=os.environ['PATH'] + ':/usr/sbin:/sbin'), '-p', where, '-e', 'stderr', '-c', conf], stdin=subprocess.DEVNULL,
                          preexec_fn=lambda: ctypes.CDLL(None).prctl(1, 9))
-        for _ in range(400):
-            try:
-                socket.create_connection((NGINX4, 80), 1).close()
-                break
-            except OSError:
-                time.sleep(0.05)
+        reached(80)
+    for port, cert in (('50051', 'cert.pem'), ('50052', '-')) if os.path.exists(os.path.join(where, 'grpc_peer.py')) else ():
+        subprocess.Popen(['/usr/bin/python3', 'grpc_peer.py', 'serve', NGINX4, port, cert], cwd=where, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL,
+                         preexec_fn=lambda: ctypes.CDLL(None).prctl(1, 9))
+        reached(int(port))
+
+
+def reached(port):
+    for _ in range(400):
+        try:
+            socket.create_connection((NGINX4, port), 1).close()
+            return
+        except OSError:
+            time.sleep(0.05)
 
 web = None
 CLONE_NEWNET = 0x40000000

@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: MIT */
+/* egress/broker/streams.c - moves bytes between the streams of an HTTP/2 connection and the flows that serve
+ * them. A flow whose stream is answered serves another later, over its open link. The bytes of the connection
+ * are charged to the box as they come (requests.c); those of a request to its flow, here. Decides nothing. */
+#include "egress/broker/streams.h"
+#include "egress/broker/requests.h"
+#include "egress/http/http2.h"
+
+enum { IDLE_MAX = 8 };
+
+void streams_serve(struct flow *f)
+{
+        for (struct flow *c = f->streams; c; c = c->next_stream)
+                if (c->stream && (http2_stream_waits(c->stream) || http2_stream_answered(c->stream) ||
+                                  (http_flow_to_client(c->http).n && http2_stream_room(c->stream))))
+                        broker_again(c);
+}
+
+void streams_cut(struct flow *f, enum effect_reason why)
+{
+        for (struct flow *c = f->streams; c; c = c->next_stream) {
+                http_flow_cut(c->http, why);
+                broker_again(c);
+        }
+}
+
+bool streams_take_in(struct flow *f)
+{
+        bool done = http_flow_done(f->http);
+        size_t room = done ? RELAY_BUFFER : http_flow_client_room(f->http);
+        if (!f->stream || room == 0)
+                return false;
+
+        if (http2_stream_is_lost(f->stream)) {
+                bool news = !f->client_gone;
+                f->client_gone = true;
+                return news;
+        }
+
+        size_t n = http2_stream_take(f->stream, f->b->buffer, room < RELAY_BUFFER ? room : RELAY_BUFFER);
+        if (n == 0)
+                return false;
+
+        broker_again(f->parent); /* its window has opened */
+        if (done)
+                return true; /* it was answered before its end */
+
+        f->sent += n;
+        if (f->row) {
+                f->row->sent += n;
+                accounting_touch(f->b, f->row);
+        }
+
+        http_flow_from_client(f->http, span_of(f->b->buffer, n));
+        return true;
+}
+
+bool streams_give_out(struct flow *f)
+{
+        struct span out = http_flow_to_client(f->http);
+        if (out.n == 0)
+                return false;
+
+        size_t n = f->stream ? http2_stream_give(f->stream, out) : out.n;
+        if (n == 0)
+                return false;
+
+        http_flow_client_took(f->http, n);
+        broker_again(f->parent);
+        return true;
+}
+
+static unsigned idle_count(const struct flow *parent)
+{
+        unsigned n = 0;
+        for (const struct flow *c = parent->streams; c; c = c->next_stream)
+                n += !c->stream;
+        return n;
+}
+
+bool streams_rest(struct flow *f)
+{
+        if (!f->stream || !http2_stream_answered(f->stream) || !http_flow_is_idle(f->http))
+                return true;
+
+        http2_stream_let_go(f->stream);
+        f->stream = NULL;
+        f->door = NULL;
+        broker_again(f->parent);
+        return idle_count(f->parent) <= IDLE_MAX;
+}
+
+void streams_leave(struct flow *f)
+{
+        struct flow **at = &f->parent->streams;
+        while (*at && *at != f)
+                at = &(*at)->next_stream;
+        if (*at)
+                *at = f->next_stream;
+
+        if (f->stream)
+                http2_stream_let_go(f->stream);
+        f->stream = NULL;
+        broker_again(f->parent);
+}
