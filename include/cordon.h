@@ -56,6 +56,19 @@ typedef struct cordon_error {
  * borrowed until the context is freed). libcordon reads HOME, PATH, XDG_*, CORDON_* and the variables named
  * by `env` doors, and no others. */
 CORDON_API cordon_context *cordon_context_new(char *const *environment);
+/* A caller that is one tenant of many: its boxes share nothing that is kept (parked boxes, compiled code)
+ * with those of another secret; outside they have ids of its own range, if the caller is root. `own_core`: a
+ * core-scheduling cookie for each box, where the kernel has that; cordon_host_cores() says whether it does.
+ */
+typedef struct cordon_tenant {
+        unsigned char secret[32];
+        unsigned first_id, id_count; /* 0, 0: any */
+        int own_core;
+} cordon_tenant;
+CORDON_API void cordon_context_tenant(cordon_context *cx, const cordon_tenant *t);
+/* 1: boxes can have cores of their own; 0: cores have one thread each, so there is nothing to separate; -1:
+ * this kernel cannot separate them. */
+CORDON_API int cordon_host_cores(void);
 CORDON_API void cordon_context_free(cordon_context *cx); /* free all objects made with it first */
 
 /* ---- policies ---- */

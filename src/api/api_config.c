@@ -54,6 +54,7 @@ struct box_config api_box_config(const struct cordon_box *b)
                                     .uid = f->uid,
                                     .gid = f->gid,
                                     .root = b->as_root,
+                                    .tenant = b->policy->cx->tenant,
                                     .work_keep = b->work_keep,
                                     .keep_output = b->keep_output,
                                     .work_on = b->work_on[0] ? b->work_on : NULL,

@@ -77,5 +77,6 @@ int cordon_batch_job(const cordon_context *cx, cordon_batch *ret)
 }
 
 const char *cordon_version(void) { return CORDON_VERSION; }
+int cordon_host_cores(void) { return host_cores(); }
 const char *cordon_error_name(int code) { return err_code_name((enum err_code) code); }
 void cordon_free(void *p) { free(p); }

@@ -249,7 +249,7 @@ static void look_at_command(struct look *l, struct cordon_box *b, const struct p
         char module[PATH_MAX], name[CODE_NAME];
         const char *file = engine->script[0] ? engine->script : r->argv[0];
         bool found = !r->interpret && path_join(r->cwd, file, module, sizeof module) &&
-                     code_name(engine->program, module, name) == 0 &&
+                     code_name(b->policy->cx, engine->program, module, name) == 0 &&
                      code_find(b->policy->cx, name, engine->code);
         if (!found)
                 engine->code[0] = '\0';

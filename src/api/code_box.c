@@ -111,7 +111,7 @@ int cordon_box_prepare(cordon_box *b, cordon_error *pe)
         struct err *e = to_err(pe);
         struct api_engine engine;
         char module[PATH_MAX], name[CODE_NAME], path[CODE_PATH], digest[65];
-        if (!files_of(b, &engine, module) || code_name(engine.program, module, name) < 0 ||
+        if (!files_of(b, &engine, module) || code_name(b->policy->cx, engine.program, module, name) < 0 ||
             code_find(b->policy->cx, name, path))
                 return 0;
 

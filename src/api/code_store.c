@@ -34,7 +34,7 @@ static void add_file(struct sha256 *h, const struct stat *st)
         sha256_add(h, facts, sizeof facts);
 }
 
-int code_name(const char *engine, const char *module, char ret[CODE_NAME])
+int code_name(const struct cordon_context *cx, const char *engine, const char *module, char ret[CODE_NAME])
 {
         struct stat of_engine, of_module;
         struct sha256 h;
@@ -44,6 +44,7 @@ int code_name(const char *engine, const char *module, char ret[CODE_NAME])
 
         sha256_init(&h);
         sha256_add(&h, CORDON_VERSION, sizeof CORDON_VERSION);
+        sha256_add(&h, cx->tenant.tag, strlen(cx->tenant.tag));
         add_file(&h, &of_engine);
         add_file(&h, &of_module);
         sha256_end_hex(&h, ret);

@@ -14,7 +14,7 @@ enum {
 };
 
 /* The name of the entry for an engine and a module. Returns -1 if the module is small, or not there. */
-int code_name(const char *engine, const char *module, char ret[CODE_NAME]);
+int code_name(const struct cordon_context *cx, const char *engine, const char *module, char ret[CODE_NAME]);
 /* Whether there is an entry, and it is this user's alone. */
 bool code_find(const struct cordon_context *cx, const char *name, char ret_path[CODE_PATH]);
 

@@ -3,6 +3,7 @@
 #include "api/internal.h"
 #include "base/clock.h"
 #include "base/fd.h"
+#include "base/hash.h"
 #include "base/limits.h"
 #include "base/str.h"
 
@@ -23,6 +24,19 @@ cordon_context *cordon_context_new(char *const *environment)
                 *cx = (cordon_context){ .environment = environment, .settled = api_work_settled };
 
         return cx;
+}
+
+void cordon_context_tenant(cordon_context *cx, const cordon_tenant *t)
+{
+        static const char use[] = "cordon cache key 1";
+        struct sha256 s;
+        sha256_init(&s);
+        sha256_add(&s, use, sizeof use);
+        sha256_add(&s, t->secret, sizeof t->secret);
+        sha256_end_hex(&s, cx->tenant.tag);
+        cx->tenant.id_first = t->first_id;
+        cx->tenant.id_count = t->id_count;
+        cx->tenant.own_core = t->own_core != 0;
 }
 
 void cordon_context_free(cordon_context *cx) { free(cx); }

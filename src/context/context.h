@@ -3,13 +3,22 @@
  * code reads the environment of the process, so that one process can serve several callers. */
 #pragma once
 #include <stdbool.h>
+#include <stdint.h>
 
 struct work_settled;
+
+/* One of many on the same machine (src/serve/): what its boxes share with nobody else. Zero: none. */
+struct context_tenant {
+        char tag[65];                /* in the keys of all that is kept for later; made from its secret */
+        uint32_t id_first, id_count; /* ids of its boxes outside, where the caller can map them; 0: any */
+        bool own_core;               /* a core-scheduling cookie for each box, where the kernel has that */
+};
 
 struct cordon_context {
         char *const *environment; /* "NAME=VALUE", NULL-terminated; borrowed */
         /* Called with the outcome of an interrupted apply (src/work/work.h); or NULL. */
         bool (*settled)(const struct work_settled *s);
+        struct context_tenant tenant;
 };
 
 /* Returns the value of a variable, or NULL if it is unset. A NULL context has no variables. */

@@ -55,6 +55,8 @@ int host_facts_quick(struct host_facts *ret, struct err *e);
 /* The number of processors a box can use, regardless of the caller's own affinity: a process can widen its
  * affinity again. */
 unsigned host_cpus(void);
+/* 1: the kernel can keep the threads of a core for one box; 0: cores have one thread; -1: it cannot. */
+int host_cores(void);
 /* The number of entries of a kernel list ("0-3,8"); 0 if it is malformed. Pure. */
 unsigned host_cpus_parse(const char *list);
 

@@ -121,9 +121,11 @@ static int send_checks(struct box *b, struct err *e)
 static int send_all(struct box *b, struct err *e)
 {
         const struct egress_order grants = { .command = EGRESS_GRANTS };
-        const struct egress_order policy = { .command = EGRESS_POLICY,
-                                             .kind = b->c.stage,
-                                             .become = b->c.root ? wall_host_id() : 0 };
+        const struct egress_order policy = {
+                .command = EGRESS_POLICY,
+                .kind = b->c.stage,
+                .become = b->c.root ? wall_host_id_in(b->c.tenant.id_first, b->c.tenant.id_count) : 0
+        };
         AUTO_BUF(text);
 
         policy_canonical_json(b->c.policy, &text);

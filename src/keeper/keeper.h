@@ -204,11 +204,12 @@ struct box_config {
         uid_t uid;                        /* the caller */
         struct gate_people askers;        /* of a face: who asked for this box; none: it is of no face */
         gid_t gid;
-        bool root;               /* the caller can map another id */
-        const char *work_on;     /* continue in the overlay of this run; or NULL */
-        bool work_copy;          /* in a copy of it, which is this run's own */
-        bool work_keep;          /* keep the overlay although nothing changed */
-        bool keep_output;        /* for box_logs() after the end; only if it goes nowhere else */
+        bool root;                    /* the caller can map another id */
+        struct context_tenant tenant; /* whose box it is; zero: nobody's in particular */
+        const char *work_on;          /* continue in the overlay of this run; or NULL */
+        bool work_copy;               /* in a copy of it, which is this run's own */
+        bool work_keep;               /* keep the overlay although nothing changed */
+        bool keep_output;             /* for box_logs() after the end; only if it goes nowhere else */
         const char *module_code; /* "kept" from an earlier run, "new", "none": interpreted; NULL: no module */
         const char *cold_why;    /* why no parked box was used; or NULL */
         bool park;    /* stop before the run: box_order() begins it. The run's fields come with that */

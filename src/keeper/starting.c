@@ -90,6 +90,7 @@ static void fill_start(struct box *b, bool joins_late)
                                                  c->observe == BOX_OBSERVE_ALL,
                                         .watch_all = c->observe == BOX_OBSERVE_ALL,
                                         .front = c->signals_stay_in,
+                                        .own_core = c->tenant.own_core,
                                         .rows = c->rows,
                                         .columns = c->columns,
                                         .caller_uid = c->uid,
@@ -97,7 +98,8 @@ static void fill_start(struct box *b, bool joins_late)
                                         .host_uid = c->uid,
                                         .host_gid = c->gid };
         if (c->root)
-                b->start.host_uid = b->start.host_gid = wall_host_id();
+                b->start.host_uid = b->start.host_gid =
+                        wall_host_id_in(c->tenant.id_first, c->tenant.id_count);
 }
 
 int starting_clone(struct box *b, struct err *e)

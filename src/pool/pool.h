@@ -21,9 +21,12 @@ struct pool_recipe {
         const char *policy;  /* canonical JSON */
         const char *places;  /* the text of a places file, or "" */
         const char *digest;  /* of the policy */
+        const char *tenant;  /* the tag of struct context_tenant; "": nobody's in particular */
         const char *process; /* pool_process() of the caller: a box inherits it */
         unsigned mask;       /* the caller's umask */
         unsigned observe, stage;
+        uint32_t id_first, id_count; /* of the tenant */
+        bool own_core;
         bool require_groups, root, no_ledger, signals_stay_in;
         uid_t uid;
         gid_t gid;

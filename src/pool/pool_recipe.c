@@ -7,17 +7,21 @@
 
 #include <string.h>
 
-enum { KIND_RECIPE = 4, FORMAT = 1 };
+enum { KIND_RECIPE = 4, FORMAT = 2 };
 
 static const struct block_field fields[] = {
         BLOCK_STRING(struct pool_recipe, name, false),
         BLOCK_STRING(struct pool_recipe, policy, false),
         BLOCK_STRING(struct pool_recipe, places, false),
         BLOCK_STRING(struct pool_recipe, digest, false),
+        BLOCK_STRING(struct pool_recipe, tenant, false),
         BLOCK_STRING(struct pool_recipe, process, false),
         BLOCK_UPTO(struct pool_recipe, mask, 0777),
         BLOCK_UPTO(struct pool_recipe, observe, BOX_OBSERVE_ALL),
         BLOCK_UPTO(struct pool_recipe, stage, POLICY_STAGE__COUNT - 1),
+        BLOCK_ANY(struct pool_recipe, id_first),
+        BLOCK_ANY(struct pool_recipe, id_count),
+        BLOCK_BOOL(struct pool_recipe, own_core),
         BLOCK_BOOL(struct pool_recipe, require_groups),
         BLOCK_BOOL(struct pool_recipe, root),
         BLOCK_BOOL(struct pool_recipe, no_ledger),
@@ -42,6 +46,10 @@ static void add_common(struct sha256 *s, const struct pool_recipe *r)
         add_number(s, r->signals_stay_in);
         add_number(s, r->uid);
         add_number(s, r->gid);
+        sha256_add(s, r->tenant, strlen(r->tenant));
+        add_number(s, r->id_first);
+        add_number(s, r->id_count);
+        add_number(s, r->own_core);
 }
 
 void pool_request_key(const struct pool_recipe *r, const uint8_t digest[32], uint8_t ret[POOL_KEY])

@@ -510,8 +510,9 @@ static int nearest(struct pool *p, char *blocks, size_t n, struct buf *out, stru
         for (unsigned i = 0; i < SHELVES_MAX; i++) {
                 const struct shelf *h = &p->shelves[i];
                 AUTO_BUF(differs);
-                unsigned far = h->is ? 2 * pool_recipe_diff(&h->recipe, &r, &differs) : UINT_MAX;
-                if (h->is && strcmp(h->recipe.name, r.name) == 0)
+                bool own = h->is && strcmp(h->recipe.tenant, r.tenant) == 0; /* not what others park */
+                unsigned far = own ? 2 * pool_recipe_diff(&h->recipe, &r, &differs) : UINT_MAX;
+                if (own && strcmp(h->recipe.name, r.name) == 0)
                         far--;
                 if (far >= least)
                         continue;

@@ -68,3 +68,11 @@ size_t fair_next(struct fair_queue *const *v, size_t n, size_t *at)
 
         return SIZE_MAX;
 }
+
+bool fair_may_start(struct fair_queue *const *v, size_t n, size_t index)
+{
+        for (size_t i = 0; i < n; i++)
+                if (i != index && v[i]->running && (v[i]->alone || v[index]->alone))
+                        return false;
+        return true;
+}

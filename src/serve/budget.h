@@ -41,7 +41,12 @@ struct fair_queue {
         unsigned weight; /* starts in a round; at least 1 */
         unsigned credit; /* left in this round */
         bool waiting;    /* it has a run that may start now */
+        bool alone;      /* its runs share the machine with no other's */
+        size_t running;  /* boxes of it */
 };
 /* The index of the queue whose turn it is, and one credit less; SIZE_MAX: none waits. *at: where the last
  * turn was. A queue without work keeps no credit. */
 size_t fair_next(struct fair_queue *const *v, size_t n, size_t *at);
+/* May a run of v[index] start beside what runs? If not, the others wait with it: else it would never be its
+ * turn. */
+bool fair_may_start(struct fair_queue *const *v, size_t n, size_t index);

@@ -208,6 +208,8 @@ void job_enqueue(struct job *j);
 void job_kill(struct server *s, struct job *j);
 void job_watch(struct client *c, struct job *j, bool events, size_t from);
 void job_unwatch(struct server *s, struct client *c);
+/* May a box of the tenant start beside those that run? Not if one of them shares the machine with nobody. */
+bool jobs_leave_room(struct server *s, const struct tenant *t);
 void jobs_start(struct server *s); /* as many as the budgets allow */
 void jobs_step(struct server *s, size_t index);
 void jobs_free(struct server *s, struct tenant *t);

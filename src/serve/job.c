@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { TENANTS_SEEN = 1024 };
+
 static bool same(const char *a, const char *b)
 {
         unsigned char differs = 0;
@@ -179,19 +181,42 @@ static bool start_one(struct server *s, struct job *j)
         return true;
 }
 
+/* Everybody's place in the queue. A box that stays counts as one that runs, if its tenant shares nothing; a
+ * tenant that shares nothing does not wait for boxes that stay, which may be for ever. */
+static size_t look_at_turns(struct server *s, struct fair_queue **turns, size_t most)
+{
+        size_t n = 0;
+        for (struct tenant *t; n < most && (t = tenants_at(s->tenants, n)); n++) {
+                const struct budget *b = tenant_budget(t);
+                struct fair_queue *q = turns[n] = tenant_turns(t);
+                q->alone = tenant_is_alone(t);
+                q->running = b->used[BUDGET_RUNS] + (q->alone ? b->used[BUDGET_SESSIONS] : 0);
+                q->waiting = tenant_book(t)->first && !budget_lacks(b, BUDGET_RUNS, 1) &&
+                             (!q->alone || s->host.used[BUDGET_SESSIONS] == b->used[BUDGET_SESSIONS]);
+        }
+        return n;
+}
+
+bool jobs_leave_room(struct server *s, const struct tenant *t)
+{
+        struct fair_queue *turns[TENANTS_SEEN];
+        size_t n = look_at_turns(s, turns, TENANTS_SEEN), at = 0;
+        while (at < n && tenants_at(s->tenants, at) != t)
+                at++;
+        return at < n && fair_may_start(turns, n, at);
+}
+
 void jobs_start(struct server *s)
 {
         for (bool more = true; more;) {
-                enum { TENANTS = 1024 };
-                struct fair_queue *turns[TENANTS];
-                size_t n = 0;
-                for (struct tenant *t; n < TENANTS && (t = tenants_at(s->tenants, n)); n++) {
-                        turns[n] = tenant_turns(t);
-                        turns[n]->waiting =
-                                tenant_book(t)->first && !budget_lacks(tenant_budget(t), BUDGET_RUNS, 1);
+                struct fair_queue *turns[TENANTS_SEEN];
+                size_t n = look_at_turns(s, turns, TENANTS_SEEN);
+                size_t at = fair_next(turns, n, &s->turn);
+                if (at != SIZE_MAX && !fair_may_start(turns, n, at)) {
+                        turns[at]->credit++; /* its turn is not over */
+                        return;
                 }
 
-                size_t at = fair_next(turns, n, &s->turn);
                 more = at != SIZE_MAX && start_one(s, tenant_book(tenants_at(s->tenants, at))->first);
         }
 }

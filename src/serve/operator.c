@@ -5,6 +5,7 @@
 #include "base/fd.h"
 #include "base/hash.h"
 #include "serve/serve.h"
+#include "serve/tenant_identity.h"
 #include "serve/token_file.h"
 
 #include <dirent.h>
@@ -276,7 +277,8 @@ int serve_tenant_new(const char *config, const char *name, cordon_error *ce)
         if (make_file(dir, path, POLICY, e) < 0)
                 return -1;
         (void) snprintf(path, sizeof path, "tenants/%s/tenant.json", name);
-        return make_file(dir, path, SETTINGS, e);
+        cordon_tenant made;
+        return make_file(dir, path, SETTINGS, e) < 0 ? -1 : tenant_identity(dir, name, &made, e);
 }
 
 char *serve_tenant_list(const char *config, bool json, cordon_error *ce)

@@ -137,6 +137,13 @@ static void begin(struct serve_call *c, const char *policy, struct reply *r)
                 return;
         }
 
+        if (!jobs_leave_room(c->s, c->tenant)) {
+                budget_give(tenant_budget(c->tenant), BUDGET_SESSIONS, 1);
+                reply_later(r, 429, 10,
+                            "the machine is shared with nobody now: no session can start beside it");
+                return;
+        }
+
         struct session *x = calloc(1, sizeof *x);
         if (x)
                 x->tenant = c->tenant;

@@ -284,6 +284,10 @@ static void close_all(struct server *s)
 
 static void tell_ready(struct server *s)
 {
+        if (cordon_host_cores() < 0)
+                s->o->say(s->o->say_ctx,
+                          "this kernel has no core scheduling: boxes of different tenants may run "
+                          "on the threads of one core at once");
         for (size_t i = 0; i < s->listener_count; i++) {
                 AUTO_BUF(line);
                 if (s->ports[i])

@@ -7,6 +7,7 @@
 #include "base/fd.h"
 #include "base/json.h"
 #include "serve/internal.h"
+#include "serve/tenant_identity.h"
 
 #include <dirent.h>
 #include <fcntl.h>
@@ -37,6 +38,7 @@ struct tenant {
         struct budget budget;
         struct bucket rate;
         struct fair_queue turns;
+        bool alone;
         struct tenant_book book;
         struct held_policy *policies[POLICIES_MAX];
 };
@@ -66,6 +68,7 @@ struct budget *tenant_budget(struct tenant *t) { return &t->budget; }
 struct bucket *tenant_rate(struct tenant *t) { return &t->rate; }
 struct fair_queue *tenant_turns(struct tenant *t) { return &t->turns; }
 struct tenant_book *tenant_book(struct tenant *t) { return &t->book; }
+bool tenant_is_alone(const struct tenant *t) { return t->alone; }
 
 struct tenants *tenants_new(int dir, const char *config, char *const *environment, struct budget *host)
 {
@@ -87,6 +90,19 @@ static bool is_passed(const char *variable)
                 if (strncmp(variable, names[i], strlen(names[i])) == 0)
                         return true;
         return false;
+}
+
+/* What is kept for its boxes has keys that no other tenant can make. */
+static int set_identity(const struct tenants *ts, struct tenant *t, struct err *e)
+{
+        cordon_tenant own;
+        if (tenant_identity(ts->dir, t->name, &own, e) < 0)
+                return -1;
+
+        own.own_core = 1;
+        cordon_context_tenant(t->cx, &own);
+        explicit_bzero(&own, sizeof own);
+        return 0;
 }
 
 static bool make_context(struct tenant *t, char *const *environment)
@@ -119,6 +135,8 @@ static void take_settings(struct tenant *t, const struct json *o)
         t->budget.limit[BUDGET_SESSIONS] = setting(o, "sessions", 4, 64);
         t->budget.limit[BUDGET_ASIDE] = 4;
         t->budget.limit[BUDGET_BYTES] = KEPT_BYTES;
+        const struct json *share = o && o->type == JSON_OBJECT ? json_get(o, "share") : NULL;
+        t->alone = share && share->type != JSON_TRUE;
         t->turns.weight = (unsigned) setting(o, "weight", 1, 100);
         t->rate.per_s = setting(o, "rate", 500, 100000);
         t->rate.most = t->rate.per_s;
@@ -222,7 +240,7 @@ struct tenant *tenant_of(struct tenants *ts, const struct token *token, cordon_e
         t->dir = t->root = -1;
         t->budget.above = ts->host;
         if (open_dirs(ts, t, (struct err *) e) < 0 || load_settings(t, (struct err *) e) < 0 ||
-            !make_context(t, ts->environment)) {
+            !make_context(t, ts->environment) || set_identity(ts, t, (struct err *) e) < 0) {
                 tenant_free(t);
                 return NULL;
         }

@@ -26,6 +26,8 @@ void tenant_path(const struct tenant *t, const char *below, char *ret, size_t ca
 struct budget *tenant_budget(struct tenant *t);
 struct bucket *tenant_rate(struct tenant *t);
 struct fair_queue *tenant_turns(struct tenant *t);
+/* `"share": false`: its boxes run while no box of another tenant does, and never in a parked one. */
+bool tenant_is_alone(const struct tenant *t);
 /* What the server keeps for it: runs, sessions, counters. */
 struct tenant_book *tenant_book(struct tenant *t);
 

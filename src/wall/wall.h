@@ -178,6 +178,7 @@ struct wall_start {
         bool tell;             /* report denied calls */
         bool watch_all;        /* with `watch`: also report effects that are allowed */
         bool watch;            /* report paths that were looked for and are hidden */
+        bool own_core;         /* a core-scheduling cookie of its own, where the kernel has that */
         bool front; /* with `watch`: the box's own directories may be served through FUSE, if available */
         unsigned short rows, columns; /* of the terminal, when there is one */
         uid_t caller_uid;
@@ -293,6 +294,8 @@ void wall_leave(struct wall_child *c);
 
 /* An id outside that owns nothing: unique per run, so that two boxes of root share no uid either. */
 uid_t wall_host_id(void);
+/* The same within a range; count 0: any. */
+uid_t wall_host_id_in(uint32_t first, uint32_t count);
 
 /* ---- cost of a layer: layer_cost.c ---- */
 

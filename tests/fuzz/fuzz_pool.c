@@ -27,6 +27,7 @@ static void seal_request(struct buf *out)
                                        .policy = "{}",
                                        .places = "",
                                        .digest = "digest",
+                                       .tenant = "",
                                        .process = "process",
                                        .mask = 022 };
         struct pool_message m = { .magic = POOL_MAGIC, .word = POOL_ADD, .arg = 1 };

@@ -2,8 +2,11 @@
 /* tests/unit/test_serve.c - the pure parts of the HTTP side: requests, routes, tokens, budgets, turns, and
  * the door lines that a request may have. */
 #include "base/hash.h"
+#include "context/context.h"
 #include "harness.h"
+#include "pool/pool.h"
 #include "serve/internal.h"
+#include "serve/tenant_identity.h"
 #include "serve/tenant_versions.h"
 
 #include <stdio.h>
@@ -290,6 +293,58 @@ static void test_versions__a_canary_rule_is_whole_or_none(void)
                 CHECK_ROW(!canary_rule_read(span_str(bad[i]), &r) && r.version == 0, bad[i]);
 }
 
+/* ---- tenants ---- */
+
+/* What is parked for one tenant has a key that no other makes, though all else is the same. */
+static void test_tenant__keys_of_parked_boxes_are_its_own(void)
+{
+        const struct plan p = { .box = "b", .wall = WALL_NAMESPACE };
+        struct pool_recipe r = {
+                .plan = &p, .policy = "", .places = "", .digest = "", .process = "", .tenant = ""
+        };
+        uint8_t none[POOL_KEY], a[POOL_KEY], b[POOL_KEY], again[POOL_KEY];
+        cordon_context *cx = cordon_context_new((char *[]){ NULL });
+        CHECK(pool_key(&r, none) == 0);
+        cordon_context_tenant(cx, &(cordon_tenant){ .secret = { 1 } });
+        r.tenant = cx->tenant.tag;
+        CHECK(pool_key(&r, a) == 0 && pool_key(&r, again) == 0 && memcmp(a, again, sizeof a) == 0);
+        cordon_context_tenant(cx, &(cordon_tenant){ .secret = { 2 } });
+        CHECK(pool_key(&r, b) == 0 && memcmp(a, b, sizeof a) != 0 && memcmp(a, none, sizeof a) != 0);
+        r.id_first = 1;
+        CHECK(pool_key(&r, a) == 0 && memcmp(a, b, sizeof a) != 0);
+        cordon_context_free(cx);
+}
+
+static void test_tenant__an_identity_is_whole_or_none(void)
+{
+#define SECRET "00112233445566778899aabbccddeeff00112233445566778899aabbccddeeff"
+        static const char *const bad[] = { "",
+                                           SECRET "\n",
+                                           SECRET " 0\n",
+                                           SECRET " 2040000001\n",
+                                           SECRET " 2147483647\n",
+                                           SECRET " 2040000000",
+                                           "x" SECRET " 2040000000\n",
+                                           SECRET " -1\n",
+                                           SECRET " 99999999999999999999\n" };
+        cordon_tenant t = { 0 };
+        CHECK(tenant_identity_read(span_str(SECRET " 2040065536\n"), &t) && t.first_id == 2040065536u &&
+              t.id_count == TENANT_IDS && t.secret[1] == 0x11 && t.secret[31] == 0xff);
+        for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
+                CHECK_ROW(!tenant_identity_read(span_str(bad[i]), &t), bad[i]);
+}
+
+static void test_fair__one_that_shares_nothing_runs_alone(void)
+{
+        struct fair_queue a = { .running = 1 }, b = { .alone = true }, c = { .weight = 1 };
+        struct fair_queue *v[] = { &a, &b, &c };
+        CHECK(fair_may_start(v, 3, 0) && !fair_may_start(v, 3, 1) && fair_may_start(v, 3, 2));
+        a.running = 0;
+        CHECK(fair_may_start(v, 3, 1));
+        b.running = 1;
+        CHECK(!fair_may_start(v, 3, 0) && fair_may_start(v, 3, 1) && !fair_may_start(v, 3, 2));
+}
+
 int main(void)
 {
         static const struct test_case cases[] = {
@@ -304,6 +359,9 @@ int main(void)
                 CASE(test_bucket__gives_its_rate_and_no_more),
                 CASE(test_fair__shares_follow_weights_whoever_floods),
                 CASE(test_lines__name_nothing_of_the_host),
+                CASE(test_tenant__keys_of_parked_boxes_are_its_own),
+                CASE(test_tenant__an_identity_is_whole_or_none),
+                CASE(test_fair__one_that_shares_nothing_runs_alone),
                 CASE(test_versions__a_canary_rule_is_whole_or_none),
         };
         return test_main(cases, sizeof cases / sizeof *cases);

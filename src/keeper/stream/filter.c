@@ -92,7 +92,7 @@ static int make_order(const struct run *run, struct pipeline_config c, struct ou
         c.hosts = hosts;
         c.n_words = box_known_words(run->c, more.serves, words);
         c.n_hosts = box_door_hosts(run->c, &mem, hosts);
-        more.become = run->c->root ? wall_host_id() : 0;
+        more.become = run->c->root ? wall_host_id_in(run->c->tenant.id_first, run->c->tenant.id_count) : 0;
         more.vault = run->c->words != NULL;
         if (!mem.failed)
                 output_order_put(&c, &more, &text);

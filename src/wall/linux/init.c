@@ -5,6 +5,7 @@
  * stream: processes that share its memory, or are copies of it, live beside it. */
 #include "base/fd.h"
 #include "base/precedence.h"
+#include "base/sched_core.h"
 #include "wall/internal.h"
 #include "wall/linux/observe/toucher.h"
 #include "wire/wire.h"
@@ -124,9 +125,18 @@ static int close_knobs(struct wall_init *w, struct err *e)
         return 0;
 }
 
+/* Nothing but this box runs on the other threads of a core while it does. All that begins here inherits it.
+ * Where the kernel cannot do that, cordon_host_cores() has said so before. */
+static void take_own_core(const struct wall_init *w)
+{
+        enum { WHOLE_PROCESS = 1 };
+        if (w->s->own_core)
+                (void) prctl(PR_SCHED_CORE, PR_SCHED_CORE_CREATE, 0, WHOLE_PROCESS, 0);
+}
+
 static int leave_keyring(struct wall_init *w, struct err *e)
 {
-        (void) w;
+        take_own_core(w);
         return wall_keyring_leave(e);
 }
 

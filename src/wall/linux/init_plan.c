@@ -29,6 +29,7 @@ static const struct block_field launch_fields[] = {
         BLOCK_BOOL(struct wall_launch, s.watch_all),
         BLOCK_BOOL(struct wall_launch, s.watch),
         BLOCK_BOOL(struct wall_launch, s.front),
+        BLOCK_BOOL(struct wall_launch, s.own_core),
         BLOCK_ANY(struct wall_launch, s.rows),
         BLOCK_ANY(struct wall_launch, s.columns),
         BLOCK_ANY(struct wall_launch, s.caller_uid),

@@ -23,13 +23,17 @@
 #include <sys/wait.h>
 #include <time.h>
 
-uid_t wall_host_id(void)
+uid_t wall_host_id_in(uint32_t first, uint32_t count)
 {
         uint32_t r = 0;
         if (getrandom(&r, sizeof r, 0) < 0)
-                r = (uint32_t) getpid();      /* still an id that owns nothing */
+                r = (uint32_t) getpid(); /* still an id that owns nothing */
+        if (count)
+                return first + r % count;
         return 1900000000u + (r & 0x7ffffff); /* above the ids that systems allocate, below 2^31 */
 }
+
+uid_t wall_host_id(void) { return wall_host_id_in(0, 0); }
 
 static int open_proc(struct err *e)
 {

@@ -1,4 +1,5 @@
 # tests/cli/helpers/serve.sh - sourced by the tests of `cordon serve --http`, after lib.sh.
+# Where R names a directory, it is that of the resident, which needs one that is not also the configuration: then boxes are parked.
 #   tenant NAME...        makes tenants of $who
 #   token NAME [SCOPES]   prints a new token
 #   serve [OPTION]...     starts the server at the socket $S, and waits until it answers; its pid is in $serve
@@ -11,7 +12,7 @@ S=$T/d/http
 : "${who:=as_user}"
 root() { "$@"; }
 gone() { ! kill -0 "$1" 2>/dev/null; }
-cordon() { $who env XDG_CONFIG_HOME="$C" XDG_RUNTIME_DIR="$C" timeout -k 5 60 "$CORDON" "$@" </dev/null; }
+cordon() { $who env XDG_CONFIG_HOME="$C" XDG_RUNTIME_DIR="${R:-$C}" timeout -k 5 60 "$CORDON" "$@" </dev/null; }
 configure() { # a directory of $who's own
         C=$T/config.$who
         mkdir -m 700 "$C" && { [ "$who" = root ] || [ "$(id -u)" -ne 0 ] || chown 65533:65533 "$C"; }
@@ -21,7 +22,7 @@ token() { cordon serve token new --tenant "$1" ${2:+--scopes "$2"} 2>/dev/null; 
 up() { curl -sS --max-time 5 --unix-socket "$S" http://localhost/v1/health; }
 serve() {
         rm -f "$T/d/pid"
-        $who env XDG_CONFIG_HOME="$C" XDG_RUNTIME_DIR="$C" sh -c 'echo $$ >"$1"; shift; exec "$@"' sh "$T/d/pid" "$CORDON" serve --http "unix:$S" "$@" >"$T/said" 2>&1 </dev/null &
+        $who env XDG_CONFIG_HOME="$C" XDG_RUNTIME_DIR="${R:-$C}" sh -c 'echo $$ >"$1"; shift; exec "$@"' sh "$T/d/pid" "$CORDON" serve --http "unix:$S" "$@" >"$T/said" 2>&1 </dev/null &
         soon up || cat "$T/said"
         serve=$(cat "$T/d/pid")
         pids="$pids $serve"
