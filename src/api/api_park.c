@@ -157,24 +157,7 @@ int api_park_key(const struct cordon_box *b, const struct plan *p, uint8_t ret[P
         return made;
 }
 
-void api_request_key(const struct cordon_box *b, const struct plan *p, const uint8_t digest[32],
-                     uint8_t ret[POOL_KEY])
-{
-        struct api_recipe texts = { .process = "" };
-        struct pool_recipe r = recipe_of(b, p, false, &texts);
-        pool_request_key(&r, digest, ret);
-        recipe_done(&texts);
-}
-
 /* ---- the resident ---- */
-
-int api_pool_line(struct cordon_box *b, struct err *e)
-{
-        if (b->line < 0)
-                b->line = pool_connect(b->policy->cx, e);
-
-        return b->line < 0 ? -1 : 0;
-}
 
 /* For a plan that was seen before; or as many as `size` asks for. */
 int api_park_send(const struct cordon_box *b, int fd, const struct plan *p, unsigned size,
@@ -237,16 +220,6 @@ static struct box *take_watched(struct cordon_box *b, int *fd, const struct plan
         return box;
 }
 
-/* The next run with this request needs no plan to find it. */
-static struct box *take_planned(struct cordon_box *b, int *fd, const uint8_t key[POOL_KEY],
-                                const struct box_config *c, bool *ret_wanted)
-{
-        if (b->has_request)
-                pool_learn(*fd, key, b->request);
-
-        return pool_take(fd, key, c, ret_wanted, b->cold_why, sizeof b->cold_why);
-}
-
 struct box *api_pool_take(struct cordon_box *b, const struct plan *plan, const struct box_config *c)
 {
         uint8_t key[POOL_KEY];
@@ -256,10 +229,7 @@ struct box *api_pool_take(struct cordon_box *b, const struct plan *plan, const s
         if (b->pool == API_POOL_OFF || b->parking || b->is_session)
                 return NULL;
 
-        if (!why)
-                (void) api_pool_line(b, &e);
-
-        AUTO_FD(fd, TAKE_FD(b->line));
+        AUTO_FD(fd, why ? -1 : pool_connect(b->policy->cx, &e));
         if (fd < 0 && !why && b->pool == API_POOL_AUTO && (e.sys == ENOENT || e.sys == ECONNREFUSED))
                 return NULL; /* no resident: nothing to report */
 
@@ -270,7 +240,7 @@ struct box *api_pool_take(struct cordon_box *b, const struct plan *plan, const s
                 (void) snprintf(b->cold_why, sizeof b->cold_why, "%.150s", e.what);
                 b->unserved = e.sys == ENOENT || e.sys == ECONNREFUSED;
         } else if (api_park_key(b, plan, key) == 0)
-                box = take_planned(b, &fd, key, c, &wanted);
+                box = pool_take(&fd, key, c, &wanted, b->cold_why, sizeof b->cold_why);
 
         bool none = !box && fd >= 0 && strcmp(b->cold_why, POOL_NO_SHELF) == 0;
         if (none && api_observe(b) == BOX_OBSERVE_CALLS)

@@ -258,137 +258,93 @@ static void look_at_command(struct look *l, struct cordon_box *b, const struct p
         look_at_module(l, r->argv[0], r->cwd, engine);
 }
 
-/* A request, and all that it points to. */
-struct api_request {
-        struct plan_request r;
-        struct host_machine machine;
-        char here[4096], home[PATH_MAX];
-        struct state_names state;
-        const char *shut[PLAN_SHUT_MAX];
-        const char **passed;
-        struct plan_file *files;
-        struct look *look;
-};
-
-static struct plan_request ask_for(const struct cordon_box *b, enum wall_kind wall)
-{
-        return (struct plan_request){ .argv = (const char *const *) b->argv,
-                                      .cwd = b->policy->work,
-                                      .cwd_asked = b->cwd,
-                                      .cwd_made = b->cwd_made,
-                                      .term = b->term,
-                                      .tty = b->tty,
-                                      .root_inside = b->root_inside,
-                                      .wall = wall,
-                                      .places = b->places,
-                                      .places_later = b->places_later,
-                                      .no_command = b->judges_only,
-                                      .any_command = b->plans_pool && !b->argv[1],
-                                      .fuel = b->fuel,
-                                      .module_entry = b->entry,
-                                      .no_wasi = b->no_wasi,
-                                      .interpret = api_interprets(b),
-                                      .functions = b->functions ? b->functions->v : NULL,
-                                      .function_count = b->functions ? b->functions->count : 0,
-                                      .stage = b->stage,
-                                      .as_root = b->as_root };
-}
-
-/* The command is a file of the image, if the box has one. */
-static int look_at_all(struct cordon_box *b, struct api_request *q, const struct door *doors, size_t n,
-                       struct err *e)
-{
-        struct plan_request *r = &q->r;
-        struct api_engine engine;
-        bool module = !wall_has(r->wall, WALL_PROGRAMS);
-        if (module && api_engine_find(b->policy->cx, r->argv ? r->argv[0] : NULL, &engine, e) < 0)
-                return -1;
-
-        q->look = look_at_doors(doors, n, r->image || module ? NULL : r->argv, r->cwd, e);
-        if (!q->look)
-                return -1;
-
-        if (module && r->argv && r->argv[0])
-                look_at_command(q->look, b, r, &engine);
-
-        look_fill(q->look, r);
-        if (r->image)
-                r->entry_searched = r->argv && r->argv[0] && !strchr(r->argv[0], '/');
-
-        return 0;
-}
-
-static int fill_request(struct cordon_box *b, struct api_request *q, struct err *e)
+struct plan *api_plan(struct cordon_box *b, enum wall_kind wall, struct err *e)
 {
         size_t n;
         const struct door *doors = policy_doors(b->policy->checked, &n);
-        struct plan_request *r = &q->r;
+        struct plan_request r = { .argv = (const char *const *) b->argv,
+                                  .cwd = b->policy->work,
+                                  .cwd_asked = b->cwd,
+                                  .cwd_made = b->cwd_made,
+                                  .term = b->term,
+                                  .tty = b->tty,
+                                  .root_inside = b->root_inside,
+                                  .wall = wall,
+                                  .places = b->places,
+                                  .places_later = b->places_later,
+                                  .no_command = b->judges_only,
+                                  .any_command = b->plans_pool && !b->argv[1],
+                                  .fuel = b->fuel,
+                                  .module_entry = b->entry,
+                                  .no_wasi = b->no_wasi,
+                                  .interpret = api_interprets(b),
+                                  .functions = b->functions ? b->functions->v : NULL,
+                                  .function_count = b->functions ? b->functions->count : 0,
+                                  .stage = b->stage,
+                                  .as_root = b->as_root };
+        struct host_machine machine;
+
         if (api_image_open(b, e) < 0)
-                return -1;
+                return NULL;
 
         if (b->has_image)
-                r->image = &b->image.plan;
+                r.image = &b->image.plan;
 
-        if (wall_has(r->wall, WALL_OWN_ROOT) && policy_local(b->policy->checked) & LOCAL_PROC) {
-                host_machine_read(&q->machine);
-                r->machine = &q->machine;
+        if (wall_has(wall, WALL_OWN_ROOT) && policy_local(b->policy->checked) & LOCAL_PROC) {
+                host_machine_read(&machine);
+                r.machine = &machine;
         }
 
-        if (getcwd(q->here, sizeof q->here) && q->here[0] == '/')
-                r->cwd = q->here;
+        char here[4096];
+        if (getcwd(here, sizeof here) && here[0] == '/')
+                r.cwd = here;
 
-        if (look_at_all(b, q, doors, n, e) < 0)
-                return -1;
+        /* The command is a file of the image, if the box has one. */
+        struct api_engine engine;
+        bool module = !wall_has(wall, WALL_PROGRAMS);
+        if (module && api_engine_find(b->policy->cx, r.argv ? r.argv[0] : NULL, &engine, e) < 0)
+                return NULL;
 
-        name_home(b, doors, n, q->home, r);
+        struct look *l = look_at_doors(doors, n, r.image || module ? NULL : r.argv, r.cwd, e);
+        if (!l)
+                return NULL;
+
+        if (module && r.argv && r.argv[0])
+                look_at_command(l, b, &r, &engine);
+
+        look_fill(l, &r);
+        if (r.image)
+                r.entry_searched = r.argv && r.argv[0] && !strchr(r.argv[0], '/');
+
+        char home[PATH_MAX];
+        name_home(b, doors, n, home, &r);
+        struct state_names state;
+        const char *shut[PLAN_SHUT_MAX];
         bool hides = !b->is_unpacker;
-        if (name_shut(b, q->shut, r, e) < 0 ||
-            (hides && name_state(b->policy->cx, doors, n, b->dry, &q->state, r, e) < 0) ||
-            (hides && name_config(b, doors, n, &q->state, r, e) < 0) || name_git(b, doors, n, r, e) < 0)
-                return -1;
-
-        r->passed = q->passed = passed_variables(b, doors, n, e);
-        r->files = q->files = q->passed ? api_forms(b, &r->file_count, e) : NULL;
-        return q->files ? 0 : -1;
-}
-
-static void free_request(struct api_request *q)
-{
-        if (!q)
-                return;
-
-        free_variables(q->passed);
-        api_forms_free(q->files, q->r.file_count);
-        free(q->r.git_config);
-        look_free(q->look);
-        free(q);
-}
-
-static struct api_request *new_request(struct cordon_box *b, enum wall_kind wall, struct err *e)
-{
-        struct api_request *q = malloc(sizeof *q);
-        if (!q) {
-                (void) err_set(e, ERR_MEMORY, 0, "no memory for the request");
+        if (name_shut(b, shut, &r, e) < 0 ||
+            (hides && name_state(b->policy->cx, doors, n, b->dry, &state, &r, e) < 0) ||
+            (hides && name_config(b, doors, n, &state, &r, e) < 0) || name_git(b, doors, n, &r, e) < 0) {
+                look_free(l);
                 return NULL;
         }
 
-        q->r = ask_for(b, wall);
-        q->passed = NULL;
-        q->files = NULL;
-        q->look = NULL;
-        if (fill_request(b, q, e) == 0)
-                return q;
-
-        free_request(q);
-        return NULL;
+        const char **passed = passed_variables(b, doors, n, e);
+        struct plan_file *files = passed ? api_forms(b, &r.file_count, e) : NULL;
+        r.passed = passed;
+        r.files = files;
+        struct plan *p = files ? plan_make(b->policy->checked, &r, e) : NULL;
+        free_variables(passed);
+        api_forms_free(files, r.file_count);
+        free(r.git_config);
+        look_free(l);
+        return p;
 }
 
-struct plan *api_plan(struct cordon_box *b, enum wall_kind wall, struct err *e)
+/* The vault's secrets that the output of this run is searched for. */
+static const int *words_of(const struct cordon_box *b)
 {
-        struct api_request *q = new_request(b, wall, e);
-        struct plan *p = q ? plan_make(b->policy->checked, &q->r, e) : NULL;
-        free_request(q);
-        return p;
+        const struct cordon_box *owner = b->session ? b->session : b;
+        return owner->words >= 0 ? &owner->words : NULL;
 }
 
 /* Signals that came before it, and the descriptor that the caller waits for. */
@@ -400,6 +356,67 @@ static void has_begun(struct cordon_box *b)
 
         if (b->epoll >= 0)
                 box_watch(b->box, b->epoll);
+}
+
+struct box_config api_box_config(const struct cordon_box *b)
+{
+        const struct host_facts *f = &b->facts;
+        return (struct box_config){ .cx = b->policy->cx,
+                                    .plan = b->plan,
+                                    .policy = b->policy->checked,
+                                    .io = b->io,
+                                    .on_held = b->on_held,
+                                    .askers = b->askers,
+                                    .on_tool = b->on_tool,
+                                    .on_ending = b->on_ending,
+                                    .calls = { api_call_function, b->functions },
+                                    .stage = b->stage,
+                                    .label = b->label,
+                                    .shut = b->shut,
+                                    .shut_count = b->shut_count,
+                                    .places = span_of(b->places_text.p, b->places_text.n),
+                                    .answers = span_of(b->answers_text.p, b->answers_text.n),
+                                    .recording = api_recording_of(b),
+                                    .grants = b->grants >= 0 ? &b->grants : NULL,
+                                    .words = words_of(b),
+                                    .handles = b->handles,
+                                    .handle_count = b->handle_count,
+                                    .schemas = b->policy->schemas,
+                                    .schema_count = b->policy->schema_count,
+                                    .name = b->name[0] ? b->name : NULL,
+                                    .require_groups = b->require_groups,
+                                    .single_thread = b->single_thread,
+                                    .rows = b->rows,
+                                    .columns = b->columns,
+                                    .observe = api_observe(b),
+                                    .trip = b->trip,
+                                    .canaries = b->canary_words,
+                                    .canary_count = b->canary_count,
+                                    .signals_stay_in = api_signals_stay_in(b, b->plan),
+                                    .ledger = b->ledger,
+                                    .trace_in = b->trace_in[0] ? b->trace_in : NULL,
+                                    .trace_out = b->trace_out[0] ? b->trace_out : NULL,
+                                    .cause = b->cause[0] ? b->cause : NULL,
+                                    .cause_clock = b->cause_clock,
+                                    .trial = b->trial,
+                                    .home = b->policy->home,
+                                    .uid = f->uid,
+                                    .gid = f->gid,
+                                    .root = b->as_root,
+                                    .tenant = b->policy->cx->tenant,
+                                    .work_keep = b->work_keep,
+                                    .keep_output = b->keep_output,
+                                    .work_on = b->work_on[0] ? b->work_on : NULL,
+                                    .work_copy = b->work_copy,
+                                    .park = b->parking,
+                                    .session = b->is_session,
+                                    .recipe = buf_span(&b->recipe),
+                                    .session_run =
+                                            b->session && b->session->remote[0] ? b->session->remote : NULL,
+                                    .session_ms = b->session_ms,
+                                    .idle_ms = b->idle_ms,
+                                    .cold_why = b->cold_why,
+                                    .module_code = b->module_code };
 }
 
 /* In a session, in a parked box, or in a new one. */
@@ -431,9 +448,18 @@ static int start_in(struct cordon_box *b, struct box *parked, const struct box_c
         return 0;
 }
 
-/* With its whole plan. */
-static int begin_planned(struct cordon_box *b, struct err *e)
+/* Begins a start with one wall. */
+static int begin_with(struct cordon_box *b, enum wall_kind wall, struct err *e)
 {
+        const struct host_facts *f = &b->facts;
+        const struct wall_ops *ops = wall_ops(wall);
+        if (ops && ops->check_host(f, e) < 0)
+                return -1;
+
+        plan_free(b->plan);
+        if (!(b->plan = api_plan(b, wall, e)))
+                return -1;
+
         if (api_label(b, e) < 0)
                 return -1;
 
@@ -446,27 +472,7 @@ static int begin_planned(struct cordon_box *b, struct err *e)
 
         struct box *parked = api_parked_take(b, b->plan);
         struct box_config c = api_box_config(b);
-        return start_in(b, parked, &c, e);
-}
-
-/* Begins a start with one wall. */
-static int begin_with(struct cordon_box *b, enum wall_kind wall, struct err *e)
-{
-        const struct host_facts *f = &b->facts;
-        const struct wall_ops *ops = wall_ops(wall);
-        if (ops && ops->check_host(f, e) < 0)
-                return -1;
-
-        struct api_request *q = new_request(b, wall, e);
-        int r = q ? api_recall(b, &q->r, e) : -1;
-        if (r == 0) {
-                plan_free(b->plan);
-                b->plan = plan_make(b->policy->checked, &q->r, e);
-                r = b->plan ? begin_planned(b, e) : -1;
-        }
-
-        free_request(q);
-        if (r < 0)
+        if (start_in(b, parked, &c, e) < 0)
                 return -1;
 
         has_begun(b);

@@ -20,7 +20,7 @@ cordon_box *cordon_box_new(cordon_policy *p)
                 return NULL;
 
         b->policy = p;
-        b->grants = b->words = b->record = b->record_dir = b->passphrase = b->epoll = b->line = -1;
+        b->grants = b->words = b->record = b->record_dir = b->passphrase = b->epoll = -1;
         b->giving = VAULT_NOT_GIVING;
         b->stage = POLICY_STAGE_LIVE;
         b->io = (struct box_stdio){ .in = -1, .out = { -1, -1 } };
@@ -44,8 +44,6 @@ void cordon_box_free(cordon_box *b)
         api_parked_free(&b->parked);
         arena_done(&b->texts);
         plan_free(b->plan);
-        plan_free(b->draft);
-        fd_close(&b->line);
         api_touch_done(b);
         if (b->has_image)
                 image_done(&b->image);

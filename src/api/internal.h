@@ -133,11 +133,7 @@ struct cordon_box {
         char labels[LABEL_TEXT_MAX];     /* of the result */
         struct api_functions *functions; /* of cordon_wasm_export(); or NULL */
         bool is_unpacker;                /* cordon's own: it writes below the state directory */
-        struct plan *plan,
-                *draft;      /* the second: what its run was ordered with, if it was recalled; or NULL */
-        int line;            /* to the resident, while the box is started; or -1 */
-        uint8_t request[32]; /* the key of its request, if has_request */
-        bool has_request;
+        struct plan *plan;
         struct api_made *made; /* targets of doors that did not exist, the newest first */
         struct box *box;
         struct api_parked parked; /* for the next start */
@@ -221,13 +217,6 @@ int api_park_key(const struct cordon_box *b, const struct plan *p, uint8_t ret[3
 int api_park_send(const struct cordon_box *b, int fd, const struct plan *p, unsigned size,
                   const uint8_t key[32], struct err *e);
 struct box_config api_box_config(const struct cordon_box *b); /* of a box that has a plan: borrowed from it */
-/* The same for a request: `p` is its draft. */
-void api_request_key(const struct cordon_box *b, const struct plan *p, const uint8_t digest[32],
-                     uint8_t ret[32]);
-int api_pool_line(struct cordon_box *b, struct err *e); /* b->line is connected; -1 with *e set */
-/* api_recall.c: orders the run in a box that a run with the same request had. Returns 1 if it did, 0: a plan
- * is needed, -1 on error. */
-int api_recall(struct cordon_box *b, const struct plan_request *r, struct err *e);
 bool api_signals_stay_in(const struct cordon_box *b, const struct plan *p); /* see struct box_config */
 enum box_observe api_observe(const struct cordon_box *b);                   /* what its tripwires need */
 /* api_start.c: the policy is checked, the host looked at. */

@@ -83,8 +83,6 @@ void box_order(struct box *b, const struct box_config *c)
         keeper_begin(b);
 }
 
-void box_replan(struct box *b, const struct plan *p) { b->c.plan = b->start.plan = p; }
-
 const struct box_result *box_result(const struct box *b) { return &b->run.r; }
 void box_explain(struct box *b, const char *hint) { (void) err_hint(&b->run.r.error, "%s", hint); }
 

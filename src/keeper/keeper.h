@@ -238,8 +238,6 @@ bool box_is_parked(const struct box *b);
  * plan_digest() of both plans is the same, and so are ids, observation and what the broker was given. Goes as
  * far as it can without waiting. */
 void box_order(struct box *b, const struct box_config *c);
-/* The whole plan of a box whose run was ordered with its draft: reports need it. */
-void box_replan(struct box *b, const struct plan *p);
 /* Begins a run in a session that is up (box_is_up()). Only the run order of the plan in `c` is used: the
  * walls are the session's. What it returns is driven and freed like a box of its own, before its session,
  * which has to be driven too. NULL with *e set: the session is over, or no memory. */

@@ -22,7 +22,6 @@ struct builder {
         struct plan_order *o;
         const struct checked_policy *c;
         const struct plan_request *r;
-        bool draft; /* without the view */
         const struct door *doors;
         size_t door_count;
         size_t step_cap, rule_cap;

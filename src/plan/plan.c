@@ -201,7 +201,7 @@ static int build_all(struct builder *b, struct err *e)
 
         if (refuse_unbuilt(b, e) < 0 || refuse_beyond_process_wall(b, e) < 0 ||
             refuse_too_few_files(b, e) < 0 || resolve_local(b, e) < 0 || build_net(b, e) < 0 ||
-            (!b->draft && build_view(b, e) < 0) || build_payload(b, e) < 0)
+            build_view(b, e) < 0 || build_payload(b, e) < 0)
                 return -1;
 
         if (p->step_count == b->step_cap || p->rule_count == b->rule_cap)
@@ -210,11 +210,10 @@ static int build_all(struct builder *b, struct err *e)
         return b->a->failed ? err_set(e, ERR_MEMORY, 0, "no memory for the plan") : 0;
 }
 
-static struct plan *make(const struct checked_policy *c, const struct plan_request *r, bool draft,
-                         struct err *e)
+struct plan *plan_make(const struct checked_policy *c, const struct plan_request *r, struct err *e)
 {
         struct arena mem = { 0 }, scratch = { 0 };
-        struct builder b = { .a = &mem, .scratch = &scratch, .c = c, .r = r, .draft = draft };
+        struct builder b = { .a = &mem, .scratch = &scratch, .c = c, .r = r };
         struct plan *made = NULL;
 
         b.doors = policy_doors(c, &b.door_count);
@@ -230,16 +229,6 @@ static struct plan *make(const struct checked_policy *c, const struct plan_reque
                 arena_done(&mem);
 
         return made;
-}
-
-struct plan *plan_make(const struct checked_policy *c, const struct plan_request *r, struct err *e)
-{
-        return make(c, r, false, e);
-}
-
-struct plan *plan_draft(const struct checked_policy *c, const struct plan_request *r, struct err *e)
-{
-        return make(c, r, true, e);
 }
 
 void plan_free(struct plan *p)

@@ -296,14 +296,7 @@ static inline const struct plan_step *plan_image_step(const struct plan *p)
 }
 
 struct plan *plan_make(const struct checked_policy *c, const struct plan_request *r, struct err *e);
-/* The same without steps and rules, for a request that has a digest: enough to order its run in a box that
- * was parked from the whole plan. */
-struct plan *plan_draft(const struct checked_policy *c, const struct plan_request *r, struct err *e);
 void plan_free(struct plan *p);
-
-/* request_digest.c: two requests with the same digest have the same box plan. Returns -1 if this one has
- * none: its plan must be made to know. */
-int plan_request_digest(const struct checked_policy *c, const struct plan_request *r, uint8_t ret_digest[32]);
 
 /* seal.c: box plan and run order as blocks (base/block.h), appended to *out. */
 void plan_seal_box(const struct plan *p, struct buf *out);

@@ -2,15 +2,13 @@
 /* pool/pool.h - parked boxes that a resident process keeps for others of the same user.
  *
  *   client                                     resident (cordon serve)
- *   key of the request             ─RECALL──▶  a box that a run with this request took?
  *   plans its run; key of the plan  ──TAKE──▶  a box parked from the same plan?
  *   is the box's keeper from now on ◀─GIVEN──  its descriptors, and a new box is parked
  *                                   ◀──NONE──  none: the run starts cold
  *
  * The resident never sees a command, a variable or a byte of a run. It parks boxes from recipes: sealed box
  * plans that clients send. A client gets a box only for a key that it made from its own plan, a moment ago: a
- * file that was replaced behind a door, a door that expired or a policy that was edited is another key. The
- * same holds for the key of a request, which is made of everything that a plan is made of. */
+ * file that was replaced behind a door, a door that expired or a policy that was edited is another key. */
 #pragma once
 #include "keeper/keeper.h"
 
@@ -36,8 +34,6 @@ enum { POOL_KEY = 32, POOL_MESSAGE_MAX = 192 * 1024 };
 
 /* pool_recipe.c */
 int pool_key(const struct pool_recipe *r, uint8_t ret[POOL_KEY]); /* -1: no memory */
-/* The key of a request: plan_request_digest() in place of the plan's. For recipes without `net`. */
-void pool_request_key(const struct pool_recipe *r, const uint8_t digest[32], uint8_t ret[POOL_KEY]);
 void pool_recipe_seal(const struct pool_recipe *r, struct buf *out);
 /* Reads it in place. */
 int pool_recipe_open(void *p, size_t n, struct pool_recipe *ret, struct err *e);
@@ -69,10 +65,8 @@ enum pool_word {
         POOL_SEAL,   /* the ledger has news: no answer */
         POOL_STATE,  /* of the shelf with this key: "2 of 4 ..."; refused with the reason if parking fails */
         POOL_NEAR,   /* a recipe: which shelf is nearest to it, and in what it differs */
-        POOL_RECALL, /* as TAKE, by the key of a request */
-        POOL_LEARN,  /* runs with this request's key, the text, took a box of the shelf with the plan's key */
         /* answers */
-        POOL_GIVEN = 64, /* arg 1: the resident has the same ledger, and takes POOL_SEAL; key: of its plan */
+        POOL_GIVEN = 64, /* arg 1: the resident has the same ledger, and takes POOL_SEAL */
         POOL_NONE,       /* arg 1: there is a shelf; 2: and parking fails */
         POOL_WANTED,     /* none, but a recipe is welcome */
         POOL_TEXT,
@@ -91,10 +85,6 @@ bool pool_is_whole(const void *packet, size_t n);
  * goes on talking to the resident. */
 struct box *pool_take(int *fd, const uint8_t key[POOL_KEY], const struct box_config *c, bool *ret_wanted,
                       char *why, size_t cap);
-/* Asks for the box that a run with this request had: ret_key is its plan's. NULL: none. */
-struct box *pool_recall(int *fd, const uint8_t request[POOL_KEY], const struct box_config *c,
-                        uint8_t ret_key[POOL_KEY]);
-void pool_learn(int fd, const uint8_t key[POOL_KEY], const uint8_t request[POOL_KEY]);
 int pool_send(int fd, const struct pool_message *m, const void *payload);
 /* A question with a text as its answer, which the caller frees; NULL with *e set. */
 char *pool_ask(int fd, const struct pool_message *m, const void *payload, struct err *e);

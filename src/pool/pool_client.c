@@ -46,69 +46,33 @@ static void say_why(int fd, const struct pool_message *asked, const struct pool_
         free(state);
 }
 
-/* One question and its answer, whose word is 0 if none came. */
-static struct box *ask_for_box(int fd, struct pool_message *m, const struct box_config *c,
-                               struct pool_message *answer)
+struct box *pool_take(int *fd, const uint8_t key[POOL_KEY], const struct box_config *c, bool *ret_wanted,
+                      char *why, size_t cap)
 {
+        struct pool_message m = { .word = POOL_TAKE }, answer = { .word = 0 };
         struct box *box = NULL;
         struct err e;
         char state[STORE_PATH_MAX];
         name_ledger(c, state);
-        m->bytes = (uint32_t) strlen(state);
-        *answer = (struct pool_message){ .word = 0 };
-        if (pool_send(fd, m, state) == 0 && box_receive(fd, answer, sizeof *answer, c, &box, &e) == 0 &&
-            answer->magic == POOL_MAGIC)
-                return box;
-
-        box_free(box);
-        answer->word = 0;
-        return NULL;
-}
-
-static void seal_by_resident(struct box *box, int *fd, const struct pool_message *answer)
-{
-        const struct pool_message seal = { .magic = POOL_MAGIC, .word = POOL_SEAL };
-        if (answer->arg)
-                box_wake_by(box, fd, &seal, sizeof seal);
-}
-
-struct box *pool_take(int *fd, const uint8_t key[POOL_KEY], const struct box_config *c, bool *ret_wanted,
-                      char *why, size_t cap)
-{
-        struct pool_message m = { .word = POOL_TAKE }, answer;
+        m.bytes = (uint32_t) strlen(state);
         memcpy(m.key, key, POOL_KEY);
-        struct box *box = ask_for_box(*fd, &m, c, &answer);
-        *ret_wanted = answer.word == POOL_WANTED;
-        if (box)
-                seal_by_resident(box, fd, &answer);
-        else if (answer.word)
-                say_why(*fd, &m, &answer, why, cap);
-        else
+        *ret_wanted = false;
+        if (pool_send(*fd, &m, state) < 0 || box_receive(*fd, &answer, sizeof answer, c, &box, &e) < 0 ||
+            answer.magic != POOL_MAGIC) {
+                box_free(box);
                 (void) snprintf(why, cap, "cordon serve does not answer");
+                return NULL;
+        }
 
+        *ret_wanted = answer.word == POOL_WANTED;
+        if (box && answer.arg) {
+                const struct pool_message seal = { .magic = POOL_MAGIC, .word = POOL_SEAL };
+                box_wake_by(box, fd, &seal, sizeof seal);
+        }
+
+        if (!box)
+                say_why(*fd, &m, &answer, why, cap);
         return box;
-}
-
-struct box *pool_recall(int *fd, const uint8_t request[POOL_KEY], const struct box_config *c,
-                        uint8_t ret_key[POOL_KEY])
-{
-        struct pool_message m = { .word = POOL_RECALL }, answer;
-        memcpy(m.key, request, POOL_KEY);
-        struct box *box = ask_for_box(*fd, &m, c, &answer);
-        memcpy(ret_key, answer.key, POOL_KEY);
-        if (box)
-                seal_by_resident(box, fd, &answer);
-        else if (answer.word == 0)
-                fd_close(fd);
-
-        return box;
-}
-
-void pool_learn(int fd, const uint8_t key[POOL_KEY], const uint8_t request[POOL_KEY])
-{
-        struct pool_message m = { .word = POOL_LEARN, .bytes = POOL_KEY };
-        memcpy(m.key, key, POOL_KEY);
-        (void) pool_send(fd, &m, request);
 }
 
 static struct err no_answer(int sys)

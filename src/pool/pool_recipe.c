@@ -35,33 +35,6 @@ static const struct block_type type = {
 
 static void add_number(struct sha256 *s, uint64_t n) { sha256_add(s, &n, sizeof n); }
 
-/* What a box has beside its plan. */
-static void add_common(struct sha256 *s, const struct pool_recipe *r)
-{
-        sha256_add(s, r->process, strlen(r->process));
-        add_number(s, r->mask);
-        add_number(s, r->observe);
-        add_number(s, r->require_groups);
-        add_number(s, r->root);
-        add_number(s, r->signals_stay_in);
-        add_number(s, r->uid);
-        add_number(s, r->gid);
-        sha256_add(s, r->tenant, strlen(r->tenant));
-        add_number(s, r->id_first);
-        add_number(s, r->id_count);
-        add_number(s, r->own_core);
-}
-
-void pool_request_key(const struct pool_recipe *r, const uint8_t digest[32], uint8_t ret[POOL_KEY])
-{
-        struct sha256 s;
-        sha256_init(&s);
-        sha256_add(&s, "request", sizeof "request");
-        sha256_add(&s, digest, 32);
-        add_common(&s, r);
-        sha256_end(&s, ret);
-}
-
 /* With `net` doors the broker decides by the policy: then its text counts, else only the plan made of it. */
 int pool_key(const struct pool_recipe *r, uint8_t ret[POOL_KEY])
 {
@@ -72,7 +45,18 @@ int pool_key(const struct pool_recipe *r, uint8_t ret[POOL_KEY])
 
         sha256_init(&s);
         sha256_add(&s, plan, sizeof plan);
-        add_common(&s, r);
+        sha256_add(&s, r->process, strlen(r->process));
+        add_number(&s, r->mask);
+        add_number(&s, r->observe);
+        add_number(&s, r->require_groups);
+        add_number(&s, r->root);
+        add_number(&s, r->signals_stay_in);
+        add_number(&s, r->uid);
+        add_number(&s, r->gid);
+        sha256_add(&s, r->tenant, strlen(r->tenant));
+        add_number(&s, r->id_first);
+        add_number(&s, r->id_count);
+        add_number(&s, r->own_core);
         if (r->plan->net) {
                 sha256_add(&s, r->digest, strlen(r->digest));
                 add_number(&s, r->stage);

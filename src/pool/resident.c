@@ -48,7 +48,7 @@ struct pool {
                 uint64_t at_ns;
         } seen[SEEN_MAX]; /* plans that no box was parked for */
         unsigned seen_at;
-        uint64_t given, missed, recalled;
+        uint64_t given, missed;
         char *packet; /* POOL_MESSAGE_MAX and the head */
 };
 
@@ -144,14 +144,6 @@ static struct shelf *find_shelf(struct pool *p, const uint8_t *key, size_t n)
 {
         for (unsigned i = 0; i < SHELVES_MAX; i++)
                 if (p->shelves[i].is && memcmp(p->shelves[i].key, key, n) == 0)
-                        return &p->shelves[i];
-        return NULL;
-}
-
-static struct shelf *recall_shelf(struct pool *p, const uint8_t request[POOL_KEY])
-{
-        for (unsigned i = 0; i < SHELVES_MAX; i++)
-                if (p->shelves[i].is && shelf_knows(&p->shelves[i], request))
                         return &p->shelves[i];
         return NULL;
 }
@@ -336,64 +328,33 @@ static void wake_sealer(const struct pool *p)
         ledger_close(l);
 }
 
-static bool give_from(struct pool *p, struct shelf *h, int fd, const struct pool_message *m,
-                      const char *ledger)
+static void give(struct pool *p, int fd, const struct pool_message *m, const char *ledger)
 {
         struct child children[BOX_GIVEN_CHILDREN];
+        struct shelf *h = find_shelf(p, m->key, POOL_KEY);
         struct slot *s = ready_slot(p, h);
         struct pool_message answer = { .magic = POOL_MAGIC,
                                        .word = POOL_GIVEN,
                                        .arg = is_own_ledger(p, ledger, m->bytes) };
-        if (!s)
-                return false;
-
-        memcpy(answer.key, h->key, POOL_KEY);
-        if (box_give(s->box, fd, &answer, sizeof answer, children) < 0)
-                return false;
-
-        s->box = NULL;
-        fd_close(&s->epoll);
-        for (unsigned i = 0; i < BOX_GIVEN_CHILDREN; i++)
-                keep_child(p, children[i]);
-
-        h->hits++;
-        p->given++;
-        h->used_ns = clock_mono_ns();
-        h->next_try_ns = ready_slot(p, h) ? h->used_ns + REFILL_NS : 0; /* off the run's path */
-        return true;
-}
-
-static void give(struct pool *p, int fd, const struct pool_message *m, const char *ledger)
-{
-        struct shelf *h = find_shelf(p, m->key, POOL_KEY);
-        struct pool_message answer = { .arg = !h ? 0 : h->failures ? 2 : 1 };
-        if (give_from(p, h, fd, m, ledger))
+        if (s && box_give(s->box, fd, &answer, sizeof answer, children) == 0) {
+                s->box = NULL;
+                fd_close(&s->epoll);
+                for (unsigned i = 0; i < BOX_GIVEN_CHILDREN; i++)
+                        keep_child(p, children[i]);
+                h->hits++;
+                p->given++;
+                h->used_ns = clock_mono_ns();
+                h->next_try_ns = ready_slot(p, h) ? h->used_ns + REFILL_NS : 0; /* off the run's path */
                 return;
+        }
 
         p->missed++;
         if (h)
                 h->misses++;
 
         answer.word = !h && p->s.automatic && is_seen_again(p, m->key) ? POOL_WANTED : POOL_NONE;
+        answer.arg = !h ? 0 : h->failures ? 2 : 1;
         (void) pool_send(fd, &answer, NULL);
-}
-
-/* None is no miss: the client asks again when it has made its plan. */
-static void recall(struct pool *p, int fd, const struct pool_message *m, const char *ledger)
-{
-        const struct pool_message none = { .word = POOL_NONE };
-        if (give_from(p, recall_shelf(p, m->key), fd, m, ledger))
-                p->recalled++;
-        else
-                (void) pool_send(fd, &none, NULL);
-}
-
-/* No answer. A request that is learned for a plan that is not its own gets a box that its client refuses. */
-static void learn(struct pool *p, const struct pool_message *m, const char *request)
-{
-        struct shelf *h = find_shelf(p, m->key, POOL_KEY);
-        if (h && m->bytes == POOL_KEY)
-                shelf_learn(h, (const uint8_t *) request);
 }
 
 /* ---- reports ---- */
@@ -452,13 +413,13 @@ static void stats(const struct pool *p, bool json, struct buf *out)
 {
         buf_printf(out,
                    json ? "{\"parked\":%u,\"starting\":%u,\"most\":%u,\"hits\":%llu,\"misses\":%llu,"
-                          "\"recalled\":%llu,\"running\":%u}\n"
+                          "\"running\":%u}\n"
                         : "parked    %u\nstarting  %u\nmost      %u\nhits      %llu\nmisses    "
-                          "%llu\nrecalled  %llu\nprocesses of runs  %u\n",
+                          "%llu\nprocesses of runs  "
+                          "%u\n",
                    count_slots(p, SHELVES_MAX, true),
                    count_slots(p, SHELVES_MAX, false) - count_slots(p, SHELVES_MAX, true), p->s.boxes,
-                   (unsigned long long) p->given, (unsigned long long) p->missed,
-                   (unsigned long long) p->recalled, p->child_count);
+                   (unsigned long long) p->given, (unsigned long long) p->missed, p->child_count);
 }
 
 static int state(struct pool *p, const uint8_t key[POOL_KEY], struct buf *out, struct err *e)
@@ -541,12 +502,6 @@ static void obey(struct pool *p, int fd, const struct pool_message *m, char *pay
         switch (m->word) {
         case POOL_TAKE:
                 give(p, fd, m, payload);
-                return;
-        case POOL_RECALL:
-                recall(p, fd, m, payload);
-                return;
-        case POOL_LEARN:
-                learn(p, m, payload);
                 return;
         case POOL_SEAL:
                 wake_sealer(p);

@@ -76,20 +76,6 @@ void shelf_clear(struct shelf *s)
         *s = (struct shelf){ .is = false };
 }
 
-bool shelf_knows(const struct shelf *s, const uint8_t request[POOL_KEY])
-{
-        for (unsigned i = 0; i < s->asked_count && i < SHELF_ASKED; i++)
-                if (memcmp(s->asked[i], request, POOL_KEY) == 0)
-                        return true;
-        return false;
-}
-
-void shelf_learn(struct shelf *s, const uint8_t request[POOL_KEY])
-{
-        if (!shelf_knows(s, request))
-                memcpy(s->asked[s->asked_count++ % SHELF_ASKED], request, POOL_KEY);
-}
-
 /* The one text of a plan that tells the time. */
 static void set_uptime(struct shelf *s)
 {

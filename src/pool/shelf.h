@@ -3,7 +3,7 @@
 #pragma once
 #include "pool/pool.h"
 
-enum { SHELVES_MAX = 64, SHELF_ERROR = 200, SHELF_ASKED = 16 };
+enum { SHELVES_MAX = 64, SHELF_ERROR = 200 };
 
 struct shelf {
         bool is;
@@ -18,16 +18,11 @@ struct shelf {
         char error[SHELF_ERROR]; /* why the last one could not be parked; or "" */
         char uptime[32];
         uint64_t hits, misses, parked, parked_ns;
-        uint8_t asked[SHELF_ASKED][POOL_KEY]; /* keys of requests that led here: a ring */
-        unsigned asked_count;
 };
 
 /* Takes the recipe's bytes. Returns 0, or -1 with *e set: it does not belong to this key, or this process
  * cannot park boxes for it. */
 int shelf_fill(struct shelf *s, const uint8_t key[POOL_KEY], const void *blocks, size_t n, struct err *e);
 void shelf_clear(struct shelf *s);
-/* Remembers the key of a request; was this one remembered? */
-void shelf_learn(struct shelf *s, const uint8_t request[POOL_KEY]);
-bool shelf_knows(const struct shelf *s, const uint8_t request[POOL_KEY]);
 /* Begins to park one more; NULL: it cannot, s->error has the reason. */
 struct box *shelf_park(struct shelf *s, const struct cordon_context *cx);
