@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* serve/question.c - an apply whose `edit` door has `ask`: the client waits until a person has approved
+/* serve/apply_question.c - an apply whose `edit` door has `ask`: the client waits until a person has approved
  * exactly these entries. When it leaves, the question is withdrawn. */
 #include "base/err.h"
 #include "serve/internal.h"
