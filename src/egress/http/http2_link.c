@@ -28,16 +28,13 @@ static ssize_t read_body(nghttp2_session *session, int32_t id, uint8_t *to, size
                          nghttp2_data_source *source, void *user)
 {
         struct http2_link *l = source->ptr;
-        size_t n = l->body.n < cap ? l->body.n : cap;
         (void) session, (void) id, (void) user;
-        if (n == 0 && !l->request_ended) {
+        if (l->body.n == 0 && !l->request_ended) {
                 l->waits = true;
                 return NGHTTP2_ERR_DEFERRED;
         }
 
-        if (n)
-                memcpy(to, fifo_all(&l->body).p, n);
-        fifo_drop(&l->body, n);
+        size_t n = fifo_take(&l->body, to, cap);
         if (l->body.n == 0 && l->request_ended)
                 *flags |= NGHTTP2_DATA_FLAG_EOF;
         return (ssize_t) n;

@@ -230,13 +230,8 @@ bool http2_stream_waits(const struct http2_stream *s) { return s->request.n || h
 /* The window opens again when the flow has all that came. */
 size_t http2_stream_take(struct http2_stream *s, void *to, size_t cap)
 {
-        size_t n = s->request.n < cap ? s->request.n : cap;
-        if (n == 0)
-                return 0;
-
-        memcpy(to, fifo_all(&s->request).p, n);
-        fifo_drop(&s->request, n);
-        if (s->request.n == 0 && s->unpaid) {
+        size_t n = fifo_take(&s->request, to, cap);
+        if (n && s->request.n == 0 && s->unpaid) {
                 (void) nghttp2_session_consume(s->c->session, s->id, s->unpaid);
                 s->unpaid = 0;
         }
@@ -250,16 +245,13 @@ static ssize_t read_body(nghttp2_session *session, int32_t id, uint8_t *to, size
                          nghttp2_data_source *source, void *user)
 {
         struct http2_stream *s = source->ptr;
-        size_t n = s->body.n < cap ? s->body.n : cap;
         (void) user;
-        if (n == 0 && !s->answered) {
+        if (s->body.n == 0 && !s->answered) {
                 s->waits = true;
                 return NGHTTP2_ERR_DEFERRED;
         }
 
-        if (n)
-                memcpy(to, fifo_all(&s->body).p, n);
-        fifo_drop(&s->body, n);
+        size_t n = fifo_take(&s->body, to, cap);
         if (s->body.n || !s->answered)
                 return (ssize_t) n;
 

@@ -102,6 +102,17 @@ void fifo_drop(struct fifo *q, size_t n)
                 q->at = 0;
 }
 
+size_t fifo_take(struct fifo *q, void *to, size_t cap)
+{
+        size_t n = q->n < cap ? q->n : cap;
+        if (n == 0)
+                return 0;
+
+        memcpy(to, q->p + q->at, n);
+        fifo_drop(q, n);
+        return n;
+}
+
 void fifo_done(struct fifo *q)
 {
         if (q->p)

@@ -65,12 +65,12 @@ static bool know_version(struct http_flow *f)
 {
         const struct tls_ops *ops = f->r->in.tls;
         struct span in = fifo_all(&f->client.in), preface = span_str(HTTP2_PREFACE);
-        size_t n = in.n < preface.n ? in.n : preface.n;
-        if (n == 0)
+        if (!in.p)
                 return false;
 
+        size_t n = in.n < preface.n ? in.n : preface.n;
         bool agreed = f->client.tls && ops->protocol && ops->protocol(f->client.tls) == TLS_HTTP2;
-        bool begins = http2_is_built() && memcmp(in.p, preface.p, n) == 0;
+        bool begins = http2_is_built() && span_eq(span_of(in.p, n), span_of(preface.p, n));
         if (begins && !agreed && n < preface.n)
                 return false;
 

@@ -38,6 +38,7 @@ void fifo_span(struct fifo *q, struct span s);
 void fifo_base64(struct fifo *q, struct span bytes);
 void fifo_printf(struct fifo *q, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 void fifo_drop(struct fifo *q, size_t n);
+size_t fifo_take(struct fifo *q, void *to, size_t cap); /* how many bytes were taken out */
 void fifo_done(struct fifo *q);
 static inline struct span fifo_all(const struct fifo *q) { return span_of(q->n ? q->p + q->at : NULL, q->n); }
 

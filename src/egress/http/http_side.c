@@ -68,8 +68,10 @@ int http_side_pump(struct http_side *s, const struct tls_ops *ops)
         bool known = settle(s, ops);
         struct fifo *out = known ? outgoing(s) : NULL;
         if (!s->tls) {
-                fifo_span(&s->wire, fifo_all(out));
-                fifo_drop(out, out->n);
+                if (out) {
+                        fifo_span(&s->wire, fifo_all(out));
+                        fifo_drop(out, out->n);
+                }
                 return 0;
         }
 

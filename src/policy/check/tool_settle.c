@@ -116,19 +116,26 @@ static int settle(struct gather *g, const struct door *first, struct names *deni
         return 0;
 }
 
+static const struct door *first_tool(const struct door_set *s)
+{
+        for (size_t i = 0; i < s->n; i++)
+                if (s->v[i].kind == DOOR_TOOL)
+                        return &s->v[i];
+        return NULL;
+}
+
 int tools_settle(struct gather *g)
 {
         struct names denied = { 0 }, all = { 0 };
-        const struct door_set *sets[] = { &g->c->live, &g->c->closed };
-        for (size_t k = 0; k < COUNT(sets); k++)
-                for (size_t i = 0; i < sets[k]->n; i++) {
-                        if (sets[k]->v[i].kind != DOOR_TOOL)
-                                continue;
-                        const struct door first = sets[k]->v[i];
-                        int r = settle(g, &first, &denied, &all);
-                        free(denied.v);
-                        free(all.v);
-                        return r;
-                }
-        return 0;
+        const struct door *tool = first_tool(&g->c->live);
+        if (!tool)
+                tool = first_tool(&g->c->closed);
+        if (!tool)
+                return 0;
+
+        const struct door first = *tool; /* the sets change */
+        int r = settle(g, &first, &denied, &all);
+        free(denied.v);
+        free(all.v);
+        return r;
 }
