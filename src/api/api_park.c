@@ -54,6 +54,7 @@ static bool checks_answers(const struct cordon_box *b)
         return false;
 }
 static bool copies(const struct cordon_box *b) { return b->plan && b->plan->copies > 0; }
+static bool uses_keys(const struct cordon_box *b) { return b->plan && b->plan->keys; }
 static bool edits(const struct cordon_box *b) { return b->plan && b->plan->edits > 0; }
 static bool records(const struct cordon_box *b) { return b->record_file != NULL; }
 static bool is_mocked(const struct cordon_box *b) { return b->stage == POLICY_STAGE_MOCK; }
@@ -64,6 +65,7 @@ static const struct {
         const char *why;
 } unparkable[] = {
         { copies, "a `write` door for one file copies it when the run starts" },
+        { uses_keys, "each use of a key is recorded for its run" },
         { edits, "an `edit` door needs an overlay of its own run" },
         { asks, "a door with `ask` names the run to its approvers" },
         { is_labelled, "a label belongs to one run" },

@@ -96,6 +96,7 @@ static bool is_absent(const struct asked *q)
         switch (q->f.kind) {
         case EFFECT_READ:
         case EFFECT_SOCK:
+        case EFFECT_DEV:
                 return stat(q->f.target, &st) < 0 && (errno == ENOENT || errno == ELOOP);
         case EFFECT_WRITE:
                 return (q->d.door && q->d.door->optional && stat(q->d.door->path, &st) < 0) ||
@@ -104,6 +105,8 @@ static bool is_absent(const struct asked *q)
                 return strchr(q->f.target, '/') ? !is_program(q->f.target)
                                                 : !api_find_program(q->f.target, found, sizeof found);
         case EFFECT_NONE:
+        case EFFECT_SIGN:
+        case EFFECT_DECRYPT:
         case EFFECT_NET:
         case EFFECT_ENV:
         case EFFECT_TOOL:

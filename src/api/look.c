@@ -108,6 +108,11 @@ static void look_at_path(struct look *l, const struct door *d, struct plan_seen 
                 ret->link = arena_str(mem, target);
         }
 
+        if (d->kind == DOOR_DEV && S_ISCHR(st.st_mode)) {
+                ret->device = st.st_rdev;
+                ret->open_to_all = (st.st_mode & 0006) == 0006;
+        }
+
         ret->bytes = (uint64_t) st.st_size;
         ret->copyable = !ret->link && !ret->real && api_is_copyable(d, &st);
 }

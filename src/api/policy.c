@@ -188,11 +188,19 @@ static int load_used(void *ctx, const char *name, struct span *ret, struct err *
         return 0;
 }
 
+static const char *variable(const void *ctx, const char *name)
+{
+        const cordon_policy *p = ctx;
+        return context_get(p->cx, name);
+}
+
 struct policy_context api_context(const cordon_policy *p)
 {
         return (struct policy_context){ .work = p->work,
                                         .home = p->home,
                                         .now = clock_wall_s(),
+                                        .variable = variable,
+                                        .variable_ctx = p,
                                         .hold_writes = p->hold_writes,
                                         .default_system = !p->from_file };
 }

@@ -7,7 +7,8 @@
 static const char *const kinds[] = {
         [EFFECT_NONE] = "none",     [EFFECT_READ] = "read",   [EFFECT_WRITE] = "write",
         [EFFECT_RUN] = "run",       [EFFECT_NET] = "net",     [EFFECT_ENV] = "env",
-        [EFFECT_SOCK] = "sock",     [EFFECT_TOOL] = "tool",   [EFFECT_CALL] = "call",
+        [EFFECT_SOCK] = "sock",     [EFFECT_SIGN] = "sign",   [EFFECT_DECRYPT] = "decrypt",
+        [EFFECT_DEV] = "dev",       [EFFECT_TOOL] = "tool",   [EFFECT_CALL] = "call",
         [EFFECT_RENAME] = "rename", [EFFECT_LIMIT] = "limit", [EFFECT_CREDENTIAL] = "credential",
 };
 _Static_assert(sizeof kinds / sizeof *kinds == EFFECT_KIND__COUNT, "a name for each kind");

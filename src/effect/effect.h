@@ -20,6 +20,9 @@ enum effect_kind {
         EFFECT_NET,
         EFFECT_ENV,
         EFFECT_SOCK,
+        EFFECT_SIGN, /* with a key of an agent outside */
+        EFFECT_DECRYPT,
+        EFFECT_DEV,
         EFFECT_TOOL, /* a call of a tool that an MCP server in the box has */
         EFFECT_CALL, /* a system call that no line allows, or only a `local` line */
         EFFECT_RENAME,
@@ -35,7 +38,7 @@ enum effect_kind effect_kind_find(struct span name);
 static inline bool effect_kind_has_path(enum effect_kind k)
 {
         return k == EFFECT_READ || k == EFFECT_WRITE || k == EFFECT_RUN || k == EFFECT_SOCK ||
-               k == EFFECT_RENAME;
+               k == EFFECT_DEV || k == EFFECT_RENAME;
 }
 
 /* Why an effect was denied, failed, or is never proposed. */
@@ -93,6 +96,7 @@ enum effect_reason {
         REASON_GROUP, /* of an edit door: its group is not the caller's own, and others cannot be mapped */
         REASON_NAME,  /* of the network: only the name was looked up; the port is unknown */
         REASON_BROKER_DIED,
+        REASON_AGENT_REQUEST, /* of an agent: anything but the use of a key */
 
         /* The broker, about a connection. */
         REASON_MALFORMED_NAME,

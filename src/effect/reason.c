@@ -57,6 +57,8 @@ static const struct {
         [REASON_GROUP] = { "group", "its group is not your primary one: behind an edit door without root "
                                     "the kernel maps no other" },
         [REASON_NAME] = { "name", "no door names it" },
+        [REASON_AGENT_REQUEST] = { "agent-request",
+                                   "a door lets a box use a key, and nothing else of the agent" },
         [REASON_BROKER_DIED] = { "broker-died", "the broker ended before the box" },
 
         [REASON_MALFORMED_NAME] = { "malformed-name", "it has a byte that no host name has" },

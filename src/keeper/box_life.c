@@ -127,6 +127,7 @@ static void fill_wants(struct box *b, struct pollfd p[static SLOT__COUNT])
                 [SLOT_INBOUND] = { .fd = runs ? inbound_fd(b) : -1, .events = POLLIN },
                 [SLOT_SPARE] = { .fd = orders || warms ? b->child.spare : -1, .events = POLLIN },
                 [SLOT_GATES] = { .fd = runs ? gates_fd(b) : -1, .events = POLLIN },
+                [SLOT_KEYS] = { .fd = keys_fd(b), .events = POLLIN },
                 [SLOT_PEERS] = { .fd = runs ? b->peers : -1, .events = POLLIN },
                 [SLOT_CALLS] = { .fd = runs ? b->run.calls : -1, .events = POLLIN },
                 [SLOT_AWAITED] = { .fd = b->wait.fd, .events = b->wait.events },
@@ -194,6 +195,8 @@ static void serve(struct box *b, const struct pollfd p[static SLOT__COUNT])
 {
         if (p[SLOT_BROKER].revents)
                 broker_hear(b);
+        if (p[SLOT_KEYS].revents)
+                keys_hear(b);
         touches_settle(b);
 
         if (b->phase < PHASE_PARK)

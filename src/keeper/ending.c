@@ -67,7 +67,7 @@ int ending_reap(struct box *b, struct err *e)
 int ending_broker(struct box *b, struct err *e)
 {
         (void) e;
-        return broker_finish(b);
+        return keys_finish(b) && broker_finish(b);
 }
 
 int ending_writer(struct box *b, struct err *e)

@@ -242,7 +242,10 @@ void keeper_hear(struct box *b)
                 keeper_copy_made(b, &m, &fd);
                 break;
         case WALL_SAYS_LISTENER:
-                broker_give(b, &m, fd);
+                if (m.listener.kind == LISTENER_SSH || m.listener.kind == LISTENER_GPG)
+                        keys_give(b, m.listener.kind, fd);
+                else
+                        broker_give(b, &m, fd);
                 break;
         case WALL_SAYS_CONNECTED:
                 inbound_connected(b, m.connected.id, &fd);

@@ -90,6 +90,7 @@ enum slot {
         SLOT_INBOUND,
         SLOT_SPARE, /* a spare has executed its program, or could not */
         SLOT_GATES,
+        SLOT_KEYS,    /* cordon-signer */
         SLOT_PEERS,   /* keepers of runs in this session that are other processes */
         SLOT_CALLS,   /* of the caller's functions by a module */
         SLOT_AWAITED, /* the event that this phase waits for: a child's end, a handle */
@@ -244,6 +245,7 @@ struct box {
         struct inbound *inbound;       /* `listen` doors; or NULL */
         struct gates *gates;           /* doors with `ask`; or NULL */
         uint32_t tool_asked;           /* calls of tools that a person was asked about */
+        struct keys *keys;             /* `sign` and `decrypt` doors; or NULL */
         struct work_run *work;         /* overlays of edit doors; or NULL */
         struct wall_edit *edits;       /* their paths */
         struct box_copy *copies;       /* single files of write doors; or NULL */
@@ -446,6 +448,16 @@ int recording_finish(struct run *run, struct err *e);
 bool broker_finish(struct box *b);
 bool broker_writer_end(struct box *b);
 
+/* key_doors.c: nothing happens for a box without `sign` or `decrypt` doors */
+int keys_start(struct box *b, struct err *e);
+int keys_ready(struct box *b, struct err *e); /* 1; 0: not yet; -1 */
+int keys_fd(const struct box *b);             /* to wait for; or -1 */
+void keys_give(struct box *b, uint32_t kind,
+               int fd); /* a socket that listens in the box: enum plan_listener */
+void keys_hear(struct box *b);
+void keys_answered(struct box *b, uint32_t number, bool yes, enum effect_reason why); /* an approver */
+bool keys_finish(struct box *b);                                                      /* false: not yet */
+
 /* listen_doors.c: nothing happens for a box without `listen` doors */
 /* gates/: doors with `ask`. Nothing happens for a box without one. */
 struct gate_envelope;
@@ -455,8 +467,9 @@ int gates_fd(const struct box *b);
 void gates_serve(struct box *b);
 int64_t gates_next_ms(const struct box *b); /* when the first held effect expires; -1: never */
 void gates_close(struct box *b);
-enum desk_source { DESK_BROKER = 0, DESK_LISTEN, DESK_START, DESK_APPLY, DESK_TOOL, DESK_DECOY };
-/* Holds an effect of the keeper's own; of a `listen` door inbound_answered() follows. Returns 0 or -1. */
+enum desk_source { DESK_BROKER = 0, DESK_LISTEN, DESK_START, DESK_APPLY, DESK_TOOL, DESK_KEY, DESK_DECOY };
+/* Holds an effect of the keeper's own; of a `listen` door inbound_answered() follows, of a key
+ * keys_answered(). Returns 0 or -1. */
 int desk_hold(struct box *b, enum desk_source source, uint32_t number, const struct gate_envelope *e,
               const char *shown);
 

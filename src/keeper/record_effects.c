@@ -29,6 +29,8 @@ static enum ledger_kind kind_of(enum effect_kind k)
 {
         if (k == EFFECT_READ || k == EFFECT_WRITE || k == EFFECT_RENAME)
                 return LEDGER_FILE;
+        if (k == EFFECT_SIGN || k == EFFECT_DECRYPT)
+                return LEDGER_CREDENTIAL;
         return k == EFFECT_NET || k == EFFECT_CREDENTIAL ? LEDGER_NET : LEDGER_EXEC;
 }
 

@@ -32,7 +32,7 @@ int starting_make(struct box *b, struct err *e)
 {
         bool runs = !b->c.park && !b->c.session;
         if (gates_open(b, e) < 0 || (!b->c.park && inbound_open(b, e) < 0) ||
-            (runs && handles_given(&b->run, e) < 0) || broker_start(b, e) < 0 ||
+            (runs && handles_given(&b->run, e) < 0) || broker_start(b, e) < 0 || keys_start(b, e) < 0 ||
             (runs && pump_open(&b->run, e) < 0) || (keeper_is_warm(b) && pump_make_ahead(&b->run, e) < 0) ||
             handles_open(&b->run, e) < 0 || keeper_copies_open(b, e) < 0 || keeper_work_begin(b, e) < 0 ||
             keeper_label_files(b, e) < 0)
@@ -135,6 +135,8 @@ int starting_birth(struct box *b, struct err *e)
 int starting_release(struct box *b, struct err *e)
 {
         int r = broker_ready(b, e);
+        if (r == 1)
+                r = keys_ready(b, e);
         if (r != 1)
                 return r;
 

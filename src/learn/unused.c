@@ -69,6 +69,9 @@ static enum learn_use judge_door(const struct door *d, const struct learn_eviden
                 return judge_file(d, ev);
         case DOOR_ENV:
         case DOOR_SOCK:
+        case DOOR_SIGN:
+        case DOOR_DECRYPT:
+        case DOOR_DEV:
         case DOOR_LISTEN:
         case DOOR_TOOL:
         case DOOR_IN:

@@ -88,4 +88,6 @@ int build_launch(struct builder *b, struct err *e);
 /* payload_plan.c: arguments, variables, working directory, handles. */
 int build_payload(struct builder *b, struct err *e);
 void build_warm(struct builder *b); /* warm_plan.c: the interpreter of a parked box */
+/* A `sign` or `decrypt` door names a key of this agent: "ssh:", "gpg:". */
+bool build_uses_agent(const struct builder *b, const char *mark);
 bool build_sees_repository(const struct builder *b);

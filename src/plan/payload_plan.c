@@ -293,6 +293,56 @@ static void add_image_variables(struct builder *b, const char **v, size_t *n)
         }
 }
 
+bool build_uses_agent(const struct builder *b, const char *mark)
+{
+        for (size_t i = 0; i < b->door_count; i++)
+                if ((b->doors[i].kind == DOOR_SIGN || b->doors[i].kind == DOOR_DECRYPT) &&
+                    strncmp(b->doors[i].name, mark, strlen(mark)) == 0)
+                        return true;
+        return false;
+}
+
+/* The variables by which programs find a socket of the session, by the socket's name. */
+static const char *session_variable(struct builder *b, const char *path, const char **ret_name)
+{
+        static const char x11[] = "/tmp/.X11-unix/X", pulse[] = "/pulse/native";
+        const char *last = strrchr(path, '/') + 1;
+        size_t n = strlen(path);
+        if (strncmp(path, x11, strlen(x11)) == 0) {
+                *ret_name = "DISPLAY";
+                return arena_printf(b->a, "DISPLAY=:%s", path + strlen(x11));
+        }
+        if (strncmp(last, "wayland-", 8) == 0) {
+                *ret_name = "WAYLAND_DISPLAY";
+                return arena_printf(b->a, "WAYLAND_DISPLAY=%s", path);
+        }
+        if (n > strlen(pulse) && strcmp(path + n - strlen(pulse), pulse) == 0) {
+                *ret_name = "PULSE_SERVER";
+                return arena_printf(b->a, "PULSE_SERVER=unix:%s", path);
+        }
+        if (strncmp(last, "pipewire-", 9) == 0) {
+                *ret_name = "PIPEWIRE_REMOTE";
+                return arena_printf(b->a, "PIPEWIRE_REMOTE=%s", path);
+        }
+        return NULL;
+}
+
+/* Sockets that programs find by a variable. One that the policy sets stays. */
+static void add_sockets(struct builder *b, const char **v, size_t *n)
+{
+        if (build_uses_agent(b, "ssh:") && !has_variable(v, *n, "SSH_AUTH_SOCK"))
+                v[(*n)++] = "SSH_AUTH_SOCK=" BOX_SSH_AGENT;
+
+        for (size_t i = 0; i < b->door_count && !b->a->failed; i++) {
+                const char *name = NULL;
+                const char *one = b->doors[i].kind == DOOR_SOCK && b->r->seen[i].kind == SEEN_SOCKET
+                                          ? session_variable(b, b->doors[i].path, &name)
+                                          : NULL;
+                if (one && !has_variable(v, *n, name))
+                        v[(*n)++] = one;
+        }
+}
+
 /* Only variables that the policy names, then the five that every program of the host expects. */
 static int build_env(struct builder *b, struct err *e)
 {
@@ -332,8 +382,10 @@ static int build_env(struct builder *b, struct err *e)
         if (b->p->net)
                 add_trust(b, v, &n);
 
-        if (programs)
+        if (programs) {
+                add_sockets(b, v, &n);
                 add_git(b, v, &n);
+        }
         if (b->a->failed)
                 return 0; /* reported at the end */
 

@@ -12,7 +12,7 @@ static const char *const step_names[] = {
         [STEP_BIND] = "bind",     [STEP_SCRATCH] = "scratch", [STEP_DEVICE] = "device", [STEP_PROC] = "proc",
         [STEP_DEVPTS] = "devpts", [STEP_SHUT] = "shut",       [STEP_MASK] = "mask",     [STEP_EDIT] = "edit",
         [STEP_PIN] = "pin",       [STEP_TRUST] = "trust",     [STEP_COPY] = "copy",     [STEP_DIR] = "dir",
-        [STEP_COVER] = "cover",
+        [STEP_COVER] = "cover",   [STEP_LISTEN] = "listen",
 };
 _Static_assert(sizeof step_names / sizeof *step_names == STEP_KIND__COUNT, "a name for each step");
 

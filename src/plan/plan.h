@@ -29,6 +29,8 @@ struct plan_seen {
         bool copyable;       /* a file of the caller's own in a directory that the caller can write */
         uint64_t bytes;      /* of a file that is copyable */
         bool repository;     /* a directory with a .git in it */
+        uint64_t device;     /* st_rdev of a character device; 0: it is none */
+        bool open_to_all;    /* it: every user may read and write it */
 };
 
 /* A program that a `run` line or the command names, found on the host. */
@@ -138,6 +140,7 @@ enum step_kind {
                          number */
         STEP_TRUST,   /* BOX_TRUST itself, BOX_NSS, or a file that BOX_TRUST covers if it exists */
         STEP_SHUT,    /* path: covered until the box first touches it; layer: its number */
+        STEP_LISTEN,  /* path: a Unix socket on which cordon listens; layer: enum plan_listener */
         STEP_KIND__COUNT
 };
 
@@ -148,7 +151,7 @@ enum {                         /* how a step's mount behaves */
        STEP_IDMAP = 1 << 3,    /* root: files of the caller's id appear as the box's */
        STEP_IS_DIR = 1 << 4,
        STEP_SOCK = 1 << 7,    /* BIND: a `sock` door */
-       STEP_PRIVATE = 1 << 6, /* FILE, TRUST: only its owner may read and write it */
+       STEP_PRIVATE = 1 << 6, /* FILE, TRUST, DIR: only its owner may read and write it */
        STEP_GUARD = 1 << 5,   /* PIN: an `except`: it exists before the box starts, and does not change */
 };
 
@@ -187,6 +190,8 @@ enum plan_listener {
         LISTENER_TCP,     /* connections to one port of every address */
         LISTENER_DNS_UDP, /* questions */
         LISTENER_DNS_TCP,
+        LISTENER_SSH,   /* Unix sockets in the box: of an ssh-agent, */
+        LISTENER_GPG,   /* and of a gpg-agent */
         LISTENER_WATCH, /* copies of the first packets that no listener takes: for reports, never answered */
         LISTENER__COUNT
 };
@@ -244,6 +249,7 @@ struct plan {
         unsigned edits;   /* the number of EDIT steps: each has its own overlay */
         unsigned copies;  /* the number of COPY steps: the keeper publishes each */
         enum plan_sockets sockets;
+        bool keys;                   /* a `sign` or `decrypt` door: cordon-signer serves the box */
         struct policy_limits limits; /* memory, procs, files, disk: the others are the run's, and 0 here */
         struct plan_handle *handles; /* slots: a run connects them */
         size_t handle_count;
@@ -265,7 +271,10 @@ struct plan {
 
 /* The roots that programs in a box with `net` doors trust: the host's and, when a door opens TLS, the
  * box's own authority. */
-#define BOX_TRUST "/etc/cordon/ca-bundle.pem"
+/* Sockets of `sign` and `decrypt` doors. */
+#define BOX_SSH_AGENT "/run/cordon/ssh-agent"
+#define BOX_GPG_AGENT "/run/cordon/gpg-agent"
+#define BOX_TRUST     "/etc/cordon/ca-bundle.pem"
 
 /* The home of every box, and its user's name. */
 #define BOX_HOME "/home/box"

@@ -91,6 +91,7 @@ static const struct block_field box_fields[] = {
         BLOCK_ANY(struct plan, edits),
         BLOCK_ANY(struct plan, copies),
         BLOCK_UPTO(struct plan, sockets, PLAN_SOCKETS_SERVED),
+        BLOCK_BOOL(struct plan, keys),
         BLOCK_MANY(struct plan, limits.value, UINT64_MAX),
         BLOCK_MANY(struct plan, limits.stated, 1),
         BLOCK_ARRAY(struct plan, handles, handle_count, handle_type),
@@ -109,6 +110,9 @@ static bool step_holds(const struct plan *p, const struct plan_step *s)
         bool texts = s->kind == STEP_ROOT || s->kind == STEP_FILE || s->kind == STEP_LINK ||
                      s->kind == STEP_BIND || s->kind == STEP_SCRATCH || s->kind == STEP_COVER ||
                      s->kind == STEP_EDIT || s->kind == STEP_COPY;
+        if (s->kind == STEP_LISTEN && s->layer != LISTENER_SSH && s->layer != LISTENER_GPG)
+                return false;
+
         return s->path[0] == '/' && (s->text || !texts) && (s->kind != STEP_EDIT || s->layer < p->edits) &&
                (s->kind != STEP_COPY || s->layer < p->copies);
 }

@@ -17,6 +17,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/sysmacros.h>
 
 /* An edit door inside another's overlay is a part of that overlay; beside a write door for the same path
  * it adds nothing. Inside a wider write door it stays: changes that are to be held back are held back. */
@@ -540,6 +541,37 @@ static void add_scratch(struct builder *b, const char *path, const char *part)
                           false);
 }
 
+/* gpg finds its agent by a file in its home that names the socket, and its public keys beside it. */
+static void add_gpg_home(struct builder *b)
+{
+        static const char ring[] = "/pubring.kbx";
+        (void) build_step(b, STEP_DIR, BOX_HOME "/.gnupg", NULL, STEP_PRIVATE);
+        (void) build_step(b, STEP_FILE, BOX_HOME "/.gnupg/S.gpg-agent",
+                          "%Assuan%\nsocket=" BOX_GPG_AGENT "\n", STEP_PRIVATE);
+        for (size_t i = 0; i < b->door_count; i++) {
+                const char *path = b->doors[i].path;
+                size_t n = path ? strlen(path) : 0;
+                if (b->doors[i].kind != DOOR_READ || n < strlen(ring) ||
+                    strcmp(path + n - strlen(ring), ring) != 0)
+                        continue;
+                (void) build_step(b, STEP_LINK, BOX_HOME "/.gnupg/pubring.kbx", arena_str(b->a, path), 0);
+                return;
+        }
+}
+
+/* The sockets on which cordon speaks for the agents of the caller. */
+static void add_keys(struct builder *b)
+{
+        bool ssh = build_uses_agent(b, "ssh:"), gpg = build_uses_agent(b, "gpg:");
+        b->p->keys = ssh || gpg;
+        if (ssh)
+                build_step(b, STEP_LISTEN, BOX_SSH_AGENT, NULL, 0)->layer = LISTENER_SSH;
+        if (gpg) {
+                build_step(b, STEP_LISTEN, BOX_GPG_AGENT, NULL, 0)->layer = LISTENER_GPG;
+                add_gpg_home(b);
+        }
+}
+
 /* The box's own files; nothing here shows a byte of the host's files. */
 static void add_built_ins(struct builder *b)
 {
@@ -569,6 +601,7 @@ static void add_built_ins(struct builder *b)
         if (b->o->tty || b->p->local & LOCAL_PTY)
                 add_terminal(b);
 
+        add_keys(b);
         build_machine(b);
         (void) build_step(b, STEP_PROC, "/proc", NULL, 0);
         (void) build_rule(b, "/proc", RIGHT_READ, false);
@@ -590,17 +623,55 @@ static int by_path(const void *x, const void *y)
         return strcmp(a->path, b->path);
 }
 
+static int needs_own_root(const struct builder *b, const struct door *d, struct err *e)
+{
+        char at[256];
+        if (wall_has(b->p->wall, WALL_OWN_ROOT))
+                return 0;
+        (void) err_set(e, ERR_HOST, 0, "%s: the process wall cannot hold a `%s` door",
+                       policy_place(&d->at, at, sizeof at), policy_door_word(d->kind));
+        return err_hint(e, "it needs the namespace wall: see `cordon doctor`");
+}
+
+/* The node of the host, by its number: its name may be anything. */
+static int add_device(struct builder *b, size_t i, struct err *e)
+{
+        const struct door *d = &b->doors[i];
+        const struct plan_seen *seen = &b->r->seen[i];
+        const struct policy_device *known = policy_device(d->path);
+        char at[256];
+        if (seen->kind == SEEN_NOTHING && d->optional)
+                return 0;
+        if (seen->kind == SEEN_NOTHING)
+                return door_is_wrong(b, d, seen, e);
+
+        (void) policy_place(&d->at, at, sizeof at);
+        if (!known || !seen->device ||
+            (known->major >= 0 && major(seen->device) != (unsigned) known->major) ||
+            (known->minor >= 0 && minor(seen->device) != (unsigned) known->minor))
+                return err_set(e, ERR_DOOR, 0, "%s: %s is not the device that has this name", at, d->path);
+
+        if (b->r->as_root && !seen->open_to_all) {
+                (void) err_set(e, ERR_DOOR, 0,
+                               "%s: a box of root has an id that owns nothing, and %s is not open to all", at,
+                               d->path);
+                return err_hint(e, "run cordon as a user who may open it, for example a member of its group");
+        }
+
+        struct plan_step *s =
+                build_step(b, STEP_DEVICE, arena_str(b->a, d->path), arena_str(b->a, d->path), 0);
+        s->dev = seen->dev;
+        s->ino = seen->ino;
+        (void) build_rule(b, s->path, RIGHT_READ | RIGHT_DEVICE, false);
+        return 0;
+}
+
 static int add_sock(struct builder *b, size_t i, struct err *e)
 {
         const struct door *d = &b->doors[i];
-        if (!wall_has(b->p->wall, WALL_OWN_ROOT)) {
-                char at[256];
-                (void) err_set(e, ERR_HOST, 0, "%s: the process wall cannot hold a `sock` door",
-                               policy_place(&d->at, at, sizeof at));
-                return err_hint(e, "it needs the namespace wall: see `cordon doctor`");
-        }
-
-        return add_door(b, i, e);
+        if (needs_own_root(b, d, e) < 0)
+                return -1;
+        return d->kind == DOOR_DEV ? add_device(b, i, e) : add_door(b, i, e);
 }
 
 /* A read-only mount does not stop connect(): a directory of the host shows sockets that are not the box's.
@@ -661,7 +732,8 @@ int build_view(struct builder *b, struct err *e)
         for (size_t i = 0; i < b->door_count; i++) {
                 enum door_kind k = b->doors[i].kind;
                 if ((door_is_of_files(&b->doors[i]) && add_door(b, i, e) < 0) ||
-                    (k == DOOR_SOCK && add_sock(b, i, e) < 0))
+                    ((k == DOOR_SOCK || k == DOOR_DEV) && add_sock(b, i, e) < 0) ||
+                    ((k == DOOR_SIGN || k == DOOR_DECRYPT) && needs_own_root(b, &b->doors[i], e) < 0))
                         return -1;
         }
 

@@ -159,6 +159,9 @@ int line_net(struct reader *r);
 int door_read_max(struct reader *r, struct door *d);
 int door_read_type(struct reader *r, struct door *d);
 int line_sock(struct reader *r);
+int line_sign(struct reader *r);
+int line_decrypt(struct reader *r);
+int line_dev(struct reader *r);
 int line_listen(struct reader *r);
 int line_tool(struct reader *r);
 int line_in(struct reader *r);
@@ -183,6 +186,8 @@ struct scope { /* the inputs of expansion */
 /* Takes a trailing ? off; refuses patterns and emptiness. */
 int path_token(const struct token *t, struct arena *mem, char **ret_raw, bool *ret_optional, struct err *e);
 /* {root}, ~ and relative paths made absolute and clean. Returns NULL on error with *e set. */
+/* session_sockets.c. 1: `sock wayland` or the like, at *ret_path; 0: another door; -1: it is nowhere. */
+int session_socket(const struct scope *s, const struct door *raw, char **ret_path);
 char *path_expand(const struct scope *s, const struct source_place *at, const char *raw);
 char *path_program(const struct scope *s, const struct source_place *at, const char *raw);
 bool path_in_box_tmp(const char *raw);                  /* {tmp} or below */
@@ -403,6 +408,8 @@ struct lint_view {
         struct err *e;
         int result;
 };
+/* lint_files.c: what a client of this socket can do: "X11: it sees ..."; NULL: not known. */
+const char *socket_danger(const char *path);
 int lint_run(struct checked_policy *c, const struct policy *p, const struct policy_context *ctx,
              struct err *e);
 /* Adds one note. */

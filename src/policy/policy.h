@@ -25,6 +25,9 @@ enum door_kind { /* the door kinds */
                  DOOR_ENV,
                  DOOR_NET,
                  DOOR_SOCK,
+                 DOOR_SIGN,    /* a key of an agent of the caller: signatures, */
+                 DOOR_DECRYPT, /* and what was encrypted to it */
+                 DOOR_DEV,
                  DOOR_LISTEN,
                  DOOR_TOOL,
                  DOOR_IN,
@@ -177,18 +180,19 @@ enum { POLICY_RULE_TWO = 1 << 0, POLICY_RULE_TOUCH = 1 << 1 }; /* `rule two`, `r
 struct door {
         enum door_kind kind;
         struct source_place at;
-        char *path;     /* READ EDIT WRITE RUN SOCK: absolute, lexically clean; RUN may be a bare name; "*" is
-                         * `run any`;    RUN with a trailing slash is every program below that directory */
-        char **except;  /* READ EDIT: absolute sub-paths; TOOL any: names; NULL-terminated; or NULL */
-        bool optional;  /* PATH? */
-        bool directory; /* EDIT WRITE: PATH/, which is made as a directory if it does not exist */
+        char *path; /* READ EDIT WRITE RUN SOCK DEV: absolute, lexically clean; RUN may be a bare name; "*" is
+                     * `run any`;    RUN with a trailing slash is every program below that directory */
+        char **except;   /* READ EDIT: absolute sub-paths; TOOL any: names; NULL-terminated; or NULL */
+        bool optional;   /* PATH? */
+        bool directory;  /* EDIT WRITE: PATH/, which is made as a directory if it does not exist */
         bool from_stock; /* came in by `use base/...` */
         bool denies;     /* TOOL: `deny`; no checked policy has one */
-        char *name;      /* ENV: variable; IN OUT: handle; LISTEN: port of the host's loopback; TOOL: its
-                            name, "*" is `tool any`; `net` then has the bounds of its arguments */
+        char *name;      /* ENV: variable; IN OUT: handle; LISTEN: port of the host's loopback; SIGN DECRYPT:
+                            AGENT:KEY; TOOL: its name, "*" is `tool any`; `net` then has the bounds of its
+                            arguments */
         char *value;  /* ENV NAME=VALUE; NULL: pass the caller's. LISTEN: port in the box; NULL: the same. IN
                          OUT NET: path of its JSON Schema, or NULL */
-        uint64_t max; /* IN OUT: bytes; NET: of an answer with a type */
+        uint64_t max; /* IN OUT: bytes; NET: of an answer with a type; SIGN DECRYPT: uses in a run, 0: any */
         bool max_stated;       /* written, not the default */
         enum handle_type type; /* NET: of answers */
         struct net_dest net;
@@ -236,6 +240,19 @@ struct params {
         const char *unread; /* why they cannot be read exactly, one clause; NULL: they were */
         bool failed;        /* ... because memory ran out */
 };
+
+/* devices.c: devices that a `dev` door can open, by their names. */
+struct policy_device {
+        const char *name; /* "/dev/kvm"; a last '#' stands for a number */
+        int32_t major;    /* -1: the driver chooses it */
+        int32_t minor;    /* -1: any */
+        const char *cost; /* what the door gives away: one clause */
+};
+/* NULL: a box never has it. */
+const struct policy_device *policy_device(const char *path);
+/* Why a box never has it: one clause. */
+const char *policy_device_refused(const char *path);
+const char *policy_dev_cost(const char *path);
 
 enum answer { ANSWER_DENY = 0, ANSWER_ASK, ANSWER_ALLOW };
 
@@ -328,6 +345,9 @@ struct policy_context {
          * or below `path` on this host; `ret` then holds that file. NULL: not checked. */
         bool (*rules_below)(void *ctx, const char *path, char *ret, size_t cap);
         void *rules_ctx;
+        /* The caller's variables, for `sock wayland` and the like; NULL: none is known. */
+        const char *(*variable)(const void *ctx, const char *name);
+        const void *variable_ctx;
         bool hold_writes; /* a trial: `write` doors are held back as `edit` doors, so nothing reaches the host
                            */
         bool default_system; /* with no `use` line at all: `use base/system` (cordon run with no policy file)

@@ -241,7 +241,7 @@ int wall_say(const struct wall_init *w, const struct wall_message *m);
 bool wall_offer(int control, const struct wall_message *m);
 /* The same for a denial. Once a denial was dropped, that is reported. */
 void wall_offer_denial(int control, const struct wall_message *m, struct wall_untold *u);
-int wall_root_build(struct wall_init *w, struct err *e); /* root.c */
+int wall_root_build(struct wall_init *w, struct err *e); /* listen_socket.c */
 void wall_masks_remove(const struct wall_init *w);
 int wall_root_enter(struct wall_init *w, struct err *e);
 /* private_tmpfs.c */
@@ -382,7 +382,9 @@ int wall_do_proc(struct wall_init *w, const struct plan_step *s, struct err *e);
 
 /* ---- edit_mount.c ---- */
 /* An edit door, and a part of one that is bind-mounted over itself. */
-int wall_do_copy(struct wall_init *w, const struct plan_step *s, struct err *e); /* file_copy.c */
+int wall_do_listen(struct wall_init *w, const struct plan_step *s, struct err *e); /* listen_socket.c */
+int wall_keep_sock(struct wall_init *w, int tree, struct err *e);                  /* root.c */
+int wall_do_copy(struct wall_init *w, const struct plan_step *s, struct err *e);   /* file_copy.c */
 int wall_do_edit(struct wall_init *w, const struct plan_step *s, struct err *e);
 int wall_do_pin(struct wall_init *w, const struct plan_step *s, struct err *e);
 /* Opens an overlay's directory if it is still the one that the keeper created. */

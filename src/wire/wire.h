@@ -71,6 +71,8 @@ enum wire_type {
         WIRE_SESSION_JOINED,
         WIRE_OUTPUT_ASK,
         WIRE_OUTPUT_LINE,
+        WIRE_SIGNER_ORDER,
+        WIRE_SIGNER_MESSAGE,
         WIRE_WALL_MESSAGE = 32 /* and its word */
 };
 

@@ -7,9 +7,9 @@ setlocal iskeyword+=-
 setlocal commentstring=#\ %s
 
 syntax match cordonComment "#.*$" contains=@Spell
-syntax match cordonWord "^\s*\%(box\|root\|doc\|use\|read\|edit\|write\|run\|env\|net\|sock\|listen\|tool\|in\|out\|stdout\|stderr\|limit\|wall\|local\|rule\|warm\|expect\)\>"
+syntax match cordonWord "^\s*\%(box\|root\|doc\|use\|read\|edit\|write\|run\|env\|net\|sock\|sign\|decrypt\|dev\|listen\|tool\|in\|out\|stdout\|stderr\|limit\|wall\|local\|rule\|warm\|expect\)\>"
 syntax match cordonAnswer "\%(^\s*expect\s\+\)\@<=\%(allow\|deny\)\>" nextgroup=cordonEffect skipwhite
-syntax keyword cordonEffect read write run net env sock tool contained
+syntax keyword cordonEffect read write run net env sock sign decrypt dev tool contained
 syntax keyword cordonKeyword accepts any as ask cap declassify endorse except label max only reach touches until where with without
 syntax match cordonLimit "\%(^\s*limit\s.*\)\@<=\<\%(time\|cpu\|memory\|procs\|files\|disk\|output\|egress\|ingress\|effects\|rate\|renew\)\>"
 syntax match cordonWall "\%(^\s*wall\s\+\)\@<=\%(auto\|process\|namespace\|wasm\|vm\)\>"

@@ -222,7 +222,8 @@ int control_start(struct broker *b, struct err *e)
 static const enum source_kind kinds[] = {
         [LISTENER_NONE] = SOURCE_NONE,       [LISTENER_TCP] = SOURCE_LISTENER,
         [LISTENER_DNS_UDP] = SOURCE_DNS_UDP, [LISTENER_DNS_TCP] = SOURCE_DNS_TCP,
-        [LISTENER_WATCH] = SOURCE_WATCH,
+        [LISTENER_WATCH] = SOURCE_WATCH,     [LISTENER_SSH] = SOURCE_NONE,
+        [LISTENER_GPG] = SOURCE_NONE,
 };
 _Static_assert(sizeof kinds / sizeof *kinds == LISTENER__COUNT, "a source for each listener");
 

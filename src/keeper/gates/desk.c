@@ -177,8 +177,9 @@ static void tell_holder(struct box *b, const struct desk_item *it, bool yes, enu
                 g->start_waiting -= g->start_waiting > 0;
                 g->start_denied += !yes;
                 g->start_why = why;
-        } else if ((it->source == DESK_LISTEN || it->source == DESK_TOOL) && g->told_count < DESK_MAX)
-                g->told[g->told_count++] = (struct desk_told){ it->source, it->number, yes };
+        } else if ((it->source == DESK_LISTEN || it->source == DESK_TOOL || it->source == DESK_KEY) &&
+                   g->told_count < DESK_MAX)
+                g->told[g->told_count++] = (struct desk_told){ it->source, it->number, yes, why };
 }
 
 static void finish(struct box *b, struct desk_item *it, enum gate_event e, const struct act *a)
@@ -208,11 +209,11 @@ static void finish(struct box *b, struct desk_item *it, enum gate_event e, const
 static void let_go(struct box *b, struct desk_item *it, const struct act *a)
 {
         struct gates *g = b->gates;
-        static const char *const uses[] = { [DESK_LISTEN] = "connected",
-                                            [DESK_START] = "the box starts",
-                                            [DESK_APPLY] = "the apply begins",
-                                            [DESK_TOOL] = "the tool is called",
-                                            [DESK_DECOY] = "" };
+        static const char *const uses[] = {
+                [DESK_LISTEN] = "connected",       [DESK_START] = "the box starts",
+                [DESK_APPLY] = "the apply begins", [DESK_TOOL] = "the tool is called",
+                [DESK_KEY] = "the agent is asked", [DESK_DECOY] = ""
+        };
         size_t n;
         const struct door *doors = policy_doors(b->c.policy, &n);
         if (!record_move(b, it, GATE_APPROVED, a)) {
@@ -268,6 +269,7 @@ static bool is_ours(struct box *b, struct desk_item *it)
                         : it->source == DESK_START ? "s"
                         : it->source == DESK_APPLY ? "a"
                         : it->source == DESK_TOOL  ? "t"
+                        : it->source == DESK_KEY   ? "k"
                                                    : "",
                         it->number);
         const char *policy = b->gates->policy ? b->gates->policy : policy_digest(b->c.policy);
@@ -303,6 +305,8 @@ static bool is_high(const struct desk_item *it)
         bool declassifies = d->flow.declassify && it->envelope.field[GATE_LABELS][0];
         if (d->kind == DOOR_EDIT)
                 return strcmp(it->envelope.field[GATE_METHOD], GATE_APPLY_FLAGGED) == 0;
+        if (d->kind == DOOR_SIGN || d->kind == DOOR_DECRYPT)
+                return true;
         return d->kind == DOOR_NET && (d->net.touches || d->net.credential || declassifies);
 }
 

@@ -92,7 +92,9 @@ static void deliver(struct box *b)
         struct gates *g = b->gates;
         const struct box_on_tool *tool = &b->c.on_tool;
         for (unsigned i = 0; i < g->told_count; i++)
-                if (g->told[i].source != DESK_TOOL)
+                if (g->told[i].source == DESK_KEY)
+                        keys_answered(b, g->told[i].number, g->told[i].yes, g->told[i].why);
+                else if (g->told[i].source != DESK_TOOL)
                         inbound_answered(b, g->told[i].number, g->told[i].yes);
                 else if (tool->fn)
                         tool->fn(tool->ctx, g->told[i].number, g->told[i].yes);

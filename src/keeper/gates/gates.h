@@ -40,10 +40,11 @@ struct desk_item {
         unsigned shown_count;
 };
 
-struct desk_told { /* an answer about a connection to a `listen` door, or a call of a tool */
+struct desk_told { /* an answer about a connection to a `listen` door, a call of a tool or the use of a key */
         enum desk_source source;
         uint32_t number;
         bool yes;
+        enum effect_reason why;
 };
 
 struct approver { /* one connection */

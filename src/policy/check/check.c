@@ -95,6 +95,9 @@ static int keep_module_doors(struct gather *g, const struct policy *p)
                 [DOOR_RUN] = "a module starts no programs",
                 [DOOR_NET] = "a module has no call that connects",
                 [DOOR_SOCK] = "a module has no call that connects",
+                [DOOR_SIGN] = "a module has no call that connects",
+                [DOOR_DECRYPT] = "a module has no call that connects",
+                [DOOR_DEV] = "a module has no call for devices",
                 [DOOR_LISTEN] = "a module has no call that listens",
                 [DOOR_TOOL] = "a module serves no tools",
         };

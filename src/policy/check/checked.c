@@ -41,7 +41,7 @@ unsigned policy_without(const struct checked_policy *c) { return c->without; }
 
 bool policy_makes_sockets(const struct checked_policy *c)
 {
-        return c->local & LOCAL_UNIX || c->live.start[DOOR_SOCK] < c->live.start[DOOR_SOCK + 1];
+        return c->local & LOCAL_UNIX || c->live.start[DOOR_SOCK] < c->live.start[DOOR_DECRYPT + 1];
 }
 
 /* Computed on first use, and kept: a start then computes it while the walls go up, not before. */

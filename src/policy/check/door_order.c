@@ -13,9 +13,12 @@ const char *door_key(const struct door *d)
         case DOOR_WRITE:
         case DOOR_RUN:
         case DOOR_SOCK:
+        case DOOR_DEV:
                 return d->path;
         case DOOR_ENV:
         case DOOR_LISTEN:
+        case DOOR_SIGN:
+        case DOOR_DECRYPT:
         case DOOR_TOOL:
         case DOOR_IN:
         case DOOR_OUT:
@@ -125,11 +128,11 @@ static void merge(struct door *to, const struct door *d)
                 to->until = d->until;
 }
 
-/* A variable has one value, a port one server, a handle one shape. */
+/* A variable has one value, a port one server, a handle one shape, a key one count. */
 static int contradicts(const struct door *a, const struct door *b, struct err *e)
 {
-        bool single =
-                a->kind == DOOR_ENV || a->kind == DOOR_LISTEN || a->kind == DOOR_IN || a->kind == DOOR_OUT;
+        bool single = a->kind == DOOR_ENV || a->kind == DOOR_LISTEN || a->kind == DOOR_IN ||
+                      a->kind == DOOR_OUT || a->kind == DOOR_SIGN || a->kind == DOOR_DECRYPT;
         if (!single || a->kind != b->kind || strcmp(a->name, b->name) != 0)
                 return 0;
 

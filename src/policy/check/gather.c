@@ -68,8 +68,10 @@ static int expand_except(const struct scope *s, struct door *d, char *const *raw
 
 static int expand_file(const struct scope *s, struct door *d, const struct door *raw)
 {
-        d->path = path_expand(s, &d->at, raw->path);
-        if (!d->path)
+        char *path;
+        int r = session_socket(s, raw, &path);
+        d->path = r == 0 ? path_expand(s, &d->at, raw->path) : path;
+        if (r < 0 || !d->path)
                 return -1;
 
         if (strcmp(d->path, "/") == 0) {
@@ -156,11 +158,14 @@ static int expand(const struct scope *s, struct door *d, const struct door *raw)
         case DOOR_EDIT:
         case DOOR_WRITE:
         case DOOR_SOCK:
+        case DOOR_DEV:
                 return expand_file(s, d, raw);
         case DOOR_RUN:
                 return expand_program(s, d, raw);
         case DOOR_ENV:
         case DOOR_LISTEN:
+        case DOOR_SIGN:
+        case DOOR_DECRYPT:
         case DOOR_IN:
         case DOOR_OUT:
                 return copy_named(s, d, raw);

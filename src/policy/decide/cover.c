@@ -291,6 +291,9 @@ static bool simple_covers(const struct door *s, const struct door *d)
         if (d->kind == DOOR_ENV || d->kind == DOOR_LISTEN)
                 return s->value && d->value ? strcmp(s->value, d->value) == 0 : s->value == d->value;
 
+        if (d->kind == DOOR_SIGN || d->kind == DOOR_DECRYPT)
+                return s->max == 0 || (d->max != 0 && d->max <= s->max);
+
         return type_covers(s, d);
 }
 

@@ -409,6 +409,12 @@ struct decision policy_decide(const struct checked_policy *c, const struct effec
                 return keyed_decide(c, DOOR_ENV, f->target);
         case EFFECT_SOCK:
                 return keyed_decide(c, DOOR_SOCK, f->target);
+        case EFFECT_SIGN:
+                return keyed_decide(c, DOOR_SIGN, f->target);
+        case EFFECT_DECRYPT:
+                return keyed_decide(c, DOOR_DECRYPT, f->target);
+        case EFFECT_DEV:
+                return keyed_decide(c, DOOR_DEV, f->target);
         case EFFECT_TOOL:
                 return tool_decide(c, f);
         case EFFECT_NONE:

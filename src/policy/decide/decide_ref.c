@@ -506,14 +506,14 @@ static struct decision ref_env(const struct checked_policy *c, const char *name)
         return (struct decision){ .reason = REASON_NO_DOOR };
 }
 
-static struct decision ref_sock(const struct checked_policy *c, const char *path)
+static struct decision ref_key(const struct checked_policy *c, enum door_kind kind, const char *key)
 {
         for (size_t i = 0; i < c->live.n; i++)
-                if (c->live.v[i].kind == DOOR_SOCK && strcmp(c->live.v[i].path, path) == 0)
+                if (c->live.v[i].kind == kind && strcmp(door_key(&c->live.v[i]), key) == 0)
                         return (struct decision){ .answer = ANSWER_ALLOW, .door = &c->live.v[i] };
 
         for (size_t i = 0; i < c->closed.n; i++)
-                if (c->closed.v[i].kind == DOOR_SOCK && strcmp(c->closed.v[i].path, path) == 0)
+                if (c->closed.v[i].kind == kind && strcmp(door_key(&c->closed.v[i]), key) == 0)
                         return (struct decision){ .reason = REASON_EXPIRED, .nearest = &c->closed.v[i] };
 
         return (struct decision){ .reason = REASON_NO_DOOR };
@@ -585,7 +585,13 @@ struct decision policy_decide_ref(const struct checked_policy *c, const struct e
         case EFFECT_ENV:
                 return ref_env(c, f->target);
         case EFFECT_SOCK:
-                return ref_sock(c, f->target);
+                return ref_key(c, DOOR_SOCK, f->target);
+        case EFFECT_SIGN:
+                return ref_key(c, DOOR_SIGN, f->target);
+        case EFFECT_DECRYPT:
+                return ref_key(c, DOOR_DECRYPT, f->target);
+        case EFFECT_DEV:
+                return ref_key(c, DOOR_DEV, f->target);
         case EFFECT_TOOL:
                 return ref_tool(c, f);
         case EFFECT_NONE:

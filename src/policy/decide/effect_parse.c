@@ -66,6 +66,14 @@ static int effect_env(const struct effect_in *x)
         return x->f->target ? 0 : fail_memory(x->s->e);
 }
 
+static int effect_key(const struct effect_in *x)
+{
+        if (x->n != 1)
+                return fail_count(x, "this effect takes one key", "sign ssh:SHA256:...");
+        x->f->target = arena_str(x->s->mem, x->tok->text);
+        return x->f->target ? 0 : fail_memory(x->s->e);
+}
+
 /* The parameters are those of the query, and of a body that follows. */
 static int effect_query(const struct effect_in *x, const struct token *url)
 {
@@ -208,8 +216,9 @@ static const struct {
         enum effect_kind kind;
         int (*read)(const struct effect_in *x);
 } effects[] = {
-        { EFFECT_READ, effect_path }, { EFFECT_WRITE, effect_path }, { EFFECT_RUN, effect_run },
-        { EFFECT_NET, effect_net },   { EFFECT_ENV, effect_env },    { EFFECT_SOCK, effect_path },
+        { EFFECT_READ, effect_path }, { EFFECT_WRITE, effect_path },  { EFFECT_RUN, effect_run },
+        { EFFECT_NET, effect_net },   { EFFECT_ENV, effect_env },     { EFFECT_SOCK, effect_path },
+        { EFFECT_SIGN, effect_key },  { EFFECT_DECRYPT, effect_key }, { EFFECT_DEV, effect_path },
         { EFFECT_TOOL, effect_tool },
 };
 
@@ -217,18 +226,19 @@ static const struct {
 static const struct {
         const char *word, *meant;
 } synonyms[] = {
-        { "edit", "write" }, { "change", "write" }, { "create", "write" }, { "delete", "write" },
-        { "open", "read" },  { "see", "read" },     { "exec", "run" },     { "execute", "run" },
-        { "start", "run" },  { "connect", "net" },  { "request", "net" },  { "fetch", "net" },
-        { "url", "net" },    { "socket", "sock" },  { "variable", "env" }, { "call", "tool" },
+        { "edit", "write" },   { "change", "write" }, { "create", "write" }, { "delete", "write" },
+        { "open", "read" },    { "see", "read" },     { "exec", "run" },     { "execute", "run" },
+        { "start", "run" },    { "connect", "net" },  { "request", "net" },  { "fetch", "net" },
+        { "url", "net" },      { "socket", "sock" },  { "device", "dev" },   { "signature", "sign" },
+        { "variable", "env" }, { "call", "tool" },
 };
 
 static int unknown_effect(const struct scope *s, const struct token *tok, const char *const *names)
 {
         (void) fail_at(s->e, &tok->at, "unknown effect \"%s\"", show_text(tok->text).text);
-        (void) err_hint(
-                s->e,
-                "an effect is read, write, run, net, env, sock or tool, and on what: `read /etc/passwd`");
+        (void) err_hint(s->e,
+                        "an effect is read, write, run, net, env, sock, sign, decrypt, dev or tool, and on "
+                        "what: `read /etc/passwd`");
         hint_nearest(s->e, tok->text, names, COUNT(effects));
         if (net_method_known(tok->text))
                 (void) err_hint(s->e, "a request is `net %s URL`", show_text(tok->text).text);

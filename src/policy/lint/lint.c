@@ -50,6 +50,23 @@ static void lint_out_cap(struct lint_view *v, const struct lint_row *row)
                                   d->name);
 }
 
+static void lint_device(struct lint_view *v, const struct lint_row *row)
+{
+        for (const struct door *d = NULL; (d = lint_next(v, DOOR_DEV, d));)
+                lint_note(v, row, &d->at, "%s: %s", d->path, policy_dev_cost(d->path));
+}
+
+static void lint_free_key(struct lint_view *v, const struct lint_row *row)
+{
+        for (enum door_kind k = DOOR_SIGN; k <= DOOR_DECRYPT; k++)
+                for (const struct door *d = NULL; (d = lint_next(v, k, d));)
+                        if (!d->ask.on && d->max == 0)
+                                lint_note(v, row, &d->at,
+                                          "%s: any number of uses, and none is shown to a person first: add "
+                                          "`max N` or `ask`",
+                                          show_text(d->name).text);
+}
+
 /* ---- the whole ---- */
 
 /* Between own lines only: a line that a stock policy also covers is not at fault. */
@@ -227,6 +244,8 @@ static const struct lint_row rows[] = {
         { 'E', "E146", "private data, foreign text and a way out with nobody there", lint_unattended },
         { 'W', "W147", "private data in the address of a request that a stranger's text may cause",
           lint_asks_private },
+        { 'W', "W148", "a device", lint_device },
+        { 'W', "W149", "a key that may be used without end and unasked", lint_free_key },
         { 'E', "E141", "a --write option over a home or a store of secrets", lint_write_option },
 };
 

@@ -364,7 +364,7 @@ static const struct {
         { "agent.", "an agent: it acts as you" },
 };
 
-static const char *socket_danger(const char *path)
+const char *socket_danger(const char *path)
 {
         for (size_t i = 0; i < COUNT(sockets); i++)
                 if (strstr(path, sockets[i].part))

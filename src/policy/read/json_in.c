@@ -164,7 +164,7 @@ static const struct {
         const char *key, *for_doors;
         int (*add)(struct json_in *x, const struct json *v);
 } extras[] = {
-        { "optional", " read edit write run sock ", door_optional },
+        { "optional", " read edit write run sock dev ", door_optional },
         { "except", " read edit tool ", door_except },
         { "methods", " net ", door_methods },
         { "with", " net ", door_word },
@@ -172,14 +172,14 @@ static const struct {
         { "reach", " net ", door_word },
         { "touches", " net ", door_touches },
         { "where", " net tool ", door_where },
-        { "max", " in out net ", door_word },
+        { "max", " in out net sign decrypt ", door_word },
         { "as", " in out net ", door_word },
         { "label", " read edit write env net sock listen in ", door_labels },
         { "accepts", " net sock listen ", door_labels },
         { "declassify", " net ", door_labels },
         { "endorse", " out ", door_endorse },
-        { "ask", " run net sock listen tool ", door_ask },
-        { "until", " read edit write run env net sock listen tool in out ",
+        { "ask", " run net sock sign decrypt listen tool ", door_ask },
+        { "until", " read edit write run env net sock sign decrypt dev listen tool in out ",
           door_word }, /* last: it ends the line */
 };
 
@@ -241,8 +241,8 @@ static int no_door_word(struct json_in *x, const struct json *door)
 {
         const char *words[DOOR_KIND__COUNT - DOOR_READ];
         (void) fail_json(x, door,
-                         "a door is an object with one of the words read edit write run env net sock listen "
-                         "tool in out");
+                         "a door is an object with one of the words read edit write run env net sock sign "
+                         "decrypt dev listen tool in out");
         for (size_t i = 0; i < COUNT(words); i++)
                 words[i] = policy_door_word((enum door_kind)(DOOR_READ + i));
 

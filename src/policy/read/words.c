@@ -32,7 +32,15 @@ enum { ONE_TOKEN = 1, DOOR = 2, ASKS = 4 };
           "DEST [METHOD...] [with NAME] [cap N] [reach WHOM] [touches WHAT...] [where BOUND...] [as TYPE] "  \
           "[ask ...]",                                                                                       \
           "host:port, *.host:port, https://host/path/**, @place/path", line_net, DOOR | ASKS)                \
-        X("sock", "PATH...", "one Unix socket of the host", line_sock, ONE_TOKEN | DOOR | ASKS)              \
+        X("sock", "PATH...", "one Unix socket of the host; wayland, x11, pulse, pipewire: the session's",    \
+          line_sock, ONE_TOKEN | DOOR | ASKS)                                                                \
+        X("sign", "AGENT:KEY [max N] [ask ...]",                                                             \
+          "signatures by one key of your ssh-agent or gpg-agent: ssh:COMMENT, ssh:SHA256:..., gpg:KEYGRIP",  \
+          line_sign, DOOR | ASKS)                                                                            \
+        X("decrypt", "gpg:KEYGRIP [max N] [ask ...]", "decryption by one key of your gpg-agent",             \
+          line_decrypt, DOOR | ASKS)                                                                         \
+        X("dev", "PATH...", "one device: /dev/kvm, /dev/fuse, /dev/dri/..., /dev/nvidia...", line_dev,       \
+          ONE_TOKEN | DOOR)                                                                                  \
         X("listen", "PORT[:PORT]...", "this port of the host's loopback leads to a server in the box",       \
           line_listen, ONE_TOKEN | DOOR | ASKS)                                                              \
         X("tool", "NAME...|any [except NAME...] [where BOUND...] [allow|deny|ask ...]",                      \

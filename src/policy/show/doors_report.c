@@ -20,6 +20,8 @@ static const struct {
           "only PATH HOME LANG TERM USER, and git's own where a repository is seen or edited" },
         { DOOR_NET, DOOR_NET, "Network", "nothing is reachable" },
         { DOOR_SOCK, DOOR_SOCK, "Sockets", "none" },
+        { DOOR_SIGN, DOOR_DECRYPT, "Keys", "none of your agents'" },
+        { DOOR_DEV, DOOR_DEV, "Devices", "null, zero, full, random, urandom" },
         { DOOR_LISTEN, DOOR_LISTEN, "Inbound", "nothing outside can connect to it" },
         { DOOR_TOOL, DOOR_TOOL, "Tools", NULL },
         { DOOR_IN, DOOR_OUT, "Handles", "none" },
@@ -34,6 +36,9 @@ static const char *const kind_words[] = {
         [DOOR_ENV] = "",
         [DOOR_NET] = "may connect",
         [DOOR_SOCK] = "may talk to the program behind it",
+        [DOOR_SIGN] = "may sign with it; it never gets the key",
+        [DOOR_DECRYPT] = "may decrypt with it; it never gets the key",
+        [DOOR_DEV] = "may use the device",
         [DOOR_LISTEN] = "programs on this host may connect to it",
         [DOOR_TOOL] = "may be called by a client",
         [DOOR_IN] = "may be read through its descriptor",
@@ -411,6 +416,19 @@ static void worst_ways_out(const struct checked_policy *c, struct buf *out)
         }
 }
 
+static void worst_devices(const struct checked_policy *c, struct buf *out)
+{
+        for (size_t i = c->live.start[DOOR_DEV]; i < c->live.start[DOOR_DEV + 1]; i++)
+                buf_printf(out, "- Of %s: %s.\n", c->live.v[i].path, policy_dev_cost(c->live.v[i].path));
+}
+
+static void worst_sockets(const struct checked_policy *c, struct buf *out)
+{
+        for (size_t i = c->live.start[DOOR_SOCK]; i < c->live.start[DOOR_SOCK + 1]; i++)
+                if (socket_danger(c->live.v[i].path))
+                        buf_printf(out, "- %s is %s.\n", c->live.v[i].path, socket_danger(c->live.v[i].path));
+}
+
 static void worst_network(const struct checked_policy *c, struct buf *out)
 {
         if (count_of(c, DOOR_NET, DOOR_NET) > 0) {
@@ -423,6 +441,10 @@ static void worst_network(const struct checked_policy *c, struct buf *out)
         }
 
         sentence(c, DOOR_SOCK, "It can ask for anything that the program behind it does for you:", out);
+        worst_sockets(c, out);
+        sentence(c, DOOR_SIGN, "It can sign anything as you, commits and logins alike, with", out);
+        sentence(c, DOOR_DECRYPT, "It can read whatever it has that was encrypted to", out);
+        worst_devices(c, out);
         sentence(c, DOOR_LISTEN, "It can answer whatever connects to these ports of the loopback:", out);
         for (size_t i = c->live.start[DOOR_NET]; i < c->live.start[DOOR_NET + 1]; i++)
                 if (c->live.v[i].net.credential)

@@ -192,9 +192,9 @@ static void main_value(const struct door *d, struct buf *out)
 
 /* Every key a door can have, in byte order; each writes itself or nothing. */
 static const char *const door_keys[] = {
-        "accepts", "as",    "ask",    "cap",  "declassify", "edit",  "endorse",  "env",  "except",
-        "in",      "label", "listen", "max",  "methods",    "net",   "optional", "out",  "reach",
-        "read",    "run",   "sock",   "tool", "touches",    "until", "where",    "with", "write",
+        "accepts", "as",  "ask",   "cap",    "declassify", "decrypt", "dev",   "edit",     "endorse", "env",
+        "except",  "in",  "label", "listen", "max",        "methods", "net",   "optional", "out",     "reach",
+        "read",    "run", "sign",  "sock",   "tool",       "touches", "until", "where",    "with",    "write",
 };
 
 static void number(struct json_out *o, const char *k, unsigned v)
@@ -210,6 +210,8 @@ static void handle_type(struct json_out *o, const char *k, const struct door *d)
         o->b->failed |= type.failed;
         text(o, k, buf_str(&type));
 }
+
+static bool is_key_door(const struct door *d) { return d->kind == DOOR_SIGN || d->kind == DOOR_DECRYPT; }
 
 static void door_member(struct json_out *o, const struct door *d, const char *k, const char *value)
 {
@@ -230,7 +232,7 @@ static void door_member(struct json_out *o, const struct door *d, const char *k,
                 number(o, k, d->flow.endorse);
         else if (strcmp(k, "as") == 0 && handle)
                 handle_type(o, k, d);
-        else if (strcmp(k, "max") == 0 && handle)
+        else if (strcmp(k, "max") == 0 && (handle || (is_key_door(d) && d->max)))
                 text(o, k, str_from_size(d->max, tmp));
         else if (strcmp(k, "cap") == 0)
                 cap(o, &d->net);

@@ -10,9 +10,10 @@
 enum { TEN_YEARS_HOURS = 10 * 365 * 24 };
 
 static const char *const door_words[] = {
-        [DOOR_NONE] = "none",     [DOOR_READ] = "read", [DOOR_EDIT] = "edit", [DOOR_WRITE] = "write",
-        [DOOR_RUN] = "run",       [DOOR_ENV] = "env",   [DOOR_NET] = "net",   [DOOR_SOCK] = "sock",
-        [DOOR_LISTEN] = "listen", [DOOR_TOOL] = "tool", [DOOR_IN] = "in",     [DOOR_OUT] = "out",
+        [DOOR_NONE] = "none", [DOOR_READ] = "read",       [DOOR_EDIT] = "edit", [DOOR_WRITE] = "write",
+        [DOOR_RUN] = "run",   [DOOR_ENV] = "env",         [DOOR_NET] = "net",   [DOOR_SOCK] = "sock",
+        [DOOR_SIGN] = "sign", [DOOR_DECRYPT] = "decrypt", [DOOR_DEV] = "dev",   [DOOR_LISTEN] = "listen",
+        [DOOR_TOOL] = "tool", [DOOR_IN] = "in",           [DOOR_OUT] = "out",
 };
 _Static_assert(COUNT(door_words) == DOOR_KIND__COUNT, "a word for each door");
 

@@ -114,6 +114,13 @@ static void show_tool(const struct door *d, struct buf *out)
         bounds_show(&d->net, out);
 }
 
+static void show_key(const struct door *d, struct buf *out)
+{
+        policy_put_token(out, d->name);
+        if (d->max)
+                buf_printf(out, " max %llu", (unsigned long long) d->max);
+}
+
 void show_door(const struct door *d, struct buf *out)
 {
         char date[32];
@@ -126,6 +133,7 @@ void show_door(const struct door *d, struct buf *out)
         case DOOR_EDIT:
         case DOOR_WRITE:
         case DOOR_SOCK:
+        case DOOR_DEV:
         case DOOR_RUN:
                 show_path(d, out);
                 break;
@@ -134,6 +142,10 @@ void show_door(const struct door *d, struct buf *out)
                 break;
         case DOOR_LISTEN:
                 buf_printf(out, "%s%s%s", d->name, d->value ? ":" : "", d->value ? d->value : "");
+                break;
+        case DOOR_SIGN:
+        case DOOR_DECRYPT:
+                show_key(d, out);
                 break;
         case DOOR_TOOL:
                 show_tool(d, out);

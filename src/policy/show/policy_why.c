@@ -47,6 +47,15 @@ void policy_smallest_line(const struct effect *f, const struct decision *d, stru
         case EFFECT_SOCK:
                 buf_puts(out, "sock ");
                 break;
+        case EFFECT_SIGN:
+                buf_puts(out, "sign ");
+                break;
+        case EFFECT_DECRYPT:
+                buf_puts(out, "decrypt ");
+                break;
+        case EFFECT_DEV:
+                buf_puts(out, "dev ");
+                break;
         case EFFECT_TOOL:
                 if (d->reason == REASON_EXCEPTED) /* a `deny` line would still take it out */
                         return;
@@ -120,6 +129,19 @@ void policy_line_cost(const struct effect *f, struct buf *out)
                 buf_printf(out,
                            "A hostile guest could ask the program behind %s for anything it does for you",
                            f->target);
+                break;
+        case EFFECT_SIGN:
+                buf_printf(out,
+                           "A hostile guest could sign anything as you with %s: commits, and logins where "
+                           "that key is accepted",
+                           f->target);
+                break;
+        case EFFECT_DECRYPT:
+                buf_printf(out, "A hostile guest could read whatever it has that was encrypted to %s",
+                           f->target);
+                break;
+        case EFFECT_DEV:
+                buf_printf(out, "A hostile guest could use %s: %s", f->target, policy_dev_cost(f->target));
                 break;
         case EFFECT_TOOL:
                 buf_printf(out,
@@ -223,6 +245,12 @@ const struct door *policy_nearest(const struct checked_policy *c, const struct e
                 return near_name(c, DOOR_ENV, f->target);
         case EFFECT_SOCK:
                 return near_name(c, DOOR_SOCK, f->target);
+        case EFFECT_SIGN:
+                return near_name(c, DOOR_SIGN, f->target);
+        case EFFECT_DECRYPT:
+                return near_name(c, DOOR_DECRYPT, f->target);
+        case EFFECT_DEV:
+                return near_name(c, DOOR_DEV, f->target);
         case EFFECT_TOOL:
                 return near_name(c, DOOR_TOOL, f->target);
         case EFFECT_NONE:

@@ -36,6 +36,7 @@ static const struct refusal no_name = { { "egress" }, "NXDOMAIN", NULL, NULL };
 static const struct refusal no_request = { { "egress" }, "403", NULL, NULL };
 static const struct refusal not_passed = { { "environment" }, "unset", NULL, NULL };
 static const struct refusal not_called = { { "mcp" }, "isError", NULL, NULL };
+static const struct refusal no_agent = { { "signer" }, "refused", NULL, NULL };
 static const struct refusal by_landlock = {
         { "landlock" }, "EACCES", "ENOENT", "the file does not exist: the process wall hides no names"
 };
@@ -258,6 +259,10 @@ static struct refusal in_namespaces(const struct question *q)
                 return not_passed;
         case EFFECT_TOOL:
                 return not_called;
+        case EFFECT_SIGN:
+        case EFFECT_DECRYPT:
+                return no_agent;
+        case EFFECT_DEV:
         case EFFECT_NONE:
         case EFFECT_CALL:
         case EFFECT_RENAME:

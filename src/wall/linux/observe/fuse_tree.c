@@ -79,6 +79,7 @@ static mode_t mode_of(const struct plan_step *s)
                 return S_IFLNK | 0777;
         case STEP_FILE:
         case STEP_DEVICE:
+        case STEP_LISTEN:
                 return S_IFREG | 0444;
         case STEP_TRUST: /* ours, and a symlink to it if no door shows the system's own */
                 return strcmp(s->path, BOX_TRUST) == 0 ? S_IFREG | 0444

@@ -94,6 +94,8 @@ static int do_dir(struct wall_init *w, const struct plan_step *s, struct err *e)
         if (dir < 0 || !place_is_ours(w, dir) ||
             (!place_is_made(w, dir) && place_make_node(dir, last, true) < 0))
                 return wall_fail(e, STAGE_ROOT, "making %s", s->path);
+        if (s->flags & STEP_PRIVATE && fchmodat(dir, last, 0700, 0) < 0)
+                return wall_fail(e, STAGE_ROOT, "closing %s", s->path);
         return 0;
 }
 
@@ -106,22 +108,6 @@ static int clone_door(const struct plan_step *s, struct err *e)
         return wall_judge_door(tree, s, e) < 0 ? -1 : TAKE_FD(tree);
 }
 
-/* Sockets that the connector may reach besides the box's own: opened now, whatever their names lead to later.
- */
-static int keep_sock(struct wall_init *w, int tree, struct err *e)
-{
-        if (w->sock_count < SOCKS_MAX)
-                w->socks[w->sock_count] = fcntl(tree, F_DUPFD_CLOEXEC, 0);
-        else
-                errno = E2BIG;
-
-        if (w->sock_count == SOCKS_MAX || w->socks[w->sock_count] < 0)
-                return wall_fail(e, STAGE_DOORS, "keeping more than %d sockets", SOCKS_MAX);
-
-        w->sock_count++;
-        return 0;
-}
-
 static int do_bind(struct wall_init *w, const struct plan_step *s, struct err *e)
 {
         AUTO_FD(tree, s->flags & STEP_IDMAP ? wall_receive_mount(w, s, e) : clone_door(s, e));
@@ -132,7 +118,7 @@ static int do_bind(struct wall_init *w, const struct plan_step *s, struct err *e
                 return wall_fail(e, STAGE_DOORS, "making %s %s", s->path,
                                  s->flags & STEP_WRITE ? "nosuid" : "read-only");
 
-        if (s->flags & STEP_SOCK && keep_sock(w, tree, e) < 0)
+        if (s->flags & STEP_SOCK && wall_keep_sock(w, tree, e) < 0)
                 return -1;
 
         return wall_attach(w, tree, s->path, s->flags & STEP_IS_DIR, e);
@@ -191,7 +177,7 @@ static int do_device(struct wall_init *w, const struct plan_step *s, struct err 
         if (tree < 0)
                 return wall_fail(e, STAGE_ROOT, "opening %s", s->path);
 
-        if (!is_device(tree, s->path)) {
+        if (s->ino ? wall_judge_door(tree, s, e) < 0 : !is_device(tree, s->path)) {
                 errno = ENODEV;
                 return wall_fail(e, STAGE_ROOT, "%s of this host is not the device it should be", s->path);
         }
@@ -405,12 +391,15 @@ static int do_root(struct wall_init *w, const struct plan_step *s, struct err *e
 }
 
 static int (*const doers[])(struct wall_init *, const struct plan_step *, struct err *) = {
-        [STEP_ROOT] = do_root,      [STEP_FILE] = do_file,       [STEP_LINK] = do_link,
-        [STEP_BIND] = do_bind,      [STEP_SCRATCH] = do_scratch, [STEP_DEVICE] = do_device,
-        [STEP_DEVPTS] = do_devpts,  [STEP_MASK] = do_mask,       [STEP_EDIT] = wall_do_edit,
-        [STEP_PIN] = wall_do_pin,   [STEP_TRUST] = do_trust,     [STEP_COPY] = wall_do_copy,
-        [STEP_SHUT] = do_shut,      [STEP_DIR] = do_dir,         [STEP_COVER] = wall_do_cover,
-        [STEP_PROC] = wall_do_proc,
+        [STEP_ROOT] = do_root,          [STEP_FILE] = do_file,
+        [STEP_LINK] = do_link,          [STEP_BIND] = do_bind,
+        [STEP_SCRATCH] = do_scratch,    [STEP_DEVICE] = do_device,
+        [STEP_DEVPTS] = do_devpts,      [STEP_MASK] = do_mask,
+        [STEP_EDIT] = wall_do_edit,     [STEP_PIN] = wall_do_pin,
+        [STEP_TRUST] = do_trust,        [STEP_COPY] = wall_do_copy,
+        [STEP_SHUT] = do_shut,          [STEP_DIR] = do_dir,
+        [STEP_COVER] = wall_do_cover,   [STEP_PROC] = wall_do_proc,
+        [STEP_LISTEN] = wall_do_listen,
 };
 _Static_assert(sizeof doers / sizeof *doers == STEP_KIND__COUNT, "a doer for each step");
 
