@@ -15,7 +15,7 @@
                 "}}\n"
 
 static const struct agent_hook hooks[] = {
-        { "claude", ".claude/settings.json", "PreToolUse", "Bash", CLAUDE_LIKE },
+        { "claude", ".claude/settings.local.json", "PreToolUse", "Bash", CLAUDE_LIKE },
         { "gemini", ".gemini/settings.json", "BeforeTool", "run_shell_command",
           "{\"decision\":\"allow\",\"hookSpecificOutput\":{\"hookEventName\":\"BeforeTool\",\"tool_input\":",
           "}}\n", "{\"decision\":\"deny\",\"reason\":", "}\n" },

@@ -12,13 +12,15 @@ mkdir -p "$HOME/.ssh" "$project" && echo "PRIVATE KEY Q9zz" >"$HOME/.ssh/id_ed25
 
 # ---- in and out ----
 is "an agent without such a hook is refused, with what to type" "$(status "$CORDON" agent hook aider) $(grep -c 'cordon agent aider' "$T/err")" "125 1"
+# Claude's personal file of the project, which is not committed.
+settings() { case $1 in claude) echo .claude/settings.local.json ;; *) echo ".$1/settings.json" ;; esac; }
 is "a wrong door is refused at once" "$(status "$CORDON" agent hook --net 'no such host:x' claude) $(find . | wc -l)" "125 1"
 "$CORDON" agent hook --remove claude 2>"$T/err"
 is "nothing to remove" "$? $(find . | wc -l)" "125 1"
 for agent in claude:PreToolUse:Bash gemini:BeforeTool:run_shell_command; do
         name=${agent%%:*} event=${agent#*:}
         event=${event%:*}
-        file=.$name/settings.json
+        file=$(settings "$name")
         "$CORDON" agent hook "$name" 2>"$T/err"
         is "$name: a new file has the hook" "$? $(jq -r ".hooks.${event}[0].matcher" "$file")" "0 ${agent##*:}"
         is "$name: a second time is refused" "$(status "$CORDON" agent hook "$name") $(jq ".hooks.$event | length" "$file")" "125 1"
@@ -56,7 +58,7 @@ done
 # ---- calls ----
 for name in claude gemini; do
         "$CORDON" agent hook "$name" 2>"$T/err"
-        hook=$(jq -r '.hooks | .[][0].hooks[0].command' ".$name/settings.json")
+        hook=$(jq -r '.hooks | .[][0].hooks[0].command' "$(settings "$name")")
         call() { jq -cn --arg c "$1" '{tool_name: "t", tool_input: {"a\u00e9": [1, "}"], command: $c, description: "d"}}' | sh -c "$hook" 2>"$T/err"; }
         call "cat $HOME/.ssh/id_ed25519; echo \"it's \$((6*7))\"; echo x >made; pwd" >"$T/answer"
         input=$(jq -c '.hookSpecificOutput | .updatedInput // .tool_input' "$T/answer")
@@ -75,7 +77,7 @@ $project"
         has "$name: the session outlives the hook, which is said" "$("$CORDON" agent hook --remove "$name" 2>&1)" "its session still runs: cordon session end $session"
 done
 "$CORDON" agent hook --read "$D/nosuch" claude 2>"$T/err"
-hook=$(jq -r '.hooks | .[][0].hooks[0].command' .claude/settings.json)
+hook=$(jq -r '.hooks | .[][0].hooks[0].command' .claude/settings.local.json)
 for s in $("$CORDON" session ls --json | jq -r '.[].run'); do "$CORDON" session end "$s" >/dev/null 2>&1; done
 echo '{"tool_input":{"command":"ls"}}' | sh -c "$hook" >"$T/answer" 2>&1
 is "without a session nothing runs, and the reason is given" "$(jq -r '.hookSpecificOutput.permissionDecision' "$T/answer") $(grep -c "$D/nosuch" "$T/answer")" "deny 1"
