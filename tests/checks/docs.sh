@@ -68,7 +68,7 @@ fields=$({ sed -n '/^int record_encode/,/^}/p' src/ledger/write/record_json.c; g
 is "cordon-ledger(5) names every field of a record" "$(for m in $fields; do grep -hE '^\.(It )?Li' man/cordon-ledger.5 | grep -qE -- "(^|[^a-z-])$m([^a-z-]|\$)" || echo "$m"; done)" ""
 ok "there are fields" test "$(echo "$fields" | wc -l)" -ge 40
 is "cordon-errors(7) names every lint, and no other" "$(sed -n 's/^\.It \([EW]1[0-9][0-9]\)$/\1/p' man/cordon-errors.7 | sort)" "$(grep -rohE '\b[EW]1[0-9][0-9]\b' src --include='*.c' | sort -u)"
-is "and every reason of why, and no other" "$(sed -n '/^\.Sh REASONS/,/^\.Sh LINTS/s/^\.It Li //p' man/cordon-errors.7 | sed 's/ , /\n/g' | sort)" "$({ sed -n 's/^ *\[REASON_[A-Z_]*\] = { "\([a-z-]*\)".*/\1/p' src/effect/reason.c | grep -vx none; grep -oE '"nowhere"' src/api/api_why.c; } | tr -d '"' | sort)"
+is "and every reason of why, and no other" "$(sed -n '/^\.Sh REASONS/,/^\.Sh LINTS/s/^\.It Li //p' man/cordon-errors.7 | sed 's/ , /\n/g' | sort)" "$({ sed -n 's/^ *\[REASON_[A-Z0-9_]*\] = { "\([a-z0-9-]*\)".*/\1/p' src/effect/reason.c | grep -vx none; grep -oE '"nowhere"' src/api/api_why.c; } | tr -d '"' | sort)"
 is "and every step" "$(sed -n '/^\.Sh STEPS/,/^\.Sh COMMON/p' man/cordon-errors.7 | grep -oE '\b[0-9]+ ' | tr -d ' \n')" "$(seq -s '' "$(sed -n '/^enum wall_step/,/^}/p' src/wall/internal.h | grep -c 'STAGE_[A-MO-Z]\|STAGE_NET')")"
 layers=$(sed -n '/layer_names\[\]/,/};/p' $(git ls-files "src/wall/*.c") | grep -oE '= "[a-z-]+"' | tr -d '= "')
 is "cordon-walls(7) names every layer" "$(for l in $layers; do grep -qE "(^|[^a-z-])$l([^a-z-]|\$)" man/cordon-walls.7 || echo "$l"; done)" ""
