@@ -206,10 +206,7 @@ int keys_ready(struct box *b, struct err *e)
 }
 
 /* A use waits until the start of the run is recorded. */
-int keys_fd(const struct box *b)
-{
-        return b->keys && (!b->keys->ready || b->run.up) ? b->keys->control : -1;
-}
+int keys_fd(const struct box *b) { return b->keys && (!b->keys->ready || b->run.up) ? b->keys->control : -1; }
 
 void keys_give(struct box *b, uint32_t kind, int fd)
 {
@@ -324,8 +321,8 @@ static void ask_person(struct box *b, struct key_use *u)
         policy_door_line(u->door, &line);
         target_of(&u->m, u->m.key, place, sizeof place);
         (void) snprintf(nonce, sizeof nonce, "%s.k%u", keeper_run(&b->run), u->number);
-        (void) snprintf(expires, sizeof expires, "%lld",
-                        (long long) (clock_wall_s() + policy_ask_within_s(u->door)));
+        int64_t until = clock_wall_s() + policy_ask_within_s(u->door);
+        (void) snprintf(expires, sizeof expires, "%lld", (long long) until);
         (void) snprintf(length, sizeof length, "%llu", (unsigned long long) u->m.bytes);
         buf_printf(&shown, "%s with %s%s%s%s\n  for: %s\n  bytes: %s, %s", u->m.decrypt ? "decrypt" : "sign",
                    place, u->m.comment[0] ? " (" : "", u->m.comment, u->m.comment[0] ? ")" : "", u->m.what,

@@ -65,9 +65,9 @@ is "each part of a split uses what the whole did" "$(grep -c '^use base/system' 
 sed -n '/^box p-sender/,/^# flow/p' "$T/plan" | grep -v '^#' >"$T/sender"
 ok "and a door that asks keeps its terms" "$CORDON" check "$T/sender"
 has "beside the declassifying" "$(cat "$T/sender")" "declassify private:mail ask by 2 of money"
-for door in 'read /tmp' 'write /tmp' 'env KEY' 'in plan' 'out plan'; do
+for door in 'read /tmp' 'write /tmp' 'env KEY' 'dev /dev/kvm' 'in plan' 'out plan'; do
         printf '%s ask\n' "$door" >"$T/ask"
         "$CORDON" check "$T/ask" 2>"$T/err"
-        has "$door: refuses \`ask\` with the reason" "$(cat "$T/err")" "; net, listen, run, sock and edit ask"
+        has "$door: refuses \`ask\` with the reason" "$(cat "$T/err")" "; net, listen, run, sock, sign, decrypt, tool and edit ask"
 done
 done_testing

@@ -177,6 +177,7 @@ static const char *why_no_ask(const char *word)
                 { "write",
                   "its files change at once; `edit` holds changes back, and asks before they are applied" },
                 { "env", "it is handed over at the start; `run` asks before that" },
+                { "dev", "it is handed over at the start; `run` asks before that" },
                 { "in", "it is handed over at the start; `run` asks before that" },
                 { "out", "it is a file of yours until you pass it on" },
         };
@@ -193,8 +194,11 @@ static int refuse_ask(const struct reader *r)
                 if (!token_is(&r->tok[i], "ask"))
                         continue;
                 (void) fail_at(r->e, &r->tok[i].at, "`%s` takes no `ask`", r->word->word);
-                return err_hint(r->e, "%s; net, listen, run, sock, tool and edit ask; in quotes it is a name",
-                                why_no_ask(r->word->word));
+                return err_hint(
+                        r->e,
+                        "%s; net, listen, run, sock, sign, decrypt, tool and edit ask; in quotes it is a "
+                        "name",
+                        why_no_ask(r->word->word));
         }
 
         return 0;
