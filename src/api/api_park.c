@@ -39,9 +39,9 @@ static bool is_labelled(const struct cordon_box *b)
         return policy_has_labels(b->policy->checked) || !label_is_empty(&b->label);
 }
 
-static bool is_module(const struct cordon_box *b)
+static bool has_handles(const struct cordon_box *b)
 {
-        return b->plan && !wall_has(b->plan->wall, WALL_PROGRAMS);
+        return b->plan && !wall_has(b->plan->wall, WALL_PROGRAMS) && b->plan->handle_count > 0;
 }
 static bool watches_egress(const struct cordon_box *b) { return b->canary_count && has_door(b, DOOR_NET); }
 static bool checks_answers(const struct cordon_box *b)
@@ -72,7 +72,7 @@ static const struct {
         { api_names_credential, "a credential is loaded when the run starts" },
         { watches_egress, "the broker gets the canaries of this run" },
         { checks_answers, "answers are searched for the secrets of this run" },
-        { is_module, "the wasm wall is raised around one module" },
+        { has_handles, "a module gets handles and functions when the run starts" },
         { records, "--record names a file of this run" },
         { is_mocked, "the stage mock makes credentials of its own for each run" },
         { is_learned, "everything that the run does is observed" },

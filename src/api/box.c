@@ -380,6 +380,12 @@ int api_any_command(struct cordon_box *b, cordon_error *pe)
         if (cordon_policy_check(b->policy, pe) < 0)
                 return -1;
 
+        if (!wall_has(wall_choice(policy_wall(b->policy->checked), 0), WALL_PROGRAMS)) {
+                (void) err_set(to_err(pe), ERR_USAGE, 0,
+                               "behind the wasm wall a box is parked with its module");
+                return err_hint(to_err(pe), "name it: cordon pool add ... -- x.wasm, or -- x.js");
+        }
+
         for (int i = WARM__COUNT - 1; i >= 0; i--)
                 if (policy_warm(b->policy->checked, (enum policy_warm) i))
                         any[0] = policy_warm_row((enum policy_warm) i)->name;

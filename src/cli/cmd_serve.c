@@ -201,6 +201,7 @@ struct pool {
         long size;
         const char *observe, *stage, *places, *ledger;
         bool root, json, all, no_wait;
+        char *found; /* the path of the command */
 };
 
 static int set_size(void *ctx, const char *value)
@@ -241,18 +242,42 @@ static bool set_up(cordon_box *b, const struct pool *o, char **command)
         return !command[0] || cordon_box_command(b, (const char *const *) command) == 0;
 }
 
-/* The command is only looked at: if the policy lists its programs, this one may be started as well. */
+/* As a run finds it: a module is one by its first bytes. */
+static int find_command(struct pool *o, char **words)
+{
+        cordon_error e;
+        char *shown = NULL;
+        int found =
+                words[0] ? cordon_policy_find(o->policy, (const char *const *) words, &o->found, &shown, &e)
+                         : 0;
+        cordon_free(shown);
+        if (found > 0)
+                words[0] = o->found;
+        return found < 0 ? cli_error(&e) : 0;
+}
+
+static int keep_boxes(cordon_box *b, const struct pool *o, cordon_error *e)
+{
+        (void) cordon_box_prepare(b, e); /* if it fails, parking does it, or reports it */
+        return cordon_box_pool(b, (unsigned) o->size, e);
+}
+
+/* The command is only looked at: if the policy lists its programs, this one may be started as well. A module
+ * is loaded, with the code that is kept for it. */
 static int add_boxes(struct pool *o, char **words)
 {
         cordon_error e;
-        cordon_box *b = cli_box_new(o->policy);
         if (words[0] && strcmp(words[0], "--") == 0)
                 words++;
 
+        if (find_command(o, words) != 0)
+                return EXIT_CORDON;
+
+        cordon_box *b = cli_box_new(o->policy);
         enum { WAIT_MS = 30000 };
         int status = !b                     ? EXIT_CORDON
                      : !set_up(b, o, words) ? cli_usage("--stage, --ledger or --observe: no such value")
-                     : cordon_box_pool(b, (unsigned) o->size, &e) < 0
+                     : keep_boxes(b, o, &e) < 0
                              ? cli_error(&e)
                              : cli_give(cordon_box_pool_state(b, o->no_wait ? 0 : WAIT_MS, &e), &e);
         cordon_box_free(b);
@@ -314,5 +339,6 @@ int verb_pool(int argc, char **argv)
         int at = o.policy ? cli_options(argc - 1, argv + 1, cli_verb_find("pool"), &o, o.policy) : -1;
         int status = at < 0 ? EXIT_CORDON : do_word(&o, word, argv + 1 + at);
         cordon_policy_free(o.policy);
+        cordon_free(o.found);
         return status;
 }

@@ -91,10 +91,12 @@ static void hear_interpreter(struct box *b)
         keeper_note_error(b, &e);
 }
 
+static bool warms(const struct box *b) { return keeper_is_warm(b) && !b->ready; }
+
 /* The line closes when the program is executed. */
 void keeper_hear_spare(struct box *b)
 {
-        if (keeper_is_warm(b) && !b->ready) {
+        if (warms(b)) {
                 hear_interpreter(b);
                 return;
         }
@@ -228,7 +230,7 @@ void keeper_hear(struct box *b)
                 keeper_note_effect(&b->run, &m.denial);
                 break;
         case WALL_SAYS_END:
-                if (b->handed_over && b->child.spare >= 0) /* its last words came before */
+                if ((b->handed_over || warms(b)) && b->child.spare >= 0) /* its last words came before */
                         keeper_hear_spare(b);
                 note_end(b, &m.end);
                 b->emptied = is_emptied(b, &m.end);

@@ -83,6 +83,39 @@ static size_t add_functions(struct builder *b, const char **v)
         return n;
 }
 
+/* A parked box has the module loaded: what it was started with belongs to the box plan, and its arguments are
+ * left for the order. NULL: it can be served so. */
+static const char *cold_reason(const struct builder *b)
+{
+        if (b->o->tty)
+                return "a warm module has no terminal";
+
+        return b->p->handle_count || b->o->file_count ? "a warm module has no handles and files of its run"
+                                                      : NULL;
+}
+
+/* `words` up to the name: the engine's own, and its module. */
+static void add_warm(struct builder *b, const char **words, size_t n)
+{
+        enum { MORE = 4 };
+        struct plan_order *w = arena_alloc(b->a, sizeof *w);
+        const char **v = arena_alloc(b->a, (n + MORE) * sizeof *v);
+        b->p->warm_why = cold_reason(b);
+        if (!w || !v || b->p->warm_why)
+                return;
+
+        v[0] = words[0];
+        size_t k = 1 + add_number(b, v + 1, "--line", 3);
+        memcpy(v + k, words + 1, (n - 1) * sizeof *v);
+        v[k + n - 1] = "module";
+        *w = (struct plan_order){
+                .argv = v, .launch = v, .envp = b->o->envp, .exec = b->o->exec, .cwd = b->o->cwd
+        };
+        w->limits.value[LIMIT_CPU] = b->o->limits.value[LIMIT_CPU];
+        b->p->warm = w;
+        b->p->warm_count = 1;
+}
+
 int build_launch(struct builder *b, struct err *e)
 {
         enum { FIXED = 22 };
@@ -117,5 +150,6 @@ int build_launch(struct builder *b, struct err *e)
         b->o->launch = v;
         exec[0] = BOX_ENGINE;
         b->o->exec = exec;
+        add_warm(b, v, n);
         return 0;
 }

@@ -78,7 +78,13 @@ static void compare_warm(struct found *f, const struct plan *parked, const struc
         if (a->limits.value[LIMIT_CPU] != b->limits.value[LIMIT_CPU])
                 note(f, "the limit of cpu, which the interpreter has", NULL);
 
-        size_t n = 0;
+        size_t n = 1;
+        while (a->argv[n] && b->argv[n] && is(a->argv[n], b->argv[n]))
+                n++;
+        if (a->argv[n] || b->argv[n])
+                note(f, "the options of its interpreter or module", NULL);
+
+        n = 0;
         while (a->envp[n] && b->envp[n] && is(a->envp[n], b->envp[n]))
                 n++;
         if (a->envp[n] || b->envp[n])

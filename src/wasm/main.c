@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* wasm/main.c - cordon-wasm: the payload of a box with the wasm wall. Loads and validates the module, opens
- * its doors, closes a filter around itself, and runs it.
+ * its doors, closes a filter around itself, and runs it. In a parked box it waits before the module's first
+ * instruction, or a script's, for the arguments of its one run.
  *
  * It exits with the module's own status; 126 if the file is no module that can run, 134 after a trap, 124
  * when the fuel is used up. */
@@ -26,7 +27,9 @@ struct running {
         struct wasm_store *store;
         struct guest_needs needs;
         struct js js;
-        struct span script;
+        struct span bytes, script; /* bytes: of the module */
+        int script_file;
+        char **argv, **envp; /* of this process */
         const struct wasm_engine *engine;
         struct wasm_native *code; /* that was kept, or NULL */
         char digest[WASM_DIGEST];
@@ -42,10 +45,9 @@ static int report(const struct running *r, const char *what, const char *hint)
 }
 
 /* Read, not mapped: the file must not change while it runs. */
-static int read_file(const char *path, struct span *ret, struct err *e)
+static int read_open(int fd, struct span *ret, struct err *e)
 {
         struct stat st;
-        AUTO_FD(fd, open(path, O_RDONLY | O_CLOEXEC));
         if (fd < 0 || fstat(fd, &st) < 0)
                 return err_set(e, ERR_IO, errno, "cannot be read: %s", strerror(errno));
 
@@ -60,7 +62,16 @@ static int read_file(const char *path, struct span *ret, struct err *e)
         }
 
         *ret = span_of(bytes, (size_t) n); /* as long as the process */
-        if (n > GREAT_FILE)
+        return 0;
+}
+
+static int read_file(const char *path, struct span *ret, struct err *e)
+{
+        AUTO_FD(fd, open(path, O_RDONLY | O_CLOEXEC));
+        if (read_open(fd, ret, e) < 0)
+                return -1;
+
+        if (ret->n > GREAT_FILE)
                 (void) hash_use_hardware();
         return 0;
 }
@@ -81,10 +92,59 @@ static const struct wasm_engine *engine_of(const struct engine_options *o)
         return compiler ? compiler : &wasm_interpreter;
 }
 
+/* The run's command, for a process that begins anew: without `--line N`, and without the last word. */
+static void start_anew(struct running *r)
+{
+        size_t own = 0, given = 0, n = 0;
+        while (r->argv[own])
+                own++;
+        while (r->o.argv[given])
+                given++;
+
+        char **v = calloc(own + given, sizeof *v);
+        if (!v)
+                return;
+
+        v[n++] = r->argv[0];
+        for (size_t i = 3; i + 1 < own; i++)
+                v[n++] = r->argv[i];
+        memcpy(v + n, r->o.argv, given * sizeof *v);
+        (void) execve(BOX_ENGINE, v, r->envp);
+        free(v);
+}
+
+/* A module that was written to since it was loaded is loaded again, by a new process. */
+static int await_order(struct running *r, struct err *e)
+{
+        struct span now;
+        if (guest_order_await(&r->o, e) < 0)
+                return -1;
+
+        wasi_set_args(r->wasi, r->o.argv);
+        r->js.name = r->o.name;
+        if (r->o.script)
+                return 0;
+
+        if (read_file(r->o.module, &now, e) < 0)
+                return -1;
+
+        bool same = now.n == r->bytes.n && memcmp(now.p, r->bytes.p, now.n) == 0;
+        free((void *) (uintptr_t) now.p);
+        if (!same) {
+                start_anew(r);
+                return err_set(e, ERR_EXEC, errno, "cannot be started anew: %s", strerror(errno));
+        }
+
+        return 0;
+}
+
 /* The code is made; the module has not run. */
 static int close_filter(void *user, struct err *e)
 {
-        const struct running *r = user;
+        struct running *r = user;
+        if (r->o.line && !r->o.script && await_order(r, e) < 0)
+                return -1;
+
         return guest_filter_close(&r->needs, e);
 }
 
@@ -113,7 +173,8 @@ static int prepare_script(struct running *r, struct span engine, struct err *e)
                              .function_count = r->o.function_count,
                              .call_host = call_host,
                              .call_ctx = r };
-        return read_file(r->o.script, &r->script, e);
+        r->script_file = open(r->o.script, O_RDONLY | O_CLOEXEC);
+        return r->script_file < 0 ? err_set(e, ERR_IO, errno, "cannot be read: %s", strerror(errno)) : 0;
 }
 
 /* With the code that was kept for it, if there is any; else as anything that came from outside. */
@@ -136,10 +197,9 @@ static struct wasm_module *load(struct running *r, struct span bytes, struct err
 /* All that can fail before the module is linked and compiled. */
 static int prepare(struct running *r, char **envp, struct err *e)
 {
-        struct span bytes;
         r->engine = engine_of(&r->o);
-        if (read_file(r->o.module, &bytes, e) < 0 || prepare_script(r, bytes, e) < 0 ||
-            !(r->module = load(r, bytes, e)))
+        if (read_file(r->o.module, &r->bytes, e) < 0 || prepare_script(r, r->bytes, e) < 0 ||
+            !(r->module = load(r, r->bytes, e)))
                 return -1;
 
         const struct wasi_config c = { r->o.argv, (const char *const *) envp };
@@ -158,6 +218,16 @@ static int prepare(struct running *r, char **envp, struct err *e)
         return 0;
 }
 
+/* Before it has its run, a parked process tells the keeper. */
+static int cannot_run(const struct running *r, const struct err *e)
+{
+        if (r->o.line)
+                guest_order_refuse(&r->o, e);
+        else
+                (void) report(r, e->what, e->hint);
+        return EXIT_NO_MODULE;
+}
+
 static int exit_status(const struct running *r)
 {
         uint32_t code = wasi_exit_code(r->wasi);
@@ -171,6 +241,12 @@ static int trapped(const struct running *r, enum wasm_trap t)
                 return exit_status(r);
 
         (void) snprintf(what, sizeof what, "trap: %s", wasm_trap_text(t));
+        if (r->o.line) {
+                struct err e = { 0 };
+                (void) err_set(&e, ERR_EXEC, 0, "%s", what);
+                return cannot_run(r, &e);
+        }
+
         (void) report(r, what, "");
         return t == WASM_TRAP_FUEL ? EXIT_FUEL : EXIT_TRAP;
 }
@@ -179,10 +255,8 @@ static int call_entry(const struct running *r, struct wasm_instance *inst)
 {
         struct err e = { 0 };
         enum wasm_trap t = WASM_OK;
-        if (guest_entry_call(inst, &r->o, &t, &e) < 0) {
-                (void) report(r, e.what, e.hint);
-                return EXIT_NO_MODULE;
-        }
+        if (guest_entry_call(inst, &r->o, &t, &e) < 0)
+                return cannot_run(r, &e);
 
         return t == WASM_OK ? 0 : trapped(r, t);
 }
@@ -190,11 +264,16 @@ static int call_entry(const struct running *r, struct wasm_instance *inst)
 static int run_script(struct running *r, struct wasm_instance *inst)
 {
         struct err e = { 0 };
-        if (js_bind(&r->js, inst, &e) < 0) {
-                (void) report(r, e.what, e.hint);
-                return EXIT_NO_MODULE;
-        }
+        if (js_bind(&r->js, inst, &e) < 0)
+                return cannot_run(r, &e);
 
+        if (!js_start(&r->js))
+                return trapped(r, r->js.trap);
+
+        if ((r->o.line && await_order(r, &e) < 0) || read_open(r->script_file, &r->script, &e) < 0)
+                return cannot_run(r, &e);
+
+        fd_close(&r->script_file);
         int status = js_run(&r->js, r->script);
         return r->js.trap == WASM_OK ? status : trapped(r, r->js.trap);
 }
@@ -204,12 +283,8 @@ static int run(struct running *r)
         struct err e = { 0 };
         enum wasm_trap t = WASM_OK;
         struct wasm_instance *inst = NULL;
-        if (wasm_instantiate(r->store, r->module, &inst, &t, &e) < 0) {
-                if (t != WASM_OK)
-                        return trapped(r, t);
-                (void) report(r, e.what, e.hint);
-                return EXIT_NO_MODULE;
-        }
+        if (wasm_instantiate(r->store, r->module, &inst, &t, &e) < 0)
+                return t != WASM_OK ? trapped(r, t) : cannot_run(r, &e);
 
         if (r->o.script)
                 return run_script(r, inst);
@@ -245,7 +320,7 @@ static int compile_only(struct running *r, struct err *e)
 
 int main(int argc, char **argv, char **envp)
 {
-        struct running r = { 0 };
+        struct running r = { .argv = argv, .envp = envp };
         struct err e = { 0 };
         (void) signal(SIGPIPE, SIG_IGN); /* a write fails with EPIPE, as WASI has it */
         if (engine_options_read(argc, argv, &r.o, &e) < 0) {
@@ -253,10 +328,8 @@ int main(int argc, char **argv, char **envp)
                 return EXIT_CORDON;
         }
 
-        if ((r.o.compile ? compile_only(&r, &e) : prepare(&r, envp, &e)) < 0) {
-                (void) report(&r, e.what, e.hint);
-                return EXIT_NO_MODULE;
-        }
+        if ((r.o.compile ? compile_only(&r, &e) : prepare(&r, envp, &e)) < 0)
+                return cannot_run(&r, &e);
 
         return r.o.compile ? 0 : run(&r);
 }

@@ -193,6 +193,33 @@ static void test_payload__a_module_is_run_by_the_engine(void)
         CHECK_STR(s.p->order->exec[0], BOX_ENGINE);
 }
 
+/* Everything but name and arguments. */
+static void test_payload__a_parked_box_has_its_module_loaded(void)
+{
+        static const char *const want[] = { "cordon-wasm", "--line", "3",        "--memory", "1048576",
+                                            "--fuel",      "7",      BOX_MODULE, "module",   NULL };
+        SCENE(s);
+        module_scene(&s);
+        s.r.fuel = 7;
+        MUST_PLAN(s, "wall wasm\nuse none\nenv A=b\nlimit memory 1M cpu 5s\n");
+        CHECK_INT(s.p->warm_count, 1);
+        for (size_t i = 0; want[i] && s.p->warm->launch[i]; i++)
+                CHECK_STR(s.p->warm->launch[i], want[i]);
+        CHECK_INT(length(s.p->warm->launch), 9);
+        CHECK_STR(s.p->warm->exec[0], BOX_ENGINE);
+        CHECK_STR(s.p->warm->envp[0], "A=b");
+        CHECK_INT(s.p->warm->limits.value[LIMIT_CPU], s.p->order->limits.value[LIMIT_CPU]);
+}
+
+static void test_payload__a_module_with_a_handle_is_not_parked(void)
+{
+        SCENE(s);
+        module_scene(&s);
+        MUST_PLAN(s, "wall wasm\nuse none\nin x\n");
+        CHECK_INT(s.p->warm_count, 0);
+        CHECK(s.p->warm_why);
+}
+
 static void test_payload__a_module_has_the_variables_of_the_policy(void)
 {
         SCENE(s);
@@ -427,6 +454,8 @@ static const struct test_case cases[] = {
         CASE(test_payload__term_is_the_callers_only_on_a_terminal),
         CASE(test_payload__the_process_wall_has_no_home),
         CASE(test_payload__a_module_is_run_by_the_engine),
+        CASE(test_payload__a_parked_box_has_its_module_loaded),
+        CASE(test_payload__a_module_with_a_handle_is_not_parked),
         CASE(test_payload__a_module_has_the_variables_of_the_policy),
         CASE(test_payload__a_module_sees_no_program_of_the_host),
         CASE(test_payload__a_module_has_to_exist),

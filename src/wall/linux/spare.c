@@ -353,7 +353,7 @@ static int hear(const struct wall_init *w, int news, int *ret_fd, struct err *e)
 int wall_spare_start(struct wall_init *w, struct err *e)
 {
         int ends[2], none = -1;
-        bool nested = w->plan->wall == WALL_NAMESPACE && !wall_left_out(LAYER_NESTED_USER);
+        bool nested = wall_has(w->plan->wall, WALL_OWN_ROOT) && !wall_left_out(LAYER_NESTED_USER);
         if (w->s->spare == WALL_SPARE_ONE && !is_warm(w) && !(w->spared = map_order(MAP_SHARED)))
                 return wall_fail(e, STAGE_EXEC, "no memory for a run order");
 

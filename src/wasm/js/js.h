@@ -76,5 +76,7 @@ js_value js_property(struct js *j, js_value object, const char *name);
 /* js_host.c: what the module imports. */
 int js_define(struct js *j, struct wasm_store *s, struct err *e);
 
-/* js_run.c: runs a script to its end. Returns its exit status; after a trap j->trap is set. */
+/* js_run.c: starts the engine and its prelude; false: it cannot, or has trapped. Then runs a script to its
+ * end. Returns its exit status; after a trap j->trap is set. */
+bool js_start(struct js *j);
 int js_run(struct js *j, struct span script);

@@ -41,13 +41,9 @@ static js_value names_of_functions(struct js *j)
 
 /* The prelude is a function that makes the functions of scripts out of ours, and returns those that we call.
  */
-static bool start(struct js *j)
+static void start_prelude(struct js *j)
 {
         static const uint32_t on[] = { 1 }, stack[] = { STACK_BYTES };
-        (void) js_call(j, JS_INITIALIZE, NULL, 0);
-        if (js_call(j, JS_INIT, NULL, 0) != 0)
-                return false;
-
         (void) js_call(j, JS_STACK_SIZE, stack, 1);
         js_value f = evaluate(j, span_of(prelude, sizeof prelude), "cordon", 0);
         const js_value args[] = { function_of_ours(j, "wasi"), function_of_ours(j, "put"),
@@ -59,7 +55,20 @@ static bool start(struct js *j)
         j->rejected = js_property(j, j->prelude, "rejected");
         (void) js_call(j, JS_ON_REJECTION, on, 1);
         (void) js_call(j, JS_ON_MODULE, on, 1);
-        return j->trap == WASM_OK && j->prelude && !js_call(j, JS_IS_EXCEPTION, &j->prelude, 1);
+}
+
+bool js_start(struct js *j)
+{
+        (void) js_call(j, JS_INITIALIZE, NULL, 0);
+        if (js_call(j, JS_INIT, NULL, 0) == 0)
+                start_prelude(j);
+
+        if (j->trap == WASM_OK && j->prelude && !js_call(j, JS_IS_EXCEPTION, &j->prelude, 1))
+                return true;
+
+        if (j->trap == WASM_OK)
+                j->trap = WASM_TRAP_NO_MEMORY;
+        return false;
 }
 
 /* Calls a function of the prelude. The argument is freed. */
@@ -164,12 +173,6 @@ static js_value evaluate_module(struct js *j, struct span script)
 
 int js_run(struct js *j, struct span script)
 {
-        if (!start(j)) {
-                if (j->trap == WASM_OK)
-                        j->trap = WASM_TRAP_NO_MEMORY;
-                return 1;
-        }
-
         (void) ask(j, "begin", js_new_string(j, span_str(j->name)));
         bool failed = thrown(j, is_module(j, script) ? evaluate_module(j, script)
                                                      : evaluate(j, script, j->name, 0)) ||

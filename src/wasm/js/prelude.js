@@ -307,9 +307,9 @@
                 check(wasi(values, start, start + 4 * n), values);
                 return decode(bytes.subarray(4 * n)).split("\0").slice(0, n);
         }
-        const args = strings("args_sizes_get", "args_get");
+        const args = []; /* of the run, which begins later */
         const process = {
-                argv: ["js", ...args],
+                argv: ["js"],
                 env: Object.fromEntries(strings("environ_sizes_get", "environ_get").map((s) => {
                         const i = s.indexOf("=");
                         return [s.slice(0, i), s.slice(i + 1)];
@@ -436,6 +436,10 @@
         return {
                 normalize, load, tick, report,
                 begin(name) {
+                        for (const a of strings("args_sizes_get", "args_get")) {
+                                args.push(a);
+                                process.argv.push(a);
+                        }
                         globalThis.require = requireFrom(name);
                         globalThis.module = { exports: {} };
                         globalThis.exports = globalThis.module.exports;

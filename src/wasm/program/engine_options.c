@@ -3,6 +3,7 @@
  *
  *   cordon-wasm [--read PATH | --write PATH | --handles N | --memory BYTES | --fuel N |
  *     --engine interpreter|compiler | --script FILE | --code FILE]... FILE NAME [ARGUMENT]...
+ *   cordon-wasm --line DESCRIPTOR [the same]... FILE NAME
  *   cordon-wasm --compile on FILE NAME
  */
 #include "wasm/program/program.h"
@@ -73,6 +74,16 @@ static int take_function(struct engine_options *o, const char *value)
         return 0;
 }
 
+static int take_line(struct engine_options *o, const char *value)
+{
+        uint64_t n;
+        if (take_number(value, INT32_MAX, &n) < 0 || n < 3)
+                return -1;
+
+        o->line = (int) n;
+        return 0;
+}
+
 static int take_entry(struct engine_options *o, const char *value)
 {
         o->entry = value;
@@ -111,6 +122,7 @@ static const struct {
         { "--memory", take_memory },     { "--fuel", take_fuel },   { "--engine", take_engine },
         { "--function", take_function }, { "--entry", take_entry }, { "--wasi", take_wasi },
         { "--script", take_script },     { "--code", take_code },   { "--compile", take_compile },
+        { "--line", take_line },
 };
 
 static int take(struct engine_options *o, const char *name, const char *value)

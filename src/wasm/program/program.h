@@ -30,6 +30,7 @@ struct engine_options {
         unsigned function_count;
         const char *entry; /* the function to call; NULL: _start */
         bool no_wasi;
+        int line; /* where name and arguments come from, once the module is loaded; 0: the command line */
 };
 
 /* engine_options.c. Returns 0, or -1 with *e set. */
@@ -45,6 +46,12 @@ int guest_doors_open(struct wasi *w, const struct engine_options *o, char **envp
 
 /* guest_filter.c: from here on only the system calls that the doors need. */
 int guest_filter_close(const struct guest_needs *n, struct err *e);
+
+/* guest_order.c: tells the keeper that the module is loaded, waits for the arguments of its one run, which
+ * replace those of `o`, and closes the line. If nobody wants it any more, it ends the process. */
+int guest_order_await(struct engine_options *o, struct err *e);
+/* Why there will be no run, instead. */
+void guest_order_refuse(const struct engine_options *o, const struct err *e);
 
 /* guest_functions.c: makes the caller's functions importable, which are called over the descriptor behind the
  * handles. */

@@ -27,6 +27,9 @@ struct wasi_door {
 struct wasi *wasi_new(const struct wasi_config *c, struct err *e);
 void wasi_free(struct wasi *w);
 
+/* Other arguments, before the program has begun. */
+void wasi_set_args(struct wasi *w, const char *const *argv);
+
 /* Each gives the next free descriptor, from 3: directories first, since C libraries stop looking for them at
  * the first descriptor that is none. Return it, or -1 with *e set. */
 int wasi_open_door(struct wasi *w, const struct wasi_door *d, struct err *e);

@@ -149,6 +149,8 @@ struct wasi *wasi_new(const struct wasi_config *c, struct err *e)
         return w;
 }
 
+void wasi_set_args(struct wasi *w, const char *const *argv) { w->c.argv = argv; }
+
 void wasi_free(struct wasi *w)
 {
         for (unsigned i = 3; w && i < WASI_FILES; i++)
