@@ -216,7 +216,8 @@ int verb_check(int argc, char **argv)
 /* One argument after these is one path, program or variable, spaces and all, as after --read. */
 static bool takes_one_name(const char *word)
 {
-        static const char *const words[] = { "read", "write", "run", "env", "sock" };
+        static const char *const words[] = { "read", "write",   "run", "env", "sock",
+                                             "sign", "decrypt", "dev", "tool" };
         for (size_t i = 0; i < sizeof words / sizeof *words; i++)
                 if (strcmp(word, words[i]) == 0)
                         return true;
@@ -247,7 +248,8 @@ static void join(struct buf *out, int argc, char **argv)
         for (int i = 0; i < argc; i++) {
                 if (i > 0)
                         buf_putc(out, ' ');
-                if ((i == 1 && name) || (i > 2 && strcmp(argv[i - 1], "body") == 0))
+                bool arguments = i == 2 && strcmp(argv[0], "tool") == 0; /* JSON */
+                if ((i == 1 && name) || arguments || (i > 2 && strcmp(argv[i - 1], "body") == 0))
                         put_name(out, argv[i]);
                 else
                         buf_puts(out, argv[i]);

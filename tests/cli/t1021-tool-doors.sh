@@ -46,4 +46,9 @@ for wrong in 'tool' 'tool any deny' 'tool a deny ask' 'tool a except b' 'tool a 
         policy "$wrong"
         is "$wrong" "$(status "$CORDON" check "$T/p.cordon")" 125
 done
+policy 'tool a where n=int:1..3 ask'
+ok "arguments as the shell has them" "$CORDON" why -p "$T/p.cordon" tool a '{"n": 3}'
+has "wider bounds still ask" "$("$CORDON" why -p "$T/p.cordon" tool a '{"n":4}')" "permit tool a where n=int:1..4 ask"
+policy 'net https://a.example/pay POST where n=int:1..3 ask'
+has "also of requests" "$("$CORDON" why -p "$T/p.cordon" net POST 'https://a.example/pay?n=4')" "permit net https://a.example/pay POST where n=int:1..4 ask"
 done_testing

@@ -4,20 +4,29 @@
 #include "policy/internal.h"
 
 /* A value out of bounds is permitted by wider bounds. For an ambiguous request only a door without bounds
- * would do: that is not a sensible next step, and is not suggested. */
-static void line_net_text(const struct effect *f, const struct decision *d, struct buf *out)
+ * would do: that is not a sensible next step, and is not suggested. Where the nearest door asks, so does the
+ * line. */
+static void line_with_bounds(const struct effect *f, const struct decision *d, struct buf *out)
 {
-        AUTO_BUF(where);
-        if (d->reason == REASON_PARAMETER && !bounds_widened(&d->nearest->net, f->params, &where))
+        AUTO_BUF(rest);
+        if (d->reason == REASON_PARAMETER && !bounds_widened(&d->nearest->net, f->params, &rest))
                 return;
 
-        buf_puts(out, "net ");
-        net_print(f->net, out);
+        if (d->nearest)
+                ask_show(&d->nearest->ask, &rest);
+
+        if (f->kind == EFFECT_TOOL) {
+                buf_puts(out, "tool ");
+                show_token(out, f->target);
+        } else {
+                buf_puts(out, "net ");
+                net_print(f->net, out);
+        }
+
         if (f->method)
                 buf_printf(out, " %s", f->method);
-
-        buf_puts(out, buf_str(&where));
-        out->failed = out->failed || where.failed;
+        buf_puts(out, buf_str(&rest));
+        out->failed = out->failed || rest.failed;
 }
 
 /* The root directory, files that only the kernel writes, and devices: a plan accepts none as a door. */
@@ -57,15 +66,14 @@ void policy_smallest_line(const struct effect *f, const struct decision *d, stru
                 buf_puts(out, "dev ");
                 break;
         case EFFECT_TOOL:
-                if (d->reason == REASON_EXCEPTED) /* a `deny` line would still take it out */
-                        return;
-                buf_puts(out, "tool ");
-                break;
+                if (d->reason != REASON_EXCEPTED) /* a `deny` line would still take it out */
+                        line_with_bounds(f, d, out);
+                return;
         case EFFECT_ENV:
                 buf_printf(out, "env %s", f->target);
                 return;
         case EFFECT_NET:
-                line_net_text(f, d, out);
+                line_with_bounds(f, d, out);
                 return;
         case EFFECT_NONE:
         case EFFECT_CALL:
