@@ -22,7 +22,7 @@ is_ready() { [ "$(run pool stats --json 2>/dev/null | jq .parked)" -ge 1 ]; }
 ready() { soon is_ready; }
 warm() { run run --pool require -p p "$@"; }
 cold() { run run --pool off -p p "$@"; }
-ends() { "$@" >"$T/out" 2>"$T/err" && echo 0 || echo $?; cat "$T/out" "$T/err"; }
+ends() { "$@" >"$T/out" 2>"$T/err" && echo 0 || echo $?; cat "$T/out" "$T/err" | grep -v "^cordon: note: "; }
 same() { # NAME COMMAND...
         what=$1 && shift
         ready
@@ -74,7 +74,7 @@ cordon-wasm: true.wasm: trap: unreachable"
                 is "$who: has its engine" "$(how -p p -- x.js)" "warm "
                 same "arguments, output and status" -- x.js a 'b c'
                 ready
-                is "$who: standard error with standard output" "$(warm -- x.js 2>&1 | tail -n 1)" e
+                is "$who: standard error with standard output" "$(warm -- x.js 2>&1 | grep -v "^cordon: note: " | tail -n 1)" e
                 echo 'throw new Error(require("fs").readFileSync(0, "utf8"))' >x.js
                 same "a script that was written to since" -- x.js
                 ready
