@@ -30,6 +30,13 @@ is "boxes have depth, cost and reach" "$(jq -c '.boxes[] | select(.box == "box")
 is "it is recorded" "$("$CORDON" log --kind audit --json | jq -r '.target')" debt
 is "and is a metric" "$("$CORDON" log export --format prometheus | grep -c '^cordon_audit_debt{group=')" 10
 
+# --- gates that nobody denied for 90 days ---
+state stale
+mkdir -m 700 "$CORDON_STATE/gate"
+for i in $(seq 48); do echo "{\"at\":$i,\"uid\":0,\"read_ms\":90000,\"chars\":100,\"template\":$i,\"yes\":true,\"decoy\":false,\"id\":\"$i\",\"door\":\"net a:$((i % 4)) ask\",\"effect\":\"\",\"reason\":\"\"}"; done >"$CORDON_STATE/gate/decisions"
+audit clean.cordon
+is "gates: those that nobody denied for 90 days" "$(of gates.stale .state) $(of gates.stale .evidence)" "open gates_stale: 4"
+
 # --- a debt in each group ---
 state seeded
 run -- true
