@@ -706,7 +706,7 @@ CORDON_API int cordon_stop(const char *which, int signal, cordon_error *e);
 /* Gives a running box another lease of its time, a session one of its life: cordon_box_renew() a box of this
  * program, cordon_renew() one of any process of this user, whose state it returns as JSON. Fails with
  * the code of "limit" if the policy allows no renewal, or no more. */
-CORDON_API int cordon_box_renew(cordon_box *b, cordon_error *e);
+CORDON_API int cordon_box_renew(cordon_box *b, cordon_error *e); /* 1: a person is asked first */
 CORDON_API char *cordon_renew(const char *which, cordon_error *e);
 /* Calls `each` for every box that may wait for approvals, of every user: its run id and the uid of its user.
  */

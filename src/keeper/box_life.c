@@ -171,6 +171,7 @@ static void serve_run(struct box *b, const struct pollfd p[static SLOT__COUNT])
 
         if (p[SLOT_GATES].revents || gates_next_ms(b) == 0)
                 gates_serve(b);
+        renew_settle(b);
 
         if (p[SLOT_CALLS].revents)
                 calls_serve(b);

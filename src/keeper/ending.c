@@ -38,6 +38,7 @@ int ending_reap(struct box *b, struct err *e)
                         session_kill(b);
 
                 fd_close(&b->child.control);
+                gates_close(b);
                 return 1;
         }
 

@@ -246,11 +246,14 @@ struct box {
         struct gates *gates;           /* doors with `ask`; or NULL */
         uint32_t tool_asked;           /* calls of tools that a person was asked about */
         struct keys *keys;             /* `sign` and `decrypt` doors; or NULL */
+        uint32_t renew_asked;          /* renewals likewise */
         struct work_run *work;         /* overlays of edit doors; or NULL */
         struct wall_edit *edits;       /* their paths */
         struct box_copy *copies;       /* single files of write doors; or NULL */
         int copy_fds[COPIES_MAX];      /* the files that are copied in */
         struct tally_time tally;       /* when to check them again */
+        /* The answer to the last renewal that was asked about, if it was no. */
+        enum effect_reason renew_refused;
 };
 
 /* pump.c */
@@ -331,6 +334,12 @@ void keeper_oom_noted(struct box *b);
 
 /* renewal.c: in every turn of a run that is up. */
 void keeper_lease_look(struct box *b, uint64_t now);
+/* Could it be renewed now? And does it, whatever a person says of it. -1 with *e set: no. */
+int keeper_can_renew(const struct box *b, struct err *e);
+int keeper_renew(struct box *b, struct err *e);
+/* gates/renew_gate.c: box_renew(); what a person has answered is done, in every turn. */
+void renew_settle(struct box *b);
+void renew_json(const struct box *b, struct buf *out); /* members: the one that waits, or was refused */
 /* Members of a JSON object: the time left, the renewals. */
 void keeper_lease_json(const struct box *b, struct buf *out);
 void record_renewal(struct run *run); /* record_effects.c */
@@ -467,7 +476,16 @@ int gates_fd(const struct box *b);
 void gates_serve(struct box *b);
 int64_t gates_next_ms(const struct box *b); /* when the first held effect expires; -1: never */
 void gates_close(struct box *b);
-enum desk_source { DESK_BROKER = 0, DESK_LISTEN, DESK_START, DESK_APPLY, DESK_TOOL, DESK_KEY, DESK_DECOY };
+enum desk_source {
+        DESK_BROKER = 0,
+        DESK_LISTEN,
+        DESK_START,
+        DESK_APPLY,
+        DESK_TOOL,
+        DESK_KEY,
+        DESK_RENEW,
+        DESK_DECOY
+};
 /* Holds an effect of the keeper's own; of a `listen` door inbound_answered() follows, of a key
  * keys_answered(). Returns 0 or -1. */
 int desk_hold(struct box *b, enum desk_source source, uint32_t number, const struct gate_envelope *e,

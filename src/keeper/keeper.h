@@ -265,8 +265,8 @@ bool box_tool_is_named(const struct box *b, const char *tool);
 uint32_t box_tool_ask(struct box *b, const char *tool, struct span args);
 /* ret_id is "" if the run is not recorded. */
 void box_record_tool(struct box *b, const struct box_tool *t, char ret_id[BOX_RECORD_ID]);
-/* renewal.c: begins another lease of its time, of a session: of its life. -1 with *e set: the policy allows
- * none, or no more. */
+/* gates/: begins another lease of its time, of a session: of its life. Returns 1 if a person was asked,
+ * who has not answered yet. -1 with *e set: the policy allows none, or no more. */
 int box_renew(struct box *b, struct err *e);
 /* The same for a box of another process; its new state as JSON. */
 int box_renew_of(const char *which, struct buf *out, struct err *e);

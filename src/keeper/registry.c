@@ -108,6 +108,7 @@ static void state_json(const struct box *b, struct buf *out)
         buf_printf(out, ",\"output_bytes\":%llu,\"denials\":%u", (unsigned long long) b->run.r.output_bytes,
                    b->run.r.denial_count);
         keeper_lease_json(b, out);
+        renew_json(b, out);
         if (b->c.session)
                 buf_printf(out, ",\"session\":true,\"runs\":%u", session_count(b));
         else if (b->run.r.in_session)
@@ -185,7 +186,7 @@ static void answer_renew(struct box *b)
 {
         AUTO_BUF(out);
         struct err e;
-        bool done = box_renew(b, &e) == 0;
+        bool done = box_renew(b, &e) >= 0; /* or a person is asked: the state says so */
         if (done)
                 state_json(b, &out);
         else

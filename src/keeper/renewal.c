@@ -54,14 +54,20 @@ static int refuse(const struct box *b, struct err *e)
         return err_set(e, ERR_LIMIT, 0, "its time is over");
 }
 
-/* init has a clock of its own, for a keeper that is stopped: an order that it does not take ends the run
- * early, and nothing later. */
-int box_renew(struct box *b, struct err *e)
+int keeper_can_renew(const struct box *b, struct err *e)
 {
-        struct lease *l = &b->run.lease;
+        struct lease trial = b->run.lease;
         if (!b->run.up || b->run.r.end != BOX_RUNNING)
                 return err_set(e, ERR_GONE, 0, "it does not run");
 
+        return lease_renew(&trial, clock_mono_ns()) ? 0 : refuse(b, e);
+}
+
+/* init has a clock of its own, for a keeper that is stopped: an order that it does not take ends the run
+ * early, and nothing later. */
+int keeper_renew(struct box *b, struct err *e)
+{
+        struct lease *l = &b->run.lease;
         if (!lease_renew(l, clock_mono_ns()))
                 return refuse(b, e);
 

@@ -204,6 +204,7 @@ struct door {
 struct policy_limits {
         uint64_t value[LIMIT_KEY__COUNT];
         bool stated[LIMIT_KEY__COUNT]; /* written in the policy, not the default */
+        bool renew_asks;               /* `renew N ask`: a person approves each renewal */
 };
 
 enum param_kind {
@@ -395,6 +396,8 @@ size_t policy_doors_from(const struct checked_policy *c, enum door_kind kind, st
 const struct policy_limits *policy_limits(const struct checked_policy *c);
 /* The same as `none`, unless the policy states it. */
 void policy_limit_lift(struct policy_limits *l, enum limit_key k);
+/* " ask" behind the value of `renew`, or "". */
+const char *policy_limit_ask(const struct policy_limits *l, enum limit_key k);
 enum wall_kind policy_wall(const struct checked_policy *c);
 /* `run any` is in force: every program that the box sees may start, also files it wrote. Else only
  * programs in `run` lines start, and no file that the box can write. */

@@ -137,7 +137,7 @@ static void put_item(struct box *b, const struct desk_item *it, struct buf *out)
         AUTO_BUF(door);
         int64_t left = it->gate.expires_ms - desk_now_ms();
         desk_summary(it, &what);
-        policy_door_line(it->door, &door);
+        desk_door(b, it, &door);
         buf_printf(out, "{\"id\":\"%s\",\"template\":\"%s\",\"state\":\"%s\"", it->gate.id, it->gate.template,
                    gate_state_name(it->gate.state));
         buf_member(out, "effect", buf_str(&what));

@@ -25,6 +25,18 @@ int64_t desk_now_ms(void)
         return (int64_t) t.tv_sec * 1000 + t.tv_nsec / 1000000;
 }
 
+void desk_door(const struct box *b, const struct desk_item *it, struct buf *out)
+{
+        const struct policy_limits *l = policy_limits(b->c.policy);
+        if (it->source != DESK_RENEW) {
+                policy_door_line(it->door, out);
+                return;
+        }
+
+        policy_limit_line(LIMIT_RENEW, l->value[LIMIT_RENEW], out);
+        buf_puts(out, policy_limit_ask(l, LIMIT_RENEW));
+}
+
 /* ---- records ---- */
 
 static enum ledger_phase phase_of(enum gate_state s, bool person)
@@ -60,7 +72,7 @@ static bool record_move(struct box *b, const struct desk_item *it, enum gate_sta
                 return b->c.ledger != BOX_LEDGER_REQUIRE;
 
         desk_summary(it, &what);
-        policy_door_line(it->door, &door);
+        desk_door(b, it, &door);
         (void) snprintf(digest, sizeof digest, "sha256:%s", it->gate.id);
         struct ledger_record r = record_of(run, LEDGER_GATE, phase_of(s, a->vote != NULL));
         r.target = buf_str(&what);
@@ -177,8 +189,10 @@ static void tell_holder(struct box *b, const struct desk_item *it, bool yes, enu
                 g->start_waiting -= g->start_waiting > 0;
                 g->start_denied += !yes;
                 g->start_why = why;
-        } else if ((it->source == DESK_LISTEN || it->source == DESK_TOOL || it->source == DESK_KEY) &&
-                   g->told_count < DESK_MAX)
+        } else if (it->source == DESK_RENEW)
+                g->renew_told = (struct renew_told){ .is = true, .yes = yes, .why = why };
+        else if ((it->source == DESK_LISTEN || it->source == DESK_TOOL || it->source == DESK_KEY) &&
+                 g->told_count < DESK_MAX)
                 g->told[g->told_count++] = (struct desk_told){ it->source, it->number, yes, why };
 }
 
@@ -209,11 +223,13 @@ static void finish(struct box *b, struct desk_item *it, enum gate_event e, const
 static void let_go(struct box *b, struct desk_item *it, const struct act *a)
 {
         struct gates *g = b->gates;
-        static const char *const uses[] = {
-                [DESK_LISTEN] = "connected",       [DESK_START] = "the box starts",
-                [DESK_APPLY] = "the apply begins", [DESK_TOOL] = "the tool is called",
-                [DESK_KEY] = "the agent is asked", [DESK_DECOY] = ""
-        };
+        static const char *const uses[] = { [DESK_LISTEN] = "connected",
+                                            [DESK_START] = "the box starts",
+                                            [DESK_APPLY] = "the apply begins",
+                                            [DESK_TOOL] = "the tool is called",
+                                            [DESK_KEY] = "the agent is asked",
+                                            [DESK_RENEW] = "renewed",
+                                            [DESK_DECOY] = "" };
         size_t n;
         const struct door *doors = policy_doors(b->c.policy, &n);
         if (!record_move(b, it, GATE_APPROVED, a)) {
@@ -270,10 +286,11 @@ static bool is_ours(struct box *b, struct desk_item *it)
                         : it->source == DESK_APPLY ? "a"
                         : it->source == DESK_TOOL  ? "t"
                         : it->source == DESK_KEY   ? "k"
+                        : it->source == DESK_RENEW ? "r"
                                                    : "",
                         it->number);
         const char *policy = b->gates->policy ? b->gates->policy : policy_digest(b->c.policy);
-        it->door = door_of(b, e->field[GATE_DOOR]);
+        it->door = it->source == DESK_RENEW ? &b->gates->renewal : door_of(b, e->field[GATE_DOOR]);
         if (!it->door || strcmp(e->field[GATE_RUN], keeper_run(&b->run)) != 0 ||
             strcmp(e->field[GATE_POLICY], policy) != 0 || strcmp(e->field[GATE_NONCE], nonce) != 0 ||
             str_to_u64(span_str(e->field[GATE_EXPIRES]), &expires) < 0)
@@ -370,7 +387,8 @@ static void item_ready(struct box *b, struct desk_item *it)
                 return;
         }
 
-        add_decoy(b, it);
+        if (it->source != DESK_RENEW)
+                add_decoy(b, it);
         b->gates->changed = true;
 }
 
@@ -478,7 +496,7 @@ static void keep_decision(struct box *b, const struct desk_item *it, const struc
         AUTO_BUF(what);
         AUTO_BUF(door);
         desk_summary(it, &what);
-        policy_door_line(it->door, &door);
+        desk_door(b, it, &door);
         const struct past_decision p = { .d = { .at_ms = v->now_ms,
                                                 .read_ms = v->shown_ms ? (uint32_t) (v->now_ms - v->shown_ms)
                                                                        : 0,

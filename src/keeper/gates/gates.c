@@ -6,11 +6,8 @@
 #include "egress/egress.h"
 #include "wire/wire.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/epoll.h>
 
 static bool needs_desk(const struct box *b)
@@ -25,31 +22,6 @@ static bool needs_desk(const struct box *b)
 }
 
 int gates_open(struct box *b, struct err *e) { return needs_desk(b) ? gates_make(b, e) : 0; }
-
-int gates_make(struct box *b, struct err *e)
-{
-        size_t n;
-        (void) policy_doors(b->c.policy, &n);
-        struct gates *g = b->gates = calloc(1, sizeof *g);
-        if (g) {
-                g->epoll = g->listener = g->line = -1;
-                for (unsigned i = 0; i < APPROVERS_MAX; i++)
-                        g->approvers[i].fd = -1;
-                g->opened = calloc(n + 1, sizeof *g->opened);
-                g->epoll = epoll_create1(EPOLL_CLOEXEC);
-        }
-
-        if (!g || !g->opened || g->epoll < 0)
-                return err_set(e, ERR_MEMORY, errno, "no memory for what waits for an approval");
-
-        if (channel_open(b, e) < 0)
-                return -1;
-
-        if (gates_watch(g, g->listener, KEY_LISTENER) < 0)
-                return err_set(e, ERR_IO, errno, "waiting for approvers: %s", strerror(errno));
-
-        return 0;
-}
 
 /* The broker's end of its line, or -1. Its first message is the run's id. */
 int gates_line(struct box *b)
@@ -154,19 +126,6 @@ static void note_pending(struct box *b, const struct desk_item *it)
         keeper_add_denial(&b->run, &d);
 }
 
-/* What still waits is withdrawn. */
-void gates_free(struct box *b)
-{
-        struct gates *g = b->gates;
-        desk_clear(b);
-        channel_close(g);
-        fd_close(&g->line);
-        fd_close(&g->epoll);
-        free(g->opened);
-        free(g);
-        b->gates = NULL;
-}
-
 /* The box has ended. */
 void gates_close(struct box *b)
 {
@@ -177,7 +136,7 @@ void gates_close(struct box *b)
         desk_hear(b); /* what left meanwhile is no pending item */
         for (unsigned i = 0; i < g->count; i++)
                 if (g->items[i]->ready && gate_is_open(g->items[i]->gate.state) &&
-                    g->items[i]->source != DESK_DECOY)
+                    g->items[i]->source != DESK_DECOY && g->items[i]->source != DESK_RENEW)
                         note_pending(b, g->items[i]);
 
         gates_free(b);

@@ -3,6 +3,7 @@
  *
  *   gates.c      its part of the keeper's loop
  *   tool_gate.c  calls of tools of a server in the box
+ *   renew_gate.c renewals of the box's time
  *   apply_gate.c the same after the box has ended, for an apply of its overlay
  *   desk.c       the list of held effects: takes them from the broker, applies answers, lets go, records
  *   channel.c    the approver's socket: JSON lines, docs/approve-protocol.md
@@ -47,6 +48,11 @@ struct desk_told { /* an answer about a connection to a `listen` door, a call of
         enum effect_reason why;
 };
 
+struct renew_told { /* an answer about a renewal, until renew_settle() */
+        bool is, yes;
+        enum effect_reason why;
+};
+
 struct approver { /* one connection */
         int fd;
         uint64_t uid;
@@ -65,7 +71,9 @@ struct gates {
         struct gate_grant grants[GRANTS_MAX];
         uint64_t kin[GRANTS_MAX]; /* of what each was given for */
         unsigned grant_count;
-        bool *opened; /* parallel to the doors: `ask first`, and it was approved */
+        struct renew_told renew_told;
+        struct door renewal; /* stands for `limit renew N ask`, which is no door */
+        bool *opened;        /* parallel to the doors: `ask first`, and it was approved */
         struct approver approvers[APPROVERS_MAX];
         struct desk_told told[DESK_MAX]; /* delivered by gates.c */
         unsigned told_count;
@@ -105,6 +113,9 @@ int64_t desk_shown_ms(const struct desk_item *it, uint64_t uid);
 uint32_t desk_chars(const struct desk_item *it);
 /* "POST https://api.test/pay" */
 void desk_summary(const struct desk_item *it, struct buf *out);
+
+/* The line of the policy that asks. */
+void desk_door(const struct box *b, const struct desk_item *it, struct buf *out);
 
 /* channel.c */
 int channel_open(struct box *b, struct err *e);

@@ -20,6 +20,7 @@ static int take_singletons(struct checked_policy *c, const struct policy *p)
                 c->limits.stated[k] = own || used;
         }
 
+        c->limits.renew_asks |= p->limits.renew_asks;
         if (p->limits.stated[LIMIT_TIME] &&
             !p->limits.stated[LIMIT_RENEW]) /* a used policy's is of its time */
                 c->limits.value[LIMIT_RENEW] = c->limits.stated[LIMIT_RENEW] = 0;

@@ -479,6 +479,10 @@ static int unknown_limit(struct reader *r, const struct token *t)
         if (strcmp(t->text, "none") == 0)
                 return err_hint(r->e, "name which: `limit time none`; each of the others stays");
 
+        if (token_is(t, "ask"))
+                return err_hint(r->e,
+                                "`ask` stands behind the number of renewals: `limit time 10m renew 3 ask`");
+
         hint_nearest(r->e, t->text, names, COUNT(names));
         return -1;
 }
@@ -499,6 +503,10 @@ int line_limit(struct reader *r)
                 r->p->limits.value[k] = v;
                 r->p->limits.stated[k] = true;
                 r->p->limit_at[k] = t->at;
+                if (k == LIMIT_RENEW && r->i < r->n && token_is(&r->tok[r->i], "ask")) {
+                        r->p->limits.renew_asks = true;
+                        r->i++;
+                }
         }
 
         return r->n > 1 ? 0 : -1;

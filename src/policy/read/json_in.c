@@ -307,6 +307,21 @@ static int key_use(struct json_in *x, const struct json *v)
         return finish(x);
 }
 
+/* "3 ask" of `renew` is a value and a keyword. */
+static int add_limit(struct json_in *x, const struct json *k)
+{
+        static const char ask[] = " ask";
+        size_t n = strlen(k->str), tail = sizeof ask - 1;
+        if (strcmp(k->key, "renew") != 0 || n <= tail || strcmp(k->str + n - tail, ask) != 0)
+                return add_pair(x, k->key, k, k->str);
+
+        const char *value = arena_copy(&x->p->mem, span_of(k->str, n - tail));
+        if (!value)
+                return fail_memory(x->e);
+
+        return add_pair(x, k->key, k, value) < 0 ? -1 : add_token(x, k, ask + 1, false);
+}
+
 static int key_limit(struct json_in *x, const struct json *v)
 {
         if (v->type != JSON_OBJECT)
@@ -315,8 +330,7 @@ static int key_limit(struct json_in *x, const struct json *v)
         for (const struct json *k = v->child; k; k = k->next) {
                 if (k->type != JSON_INT && check_string(x, k) < 0)
                         return -1;
-                if (add_token(x, k, "limit", false) < 0 || add_pair(x, k->key, k, k->str) < 0 ||
-                    finish(x) < 0)
+                if (add_token(x, k, "limit", false) < 0 || add_limit(x, k) < 0 || finish(x) < 0)
                         return -1;
         }
 

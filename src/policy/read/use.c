@@ -146,6 +146,7 @@ static int hold_alone(struct gather *g, const struct policy *p, const struct use
 static void take_limits(struct gather *g, const struct policy *p)
 {
         struct policy_limits *to = &g->c->limits;
+        to->renew_asks |= p->limits.renew_asks;
         for (int k = 0; k < LIMIT_KEY__COUNT; k++) {
                 bool with_time = k == LIMIT_RENEW && p->limits.stated[LIMIT_TIME];
                 if (with_time || !p->limits.stated[k] ||

@@ -67,8 +67,10 @@ static void absorb_renew(struct policy *p, const struct policy *from)
         p->limit_at[LIMIT_RENEW] = from->limit_at[LIMIT_RENEW];
 }
 
+/* Of `ask` none takes another's away. */
 static int absorb_limits(struct policy *p, const struct policy *from, struct err *e)
 {
+        p->limits.renew_asks |= from->limits.renew_asks;
         for (int k = 0; k < LIMIT_KEY__COUNT; k++) {
                 const struct source_place *at = &from->limit_at[k];
                 if (!from->limits.stated[k] || (k == LIMIT_RENEW && from->limits.stated[LIMIT_TIME]))

@@ -472,6 +472,12 @@ static void worst_rest(const struct checked_policy *c, struct buf *out)
                 (unsigned long long) c->limits.value[LIMIT_PROCS],
                 c->limits.value[LIMIT_PROCS] == 1 ? "" : "es",
                 str_from_size(c->limits.value[LIMIT_OUTPUT], e));
+        if (policy_limit_ask(&c->limits, LIMIT_RENEW)[0])
+                buf_printf(out,
+                           "- Of that time %s are its own; for each renewal `cordon renew` waits for `cordon "
+                           "approve`.\n",
+                           str_from_ms(c->limits.value[LIMIT_TIME], a));
+
         if (c->without & WITHOUT_LANDLOCK)
                 buf_puts(out, "- The policy gives up Landlock: one mechanism fewer stands behind the file "
                               "doors.\n");
@@ -515,8 +521,9 @@ void policy_doors_text(const struct checked_policy *c, const struct policy_stage
         buf_puts(out, "Limits:");
         for (int k = 0; k < LIMIT_KEY__COUNT; k++)
                 if (c->limits.value[k] > 0)
-                        buf_printf(out, " %s %s", policy_limit_name((enum limit_key) k),
-                                   limit_print((enum limit_key) k, c->limits.value[k], value));
+                        buf_printf(out, " %s %s%s", policy_limit_name((enum limit_key) k),
+                                   limit_print((enum limit_key) k, c->limits.value[k], value),
+                                   policy_limit_ask(&c->limits, (enum limit_key) k));
 
         buf_printf(out, "\nWall: %s%s\n", wall_name(c->wall),
                    c->without & WITHOUT_COMPILER ? " without compiler" : "");

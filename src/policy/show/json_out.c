@@ -4,6 +4,8 @@
  * text: a byte that changes here changes every digest ever recorded. */
 #include "policy/internal.h"
 
+#include <stdio.h>
+
 struct json_out {
         struct buf *b;
         bool pretty;
@@ -277,6 +279,14 @@ static const enum limit_key limits_by_name[] = {
 };
 _Static_assert(COUNT(limits_by_name) == LIMIT_KEY__COUNT, "each limit once");
 
+static void limit(struct json_out *o, const struct policy_limits *l, enum limit_key k)
+{
+        char value[32], all[40];
+        (void) snprintf(all, sizeof all, "%s%s", limit_print(k, l->value[k], value), policy_limit_ask(l, k));
+        if (l->value[k] > 0)
+                text(o, policy_limit_name(k), all);
+}
+
 static void warms(struct json_out *o, const struct checked_policy *c)
 {
         if (!c->warm[WARM_PYTHON3].text && !c->warm[WARM_NODE].text)
@@ -353,7 +363,6 @@ static void expectations(struct json_out *o, const struct checked_policy *c)
 
 static void write_policy(struct json_out *o, const struct checked_policy *c)
 {
-        char value[32];
         static char *const nothing[] = { NULL };
         char rules[][8] = { "two", "touch" }, *stated[3] = { NULL };
         open_with(o, '{');
@@ -371,9 +380,7 @@ static void write_policy(struct json_out *o, const struct checked_policy *c)
         key(o, "limit");
         open_with(o, '{');
         for (size_t i = 0; i < COUNT(limits_by_name); i++)
-                if (c->limits.value[limits_by_name[i]] > 0)
-                        text(o, policy_limit_name(limits_by_name[i]),
-                             limit_print(limits_by_name[i], c->limits.value[limits_by_name[i]], value));
+                limit(o, &c->limits, limits_by_name[i]);
 
         close_with(o, '}');
         locals(o, c);

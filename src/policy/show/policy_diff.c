@@ -55,6 +55,19 @@ static bool extra(const struct checked_policy *x, const struct checked_policy *y
         return found;
 }
 
+static void diff_renewal(const struct policy_limits *a, const struct policy_limits *b, struct change *c,
+                         struct buf *out)
+{
+        bool was = policy_limit_ask(a, LIMIT_RENEW)[0], is = policy_limit_ask(b, LIMIT_RENEW)[0];
+        if (was == is || !a->value[LIMIT_RENEW] || !b->value[LIMIT_RENEW])
+                return;
+
+        c->wider |= was;
+        c->narrower |= is;
+        buf_printf(out, "%c limit renew %s ask: %s\n", is ? '-' : '+', is ? "with" : "without",
+                   is ? "narrower" : "wider");
+}
+
 static void diff_limits(const struct checked_policy *a, const struct checked_policy *b, struct change *c,
                         struct buf *out)
 {
@@ -69,6 +82,8 @@ static void diff_limits(const struct checked_policy *a, const struct checked_pol
                            policy_limit_name((enum limit_key) k), limit_print((enum limit_key) k, is, y),
                            limit_print((enum limit_key) k, was, x), is > was ? "wider" : "narrower");
         }
+
+        diff_renewal(&a->limits, &b->limits, c, out);
 }
 
 static void diff_wall(const struct checked_policy *a, const struct checked_policy *b, struct change *c,

@@ -89,6 +89,11 @@ void policy_limit_lift(struct policy_limits *l, enum limit_key k)
                 l->value[k] = limits[k].most;
 }
 
+const char *policy_limit_ask(const struct policy_limits *l, enum limit_key k)
+{
+        return k == LIMIT_RENEW && l->renew_asks && l->value[k] ? " ask" : "";
+}
+
 void policy_limit_default(enum limit_key k, char ret[32]) { (void) limit_print(k, limits[k].fallback, ret); }
 
 char *limit_print(enum limit_key k, uint64_t value, char buf[32])

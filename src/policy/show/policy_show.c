@@ -239,8 +239,9 @@ void policy_show(const struct checked_policy *c, struct buf *out)
 
         for (int k = 0; k < LIMIT_KEY__COUNT; k++)
                 if (c->limits.value[k] > 0)
-                        buf_printf(out, "limit %s %s\n", policy_limit_name((enum limit_key) k),
-                                   limit_print((enum limit_key) k, c->limits.value[k], value));
+                        buf_printf(out, "limit %s %s%s\n", policy_limit_name((enum limit_key) k),
+                                   limit_print((enum limit_key) k, c->limits.value[k], value),
+                                   policy_limit_ask(&c->limits, (enum limit_key) k));
 
         show_local(c, out);
         for (unsigned i = 0; policy_rule_name(i); i++)
