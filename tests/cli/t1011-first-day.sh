@@ -59,7 +59,7 @@ is "nor does a plan" "$(env -u CORDON_STATE -u XDG_STATE_HOME HOME="$D/home" "$c
 # --- why ---
 has "another word for an effect" "$(said why execute ls)" 'did you mean "run"?'
 has "connect" "$(said why connect example.com:443)" 'did you mean "net"?'
-has "no effect at all" "$(said why in.txt)" "an effect is read, write, run, net, env or sock"
+has "no effect at all" "$(said why in.txt)" "an effect is read, write, run, net, env, sock, sign, decrypt, dev or tool"
 has "two paths" "$(said why read in txt)" "a name with spaces stands in quotes"
 is "--json may come last in why" "$(said why read in.txt --json | jq -r .answer)" deny
 is "also behind doors" "$(said why --read in.txt read in.txt --json | jq -r .answer)" allow
@@ -77,7 +77,7 @@ has "single quotes in a policy" "$(printf "read '/srv/a b'\\n" | said_in run -p 
 has "a line that goes on in the next" "$(printf 'read /usr \\\n  /opt\n' | said_in run -p /dev/stdin -- true)" "hint: a line begins with its word, and does not go on in the next one"
 has "a variable in a policy" "$(printf 'read $HOME/x\n' | said_in run -p /dev/stdin -- true)" "hint: no variable is expanded here: {work} and {home}"
 has "a policy called -" "$(said check -)" "hint: a policy from standard input is called /dev/stdin"
-has "a wall that there is not" "$(said check --wall docker)" "hint: it is auto, namespace or process"
+has "a wall that there is not" "$(said check --wall docker)" "hint: it is auto, namespace, process or wasm"
 has "a word that is near none" "$(printf 'allow x\n' | said_in check /dev/stdin)" "hint: each line opens a door: read, edit, write"
 has "a word alone" "$(printf 'env\n' | said_in check /dev/stdin)" "hint: write \`env NAME[=VALUE]...\`"
 has "a path that is missing" "$(printf 'read\n' | said_in check /dev/stdin)" "hint: write \`read PATH...[except SUB...]\`"
