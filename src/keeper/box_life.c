@@ -185,6 +185,10 @@ static void serve_run(struct box *b, const struct pollfd p[static SLOT__COUNT])
                 b->gone_ns = clock_mono_ns();
         }
 
+        bool gone = b->init_gone || b->child.control < 0;
+        if (gone && keeper_is_warm(b) && !b->ready && b->child.spare >= 0) /* why it was not ready */
+                keeper_hear_spare(b);
+
         if (b->init_gone && b->killed && !p[SLOT_CONTROL].revents) /* its last messages are read */
                 fd_close(&b->child.control);
 

@@ -21,9 +21,11 @@ static struct wall_message sample(uint32_t word)
                                                  .program = "cat",
                                                  .path = "/etc/shadow" };
         } else if (word == WALL_SAYS_END) {
-                m.end = (struct wall_end){
-                        .status = 256, .cpu_ns = 7, .left = 1, .left_name = "x", .time_over = 1
-                };
+                m.end.status = 256; /* one by one: an assignment of the whole need not copy padding */
+                m.end.cpu_ns = 7;
+                m.end.left = 1;
+                m.end.left_name[0] = 'x';
+                m.end.time_over = 1;
         } else if (word == WALL_SAYS_UP) {
                 m.layers = 0xffff;
         } else if (word == WALL_SAYS_COPY) {

@@ -71,7 +71,8 @@ static int by_text(const void *a, const void *b)
 static char **excepted(struct gather *g, struct names *all)
 {
         char **v = arena_alloc(&g->c->mem, (all->n + 1) * sizeof *v);
-        qsort(all->v, all->n, sizeof *all->v, by_text);
+        if (all->n)
+                qsort(all->v, all->n, sizeof *all->v, by_text);
         for (size_t i = 0; v && i < all->n; i++)
                 if (!(v[i] = arena_str(&g->c->mem, all->v[i])))
                         return NULL;
