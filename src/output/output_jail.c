@@ -4,68 +4,16 @@
  * other bytes to the same reader. */
 #include "output/output_jail.h"
 #include "base/calls.h"
-#include "base/precedence.h"
+#include "base/jail.h"
 
 #include <errno.h>
-#include <grp.h>
-#include <linux/capability.h>
-#include <linux/landlock.h>
 #include <sched.h>
-#include <string.h>
-#include <sys/prctl.h>
-#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
-#include <unistd.h>
 
 enum { MEMORY_MAX = 1 << 30, SECONDS_MAX = 60 };
 
-static int failed(struct err *e, const char *what)
-{
-        int sys = errno;
-        return err_set(e, ERR_WALL, sys, "cordon-output cannot %s: %s", what, strerror(sys));
-}
-
-static int limit(int what, rlim_t most)
-{
-        struct rlimit r;
-        if (getrlimit(what, &r) < 0)
-                return -1;
-        r.rlim_max = r.rlim_max < most ? r.rlim_max : most;
-        r.rlim_cur = r.rlim_max;
-        return setrlimit(what, &r);
-}
-
-static int drop_ids(uint32_t become)
-{
-        struct __user_cap_header_struct head = { .version = _LINUX_CAPABILITY_VERSION_3 };
-        const struct __user_cap_data_struct none[2] = { { 0 }, { 0 } };
-        if (become && (setgroups(0, NULL) < 0 || setresgid(become, become, become) < 0 ||
-                       setresuid(become, become, become) < 0))
-                return -1;
-        return (int) syscall(SYS_capset, &head, none);
-}
-
-/* A kernel without Landlock was reported when the box's walls were raised; the seccomp filter still applies.
- */
-static int close_files(void)
-{
-        const struct {
-                uint64_t fs, net, scoped;
-        } all = { 0xffff, 3, 3 };
-        long abi = syscall(SYS_landlock_create_ruleset, NULL, 0, LANDLOCK_CREATE_RULESET_VERSION);
-        if (abi < 1)
-                return 0;
-
-        struct {
-                uint64_t fs, net, scoped;
-        } r = { abi >= 5 ? all.fs : abi >= 3 ? 0x7fff : abi >= 2 ? 0x3fff : 0x1fff, all.net, all.scoped };
-        int set = (int) syscall(SYS_landlock_create_ruleset, &r, abi >= 6 ? sizeof r : abi >= 4 ? 16 : 8, 0);
-        int bad = set < 0 || syscall(SYS_landlock_restrict_self, set, 0) < 0;
-        if (set >= 0)
-                (void) close(set);
-        return bad ? -1 : 0;
-}
+static int failed(struct err *e, const char *what) { return jail_failed("cordon-output", what, e); }
 
 static const uint32_t allowed[] = {
         SYS_read,         SYS_write,          SYS_writev,          SYS_close,     SYS_munmap,
@@ -88,28 +36,15 @@ static const uint32_t service_allowed[] = {
         (CLONE_NEWUSER | CLONE_NEWNS | CLONE_NEWNET | CLONE_NEWPID | CLONE_NEWIPC | CLONE_NEWUTS |           \
          CLONE_NEWCGROUP)
 
-/* What both kinds give up at their start. */
-static int drop_all(uint32_t become, struct err *e)
+static int enter(uint32_t become, struct err *e)
 {
-        if (chdir("/") < 0 || precedence_drop() < 0 || drop_ids(become) < 0 ||
-            prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0)
-                return failed(e, "give up what it does not need");
-
-        if (limit(RLIMIT_CORE, 0) < 0 || limit(RLIMIT_MEMLOCK, 0) < 0)
-                return failed(e, "limit itself");
-
-        if (calls_sanitized())
-                return 0; /* for tests: the sanitizer reads files that would be denied */
-
-        if (prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) < 0 || limit(RLIMIT_DATA, MEMORY_MAX) < 0 || close_files() < 0)
-                return failed(e, "close files");
-        return 0;
+        return jail_enter("cordon-output", become, MEMORY_MAX, e);
 }
 
 int output_jail_check(struct err *e)
 {
         struct calls f;
-        if (limit(RLIMIT_CPU, SECONDS_MAX) < 0 || limit(RLIMIT_NPROC, 0) < 0)
+        if (jail_limit(RLIMIT_CPU, SECONDS_MAX) < 0 || jail_limit(RLIMIT_NPROC, 0) < 0)
                 return failed(e, "limit itself");
 
         if (calls_sanitized())
@@ -121,15 +56,12 @@ int output_jail_check(struct err *e)
         return calls_close(&f) < 0 ? failed(e, "close system calls") : 0;
 }
 
-int output_jail(uint32_t become, struct err *e)
-{
-        return drop_all(become, e) < 0 ? -1 : output_jail_check(e);
-}
+int output_jail(uint32_t become, struct err *e) { return enter(become, e) < 0 ? -1 : output_jail_check(e); }
 
 int output_jail_service(uint32_t become, struct err *e)
 {
         struct calls f;
-        if (drop_all(become, e) < 0)
+        if (enter(become, e) < 0)
                 return -1;
 
         if (calls_sanitized())
