@@ -91,7 +91,6 @@ static bool put_form(const struct mcp_call *c, struct buf *out)
 /* The call rests until the client comes again with the answer. */
 static void ask_modern(struct mcp_call *c, const struct buf *form)
 {
-        AUTO_BUF(line);
         char *none = strdup("");
         if (!none || mcp_handle_new(c->state) < 0) {
                 free(none);
@@ -99,28 +98,13 @@ static void ask_modern(struct mcp_call *c, const struct buf *form)
                 return;
         }
 
-        mcp_put_result(&line, c->id, true, "input_required");
-        buf_printf(&line,
-                   ",\"inputRequests\":{\"approve\":{\"method\":\"elicitation/create\",\"params\":%s}}",
-                   buf_str(form));
-        buf_member(&line, "requestState", c->state);
-        mcp_put_end(&line);
-        mcp_link_send(c->link, &line);
+        mcp_require_input(c, form, c->state);
         free(c->id);
         c->id = none;
         c->parked = true;
         c->parked_until_ns = clock_mono_ns() + MCP_QUESTION_S * 1000000000ull;
         if (c->link->http) /* this request has its answer */
                 c->link = NULL;
-}
-
-static void ask_legacy(struct mcp_server *s, struct mcp_call *c, const struct buf *form)
-{
-        AUTO_BUF(line);
-        c->asked = ++s->asked;
-        buf_printf(&line, "{\"jsonrpc\":\"2.0\",\"id\":%u,\"method\":\"elicitation/create\",\"params\":%s}",
-                   c->asked, buf_str(form));
-        mcp_link_send(c->link, &line);
 }
 
 static void tell_outside(struct mcp_call *c)
@@ -165,7 +149,7 @@ void mcp_gate_step(struct mcp_server *s, struct mcp_call *c)
         else if (c->modern)
                 ask_modern(c, &form);
         else
-                ask_legacy(s, c, &form);
+                mcp_elicit(s, c, &form);
 }
 
 /* ---- the answer ---- */

@@ -156,6 +156,10 @@ int mcp_call_start_run(struct mcp_server *s, struct mcp_call *c, const struct js
 /* ran.c: its result as JSON. Returns true if it failed. */
 bool mcp_ran(struct mcp_call *c, struct buf *out);
 
+/* elicit.c */
+void mcp_require_input(const struct mcp_call *c, const struct buf *form, const char *state);
+void mcp_elicit(struct mcp_server *s, struct mcp_call *c, const struct buf *form);
+
 /* gate_ask.c: what a run asks. */
 void mcp_gate_open(const struct mcp_options *o, cordon_box *b);
 void mcp_gate_held(void *ctx, const char *id, const char *effect, unsigned within_s); /* sets a bool */

@@ -121,30 +121,14 @@ static struct mcp_question *question_new(struct mcp_server *s, const struct mcp_
 
 static void ask_modern(struct mcp_server *s, struct mcp_call *c, const char *run, const struct buf *form)
 {
-        AUTO_BUF(line);
         struct mcp_question *q = question_new(s, c, run);
         if (!q) {
                 not_applied(s, c, run, "no memory for a question");
                 return;
         }
 
-        mcp_put_result(&line, c->id, true, "input_required");
-        buf_printf(&line,
-                   ",\"inputRequests\":{\"approve\":{\"method\":\"elicitation/create\",\"params\":%s}}",
-                   buf_str(form));
-        buf_member(&line, "requestState", q->state);
-        mcp_put_end(&line);
-        mcp_link_send(c->link, &line);
+        mcp_require_input(c, form, q->state);
         mcp_call_free(s, c);
-}
-
-static void ask_legacy(struct mcp_server *s, struct mcp_call *c, const struct buf *form)
-{
-        AUTO_BUF(line);
-        c->asked = ++s->asked;
-        buf_printf(&line, "{\"jsonrpc\":\"2.0\",\"id\":%u,\"method\":\"elicitation/create\",\"params\":%s}",
-                   c->asked, buf_str(form));
-        mcp_link_send(c->link, &line);
 }
 
 /* The session has ended: its changes are final. */
@@ -178,7 +162,7 @@ void mcp_propose_ask(struct mcp_server *s, struct mcp_call *c)
         if (c->modern)
                 ask_modern(s, c, run, &form);
         else
-                ask_legacy(s, c, &form);
+                mcp_elicit(s, c, &form);
 }
 
 /* ---- the answer ---- */
