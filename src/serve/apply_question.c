@@ -91,12 +91,7 @@ void question_begin(struct server *s, struct client *c, struct span text)
 static bool go_on(struct server *s, struct client *c)
 {
         struct reply r = { 0 };
-        struct serve_call call = { .s = s,
-                                   .client = c,
-                                   .r = &c->in.r,
-                                   .body = span_of(c->in.body.p ? c->in.body.p : "", c->in.body.n),
-                                   .tenant = c->admitted.tenant,
-                                   .arg = c->admitted.arg };
+        struct serve_call call = client_call(s, c);
         aside_begin(&call, c->admitted.route->handle, &r);
         buf_done(&r.body);
         return r.status == 0;

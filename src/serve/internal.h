@@ -158,6 +158,7 @@ bool client_is_late(const struct client *c, uint64_t now_ns);
 /* serve_answer.c */
 void client_due(struct client *c, unsigned seconds); /* else it is late */
 void client_flush(struct client *c);
+struct serve_call client_call(struct server *s, struct client *c);
 void client_answer(struct client *c, struct reply *r);
 void client_begin_events(struct client *c);
 /* Sends what has happened to its run. */

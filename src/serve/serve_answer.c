@@ -44,6 +44,16 @@ static void put_head(struct client *c, const struct reply *r)
                 buf_puts(&c->out, "Connection: close\r\n");
 }
 
+struct serve_call client_call(struct server *s, struct client *c)
+{
+        return (struct serve_call){ .s = s,
+                                    .client = c,
+                                    .r = &c->in.r,
+                                    .body = span_of(c->in.body.p ? c->in.body.p : "", c->in.body.n),
+                                    .tenant = c->admitted.tenant,
+                                    .arg = c->admitted.arg };
+}
+
 void client_answer(struct client *c, struct reply *r)
 {
         if (r->body.failed)

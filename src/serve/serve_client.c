@@ -77,12 +77,7 @@ static void name_request(struct client *c)
 static void answer_whole(struct server *s, struct client *c)
 {
         struct reply r = { 0 };
-        struct serve_call call = { .s = s,
-                                   .client = c,
-                                   .r = &c->in.r,
-                                   .body = span_of(c->in.body.p ? c->in.body.p : "", c->in.body.n),
-                                   .tenant = c->admitted.tenant,
-                                   .arg = c->admitted.arg };
+        struct serve_call call = client_call(s, c);
         if (c->admitted.route->time == ROUTE_ASIDE)
                 aside_begin(&call, c->admitted.route->handle, &r);
         else
