@@ -10,6 +10,9 @@ MUSL   := $(shell command -v musl-gcc 2>/dev/null)
 STATIC  = $(if $(MUSL),$(BUILD)-musl,$(BUILD))
 CORDON  = $(STATIC)/src/cli/cordon
 
+# ccache, where it is installed, finds what another checkout compiled.
+export CCACHE_NOHASHDIR = 1
+
 .PHONY: all deps demo show test test-engines test-mcp test-bwrap test-agents everyday bench fuzz soak check-style install clean quick test-vm
 
 all: $(BUILD)/build.ninja $(STATIC)/build.ninja

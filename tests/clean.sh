@@ -8,7 +8,7 @@ if [ -z "${TEST_CLEAN-}" ] && [ -r "$0" ]; then
         : "${HOME:=$(getent passwd "$(id -u)" | cut -d: -f6)}" "${PATH:=/usr/local/bin:/usr/bin:/bin}"
         case :$PATH: in *:/usr/sbin:*) ;; *) PATH=$PATH:/usr/sbin:/sbin ;; esac
         set -- sh "$0" "$@"
-        for kept in PATH HOME USER LOGNAME TERM TMPDIR BUILD CORDON CORDON_SOURCE CORDON_GOLDEN CCACHE_DIR TEST_FUSE TEST_LANES TEST_SUITES DIFFERENTIAL_FROM DIFFERENTIAL_ROUNDS SERVE_CALLS SERVE_SECONDS WORK_SEEDS; do
+        for kept in PATH HOME USER LOGNAME TERM TMPDIR BUILD CORDON CORDON_SOURCE CORDON_GOLDEN CCACHE_DIR CCACHE_NOHASHDIR TEST_FUSE TEST_LANES TEST_SUITES DIFFERENTIAL_FROM DIFFERENTIAL_ROUNDS SERVE_CALLS SERVE_SECONDS WORK_SEEDS; do
                 eval "value=\${$kept-}"
                 # shellcheck disable=SC2154
                 [ -z "$value" ] || set -- "$kept=$value" "$@"

@@ -2,6 +2,9 @@
 . "$(dirname "$0")/../cli/lib.sh"
 cd "$(dirname "$0")/../.." || exit 1
 
+# By ccache where it is installed, which repeats the warnings too; a compiler that is named to meson is not used by it otherwise.
+[ ! -d /usr/lib/ccache ] || PATH=/usr/lib/ccache:$PATH
+
 build() { # DIR OPTIONS...: sets up and builds; warnings are errors
         dir=$1
         shift
