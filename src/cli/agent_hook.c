@@ -14,11 +14,42 @@
                 "\"deny\",\"permissionDecisionReason\":",                                                    \
                 "}}\n"
 
+/* A plugin that throws denies the call: whatever goes wrong, the command does not run. */
+static const char plugin[] =
+        "// Runs the shell commands of opencode in a box. Made and removed by `cordon agent hook`.\n"
+        "import { spawnSync } from \"node:child_process\"\n"
+        "\n"
+        "const hook = ";
+static const char plugin_end[] =
+        "\n"
+        "\n"
+        "export const Cordon = async () => ({\n"
+        "  \"tool.execute.before\": async (call, change) => {\n"
+        "    if (call.tool !== \"bash\") return\n"
+        "    const input = JSON.stringify({ tool_input: change.args })\n"
+        "    const run = spawnSync(\"/bin/sh\", [\"-c\", hook], { input, encoding: \"utf8\", maxBuffer: 1 << "
+        "24 })\n"
+        "    const answer = JSON.parse(run.stdout || \"{}\")\n"
+        "    if (answer.decision !== \"allow\") throw new Error(answer.reason || \"cordon: the hook failed: "
+        "\" "
+        "+ run.stderr)\n"
+        "    change.args.command = answer.tool_input.command\n"
+        "  },\n"
+        "})\n";
+
 static const struct agent_hook hooks[] = {
-        { "claude", ".claude/settings.local.json", "PreToolUse", "Bash", CLAUDE_LIKE },
+        { "claude", ".claude/settings.local.json", "PreToolUse", "Bash", CLAUDE_LIKE, NULL, NULL, NULL },
+        { "codex", ".codex/hooks.json", "PreToolUse", "Bash", CLAUDE_LIKE, NULL, NULL,
+          "Codex asks at its next start whether you trust this folder and this hook: until you do, it runs "
+          "commands outside. Start it as `codex -s danger-full-access`: its own sandbox hides the session" },
         { "gemini", ".gemini/settings.json", "BeforeTool", "run_shell_command",
           "{\"decision\":\"allow\",\"hookSpecificOutput\":{\"hookEventName\":\"BeforeTool\",\"tool_input\":",
-          "}}\n", "{\"decision\":\"deny\",\"reason\":", "}\n" },
+          "}}\n", "{\"decision\":\"deny\",\"reason\":", "}\n", NULL, NULL, NULL },
+        { "opencode", ".opencode/plugins/cordon.js", NULL, NULL, "{\"decision\":\"allow\",\"tool_input\":",
+          "}\n", "{\"decision\":\"deny\",\"reason\":", "}\n", plugin, plugin_end,
+          "a running opencode loads it at its next start; `opencode --pure` loads no plugin, and runs "
+          "commands "
+          "outside" },
 };
 
 const struct agent_hook *agent_hook_find(const char *agent)
@@ -94,10 +125,25 @@ static void put_piece(const struct agent_hook *h, enum place p, const char *comm
         out->failed |= before.failed || after.failed;
 }
 
+static void put_program(const struct agent_hook *h, const char *command, struct buf *out)
+{
+        buf_puts(out, h->program);
+        buf_json(out, span_str(command));
+        buf_puts(out, h->program_end);
+}
+
 int agent_hook_add(const struct agent_hook *h, struct span settings, const char *command, struct buf *out,
                    struct err *e)
 {
         enum place p = NEW_FILE;
+        if (h->program && settings.n > 0)
+                return refuse(h, "exists and is not cordon's: move it away first", e);
+
+        if (h->program) {
+                put_program(h, command, out);
+                return 0;
+        }
+
         if (settings.n == 0) {
                 put_piece(h, p, command, out);
                 return 0;
@@ -143,8 +189,19 @@ static size_t find_entry(const struct agent_hook *h, struct span text)
         return text.n;
 }
 
+/* Is it ours, whatever its command? */
+static bool is_program(const struct agent_hook *h, struct span text)
+{
+        struct span start = span_str(h->program), end = span_str(h->program_end);
+        return stands(text, 0, start) && text.n >= start.n + end.n && stands(text, text.n - end.n, end) &&
+               json_splice_end(text, start.n) == text.n - end.n;
+}
+
 int agent_hook_remove(const struct agent_hook *h, struct span settings, struct buf *out)
 {
+        if (h->program)
+                return is_program(h, settings) ? 2 : 0;
+
         size_t at = find_entry(h, settings), end = at < settings.n ? json_splice_end(settings, at) : 0;
         if (at == settings.n)
                 return 0;

@@ -12,6 +12,9 @@ struct agent_hook {
         const char *matcher; /* the tool that runs shell commands */
         /* The answer around the tool's changed input; the one that refuses ends in a JSON text. */
         const char *before, *after, *deny, *deny_end;
+        /* A program of its own instead of settings: its text around the quoted command; or NULL. */
+        const char *program, *program_end;
+        const char *note; /* what the user still has to do; or NULL */
 };
 /* NULL: this agent has none. */
 const struct agent_hook *agent_hook_find(const char *agent);

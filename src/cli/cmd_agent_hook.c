@@ -107,6 +107,28 @@ static void parent_of(const char *path, char *ret, size_t cap)
         (void) snprintf(ret, cap, "%.*s", (int) str_parent(path, strlen(path)), path);
 }
 
+/* The directories below the project. */
+static int make_parents(const struct hook *k, char *dir)
+{
+        for (char *at = strchr(dir + strlen(k->here) + 1, '/'); at; at = strchr(at + 1, '/')) {
+                *at = '\0';
+                int made = mkdir(dir, 0777);
+                *at = '/';
+                if (made < 0 && errno != EEXIST)
+                        return -1;
+        }
+
+        return mkdir(dir, 0777) < 0 && errno != EEXIST ? -1 : 0;
+}
+
+/* Those that are empty. */
+static void remove_parents(const struct hook *k, char *dir)
+{
+        size_t top = strlen(k->here);
+        while (strlen(dir) > top && rmdir(dir) == 0)
+                dir[str_parent(dir, strlen(dir))] = '\0';
+}
+
 static int install(struct hook *k, const char *path, const struct buf *old, int there, mode_t mode)
 {
         AUTO_BUF(command);
@@ -133,10 +155,12 @@ static int install(struct hook *k, const char *path, const struct buf *old, int 
                 return cli_fail(&e, why.code, why.sys, "%s", why.what), cli_error(&e);
 
         parent_of(path, dir, sizeof dir);
-        if (!there && mkdir(dir, 0777) < 0 && errno != EEXIST)
+        if (!there && make_parents(k, dir) < 0)
                 return cli_problem("%s cannot be made: %s", dir, strerror(errno));
 
         int status = write_settings(path, &text, mode);
+        if (status == 0 && k->h->note)
+                cli_note("%s", k->h->note);
         if (status == 0)
                 cli_note("shell commands of %s in %s run in the session %s; look at their changes: cordon "
                          "session end %s, then cordon diff",
@@ -159,7 +183,7 @@ static int uninstall(const struct hook *k, const char *path, const struct buf *o
         if (unlink(path) < 0)
                 return cli_problem("%s cannot be removed: %s", path, strerror(errno));
 
-        (void) rmdir(dir); /* if nothing else is in it */
+        remove_parents(k, dir);
         return 0;
 }
 
