@@ -281,6 +281,9 @@ _Noreturn void broker_run(struct broker *b);
 int control_start(struct broker *b, struct err *e);
 void control_serve(struct broker *b);
 void control_flush(struct broker *b);
+/* Never waits: a busy keeper gets it later. False: not now. */
+bool control_send(struct broker *b, struct egress_message *m);
+void control_label(struct broker *b); /* the label has risen */
 
 /* accounting.c: events, and the rest of each budget */
 void accounting_touch(struct broker *b, struct egress_row *r);

@@ -176,8 +176,10 @@ static void serve_run(struct box *b, const struct pollfd p[static SLOT__COUNT])
         if (p[SLOT_CALLS].revents)
                 calls_serve(b);
 
-        if (p[SLOT_PEERS].revents)
+        if (p[SLOT_PEERS].revents) {
                 session_serve_peers(b);
+                session_answer_labels(b);
+        }
 
         pump_serve(&b->run, p + SLOT_PUMPS, 3);
         if (p[SLOT_PIDFD].revents && !b->init_gone) {

@@ -39,7 +39,7 @@ int ending_reap(struct box *b, struct err *e)
 
                 fd_close(&b->child.control);
                 gates_close(b);
-                return 1;
+                return session_last_label(b);
         }
 
         wall_end(&b->child, keeper_waits_too_long(b, STRAGGLERS_MS));

@@ -261,6 +261,7 @@ void keeper_hear(struct box *b)
         case WALL_SAYS_READY:
                 b->passed_on = b->session != NULL;
                 break;
+        case WALL_SAYS_LABEL: /* session_last_label() requests it again */
         case WALL_SAYS_RAN:
         case WALL_SAYS_NOTHING:
                 break;

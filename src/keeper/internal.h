@@ -195,6 +195,9 @@ struct box {
         uint32_t id;                /* of a run; of a session: of its newest */
         uint32_t leader;            /* pid of the run's first process in the box */
         int session_line;           /* the session's end of the run's control socket, or -1 */
+        struct box *ended;          /* of a session: remote runs that have still to request its label */
+        bool begun;                 /* a remote run: init has its begin */
+        bool asks_label;            /* a remote run: it has sent c.label, and gets the session's */
         bool ran;                   /* the end of the run is still to be sent over it */
         struct wall_end last;       /* then this */
         bool wants_tty;             /* a run: it has requested a terminal from init */
@@ -304,6 +307,7 @@ int handles_open(struct run *run, struct err *e);
 int handles_given(const struct run *run, struct err *e); /* each has its counterpart outside */
 int handles_fill(struct run *run, struct err *e);
 int handles_publish(struct run *run, struct err *e);
+bool handles_seal(const struct run *run); /* no process in the box can write to one from here on */
 void handles_close(struct run *run);
 
 /* limit_watch.c */
@@ -434,6 +438,7 @@ void session_kill(struct box *b);                 /* a run, with its process gro
 bool session_takes_runs(const struct box *session);
 void session_request_ahead(struct box *session); /* a spare for the next run */
 void session_drop_peer(struct box *b);           /* a run of another keeper; `b` is freed */
+int session_send_label(const struct box *b);     /* to that keeper */
 /* session_peers.c: runs whose keeper is another process. */
 /* Takes one up. Returns its end of the line, the caller's to close; -1 with *e set. */
 int session_admit(struct box *session, struct err *e);
@@ -441,6 +446,13 @@ void session_serve_peers(struct box *session);
 unsigned session_count(const struct box *session); /* its runs */
 /* session_wire.c: the other side. 1: the spare came, 0: not yet, -1. */
 int session_joined(struct box *b, struct err *e);
+/* May a run that is handed data with this label begin? */
+int session_fits(const struct box_config *c, const struct label *session, struct err *e);
+/* session_labels.c: the label of a session is that of each run in it. */
+/* Remote runs that have sent their label get the session's, or end. Before their next order is passed on. */
+void session_answer_labels(struct box *session);
+/* At the end of a run, when nothing of it can come any more: 1; 0: not yet. */
+int session_last_label(struct box *b);
 /* wakeup.c: the descriptor of the caller reports the slots of `wants`. */
 void wakeup_reported(struct box *b);
 void wakeup_arm(struct box *b, const struct pollfd wants[static SLOT__COUNT]);
@@ -448,6 +460,7 @@ bool wakeup_is_due(const struct box *b); /* something is ready that no epoll can
 /* broker.c: nothing happens for a box without `net` doors */
 int broker_start(struct box *b, struct err *e);
 int broker_ready(struct box *b, struct err *e); /* 1; 0: not yet; -1 */
+void broker_catch_up(struct box *b);            /* hears all that it has sent */
 void broker_give(struct box *b, const struct wall_message *m, int fd);
 void broker_hear(struct box *b);
 void broker_record(struct box *b); /* its first effect with consequences: the ledger's writer is started */

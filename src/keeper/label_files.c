@@ -53,7 +53,7 @@ static int stamp_overlay(struct box *b, struct err *e)
 
 int keeper_label_files(struct box *b, struct err *e)
 {
-        if (label_is_empty(&b->run.r.label) || b->remote) /* the session stamps the doors */
+        if (label_is_empty(&b->run.r.label) || b->remote) /* another keeper's: session_labels.c */
                 return 0;
         return stamp_doors(b, e) < 0 || stamp_handles(b, e) < 0 || stamp_overlay(b, e) < 0 ? -1 : 0;
 }
@@ -68,7 +68,10 @@ void keeper_label_rises(struct box *b, const struct label *to)
         label_join(&b->run.r.label, to);
         if (keeper_label_files(b, &e) < 0) {
                 b->run.r.error = e;
-                keeper_kill_now(b);
+                if (b->session)
+                        box_kill(b);
+                else
+                        keeper_kill_now(b);
         }
 
         for (struct box *one = b->runs; one; one = one->sibling)

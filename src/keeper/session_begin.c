@@ -28,12 +28,8 @@ struct box *box_run_in(struct box *session, const struct box_config *c, struct e
                 return NULL;
         }
 
-        if (session->c.plan->net && !label_within(&c->label, &session->run.r.label)) {
-                (void) err_set(e, ERR_USAGE, 0,
-                               "this run is handed data whose label the session does not have");
-                (void) err_hint(e, "label it in the policy of the session: its broker judges all runs alike");
+        if (session_fits(c, &session->run.r.label, e) < 0)
                 return NULL;
-        }
 
         if (wire_pair(ends) == 0 && !(b = keeper_new(c))) {
                 fd_close(&ends[0]);
@@ -45,6 +41,7 @@ struct box *box_run_in(struct box *session, const struct box_config *c, struct e
                 return NULL;
         }
 
+        keeper_label_rises(session, &c->label);
         label_join(&b->run.r.label, &session->run.r.label);
         b->child.control = ends[0];
         b->session_line = ends[1];

@@ -100,6 +100,7 @@ static bool give_spare(struct box *session, struct box *b)
                                     .host_uid = session->start.host_uid,
                                     .host_gid = session->start.host_gid };
         bool ready = r == 1 && m.word == WALL_SAYS_READY;
+        (void) label_text(&session->run.r.label, j.label);
         if (ready)
                 j.leader = m.run;
         else
@@ -119,18 +120,31 @@ static bool give_spare(struct box *session, struct box *b)
 
 static bool pass_order(struct box *session, struct box *b)
 {
-        bool tty = false;
-        int r = wall_relay(b->session_line, &session->child, b->leader, b->id, &tty);
-        b->wants_tty |= r == 1 && tty;
-        return r == 1 || (r < 0 && errno == EAGAIN);
+        struct wall_relayed o;
+        int r = wall_relay(b->session_line, &session->child, b->leader, b->id, &o);
+        if (r != 1)
+                return r < 0 && errno == EAGAIN;
+
+        b->begun |= o.begins;
+        b->wants_tty |= o.tty;
+        b->asks_label |= o.labels;
+        if (o.labels)
+                b->c.label = label_of(o.label);
+        return true;
+}
+
+static struct box *find_peer(struct box *first, uint32_t id)
+{
+        for (struct box *b = first; b; b = b->sibling)
+                if (b->id == id && b->remote)
+                        return b;
+        return NULL;
 }
 
 static struct box *peer_of(const struct box *session, uint32_t id)
 {
-        for (struct box *b = session->runs; b; b = b->sibling)
-                if (b->id == id && b->remote)
-                        return b;
-        return NULL;
+        struct box *b = find_peer(session->runs, id);
+        return b ? b : find_peer(session->ended, id);
 }
 
 void session_serve_peers(struct box *session)

@@ -64,17 +64,28 @@ int session_spare(struct box *b, struct err *e)
 
 /* ---- runs of other keepers ---- */
 
-static void unlink_run(struct box *b)
+static void take_out(struct box **at, struct box *b)
 {
-        struct box *session = b->session;
-        struct box **at = &session->runs;
         while (*at && *at != b)
                 at = &(*at)->sibling;
 
         if (*at)
                 *at = b->sibling;
+}
 
-        session->idle_ns = clock_mono_ns();
+static void unlink_run(struct box *b)
+{
+        take_out(&b->session->runs, b);
+        take_out(&b->session->ended, b);
+        b->session->idle_ns = clock_mono_ns();
+}
+
+/* Its keeper has its end, and still reads what it has left: the last of it is the session's label. */
+static void set_aside(struct box *b)
+{
+        unlink_run(b);
+        b->sibling = b->session->ended;
+        b->session->ended = b;
 }
 
 /* Only what session_peers.c fills is in it: it is not a box that lives. */
@@ -110,15 +121,14 @@ static struct box *run_of(const struct box *session, const struct wall_message *
         return !ran && !tty && one && !one->sibling ? one : NULL; /* its processes may lead other sessions */
 }
 
-/* `b` may be gone after it. */
 static void send_end(struct box *b)
 {
         const struct wall_message m = { .word = WALL_SAYS_END, .end = b->last };
         b->ran = b->session_line >= 0 && wall_forward(b->session_line, &m, -1) < 0 && errno == EAGAIN;
-        if (!b->ran)
+        if (!b->ran && b->remote)
+                set_aside(b);
+        else if (!b->ran)
                 fd_close(&b->session_line);
-        if (!b->ran && b->remote) /* nothing of it is here */
-                session_drop_peer(b);
 }
 
 bool session_forward(struct box *session, const struct wall_message *m, int fd)
@@ -170,6 +180,22 @@ static void end_with_session(const struct box_result *session, struct box *b)
         send_end(b);
 }
 
+int session_send_label(const struct box *b)
+{
+        struct wall_message m = { .word = WALL_SAYS_LABEL };
+        (void) label_text(&b->session->run.r.label, m.label);
+        return wall_forward(b->session_line, &m, -1);
+}
+
+/* The session is over: its label rises no more. */
+static void answer_ended(struct box *session)
+{
+        while (session->ended) {
+                (void) session_send_label(session->ended);
+                session_drop_peer(session->ended);
+        }
+}
+
 bool session_tend(struct box *session)
 {
         uint64_t next = session_next(session);
@@ -181,6 +207,9 @@ bool session_tend(struct box *session)
                 else if (b->ran)
                         send_end(b);
         }
+
+        if (over)
+                answer_ended(session);
 
         return !session->runs && next != 0 && clock_mono_ns() >= next;
 }
@@ -205,6 +234,7 @@ static void leave_all(struct box *session)
                         session_drop_peer(r);
         }
 
+        answer_ended(session);
         fd_close(&session->ahead);
         fd_close(&session->peers);
         session->runs = NULL;

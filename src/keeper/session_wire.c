@@ -6,6 +6,8 @@
 #include "keeper/internal.h"
 #include "wire/wire.h"
 
+#include <errno.h>
+
 #define FIELD(m) WIRE_NUMBER(struct session_joined, m)
 static const struct wire_field joined[] = { FIELD(id),
                                             FIELD(leader),
@@ -15,8 +17,9 @@ static const struct wire_field joined[] = { FIELD(id),
                                             FIELD(cpu_by_group),
                                             FIELD(host_uid),
                                             FIELD(host_gid),
+                                            WIRE_STRING(struct session_joined, label),
                                             WIRE_STRING(struct session_joined, error) };
-const struct wire_form session_joined_form = WIRE_FORM(WIRE_SESSION_JOINED, 1, struct session_joined, joined);
+const struct wire_form session_joined_form = WIRE_FORM(WIRE_SESSION_JOINED, 2, struct session_joined, joined);
 
 static void take_over(struct box *b, const struct session_joined *j)
 {
@@ -30,6 +33,28 @@ static void take_over(struct box *b, const struct session_joined *j)
         b->run.r.memory_by_group = j->memory_by_group;
         b->run.r.procs_by_group = j->procs_by_group;
         b->run.r.cpu_by_group = j->cpu_by_group;
+}
+
+int session_fits(const struct box_config *c, const struct label *session, struct err *e)
+{
+        if (!c->plan->net || label_within(&c->label, session))
+                return 0;
+
+        (void) err_set(e, ERR_USAGE, 0, "this run is handed data whose label the session does not have");
+        return err_hint(e, "label it in the policy of the session: its broker judges all runs alike");
+}
+
+/* It goes on in what the runs before it left. */
+static int begin_labelled(struct box *b, const struct session_joined *j, struct err *e)
+{
+        struct label l = label_of(j->label);
+        if (session_fits(&b->c, &l, e) < 0)
+                return -1;
+
+        label_join(&b->run.r.label, &l);
+        if (!label_within(&b->c.label, &l) && wall_label(&b->session->child, &b->c.label) < 0)
+                return err_set(e, ERR_IO, errno, "the session does not take the label of this run");
+        return 0;
 }
 
 int session_joined(struct box *b, struct err *e)
@@ -47,5 +72,5 @@ int session_joined(struct box *b, struct err *e)
                                r == 1 && j.error[0] ? j.error : "the session ended before this run began");
 
         take_over(b, &j);
-        return 1;
+        return begin_labelled(b, &j, e) < 0 ? -1 : 1;
 }

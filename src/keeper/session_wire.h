@@ -3,6 +3,8 @@
  * its spare, whose line comes as the descriptor. After it, init's messages follow in this direction, and wall
  * orders in the other. */
 #pragma once
+#include "label/label.h"
+
 #include <stdint.h>
 
 struct session_joined {
@@ -11,6 +13,7 @@ struct session_joined {
         uint32_t layers;
         uint8_t memory_by_group, procs_by_group, cpu_by_group;
         uint32_t host_uid, host_gid; /* of the box's user outside */
+        char label[LABEL_TEXT_MAX];  /* of the session */
         char error[320];             /* "": none */
 };
 struct wire_form;

@@ -53,13 +53,15 @@ enum wall_command {
         COMMAND_TTY,     /* a terminal is made and sent with WALL_SAYS_TTY; arg: rows << 16 | columns */
         COMMAND_OPEN,    /* the cover of a shut place is taken off; arg: which */
         COMMAND_RUN,     /* a spare gets its run order: its clocks begin */
-        COMMAND_RENEW    /* its time ends so much later */
+        COMMAND_RENEW,   /* its time ends so much later */
+        COMMAND_LABEL    /* to a session, never to init: see wall_label() */
 };
 struct wall_order {
         uint32_t command;
         int32_t arg; /* RUN: the spare's pid in the box; 0: the only spare */
         uint32_t id; /* CONNECT: of the question, for its answer; RUN, SIGNAL, RENEW: of the run */
-        uint64_t time_ms, cpu_ms; /* RUN: its limits; RENEW: one of them */
+        uint64_t time_ms, cpu_ms;   /* RUN: its limits; RENEW: one of them */
+        char label[LABEL_TEXT_MAX]; /* LABEL */
 };
 struct wire_form;
 extern const struct wire_form wall_order_form;

@@ -52,6 +52,7 @@ enum wall_word {
         WALL_SAYS_LOST,      /* a denial was not reported: too many came before it */
         WALL_SAYS_READY,     /* by a spare: it is attested, and waits for its order */
         WALL_SAYS_TOUCHED,   /* a call waits for a place that is shut: wall_touch_open() */
+        WALL_SAYS_LABEL,     /* by a session, to the keeper of a run in it: the answer to wall_label() */
         WALL_SAYS_RAN        /* a run of a box with many has ended: END of that run */
 };
 
@@ -120,6 +121,7 @@ struct wall_message {
                 struct {
                         uint32_t which; /* of the plan's SHUT steps */
                 } touched;
+                char label[LABEL_TEXT_MAX];
         };
 };
 
@@ -256,8 +258,15 @@ int wall_run(const struct wall_child *c, uint32_t pid, uint32_t id, const struct
 int wall_forward(int line, const struct wall_message *m, int fd);
 /* The other way: passes an order of a run's keeper, which is another process, on to init, if it is about that
  * run: its begin, which is answered with WALL_SAYS_READY, a signal, a renewal, a terminal. Returns 1, 0 if
- * the line is closed, -1 with errno set (EPROTO: not such an order). *ret_tty: it requests a terminal. */
-int wall_relay(int line, const struct wall_child *c, uint32_t pid, uint32_t id, bool *ret_tty);
+ * the line is closed, -1 with errno set (EPROTO: not such an order). Its label is not init's concern. */
+struct wall_relayed {
+        bool begins, tty;           /* it requests a terminal */
+        bool labels;                /* it has this label, and requests the session's */
+        char label[LABEL_TEXT_MAX]; /* then this */
+};
+int wall_relay(int line, const struct wall_child *c, uint32_t pid, uint32_t id, struct wall_relayed *ret);
+/* Such an order: before the begin, with what the run is handed, and when nothing of it can come any more. */
+int wall_label(const struct wall_child *session, const struct label *l);
 /* Receives the next message of a spare, as wall_listen(). */
 int wall_spare_listen(int spare, struct wall_message *ret);
 /* Requests a terminal of the box's own: WALL_SAYS_TTY. */

@@ -40,6 +40,8 @@ static const struct wire_field copy[] = { FIELD(copy.ino), FIELD(copy.which) };
 static const struct wire_field connected[] = { FIELD(connected.id) };
 static const struct wire_field touched[] = { FIELD(touched.which) };
 
+static const struct wire_field label[] = { TEXT(label) };
+
 static const struct wire_form forms[] = {
         FORM(WALL_SAYS_ERROR, error),
         BARE(WALL_SAYS_TTY),
@@ -53,16 +55,17 @@ static const struct wire_form forms[] = {
         BARE(WALL_SAYS_LOST),
         FORM(WALL_SAYS_READY, ready),
         FORM(WALL_SAYS_TOUCHED, touched),
+        FORM(WALL_SAYS_LABEL, label),
         FORM(WALL_SAYS_RAN, ran),
 };
 _Static_assert(sizeof forms / sizeof *forms == (size_t) WALL_SAYS_RAN, "a form for each word");
 
-static const struct wire_field order[] = { WIRE_NUMBER(struct wall_order, command),
-                                           WIRE_NUMBER(struct wall_order, arg),
-                                           WIRE_NUMBER(struct wall_order, id),
-                                           WIRE_NUMBER(struct wall_order, time_ms),
-                                           WIRE_NUMBER(struct wall_order, cpu_ms) };
-const struct wire_form wall_order_form = WIRE_FORM(WIRE_WALL_ORDER, 2, struct wall_order, order);
+static const struct wire_field order[] = {
+        WIRE_NUMBER(struct wall_order, command), WIRE_NUMBER(struct wall_order, arg),
+        WIRE_NUMBER(struct wall_order, id),      WIRE_NUMBER(struct wall_order, time_ms),
+        WIRE_NUMBER(struct wall_order, cpu_ms),  WIRE_STRING(struct wall_order, label)
+};
+const struct wire_form wall_order_form = WIRE_FORM(WIRE_WALL_ORDER, 3, struct wall_order, order);
 
 int wall_put(int control, const struct wall_message *m, int pass)
 {

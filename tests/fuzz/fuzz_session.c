@@ -82,13 +82,13 @@ static bool is_about_run(const struct wall_order *o)
 static void relay(int line, bool with_fd)
 {
         int init[2];
-        bool tty;
+        struct wall_relayed relayed;
         struct wall_order o;
         if (wire_pair(init) < 0)
                 return;
 
         const struct wall_child c = { .control = init[0] };
-        int r = wall_relay(line, &c, LEADER, RUN, &tty);
+        int r = wall_relay(line, &c, LEADER, RUN, &relayed);
         (void) close(init[0]);
         if (wire_take(init[1], &wall_order_form, &o, NULL) == 1 ? r != 1 || with_fd || !is_about_run(&o)
                                                                 : r == 1)

@@ -64,7 +64,7 @@ void labels_join(struct broker *b, const struct label *by)
                 return;
 
         b->label_rises++;
-        b->label_dirty = b->any_dirty = true;
+        control_label(b); /* before the box gets what it has risen by: a run may end with that */
 }
 
 enum effect_reason labels_stop(struct flow *f)

@@ -272,39 +272,18 @@ static void add_listener(struct broker *b, const struct egress_order *o, int fd)
         }
 }
 
-/* Never waits: a busy keeper gets it later. False: not now. */
-static bool send_message(struct broker *b, struct egress_message *m)
-{
-        m->limits = b->limits_hit;
-        m->lost = b->rows_lost;
-        m->after = b->ahead_after;
-        m->recorded = b->recorded;
-        m->unrecorded = b->answered - b->recorded;
-        m->record_failed = b->record_failed;
-        (void) label_text(&b->label, m->label);
-        if (wire_put(b->control, &egress_message_form, m, -1) == 0)
-                return true;
-
-        if (errno != EAGAIN && errno != ENOBUFS)
-                _exit(0); /* the peer is gone */
-
-        return false;
-}
-
 void control_flush(struct broker *b)
 {
         b->any_dirty = false;
         b->flush_ns = b->now_ns;
-        if (b->label_dirty) {
-                struct egress_message m = { .word = EGRESS_SAYS_LABEL };
-                b->label_dirty = b->any_dirty = !send_message(b, &m);
-        }
+        if (b->label_dirty)
+                control_label(b);
 
         for (unsigned i = 0; i < b->row_count; i++) {
                 if (!b->dirty[i])
                         continue;
                 struct egress_message m = { .word = EGRESS_SAYS_ROW, .row = b->rows[i] };
-                b->dirty[i] = !send_message(b, &m);
+                b->dirty[i] = !control_send(b, &m);
                 b->any_dirty |= b->dirty[i];
         }
 }
@@ -326,7 +305,7 @@ _Noreturn static void finish(struct broker *b)
         ahead_last_words(b);
         control_flush(b);
         resolver_leave_watchers(b);
-        (void) send_message(b, &m);
+        (void) control_send(b, &m);
         _exit(0);
 }
 

@@ -126,7 +126,8 @@ int handles_endorse(struct run *run, const char *name, int outside, struct err *
                 return 0;
 
         int bits = l.untrusted ? bits_of(filter_schema(run, d)) : -1;
-        bool fits = bits >= 0 && owner->endorsed + (unsigned) bits <= d->flow.endorse;
+        bool counted = !owner->remote; /* runs of several keepers would each have all of the bits */
+        bool fits = counted && bits >= 0 && owner->endorsed + (unsigned) bits <= d->flow.endorse;
         if (fits && write_anew(run->staged, &text)) {
                 if (ftruncate(run->staged, 0) < 0 || lseek(run->staged, 0, SEEK_SET) < 0 ||
                     fd_write_all(run->staged, text.p, text.n) < 0)

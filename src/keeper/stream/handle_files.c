@@ -306,6 +306,16 @@ static int publish(struct run *run, const struct plan_handle *h, int from, int t
                        : r;
 }
 
+bool handles_seal(const struct run *run)
+{
+        const struct plan *p = run->c->plan;
+        bool sealed = true;
+        for (size_t i = 0; i < p->handle_count; i++)
+                if (!p->handles[i].calls && run->memfd[i] >= 0)
+                        sealed &= seal(run->memfd[i]) == 0;
+        return sealed;
+}
+
 int handles_publish(struct run *run, struct err *e) { return copy_handles(run, true, publish, e); }
 
 void handles_close(struct run *run)

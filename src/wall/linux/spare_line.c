@@ -128,17 +128,32 @@ int wall_forward(int line, const struct wall_message *m, int fd)
         return fd < 0 ? wall_put_now(line, m) : wall_put(line, m, fd);
 }
 
-int wall_relay(int line, const struct wall_child *c, uint32_t pid, uint32_t id, bool *ret_tty)
+int wall_label(const struct wall_child *session, const struct label *l)
+{
+        struct wall_order o = { .command = COMMAND_LABEL };
+        (void) label_text(l, o.label);
+        return wire_put_now(session->control, &wall_order_form, &o);
+}
+
+int wall_relay(int line, const struct wall_child *c, uint32_t pid, uint32_t id, struct wall_relayed *ret)
 {
         struct wall_order o;
         int r = wire_take(line, &wall_order_form, &o, NULL);
+        *ret = (struct wall_relayed){ 0 };
         if (r != 1)
                 return r;
 
+        if (o.command == COMMAND_LABEL) {
+                ret->labels = true;
+                memcpy(ret->label, o.label, sizeof ret->label);
+                return 1;
+        }
+
         bool begins = o.command == COMMAND_RUN && o.id == id && (uint32_t) o.arg == pid && pid > 0;
         bool signals = (o.command == COMMAND_SIGNAL || o.command == COMMAND_RENEW) && o.id == id;
-        *ret_tty = o.command == COMMAND_TTY;
-        if (!begins && !signals && !*ret_tty) {
+        ret->begins = begins;
+        ret->tty = o.command == COMMAND_TTY;
+        if (!begins && !signals && !ret->tty) {
                 errno = EPROTO;
                 return -1;
         }
