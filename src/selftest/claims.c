@@ -294,10 +294,24 @@ static void add_opened(struct claims *c)
         cordon_free(lines);
 }
 
+/* Lint W148 has the cost of each. */
+static void add_devices(struct claims *c)
+{
+        cordon_error e;
+        cordon_note n;
+        for (size_t i = 0; cordon_policy_note(c->policy, i, &n, &e) == 1; i++)
+                if (strcmp(n.code, "W148") == 0)
+                        buf_printf(residual(c),
+                                   "`dev` door: %s; no device rule of a control group stands "
+                                   "behind it",
+                                   n.text);
+}
+
 static void fill_residual(struct claims *c)
 {
         add_list(c, gaps_always);
         add_opened(c);
+        add_devices(c);
         add_layers_off(c);
         if (c->process_wall)
                 add_list(c, gaps_process_wall);

@@ -34,7 +34,10 @@ is "and is a metric" "$("$CORDON" log export --format prometheus | grep -c '^cor
 state stale
 mkdir -m 700 "$CORDON_STATE/gate"
 for i in $(seq 48); do echo "{\"at\":$i,\"uid\":0,\"read_ms\":90000,\"chars\":100,\"template\":$i,\"yes\":true,\"decoy\":false,\"id\":\"$i\",\"door\":\"net a:$((i % 4)) ask\",\"effect\":\"\",\"reason\":\"\"}"; done >"$CORDON_STATE/gate/decisions"
+printf 'use base/system\nrun sh ask within 1s\n' >asks.cordon
+run -p asks.cordon -- sh -c true
 audit clean.cordon
+is "gates: a rate is open when the doctor calls it failing" "$(of gates.unanswered .state) $(of gates.unanswered .evidence) $("$CORDON" doctor --layers --json | jq -r '.layers[] | select(.layer == "approval").state')" "open unanswered: 1 of 1 failing"
 is "gates: those that nobody denied for 90 days" "$(of gates.stale .state) $(of gates.stale .evidence)" "open gates_stale: 4"
 
 # --- a debt in each group ---

@@ -13,11 +13,13 @@ has "with the reason" "$("$CORDON" run --dev /dev/sda -- true 2>&1)" "a raw disk
 is "one that may be missing may" "$(box --dev '/dev/dri/renderD9999?' -- echo fine)" fine
 is "one that is missing may not" "$(status "$CORDON" run --dev /dev/dri/renderD9999 -- true)" 125
 has "doors tells the cost" "$("$CORDON" doors --dev /dev/dri/renderD128)" "its driver is a large part of the kernel"
+has "and that no control group stands behind it" "$("$CORDON" doors --dev /dev/dri/renderD128)" "no device rule of a control group"
 has "so does why" "$("$CORDON" why dev /dev/kvm)" "KVM is a large part of the kernel"
 has "and a lint" "$(printf 'dev /dev/kvm\nexpect deny dev /dev/fuse\n' >p && "$CORDON" check p 2>&1)" W148
 if [ -w /dev/fuse ] && [ "$(stat -c %a /dev/fuse)" = 666 ]; then
         is "a device opens, for reading and writing" "$(box --dev /dev/fuse -- sh -c 'exec 3<>/dev/fuse && echo open')" open
         is "as the device it is" "$(box --dev /dev/fuse -- stat -c %t:%T /dev/fuse)" a:e5
+        has "claims lists it with its cost" "$(timeout 120 "$CORDON" selftest claims --dev /dev/fuse 2>&1)" "door: /dev/fuse: a file system's side of FUSE"
         has "without the door it is not there" "$(box -- ls /dev/fuse)" "o such file"
         has "one that was not named is not there beside it" "$(box --dev /dev/fuse -- ls /dev/kvm)" "o such file"
         has "another path of the host does not come along" "$(box --dev /dev/fuse -- ls /dev/mem)" "o such file"

@@ -420,6 +420,10 @@ static void worst_devices(const struct checked_policy *c, struct buf *out)
 {
         for (size_t i = c->live.start[DOOR_DEV]; i < c->live.start[DOOR_DEV + 1]; i++)
                 buf_printf(out, "- Of %s: %s.\n", c->live.v[i].path, policy_dev_cost(c->live.v[i].path));
+        if (count_of(c, DOOR_DEV, DOOR_DEV) > 0)
+                buf_puts(out, "- No other device can be made or opened: its mounts and capabilities see to "
+                              "that, no "
+                              "device rule of a control group.\n");
 }
 
 static void worst_sockets(const struct checked_policy *c, struct buf *out)

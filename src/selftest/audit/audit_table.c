@@ -118,7 +118,7 @@ static const struct audit_check checks[] = {
              "cordon approve stats: leave `ask` out, or the line"),
         FACT("gates.tired", AUDIT_GATES, 7, 2, "persons_tired", 1, "AML.T0053",
              "ask less: cordon approve stats names the gates that repeat"),
-        FACT("gates.unanswered", AUDIT_GATES, 4, 2, "unanswered", 5, "AML.T0053",
+        FACT("gates.unanswered", AUDIT_GATES, 4, 2, "unanswered/asked", 25, "AML.T0053",
              "cordon log export -f --format alerts --to URL"),
         FACT("gates.incidents", AUDIT_GATES, 8, 4, "incidents", 3, "AML.T0053",
              "cordon log report RUN --postmortem FILE"),

@@ -105,16 +105,45 @@ static void by_host(const struct audit_evidence *e, struct audit_item *it)
         SAY(it, "%s: %.180s", state, text_of(o, "detail"));
 }
 
-static void by_fact(const struct audit_evidence *e, struct audit_item *it)
+/* -1: not known. */
+static int64_t fact_of(const struct audit_evidence *e, const char *name)
 {
         const struct json *facts = e->layers ? json_get(json_root(e->layers), "facts") : NULL,
-                          *j = facts ? json_get(facts, it->check->arg) : NULL;
-        if (!j || j->type != JSON_INT) {
+                          *j = facts ? json_get(facts, name) : NULL;
+        return !j || j->type != JSON_INT ? -1 : j->integer < 0 ? 0 : j->integer;
+}
+
+/* "unanswered/asked": a rate is bad from the percentage on at which `cordon doctor --layers` calls it
+ * failing.
+ */
+static void by_rate(const struct audit_evidence *e, struct audit_item *it, const char *slash)
+{
+        char name[64];
+        (void) snprintf(name, sizeof name, "%.*s", (int) (slash - it->check->arg), it->check->arg);
+        int64_t n = fact_of(e, name), of = fact_of(e, slash + 1);
+        if (n < 0 || of < 0) {
                 SAY(it, "not known");
                 return;
         }
 
-        int64_t n = j->integer < 0 ? 0 : j->integer;
+        set_badness(it, of > 0 && n * 100 / of >= (int64_t) it->check->whole ? 100 : 0);
+        SAY(it, "%s: %lld of %lld", name, (long long) n, (long long) of);
+}
+
+static void by_fact(const struct audit_evidence *e, struct audit_item *it)
+{
+        const char *slash = strchr(it->check->arg, '/');
+        if (slash) {
+                by_rate(e, it, slash);
+                return;
+        }
+
+        int64_t n = fact_of(e, it->check->arg);
+        if (n < 0) {
+                SAY(it, "not known");
+                return;
+        }
+
         set_badness(it, n == 0                            ? 0
                         : n >= (int64_t) it->check->whole ? 100
                                                           : (unsigned) (n * 100 / it->check->whole) + 1);
