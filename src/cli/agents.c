@@ -164,7 +164,8 @@ void cli_agent_policy(const char *stock, const struct cli_api *used, size_t coun
         }
 
         for (size_t i = 0; i < count; i++) {
-                buf_printf(out, "net %s/** with %s\n", used[i].base, used[i].provider);
+                buf_printf(out, "net %s/** with %s%s\n", used[i].base, used[i].provider,
+                           used[i].login ? CLI_LOGIN : "");
                 if (used[i].overridden)
                         buf_printf(out, "env %s=%s\n", base_variable(used[i].provider), used[i].base);
         }

@@ -22,10 +22,13 @@ const char *cli_agent_name_at(size_t i, const char **ret_help);
 /* The shell text that starts a command of `cordon agent -- COMMAND`. */
 extern const char cli_agent_plain[];
 
+#define CLI_LOGIN "-login"
+
 /* A net line of a stock policy with a credential: `with PROVIDER`. */
 struct cli_api {
         char provider[32];
         char base[256];  /* without "/" at its end */
+        bool login;      /* by a login that the agent outside renews: the credential is PROVIDER-login */
         bool overridden; /* by a variable of the caller, for a gateway or a test */
 };
 enum { CLI_APIS_MAX = 8 };
@@ -42,11 +45,14 @@ struct cli_key_source {
         const char *header;   /* that carries it */
         const char *file;     /* below the caller's home, or NULL */
         const char *member;   /* of that file's JSON, "a/b" for a member of a member */
+        const char *expires;  /* of a login: its end in milliseconds, a member of that file; or NULL */
 };
 /* The first source that has a key, or NULL. */
 const struct cli_key_source *cli_key_find(const char *provider);
 /* Is there such a credential? -1 after reporting an error. */
 int cli_key_sealed(const char *provider);
+/* Reports a login of the provider that cannot be used, and what to do instead. False: none is there. */
+bool cli_key_login_unused(const char *provider);
 /* Seals the key of `source`; NULL: typed at the terminal, or standard input. 0, or EXIT_CORDON. */
 int cli_key_seal(const struct cli_agent *a, const struct cli_api *api, const struct cli_key_source *source);
 

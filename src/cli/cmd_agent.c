@@ -64,9 +64,14 @@ static int open_apis(const struct agent *g, struct cli_api *apis, size_t count)
                         sealed == 0 && !g->run.plan ? cli_key_find(apis[i].provider) : NULL;
                 if (sealed < 0 || (s && cli_key_seal(g->row, &apis[i], s) != 0))
                         return -1;
+                apis[i].login = s && s->expires;
                 if (sealed || s)
                         apis[n++] = apis[i];
         }
+
+        for (size_t i = 0; n == 0 && !g->run.plan && i < count; i++)
+                if (cli_key_login_unused(apis[i].provider))
+                        return -1;
 
         if (n == 0 && count == 1 && !g->run.plan && isatty(0) && isatty(2))
                 n = cli_key_seal(g->row, &apis[0], NULL) == 0;

@@ -48,5 +48,25 @@ is "or from a pipe" "$? $("$CORDON" vault list --json | jq -r '.[] | select(.nam
 "$CORDON" vault rm anthropic
 CLAUDE_CODE_OAUTH_TOKEN=sk-ant-oat01-Token0123456789 "$CORDON" agent setup claude >"$T/out" 2>&1
 is "a token of a subscription goes where it belongs" "$? $("$CORDON" vault list --json | jq -r '.[] | select(.name == "anthropic") | [.env, .field] | join(" ")')" "0 CLAUDE_CODE_OAUTH_TOKEN Authorization"
+
+# ---- logins: the access token until it ends, nothing that renews it ----
+"$CORDON" vault rm anthropic openai
+mkdir -p "$HOME/.claude"
+login() { echo '{"claudeAiOauth":{"accessToken":"sk-ant-oat01-Login0123456789","refreshToken":"sk-ant-ort01-Refresh0123456789","expiresAt":'"$1"'000,"scopes":["user:inference"]}}' >"$HOME/.claude/.credentials.json"; }
+# The agent in small prints what it has, and all that its box can read of the login.
+printf '#!/bin/sh\necho "$CLAUDE_CODE_OAUTH_TOKEN"; cat %s/.claude/.credentials.json ~/.claude/.credentials.json; exit 0\n' "$HOME" >"$D/bin/claude"
+login $(($(date +%s) + 7200))
+is "claude: a login is used, until it ends" "$(status "$CORDON" agent claude) $("$CORDON" vault list --json | jq -r '.[] | select(.name == "anthropic-login") | [.env, .field, .for, .expires > now + 3600, .expires < now + 7300] | flatten | map(tostring) | join(" ")')" \
+        "0 CLAUDE_CODE_OAUTH_TOKEN Authorization https://api.anthropic.com/** true true"
+has "claude: and the box has a placeholder" "$(cat "$T/out")" sk-ant-
+login $(($(date +%s) + 10800))
+is "claude: the next start takes the renewed one" "$(status "$CORDON" agent claude) $("$CORDON" vault list --json | jq -r '.[] | select(.name == "anthropic-login") | .expires > now + 9000')" "0 true"
+cat "$T/out" "$T/err" >"$T/all"
+login $(($(date +%s) - 10))
+is "claude: one that has ended is not, with what to do" "$(status "$CORDON" agent claude) $(grep -c -e 'has ended' -e 'claude setup-token' "$T/err")" "125 2"
+echo '{"OPENAI_API_KEY":null,"tokens":{"access_token":"eyJLogin0123456789","refresh_token":"rt_0123456789"}}' >"$HOME/.codex/auth.json"
+is "codex: a login of ChatGPT is not taken over, with what to do" "$(status "$CORDON" agent codex) $(grep -c -e 'renews itself' -e 'cordon agent hook codex' "$T/err")" "125 2"
+cat "$T/err" >>"$T/all"
+is "no token is printed, outside or inside" "$(grep -c 0123456789 "$T/all")" 0
 is "no part of a key is printed" "$(cat "$T/out" "$T/err" | grep -c 0123456789)" 0
 done_testing
