@@ -971,6 +971,9 @@ CORDON_API int cordon_check_bytes(const cordon_context *cx, const cordon_check *
  * links may lead where its doors lead. */
 CORDON_API int cordon_box_check(const cordon_box *b, const cordon_check *c, const void *p, size_t n,
                                 char **ret_out, size_t *ret_len, char **ret_report, cordon_error *e);
+/* Checks with these options follow: makes a process ready for the next one, so that it does not wait for its
+ * start. For a box that has started; again after each check. A check is the same without it. */
+CORDON_API void cordon_box_check_ahead(cordon_box *b, const cordon_check *c);
 /* Writes text as one inert word of "sh", "sql", "html", "json", "csv", "md", "url" or "term". */
 CORDON_API char *cordon_encode(const char *context, const void *p, size_t n, cordon_error *e);
 /* Text of a box for a person or a model, by the rules of cordon_check_bytes() but in this process: escape

@@ -2,6 +2,7 @@
 /* api/api_output.c - checks bytes of any origin in cordon-output, for callers that have them in memory: the
  * command line, results of tools, answers of servers. */
 #include "api/canaries.h"
+#include "api/checks_ready.h"
 #include "api/internal.h"
 #include "base/child.h"
 #include "base/fd.h"
@@ -18,7 +19,7 @@
 #include <sys/stat.h>
 #include <sys/syscall.h>
 
-enum { CHECK_MS = 70000, READ_MAX = 1 << 16 };
+enum { CHECK_MS = 70000, READ_MAX = 1 << 16, SERVICES_MAX = 8 };
 static const uint64_t DEFAULT_MAX = 64 << 20;
 
 static int cannot(struct err *e, const char *what)
@@ -81,6 +82,15 @@ static int read_schema(const char *path, struct span *ret, struct err *e)
         return s ? 0 : -1;
 }
 
+/* What was checked, and what came of it. */
+struct checking {
+        const cordon_context *cx;
+        const cordon_box *b;
+        const cordon_check *c;
+        struct span in;
+        struct buf passed, report;
+};
+
 /* ---- the order ---- */
 
 struct words {
@@ -99,8 +109,8 @@ static int add_planted(void *ctx, const char *path, const char *value)
         return 0;
 }
 
-static int put_order(const cordon_check *c, struct words *w, struct pipeline_config config, bool vault,
-                     struct err *e)
+static int put_order(const cordon_check *c, struct words *w, struct pipeline_config config,
+                     struct output_order_more more, struct err *e)
 {
         AUTO_BUF(order);
         struct span schema = { 0 };
@@ -116,10 +126,8 @@ static int put_order(const cordon_check *c, struct words *w, struct pipeline_con
         config.n_words = w->n;
         config.hosts = w->hosts;
         config.n_hosts = w->n_hosts;
-        output_order_put(
-                &config,
-                &(struct output_order_more){ .become = geteuid() == 0 ? wall_host_id() : 0, .vault = vault },
-                &order);
+        more.become = geteuid() == 0 ? wall_host_id() : 0;
+        output_order_put(&config, &more, &order);
         free((void *) (uintptr_t) schema.p);
         int fd = order.failed || w->mem.failed ? -1 : memory_file(buf_span(&order));
         if (order.p)
@@ -128,9 +136,9 @@ static int put_order(const cordon_check *c, struct words *w, struct pipeline_con
 }
 
 /* Planted canaries are searched for in any case, the secrets of a run in bytes of its box. */
-static int make_order(const cordon_context *cx, const cordon_box *b, const cordon_check *c,
-                      enum handle_type form, struct err *e)
+static int make_order(const struct checking *k, enum handle_type form, bool serves, struct err *e)
 {
+        const cordon_box *b = k->b;
         struct words *w = calloc(1, sizeof *w);
         struct box_config config = { 0 };
         if (!w)
@@ -142,10 +150,10 @@ static int make_order(const cordon_context *cx, const cordon_box *b, const cordo
                 w->n = box_known_words(&config, false, w->v);
                 w->n_hosts = box_door_hosts(&config, &w->mem, w->hosts);
         } else
-                r = api_planted_each(cx, add_planted, w, e);
+                r = api_planted_each(k->cx, add_planted, w, e);
 
-        int fd = r < 0 ? -1
-                       : put_order(c, w, (struct pipeline_config){ .form = form }, config.words != NULL, e);
+        const struct output_order_more more = { .vault = config.words != NULL, .serves = serves };
+        int fd = r < 0 ? -1 : put_order(k->c, w, (struct pipeline_config){ .form = form }, more, e);
         arena_done(&w->mem);
         free(w);
         return fd;
@@ -162,12 +170,13 @@ static int read_whole(int fd, struct buf *out)
         return n < 0 || out->failed ? -1 : 0;
 }
 
-/* Starts it and waits for its end. */
-static int run(const cordon_context *cx, const int fds[OUTPUT_FDS], struct err *e)
+static struct child start(const cordon_context *cx, const int fds[OUTPUT_FDS], unsigned flags, struct err *e)
 {
         char path[PATH_MAX];
-        if (host_program(cx, OUTPUT_PROGRAM, path, sizeof path, e) < 0)
-                return -1;
+        if (host_program(cx, OUTPUT_PROGRAM, path, sizeof path, e) < 0) {
+                errno = ENOENT;
+                return CHILD_NONE;
+        }
 
         char *const argv[] = { (char[]){ OUTPUT_PROGRAM }, NULL }, *const envp[] = { (char[]){ "LANG=C" },
                                                                                      NULL };
@@ -176,9 +185,18 @@ static int run(const cordon_context *cx, const int fds[OUTPUT_FDS], struct err *
                                                           .envp = envp,
                                                           .fds = fds,
                                                           .fd_count = OUTPUT_FDS,
-                                                          .flags = HOST_SPAWN_APART });
+                                                          .flags = HOST_SPAWN_APART | flags });
+        if (c.pid < 0 && errno != 0)
+                (void) cannot(e, "cordon-output could not be started");
+        return c;
+}
+
+/* Starts it and waits for its end. */
+static int run(const cordon_context *cx, const int fds[OUTPUT_FDS], struct err *e)
+{
+        struct child c = start(cx, fds, 0, e);
         if (c.pid < 0)
-                return cannot(e, "cordon-output could not be started");
+                return -1;
 
         if (!fd_await(c.pidfd, POLLIN, CHECK_MS))
                 child_kill(&c);
@@ -207,22 +225,14 @@ static int words_file(const cordon_box *b)
         return c.words ? *c.words : -1;
 }
 
-/* What was checked, and what came of it. */
-struct checking {
-        const cordon_context *cx;
-        const cordon_box *b;
-        const cordon_check *c;
-        struct span in;
-        struct buf passed, report;
-};
-
-static int check(struct checking *k, struct err *e)
+static struct api_check_what what_of(const cordon_check *c, enum handle_type form)
 {
-        enum handle_type form;
-        if (find_form(k->c->as ? k->c->as : k->c->schema ? "json" : NULL, &form, e) < 0)
-                return -1;
+        return (struct api_check_what){ form, c->max ? c->max : DEFAULT_MAX, c->verbatim, c->links };
+}
 
-        AUTO_FD(order, make_order(k->cx, k->b, k->c, form, e));
+static int check_alone(struct checking *k, enum handle_type form, struct err *e)
+{
+        AUTO_FD(order, make_order(k, form, false, e));
         AUTO_FD(in, order < 0 ? -1 : memory_file(k->in));
         AUTO_FD(out, in < 0 ? -1 : memory_file((struct span){ 0 }));
         AUTO_FD(report, out < 0 ? -1 : memory_file((struct span){ 0 }));
@@ -237,6 +247,23 @@ static int check(struct checking *k, struct err *e)
 
         int r = judge(&k->report, e);
         return r == 0 && read_whole(out, &k->passed) < 0 ? cannot(e, "reading what passed") : r;
+}
+
+static int form_of(const cordon_check *c, enum handle_type *ret, struct err *e)
+{
+        return find_form(c->as ? c->as : c->schema ? "json" : NULL, ret, e);
+}
+
+static int check(struct checking *k, struct err *e)
+{
+        enum handle_type form;
+        if (form_of(k->c, &form, e) < 0)
+                return -1;
+
+        const struct api_check_what what = what_of(k->c, form);
+        struct api_checks *ready = k->b && !k->c->schema ? k->b->checks_ready : NULL;
+        return ready && api_checks_run(ready, &what, k->in, &k->passed, &k->report) ? judge(&k->report, e)
+                                                                                    : check_alone(k, form, e);
 }
 
 static int hand_out(struct checking *k, char **ret_out, size_t *ret_len, char **ret_report, cordon_error *e)
@@ -273,6 +300,42 @@ int cordon_box_check(const cordon_box *b, const cordon_check *c, const void *p, 
 {
         struct checking k = { .cx = b->policy->cx, .b = b, .c = c, .in = span_of(p, n) };
         return hand_out(&k, ret_out, ret_len, ret_report, e);
+}
+
+/* A failure is found, and said, by the check itself. */
+static void start_service(cordon_box *b, const cordon_check *c)
+{
+        int ends[2];
+        enum handle_type form;
+        struct err ignored;
+        const struct checking k = { .cx = b->policy->cx, .b = b, .c = c };
+        if (form_of(c, &form, &ignored) < 0 || wire_pair(ends) < 0)
+                return;
+
+        AUTO_FD(line, ends[0]);
+        AUTO_FD(its, ends[1]);
+        AUTO_FD(order, make_order(&k, form, true, &ignored));
+        const int fds[OUTPUT_FDS] = { its, -1, -1, order, -1, words_file(b) };
+        const struct api_check_what what = what_of(c, form);
+        if (order >= 0 && start(k.cx, fds, HOST_SPAWN_ORPHAN, &ignored).pid < 0 && errno == 0)
+                b->checks_ready = api_checks_new(TAKE_FD(line), &what);
+}
+
+void cordon_box_check_ahead(cordon_box *b, const cordon_check *c)
+{
+        if (!b->plan || c->schema)
+                return;
+
+        if (b->checks_ready && !api_checks_alive(b->checks_ready)) {
+                api_checks_free(b->checks_ready);
+                b->checks_ready = NULL;
+        }
+        if (!b->checks_ready && b->checks_started < SERVICES_MAX) {
+                b->checks_started++;
+                start_service(b, c);
+        }
+        if (b->checks_ready)
+                api_checks_ask(b->checks_ready);
 }
 
 char *cordon_encode(const char *context, const void *p, size_t n, cordon_error *e)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* api/box.c - cordon_box_*: the handle around one run. */
+#include "api/checks_ready.h"
 #include "api/internal.h"
 #include "base/fd.h"
 #include "base/str.h"
@@ -41,6 +42,7 @@ void cordon_box_free(cordon_box *b)
 
         end_doors(b);
         box_free(b->box);
+        api_checks_free(b->checks_ready);
         api_parked_free(&b->parked);
         arena_done(&b->texts);
         plan_free(b->plan);

@@ -130,6 +130,8 @@ struct cordon_box {
         bool no_wasi, interpret;
         const char *module_code;         /* "kept", "new" or "none"; NULL: the command is no module */
         bool checks;                     /* cordon_box_check() follows */
+        struct api_checks *checks_ready; /* a process for the next of them; or NULL */
+        unsigned checks_started;         /* services, of which some died */
         char labels[LABEL_TEXT_MAX];     /* of the result */
         struct api_functions *functions; /* of cordon_wasm_export(); or NULL */
         bool is_unpacker;                /* cordon's own: it writes below the state directory */

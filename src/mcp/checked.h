@@ -19,6 +19,8 @@ struct mcp_checked {
 
 /* Checks a value as JSON. `b` may be NULL: bytes of a box that is gone. Returns 0 if it passed, or -1. */
 int mcp_check(const cordon_context *cx, const cordon_box *b, struct span json, struct mcp_checked *ret);
+/* More follow: a process is ready for the next one. */
+void mcp_check_ahead(cordon_box *b);
 void mcp_checked_done(struct mcp_checked *c);
 /* `"labels":[..],"findings":[..],"sha256":".."`; `labels`: of the run, or "". All of it is untrusted. */
 void mcp_put_checked(struct buf *out, const struct mcp_checked *c, const char *labels);

@@ -51,9 +51,12 @@ static void take_report(const char *report, struct mcp_checked *c)
         json_free(d);
 }
 
+static const cordon_check as_json = { .as = "json", .links = 1 };
+
+void mcp_check_ahead(cordon_box *b) { cordon_box_check_ahead(b, &as_json); }
+
 int mcp_check(const cordon_context *cx, const cordon_box *b, struct span json, struct mcp_checked *ret)
 {
-        static const cordon_check as_json = { .as = "json", .links = 1 };
         cordon_error e = { 0 };
         char *report = NULL;
         *ret = (struct mcp_checked){ 0 };

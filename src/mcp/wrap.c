@@ -5,6 +5,7 @@
 #include "base/clock.h"
 #include "base/err.h"
 #include "base/fd.h"
+#include "mcp/checked.h"
 
 #include <fcntl.h>
 #include <poll.h>
@@ -152,6 +153,8 @@ static bool turn(struct wrap *w)
         give_up_late(w);
         wrap_release(w);
         mcp_link_flush(&w->client);
+        if (!ended && cordon_box_is_up(w->box))
+                mcp_check_ahead(w->box);
         return ended;
 }
 
