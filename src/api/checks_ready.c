@@ -3,7 +3,7 @@
 #include "api/checks_ready.h"
 #include "base/clock.h"
 #include "base/fd.h"
-#include "output/process.h"
+#include "output/output.h"
 
 #include <fcntl.h>
 #include <poll.h>
@@ -81,7 +81,8 @@ static void give(int fd, struct span *in, bool *told)
                 ssize_t n = send(fd, in->p, in->n < MOST ? in->n : MOST, MSG_NOSIGNAL);
                 if (n < 0 && is_later())
                         return;
-                *in = n < 0 ? (struct span){ 0 } : span_of(in->p + n, in->n - (size_t) n);
+                size_t taken = n < 0 ? in->n : (size_t) n;
+                *in = span_of(in->p + taken, in->n - taken);
         }
         if (!*told)
                 (void) shutdown(fd, SHUT_WR);

@@ -4,9 +4,11 @@
 #include "base/hash.h"
 #include "base/str.h"
 #include "cli/cli.h"
+#include "host/host.h"
 #include "mcp/mcp.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,11 +16,12 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-enum { NAME_BYTES = 64, DIGITS = 8 };
+enum { NAME_BYTES = 64, DIGITS = 8, URL_MAX = 2048 };
 
 struct wrapping {
         struct mcp_wrap_options o;
         char *work;
+        const char *url;
         char name[NAME_BYTES];
 };
 
@@ -71,6 +74,8 @@ static int set_permit(void *ctx, const char *value)
 const struct cli_option mcp_wrap_options[] = {
         { "name", 0, "NAME", "name of its pinned tools (default: of the command)",
           CLI_TEXT(struct wrapping, o.name) },
+        { "url", 0, "URL", "a server over HTTP instead of a command; opens the door to it",
+          CLI_TEXT(struct wrapping, url) },
         { "work", 0, "DIR", "what {work} means, and where the server starts (default: here)", set_work },
         { "max", 0, "SIZE", "bytes of one message (default: 4M)", set_max },
         { "seconds", 0, "N", "how long the server may take for an answer (default: 300)", set_seconds },
@@ -122,22 +127,11 @@ static void let_it_last(cordon_policy *p)
         (void) cordon_policy_add(p, "limit", "output 64G", &stated);
 }
 
-static int wrap(struct wrapping *w, int argc, char **argv)
+static int run_server(struct wrapping *w, char **command)
 {
         cordon_error e = { 0 };
         char *found = NULL, *shown = NULL;
-        int status = 0, at = cli_options(argc, argv, cli_verb_find("mcp wrap"), w, w->o.policy);
-        if (at < 0)
-                return EXIT_CORDON;
-
-        if (at < argc && strcmp(argv[at], "--") == 0)
-                at++;
-        if (at >= argc)
-                return cli_usage("which server? cordon mcp wrap [DOORS] -- SERVER [ARGUMENT...]");
-
-        char **command = argv + at;
-        if (!w->o.name)
-                derive_name(w, command);
+        int status = 0;
         if (w->work && chdir(w->work) < 0)
                 return cli_usage("--work %s: %s", w->work, strerror(errno));
 
@@ -149,6 +143,62 @@ static int wrap(struct wrapping *w, int argc, char **argv)
         cordon_free(found);
         cordon_free(shown);
         return r < 0 ? cli_error(&e) : status;
+}
+
+/* ---- a server over HTTP ---- */
+
+/* The door that the option opens. A policy that has one for this URL keeps it, with its credential. */
+static int open_url(const struct wrapping *w, cordon_error *e)
+{
+        char door[URL_MAX + 32];
+        int allowed = 0;
+        (void) snprintf(door, sizeof door, "net POST %s", w->url);
+        char *why = cordon_policy_why(w->o.policy, door, 0, &allowed, e);
+        if (!why)
+                return -1;
+
+        cordon_free(why);
+        (void) snprintf(door, sizeof door, "%s POST GET DELETE", w->url);
+        return allowed ? 0 : cordon_policy_add(w->o.policy, "net", door, e);
+}
+
+static int wrap_url(struct wrapping *w)
+{
+        cordon_error e = { 0 };
+        char found[PATH_MAX], program[PATH_MAX], max[24], *url = (char *) (uintptr_t) w->url;
+        char *named[] = { url, NULL }, *command[] = { program, url, max, NULL };
+        (void) snprintf(max, sizeof max, "%zu", w->o.max);
+        if (!w->o.name)
+                derive_name(w, named);
+        if (strlen(url) >= URL_MAX)
+                return cli_usage("--url is too long");
+        if (host_program(cli_context(), "cordon-bridge", found, sizeof found, (struct err *) &e) < 0)
+                return cli_error(&e);
+        if (!realpath(found, program))
+                return cli_problem("%s: %s", found, strerror(errno));
+        if (open_url(w, &e) < 0 || cordon_policy_add(w->o.policy, "read", program, &e) < 0)
+                return cli_error(&e);
+
+        return run_server(w, command);
+}
+
+static int wrap(struct wrapping *w, int argc, char **argv)
+{
+        int at = cli_options(argc, argv, cli_verb_find("mcp wrap"), w, w->o.policy);
+        if (at < 0)
+                return EXIT_CORDON;
+
+        if (at < argc && strcmp(argv[at], "--") == 0)
+                at++;
+        if (w->url)
+                return at < argc ? cli_usage("--url is in place of a command") : wrap_url(w);
+        if (at >= argc)
+                return cli_usage(
+                        "which server? cordon mcp wrap [DOORS] -- SERVER [ARGUMENT...], or --url URL");
+
+        if (!w->o.name)
+                derive_name(w, argv + at);
+        return run_server(w, argv + at);
 }
 
 int verb_mcp_wrap(int argc, char **argv)

@@ -3,7 +3,7 @@
  * same decision. Both eras of MCP, per request: one with a version in its _meta is of 2026-07-28; after
  * `initialize` one without is of 2025-11-25. */
 #pragma once
-#include "mcp/rpc.h"
+#include "base/rpc.h"
 #include "mcp/tools.h"
 
 /* What is remembered of a connection: only the legacy era has state. */

@@ -10,7 +10,7 @@
 #pragma once
 #include "base/buf.h"
 #include "mcp/internal.h"
-#include "mcp/rpc.h"
+#include "base/rpc.h"
 
 enum { WRAP_PENDING_MAX = 64, WRAP_BACK_MAX = 16, WRAP_TOOLS_MAX = 512, WRAP_TOOL_NAME = 129 };
 

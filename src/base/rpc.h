@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* mcp/rpc.h - one line of JSON-RPC 2.0, from any peer. Pure: bytes in, a message or an error out. */
+/* base/rpc.h - one line of JSON-RPC 2.0, from any peer. Pure: bytes in, a message or an error out. */
 #pragma once
 #include "base/buf.h"
 #include "base/json.h"

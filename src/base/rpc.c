@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* mcp/rpc.c - one line of JSON-RPC 2.0. Batches do not exist in MCP; members that JSON-RPC does not have are
+/* base/rpc.c - one line of JSON-RPC 2.0. Batches do not exist in MCP; members that JSON-RPC does not have are
  * ignored. */
-#include "mcp/rpc.h"
+#include "base/rpc.h"
 
 #include <string.h>
 
