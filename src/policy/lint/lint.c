@@ -246,6 +246,7 @@ static const struct lint_row rows[] = {
           lint_asks_private },
         { 'W', "W148", "a device", lint_device },
         { 'W', "W149", "a key that may be used without end and unasked", lint_free_key },
+        { 'W', "W150", "a net door that labels close from the start", lint_never_open },
         { 'E', "E141", "a --write option over a home or a store of secrets", lint_write_option },
 };
 

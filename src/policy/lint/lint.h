@@ -37,6 +37,7 @@ void lint_foreign_host(struct lint_view *v, const struct lint_row *row);
 /* lint_flow.c */
 void lint_unattended(struct lint_view *v, const struct lint_row *row);
 void lint_asks_private(struct lint_view *v, const struct lint_row *row);
+void lint_never_open(struct lint_view *v, const struct lint_row *row);
 
 /* lint_files.c */
 void lint_runs_later(struct lint_view *v, const struct lint_row *row);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* policy/lint/lint_flow.c - lints about labels: what a policy could let meet, with nobody there. */
 #include "label/label.h"
+#include "policy/internal.h"
 #include "policy/lint/lint.h"
 
 /* The tags that the run may have, the door accepts, and the door itself does not give. */
@@ -61,4 +62,19 @@ void lint_asks_private(struct lint_view *v, const struct lint_row *row)
                                   "named` or `reach public`, and it asks",
                                   label_text(&sent, text), show_text(d->net.host).text);
         }
+}
+
+/* Its author means it to be used. */
+void lint_never_open(struct lint_view *v, const struct lint_row *row)
+{
+        struct label begins = policy_label_handed(v->c);
+        char text[LABEL_TEXT_MAX];
+        for (const struct door *d = NULL; (d = lint_next(v, DOOR_NET, d));)
+                if (flow_closed(v->c, d, &begins))
+                        lint_note(
+                                v, row, &d->at,
+                                "labels close the door to %s before the run begins: it is handed %.80s; add "
+                                "`accepts` or `declassify`%s",
+                                show_text(d->net.host).text, label_text(&begins, text),
+                                policy_rule(v->c, POLICY_RULE_TOUCH) ? "" : ", or `rule touch`");
 }
