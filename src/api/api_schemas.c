@@ -11,8 +11,13 @@
 
 static int cannot_read(const struct door *d, struct err *e)
 {
-        return err_set(e, ERR_DOOR, errno, "the schema of `%s`, %s, cannot be read: %s",
+        bool missing = errno == ENOENT;
+        (void) err_set(e, ERR_DOOR, errno, "the schema of `%s`, %s, cannot be read: %s",
                        d->name ? d->name : d->net.host, d->value, strerror(errno));
+        return missing ? err_hint(e,
+                                  "write there what it may say, as a JSON Schema: {\"type\":\"boolean\"} is "
+                                  "one")
+                       : -1;
 }
 
 static int read_schema(const struct door *d, struct box_schema *ret, struct err *e)

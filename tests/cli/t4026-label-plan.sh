@@ -47,6 +47,22 @@ has "with rule touch it begins with nothing" "$(cat plan.txt)" "begins with no l
 has "says on touching what" "$(cat plan.txt)" "labels the run on touching it"
 has "and what is closed then" "$(cat plan.txt)" "open at first, then closed"
 
+has "doors says so too" "$("$CORDON" doors -p touch.cordon)" "labels the run when it is touched"
+
+# A source that is also sent to: the proposal reads it in one box and sends in another.
+for methods in 'GET POST' ''; do
+        printf 'box both\nnet https://mail.example/** %s label private:mail untrusted\n' "$methods" >both.cordon
+        "$CORDON" plan both.cordon >plan.txt
+        hasnt "[$methods] the reader does not send" "$(sed -n '/^box both-reader/,/^out facts/p' plan.txt)" POST
+        has "[$methods] the sender has a way out" "$(sed -n '/^box both-sender/,$p' plan.txt)" "
+net https://mail.example/** POST"
+done
+has "a URL without methods takes POST" "$("$CORDON" plan --json both.cordon | jq -r '.[0].doors[].method')" POST
+printf 'box rpc\nnet https://mail.example/** POST label private:mail untrusted\n' >both.cordon
+has "without one the proposal says so" "$("$CORDON" plan both.cordon)" "state where the message goes"
+rm -f facts.schema.json && "$CORDON" check -p reader.cordon 2>err
+has "a schema that is missing has a hint" "$(cat err)" "hint: write there what it may say"
+
 # A plan of three boxes is what the ledger has afterwards.
 mkdir a b
 printf 'use base/system\nbox one\nenv KEY=1 label private:k\nwrite %s/a\n' "$T" >one.cordon

@@ -72,6 +72,8 @@ static const char *held_words(const struct checked_policy *c, const struct door 
                 return NULL;
         if (flow_closed(c, d, &first))
                 return "closed: it does not accept what the run holds from its start";
+        if (f.answer == ANSWER_DENY && policy_rule(c, POLICY_RULE_TOUCH))
+                return "open until the run touches what it does not accept";
         return f.answer == ANSWER_DENY ? "closes once the run holds what it does not accept"
                : d->ask.on && !d->ask.labelled
                        ? "waits for an approval: `cordon approve`"
@@ -89,6 +91,9 @@ static const char *door_words(const struct checked_policy *c, const struct door 
         const char *held = d->kind == DOOR_NET ? held_words(c, d) : NULL;
         if (held)
                 return held;
+
+        if (d->kind == DOOR_READ && d->flow.label && !policy_door_begins(c, d))
+                return "read-only; labels the run when it is touched";
 
         if (d->ask.on && d->kind == DOOR_EDIT)
                 return "writable in a private overlay; `cordon apply` waits for `cordon approve`";

@@ -7,6 +7,8 @@
 
 #include <stdio.h>
 
+enum { METHODS_KEPT = 32, METHOD_MAX = 16 };
+
 struct box_flow {
         struct label begins, most;
         bool held; /* a way out is closed or asks because of labels */
@@ -37,13 +39,30 @@ static void take_over(const struct checked_policy *from, const struct label *l,
                 }
 }
 
+static bool only_asks(const char *method)
+{
+        return strcmp(method, "GET") == 0 || strcmp(method, "HEAD") == 0 || strcmp(method, "OPTIONS") == 0;
+}
+
+/* What a URL without methods covers, as far as labels make a difference. */
+static const char *const any_method[] = { "GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", NULL };
+
+/* NULL: no request is seen. */
+static const char *const *methods_of(const struct door *d)
+{
+        if (d->net.methods)
+                return (const char *const *) d->net.methods;
+        return d->net.form == NET_HOST_PORT ? NULL : any_method;
+}
+
 /* The method that does most. */
 static const char *worst_method(const struct door *d)
 {
-        for (char **m = d->net.methods; m && *m; m++)
-                if (strcmp(*m, "GET") != 0 && strcmp(*m, "HEAD") != 0 && strcmp(*m, "OPTIONS") != 0)
+        const char *const *all = methods_of(d);
+        for (const char *const *m = all; m && *m; m++)
+                if (!only_asks(*m))
                         return *m;
-        return d->net.form == NET_HOST_PORT ? NULL : "GET";
+        return all ? "GET" : NULL;
 }
 
 struct policy_flow flow_answer(const struct checked_policy *c, const struct door *d, const struct label *l)
@@ -58,7 +77,7 @@ struct policy_flow flow_answer(const struct checked_policy *c, const struct door
 bool flow_closed(const struct checked_policy *c, const struct door *d, const struct label *l)
 {
         struct effect f = { .kind = EFFECT_NET, .subject = { .label = l } };
-        char **m = d->net.methods;
+        const char *const *m = methods_of(d);
         if (!m || !*m)
                 return flow_answer(c, d, l).answer == ANSWER_DENY;
 
@@ -104,8 +123,8 @@ static void net_text(const struct checked_policy *c, const struct door *d, struc
 {
         struct policy_flow f = flow_answer(c, d, &b->most), first = flow_answer(c, d, &b->begins);
         bool later = f.answer == ANSWER_DENY && first.answer != ANSWER_DENY;
-        const char *method =
-                d->net.methods && d->net.methods[0] && d->net.methods[1] ? worst_method(d) : NULL;
+        const char *const *all = methods_of(d);
+        const char *method = all && all[0] && all[1] ? worst_method(d) : NULL;
         buf_printf(out, "\n      %s%s%s%s%s%s", method ? method : "", method ? ": " : "",
                    !later                         ? ""
                    : first.answer == ANSWER_ALLOW ? "open at first, then "
@@ -219,6 +238,18 @@ static bool has_tags(const struct door *d)
 
 /* The doors of one part: foreign sources, private sources, ways out. */
 enum part { READER, PRIVATE, SENDER };
+
+/* A labelled door that is both read and sent to is two doors: a source, and a way out of the sender. */
+static bool has_both(const struct door *d)
+{
+        bool reads = false, acts = false;
+        for (const char *const *m = d->flow.label ? methods_of(d) : NULL; m && *m; m++) {
+                reads = reads || only_asks(*m);
+                acts = acts || !only_asks(*m);
+        }
+        return reads && acts;
+}
+
 static bool belongs(const struct door *d, enum part p)
 {
         if (d->from_stock || d->kind == DOOR_IN || d->kind == DOOR_OUT)
@@ -229,15 +260,42 @@ static bool belongs(const struct door *d, enum part p)
                 return has_untrusted(d);
         if (p == PRIVATE)
                 return !has_untrusted(d) && (has_tags(d) || d->kind != DOOR_NET);
-        return d->kind == DOOR_NET && !d->flow.label;
+        return d->kind == DOOR_NET && (!d->flow.label || has_both(d));
 }
 
-static void put_part(const struct checked_policy *c, enum part p, char *declassify, struct buf *out)
+static void put_net(const struct door *d, enum part p, char *declassify, struct buf *out)
 {
+        struct door x = *d;
+        char text[METHODS_KEPT][METHOD_MAX], *kept[METHODS_KEPT + 1] = { NULL };
+        size_t n = 0;
+        for (const char *const *m = methods_of(d); has_both(d) && *m && n < METHODS_KEPT; m++)
+                if (only_asks(*m) == (p != SENDER)) {
+                        (void) snprintf(text[n], METHOD_MAX, "%s", *m);
+                        kept[n] = text[n];
+                        n++;
+                }
+
+        if (n > 0)
+                x.net.methods = kept;
+        put_door(&x, declassify, out);
+}
+
+/* Returns the number of its net doors. */
+static size_t put_part(const struct checked_policy *c, enum part p, char *declassify, struct buf *out)
+{
+        size_t n = 0;
         put_uses(c, out);
-        for (size_t i = 0; i < c->live.n; i++)
-                if (belongs(&c->live.v[i], p))
-                        put_door(&c->live.v[i], c->live.v[i].kind == DOOR_NET ? declassify : NULL, out);
+        for (size_t i = 0; i < c->live.n; i++) {
+                const struct door *d = &c->live.v[i];
+                if (!belongs(d, p))
+                        continue;
+                if (d->kind == DOOR_NET)
+                        put_net(d, p, declassify, out);
+                else
+                        put_door(d, NULL, out);
+                n += d->kind == DOOR_NET;
+        }
+        return n;
 }
 
 static void put_split(const struct checked_policy *c, const struct box_flow *b, struct buf *out)
@@ -252,19 +310,25 @@ static void put_split(const struct checked_policy *c, const struct box_flow *b, 
                 out,
                 "# reader.cordon: reads what strangers wrote, and says what fits a schema\nbox %s-reader\n",
                 c->box.text);
-        put_part(c, READER, NULL, out);
-        buf_puts(out, "out facts max 64K as \"json(facts.schema.json)\" endorse 8\n");
+        (void) put_part(c, READER, NULL, out);
+        buf_puts(out, "out facts max 64K as \"json(facts.schema.json)\" endorse 8\n"
+                      "# facts.schema.json, which you write: what the reader may say, as in "
+                      "{\"type\":\"boolean\"}\n");
         buf_printf(out,
                    "# private.cordon: has the private data, reads no foreign text, reaches nobody\nbox "
                    "%s-private\nin facts max 64K\n",
                    c->box.text);
-        put_part(c, PRIVATE, NULL, out);
+        (void) put_part(c, PRIVATE, NULL, out);
         buf_puts(out, "out message max 64K as text\n");
         buf_printf(out,
                    "# sender.cordon: sends the message if a person approves it\nbox %s-sender\n"
                    "in message max 64K%s%s\n",
                    c->box.text, tags[0] ? " label " : "", tags);
-        put_part(c, SENDER, tags[0] ? tags : NULL, out);
+        if (put_part(c, SENDER, tags[0] ? tags : NULL, out) == 0)
+                buf_printf(out,
+                           "# %s has no door that only sends: state where the message goes, as in\n"
+                           "#net https://HOST/PATH POST declassify %s ask labelled\n",
+                           c->box.text, tags);
         buf_printf(out,
                    "# flow: reader -(facts, at most 8 bits)-> private -(message, %s)-> sender -(a person)-> "
                    "out\n",
