@@ -55,7 +55,11 @@ static int set_kind(void *ctx, const char *value)
         for (size_t i = 0; cli_ledger_kinds[i]; i++)
                 is_known |= strcmp(value, cli_ledger_kinds[i]) == 0;
 
-        if (!is_known)
+        if (!is_known && (strncmp(value, "appro", 5) == 0 || strcmp(value, "ask") == 0))
+                cli_note("note: this version writes no records of the kind `%s`; approvals are of the kind "
+                         "`gate`",
+                         value);
+        else if (!is_known)
                 cli_note("note: this version writes no records of the kind `%s`; `man cordon-log` lists them",
                          value);
 

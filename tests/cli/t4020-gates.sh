@@ -148,6 +148,7 @@ has "and the record shows that it was never approved" "$("$CORDON" log --kind ga
 hasnt "neither has left" "$(lab_packets)" "tcp "
 
 # ---- figures ----
+has "a kind that the ledger lacks names the one that is meant" "$("$CORDON" log --kind approval 2>&1)" 'approvals are of the kind `gate`'
 has "stats say it in words" "$("$CORDON" approve stats)" "answered faster than one can read"
 is "stats count them" "$("$CORDON" approve stats --json | jq '.persons[0].decisions > 5')" true
 id=$("$CORDON" log --kind gate --json 2>/dev/null | grep '"approved"' | head -n 1 | jq -r .digest | sed s/sha256://)
