@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { HOUR_MS = 3600 * 1000, LEAST_DECISIONS = 10 };
+enum { HOUR_MS = 3600 * 1000, LEAST_DECISIONS = 10, LEAST_TREND = 20 };
 
 /* Points of the score at the worst value of each figure. */
 enum { W_RUBBER = 45, W_DECOY = 20, W_INCIDENT = 15, W_RATE = 10, W_STREAK = 5, W_REPEAT = 5 };
@@ -55,6 +55,30 @@ static void put_times(const struct gate_decided *d, size_t n, struct gate_fatigu
         f->p90_ms = percentile(t, n, 90);
         if (n >= 4)
                 f->trend_ms = (int32_t) median_of(d + n / 2, n - n / 2) - (int32_t) median_of(d, n / 2);
+}
+
+/* The time to answer in percent of the least time to read that text. */
+static uint32_t pace_of(const struct gate_decided *d, size_t n)
+{
+        uint32_t t[GATE_WINDOW] = { 0 };
+        for (size_t i = 0; i < n; i++) {
+                int64_t pace = (int64_t) d[i].read_ms * 100 / gate_reading_ms(d[i].chars);
+                t[i] = pace < UINT32_MAX ? (uint32_t) pace : UINT32_MAX;
+        }
+
+        qsort(t, n, sizeof *t, by_value);
+        return percentile(t, n, 50);
+}
+
+/* An alarm before the ladder's first step, which counts answers that were too fast. */
+static bool is_in_hurry(const struct gate_decided *d, size_t n)
+{
+        enum { NEAR = 200 };
+        if (n < LEAST_TREND)
+                return false;
+
+        uint32_t before = pace_of(d, n / 2), now = pace_of(d + n / 2, n - n / 2);
+        return now < NEAR && now <= before / 2;
 }
 
 static unsigned percent(unsigned part, unsigned whole) { return whole ? part * 100 / whole : 0; }
@@ -130,6 +154,7 @@ struct gate_fatigue gate_fatigue_of(const struct gate_decided *d, size_t n, int6
         f.decisions = (unsigned) n;
         put_rates(d, n, &f);
         put_times(d, n, &f);
+        f.hurries = is_in_hurry(d, n);
         f.yes_streak = longest_streak(d, n);
         f.score = score_of(&f);
         return f;

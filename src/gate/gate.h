@@ -224,6 +224,7 @@ struct gate_fatigue { /* of the last GATE_WINDOW decisions; rates in percent */
         unsigned rubber_stamps, decoys;
         uint32_t p10_ms, median_ms, p90_ms;
         int32_t trend_ms; /* the second half's median minus the first half's */
+        bool hurries;     /* of late twice as fast for as much text, and soon too fast to read it */
         unsigned yes_streak;
         unsigned score; /* 0 to 100 */
 };

@@ -200,4 +200,16 @@ has "doctor names the layer" "$("$CORDON" doctor --json | jq -r '.[] | select(.l
 has "and metrics have the figures" "$("$CORDON" log export --format prometheus)" 'cordon_approve_median_ms{uid='
 is "a gate that nobody denied for 90 days is proposed" "$("$CORDON" approve stats --json | jq '.gates[] | select(.door == "net a:1 ask") | .stale')" true
 ok "and off" "$CORDON" approve decoys off
+
+# ---- a person who hurries ----
+past() { for i in $(seq 40); do echo "{\"at\":$i,\"uid\":0,\"read_ms\":$([ "$i" -le 20 ] && echo "$1" || echo "$2"),\"chars\":300,\"template\":$i,\"yes\":true,\"decoy\":false,\"id\":\"$i\",\"door\":\"net a:1 ask\",\"effect\":\"\",\"reason\":\"\"}"; done >"$kept"; }
+past 25000 11000
+has "twice as fast for as much text is an alarm" "$("$CORDON" approve stats)" "lately 14.0s faster
+  alarm: twice as fast as before"
+is "before any answer was too fast" "$("$CORDON" approve stats --json | jq -c '.persons[0] | [.hurries, .flagged]')" "[true,false]"
+has "doctor counts it" "$("$CORDON" doctor --json | jq -r '.[] | select(.layer == "approvals") | .detail')" "1 twice as fast as before"
+past 25000 24000
+hasnt "a steady reader gets none" "$("$CORDON" approve stats)" alarm
+past 0 0
+has "times are in tenths of a second" "$("$CORDON" approve stats)" "half within 0.1s, nine in ten within 0.1s; lately as before"
 done_testing

@@ -86,6 +86,30 @@ static void test_fatigue__figures_are_what_they_say(void)
         CHECK_INT(f.per_hour, 10);
 }
 
+/* The second half is answered otherwise; the text of 300 characters takes 10 s to read. */
+static struct gate_fatigue changing(unsigned n, uint32_t first_ms, uint32_t then_ms, uint32_t then_chars)
+{
+        (void) person(n, first_ms, 180000);
+        for (unsigned i = n / 2; i < n; i++) {
+                past[i].read_ms = then_ms;
+                past[i].chars = then_chars;
+        }
+        return gate_fatigue_of(past, n, n * 180000);
+}
+
+static void test_fatigue__a_person_who_hurries_is_named_before_the_ladder(void)
+{
+        struct gate_fatigue f = changing(40, 25000, 11000, 300);
+        CHECK(f.hurries);
+        CHECK_INT(gate_ladder(&f), GATE_ATTENTIVE);
+        CHECK(!changing(40, 25000, 16000, 300).hurries);
+        CHECK(!changing(40, 25000, 11000, 30).hurries);   /* less to read */
+        CHECK(!changing(40, 600000, 60000, 300).hurries); /* there is still time to */
+        CHECK(!changing(18, 25000, 11000, 300).hurries);  /* too few */
+        CHECK(!changing(40, 11000, 25000, 300).hurries);
+        CHECK(changing(40, 25000, 0, 300).hurries);
+}
+
 static void test_fatigue__the_weights_make_100(void)
 {
         size_t n;
@@ -128,6 +152,7 @@ int main(void)
                 CASE(test_fatigue__a_careful_reader_is_not_in_200),
                 CASE(test_fatigue__the_ladder_is_climbed_to_its_end_and_left_again),
                 CASE(test_fatigue__figures_are_what_they_say),
+                CASE(test_fatigue__a_person_who_hurries_is_named_before_the_ladder),
                 CASE(test_fatigue__the_weights_make_100),
                 CASE(test_fatigue__each_step_makes_a_yes_harder),
                 CASE(test_fatigue__an_hour_has_a_budget),

@@ -88,9 +88,10 @@ static void person_json(const struct past_decision *who, const struct gate_fatig
         buf_printf(out,
                    "\"yes_streak\":%u,\"repeats\":%u,\"reversals\":%u,\"incidents\":%u,\"decoys\":%u,\"decoy_"
                    "misses\":%u,"
-                   "\"score\":%u,\"step\":\"%s\",\"flagged\":%s}",
+                   "\"score\":%u,\"step\":\"%s\",\"flagged\":%s,\"hurries\":%s}",
                    f->yes_streak, f->repeats, f->reversals, f->incidents, f->decoys, f->decoy_misses,
-                   f->score, gate_step_name(s), s == GATE_ATTENTIVE ? "false" : "true");
+                   f->score, gate_step_name(s), s == GATE_ATTENTIVE ? "false" : "true",
+                   f->hurries ? "true" : "false");
 }
 
 static void weights_json(struct buf *out)
@@ -123,18 +124,43 @@ static const char *const measures[GATE_STEP__COUNT] = { [GATE_ATTENTIVE] = "no m
                                                         [GATE_SECOND] = "a second person has to approve",
                                                         [GATE_CLOSE] = "nothing is approved any more" };
 
+/* In tenths of a second, rounded up: nobody answers in none. */
+static const char *answer_time(uint32_t ms, char ret[32])
+{
+        uint32_t tenths = ms / 100 + (ms % 100 != 0 || ms == 0);
+        if (ms >= 60000)
+                return str_from_ms(ms / 1000 * UINT64_C(1000), ret);
+
+        (void) snprintf(ret, 32, "%u.%us", tenths / 10, tenths % 10);
+        return ret;
+}
+
+static void trend_text(const struct gate_fatigue *f, struct buf *out)
+{
+        char text[32];
+        uint32_t change = f->trend_ms < 0 ? 0u - (uint32_t) f->trend_ms : (uint32_t) f->trend_ms;
+        if (change < 100)
+                buf_puts(out, "lately as before\n");
+        else
+                buf_printf(out, "lately %s %s\n", answer_time(change, text),
+                           f->trend_ms < 0 ? "faster" : "slower");
+
+        if (f->hurries)
+                buf_puts(out,
+                         "  alarm: twice as fast as before for as much text, and soon too fast to read it\n");
+}
+
 static void person_text(const struct past_decision *who, const struct gate_fatigue *f, struct buf *out)
 {
         char tenth[32], half[32], most[32], name[160];
-        unsigned change = f->trend_ms < 0 ? 0u - (unsigned) f->trend_ms : (unsigned) f->trend_ms;
         buf_printf(out, "user %s: %u decisions, %u in the last hour (at most %d)\n", name_of(who, name),
                    f->decisions, f->per_hour, GATE_BUDGET);
         buf_printf(out, "  approved: %u%%; of these answered faster than one can read: %u%%\n", f->approval,
                    f->rubber_stamp);
         buf_printf(out, "  time to answer: one in ten within %s, half within %s, nine in ten within %s; ",
-                   str_from_ms(f->p10_ms, tenth), str_from_ms(f->median_ms, half),
-                   str_from_ms(f->p90_ms, most));
-        buf_printf(out, "lately %u ms %s\n", change, f->trend_ms < 0 ? "faster" : "slower");
+                   answer_time(f->p10_ms, tenth), answer_time(f->median_ms, half),
+                   answer_time(f->p90_ms, most));
+        trend_text(f, out);
         buf_printf(out, "  most approvals in a row: %u; same effect again: %u%%; answer changed: %u%%\n",
                    f->yes_streak, f->repeats, f->reversals);
         buf_printf(out, "  approvals that led to an incident: %u%%; decoys approved: %u%% of %u\n",
@@ -254,7 +280,7 @@ enum box_approving box_approving(const struct cordon_context *cx, char *ret, siz
 {
         struct past_decisions p;
         const struct past_decision *who[PERSONS_MAX] = { 0 };
-        unsigned tired = 0, stale = 0;
+        unsigned tired = 0, hurried = 0, stale = 0;
         struct gate_history *h = calloc(GATES_MAX, sizeof *h);
         int64_t now = desk_now_ms();
         decisions_read(cx, &p);
@@ -262,19 +288,22 @@ enum box_approving box_approving(const struct cordon_context *cx, char *ret, siz
         for (size_t i = 0; i < persons; i++) {
                 struct gate_fatigue f = decisions_fatigue(&p, who[i]->uid, now);
                 tired += gate_ladder(&f) != GATE_ATTENTIVE;
+                hurried += f.hurries;
         }
 
         for (size_t i = 0; i < gates; i++)
                 stale += is_stale(&h[i], now);
 
-        (void) snprintf(
-                ret, cap,
-                "%zu persons answer, %u of them faster than they can read, or worse; %u of %zu gates were "
-                "not denied in %d days",
-                persons, tired, stale, gates, STALE_DAYS);
+        (void) snprintf(ret, cap,
+                        "%zu persons answer, %u of them faster than they can read, or worse, %u twice as "
+                        "fast as before; "
+                        "%u of %zu gates were not denied in %d days",
+                        persons, tired, hurried, stale, gates, STALE_DAYS);
         free(h);
         decisions_done(&p);
-        return persons == 0 ? BOX_APPROVING_NONE : tired || stale ? BOX_APPROVING_BADLY : BOX_APPROVING_WELL;
+        return persons == 0                ? BOX_APPROVING_NONE
+               : tired || hurried || stale ? BOX_APPROVING_BADLY
+                                           : BOX_APPROVING_WELL;
 }
 
 /* ---- incidents ---- */
