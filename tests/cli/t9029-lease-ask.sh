@@ -103,5 +103,9 @@ has "with it is narrower" "$(run policy diff "$T/b" "$T/a")" "- limit renew with
 is "no other source takes it away" "$(run doors -p "$T/a" -p "$T/b" --renew 2 | grep -o 'renew 2 ask')" "renew 2 ask"
 printf 'limit time 10m ask\n' >"$T/c"
 has "it stands behind renew" "$(run check "$T/c" 2>&1)" "limit time 10m renew 3 ask"
+for words in 'within 5m' 'by 2 of ops'; do
+        printf 'limit time 10m renew 3 ask %s\n' "$words" >"$T/c"
+        has "words that doors take behind ask are explained: $words" "$(run check "$T/c" 2>&1)" "takes no \`${words%% *}\`"
+done
 ok "nothing is left" none_left
 done_testing

@@ -483,6 +483,12 @@ static int unknown_limit(struct reader *r, const struct token *t)
                 return err_hint(r->e,
                                 "`ask` stands behind the number of renewals: `limit time 10m renew 3 ask`");
 
+        if (r->p->limits.renew_asks && (token_is(t, "within") || token_is(t, "by")))
+                return err_hint(r->e,
+                                "`ask` of a limit takes no `%s`: the user of the box is asked, while its "
+                                "time lasts",
+                                t->text);
+
         hint_nearest(r->e, t->text, names, COUNT(names));
         return -1;
 }
