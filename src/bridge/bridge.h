@@ -82,7 +82,8 @@ struct bridge_exchange {
         char *line, *id;    /* the message; its id as JSON, or NULL */
         const char *method; /* POST, GET or DELETE */
         bool opens;         /* initialize */
-        bool used, given_up;
+        bool used;
+        _Atomic bool given_up;
         int fd; /* to end it from outside; -1: none */
 };
 

@@ -90,6 +90,9 @@ cordon_policy *cli_policy_new(void);
 cordon_box *cli_box_new(cordon_policy *policy);
 /* options.c: of --work; *work is replaced. */
 int cli_work_set(cordon_policy *p, char **work, const char *value);
+/* The file of the bearer token of `--http`, unless *file names one. -1: there is no place for it. */
+enum { CLI_TOKEN_PATH = 4096 };
+int cli_mcp_token(const char *http, const char **file, char place[CLI_TOKEN_PATH]);
 /* A policy file, or a stock policy by its name. */
 int cli_policy_load(cordon_policy *p, const char *path, cordon_error *e);
 /* The text of such a policy; the caller frees. Returns NULL after reporting an error. */

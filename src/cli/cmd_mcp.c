@@ -11,7 +11,7 @@
 
 struct serving {
         struct mcp_options o;
-        char *work, token_file[4096];
+        char *work, token_file[CLI_TOKEN_PATH];
 };
 
 /* As of `run`; runs also start there: clients start servers anywhere. */
@@ -62,22 +62,19 @@ const struct cli_option mcp_options[] = {
 };
 
 /* Beside the tokens of `cordon serve`: a client's configuration has it for good. */
-static int find_token_file(struct serving *s)
+int cli_mcp_token(const char *http, const char **file, char place[CLI_TOKEN_PATH])
 {
         const char *config = getenv("XDG_CONFIG_HOME"), *home = getenv("HOME");
-        if (s->o.http && s->o.socket)
-                return cli_usage("--http and --socket exclude each other"), -1;
-        if (s->o.token_file || !s->o.http)
+        if (*file || !http)
                 return 0;
 
-        int n = config && config[0] == '/'
-                        ? snprintf(s->token_file, sizeof s->token_file, "%s/cordon/mcp-token", config)
+        int n = config && config[0] == '/' ? snprintf(place, CLI_TOKEN_PATH, "%s/cordon/mcp-token", config)
                 : home && home[0] == '/'
-                        ? snprintf(s->token_file, sizeof s->token_file, "%s/.config/cordon/mcp-token", home)
+                        ? snprintf(place, CLI_TOKEN_PATH, "%s/.config/cordon/mcp-token", home)
                         : -1;
-        if (n < 0 || (size_t) n >= sizeof s->token_file)
+        if (n < 0 || n >= CLI_TOKEN_PATH)
                 return cli_usage("--http needs --token-file FILE: no variable names a home directory"), -1;
-        s->o.token_file = s->token_file;
+        *file = place;
         return 0;
 }
 
@@ -87,8 +84,11 @@ static int serve(struct serving *s, int argc, char **argv)
 {
         cordon_error e = { 0 };
         int at = cli_options(argc, argv, cli_verb_find("mcp"), s, s->o.policy);
-        if (at < 0 || cli_no_words(argc, at, "mcp") || find_token_file(s) < 0)
+        if (at < 0 || cli_no_words(argc, at, "mcp") ||
+            cli_mcp_token(s->o.http, &s->o.token_file, s->token_file) < 0)
                 return EXIT_CORDON;
+        if (s->o.http && s->o.socket)
+                return cli_usage("--http and --socket exclude each other");
 
         if (s->work && chdir(s->work) < 0)
                 return cli_usage("--work %s: %s", s->work, strerror(errno));

@@ -22,6 +22,7 @@ struct wrapping {
         struct mcp_wrap_options o;
         char *work;
         const char *url;
+        char token_file[CLI_TOKEN_PATH];
         char name[NAME_BYTES];
 };
 
@@ -76,6 +77,10 @@ const struct cli_option mcp_wrap_options[] = {
           CLI_TEXT(struct wrapping, o.name) },
         { "url", 0, "URL", "a server over HTTP instead of a command; opens the door to it",
           CLI_TEXT(struct wrapping, url) },
+        { "http", 0, "ADDRESS", "for clients over HTTP: 127.0.0.1:PORT or unix:PATH, with a bearer token",
+          CLI_TEXT(struct wrapping, o.http) },
+        { "token-file", 0, "FILE", "HTTP: the token; made if missing (default: ~/.config/cordon/mcp-token)",
+          CLI_TEXT(struct wrapping, o.token_file) },
         { "work", 0, "DIR", "what {work} means, and where the server starts (default: here)", set_work },
         { "max", 0, "SIZE", "bytes of one message (default: 4M)", set_max },
         { "seconds", 0, "N", "how long the server may take for an answer (default: 300)", set_seconds },
@@ -185,7 +190,7 @@ static int wrap_url(struct wrapping *w)
 static int wrap(struct wrapping *w, int argc, char **argv)
 {
         int at = cli_options(argc, argv, cli_verb_find("mcp wrap"), w, w->o.policy);
-        if (at < 0)
+        if (at < 0 || cli_mcp_token(w->o.http, &w->o.token_file, w->token_file) < 0)
                 return EXIT_CORDON;
 
         if (at < argc && strcmp(argv[at], "--") == 0)

@@ -4,7 +4,6 @@
 #include "base/err.h"
 #include "base/fd.h"
 #include "mcp/answers.h"
-#include "mcp/checked.h"
 #include "mcp/internal.h"
 
 #include <stdio.h>
@@ -222,8 +221,6 @@ void mcp_calls_step(struct mcp_server *s)
                 c->over = c->over || cordon_box_step(c->box) != 0;
                 if (c->over && !c->parked)
                         mcp_answer_run(s, c);
-                else if (!c->over && cordon_box_is_up(c->box))
-                        mcp_check_ahead(c->box);
         }
 }
 

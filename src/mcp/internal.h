@@ -24,6 +24,7 @@ enum {
 
 struct mcp_http;
 struct mcp_http_session;
+struct wrap;
 
 struct mcp_link {
         int in, out;
@@ -88,6 +89,9 @@ struct mcp_question {
 
 struct mcp_server {
         const struct mcp_options *o;
+        /* A message over HTTP. */
+        void (*take)(struct mcp_server *s, struct mcp_link *l, const struct rpc *m);
+        struct wrap *wrap; /* of a wrapped server; or NULL */
         int listener, signals;
         struct mcp_link *links[MCP_LINKS_MAX];
         struct mcp_call *calls[MCP_CALLS_MAX];
@@ -118,6 +122,10 @@ int mcp_link_accept(int listener, bool local);
 
 /* mcp_http_answer.c: a message as an answer over HTTP; it goes to the queue. */
 void mcp_http_put(struct mcp_link *l, const struct buf *line);
+
+/* server.c */
+int mcp_http_open(struct mcp_server *s, cordon_error *e);
+void mcp_accept_all(struct mcp_server *s);
 
 /* take.c: a message of a client. */
 void mcp_take(struct mcp_server *s, struct mcp_link *l, const struct rpc *m);

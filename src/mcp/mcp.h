@@ -31,10 +31,13 @@ struct mcp_wrap_options {
         unsigned rate;           /* calls in a minute */
         unsigned permitted; /* what the server may ask of the client: 1 sampling, 2 elicitation, 4 roots */
         const char *stage, *places, *ledger;
+        const char *http; /* an address of listen_at(): clients come over HTTP, with the token of: */
+        const char *token_file;
         void (*say)(const char *text); /* to the person */
 };
 
-/* Runs a server of the protocol in a box, between the client on standard input and output and the box. */
+/* Runs a server of the protocol in a box, between the box and a client on standard input and output, or
+ * clients over HTTP until SIGTERM. */
 int mcp_wrap(const struct mcp_wrap_options *o, int *ret_status, cordon_error *e);
 /* What the server of this name offers that was not accepted, as text, or NULL with *e set; `accept`: from now
  * on it is. */

@@ -267,7 +267,7 @@ static void take_post(struct mcp_server *s, struct mcp_link *l)
                 mcp_http_error(l, v.status, v.code, v.why, m.id);
         else if (take_session(s, l, &v)) {
                 h->busy = true;
-                mcp_take(s, l, &m);
+                s->take(s, l, &m);
                 if (m.kind != RPC_REQUEST && !l->gone)
                         mcp_http_reply(l, 202, "");
         }

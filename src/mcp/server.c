@@ -99,7 +99,7 @@ static void drop_gone(struct mcp_server *s)
         }
 }
 
-static void take_clients(struct mcp_server *s)
+void mcp_accept_all(struct mcp_server *s)
 {
         int fd;
         while ((fd = mcp_link_accept(s->listener, s->http_port == 0)) >= 0)
@@ -118,7 +118,7 @@ static void turn(struct mcp_server *s)
 
         s->stop |= w.v[0].revents != 0;
         if (w.v[1].revents)
-                take_clients(s);
+                mcp_accept_all(s);
 
         mcp_sessions_step(s);
         mcp_calls_step(s);
@@ -182,7 +182,7 @@ static void free_all(struct mcp_server *s)
         mcp_http_free_sessions(s);
 }
 
-static int open_http(struct mcp_server *s, cordon_error *e)
+int mcp_http_open(struct mcp_server *s, cordon_error *e)
 {
         AUTO_BUF(text);
         const char *at = s->o->http;
@@ -206,7 +206,7 @@ static int open_http(struct mcp_server *s, cordon_error *e)
 static int open_all(struct mcp_server *s, cordon_error *e)
 {
         if (s->o->http)
-                return open_http(s, e);
+                return mcp_http_open(s, e);
 
         if (s->o->socket) {
                 s->listener = listen_unix("--socket", s->o->socket, s->o->socket, (struct err *) e);
@@ -219,7 +219,7 @@ static int open_all(struct mcp_server *s, cordon_error *e)
 
 int mcp_serve(const struct mcp_options *o, cordon_error *e)
 {
-        struct mcp_server s = { .o = o, .listener = -1, .signals = end_signals_open() };
+        struct mcp_server s = { .o = o, .take = mcp_take, .listener = -1, .signals = end_signals_open() };
         (void) signal(SIGPIPE, SIG_IGN);
         if (cordon_policy_check(o->policy, e) < 0 || open_all(&s, e) < 0)
                 return -1;

@@ -6,6 +6,7 @@
 #include "base/err.h"
 #include "base/fd.h"
 #include "mcp/checked.h"
+#include "mcp/mcp_http.h"
 
 #include <fcntl.h>
 #include <poll.h>
@@ -92,7 +93,7 @@ static void take_server_lines(struct wrap *w)
                                  w->o->max);
                         for (size_t i = 0; i < WRAP_PENDING_MAX; i++)
                                 if (w->pending[i].id)
-                                        wrap_give_up(w, &w->pending[i],
+                                        wrap_give_up(&w->pending[i],
                                                      "the server sent a message that is too long");
                 } else if (line.n > 0)
                         wrap_from_server(w, buf_span(&line));
@@ -105,24 +106,19 @@ static void give_up_late(struct wrap *w)
         uint64_t now = clock_mono_ns();
         for (size_t i = 0; i < WRAP_PENDING_MAX; i++) {
                 struct wrap_pending *p = &w->pending[i];
-                AUTO_BUF(line);
                 if (!p->id || now < p->deadline_ns)
                         continue;
 
-                buf_printf(&line,
-                           "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/"
-                           "cancelled\",\"params\":{\"requestId\":%s}}",
-                           p->id);
-                if (!p->held)
-                        mcp_link_send(&w->server, &line);
-                wrap_give_up(w, p, "the server did not answer in time");
+                wrap_cancel(w, p);
+                wrap_give_up(p, "the server did not answer in time");
         }
 }
 
 static int next_ms(const struct wrap *w)
 {
-        int ms = cordon_box_next_ms(w->box);
+        int ms = cordon_box_next_ms(w->box), http = w->front ? mcp_http_next_ms(w->front) : -1;
         uint64_t now = clock_mono_ns();
+        ms = http >= 0 && (ms < 0 || http < ms) ? http : ms;
         for (size_t i = 0; i < WRAP_PENDING_MAX; i++) {
                 if (!w->pending[i].id)
                         continue;
@@ -138,21 +134,27 @@ static int next_ms(const struct wrap *w)
 /* Returns true when the box has ended. */
 static bool turn(struct wrap *w)
 {
-        struct pollfd v[] = { { .fd = w->client.gone ? -1 : w->client.in, .events = POLLIN },
-                              { .fd = w->client.queue.n && !w->client.gone ? w->client.out : -1,
-                                .events = POLLOUT },
-                              { .fd = w->server.queue.n ? w->server.out : -1, .events = POLLOUT },
-                              { .fd = cordon_box_fd(w->box), .events = POLLIN } };
-        (void) poll(v, sizeof v / sizeof *v, next_ms(w));
+        struct pollfd v[4 + WRAP_HTTP_POLLED] = {
+                { .fd = w->client.gone ? -1 : w->client.in, .events = POLLIN },
+                { .fd = w->client.queue.n && !w->client.gone ? w->client.out : -1, .events = POLLOUT },
+                { .fd = w->server.queue.n ? w->server.out : -1, .events = POLLOUT },
+                { .fd = cordon_box_fd(w->box), .events = POLLIN }
+        };
+        if (w->front)
+                wrap_http_watch(w, v + 4);
+        (void) poll(v, w->front ? sizeof v / sizeof *v : 4, next_ms(w));
         if (v[0].revents)
                 take_client_lines(w);
+        if (w->front)
+                w->client.gone |= wrap_http_step(w, v + 4);
         mcp_link_flush(&w->server);
 
         bool ended = cordon_box_step(w->box) != 0;
         take_server_lines(w);
         give_up_late(w);
         wrap_release(w);
-        mcp_link_flush(&w->client);
+        if (!w->front)
+                mcp_link_flush(&w->client);
         if (!ended && cordon_box_is_up(w->box))
                 mcp_check_ahead(w->box);
         return ended;
@@ -185,10 +187,12 @@ static void done(struct wrap *w)
 {
         for (size_t i = 0; i < WRAP_PENDING_MAX; i++)
                 if (w->pending[i].id)
-                        wrap_give_up(w, &w->pending[i], "the server has ended");
+                        wrap_give_up(&w->pending[i], "the server has ended");
         for (size_t i = 0; i < WRAP_BACK_MAX; i++)
                 free(w->back[i]);
 
+        if (w->front)
+                wrap_http_done(w);
         for (unsigned i = 0; i < 100 && w->client.queue.n && !w->client.gone; i++) {
                 (void) fd_await(w->client.out, POLLOUT, 100);
                 mcp_link_flush(&w->client);
@@ -230,8 +234,11 @@ int mcp_wrap(const struct mcp_wrap_options *o, int *ret_status, cordon_error *e)
         struct wrap w = {
                 .o = o, .client = { .in = 0, .out = 1 }, .server = { .in = -1, .out = -1 }, .into = -1
         };
+        struct mcp_server front = { 0 };
         (void) signal(SIGPIPE, SIG_IGN);
-        int r = load_pins(&w, e) < 0 || start_box(&w, e) < 0 ? -1 : 0;
+        int r = load_pins(&w, e) < 0 || (o->http && wrap_http_open(&w, &front, e) < 0) || start_box(&w, e) < 0
+                        ? -1
+                        : 0;
         bool ended = r < 0;
         while (!ended && !w.client.gone)
                 ended = turn(&w);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* mcp/wrap_client.c - messages of the client: calls are judged and recorded before the server sees them. */
 #include "base/clock.h"
+#include "mcp/mcp_http.h"
 #include "mcp/wrap.h"
 
 #include <stdarg.h>
@@ -27,20 +28,57 @@ void wrap_forget(struct wrap_pending *p)
         free(p->id);
         free(p->method);
         free(p->held);
+        free(p->sent);
+        free(p->token);
         *p = (struct wrap_pending){ 0 };
 }
+
+static const char *id_for_server(const struct wrap_pending *p) { return p->sent ? p->sent : p->id; }
 
 struct wrap_pending *wrap_find(struct wrap *w, const struct json *id)
 {
         AUTO_BUF(text);
         rpc_put_id(&text, id);
         for (size_t i = 0; i < WRAP_PENDING_MAX; i++)
-                if (w->pending[i].id && strcmp(w->pending[i].id, buf_str(&text)) == 0)
+                if (w->pending[i].id && strcmp(id_for_server(&w->pending[i]), buf_str(&text)) == 0)
                         return &w->pending[i];
         return NULL;
 }
 
-static struct wrap_pending *pending_new(struct wrap *w, const struct rpc *m)
+/* By the id that this client knows. */
+static struct wrap_pending *find_own(struct wrap *w, const struct mcp_link *l, const struct json *id)
+{
+        AUTO_BUF(text);
+        rpc_put_id(&text, id);
+        for (size_t i = 0; i < WRAP_PENDING_MAX; i++) {
+                struct wrap_pending *p = &w->pending[i];
+                bool same = p->id && strcmp(p->id, buf_str(&text)) == 0;
+                if (same && (p->link == l || (l->http && p->link && p->link->http && l->http->session &&
+                                              p->link->http->session == l->http->session)))
+                        return p;
+        }
+        return NULL;
+}
+
+/* Ids and progress tokens of clients over HTTP may be the same: the server sees one of ours. */
+static bool give_id(struct wrap *w, struct wrap_pending *p, const struct rpc *m)
+{
+        AUTO_BUF(text);
+        const struct json *token = json_get(rpc_member(m->params, "_meta", JSON_OBJECT), "progressToken");
+        if (!w->front)
+                return true;
+
+        if (rpc_is_id(token)) {
+                rpc_put_id(&text, token);
+                p->token = strdup(buf_str(&text));
+                text.n = 0;
+        }
+        buf_printf(&text, "%u", ++w->sent);
+        p->sent = strdup(buf_str(&text));
+        return p->sent && (!rpc_is_id(token) || p->token);
+}
+
+static struct wrap_pending *pending_new(struct wrap *w, struct mcp_link *l, const struct rpc *m)
 {
         AUTO_BUF(id);
         size_t at = 0;
@@ -53,10 +91,11 @@ static struct wrap_pending *pending_new(struct wrap *w, const struct rpc *m)
         rpc_put_id(&id, m->id);
         p->id = strdup(buf_str(&id));
         p->method = strdup(m->method);
+        p->link = l;
         p->modern = rpc_text(rpc_member(m->params, "_meta", JSON_OBJECT),
                              "io.modelcontextprotocol/protocolVersion") != NULL;
         p->deadline_ns = clock_mono_ns() + w->o->seconds * SECOND_NS;
-        if (p->id && p->method)
+        if (p->id && p->method && give_id(w, p, m))
                 return p;
 
         wrap_forget(p);
@@ -65,40 +104,51 @@ static struct wrap_pending *pending_new(struct wrap *w, const struct rpc *m)
 
 /* ---- answers of ours ---- */
 
-static void send_error(struct wrap *w, const struct json *id, int code, const char *why)
+static void send_error(struct mcp_link *l, const struct json *id, int code, const char *why)
 {
         AUTO_BUF(line);
         mcp_put_error(&line, id, code, why, NULL);
-        mcp_link_send(&w->client, &line);
+        mcp_link_send(l, &line);
 }
 
 /* A refused call is a result that the model reads. */
-static void send_refusal(struct wrap *w, const char *id, bool modern, const char *why)
+static void send_refusal(const struct wrap_pending *p, const char *why)
 {
         AUTO_BUF(line);
         AUTO_BUF(text);
         buf_printf(&text, "cordon: %s", why);
-        mcp_put_result(&line, id, modern, "complete");
+        mcp_put_result(&line, p->id, p->modern, "complete");
         buf_puts(&line, ",\"content\":[{\"type\":\"text\",\"text\":");
         buf_json(&line, buf_span(&text));
         buf_puts(&line, "}],\"isError\":true");
         mcp_put_end(&line);
-        mcp_link_send(&w->client, &line);
+        mcp_link_send(p->link, &line);
 }
 
-void wrap_give_up(struct wrap *w, struct wrap_pending *p, const char *why)
+void wrap_give_up(struct wrap_pending *p, const char *why)
 {
         if (p->tool[0])
-                send_refusal(w, p->id, p->modern, why);
+                send_refusal(p, why);
         else {
                 AUTO_BUF(line);
                 buf_printf(&line, "{\"jsonrpc\":\"2.0\",\"id\":%s,\"error\":{\"code\":%d", p->id,
                            RPC_INTERNAL);
                 buf_member(&line, "message", why);
                 buf_puts(&line, "}}");
-                mcp_link_send(&w->client, &line);
+                mcp_link_send(p->link, &line);
         }
         wrap_forget(p);
+}
+
+void wrap_cancel(struct wrap *w, const struct wrap_pending *p)
+{
+        AUTO_BUF(line);
+        buf_printf(
+                &line,
+                "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/cancelled\",\"params\":{\"requestId\":%s}}",
+                id_for_server(p));
+        if (!p->held)
+                mcp_link_send(&w->server, &line);
 }
 
 /* ---- calls ---- */
@@ -158,10 +208,11 @@ static const char *judge_call(struct wrap *w, const struct wrap_pending *p, cons
         return NULL;
 }
 
-static void pass_on(struct wrap *w, const struct rpc *m)
+static void pass_on(struct wrap *w, const struct wrap_pending *p, const struct rpc *m)
 {
         AUTO_BUF(line);
-        wrap_put_request(&line, json_root(m->doc), w->o->permitted);
+        const struct wrap_sent how = { w->o->permitted, p ? p->sent : NULL };
+        wrap_put_request(&line, json_root(m->doc), &how);
         mcp_link_send(&w->server, &line);
 }
 
@@ -169,7 +220,8 @@ static void pass_on(struct wrap *w, const struct rpc *m)
 static void hold(const struct wrap *w, struct wrap_pending *p, const struct rpc *m)
 {
         AUTO_BUF(line);
-        wrap_put_request(&line, json_root(m->doc), w->o->permitted);
+        const struct wrap_sent how = { w->o->permitted, p->sent };
+        wrap_put_request(&line, json_root(m->doc), &how);
         buf_putc(&line, '\0');
         free(p->held);
         p->held = line.failed ? NULL : line.p;
@@ -189,7 +241,7 @@ static void ask_person(struct wrap *w, struct wrap_pending *p, const struct rpc 
                 return;
 
         record(w, p, m, "tool-ask");
-        wrap_give_up(w, p, "a person has to agree to this call, and it cannot be shown");
+        wrap_give_up(p, "a person has to agree to this call, and it cannot be shown");
 }
 
 /* False: it is refused or held. */
@@ -214,7 +266,7 @@ static bool passes_policy(struct wrap *w, struct wrap_pending *p, const struct r
         default:
                 buf_printf(&text, "the policy denies this call of the tool %s: %s", p->tool, why);
                 record(w, p, m, "tool-rule");
-                wrap_give_up(w, p, buf_str(&text));
+                wrap_give_up(p, buf_str(&text));
                 return false;
         }
 }
@@ -245,14 +297,14 @@ static void take_call(struct wrap *w, struct wrap_pending *p, const struct rpc *
         const char *reason = judge_call(w, p, name, &why);
         if (reason) {
                 record(w, p, m, reason);
-                wrap_give_up(w, p, buf_str(&why));
+                wrap_give_up(p, buf_str(&why));
                 return;
         }
         if (!passes_policy(w, p, m))
                 return;
 
         record(w, p, m, NULL);
-        pass_on(w, m);
+        pass_on(w, p, m);
 }
 
 static struct wrap_pending *first_waiting(struct wrap *w)
@@ -275,7 +327,7 @@ void wrap_release(struct wrap *w)
                 p->held = NULL;
                 p->waits = 0;
                 if (!held) {
-                        wrap_give_up(w, p, "no memory for this call");
+                        wrap_give_up(p, "no memory for this call");
                         continue;
                 }
 
@@ -306,7 +358,7 @@ void wrap_answered(struct wrap *w, unsigned number, bool yes)
                         take_call(w, p, &m);
                 else {
                         record(w, p, &m, "tool-ask");
-                        wrap_give_up(w, p, "no person agreed to this call");
+                        wrap_give_up(p, "no person agreed to this call");
                 }
                 rpc_done(&m);
                 free(held);
@@ -316,23 +368,23 @@ void wrap_answered(struct wrap *w, unsigned number, bool yes)
 
 /* ---- all messages ---- */
 
-static void take_request(struct wrap *w, const struct rpc *m)
+static void take_request(struct wrap *w, struct mcp_link *l, const struct rpc *m)
 {
-        if (wrap_find(w, m->id)) {
-                send_error(w, m->id, RPC_INVALID_REQUEST, "a request with this id is under way");
+        if (find_own(w, l, m->id)) {
+                send_error(l, m->id, RPC_INVALID_REQUEST, "a request with this id is under way");
                 return;
         }
 
-        struct wrap_pending *p = pending_new(w, m);
+        struct wrap_pending *p = pending_new(w, l, m);
         if (!p) {
-                send_error(w, m->id, RPC_INTERNAL, "too many requests are under way");
+                send_error(l, m->id, RPC_INTERNAL, "too many requests are under way");
                 return;
         }
 
         if (strcmp(m->method, "tools/call") == 0)
                 take_call(w, p, m);
         else
-                pass_on(w, m);
+                pass_on(w, p, m);
 }
 
 /* An answer to a request of the server that was passed on. */
@@ -344,34 +396,44 @@ static void take_response(struct wrap *w, const struct rpc *m)
                 if (w->back[i] && strcmp(w->back[i], buf_str(&id)) == 0) {
                         free(w->back[i]);
                         w->back[i] = NULL;
-                        pass_on(w, m);
+                        pass_on(w, NULL, m);
                         return;
                 }
+}
+
+static void take_notification(struct wrap *w, const struct mcp_link *l, const struct rpc *m)
+{
+        bool cancels = strcmp(m->method, "notifications/cancelled") == 0;
+        const struct json *id = cancels && m->params ? json_get(m->params, "requestId") : NULL;
+        struct wrap_pending *p = rpc_is_id(id) ? find_own(w, l, id) : NULL;
+        if (p || !cancels || !w->front)
+                pass_on(w, p, m);
+        if (p)
+                wrap_forget(p);
+}
+
+void wrap_take(struct wrap *w, struct mcp_link *l, const struct rpc *m)
+{
+        switch (m->kind) {
+        case RPC_INVALID:
+                send_error(l, m->id, m->code, m->why);
+                break;
+        case RPC_REQUEST:
+                take_request(w, l, m);
+                break;
+        case RPC_RESPONSE:
+                take_response(w, m);
+                break;
+        case RPC_NOTIFICATION:
+                take_notification(w, l, m);
+                break;
+        }
 }
 
 void wrap_from_client(struct wrap *w, struct span line)
 {
         struct rpc m;
         rpc_read(line, &m);
-        switch (m.kind) {
-        case RPC_INVALID:
-                send_error(w, m.id, m.code, m.why);
-                break;
-        case RPC_REQUEST:
-                take_request(w, &m);
-                break;
-        case RPC_RESPONSE:
-                take_response(w, &m);
-                break;
-        case RPC_NOTIFICATION:
-                if (strcmp(m.method, "notifications/cancelled") == 0 && m.params) {
-                        const struct json *id = json_get(m.params, "requestId");
-                        struct wrap_pending *p = rpc_is_id(id) ? wrap_find(w, id) : NULL;
-                        if (p)
-                                wrap_forget(p);
-                }
-                pass_on(w, &m);
-                break;
-        }
+        wrap_take(w, &w->client, &m);
         rpc_done(&m);
 }

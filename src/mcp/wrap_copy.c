@@ -99,9 +99,10 @@ static void put_capabilities(struct buf *out, const struct json *v, unsigned per
 }
 
 /* Objects on the way to the capabilities: the message, its params, their _meta. */
-static void put_level(struct buf *out, const struct json *v, unsigned permitted, unsigned level)
+static void put_level(struct buf *out, const struct json *v, const struct wrap_sent *how, unsigned level)
 {
-        static const char *const way[] = { "params", "_meta" };
+        static const char *const way[] = { "params", "_meta" }, *const ids[] = { "id", "requestId",
+                                                                                 "progressToken" };
         buf_putc(out, '{');
         for (const struct json *c = v->child; c; c = c->next) {
                 bool here = (level == 1 && strcmp(c->key, "capabilities") == 0) ||
@@ -109,9 +110,11 @@ static void put_level(struct buf *out, const struct json *v, unsigned permitted,
                 buf_json(out, span_of(c->key, c->key_len));
                 buf_putc(out, ':');
                 if (here && c->type == JSON_OBJECT)
-                        put_capabilities(out, c, permitted);
+                        put_capabilities(out, c, how->permitted);
                 else if (level < 2 && c->type == JSON_OBJECT && strcmp(c->key, way[level]) == 0)
-                        put_level(out, c, permitted, level + 1);
+                        put_level(out, c, how, level + 1);
+                else if (how->id && strcmp(c->key, ids[level]) == 0)
+                        buf_puts(out, how->id);
                 else
                         rpc_put(out, c);
                 if (c->next)
@@ -120,7 +123,26 @@ static void put_level(struct buf *out, const struct json *v, unsigned permitted,
         buf_putc(out, '}');
 }
 
-void wrap_put_request(struct buf *out, const struct json *message, unsigned permitted)
+void wrap_put_request(struct buf *out, const struct json *message, const struct wrap_sent *how)
 {
-        put_level(out, message, permitted, 0);
+        put_level(out, message, how, 0);
+}
+
+/* ---- of the server ---- */
+
+void wrap_put_progress(struct buf *out, const struct json *params, const char *token,
+                       struct wrap_copied *done)
+{
+        buf_putc(out, '{');
+        for (const struct json *c = params->child; c; c = c->next) {
+                put_text(out, c->key, c->key_len, done);
+                buf_putc(out, ':');
+                if (strcmp(c->key, "progressToken") == 0)
+                        buf_puts(out, token);
+                else
+                        wrap_put_inert(out, c, done);
+                if (c->next)
+                        buf_putc(out, ',');
+        }
+        buf_putc(out, '}');
 }

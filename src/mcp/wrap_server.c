@@ -249,11 +249,16 @@ static void record_result(struct wrap *w, const struct wrap_pending *p, const st
         cordon_box_tool(w->box, &x, id);
 }
 
-/* What the envelope of an output has, for a result. */
+/* What the envelope of an output has, for a result. One without a word, as of ping, needs none. */
 static void put_checked_result(const struct wrap *w, const struct wrap_pending *p,
                                const struct mcp_checked *k, struct buf *out)
 {
         size_t n = sizeof META_FIRST - 1;
+        if (!p->tool[0] && k->len == n + 2 && memcmp(k->json, "{\"_meta\":{}}", n + 2) == 0) {
+                buf_puts(out, "{}");
+                return;
+        }
+
         if (k->len <= n || memcmp(k->json, META_FIRST, n) != 0) { /* not an object */
                 buf_add(out, k->json, k->len);
                 return;
@@ -317,14 +322,14 @@ static void take_response(struct wrap *w, const struct rpc *m, struct span raw)
         const char *what = p->tool[0] ? p->tool : p->method;
         if (m->result && asks_too_much(w, m->result)) {
                 deny(w, what, "asks-client", raw);
-                wrap_give_up(w, p, "the server asked for something that is not permitted");
+                wrap_give_up(p, "the server asked for something that is not permitted");
                 return;
         }
 
         put_value(w, p, m, &value, &done);
         if (mcp_check(w->o->cx, w->box, buf_span(&value), &k) < 0) {
                 withhold(w, what, &k, raw);
-                wrap_give_up(w, p, k.canary ? "tripwire: the result has a canary" : "the result is withheld");
+                wrap_give_up(p, k.canary ? "tripwire: the result has a canary" : "the result is withheld");
                 mcp_checked_done(&k);
                 return;
         }
@@ -336,7 +341,7 @@ static void take_response(struct wrap *w, const struct rpc *m, struct span raw)
                 record_result(w, p, m, &line);
         tell_found(w, what, &done, &k);
         mcp_checked_done(&k);
-        mcp_link_send(&w->client, &line);
+        mcp_link_send(p->link, &line);
         wrap_forget(p);
 }
 
@@ -364,6 +369,24 @@ static bool remember_back(struct wrap *w, const struct json *id)
         return false;
 }
 
+/* The request that a progress notification is about, if the server knows it by an id of ours. */
+static const struct wrap_pending *progress_of(struct wrap *w, const struct rpc *m)
+{
+        const struct json *token = m->params ? json_get(m->params, "progressToken") : NULL;
+        const struct wrap_pending *p = w->front && rpc_is_id(token) ? wrap_find(w, token) : NULL;
+        return p && p->token ? p : NULL;
+}
+
+static void tell(struct wrap *w, const struct wrap_pending *p, const struct buf *line)
+{
+        if (!w->front)
+                mcp_link_send(&w->client, line);
+        else if (p)
+                mcp_link_send(p->link, line);
+        else
+                wrap_http_tell(w, line);
+}
+
 /* A request or notification, with its parameters checked. */
 static void pass_checked(struct wrap *w, const struct rpc *m, struct span raw)
 {
@@ -371,6 +394,11 @@ static void pass_checked(struct wrap *w, const struct rpc *m, struct span raw)
         AUTO_BUF(line);
         struct wrap_copied done = { 0 };
         struct mcp_checked k = { 0 };
+        const bool progress = strcmp(m->method, "notifications/progress") == 0;
+        const struct wrap_pending *p = progress ? progress_of(w, m) : NULL;
+        if (progress && w->front && !p)
+                return; /* of a request that is over */
+
         buf_puts(&line, "{\"jsonrpc\":\"2.0\"");
         if (m->id) {
                 buf_puts(&line, ",\"id\":");
@@ -378,7 +406,10 @@ static void pass_checked(struct wrap *w, const struct rpc *m, struct span raw)
         }
         buf_member(&line, "method", m->method);
         if (m->params) {
-                wrap_put_inert(&params, m->params, &done);
+                if (p)
+                        wrap_put_progress(&params, m->params, p->token, &done);
+                else
+                        wrap_put_inert(&params, m->params, &done);
                 if (mcp_check(w->o->cx, w->box, buf_span(&params), &k) < 0) {
                         withhold(w, m->method, &k, raw);
                         mcp_checked_done(&k);
@@ -389,7 +420,7 @@ static void pass_checked(struct wrap *w, const struct rpc *m, struct span raw)
         }
         buf_putc(&line, '}');
         mcp_checked_done(&k);
-        mcp_link_send(&w->client, &line);
+        tell(w, p, &line);
 }
 
 static void take_request(struct wrap *w, const struct rpc *m, struct span raw)

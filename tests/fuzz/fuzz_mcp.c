@@ -36,7 +36,8 @@ static void check_copies(const struct rpc *m)
                 return;
 
         wrap_put_inert(&once, json_root(m->doc), &done);
-        wrap_put_request(&request, json_root(m->doc), 0);
+        const struct wrap_sent renamed = { .id = "4711" };
+        wrap_put_request(&request, json_root(m->doc), &renamed);
         wrap_put_sorted(&sorted, json_root(m->doc));
         check_reply(&request);
         check_reply(&sorted);

@@ -80,6 +80,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
         asked = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
         habit, method, number, params = self.path[1:], asked.get("method"), asked.get("id"), asked.get("params") or {}
         self.see(asked)
+        self.token = params.get("_meta", {}).get("progressToken", "t")
         if method is None or number is None:
             self.send("", status=202)
         elif method == "initialize":
@@ -164,7 +165,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
         if habit == "event-no-answer":
             return
         if habit == "progress":
-            self.event({"jsonrpc": "2.0", "method": "notifications/progress", "params": {"progressToken": "t", "progress": 1}})
+            self.event({"jsonrpc": "2.0", "method": "notifications/progress", "params": {"progressToken": self.token, "progress": 1}})
         if habit == "split":
             data = json.dumps(good, ensure_ascii=False).encode()
             for i in range(0, len(data), 7):
