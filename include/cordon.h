@@ -66,6 +66,8 @@ typedef struct cordon_tenant {
         int own_core;
 } cordon_tenant;
 CORDON_API void cordon_context_tenant(cordon_context *cx, const cordon_tenant *t);
+/* On whose behalf the ledger is read from now on: records of that name it instead of the caller's uid. */
+CORDON_API void cordon_context_actor(cordon_context *cx, const char *actor);
 /* 1: boxes can have cores of their own; 0: cores have one thread each, so there is nothing to separate; -1:
  * this kernel cannot separate them. */
 CORDON_API int cordon_host_cores(void);
@@ -392,6 +394,9 @@ CORDON_API int cordon_canary_pick(cordon_canary *c, cordon_policy *usual, unsign
 /* Returns 1 if the run went badly: an effect was denied that the usual policy allows, or the exit status was
  * not 0. */
 CORDON_API int cordon_canary_end(cordon_canary *c, cordon_box *b);
+/* Returns 1 if `bound` runs went badly, so that no run tries this file; cordon_canary_says() has the reason.
+ */
+CORDON_API int cordon_canary_withdrawn(cordon_canary *c, unsigned bound);
 /* The finding in one sentence, or "". */
 CORDON_API const char *cordon_canary_says(const cordon_canary *c);
 CORDON_API void cordon_canary_free(cordon_canary *c); /* free the box first */

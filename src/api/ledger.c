@@ -90,14 +90,17 @@ struct ledger *api_log_as(const struct cordon_context *cx, const char *what, str
 void api_log_viewed(const struct cordon_context *cx, const char *how, const char *target)
 {
         struct err ignored;
-        char who[32];
+        char who[sizeof cx->actor];
         const char *asked = context_get(cx, "CORDON_LEDGER");
         struct ledger *l = asked && strcmp(asked, "off") == 0 ? NULL : api_log_as(cx, "view", &ignored);
         if (!l)
                 return;
 
         struct ledger_record r = ledger_record_of(LEDGER_VIEW, LEDGER_HUMAN);
-        (void) snprintf(who, sizeof who, "uid %u", getuid());
+        if (cx && cx->actor[0])
+                (void) snprintf(who, sizeof who, "%s", cx->actor);
+        else
+                (void) snprintf(who, sizeof who, "uid %u", getuid());
         r.door = how;
         r.target = target ? target : "ledger";
         ledger_more_text(&r, "who", who);

@@ -39,6 +39,11 @@ void cordon_context_tenant(cordon_context *cx, const cordon_tenant *t)
         cx->tenant.own_core = t->own_core != 0;
 }
 
+void cordon_context_actor(cordon_context *cx, const char *actor)
+{
+        (void) snprintf(cx->actor, sizeof cx->actor, "%s", actor);
+}
+
 void cordon_context_free(cordon_context *cx) { free(cx); }
 
 cordon_policy *cordon_policy_new(const cordon_context *cx)

@@ -232,6 +232,22 @@ int cordon_canary_pick(cordon_canary *c, cordon_policy *usual, unsigned share, u
         return chosen;
 }
 
+int cordon_canary_withdrawn(cordon_canary *c, unsigned bound)
+{
+        struct tally t = { 0 };
+        struct err ignored;
+        c->says[0] = '\0';
+        if (open_dir(c, &ignored) < 0)
+                return 0;
+
+        bool over = count_files(c, &t) == 0 && t.bad >= bound;
+        (void) flock(c->dir, LOCK_UN);
+        fd_close(&c->dir);
+        if (over)
+                (void) says(c, "%s", t.reason);
+        return over;
+}
+
 /* ---- after it ---- */
 
 /* Without any `net` door a box gets no socket, so its destinations are not reported. */

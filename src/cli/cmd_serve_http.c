@@ -197,6 +197,9 @@ int verb_serve_tenant(int argc, char **argv)
         if (serve_tenant_new(o.path, words[1], &e) < 0)
                 return cli_error(&e);
 
-        cli_note("%s/tenants/%s: its policies, files, state and budgets", o.path, words[1]);
+        cli_note("%s/tenants/%s: its policies, files, state and budgets; without ceiling.cordon there, "
+                 "requests "
+                 "bring no door lines of their own",
+                 o.path, words[1]);
         return 0;
 }

@@ -19,6 +19,7 @@ struct cordon_context {
         /* Called with the outcome of an interrupted apply (src/work/work.h); or NULL. */
         bool (*settled)(const struct work_settled *s);
         struct context_tenant tenant;
+        char actor[80]; /* on whose behalf the caller acts, for records of it; "": its user */
 };
 
 /* Returns the value of a variable, or NULL if it is unset. A NULL context has no variables. */

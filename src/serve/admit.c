@@ -51,6 +51,24 @@ static void refresh_tokens(struct server *s)
                 s->o->say(s->o->say_ctx, e.what);
 }
 
+static void refuse_scope(unsigned needed, struct reply *r)
+{
+        AUTO_BUF(names);
+        AUTO_BUF(what);
+        AUTO_BUF(hint);
+        for (unsigned bit = 0; scope_name(bit); bit++)
+                if (needed & 1u << bit)
+                        buf_printf(&names, "%s`%s`", names.n ? " or " : "", scope_name(bit));
+
+        buf_printf(&what, "the token does not have the scope %s", buf_str(&names));
+        unsigned first = 0;
+        while (!(needed & 1u << first))
+                first++;
+        buf_printf(&hint, "an operator makes one that has: cordon serve token new --scopes %s",
+                   scope_name(first));
+        reply_problem(r, 403, "scope", buf_str(&what), buf_str(&hint));
+}
+
 static bool check_token(struct server *s, const struct client *c, struct admitted *a, struct reply *r)
 {
         cordon_error e = { 0 };
@@ -66,8 +84,7 @@ static bool check_token(struct server *s, const struct client *c, struct admitte
         }
 
         if (!(t->scopes & a->route->scope)) {
-                reply_problem(r, 403, "scope", "the token does not have the scope of this request",
-                              "cordon serve token new --scopes ...");
+                refuse_scope(a->route->scope, r);
                 return false;
         }
 
@@ -116,6 +133,24 @@ static bool check_place(const struct server *s, const struct client *c, const st
         return false;
 }
 
+static bool check_params(const struct route *route, const char *query, struct reply *r)
+{
+        char unknown[64], *text = NULL;
+        size_t n = 0;
+        uint64_t cuts;
+        AUTO_BUF(what);
+        AUTO_BUF(hint);
+        if (route_takes(route, query, unknown, sizeof unknown))
+                return true;
+
+        text = cordon_inert(unknown, strlen(unknown), &n, &cuts);
+        buf_printf(&what, "this path has no parameter `%.*s`", (int) n, text ? text : "");
+        buf_printf(&hint, "it has: %s", route_params(route)[0] ? route_params(route) : "none");
+        reply_problem(r, 400, "parameter", buf_str(&what), buf_str(&hint));
+        cordon_free(text);
+        return false;
+}
+
 bool admit(struct server *s, const struct client *c, struct admitted *ret, struct reply *r)
 {
         const struct http_request *q = &c->in.r;
@@ -133,6 +168,9 @@ bool admit(struct server *s, const struct client *c, struct admitted *ret, struc
         }
 
         if (ret->route->scope != SCOPE_NONE && (!check_token(s, c, ret, r) || !check_place(s, c, ret, r)))
+                return false;
+
+        if (!check_params(ret->route, q->query, r))
                 return false;
 
         if (q->length != UINT64_MAX && q->length > ret->route->body_max) {

@@ -45,6 +45,8 @@ static _Noreturn void work(struct serve_call *c, serve_handler *fn, int out)
                 tenant_descriptors(c->tenant, keep + 2);
         qsort(keep, sizeof keep / sizeof *keep, sizeof *keep, ascending);
         close_others(keep, sizeof keep / sizeof *keep);
+        if (c->tenant)
+                tenant_act_for(c->tenant, c->client->admitted.person);
         fn(c, &r);
         AUTO_BUF(head);
         buf_printf(&head, "%03u %s\n%s\n", r.status ? r.status : 500, r.type ? r.type : "application/json",

@@ -105,10 +105,15 @@ const struct route *routes(size_t *ret_count);
 /* The route of a request, with its argument; NULL with *ret_status 404 or 405. */
 const struct route *route_find(enum http_method m, const char *path, char ret_arg[REQUEST_PATH_MAX],
                                unsigned *ret_status);
+const char *route_params(const struct route *route); /* of its query, a space between them; or "" */
+/* False: the query has a parameter that the route does not have; its name as it was sent. One that is ignored
+ * would answer another question. Routes that need no token ignore them. */
+bool route_takes(const struct route *route, const char *query, char *ret_unknown, size_t cap);
 
 /* problem.c: errors as RFC 9457 has them. `hint` may be "" or NULL. */
 void reply_problem(struct reply *r, unsigned status, const char *code, const char *detail, const char *hint);
 void reply_error(struct reply *r, unsigned status, const cordon_error *e);
+void put_hint(const char *hint, struct buf *out); /* in the terms of this interface */
 /* The status that fits an error of the library. */
 unsigned status_of(const cordon_error *e);
 void reply_json(struct reply *r, unsigned status);

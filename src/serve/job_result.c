@@ -57,8 +57,11 @@ static void put_error(const cordon_error *e, struct buf *out)
         buf_puts(out, ",\"error\":{\"code\":");
         buf_json(out, span_str(cordon_error_name(e->code)));
         buf_member(out, "message", e->what);
-        if (e->hint[0])
-                buf_member(out, "hint", e->hint);
+        if (e->hint[0]) {
+                AUTO_BUF(hint);
+                put_hint(e->hint, &hint);
+                buf_member(out, "hint", buf_str(&hint));
+        }
         buf_putc(out, '}');
 }
 

@@ -93,8 +93,10 @@ int job_start(struct job *j, cordon_error *e)
         j->box = j->session  ? cordon_session_run(j->session->box)
                  : j->canary ? cordon_box_new(canary_run_policy(j->canary))
                              : cordon_box_new(held_policy(j->policy));
-        if (!j->box ||
-            (!j->session && !set_up(j->box, held_policy_directory(j->policy), tenant_is_alone(j->tenant))) ||
+        const char *work = j->session  ? NULL
+                           : j->canary ? canary_run_directory(j->canary)
+                                       : held_policy_directory(j->policy);
+        if (!j->box || (!j->session && !set_up(j->box, work, tenant_is_alone(j->tenant))) ||
             cordon_box_command(j->box, (const char *const *) j->argv) < 0)
                 return err_set(err, ERR_MEMORY, 0, "no memory for a run");
 

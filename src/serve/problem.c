@@ -60,9 +60,19 @@ void reply_problem(struct reply *r, unsigned status, const char *code, const cha
         buf_puts(&r->body, "}\n");
 }
 
+/* The library's hint for a command line is a door line here. */
+void put_hint(const char *hint, struct buf *out)
+{
+        bool option = strncmp(hint, "--", 2) == 0 && strchr(hint, ' ');
+        buf_printf(out, "%s%s", option ? "a line of the policy, or of `lines`: " : "",
+                   option ? hint + 2 : hint);
+}
+
 void reply_error(struct reply *r, unsigned status, const cordon_error *e)
 {
-        reply_problem(r, status, cordon_error_name(e->code), e->what, e->hint);
+        AUTO_BUF(hint);
+        put_hint(e->hint, &hint);
+        reply_problem(r, status, cordon_error_name(e->code), e->what, buf_str(&hint));
 }
 
 unsigned status_of(const cordon_error *e)

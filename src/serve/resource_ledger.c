@@ -6,9 +6,10 @@
 #include "serve/resources.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
 
-enum { RECORDS_MAX = 1000, ROOM_MAX = 16 << 20 };
+enum { RECORDS_MAX = 1000, ROOM_MAX = 16 << 20, RUN_BYTES = 65 };
 
 static void put_record(void *ctx, const char *json, const char *line)
 {
@@ -59,12 +60,30 @@ static bool take_text(const struct serve_call *c, const struct text_param *t, st
         return true;
 }
 
+/* A run of this interface is in the ledger under its box's id. False: it is not known any more. */
+static bool take_run(const struct serve_call *c, char run[RUN_BYTES], struct reply *r)
+{
+        if (strncmp(run, "r-", 2) != 0)
+                return true;
+
+        const struct job *j = job_find(c->tenant, run);
+        if (!j) {
+                reply_problem(r, 404, "run", "there is no such run, or it is not remembered any more",
+                              "its member `run` names it in the ledger for good");
+                return false;
+        }
+
+        /* One that has not started has no record: a name that no run has. */
+        (void) snprintf(run, RUN_BYTES, "%s", j->run[0] ? j->run : "-");
+        return true;
+}
+
 /* ?box= &run= &kind= &target= &since=SECONDS &last=N */
 void get_ledger(struct serve_call *c, struct reply *r)
 {
         cordon_error e = { 0 };
         cordon_log_filter f = { .last = 100 };
-        char box[65], run[65], kind[65], target[1024];
+        char box[65], run[RUN_BYTES], kind[65], target[1024];
         struct text_param texts[] = { { "box", box, sizeof box, &f.box },
                                       { "run", run, sizeof run, &f.run },
                                       { "kind", kind, sizeof kind, &f.kind },
@@ -73,6 +92,8 @@ void get_ledger(struct serve_call *c, struct reply *r)
         for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
                 if (!take_text(c, &texts[i], r))
                         return;
+        if (f.run && !take_run(c, run, r))
+                return;
         if (!take_number(c, "since", 1ull << 40, &n, r))
                 return;
         f.since_us = (int64_t) n * 1000000;

@@ -30,6 +30,22 @@ static int directory_of(const struct serve_call *c)
         return own[0];
 }
 
+/* One that no run tries any more is not shown as one that is tried. */
+static void put_canary(struct serve_call *c, const struct canary_rule *rule, struct buf *out)
+{
+        AUTO_BUF(why);
+        if (!rule->version)
+                return;
+
+        if (canary_is_withdrawn(c->tenant, c->arg, rule, &why)) {
+                buf_printf(out, ",\"withdrawn\":{\"version\":%u", rule->version);
+                buf_member(out, "why", buf_str(&why));
+                buf_putc(out, '}');
+        } else
+                buf_printf(out, ",\"canary\":{\"version\":%u,\"share\":%u,\"bound\":%u}", rule->version,
+                           rule->share, rule->bound);
+}
+
 static void put_versions(struct serve_call *c, struct buf *out)
 {
         struct versions v;
@@ -38,9 +54,7 @@ static void put_versions(struct serve_call *c, struct buf *out)
         for (size_t i = 0; i < v.n; i++)
                 buf_printf(out, "%s%u", i ? "," : "", v.v[i]);
         buf_putc(out, ']');
-        if (v.canary.version)
-                buf_printf(out, ",\"canary\":{\"version\":%u,\"share\":%u,\"bound\":%u}", v.canary.version,
-                           v.canary.share, v.canary.bound);
+        put_canary(c, &v.canary, out);
 }
 
 void get_policy(struct serve_call *c, struct reply *r)
@@ -129,9 +143,27 @@ void put_policy(struct serve_call *c, struct reply *r)
         held_policy_release(p);
 }
 
+/* True: the version that is tried was withdrawn; the answer says why. */
+static bool is_withdrawn(struct serve_call *c, struct reply *r)
+{
+        AUTO_BUF(why);
+        AUTO_BUF(text);
+        struct canary_rule rule = versions_canary(directory_of(c), c->arg);
+        if (!rule.version || !canary_is_withdrawn(c->tenant, c->arg, &rule, &why))
+                return false;
+
+        buf_printf(&text, "version %u was withdrawn: %s", rule.version, buf_str(&why));
+        reply_problem(r, 409, "withdrawn", buf_str(&text),
+                      "PUT a version that mends it; rollback ends the trial");
+        return true;
+}
+
 void post_promote(struct serve_call *c, struct reply *r)
 {
         cordon_error e = { 0 };
+        if (token_is_name(c->arg) && is_withdrawn(c, r))
+                return;
+
         if (!token_is_name(c->arg) || versions_promote(directory_of(c), c->arg, (struct err *) &e) < 0)
                 reply_error(r, e.what[0] ? status_of(&e) : 404, &e);
         else

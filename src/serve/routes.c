@@ -2,6 +2,7 @@
 /* serve/routes.c - the table of paths, and which row a request means. Pure. */
 #include "serve/resources.h"
 
+#include <stdio.h>
 #include <string.h>
 
 enum { SMALL = 64 * 1024, RUN_BODY = 4 << 20, FILE_BODY = REQUEST_BODY_MAX };
@@ -56,6 +57,24 @@ static const struct route table[] = {
         { METHOD_POST, "/v1/drain", SCOPE_ADMIN, SMALL, ROUTE_AT_ONCE, post_drain },
 };
 
+/* Those with parameters in their query. */
+static const struct {
+        serve_handler *handle;
+        const char *params; /* a space between them */
+} queries[] = {
+        { put_policy, "share bound" },
+        { get_change, "form" },
+        { get_ledger, "box run kind target since last" },
+};
+
+const char *route_params(const struct route *route)
+{
+        for (size_t i = 0; i < sizeof queries / sizeof *queries; i++)
+                if (queries[i].handle == route->handle)
+                        return queries[i].params;
+        return "";
+}
+
 const struct route *routes(size_t *ret_count)
 {
         *ret_count = sizeof table / sizeof *table;
@@ -99,4 +118,32 @@ const struct route *route_find(enum http_method m, const char *path, char ret_ar
 
         ret_arg[0] = '\0';
         return NULL;
+}
+
+static bool is_among(const char *list, const char *name, size_t n)
+{
+        for (const char *p = list; *p; p += strspn(p, " ")) {
+                size_t len = strcspn(p, " ");
+                if (len == n && strncmp(p, name, n) == 0)
+                        return true;
+                p += len;
+        }
+        return false;
+}
+
+bool route_takes(const struct route *route, const char *query, char *ret_unknown, size_t cap)
+{
+        if (route->scope == SCOPE_NONE)
+                return true;
+
+        for (const char *p = query; *p;) {
+                size_t n = strcspn(p, "=&");
+                if (!is_among(route_params(route), p, n)) {
+                        (void) snprintf(ret_unknown, cap, "%.*s", n < cap ? (int) n : (int) cap - 1, p);
+                        return false;
+                }
+                p += strcspn(p, "&");
+                p += *p == '&';
+        }
+        return true;
 }

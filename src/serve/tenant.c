@@ -54,6 +54,7 @@ struct tenants {
 
 const char *tenant_label(const struct tenant *t) { return t->name; }
 const cordon_context *tenant_context(const struct tenant *t) { return t->cx; }
+void tenant_act_for(struct tenant *t, const char *person) { cordon_context_actor(t->cx, person); }
 int tenant_root(const struct tenant *t) { return t->root; }
 void tenant_descriptors(const struct tenant *t, int ret[2])
 {
@@ -281,18 +282,23 @@ static struct held_policy *held_new(const struct tenant *t, const char *name)
         return NULL;
 }
 
-/* Checks it, and finds out where its boxes can start. */
-static int check(const struct tenant *t, struct held_policy *h, cordon_error *e)
+const char *tenant_start_directory(const struct tenant *t, cordon_policy *p)
 {
         char effect[PATH_BYTES + 16];
         cordon_error ignored;
         int allowed = 0;
+        (void) snprintf(effect, sizeof effect, "read %s", t->work);
+        cordon_free(cordon_policy_why(p, effect, 0, &allowed, &ignored));
+        return allowed ? t->work : NULL;
+}
+
+/* Checks it, and finds out where its boxes can start. */
+static int check(const struct tenant *t, struct held_policy *h, cordon_error *e)
+{
         if (cordon_policy_check(h->policy, e) < 0)
                 return -1;
 
-        (void) snprintf(effect, sizeof effect, "read %s", t->work);
-        cordon_free(cordon_policy_why(h->policy, effect, 0, &allowed, &ignored));
-        h->directory = allowed ? t->work : NULL;
+        h->directory = tenant_start_directory(t, h->policy);
         return 0;
 }
 
@@ -376,11 +382,13 @@ void tenant_policies(const struct tenant *t, void (*each)(void *ctx, const char 
 struct held_policy *tenant_lines(struct tenant *t, const char *text, size_t len, cordon_error *e)
 {
         struct err *err = (struct err *) e;
-        const char *why = NULL;
+        struct lines_refusal no;
         int order = 3;
-        if (!tenant_lines_allowed(text, len, &why)) {
-                (void) err_set(err, ERR_POLICY, EPERM, "%s", why);
-                (void) err_hint(err, "use a policy that the operator registered: GET /v1/policies");
+        if (!tenant_lines_allowed(text, len, &no)) {
+                (void) err_set(err, ERR_POLICY, EPERM, "request:%u:%u: %s", no.line, no.column, no.why);
+                (void) (no.nearest ? err_hint(err, "did you mean `%s`?", no.nearest)
+                                   : err_hint(err, "an operator registers policies with other lines: "
+                                                   "GET /v1/policies"));
                 return NULL;
         }
 

@@ -40,6 +40,8 @@ struct held_policy *tenant_policy(struct tenant *t, const char *name, cordon_err
 struct held_policy *tenant_policy_copy(const struct tenant *t, const char *name, cordon_error *e);
 /* Tells a policy where the tenant's files and home are. */
 int tenant_roots(const struct tenant *t, cordon_policy *p);
+/* The tenant's files, if boxes of the policy see them; else NULL: no directory in particular. */
+const char *tenant_start_directory(const struct tenant *t, cordon_policy *p);
 /* Door lines of a request: not wider than the tenant's ceiling. Of files only {work}: what lies below it may
  * have been replaced by an earlier box. */
 struct held_policy *tenant_lines(struct tenant *t, const char *text, size_t len, cordon_error *e);
@@ -47,7 +49,15 @@ cordon_policy *held_policy(struct held_policy *h);
 /* Where its boxes start: {work}, or NULL if it has no door to that. */
 const char *held_policy_directory(const struct held_policy *h);
 void held_policy_release(struct held_policy *h); /* or NULL */
+/* Names the person or token in records of what this process reads from now on. */
+void tenant_act_for(struct tenant *t, const char *person);
 /* Calls `each` for every registered policy. */
 void tenant_policies(const struct tenant *t, void (*each)(void *ctx, const char *name), void *ctx);
-/* True if door lines of a request use only words that name nothing of the host. Pure. */
-bool tenant_lines_allowed(const char *text, size_t len, const char **ret_why);
+/* True if door lines of a request use only words that name nothing of the host; else why not, and in which
+ * line and column. Pure. */
+struct lines_refusal {
+        const char *why;
+        const char *nearest; /* the word that a misspelled one may mean; or NULL */
+        unsigned line, column;
+};
+bool tenant_lines_allowed(const char *text, size_t len, struct lines_refusal *ret);

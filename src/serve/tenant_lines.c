@@ -3,6 +3,8 @@
  * are; this decides that they name no file of the host, not even to be told that it is missing. Pure. */
 #include "serve/tenant.h"
 
+#include "base/str.h"
+
 #include <string.h>
 
 enum { LINE_WORDS_MAX = 64 };
@@ -95,10 +97,25 @@ static bool split(struct span line, struct words *ret)
         return true;
 }
 
-static bool line_allowed(struct span line, const char **ret_why)
+static const char *nearest_word(struct span word)
+{
+        char text[32];
+        const char *nearest = NULL;
+        if (word.n >= sizeof text)
+                return NULL;
+
+        memcpy(text, word.p, word.n);
+        text[word.n] = '\0';
+        for (size_t i = 0; i < sizeof rules / sizeof *rules; i++)
+                str_nearer(text, rules[i].word, &nearest);
+        return nearest;
+}
+
+static bool line_allowed(struct span line, struct lines_refusal *ret)
 {
         struct words w;
-        *ret_why = "a line of the request has too many words, or a character that lines do not need";
+        ret->column = 1;
+        ret->why = "a line of the request has too many words, or a character that lines do not need";
         for (size_t i = 0; i < line.n; i++)
                 if ((line.p[i] < 0x20 && line.p[i] != '\t') || line.p[i] == 0x7f || line.p[i] == '\\')
                         return false;
@@ -109,24 +126,28 @@ static bool line_allowed(struct span line, const char **ret_why)
         if (w.n == 0 || w.v[0].p[0] == '#')
                 return true;
 
+        ret->column = (unsigned) (w.v[0].p - line.p) + 1;
         for (size_t i = 0; i < sizeof rules / sizeof *rules; i++)
                 if (span_is(w.v[0], rules[i].word)) {
-                        *ret_why = rules[i].why;
+                        ret->why = rules[i].why;
                         return rules[i].allowed(&w);
                 }
 
-        *ret_why =
+        ret->nearest = nearest_word(w.v[0]);
+        ret->why =
                 "a request may have the lines use, read, edit, write, root, run, env, net, limit, local, doc "
                 "and expect";
         return false;
 }
 
-bool tenant_lines_allowed(const char *text, size_t len, const char **ret_why)
+bool tenant_lines_allowed(const char *text, size_t len, struct lines_refusal *ret)
 {
+        *ret = (struct lines_refusal){ 0 };
         for (size_t at = 0; at < len;) {
                 const char *end = memchr(text + at, '\n', len - at);
                 size_t n = end ? (size_t) (end - text) - at : len - at;
-                if (!line_allowed(span_of(text + at, n), ret_why))
+                ret->line++;
+                if (!line_allowed(span_of(text + at, n), ret))
                         return false;
                 at += n + 1;
         }

@@ -146,6 +146,21 @@ static bool is_text(int versions, unsigned version, const struct buf *text)
                memcmp(buf_str(&kept), buf_str(text), kept.n) == 0;
 }
 
+/* Numbers, one a line; what is none ends the list. */
+static void read_used(int versions, struct versions *ret)
+{
+        AUTO_BUF(text);
+        if (!get(versions, "used", &text))
+                return;
+
+        const char *at = buf_str(&text);
+        for (uint64_t n; *at && ret->used_n < VERSIONS_MAX; at += strcspn(at, "\n") + 1) {
+                if (str_to_u64(span_of(at, strcspn(at, "\n")), &n) < 0 || n > 1 << 30 || !strchr(at, '\n'))
+                        return;
+                ret->used[ret->used_n++] = (unsigned) n;
+        }
+}
+
 static void read_in(int dir, int versions, const char *name, struct versions *ret)
 {
         char used[NAME_BYTES];
@@ -155,6 +170,7 @@ static void read_in(int dir, int versions, const char *name, struct versions *re
                 return;
 
         list(versions, ret);
+        read_used(versions, ret);
         ret->canary = canary_in(versions);
         if (!get(dir, used_file(name, used), &text))
                 return;
@@ -182,7 +198,25 @@ static int open_locked(int dir, const char *name, struct versions *ret, struct e
         return TAKE_FD(versions);
 }
 
-static int use(int dir, int versions, const char *name, unsigned version, struct err *e)
+static void note_used(struct versions *v, unsigned version)
+{
+        if (v->used_n && v->used[v->used_n - 1] == version)
+                return;
+        if (v->used_n == VERSIONS_MAX)
+                memmove(v->used, v->used + 1, --v->used_n * sizeof *v->used);
+        v->used[v->used_n++] = version;
+}
+
+static int write_used(int versions, const struct versions *v, struct err *e)
+{
+        AUTO_BUF(text);
+        for (size_t i = 0; i < v->used_n; i++)
+                buf_printf(&text, "%u\n", v->used[i]);
+        return put(versions, "used", buf_span(&text), e);
+}
+
+/* Noted before it is used: a crash between the two leaves one more to go back to. */
+static int use(int dir, int versions, const char *name, struct versions *v, unsigned version, struct err *e)
 {
         char file[32], used[NAME_BYTES];
         AUTO_BUF(text);
@@ -190,7 +224,9 @@ static int use(int dir, int versions, const char *name, unsigned version, struct
                 (void) err_set(e, ERR_GONE, 0, "version %u of the policy is not kept", version);
                 return err_hint(e, "GET /v1/policies/%.64s lists those that are", name);
         }
-        return put(dir, used_file(name, used), buf_span(&text), e);
+
+        note_used(v, version);
+        return write_used(versions, v, e) < 0 ? -1 : put(dir, used_file(name, used), buf_span(&text), e);
 }
 
 static int add(int versions, struct versions *v, struct span text, struct err *e)
@@ -200,7 +236,7 @@ static int add(int versions, struct versions *v, struct span text, struct err *e
         if (put(versions, file_of(version, file), text, e) < 0)
                 return -1;
 
-        *v = (struct versions){ .canary = v->canary, .current = v->current };
+        v->n = 0;
         list(versions, v);
         return 0;
 }
@@ -212,7 +248,12 @@ static int keep_used(int dir, int versions, const char *name, struct versions *v
         AUTO_BUF(text);
         if (v->current || !get(dir, used_file(name, used), &text))
                 return 0;
-        return add(versions, v, buf_span(&text), e);
+        if (add(versions, v, buf_span(&text), e) < 0)
+                return -1;
+
+        v->current = v->v[v->n - 1];
+        note_used(v, v->current);
+        return 0;
 }
 
 int versions_put(int dir, const char *name, struct span text, const struct canary_rule *canary,
@@ -226,13 +267,13 @@ int versions_put(int dir, const char *name, struct span text, const struct canar
         *ret_version = v.v[v.n - 1];
         if (!canary->share) {
                 (void) unlinkat(versions, "canary.json", 0);
-                return use(dir, versions, name, *ret_version, e);
+                return use(dir, versions, name, &v, *ret_version, e);
         }
 
         AUTO_BUF(rule);
         buf_printf(&rule, "{\"version\":%u,\"share\":%u,\"bound\":%u}\n", *ret_version, canary->share,
                    canary->bound);
-        return put(versions, "canary.json", buf_span(&rule), e);
+        return write_used(versions, &v, e) < 0 ? -1 : put(versions, "canary.json", buf_span(&rule), e);
 }
 
 int versions_promote(int dir, const char *name, struct err *e)
@@ -247,18 +288,34 @@ int versions_promote(int dir, const char *name, struct err *e)
                 return err_hint(e, "PUT /v1/policies/%.64s?share=10 lets a share of the runs try one", name);
         }
 
-        if (use(dir, versions, name, v.canary.version, e) < 0)
+        if (keep_used(dir, versions, name, &v, e) < 0 ||
+            use(dir, versions, name, &v, v.canary.version, e) < 0)
                 return -1;
         (void) unlinkat(versions, "canary.json", 0);
         return 0;
 }
 
-static unsigned before(const struct versions *v)
+static bool is_kept(const struct versions *v, unsigned version)
 {
-        unsigned found = 0;
-        for (size_t i = 0; i < v->n && (!v->current || v->v[i] < v->current); i++)
-                found = v->v[i];
-        return found;
+        for (size_t i = 0; i < v->n; i++)
+                if (v->v[i] == version)
+                        return true;
+        return false;
+}
+
+unsigned versions_before(const struct versions *v)
+{
+        for (size_t i = v->used_n; i-- > 0;)
+                if (v->used[i] != v->current && is_kept(v, v->used[i]))
+                        return v->used[i];
+        return 0;
+}
+
+/* The one that was gone back from is not gone back to. */
+static void forget_since(struct versions *v, unsigned version)
+{
+        while (v->used_n && v->used[v->used_n - 1] != version)
+                v->used_n--;
 }
 
 int versions_roll_back(int dir, const char *name, unsigned to, struct err *e)
@@ -272,7 +329,15 @@ int versions_roll_back(int dir, const char *name, unsigned to, struct err *e)
         if (v.canary.version && !to)
                 return 0;
 
-        to = to ? to : before(&v);
-        return to ? use(dir, versions, name, to, e)
-                  : err_set(e, ERR_USAGE, 0, "there is no version before the one that runs use");
+        if (keep_used(dir, versions, name, &v, e) < 0)
+                return -1;
+        if (to)
+                return use(dir, versions, name, &v, to, e);
+
+        to = versions_before(&v);
+        if (!to)
+                return err_set(e, ERR_USAGE, 0, "runs used no version before this one");
+
+        forget_since(&v, to);
+        return use(dir, versions, name, &v, to, e);
 }

@@ -29,6 +29,16 @@ net example.org:443
 ' >"$T/body"
 is "none is wider than the ceiling" "$(answered)" 403
 has "the difference is named" "$(jq -r .detail <"$T/body")" "example.org"
+put job 'use base/system
+
+ reed {work}
+' >"$T/body"
+has "a misspelled line is named" "$(jq -r .detail <"$T/body")" "request:3:2:"
+has "with the word that was meant" "$(jq -r .hint <"$T/body")" "read"
+put job 'use base/system
+limit tmie 1m
+' >"$T/body"
+has "as check names it" "$(jq -r .detail <"$T/body")" "request:2:"
 put job 'read /etc
 ' >/dev/null
 is "nor names a file of the host" "$(answered)" 403
@@ -36,8 +46,9 @@ for name in ../x .x x/y; do
         put "$name" "$first" --path-as-is >/dev/null
         case $(answered) in 4??) pass "no policy is called $name" ;; *) fail "no policy is called $name" "$(answered)" ;; esac
 done
-http PUT /v1/policies/job "$runner" --data-binary "$first" >/dev/null
+http PUT /v1/policies/job "$runner" --data-binary "$first" >"$T/body"
 is "it needs a scope of its own" "$(answered)" 403
+has "which is named" "$(jq -r .detail <"$T/body")" '`policy`'
 
 # versions
 is "the first version" "$(put job "$first" | jq -c '[.version,.versions]') $(answered)" "[1,[1]] 201"
@@ -64,21 +75,35 @@ is "a share is a percentage" "$(answered)" 400
 is "a version is tried" "$(http PUT '/v1/policies/job?share=100' "$a" --data-binary "$second" | jq -c '[.version,.canary]')" '[4,{"version":5,"share":100,"bound":1}]'
 is "by runs that say so" "$(run "$a" '{"argv":["true"],"policy":"job"}' | jq -c .canary)" 5
 http PUT /v1/files/x "$a" --data-binary seen >/dev/null
+is "it starts where its own policy lets it" "$(run "$a" '{"argv":["pwd"],"policy":"job"}' | jq -c '[.canary,.status]')" '[5,0]'
 run "$a" '{"argv":["cat","/nowhere"],"policy":"job"}' >/dev/null
 is "after a bad one no run tries it" "$(run "$a" '{"argv":["cat","x"],"policy":"job"}' | jq -c '[.canary,.stdout]')" '[null,"seen"]'
 has "the ledger says why" "$(http GET '/v1/ledger?kind=limit' "$a" | jq -r '.records[].door' | sort -u)" canary
+is "it is shown as withdrawn, with the reason" "$(http GET /v1/policies/job "$a" | jq -c '[.canary,.withdrawn.version,(.withdrawn.why|length>0)]')" '[null,5,true]'
+http POST /v1/policies/job/promote "$a" >"$T/body"
+is "it is not promoted" "$(answered) $(jq -r .type <"$T/body")" "409 urn:cordon:error:withdrawn"
 is "a rollback ends the trial" "$(http POST /v1/policies/job/rollback "$a" | jq -c '[.version,.canary]')" "[4,null]"
 http POST /v1/policies/job/promote "$a" >/dev/null
 is "then there is nothing to promote" "$(answered)" 422
 http PUT '/v1/policies/job?share=50' "$a" --data-binary "$second# better
 " >/dev/null
 is "one that went well is used by all" "$(http POST /v1/policies/job/promote "$a" | jq -c '[.version,.canary]')" "[6,null]"
+is "back is to what runs used, not to what was withdrawn" "$(http POST /v1/policies/job/rollback "$a" | jq -c .version)" 4
+is "and to what a person wrote" "$(http POST /v1/policies/job/rollback "$a" | jq -c .version)" 3
 
 # the ledger
-for q in since=yesterday since=-1 since= last=x last=1.5 "since=99999999999999" "run=$(printf '%0100d' 1)" 'target=%zz' since; do
+for q in since=yesterday since=-1 since= last=x last=1.5 "since=99999999999999" "run=$(printf '%0100d' 1)" 'target=%zz' since lsat=1 'last=1&lats=2'; do
         http GET "/v1/ledger?$q" "$a" >/dev/null
         is "$q is malformed" "$(answered)" 400
 done
+id=$(run "$a" '{"argv":["true"],"policy":"job"}' | jq -r .id)
+is "a run is found by the id that it was answered with" "$(http GET "/v1/ledger?run=$id" "$a" | jq -r '.records[0].kind')" start
+http GET "/v1/ledger?run=r-nothing" "$a" >/dev/null
+is "one that is not known" "$(answered)" 404
+has "who reads the ledger is on record" "$(http GET '/v1/ledger?kind=view' "$a" | jq -r '.records[-1].more.who')" token:
+http GET /v1/runs?sort=1 "$a" >"$T/body"
+is "a parameter that is not known" "$(answered)" 400
+has "is named" "$(jq -r .detail <"$T/body")" '`sort`'
 is "since now there is nothing" "$(http GET "/v1/ledger?since=$(($(date +%s) + 60))" "$a" | jq -c .records)" "[]"
 
 # images

@@ -65,7 +65,7 @@ static uint64_t read_all(const uint8_t *p, size_t n, size_t piece)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-        const char *why = NULL;
+        struct lines_refusal no;
         struct tokens t = { 0 };
         struct err e;
         if (size < 1)
@@ -74,7 +74,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         if (read_all(data + 1, size - 1, SIZE_MAX) != read_all(data + 1, size - 1, 1u + data[0]))
                 abort();
 
-        if (!tenant_lines_allowed((const char *) data + 1, size - 1, &why) && !why)
+        if (!tenant_lines_allowed((const char *) data + 1, size - 1, &no) && !no.why)
                 abort();
         if (tokens_read(span_of(data + 1, size - 1), &t, &e) == 0)
                 for (size_t i = 0; i < t.n; i++)

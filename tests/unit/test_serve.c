@@ -135,12 +135,30 @@ static void test_routes__are_those_of_the_description(void)
                 CHECK_ROW(m, rows[i].path);
                 CHECK_ROW(m && (json_get(m, "x-scopes") != NULL) == (rows[i].scope != SCOPE_NONE),
                           rows[i].path);
+                const struct json *taken = m ? json_get(m, "parameters") : NULL;
+                for (const struct json *x = taken ? taken->child : NULL; x; x = x->next)
+                        CHECK_ROW(strcmp(json_get(x, "in")->str, "query") != 0 ||
+                                          route_takes(&rows[i], json_get(x, "name")->str, path, sizeof path),
+                                  rows[i].path);
         }
         for (const struct json *p = paths ? paths->child : NULL; p; p = p->next)
                 for (const struct json *m = p->child; m; m = m->next)
                         described++;
         CHECK(described == n);
         json_free(d);
+}
+
+static void test_routes__parameters_are_those_of_the_row(void)
+{
+        char unknown[64], arg[REQUEST_PATH_MAX];
+        unsigned status;
+        const struct route *r = route_find(METHOD_GET, "/v1/ledger", arg, &status);
+        CHECK(route_takes(r, "", unknown, sizeof unknown) &&
+              route_takes(r, "run=x&last=1&since", unknown, sizeof unknown));
+        CHECK(!route_takes(r, "last=1&lats=2", unknown, sizeof unknown) && strcmp(unknown, "lats") == 0);
+        CHECK(!route_takes(r, "las=1", unknown, sizeof unknown) && !route_takes(r, "=1", unknown, 4));
+        CHECK(route_takes(route_find(METHOD_GET, "/", arg, &status), "x=1", unknown, sizeof unknown));
+        CHECK(!route_takes(route_find(METHOD_GET, "/v1/runs", arg, &status), "x=1", unknown, sizeof unknown));
 }
 
 static void test_routes__unknown_paths_and_methods(void)
@@ -270,11 +288,27 @@ static void test_lines__name_nothing_of_the_host(void)
                                            "write {work}\nlisten 80",
                                            "read {work} except x",
                                            "use none\r\nread /" };
-        const char *why;
+        struct lines_refusal why;
         for (size_t i = 0; i < sizeof good / sizeof *good; i++)
                 CHECK_ROW(tenant_lines_allowed(good[i], strlen(good[i]), &why), good[i]);
         for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
                 CHECK_ROW(!tenant_lines_allowed(bad[i], strlen(bad[i]), &why), bad[i]);
+
+        static const char misspelled[] = "use base/system\n\n  reed {work}\n";
+        CHECK(!tenant_lines_allowed(misspelled, sizeof misspelled - 1, &why));
+        CHECK(why.line == 3 && why.column == 3 && why.nearest && strcmp(why.nearest, "read") == 0);
+}
+
+static void test_versions__back_is_to_what_was_used(void)
+{
+        struct versions v = {
+                .v = { 1, 2, 3, 4 }, .n = 4, .current = 4, .used = { 1, 2, 1, 4 }, .used_n = 4
+        };
+        CHECK(versions_before(&v) == 1); /* 2 was gone back from, 3 was never used */
+        v.current = 0;                   /* a text of the operator's */
+        CHECK(versions_before(&v) == 4);
+        v = (struct versions){ .v = { 3, 4 }, .n = 2, .current = 4, .used = { 1, 4 }, .used_n = 2 };
+        CHECK(versions_before(&v) == 0); /* 1 is not kept any more */
 }
 
 static void test_versions__a_canary_rule_is_whole_or_none(void)
@@ -352,6 +386,7 @@ int main(void)
                 CASE(test_request__refuses_what_is_read_in_two_ways),
                 CASE(test_routes__each_row_is_found_by_its_own_path),
                 CASE(test_routes__are_those_of_the_description),
+                CASE(test_routes__parameters_are_those_of_the_row),
                 CASE(test_routes__unknown_paths_and_methods),
                 CASE(test_host__only_names_of_this_server),
                 CASE(test_tokens__only_the_right_one_in_time),
@@ -362,6 +397,7 @@ int main(void)
                 CASE(test_tenant__keys_of_parked_boxes_are_its_own),
                 CASE(test_tenant__an_identity_is_whole_or_none),
                 CASE(test_fair__one_that_shares_nothing_runs_alone),
+                CASE(test_versions__back_is_to_what_was_used),
                 CASE(test_versions__a_canary_rule_is_whole_or_none),
         };
         return test_main(cases, sizeof cases / sizeof *cases);
