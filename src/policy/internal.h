@@ -332,6 +332,7 @@ struct checked_policy {
         char *work, *home; /* the host's: a path below them means the host's file, even if /tmp is the box's
                               own */
         struct door_set live, closed;
+        struct door_set denied; /* `tool` lines with `deny`, and those that they take out; not sealed */
         struct text_line box, doc, root; /* root: the path of an image, or its name; text NULL: none */
         struct text_line warm[WARM__COUNT];
         struct policy_limits limits;

@@ -15,6 +15,10 @@ ok "another one" "$CORDON" why -p "$T/p.cordon" "tool c"
 policy 'tool a' 'tool b deny'
 is "a line that allows narrows" "$(lines)" "a;"
 is "tools without a line are denied then" "$(code "tool c")" no-door
+is "a line that denies is the reason, not a missing door" "$(code "tool b")" excepted
+has "it is named" "$("$CORDON" why -p "$T/p.cordon" "tool b")" "p.cordon:3 denies it"
+hasnt "no hint is given that it would undo" "$("$CORDON" why -p "$T/p.cordon" "tool b")" "permit tool"
+has "doors lists it" "$("$CORDON" doors -p "$T/p.cordon")" "tool b deny"
 policy 'tool a b' 'tool a deny'
 is "deny wins, in any order" "$(lines)" "b;"
 policy 'tool a deny' 'tool a'

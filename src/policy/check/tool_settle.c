@@ -53,13 +53,17 @@ static bool collect(const struct door_set *s, struct names *denied, struct names
         return narrows;
 }
 
-static void drop_denied(struct door_set *s, const struct names *denied)
+/* They are kept apart, for explanations. */
+static int drop_denied(struct door_set *s, const struct names *denied, struct gather *g)
 {
         size_t kept = 0;
         for (size_t i = 0; i < s->n; i++)
                 if (s->v[i].kind != DOOR_TOOL || !has(denied, s->v[i].name))
                         s->v[kept++] = s->v[i];
+                else if (door_set_add(&g->c->denied, &s->v[i], g->scope.e) < 0)
+                        return -1;
         s->n = kept;
+        return 0;
 }
 
 static int by_text(const void *a, const void *b)
@@ -100,8 +104,8 @@ static int settle(struct gather *g, const struct door *first, struct names *deni
         if (!except || !any.name)
                 return fail_memory(g->scope.e);
 
-        drop_denied(&c->live, denied);
-        drop_denied(&c->closed, denied);
+        if (drop_denied(&c->live, denied, g) < 0 || drop_denied(&c->closed, denied, g) < 0)
+                return -1;
         if (!narrows && door_set_add(&c->live, &any, g->scope.e) < 0)
                 return -1;
 

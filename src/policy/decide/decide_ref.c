@@ -552,6 +552,10 @@ static const struct door *ref_tool_in(const struct door_set *s, const struct eff
 static struct decision ref_tool(const struct checked_policy *c, const struct effect *f)
 {
         size_t lines = 0;
+        for (const struct door *x = c->denied.v; x && x < c->denied.v + c->denied.n; x++)
+                if (x->denies && strcmp(x->name, f->target) == 0)
+                        return (struct decision){ .reason = REASON_EXCEPTED, .nearest = x };
+
         for (size_t i = 0; i < c->live.n; i++)
                 lines += c->live.v[i].kind == DOOR_TOOL;
         for (size_t i = 0; i < c->closed.n; i++)

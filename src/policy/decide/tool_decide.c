@@ -36,11 +36,23 @@ static const struct door *tool_in(const struct door_set *s, const struct effect 
         return NULL;
 }
 
+static const struct door *denied_by(const struct checked_policy *c, const char *name)
+{
+        for (size_t i = 0; i < c->denied.n; i++)
+                if (c->denied.v[i].denies && strcmp(c->denied.v[i].name, name) == 0)
+                        return &c->denied.v[i];
+        return NULL;
+}
+
 static bool has_tools(const struct door_set *s) { return s->start[DOOR_TOOL] < s->start[DOOR_TOOL + 1]; }
 
 struct decision tool_decide(const struct checked_policy *c, const struct effect *f)
 {
         const struct door *near, *old_near;
+        const struct door *denies = denied_by(c, f->target);
+        if (denies)
+                return (struct decision){ .reason = REASON_EXCEPTED, .nearest = denies };
+
         const struct door *d = tool_in(&c->live, f, &near), *old = tool_in(&c->closed, f, &old_near);
         if (!has_tools(&c->live) && !has_tools(&c->closed))
                 return (struct decision){ .answer = ANSWER_ALLOW, .built_in = EVERY_TOOL };

@@ -112,6 +112,7 @@ static void show_tool(const struct door *d, struct buf *out)
                 show_token(out, *x);
         }
         bounds_show(&d->net, out);
+        buf_puts(out, d->denies ? " deny" : "");
 }
 
 static void show_key(const struct door *d, struct buf *out)
