@@ -12,6 +12,7 @@ enum { LOOK_MS = 200 };
 
 struct state { /* of a box, as its keeper tells it */
         long long left_ms, renewed, renewals;
+        bool session;
         char run[64], held[72], refused[128]; /* held: the id of a renewal that waits; or "" */
 };
 
@@ -36,6 +37,7 @@ static struct state state_of(const char *text)
         if (o) {
                 s.left_ms = number_of(o, "left_ms");
                 s.renewed = number_of(o, "renewed");
+                s.session = json_get(o, "session") != NULL;
                 s.renewals = number_of(o, "renewals");
                 copy_text(o, "run", s.run, sizeof s.run);
                 copy_text(o, "renewal_held", s.held, sizeof s.held);
@@ -78,8 +80,8 @@ static void say_renewed(const char *which, const char *text)
 {
         const struct state s = state_of(text);
         long long left = s.renewals - s.renewed;
-        (void) printf("%s: %llds left, %lld renewal%s after this\n", which, s.left_ms / 1000, left,
-                      left == 1 ? "" : "s");
+        (void) printf("%s: %llds %sleft, %lld renewal%s after this\n", which, s.left_ms / 1000,
+                      s.session ? "of life " : "", left, left == 1 ? "" : "s");
 }
 
 static int renew(const char *which, bool json)

@@ -249,7 +249,8 @@ const struct cli_option run_options[] = {
 /* Of a session: options of the box, not of a run in it. */
 #define SESSION_OPTIONS                                                                                      \
         { "name", 0, "NAME", "a name for it, unique among your running boxes", cli_set_name },               \
-                { "life", 0, "TIME", "it ends after so long (default: 1d)", set_life },                      \
+                { "life", 0, "TIME", "it ends after so long (default: 1d); a renewal adds as much",          \
+                  set_life },                                                                                \
                 { "idle", 0, "TIME", "it ends after so long without a run (default: 1h)", set_idle },        \
                 { "work", 0, "DIR", "what {work} means (default: here)", set_work },                         \
                 { "keep", 0, NULL, "keep the overlay of edit doors, even if nothing changed", set_keep },    \
@@ -282,7 +283,7 @@ const struct cli_option session_new_options[] = {
 
 const struct cli_option session_fork_options[] = {
         { "name", 0, "NAME", "a name for the new one", cli_set_name },
-        { "life", 0, "TIME", "it ends after so long (default: 1d)", set_life },
+        { "life", 0, "TIME", "it ends after so long (default: 1d); a renewal adds as much", set_life },
         { "idle", 0, "TIME", "it ends after so long without a run (default: 1h)", set_idle },
         { "passphrase-fd", 0, "N", "read the vault's passphrase from descriptor N, not from the terminal",
           set_passphrase_fd },

@@ -62,6 +62,19 @@ static void done(struct run *r)
         free(r->work);
 }
 
+/* Both speak of time, and of two different ones. */
+static void say_times(const struct run *r, int argc, char **argv)
+{
+        const char *life = r->set[CORDON_SESSION_TIME];
+        for (int i = 1; i < argc && !r->end.quiet; i++)
+                if (strncmp(argv[i], "--time", 6) == 0 || strncmp(argv[i], "--renew", 7) == 0) {
+                        cli_note("--time is for each run in the session; the session itself ends after %s "
+                                 "(--life), and a renewal adds as much",
+                                 life ? life : "1d");
+                        return;
+                }
+}
+
 int verb_session_new(int argc, char **argv)
 {
         struct run r = { .end.status_fd = -1, .session = true, .detach = true };
@@ -75,6 +88,7 @@ int verb_session_new(int argc, char **argv)
         } else if (at >= 0 && (at == argc || cli_set_name(&r, argv[at]) == 0) &&
                    cli_run_configure(&r, NULL) == 0) {
                 cli_run_notes(&r);
+                say_times(&r, at, argv);
                 status = cli_run_detached(&r);
         }
 
@@ -86,6 +100,12 @@ int verb_session_new(int argc, char **argv)
 }
 
 /* ---- runs ---- */
+
+static long long number_of(const struct json *o, const char *key)
+{
+        const struct json *v = json_get(o, key);
+        return v ? (long long) v->integer : 0;
+}
 
 /* Limits of this run only. */
 static int add_limits(const struct run *r)
@@ -102,6 +122,24 @@ static int add_limits(const struct run *r)
         }
 
         return 0;
+}
+
+/* What is begun now may not come to its end. */
+static void say_ending(const char *which)
+{
+        cordon_error e = { 0 };
+        struct err ignored;
+        char *text = cordon_inspect(which, &e);
+        struct json_doc *d = text ? json_parse("keeper", span_str(text), &ignored) : NULL;
+        const struct json *o = d ? json_root(d) : NULL;
+        if (o && json_get(o, "ending")) {
+                bool more = number_of(o, "renewed") < number_of(o, "renewals");
+                cli_note("the session %.60s ends in %llds%s%s", which, number_of(o, "left_ms") / 1000,
+                         more ? ": cordon renew " : ", and cannot be renewed", more ? which : "");
+        }
+
+        json_free(d);
+        cordon_free(text);
 }
 
 static int run_in(struct run *r, cordon_box *session, char **command)
@@ -142,6 +180,8 @@ int verb_session_run(int argc, char **argv)
                                  argv[name]);
         else {
                 cordon_box *session = cordon_session_open(cli_context(), argv[name], &e);
+                if (session && !r.end.quiet)
+                        say_ending(argv[name]);
                 status = session ? run_in(&r, session, argv + name + at) : cli_run_failed(&r, &e);
                 cordon_box_free(session);
         }
@@ -165,12 +205,6 @@ static const char *text_of(const struct json *o, const char *key)
         return v && v->str ? v->str : "?";
 }
 
-static long long number_of(const struct json *o, const char *key)
-{
-        const struct json *v = json_get(o, key);
-        return v ? (long long) v->integer : 0;
-}
-
 static void list_one(void *ctx, const char *text)
 {
         struct listing *l = ctx;
@@ -184,10 +218,11 @@ static void list_one(void *ctx, const char *text)
                         if (l->count == 0)
                                 (void) printf("%-34s %-16s %9s %9s %7s  %s\n", "SESSION", "NAME", "AGE",
                                               "LEFT", "RENEWED", "RUNNING");
-                        (void) printf("%-34s %-16s %8llds %8llds %3lld/%-3lld  %lld\n", text_of(o, "run"),
+                        (void) printf("%-34s %-16s %8llds %8llds %3lld/%-3lld  %lld%s\n", text_of(o, "run"),
                                       text_of(o, "name"), number_of(o, "age_ms") / 1000,
                                       number_of(o, "left_ms") / 1000, number_of(o, "renewed"),
-                                      number_of(o, "renewals"), number_of(o, "runs"));
+                                      number_of(o, "renewals"), number_of(o, "runs"),
+                                      json_get(o, "ending") ? "  ends soon" : "");
                 }
                 l->count++;
         }

@@ -17,6 +17,11 @@ struct lease lease_of(uint64_t now_ns, uint64_t time_ms, uint64_t late_ns, uint6
                                .most = (unsigned) most };
 }
 
+bool lease_is_ending(const struct lease *l, uint64_t now_ns)
+{
+        return l->ends_ns <= now_ns || l->ends_ns - now_ns <= l->length_ns / 10;
+}
+
 enum lease_step lease_step(struct lease *l, uint64_t now_ns)
 {
         if (now_ns >= l->ends_ns)

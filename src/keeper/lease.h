@@ -17,6 +17,8 @@ enum lease_step { LEASE_NOTHING = 0, LEASE_TELL, LEASE_WARN, LEASE_OVER };
 
 /* `late_ns`: another process ends it first, if it can. */
 struct lease lease_of(uint64_t now_ns, uint64_t time_ms, uint64_t late_ns, uint64_t most);
+/* Its last tenth: time to renew it, or to begin nothing long in it. */
+bool lease_is_ending(const struct lease *l, uint64_t now_ns);
 /* Each step but the last is due once in a lease. */
 enum lease_step lease_step(struct lease *l, uint64_t now_ns);
 uint64_t lease_next_ns(const struct lease *l); /* when the next one is due */

@@ -36,9 +36,10 @@ void keeper_lease_json(const struct box *b, struct buf *out)
 {
         uint64_t now = clock_mono_ns(), end = b->run.lease.ends_ns;
         if (b->run.up)
-                buf_printf(out, ",\"left_ms\":%llu,\"renewed\":%u,\"renewals\":%u",
+                buf_printf(out, ",\"left_ms\":%llu,\"renewed\":%u,\"renewals\":%u%s",
                            (unsigned long long) (end > now ? (end - now) / 1000000u : 0),
-                           b->run.lease.renewed, b->run.lease.most);
+                           b->run.lease.renewed, b->run.lease.most,
+                           lease_is_ending(&b->run.lease, now) ? ",\"ending\":true" : "");
 }
 
 static int refuse(const struct box *b, struct err *e)

@@ -57,11 +57,13 @@ for who in root as_user; do
         r=$(inner)
         has "$who: and is renewed" "$(run renew "$r")" "0 renewals after this"
         has "$who: as often as the policy says" "$(run renew "$r" 2>&1)" "its 1 renewal of time is spent"
-        has "$who: so is the session" "$(run renew "$B")" "0 renewals after this"
+        has "$who: so is the session" "$(run renew "$B")" "s of life left, 0 renewals after this"
         has "$who: the list of sessions shows it" "$(run session ls)" "  1/1"
         is "$who: as JSON" "$(run session ls --json | jq -c --arg n "$B" '.[] | select(.name == $n) | [.renewed, .renewals, .left_ms > 86400000]')" "[1,1,true]"
         run session end "$B"
         wait $job
+        has "$who: which time is which" "$(run session new "$B" --time 8s --renew 2 2>&1 >/dev/null)" "ends after 1d (--life)"
+        run session end "$B"
         is "$who: --time is another time, which is not renewed" "$(run session new "$B" --limit 'time 60s renew 1' >/dev/null; run session run "$B" -n --json --time 30s -- true 2>&1 | tail -n 1 | jq -c .renewals)" null
         run session end "$B"
         is "$who: no policy, no renewal" "$(run run -d --name "$B" -- sleep 1000 >/dev/null; soon there; status run renew "$B")" 125

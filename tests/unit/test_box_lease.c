@@ -11,6 +11,8 @@ static void test_lease__without_renewals_it_only_ends(void)
         struct lease l = lease_of(AT, 10000, 0, 0);
         CHECK_INT(lease_next_ns(&l), AT + 10 * S);
         CHECK_INT(lease_step(&l, AT + 10 * S - 1), LEASE_NOTHING);
+        CHECK(!lease_is_ending(&l, AT) && !lease_is_ending(&l, AT + 9 * S - 1));
+        CHECK(lease_is_ending(&l, AT + 9 * S) && lease_is_ending(&l, AT + 11 * S));
         CHECK_INT(lease_step(&l, AT + 10 * S), LEASE_OVER);
         CHECK(!lease_renew(&l, AT));
 }
