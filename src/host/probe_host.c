@@ -100,6 +100,9 @@ static void refuse(struct host_finding *f, const char *what, bool v2, int sys)
                 host_mend(f, "docker run -v /sys/fs/cgroup:/sys/fs/cgroup:rw --cgroupns=private ...");
         else if (v2) /* v1 is not delegated to users */
                 host_mend(f, "systemd-run --user --scope -p Delegate=yes cordon run ...");
+        else
+                host_mend(f,
+                          "boot with systemd.unified_cgroup_hierarchy=1: man cordon-walls, CONTROL GROUPS");
 }
 
 static void look_limit(struct host_finding *f, enum host_controller c, const char *name)

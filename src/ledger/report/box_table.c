@@ -3,6 +3,7 @@
  * and how far its effects reached (blast radius). Pure. */
 #include "ledger/internal.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 
 enum { BOXES_MAX = 512 };
@@ -10,7 +11,7 @@ enum { BOXES_MAX = 512 };
 struct row {
         struct span box;
         unsigned runs;
-        unsigned depth; /* the fewest layers of any run */
+        unsigned depth; /* the fewest layers of any run that came so far; 0: none did */
         uint64_t start_us, cpu_us, memory;
         uint8_t reach;
 };
@@ -30,7 +31,8 @@ static size_t collect(const struct ledger_runs *t, struct row *rows)
                 if (k == n)
                         rows[n++] = (struct row){ .box = r->box, .depth = depth };
                 rows[k].runs++;
-                rows[k].depth = depth < rows[k].depth ? depth : rows[k].depth;
+                if (depth && (depth < rows[k].depth || !rows[k].depth))
+                        rows[k].depth = depth;
                 rows[k].start_us += r->start_cost_us;
                 rows[k].cpu_us += r->cpu_us;
                 rows[k].memory = r->memory > rows[k].memory ? r->memory : rows[k].memory;
@@ -52,7 +54,10 @@ static void put_row(const struct row *r, bool json, bool first, struct buf *out)
 {
         unsigned long long start = r->start_us / r->runs, cpu = r->cpu_us / r->runs;
         if (!json) {
-                buf_printf(out, "%5u %6u %9llu %9llu %7llu  %-6s  ", r->runs, r->depth, start, cpu,
+                char depth[12] = "-";
+                if (r->depth)
+                        (void) snprintf(depth, sizeof depth, "%u", r->depth);
+                buf_printf(out, "%5u %6s %9llu %9llu %7llu  %-6s  ", r->runs, depth, start, cpu,
                            (unsigned long long) r->memory >> 20, ledger_reach_name(r->reach));
                 text_put(out, r->box, 60);
                 buf_putc(out, '\n');

@@ -80,7 +80,11 @@ static void put_rest(const struct audit_report *r, struct buf *o)
         buf_puts(o, "\nON TRIAL, AND TO BE REVIEWED BY\n");
         for (const struct audit_experiment *x = audit_experiments; x->feature; x++)
                 buf_printf(o, "  %s  %s\n", x->review, x->feature);
-        buf_printf(o, "\nBOXES OF 90 DAYS: DEPTH, COST, BLAST RADIUS\n%s", r->tools ? r->tools : "");
+        buf_printf(o,
+                   "\nBOXES OF 90 DAYS: DEPTH, COST, BLAST RADIUS\n"
+                   "  LAYERS: the fewest of any run (-: none came to its command); REACH: how far effects "
+                   "went\n%s",
+                   r->tools ? r->tools : "");
 }
 
 void audit_report_text(const struct audit_report *r, bool all, struct buf *o)
@@ -88,7 +92,10 @@ void audit_report_text(const struct audit_report *r, bool all, struct buf *o)
         const struct audit_score *s = r->s;
         buf_printf(o, "debt %llu, blast radius %u: %zu checks, %u of them tried now; %u held, %u open, ",
                    (unsigned long long) s->total, r->e->blast, r->n, s->live, s->held, s->open);
-        buf_printf(o, "%u waived, %u without an object, %u not judged\n\n", s->waived, s->none, s->unknown);
+        buf_printf(o, "%u waived, %u without an object, %u not judged\n", s->waived, s->none, s->unknown);
+        buf_puts(o, "  blast radius, by which each debt is multiplied: 1 runs reached nobody, 2 a tenant, 3 "
+                    "named "
+                    "parties, 4 the public; 1 more with a credential\n\n");
         for (unsigned g = 0; g < AUDIT_GROUP__COUNT; g++)
                 buf_printf(o, "  %-12s %llu\n", audit_group_name(g), (unsigned long long) s->group[g]);
 

@@ -28,6 +28,7 @@
                 id, group, weight, effort, AUDIT_BY_ITSELF, id, 1, technique, remedy                         \
         }
 #define UPDATE "update cordon and the kernel; cordon selftest breakout"
+#define GROUPS "man cordon-walls, CONTROL GROUPS"
 
 static const struct audit_check checks[] = {
         PROBE("runtimes.mounts", AUDIT_RUNTIMES, 10, "mounts", "T1611", UPDATE),
@@ -44,7 +45,8 @@ static const struct audit_check checks[] = {
         PROBE("runtimes.dumps", AUDIT_RUNTIMES, 5, "dumps", "T1552", UPDATE),
         FACT("runtimes.weak", AUDIT_RUNTIMES, 7, 2, "runs_weak", 1, "T1611",
              "take `without` and `wall process` out of the policies"),
-        FACT("runtimes.not-started", AUDIT_RUNTIMES, 6, 3, "runs_not_started", 3, "T1562", "cordon doctor"),
+        FACT("runtimes.not-started", AUDIT_RUNTIMES, 6, 3, "runs_not_started", 3, "T1562",
+             "cordon log night --since 90d, the column FAILED; cordon doctor"),
         ITSELF("runtimes.matrix", AUDIT_RUNTIMES, 3, 2, "T1195",
                "update cordon: its knock-out matrix is old"),
         ITSELF("runtimes.uptime", AUDIT_RUNTIMES, 5, 2, "T1068", "reboot into the newest kernel"),
@@ -60,8 +62,7 @@ static const struct audit_check checks[] = {
         TRIAL("caps.output", AUDIT_CAPS, 5, "T1499", "cordon selftest bombs"),
         FACT("caps.hit", AUDIT_CAPS, 4, 2, "runs_capped", 10, "T1499",
              "raise the limit that recurs, or mend what reaches it: cordon doctor --layers"),
-        FACT("caps.sampled", AUDIT_CAPS, 4, 3, "runs_without_groups", 1, "T1499",
-             "give the user a control group: man cordon-walls"),
+        FACT("caps.sampled", AUDIT_CAPS, 4, 3, "runs_without_groups", 1, "T1499", GROUPS),
         LINT("caps.output-cap", AUDIT_CAPS, 3, "W116", "T1499", "add `max` to the `out` line"),
 
         PROBE("envelope.files", AUDIT_ENVELOPE, 10, "files", "T1611", UPDATE),
@@ -88,7 +89,7 @@ static const struct audit_check checks[] = {
         FACT("envelope.unused", AUDIT_ENVELOPE, 5, 1, "unused_doors_percent", 100, "T1613",
              "cordon policy tighten --log -p POLICY"),
         FACT("envelope.tripped", AUDIT_ENVELOPE, 8, 3, "runs_tripped", 1, "T1611",
-             "cordon log night; then cordon log show RUN"),
+             "cordon log night --since 90d, the column STOPPED and what was denied"),
 
         PROBE("lifetimes.keys", AUDIT_LIFETIMES, 9, "secrets/no keys", "T1552", UPDATE),
         PROBE("lifetimes.cloud", AUDIT_LIFETIMES, 9, "secrets/no cloud", "T1552", UPDATE),
@@ -97,13 +98,13 @@ static const struct audit_check checks[] = {
         PROBE("lifetimes.keyrings", AUDIT_LIFETIMES, 7, "kernel/no keyring", "T1552", UPDATE),
         TRIAL("lifetimes.class", AUDIT_LIFETIMES, 6, "AML.T0055", UPDATE),
         FACT("lifetimes.long", AUDIT_LIFETIMES, 6, 1, "credentials_long", 1, "T1528",
-             "cordon vault rotate NAME --ttl 30d"),
+             "cordon vault audit has the command for each"),
         FACT("lifetimes.grown", AUDIT_LIFETIMES, 5, 1, "credentials_grown", 1, "T1528",
-             "cordon vault audit; cordon vault rotate NAME --ttl TIME"),
+             "cordon vault audit has the command for each"),
         FACT("lifetimes.expired", AUDIT_LIFETIMES, 3, 1, "credentials_expired", 1, "T1528",
-             "cordon vault rotate NAME, or cordon vault rm NAME"),
+             "cordon vault audit has the command for each"),
         FACT("lifetimes.unbound", AUDIT_LIFETIMES, 7, 1, "credentials_unbound", 1, "T1528",
-             "cordon vault rotate NAME --for 'https://HOST/PATH/** GET'"),
+             "cordon vault audit has the command for each"),
         FACT("lifetimes.misused", AUDIT_LIFETIMES, 7, 2, "runs_denied_credential", 1, "AML.T0055",
              "cordon log --kind denied"),
         LINT("lifetimes.clear", AUDIT_LIFETIMES, 8, "W107", "T1552", "use https"),
@@ -138,7 +139,7 @@ static const struct audit_check checks[] = {
         TRIAL("validators.size", AUDIT_VALIDATORS, 4, "T1499", UPDATE),
         TRIAL("validators.words", AUDIT_VALIDATORS, 6, "AML.T0053", UPDATE),
         FACT("validators.refused", AUDIT_VALIDATORS, 3, 2, "runs_output_refused", 5, "AML.T0053",
-             "cordon log show RUN: mend the program, or its schema"),
+             "cordon log --kind output --since 90d; mend the program, or its schema"),
         ITSELF("validators.corpus", AUDIT_VALIDATORS, 4, 2, "AML.T0051",
                "update cordon: its output checks were measured on corpora too long ago"),
         LINT("validators.trifecta", AUDIT_VALIDATORS, 8, "W121", "AML.T0024",
@@ -148,7 +149,7 @@ static const struct audit_check checks[] = {
         PROBE("tenants.homes", AUDIT_TENANTS, 8, "secrets/no other home", "T1552", UPDATE),
         TRIAL("tenants.open-state", AUDIT_TENANTS, 8, "T1552", UPDATE),
         FACT("tenants.state", AUDIT_TENANTS, 9, 1, "state_open", 1, "T1552",
-             "chmod -R go= the state directory, and chown it to its user"),
+             "chmod -R go= on the state directory: man cordon, FILES"),
         ITSELF("tenants.users", AUDIT_TENANTS, 6, 3, "T1552", "one user for each tenant: man cordon-serve"),
 
         TRIAL("schemas.altered", AUDIT_SCHEMAS, 9, "T1070", UPDATE),
@@ -161,7 +162,7 @@ static const struct audit_check checks[] = {
         FACT("schemas.unknown", AUDIT_SCHEMAS, 5, 2, "runs_unknown", 3, "T1070",
              "cordon log --kind unknown; cordon log react ID TEXT"),
         FACT("schemas.unfinished", AUDIT_SCHEMAS, 4, 2, "runs_unfinished", 10, "T1070",
-             "find what kills cordon: cordon log show RUN"),
+             "find what kills cordon: cordon log night --since 90d, the column OPEN"),
         FACT("schemas.unexplained", AUDIT_SCHEMAS, 3, 3, "runs_unexplained", 5, "T1070", UPDATE),
         FACT("schemas.gaps", AUDIT_SCHEMAS, 4, 3, "ledger_gaps", 3, "T1070",
              "cordon log verify; keep the state on a disk that keeps its promises"),
@@ -169,8 +170,8 @@ static const struct audit_check checks[] = {
         HOST("host.boxes", 9, 4, "boxes", "T1611", "cordon doctor"),
         HOST("host.landlock", 6, 3, "landlock", "T1611", "a kernel with Landlock: cordon doctor"),
         HOST("host.seccomp", 9, 4, "seccomp filter", "T1068", "a kernel with seccomp: cordon doctor"),
-        HOST("host.memory", 5, 3, "memory limit", "T1499", "cordon doctor"),
-        HOST("host.processes", 5, 3, "process limit", "T1499", "cordon doctor"),
+        HOST("host.memory", 5, 3, "memory limit", "T1499", GROUPS),
+        HOST("host.processes", 5, 3, "process limit", "T1499", GROUPS),
         HOST("host.terminal", 2, 1, "terminal injection", "T1611", "sudo sysctl -w dev.tty.legacy_tiocsti=0"),
         HOST("host.io-uring", 2, 1, "io_uring", "T1068", "sudo sysctl -w kernel.io_uring_disabled=2"),
         HOST("host.broker", 4, 2, "net broker", "T1046", "install cordon-egress: cordon doctor"),
