@@ -61,6 +61,7 @@ unsigned mcp_http_status(int code);
 
 /* An answer without a message; `extra`: header lines, each with CRLF. */
 void mcp_http_reply(struct mcp_link *l, unsigned status, const char *extra);
+void mcp_http_unauthorized(struct mcp_link *l);
 void mcp_http_error(struct mcp_link *l, unsigned status, int code, const char *why, const struct json *id);
 void mcp_http_begin_stream(struct mcp_link *l);
 void mcp_http_due(struct mcp_http *h, unsigned seconds); /* else it is late */

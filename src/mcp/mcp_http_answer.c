@@ -76,6 +76,16 @@ void mcp_http_error(struct mcp_link *l, unsigned status, int code, const char *w
         put_body(l, status, "application/json", "", buf_span(&line));
 }
 
+void mcp_http_unauthorized(struct mcp_link *l)
+{
+        AUTO_BUF(line);
+        mcp_put_error(&line, NULL, RPC_INVALID_REQUEST,
+                      "a bearer token is needed: Authorization: Bearer TOKEN, from the server's token file",
+                      NULL);
+        put_body(l, 401, "application/json", "WWW-Authenticate: Bearer realm=\"cordon\"\r\n",
+                 buf_span(&line));
+}
+
 /* ---- events ---- */
 
 void mcp_http_begin_stream(struct mcp_link *l)

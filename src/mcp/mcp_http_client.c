@@ -171,9 +171,10 @@ static void take_head(struct mcp_server *s, struct mcp_link *l)
         bool post = r->method == METHOD_POST;
         if (!host_is_ours(r->host, s->http_port, none) || !origin_is_ours(r->origin, r->host))
                 refuse_why(l, 403, "the request is not for this server, or from a page of another site");
-        else if (!mcp_token_is(s->http_token, r->token))
-                refuse(l, 401, "WWW-Authenticate: Bearer realm=\"cordon\"\r\n");
-        else if (is_too_often(s))
+        else if (!mcp_token_is(s->http_token, r->token)) {
+                l->http->last = true;
+                mcp_http_unauthorized(l);
+        } else if (is_too_often(s))
                 refuse(l, 429, "Retry-After: 1\r\n");
         else if (strcmp(r->path, "/mcp") != 0)
                 refuse_why(l, 404, "the endpoint is /mcp");

@@ -298,6 +298,14 @@ static bool check_arg(const struct mcp_arg *a, const struct json *v, struct buf 
         return false;
 }
 
+static void put_args(const struct mcp_tool *t, struct buf *why)
+{
+        buf_puts(why, t->args->type ? "; it has: " : "; it takes none");
+        for (const struct mcp_arg *a = t->args; a->type; a++)
+                buf_printf(why, "%s%s%s", a == t->args ? "" : ", ", a->name,
+                           a->required ? " (required)" : "");
+}
+
 bool mcp_tool_check(const struct mcp_tool *t, const struct json *args, struct buf *why)
 {
         for (const struct json *v = args ? args->child : NULL; v; v = v->next) {
@@ -305,6 +313,7 @@ bool mcp_tool_check(const struct mcp_tool *t, const struct json *args, struct bu
                 if (!a) {
                         buf_printf(why, "%s has no argument ", t->name);
                         buf_json(why, span_of(v->key, v->key_len));
+                        put_args(t, why);
                         return false;
                 }
                 if (!check_arg(a, v, why))

@@ -120,6 +120,8 @@ def test_refused():
     own = f"http://{at.hostname}:{at.port}"
     expect("its own page is served", c.post(LIST, {**good, "Origin": own}).answer().status == 200)
     expect("another path", c.http("POST", b"{}", good, "/").answer().status == 404)
+    r = c.http("POST", b"{}", {"Content-Type": "application/json"}).answer()
+    expect("without a token the answer says what is needed", "token" in json.loads(r.read())["error"]["message"])
     expect("a token in the query is none", c.http("POST", b"{}", {"Content-Type": "application/json"}, "/mcp?token=" + c.token).answer().status == 401)
     head = "".join(f"{k}: {v}\r\n" for k, v in good.items()).encode()
     first = b"POST /mcp HTTP/1.1\r\nHost: " + at.netloc.encode() + b"\r\n" + head

@@ -36,6 +36,8 @@ def test_eras():
     expect("a request without an era is refused", c.wait("x")["error"]["code"] == -32602)
     expect("an unknown method is an error", c.request("tools/nothing")["error"]["code"] == -32601)
     expect("initialize is not of this era", c.request("initialize")["error"]["code"] == -32601)
+    got = c.call("run_python", source="1")
+    expect("an unknown argument is named with those that there are", "code (required)" in json.dumps(got), got)
     expect("an unknown tool is an error", c.call("rm")["error"]["code"] == -32602)
     c.send_raw(b"{nonsense\n\n[1]\n")
     expect("what is not JSON is answered", c.wait(None)["error"]["code"] == -32700)
