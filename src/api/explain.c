@@ -175,8 +175,8 @@ static void propose_script(const char *path, const char *otherwise, struct buf *
 
         buf_shell(&word, path);
         if (api_is_javascript(path))
-                buf_printf(out, "`cordon run --wall wasm -- %s` runs JavaScript; or `-- node %s`",
-                           buf_str(&word), buf_str(&word));
+                buf_printf(out, "add --wall wasm to the options: it runs JavaScript; or put node before %s",
+                           buf_str(&word));
         else
                 buf_printf(out, "`cordon run --script %s` runs an untrusted script; %s", buf_str(&word),
                            otherwise);

@@ -280,7 +280,8 @@ unsigned str_far(const char *given, const char *word)
         if (n > 0 && is_abbreviation(given, word))
                 return 3;
 
-        return d <= n / 3 + 1 && n > 2 ? 2 * d : STR_TOO_FAR;
+        /* Nearly all words of three letters are two apart. */
+        return d <= n / 3 + 1 && (n > 3 || (n > 2 && given[0] == word[0])) ? 2 * d : STR_TOO_FAR;
 }
 
 void str_nearer(const char *given, const char *word, const char **best)

@@ -291,8 +291,10 @@ int cli_key_seal(const struct cli_agent *a, const struct cli_api *api, const str
         }
 
         cli_note("the key %s%s is in the vault as `%s`, for %s/**; boxes see a placeholder",
-                 source && source->file ? "of ~/" : "of ",
                  !source        ? "that was typed"
+                 : source->file ? "of ~/"
+                                : "of ",
+                 !source        ? ""
                  : source->file ? source->file
                                 : source->variable,
                  api->provider, api->base);

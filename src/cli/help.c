@@ -107,8 +107,12 @@ void cli_help_verb(const struct cli_verb *v)
         (void) printf("usage: cordon %s%s%s\n\n%s.\n", v->name, v->synopsis[0] ? " " : "", v->synopsis,
                       v->help);
         print_examples(v->name);
-        if (v->takes_doors)
+        if (v->takes_doors && strcmp(v->name, "run") == 0)
                 print_words();
+        else if (v->takes_doors)
+                (void) printf("\nDoors and limits: those of run, as --read DIR, --net HOST:443, --time 30s "
+                              "or -p FILE; "
+                              "`cordon help run` lists them\n");
 
         if (v->options->name)
                 (void) printf("\nOptions:\n");

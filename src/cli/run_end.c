@@ -304,7 +304,15 @@ static bool went_well(const cordon_result *r) { return r->end == CORDON_EXITED &
 /* A run failed without a known reason: if path lookups are not observed, a denied one may be the cause. */
 static void say_blind(const struct cli_end *o, const cordon_result *r)
 {
-        if (!cli_here_say(o, r) && r->blind && r->end == CORDON_EXITED && r->code != 0)
+        bool wasm = strcmp(r->wall, "wasm") == 0;
+        if (cli_here_say(o, r) || r->end != CORDON_EXITED || r->code == 0)
+                return;
+
+        if (wasm)
+                cli_note("note: behind the wasm wall denied paths are not reported; a path without a door "
+                         "does "
+                         "not exist there");
+        else if (r->blind)
                 cli_note("note: denied paths are not reported on this host: `cordon doctor` shows why");
 }
 

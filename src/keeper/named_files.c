@@ -212,6 +212,14 @@ static bool url_in(const char *word, const char *scheme, char *ret, size_t cap)
         return true;
 }
 
+/* The socket that was denied before was for this destination: one of the two is enough for most readers. */
+static void make_sockets_minor(struct run *run)
+{
+        for (unsigned i = 0; i < run->r.denial_count; i++)
+                if (run->r.denials[i].effect.reason == REASON_SOCKET)
+                        run->r.denials[i].weight = EFFECT_SETTING;
+}
+
 /* A destination that the command names and no door leads to. Without a net door a box has no resolver, so no
  * process sees which name was looked up. */
 static void tell_host(struct run *run, const char *url)
@@ -243,6 +251,7 @@ static void tell_host(struct run *run, const char *url)
         if (!metadata)
                 n.permit = keeper_text(run, "net %s", n.effect.target);
 
+        make_sockets_minor(run);
         keeper_add_denial(run, &n);
 }
 

@@ -155,10 +155,10 @@ static void test_far__names_the_word_that_was_meant(void)
         static const struct {
                 const char *given, *want;
         } rows[] = {
-                { "rd", "read" },    { "reed", "read" },  { "wrt", "write" }, { "writ", "write" },
-                { "raed", "read" },  { "ru", "run" },     { "tiem", "time" }, { "xyz", NULL },
-                { "q", "quiet" },    { "", NULL },        { "josn", "json" }, { "x", NULL },
-                { "network", NULL }, { "wrte", "write" },
+                { "rd", "read" },    { "reed", "read" }, { "wrt", "write" },  { "writ", "write" },
+                { "raed", "read" },  { "ru", "run" },    { "tiem", "time" },  { "xyz", NULL },
+                { "q", "quiet" },    { "", NULL },       { "josn", "json" },  { "x", NULL },
+                { "network", NULL }, { "foo", NULL },    { "wrte", "write" },
         };
         for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
                 const char *best = NULL;
