@@ -879,6 +879,17 @@ typedef struct cordon_audit_record {
 /* Durable when it returns. Writes the record's id. */
 CORDON_API int cordon_audit_add(const cordon_context *cx, const cordon_audit_record *r, char ret_id[64],
                                 cordon_error *e);
+/* The newest checkpoints of tenants' ledgers, as records of the kind `head` in this one: cordon_verify() of
+ * it then also finds a tenant's ledger that was cut, rewritten, exchanged or removed. */
+typedef struct cordon_head {
+        const char *tenant; /* its name */
+        const char *state;  /* its state directory, an absolute path */
+        int seal;           /* sign what no checkpoint covers yet first */
+} cordon_head;
+/* `when`: a word for the occasion; "dropped": earlier heads of it no longer count. All of them are durable
+ * when it returns 0. A tenant without a ledger is left out. */
+CORDON_API int cordon_heads_add(const cordon_context *cx, const cordon_head *v, size_t count,
+                                const char *when, cordon_error *e);
 /* Removes older payloads of a kind (NULL: any). Their hashes stay, and the ledger still verifies. */
 CORDON_API int cordon_log_prune(const cordon_context *cx, const char *kind, int64_t before_us,
                                 uint64_t *ret_count, cordon_error *e);

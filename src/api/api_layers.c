@@ -108,7 +108,7 @@ static void add_verified(const struct cordon_context *cx, struct learn_facts *f,
         struct err e;
         bool ok = false;
         AUTO_BUF(out);
-        if (ledger_verify(cx, dir, "", true, &out, &ok, &e) < 0)
+        if (ledger_verify_host(cx, dir, "", true, &out, &ok, &e) < 0)
                 add(f, FACT_UNREADABLE, 1, e.what);
         else if (!ok)
                 add(f, FACT_ALTERED, 1, "cordon log verify");

@@ -368,7 +368,7 @@ char *cordon_verify(const cordon_context *cx, const char *checkpoints, int json,
         if (dir < 0)
                 return NULL;
 
-        int r = ledger_verify(cx, dir, checkpoints ? checkpoints : "", json, &out, &ok, to_err(pe));
+        int r = ledger_verify_host(cx, dir, checkpoints ? checkpoints : "", json, &out, &ok, to_err(pe));
         *ret_ok = ok;
         return r == 0 ? api_give(&out, to_err(pe)) : NULL;
 }

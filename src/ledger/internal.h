@@ -177,6 +177,31 @@ static inline unsigned log_from(const struct ledger_log *l, uint64_t index)
 
 /* many_ledgers.c: opens a state directory (as CORDON_STATE names it), or the ledger itself. */
 int ledger_open_dir(const char *path, struct err *e);
+
+/* ---- verification (verify.c, tenant_heads.c) ---- */
+
+struct ledger_given {
+        const char *notes, *name; /* checkpoints that were kept elsewhere, and what findings call them */
+};
+/* As JSON. */
+int ledger_verify_given(const struct cordon_context *cx, int dir, const struct ledger_given *given,
+                        struct buf *out, bool *ret_ok, struct err *e);
+/* The first finding of such a report, inert. */
+void ledger_first_finding(const struct buf *report, char *ret, size_t cap);
+
+/* The heads that a host's ledger has of its tenants' ledgers. */
+struct ledger_tenant;
+struct ledger_heads {
+        struct ledger_tenant *v;
+        size_t n;
+};
+/* Returns -1 without memory. */
+int ledger_heads_add(struct ledger_heads *h, const struct ledger_view *head);
+/* Verifies the ledger of each tenant, with all heads of it; `find` gets what is wrong. */
+void ledger_heads_check(const struct cordon_context *cx, struct ledger_heads *h,
+                        void (*find)(void *ctx, const char *text), void *ctx);
+void ledger_heads_put(const struct ledger_heads *h, bool json, struct buf *out); /* h may be NULL */
+void ledger_heads_done(struct ledger_heads *h);
 /* The same of a ledger that may be foreign; verified. Returns its directory. */
 enum { LEDGER_NAME_PART = LEDGER_NAME_MAX - 10 };
 struct ledger_opened {

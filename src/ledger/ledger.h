@@ -54,6 +54,7 @@ enum ledger_kind {
         LEDGER_GATE,  /* an effect that a person approves or denies: one record for each state */
         LEDGER_TOOL,  /* a call of a tool of a server in a box, and its result */
         LEDGER_AUDIT, /* what `cordon selftest audit` found, or the digest of signed claims */
+        LEDGER_HEAD,  /* the newest checkpoint of a tenant's ledger, kept in the host's */
         LEDGER_KIND__COUNT
 };
 enum ledger_phase {
@@ -391,6 +392,10 @@ int ledger_trace(const struct ledger_log *l, const char *effect, unsigned ways, 
  * could not be checked. */
 int ledger_verify(const struct cordon_context *cx, int dir, const char *extra, bool json, struct buf *out,
                   bool *ret_ok, struct err *e);
+/* The same; and each ledger of a tenant of which this one has heads is verified, and held against all of them
+ * (tenant_heads.c). */
+int ledger_verify_host(const struct cordon_context *cx, int dir, const char *extra, bool json,
+                       struct buf *out, bool *ret_ok, struct err *e);
 /* An inclusion proof in C2SP's format, with the record in its `extra` line. */
 int ledger_proof_make(const struct cordon_context *cx, int dir, const char *id, struct buf *out,
                       struct err *e);

@@ -16,8 +16,7 @@
 #include <sys/syscall.h>
 #include <sys/wait.h>
 
-/* Closes every descriptor but these and the standard ones. `keep` is in ascending order; -1 is none. */
-static void close_others(const int *keep, size_t n)
+void aside_close_others(const int *keep, size_t n)
 {
         unsigned from = 3;
         for (size_t i = 0; i < n; i++) {
@@ -44,7 +43,7 @@ static _Noreturn void work(struct serve_call *c, serve_handler *fn, int out)
         if (c->tenant)
                 tenant_descriptors(c->tenant, keep + 2);
         qsort(keep, sizeof keep / sizeof *keep, sizeof *keep, ascending);
-        close_others(keep, sizeof keep / sizeof *keep);
+        aside_close_others(keep, sizeof keep / sizeof *keep);
         if (c->tenant)
                 tenant_act_for(c->tenant, c->client->admitted.person);
         fn(c, &r);

@@ -43,6 +43,16 @@ struct tenant_book {
         struct session *sessions;
         uint64_t asked; /* rises with each change of what waits for an approval */
         uint64_t started, ended, failed, refused_effects, rejected, output_bytes;
+        uint64_t headed; /* `ended` when its head was last recorded */
+};
+
+/* ---- heads of tenants' ledgers: head_records.c ---- */
+
+struct heads_writer {
+        cordon_context *host; /* whose ledger has them */
+        pid_t pid;            /* of the process that writes some; 0: none */
+        uint64_t runs;        /* that ended since the last ones */
+        uint64_t due_ns;
 };
 
 struct server {
@@ -62,9 +72,14 @@ struct server {
         struct question *questions[QUESTIONS_MAX];
         void (*ask)(struct server *s, struct client *c, struct span text); /* question_begin() */
         size_t turn;                                                       /* of fair_next() */
+        struct heads_writer heads;
         uint64_t started_ns, requests;
         bool draining, stop;
 };
+
+int heads_start(struct server *s, cordon_error *e); /* records those of all tenants */
+void heads_step(struct server *s);                  /* each turn: those of tenants that had runs, if due */
+void heads_end(struct server *s);                   /* the same at the end; waits for it */
 
 /* ---- answers ---- */
 
@@ -255,6 +270,9 @@ struct aside {
 };
 void aside_begin(struct serve_call *c, serve_handler *work, struct reply *r);
 void aside_read(struct server *s, size_t index);
+/* In a child: closes every descriptor but these and the standard ones. `keep` is in ascending order; -1 is
+ * none. */
+void aside_close_others(const int *keep, size_t n);
 void aside_drop(struct server *s, const struct client *c);
 void asides_late(struct server *s);
 

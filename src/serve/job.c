@@ -134,6 +134,7 @@ static void end(struct server *s, struct job *j, const cordon_error *failed)
         job_finish(j, failed);
         b->asked++;
         b->ended++;
+        s->heads.runs++;
         b->output_bytes += j->bytes;
         if (j->canary && j->box)
                 canary_run_end(j->canary, j->box);

@@ -281,6 +281,17 @@ int serve_tenant_new(const char *config, const char *name, cordon_error *ce)
         return make_file(dir, path, SETTINGS, e) < 0 ? -1 : tenant_identity(dir, name, &made, e);
 }
 
+int serve_tenant_forget(const cordon_context *host, const char *config, const char *name, cordon_error *ce)
+{
+        char state[4200];
+        if (!token_is_name(name) || strlen(name) >= SERVE_NAME_MAX)
+                return err_set((struct err *) ce, ERR_USAGE, 0,
+                               "a tenant's name has letters, digits, _ and - only");
+
+        (void) snprintf(state, sizeof state, "%s/tenants/%s/state", config, name);
+        return cordon_heads_add(host, &(cordon_head){ .tenant = name, .state = state }, 1, "dropped", ce);
+}
+
 char *serve_tenant_list(const char *config, bool json, cordon_error *ce)
 {
         struct err *e = (struct err *) ce;

@@ -50,4 +50,6 @@ int serve_token_remove(const char *config, const char *id, cordon_error *e);
 
 /* Makes its directories, with a policy `default` and its budgets. */
 int serve_tenant_new(const char *config, const char *name, cordon_error *e);
+/* Its ledger was removed, or begun anew, on purpose: heads of it in the host's ledger no longer count. */
+int serve_tenant_forget(const cordon_context *host, const char *config, const char *name, cordon_error *e);
 char *serve_tenant_list(const char *config, bool json, cordon_error *e);

@@ -198,6 +198,7 @@ static void turn(struct server *s)
         for (size_t i = 0; i < w.n; i++)
                 take(s, &w, i);
         asides_late(s);
+        heads_step(s);
         questions_step(s);
         approvals_follow(s);
         tidy_clients(s);
@@ -227,7 +228,7 @@ static int open_all(struct server *s, cordon_error *e)
         }
         s->signals = end_signals_open();
         (void) signal(SIGPIPE, SIG_IGN);
-        return 0;
+        return heads_start(s, e);
 }
 
 static void end_boxes(struct server *s)
@@ -273,6 +274,7 @@ static void close_all(struct server *s)
         if (s->tenants)
                 sessions_free(s);
         tenants_free(s->tenants);
+        cordon_context_free(s->heads.host);
         tokens_done(&s->tokens);
         for (size_t i = 0; i < s->listener_count; i++) {
                 listen_remove(s->o->listen[i]);
@@ -320,6 +322,7 @@ int serve_http(const struct serve_options *o, cordon_error *e)
                 while (!s->stop)
                         turn(s);
                 end_boxes(s);
+                heads_end(s);
         }
 
         close_all(s);

@@ -256,6 +256,21 @@ struct tenant *tenants_at(const struct tenants *ts, size_t index)
         return index < ts->n ? ts->v[index] : NULL;
 }
 
+void tenants_states(const struct tenants *ts, void (*each)(void *ctx, const char *name, const char *state),
+                    void *ctx)
+{
+        char state[PATH_BYTES + TOKEN_NAME_MAX + 32];
+        int fd = fd_open2(ts->dir, "tenants", O_RDONLY | O_DIRECTORY, RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS);
+        DIR *d = fd < 0 ? NULL : fdopendir(fd);
+        for (struct dirent *x; d && (x = readdir(d));)
+                if (token_is_name(x->d_name)) {
+                        (void) snprintf(state, sizeof state, "%s/tenants/%.64s/state", ts->config, x->d_name);
+                        each(ctx, x->d_name, state);
+                }
+        if (d)
+                (void) closedir(d);
+}
+
 /* ---- policies ---- */
 
 int tenant_roots(const struct tenant *t, cordon_policy *p)

@@ -17,6 +17,10 @@ struct tenant *tenant_of(struct tenants *ts, const struct token *t, cordon_error
 /* Those that were used since the start; NULL: no more. */
 struct tenant *tenants_at(const struct tenants *ts, size_t index);
 
+/* Calls `each` for every tenant of the directory, used or not, with its name and its state directory. */
+void tenants_states(const struct tenants *ts, void (*each)(void *ctx, const char *name, const char *state),
+                    void *ctx);
+
 const char *tenant_label(const struct tenant *t); /* for people */
 const cordon_context *tenant_context(const struct tenant *t);
 int tenant_root(const struct tenant *t); /* its files: for openat2() with RESOLVE_BENEATH */

@@ -3,7 +3,6 @@
  * keeps its newest one. The kept file is written anew only if the ledger fits the old one, so a host that was
  * rolled back stays found. */
 #include "base/fd.h"
-#include "base/json.h"
 #include "base/str.h"
 #include "ledger/internal.h"
 
@@ -27,18 +26,6 @@ static struct ledger_note last_note(struct span text)
         while (ledger_note_next(text, &n, &text) == 1)
                 last = n;
         return last;
-}
-
-static void first_finding(struct buf *report, struct ledger_collected *c)
-{
-        struct err ignored;
-        struct json_doc *doc = json_parse("verify", buf_span(report), &ignored);
-        const struct json *all = doc ? json_get(json_root(doc), "findings") : NULL;
-        const struct json *first = all ? all->child : NULL;
-        c->verdict = LEDGER_CHANGED;
-        (void) str_inert(first ? span_of(first->str, first->len) : span_str("it does not verify"), c->why,
-                         sizeof c->why);
-        json_free(doc);
 }
 
 static int keep(int dir, const char *host, struct span note, struct err *e)
@@ -74,8 +61,11 @@ static int hold_against(const struct cordon_context *cx, int ledger, const struc
         if (ledger_verify(cx, ledger, buf_str(kept), true, &report, &ok, &why) < 0)
                 return say(c, LEDGER_CHANGED, why.what), 0;
 
-        if (!ok)
-                return first_finding(&report, c), 0;
+        if (!ok) {
+                c->verdict = LEDGER_CHANGED;
+                ledger_first_finding(&report, c->why, sizeof c->why);
+                return 0;
+        }
 
         c->verdict = LEDGER_FITS;
         c->added = c->records - before;

@@ -2,7 +2,6 @@
 /* ledger/read/many_ledgers.c - reads ledgers from given directories as one log. They may be foreign: each is
  * verified first, and refused if it does not match its signatures. Reads only. */
 #include "base/fd.h"
-#include "base/json.h"
 #include "base/str.h"
 #include "ledger/internal.h"
 
@@ -68,15 +67,9 @@ static int check(const struct cordon_context *cx, int dir, const char *path, str
         if (ok)
                 return 0;
 
-        struct err ignored;
         char shown[400];
-        struct json_doc *doc = json_parse("verify", buf_span(&out), &ignored);
-        const struct json *found = doc ? json_get(json_root(doc), "findings") : NULL;
-        const struct json *first = found ? found->child : NULL;
-        (void) err_set(
-                e, ERR_IO, EUCLEAN, "the ledger %.60s is not what was signed: %s", path,
-                str_inert(first ? span_of(first->str, first->len) : span_str(""), shown, sizeof shown));
-        json_free(doc);
+        ledger_first_finding(&out, shown, sizeof shown);
+        (void) err_set(e, ERR_IO, EUCLEAN, "the ledger %.60s is not what was signed: %s", path, shown);
         return err_hint(e, "it can be looked at alone: let CORDON_STATE name it for `cordon log verify` and "
                            "`cordon log`");
 }

@@ -5,12 +5,14 @@
  *     - records: canonical, unique ids, the logical clock only forward;
  *     - tiles: each leaf's hash as it was when sealed, which shows *which* record was changed;
  *     - checkpoints: the root at every size that was ever signed, here, by the witness, or given; signatures;
- *     - meaning: intents without outcome, runs without end, payloads pruned with and without a record of it.
+ *     - meaning: intents without outcome, runs without end, payloads pruned with and without a record of it;
+ *     - of a host: the ledgers of tenants whose heads it has (tenant_heads.c).
  *
  * Errors are findings; unfinished work is only counted. Running out of memory is an error, never a ledger
  * without findings.
  */
 #include "base/fd.h"
+#include "base/json.h"
 #include "base/str.h"
 #include "ledger/write/append.h"
 
@@ -22,6 +24,7 @@
 #include <sys/mman.h>
 
 enum { FINDINGS_MAX = 100, VERSIONS_MAX = 8 };
+static const char GIVEN[] = "the checkpoint given";
 
 struct version { /* of records: their number, and when the first was written */
         int64_t v, since_us;
@@ -42,6 +45,7 @@ struct table { /* ids, by hash: enough to find a duplicate or a partner */
 
 struct verify {
         const struct cordon_context *cx;     /* finds cordon-ledger, which checks signatures */
+        struct ledger_heads *heads;          /* of tenants; NULL: they are not looked at */
         struct buf notes, findings, witness; /* texts that spans point into */
         struct remembered *points;
         size_t point_count, point_next;
@@ -270,6 +274,8 @@ static void check_meaning(struct verify *v, const struct ledger_view *r)
                 v->pruned_told += r->count > 0 ? (uint64_t) r->count : 0;
         } else if (span_is(r->kind, "gap") && r->bytes > 0) { /* without one: a ledger was moved aside */
                 v->gaps++;
+        } else if (span_is(r->kind, "head") && v->heads) {
+                v->failed |= ledger_heads_add(v->heads, r) < 0;
         }
 }
 
@@ -439,6 +445,7 @@ static void report_json(const struct verify *v, struct buf *out)
                    (unsigned long long) v->outcomes, (unsigned long long) v->runs_open,
                    (unsigned long long) v->pruned, (unsigned long long) v->gaps);
         versions_json(v, out);
+        ledger_heads_put(v->heads, true, out);
         buf_puts(out, ",\"findings\":[");
         const char *at = buf_str(&v->findings);
         for (bool first = true; *at; first = false) {
@@ -477,6 +484,7 @@ static void report_text(const struct verify *v, struct buf *out)
                                    counts[i].n == 1 ? counts[i].one : counts[i].many);
 
         versions_text(v, out);
+        ledger_heads_put(v->heads, false, out);
         char shown[600];
         for (const char *at = buf_str(&v->findings); *at;) {
                 size_t n = strcspn(at, "\n");
@@ -501,44 +509,85 @@ static void done(struct verify *v)
         buf_done(&v->findings);
 }
 
+static void find_head(void *ctx, const char *text) { find(ctx, "%s", text); }
+
+static int verify(struct verify *v, int dir, const struct ledger_given *given, bool json, struct buf *out,
+                  bool *ret_ok, struct err *e)
+{
+        struct scan_place at = { 0 };
+        struct span extra = span_str(given->notes);
+        AUTO_FD(up, openat(dir, "..", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+
+        ledger_use_hardware();
+        if (ledger_slurp(dir, "checkpoints", &v->notes) < 0 || ledger_sealed_size(dir, &v->sealed) < 0 ||
+            (up >= 0 && ledger_slurp(up, "witness/checkpoint", &v->witness) < 0))
+                return err_set(e, ERR_IO, errno, "the checkpoints cannot be read: %s", strerror(errno));
+
+        remember(v, buf_span(&v->notes), "checkpoint");
+        remember(v, buf_span(&v->witness), "witness");
+        remember(v, extra, given->name);
+        if (v->point_count > 0)
+                qsort(v->points, v->point_count, sizeof *v->points, by_size);
+
+        map_tiles(v, dir);
+        uint64_t known = known_count(dir); /* first: writers may be at work */
+        enum scan_end end = ledger_scan(dir, &at, check_frame, v);
+        check_end(v, end, &at);
+        if (known > v->tree.size)
+                find(v, "%llu records were written, but only %llu exist", (unsigned long long) known,
+                     (unsigned long long) v->tree.size);
+
+        check_signatures(v, dir, buf_span(&v->notes), "checkpoint", e);
+        check_signatures(v, dir, buf_span(&v->witness), "witness", e);
+        check_signatures(v, dir, extra, given->name, e);
+        if (v->heads)
+                ledger_heads_check(v->cx, v->heads, find_head, v);
+        if (json)
+                report_json(v, out);
+        else
+                report_text(v, out);
+
+        bool whole =
+                !v->failed && !v->ids.failed && !v->intents.failed && !v->runs.failed && !v->findings.failed;
+        *ret_ok = whole && v->bad == 0;
+        return whole ? 0 : err_set(e, ERR_MEMORY, 0, "no memory to verify all of the ledger");
+}
+
+int ledger_verify_given(const struct cordon_context *cx, int dir, const struct ledger_given *given,
+                        struct buf *out, bool *ret_ok, struct err *e)
+{
+        struct verify v = { .cx = cx };
+        int r = verify(&v, dir, given, true, out, ret_ok, e);
+        done(&v);
+        return r;
+}
+
 int ledger_verify(const struct cordon_context *cx, int dir, const char *extra, bool json, struct buf *out,
                   bool *ret_ok, struct err *e)
 {
         struct verify v = { .cx = cx };
-        struct scan_place at = { 0 };
-        AUTO_FD(up, openat(dir, "..", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-
-        ledger_use_hardware();
-        if (ledger_slurp(dir, "checkpoints", &v.notes) < 0 || ledger_sealed_size(dir, &v.sealed) < 0 ||
-            (up >= 0 && ledger_slurp(up, "witness/checkpoint", &v.witness) < 0)) {
-                done(&v);
-                return err_set(e, ERR_IO, errno, "the checkpoints cannot be read: %s", strerror(errno));
-        }
-
-        remember(&v, buf_span(&v.notes), "checkpoint");
-        remember(&v, buf_span(&v.witness), "witness");
-        remember(&v, span_str(extra), "the checkpoint given");
-        if (v.point_count > 0)
-                qsort(v.points, v.point_count, sizeof *v.points, by_size);
-
-        map_tiles(&v, dir);
-        uint64_t known = known_count(dir); /* first: writers may be at work */
-        enum scan_end end = ledger_scan(dir, &at, check_frame, &v);
-        check_end(&v, end, &at);
-        if (known > v.tree.size)
-                find(&v, "%llu records were written, but only %llu exist", (unsigned long long) known,
-                     (unsigned long long) v.tree.size);
-
-        check_signatures(&v, dir, buf_span(&v.notes), "checkpoint", e);
-        check_signatures(&v, dir, buf_span(&v.witness), "witness", e);
-        check_signatures(&v, dir, span_str(extra), "the checkpoint given", e);
-        if (json)
-                report_json(&v, out);
-        else
-                report_text(&v, out);
-
-        bool whole = !v.failed && !v.ids.failed && !v.intents.failed && !v.runs.failed && !v.findings.failed;
-        *ret_ok = whole && v.bad == 0;
+        int r = verify(&v, dir, &(struct ledger_given){ extra, GIVEN }, json, out, ret_ok, e);
         done(&v);
-        return whole ? 0 : err_set(e, ERR_MEMORY, 0, "no memory to verify all of the ledger");
+        return r;
+}
+
+int ledger_verify_host(const struct cordon_context *cx, int dir, const char *extra, bool json,
+                       struct buf *out, bool *ret_ok, struct err *e)
+{
+        struct ledger_heads heads = { 0 };
+        struct verify v = { .cx = cx, .heads = &heads };
+        int r = verify(&v, dir, &(struct ledger_given){ extra, GIVEN }, json, out, ret_ok, e);
+        done(&v);
+        ledger_heads_done(&heads);
+        return r;
+}
+
+void ledger_first_finding(const struct buf *report, char *ret, size_t cap)
+{
+        struct err ignored;
+        struct json_doc *doc = json_parse("verify", buf_span(report), &ignored);
+        const struct json *all = doc ? json_get(json_root(doc), "findings") : NULL;
+        const struct json *first = all ? all->child : NULL;
+        (void) str_inert(first ? span_of(first->str, first->len) : span_str("it does not verify"), ret, cap);
+        json_free(doc);
 }

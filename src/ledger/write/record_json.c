@@ -14,7 +14,7 @@ enum { TEXT_MAX = 1024, DEPTH_MAX = 8, RECORD_VERSION = LEDGER_RECORD_VERSION };
 
 static const char *const kinds[] = { "none",   "file",  "exec",  "net",  "request", "credential", "handle",
                                      "output", "limit", "start", "end",  "view",    "reply",      "key",
-                                     "prune",  "gap",   "gate",  "tool", "audit" };
+                                     "prune",  "gap",   "gate",  "tool", "audit",   "head" };
 static const char *const phases[] = { "none",  "intent", "outcome", "denied", "credential",
                                       "human", "start",  "end",     "claim" };
 static const char *const reaches[] = { "self", "tenant", "named", "public" };

@@ -1,0 +1,93 @@
+#!/bin/sh
+# The host's ledger has the heads of its tenants' ledgers: one that was cut, rewritten, exchanged or removed is found by verifying the host's.
+# shellcheck disable=SC2034
+. "$(dirname "$0")/lib.sh"
+here=$(dirname "$0")
+command -v curl >/dev/null && command -v jq >/dev/null || { skip "heads of tenants" "curl or jq is missing"; done_testing; }
+. "$here/helpers/serve.sh"
+configure
+tenant a b idle
+base=$C/cordon/serve/tenants
+a=$(token a) b=$(token b)
+verify() { cordon log verify --json >"$T/verified" 2>"$T/err"; v_status=$?; }
+finds() { jq -r '.findings | join("\n")' "$T/verified"; }
+heads() { cordon log --kind head --json | jq -r '.result + " " + .target + " " + (.count | tostring)'; }
+of() { jq -r ".tenants[] | select(.tenant == \"$1\") | $2" "$T/verified"; }
+
+serve
+for i in 1 2 3; do run "$a" '{"argv":["true"]}' >/dev/null; done
+run "$b" '{"argv":["true"]}' >/dev/null
+kill "$serve" && soon gone "$serve"
+is "the end records a head of each tenant that had runs" "$(heads | cut -d ' ' -f 1,2 | sort)" "end a
+end b"
+verify
+is "they fit" "$v_status $(of a .fits) $(of b .fits)" "0 true true"
+is "and cover every record" "$(of a .records)" "$(CORDON_STATE=$base/a/state; $who env CORDON_STATE="$CORDON_STATE" "$CORDON" log verify --json | jq .records)"
+has "in words" "$(cordon log verify)" "tenant a: 1 head, the newest of"
+
+serve
+started() { [ "$(heads | grep -c '^start [ab]')" -eq 2 ]; }
+ok "a start records those of all that have a ledger" soon started
+run "$a" '{"argv":["true"]}' >/dev/null
+kill "$serve" && soon gone "$serve"
+is "a tenant without a new run has no new head" "$(heads | tail -n 1 | cut -d ' ' -f 1,2)" "end a"
+verify
+is "a ledger that grew fits all of them" "$v_status $(of a '"\(.heads) \(.fits)"')" "0 3 true"
+
+# Each attack on a copy of the state, which is put back.
+keep() { $who cp -a "$base/a/state" "$base/a/kept" && $who cp -a "$base/b/state" "$base/b/kept"; }
+back() { for t in a b; do $who rm -rf "$base/$t/state" && $who mv "$base/$t/kept" "$base/$t/state"; done; }
+sealed() { $who env CORDON_STATE="$base/a/state" CORDON_LIBEXEC="$CORDON_LIBEXEC" "$CORDON" log verify --json >"$T/own" 2>&1 && [ "$(jq '.records == .sealed' "$T/own")" = true ]; }
+in_a() { $who env HOME=/nonexistent CORDON_STATE="$base/a/state" timeout 60 "$CORDON" "$@" </dev/null >/dev/null 2>&1; }
+
+keep
+$who rm -rf "$base/a/state/ledger" "$base/a/state/witness"
+verify
+is "removed" "$v_status $(of a .fits) $(of b .fits)" "1 false true"
+has "is said" "$(finds)" "tenant a: its ledger is gone"
+in_a run -q -- true
+soon sealed
+is "a new one in its place verifies by itself" "$(jq .ok "$T/own")" true
+verify
+is "and is found" "$v_status $(of a .fits)" "1 false"
+back
+
+keep
+$who mv "$base/a/state" "$base/a/x" && $who mv "$base/b/state" "$base/a/state" && $who mv "$base/a/x" "$base/b/state"
+verify
+is "exchanged ledgers are found in both" "$v_status $(of a .fits) $(of b .fits)" "1 false false"
+back
+
+keep
+seg=$base/a/state/ledger/segments/00000001.seg
+size=$($who stat -c %s "$seg")
+$who truncate -s $((size - 200)) "$seg"
+verify
+is "cut" "$v_status $(of a .fits)" "1 false"
+back
+
+if command -v python3 >/dev/null; then
+        keep
+        run_of() { cordon log --kind head --json | head -n 1 >/dev/null; $who env CORDON_STATE="$base/a/state" "$CORDON" log --json | jq -r 'select(.kind == "start").run' | head -n 1; }
+        first=$(run_of)
+        $who python3 "$here/helpers/ledger_age.py" "$base/a/state/ledger" 100 "$first" >/dev/null
+        verify
+        is "rewritten" "$v_status $(of a .fits)" "1 false"
+        back
+else
+        skip "rewritten" "python3 is not installed"
+fi
+verify
+is "put back it fits" "$v_status" 0
+
+serve
+cordon serve tenant forget a 2>"$T/err"
+is "what was begun anew on purpose can be said" "$?" 0
+$who rm -rf "$base/a/state/ledger" "$base/a/state/witness"
+run "$a" '{"argv":["true"]}' >/dev/null
+kill "$serve" && soon gone "$serve"
+verify
+is "then older heads no longer count" "$v_status $(of a '"\(.heads) \(.fits)"')" "0 1 true"
+is "and it is on record" "$(heads | grep -c '^dropped a')" 1
+is "a name that none can have" "$(status cordon serve tenant forget a/b)" 125
+done_testing
