@@ -142,8 +142,8 @@ static const struct cli_verb verbs[] = {
         { "serve token", "new --tenant NAME [--scopes LIST] [--expires TIME] | ls | rm ID...",
           "manage the bearer tokens of the HTTP side", verb_serve_token, serve_token_options, false,
           GROUP_SET_UP },
-        { "serve tenant", "new NAME | ls | forget NAME", "manage the tenants of the HTTP side", verb_serve_tenant,
-          serve_tenant_options, false, GROUP_SET_UP },
+        { "serve tenant", "new NAME | ls | forget NAME", "manage the tenants of the HTTP side",
+          verb_serve_tenant, serve_tenant_options, false, GROUP_SET_UP },
         { "mcp",
           "[DOORS] [-p POLICY] [--work DIR] [--socket PATH | --http ADDRESS [--token-file FILE]] [--approve "
           "client|outside] [--sessions N]",

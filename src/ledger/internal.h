@@ -178,28 +178,34 @@ static inline unsigned log_from(const struct ledger_log *l, uint64_t index)
 /* many_ledgers.c: opens a state directory (as CORDON_STATE names it), or the ledger itself. */
 int ledger_open_dir(const char *path, struct err *e);
 
-/* ---- verification (verify.c, tenant_heads.c) ---- */
+/* ---- verification (verify.c, verify_host.c, tenant_heads.c) ---- */
 
 struct ledger_given {
         const char *notes, *name; /* checkpoints that were kept elsewhere, and what findings call them */
 };
-/* As JSON. */
-int ledger_verify_given(const struct cordon_context *cx, int dir, const struct ledger_given *given,
-                        struct buf *out, bool *ret_ok, struct err *e);
 /* The first finding of such a report, inert. */
 void ledger_first_finding(const struct buf *report, char *ret, size_t cap);
 
 /* The heads that a host's ledger has of its tenants' ledgers. */
-struct ledger_tenant;
+struct ledger_tenant {
+        char name[LEDGER_NAME_MAX], state[1200];
+        struct buf notes;
+        uint64_t heads, size; /* size: records under the newest */
+        bool fits;
+};
+typedef void ledger_find(void *ctx, const char *text);
 struct ledger_heads {
         struct ledger_tenant *v;
         size_t n;
+        /* Sets `fits` of each; `find` gets what is wrong. */
+        void (*check)(const struct cordon_context *cx, struct ledger_heads *h, ledger_find *find, void *ctx);
 };
+/* ledger_verify(), with the name of what was given, and with heads of tenants; NULL: they are not looked at.
+ */
+int ledger_verify_with(const struct cordon_context *cx, int dir, const struct ledger_given *given,
+                       struct ledger_heads *heads, bool json, struct buf *out, bool *ret_ok, struct err *e);
 /* Returns -1 without memory. */
 int ledger_heads_add(struct ledger_heads *h, const struct ledger_view *head);
-/* Verifies the ledger of each tenant, with all heads of it; `find` gets what is wrong. */
-void ledger_heads_check(const struct cordon_context *cx, struct ledger_heads *h,
-                        void (*find)(void *ctx, const char *text), void *ctx);
 void ledger_heads_put(const struct ledger_heads *h, bool json, struct buf *out); /* h may be NULL */
 void ledger_heads_done(struct ledger_heads *h);
 /* The same of a ledger that may be foreign; verified. Returns its directory. */

@@ -393,7 +393,7 @@ int ledger_trace(const struct ledger_log *l, const char *effect, unsigned ways, 
 int ledger_verify(const struct cordon_context *cx, int dir, const char *extra, bool json, struct buf *out,
                   bool *ret_ok, struct err *e);
 /* The same; and each ledger of a tenant of which this one has heads is verified, and held against all of them
- * (tenant_heads.c). */
+ * (verify_host.c). */
 int ledger_verify_host(const struct cordon_context *cx, int dir, const char *extra, bool json,
                        struct buf *out, bool *ret_ok, struct err *e);
 /* An inclusion proof in C2SP's format, with the record in its `extra` line. */

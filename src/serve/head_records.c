@@ -82,6 +82,10 @@ static void begin(struct server *s, const char *when, bool all)
 
 int heads_start(struct server *s, cordon_error *e)
 {
+        for (char *const *v = s->o->environment; *v; v++)
+                if (strcmp(*v, "CORDON_LEDGER=off") == 0)
+                        return 0;
+
         s->heads.host = cordon_context_new(s->o->environment);
         if (!s->heads.host)
                 return err_set((struct err *) e, ERR_MEMORY, 0, "no memory for the host's ledger");
@@ -94,7 +98,7 @@ void heads_step(struct server *s)
 {
         if (s->heads.pid > 0 && waitpid(s->heads.pid, NULL, WNOHANG) != 0)
                 s->heads.pid = 0;
-        if (s->heads.pid == 0 && s->heads.runs > 0 &&
+        if (s->heads.host && s->heads.pid == 0 && s->heads.runs > 0 &&
             (s->heads.runs >= EVERY_RUNS || clock_mono_ns() >= s->heads.due_ns))
                 begin(s, "interval", false);
 }
@@ -119,7 +123,7 @@ static void wait_for(struct server *s)
 void heads_end(struct server *s)
 {
         wait_for(s);
-        if (s->heads.runs > 0)
+        if (s->heads.host && s->heads.runs > 0)
                 begin(s, "end", false);
         wait_for(s);
 }

@@ -52,4 +52,11 @@ int serve_token_remove(const char *config, const char *id, cordon_error *e);
 int serve_tenant_new(const char *config, const char *name, cordon_error *e);
 /* Its ledger was removed, or begun anew, on purpose: heads of it in the host's ledger no longer count. */
 int serve_tenant_forget(const cordon_context *host, const char *config, const char *name, cordon_error *e);
+/* What rots there, as JSON:
+ * {"tenants":N,"tokens":N,"ledgers":[NAME...],"facts":{NAME:{"count":N,"first":TEXT}}}. No tenant if the
+ * directory does not exist. */
+char *serve_audit(const char *config, cordon_error *e);
+/* Trials for audits: 1: refused, as it must be; 0: it went through; -1: not tried. `why` has 200 bytes. */
+int serve_try_expired(char *why); /* a token after its end */
+int serve_try_lines(char *why);   /* door lines of a request that name paths of the host */
 char *serve_tenant_list(const char *config, bool json, cordon_error *e);

@@ -45,6 +45,8 @@ $who rm -rf "$base/a/state/ledger" "$base/a/state/witness"
 verify
 is "removed" "$v_status $(of a .fits) $(of b .fits)" "1 false true"
 has "is said" "$(finds)" "tenant a: its ledger is gone"
+cordon selftest audit --json >"$T/audit" 2>/dev/null
+is "and is a debt" "$(jq -r '.checks[] | select(.id == "tenants.heads") | "\(.state) \(.evidence)"' "$T/audit")" "open the ledgers of 2 tenants were verified, 1 do not fit their heads: a"
 in_a run -q -- true
 soon sealed
 is "a new one in its place verifies by itself" "$(jq .ok "$T/own")" true

@@ -3,21 +3,12 @@
  * checkpoint: whoever cuts, rewrites, exchanges or removes a tenant's ledger would have to rewrite the host's
  * as well. Every head counts, not only the newest: a ledger that was rewritten between two of them does not
  * fit the older one. */
-#include "base/fd.h"
 #include "base/str.h"
 #include "ledger/internal.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 
 enum { TEXT_BYTES = 1200 };
-
-struct ledger_tenant {
-        char name[LEDGER_NAME_MAX], state[TEXT_BYTES];
-        struct buf notes;
-        uint64_t heads, size; /* size: records under the newest */
-        bool fits;
-};
 
 static struct ledger_tenant *tenant_of(struct ledger_heads *h, const struct ledger_view *head)
 {
@@ -61,40 +52,6 @@ int ledger_heads_add(struct ledger_heads *h, const struct ledger_view *head)
         t->size = size;
         buf_puts(&t->notes, ledger_plain(ledger_member(head->more, "checkpoint"), note, sizeof note));
         return t->notes.failed ? -1 : 0;
-}
-
-/* Returns false with the reason. */
-static bool fits(const struct cordon_context *cx, const struct ledger_tenant *t, char *why, size_t cap)
-{
-        struct err e = { 0 };
-        bool ok = false;
-        AUTO_BUF(report);
-        AUTO_FD(dir, t->state[0] == '/' ? ledger_open_dir(t->state, &e) : -1);
-        if (dir < 0 || ledger_dir_check(dir, &e) < 0) {
-                (void) snprintf(why, cap, "its ledger is gone, which had %llu records: %.200s",
-                                (unsigned long long) t->size, e.what);
-                return false;
-        }
-
-        const struct ledger_given heads = { buf_str(&t->notes), "its head in the host's ledger" };
-        if (ledger_verify_given(cx, dir, &heads, &report, &ok, &e) < 0)
-                (void) snprintf(why, cap, "%.300s", e.what);
-        else if (!ok)
-                ledger_first_finding(&report, why, cap);
-        return ok;
-}
-
-void ledger_heads_check(const struct cordon_context *cx, struct ledger_heads *h,
-                        void (*find)(void *ctx, const char *text), void *ctx)
-{
-        for (size_t i = 0; i < h->n; i++) {
-                char why[400] = "", text[512];
-                struct ledger_tenant *t = &h->v[i];
-                t->fits = t->heads == 0 || fits(cx, t, why, sizeof why);
-                (void) snprintf(text, sizeof text, "tenant %s: %s", t->name, why);
-                if (!t->fits)
-                        find(ctx, text);
-        }
 }
 
 void ledger_heads_put(const struct ledger_heads *h, bool json, struct buf *out)

@@ -24,7 +24,6 @@
 #include <sys/mman.h>
 
 enum { FINDINGS_MAX = 100, VERSIONS_MAX = 8 };
-static const char GIVEN[] = "the checkpoint given";
 
 struct version { /* of records: their number, and when the first was written */
         int64_t v, since_us;
@@ -541,7 +540,7 @@ static int verify(struct verify *v, int dir, const struct ledger_given *given, b
         check_signatures(v, dir, buf_span(&v->witness), "witness", e);
         check_signatures(v, dir, extra, given->name, e);
         if (v->heads)
-                ledger_heads_check(v->cx, v->heads, find_head, v);
+                v->heads->check(v->cx, v->heads, find_head, v);
         if (json)
                 report_json(v, out);
         else
@@ -553,11 +552,11 @@ static int verify(struct verify *v, int dir, const struct ledger_given *given, b
         return whole ? 0 : err_set(e, ERR_MEMORY, 0, "no memory to verify all of the ledger");
 }
 
-int ledger_verify_given(const struct cordon_context *cx, int dir, const struct ledger_given *given,
-                        struct buf *out, bool *ret_ok, struct err *e)
+int ledger_verify_with(const struct cordon_context *cx, int dir, const struct ledger_given *given,
+                       struct ledger_heads *heads, bool json, struct buf *out, bool *ret_ok, struct err *e)
 {
-        struct verify v = { .cx = cx };
-        int r = verify(&v, dir, given, true, out, ret_ok, e);
+        struct verify v = { .cx = cx, .heads = heads };
+        int r = verify(&v, dir, given, json, out, ret_ok, e);
         done(&v);
         return r;
 }
@@ -565,21 +564,8 @@ int ledger_verify_given(const struct cordon_context *cx, int dir, const struct l
 int ledger_verify(const struct cordon_context *cx, int dir, const char *extra, bool json, struct buf *out,
                   bool *ret_ok, struct err *e)
 {
-        struct verify v = { .cx = cx };
-        int r = verify(&v, dir, &(struct ledger_given){ extra, GIVEN }, json, out, ret_ok, e);
-        done(&v);
-        return r;
-}
-
-int ledger_verify_host(const struct cordon_context *cx, int dir, const char *extra, bool json,
-                       struct buf *out, bool *ret_ok, struct err *e)
-{
-        struct ledger_heads heads = { 0 };
-        struct verify v = { .cx = cx, .heads = &heads };
-        int r = verify(&v, dir, &(struct ledger_given){ extra, GIVEN }, json, out, ret_ok, e);
-        done(&v);
-        ledger_heads_done(&heads);
-        return r;
+        const struct ledger_given given = { extra, "the checkpoint given" };
+        return ledger_verify_with(cx, dir, &given, NULL, json, out, ret_ok, e);
 }
 
 void ledger_first_finding(const struct buf *report, char *ret, size_t cap)

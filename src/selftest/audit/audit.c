@@ -4,6 +4,7 @@
 #include "base/clock.h"
 #include "base/fd.h"
 #include "base/str.h"
+#include "cli/serve_http.h"
 #include "selftest/audit/audit_report.h"
 #include "selftest/selftest.h"
 
@@ -184,7 +185,11 @@ static int gather(struct audit *a, char **words, int n)
         if (status)
                 return status;
 
+        char config[4096];
         audit_past_read(&a->past);
+        a->e.verified = parsed(cordon_verify(cli_context(), NULL, 1, &ok, &none));
+        a->e.tenants =
+                parsed(serve_config_path(environ, config, sizeof config) ? serve_audit(config, &none) : NULL);
         a->e.host = parsed(cordon_doctor(cli_context(), 1, &ok));
         a->e.layers = parsed(cordon_layers(cli_context(), since_us, 1, &failing, &none));
         find_blast(a, since_us);
@@ -249,6 +254,8 @@ int verb_audit(int argc, char **argv)
         json_free(a.e.host);
         json_free(a.e.layers);
         json_free(a.e.notes);
+        json_free(a.e.verified);
+        json_free(a.e.tenants);
         cordon_free(a.tools);
         return status;
 }

@@ -31,6 +31,7 @@ enum audit_source {
                              * "fact/of", a rate, and the percentage at which it is failing there */
         AUDIT_BY_LINT,      /* a lint of the policies given */
         AUDIT_BY_ITSELF,    /* a figure of the audit's own, by its name */
+        AUDIT_BY_TENANTS,   /* a fact of serve_audit(); the count at which it is wholly bad */
         AUDIT_SOURCE__COUNT
 };
 struct audit_check {
@@ -59,7 +60,7 @@ struct audit_item { /* one check, judged */
         char since[16]; /* "2026-11-18" */
         char evidence[200];
 };
-enum { AUDIT_ITEMS_MAX = 128, AUDIT_REPAIRS = 3, AUDIT_OVERDUE_DAYS = 90, AUDIT_BLAST_MAX = 5 };
+enum { AUDIT_ITEMS_MAX = 160, AUDIT_REPAIRS = 3, AUDIT_OVERDUE_DAYS = 90, AUDIT_BLAST_MAX = 5 };
 
 /* ---- score.c: pure ---- */
 
@@ -70,6 +71,11 @@ struct audit_score {
 };
 /* Sets the debt of each item (weight x badness x (1 + months open / 3) x blast radius), and sums up. */
 void audit_score(struct audit_item *items, size_t n, unsigned blast, struct audit_score *ret);
+
+/* In percent, of a count that is wholly bad from `whole` on. */
+unsigned audit_badness_of(int64_t n, unsigned whole);
+/* Sets badness, and with it the state. */
+void audit_set_badness(struct audit_item *it, unsigned badness);
 
 /* ---- waivers.c: pure ---- */
 
@@ -108,8 +114,9 @@ void audit_past_since(const struct audit_past *p, const char *id, char ret_since
 
 struct audit_evidence {
         struct json_doc *probes, *host, *layers, *notes;
-        unsigned policies; /* given */
-        unsigned blast;    /* 1 to AUDIT_BLAST_MAX */
+        struct json_doc *verified, *tenants; /* of the ledger; of `cordon serve` */
+        unsigned policies;                   /* given */
+        unsigned blast;                      /* 1 to AUDIT_BLAST_MAX */
         const struct audit_rules *rules;
         const struct audit_past *past;
         const char *today;
@@ -117,6 +124,11 @@ struct audit_evidence {
 };
 /* Judges one check; sets state, badness and evidence. */
 void audit_judge(const struct audit_evidence *e, struct audit_item *it);
+/* tenant_evidence.c: AUDIT_BY_TENANTS, and figures of their ledgers. */
+void audit_by_tenants(const struct audit_evidence *e, struct audit_item *it);
+void audit_judge_users(const struct audit_evidence *e, struct audit_item *it);
+void audit_judge_heads(const struct audit_evidence *e, struct audit_item *it);
+void audit_judge_unheaded(const struct audit_evidence *e, struct audit_item *it);
 /* Features that may still change, each with the day by which somebody has to look at it again. */
 struct audit_experiment {
         const char *feature, *review;
@@ -126,3 +138,9 @@ extern const struct audit_experiment audit_experiments[]; /* ended by an empty r
 /* Tries it, in a state directory of its own that is removed. Returns 1 if it was refused, as it must be, 0 if
  * it went through, -1 if it could not be tried; `ret_why`: what happened. */
 int audit_trial(const char *name, char ret_why[200]);
+enum { AUDIT_REFUSED = 1, AUDIT_WENT_THROUGH = 0, AUDIT_NOT_TRIED = -1 };
+/* live_tenants.c */
+int audit_try_names(char *why);
+int audit_try_expired(char *why);
+int audit_try_lines(char *why);
+int audit_try_heads(char *why);

@@ -27,6 +27,10 @@
         {                                                                                                    \
                 id, group, weight, effort, AUDIT_BY_ITSELF, id, 1, technique, remedy                         \
         }
+#define TENANTS(id, weight, effort, what, whole, technique, remedy)                                          \
+        {                                                                                                    \
+                id, AUDIT_TENANTS, weight, effort, AUDIT_BY_TENANTS, what, whole, technique, remedy          \
+        }
 #define UPDATE "update cordon and the kernel; cordon selftest breakout"
 #define GROUPS "man cordon-walls, CONTROL GROUPS"
 
@@ -152,6 +156,34 @@ static const struct audit_check checks[] = {
              "chmod -R go= on the state directory: man cordon, FILES"),
         ITSELF("tenants.users", AUDIT_TENANTS, 6, 3, "T1552", "one user for each tenant: man cordon-serve"),
 
+        TRIAL("tenants.names", AUDIT_TENANTS, 9, "T1611", UPDATE),
+        TRIAL("tenants.expired", AUDIT_TENANTS, 9, "T1528", UPDATE),
+        TRIAL("tenants.lines", AUDIT_TENANTS, 8, "T1611", UPDATE),
+        TRIAL("tenants.removed", AUDIT_TENANTS, 8, "T1070", UPDATE),
+        TENANTS("tenants.not-as-made", 9, 2, "not_as_made", 1, "T1611",
+                "chmod -R go= and chown its directory; an identity that two have: remove one, and start the "
+                "server"),
+        TENANTS("tenants.tokens-endless", 7, 1, "tokens_endless", 1, "T1528",
+                "cordon serve token rm ID; cordon serve token new --tenant NAME"),
+        TENANTS("tenants.tokens-old", 5, 1, "tokens_old", 3, "T1528",
+                "cordon serve token rm ID; cordon serve token new --tenant NAME"),
+        TENANTS("tenants.ceiling", 2, 2, "no_ceiling", 5, "T1610",
+                "write tenants/NAME/ceiling.cordon: man cordon-serve"),
+        TENANTS("tenants.policies", 3, 1, "no_policy", 1, "T1610",
+                "write tenants/NAME/policies/default.cordon: man cordon-serve"),
+        TENANTS("tenants.canaries", 3, 1, "canaries_wait", 2, "T1562",
+                "POST /v1/policies/NAME/promote, or .../rollback"),
+        TENANTS("tenants.vault-unused", 4, 1, "vault_unused", 3, "T1552",
+                "DELETE /v1/vault/NAME: nothing has used it"),
+        TENANTS("tenants.vault-debts", 6, 2, "vault_debts", 1, "T1552",
+                "CORDON_STATE=tenants/NAME/state cordon vault audit"),
+        ITSELF("tenants.heads", AUDIT_TENANTS, 10, 4, "T1070",
+               "cordon log verify; on purpose: cordon serve tenant forget NAME"),
+        ITSELF("tenants.unheaded", AUDIT_TENANTS, 5, 1, "T1070",
+               "start the server: it records the heads of all ledgers"),
+
+        ITSELF("schemas.age", AUDIT_SCHEMAS, 5, 2, "T1070",
+               "update cordon: its records, or those of this ledger, are of another age"),
         TRIAL("schemas.altered", AUDIT_SCHEMAS, 9, "T1070", UPDATE),
         TRIAL("schemas.proof", AUDIT_SCHEMAS, 8, "T1070", UPDATE),
         TRIAL("schemas.policy", AUDIT_SCHEMAS, 6, "T1562", UPDATE),

@@ -12,7 +12,7 @@
 #define KNOCKOUT(cls, total, two, one, none, which)
 #include "selftest/knockout.inc"
 
-enum { WEAK_BADNESS = 40, MATRIX_DAYS = 180, UPTIME_DAYS = 90, DAY_S = 86400 };
+enum { WEAK_BADNESS = 40, MATRIX_DAYS = 180, UPTIME_DAYS = 90, SCHEMA_DAYS = 730, DAY_S = 86400 };
 
 /* Overdue reviews are debt of whoever ships them. */
 const struct audit_experiment audit_experiments[] = {
@@ -30,12 +30,6 @@ static const char *text_of(const struct json *o, const char *key)
 {
         const struct json *j = o ? json_get(o, key) : NULL;
         return j && j->type == JSON_STRING ? j->str : "";
-}
-
-static void set_badness(struct audit_item *it, unsigned badness)
-{
-        it->badness = badness > 100 ? 100 : badness;
-        it->state = badness ? AUDIT_OPEN : AUDIT_HELD;
 }
 
 /* ---- attempts ---- */
@@ -70,7 +64,7 @@ static void by_probe(const struct audit_evidence *e, struct audit_item *it)
                 SAY(it, "%u attempts, and none could be judged", all);
                 return;
         }
-        set_badness(it, escaped ? 100 : 0);
+        audit_set_badness(it, escaped ? 100 : 0);
         if (escaped)
                 SAY(it, "tried: %u of %u attempts went through: %.120s", escaped, all, which);
         else
@@ -85,7 +79,7 @@ static void by_trial(const struct audit_evidence *e, struct audit_item *it)
         int r = audit_trial(it->check->arg, why);
         SAY(it, "tried: %.180s", why);
         if (r >= 0)
-                set_badness(it, r ? 0 : 100);
+                audit_set_badness(it, r ? 0 : 100);
 }
 
 /* ---- found ---- */
@@ -101,7 +95,9 @@ static void by_host(const struct audit_evidence *e, struct audit_item *it)
         }
 
         const char *state = text_of(o, "state");
-        set_badness(it, strcmp(state, "yes") == 0 ? 0 : strcmp(state, "weak") == 0 ? WEAK_BADNESS : 100);
+        audit_set_badness(it, strcmp(state, "yes") == 0    ? 0
+                              : strcmp(state, "weak") == 0 ? WEAK_BADNESS
+                                                           : 100);
         SAY(it, "%s: %.180s", state, text_of(o, "detail"));
 }
 
@@ -126,7 +122,7 @@ static void by_rate(const struct audit_evidence *e, struct audit_item *it, const
                 return;
         }
 
-        set_badness(it, of > 0 && n * 100 / of >= (int64_t) it->check->whole ? 100 : 0);
+        audit_set_badness(it, of > 0 && n * 100 / of >= (int64_t) it->check->whole ? 100 : 0);
         SAY(it, "%s: %lld of %lld", name, (long long) n, (long long) of);
 }
 
@@ -144,9 +140,7 @@ static void by_fact(const struct audit_evidence *e, struct audit_item *it)
                 return;
         }
 
-        set_badness(it, n == 0                            ? 0
-                        : n >= (int64_t) it->check->whole ? 100
-                                                          : (unsigned) (n * 100 / it->check->whole) + 1);
+        audit_set_badness(it, audit_badness_of(n, it->check->whole));
         SAY(it, "%s: %lld", it->check->arg, (long long) n);
 }
 
@@ -165,7 +159,7 @@ static void by_lint(const struct audit_evidence *e, struct audit_item *it)
                         first = first ? first : o;
                         n++;
                 }
-        set_badness(it, n ? 100 : 0);
+        audit_set_badness(it, n ? 100 : 0);
         const struct json *line = first ? json_get(first, "line") : NULL;
         if (first)
                 SAY(it, "%s: %u times; %.80s:%lld: %.80s", it->check->arg, n, text_of(first, "file"),
@@ -179,7 +173,7 @@ static void by_lint(const struct audit_evidence *e, struct audit_item *it)
 static void judge_matrix(const struct audit_evidence *e, struct audit_item *it)
 {
         unsigned days = audit_days(KNOCKOUT_DATE, e->today);
-        set_badness(it, days > MATRIX_DAYS ? 100 : 0);
+        audit_set_badness(it, days > MATRIX_DAYS ? 100 : 0);
         SAY(it, "the knock-out matrix is of %s, Linux %s", KNOCKOUT_DATE, KNOCKOUT_KERNEL);
 }
 
@@ -189,7 +183,7 @@ static void judge_matrix(const struct audit_evidence *e, struct audit_item *it)
 static void judge_corpus(const struct audit_evidence *e, struct audit_item *it)
 {
         unsigned days = audit_days(CORPUS_DATE, e->today);
-        set_badness(it, days > AUDIT_OVERDUE_DAYS ? 100 : 0);
+        audit_set_badness(it, days > AUDIT_OVERDUE_DAYS ? 100 : 0);
         SAY(it, "output checks were measured on their corpora on %s", CORPUS_DATE);
 }
 
@@ -198,21 +192,38 @@ static void judge_uptime(const struct audit_evidence *e, struct audit_item *it)
         struct timespec t;
         (void) e;
         (void) clock_gettime(CLOCK_BOOTTIME, &t);
-        set_badness(it, t.tv_sec > UPTIME_DAYS * DAY_S ? 100 : 0);
+        audit_set_badness(it, t.tv_sec > UPTIME_DAYS * DAY_S ? 100 : 0);
         SAY(it, "this kernel was started %lld days ago", (long long) t.tv_sec / DAY_S);
 }
 
-static void judge_users(const struct audit_evidence *e, struct audit_item *it)
+/* The day from which records have the fields that they have now. */
+#define SCHEMA_DATE "2026-11-18"
+
+/* Records that a later version wrote have fields that this one does not read: the longer, the worse. */
+static void judge_schema(const struct audit_evidence *e, struct audit_item *it)
 {
-        (void) e;
-        it->state = AUDIT_NONE;
-        SAY(it, "none configured: this state belongs to one user");
+        const struct json *o = e->verified ? json_root(e->verified) : NULL,
+                          *n = o ? json_get(o, "unknown_fields") : NULL,
+                          *since = o ? json_get(o, "unknown_fields_since") : NULL;
+        int64_t strange = n && n->type == JSON_INT ? n->integer : 0,
+                days = since && since->type == JSON_INT ? (clock_wall_s() - since->integer / 1000000) / DAY_S
+                                                        : 0;
+        unsigned age = audit_days(SCHEMA_DATE, e->today);
+        audit_set_badness(it, strange == 0                ? (age > SCHEMA_DAYS ? WEAK_BADNESS : 0)
+                              : days > AUDIT_OVERDUE_DAYS ? 100
+                                                          : WEAK_BADNESS);
+        if (strange)
+                SAY(it, "%lld records have fields that this program does not know, for %lld days",
+                    (long long) strange, (long long) days);
+        else
+                SAY(it, "the fields of records are those of %s, %u days ago, and all are known", SCHEMA_DATE,
+                    age);
 }
 
 static void judge_overdue(const struct audit_evidence *e, struct audit_item *it)
 {
         unsigned days = audit_days(e->past->last, e->today);
-        set_badness(it, days > AUDIT_OVERDUE_DAYS ? 100 : 0);
+        audit_set_badness(it, days > AUDIT_OVERDUE_DAYS ? 100 : 0);
         if (e->past->last[0])
                 SAY(it, "the last audit was %u days ago, on %s", days, e->past->last);
         else
@@ -228,7 +239,7 @@ static void judge_waivers(const struct audit_evidence *e, struct audit_item *it)
                         n++;
                         first = e->rules->v[i].id;
                 }
-        set_badness(it, n ? 100 : 0);
+        audit_set_badness(it, n ? 100 : 0);
         SAY(it, "%zu waivers, %u of them have ended%s%s", e->rules->n, n, n ? ": " : "", first);
 }
 
@@ -239,13 +250,13 @@ static void judge_experiments(const struct audit_evidence *e, struct audit_item 
                 all++;
                 late += strcmp(x->review, e->today) < 0;
         }
-        set_badness(it, late ? 100 : 0);
+        audit_set_badness(it, late ? 100 : 0);
         SAY(it, "%u features are on trial, %u reviews are overdue", all, late);
 }
 
 static void judge_budget(const struct audit_evidence *e, struct audit_item *it)
 {
-        set_badness(it, e->incidents > e->rules->incidents ? 100 : 0);
+        audit_set_badness(it, e->incidents > e->rules->incidents ? 100 : 0);
         SAY(it, "%llu incidents in this quarter, of %u that it may have", (unsigned long long) e->incidents,
             e->rules->incidents);
 }
@@ -257,7 +268,7 @@ static void judge_judged(const struct audit_evidence *e, struct audit_item *it)
                 all++;
                 untold += strcmp(text_of(o, "outcome"), "cannot-tell") == 0;
         }
-        set_badness(it, all == 0 ? 100 : untold * 100 / all);
+        audit_set_badness(it, all == 0 ? 100 : untold * 100 / all);
         SAY(it, "%u of %u attempts could be judged", all - untold, all);
 }
 
@@ -271,11 +282,13 @@ static const struct {
         const char *id;
         void (*judge)(const struct audit_evidence *e, struct audit_item *it);
 } own[] = {
-        { "runtimes.matrix", judge_matrix },       { "runtimes.uptime", judge_uptime },
-        { "validators.corpus", judge_corpus },     { "tenants.users", judge_users },
-        { "self.overdue", judge_overdue },         { "self.waivers", judge_waivers },
-        { "self.experiments", judge_experiments }, { "self.incident-budget", judge_budget },
-        { "self.judged", judge_judged },           { "self.policies", judge_policies },
+        { "runtimes.matrix", judge_matrix },      { "runtimes.uptime", judge_uptime },
+        { "validators.corpus", judge_corpus },    { "tenants.users", audit_judge_users },
+        { "tenants.heads", audit_judge_heads },   { "tenants.unheaded", audit_judge_unheaded },
+        { "schemas.age", judge_schema },          { "self.overdue", judge_overdue },
+        { "self.waivers", judge_waivers },        { "self.experiments", judge_experiments },
+        { "self.incident-budget", judge_budget }, { "self.judged", judge_judged },
+        { "self.policies", judge_policies },
 };
 
 static void by_itself(const struct audit_evidence *e, struct audit_item *it)
@@ -296,8 +309,13 @@ static void waive(const struct audit_evidence *e, struct audit_item *it)
 void audit_judge(const struct audit_evidence *e, struct audit_item *it)
 {
         static void (*const judges[])(const struct audit_evidence *e, struct audit_item *it) = {
-                [AUDIT_BY_PROBE] = by_probe, [AUDIT_BY_TRIAL] = by_trial, [AUDIT_BY_HOST] = by_host,
-                [AUDIT_BY_FACT] = by_fact,   [AUDIT_BY_LINT] = by_lint,   [AUDIT_BY_ITSELF] = by_itself,
+                [AUDIT_BY_PROBE] = by_probe,
+                [AUDIT_BY_TRIAL] = by_trial,
+                [AUDIT_BY_HOST] = by_host,
+                [AUDIT_BY_FACT] = by_fact,
+                [AUDIT_BY_LINT] = by_lint,
+                [AUDIT_BY_ITSELF] = by_itself,
+                [AUDIT_BY_TENANTS] = audit_by_tenants,
         };
         _Static_assert(sizeof judges / sizeof *judges == AUDIT_SOURCE__COUNT, "a judge for each source");
 

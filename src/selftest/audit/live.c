@@ -5,10 +5,10 @@
 #include "base/fd.h"
 #include "base/str.h"
 #include "selftest/audit/audit.h"
+#include "selftest/audit/live_state.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <ftw.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,56 +16,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { REFUSED = 1, WENT_THROUGH = 0, NOT_TRIED = -1 };
+enum { REFUSED = AUDIT_REFUSED, WENT_THROUGH = AUDIT_WENT_THROUGH, NOT_TRIED = AUDIT_NOT_TRIED };
 
 #define WHY(...) ((void) snprintf(why, 200, __VA_ARGS__))
-
-/* ---- a state directory of its own ---- */
-
-/* Records are written without a sealer in the background, which would write there after the end. */
-struct own_state {
-        char dir[64], home[96], variable[96], libexec[4200];
-        char *environment[6], *alone[6];
-        cordon_context *cx, *writer; /* with our other programs, and without */
-};
-
-static int remove_one(const char *path, const struct stat *st, int type, struct FTW *at)
-{
-        (void) st;
-        (void) at;
-        return type == FTW_DP ? rmdir(path) : unlink(path);
-}
-
-static void state_done(struct own_state *s)
-{
-        cordon_context_free(s->cx);
-        cordon_context_free(s->writer);
-        if (s->dir[0])
-                (void) nftw(s->dir, remove_one, 8, FTW_DEPTH | FTW_PHYS | FTW_MOUNT);
-}
-
-static int state_make(struct own_state *s, mode_t mode)
-{
-        static char path[] = "PATH=/usr/sbin:/usr/bin:/sbin:/bin", quiet[] = "CORDON_LEDGER=off",
-                    none[] = "CORDON_LIBEXEC=/nonexistent";
-        const char *libexec = getenv("CORDON_LIBEXEC");
-        *s = (struct own_state){ .dir = "/tmp/cordon-audit.XXXXXX" };
-        if (!mkdtemp(s->dir) || chmod(s->dir, mode) < 0) {
-                s->dir[0] = '\0';
-                return -1;
-        }
-
-        (void) snprintf(s->home, sizeof s->home, "HOME=%s", s->dir);
-        (void) snprintf(s->variable, sizeof s->variable, "CORDON_STATE=%s", s->dir);
-        (void) snprintf(s->libexec, sizeof s->libexec, "CORDON_LIBEXEC=%.4000s", libexec ? libexec : "");
-        char *with[] = { s->variable, path, s->home, quiet, libexec ? s->libexec : NULL, NULL },
-             *without[] = { s->variable, path, s->home, quiet, none, NULL };
-        memcpy(s->environment, with, sizeof with);
-        memcpy(s->alone, without, sizeof without);
-        s->cx = cordon_context_new(s->environment);
-        s->writer = cordon_context_new(s->alone);
-        return s->cx && s->writer ? 0 : -1;
-}
 
 static int add_record(const cordon_context *cx, char id[64], cordon_error *e)
 {
@@ -224,10 +177,10 @@ static int try_open_state(char *why)
         cordon_error e = { 0 };
         char id[64];
         int r = NOT_TRIED;
-        if (state_make(&s, 0777) == 0)
+        if (own_state_make(&s, 0777) == 0)
                 r = add_record(s.writer, id, &e) < 0 ? REFUSED : WENT_THROUGH;
         WHY("a state that others may enter: %.140s", r == WENT_THROUGH ? "it was used" : e.what);
-        state_done(&s);
+        own_state_done(&s);
         return r;
 }
 
@@ -249,7 +202,7 @@ static int try_altered(char *why)
         cordon_error e = { 0 };
         char id[64];
         int r = NOT_TRIED, ok = 1;
-        if (state_make(&s, 0700) == 0 && add_record(s.writer, id, &e) == 0 && flip_byte(s.dir) == 0) {
+        if (own_state_make(&s, 0700) == 0 && add_record(s.writer, id, &e) == 0 && flip_byte(s.dir) == 0) {
                 char *said = cordon_verify(s.cx, NULL, 0, &ok, &e);
                 r = said && ok ? WENT_THROUGH : REFUSED;
                 cordon_free(said);
@@ -257,7 +210,7 @@ static int try_altered(char *why)
         WHY("%.190s", r == NOT_TRIED ? e.what
                       : r            ? "a changed record is found"
                                      : "a changed record verifies");
-        state_done(&s);
+        own_state_done(&s);
         return r;
 }
 
@@ -267,7 +220,7 @@ static int try_proof(char *why)
         cordon_error e = { 0 };
         char id[64], *proof = NULL;
         int r = NOT_TRIED, ok = 1;
-        if (state_make(&s, 0700) == 0 && add_record(s.writer, id, &e) == 0)
+        if (own_state_make(&s, 0700) == 0 && add_record(s.writer, id, &e) == 0)
                 proof = cordon_log(s.cx, CORDON_LOG_PROOF, id, &e);
         char *at = proof ? strstr(proof, "extra ") : NULL;
         if (at && at[10]) {
@@ -280,7 +233,7 @@ static int try_proof(char *why)
                       : r            ? "a changed proof is refused"
                                      : "a changed proof is accepted");
         cordon_free(proof);
-        state_done(&s);
+        own_state_done(&s);
         return r;
 }
 
@@ -291,12 +244,12 @@ static int try_class(char *why)
         int r = NOT_TRIED;
         AUTO_FD(secret, memfd_create("audit", MFD_CLOEXEC));
         if (secret >= 0 && write(secret, "not-a-secret", 12) == 12 && lseek(secret, 0, SEEK_SET) == 0 &&
-            state_make(&s, 0700) == 0) {
+            own_state_make(&s, 0700) == 0) {
                 cordon_credential c = {
                         .name = "audit", .ttl_s = 400 * 86400, .secret_fd = secret, .passphrase_fd = -1
                 };
                 r = cordon_vault_add(s.cx, &c, &e) < 0 ? REFUSED : WENT_THROUGH;
-                state_done(&s);
+                own_state_done(&s);
         }
         WHY("a credential for 400 days: %.140s", r == WENT_THROUGH ? "it was taken" : e.what);
         return r;
@@ -325,6 +278,10 @@ static const struct {
         { "validators.size", try_size },
         { "validators.words", try_words },
         { "tenants.open-state", try_open_state },
+        { "tenants.names", audit_try_names },
+        { "tenants.expired", audit_try_expired },
+        { "tenants.lines", audit_try_lines },
+        { "tenants.removed", audit_try_heads },
         { "schemas.altered", try_altered },
         { "schemas.proof", try_proof },
         { "schemas.policy", try_schema },

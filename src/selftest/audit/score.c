@@ -40,6 +40,17 @@ static void offer_repair(struct audit_score *s, const struct audit_item *it)
                 }
 }
 
+unsigned audit_badness_of(int64_t n, unsigned whole)
+{
+        return n <= 0 ? 0 : n >= (int64_t) whole ? 100 : (unsigned) (n * 100 / whole) + 1;
+}
+
+void audit_set_badness(struct audit_item *it, unsigned badness)
+{
+        it->badness = badness > 100 ? 100 : badness;
+        it->state = badness ? AUDIT_OPEN : AUDIT_HELD;
+}
+
 void audit_score(struct audit_item *items, size_t n, unsigned blast, struct audit_score *ret)
 {
         *ret = (struct audit_score){ 0 };

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
 # ledger_age.py LEDGER DAYS [RUN]: makes the records (of one run) so many days older, as if they had been written then.
+# With the word `field` for DAYS: gives them a field of a later version instead.
 # The days in the record of an audit are older as well. Frames get their right sum; seals do not hold any more, which is for `cordon log verify` to find.
 import datetime, glob, re, struct, sys
 
@@ -18,7 +19,8 @@ def crc(data):
     return c ^ 0xFFFFFFFF
 
 
-ledger, days, run = sys.argv[1], int(sys.argv[2]), sys.argv[3] if len(sys.argv) > 3 else ""
+field = sys.argv[2] == "field"
+ledger, days, run = sys.argv[1], 0 if field else int(sys.argv[2]), sys.argv[3] if len(sys.argv) > 3 else ""
 changed = 0
 for name in glob.glob(ledger + "/segments/*.seg"):
     data = bytearray(open(name, "rb").read())
@@ -34,6 +36,8 @@ for name in glob.glob(ledger + "/segments/*.seg"):
             if b'"kind":"audit"' in record:
                 day = lambda m: b"=%s" % str(datetime.date.fromisoformat(m[1].decode()) - datetime.timedelta(days)).encode()
                 older = re.sub(rb"=(\d{4}-\d\d-\d\d)", day, older)
+            if field:
+                older = older.replace(b'"mono":', b'"moon":')
             assert len(older) == n
             data[at + 8 : at + 8 + n] = older
             struct.pack_into("<I", data, at + 4, crc(struct.pack("<I", length) + older))
