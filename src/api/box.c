@@ -622,6 +622,7 @@ int cordon_result_status(const cordon_result *r)
         case CORDON_NOT_STARTED:
                 return r->error && r->error->sys == ENOENT ? 127 : 126;
         case CORDON_FAILED:
+                return r->error && r->error->code == ERR_DOOR && r->error->sys == EBADMSG ? 123 : 125;
         case CORDON_RUNNING:
                 break;
         }

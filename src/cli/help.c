@@ -152,7 +152,8 @@ static void print_all(void)
         }
 
         (void) printf("\n`cordon help COMMAND` for details. Exit status of run: the command's own; 128+n for "
-                      "signal n;\n124 a limit was reached; 125 cordon failed; 126 and 127 as in shells.\n");
+                      "signal n;\n123 its output was refused; 124 a limit was reached; 125 cordon failed; "
+                      "126 and 127 as in shells.\n");
 }
 
 /* The verb whose second word this is, or the one with the nearest spelling. */

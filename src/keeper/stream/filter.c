@@ -277,7 +277,8 @@ static int judge(struct run *run, struct filter *f, struct span text, struct err
                 r = err_set(e, ERR_DOOR, 0, "tripwire: %s contains the canary %s, and the box was stopped",
                             f->door->name, str_inert(span_of(canary->str, canary->len), shown, sizeof shown));
         else if (ok->type != JSON_TRUE)
-                r = err_set(e, ERR_DOOR, 0, "%s is not what its door says: %s", f->door->name,
+                r = err_set(e, ERR_DOOR, f->door->kind == DOOR_IN ? 0 : EBADMSG,
+                            "%s is not what its door says: %s", f->door->name,
                             str_inert(span_of(why->str, why->len), shown, sizeof shown));
 
         if (doc)

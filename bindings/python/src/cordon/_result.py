@@ -31,7 +31,7 @@ class Denial:
 @dataclass(frozen=True)
 class Result:
     """How a run ended. `returncode` is the status a shell would see: the command's own, 128+n for a signal,
-    124 for a limit, 125 if cordon failed."""
+    123 for output that is not what its door says, 124 for a limit, 125 if cordon failed."""
 
     end: str
     returncode: int
@@ -112,7 +112,7 @@ def _status(raw: "dict[str, Any]") -> int:
     if raw["end"] == "not-started":
         return 127 if raw["error"]["errno"] == errno.ENOENT else 126
 
-    return 125
+    return 123 if (raw.get("error") or {}).get("errno") == errno.EBADMSG else 125
 
 
 def result_from_json(text: str, out: Union[str, bytes], err: Union[str, bytes]) -> Result:
