@@ -37,12 +37,12 @@ int serve_try_lines(char *why)
 {
         static const char *const bad[] = { "read /etc\n", "use /etc/x.cordon\n", "write {home}\n",
                                            "sock /run/x\n" };
-        const char *reason = "";
+        struct lines_refusal no;
         for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
-                if (tenant_lines_allowed(bad[i], strlen(bad[i]), &reason)) {
+                if (tenant_lines_allowed(bad[i], strlen(bad[i]), &no)) {
                         WHY("a request with `%.*s`: it was taken", (int) strcspn(bad[i], "\n"), bad[i]);
                         return WENT_THROUGH;
                 }
-        WHY("a request with a path of the host: %.140s", reason);
+        WHY("a request with a path of the host: %.140s", no.why);
         return REFUSED;
 }
