@@ -91,6 +91,13 @@ is "one that went well is used by all" "$(http POST /v1/policies/job/promote "$a
 is "back is to what runs used, not to what was withdrawn" "$(http POST /v1/policies/job/rollback "$a" | jq -c .version)" 4
 is "and to what a person wrote" "$(http POST /v1/policies/job/rollback "$a" | jq -c .version)" 3
 
+# hints
+put only 'use base/system
+run echo
+limit time 1m
+' >/dev/null
+has "a hint is a line, not an option" "$(run "$a" '{"argv":["cat"],"policy":"only"}' | jq -r .error.hint)" 'of `lines`: run '
+
 # the ledger
 for q in since=yesterday since=-1 since= last=x last=1.5 "since=99999999999999" "run=$(printf '%0100d' 1)" 'target=%zz' since lsat=1 'last=1&lats=2'; do
         http GET "/v1/ledger?$q" "$a" >/dev/null
