@@ -187,7 +187,8 @@ typedef enum cordon_option {
         CORDON_RECORD,        /* record exchanges into this file, which must not exist yet */
         CORDON_KEEP_OUTPUT,   /* "1": keep output that is not redirected for cordon_logs() after the end */
         CORDON_POOL, /* "off" (the default); "auto": use a parked box of this user's resident, if it has one;
-                        "require": fail if it has not */
+                        "auto:N": and it parks at most N by itself for this tenant; "require": fail if it has
+                        none */
         CORDON_PASSPHRASE_FD, /* a file descriptor that delivers the vault's passphrase; default: ask on the
                                  terminal */
         CORDON_SESSION_TIME,  /* how long a session may last ("8h"; the default: a day) */

@@ -161,7 +161,7 @@ int api_park_key(const struct cordon_box *b, const struct plan *p, uint8_t ret[P
 
 /* ---- the resident ---- */
 
-/* For a plan that was seen before; or as many as `size` asks for. */
+/* `size`: so many, or POOL_AUTOMATIC for a plan that was seen before. */
 int api_park_send(const struct cordon_box *b, int fd, const struct plan *p, unsigned size,
                   const uint8_t key[POOL_KEY], struct err *e)
 {
@@ -177,14 +177,14 @@ int api_park_send(const struct cordon_box *b, int fd, const struct plan *p, unsi
         char *answer = NULL;
         if (bad || large)
                 (void) err_set(e, ERR_USAGE, 0, "the plan of this box is too large for cordon serve");
-        else if (size)
+        else if (!(size & POOL_AUTOMATIC))
                 answer = pool_ask(fd, &m, blocks.p, e);
         else
                 (void) pool_send(fd, &m, blocks.p);
 
         recipe_done(&texts);
         free(answer);
-        return size && !answer ? -1 : 0;
+        return !(size & POOL_AUTOMATIC) && !answer ? -1 : 0;
 }
 
 /* No box is parked for this plan: what the nearest one differs in. */
@@ -208,13 +208,13 @@ static void say_nearest(struct cordon_box *b, int fd, const struct plan *p)
 /* Reports that nobody reads do no harm: a box that makes more of them serves the run as well. */
 static struct box *take_watched(struct cordon_box *b, int *fd, const struct plan *plan, struct box_config c)
 {
-        uint8_t key[POOL_KEY];
+        struct pool_message m = { .arg = b->parked_most };
         bool ignored;
         enum box_observe own = b->observe;
         char why[sizeof b->cold_why] = POOL_NO_SHELF;
         b->observe = c.observe = BOX_OBSERVE_DENIALS;
         struct box *box =
-                api_park_key(b, plan, key) == 0 ? pool_take(fd, key, &c, &ignored, why, sizeof why) : NULL;
+                api_park_key(b, plan, m.key) == 0 ? pool_take(fd, &m, &c, &ignored, why, sizeof why) : NULL;
         b->observe = box ? BOX_OBSERVE_DENIALS : own;
         if (!box && strcmp(why, POOL_NO_SHELF) != 0)
                 (void) snprintf(b->cold_why, sizeof b->cold_why, "%s", why);
@@ -224,7 +224,7 @@ static struct box *take_watched(struct cordon_box *b, int *fd, const struct plan
 
 struct box *api_pool_take(struct cordon_box *b, const struct plan *plan, const struct box_config *c)
 {
-        uint8_t key[POOL_KEY];
+        struct pool_message m = { .arg = b->parked_most };
         struct err e;
         bool wanted = false;
         const char *why = api_unparkable(b);
@@ -241,8 +241,8 @@ struct box *api_pool_take(struct cordon_box *b, const struct plan *plan, const s
         else if (fd < 0) {
                 (void) snprintf(b->cold_why, sizeof b->cold_why, "%.150s", e.what);
                 b->unserved = e.sys == ENOENT || e.sys == ECONNREFUSED;
-        } else if (api_park_key(b, plan, key) == 0)
-                box = pool_take(&fd, key, c, &wanted, b->cold_why, sizeof b->cold_why);
+        } else if (api_park_key(b, plan, m.key) == 0)
+                box = pool_take(&fd, &m, c, &wanted, b->cold_why, sizeof b->cold_why);
 
         bool none = !box && fd >= 0 && strcmp(b->cold_why, POOL_NO_SHELF) == 0;
         if (none && api_observe(b) == BOX_OBSERVE_CALLS)
@@ -255,7 +255,7 @@ struct box *api_pool_take(struct cordon_box *b, const struct plan *plan, const s
                 (void) snprintf(b->cold_why, sizeof b->cold_why, "%s", plan->warm_why);
 
         if (wanted)
-                (void) api_park_send(b, fd, plan, 0, key, &e);
+                (void) api_park_send(b, fd, plan, POOL_AUTOMATIC | b->parked_most, m.key, &e);
 
         return box;
 }

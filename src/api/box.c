@@ -140,8 +140,24 @@ static int set_observe(cordon_box *b, const char *value)
         return -1;
 }
 
+/* "auto:8" */
+static int set_most(cordon_box *b, const char *value)
+{
+        uint64_t n;
+        if (str_to_u64(span_str(value), &n) < 0 || n < 1 || n > 1000)
+                return -1;
+
+        b->pool = API_POOL_AUTO;
+        b->parked_most = (unsigned) n;
+        return 0;
+}
+
 static int set_pool(cordon_box *b, const char *value)
 {
+        static const char limited[] = "auto:";
+        if (strncmp(value, limited, sizeof limited - 1) == 0)
+                return set_most(b, value + sizeof limited - 1);
+
         static const char *const names[] = {
                 [API_POOL_OFF] = "off", [API_POOL_AUTO] = "auto", [API_POOL_REQUIRE] = "require"
         };

@@ -143,6 +143,7 @@ struct cordon_box {
         bool any_command;         /* and its command was none of the caller's */
         bool plans_pool;          /* a box is planned whose command is not known */
         enum api_pool { API_POOL_OFF = 0, API_POOL_AUTO, API_POOL_REQUIRE } pool;
+        unsigned parked_most;         /* boxes that are parked automatically for its tenant; 0: any number */
         char cold_why[320];           /* why a parked box was not used; or "" */
         bool unserved;                /* because there is no resident */
         struct cordon_box *session;   /* this is a run in it; or NULL */

@@ -57,8 +57,9 @@ int pool_listen(const struct cordon_context *cx, int inherited, int *ret_lock, s
 /* ---- messages: pool_client.c ---- */
 
 enum pool_word {
-        POOL_TAKE = 1, /* a box with this key; the text: where the run's ledger is, or "" */
-        POOL_ADD,      /* a recipe; arg: how many boxes; 0: as the resident likes */
+        POOL_TAKE = 1, /* a box with this key; the text: where the run's ledger is, or ""; arg: the tenant's
+                          most automatic boxes, or 0 */
+        POOL_ADD,      /* a recipe; arg: how many boxes, or POOL_AUTOMATIC and the tenant's most */
         POOL_LIST,     /* arg 1: as JSON */
         POOL_STATS,
         POOL_REMOVE, /* the shelf whose key begins as the text does; "": all */
@@ -76,14 +77,14 @@ struct pool_message {
         uint32_t magic, word, arg, bytes; /* of what follows in the same packet */
         uint8_t key[POOL_KEY];
 };
-enum { POOL_MAGIC = 0x314c5043 };
+enum { POOL_MAGIC = 0x314c5043, POOL_AUTOMATIC = 1 << 30 /* as many as the demand needs */ };
 #define POOL_NO_SHELF "no box is parked for this plan"
 /* One packet of `n` bytes: the whole of one message, or not ours. Pure. */
 bool pool_is_whole(const void *packet, size_t n);
 
 /* Asks for a box. NULL: `why` says why not, and *ret_wanted whether to send a recipe. Takes *fd if the box
  * goes on talking to the resident. */
-struct box *pool_take(int *fd, const uint8_t key[POOL_KEY], const struct box_config *c, bool *ret_wanted,
+struct box *pool_take(int *fd, const struct pool_message *take, const struct box_config *c, bool *ret_wanted,
                       char *why, size_t cap);
 int pool_send(int fd, const struct pool_message *m, const void *payload);
 /* A question with a text as its answer, which the caller frees; NULL with *e set. */
@@ -96,7 +97,7 @@ struct pool_settings {
         uint64_t memory;   /* bytes of all parked boxes together, by their groups; 0: no limit */
         unsigned idle_s;   /* an automatic shelf that is not used for so long is cleared */
         bool automatic;    /* shelves for plans that are seen twice in ten minutes */
-        unsigned per_plan; /* boxes of an automatic shelf */
+        unsigned per_plan; /* boxes that an automatic shelf begins with */
 };
 struct pool;
 /* Takes the listening socket. NULL: no memory. */

@@ -46,16 +46,16 @@ static void say_why(int fd, const struct pool_message *asked, const struct pool_
         free(state);
 }
 
-struct box *pool_take(int *fd, const uint8_t key[POOL_KEY], const struct box_config *c, bool *ret_wanted,
+struct box *pool_take(int *fd, const struct pool_message *take, const struct box_config *c, bool *ret_wanted,
                       char *why, size_t cap)
 {
-        struct pool_message m = { .word = POOL_TAKE }, answer = { .word = 0 };
+        struct pool_message m = *take, answer = { .word = 0 };
         struct box *box = NULL;
         struct err e;
         char state[STORE_PATH_MAX];
         name_ledger(c, state);
+        m.word = POOL_TAKE;
         m.bytes = (uint32_t) strlen(state);
-        memcpy(m.key, key, POOL_KEY);
         *ret_wanted = false;
         if (pool_send(*fd, &m, state) < 0 || box_receive(*fd, &answer, sizeof answer, c, &box, &e) < 0 ||
             answer.magic != POOL_MAGIC) {

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* pool/resident.c - the resident's loop: clients, parked boxes, and processes of boxes that were given away.
  * One thread; nothing here waits. A box is parked again when all clients have their answers. */
+#include "pool/resident.h"
 #include "base/clock.h"
 #include "base/fd.h"
 #include "base/str.h"
 #include "ledger/ledger.h"
-#include "pool/shelf.h"
+#include "pool/demand.h"
 #include "store/store.h"
 
 #include <errno.h>
@@ -16,41 +17,8 @@
 #include <sys/epoll.h>
 #include <sys/socket.h>
 
-enum { PEERS_MAX = 64, SEEN_MAX = 128, EVENTS = 64 };
-enum { SECOND = 1000000000, PEER_S = 5, SEEN_S = 600, REFILL_NS = 5000000 };
+enum { EVENTS = 64, SECOND = 1000000000, PEER_S = 5, SEEN_S = 600, REFILL_NS = 5000000, COUNT_S = 60 };
 enum source { SOURCE_LISTENER = 1, SOURCE_PEER, SOURCE_SLOT, SOURCE_CHILD };
-
-struct peer {
-        int fd; /* -1: none */
-        uint64_t until_ns;
-};
-
-/* One box, being parked or parked. */
-struct slot {
-        struct box *box; /* NULL: none */
-        int epoll;
-        unsigned shelf;
-        uint64_t began_ns;
-        bool ready;
-};
-
-struct pool {
-        const struct cordon_context *cx;
-        struct pool_settings s;
-        int epoll, listener;
-        struct peer peers[PEERS_MAX];
-        struct shelf shelves[SHELVES_MAX];
-        struct slot *slots; /* s.boxes */
-        struct child *children;
-        unsigned child_count, child_room;
-        struct {
-                uint8_t key[POOL_KEY];
-                uint64_t at_ns;
-        } seen[SEEN_MAX]; /* plans that no box was parked for */
-        unsigned seen_at;
-        uint64_t given, missed;
-        char *packet; /* POOL_MESSAGE_MAX and the head */
-};
 
 /* ---- what wakes it ---- */
 
@@ -81,6 +49,15 @@ static void slot_failed(struct pool *p, struct slot *s)
         drop_slot(s);
 }
 
+unsigned pool_boxes(const struct pool *p, unsigned shelf, bool ready)
+{
+        unsigned n = 0;
+        for (unsigned i = 0; i < p->s.boxes; i++)
+                n += p->slots[i].box && (shelf == SHELVES_MAX || p->slots[i].shelf == shelf) &&
+                     (!ready || p->slots[i].ready);
+        return n;
+}
+
 static void step_slot(struct pool *p, struct slot *s)
 {
         if (!s->box)
@@ -91,23 +68,16 @@ static void step_slot(struct pool *p, struct slot *s)
                 return;
         }
 
-        if (!s->ready && box_is_parked(s->box)) {
-                struct shelf *h = &p->shelves[s->shelf];
-                s->ready = true;
-                h->failures = 0;
-                h->error[0] = '\0';
-                h->parked++;
-                h->parked_ns += clock_mono_ns() - s->began_ns;
-        }
-}
+        if (s->ready || !box_is_parked(s->box))
+                return;
 
-static unsigned count_slots(const struct pool *p, unsigned shelf, bool ready)
-{
-        unsigned n = 0;
-        for (unsigned i = 0; i < p->s.boxes; i++)
-                n += p->slots[i].box && (shelf == SHELVES_MAX || p->slots[i].shelf == shelf) &&
-                     (!ready || p->slots[i].ready);
-        return n;
+        struct shelf *h = &p->shelves[s->shelf];
+        s->ready = true;
+        h->failures = 0;
+        h->error[0] = '\0';
+        h->parked++;
+        h->parked_ns += clock_mono_ns() - s->began_ns;
+        h->was_full |= pool_boxes(p, s->shelf, true) >= h->want;
 }
 
 static struct slot *free_slot(const struct pool *p)
@@ -140,7 +110,7 @@ static void park_one(struct pool *p, unsigned shelf, struct slot *s)
 
 /* ---- shelves ---- */
 
-static struct shelf *find_shelf(struct pool *p, const uint8_t *key, size_t n)
+struct shelf *pool_shelf(struct pool *p, const uint8_t *key, size_t n)
 {
         for (unsigned i = 0; i < SHELVES_MAX; i++)
                 if (p->shelves[i].is && memcmp(p->shelves[i].key, key, n) == 0)
@@ -161,13 +131,18 @@ static void clear_shelf(struct pool *p, struct shelf *h)
         shelf_clear(h);
 }
 
-/* The automatic one that was not used for longest. */
-static struct shelf *oldest(struct pool *p)
+static bool is_of(const struct shelf *h, const char *tenant)
+{
+        return h->is && h->automatic && (!tenant || strcmp(h->recipe.tenant, tenant) == 0);
+}
+
+/* The automatic one, of this tenant or of any (NULL), that was not used for longest; never `keep`. */
+static struct shelf *oldest(struct pool *p, const char *tenant, const struct shelf *keep)
 {
         struct shelf *found = NULL;
         for (unsigned i = 0; i < SHELVES_MAX; i++) {
                 struct shelf *h = &p->shelves[i];
-                if (h->is && h->automatic && (!found || h->used_ns < found->used_ns))
+                if (h != keep && is_of(h, tenant) && (!found || h->used_ns < found->used_ns))
                         found = h;
         }
 
@@ -180,7 +155,7 @@ static struct shelf *room_for_shelf(struct pool *p)
                 if (!p->shelves[i].is)
                         return &p->shelves[i];
 
-        struct shelf *old = oldest(p);
+        struct shelf *old = oldest(p, NULL, NULL);
         if (old)
                 clear_shelf(p, old);
         return old;
@@ -196,18 +171,91 @@ static unsigned wanted_in_all(const struct pool *p)
 
 /* The budget: `memory` by the limit of each box would allow almost none, so it is what they use. A parked box
  * without an interpreter uses about a megabyte. */
-static bool fits_budget(struct pool *p, unsigned more)
+static unsigned budget(const struct pool *p)
 {
         enum { BOX_BYTES = 2 << 20 };
-        while (wanted_in_all(p) + more > p->s.boxes ||
-               (p->s.memory && (uint64_t) (wanted_in_all(p) + more) * BOX_BYTES > p->s.memory)) {
-                struct shelf *old = oldest(p);
+        uint64_t by_memory = p->s.memory / BOX_BYTES;
+        return p->s.memory && by_memory < p->s.boxes ? (unsigned) by_memory : p->s.boxes;
+}
+
+/* Of the automatic shelf that has grown most. */
+static bool take_one_back(struct pool *p)
+{
+        struct shelf *found = NULL;
+        for (unsigned i = 0; i < SHELVES_MAX; i++) {
+                struct shelf *h = &p->shelves[i];
+                if (is_of(h, NULL) && h->want > (found ? found->want : p->s.per_plan))
+                        found = h;
+        }
+
+        if (found)
+                found->want--;
+        return found != NULL;
+}
+
+static bool fits_budget(struct pool *p, unsigned more)
+{
+        while (wanted_in_all(p) + more > budget(p)) {
+                if (take_one_back(p))
+                        continue;
+                struct shelf *old = oldest(p, NULL, NULL);
                 if (!old)
                         return false;
                 clear_shelf(p, old);
         }
 
         return true;
+}
+
+/* ---- demand ---- */
+
+static unsigned wanted_by(const struct pool *p, const char *tenant)
+{
+        unsigned n = 0;
+        for (unsigned i = 0; i < SHELVES_MAX; i++)
+                n += is_of(&p->shelves[i], tenant) ? p->shelves[i].want : 0;
+        return n;
+}
+
+/* `most` automatic boxes for the shelf's tenant: its older shelves go first. */
+static void keep_within(struct pool *p, struct shelf *h, unsigned most)
+{
+        while (most && h->automatic && wanted_by(p, h->recipe.tenant) > most) {
+                struct shelf *old = oldest(p, h->recipe.tenant, h);
+                if (old)
+                        clear_shelf(p, old);
+                else
+                        h->want = most;
+        }
+}
+
+/* A run found none although there were as many as wanted before. Takes nothing from other shelves. */
+static void grow(struct pool *p, struct shelf *h, unsigned most)
+{
+        unsigned all = wanted_in_all(p), own = wanted_by(p, h->recipe.tenant);
+        unsigned room = all < budget(p) ? budget(p) - all : 0, left = most > own ? most - own : 0;
+        if (!h->automatic || !h->was_full)
+                return;
+
+        h->want = demand_more(h->want, most && left < room ? left : room);
+        h->was_full = false;
+        h->spare = h->want;
+        h->counted_ns = clock_mono_ns();
+}
+
+static bool has_grown(const struct pool *p, const struct shelf *h)
+{
+        return is_of(h, NULL) && h->want > p->s.per_plan;
+}
+
+static void shrink(const struct pool *p, struct shelf *h, uint64_t now)
+{
+        if (!has_grown(p, h) || now - h->counted_ns < COUNT_S * UINT64_C(1000000000))
+                return;
+
+        h->want = demand_less(h->want, h->spare, p->s.per_plan);
+        h->spare = h->want;
+        h->counted_ns = now;
 }
 
 /* Asked for again: what failed is tried at once. */
@@ -222,12 +270,13 @@ static void ask_again(struct shelf *h, unsigned want)
 
 static int add_shelf(struct pool *p, const struct pool_message *m, const char *blocks, struct err *e)
 {
-        unsigned want = m->arg ? m->arg : p->s.per_plan;
-        struct shelf *h = find_shelf(p, m->key, POOL_KEY);
-        if (!m->arg && (!p->s.automatic || h))
+        bool automatic = m->arg & POOL_AUTOMATIC;
+        unsigned want = automatic ? p->s.per_plan : m->arg;
+        struct shelf *h = pool_shelf(p, m->key, POOL_KEY);
+        if (automatic && (!p->s.automatic || h))
                 return 0; /* was not asked for, or is there */
 
-        if (h && h->want <= want && m->arg) {
+        if (h && h->want <= want) {
                 if (!fits_budget(p, want - h->want))
                         return err_set(e, ERR_USAGE, 0, "cordon serve parks %u boxes at most", p->s.boxes);
                 ask_again(h, want);
@@ -246,8 +295,9 @@ static int add_shelf(struct pool *p, const struct pool_message *m, const char *b
                 return -1;
 
         h->want = want;
-        h->automatic = m->arg == 0;
-        h->used_ns = clock_mono_ns();
+        h->automatic = automatic;
+        h->made_ns = h->used_ns = clock_mono_ns();
+        keep_within(p, h, automatic ? m->arg & ~(unsigned) POOL_AUTOMATIC : 0);
         return 0;
 }
 
@@ -331,7 +381,7 @@ static void wake_sealer(const struct pool *p)
 static void give(struct pool *p, int fd, const struct pool_message *m, const char *ledger)
 {
         struct child children[BOX_GIVEN_CHILDREN];
-        struct shelf *h = find_shelf(p, m->key, POOL_KEY);
+        struct shelf *h = pool_shelf(p, m->key, POOL_KEY);
         struct slot *s = ready_slot(p, h);
         struct pool_message answer = { .magic = POOL_MAGIC,
                                        .word = POOL_GIVEN,
@@ -341,101 +391,26 @@ static void give(struct pool *p, int fd, const struct pool_message *m, const cha
                 fd_close(&s->epoll);
                 for (unsigned i = 0; i < BOX_GIVEN_CHILDREN; i++)
                         keep_child(p, children[i]);
+                unsigned left = pool_boxes(p, (unsigned) (h - p->shelves), true);
                 h->hits++;
                 p->given++;
                 h->used_ns = clock_mono_ns();
+                h->spare = left < h->spare ? left : h->spare;
+                keep_within(p, h, m->arg);
                 h->next_try_ns = ready_slot(p, h) ? h->used_ns + REFILL_NS : 0; /* off the run's path */
                 return;
         }
 
         p->missed++;
-        if (h)
+        if (h) {
                 h->misses++;
+                keep_within(p, h, m->arg);
+                grow(p, h, m->arg);
+        }
 
         answer.word = !h && p->s.automatic && is_seen_again(p, m->key) ? POOL_WANTED : POOL_NONE;
         answer.arg = !h ? 0 : h->failures ? 2 : 1;
         (void) pool_send(fd, &answer, NULL);
-}
-
-/* ---- reports ---- */
-
-/* A person needs its beginning, a program all of it. */
-enum { KEY_SHOWN = 6 };
-static void put_key(const struct shelf *h, unsigned bytes, struct buf *out)
-{
-        for (unsigned i = 0; i < bytes; i++)
-                buf_printf(out, "%02x", h->key[i]);
-}
-
-static void list_shelf(const struct pool *p, unsigned i, bool json, bool first, struct buf *out)
-{
-        const struct shelf *h = &p->shelves[i];
-        unsigned ready = count_slots(p, i, true);
-        char name[256];
-        uint64_t us = h->parked ? h->parked_ns / h->parked / 1000 : 0;
-        if (json) {
-                buf_puts(out, first ? "{\"key\":\"" : ",{\"key\":\"");
-                put_key(h, POOL_KEY, out);
-                buf_printf(out, "\",\"policy\":");
-                buf_json(out, span_str(h->recipe.name));
-                buf_printf(out,
-                           ",\"size\":%u,\"ready\":%u,\"automatic\":%s,\"hits\":%llu,\"misses\":%llu,"
-                           "\"park_us\":%llu,\"error\":",
-                           h->want, ready, h->automatic ? "true" : "false", (unsigned long long) h->hits,
-                           (unsigned long long) h->misses, (unsigned long long) us);
-                buf_json(out, span_str(h->error));
-                buf_putc(out, '}');
-                return;
-        }
-
-        put_key(h, KEY_SHOWN, out);
-        buf_printf(out, "  %u/%-3u  %6llu %6llu  %8llu  %s%s%s%s\n", ready, h->want,
-                   (unsigned long long) h->hits, (unsigned long long) h->misses, (unsigned long long) us,
-                   str_inert(span_str(h->recipe.name), name, sizeof name), h->automatic ? " (automatic)" : "",
-                   h->error[0] ? ": " : "", h->error);
-}
-
-static void list(const struct pool *p, bool json, struct buf *out)
-{
-        bool first = true;
-        buf_puts(out, json ? "[" : "KEY           READY    HITS MISSES   PARK_US  POLICY\n");
-        for (unsigned i = 0; i < SHELVES_MAX; i++)
-                if (p->shelves[i].is) {
-                        list_shelf(p, i, json, first, out);
-                        first = false;
-                }
-
-        if (json)
-                buf_puts(out, "]\n");
-}
-
-static void stats(const struct pool *p, bool json, struct buf *out)
-{
-        buf_printf(out,
-                   json ? "{\"parked\":%u,\"starting\":%u,\"most\":%u,\"hits\":%llu,\"misses\":%llu,"
-                          "\"running\":%u}\n"
-                        : "parked    %u\nstarting  %u\nmost      %u\nhits      %llu\nmisses    "
-                          "%llu\nprocesses of runs  "
-                          "%u\n",
-                   count_slots(p, SHELVES_MAX, true),
-                   count_slots(p, SHELVES_MAX, false) - count_slots(p, SHELVES_MAX, true), p->s.boxes,
-                   (unsigned long long) p->given, (unsigned long long) p->missed, p->child_count);
-}
-
-static int state(struct pool *p, const uint8_t key[POOL_KEY], struct buf *out, struct err *e)
-{
-        const struct shelf *h = find_shelf(p, key, POOL_KEY);
-        unsigned ready = h ? count_slots(p, (unsigned) (h - p->shelves), true) : 0;
-        if (!h)
-                return err_set(e, ERR_USAGE, 0, "no boxes are parked for this plan any more");
-
-        if (ready == 0 && h->failures)
-                return err_set(e, ERR_USAGE, 0, "%s", h->error[0] ? h->error : "it could not be started");
-
-        buf_printf(out, "%u of %u parked under ", ready, h->want);
-        put_key(h, KEY_SHOWN, out);
-        buf_putc(out, '\n');
-        return 0;
 }
 
 /* Hexadecimal text -> whether the key begins so. */
@@ -508,20 +483,20 @@ static void obey(struct pool *p, int fd, const struct pool_message *m, char *pay
                 return;
         case POOL_ADD:
                 r = add_shelf(p, m, payload, &e);
-                if (m->arg == 0)
+                if (m->arg & POOL_AUTOMATIC)
                         return; /* nobody waits */
                 break;
         case POOL_LIST:
-                list(p, m->arg, &out);
+                pool_report_list(p, m->arg, &out);
                 break;
         case POOL_STATS:
-                stats(p, m->arg, &out);
+                pool_report_stats(p, m->arg, &out);
                 break;
         case POOL_NEAR:
                 r = nearest(p, payload, m->bytes, &out, &e);
                 break;
         case POOL_STATE:
-                r = state(p, m->key, &out, &e);
+                r = pool_report_state(p, m->key, &out, &e);
                 break;
         case POOL_REMOVE:
                 r = remove_shelves(p, payload, m->bytes, &e);
@@ -598,6 +573,7 @@ static void clear_idle(struct pool *p, uint64_t now)
                 if (h->is && h->automatic && p->s.idle_s &&
                     now - h->used_ns > p->s.idle_s * UINT64_C(1000000000))
                         clear_shelf(p, h);
+                shrink(p, h, now);
         }
 
         for (unsigned i = 0; i < PEERS_MAX; i++)
@@ -610,7 +586,7 @@ static void refill(struct pool *p, uint64_t now)
 {
         for (unsigned i = 0; i < SHELVES_MAX; i++) {
                 struct shelf *h = &p->shelves[i];
-                unsigned have = h->is ? count_slots(p, i, false) : 0;
+                unsigned have = h->is ? pool_boxes(p, i, false) : 0;
                 struct slot *s = h->is && have < h->want && now >= h->next_try_ns ? free_slot(p) : NULL;
                 if (s)
                         park_one(p, i, s);
@@ -630,10 +606,12 @@ int pool_next_ms(struct pool *p)
         uint64_t now = clock_mono_ns(), next = 0;
         for (unsigned i = 0; i < SHELVES_MAX; i++) {
                 const struct shelf *h = &p->shelves[i];
-                if (h->is && count_slots(p, i, false) < h->want && free_slot(p))
+                if (h->is && pool_boxes(p, i, false) < h->want && free_slot(p))
                         next = sooner(next, h->next_try_ns > now ? h->next_try_ns : now);
                 if (h->is && h->automatic && p->s.idle_s)
                         next = sooner(next, h->used_ns + p->s.idle_s * UINT64_C(1000000000));
+                if (has_grown(p, h))
+                        next = sooner(next, h->counted_ns + COUNT_S * UINT64_C(1000000000));
         }
 
         for (unsigned i = 0; i < PEERS_MAX; i++)

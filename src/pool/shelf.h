@@ -13,7 +13,9 @@ struct shelf {
         struct checked_policy *checked;
         unsigned want;
         bool automatic;
-        uint64_t used_ns, next_try_ns;
+        bool was_full;  /* since it grew */
+        unsigned spare; /* of an automatic one: boxes that nobody has taken since `counted_ns` */
+        uint64_t made_ns, used_ns, counted_ns, next_try_ns;
         unsigned failures;
         char error[SHELF_ERROR]; /* why the last one could not be parked; or "" */
         char uptime[32];

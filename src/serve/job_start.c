@@ -66,17 +66,13 @@ static int input_file(const struct buf *input)
         return good ? TAKE_FD(fd) : -1;
 }
 
-static bool set_up(cordon_box *b, const char *work, bool alone)
+static bool set_up(cordon_box *b, const char *work, const char *pool)
 {
         const struct {
                 cordon_option option;
                 const char *value;
-        } set[] = { { CORDON_SINGLE_THREAD, "1" },
-                    { CORDON_CWD, work },
-                    { CORDON_CWD_MADE, "1" },
-                    { CORDON_OBSERVE, "denials" },
-                    { CORDON_POOL, alone ? "off" : "auto" },
-                    { CORDON_LEDGER, "require" } };
+        } set[] = { { CORDON_SINGLE_THREAD, "1" }, { CORDON_CWD, work },  { CORDON_CWD_MADE, "1" },
+                    { CORDON_OBSERVE, "denials" }, { CORDON_POOL, pool }, { CORDON_LEDGER, "require" } };
         for (size_t i = 0; i < sizeof set / sizeof *set; i++)
                 if (set[i].value && cordon_box_set(b, set[i].option, set[i].value) < 0)
                         return false;
@@ -96,7 +92,7 @@ int job_start(struct job *j, cordon_error *e)
         const char *work = j->session  ? NULL
                            : j->canary ? canary_run_directory(j->canary)
                                        : held_policy_directory(j->policy);
-        if (!j->box || (!j->session && !set_up(j->box, work, tenant_is_alone(j->tenant))) ||
+        if (!j->box || (!j->session && !set_up(j->box, work, tenant_pool(j->tenant))) ||
             cordon_box_command(j->box, (const char *const *) j->argv) < 0)
                 return err_set(err, ERR_MEMORY, 0, "no memory for a run");
 

@@ -4,7 +4,8 @@
  *
  * The operator's directory, which only its owner may enter:
  *     tokens                      one JSON object per line; tokens themselves are not in it, only their
- * digests tenants/NAME/tenant.json    budgets: {"weight":1,"runs":8,"queue":64,"rate":500,"sessions":4}
+ * digests tenants/NAME/tenant.json    budgets: {"weight":1,"runs":8,"queue":64,"rate":500,"sessions":4,
+ *                                 "parked":8}
  *     tenants/NAME/policies/NAME.cordon what its runs may use, by name
  *     tenants/NAME/ceiling.cordon      optional: door lines of a request must not exceed it
  *     tenants/NAME/files, state, home  {work}, ledger and vault, {home} */

@@ -39,6 +39,7 @@ struct tenant {
         struct bucket rate;
         struct fair_queue turns;
         bool alone;
+        char pool[16]; /* CORDON_POOL of its boxes */
         struct tenant_book book;
         struct held_policy *policies[POLICIES_MAX];
 };
@@ -70,6 +71,7 @@ struct bucket *tenant_rate(struct tenant *t) { return &t->rate; }
 struct fair_queue *tenant_turns(struct tenant *t) { return &t->turns; }
 struct tenant_book *tenant_book(struct tenant *t) { return &t->book; }
 bool tenant_is_alone(const struct tenant *t) { return t->alone; }
+const char *tenant_pool(const struct tenant *t) { return t->pool; }
 
 struct tenants *tenants_new(int dir, const char *config, char *const *environment, struct budget *host)
 {
@@ -128,6 +130,17 @@ static uint64_t setting(const struct json *o, const char *key, uint64_t otherwis
         return n < most ? n : most;
 }
 
+/* "parked": 0 is none; without it as many as the server has room for. */
+static void set_pool(struct tenant *t, const struct json *o)
+{
+        enum { ANY = 1001 };
+        unsigned n = t->alone ? 0 : (unsigned) setting(o, "parked", ANY, ANY);
+        if (n == 0 || n == ANY)
+                (void) snprintf(t->pool, sizeof t->pool, "%s", n ? "auto" : "off");
+        else
+                (void) snprintf(t->pool, sizeof t->pool, "auto:%u", n);
+}
+
 static void take_settings(struct tenant *t, const struct json *o)
 {
         enum { KEPT_BYTES = 64 << 20 };
@@ -138,6 +151,7 @@ static void take_settings(struct tenant *t, const struct json *o)
         t->budget.limit[BUDGET_BYTES] = KEPT_BYTES;
         const struct json *share = o && o->type == JSON_OBJECT ? json_get(o, "share") : NULL;
         t->alone = share && share->type != JSON_TRUE;
+        set_pool(t, o);
         t->turns.weight = (unsigned) setting(o, "weight", 1, 100);
         t->rate.per_s = setting(o, "rate", 500, 100000);
         t->rate.most = t->rate.per_s;

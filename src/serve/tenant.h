@@ -32,6 +32,8 @@ struct bucket *tenant_rate(struct tenant *t);
 struct fair_queue *tenant_turns(struct tenant *t);
 /* `"share": false`: its boxes run while no box of another tenant does, and never in a parked one. */
 bool tenant_is_alone(const struct tenant *t);
+/* Its CORDON_POOL. */
+const char *tenant_pool(const struct tenant *t);
 /* What the server keeps for it: runs, sessions, counters. */
 struct tenant_book *tenant_book(struct tenant *t);
 

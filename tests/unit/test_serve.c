@@ -4,6 +4,7 @@
 #include "base/hash.h"
 #include "context/context.h"
 #include "harness.h"
+#include "pool/demand.h"
 #include "pool/pool.h"
 #include "serve/internal.h"
 #include "serve/tenant_identity.h"
@@ -379,6 +380,17 @@ static void test_fair__one_that_shares_nothing_runs_alone(void)
         CHECK(!fair_may_start(v, 3, 0) && fair_may_start(v, 3, 1) && !fair_may_start(v, 3, 2));
 }
 
+static void test_demand__grows_into_the_room_and_shrinks_to_the_least(void)
+{
+        CHECK_INT(demand_more(2, 30), 4);
+        CHECK_INT(demand_more(4, 1), 5);
+        CHECK_INT(demand_more(8, 0), 8);
+        CHECK_INT(demand_less(16, 10, 2), 11);
+        CHECK_INT(demand_less(16, 0, 2), 16);
+        CHECK_INT(demand_less(3, 3, 2), 2);
+        CHECK_INT(demand_less(1, 1, 2), 1);
+}
+
 int main(void)
 {
         static const struct test_case cases[] = {
@@ -398,6 +410,7 @@ int main(void)
                 CASE(test_tenant__an_identity_is_whole_or_none),
                 CASE(test_fair__one_that_shares_nothing_runs_alone),
                 CASE(test_versions__back_is_to_what_was_used),
+                CASE(test_demand__grows_into_the_room_and_shrinks_to_the_least),
                 CASE(test_versions__a_canary_rule_is_whole_or_none),
         };
         return test_main(cases, sizeof cases / sizeof *cases);
