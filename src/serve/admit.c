@@ -88,6 +88,8 @@ static bool check_token(struct server *s, const struct client *c, struct admitte
                 return false;
         }
 
+        a->scopes = t->scopes;
+        a->expires = t->expires;
         if (t->scopes == SCOPE_ADMIN) /* the host's own, of no tenant */
                 return true;
 

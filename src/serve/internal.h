@@ -148,6 +148,8 @@ struct admitted {
         char person[PERSON_MAX]; /* the token's, or "token:ID" */
         char groups[TOKEN_GROUPS_MAX];
         bool own; /* may approve what it asked for */
+        unsigned scopes;
+        int64_t expires;
         char arg[REQUEST_PATH_MAX];
 };
 

@@ -66,21 +66,45 @@ void get_metrics(struct serve_call *c, struct reply *r)
 
 /* ---- tenants, drain ---- */
 
+static void put_tenant(struct tenant *t, struct buf *out)
+{
+        const uint64_t *most = tenant_budget(t)->limit;
+        const struct {
+                const char *name;
+                uint64_t value;
+        } counts[] = { { "running", running(t) },
+                       { "running_most", most[BUDGET_RUNS] },
+                       { "waiting", waiting(t) },
+                       { "waiting_most", most[BUDGET_QUEUE] },
+                       { "sessions", sessions(t) },
+                       { "sessions_most", most[BUDGET_SESSIONS] },
+                       { "started", started(t) },
+                       { "failed", failed(t) },
+                       { "denials", denied(t) },
+                       { "rejected", rejected(t) },
+                       { "weight", tenant_turns(t)->weight } };
+        buf_puts(out, "{\"name\":");
+        buf_json(out, span_str(tenant_label(t)));
+        for (size_t i = 0; i < sizeof counts / sizeof *counts; i++)
+                buf_printf(out, ",\"%s\":%llu", counts[i].name, (unsigned long long) counts[i].value);
+        buf_member(out, "pool", tenant_pool(t));
+        buf_printf(out, ",\"share\":%s}", tenant_is_alone(t) ? "false" : "true");
+}
+
+/* Those that were used since the start, with their figures; and the names of all. */
 void get_tenants(struct serve_call *c, struct reply *r)
 {
         struct tenant *t;
+        cordon_error e;
+        char *all = serve_tenant_list(c->s->o->config, true, &e);
         buf_puts(&r->body, "{\"tenants\":[");
         for (size_t i = 0; (t = tenants_at(c->s->tenants, i)); i++) {
-                buf_puts(&r->body, i ? ",{\"name\":" : "{\"name\":");
-                buf_json(&r->body, span_str(tenant_label(t)));
-                buf_printf(&r->body,
-                           ",\"running\":%llu,\"waiting\":%llu,\"sessions\":%llu,\"started\":%llu,"
-                           "\"rejected\":%llu}",
-                           (unsigned long long) running(t), (unsigned long long) waiting(t),
-                           (unsigned long long) sessions(t), (unsigned long long) started(t),
-                           (unsigned long long) rejected(t));
+                buf_puts(&r->body, i ? "," : "");
+                put_tenant(t, &r->body);
         }
-        buf_puts(&r->body, "]}");
+
+        buf_printf(&r->body, "],\"all\":%s}", all ? all : "[]");
+        cordon_free(all);
         reply_json(r, 200);
 }
 

@@ -5,6 +5,8 @@
 
 /* resource_host.c */
 serve_handler get_health, get_metrics, get_tenants, post_drain;
+/* resource_operator.c */
+serve_handler get_token, get_pool, get_audits;
 /* resource_policies.c */
 serve_handler get_policies, get_policy, put_policy, post_promote, post_rollback;
 /* resource_images.c */

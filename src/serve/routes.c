@@ -11,6 +11,7 @@ static const struct route table[] = {
         { METHOD_GET, "/", SCOPE_NONE, 0, ROUTE_AT_ONCE, get_page },
         { METHOD_GET, "/v1/openapi.json", SCOPE_NONE, 0, ROUTE_AT_ONCE, get_openapi },
         { METHOD_GET, "/v1/health", SCOPE_NONE, 0, ROUTE_AT_ONCE, get_health },
+        { METHOD_GET, "/v1/token", SCOPE_ANY, 0, ROUTE_AT_ONCE, get_token },
         { METHOD_GET, "/v1/policies", SCOPE_RUN | SCOPE_READ, 0, ROUTE_AT_ONCE, get_policies },
         { METHOD_GET, "/v1/policies/{id}", SCOPE_RUN | SCOPE_READ, 0, ROUTE_ASIDE, get_policy },
         { METHOD_PUT, "/v1/policies/{id}", SCOPE_POLICY, SMALL, ROUTE_ASIDE, put_policy },
@@ -53,7 +54,9 @@ static const struct route table[] = {
         { METHOD_GET, "/v1/ledger/{id}/proof", SCOPE_READ, 0, ROUTE_ASIDE, get_proof },
         { METHOD_GET, "/v1/ledger/{id}/trace", SCOPE_READ, 0, ROUTE_ASIDE, get_trace },
         { METHOD_GET, "/v1/metrics", SCOPE_READ | SCOPE_ADMIN, 0, ROUTE_AT_ONCE, get_metrics },
-        { METHOD_GET, "/v1/tenants", SCOPE_ADMIN, 0, ROUTE_AT_ONCE, get_tenants },
+        { METHOD_GET, "/v1/tenants", SCOPE_ADMIN, 0, ROUTE_ASIDE, get_tenants },
+        { METHOD_GET, "/v1/pool", SCOPE_ADMIN, 0, ROUTE_ASIDE, get_pool },
+        { METHOD_GET, "/v1/audits", SCOPE_ADMIN, 0, ROUTE_ASIDE, get_audits },
         { METHOD_POST, "/v1/drain", SCOPE_ADMIN, SMALL, ROUTE_AT_ONCE, post_drain },
 };
 

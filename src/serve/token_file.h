@@ -23,7 +23,8 @@ enum serve_scope {
         SCOPE_VAULT = 1 << 5,   /* add and remove credentials */
         SCOPE_ADMIN = 1 << 6,   /* the host: tenants, metrics of all, drain */
         SCOPE_POLICY = 1 << 7,  /* write policies within the tenant's ceiling, and images */
-        SCOPE_OWN = 1 << 8      /* with approve: also what it asked for itself */
+        SCOPE_OWN = 1 << 8,     /* with approve: also what it asked for itself */
+        SCOPE_ANY = (1 << 9) - 1
 };
 /* The name of one scope, by bit number; NULL: there are no more. */
 const char *scope_name(unsigned bit);

@@ -202,10 +202,23 @@ static void put_group(const struct audit_report *r, unsigned g, struct buf *o)
         }
 }
 
+/* One line each; what is too long for a record is left out. */
+static void put_repairs(const struct audit_report *r, struct buf *o)
+{
+        enum { MOST = 1000 };
+        for (unsigned i = 0; i < AUDIT_REPAIRS && r->s->repair[i]; i++) {
+                const struct audit_item *it = r->s->repair[i];
+                if (o->n + strlen(it->check->id) + strlen(it->check->remedy) + 32 < MOST)
+                        buf_printf(o, "%s (debt %llu): %s\n", it->check->id, (unsigned long long) it->debt,
+                                   it->check->remedy);
+        }
+}
+
 int audit_report_record(const struct audit_report *r, cordon_error *e)
 {
         struct buf lists[AUDIT_GROUP__COUNT] = { 0 };
-        const char *pairs[2 * AUDIT_GROUP__COUNT + 5] = { 0 };
+        AUTO_BUF(repairs);
+        const char *pairs[2 * AUDIT_GROUP__COUNT + 7] = { 0 };
         char budget[16], incidents[24], result[64], id[64];
         size_t n = 0;
         for (unsigned g = 0; g < AUDIT_GROUP__COUNT; g++) {
@@ -221,6 +234,12 @@ int audit_report_record(const struct audit_report *r, cordon_error *e)
         pairs[n++] = budget;
         pairs[n++] = "incidents";
         pairs[n++] = incidents;
+        put_repairs(r, &repairs);
+        if (repairs.n) {
+                pairs[n++] = "repairs";
+                pairs[n++] = buf_str(&repairs);
+        }
+
         int done = cordon_audit_add(
                 cli_context(),
                 &(cordon_audit_record){
