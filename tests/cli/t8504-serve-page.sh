@@ -54,6 +54,6 @@ dom2=$(browse "#token=$a&view=run&show=$id")
 has "a run has its output" "$dom2" '<pre>&lt;img src=x'
 has "and the line that would allow what was denied" "$dom2" "net evil.test:80"
 hasnt "no script of a box ran" "$dom$dom2" "<title>1337"
-has "records are searched" "$(browse "#token=$a&view=ledger")" "<th>target</th>"
-has "the operator sees the tenants" "$(browse "#token=$admin&view=tenants")" "<td>a</td>"
+has "records are searched" "$(browse "#token=$a&view=ledger")" 'scope="col">target</th>'
+has "the operator sees the tenants" "$(browse "#token=$admin&view=tenants")" 'data-label="tenant">a</td>'
 done_testing

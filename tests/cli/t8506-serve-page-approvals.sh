@@ -36,7 +36,7 @@ is "by keyboard it is read, exactly" "$(sed -n 2p "$T/page")" 'start echo <img s
 has "w says why it asks" "$(sed -n 3p "$T/page")" "echo ask"
 is "nothing of it became markup" "$(sed -n 4p "$T/page")" 0
 is "the focus goes to the summary, and with y to the answer" "$(sed -n 5,6p "$T/page" | xargs)" "SUMMARY yes"
-is "no script of a box ran" "$(sed -n 7p "$T/page")" cordon
+is "no script of a box ran" "$(sed -n 7p "$T/page")" "approvals - cordon"
 ok "Enter approves: it runs" soon has_end exited
 
 begin echo second

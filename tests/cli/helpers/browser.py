@@ -2,8 +2,9 @@
 #
 #   browser.py URL DIR [STEP]...       DIR: a directory for its profile
 #
-# Steps: wait:JS (until it is true), key:NAME, text:TEXT (typed), click:SELECTOR, js:JS (prints its value), shot:FILE, dark, width:N. A step that
-# fails ends it with status 1.
+# Steps: wait:JS (until it is true), key:NAME, text:TEXT (typed), click:SELECTOR, js:JS (prints its value), before:FILE (a script of every document
+# from then on, which is loaded again), tree (what a screen reader gets: a line "ROLE NAME" for each node with a name), shot:FILE, dark, width:N. A
+# step that fails ends it with status 1.
 import base64, json, os, subprocess, sys, time
 
 url, profile, steps = sys.argv[1], sys.argv[2], sys.argv[3:]
@@ -74,6 +75,16 @@ def step(s):
         value("document.querySelector(%s).click()" % json.dumps(rest))
     elif name == "js":
         print(value(rest), flush=True)
+    elif name == "before":
+        with open(rest) as f:
+            call("Page.addScriptToEvaluateOnNewDocument", source=f.read())
+        call("Page.navigate", url="about:blank")
+        call("Page.navigate", url=url)
+    elif name == "tree":
+        for n in call("Accessibility.getFullAXTree")["nodes"]:
+            text = n.get("name", {}).get("value", "")
+            if not n.get("ignored") and (text or n["role"]["value"] == "button"):
+                print(n["role"]["value"], json.dumps(text)[1:-1], flush=True)
     elif name == "dark":
         call("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": "dark"}])
     elif name == "width":
