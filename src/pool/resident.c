@@ -49,15 +49,6 @@ static void slot_failed(struct pool *p, struct slot *s)
         drop_slot(s);
 }
 
-unsigned pool_boxes(const struct pool *p, unsigned shelf, bool ready)
-{
-        unsigned n = 0;
-        for (unsigned i = 0; i < p->s.boxes; i++)
-                n += p->slots[i].box && (shelf == SHELVES_MAX || p->slots[i].shelf == shelf) &&
-                     (!ready || p->slots[i].ready);
-        return n;
-}
-
 static void step_slot(struct pool *p, struct slot *s)
 {
         if (!s->box)
@@ -109,14 +100,6 @@ static void park_one(struct pool *p, unsigned shelf, struct slot *s)
 }
 
 /* ---- shelves ---- */
-
-struct shelf *pool_shelf(struct pool *p, const uint8_t *key, size_t n)
-{
-        for (unsigned i = 0; i < SHELVES_MAX; i++)
-                if (p->shelves[i].is && memcmp(p->shelves[i].key, key, n) == 0)
-                        return &p->shelves[i];
-        return NULL;
-}
 
 static void clear_shelf(struct pool *p, struct shelf *h)
 {

@@ -37,6 +37,7 @@ struct pool {
         char *packet; /* POOL_MESSAGE_MAX and the head */
 };
 
+/* pool_boxes.c */
 /* Boxes of one shelf, or of all (SHELVES_MAX); `ready`: only those that wait for a run. */
 unsigned pool_boxes(const struct pool *p, unsigned shelf, bool ready);
 /* The shelf whose key begins with these bytes; NULL: none. */
