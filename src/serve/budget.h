@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* serve/budget.h - budgets as a tree (host, tenant): what is taken from one is taken from those above it as
- * well, or from none. And who starts next: deficit round robin. Pure. */
+/* serve/budget.h - budgets as a tree (host, tenant, box): what is taken from one is taken from those above it
+ * as well, or from none. And who starts next: deficit round robin. Pure. */
 #pragma once
 #include <stdbool.h>
 #include <stddef.h>

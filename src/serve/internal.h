@@ -254,6 +254,7 @@ struct session {
         char work[64]; /* the overlay that it left */
         bool over, ended;
         unsigned jobs;
+        struct budget budget; /* of this box: runs at once in it */
         int64_t created_s;
 };
 struct session *session_find(struct tenant *t, const char *id);

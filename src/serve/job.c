@@ -158,6 +158,21 @@ static void end(struct server *s, struct job *j, const cordon_error *failed)
         forget_old(j->tenant);
 }
 
+/* Of its box, if that stays; a box of one run has no more than that run. */
+static struct budget *budget_of(struct job *j)
+{
+        return j->session ? &j->session->budget : tenant_budget(j->tenant);
+}
+
+/* The oldest that may start now: one whose box is full does not hold up the others. */
+static struct job *startable(struct tenant *t)
+{
+        struct job *j = budget_lacks(tenant_budget(t), BUDGET_RUNS, 1) ? NULL : tenant_book(t)->first;
+        while (j && budget_lacks(budget_of(j), BUDGET_RUNS, 1))
+                j = j->waiting;
+        return j;
+}
+
 static bool start_one(struct server *s, struct job *j)
 {
         cordon_error e = { 0 };
@@ -165,7 +180,7 @@ static bool start_one(struct server *s, struct job *j)
         while (at < RUNS_MAX && s->running[at])
                 at++;
 
-        if (at == RUNS_MAX || !budget_take(tenant_budget(j->tenant), BUDGET_RUNS, 1))
+        if (at == RUNS_MAX || !budget_take(budget_of(j), BUDGET_RUNS, 1))
                 return false;
 
         dequeue(j);
@@ -177,7 +192,7 @@ static bool start_one(struct server *s, struct job *j)
                 return true;
         }
 
-        budget_give(tenant_budget(j->tenant), BUDGET_RUNS, 1);
+        budget_give(budget_of(j), BUDGET_RUNS, 1);
         end(s, j, &e);
         return true;
 }
@@ -192,7 +207,7 @@ static size_t look_at_turns(struct server *s, struct fair_queue **turns, size_t 
                 struct fair_queue *q = turns[n] = tenant_turns(t);
                 q->alone = tenant_is_alone(t);
                 q->running = b->used[BUDGET_RUNS] + (q->alone ? b->used[BUDGET_SESSIONS] : 0);
-                q->waiting = tenant_book(t)->first && !budget_lacks(b, BUDGET_RUNS, 1) &&
+                q->waiting = startable(t) &&
                              (!q->alone || s->host.used[BUDGET_SESSIONS] == b->used[BUDGET_SESSIONS]);
         }
         return n;
@@ -218,7 +233,7 @@ void jobs_start(struct server *s)
                         return;
                 }
 
-                more = at != SIZE_MAX && start_one(s, tenant_book(tenants_at(s->tenants, at))->first);
+                more = at != SIZE_MAX && start_one(s, startable(tenants_at(s->tenants, at)));
         }
 }
 
@@ -245,7 +260,7 @@ void jobs_step(struct server *s, size_t index)
         }
 
         s->running[index] = NULL;
-        budget_give(tenant_budget(j->tenant), BUDGET_RUNS, 1);
+        budget_give(budget_of(j), BUDGET_RUNS, 1);
         end(s, j, NULL);
 }
 

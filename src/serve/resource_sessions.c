@@ -145,8 +145,11 @@ static void begin(struct serve_call *c, const char *policy, struct reply *r)
         }
 
         struct session *x = calloc(1, sizeof *x);
-        if (x)
+        if (x) {
                 x->tenant = c->tenant;
+                x->budget.above = tenant_budget(c->tenant);
+                x->budget.limit[BUDGET_RUNS] = tenant_box_runs(c->tenant);
+        }
         if (!x || start(x, policy, c->client->admitted.person, &e) < 0) {
                 budget_give(tenant_budget(c->tenant), BUDGET_SESSIONS, 1);
                 reply_error(r, status_of(&e), &e);

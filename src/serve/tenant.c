@@ -40,6 +40,7 @@ struct tenant {
         struct fair_queue turns;
         bool alone;
         char pool[16]; /* CORDON_POOL of its boxes */
+        unsigned box_runs;
         struct tenant_book book;
         struct held_policy *policies[POLICIES_MAX];
 };
@@ -67,6 +68,7 @@ void tenant_path(const struct tenant *t, const char *below, char *ret, size_t ca
         (void) snprintf(ret, cap, "%s/%s", t->path, below);
 }
 struct budget *tenant_budget(struct tenant *t) { return &t->budget; }
+unsigned tenant_box_runs(const struct tenant *t) { return t->box_runs; }
 struct bucket *tenant_rate(struct tenant *t) { return &t->rate; }
 struct fair_queue *tenant_turns(struct tenant *t) { return &t->turns; }
 struct tenant_book *tenant_book(struct tenant *t) { return &t->book; }
@@ -147,6 +149,7 @@ static void take_settings(struct tenant *t, const struct json *o)
         t->budget.limit[BUDGET_RUNS] = setting(o, "runs", 8, 1024);
         t->budget.limit[BUDGET_QUEUE] = setting(o, "queue", 64, 4096);
         t->budget.limit[BUDGET_SESSIONS] = setting(o, "sessions", 4, 64);
+        t->box_runs = (unsigned) setting(o, "session_runs", 4, 64);
         t->budget.limit[BUDGET_ASIDE] = 4;
         t->budget.limit[BUDGET_BYTES] = KEPT_BYTES;
         const struct json *share = o && o->type == JSON_OBJECT ? json_get(o, "share") : NULL;

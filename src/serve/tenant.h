@@ -28,6 +28,7 @@ void tenant_descriptors(const struct tenant *t, int ret[2]); /* that it uses */
 /* Of something in its directory, for functions of the library that take paths; never for a client. */
 void tenant_path(const struct tenant *t, const char *below, char *ret, size_t cap);
 struct budget *tenant_budget(struct tenant *t);
+unsigned tenant_box_runs(const struct tenant *t); /* at once in one box that stays */
 struct bucket *tenant_rate(struct tenant *t);
 struct fair_queue *tenant_turns(struct tenant *t);
 /* `"share": false`: its boxes run while no box of another tenant does, and never in a parked one. */

@@ -232,6 +232,13 @@ static void test_budget__takes_from_all_above_or_none(void)
         budget_give(&a, BUDGET_RUNS, 1);
         CHECK(budget_take(&b, BUDGET_RUNS, 1) && host.used[BUDGET_RUNS] == 3 && a.used[BUDGET_RUNS] == 1);
         CHECK(!budget_take(&b, BUDGET_RUNS, UINT64_MAX));
+
+        struct budget box = { .above = &a, .limit = { 1 } };
+        budget_give(&b, BUDGET_RUNS, 1);
+        CHECK(budget_take(&box, BUDGET_RUNS, 1) && budget_lacks(&box, BUDGET_RUNS, 1) == &box &&
+              a.used[BUDGET_RUNS] == 2 && host.used[BUDGET_RUNS] == 3);
+        budget_give(&box, BUDGET_RUNS, 1);
+        CHECK(a.used[BUDGET_RUNS] == 1 && host.used[BUDGET_RUNS] == 2 && !box.used[BUDGET_RUNS]);
 }
 
 static void test_bucket__gives_its_rate_and_no_more(void)
