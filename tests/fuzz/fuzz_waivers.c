@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* tests/fuzz/fuzz_waivers.c - any bytes as the file of waivers of an audit. What loads has an end, an owner and
- * a reason for each; what does not names its line. */
+/* tests/fuzz/fuzz_waivers.c - any bytes as the file of waivers of an audit. What loads has an end, an owner
+ * and a reason for each; what does not names its line. */
 #include "selftest/audit/audit.h"
 
 #include <stdlib.h>
