@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """bench/mcp.py CORDON [ROUNDS]: a tool call through `cordon mcp` beside `cordon run`, by itself and with a resident that parks boxes;
 over HTTP beside standard streams; a call without a command; and what `cordon mcp wrap` adds to a call.
-Interleaved; medians and first deciles in milliseconds: on a busy machine only the latter say something."""
+Interleaved; medians, first deciles and 99th percentiles in milliseconds: on a busy machine only the deciles say something."""
 import os
 import statistics
 import subprocess
@@ -30,7 +30,7 @@ def compare(name, **works):
     for _ in range(ROUNDS):
         for key, work in works.items():
             times[key].append(timed(work))
-    for what, pick in (("median", statistics.median), ("p10", lambda v: statistics.quantiles(v, n=10)[0])):
+    for what, pick in (("median", statistics.median), ("p10", lambda v: statistics.quantiles(v, n=10)[0]), ("p99", lambda v: statistics.quantiles(v, n=100)[98])):
         picked = {key: pick(v) for key, v in times.items()}
         first, second = picked.values()
         print(f"{name}, {what}: " + ", ".join(f"{k} {v:.3f}" for k, v in picked.items()) + f"; difference {second - first:+.3f} ms")

@@ -991,6 +991,12 @@ CORDON_API int cordon_box_check(const cordon_box *b, const cordon_check *c, cons
 /* Checks with these options follow: makes a process ready for the next one, so that it does not wait for its
  * start. For a box that has started; again after each check. A check is the same without it. */
 CORDON_API void cordon_box_check_ahead(cordon_box *b, const cordon_check *c);
+/* Such a process for whichever of several boxes is next, if it would look for the same in all of them and
+ * none has secrets of the vault. `k` outlives the boxes. */
+typedef struct cordon_checks cordon_checks;
+CORDON_API cordon_checks *cordon_checks_new(void);
+CORDON_API void cordon_checks_free(cordon_checks *k);
+CORDON_API void cordon_box_share_checks(cordon_box *b, cordon_checks *k);
 /* Writes text as one inert word of "sh", "sql", "html", "json", "csv", "md", "url" or "term". */
 CORDON_API char *cordon_encode(const char *context, const void *p, size_t n, cordon_error *e);
 /* Text of a box for a person or a model, by the rules of cordon_check_bytes() but in this process: escape

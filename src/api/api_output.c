@@ -6,6 +6,7 @@
 #include "api/internal.h"
 #include "base/child.h"
 #include "base/fd.h"
+#include "base/hash.h"
 #include "base/json.h"
 #include "output/output.h"
 
@@ -19,7 +20,7 @@
 #include <sys/stat.h>
 #include <sys/syscall.h>
 
-enum { CHECK_MS = 70000, READ_MAX = 1 << 16, SERVICES_MAX = 8 };
+enum { CHECK_MS = 70000, READ_MAX = 1 << 16, SERVICES_MAX = 16 };
 static const uint64_t DEFAULT_MAX = 64 << 20;
 
 static int cannot(struct err *e, const char *what)
@@ -85,7 +86,7 @@ static int read_schema(const char *path, struct span *ret, struct err *e)
 /* What was checked, and what came of it. */
 struct checking {
         const cordon_context *cx;
-        const cordon_box *b;
+        cordon_box *b;
         const cordon_check *c;
         struct span in;
         struct buf passed, report;
@@ -110,9 +111,8 @@ static int add_planted(void *ctx, const char *path, const char *value)
 }
 
 static int put_order(const cordon_check *c, struct words *w, struct pipeline_config config,
-                     struct output_order_more more, struct err *e)
+                     struct output_order_more more, struct buf *out, struct err *e)
 {
-        AUTO_BUF(order);
         struct span schema = { 0 };
         if (c->schema && read_schema(c->schema, &schema, e) < 0)
                 return -1;
@@ -126,17 +126,14 @@ static int put_order(const cordon_check *c, struct words *w, struct pipeline_con
         config.n_words = w->n;
         config.hosts = w->hosts;
         config.n_hosts = w->n_hosts;
-        more.become = geteuid() == 0 ? wall_host_id() : 0;
-        output_order_put(&config, &more, &order);
+        output_order_put(&config, &more, out);
         free((void *) (uintptr_t) schema.p);
-        int fd = order.failed || w->mem.failed ? -1 : memory_file(buf_span(&order));
-        if (order.p)
-                explicit_bzero(order.p, order.n);
-        return fd < 0 ? cannot(e, "making the order to cordon-output") : fd;
+        return out->failed || w->mem.failed ? cannot(e, "making the order to cordon-output") : 0;
 }
 
 /* Planted canaries are searched for in any case, the secrets of a run in bytes of its box. */
-static int make_order(const struct checking *k, enum handle_type form, bool serves, struct err *e)
+static int order_text(const struct checking *k, enum handle_type form, struct output_order_more more,
+                      struct buf *out, struct err *e)
 {
         const cordon_box *b = k->b;
         struct words *w = calloc(1, sizeof *w);
@@ -152,11 +149,48 @@ static int make_order(const struct checking *k, enum handle_type form, bool serv
         } else
                 r = api_planted_each(k->cx, add_planted, w, e);
 
-        const struct output_order_more more = { .vault = config.words != NULL, .serves = serves };
-        int fd = r < 0 ? -1 : put_order(k->c, w, (struct pipeline_config){ .form = form }, more, e);
+        more.vault = config.words != NULL;
+        if (r == 0)
+                r = put_order(k->c, w, (struct pipeline_config){ .form = form }, more, out, e);
         arena_done(&w->mem);
         free(w);
+        return r;
+}
+
+static void wipe(const struct buf *text)
+{
+        if (text->p)
+                explicit_bzero(text->p, text->n);
+}
+
+static int make_order(const struct checking *k, enum handle_type form, bool serves, struct err *e)
+{
+        AUTO_BUF(order);
+        const struct output_order_more more = { .serves = serves,
+                                                .become = geteuid() == 0 ? wall_host_id() : 0 };
+        int fd = order_text(k, form, more, &order, e) < 0 ? -1 : memory_file(buf_span(&order));
+        wipe(&order);
         return fd;
+}
+
+/* What a service would look for: equal orders have equal keys, whoever the process becomes. */
+static bool make_key(const struct checking *k, enum handle_type form, uint8_t ret[32])
+{
+        AUTO_BUF(order);
+        struct err ignored;
+        struct sha256 h;
+        bool made = order_text(k, form, (struct output_order_more){ 0 }, &order, &ignored) == 0;
+        sha256_init(&h);
+        sha256_add(&h, order.p, made ? order.n : 0);
+        sha256_end(&h, ret);
+        wipe(&order);
+        return made;
+}
+
+static bool is_key(const struct checking *k, enum handle_type form, const uint8_t key[32])
+{
+        uint8_t now[32];
+        return make_key(k, form, now) && memcmp(now, key, sizeof now) == 0;
 }
 
 /* ---- the process ---- */
@@ -254,6 +288,12 @@ static int form_of(const cordon_check *c, enum handle_type *ret, struct err *e)
         return find_form(c->as ? c->as : c->schema ? "json" : NULL, ret, e);
 }
 
+/* Those of the box, or of all that share them; the vault's secrets are those of one box. */
+static cordon_checks *checks_of(cordon_box *b)
+{
+        return b->checks_shared && words_file(b) < 0 ? b->checks_shared : &b->own_checks;
+}
+
 static int check(struct checking *k, struct err *e)
 {
         enum handle_type form;
@@ -261,9 +301,11 @@ static int check(struct checking *k, struct err *e)
                 return -1;
 
         const struct api_check_what what = what_of(k->c, form);
-        struct api_checks *ready = k->b && !k->c->schema ? k->b->checks_ready : NULL;
-        return ready && api_checks_run(ready, &what, k->in, &k->passed, &k->report) ? judge(&k->report, e)
-                                                                                    : check_alone(k, form, e);
+        const cordon_checks *s = k->b && !k->c->schema ? checks_of(k->b) : NULL;
+        return s && s->ready && is_key(k, form, s->key) &&
+                               api_checks_run(s->ready, &what, k->in, &k->passed, &k->report)
+                       ? judge(&k->report, e)
+                       : check_alone(k, form, e);
 }
 
 static int hand_out(struct checking *k, char **ret_out, size_t *ret_len, char **ret_report, cordon_error *e)
@@ -298,45 +340,60 @@ int cordon_check_bytes(const cordon_context *cx, const cordon_check *c, const vo
 int cordon_box_check(const cordon_box *b, const cordon_check *c, const void *p, size_t n, char **ret_out,
                      size_t *ret_len, char **ret_report, cordon_error *e)
 {
-        struct checking k = { .cx = b->policy->cx, .b = b, .c = c, .in = span_of(p, n) };
+        /* The process that waits for it is no state of the box. */
+        cordon_box *own = (cordon_box *) (uintptr_t) b;
+        struct checking k = { .cx = b->policy->cx, .b = own, .c = c, .in = span_of(p, n) };
         return hand_out(&k, ret_out, ret_len, ret_report, e);
 }
 
 /* A failure is found, and said, by the check itself. */
-static void start_service(cordon_box *b, const cordon_check *c)
+static void start_service(const struct checking *k, enum handle_type form, cordon_checks *s)
 {
         int ends[2];
-        enum handle_type form;
         struct err ignored;
-        const struct checking k = { .cx = b->policy->cx, .b = b, .c = c };
-        if (form_of(c, &form, &ignored) < 0 || wire_pair(ends) < 0)
+        if (wire_pair(ends) < 0)
                 return;
 
         AUTO_FD(line, ends[0]);
         AUTO_FD(its, ends[1]);
-        AUTO_FD(order, make_order(&k, form, true, &ignored));
-        const int fds[OUTPUT_FDS] = { its, -1, -1, order, -1, words_file(b) };
-        const struct api_check_what what = what_of(c, form);
-        if (order >= 0 && start(k.cx, fds, HOST_SPAWN_ORPHAN, &ignored).pid < 0 && errno == 0)
-                b->checks_ready = api_checks_new(TAKE_FD(line), &what);
+        AUTO_FD(order, make_order(k, form, true, &ignored));
+        const int fds[OUTPUT_FDS] = { its, -1, -1, order, -1, words_file(k->b) };
+        const struct api_check_what what = what_of(k->c, form);
+        s->started++;
+        if (order >= 0 && make_key(k, form, s->key) &&
+            start(k->cx, fds, HOST_SPAWN_ORPHAN, &ignored).pid < 0 && errno == 0)
+                s->ready = api_checks_new(TAKE_FD(line), &what);
 }
 
 void cordon_box_check_ahead(cordon_box *b, const cordon_check *c)
 {
-        if (!b->plan || c->schema)
+        enum handle_type form;
+        struct err ignored;
+        struct checking k = { .cx = b->policy->cx, .b = b, .c = c };
+        cordon_checks *s = checks_of(b);
+        if (c->schema || form_of(c, &form, &ignored) < 0)
                 return;
 
-        if (b->checks_ready && !api_checks_alive(b->checks_ready)) {
-                api_checks_free(b->checks_ready);
-                b->checks_ready = NULL;
+        if (s->ready && (!api_checks_alive(s->ready) || !is_key(&k, form, s->key))) {
+                api_checks_free(s->ready);
+                s->ready = NULL;
         }
-        if (!b->checks_ready && b->checks_started < SERVICES_MAX) {
-                b->checks_started++;
-                start_service(b, c);
-        }
-        if (b->checks_ready)
-                api_checks_ask(b->checks_ready);
+        if (!s->ready && s->started < SERVICES_MAX)
+                start_service(&k, form, s);
+        if (s->ready)
+                api_checks_ask(s->ready);
 }
+
+cordon_checks *cordon_checks_new(void) { return calloc(1, sizeof(cordon_checks)); }
+
+void cordon_checks_free(cordon_checks *k)
+{
+        if (k)
+                api_checks_free(k->ready);
+        free(k);
+}
+
+void cordon_box_share_checks(cordon_box *b, cordon_checks *k) { b->checks_shared = k; }
 
 char *cordon_encode(const char *context, const void *p, size_t n, cordon_error *e)
 {

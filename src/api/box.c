@@ -42,7 +42,7 @@ void cordon_box_free(cordon_box *b)
 
         end_doors(b);
         box_free(b->box);
-        api_checks_free(b->checks_ready);
+        api_checks_free(b->own_checks.ready);
         api_parked_free(&b->parked);
         arena_done(&b->texts);
         plan_free(b->plan);

@@ -73,6 +73,13 @@ struct api_canary {
         size_t form; /* 1 and more: the box's own; 0: in a file of the caller's */
 };
 
+/* A service of cordon-output, and the order that it was given, as a digest. */
+struct cordon_checks {
+        struct api_checks *ready; /* NULL: none */
+        uint8_t key[32];
+        unsigned started; /* so many, of which some died */
+};
+
 struct cordon_box {
         cordon_policy *policy;
         char **argv;
@@ -128,13 +135,12 @@ struct cordon_box {
         uint64_t fuel;
         char *entry; /* of a module; or NULL */
         bool no_wasi, interpret;
-        const char *module_code;         /* "kept", "new" or "none"; NULL: the command is no module */
-        bool checks;                     /* cordon_box_check() follows */
-        struct api_checks *checks_ready; /* a process for the next of them; or NULL */
-        unsigned checks_started;         /* services, of which some died */
-        char labels[LABEL_TEXT_MAX];     /* of the result */
-        struct api_functions *functions; /* of cordon_wasm_export(); or NULL */
-        bool is_unpacker;                /* cordon's own: it writes below the state directory */
+        const char *module_code; /* "kept", "new" or "none"; NULL: the command is no module */
+        bool checks;             /* cordon_box_check() follows */
+        cordon_checks own_checks, *checks_shared; /* processes for them; shared: or NULL */
+        char labels[LABEL_TEXT_MAX];              /* of the result */
+        struct api_functions *functions;          /* of cordon_wasm_export(); or NULL */
+        bool is_unpacker;                         /* cordon's own: it writes below the state directory */
         struct plan *plan;
         struct api_made *made; /* targets of doors that did not exist, the newest first */
         struct box *box;

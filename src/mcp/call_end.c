@@ -35,6 +35,8 @@ void mcp_call_end(struct mcp_server *s, struct mcp_call *c, bool failed, const s
 {
         if (c->link)
                 send_result(c, failed, buf_span(structured));
+        if (c->box && c->over)
+                mcp_check_ahead(c->box);
         mcp_call_free(s, c);
 }
 

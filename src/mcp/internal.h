@@ -101,6 +101,7 @@ struct mcp_server {
         unsigned closed_count;
         unsigned asked;
         bool stop;
+        cordon_checks *checks; /* of the results of all its runs */
 
         char http_token[MCP_TOKEN_MAX];
         uint16_t http_port;

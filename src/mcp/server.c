@@ -180,6 +180,7 @@ static void free_all(struct mcp_server *s)
                 if (s->links[i])
                         mcp_link_free(s->links[i]);
         mcp_http_free_sessions(s);
+        cordon_checks_free(s->checks);
 }
 
 int mcp_http_open(struct mcp_server *s, cordon_error *e)
@@ -223,6 +224,8 @@ int mcp_serve(const struct mcp_options *o, cordon_error *e)
         (void) signal(SIGPIPE, SIG_IGN);
         if (cordon_policy_check(o->policy, e) < 0 || open_all(&s, e) < 0)
                 return -1;
+
+        s.checks = cordon_checks_new(); /* without it, each check starts its own */
 
         while (!s.stop)
                 turn(&s);

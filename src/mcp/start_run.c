@@ -175,6 +175,7 @@ int mcp_call_start_run(struct mcp_server *s, struct mcp_call *call, const struct
         if (!call->box)
                 return err_set((struct err *) e, ERR_MEMORY, 0, "no memory for a run");
 
+        cordon_box_share_checks(call->box, s->checks);
         if (seconds)
                 call->deadline_ns = clock_mono_ns() + (uint64_t) seconds->integer * 1000000000u;
         return start(s, call, &c, e);
