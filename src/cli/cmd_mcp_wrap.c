@@ -167,6 +167,11 @@ static int open_url(const struct wrapping *w, cordon_error *e)
         return allowed ? 0 : cordon_policy_add(w->o.policy, "net", door, e);
 }
 
+static bool is_url(const char *text)
+{
+        return strncmp(text, "http://", 7) == 0 || strncmp(text, "https://", 8) == 0;
+}
+
 static int wrap_url(struct wrapping *w)
 {
         cordon_error e = { 0 };
@@ -175,8 +180,8 @@ static int wrap_url(struct wrapping *w)
         (void) snprintf(max, sizeof max, "%zu", w->o.max);
         if (!w->o.name)
                 derive_name(w, named);
-        if (strlen(url) >= URL_MAX)
-                return cli_usage("--url is too long");
+        if (strlen(url) >= URL_MAX || !is_url(url))
+                return cli_usage("--url takes a URL that begins with http:// or https://");
         if (host_program(cli_context(), "cordon-bridge", found, sizeof found, (struct err *) &e) < 0)
                 return cli_error(&e);
         if (!realpath(found, program))
@@ -195,6 +200,8 @@ static int wrap(struct wrapping *w, int argc, char **argv)
 
         if (at < argc && strcmp(argv[at], "--") == 0)
                 at++;
+        if (!w->url && argc - at == 1 && is_url(argv[at]))
+                w->url = argv[at++];
         if (w->url)
                 return at < argc ? cli_usage("--url is in place of a command") : wrap_url(w);
         if (at >= argc)

@@ -150,7 +150,8 @@ static const struct cli_verb verbs[] = {
           "give boxes to a model, as a server of the Model Context Protocol", verb_mcp, mcp_options, true,
           GROUP_SET_UP },
         { "mcp wrap",
-          "[DOORS] [-p POLICY] [--name NAME] [--max SIZE] [--seconds N] [--calls N] -- SERVER [ARGUMENT...]",
+          "[DOORS] [-p POLICY] [--name NAME] [--max SIZE] [--seconds N] [--calls N] [--http ADDRESS] -- "
+          "SERVER [ARGUMENT...] | --url URL",
           "run an MCP server of others in a box, and check its messages", verb_mcp_wrap, mcp_wrap_options,
           true, GROUP_SET_UP },
         { "mcp learn", "[-n RUNS] [-o FILE] [--input FILE] [--json] -- SERVER [ARGUMENT...]",

@@ -160,12 +160,15 @@ static bool turn(struct wrap *w)
         return ended;
 }
 
-/* The end of the client's input is the end of the server's; then it has a moment. */
+/* The end of the client's input is the end of the server's; then it has a moment, and what it answers
+ * arrives: a client may have written all its requests at once. */
 static void end_server(struct wrap *w)
 {
         enum { GRACE_MS = 3000 };
         uint64_t until = clock_mono_ns() + GRACE_MS * 1000000ull;
         bool ended = false;
+        w->client.in = -1;
+        w->client.gone = false; /* its output may be open */
         while (!ended && w->server.queue.n && !w->server.gone && clock_mono_ns() < until)
                 ended = turn(w);
         if (w->server.out >= 0)
@@ -176,6 +179,7 @@ static void end_server(struct wrap *w)
                 int ms = cordon_box_next_ms(w->box);
                 (void) poll(&p, 1, ms < 0 || ms > 100 ? 100 : ms);
                 ended = cordon_box_step(w->box) != 0;
+                take_server_lines(w);
         }
         if (!ended)
                 cordon_box_kill(w->box);
@@ -243,6 +247,7 @@ int mcp_wrap(const struct mcp_wrap_options *o, int *ret_status, cordon_error *e)
         while (!ended && !w.client.gone)
                 ended = turn(&w);
 
+        const bool left = w.client.gone;
         if (r == 0 && !ended)
                 end_server(&w);
         if (r == 0) {
@@ -251,7 +256,7 @@ int mcp_wrap(const struct mcp_wrap_options *o, int *ret_status, cordon_error *e)
                         wrap_say(&w, "%s", result->error->what);
                 tell_blocked(&w);
                 bool ran = result->end != CORDON_FAILED && result->end != CORDON_NOT_STARTED;
-                *ret_status = w.client.gone && ran ? 0 : cordon_result_status(result);
+                *ret_status = left && ran ? 0 : cordon_result_status(result);
         }
         done(&w);
         return r;

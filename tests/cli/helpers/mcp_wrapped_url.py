@@ -64,6 +64,9 @@ def test_rules():
     log = subprocess.run([CORDON, "log", "--kind", "tool", "--json"], capture_output=True, text=True, check=True).stdout
     phases = {json.loads(line)["phase"] for line in log.splitlines()}
     expect("calls, results and refusals are in the ledger", phases >= {"intent", "outcome", "denied"}, log)
+    ask = json.dumps({"jsonrpc": "2.0", "id": "last", "method": "tools/list"})
+    got = subprocess.run([CORDON, "mcp", "wrap", "--name", "pinned", URL + "benign"], input=ask + "\n", capture_output=True, text=True, check=False)
+    expect("a URL in place of the command; all requests at once are answered", got.returncode == 0 and json.loads(got.stdout)["id"] == "last", got)
     bad = subprocess.run([CORDON, "mcp", "wrap", "--url", "ftp://x/"], stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False)
     expect("another scheme is refused", bad.returncode == 125 and "hint" in bad.stderr, bad)
 
