@@ -3,9 +3,23 @@ import json
 import select
 import socket
 import subprocess
+import time
 
 VERSION = "io.modelcontextprotocol/protocolVersion"
 CAPABILITIES = "io.modelcontextprotocol/clientCapabilities"
+
+
+def connect(path):
+    """The name of a socket is there before somebody listens at it."""
+    for _ in range(400):
+        sock = socket.socket(socket.AF_UNIX)
+        try:
+            sock.connect(path)
+            return sock
+        except (ConnectionRefusedError, FileNotFoundError):
+            sock.close()
+            time.sleep(0.05)
+    raise TimeoutError(path)
 
 
 class Client:
@@ -15,8 +29,7 @@ class Client:
         self.modern, self.elicits, self.last = modern, elicits, 0
         self.notes, self.asked, self.lines = [], [], []
         if path:
-            self.sock = socket.socket(socket.AF_UNIX)
-            self.sock.connect(path)
+            self.sock = connect(path)
             self.into = self.sock.makefile("wb", buffering=0)
             self.out = self.sock.makefile("rb")
         else:
