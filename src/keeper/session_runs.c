@@ -80,14 +80,6 @@ static void unlink_run(struct box *b)
         b->session->idle_ns = clock_mono_ns();
 }
 
-/* Its keeper has its end, and still reads what it has left: the last of it is the session's label. */
-static void set_aside(struct box *b)
-{
-        unlink_run(b);
-        b->sibling = b->session->ended;
-        b->session->ended = b;
-}
-
 /* Only what session_peers.c fills is in it: it is not a box that lives. */
 void session_drop_peer(struct box *b)
 {
@@ -100,6 +92,22 @@ void session_drop_peer(struct box *b)
         fd_close(&b->child.spare); /* without an order it ends by itself */
         fd_close(&b->session_line);
         free(b);
+}
+
+/* Its keeper has its end, and still reads what it has left: the last of it is the session's label. If many
+ * do not request it, the one that ended first gets none, which is the worst. */
+static void set_aside(struct box *b)
+{
+        unsigned n = 0;
+        struct box *last = b;
+        unlink_run(b);
+        b->sibling = b->session->ended;
+        b->session->ended = b;
+        for (struct box *one = b; one; one = one->sibling, n++)
+                last = one;
+
+        if (n > WALL_RUNS_MAX)
+                session_drop_peer(last);
 }
 
 /* ---- messages ---- */

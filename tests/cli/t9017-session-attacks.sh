@@ -23,7 +23,7 @@ for who in root as_user; do
 
         # Clients.
         if command -v python3 >/dev/null; then
-                is "$who: a client that keeps to no rule gets nowhere" "$($who env COMMANDS="3 9 8 4" timeout -k 5 100 python3 "$here/helpers/session_peer.py" "$uid" "$id" 2>&1)" ""
+                is "$who: a client that keeps to no rule gets nowhere" "$($who env COMMANDS="3 10 8 4 12" timeout -k 5 100 python3 "$here/helpers/session_peer.py" "$uid" "$id" 2>&1)" ""
                 ok "$who: nothing of it is left in the session" soon idle
                 is "$who: which takes commands as before" "$(in_s -- echo here)" here
         else
@@ -75,22 +75,23 @@ done
 # Another user.
 if [ "$(id -u)" -eq 0 ]; then
         id=$("$CORDON" session new "x$$")
-        is "another user does not see it" "$(as_user "$CORDON" session ls --json)" "[]"
+        hasnt "another user does not see it" "$(as_user "$CORDON" session ls --json)" "$id"
         is "cannot run in it" "$(status as_user "$CORDON" session run "$id" -n -- true)" 125
         is "cannot end it" "$(status as_user "$CORDON" session end "$id")" 125
-        is "gets no answer from its socket" "$(as_user env COMMANDS="3 9 8 4" timeout -k 5 60 python3 "$here/helpers/session_peer.py" 0 "$id" 2>&1 | tail -n 1)" "no answer to a join"
+        is "gets no answer from its socket" "$(as_user env COMMANDS="3 10 8 4 12" timeout -k 5 60 python3 "$here/helpers/session_peer.py" 0 "$id" 2>&1 | tail -n 1)" "no answer to a join"
         # One that answers in its place is not believed.
+        posed=$(printf '1-1-%016x' $$)
         as_user python3 -c '
 import socket, sys, time
 s = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
 s.bind("\0cordon/0/" + sys.argv[1]); s.listen(8); print("bound", flush=True)
 s.settimeout(60)
 while True:
-    s.accept()' "1-1-0123456789abcdef" >"$T/bound" 2>/dev/null &
+    s.accept()' "$posed" >"$T/bound" 2>/dev/null &
         fake=$!
         bound() { grep -q bound "$T/bound"; }
         soon bound
-        is "one that poses as a session gets no command" "$(status timeout -k 5 60 "$CORDON" session run 1-1-0123456789abcdef -n -- true)" 125
+        is "one that poses as a session gets no command" "$(status timeout -k 5 60 "$CORDON" session run "$posed" -n -- true)" 125
         kill "$fake"
         is "it still takes commands of its own" "$("$CORDON" session run "$id" -n -- echo here)" here
         "$CORDON" session end "$id"

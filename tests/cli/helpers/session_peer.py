@@ -2,8 +2,9 @@
 import array, os, socket, struct, sys, time
 
 uid, run = sys.argv[1:3]
+WALL_MESSAGE = 32
 STATE, STOP, LOGS, SESSION, JOIN, WORDS, END = range(1, 8)
-SIGNAL, RUN, TTY, END_BOX = (int(x) for x in os.environ["COMMANDS"].split())
+SIGNAL, RUN, TTY, END_BOX, LABEL = (int(x) for x in os.environ["COMMANDS"].split())
 
 
 def connect():
@@ -50,8 +51,8 @@ def joined(line):
     return ident, leader, fds
 
 
-def order(command, arg, ident, time_ms=0):
-    return struct.pack("<HHIIiIQQ", 5, 2, 28, command, arg, ident, time_ms, 0)
+def order(command, arg, ident, time_ms=0, label=b""):
+    return struct.pack("<HHIIiIQQH", 5, 3, 30 + len(label), command, arg, ident, time_ms, 0, len(label)) + label
 
 
 def is_dropped(line):
@@ -73,11 +74,25 @@ line, _ = join()
 joined(line)[0]
 line.close()
 
+# Orders as they should be are taken: what follows is refused for what it says.
+line, _ = join()
+ident, leader, fds = joined(line)
+line.send(order(LABEL, 0, 0))
+if is_dropped(line):
+    print("refused an order of the right form")
+line.send(order(SIGNAL, 0, ident))
+line.send(order(LABEL, 0, 0))
+if is_dropped(line):
+    print("refused an order about its own run")
+line.close()
+for fd in fds:
+    os.close(fd)
+
 # Orders that are not about its run.
 victim, _ = join()
 other, leader, _ = joined(victim)
 for bad in (b"x", b"", os.urandom(500), order(END_BOX, 0, 0), order(SIGNAL, 9, other), order(SIGNAL, 9, 0), order(RUN, leader, other),
-            order(99, 1, 1), order(RUN, 0, 0)):
+            order(99, 1, 1), order(RUN, 0, 0), order(LABEL, 0, 0, 0, b"x" * 704), order(LABEL, 0, 0, 0, b"private:\0a")):
     line, _ = join()
     ident, mine, fds = joined(line)
     line.send(bad if bad else order(RUN, leader, ident))
@@ -111,6 +126,25 @@ for i in range(5000):
     except OSError:
         break
 line.close()
+
+# Runs that have ended and never request their label: the first of too many is dropped.
+held = []
+for _ in range(66 if uid == "0" else 0):
+    line, _ = join()
+    ident, leader, fds = joined(line)
+    line.send(order(RUN, leader, ident))
+    line.send(order(SIGNAL, 9, ident))
+    while struct.unpack_from("<H", line.recv(4096))[0] != WALL_MESSAGE + 6:  # its end
+        pass
+    for fd in fds:
+        os.close(fd)
+    held.append(line)
+if held and not is_dropped(held[0]):
+    print("holds any number of runs that have ended")
+if held and held[-1].send(order(LABEL, 0, 0)) and is_dropped(held[-1]):
+    print("does not answer the newest of them")
+for line in held:
+    line.close()
 
 # As many as it takes, and one more.
 lines = []
