@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* cli/cmd_run.c - `cordon run`: options, terminal, signals, detaching, and the report at the end. */
+#include "base/end_signals.h"
 #include "base/err.h"
 #include "base/fd.h"
 #include "base/str.h"
@@ -573,6 +574,9 @@ static _Noreturn void keep_in_background(struct run *r, const struct cli_job *jo
                 (void) !write(tell, now->error, sizeof *now->error);
                 exit(cordon_result_status(now));
         }
+
+        if (r->session) /* one that comes from here on waits for cli_session_keep() */
+                (void) close(end_signals_open());
 
         (void) dprintf(tell, "%s", cordon_box_run_id(r->box));
         (void) close(tell);
