@@ -210,7 +210,11 @@ bool puny_valid(struct span label);
 int host_parse(struct span raw, struct host_name *ret_host, struct host_why *why);
 /* The canonical form of a URL path; `ret_path` holds at least raw.n + 1 bytes. */
 int url_path_parse(struct span raw, char *ret_path, bool *ret_tail, struct host_why *why);
-enum { NET_IN_EFFECT = 1 }; /* one concrete request: no wildcard, no tail */
+enum {
+        NET_IN_EFFECT = 1,    /* one concrete request: no wildcard, no tail */
+        NET_AS_WEBSOCKET = 2, /* wss:// and ws:// are https:// and http:// with the method WEBSOCKET */
+};
+bool net_is_websocket(const struct token *t); /* such a URL: the method is the caller's to add */
 int net_dest_parse(struct arena *mem, const struct token *t, unsigned flags, struct net_dest *ret,
                    struct err *e);
 bool net_method_known(const char *method);

@@ -45,7 +45,7 @@ for who in root as_user; do
                 ws "some-$who" $who "${s%:*}://web.test/x" talk
                 has "$who: a ${s#*:} door without WEBSOCKET opens none" "$(cat "$T/some-$who.out")" "refused HTTP/1.1 403"
                 is "$who: and the server hears nothing of it" "$(grep -c ' /x ' "$T/lab/ws.log")" 0
-                doors "one-$who" "net ${s#*:}://web.test/only WEBSOCKET"
+                doors "one-$who" "net ${s%:*}://web.test/only" # = http(s)://web.test/only WEBSOCKET
                 ws "one-$who" $who "${s%:*}://web.test/only" talk:1 "${s%:*}://web.test/other" talk
                 is "$who: a ${s#*:} door that names it opens its path" "$(of "one-$who" "${s%:*}://web.test/only" end)" ended
                 has "$who: and no other" "$(cat "$T/one-$who.out")" "${s%:*}://web.test/other refused HTTP/1.1 403"

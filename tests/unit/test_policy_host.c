@@ -123,6 +123,8 @@ static void test_net__a_hint_says_what_to_write(void)
         check_refused("net https://h.example/** cap 5/m\n", "t:1:30: \"5/m\" is not a cap", NULL);
         check_refused("net ftp://h.example/\n",
                       "t:1:5: \"ftp://h.example/\": only http and https can be inspected", NULL);
+        check_refused("net wss://h.example/ GET\n",
+                      "t:1:5: \"wss://h.example/\" is for WebSockets, and has no other method", NULL);
 }
 
 static const struct test_case cases[] = {

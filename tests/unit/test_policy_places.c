@@ -179,6 +179,23 @@ static void test_websocket__only_where_it_is_named(void)
         policy_checked_free(c);
 }
 
+/* wss: is https: with WEBSOCKET and no other method, in lines and in effects. */
+static void test_websocket__has_urls_of_its_own(void)
+{
+        struct checked_policy *a = load("use none\nnet wss://a.test/ws\nnet ws://a.test:81/**\n"),
+                              *b = load("use none\nnet https://a.test/ws WEBSOCKET\n"
+                                        "net http://a.test:81/** WEBSOCKET\n");
+        CHECK_STR(policy_digest(a), policy_digest(b));
+        CHECK_ALLOW(a, "net wss://a.test/ws");
+        CHECK_ALLOW(a, "net WEBSOCKET wss://a.test/ws");
+        CHECK_ALLOW(a, "net WEBSOCKET https://a.test/ws");
+        CHECK_ALLOW(a, "net ws://a.test:81/x?y=1");
+        CHECK_DENY(a, "net ws://a.test/ws", REASON_PORT);
+        CHECK_DENY(a, "net GET https://a.test/ws", REASON_METHOD);
+        policy_checked_free(a);
+        policy_checked_free(b);
+}
+
 int main(void)
 {
         static const struct test_case cases[] = {
@@ -188,6 +205,7 @@ int main(void)
                 CASE(test_stages__names),
                 CASE(test_stages__test_has_only_what_a_place_names),
                 CASE(test_websocket__only_where_it_is_named),
+                CASE(test_websocket__has_urls_of_its_own),
         };
         return test_main(cases, COUNT(cases));
 }

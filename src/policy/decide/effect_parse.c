@@ -174,11 +174,14 @@ static int effect_url(const struct effect_in *x)
                 return fail_memory(x->s->e);
 
         x->f->net = net;
-        if (net_dest_parse(x->s->mem, url, NET_IN_EFFECT, net, x->s->e) < 0)
+        if (net_dest_parse(x->s->mem, url, NET_IN_EFFECT | NET_AS_WEBSOCKET, net, x->s->e) < 0)
                 return -1;
 
-        bool raw = net->form == NET_HOST_PORT;
-        if (raw != (x->n == 1)) {
+        bool raw = net->form == NET_HOST_PORT, websocket = net_is_websocket(url);
+        if (websocket && x->n == 2 && !token_is(method, "WEBSOCKET"))
+                return fail_at(x->s->e, &url->at, "a URL of a WebSocket has no other method than WEBSOCKET");
+
+        if (raw != (x->n == 1) && !websocket) {
                 (void) fail_effect(x, raw ? "host:port has no method" : "the method is missing");
                 return err_hint(x->s->e, "write `net GET https://host/path` or `net host:443`");
         }
@@ -186,10 +189,10 @@ static int effect_url(const struct effect_in *x)
         if (raw)
                 return 0;
 
-        if (!net_method_known(method->text))
+        if (!websocket && !net_method_known(method->text))
                 return fail_at(x->s->e, &method->at, "unknown method \"%s\"", show_text(method->text).text);
 
-        x->f->method = arena_str(x->s->mem, method->text);
+        x->f->method = arena_str(x->s->mem, websocket ? "WEBSOCKET" : method->text);
         return x->f->method ? effect_query(x, url) : fail_memory(x->s->e);
 }
 

@@ -180,6 +180,24 @@ static int read_host_port(const struct dest *x, struct span raw)
         return read_port(x, span_of(raw.p + colon + 1, raw.n - colon - 1));
 }
 
+static const struct {
+        const char *name;
+        bool tls, websocket;
+} schemes[] = {
+        { "https://", true, false },
+        { "http://", false, false },
+        { "wss://", true, true },
+        { "ws://", false, true },
+};
+
+bool net_is_websocket(const struct token *t)
+{
+        for (size_t i = 0; i < COUNT(schemes); i++)
+                if (schemes[i].websocket && span_starts(span_str(t->text), schemes[i].name))
+                        return true;
+        return false;
+}
+
 int net_dest_parse(struct arena *mem, const struct token *t, unsigned flags, struct net_dest *ret,
                    struct err *e)
 {
@@ -191,11 +209,11 @@ int net_dest_parse(struct arena *mem, const struct token *t, unsigned flags, str
         if (s.p[0] == '@')
                 return read_place(&x, span_of(s.p + 1, s.n - 1));
 
-        if (span_starts(s, "https://"))
-                return read_url(&x, span_of(s.p + 8, s.n - 8), true);
-
-        if (span_starts(s, "http://"))
-                return read_url(&x, span_of(s.p + 7, s.n - 7), false);
+        for (size_t i = 0; i < COUNT(schemes); i++) {
+                size_t n = strlen(schemes[i].name);
+                if (span_starts(s, schemes[i].name) && (!schemes[i].websocket || (flags & NET_AS_WEBSOCKET)))
+                        return read_url(&x, span_of(s.p + n, s.n - n), schemes[i].tls);
+        }
 
         if (strstr(t->text, "://"))
                 return refuse(&x, "only http and https can be inspected",
@@ -433,17 +451,34 @@ static int check_answer_type(struct reader *r, const struct door *d)
         return 0;
 }
 
+/* wss://host/path is https://host/path WEBSOCKET, and nothing else. */
+static int add_websocket(struct reader *r, const struct token *t, struct net_dest *d)
+{
+        if (!d->methods[0])
+                d->methods[0] = arena_str(&r->p->mem, "WEBSOCKET");
+        if (!d->methods[0])
+                return fail_memory(r->e);
+
+        if (strcmp(d->methods[0], "WEBSOCKET") == 0 && !d->methods[1])
+                return 0;
+
+        (void) fail_at(r->e, &t->at, "\"%s\" is for WebSockets, and has no other method",
+                       show_text(t->text).text);
+        return err_hint(r->e, "write https://host/path GET WEBSOCKET for both");
+}
+
 int line_net(struct reader *r)
 {
         const struct token *t = reader_need(r, "the destination");
         struct door *d = t ? reader_door(r, DOOR_NET, t) : NULL;
-        if (!d || net_dest_parse(&r->p->mem, t, 0, &d->net, r->e) < 0)
+        if (!d || net_dest_parse(&r->p->mem, t, NET_AS_WEBSOCKET, &d->net, r->e) < 0)
                 return -1;
 
-        d->net.methods = arena_alloc(&r->p->mem, (r->n - r->i + 1) * sizeof *d->net.methods);
+        d->net.methods = arena_alloc(&r->p->mem, (r->n - r->i + 2) * sizeof *d->net.methods);
         if (!d->net.methods)
                 return fail_memory(r->e);
 
+        const struct token *to = t;
         while ((t = reader_next(r))) {
                 int bad = token_is(t, "with")      ? read_credential(r, &d->net)
                           : token_is(t, "cap")     ? read_cap(r, &d->net)
@@ -456,6 +491,9 @@ int line_net(struct reader *r)
                 if (bad < 0)
                         return -1;
         }
+
+        if (net_is_websocket(to) && add_websocket(r, to, &d->net) < 0)
+                return -1;
 
         size_t n = 0;
         while (d->net.methods[n])

@@ -31,7 +31,8 @@ enum { ONE_TOKEN = 1, DOOR = 2, ASKS = 4 };
         X("net",                                                                                             \
           "DEST [METHOD...] [with NAME] [cap N] [reach WHOM] [touches WHAT...] [where BOUND...] [as TYPE] "  \
           "[ask ...]",                                                                                       \
-          "host:port, *.host:port, https://host/path/**, @place/path", line_net, DOOR | ASKS)                \
+          "host:port, *.host:port, https://host/path/**, wss://host/path, @place/path", line_net,            \
+          DOOR | ASKS)                                                                                       \
         X("sock", "PATH...", "one Unix socket of the host; wayland, x11, pulse, pipewire: the session's",    \
           line_sock, ONE_TOKEN | DOOR | ASKS)                                                                \
         X("sign", "AGENT:KEY [max N] [ask ...]",                                                             \
