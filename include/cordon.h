@@ -956,6 +956,7 @@ typedef struct cordon_credential {
         const char *file;  /* a file below the box's home, such as ".netrc", that also gets it; or NULL */
         const char *form;  /* its format in that file; NULL: the known format of the file */
         const char *scope; /* the net doors with methods that it is for, one per line; NULL: any */
+        int sigv4;         /* 1: a key of AWS, which signs requests; ID:SECRET or ID:SECRET:TOKEN */
 } cordon_credential;
 CORDON_API int cordon_vault_add(const cordon_context *cx, const cordon_credential *c, cordon_error *e);
 /* Replaces the secret of a binding; only name, ttl_s, scope, secret_* and passphrase_fd are used. */

@@ -182,7 +182,7 @@ static void name_home(const struct cordon_box *b, const struct door *doors, size
 static const char **passed_variables(const struct cordon_box *b, const struct door *doors, size_t n,
                                      struct err *e)
 {
-        const char **v = calloc(n + b->told_count + API_CANARIES_OWN + 1, sizeof *v);
+        const char **v = calloc(n + b->told_count * GRANT_WORDS + API_CANARIES_OWN + 1, sizeof *v);
         size_t k = 0;
         bool whole = v != NULL;
 

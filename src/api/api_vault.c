@@ -22,16 +22,28 @@ static int text(char *to, size_t cap, const char *from, const char *what, struct
 
 static int read_where(const cordon_credential *c, struct vault_meta *m, struct err *e)
 {
-        int ways = (c->header != NULL) + (c->query != NULL) + (c->basic != NULL) + (c->body != 0);
+        int ways = (c->header != NULL) + (c->query != NULL) + (c->basic != NULL) + (c->body != 0) +
+                   (c->sigv4 != 0);
         if (ways > 1)
                 return err_set(e, ERR_USAGE, 0,
-                               "a credential stands in one place: header, query, basic or body");
+                               "a credential stands in one place: header, query, basic or body, or it signs");
 
-        m->where = c->query ? GRANT_QUERY : c->basic ? GRANT_BASIC : c->body ? GRANT_BODY : GRANT_HEADER;
+        m->where = c->query   ? GRANT_QUERY
+                   : c->basic ? GRANT_BASIC
+                   : c->body  ? GRANT_BODY
+                   : c->sigv4 ? GRANT_SIGV4
+                              : GRANT_HEADER;
         if (m->where == GRANT_HEADER)
                 return vault_header_read(c->header ? c->header : "Authorization: Bearer {}", m, e);
 
-        return c->body ? 0 : text(m->field, sizeof m->field, c->query ? c->query : c->basic, "name", e);
+        if (c->sigv4 && c->file) {
+                (void) err_set(e, ERR_USAGE, 0, "a key of AWS is in variables of a box, not in a file");
+                return err_hint(e, "leave out --box-file");
+        }
+
+        return c->body || c->sigv4
+                       ? 0
+                       : text(m->field, sizeof m->field, c->query ? c->query : c->basic, "name", e);
 }
 
 static int read_name(const cordon_credential *c, struct vault_meta *m, struct err *e)
@@ -47,8 +59,9 @@ static int read_meta(const cordon_credential *c, struct vault_meta *m, struct er
 {
         struct vault_meta again;
         AUTO_BUF(line);
+        const char *env = c->env || !c->sigv4 ? c->env : VAULT_AWS_VARIABLES;
         if (read_name(c, m, e) < 0 || read_where(c, m, e) < 0 ||
-            (c->env && text(m->env, sizeof m->env, c->env, "variable", e) < 0) ||
+            (env && text(m->env, sizeof m->env, env, "variable", e) < 0) ||
             vault_form_read(c->file, c->form, m, e) < 0)
                 return -1;
 
@@ -157,7 +170,8 @@ static void binding(const struct vault_meta *m, struct buf *out)
         if (m->where == GRANT_HEADER)
                 buf_printf(out, "header %s: %s{}%s", m->field, m->before, m->after);
         else
-                buf_printf(out, "%s %s", vault_where_name((enum grant_where) m->where), m->field);
+                buf_printf(out, "%s%s%s", vault_where_name((enum grant_where) m->where),
+                           m->field[0] ? " " : "", m->field);
 
         if (m->file[0])
                 buf_printf(out, ", in ~/%s", m->file);

@@ -14,7 +14,7 @@
 #include <sys/random.h>
 #include <unistd.h>
 
-_Static_assert((int) LEARN_DUMMY_MAX < (int) GRANT_SECRET_MAX, "it fits");
+_Static_assert(2 * (int) LEARN_DUMMY_MAX < (int) GRANT_SECRET_MAX, "it fits");
 
 /* NAME of the environment: capitals, digits and underscores. */
 static bool is_variable(const char *name)
@@ -58,6 +58,18 @@ int api_dummies_begin(struct api_dummies *d, const char *const *with, struct err
         return 0;
 }
 
+/* A key of AWS has two parts. */
+static void make_dummy(enum grant_where where, const char *shape, const uint8_t *seed, unsigned which,
+                       char ret[2 * LEARN_DUMMY_MAX])
+{
+        char id[LEARN_DUMMY_MAX] = "", secret[LEARN_DUMMY_MAX];
+        bool key = where == GRANT_SIGV4;
+        if (key)
+                learn_dummy("aws_access_key_id", seed, which, id);
+        learn_dummy(key ? "aws_secret_access_key" : shape, seed, which, secret);
+        (void) snprintf(ret, (size_t) 2 * LEARN_DUMMY_MAX, "%s%s%s", id, key ? ":" : "", secret);
+}
+
 static void fill_placeholder(const struct api_dummies *d, const struct vault_meta *m, const char *shown,
                              struct vault_told *told)
 {
@@ -77,15 +89,15 @@ static void make_grant(const struct cordon_context *cx, const struct api_dummies
                        struct grant *g, struct vault_told *told)
 {
         struct vault_meta m = { .where = GRANT_HEADER, .field = "Authorization", .before = "Bearer " };
-        char secret[LEARN_DUMMY_MAX], shown[LEARN_DUMMY_MAX];
+        char secret[2 * LEARN_DUMMY_MAX], shown[2 * LEARN_DUMMY_MAX];
         (void) snprintf(m.name, sizeof m.name, "%s", name);
         if (is_variable(name))
                 (void) snprintf(m.env, sizeof m.env, "%s", name);
 
         bind_as_in_vault(cx, &m);
         const char *shape = m.env[0] ? m.env : name;
-        learn_dummy(shape, d->seed, 0, shown);
-        learn_dummy(shape, d->seed, 1, secret);
+        make_dummy((enum grant_where) m.where, shape, d->seed, 0, shown);
+        make_dummy((enum grant_where) m.where, shape, d->seed, 1, secret);
         *g = (struct grant){ .size = sizeof *g,
                              .where = (uint16_t) m.where,
                              .length = (uint32_t) strlen(shown) };

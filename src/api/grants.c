@@ -130,16 +130,42 @@ static bool set_by_policy(const struct cordon_box *b, const char *name)
         return false;
 }
 
+/* One variable, unless the policy sets it. Returns false if out of memory. */
+static bool put_variable(const struct cordon_box *b, struct span name, struct span value, const char **v,
+                         size_t *n)
+{
+        char *both = NULL, key[GRANT_NAME];
+        (void) snprintf(key, sizeof key, "%.*s", (int) name.n, (const char *) name.p);
+        if (name.n == 0 || value.n == 0 || set_by_policy(b, key))
+                return true;
+
+        if (asprintf(&both, "%s=%.*s", key, (int) value.n, (const char *) value.p) < 0)
+                return false;
+
+        v[(*n)++] = both;
+        return true;
+}
+
+/* The text up to the colon, if the variables have one: each of them then holds a part of the placeholder. */
+static struct span cut(const char **text, bool parted)
+{
+        size_t n = parted ? strcspn(*text, ":") : strlen(*text);
+        struct span part = span_of(*text, n);
+        *text += n + ((*text)[n] == ':');
+        return part;
+}
+
 bool api_placeholders(const struct cordon_box *b, const char **v, size_t *n)
 {
         for (size_t i = 0; i < b->told_count; i++) {
                 const struct vault_told *t = &b->told[i];
-                char *both = NULL;
-                if (!t->env[0] || set_by_policy(b, t->env))
-                        continue;
-                if (asprintf(&both, "%s=%s", t->env, t->placeholder) < 0)
-                        return false;
-                v[(*n)++] = both;
+                const char *names = t->env, *values = t->placeholder;
+                bool parted = strchr(t->env, ':') != NULL;
+                for (size_t k = 0; k < GRANT_WORDS && *names; k++) {
+                        struct span name = cut(&names, parted);
+                        if (!put_variable(b, name, cut(&values, parted), v, n))
+                                return false;
+                }
         }
 
         return true;

@@ -2,6 +2,8 @@
 /* base/grant.h - one credential as the vault sends it to the broker of one box: a record of fixed size over
  * a pipe that the keeper made and never reads. Both programs are of the same build. */
 #pragma once
+#include "base/span.h"
+
 #include <stdint.h>
 
 enum {
@@ -22,8 +24,18 @@ enum grant_where {
         GRANT_QUERY,
         GRANT_BASIC,
         GRANT_BODY,
+        GRANT_SIGV4, /* signs requests to AWS; the secret is a struct grant_key */
         GRANT_WHERE__COUNT
 };
+
+/* A key of AWS, which is stored as ID:SECRET or ID:SECRET:TOKEN. */
+struct grant_key {
+        struct span id, secret, token; /* token.n 0: none, the key is not a temporary one */
+};
+bool grant_key_split(struct span text, struct grant_key *ret);
+enum { GRANT_WORDS = 3 };
+/* The parts of a secret, or of its placeholder, that are looked for in texts; returns their count. */
+size_t grant_words(enum grant_where where, struct span secret, struct span ret[GRANT_WORDS]);
 
 struct grant {
         uint32_t size;   /* of this record; a mismatch (another build) is refused */

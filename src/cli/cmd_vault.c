@@ -42,6 +42,12 @@ static int set_body(void *ctx, const char *value)
         of(ctx)->c.body = 1;
         return 0;
 }
+static int set_sigv4(void *ctx, const char *value)
+{
+        (void) value;
+        of(ctx)->c.sigv4 = 1;
+        return 0;
+}
 static int set_class(void *ctx, const char *value)
 {
         if (strcmp(value, "live") != 0 && strcmp(value, "test") != 0)
@@ -92,6 +98,8 @@ const struct cli_option vault_options[] = {
           CLI_TEXT(struct vault, c.query) },
         { "basic", 0, "USER", "add: it is the password of this user", CLI_TEXT(struct vault, c.basic) },
         { "body", 0, NULL, "add: it stands in the body, where the placeholder does", set_body },
+        { "sigv4", 0, NULL, "add: it is a key of AWS, ID:SECRET or ID:SECRET:TOKEN, and signs requests",
+          set_sigv4 },
         { "class", 0, "live|test", "add: (default: live); a live one loads only in the stage live",
           set_class },
         { "ttl", 0, "TIME", "add, rotate: it expires after this time, as 12h (default: 90d, class test 365d)",
@@ -208,8 +216,8 @@ static int vault_add(struct vault *v, int argc, char **argv)
 static int vault_rotate(struct vault *v, int argc, char **argv)
 {
         const cordon_credential *c = &v->c;
-        if (c->env || c->file || c->form || c->header || c->query || c->basic || c->body || c->test ||
-            c->max_uses || c->protect || c->key_file)
+        if (c->env || c->file || c->form || c->header || c->query || c->basic || c->body || c->sigv4 ||
+            c->test || c->max_uses || c->protect || c->key_file)
                 return cli_usage(
                         "a rotation changes the secret, --ttl and --for; where it stands stays as it was");
         return store_secret(v, argc, argv, cordon_vault_rotate);

@@ -217,6 +217,11 @@ enum effect_reason {
         REASON_CREDENTIAL_EXPIRED,
         REASON_CREDENTIAL_USED_UP,
         REASON_SECRET_REMOVED,
+        REASON_SIGV4_PRESIGNED,
+        REASON_SIGV4_ALGORITHM,
+        REASON_SIGV4_CHUNKS,
+        REASON_SIGV4_SCOPE,
+        REASON_SIGV4_LENGTH,
 
         /* Replies, and ends. */
         REASON_TLS_SERVER,

@@ -191,6 +191,19 @@ static const struct {
         [REASON_CREDENTIAL_USED_UP] = { "credential-used-up",
                                         "the credential of this door is used up for this run" },
         [REASON_SECRET_REMOVED] = { "secret-removed", "the server sent a secret back: it was removed" },
+        [REASON_SIGV4_PRESIGNED] = { "sigv4-presigned", "the URL is presigned with the placeholder: the door "
+                                                        "signs requests, not URLs" },
+        [REASON_SIGV4_ALGORITHM] = { "sigv4-algorithm",
+                                     "the request is signed in another way than AWS4-HMAC-SHA256, which is "
+                                     "all that the door can sign" },
+        [REASON_SIGV4_CHUNKS] = { "sigv4-chunks", "each chunk of the body is signed with the placeholder: "
+                                                  "let the client sign no payload, or the whole" },
+        [REASON_SIGV4_SCOPE] = { "sigv4-scope",
+                                 "neither a signature nor the host's name says for which region and "
+                                 "service of AWS to sign" },
+        [REASON_SIGV4_LENGTH] = { "sigv4-length",
+                                  "the body is longer than 4 MiB and its hash, which is signed, is "
+                                  "not in a header" },
 
         [REASON_TLS_SERVER] = { "tls-server", "TLS to the server failed" },
         [REASON_TLS_CLIENT] = { "tls-client", "the TLS of the box failed" },

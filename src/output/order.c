@@ -55,8 +55,8 @@ struct output_order {
         struct known_word words[KNOWN_MAX];
         const char **hosts;
         struct output_order_more more;
-        char names[GRANTS_MAX][GRANT_NAME]; /* of the vault's secrets */
-        uint8_t secrets[GRANTS_MAX][sizeof((struct grant_word *) 0)->secret];
+        char names[GRANTS_MAX * GRANT_WORDS][GRANT_NAME]; /* of the vault's secrets */
+        uint8_t secrets[GRANTS_MAX * GRANT_WORDS][sizeof((struct grant_word *) 0)->secret];
         size_t from_vault; /* the last of the words */
 };
 
@@ -202,7 +202,7 @@ const struct output_order_more *output_order_more(const struct output_order *o) 
 int output_order_words(struct output_order *o, struct span records)
 {
         size_t count = records.n / sizeof(struct grant_word);
-        if (records.n % sizeof(struct grant_word) != 0 || count > GRANTS_MAX)
+        if (records.n % sizeof(struct grant_word) != 0 || count > (size_t) GRANTS_MAX * GRANT_WORDS)
                 return -1;
 
         for (size_t i = 0; i < count; i++) {

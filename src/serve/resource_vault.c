@@ -45,6 +45,7 @@ static void store(struct serve_call *c, const struct json *o, struct reply *r)
                                       .query = body_text(o, "query"),
                                       .basic = body_text(o, "basic"),
                                       .scope = body_text(o, "scope"),
+                                      .sigv4 = body_member(o, "sigv4", JSON_TRUE) != NULL,
                                       .test = body_member(o, "test", JSON_TRUE) != NULL,
                                       .ttl_s = ttl && ttl->integer > 0 ? (uint64_t) ttl->integer : 0,
                                       .secret_fd = fd,

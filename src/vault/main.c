@@ -46,7 +46,24 @@ static int bad_secret(ssize_t n, struct err *e)
         return err_hint(e, "pipe it in: `pass show token | cordon vault add NAME`");
 }
 
-static int read_secret(struct work *w, struct err *e)
+static int bad_key(struct err *e)
+{
+        (void) err_set(e, ERR_USAGE, 0, "this is not one key of AWS: ID:SECRET or ID:SECRET:TOKEN");
+        return err_hint(e, "--from-command 'aws configure export-credentials', or pipe it in");
+}
+
+/* The forms of a key that tools print become one. */
+static ssize_t read_key(struct work *w, ssize_t n)
+{
+        char *line = (char *) w->entry;
+        ssize_t k = vault_aws_key(span_of(w->secret, (size_t) n), line, sizeof w->secret);
+        if (k > 0)
+                memcpy(w->secret, line, (size_t) k);
+        explicit_bzero(w->entry, sizeof w->entry);
+        return k;
+}
+
+static int read_secret(struct work *w, enum grant_where where, struct err *e)
 {
         ssize_t n;
         if (w->q.from_env[0]) {
@@ -59,13 +76,19 @@ static int read_secret(struct work *w, struct err *e)
                         memcpy(w->secret, v, k);
                 explicit_bzero(v, k);
         } else if (isatty(0)) {
-                n = ask_passphrase(-1, "the secret (not shown): ", (char *) w->secret, sizeof w->secret, e);
+                n = ask_passphrase(-1,
+                                   where == GRANT_SIGV4 ? "the key, ID:SECRET (not shown): "
+                                                        : "the secret (not shown): ",
+                                   (char *) w->secret, sizeof w->secret, e);
         } else {
                 n = fd_read_all(0, w->secret, sizeof w->secret);
         }
 
         while (n > 0 && (w->secret[n - 1] == '\n' || w->secret[n - 1] == '\r'))
                 n--;
+
+        if (n > 0 && where == GRANT_SIGV4 && (n = read_key(w, n)) < 0)
+                return bad_key(e);
 
         if (n < GRANT_SECRET_MIN || n > GRANT_SECRET_MAX)
                 return bad_secret(n, e);
@@ -189,7 +212,10 @@ static int do_add(struct work *w, struct err *e)
         if (asked) /* the lifetime is as requested, whatever the clock is here */
                 w->q.meta.expires += w->q.meta.created - asked;
         w->q.meta.ttl_count = 0;
-        return vault_life_judge(&w->q.meta, e) < 0 || read_secret(w, e) < 0 ? -1 : seal_entry(w, false, e);
+        return vault_life_judge(&w->q.meta, e) < 0 ||
+                               read_secret(w, (enum grant_where) w->q.meta.where, e) < 0
+                       ? -1
+                       : seal_entry(w, false, e);
 }
 
 static int do_rotate(struct work *w, struct err *e)
@@ -202,7 +228,7 @@ static int do_rotate(struct work *w, struct err *e)
         if (w->q.meta.scope[0])
                 memcpy(m.scope, w->q.meta.scope, sizeof m.scope);
 
-        if (vault_life_judge(&m, e) < 0 || read_secret(w, e) < 0)
+        if (vault_life_judge(&m, e) < 0 || read_secret(w, (enum grant_where) m.where, e) < 0)
                 return -1;
 
         w->q.meta = m;
@@ -218,6 +244,39 @@ static int placeholder_bytes(struct work *w, const char *name)
         return n < 0 || w->q.policy[0] == '\0'
                        ? -1
                        : seal_derive(w->key, span_of(context, (size_t) n), w->random, w->length);
+}
+
+/* Of a key of AWS each part has its own shape, and the colons stay. */
+static void shape(struct work *w, enum grant_where where)
+{
+        struct span all = span_of(w->secret, w->length);
+        struct grant_key k;
+        memcpy(w->grant.placeholder, all.p, all.n);
+        if (where != GRANT_SIGV4 || !grant_key_split(all, &k))
+                k = (struct grant_key){ .secret = all };
+
+        const struct span part[] = { k.id, k.secret, k.token };
+        for (size_t i = 0; i < sizeof part / sizeof *part; i++) {
+                size_t at = part[i].n ? (size_t) (part[i].p - all.p) : 0;
+                if (part[i].n)
+                        shape_placeholder(part[i], w->random + at, w->grant.placeholder + at);
+        }
+}
+
+/* What cordon-output looks for. */
+static int give_words(struct work *w, enum grant_where where, const char *name)
+{
+        struct span word[GRANT_WORDS];
+        size_t count = grant_words(where, span_of(w->secret, w->length), word);
+        for (size_t i = 0; i < count; i++) {
+                w->word = (struct grant_word){ .size = sizeof w->word, .length = (uint32_t) word[i].n };
+                (void) snprintf(w->word.name, sizeof w->word.name, "%s", name);
+                memcpy(w->word.secret, word[i].p, word[i].n);
+                if (fd_write_all(VAULT_FD_WORDS, &w->word, sizeof w->word) < 0)
+                        return -1;
+        }
+
+        return 0;
 }
 
 /* Checks the requested doors against the credential's scope before releasing it. The binding is
@@ -246,7 +305,7 @@ static int give_one(struct work *w, const char *name, const char *asked, struct 
         if (placeholder_bytes(w, m.name) < 0)
                 return err_set(e, ERR_INTERNAL, 0, "no bytes for a placeholder");
 
-        shape_placeholder(span_of(w->secret, w->length), w->random, g->placeholder);
+        shape(w, (enum grant_where) m.where);
         w->told = (struct vault_told){ 0 };
         memcpy(w->told.name, m.name, sizeof w->told.name);
         memcpy(w->told.env, m.env, sizeof w->told.env);
@@ -256,11 +315,8 @@ static int give_one(struct work *w, const char *name, const char *asked, struct 
                 memcpy(w->told.user, m.field, sizeof w->told.user);
 
         memcpy(w->told.placeholder, g->placeholder, w->length);
-        w->word = (struct grant_word){ .size = sizeof w->word, .length = g->length };
-        memcpy(w->word.name, m.name, sizeof w->word.name);
-        memcpy(w->word.secret, w->secret, w->length);
         if (fd_write_all(VAULT_FD_GRANTS, g, sizeof *g) < 0 ||
-            fd_write_all(VAULT_FD_WORDS, &w->word, sizeof w->word) < 0 ||
+            give_words(w, (enum grant_where) m.where, m.name) < 0 ||
             fd_write_all(VAULT_FD_TOLD, &w->told, sizeof w->told) < 0)
                 return err_set(e, ERR_IO, errno, "the broker did not take the credential %s", name);
 

@@ -7,11 +7,10 @@
 #include <stdio.h>
 #include <string.h>
 
-static const char *const where_names[] = { [GRANT_NOWHERE] = "nowhere",
-                                           [GRANT_HEADER] = "header",
-                                           [GRANT_QUERY] = "query",
-                                           [GRANT_BASIC] = "basic",
-                                           [GRANT_BODY] = "body" };
+static const char *const where_names[] = {
+        [GRANT_NOWHERE] = "nowhere", [GRANT_HEADER] = "header", [GRANT_QUERY] = "query",
+        [GRANT_BASIC] = "basic",     [GRANT_BODY] = "body",     [GRANT_SIGV4] = "sigv4"
+};
 _Static_assert(sizeof where_names / sizeof *where_names == GRANT_WHERE__COUNT, "a name for each");
 
 static const char *const protect_names[] = { [VAULT_PROTECT_DEFAULT] = "default",
@@ -39,7 +38,12 @@ bool vault_name_ok(const char *name)
         return n > 0 && n < GRANT_NAME && name[0] != '.' && made_of(name, "._-");
 }
 
-static bool env_ok(const char *s) { return made_of(s, "_") && !(s[0] >= '0' && s[0] <= '9'); }
+/* A key of AWS has a variable for each of its parts, with colons between them. */
+static bool env_ok(const struct vault_meta *m)
+{
+        const char *s = m->env;
+        return made_of(s, m->where == GRANT_SIGV4 ? "_:" : "_") && !(s[0] >= '0' && s[0] <= '9');
+}
 
 static bool visible(const char *s)
 {
@@ -54,7 +58,7 @@ static bool field_ok(const struct vault_meta *m)
 {
         static const char *const taken[] = { "host", "content-length", "transfer-encoding", "connection",
                                              "upgrade" };
-        if (m->where == GRANT_BODY)
+        if (m->where == GRANT_BODY || m->where == GRANT_SIGV4)
                 return m->field[0] == '\0';
 
         for (size_t i = 0; m->where == GRANT_HEADER && i < sizeof taken / sizeof *taken; i++)
@@ -212,7 +216,7 @@ static int read_object(const struct json *o, struct vault_meta *m)
                 if (strcmp(where_names[m->where], where) == 0)
                         break;
 
-        return m->where < GRANT_WHERE__COUNT && vault_name_ok(m->name) && env_ok(m->env) &&
+        return m->where < GRANT_WHERE__COUNT && vault_name_ok(m->name) && env_ok(m) &&
                                vault_form_ok(m->file, m->form) && field_ok(m)
                        ? 0
                        : -1;

@@ -23,7 +23,7 @@ enum { VAULT_TTLS = 3 };
 
 struct vault_meta {
         char name[GRANT_NAME];
-        char env[GRANT_NAME];  /* the variable that gets the placeholder; "": none */
+        char env[GRANT_NAME];  /* the variable that gets the placeholder; "": none; of a key of AWS: A:B:C */
         char file[GRANT_TEXT]; /* below the box's home; gets the placeholder in this format; "": none */
         char form[GRANT_FORM];
         char field[GRANT_TEXT], before[GRANT_TEXT], after[GRANT_TEXT];
@@ -40,6 +40,12 @@ struct vault_meta {
 bool vault_name_ok(const char *name);
 /* "Authorization: Bearer {}" into field, before and after. */
 int vault_header_read(const char *text, struct vault_meta *m, struct err *e);
+/* The variables in which tools look for a key of AWS. */
+#define VAULT_AWS_VARIABLES "AWS_ACCESS_KEY_ID:AWS_SECRET_ACCESS_KEY:AWS_SESSION_TOKEN"
+/* aws_key.c: rewrites a key of AWS as ID:SECRET or ID:SECRET:TOKEN, from that form or from a text that names
+ * its parts, as `aws configure export-credentials` and ~/.aws/credentials do. Returns its length, or -1:
+ * there is none, or there are two. */
+ssize_t vault_aws_key(struct span text, char *ret, size_t cap);
 /* form.c: the file in which a tool looks for it. `form` NULL: the known format of this file. */
 int vault_form_read(const char *file, const char *form, struct vault_meta *m, struct err *e);
 bool vault_form_ok(const char *file, const char *form);

@@ -3,7 +3,8 @@
  * changes sides, 0xFE closes the side that spoke last, 0xFD stands for the secret, 0xFC for the placeholder.
  * Whatever they do: no secret comes down, no placeholder goes up, what goes up are whole requests to paths
  * that a door covers, and one whose parameters are judged goes up with its whole body or not at all. Answers
- * below /c/ are checked: each check is ended. */
+ * below /c/ are checked: each check is ended. Requests below /s/ go up signed with the real key, and show
+ * nothing of it but its id. */
 #include "../bearer.h"
 #include "egress/http/http_internal.h"
 
@@ -11,6 +12,8 @@
 
 #define SECRET "key-REALrealREAL1"
 #define HOLDER "key-FAKEfakeFAKE1"
+#define AWS    "AKIAREALREALREAL0001:REALsecretREALsecret"
+#define HELD   "AKIAFAKEFAKEFAKE0001:FAKEsecretFAKEsecret"
 
 struct bench {
         struct http_flow *flow;
@@ -108,6 +111,7 @@ static struct checked_policy *load(void)
                                    "http://api.test/k/** GET POST with key\n"
                                    "net http://api.test/ws WEBSOCKET\n"
                                    "net http://api.test/c/** GET as text\n"
+                                   "net http://api.test/s/** GET PUT with aws\n"
                                    "net http://api.test/b/** POST GET where amount=int:1..5\n";
         struct err e;
         struct policy *p = policy_new();
@@ -137,18 +141,40 @@ static void check_bounded(struct span up, const struct http_head *h)
                 abort(); /* too short to say how much */
 }
 
+static bool has(struct span text, const char *word) { return memmem(text.p, text.n, word, strlen(word)); }
+
+/* The first request, where it is one that is signed. */
+static void check_signed(struct span up, const struct http_head *h)
+{
+        struct span head = span_of(up.p, h->bytes);
+        if (!span_starts(h->target, "/s/"))
+                return;
+        if (!has(head, "\r\nAuthorization: AWS4-HMAC-SHA256 Credential=AKIAREALREALREAL0001/") ||
+            has(head, "REALsecret") || has(head, "FAKE"))
+                abort();
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-        static const struct http_credential key = BEARER_KEY(SECRET, HOLDER);
+        static const struct http_credential keys[] = { BEARER_KEY(SECRET, HOLDER),
+                                                       { .name = "aws",
+                                                         .where = HTTP_SIGV4,
+                                                         .field = "",
+                                                         .before = "",
+                                                         .after = "",
+                                                         .secret = { (const uint8_t *) AWS, sizeof AWS - 1 },
+                                                         .placeholder = { (const uint8_t *) HELD,
+                                                                          sizeof HELD - 1 } } };
         static struct checked_policy *policy;
         struct err e;
         if (!policy && !(policy = load()))
                 abort();
-        struct http_rules_in in = {
-                .policy = policy, .stage = POLICY_STAGE_LIVE, .credentials = &key, .credential_count = 1
-        };
+        struct http_rules_in in = { .policy = policy,
+                                    .stage = POLICY_STAGE_LIVE,
+                                    .credentials = keys,
+                                    .credential_count = COUNT(keys) };
         struct http_rules *r = http_rules_new(&in, &e);
         struct http_peer peer = { .host = "api.test", .port = 80 };
         struct bench b = { 0 };
@@ -160,10 +186,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         static struct http_head h;
         if (b.up.n && (http_head_request(fifo_all(&b.up), &h) == HTTP_BAD ||
                        (!span_starts(fifo_all(&b.up), "GET /") && !span_starts(fifo_all(&b.up), "POST /") &&
-                        !span_starts(fifo_all(&b.up), "HEAD /"))))
+                        !span_starts(fifo_all(&b.up), "HEAD /") && !span_starts(fifo_all(&b.up), "PUT /"))))
                 abort();
-        if (b.up.n)
+        if (b.up.n) {
                 check_bounded(fifo_all(&b.up), &h);
+                check_signed(fifo_all(&b.up), &h);
+        }
         http_flow_free(b.flow);
         if (b.checks)
                 abort();

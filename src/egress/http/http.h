@@ -39,6 +39,7 @@ enum http_where { /* the position of a credential in a request */
                   HTTP_IN_QUERY,  /* field: the parameter */
                   HTTP_IN_BASIC,  /* field: the user name; the secret is the password */
                   HTTP_IN_BODY,   /* replaces the placeholder in the body */
+                  HTTP_SIGV4,     /* nowhere: the request is signed with it, as AWS has it */
                   HTTP_WHERE__COUNT
 };
 

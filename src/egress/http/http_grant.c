@@ -17,7 +17,8 @@ struct http_grants {
 };
 
 _Static_assert((int) GRANT_HEADER == (int) HTTP_IN_HEADER && (int) GRANT_QUERY == (int) HTTP_IN_QUERY &&
-                       (int) GRANT_BASIC == (int) HTTP_IN_BASIC && (int) GRANT_BODY == (int) HTTP_IN_BODY,
+                       (int) GRANT_BASIC == (int) HTTP_IN_BASIC && (int) GRANT_BODY == (int) HTTP_IN_BODY &&
+                       (int) GRANT_SIGV4 == (int) HTTP_SIGV4,
                "one numbering");
 _Static_assert((int) GRANTS_MAX == (int) HTTP_CREDENTIALS_MAX &&
                        (int) GRANT_SECRET_MAX == (int) HTTP_SECRET_MAX &&

@@ -11,7 +11,9 @@ bool http_hold_begin(struct http_flow *f)
 {
         struct http_exchange *x = &f->x;
         const struct http_head *h = &f->head;
-        bool long_one = h->length > HTTP_HELD_MAX, asks = http_asks(f);
+        bool asks = http_asks(f);
+        x->most = http_sign_holds(f) && !asks ? HTTP_SIGNED_MAX : HTTP_HELD_MAX;
+        bool long_one = h->length > x->most;
         if (long_one || (!asks && !h->chunked && h->length == 0)) {
                 http_params_read(f, (struct span){ 0 }, long_one ? too_long : NULL);
                 return false;
@@ -41,7 +43,7 @@ static bool settle(struct http_flow *f, bool whole)
                 return false;
         }
 
-        http_params_read(f, fifo_all(&x->held), whole ? NULL : too_long);
+        http_params_read(f, fifo_all(&x->held), whole && x->held.n <= HTTP_HELD_MAX ? NULL : too_long);
         return true;
 }
 
@@ -62,7 +64,7 @@ bool http_hold_step(struct http_flow *f, bool *ret_known)
         case BODY_MORE:
                 return false;
         case BODY_DATA:
-                if (x->held.n > HTTP_HELD_MAX)
+                if (x->held.n > x->most)
                         *ret_known = settle(f, false);
                 return true;
         case BODY_END:

@@ -2,6 +2,7 @@
 /* egress/http/http_internal.h - declarations shared by the files behind http.h. No other file includes it. */
 #pragma once
 #include "base/arena.h"
+#include "base/grant.h"
 #include "base/limits.h"
 #include "base/secret_words.h"
 #include "egress/http/http.h"
@@ -21,6 +22,7 @@ enum {
         HTTP_SECRET_MAX = 4096,
         HTTP_CREDENTIALS_MAX = 64,
         HTTP_HELD_MAX = 64 * 1024, /* body of a request whose parameters are checked */
+        HTTP_SIGNED_MAX = 4 << 20, /* body of a request that is signed with its hash */
 };
 
 /* ---- http_fifo.c: bytes in, bytes out; wiped when they move or go ---- */
@@ -77,8 +79,9 @@ struct http_frames {
 size_t http_frames_next(struct http_frames *w, struct span data, bool *ret_ends);
 
 /* ---- scrub.c: stars secrets out, across any cut ---- */
-/* Most words of a set: a credential as it is and as it is sent; most bytes of one: it escaped. */
-enum { SCRUB_WORDS_MAX = 2 * HTTP_CREDENTIALS_MAX, SCRUB_WORD_MAX = 3 * HTTP_SECRET_MAX };
+/* Most words of a set: a credential as it is and as it is sent, or its parts; most bytes of one: it escaped.
+ */
+enum { SCRUB_WORDS_MAX = GRANT_WORDS * HTTP_CREDENTIALS_MAX, SCRUB_WORD_MAX = 3 * HTTP_SECRET_MAX };
 /* As secret_words_new(); NULL also if they are too many, too short or too long. */
 struct secret_words *scrub_set_of(const struct span *words, const uint8_t *owner, size_t count);
 struct scrub {
@@ -106,6 +109,7 @@ bool swap_grows(const struct swap *s);
 void swap_pass(struct swap *s, struct span in, bool end, struct fifo *out);
 void swap_done(struct swap *s);
 bool swap_is_credential_query(struct span name);
+bool swap_is_presigned(struct span query); /* a parameter of it is a signature of AWS, or says who signed */
 /* The query with its '?', or nothing: the client's credentials are removed, and ours added if `inject`.
  * Without a credential all passes. */
 void swap_query(struct span query, const struct http_credential *cred, bool inject, struct fifo *out);
@@ -267,6 +271,23 @@ bool http_check_is_full(const struct http_check *k); /* NULL: never */
 bool http_check_waits(const struct http_check *k);   /* a verdict follows the end */
 void http_check_end(struct http_flow *f);
 
+/* ---- sigv4.c ---- */
+enum { SIGV4_SCOPE = 64, SIGV4_PAYLOAD = 72 };
+struct sigv4 {
+        char region[SIGV4_SCOPE], service[SIGV4_SCOPE];
+        char payload[SIGV4_PAYLOAD]; /* the hash of the body, or the word that stands for it */
+        bool sends_payload;          /* in a header of its own, as S3 wants it */
+};
+/* Signs a head as it is sent on, which ends with an empty line and has no signature. */
+void sigv4_sign(const struct sigv4 *s, const struct grant_key *key, int64_t now, struct fifo *head);
+
+/* ---- http_sign.c: requests through a door whose credential is a key of AWS ---- */
+/* Its body has to be read first, for its hash. */
+bool http_sign_holds(const struct http_flow *f);
+/* Reads what the client's own signature says. Why it cannot be signed anew; REASON_NONE: it can. */
+enum effect_reason http_sign_read(struct http_flow *f);
+void http_sign(struct http_flow *f); /* the head that leaves next */
+
 struct http_exchange { /* one request and its answer; all zero between two */
         char method[40];
         struct http_body request, answer;
@@ -304,6 +325,8 @@ struct http_exchange { /* one request and its answer; all zero between two */
         struct params params;
         struct arena params_mem;
         struct fifo line, held; /* the request's head as it came; the body so far */
+        size_t most;            /* bytes of a body that is read first */
+        struct sigv4 sign;      /* service "": it is not signed */
         size_t unpaid;          /* bytes of the request that were read before its door was known */
 };
 

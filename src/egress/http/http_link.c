@@ -61,6 +61,7 @@ void http_let_go(struct http_flow *f, bool leaves, enum effect_reason why)
 
         f->request = REQUEST_BODY;
         f->answer = ANSWER_HEAD;
+        http_sign(f);
         http_link_to(f);
 }
 

@@ -220,7 +220,7 @@ static enum effect_reason objection(struct http_flow *f, unsigned *ret_status)
         if (x->abused)
                 return x->abused == own_bit(f) ? REASON_OWN_PLACEHOLDER : REASON_PLACEHOLDER;
 
-        if ((why = object_to_held(f)))
+        if ((why = object_to_held(f)) || (why = http_sign_read(f)))
                 return why;
 
         if (f->cb.may && !f->cb.may(f->cb.ctx, f->to.door, &why))
@@ -283,7 +283,7 @@ static bool head_step(struct http_flow *f)
         enum effect_reason why = object_to_canary(f, &status);
         why = why ? why : object_to_line(f, &status);
         size_t bytes = f->judged = f->head.bytes;
-        if (why || (!f->to.bounded && !http_asks(f))) {
+        if (why || (!f->to.bounded && !http_asks(f) && !http_sign_holds(f))) {
                 why = why ? why : objection(f, &status);
                 send_or_refuse(f, why, status);
         } else if (!http_hold_begin(f)) {

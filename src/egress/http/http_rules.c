@@ -41,6 +41,11 @@ static int check_credential(const struct http_rules_in *in, const struct http_cr
                 return err_set(e, ERR_INTERNAL, 0, "the credential %s or its placeholder is malformed",
                                c->name);
 
+        struct grant_key key;
+        if (c->where == HTTP_SIGV4 &&
+            (!grant_key_split(c->secret, &key) || !grant_key_split(c->placeholder, &key)))
+                return err_set(e, ERR_INTERNAL, 0, "the credential %s is not a key of AWS", c->name);
+
         if (c->class == POLICY_STAGE_LIVE && in->stage != POLICY_STAGE_LIVE) {
                 (void) err_set(e, ERR_DOOR, 0,
                                "the credential %s is a live one and does not load in the stage %s", c->name,
@@ -68,6 +73,15 @@ static int check_doors(const struct http_rules_in *in, struct err *e)
         return 0;
 }
 
+/* The parts of a secret or its placeholder; returns their count. */
+static size_t add_words(const struct http_credential *c, struct span text, uint8_t bit, struct span *ret,
+                        uint8_t *owner)
+{
+        size_t n = grant_words((enum grant_where) c->where, text, ret);
+        memset(owner, bit, n);
+        return n;
+}
+
 /* A server echoes the request: a server that encodes its requests encodes a password with its user, in
  * base64, once more. */
 static struct secret_words *secrets_of(const struct http_rules_in *in)
@@ -79,8 +93,8 @@ static struct secret_words *secrets_of(const struct http_rules_in *in)
         bool failed = false;
 
         for (size_t i = 0; i < in->credential_count; i++) {
-                words[n] = in->credentials[i].secret;
-                owner[n++] = (uint8_t) i;
+                n += add_words(&in->credentials[i], in->credentials[i].secret, (uint8_t) i, words + n,
+                               owner + n);
                 swap_as_sent(&in->credentials[i], &sent[i]);
                 failed = failed || sent[i].failed;
                 words[n] = fifo_all(&sent[i]);
@@ -97,11 +111,14 @@ static struct secret_words *secrets_of(const struct http_rules_in *in)
 
 static int make_sets(struct http_rules *r)
 {
-        struct span words[HTTP_CREDENTIALS_MAX];
+        struct span words[SCRUB_WORDS_MAX];
+        uint8_t owner[SCRUB_WORDS_MAX];
+        size_t n = 0;
         r->secrets = secrets_of(&r->in);
         for (size_t i = 0; i < r->in.credential_count; i++)
-                words[i] = r->in.credentials[i].placeholder;
-        r->placeholders = scrub_set_of(words, NULL, r->in.credential_count);
+                n += add_words(&r->in.credentials[i], r->in.credentials[i].placeholder, (uint8_t) i,
+                               words + n, owner + n);
+        r->placeholders = scrub_set_of(words, owner, n);
         return r->secrets && r->placeholders ? 0 : -1;
 }
 

@@ -54,6 +54,11 @@ static const struct http_word credential_tails[] = { HTTP_WORD("-api-key"),     
                                                      HTTP_WORD("-auth-token"),    HTTP_WORD("-access-token"),
                                                      HTTP_WORD("-session-token"), HTTP_WORD("-access-key"),
                                                      HTTP_WORD("-secret") };
+/* Parts of a signature that is made anew. */
+static const struct http_word signature_headers[] = { HTTP_WORD("x-amz-date"),
+                                                      HTTP_WORD("x-amz-content-sha256"),
+                                                      HTTP_WORD("x-amz-region-set"),
+                                                      HTTP_WORD("x-amz-s3session-token") };
 static const struct http_word credential_query[] = {
         HTTP_WORD("access_token"),
         HTTP_WORD("api_key"),
@@ -107,6 +112,8 @@ bool swap_strips(struct span name, const struct http_credential *cred)
         if (!cred)
                 return false;
         if (cred->where == HTTP_IN_HEADER && http_name_is(name, cred->field))
+                return true;
+        if (cred->where == HTTP_SIGV4 && http_name_in(name, signature_headers, COUNT(signature_headers)))
                 return true;
         return is_credential_header(name);
 }
@@ -163,6 +170,22 @@ static bool next_param(struct span query, size_t *at, struct span *ret)
         *ret = span_of(query.p + *at, n);
         *at += n + 1;
         return true;
+}
+
+bool swap_is_presigned(struct span query)
+{
+        static const struct http_word names[] = { HTTP_WORD("x-amz-algorithm"), HTTP_WORD("x-amz-credential"),
+                                                  HTTP_WORD("x-amz-signature"),
+                                                  HTTP_WORD("x-amz-security-token"),
+                                                  HTTP_WORD("awsaccesskeyid") };
+        struct span param;
+        for (size_t at = 0; next_param(query, &at, &param);) {
+                uint8_t text[128];
+                if (http_name_in(plain_name(param, text, sizeof text), names, COUNT(names)))
+                        return true;
+        }
+
+        return false;
 }
 
 /* Characters that need no escape in a query and in a form. */
