@@ -469,6 +469,8 @@ enum { PARAMS_MAX = 512 }; /* of one request: some servers ignore parameters aft
 void policy_params_form(struct params *p, struct arena *mem, struct span text, bool in_body);
 /* A JSON object; its members, and those of its members. */
 void policy_params_json(struct params *p, struct arena *mem, struct span text);
+/* The bytes of such a body that came compressed: some servers read them as a form. */
+void policy_params_packed(struct params *p, struct arena *mem, struct span bytes);
 /* Default PHP has cookies in $_REQUEST, before the rest: a cookie with the name of a bound is denied. */
 void policy_params_cookies(struct params *p, struct arena *mem, struct span text);
 /* Why this door's `where` denies the effect: one clause without a full stop that names the parameter.

@@ -38,15 +38,11 @@ static enum body_form form_of(struct span type)
         return tailed || same_word(kind, "application/json") ? FORM_JSON : FORM_OTHER;
 }
 
-/* Not in a coding that a server undoes and we do not. */
-static bool is_plain_coding(const struct http_head *h)
+static void read_json(struct http_exchange *x, struct span body, struct span sent)
 {
-        const struct http_field *f = NULL;
-
-        while ((f = http_field_find(h, "content-encoding", f)))
-                if (f->value.n != 0 && !http_name_is(f->value, "identity"))
-                        return false;
-        return true;
+        policy_params_json(&x->params, &x->params_mem, body);
+        if (body.p != sent.p)
+                policy_params_packed(&x->params, &x->params_mem, sent);
 }
 
 static void read_body(struct http_flow *f, struct span body)
@@ -54,17 +50,21 @@ static void read_body(struct http_flow *f, struct span body)
         struct http_exchange *x = &f->x;
         const struct http_field *t = http_field_find(&f->head, "content-type", NULL);
         enum body_form form = t ? form_of(t->value) : FORM_OTHER;
+        struct span sent = body;
 
         if (!t)
                 x->params.unread = "the body does not say what it is";
         else if (http_field_find(&f->head, "content-type", t))
                 x->params.unread = "the request has two Content-Type headers";
-        else if (!is_plain_coding(&f->head))
-                x->params.unread = "the body is compressed";
+        else if ((x->params.unread = http_packed_read(&f->head, &x->params_mem, &body)))
+                return;
+        else if (form == FORM_ESCAPED && body.p != sent.p) /* any bytes are a form to a server that does not
+                                                              unpack them */
+                x->params.unread = "a form that is compressed can be read in two ways";
         else if (form == FORM_ESCAPED)
                 policy_params_form(&x->params, &x->params_mem, body, true);
         else if (form == FORM_JSON)
-                policy_params_json(&x->params, &x->params_mem, body);
+                read_json(x, body, sent);
         else
                 x->params.unread = "the body is neither a plain form nor JSON, both in UTF-8";
 }

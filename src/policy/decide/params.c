@@ -398,9 +398,8 @@ static void add_shadow_pair(struct params *p, struct arena *mem, struct span pai
 /* {"x":"&amount=9&"} is a form with an `amount` to servers that take every body for one (Bottle), that
  * match a part of the content type (Perl's CGI, formidable), or that ignore it. No name begins with the
  * '{'. */
-static void add_shadows(struct params *p, struct arena *mem, struct span text)
+static void add_shadows(struct params *p, struct arena *mem, struct span text, size_t begin)
 {
-        size_t begin = text.n;
         for (size_t i = 0; i < text.n && !p->unread; i++) {
                 if (text.p[i] != '&' && text.p[i] != ';')
                         continue;
@@ -411,6 +410,11 @@ static void add_shadows(struct params *p, struct arena *mem, struct span text)
 
         if (begin < text.n && !p->unread)
                 add_shadow_pair(p, mem, span_of(text.p + begin, text.n - begin));
+}
+
+void policy_params_packed(struct params *p, struct arena *mem, struct span bytes)
+{
+        add_shadows(p, mem, bytes, 0);
 }
 
 void policy_params_json(struct params *p, struct arena *mem, struct span text)
@@ -428,7 +432,7 @@ void policy_params_json(struct params *p, struct arena *mem, struct span text)
                 add_members(p, mem, json_root(d), NULL, false);
 
         if (!p->unread)
-                add_shadows(p, mem, text);
+                add_shadows(p, mem, text, text.n);
 
         json_free(d);
 }
