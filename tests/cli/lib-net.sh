@@ -8,6 +8,7 @@
 #   LAB_NGINX         set before: an nginx.conf for 11.22.33.80, nginx.test
 #   LAB_GRPC          set before: helpers/grpc_peer.py serves on the same address, ports 50051 (TLS) and 50052
 #   LAB_AWS           set before: helpers/aws_peer.py, which checks signatures of AWS, serves there, ports 443 and 80
+#   LAB_SSHD          set before: an sshd_config for the same address; its keys are $T/lab/host_key and $T/lab/authorized_keys
 #   box WHO ARG...    cordon run as WHO (root, as_user) with --json in $T/json; output in $T/out, $T/err; status in $status
 # shellcheck shell=sh
 net_needs() {
@@ -41,6 +42,9 @@ openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -days 2 -su
 cat "$T/lab/key.pem" "$T/lab/ca.pem" >"$T/lab/cert.pem"
 [ -z "${LAB_NGINX:-}" ] || printf '%s\n' "$LAB_NGINX" >"$T/lab/nginx.conf"
 [ -z "${LAB_GRPC:-}" ] || cp "${NET_LIB:-$(dirname "$0")}/helpers/grpc_peer.py" "$T/lab/grpc_peer.py"
+if [ -n "${LAB_SSHD:-}" ] && command -v ssh-keygen >/dev/null; then
+        printf '%s\nHostKey %s/lab/host_key\nAuthorizedKeysFile %s/lab/authorized_keys\n' "$LAB_SSHD" "$T" "$T" >"$T/lab/sshd.conf" && ssh-keygen -q -t ed25519 -N '' -f "$T/lab/host_key"
+fi
 [ -z "${LAB_AWS:-}" ] || cp "${NET_LIB:-$(dirname "$0")}/helpers/aws_peer.py" "$T/lab/aws_peer.py"
 python3 "${NET_LIB:-$(dirname "$0")}/helpers/net_lab.py" "$T/lab" <"$T/lab/stop" >"$T/lab/log" 2>&1 &
 LAB=$!

@@ -2,7 +2,7 @@
 # tests/cli/helpers/net_lab.py DIR - an internet of the test's own: a namespace "outside" with a name server and servers,
 # one link from the namespace that we are started in. Nothing leaves the machine. Writes DIR/ready when all stands;
 # DIR/dns.log has every name that was asked, DIR/packets every flow that crossed the link (seen from outside).
-# DIR/pay.log has every request below /pay with its body. DIR/nginx.conf, if it is there, is served outside by nginx, and DIR/grpc_peer.py and DIR/aws_peer.py run there; DIR/github.log has every request to api.github.test, with its
+# DIR/pay.log has every request below /pay with its body. DIR/nginx.conf, if it is there, is served outside by nginx, and DIR/grpc_peer.py, DIR/aws_peer.py and sshd with DIR/sshd.conf run there; DIR/github.log has every request to api.github.test, with its
 # credential; DIR/collector.log whatever reached collector.test by any means. Ends with its standard input.
 import base64, ctypes, gzip, hashlib, json, os, shutil, socket, ssl, struct, subprocess, sys, threading, time, zlib
 
@@ -393,6 +393,11 @@ def outside():
         subprocess.Popen(['/usr/bin/python3', 'aws_peer.py', NGINX4, port, cert], cwd=where, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
                          preexec_fn=lambda: ctypes.CDLL(None).prctl(1, 9))
         reached(int(port))
+    if os.path.exists(os.path.join(where, 'sshd.conf')) and os.path.exists('/usr/sbin/sshd'):
+        # Its directory in /run is there only where a service was started.
+        subprocess.Popen(['unshare', '-m', 'sh', '-c', 'mount -t tmpfs run /run; mkdir -p /run/sshd; exec /usr/sbin/sshd -D -f "$PWD/sshd.conf" -E "$PWD/sshd.log"'], cwd=where,
+                         stdin=subprocess.DEVNULL, preexec_fn=lambda: ctypes.CDLL(None).prctl(1, 9))
+        reached(22)
 
 
 def reached(port):
