@@ -12,7 +12,7 @@ sources() {
 # What was analysed before is not analysed again: a file that expands to the same text, comments included, for the same
 # tools, gets the same answer. The memory is the user's own, ten thousand names of empty files; without it all are analysed.
 memory=${XDG_CACHE_HOME:-${HOME:-/nonexistent}/.cache}/cordon-analyse
-mkdir -p -m 700 "$memory" 2>/dev/null && [ -O "$memory" ] || memory=
+(umask 077 && mkdir -p "$memory") 2>/dev/null && [ -O "$memory" ] || memory=
 tools=$({ gcc --version; cppcheck --version; clang-tidy --version; cat .clang-tidy "$0"; } 2>&1 | sha256sum | cut -c1-16)
 name() { # FILES...: for each its name in the memory, and the file
         for f; do
