@@ -81,13 +81,16 @@ has "a field has a label" "$(cat "$T/tree")" "textbox Find"
 browse "$a" "$(heading Runs)" key:j 'js:document.activeElement.textContent' key:j 'js:[...document.querySelectorAll("tbody button")].indexOf(document.activeElement)' \
         'js:window.before = document.querySelector("main h2"), 0' 'wait:document.querySelector("main h2") !== window.before' 'js:[...document.querySelectorAll("tbody button")].indexOf(document.activeElement)' \
         key:Enter 'wait:document.querySelector("main dl")' 'js:document.querySelector("main h2").textContent' key:Escape "$(heading Runs)" \
-        key:/ 'js:document.activeElement.id' 'text:exit 7' key:Enter "$(heading Runs)" 'js:history.length > 3'
+        key:/ 'js:document.activeElement.id' 'text:exit 7' key:Enter "$(heading Runs)" 'js:history.length > 3' \
+        'click:[data-view=ledger]' "$(heading Ledger)" key:/ text:sh key:Enter 'wait:document.querySelector("#find")?.value === "sh" && document.querySelector("main td")' \
+        'js:(k => k.includes("start") && !k.includes("view"))([...document.querySelectorAll("main tr td:nth-child(3)")].map(d => d.textContent))'
 is "j chooses a run" "$(line 1)" show
 is "and the next" "$(line 2)" 1
 is "which stays chosen when the page is drawn again" "$(line 4)" 1
 is "Enter shows it, its name inert" "$(line 5)" 'sh -c exit 7 <img src=x onerror=document.title=1337>\u{202e}\u{1b}[2J'
 is "Escape goes back, / to the search" "$(line 6)" find
 is "and what was seen is in the browser's history" "$(line 7)" True
+is "records are found by a part of their target, and the search itself is not among them" "$(line 8)" True
 browse "$runner" "$(heading Runs)" key:j key:Enter 'wait:document.querySelector("main dl")' 'js:document.querySelector("#state").textContent + document.querySelectorAll("main .bad").length'
 is "a run is shown to a token that reads no records" "$(line 1)" 0
 done_testing

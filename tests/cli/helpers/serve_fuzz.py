@@ -162,7 +162,7 @@ paths = ["/v1/runs", "/v1/runs/{}", "/v1/runs/{}/events", "/v1/sessions", "/v1/s
          "/v1/files/../../a/files/{}", "/v1/files/%2e%2e/%2e%2e/a/files/{}", "/v1/changes", "/v1/changes/{}", "/v1/changes/{}/apply",
          "/v1/changes/{}/undo", "/v1/policies", "/v1/policies/{}", "/v1/policies/{}?share=9", "/v1/policies/{}/promote", "/v1/policies/{}/rollback", "/v1/images",
          "/v1/images/{}", "/v1/ledger?run={}", "/v1/ledger?target={}", "/v1/ledger?last=9",
-         "/v1/ledger/{}/proof", "/v1/ledger/{}/trace", "/v1/metrics", "/v1/tenants", "/v1/vault", "/v1/vault/{}", "/v1/health"]
+         "/v1/ledger/{}/proof", "/v1/ledger/{}/trace", "/v1/metrics", "/v1/tenants", "/v1/pool", "/v1/audits", "/v1/token", "/v1/vault", "/v1/vault/{}", "/v1/health"]
 # Nine of ten calls have a method that their path knows, and a name in its plain form: those reach the tenant's resources.
 described = json.loads(link.call("GET", "/v1/openapi.json", token_a)[1])["paths"]
 
