@@ -38,7 +38,8 @@ static const char plugin_end[] =
         "})\n";
 
 static const struct agent_hook hooks[] = {
-        { "claude", ".claude/settings.local.json", "PreToolUse", "Bash", CLAUDE_LIKE, NULL, NULL, NULL },
+        { "claude", ".claude/settings.local.json", "PreToolUse", "Bash|Monitor", CLAUDE_LIKE, NULL, NULL,
+          NULL },
         { "codex", ".codex/hooks.json", "PreToolUse", "Bash", CLAUDE_LIKE, NULL, NULL,
           "Codex asks at its next start whether you trust this folder and this hook: until you do, it runs "
           "commands outside. Start it as `codex -s danger-full-access`: its own sandbox hides the session" },

@@ -9,7 +9,7 @@ struct agent_hook {
         const char *agent;
         const char *file;    /* of the project */
         const char *event;   /* before a tool runs */
-        const char *matcher; /* the tool that runs shell commands */
+        const char *matcher; /* the tools that run shell commands: a regular expression */
         /* The answer around the tool's changed input; the one that refuses ends in a JSON text. */
         const char *before, *after, *deny, *deny_end;
         /* A program of its own instead of settings: its text around the quoted command; or NULL. */

@@ -23,7 +23,7 @@ hook_of() { case $1 in opencode) sed -n 's/^const hook = //p' "$(settings openco
 is "a wrong door is refused at once" "$(status "$CORDON" agent hook --net 'no such host:x' claude) $(find . | wc -l)" "125 1"
 "$CORDON" agent hook --remove claude 2>"$T/err"
 is "nothing to remove" "$? $(find . | wc -l)" "125 1"
-for agent in claude:PreToolUse:Bash codex:PreToolUse:Bash gemini:BeforeTool:run_shell_command; do
+for agent in 'claude:PreToolUse:Bash|Monitor' codex:PreToolUse:Bash gemini:BeforeTool:run_shell_command; do
         name=${agent%%:*} event=${agent#*:}
         event=${event%:*}
         file=$(settings "$name")
