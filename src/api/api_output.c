@@ -163,11 +163,14 @@ static void wipe(const struct buf *text)
                 explicit_bzero(text->p, text->n);
 }
 
+/* Root takes an id that owns nothing, unless its namespace has none for it: then the box has none, either. */
+static bool becomes_another(const cordon_box *b) { return geteuid() == 0 && (!b || !b->plan || b->as_root); }
+
 static int make_order(const struct checking *k, enum handle_type form, bool serves, struct err *e)
 {
         AUTO_BUF(order);
         const struct output_order_more more = { .serves = serves,
-                                                .become = geteuid() == 0 ? wall_host_id() : 0 };
+                                                .become = becomes_another(k->b) ? wall_host_id() : 0 };
         int fd = order_text(k, form, more, &order, e) < 0 ? -1 : memory_file(buf_span(&order));
         wipe(&order);
         return fd;
