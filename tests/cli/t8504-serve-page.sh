@@ -32,6 +32,7 @@ is "the answer of a run has the members that it describes" \
 head=$(http GET / none -D - -o "$T/page")
 has "the page permits no script but its own" "$head" "default-src 'none'; script-src 'nonce-"
 has "and no markup from text" "$head" "require-trusted-types-for 'script'"
+has "and how an operator does" "$(cat "$T/page")" "cordon serve token new --scopes admin<"
 has "the page says how to get a token" "$(cat "$T/page")" "cordon serve token new --tenant NAME<"
 is "the page names no other host" "$(grep -c 'https\?://' "$T/page")" 0
 is "and never parses markup" "$(grep -c 'innerHTML\|outerHTML\|insertAdjacent\|document.write\|eval(' "$T/page")" 0
