@@ -6,7 +6,7 @@
 #include "egress/broker/requests.h"
 #include "egress/http/http2.h"
 
-enum { IDLE_MAX = 8 };
+enum { IDLE_MAX = 16 };
 
 void streams_serve(struct flow *f)
 {
