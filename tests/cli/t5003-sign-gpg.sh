@@ -67,4 +67,14 @@ is "a key that the agent does not have stops the start" "$(status "$CORDON" run 
 has "with what to do" "$(cat err)" "with-keygrip"
 is "so does no agent" "$(GNUPGHOME=$T/none status "$CORDON" run --sign "gpg:$sign" -- true)" 125
 ok "the agent outside lives, with its keys" gpg-connect-agent "HAVEKEY $sign" /bye
+
+# ---- a session ----
+timeout 60 "$CORDON" session new gpg-$$ --read "$GNUPGHOME/pubring.kbx" --read "$T/s" --read "$T/m" --sign "gpg:$sign" --decrypt "gpg:$decrypt" >out 2>&1
+is "a session has both doors" "$?" 0
+for i in 1 2; do
+        is "run $i of it decrypts" "$(timeout 60 "$CORDON" session run gpg-$$ -- gpg -q -d "$T/s" </dev/null 2>err)" secret
+done
+timeout 60 "$CORDON" session run gpg-$$ -- gpg -q --armor --detach-sign -o - "$T/m" </dev/null >m.asc 2>err
+has "and signs" "$(gpg --verify m.asc m 2>&1)" "Good signature"
+ok "it ends" timeout 60 "$CORDON" session end gpg-$$
 done_testing
