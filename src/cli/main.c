@@ -82,7 +82,8 @@ static const struct cli_verb verbs[] = {
           "run a command and propose the least doors it needs", verb_learn, learn_options, false,
           GROUP_UNDERSTAND },
         { "log",
-          "[OPTIONS] [show RUN | field TARGET | reached | night | proof ID | export | prune | checkpoint | "
+          "[OPTIONS] [show RUN | field TARGET | reached | night | tools | proof ID | export | prune | "
+          "checkpoint | "
           "keys | "
           "tiles DIR | rotate | restart]",
           "list what crossed the boundary: every effect of every run", verb_log, log_options, false,

@@ -94,6 +94,8 @@ text=$("$CORDON" log night)
 for part in RAN "WAITED FOR A PERSON" DENIED REACHED "nobody but yourself" "stopped by a tripwire"; do
         has "the text has: $part" "$text" "$part"
 done
+is "the table of boxes: depth, cost and reach of each" "$("$CORDON" log tools --json | jq '[.[] | select(.box == "traced") | .depth > 0 and .start_us > 0 and .reach == "self"] | all')" true
+has "as text" "$("$CORDON" log tools)" "RUNS LAYERS"
 is "a quiet night is short" "$("$CORDON" log night --since 2999-01-01 --json | jq -c '[.runs, .boxes, .denied]')" "[0,[],[]]"
 is "an option that it would not look at is refused" "$(status "$CORDON" log night --box x)" 125
 done_testing
