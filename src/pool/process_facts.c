@@ -6,7 +6,6 @@
 #include "pool/pool.h"
 
 #include <fcntl.h>
-#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -18,7 +17,9 @@ void pool_process(char ret[POOL_PROCESS])
 {
         struct sha256 s;
         uint64_t cpus[16] = { 0 };
-        long nice = getpriority(PRIO_PROCESS, 0), policy = sched_getscheduler(0);
+        /* Not sched_getscheduler(): that of musl always fails, and a program with another libc asks the
+         * resident, too. */
+        long nice = getpriority(PRIO_PROCESS, 0), policy = syscall(SYS_sched_getscheduler, 0);
         sha256_init(&s);
         for (int i = 0; i < RLIM_NLIMITS; i++) {
                 uint64_t now_and_most[2] = { 0, 0 };

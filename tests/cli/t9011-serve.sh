@@ -41,6 +41,13 @@ cordon: hint: start one: cordon serve &"
         is "$who: also by a program's path" "$(how -- "$(command -v env)")" "parked "
         ready $size
         is "$who: the list has them" "$(run pool ls --json | jq -r '.[0] | "\(.size) \(.ready) \(.hits)"')" "3 3 2"
+        if [ -x "$BUILD/src/cli/cordon" ] && ! grep -qa __asan_init "$BUILD/src/cli/cordon"; then
+                cp -L "$BUILD/src/cli/cordon" "$T/d/other" && chmod 755 "$T/d/other"
+                is "$who: a caller with another C library gets one, too" "$(CORDON=$T/d/other; how -- true)" "parked "
+                ready $size
+        else
+                skip "$who: a caller with another C library" "no such program here"
+        fi
 
         run pool add --size 1 --read /etc/hosts --env WORD=secret >/dev/null
         has "$who: and the options that they were made from" "$(run pool ls)" "  --read /etc/hosts --env WORD"
