@@ -272,7 +272,7 @@ static void done(struct bridge_exchange *x)
         struct bridge *b = x->b;
         (void) pthread_mutex_lock(&b->lock);
         free(x->line);
-        free(x->id);
+        buf_done(&x->id_text);
         *x = (struct bridge_exchange){ .fd = -1 };
         (void) pthread_cond_broadcast(&b->changed);
         (void) pthread_mutex_unlock(&b->lock);
@@ -313,11 +313,10 @@ static struct bridge_exchange *find_room(struct bridge *b)
 static void read_what(struct bridge_exchange *x)
 {
         struct rpc m;
-        AUTO_BUF(id);
         rpc_read(span_str(x->line), &m);
         if (m.kind == RPC_REQUEST) {
-                rpc_put_id(&id, m.id);
-                x->id = strdup(buf_str(&id));
+                rpc_put_id(&x->id_text, m.id);
+                x->id = buf_str(&x->id_text);
                 x->opens = strcmp(m.method, "initialize") == 0;
         }
         rpc_done(&m);
@@ -326,8 +325,8 @@ static void read_what(struct bridge_exchange *x)
 void bridge_begin(struct bridge *b, const char *method, char *line)
 {
         pthread_t thread;
-        (void) pthread_mutex_lock(&b->lock);
         struct bridge_exchange *x;
+        (void) pthread_mutex_lock(&b->lock);
         while (!(x = find_room(b)))
                 (void) pthread_cond_wait(&b->changed, &b->lock);
         *x = (struct bridge_exchange){ .b = b, .line = line, .method = method, .used = true, .fd = -1 };

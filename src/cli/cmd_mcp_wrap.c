@@ -107,12 +107,11 @@ static void derive_name(struct wrapping *w, char **command)
         struct sha256 s;
         char hex[65], base[32];
         const char *word = command[0];
+        if (word && command[1] && command[1][0] != '-')
+                word = command[1];
         sha256_init(&s);
-        for (char **c = command; *c; c++) {
+        for (char **c = command; *c; c++)
                 sha256_add(&s, *c, strlen(*c) + 1);
-                if (c == command + 1 && command[1][0] != '-')
-                        word = command[1];
-        }
 
         sha256_end_hex(&s, hex);
         word = strrchr(word, '/') ? strrchr(word, '/') + 1 : word;

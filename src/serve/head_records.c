@@ -24,9 +24,10 @@ struct list {
 static void add(void *ctx, const char *name, const char *state)
 {
         struct list *l = ctx;
-        cordon_head h = { .tenant = strdup(name), .state = strdup(state), .seal = 1 };
-        if (l->n < TENANTS && h.tenant && h.state)
-                l->v[l->n++] = h;
+        if (l->n < TENANTS)
+                l->v[l->n] = (cordon_head){ .tenant = strdup(name), .state = strdup(state), .seal = 1 };
+        if (l->n < TENANTS && l->v[l->n].tenant && l->v[l->n].state)
+                l->n++;
 }
 
 /* Those that had runs since their last head. */

@@ -180,7 +180,7 @@ static bool start_one(struct server *s, struct job *j)
         while (at < RUNS_MAX && s->running[at])
                 at++;
 
-        if (at == RUNS_MAX || !budget_take(budget_of(j), BUDGET_RUNS, 1))
+        if (!j || at == RUNS_MAX || !budget_take(budget_of(j), BUDGET_RUNS, 1))
                 return false;
 
         dequeue(j);
