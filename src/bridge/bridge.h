@@ -79,8 +79,8 @@ enum { BRIDGE_EXCHANGES = 96, BRIDGE_IDLE = 8 };
 struct bridge;
 struct bridge_exchange {
         struct bridge *b;
-        char *line;         /* the message */
-        const char *id;     /* of a request, as JSON; else NULL */
+        char *line;     /* the message */
+        const char *id; /* of a request, as JSON; else NULL */
         struct buf id_text;
         const char *method; /* POST, GET or DELETE */
         bool opens;         /* initialize */
