@@ -77,3 +77,14 @@ char *date_print(int64_t seconds, char buf[32])
         (void) snprintf(buf, 32, "%04d-%02u-%02uT%02d:%02dZ", y, m, d, rest / 3600, rest / 60 % 60);
         return buf;
 }
+
+char *date_stamp(int64_t seconds, char buf[32])
+{
+        int y;
+        unsigned m, d;
+        civil_of(seconds / 86400, &y, &m, &d);
+        int rest = (int) (seconds % 86400);
+        (void) snprintf(buf, 32, "%04d%02u%02uT%02d%02d%02dZ", y, m, d, rest / 3600, rest / 60 % 60,
+                        rest % 60);
+        return buf;
+}

@@ -67,6 +67,9 @@ static const char *next_step(const struct effect_row *d)
         enum effect_kind k = d->effect.kind;
         bool path = k == EFFECT_READ || k == EFFECT_WRITE || k == EFFECT_RUN;
 
+        if (d->effect.reason == REASON_BROKER_DIED)
+                return "report it: no policy and no command should end the broker";
+
         if (k == EFFECT_RUN && d->on_host == 0)
                 return "let it be made behind `write DIR` or `edit DIR`, and name that with `run DIR/`";
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* egress/http/sigv4.c - signs a request as AWS has it (Signature Version 4): the canonical form of its head
  * and the hash of its body, with a key that holds for one day, region and service. Pure. */
+#include "base/date.h"
 #include "base/hash.h"
 #include "base/str.h"
 #include "egress/http/http_internal.h"
@@ -8,9 +9,8 @@
 #include <ctype.h>
 #include <stdlib.h>
 #include <strings.h>
-#include <time.h>
 
-enum { DIGEST = 32, HASH_BLOCK = 64, FIELDS = HTTP_FIELDS_MAX + 8, DATE = 20 };
+enum { DIGEST = 32, HASH_BLOCK = 64, FIELDS = HTTP_FIELDS_MAX + 8 };
 
 /* ---- HMAC-SHA-256 ---- */
 
@@ -309,17 +309,15 @@ static void put_own_fields(const struct sigv4 *s, const struct grant_key *key, c
 void sigv4_sign(const struct sigv4 *s, const struct grant_key *key, int64_t now, struct fifo *head)
 {
         static const char end[] = "\r\n";
-        char date[DATE];
-        time_t t = (time_t) now;
-        struct tm tm;
+        char date[32];
         struct canonical c = { .count = 0 };
         struct fifo text = { 0 };
-        if (head->failed || head->n < sizeof end - 1 || !gmtime_r(&t, &tm) ||
-            strftime(date, sizeof date, "%Y%m%dT%H%M%SZ", &tm) == 0) {
+        if (head->failed || head->n < sizeof end - 1) {
                 head->failed = true;
                 return;
         }
 
+        (void) date_stamp(now, date); /* libc's would read the time zone, which the filter kills */
         head->n -= sizeof end - 1; /* the empty line comes last again */
         put_own_fields(s, key, date, head);
         struct span all = fifo_all(head);
