@@ -318,7 +318,7 @@ void sigv4_sign(const struct sigv4 *s, const struct grant_key *key, int64_t now,
         }
 
         (void) date_stamp(now, date); /* libc's would read the time zone, which the filter kills */
-        head->n -= sizeof end - 1; /* the empty line comes last again */
+        head->n -= sizeof end - 1;    /* the empty line comes last again */
         put_own_fields(s, key, date, head);
         struct span all = fifo_all(head);
         if (head->failed || !all.p)
