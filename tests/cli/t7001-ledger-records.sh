@@ -126,7 +126,7 @@ for who in $whos; do
         has "$who: a time that is none" "$(log --since yesterday 2>&1)" "is not a time"
         has "$who: a kind that there is not is told" "$(log --kind refused 2>&1)" "no records of the kind \`refused\`"
         kinds=$(sed -n '/^\.It Fl -kind/,/^\.It Fl -target/s/^\.Pq Li //p' "$CORDON_SOURCE/man/cordon-log.1" | tr -d ',')
-        is "$who: those of the manual are known" "$(for kind in $kinds unknown; do log --kind "$kind" 2>&1 >/dev/null | grep kind; done; echo "$kinds" | wc -w)" 26
+        is "$who: those of the manual are known" "$(for kind in $kinds unknown; do log --kind "$kind" 2>&1 >/dev/null | grep kind; done; echo "$kinds" | wc -w)" 27
         has "$who: to look leaves a trace" "$(log --json --kind view)" '"target":"refused"'
         $who "$CORDON" run -q --name followed -- true </dev/null
         rm -f follow.txt # what the one before wrote would be taken for this one's until its shell empties it
