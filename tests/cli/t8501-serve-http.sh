@@ -14,6 +14,7 @@ for who in root as_user; do
         has "$who: one of that name exists" "$(cordon serve tenant new a 2>&1)" "the tenant exists"
         has "$who: a name is no path" "$(cordon serve tenant new ../x 2>&1)" "letters, digits"
         has "$who: a token needs a tenant" "$(cordon serve token new --tenant nobody 2>&1)" "there is no tenant"
+        has "$who: the hint is for the directory that was given" "$(cordon serve token new --tenant nobody --config "$C/cordon/serve" 2>&1)" "tenant new nobody --config $C/cordon/serve"
         a=$(token a) b=$(token b) reader=$(token a read)
         hasnt "$who: tokens are stored as digests" "$(cat "$C/cordon/serve/tokens")" "$a"
         has "$who: only loopback addresses are served" "$(cordon serve --http 0.0.0.0:80 2>&1)" "not a loopback address"
