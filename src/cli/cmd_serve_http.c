@@ -206,10 +206,10 @@ int verb_serve_tenant(int argc, char **argv)
                 return EXIT_CORDON;
 
         if (words[0] && strcmp(words[0], "ls") == 0 && !words[1])
-                return cli_give(serve_tenant_list(o.path, o.json, &e), &e);
+                return give(&o, serve_tenant_list(o.path, o.json, &e), &e);
 
         if (words[0] && strcmp(words[0], "forget") == 0 && words[1] && !words[2])
-                return serve_tenant_forget(cli_context(), o.path, words[1], &e) < 0 ? cli_error(&e) : 0;
+                return give(&o, serve_tenant_forget(cli_context(), o.path, words[1], &e), &e);
 
         if (!words[0] || strcmp(words[0], "new") != 0 || !words[1] || words[2])
                 return cli_usage("serve tenant takes new NAME, ls, or forget NAME");

@@ -51,7 +51,7 @@ static void refresh_tokens(struct server *s)
                 s->o->say(s->o->say_ctx, e.what);
 }
 
-static void refuse_scope(unsigned needed, struct reply *r)
+static void refuse_scope(const struct token *t, unsigned needed, struct reply *r)
 {
         AUTO_BUF(names);
         AUTO_BUF(what);
@@ -64,9 +64,21 @@ static void refuse_scope(unsigned needed, struct reply *r)
         unsigned first = 0;
         while (!(needed & 1u << first))
                 first++;
-        buf_printf(&hint, "an operator makes one that has: cordon serve token new --scopes %s",
-                   scope_name(first));
+        buf_printf(&hint, "an operator makes one that has: cordon serve token new --scopes %s%s%s",
+                   scope_name(first), needed == SCOPE_ADMIN ? "" : " --tenant ",
+                   needed == SCOPE_ADMIN ? ""
+                   : t->tenant[0]        ? t->tenant
+                                         : "NAME");
         reply_problem(r, 403, "scope", buf_str(&what), buf_str(&hint));
+}
+
+static bool refuse_token(struct reply *r)
+{
+        reply_problem(r, 401, "token", "a valid bearer token is needed",
+                      "Authorization: Bearer TOKEN; an operator makes one: "
+                      "cordon serve token new --tenant NAME");
+        (void) snprintf(r->extra, sizeof r->extra, "WWW-Authenticate: Bearer realm=\"cordon\"\r\n");
+        return false;
 }
 
 static bool check_token(struct server *s, const struct client *c, struct admitted *a, struct reply *r)
@@ -75,16 +87,11 @@ static bool check_token(struct server *s, const struct client *c, struct admitte
         refresh_tokens(s);
         const struct token *t =
                 c->in.r.token[0] ? tokens_check(&s->tokens, c->in.r.token, clock_wall_s()) : NULL;
-        if (!t) {
-                reply_problem(r, 401, "token", "a valid bearer token is needed",
-                              "Authorization: Bearer TOKEN; an operator makes one: "
-                              "cordon serve token new --tenant NAME");
-                (void) snprintf(r->extra, sizeof r->extra, "WWW-Authenticate: Bearer realm=\"cordon\"\r\n");
-                return false;
-        }
+        if (!t)
+                return refuse_token(r);
 
         if (!(t->scopes & a->route->scope)) {
-                refuse_scope(a->route->scope, r);
+                refuse_scope(t, a->route->scope, r);
                 return false;
         }
 
@@ -100,6 +107,8 @@ static bool check_token(struct server *s, const struct client *c, struct admitte
         (void) snprintf(a->groups, sizeof a->groups, "%s", t->groups);
         a->own = t->scopes & SCOPE_OWN;
         a->tenant = tenant_of(s->tenants, t, &e);
+        if (!a->tenant && e.sys == ESTALE)
+                return refuse_token(r);
         if (!a->tenant) {
                 s->o->say(s->o->say_ctx, e.what);
                 reply_problem(r, 503, "tenant", "the tenant's settings do not load", "ask the operator");

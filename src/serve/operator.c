@@ -4,6 +4,7 @@
 #include "base/clock.h"
 #include "base/fd.h"
 #include "base/hash.h"
+#include "base/json.h"
 #include "serve/serve.h"
 #include "serve/tenant_identity.h"
 #include "serve/token_file.h"
@@ -82,6 +83,8 @@ static int store(int dir, const struct tokens *t, struct err *e)
         AUTO_BUF(out);
         for (size_t i = 0; i < t->n; i++) {
                 put_token(&t->v[i], &out);
+                if (t->v[i].mark[0])
+                        buf_member(&out, "mark", t->v[i].mark);
                 buf_member(&out, "sha256", t->v[i].digest);
                 buf_puts(&out, "}\n");
         }
@@ -124,6 +127,13 @@ static int put_hex(char *ret, size_t bytes)
         return 0;
 }
 
+/* The tenant that it was made for does not exist, or not any more. */
+static bool is_void(int dir, const struct token *t)
+{
+        char mark[sizeof t->mark];
+        return t->tenant[0] && !(tenant_mark(dir, t->tenant, mark) && strcmp(mark, t->mark) == 0);
+}
+
 /* A further one, to be filled in. */
 static struct token *token_add(struct tokens *t, struct err *e)
 {
@@ -147,7 +157,10 @@ int serve_token_new(const struct serve_new_token *n, char ret[SERVE_TOKEN_MAX], 
         if (dir < 0)
                 return -1;
 
+        char mark[sizeof t.v->mark] = "";
         int r = host ? 0 : has_tenant(dir, n->tenant, e);
+        if (r == 0 && !host && !tenant_mark(dir, n->tenant, mark))
+                r = err_set(e, ERR_IO, 0, "the file `identity` of the tenant is missing, or not one");
         if (r == 0 && ((n->person && n->person[0] && !token_is_name(n->person)) ||
                        (n->groups && n->groups[0] &&
                         (strlen(n->groups) >= TOKEN_GROUPS_MAX || !token_are_names(n->groups)))))
@@ -156,6 +169,7 @@ int serve_token_new(const struct serve_new_token *n, char ret[SERVE_TOKEN_MAX], 
         if (v) {
                 *v = (struct token){ .scopes = n->scopes, .created = clock_wall_s(), .expires = n->expires };
                 (void) snprintf(v->tenant, sizeof v->tenant, "%s", host ? "" : n->tenant);
+                memcpy(v->mark, mark, sizeof v->mark);
                 (void) snprintf(v->person, sizeof v->person, "%s", n->person ? n->person : "");
                 (void) snprintf(v->groups, sizeof v->groups, "%s", n->groups ? n->groups : "");
                 r = put_hex(v->id, 8) < 0 || put_hex(secret, 32) < 0
@@ -184,22 +198,25 @@ char *serve_token_list(const char *config, bool json, cordon_error *ce)
 
         buf_puts(&out, json ? "[" : "");
         for (size_t i = 0; i < t.n; i++) {
-                bool expired = t.v[i].expires <= clock_wall_s();
+                bool expired = t.v[i].expires <= clock_wall_s(), gone = is_void(dir, &t.v[i]);
                 if (json) {
                         buf_puts(&out, i ? "," : "");
                         put_token(&t.v[i], &out);
-                        buf_printf(&out, ",\"expired\":%s}", expired ? "true" : "false");
+                        buf_printf(&out, ",\"expired\":%s,\"void\":%s}", expired ? "true" : "false",
+                                   gone ? "true" : "false");
                         continue;
                 }
                 buf_printf(&out, "%s  %-16s  %s  ", t.v[i].id, t.v[i].tenant[0] ? t.v[i].tenant : "-",
-                           expired ? "expired" : "valid  ");
+                           gone      ? "void   "
+                           : expired ? "expired"
+                                     : "valid  ");
                 for (unsigned bit = 0, some = 0; scope_name(bit); bit++)
                         if (t.v[i].scopes & 1u << bit)
                                 buf_printf(&out, "%s%s", some++ ? "," : "", scope_name(bit));
                 if (t.v[i].person[0])
                         buf_printf(&out, "  %s%s%s", t.v[i].person, t.v[i].groups[0] ? " of " : "",
                                    t.v[i].groups);
-                buf_putc(&out, '\n');
+                buf_puts(&out, gone ? "  (made for a tenant that was removed)\n" : "\n");
         }
         buf_puts(&out, json ? "]\n" : "");
         tokens_done(&t);
@@ -281,15 +298,85 @@ int serve_tenant_new(const char *config, const char *name, cordon_error *ce)
         return make_file(dir, path, SETTINGS, e) < 0 ? -1 : tenant_identity(dir, name, &made, e);
 }
 
-int serve_tenant_forget(const cordon_context *host, const char *config, const char *name, cordon_error *ce)
+/* How many heads of that ledger the host's has, if they do not fit it any more. -1: they do, or the host's
+ * cannot be verified. */
+static int64_t lost_heads(const cordon_context *host, const char *state, const char *name, cordon_error *ce)
 {
+        struct err *e = (struct err *) ce;
+        int64_t n = 0;
+        int ok = 0;
+        char *report = cordon_verify(host, NULL, 1, &ok, ce);
+        struct json_doc *d = report ? json_parse_data("report", span_str(report), e) : NULL;
+        const struct json *list = d ? json_get(json_root(d), "tenants") : NULL;
+        for (const struct json *o = list ? list->child : NULL; o && n >= 0; o = o->next) {
+                const struct json *at = json_get(o, "state"), *heads = json_get(o, "heads");
+                if (!at || at->type != JSON_STRING || strcmp(at->str, state) != 0 || !heads)
+                        continue;
+                const struct json *fits = json_get(o, "fits");
+                n = fits && fits->type == JSON_TRUE ? -1 : heads->integer;
+        }
+        if (n < 0) {
+                (void) err_set(e, ERR_USAGE, EEXIST, "the ledger of the tenant %s exists, and fits its heads",
+                               name);
+                (void) err_hint(e, "forget it when its directory was removed, or its ledger begun anew");
+        }
+
+        bool none = !report && ce->sys == ENOENT; /* the host has no ledger */
+        n = d || none ? n : -1;
+        json_free(d);
+        cordon_free(report);
+        return n;
+}
+
+/* Removes tokens of that name that are void, and lists them. */
+static int drop_void(int dir, const char *name, struct tokens *t, struct buf *ids, struct err *e)
+{
+        size_t kept = 0, all = t->n;
+        for (size_t i = 0; i < all; i++)
+                if (strcmp(t->v[i].tenant, name) == 0 && is_void(dir, &t->v[i]))
+                        buf_printf(ids, " %s", t->v[i].id);
+                else
+                        t->v[kept++] = t->v[i];
+        t->n = kept;
+        return kept < all ? store(dir, t, e) : 0;
+}
+
+char *serve_tenant_forget(const cordon_context *host, const char *config, const char *name, cordon_error *ce)
+{
+        struct err *e = (struct err *) ce;
+        struct tokens t = { 0 };
         char state[4200];
-        if (!token_is_name(name) || strlen(name) >= SERVE_NAME_MAX)
-                return err_set((struct err *) ce, ERR_USAGE, 0,
-                               "a tenant's name has letters, digits, _ and - only");
+        struct buf out = { 0 };
+        AUTO_BUF(ids);
+        if (!token_is_name(name) || strlen(name) >= SERVE_NAME_MAX) {
+                (void) err_set(e, ERR_USAGE, 0, "a tenant's name has letters, digits, _ and - only");
+                return NULL;
+        }
 
         (void) snprintf(state, sizeof state, "%s/tenants/%s/state", config, name);
-        return cordon_heads_add(host, &(cordon_head){ .tenant = name, .state = state }, 1, "dropped", ce);
+        int64_t heads = lost_heads(host, state, name, ce);
+        const cordon_head gone = { .tenant = name, .state = state };
+        AUTO_FD(dir, heads < 0 ? -1 : open_locked(config, false, &t, e));
+        bool all_gone = dir < 0 && heads > 0 && ce->sys == ENOENT; /* the whole directory */
+        int r = (dir < 0 && !all_gone) || (heads && cordon_heads_add(host, &gone, 1, "dropped", ce) < 0)
+                        ? -1
+                        : drop_void(dir, name, &t, &ids, e);
+        tokens_done(&t);
+        if (r < 0)
+                return NULL;
+
+        if (!heads && !ids.n) {
+                (void) err_set(e, ERR_USAGE, ENOENT, "nothing is known of a tenant %s that was removed",
+                               name);
+                (void) err_hint(e, "cordon serve tenant ls");
+        }
+
+        if (heads > 0)
+                buf_printf(&out, "forgot %lld head%s of the ledger of %s\n", (long long) heads,
+                           heads == 1 ? "" : "s", name);
+        if (ids.n)
+                buf_printf(&out, "removed its tokens:%s\n", buf_str(&ids));
+        return out.p;
 }
 
 char *serve_tenant_list(const char *config, bool json, cordon_error *ce)

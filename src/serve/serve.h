@@ -51,8 +51,10 @@ int serve_token_remove(const char *config, const char *id, cordon_error *e);
 
 /* Makes its directories, with a policy `default` and its budgets. */
 int serve_tenant_new(const char *config, const char *name, cordon_error *e);
-/* Its ledger was removed, or begun anew, on purpose: heads of it in the host's ledger no longer count. */
-int serve_tenant_forget(const cordon_context *host, const char *config, const char *name, cordon_error *e);
+/* Its ledger was removed, or begun anew, on purpose: heads of it in the host's ledger no longer count; and
+ * tokens of a tenant that was removed are. Returns what was forgotten; the caller frees. NULL: nothing is
+ * known of it, or its ledger is as its heads say. */
+char *serve_tenant_forget(const cordon_context *host, const char *config, const char *name, cordon_error *e);
 /* What rots there, as JSON:
  * {"tenants":N,"tokens":N,"ledgers":[NAME...],"facts":{NAME:{"count":N,"first":TEXT}}}. No tenant if the
  * directory does not exist. */

@@ -29,7 +29,7 @@ struct held_policy {
 };
 
 struct tenant {
-        char name[TOKEN_NAME_MAX];
+        char name[TOKEN_NAME_MAX], mark[65];
         char path[PATH_BYTES], work[PATH_BYTES + 8];
         int dir, root;
         char *environment[VARIABLES_MAX + 1];
@@ -244,17 +244,26 @@ struct tenant *tenant_of(struct tenants *ts, const struct token *token, cordon_e
 {
         struct tenant *t = NULL;
         for (size_t i = 0; i < ts->n && !t; i++)
-                if (strcmp(ts->v[i]->name, token->tenant) == 0)
+                if (strcmp(ts->v[i]->name, token->tenant) == 0 && strcmp(ts->v[i]->mark, token->mark) == 0)
                         t = ts->v[i];
         if (t)
                 return load_settings(t, (struct err *) e) == 0 ? t : NULL;
 
-        if (!token_is_name(token->tenant) || ts->n == TENANTS_MAX || !(t = calloc(1, sizeof *t))) {
+        char mark[sizeof token->mark];
+        if (!tenant_mark(ts->dir, token->tenant, mark) || strcmp(mark, token->mark) != 0) {
+                (void) err_set((struct err *) e, ERR_GONE, ESTALE,
+                               "the token %s was made for a tenant %s that does not exist any more",
+                               token->id, token->tenant);
+                return NULL;
+        }
+
+        if (ts->n == TENANTS_MAX || !(t = calloc(1, sizeof *t))) {
                 (void) err_set((struct err *) e, ERR_GONE, 0, "the token belongs to no tenant");
                 return NULL;
         }
 
         memcpy(t->name, token->tenant, sizeof t->name);
+        memcpy(t->mark, token->mark, sizeof t->mark);
         t->dir = t->root = -1;
         t->budget.above = ts->host;
         if (open_dirs(ts, t, (struct err *) e) < 0 || load_settings(t, (struct err *) e) < 0 ||

@@ -12,7 +12,8 @@ struct tenant;
 /* `config` is open as `dir`. Both, and the environment, are borrowed. NULL: no memory. */
 struct tenants *tenants_new(int dir, const char *config, char *const *environment, struct budget *host);
 void tenants_free(struct tenants *ts);
-/* The tenant of a token. NULL with *e set: the token is the host's, or the tenant does not load. */
+/* The tenant of a token. NULL with *e set: the token is the host's, or the tenant does not load; ESTALE: the
+ * token was made for another tenant of that name. */
 struct tenant *tenant_of(struct tenants *ts, const struct token *t, cordon_error *e);
 /* Those that were used since the start; NULL: no more. */
 struct tenant *tenants_at(const struct tenants *ts, size_t index);

@@ -4,6 +4,7 @@
 
 #include "base/buf.h"
 #include "base/fd.h"
+#include "base/hash.h"
 #include "base/str.h"
 #include "serve/token_file.h"
 
@@ -112,4 +113,19 @@ int tenant_identity(int config, const char *name, cordon_tenant *ret, struct err
         }
 
         return r > 0 ? 0 : err_set(e, ERR_IO, 0, "the file `identity` of the tenant is not one");
+}
+
+bool tenant_mark(int config, const char *name, char ret[65])
+{
+        static const char what[] = "tenant of a token";
+        cordon_tenant t = { 0 };
+        uint8_t text[sizeof what + sizeof t.secret];
+        bool known = token_is_name(name) && read_file(config, name, &t) > 0;
+        memcpy(text, what, sizeof what);
+        memcpy(text + sizeof what, t.secret, sizeof t.secret);
+        if (known)
+                sha256_hex(span_of(text, sizeof text), ret);
+        explicit_bzero(text, sizeof text);
+        explicit_bzero(&t, sizeof t);
+        return known;
 }

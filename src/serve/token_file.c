@@ -85,6 +85,13 @@ static bool copy_person(const struct json *o, struct token *t)
                 (copy_text(o, "groups", t->groups, sizeof t->groups) && token_are_names(t->groups)));
 }
 
+/* Without one the token opens no tenant. */
+static bool copy_mark(const struct json *o, struct token *t)
+{
+        return !json_get(o, "mark") ||
+               (copy_text(o, "mark", t->mark, sizeof t->mark) && strlen(t->mark) == sizeof t->mark - 1);
+}
+
 static bool read_line(struct span line, struct token *t)
 {
         struct err ignored;
@@ -94,7 +101,7 @@ static bool read_line(struct span line, struct token *t)
                     copy_text(o, "tenant", t->tenant, sizeof t->tenant) &&
                     copy_text(o, "sha256", t->digest, sizeof t->digest) && strlen(t->digest) == 64 &&
                     copy_scopes(o, &t->scopes) && copy_time(o, "created", &t->created) &&
-                    copy_time(o, "expires", &t->expires) && copy_person(o, t) &&
+                    copy_time(o, "expires", &t->expires) && copy_person(o, t) && copy_mark(o, t) &&
                     (t->tenant[0] == '\0' ? t->scopes == SCOPE_ADMIN
                                           : token_is_name(t->tenant) && !(t->scopes & SCOPE_ADMIN));
         json_free(d);

@@ -34,6 +34,7 @@ struct token {
         char id[TOKEN_ID_MAX];
         char tenant[TOKEN_NAME_MAX];   /* "": the host */
         char digest[65];               /* SHA-256 of the token */
+        char mark[65];                 /* of the tenant that it was made for: tenant_mark(); "": of none */
         char person[TOKEN_NAME_MAX];   /* who has it; "": nobody else has this one */
         char groups[TOKEN_GROUPS_MAX]; /* of the person: "a,b" */
         unsigned scopes;

@@ -83,14 +83,30 @@ fi
 verify
 is "put back it fits" "$v_status" 0
 
-cordon serve tenant forget a 2>"$T/err"
-is "what was begun anew on purpose can be said" "$?" 0
+is "a ledger that fits is not forgotten" "$(status cordon serve tenant forget a)" 125
+is "nor what nothing is known of" "$(status cordon serve tenant forget nosuch) $(status cordon serve tenant forget idle)" "125 125"
 $who rm -rf "$base/a/state/ledger" "$base/a/state/witness"
+has "what was begun anew on purpose can be said" "$(cordon serve tenant forget a 2>&1)" "heads of the ledger of a"
 serve
 run "$a" '{"argv":["true"]}' >/dev/null
 kill "$serve" && soon gone "$serve"
 verify
 is "then older heads no longer count" "$v_status $(of a '"\(.heads <= 2) \(.fits)"')" "0 true true"
 is "and it is on record" "$(heads | grep -c '^dropped a')" 1
+
+# a tenant that is removed, and one of the same name
+tokens() { cordon serve token ls --json | jq -r '.[] | select(.tenant == "b") | .void'; }
+$who rm -rf "$base/b"
+is "a token of a tenant that was removed is void" "$(tokens)" true
+tenant b
+is "also for a new one of that name" "$(tokens)" true
+new=$(token b)
+serve
+run "$b" '{"argv":["true"]}' >/dev/null
+is "it runs nothing" "$(answered)" 401
+is "a token of the new one does" "$(run "$new" '{"argv":["true"]}' | jq .status)" 0
+kill "$serve" && soon gone "$serve"
+has "forgotten with the heads" "$(cordon serve tenant forget b 2>&1 | xargs)" "of the ledger of b removed its tokens: "
+is "the token of the new one stays" "$(tokens)" false
 is "a name that none can have" "$(status cordon serve tenant forget a/b)" 125
 done_testing

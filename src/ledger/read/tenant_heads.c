@@ -72,6 +72,7 @@ void ledger_heads_put(const struct ledger_heads *h, bool json, struct buf *out)
                 }
                 buf_printf(out, "%s{\"tenant\":", comma);
                 buf_json(out, span_str(t->name));
+                buf_member(out, "state", t->state);
                 buf_printf(out, ",\"heads\":%llu,\"records\":%llu,\"fits\":%s}",
                            (unsigned long long) t->heads, (unsigned long long) t->size,
                            t->fits ? "true" : "false");
