@@ -128,6 +128,8 @@ bool route_takes(const struct route *route, const char *query, char *ret_unknown
 /* problem.c: errors as RFC 9457 has them. `hint` may be "" or NULL. */
 void reply_problem(struct reply *r, unsigned status, const char *code, const char *detail, const char *hint);
 void reply_error(struct reply *r, unsigned status, const cordon_error *e);
+/* The same with the status that fits, and a line to the operator if it is a fault of the server's side. */
+void reply_failed(const struct serve_call *c, struct reply *r, const cordon_error *e);
 void put_hint(const char *hint, struct buf *out); /* in the terms of this interface */
 /* The status that fits an error of the library. */
 unsigned status_of(const cordon_error *e);

@@ -103,6 +103,16 @@ unsigned status_of(const cordon_error *e)
         return 500;
 }
 
+void reply_failed(const struct serve_call *c, struct reply *r, const cordon_error *e)
+{
+        AUTO_BUF(line);
+        unsigned status = status_of(e);
+        buf_printf(&line, "tenant %s: %s", tenant_label(c->tenant), e->what);
+        if (status >= 500)
+                c->s->o->say(c->s->o->say_ctx, buf_str(&line));
+        reply_error(r, status, e);
+}
+
 void reply_json(struct reply *r, unsigned status)
 {
         r->status = status;

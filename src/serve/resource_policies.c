@@ -137,7 +137,7 @@ void put_policy(struct serve_call *c, struct reply *r)
 
         struct held_policy *p = tenant_lines(c->tenant, (const char *) c->body.p, c->body.n, &e);
         if (!p || versions_put(directory_of(c), c->arg, c->body, &rule, &version, (struct err *) &e) < 0)
-                reply_error(r, status_of(&e), &e);
+                reply_failed(c, r, &e);
         else
                 answer(c, version == 1 ? 201 : 200, r);
         held_policy_release(p);

@@ -207,9 +207,12 @@ static void start(struct serve_call *c, const struct json *o, const char *digest
         struct job *j = job_new(c->tenant);
         if (!j || take_order(j, o, &e) < 0) {
                 budget_give(tenant_budget(c->tenant), BUDGET_QUEUE, 1);
-                reply_error(r, j ? status_of(&e) : 503, &e);
-                if (j)
-                        drop_new(j);
+                if (!j) {
+                        reply_error(r, 503, &e);
+                        return;
+                }
+                reply_failed(c, r, &e);
+                drop_new(j);
                 return;
         }
 

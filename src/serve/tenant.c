@@ -420,6 +420,50 @@ void tenant_policies(const struct tenant *t, void (*each)(void *ctx, const char 
                 (void) closedir(d);
 }
 
+/* The client is told no path of the host. */
+static int ceiling_fails(const struct tenant *t, struct err *e)
+{
+        struct stat st;
+        char why[sizeof e->what];
+        if (fstatat(t->dir, "ceiling.cordon", &st, AT_SYMLINK_NOFOLLOW) < 0 && errno == ENOENT) {
+                (void) err_set(e, ERR_POLICY, EPERM,
+                               "this tenant has no ceiling: its runs use registered policies");
+                return err_hint(e, "GET /v1/policies lists them; an operator can write ceiling.cordon");
+        }
+
+        const char *at = strstr(e->what, "ceiling.cordon:");
+        (void) snprintf(why, sizeof why, "%s", at ? at : "ceiling.cordon");
+        char *path = strstr(why, t->path);
+        if (path)
+                *path = '\0';
+        (void) err_set(e, ERR_HOST, 0, "the tenant's ceiling does not load: %s", why);
+        return err_hint(e, "ask the operator to mend it");
+}
+
+/* The parts of a difference that open more, in one line. */
+static void put_wider(const char *diff, struct buf *out)
+{
+        for (size_t n; *diff; diff += n + (diff[n] == '\n')) {
+                n = strcspn(diff, "\n");
+                if (*diff == '+')
+                        buf_printf(out, "%s%.*s", out->n ? "; " : "", (int) n, diff);
+        }
+}
+
+static void refuse_wider(const char *diff, struct err *e)
+{
+        AUTO_BUF(wider);
+        char key[32], most[32];
+        put_wider(diff, &wider);
+        (void) err_set(e, ERR_POLICY, EPERM, "the lines open more than the tenant's ceiling: %.250s",
+                       wider.n ? buf_str(&wider) : diff);
+        if (wider.n && sscanf(buf_str(&wider), "+ limit %31s %*[^,], was %31[^:]", key, most) == 2)
+                (void) err_hint(e, "limit %s %s", key, most);
+        else
+                (void) err_hint(e,
+                                "leave out what begins with +, or ask the operator to widen ceiling.cordon");
+}
+
 struct held_policy *tenant_lines(struct tenant *t, const char *text, size_t len, cordon_error *e)
 {
         struct err *err = (struct err *) e;
@@ -435,9 +479,7 @@ struct held_policy *tenant_lines(struct tenant *t, const char *text, size_t len,
 
         struct held_policy *ceiling = load_policy(t, "ceiling.cordon", "ceiling", e), *h = NULL;
         if (!ceiling) {
-                (void) err_set(err, ERR_POLICY, EPERM,
-                               "this tenant has no ceiling: its runs use registered policies");
-                (void) err_hint(err, "GET /v1/policies lists them; an operator can write ceiling.cordon");
+                (void) ceiling_fails(t, err);
                 return NULL;
         }
 
@@ -452,12 +494,8 @@ struct held_policy *tenant_lines(struct tenant *t, const char *text, size_t len,
                 return h;
         }
 
-        if (diff) {
-                (void) err_set(err, ERR_POLICY, EPERM,
-                               "the lines open more than the tenant's ceiling: %.250s", diff);
-                (void) err_hint(err,
-                                "leave out what begins with +, or ask the operator to widen ceiling.cordon");
-        }
+        if (diff)
+                refuse_wider(diff, err);
         cordon_free(diff);
         held_free(h);
         return NULL;

@@ -23,7 +23,17 @@ limit time 1m
 # the ceiling
 put job "$first" >/dev/null
 is "without a ceiling nobody writes policies" "$(answered)" 403
+printf 'use base/system\nreed {work}\n' | write "$base/ceiling.cordon"
+put job "$first" >"$T/body"
+is "one that does not load is a fault of this side" "$(answered)" 500
+has "which says where" "$(jq -r .detail <"$T/body")" "does not load: ceiling.cordon:2:1"
+hasnt "without a path of the host" "$(cat "$T/body")" "$C"
+has "also to the operator" "$(cat "$T/said")" "tenant a: the tenant's ceiling does not load: ceiling.cordon:2:1"
 printf 'use base/system\nread {work}\nlimit time 5m\n' | write "$base/ceiling.cordon"
+put job 'use base/system
+limit time 1h
+' >"$T/body"
+is "only what opens more is named" "$(jq -r '.detail + "; " + .hint' <"$T/body")" "the lines open more than the tenant's ceiling: + limit time 1h, was 5m: wider; limit time 5m"
 put job 'use base/system
 net example.org:443
 ' >"$T/body"
@@ -49,6 +59,7 @@ done
 http PUT /v1/policies/job "$runner" --data-binary "$first" >"$T/body"
 is "it needs a scope of its own" "$(answered)" 403
 has "which is named" "$(jq -r .detail <"$T/body")" '`policy`'
+has "with the whole command" "$(jq -r .hint <"$T/body")" "token new --scopes policy --tenant a"
 
 # versions
 is "the first version" "$(put job "$first" | jq -c '[.version,.versions]') $(answered)" "[1,[1]] 201"
