@@ -31,25 +31,33 @@ static void put_text(struct buf *out, const char *key, const struct buf *text, b
         *cuts += cut;
 }
 
+/* Without those that programs get over. */
+static size_t count_blocked(const cordon_result *r)
+{
+        size_t n = 0;
+        for (size_t i = 0; i < r->denial_count; i++)
+                n += !r->denials[i].minor;
+        return n;
+}
+
 static void put_denials(const cordon_result *r, struct buf *out)
 {
-        const char *comma = "";
+        size_t put = 0;
         buf_puts(out, ",\"blocked\":[");
-        for (size_t i = 0; i < r->denial_count && i < BLOCKED_MAX; i++) {
+        for (size_t i = 0; i < r->denial_count && put < BLOCKED_MAX; i++) {
                 const cordon_denial *d = &r->denials[i];
                 if (d->minor)
                         continue;
 
-                buf_printf(out, "%s{\"effect\":", comma);
+                buf_printf(out, "%s{\"effect\":", put++ ? "," : "");
                 buf_json(out, span_str(d->what));
                 buf_member(out, "reason", d->reason);
                 buf_member(out, "why", d->why);
                 if (d->permit[0])
                         buf_member(out, "permit", d->permit);
                 buf_printf(out, ",\"count\":%u}", d->count);
-                comma = ",";
         }
-        buf_putc(out, ']');
+        buf_printf(out, "],\"minor\":%zu", r->denial_count - count_blocked(r));
 }
 
 static void put_error(const cordon_error *e, struct buf *out)
@@ -71,7 +79,7 @@ static void put_ran(struct job *j, struct buf *out)
         const cordon_result *r = cordon_box_result(j->box);
         j->status = j->timed_out ? 124 : cordon_result_status(r);
         j->end = j->timed_out ? "limit" : j->ended_by_client ? "cancelled" : ends[r->end];
-        j->blocked = r->denial_count;
+        j->blocked = count_blocked(r);
         if (j->canary)
                 buf_printf(out, ",\"canary\":%u", canary_run_version(j->canary));
         if (j->timed_out || r->limit[0])

@@ -99,8 +99,11 @@ static int take_policy(struct job *j, const struct json *o, cordon_error *e)
         const struct json *lines = json_get(o, "lines"), *named = json_get(o, "policy");
         const struct json *session = json_get(o, "session");
         const char *name = named ? body_text(o, "policy") : "default";
-        if ((lines && lines->type != JSON_STRING) || !name)
-                return refuse(e, "`policy` names a registered policy, or `lines` has door lines");
+        if (lines && lines->type != JSON_STRING)
+                return refuse(e, "`lines` is one string, with \\n after each door line");
+
+        if (!name)
+                return refuse(e, "`policy` is the name of a registered policy, a string");
 
         if ((lines != NULL) + (named != NULL) + (session != NULL) > 1)
                 return refuse(e, "a run has one of `policy`, `lines` and `session`");

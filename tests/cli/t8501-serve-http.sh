@@ -26,6 +26,7 @@ for who in root as_user; do
         is "$who: what is blocked is reported with the line that allows it" \
                 "$(run "$a" '{"argv":["curl","-s","http://example.com"],"policy":"default"}' | jq -r '.blocked[] | select(.effect | test("example")) | .permit')" "net example.com:80"
         is "$who: output as bytes" "$(run "$a" '{"argv":["printf","\\377\\001"],"output":"base64"}' | jq -r .stdout)" "/wE="
+        is "$who: denials are counted as they are listed" "$(run "$a" '{"argv":["sh","-c","cat /root/x /etc/shadow"]}' | jq -c '[.denials == (.blocked | length), (.minor >= 0)]')" "[true,true]"
         has "$who: and inert as text" "$(run "$a" '{"argv":["printf","a\\033[31mb"]}' | jq -r '.cut')" 1
         is "$who: a time limit" "$(run "$a" '{"argv":["sleep","100"],"timeout":1}' | jq -c '[.status,.limit]')" '[124,"timeout"]'
 
@@ -35,6 +36,7 @@ for who in root as_user; do
                 run "$a" "${row%|*}" >"$T/body"
                 is "$who: ${row%|*}" "$(answered) $(jq -r '.status' <"$T/body")" "${row##*|} ${row##*|}"
         done
+        has "$who: lines are one string" "$(run "$a" '{"argv":["a"],"lines":["read {work}"]}' | jq -r .detail)" '`lines` is one string'
         is "$who: a misspelled member has a hint" "$(run "$a" '{"argv":["a"],"polcy":"x"}' | jq -r .hint)" 'did you mean `policy`?'
         has "$who: an unknown member has a hint" "$(run "$a" '{"command":["a"]}' | jq -r .hint)" "it has: argv, policy"
         has "$who: and where to read on" "$(run "$a" '{"command":["a"]}' | jq -r .hint)" "/v1/openapi.json"
