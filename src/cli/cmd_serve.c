@@ -149,8 +149,9 @@ static int park(struct serve *o)
                 return cli_error(&e);
 
         cli_note("ready: parks %u boxes at most; %s", o->pool.boxes,
-                 o->automatic ? "those of plans that are seen twice, and of `cordon pool add`"
-                              : "`cordon pool add` parks some");
+                 o->http.count  ? "those of plans that are seen twice" /* a tenant's are its own */
+                 : o->automatic ? "those of plans that are seen twice, and of `cordon pool add`"
+                                : "`cordon pool add` parks some");
         serve_all(p, signals);
         end_all(p, signals);
         cordon_pool_free(p);

@@ -199,7 +199,7 @@ int mcp_http_open(struct mcp_server *s, cordon_error *e)
                            s->http_port);
         else
                 buf_printf(&text, "serving MCP over HTTP at %s, path /mcp", at);
-        buf_printf(&text, "; the bearer token is in %s", s->o->token_file);
+        buf_printf(&text, " with the bearer token in %s", s->o->token_file);
         s->o->say(buf_str(&text));
         return 0;
 }

@@ -293,8 +293,9 @@ static void tell_ready(struct server *s)
         for (size_t i = 0; i < s->listener_count; i++) {
                 AUTO_BUF(line);
                 if (s->ports[i])
-                        buf_printf(&line, "serving HTTP at port %u of %.*s", s->ports[i],
-                                   (int) (strrchr(s->o->listen[i], ':') - s->o->listen[i]), s->o->listen[i]);
+                        buf_printf(&line, "serving HTTP at http://%.*s:%u/",
+                                   (int) (strrchr(s->o->listen[i], ':') - s->o->listen[i]), s->o->listen[i],
+                                   s->ports[i]);
                 else
                         buf_printf(&line, "serving HTTP at %s", s->o->listen[i]);
                 s->o->say(s->o->say_ctx, buf_str(&line));

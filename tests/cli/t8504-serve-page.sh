@@ -10,7 +10,7 @@ configure
 tenant a
 a=$(token a run,read,files,apply,approve,vault,policy) admin=$(cordon serve token new --scopes admin 2>/dev/null)
 serve --http 127.0.0.1:0
-port=$(sed -n 's/.*HTTP at port \([0-9]*\) .*/\1/p' "$T/said")
+port=$(sed -n 's,.*HTTP at http://.*:\([0-9]*\)/$,\1,p' "$T/said")
 
 http GET /v1/openapi.json none >"$T/openapi"
 is "the description is OpenAPI 3.1" "$(answered) $(jq -r .openapi <"$T/openapi")" "200 3.1.0"

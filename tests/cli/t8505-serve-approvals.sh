@@ -19,7 +19,7 @@ printf 'use base/system\nread {work}\nrun echo ask within 1s\n' | policy short
 printf 'use base/system\nread {work}\nrun echo ask by 2 of leads\n' | policy group
 printf 'use base/system\nedit {work} ask\n' | policy edit
 serve --http 127.0.0.1:0
-port=$(sed -n 's/.*HTTP at port \([0-9]*\) .*/\1/p' "$T/said")
+port=$(sed -n 's,.*HTTP at http://.*:\([0-9]*\)/$,\1,p' "$T/said")
 has "a person is a name" "$(cordon serve token new --tenant a --as 'x y' 2>&1)" "letters, digits"
 has "tokens are listed with their persons" "$(cordon serve token ls)" "two-x of leads,ops"
 

@@ -14,7 +14,7 @@ runner=$(token a run,read) boss=$(cordon serve token new --tenant a --scopes app
 P=$C/cordon/serve/tenants/a
 $who sh -c 'printf "use base/system\nread {work}\nrun echo ask\n" >"$1/policies/start.cordon"; printf "{\"runs\": 2, \"queue\": 2000, \"rate\": 100000}" >"$1/tenant.json"' sh "$P"
 serve --http 127.0.0.1:0
-port=$(sed -n 's/.*HTTP at port \([0-9]*\) .*/\1/p' "$T/said")
+port=$(sed -n 's,.*HTTP at http://.*:\([0-9]*\)/$,\1,p' "$T/said")
 browse() { # FRAGMENT STEP...
         b_at=$1
         shift

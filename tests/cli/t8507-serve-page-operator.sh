@@ -14,7 +14,7 @@ $who mkdir -m 700 "$R"
 tenant a idle
 a=$(token a run,read) runner=$(token a run) vault=$(token a vault) admin=$(cordon serve token new --scopes admin 2>/dev/null)
 serve --http 127.0.0.1:0
-port=$(sed -n 's/.*HTTP at port \([0-9]*\) .*/\1/p' "$T/said")
+port=$(sed -n 's,.*HTTP at http://.*:\([0-9]*\)/$,\1,p' "$T/said")
 browse() { # TOKEN[&view=...] STEP...
         b_at=$1
         shift
