@@ -114,6 +114,8 @@ const struct cli_verb *cli_verbs(size_t *ret_count);
 const struct cli_verb *cli_verb_find(const char *name);
 /* The verb that the first words name; *ret_words: how many. NULL: none. */
 const struct cli_verb *cli_verb_named(int argc, char **argv, int *ret_words);
+/* Both words list, at every verb that lists. */
+bool cli_is_list(const char *word);
 /* The second word of a verb of this group ("log"), or NULL. */
 const char *cli_verb_rest(const struct cli_verb *v, const char *group);
 /* The second word of that group's verbs that is nearest to `given`, if it is nearer than *best. */

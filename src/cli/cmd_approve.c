@@ -131,7 +131,7 @@ int verb_approve(int argc, char **argv)
         if (at < 0 || check_scope(&o.w))
                 return EXIT_CORDON;
 
-        bool only_list = at < argc && strcmp(argv[at], "list") == 0;
+        bool only_list = at < argc && cli_is_list(argv[at]);
         at += only_list;
         if (o.deny && at == argc)
                 return cli_usage("--deny takes the ids of what is denied");

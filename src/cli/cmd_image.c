@@ -102,11 +102,7 @@ static int unknown(const char *given)
 {
         static const struct {
                 const char *typed, *instead;
-        } habits[] = { { "pull", "add" },
-                       { "load", "add" },
-                       { "list", "ls" },
-                       { "remove", "rm" },
-                       { "import", "add" } };
+        } habits[] = { { "pull", "add" }, { "load", "add" }, { "remove", "rm" }, { "import", "add" } };
         const char *best = subs[0].name;
         for (size_t i = 1; i < sizeof subs / sizeof *subs; i++)
                 if (str_distance(given, subs[i].name) < str_distance(given, best))
@@ -131,7 +127,7 @@ int verb_image(int argc, char **argv)
                 return cli_usage("cordon image ls | add IMAGE... | rm IMAGE... | prune");
 
         for (size_t i = 0; i < sizeof subs / sizeof *subs; i++)
-                if (strcmp(argv[at], subs[i].name) == 0)
+                if (strcmp(cli_is_list(argv[at]) ? "ls" : argv[at], subs[i].name) == 0)
                         return subs[i].run(&v, argc - at - 1, argv + at + 1);
 
         return unknown(argv[at]);

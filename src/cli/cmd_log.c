@@ -59,6 +59,11 @@ static int set_kind(void *ctx, const char *value)
                 cli_note("note: this version writes no records of the kind `%s`; approvals are of the kind "
                          "`gate`",
                          value);
+        else if (!is_known && (strcmp(value, "sign") == 0 || strcmp(value, "decrypt") == 0))
+                cli_note(
+                        "note: this version writes no records of the kind `%s`; uses of keys are of the kind "
+                        "`credential`",
+                        value);
         else if (!is_known)
                 cli_note("note: this version writes no records of the kind `%s`; `man cordon-log` lists them",
                          value);

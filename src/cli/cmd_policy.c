@@ -119,13 +119,14 @@ static int unknown(const char *given)
 
         cli_verb_nearer("policy", given, &best);
         (void) cli_problem("`cordon policy` has no `%.60s`", given);
-        if (strcmp(given, "list") == 0 || strcmp(given, "ls") == 0)
+        if (cli_is_list(given))
                 return cli_hint("`cordon policy stock` lists the policies that come with cordon");
 
         if (best)
                 return cli_hint("did you mean `%s`?", best);
 
-        return cli_hint("it has diff, from, json, show, digest and stock; `cordon check` shows lints");
+        return cli_hint("it has new, tighten, wrap, diff, from, json, show, digest and stock; `cordon check` "
+                        "shows lints");
 }
 
 int verb_policy(int argc, char **argv)
@@ -144,7 +145,8 @@ int verb_policy(int argc, char **argv)
                 return EXIT_CORDON;
 
         if (at == argc)
-                return cli_usage("cordon policy diff | from | json | show | digest | stock");
+                return cli_usage(
+                        "cordon policy new | tighten | wrap | diff | from | json | show | digest | stock");
 
         const char *what = argv[at++];
         if (strcmp(what, "diff") == 0)

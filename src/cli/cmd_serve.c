@@ -322,7 +322,7 @@ static int do_word(struct pool *o, const char *word, char **words)
         if (words[0])
                 return cli_usage("pool %s takes no `%s`", word, words[0]);
 
-        if (strcmp(word, "ls") == 0)
+        if (cli_is_list(word))
                 return ask(o, CORDON_POOL_LIST);
 
         return strcmp(word, "stats") == 0 ? ask(o, CORDON_POOL_STATS)

@@ -185,7 +185,7 @@ int verb_serve_token(int argc, char **argv)
         if (strcmp(word, "new") == 0)
                 return words[1] ? cli_usage("serve token new takes no `%s`", words[1]) : token_new(&o);
 
-        if (strcmp(word, "ls") == 0)
+        if (cli_is_list(word))
                 return give(&o, serve_token_list(o.path, o.json, &e), &e);
 
         if (strcmp(word, "rm") != 0 || !words[1])
@@ -205,7 +205,7 @@ int verb_serve_tenant(int argc, char **argv)
         if (!words)
                 return EXIT_CORDON;
 
-        if (words[0] && strcmp(words[0], "ls") == 0 && !words[1])
+        if (words[0] && cli_is_list(words[0]) && !words[1])
                 return give(&o, serve_tenant_list(o.path, o.json, &e), &e);
 
         if (words[0] && strcmp(words[0], "forget") == 0 && words[1] && !words[2])

@@ -282,7 +282,6 @@ static const struct {
         { "get", "no verb prints a secret; `cordon vault list` shows names and bindings" },
         { "show", "no verb prints a secret; `cordon vault list` shows names and bindings" },
         { "read", "no verb prints a secret; `cordon vault list` shows names and bindings" },
-        { "ls", "`cordon vault list`" },
         { "delete", "`cordon vault rm NAME`" },
         { "remove", "`cordon vault rm NAME`" },
         { "set", "`cordon vault add NAME`, or `cordon vault rotate NAME` for another secret" },
@@ -293,7 +292,7 @@ static const struct {
 static int find_sub(const char *given)
 {
         for (size_t i = 0; i < sizeof subs / sizeof *subs; i++)
-                if (strcmp(given, subs[i].name) == 0)
+                if (strcmp(cli_is_list(given) ? "list" : given, subs[i].name) == 0)
                         return (int) i;
         return -1;
 }

@@ -155,6 +155,7 @@ static const struct {
         { "images", "`cordon image ls` lists those that `run --image` unpacked" },
         { "alias", "`cordon policy wrap PROGRAM` writes a script that stands in front of it" },
         { "shim", "`cordon policy wrap PROGRAM` writes a script that stands in front of it" },
+        { "claims", "`cordon selftest claims` lists what a box promises, and what it does not stop" },
         { "audit", "`cordon selftest audit` lists what rots, `cordon log` is the record, `cordon log verify` "
                    "checks it, `cordon vault audit` checks credentials" },
         { "init", "`cordon policy new -o FILE` writes a policy without a door, `cordon policy new TASK` one "

@@ -239,8 +239,12 @@ int verb_help(int argc, char **argv)
 
 int verb_version(int argc, char **argv)
 {
-        int at = cli_words_only(argc, argv, "version");
+        struct cli_json o = { 0 };
+        int at = cli_options(argc, argv, cli_verb_find("version"), &o, NULL);
         if (at < 0 || cli_no_words(argc, at, "version"))
                 return EXIT_CORDON;
-        return printf("cordon %s\n", cordon_version()) < 0 ? EXIT_CORDON : 0;
+
+        const char *v = cordon_version();
+        return (o.json ? printf("{\"version\":\"%s\"}\n", v) : printf("cordon %s\n", v)) < 0 ? EXIT_CORDON
+                                                                                             : 0;
 }

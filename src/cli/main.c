@@ -166,7 +166,7 @@ static const struct cli_verb verbs[] = {
           GROUP_SET_UP },
         { "help", "[COMMAND]", "print this text, or a command's", verb_help, no_options, false,
           GROUP_SET_UP },
-        { "version", "", "print the version", verb_version, no_options, false, GROUP_SET_UP },
+        { "version", "[--json]", "print the version", verb_version, json_options, false, GROUP_SET_UP },
 };
 
 /* Its help and its completions belong to that program as well. */

@@ -28,6 +28,8 @@ const struct cli_verb *cli_verb_find(const char *name)
         return NULL;
 }
 
+bool cli_is_list(const char *word) { return strcmp(word, "ls") == 0 || strcmp(word, "list") == 0; }
+
 const struct cli_verb *cli_verb_named(int argc, char **argv, int *ret_words)
 {
         char two[64];
@@ -35,6 +37,10 @@ const struct cli_verb *cli_verb_named(int argc, char **argv, int *ret_words)
 
         *ret_words = 2;
         if (argc > 1 && snprintf(two, sizeof two, "%s %s", argv[0], argv[1]) < (int) sizeof two)
+                v = cli_verb_find(two);
+
+        if (!v && argc > 1 && cli_is_list(argv[1]) &&
+            snprintf(two, sizeof two, "%s ls", argv[0]) < (int) sizeof two)
                 v = cli_verb_find(two);
 
         if (v)

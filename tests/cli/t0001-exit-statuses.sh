@@ -212,7 +212,7 @@ hasnt "what stands behind -- asks for nothing" "$("$CORDON" diff -- --help 2>&1)
 hasnt "nor does the value of an option" "$("$CORDON" check --work --help 2>&1)" "usage: cordon"
 is "no line of help ends in a blank" "$("$CORDON" version --help | grep -c ' $')" 0
 # --- a word that is not taken is not left out ---
-for extra in 'ps x y' 'version x' 'version --json' 'help run x' 'help --json' 'selftest bench x' 'diff --list x' 'policy stock base/git x' 'log verify x'; do
+for extra in 'ps x y' 'version x' 'help run x' 'help --json' 'selftest bench x' 'diff --list x' 'policy stock base/git x' 'log verify x'; do
         # shellcheck disable=SC2086
         is "$extra is refused" "$(status "$CORDON" $extra):$(head -c 15 err)" "125:cordon: error: "
 done
@@ -221,6 +221,11 @@ has "run-script without a file names itself" "$("$CORDON" run --script 2>&1)" 'c
 is "an attempt that there is not has not held" "$(status "$CORDON" selftest breakout --only 'no path leads to a file outsid')" 125
 has "and the nearest is named" "$(cat err)" 'did you mean `no path leads to a file outside`?'
 has "version prints the version" "$("$CORDON" version)" 'cordon 0'
+is "and as JSON" "$("$CORDON" version --json)" "{\"version\":\"$("$CORDON" version | cut -d ' ' -f 2)\"}"
+for verbs in 'session ls:session list' 'approve list:approve ls' 'vault list:vault ls' 'image ls:image list' 'agent ls:agent list'; do
+        # shellcheck disable=SC2086
+        is "$verbs: both words list" "$(status "$CORDON" ${verbs%:*}) $(status "$CORDON" ${verbs#*:})" "0 0"
+done
 is "--version says the same" "$("$CORDON" --version)" "$("$CORDON" version)"
 is "cordon alone gives 125" "$(status "$CORDON")" 125
 is "output that cannot be written is an error" "$("$CORDON" version >/dev/full 2>/dev/null; echo $?)" 125
