@@ -55,6 +55,36 @@ static void keep_door(void *ctx, const struct cli_door *d)
         k->doors[k->door_count++] = d->value;
 }
 
+/* Does a door name the project, or a directory above it? */
+static bool covers_project(const struct hook *k, const char *value)
+{
+        char path[PATH_MAX];
+        const size_t n = strcspn(value, " ");
+        if (strncmp(value, "{work}", 6) == 0)
+                return value[6] == '\0' || value[6] == ' ';
+
+        char *real = snprintf(path, sizeof path, "%.*s", (int) n, value) < (int) sizeof path
+                             ? realpath(path, NULL)
+                             : NULL;
+        bool covers = real && path_under(k->here, real);
+        free(real);
+        return covers;
+}
+
+/* The project is edited in an overlay, unless a door or a policy says how it is shown. */
+static bool edits_project(const struct hook *k)
+{
+        for (size_t i = 0; i < k->door_count; i += 2) {
+                const char *option = k->doors[i];
+                bool file = strcmp(option, "-p") == 0 || strcmp(option, "--policy") == 0;
+                bool shows = strcmp(option, "--read") == 0 || strcmp(option, "--edit") == 0 ||
+                             strcmp(option, "--write") == 0;
+                if (file || (shows && covers_project(k, k->doors[i + 1])))
+                        return false;
+        }
+        return true;
+}
+
 /* One for each project and agent. */
 static void name_session(struct hook *k)
 {
@@ -162,9 +192,9 @@ static int install(struct hook *k, const char *path, const struct buf *old, int 
         if (status == 0 && k->h->note)
                 cli_note("%s", k->h->note);
         if (status == 0)
-                cli_note("shell commands of %s in %s run in the session %s; look at their changes: cordon "
-                         "session end %s, then cordon diff",
-                         k->h->agent, k->here, k->session, k->session);
+                cli_note("shell commands of %s in %s run in the session %s%s%s%s", k->h->agent, k->here,
+                         k->session, edits_project(k) ? "; look at their changes: cordon session end " : "",
+                         edits_project(k) ? k->session : "", edits_project(k) ? ", then cordon diff" : "");
         return status;
 }
 
@@ -221,7 +251,7 @@ static int start_session(struct hook *k, int messages)
         int status = -1;
         for (size_t i = 0; i < k->door_count; i++)
                 argv[n++] = k->doors[i];
-        if (k->door_count == 0) {
+        if (edits_project(k)) {
                 argv[n++] = "--edit";
                 argv[n++] = "{work}";
         }

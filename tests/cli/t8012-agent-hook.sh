@@ -96,7 +96,8 @@ it's 42"
         has "opencode: it denies without an answer" "$(node "$T/load.mjs" "$T/plugin.mjs" bash '{"command":"ls"}')" "denied: "
 }
 for name in claude codex gemini opencode; do
-        "$CORDON" agent hook "$name" 2>"$T/err"
+        "$CORDON" agent hook --env "AGENT=$name" "$name" 2>"$T/err" # other doors leave the project's own
+        has "$name: where its changes are is said" "$(cat "$T/err")" "then cordon diff"
         hook=$(hook_of "$name")
         call() { jq -cn --arg c "$1" '{tool_name: "t", tool_input: {"a\u00e9": [1, "}"], command: $c, description: "d"}}' | sh -c "$hook" 2>"$T/err"; }
         call "cat $HOME/.ssh/id_ed25519; echo \"it's \$((6*7))\"; echo x >made; pwd" >"$T/answer"
@@ -116,6 +117,9 @@ $project"
         session=$(sessions "agent-$name")
         has "$name: the session outlives the hook, which is said" "$("$CORDON" agent hook --remove "$name" 2>&1)" "its session still runs: cordon session end $session"
 done
+"$CORDON" agent hook --read '{work}' claude 2>"$T/err"
+is "a project that is only read has no changes" "$(grep -c 'cordon diff' "$T/err")" 0
+"$CORDON" agent hook --remove claude 2>"$T/err"
 "$CORDON" agent hook --read "$D/nosuch" claude 2>"$T/err"
 hook=$(jq -r '.hooks | .[][0].hooks[0].command' .claude/settings.local.json)
 for s in $(sessions agent); do "$CORDON" session end "$s" >/dev/null 2>&1; done
