@@ -147,6 +147,8 @@ static void test_nearest__tells_what_differs(void)
                    "read /srv until 2001-01-01T00:00Z", "the door closed on 2001-01-01T00:00Z");
         check_near("use none\nnet https://a.example/v1/** GET\n", "net POST https://a.example/v1/x",
                    "net https://a.example/v1/** GET", "the door permits GET, not POST");
+        check_near("use none\nnet https://a.example/v1/**\n", "net WEBSOCKET https://a.example/v1/x",
+                   "net https://a.example/v1/**", "the door permits all methods but WEBSOCKET");
         check_near("use none\nnet https://a.example/v1/**\n", "net GET https://a.example/v2",
                    "net https://a.example/v1/**", "the door covers /v1/**, not /v2");
         check_near("use none\nnet https://a.example/\n", "net GET http://a.example/",

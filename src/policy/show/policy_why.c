@@ -294,6 +294,8 @@ static void net_difference(const struct effect *f, const struct decision *d, str
         else if (d->reason == REASON_URL_PATH)
                 buf_printf(out, "the door covers %s%s, not %s", n->path ? n->path : "no path",
                            n->path_tail ? "**" : "", f->net->path ? f->net->path : "every path at once");
+        else if (d->reason == REASON_METHOD && !n->methods)
+                buf_printf(out, "the door permits all methods but %s", f->method ? f->method : "some");
         else if (d->reason == REASON_METHOD) {
                 buf_puts(out, "the door permits ");
                 methods_text(n, out);
