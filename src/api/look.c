@@ -111,6 +111,7 @@ static void look_at_path(struct look *l, const struct door *d, struct plan_seen 
         if (d->kind == DOOR_DEV && S_ISCHR(st.st_mode)) {
                 ret->device = st.st_rdev;
                 ret->open_to_all = (st.st_mode & 0006) == 0006;
+                ret->closed = access(path, R_OK | W_OK) < 0;
         }
 
         ret->bytes = (uint64_t) st.st_size;

@@ -208,6 +208,4 @@ void host_look_kvm(struct host_finding *f)
         }
 
         host_say(f, HOST_NO, "no vm wall: /dev/kvm: %s", host_why(&o, why));
-        if (o.sys == EACCES)
-                host_mend(f, "sudo usermod -aG kvm \"$USER\" (then log in again)");
 }

@@ -31,6 +31,7 @@ struct plan_seen {
         bool repository;     /* a directory with a .git in it */
         uint64_t device;     /* st_rdev of a character device; 0: it is none */
         bool open_to_all;    /* it: every user may read and write it */
+        bool closed;         /* it: the caller may not */
 };
 
 /* A program that a `run` line or the command names, found on the host. */

@@ -640,7 +640,7 @@ static int add_device(struct builder *b, size_t i, struct err *e)
         const struct plan_seen *seen = &b->r->seen[i];
         const struct policy_device *known = policy_device(d->path);
         char at[256];
-        if (seen->kind == SEEN_NOTHING && d->optional)
+        if ((seen->kind == SEEN_NOTHING || seen->closed) && d->optional)
                 return 0;
         if (seen->kind == SEEN_NOTHING)
                 return door_is_wrong(b, d, seen, e);
@@ -656,6 +656,12 @@ static int add_device(struct builder *b, size_t i, struct err *e)
                                "%s: a box of root has an id that owns nothing, and %s is not open to all", at,
                                d->path);
                 return err_hint(e, "run cordon as a user who may open it, for example a member of its group");
+        }
+
+        if (seen->closed) {
+                (void) err_set(e, ERR_DOOR, 0, "%s: you may not open %s for reading and writing", at,
+                               d->path);
+                return err_hint(e, "a member of its group may: ls -l %s", d->path);
         }
 
         struct plan_step *s =

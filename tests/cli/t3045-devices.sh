@@ -26,6 +26,11 @@ if [ -w /dev/fuse ] && [ "$(stat -c %a /dev/fuse)" = 666 ]; then
 else
         skip "a device opens" "/dev/fuse is not for all here"
 fi
+if [ -c /dev/kvm ] && ! { [ -r /dev/kvm ] && [ -w /dev/kvm ]; }; then
+        is "one that the user may not open is refused at the start" "$(status "$CORDON" run --dev /dev/kvm -- true)" 125
+else
+        skip "one that the user may not open is refused at the start" "/dev/kvm is not there, or open to this user"
+fi
 is "the process wall refuses it" "$(status "$CORDON" run --wall process --dev '/dev/fuse?' -- true)" 125
 
 # ---- the sockets of a session ----
