@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* cli/cmd_mcp_wrap.c - `cordon mcp wrap`, `accept` and `learn`: servers of others in a box. */
+#include "base/err.h"
 #include "base/fd.h"
 #include "base/hash.h"
 #include "base/str.h"
@@ -8,12 +9,14 @@
 #include "mcp/mcp.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
+#include <termios.h>
 #include <unistd.h>
 
 enum { NAME_BYTES = 64, DIGITS = 8, URL_MAX = 2048 };
@@ -237,6 +240,25 @@ const struct cli_option mcp_accept_options[] = {
         { 0 },
 };
 
+/* A yes comes from the terminal alone: no pipe, and no agent behind one, can accept. */
+static int ask_person(const char *shown, cordon_error *e)
+{
+        char answer[16] = "";
+        AUTO_FD(tty, open("/dev/tty", O_RDWR | O_CLOEXEC | O_NOCTTY));
+        if (tty < 0) {
+                (void) cli_fail(e, ERR_USAGE, 0, "a person accepts at a terminal, and this process has none");
+                return err_hint((struct err *) e, "`--show` prints what waits, and needs none");
+        }
+
+        (void) fd_write_all(tty, shown, strlen(shown));
+        (void) tcflush(tty, TCIFLUSH); /* input typed before the question is discarded */
+        (void) dprintf(tty, "accept this? [y/N] ");
+        ssize_t n = read(tty, answer, sizeof answer - 1);
+        return n > 0 && (answer[0] == 'y' || answer[0] == 'Y')
+                       ? 0
+                       : cli_fail(e, ERR_USAGE, 0, "nothing was accepted");
+}
+
 int verb_mcp_accept(int argc, char **argv)
 {
         struct accepting a = { 0 };
@@ -248,7 +270,13 @@ int verb_mcp_accept(int argc, char **argv)
         if (argc - at != 1)
                 return cli_usage("which server? The NAME that `cordon mcp wrap` printed");
 
-        return cli_give(mcp_wrap_changes(cli_context(), argv[at], !a.show, &e), &e);
+        char *text = mcp_wrap_changes(cli_context(), argv[at], a.show ? NULL : ask_person, &e);
+        if (!text || a.show)
+                return cli_give(text, &e);
+
+        cordon_free(text);
+        (void) printf("accepted; start %s again\n", argv[at]);
+        return 0;
 }
 
 /* ---- learn ---- */

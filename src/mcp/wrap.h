@@ -84,6 +84,7 @@ struct wrap {
         char *back[WRAP_BACK_MAX]; /* ids of requests of the server that were passed on */
         struct wrap_pins pins;
         bool first_sight;      /* nothing was pinned when this began */
+        char failure[256];     /* the server's last error that was not of a call, inert; "": none */
         struct buf seen;       /* tools of this process, with commas: what would be accepted */
         struct buf seen_names; /* "NAME\0" */
         struct buf refused;    /* the same, of those that are not as they were accepted */
@@ -122,4 +123,6 @@ bool wrap_http_step(struct wrap *w, const struct pollfd v[WRAP_HTTP_POLLED]);
 /* A notification or request of the server that no request of a client names. */
 void wrap_http_tell(struct wrap *w, const struct buf *line);
 /* wrap_server.c */
+/* Does a description read like an order to a model? */
+bool wrap_commands_model(const cordon_context *cx, const char *text);
 void wrap_from_server(struct wrap *w, struct span line);

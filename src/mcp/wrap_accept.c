@@ -33,7 +33,15 @@ static const struct json *tool_of(const struct wrap_pins *p, const char *name)
         return NULL;
 }
 
-static void put_changes(const struct wrap_pins *before, const struct wrap_pins *after, struct buf *out)
+/* What tells a model what to do is said beside the change. */
+static void put_finding(const cordon_context *cx, struct buf *out, const char *name, const char *text)
+{
+        if (text && wrap_commands_model(cx, text))
+                buf_printf(out, "! %s: this text tells the model what to do\n", name);
+}
+
+static void put_changes(const cordon_context *cx, const struct wrap_pins *before,
+                        const struct wrap_pins *after, struct buf *out)
 {
         const struct json *tools = rpc_member(json_root(after->doc), "tools", JSON_ARRAY);
         const char *instructions = rpc_text(json_root(after->doc), "instructions");
@@ -42,10 +50,13 @@ static void put_changes(const struct wrap_pins *before, const struct wrap_pins *
                         continue;
                 put_line(out, "-", tool_of(before, rpc_text(t, "name")));
                 put_line(out, "+", t);
+                put_finding(cx, out, wrap_tool_name_ok(rpc_text(t, "name")) ? rpc_text(t, "name") : "a tool",
+                            rpc_text(t, "description"));
         }
         if (instructions && !wrap_pins_instructions(before, instructions)) {
                 put_line(out, "-", before->doc ? json_get(json_root(before->doc), "instructions") : NULL);
                 put_line(out, "+", json_get(json_root(after->doc), "instructions"));
+                put_finding(cx, out, "instructions", instructions);
         }
 }
 
@@ -55,7 +66,8 @@ static int accept_it(const cordon_context *cx, const char *name, const char *fre
         return cordon_pins_write(cx, name, text, e) < 0 || cordon_pins_write(cx, fresh, NULL, e) < 0 ? -1 : 0;
 }
 
-char *mcp_wrap_changes(const cordon_context *cx, const char *name, bool accept, cordon_error *e)
+char *mcp_wrap_changes(const cordon_context *cx, const char *name,
+                       int (*agree)(const char *shown, cordon_error *e), cordon_error *e)
 {
         char fresh[80];
         (void) snprintf(fresh, sizeof fresh, "%s.new", name);
@@ -69,9 +81,11 @@ char *mcp_wrap_changes(const cordon_context *cx, const char *name, bool accept, 
                 (void) err_set((struct err *) e, ERR_IO, 0, "what %s offers cannot be read", name);
         else if (now) {
                 (void) wrap_pins_load(&before, old);
-                put_changes(&before, &after, &out);
+                put_changes(cx, &before, &after, &out);
                 buf_putc(&out, '\0');
-                if (!out.failed && (!accept || accept_it(cx, name, fresh, now, e) == 0)) {
+                if (out.failed)
+                        (void) err_set((struct err *) e, ERR_MEMORY, 0, "no memory for the changes");
+                else if (!agree || (agree(out.p, e) == 0 && accept_it(cx, name, fresh, now, e) == 0)) {
                         text = out.p;
                         out.p = NULL;
                 }

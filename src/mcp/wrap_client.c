@@ -193,6 +193,11 @@ static const char *judge_call(struct wrap *w, const struct wrap_pending *p, cons
                 buf_puts(why, "this cannot be the name of a tool");
                 return "tool-name";
         }
+        if (w->first_sight) {
+                buf_printf(why, "no tool of %s is accepted yet, because its tools were not listed%s%s",
+                           w->o->name, w->failure[0] ? ": " : "; list them first", w->failure);
+                return "tool-changed";
+        }
         if (!wrap_pins_have(&w->pins, name) || wrap_has_name(&w->refused, name)) {
                 buf_printf(why,
                            "the tool %s is new or was changed since it was accepted; list the tools, then a "

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* mcp/wrap_server.c - messages of the server in the box. Each is hostile: it answers a request that is under
  * way, is a notification that exists, or is dropped. */
+#include "base/str.h"
 #include "mcp/checked.h"
 #include "mcp/wrap.h"
 
@@ -55,28 +56,32 @@ static void keep_seen(struct wrap *w, bool accepted)
         }
 }
 
+bool wrap_commands_model(const cordon_context *cx, const char *text)
+{
+        char *out = NULL, *report = NULL;
+        size_t n;
+        cordon_error e = { 0 };
+        const cordon_check as_text = { .as = "text" };
+        bool found = cordon_check_bytes(cx, &as_text, text, strlen(text), &out, &n, &report, &e) == 0 &&
+                     strstr(report, "\"injection");
+        cordon_free(out);
+        cordon_free(report);
+        return found;
+}
+
 /* What a description hides, or tells a model to do, is shown to the person. */
 static void show_description(const struct wrap *w, const struct json *tool, const char *name)
 {
         AUTO_BUF(inert);
         struct wrap_copied done = { 0 };
-        char *out = NULL, *report = NULL;
-        size_t n;
-        cordon_error e = { 0 };
-        const cordon_check as_text = { .as = "text" };
+        const char *text = rpc_text(tool, "description");
         wrap_put_inert(&inert, tool, &done);
         if (done.cuts)
                 wrap_say(w, "tool %s: %llu hidden characters in its description, made visible", name,
                          (unsigned long long) done.cuts);
 
-        AUTO_BUF(plain);
-        const char *text = rpc_text(tool, "description");
-        buf_puts(&plain, text ? text : "");
-        if (cordon_check_bytes(w->o->cx, &as_text, plain.p, plain.n, &out, &n, &report, &e) == 0 &&
-            strstr(report, "\"injection"))
-                wrap_say(w, "tool %s: its description tells the model what to do: %s", name, buf_str(&plain));
-        cordon_free(out);
-        cordon_free(report);
+        if (text && wrap_commands_model(w->o->cx, text))
+                wrap_say(w, "tool %s: its description tells the model what to do: %s", name, text);
 }
 
 /* True if the client may see it. */
@@ -293,12 +298,25 @@ static void tell_found(const struct wrap *w, const char *what, const struct wrap
                 wrap_say(w, "%s: found in it: %s", what, buf_str(&k->findings));
 }
 
+/* Without a list no tool can be called, and the person learns why. */
+static void keep_failure(struct wrap *w, const struct wrap_pending *p, const struct json *error)
+{
+        const char *text = rpc_text(error, "message");
+        if (p->tool[0] || !text)
+                return;
+
+        (void) str_inert(span_str(text), w->failure, sizeof w->failure);
+        if (strcmp(p->method, "tools/list") == 0)
+                wrap_say(w, "the tools could not be listed: %s", w->failure);
+}
+
 static void put_value(struct wrap *w, const struct wrap_pending *p, const struct rpc *m, struct buf *out,
                       struct wrap_copied *done)
 {
-        if (m->error)
+        if (m->error) {
+                keep_failure(w, p, m->error);
                 wrap_put_inert(out, m->error, done);
-        else {
+        } else {
                 check_instructions(w, m->result);
                 if (strcmp(p->method, "tools/list") == 0 && m->result->type == JSON_OBJECT)
                         put_list(w, m->result, out);

@@ -3,6 +3,7 @@ mcp_wrapped.py CORDON DIRECTORY"""
 import concurrent.futures
 import json
 import os
+import pty
 import socket
 import subprocess
 import sys
@@ -79,7 +80,7 @@ def test_benign():
     got = long.read()
     expect("messages have a size", "error" in got and got["id"] is None, got)
     got = wrapped("benign", name="fresh").call("echo", text="x")
-    expect("an unknown tool is refused", got["isError"] and "accept fresh" in got["content"][0]["text"], got)
+    expect("an unknown tool is refused", got["isError"] and "listed" in got["content"][0]["text"], got)
     expect("the end of the input ends the server", c.end() == 0)
     log = subprocess.run([CORDON, "log", "--kind", "tool", "--json"], capture_output=True, text=True, check=True).stdout
     records = [json.loads(line) for line in log.splitlines()]
@@ -166,13 +167,36 @@ def test_box():
     c.end()
 
 
+def at_terminal(command, answer):
+    """The status of a command whose question is answered, and what it printed."""
+    pid, fd = pty.fork()
+    if pid == 0:
+        os.execv(command[0], command)
+    said = b""
+    try:
+        while chunk := os.read(fd, 4096):
+            if b"[y/N]" not in said and b"[y/N]" in said + chunk:
+                os.write(fd, answer.encode() + b"\n")
+            said += chunk
+    except OSError:
+        pass  # its other end is closed
+    os.close(fd)
+    return os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]), said.decode(errors="replace")
+
+
 def test_accept():
     c = wrapped("description")
     c.request("tools/list")
     c.end()
     shown = subprocess.run([CORDON, "mcp", "accept", "--show", "pinned"], capture_output=True, text=True, check=True).stdout
     expect("a change is shown", "- {" in shown and "+ {" in shown and "keys" in shown, shown)
-    subprocess.run([CORDON, "mcp", "accept", "pinned"], capture_output=True, check=True)
+    expect("with a word about an order to the model", "! echo:" in shown, shown)
+    accept = [CORDON, "mcp", "accept", "pinned"]
+    alone = subprocess.run(accept, input="y\n", capture_output=True, text=True, start_new_session=True, check=False)
+    expect("without a terminal nothing is accepted", alone.returncode == 125 and "terminal" in alone.stderr, alone)
+    expect("nor after a no", at_terminal(accept, "n")[0] == 125)
+    status, said = at_terminal(accept, "y")
+    expect("a person accepts at a terminal", status == 0 and "+ {" in said and "accepted" in said, said)
     c = wrapped("description")
     expect("and passes when it is accepted", len(c.request("tools/list")["result"]["tools"]) == 1)
     c.end()
