@@ -250,20 +250,31 @@ static void send_and_read(struct answer *a, const char **ret_why)
         }
 }
 
+static void put_status(const struct answer *a, struct buf *out)
+{
+        const struct bridge_url *u = &a->x->b->url;
+        buf_printf(out, "the server answered with the status %u", a->status);
+        if (a->status >= 300 && a->status < 400)
+                buf_puts(out, ", a redirect, which is not followed");
+        else if (a->status == 401)
+                buf_puts(out,
+                         ": it wants a credential: `cordon vault add NAME`, then add `--net 'URL POST GET "
+                         "DELETE with NAME'`");
+        else if (a->status == 502)
+                buf_printf(out, ": no connection to %s:%s, or one that broke", u->host, u->port);
+}
+
 static void tell_failure(const struct answer *a, const char *why)
 {
         AUTO_BUF(line);
-        char text[160];
-        bool redirects = a->status >= 300 && a->status < 400;
+        AUTO_BUF(text);
         if (a->status && a->status != 200)
-                (void) snprintf(text, sizeof text, "the server answered with the status %u%s", a->status,
-                                redirects ? ", a redirect, which is not followed" : "");
+                put_status(a, &text);
         else if (a->status && !a->by_events && !a->json)
-                (void) snprintf(text, sizeof text, "the server's answer is neither JSON nor events");
+                buf_puts(&text, "the server's answer is neither JSON nor events");
         else
-                (void) snprintf(text, sizeof text, "%s",
-                                a->status ? "the server's answer is not one to this request" : why);
-        bridge_put_failure(&line, a->x->id, text);
+                buf_puts(&text, a->status ? "the server's answer is not one to this request" : why);
+        bridge_put_failure(&line, a->x->id, buf_str(&text));
         write_out(a->x->b, &line);
 }
 

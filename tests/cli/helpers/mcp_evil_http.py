@@ -81,7 +81,9 @@ class Handler(http.server.BaseHTTPRequestHandler):
         habit, method, number, params = self.path[1:], asked.get("method"), asked.get("id"), asked.get("params") or {}
         self.see(asked)
         self.token = params.get("_meta", {}).get("progressToken", "t")
-        if method is None or number is None:
+        if habit == "locked":
+            self.send("", status=401)
+        elif method is None or number is None:
             self.send("", status=202)
         elif method == "initialize":
             value = {"protocolVersion": params["protocolVersion"], "capabilities": {"tools": {}}, "serverInfo": {"name": "evil", "version": "1"},

@@ -130,7 +130,18 @@ def test_hostile():
     expect("nothing was accepted on the way", open(pins, encoding="ascii").read() == before)
 
 
+def test_unlisted():
+    """A server that cannot be asked for its tools: the reason reaches the person and the client."""
+    for url, word in ((URL + "locked", "with NAME"), ("http://127.0.0.1:1/", "no connection to 127.0.0.1:1")):
+        c = Client([CORDON, "mcp", "wrap", "--name", "unlisted", "--url", url], modern=True)
+        failed = c.request("tools/list").get("error", {}).get("message", "")
+        got = c.call("echo", text="x")
+        expect(f"unlisted: {word}", word in failed and got["isError"] and failed[:40] in got["content"][0]["text"], (failed, got))
+        c.end()
+
+
 test_benign()
 test_rules()
+test_unlisted()
 test_policy(os.path.dirname(SEEN))
 test_hostile()
