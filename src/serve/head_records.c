@@ -72,13 +72,32 @@ static void begin(struct server *s, const char *when, bool all)
                 write_heads(s, when, all);
 
         s->heads.due_ns = clock_mono_ns() + EVERY_S * 1000000000ull;
+        s->heads.pid = pid;
         if (pid < 0)
                 return;
 
-        s->heads.pid = pid;
         s->heads.runs = 0;
         for (size_t i = 0; (t = tenants_at(s->tenants, i)); i++)
                 tenant_book(t)->headed = tenant_book(t)->ended;
+}
+
+/* Not for ever: a disk may hang. False: they were not recorded. */
+static bool wait_for(struct server *s)
+{
+        enum { STEPS = 500, STEP_MS = 20 };
+        int status = s->heads.pid != 0 ? -1 : 0;
+        for (int i = 0; i < STEPS && s->heads.pid > 0; i++) {
+                if (waitpid(s->heads.pid, &status, WNOHANG) != 0)
+                        s->heads.pid = 0;
+                else
+                        (void) poll(NULL, 0, STEP_MS);
+        }
+        if (s->heads.pid > 0) {
+                (void) kill(s->heads.pid, SIGKILL);
+                (void) waitpid(s->heads.pid, NULL, 0);
+                s->heads.pid = 0;
+        }
+        return status == 0;
 }
 
 int heads_start(struct server *s, cordon_error *e)
@@ -92,39 +111,27 @@ int heads_start(struct server *s, cordon_error *e)
                 return err_set((struct err *) e, ERR_MEMORY, 0, "no memory for the host's ledger");
 
         begin(s, "start", true);
-        return 0;
+        if (wait_for(s))
+                return 0;
+
+        (void) err_set((struct err *) e, ERR_IO, 0,
+                       "it does not start without a record of its tenants' ledgers");
+        return err_hint((struct err *) e, "CORDON_LEDGER=off keeps none");
 }
 
 void heads_step(struct server *s)
 {
         if (s->heads.pid > 0 && waitpid(s->heads.pid, NULL, WNOHANG) != 0)
                 s->heads.pid = 0;
-        if (s->heads.host && s->heads.pid == 0 && s->heads.runs > 0 &&
+        if (s->heads.host && s->heads.pid <= 0 && s->heads.runs > 0 &&
             (s->heads.runs >= EVERY_RUNS || clock_mono_ns() >= s->heads.due_ns))
                 begin(s, "interval", false);
 }
 
-/* Not for ever: a disk may hang. */
-static void wait_for(struct server *s)
-{
-        enum { STEPS = 500, STEP_MS = 20 };
-        for (int i = 0; i < STEPS && s->heads.pid > 0; i++) {
-                if (waitpid(s->heads.pid, NULL, WNOHANG) != 0)
-                        s->heads.pid = 0;
-                else
-                        (void) poll(NULL, 0, STEP_MS);
-        }
-        if (s->heads.pid > 0) {
-                (void) kill(s->heads.pid, SIGKILL);
-                (void) waitpid(s->heads.pid, NULL, 0);
-                s->heads.pid = 0;
-        }
-}
-
 void heads_end(struct server *s)
 {
-        wait_for(s);
+        (void) wait_for(s);
         if (s->heads.host && s->heads.runs > 0)
                 begin(s, "end", false);
-        wait_for(s);
+        (void) wait_for(s);
 }

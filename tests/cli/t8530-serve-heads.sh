@@ -35,6 +35,8 @@ is "a tenant without a new run has no new head" "$(heads | tail -n 1 | cut -d ' 
 verify
 is "a ledger that grew fits all of them" "$v_status $(of a '"\(.heads >= 3) \(.fits)"')" "0 true true"
 
+is "it does not start without them" "$($who env XDG_CONFIG_HOME="$C" XDG_RUNTIME_DIR="$C" CORDON_STATE=/dev/null timeout 60 "$CORDON" serve --http "unix:$S" 2>&1 | grep -c "does not start without a record")" 1
+
 # Each attack on a copy of the state, which is put back.
 keep() { $who cp -a "$base/a/state" "$base/a/kept" && $who cp -a "$base/b/state" "$base/b/kept"; }
 back() { for t in a b; do $who rm -rf "$base/$t/state" && $who mv "$base/$t/kept" "$base/$t/state"; done; }
