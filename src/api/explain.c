@@ -249,12 +249,27 @@ static bool explain_quoted(const struct cordon_box *b, struct buf *out)
         return true;
 }
 
+/* --net HOST:443 ask: the shell made two words of one door, and the second became the command. */
+static bool explain_unquoted(const char *name, struct buf *out)
+{
+        static const char *const words[] = { "ask",  "max",   "with", "until", "except", "accepts", "label",
+                                             "only", "where", "GET",  "POST",  "PUT",    "DELETE" };
+        for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+                if (strcmp(name, words[i]) == 0) {
+                        buf_printf(out,
+                                   "`%s` belongs to a door: quote the whole door, as --net 'HOST:443 ask'",
+                                   name);
+                        return true;
+                }
+        return false;
+}
+
 static void explain_elsewhere(const struct cordon_context *cx, const char *name, struct buf *out)
 {
         char path[4096], shown[160];
         AUTO_BUF(word);
         if (!api_find_on_path(cx, name, path, sizeof path)) {
-                if (!explain_here(name, out))
+                if (!explain_unquoted(name, out) && !explain_here(name, out))
                         buf_puts(out, "the box does not see such a program, and this host has none of that "
                                       "name");
                 return;

@@ -284,6 +284,8 @@ static void say_what_matters(const struct cli_end *o, const cordon_result *r)
                                 n > 1 ? ", and others" : "");
 
         say_denial(first, more);
+        if (is(first->reason, "method")) /* the door is there, and lacks a word */
+                say_permit(o, first);
         hint_of_name(first);
         hint_of_gate(first);
         hint_of_label(first);

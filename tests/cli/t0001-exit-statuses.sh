@@ -226,6 +226,7 @@ for verbs in 'session ls:session list' 'approve list:approve ls' 'vault list:vau
         # shellcheck disable=SC2086
         is "$verbs: both words list" "$(status "$CORDON" ${verbs%:*}) $(status "$CORDON" ${verbs#*:})" "0 0"
 done
+has "a word of a door in place of the command" "$("$CORDON" run --env A=b max 1 2>&1)" "quote the whole door"
 is "--version says the same" "$("$CORDON" --version)" "$("$CORDON" version)"
 is "cordon alone gives 125" "$(status "$CORDON")" 125
 is "output that cannot be written is an error" "$("$CORDON" version >/dev/full 2>/dev/null; echo $?)" 125

@@ -162,6 +162,7 @@ except OSError: pass'
 is "a name that no door names" "$(refused_by)" "net by python3"
 box root --net 'http://web.test/data/** GET' -- curl -sS -m 2 -X POST http://web.test/data/1
 is "a request" "$(refused_by)" "net by curl"
+has "with the line that has its method, also if the command succeeds" "$(cat "$T/err")" "hint: --net 'http://web.test/data/1 POST'"
 box root --net web.test:80 -- sh -c 'id >/dev/null; curl -sS -m 2 http://web.test:81/; true'
 is "with several programs nobody is named" "$(refused_by)" "net by "
 box root --observe calls --net web.test:80 -- curl -sS -m 2 http://web.test:81/
