@@ -53,6 +53,13 @@ char *cordon_label_show(const cordon_context *cx, const char *const *paths, int 
         if (stamp_read(cx, &x, to_err(e)) < 0)
                 return NULL;
 
+        for (size_t i = 0; paths && paths[i]; i++)
+                if (access(paths[i], F_OK) < 0 && errno == ENOENT && !stamp_at(&x, paths[i])) {
+                        (void) err_set(to_err(e), ERR_USAGE, ENOENT, "%s does not exist", paths[i]);
+                        stamp_done(&x);
+                        return NULL;
+                }
+
         if (json)
                 buf_putc(&out, '[');
         for (size_t i = 0; paths && paths[i]; i++)

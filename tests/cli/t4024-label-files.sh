@@ -47,6 +47,7 @@ cp again.txt saved && mv saved again.txt
 is "so it keeps its label when it is saved anew" "$(shown again.txt)" private:key
 mkdir none && labels --policy "$T/policy" --handle result=none/out.txt -- false >/dev/null
 is "a run that failed leaves none" "$(shown none)" ""
+is "what does not exist and has no label is no file" "$(status "$CORDON" label show --json nosuch)" 125
 is "an in handle labels its run" "$(labels --in data --handle data=out.txt -- true)" private:key
 mv out.txt moved.txt
 is "a stamped file that was renamed is found by its inode" "$(labels --in data --handle data=moved.txt -- true)" private:key

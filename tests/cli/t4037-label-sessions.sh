@@ -11,7 +11,7 @@ new() { $who "$CORDON" session new -q -p "${1:-$T/policy}" 2>"$T/err" | tail -n 
 run() {
         $who timeout 60 "$CORDON" session run -q "$id" --handle "data=$T/$2" --handle "res=$T/made/$1" --json -- sh -c "$3" </dev/null 2>"$T/err.$1"
         grep '^{' "$T/err.$1" >"$T/json.$1"
-        echo "$(jq -r '.labels // "none"' "$T/json.$1"); $($who "$CORDON" label show "$T/made/$1" | sed 's/.*: //')"
+        echo "$(jq -r '.labels // "none"' "$T/json.$1"); $({ $who "$CORDON" label show "$T/made/$1" 2>/dev/null || echo "no label"; } | sed 's/.*: //')"
 }
 echo '{"type":"object","properties":{"ok":{"type":"boolean"}},"required":["ok"],"additionalProperties":false}' >"$T/small.json"
 printf 'use base/system\nrun any\nenv KEY=1 label untrusted\nout res as json(%s) endorse 1\nin data\n' "$T/small.json" >"$T/endorse" && chmod 644 "$T/small.json" "$T/endorse"
