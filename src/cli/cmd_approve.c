@@ -99,7 +99,7 @@ static int act(const struct approve *o, const struct approve_list *l, bool only_
         int status = 0;
         if (o->json) {
                 (void) printf("{\"items\":[%s],\"step\":\"%s\",\"over_budget\":%s}\n", buf_str(&l->json),
-                              l->step, l->over_budget ? "true" : "false");
+                              l->step[0] ? l->step : "none", l->over_budget ? "true" : "false");
                 return 0;
         }
 

@@ -122,7 +122,7 @@ void vault_debt_next(const struct vault_meta *m, enum vault_debt d, struct buf *
         char ttl[32];
         int64_t first = d == VAULT_DEBT_GROWTH && m->ttl_was[0] ? m->ttl_was[0] : most[m->live != 0];
         if (d == VAULT_DEBT_UNBOUND)
-                buf_printf(out, "cordon vault rotate %s --for 'https://HOST/PATH/** GET'", m->name);
+                buf_printf(out, "cordon vault rotate %s --for 'https://<HOST>/<PATH>/** GET'", m->name);
         else if (d == VAULT_DEBT_EXPIRED)
                 buf_printf(out, "cordon vault rotate %s", m->name);
         else
