@@ -45,7 +45,8 @@ enum egress_command {
         EGRESS_RECORD,
         EGRESS_POLICY,
         EGRESS_LISTENER,
-        EGRESS_RAISE, /* kind: which of them the run has touched */
+        EGRESS_RAISE,  /* kind: which of them the run has touched */
+        EGRESS_SETTLE, /* all rows now, then SETTLED */
         EGRESS_FINISH
 };
 struct egress_order {
@@ -61,6 +62,7 @@ enum egress_word {
         EGRESS_SAYS_ERROR,
         EGRESS_SAYS_ROW,
         EGRESS_SAYS_LABEL, /* it has risen */
+        EGRESS_SAYS_SETTLED,
         EGRESS_SAYS_DONE
 };
 

@@ -300,6 +300,7 @@ static void take_row(struct box *b, const struct egress_row *row)
                 return;
 
         struct egress_row *r = &b->run.rows[row->index];
+        uint32_t before = row->index < b->run.r.net_count ? r->connections : 0;
         *r = *row;
         take_text(r->method, row->method, sizeof r->method);
         take_text(r->to, row->to, sizeof r->to);
@@ -312,6 +313,13 @@ static void take_row(struct box *b, const struct egress_row *row)
         if (!r->allowed && r->to[0] && (b->c.trip || r->reason == REASON_CANARY)) {
                 struct effect_row d = describe_row(b, r);
                 tripwire_look(&b->run, &d);
+        }
+
+        if (!r->allowed && r->to[0] && b->c.session && r->connections > before) {
+                struct effect_row d = describe_row(b, r);
+                d.count = r->connections - before;
+                session_tell_blocked(b, &d);
+                arena_done(&b->run.draft);
         }
 }
 
@@ -367,6 +375,8 @@ void broker_hear(struct box *b)
         b->broker.record_failed = m.record_failed;
         if (m.word == EGRESS_SAYS_ROW)
                 take_row(b, &m.row);
+        else if (m.word == EGRESS_SAYS_SETTLED)
+                b->broker.settled = true;
         else if (m.word == EGRESS_SAYS_DONE)
                 part(b, BROKER_DONE);
 }
@@ -376,6 +386,19 @@ void broker_catch_up(struct box *b)
 {
         for (int i = 0; i < CATCH_UP && fd_await(b->broker.control, POLLIN, 0); i++)
                 broker_hear(b);
+}
+
+void broker_settle(struct box *b)
+{
+        const struct egress_order o = { .command = EGRESS_SETTLE };
+        bool sent = b->broker.control >= 0 && b->run.r.broker == BROKER_RUNS &&
+                    wire_put_now(b->broker.control, &egress_order_form, &o) == 0;
+        b->broker.settled = !sent;
+        for (int i = 0; i < CATCH_UP && !b->broker.settled && b->broker.control >= 0 &&
+                        fd_await(b->broker.control, POLLIN, LAST_WORDS_MS);
+             i++)
+                broker_hear(b);
+        broker_catch_up(b);
 }
 
 /* Its start is in the file before its effects are. True: it is, or has been waited for long enough. */

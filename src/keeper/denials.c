@@ -391,12 +391,12 @@ void keeper_add_denial(struct run *run, struct effect_row *n)
 }
 
 /* A repeated denial is counted. */
-static void count_denial(struct run *run, struct effect_row *n)
+void keeper_count_denial(struct run *run, struct effect_row *n)
 {
         fill_words(run, n);
         for (unsigned i = 0; i < run->r.denial_count; i++)
                 if (effect_row_same(&run->r.denials[i], n)) {
-                        run->r.denials[i].count++;
+                        run->r.denials[i].count += n->count;
                         return;
                 }
 
@@ -497,7 +497,7 @@ static void note_hidden(struct run *run, const struct wall_denial *d)
         n.weight = EFFECT_SETTING;
         n.program = program_of(run, d);
         keeper_fill_read(run, &n, path, NULL);
-        count_denial(run, &n);
+        keeper_count_denial(run, &n);
 }
 
 /* With BOX_OBSERVE_ALL: effects that were allowed. */
@@ -550,7 +550,7 @@ void keeper_note_denial(struct run *run, const struct wall_denial *d)
                 return;
 
         if (describe(run, d, &n))
-                count_denial(run, &n);
+                keeper_count_denial(run, &n);
         else if (d->kind == EFFECT_RUN)
                 note_effect(run, d); /* a program that may start */
 

@@ -187,17 +187,22 @@ static bool session_forward_if(struct box *b, const struct wall_message *m, int 
         return about && session_forward(b, m, fd);
 }
 
+static void note_hangup(struct box *b)
+{
+        fd_close(&b->child.control);
+        if (b->run.r.in_session) { /* its keeper was killed */
+                b->run.r.session_over = b->run.r.end == BOX_RUNNING && !b->killed;
+                note_left(b);
+        }
+}
+
 void keeper_hear(struct box *b)
 {
         struct wall_message m;
         int fd = -1;
         int r = wall_listen(&b->child, &m, &fd);
         if (r <= 0) {
-                fd_close(&b->child.control);
-                if (b->run.r.in_session) { /* its keeper was killed */
-                        b->run.r.session_over = b->run.r.end == BOX_RUNNING && !b->killed;
-                        note_left(b);
-                }
+                note_hangup(b);
                 return;
         }
 
@@ -260,6 +265,11 @@ void keeper_hear(struct box *b)
                 break;
         case WALL_SAYS_READY:
                 b->passed_on = b->session != NULL;
+                break;
+        case WALL_SAYS_HELD:
+        case WALL_SAYS_BLOCKED:
+                if (b->run.r.in_session) /* init has no such words */
+                        session_told(b, &m);
                 break;
         case WALL_SAYS_LABEL: /* session_last_label() requests it again */
         case WALL_SAYS_RAN:

@@ -115,6 +115,7 @@ struct broker_line { /* to the broker of this box */
         struct err error;      /* why it did not start */
         bool odd;              /* and sent something else than READY */
         bool finishing;        /* its last rows were requested */
+        bool settled;          /* it has answered EGRESS_SETTLE */
         uint32_t after;        /* the newest effect that had its outcome in the ledger */
         int trust;             /* the certificates that the box is to trust, or -1 */
         uint32_t bundle_bytes; /* of it, if a database of NSS follows; or 0 */
@@ -367,6 +368,7 @@ void keeper_note_limits(struct run *run); /* each that was exceeded, at the end 
 struct effect_row keeper_row(const struct run *run, enum effect_kind kind);
 /* Keeps a copy of it; fills in `what` of a path and the reason in words if they are missing. */
 void keeper_add_denial(struct run *run, struct effect_row *n);
+void keeper_count_denial(struct run *run, struct effect_row *n); /* or counts one more of the same */
 /* A draft, good until the next denial is described; never NULL. */
 const char *keeper_text(struct run *run, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 bool keeper_is_inert(struct run *run, const char *text);
@@ -453,6 +455,10 @@ int session_fits(const struct box_config *c, const struct label *session, struct
 void session_answer_labels(struct box *session);
 /* At the end of a run, when nothing of it can come any more: 1; 0: not yet. */
 int session_last_label(struct box *b);
+/* session_told.c: what the session's broker, signer and approvers say is for each run under way. */
+void session_tell_held(struct box *session, const char *id, const char *what, unsigned within_s);
+void session_tell_blocked(struct box *session, const struct effect_row *d);
+void session_told(struct box *run, const struct wall_message *m);
 /* wakeup.c: the descriptor of the caller reports the slots of `wants`. */
 void wakeup_reported(struct box *b);
 void wakeup_arm(struct box *b, const struct pollfd wants[static SLOT__COUNT]);
@@ -461,6 +467,7 @@ bool wakeup_is_due(const struct box *b); /* something is ready that no epoll can
 int broker_start(struct box *b, struct err *e);
 int broker_ready(struct box *b, struct err *e); /* 1; 0: not yet; -1 */
 void broker_catch_up(struct box *b);            /* hears all that it has sent */
+void broker_settle(struct box *b);              /* and all that it has to send */
 void broker_give(struct box *b, const struct wall_message *m, int fd);
 void broker_hear(struct box *b);
 void broker_record(struct box *b); /* its first effect with consequences: the ledger's writer is started */
@@ -477,6 +484,7 @@ int keys_fd(const struct box *b);             /* to wait for; or -1 */
 void keys_give(struct box *b, uint32_t kind,
                int fd); /* a socket that listens in the box: enum plan_listener */
 void keys_hear(struct box *b);
+void keys_catch_up(struct box *b); /* hears all that it has sent */
 void keys_answered(struct box *b, uint32_t number, bool yes, enum effect_reason why); /* an approver */
 bool keys_finish(struct box *b);                                                      /* false: not yet */
 

@@ -250,6 +250,8 @@ static void note_denied(struct box *b, const struct signer_message *m, enum effe
                            : "";
         if (b->run.one_program)
                 d.program = keeper_command_name(&b->run);
+        if (b->c.session)
+                session_tell_blocked(b, &d);
         keeper_add_denial(&b->run, &d);
 }
 
@@ -478,6 +480,13 @@ void keys_hear(struct box *b)
                 ended(b, &m);
         else if (m.word == SIGNER_SAYS_DENIED)
                 note_denied(b, &m, m.key[0] ? REASON_NO_DOOR : REASON_AGENT_REQUEST);
+}
+
+void keys_catch_up(struct box *b)
+{
+        enum { CATCH_UP = 1024 }; /* bounded: it is no faster than we are, unless it is no longer ours */
+        for (int i = 0; i < CATCH_UP && keys_fd(b) >= 0 && fd_await(keys_fd(b), POLLIN, 0); i++)
+                keys_hear(b);
 }
 
 /* ---- end ---- */

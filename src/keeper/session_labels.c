@@ -8,6 +8,13 @@
 
 enum { ANSWER_MS = 30000 };
 
+/* All that there is to say of a run that has ended is heard. */
+static void settle(struct box *session)
+{
+        broker_settle(session);
+        keys_catch_up(session);
+}
+
 /* ---- the session's side ---- */
 
 /* The broker's messages about what this run got are heard first. False: it must not go on. */
@@ -19,7 +26,10 @@ static bool answer_label(struct box *b)
                 return false;
 
         keeper_label_rises(session, &b->c.label);
-        broker_catch_up(session);
+        if (b->begun)
+                settle(session);
+        else
+                broker_catch_up(session);
         return session_send_label(b) == 0 && !b->begun; /* the second is the last */
 }
 
@@ -53,8 +63,9 @@ static int end_with(struct box *b, struct label l)
 }
 
 /* 1: it came, 0: not yet, -1: it never will. */
-static int hear_label(const struct wall_child *line, struct label *ret)
+static int hear_label(struct box *b, struct label *ret)
 {
+        const struct wall_child *line = &b->session->child;
         struct wall_message m = { 0 };
         while (fd_await(line->control, POLLIN, 0)) {
                 int fd = -1, r = wall_listen(line, &m, &fd);
@@ -66,6 +77,8 @@ static int hear_label(const struct wall_child *line, struct label *ret)
                         *ret = label_of(m.label);
                         return 1;
                 }
+                if (m.word == WALL_SAYS_BLOCKED)
+                        session_told(b, &m);
         }
         return 0;
 }
@@ -76,7 +89,7 @@ int session_last_label(struct box *b)
         struct label l;
         if (!session || !session->remote) {
                 if (session)
-                        broker_catch_up(session);
+                        settle(session);
                 return 1;
         }
 
@@ -88,7 +101,7 @@ int session_last_label(struct box *b)
                 (void) wall_label(&session->child, &(struct label){ 0 }); /* gone: it has sent its last */
         }
 
-        int r = hear_label(&session->child, &l);
+        int r = hear_label(b, &l);
         if (r == 0 && !keeper_waits_too_long(b, ANSWER_MS)) {
                 keeper_wait_for(b, session->child.control, POLLIN);
                 return 0;

@@ -53,6 +53,8 @@ enum wall_word {
         WALL_SAYS_READY,     /* by a spare: it is attested, and waits for its order */
         WALL_SAYS_TOUCHED,   /* a call waits for a place that is shut: wall_touch_open() */
         WALL_SAYS_LABEL,     /* by a session, to the keeper of a run in it: the answer to wall_label() */
+        WALL_SAYS_HELD,      /* by a session likewise: an effect waits for a person */
+        WALL_SAYS_BLOCKED,   /* by a session likewise: its broker or signer denied an effect */
         WALL_SAYS_RAN        /* a run of a box with many has ended: END of that run */
 };
 
@@ -98,6 +100,15 @@ struct wall_end {
         uint32_t empty;        /* init has waited for every other process of the box */
 };
 
+/* What a session tells its runs, in inert text: HELD has id, what and within_s, BLOCKED the others. */
+struct wall_news {
+        uint32_t kind;   /* enum effect_kind */
+        uint32_t reason; /* enum effect_reason */
+        uint32_t count, within_s;
+        char id[72], method[40];
+        char target[320], what[640], why[320], permit[512];
+};
+
 struct wall_message {
         uint32_t word;   /* enum wall_word */
         uint32_t layers; /* UP: bit per enum wall_layer that is in force */
@@ -122,6 +133,7 @@ struct wall_message {
                         uint32_t which; /* of the plan's SHUT steps */
                 } touched;
                 char label[LABEL_TEXT_MAX];
+                struct wall_news told;
         };
 };
 

@@ -41,6 +41,10 @@ static const struct wire_field connected[] = { FIELD(connected.id) };
 static const struct wire_field touched[] = { FIELD(touched.which) };
 
 static const struct wire_field label[] = { TEXT(label) };
+static const struct wire_field held[] = { FIELD(told.within_s), TEXT(told.id), TEXT(told.what) };
+static const struct wire_field blocked[] = { FIELD(told.kind),  FIELD(told.reason), FIELD(told.count),
+                                             TEXT(told.method), TEXT(told.target),  TEXT(told.what),
+                                             TEXT(told.why),    TEXT(told.permit) };
 
 static const struct wire_form forms[] = {
         FORM(WALL_SAYS_ERROR, error),
@@ -56,6 +60,8 @@ static const struct wire_form forms[] = {
         FORM(WALL_SAYS_READY, ready),
         FORM(WALL_SAYS_TOUCHED, touched),
         FORM(WALL_SAYS_LABEL, label),
+        FORM(WALL_SAYS_HELD, held),
+        FORM(WALL_SAYS_BLOCKED, blocked),
         FORM(WALL_SAYS_RAN, ran),
 };
 _Static_assert(sizeof forms / sizeof *forms == (size_t) WALL_SAYS_RAN, "a form for each word");

@@ -66,6 +66,14 @@ done
 is "sock ssh-agent is no door" "$(status "$CORDON" run --sock ssh-agent -- true)" 125
 has "but a hint" "$(cat err)" "sign ssh:KEY"
 
+# ---- in a session ----
+S=sign-$$
+in_s() { timeout 60 "$CORDON" session run "$S" -- "$@" 2>&1 </dev/null; }
+timeout 60 "$CORDON" session new "$S" --sign 'ssh:alice@laptop max 2' --read client.py >/dev/null
+has "a command of a session is told what its agent denies" "$(in_s ssh-add -D)" "blocked: ssh-agent: remove all keys"
+has "\`max\` counts in the whole session" "$(in_s sh -c 'python3 client.py "$SSH_AUTH_SOCK" many 1'; in_s sh -c 'python3 client.py "$SSH_AUTH_SOCK" many 2; exit 1')" "blocked: sign ssh:$print"
+timeout 60 "$CORDON" session end "$S" 2>/dev/null
+
 # ---- ask ----
 (timeout 60 "$CORDON" run --sign 'ssh:alice@laptop ask' --read client.py -- sh -c 'python3 client.py "$SSH_AUTH_SOCK" many 2' >asked 2>asked.err </dev/null) &
 soon sh -c '[ "$("$CORDON" approve --json | jq ".items | length")" = 1 ]'

@@ -33,9 +33,23 @@ for who in root as_user; do
         lab_anew
         in_s -- sh -c "$(get four.test/)"'curl -sS -m 5 http://11.22.33.80/; getent hosts four.test; true' >/dev/null
         is "$who: nothing of the others leaves" "$(lab_packets | grep -v '^udp 11.22.33.53 53$')" ""
+        for i in 1 2; do
+                has "$who: a command is told what its request was denied for, the $i. time" "$(run session run "$S" -- curl -sS -m 10 -d x=1 -o /dev/null http://web.test/here 2>&1)" "blocked: POST http://web.test/here"
+        done
+        run session run "$S" -q --status-fd 5 -- curl -sS -m 10 -d x=1 -o /dev/null http://web.test/here 5>"$T/status"
+        is "$who: and so is its result" "$(json '[.denials[] | select(.layer == "egress").count] | join(" ")')" 1
+        run session run "$S" -q --status-fd 5 -- true 5>"$T/status"
+        is "$who: not what others were" "$(json '[.denials[] | select(.layer == "egress")] | length')" 0
         end_s
         is "$who: requests are in the session's result" "$(row web.test:80 allow requests)" 2
         has "$who: refusals too" "$(json '[.denials[].what] | join(" ")')" four.test
+
+        # ---- a door that asks ----
+        run session new "$S" --net 'http://web.test/** POST ask within 1s' >/dev/null
+        run session run "$S" --status-fd 5 -- curl -sS -m 10 -d x=1 -o /dev/null http://web.test/here >"$T/out" 2>&1 5>"$T/status"
+        has "$who: a command says that it waits for a person" "$(cat "$T/out")" "waits for an approval (1s): POST http://web.test/here; answer at another terminal: cordon approve "
+        is "$who: and that nobody answered" "$(json '[.denials[] | select(.layer == "egress").reason] | join(" ")')" gate-expired
+        end_s
 
         # ---- a credential ----
         if [ -x "$CORDON_LIBEXEC/cordon-vault" ]; then

@@ -288,6 +288,22 @@ void control_flush(struct broker *b)
         }
 }
 
+static void hear_watchers(struct broker *b)
+{
+        for (unsigned i = 0; i < 2; i++) /* the box's last attempts are reported as well */
+                if (b->watchers[i])
+                        watch_serve(b, b->watchers[i]);
+}
+
+/* A run of a session has ended, and its keeper waits for what is to be said of it. */
+static void settle(struct broker *b)
+{
+        struct egress_message m = { .word = EGRESS_SAYS_SETTLED };
+        hear_watchers(b);
+        control_flush(b);
+        (void) control_send(b, &m);
+}
+
 /* The last messages are worth waiting for: the keeper requested them. */
 _Noreturn static void finish(struct broker *b)
 {
@@ -296,10 +312,7 @@ _Noreturn static void finish(struct broker *b)
         if (b->ledger_source.fd >= 0)
                 (void) fcntl(b->ledger_source.fd, F_SETFL, 0);
 
-        for (unsigned i = 0; i < 2; i++) /* the box's last attempts are reported as well */
-                if (b->watchers[i])
-                        watch_serve(b, b->watchers[i]);
-
+        hear_watchers(b);
         requests_last_words(b);
         dns_last_words(b);
         ahead_last_words(b);
@@ -338,6 +351,8 @@ void control_serve(struct broker *b)
 
         if (o.command == EGRESS_RAISE)
                 raise_label(b, o.kind);
+        else if (o.command == EGRESS_SETTLE)
+                settle(b);
 
         fd_close(&fd);
         if (o.command == EGRESS_FINISH)

@@ -47,7 +47,7 @@ int gates_fd(const struct box *b) { return b->gates ? b->gates->epoll : -1; }
 static void announce(struct box *b)
 {
         const struct box_on_held *to = &b->c.on_held;
-        for (unsigned i = 0; to->fn && i < b->gates->count; i++) {
+        for (unsigned i = 0; (to->fn || b->c.session) && i < b->gates->count; i++) {
                 struct desk_item *it = b->gates->items[i];
                 if (!it->ready || it->announced || it->gate.state != GATE_PENDING)
                         continue;
@@ -55,7 +55,10 @@ static void announce(struct box *b)
                 desk_summary(it, &what);
                 it->announced = true;
                 b->run.r.mid_line = pump_is_mid_line(&b->run);
-                to->fn(to->ctx, it->gate.id, buf_str(&what), policy_ask_within_s(it->door));
+                if (to->fn)
+                        to->fn(to->ctx, it->gate.id, buf_str(&what), policy_ask_within_s(it->door));
+                else
+                        session_tell_held(b, it->gate.id, buf_str(&what), policy_ask_within_s(it->door));
         }
 }
 
