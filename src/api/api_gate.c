@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* api/api_gate.c - approvals: the sockets on which boxes wait for them, and figures about past ones. */
 #include "api/internal.h"
+#include "store/store.h"
 
 int cordon_gates(void (*each)(void *ctx, const char *run, unsigned uid), void *ctx, cordon_error *e)
 {
@@ -11,6 +12,8 @@ int cordon_gate_connect(const char *run, unsigned uid, cordon_error *e)
 {
         return box_gate_connect(run, uid, to_err(e));
 }
+
+int cordon_state_check(const cordon_context *cx, cordon_error *e) { return store_variable(cx, to_err(e)); }
 
 char *cordon_approvals(const cordon_context *cx, int json, cordon_error *e)
 {

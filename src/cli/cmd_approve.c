@@ -131,6 +131,9 @@ int verb_approve(int argc, char **argv)
         if (at < 0 || check_scope(&o.w))
                 return EXIT_CORDON;
 
+        if (cordon_state_check(cli_context(), &e) < 0)
+                return cli_error(&e);
+
         bool only_list = at < argc && cli_is_list(argv[at]);
         at += only_list;
         if (o.deny && at == argc)
@@ -159,6 +162,9 @@ int verb_approve_stats(int argc, char **argv)
         int at = cli_options(argc, argv, cli_verb_find("approve stats"), &o, NULL);
         if (at < 0 || cli_no_words(argc, at, "approve stats"))
                 return EXIT_CORDON;
+
+        if (cordon_state_check(cli_context(), &e) < 0)
+                return cli_error(&e);
         return cli_give(cordon_approvals(cli_context(), o.json, &e), &e);
 }
 
@@ -184,7 +190,7 @@ int verb_approve_revoke(int argc, char **argv)
         if (at < 0 || cli_no_words(argc, at, "approve revoke"))
                 return EXIT_CORDON;
 
-        if (cordon_gates(revoke_in, &count, &e) < 0)
+        if (cordon_state_check(cli_context(), &e) < 0 || cordon_gates(revoke_in, &count, &e) < 0)
                 return cli_error(&e);
 
         (void) printf("revoked %u\n", count);
