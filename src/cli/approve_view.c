@@ -54,6 +54,18 @@ static bool take_words(const struct view *v, const char *question, char ret[LINE
         return true;
 }
 
+/* Words that are needed: the Enter that some type after a key is none. */
+static bool take_some_words(const struct view *v, const char *question, char ret[LINE_BYTES])
+{
+        for (unsigned tries = 0; tries < 3; tries++) {
+                if (!take_words(v, question, ret))
+                        return false;
+                if (ret[0])
+                        return true;
+        }
+        return false;
+}
+
 static void print_inert(const struct view *v, const char *text)
 {
         char line[8192];
@@ -105,14 +117,15 @@ static bool send_answer(const struct view *v, const struct approve_item *it, str
                 else if (done)
                         (void) fprintf(v->tty, "%s%s\n", approve_text(json_root(d), "state"),
                                        strcmp(code, "counted") == 0 ? ": others must approve as well" : "");
-                else
+
+                bool digits = strcmp(code, "challenge") == 0, typed = digits || strcmp(code, "reason") == 0;
+                char *words = digits ? a->challenge : a->reason;
+                if (!done && (!typed || words[0])) /* else they are asked for, for the first time */
                         (void) fprintf(v->tty, "not taken: %s\n",
                                        d ? approve_text(json_root(d), "error") : "the box is gone");
 
-                bool typed = strcmp(code, "challenge") == 0 || strcmp(code, "reason") == 0;
-                bool again =
-                        typed && take_words(v, code[0] == 'c' ? "the last 4 digits of the id: " : "reason: ",
-                                            code[0] == 'c' ? a->challenge : a->reason);
+                bool again = typed &&
+                             take_some_words(v, digits ? "the last 4 digits of the id: " : "reason: ", words);
                 json_free(d);
                 if (!again)
                         return done;
@@ -218,7 +231,7 @@ static bool ask_scope(const struct view *v, const struct approve_item *it, struc
         if (!strstr(it->door, " vary "))
                 (void) fprintf(v->tty,
                                "this door lets nothing vary: only the very same effect is approved again\n");
-        if (!take_words(v, "how many (2 to 100), or how long (90s, 30m; at most 1h): ", words))
+        if (!take_some_words(v, "how many (2 to 100), or how long (90s, 30m; at most 1h): ", words))
                 return false;
         if (str_to_u64(span_str(words), &n) == 0)
                 a->uses = (unsigned) n;

@@ -62,6 +62,21 @@ if command -v tmux >/dev/null; then
         end
         is "u approves so many like ones, and the next asks" "$(cat "$T/out")" "200 200 403 "
         $S kill-server 2>/dev/null
+
+        begin --net 'http://web.test/** POST touches money cap 9/h ask' -- curl -sS -o /dev/null -w '%{http_code}' -d a=1 http://web.test/pay
+        soon sh -c '[ "$("$CORDON" approve --json | jq ".items | length")" = 1 ]'
+        digits=$("$CORDON" approve --json | jq -r '.items[0].id' | tail -c 5)
+        $S -f /dev/null new-session -d -x 120 -y 40 "CORDON_STATE='${CORDON_STATE:-}' '$CORDON' approve; sleep 30" 9>&-
+        soon sh -c "tmux -S $T/tmux capture-pane -p | grep -q 'approve?'"
+        $S send-keys y
+        soon sh -c "tmux -S $T/tmux capture-pane -p | grep -q 'the last 4 digits'"
+        hasnt "a high risk asks for the digits, and refuses nothing before" "$(screen)" "not taken"
+        $S send-keys Enter
+        soon sh -c "[ \"\$(tmux -S $T/tmux capture-pane -p | grep -c 'the last 4 digits')\" = 2 ]"
+        $S send-keys "$digits" Enter
+        end
+        is "an Enter is no answer, the digits are" "$(cat "$T/out")" 200
+        $S kill-server 2>/dev/null
 else
         skip "cordon approve at a terminal" "tmux is not installed"
 fi
