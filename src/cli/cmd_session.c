@@ -67,7 +67,7 @@ static void say_times(const struct run *r, int argc, char **argv)
 {
         const char *life = r->set[CORDON_SESSION_TIME];
         for (int i = 1; i < argc && !r->end.quiet; i++)
-                if (strncmp(argv[i], "--time", 6) == 0 || strncmp(argv[i], "--renew", 7) == 0) {
+                if (strncmp(argv[i], "--time", 6) == 0) {
                         cli_note("--time is for each run in the session; the session itself ends after %s "
                                  "(--life), and a renewal adds as much",
                                  life ? life : "1d");

@@ -139,6 +139,7 @@ for who in root as_user; do
         has "$who: tells of changes" "$(echo 'echo x >in-shell' | run shell --edit . 2>&1)" "1 change held back"
         is "$who: runs a command" "$(run shell --name "$S-3" -- echo word </dev/null)" word
         is "$who: ends with it" "$(rows "$S-3")" ""
+        hasnt "$who: times that were not given are not told" "$(run session new "$S-5" --life 1h --renew 2 2>&1 >/dev/null; run session end "$S-5" 2>&1)" "--time"
         has "$who: idle, it ends by itself" "$(run session new "$S" --idle 200ms >/dev/null; ended() { [ -z "$(rows "$S")" ]; }; soon ended && echo ended)" ended
 done
 ok "no control group is left" none_left
