@@ -37,6 +37,8 @@ static void test_doors__the_worst_case_is_told_in_sentences(void)
         CHECK(says("use base/strict\n", "It can run nothing that it wrote, unless a `run` line covers it."));
         CHECK(says("use none\nnet h.example:443\nlimit egress 5M\n",
                    "It can send all it can read to h.example:443, up to 5M in all."));
+        CHECK(says("use none\nnet https://h.example/** GET ask\n",
+                   "If a person approves each, it can send all it can read to https://h.example"));
         CHECK(says("use none\nnet https://h.example/** with k\n",
                    "It can act with the credential \"k\", but not learn it."));
         CHECK(says("use none\nsock /run/x\n", "the programs behind its sockets may send for it"));

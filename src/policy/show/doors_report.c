@@ -242,6 +242,21 @@ static bool stays_open(const struct checked_policy *c, const struct door *d)
         return !is_closed(c, d) && !closes_later(c, d);
 }
 
+static bool stays_unasked(const struct checked_policy *c, const struct door *d)
+{
+        return stays_open(c, d) && !d->ask.on;
+}
+
+static bool stays_asked(const struct checked_policy *c, const struct door *d)
+{
+        return stays_open(c, d) && d->ask.on && !d->ask.first;
+}
+
+static bool stays_asked_first(const struct checked_policy *c, const struct door *d)
+{
+        return stays_open(c, d) && d->ask.on && d->ask.first;
+}
+
 static void name_doors(const struct checked_policy *c, enum door_kind k, which_fn *which, struct buf *out)
 {
         size_t shown = 0;
@@ -410,11 +425,16 @@ static void worst_ways_out(const struct checked_policy *c, struct buf *out)
         static const struct {
                 which_fn *which;
                 const char *text;
-                bool sends, first;
+                bool sends, labelled, first;
         } ways[] = {
-                { stays_open, "It can send all it can read to ", true, false },
-                { closes_later, "It can send to these until it reads what is labelled ", true, false },
-                { is_closed, "It can send nothing to these, for it holds from its start ", false, true },
+                { stays_unasked, "It can send all it can read to ", true, false, false },
+                { stays_asked, "If a person approves each, it can send all it can read to ", true, false,
+                  false },
+                { stays_asked_first, "Once a person has approved the first, it can send all it can read to ",
+                  true, false, false },
+                { closes_later, "It can send to these until it reads what is labelled ", true, true, false },
+                { is_closed, "It can send nothing to these, for it holds from its start ", false, true,
+                  true },
         };
         char size[32], text[LABEL_TEXT_MAX];
         for (size_t i = 0; i < COUNT(ways); i++) {
@@ -424,8 +444,8 @@ static void worst_ways_out(const struct checked_policy *c, struct buf *out)
                 out->failed = out->failed || names.failed;
                 if (names.n == 0)
                         continue;
-                buf_printf(out, "- %s%s%s%s", ways[i].text, i ? label_text(&l, text) : "", i ? ": " : "",
-                           buf_str(&names));
+                buf_printf(out, "- %s%s%s%s", ways[i].text, ways[i].labelled ? label_text(&l, text) : "",
+                           ways[i].labelled ? ": " : "", buf_str(&names));
                 if (ways[i].sends)
                         buf_printf(out, ", up to %s in all",
                                    str_from_size(c->limits.value[LIMIT_EGRESS], size));
