@@ -53,6 +53,7 @@ end
 is "nobody there: expired, hence denied" "$(cat "$T/out") $(reason)" "403 gate-expired"
 has "the end says how to answer" "$(cat "$T/err")" "cordon approve"
 is "expired is recorded" "$(states)" "pending expired "
+is "after all of its time" "$("$CORDON" log --kind gate --json | jq -s '.[-2:] | (.[1].mono - .[0].mono) >= 1000000')" true
 
 begin "$door POST ask" curl -sS -m 1 -d a=1 http://web.test/echo
 end
@@ -151,6 +152,12 @@ hasnt "neither has left" "$(lab_packets)" "tcp "
 has "a kind that the ledger lacks names the one that is meant" "$("$CORDON" log --kind approval 2>&1)" 'approvals are of the kind `gate`'
 has "stats say it in words" "$("$CORDON" approve stats)" "answered faster than one can read"
 is "stats count them" "$("$CORDON" approve stats --json | jq '.persons[0].decisions > 5')" true
+is "and what nobody answered" "$("$CORDON" approve stats --json | jq --arg d "net $door POST ask within 1s" -c '.gates[] | select(.door == $d) | [.asked, .approved, .unanswered]')" "[2,0,2]"
+has "in words too" "$("$CORDON" approve stats)" "POST ask within 1s: asked 2 times, approved 0, unanswered 2, never denied"
+for verb in list stats revoke; do
+        is "a relative CORDON_STATE: approve $verb" "$(CORDON_STATE=rel status "$CORDON" approve $verb)" 125
+        has "and why" "$(cat "$T/err")" "not an absolute path"
+done
 id=$("$CORDON" log --kind gate --json 2>/dev/null | grep '"approved"' | head -n 1 | jq -r .digest | sed s/sha256://)
 ok "an incident is recorded" "$CORDON" incident "$id" "the wrong account"
 is "and counts" "$("$CORDON" approve stats --json | jq '.persons[0].incidents > 0')" true

@@ -19,7 +19,7 @@
 
 enum { TAIL_MAX = 1 << 20, LINE_MAX_BYTES = 4096 };
 
-static const char file_name[] = "decisions", decoys_name[] = "decoys";
+static const char file_name[] = "decisions", decoys_name[] = "decoys", unanswered_name[] = "unanswered";
 
 static int open_dir(const struct cordon_context *cx, struct err *e)
 {
@@ -103,9 +103,9 @@ static void take_line(struct past_decisions *p, struct span line)
         json_free(d);
 }
 
-static char *read_tail(int dir, size_t *ret_n)
+static char *read_tail(int dir, const char *name, size_t *ret_n)
 {
-        AUTO_FD(fd, openat(dir, file_name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NOCTTY));
+        AUTO_FD(fd, openat(dir, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NOCTTY));
         struct stat st;
         if (fd < 0 || fstat(fd, &st) < 0 || !S_ISREG(st.st_mode) || st.st_size <= 0)
                 return NULL;
@@ -123,13 +123,13 @@ static char *read_tail(int dir, size_t *ret_n)
         return text;
 }
 
-void decisions_read(const struct cordon_context *cx, struct past_decisions *ret)
+static void read_file(const struct cordon_context *cx, const char *name, struct past_decisions *ret)
 {
         struct err ignored;
         AUTO_FD(dir, open_dir(cx, &ignored));
         size_t n = 0;
         *ret = (struct past_decisions){ 0 };
-        char *text = dir < 0 ? NULL : read_tail(dir, &n);
+        char *text = dir < 0 ? NULL : read_tail(dir, name, &n);
         for (size_t at = 0; text && at < n;) {
                 const char *end = memchr(text + at, '\n', n - at);
                 size_t len = end ? (size_t) (end - text) - at : n - at;
@@ -138,6 +138,16 @@ void decisions_read(const struct cordon_context *cx, struct past_decisions *ret)
         }
 
         free(text);
+}
+
+void decisions_read(const struct cordon_context *cx, struct past_decisions *ret)
+{
+        read_file(cx, file_name, ret);
+}
+
+void decisions_read_unanswered(const struct cordon_context *cx, struct past_decisions *ret)
+{
+        read_file(cx, unanswered_name, ret);
 }
 
 void decisions_done(struct past_decisions *p)
@@ -162,14 +172,14 @@ struct gate_fatigue decisions_fatigue(const struct past_decisions *p, uint64_t u
 
 /* ---- writing ---- */
 
-static int append(const struct cordon_context *cx, const struct buf *line, struct err *e)
+static int append(const struct cordon_context *cx, const char *name, const struct buf *line, struct err *e)
 {
         AUTO_FD(dir, open_dir(cx, e));
         if (dir < 0)
                 return -1;
 
-        AUTO_FD(fd, openat(dir, file_name, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NOCTTY,
-                           0600));
+        AUTO_FD(fd,
+                openat(dir, name, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NOCTTY, 0600));
         if (fd < 0 || line->failed || fd_write_all(fd, line->p, line->n) < 0)
                 return err_set(e, ERR_IO, errno, "the decision could not be kept: %s", strerror(errno));
 
@@ -192,7 +202,32 @@ void decisions_add(const struct cordon_context *cx, const struct past_decision *
         if (p->by && p->by[0])
                 buf_member(&line, "by", p->by);
         buf_puts(&line, "}\n");
-        (void) append(cx, &line, &ignored);
+        (void) append(cx, file_name, &line, &ignored);
+}
+
+static bool is_full(const struct cordon_context *cx)
+{
+        struct err ignored;
+        struct stat st;
+        AUTO_FD(dir, open_dir(cx, &ignored));
+        return dir < 0 ||
+               (fstatat(dir, unanswered_name, &st, AT_SYMLINK_NOFOLLOW) == 0 && st.st_size > TAIL_MAX);
+}
+
+/* A box alone can make them: their file does not grow for ever. */
+void decisions_add_unanswered(const struct cordon_context *cx, const struct past_decision *p)
+{
+        struct err ignored;
+        AUTO_BUF(line);
+        if (is_full(cx))
+                return;
+
+        buf_printf(&line, "{\"at\":%lld", (long long) p->d.at_ms);
+        buf_member(&line, "id", p->id);
+        buf_member(&line, "door", p->door);
+        buf_member(&line, "effect", p->effect);
+        buf_puts(&line, "}\n");
+        (void) append(cx, unanswered_name, &line, &ignored);
 }
 
 int decisions_mark(const struct cordon_context *cx, const char *what, const char *id, const char *text,
@@ -204,7 +239,7 @@ int decisions_mark(const struct cordon_context *cx, const char *what, const char
         buf_member(&line, "id", id);
         buf_member(&line, "text", text);
         buf_puts(&line, "}\n");
-        return append(cx, &line, e);
+        return append(cx, file_name, &line, e);
 }
 
 /* ---- decoys ---- */

@@ -19,6 +19,10 @@ struct past_decisions {
 };
 /* The newest of them, as far as they can be read; none if there is no file. */
 void decisions_read(const struct cordon_context *cx, struct past_decisions *ret);
+/* Questions that nobody answered in time: of each `at`, `id`, door and effect. In a file of their own: a box
+ * that asks in vain must not push out what persons did. */
+void decisions_read_unanswered(const struct cordon_context *cx, struct past_decisions *ret);
+void decisions_add_unanswered(const struct cordon_context *cx, const struct past_decision *d);
 void decisions_done(struct past_decisions *p);
 /* Appends one. Best effort: the ledger has it too. */
 void decisions_add(const struct cordon_context *cx, const struct past_decision *d);

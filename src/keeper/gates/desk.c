@@ -299,8 +299,14 @@ static bool is_ours(struct box *b, struct desk_item *it)
         int64_t now = desk_now_ms(), most = now + policy_ask_within_s(it->door) * INT64_C(1000) + LATE_MS;
         if (expires > INT64_MAX / 1000)
                 return false;
-        it->gate.expires_ms = (int64_t) expires * 1000;
-        return it->gate.expires_ms <= most;
+        if ((int64_t) expires * 1000 > most)
+                return false;
+
+        /* The envelope has whole seconds: it lasts to the end of that one, and no longer than the door says.
+         */
+        int64_t whole = (int64_t) expires * 1000 + 999, within = most - LATE_MS;
+        it->gate.expires_ms = whole < within ? whole : within;
+        return true;
 }
 
 static bool read_item(struct box *b, struct desk_item *it)
@@ -513,6 +519,18 @@ static void keep_decision(struct box *b, const struct desk_item *it, const struc
         decisions_add(b->c.cx, &p);
 }
 
+static void keep_unanswered(struct box *b, const struct desk_item *it)
+{
+        AUTO_BUF(what);
+        AUTO_BUF(door);
+        desk_summary(it, &what);
+        desk_door(b, it, &door);
+        const struct past_decision p = {
+                .d.at_ms = desk_now_ms(), .id = it->gate.id, .door = buf_str(&door), .effect = buf_str(&what)
+        };
+        decisions_add_unanswered(b->c.cx, &p);
+}
+
 static void add_grant(struct gates *g, const struct desk_item *it)
 {
         struct gate_grant made;
@@ -604,9 +622,14 @@ void desk_expire(struct box *b)
 {
         struct gates *g = b->gates;
         const struct act late = { .why = "nobody answered in time" };
-        for (unsigned i = g->count; i-- > 0;)
-                if (g->items[i]->ready && desk_now_ms() >= g->items[i]->gate.expires_ms)
-                        finish(b, g->items[i], GATE_TIMEOUT, &late);
+        for (unsigned i = g->count; i-- > 0;) {
+                struct desk_item *it = g->items[i];
+                if (!it->ready || desk_now_ms() < it->gate.expires_ms)
+                        continue;
+                if (it->gate.state == GATE_PENDING && it->source != DESK_DECOY)
+                        keep_unanswered(b, it);
+                finish(b, it, GATE_TIMEOUT, &late);
+        }
 }
 
 void desk_clear(struct box *b)

@@ -16,8 +16,8 @@ enum { DAY_MS = 24 * 3600 * 1000, STALE_DAYS = 90, PERSONS_MAX = 64, GATES_MAX =
 
 struct gate_history {
         const char *door;
-        unsigned asked, approved;
-        int64_t first_ms, last_ms, denied_ms; /* 0: never */
+        unsigned asked, approved, unanswered;
+        int64_t first_ms, denied_ms, unanswered_ms; /* 0: never */
 };
 
 static size_t persons_of(const struct past_decisions *p, const struct past_decision *who[PERSONS_MAX])
@@ -33,33 +33,51 @@ static size_t persons_of(const struct past_decisions *p, const struct past_decis
         return n;
 }
 
-static size_t gates_of(const struct past_decisions *p, struct gate_history v[GATES_MAX])
+static struct gate_history *history_of(struct gate_history *v, size_t *n, const struct past_decision *d)
+{
+        size_t k = 0;
+        while (k < *n && strcmp(v[k].door, d->door) != 0)
+                k++;
+        if (k == GATES_MAX)
+                return NULL;
+
+        if (k == *n)
+                v[(*n)++] = (struct gate_history){ .door = d->door, .first_ms = d->d.at_ms };
+        if (d->d.at_ms < v[k].first_ms)
+                v[k].first_ms = d->d.at_ms;
+        v[k].asked++;
+        return &v[k];
+}
+
+static size_t gates_of(const struct past_decisions *p, const struct past_decisions *unanswered,
+                       struct gate_history v[GATES_MAX])
 {
         size_t n = 0;
         for (size_t i = 0; i < p->n; i++) {
                 const struct past_decision *d = &p->v[i];
-                size_t k = 0;
-                if (d->d.decoy)
+                struct gate_history *h = d->d.decoy ? NULL : history_of(v, &n, d);
+                if (!h)
                         continue;
-                while (k < n && strcmp(v[k].door, d->door) != 0)
-                        k++;
-                if (k == GATES_MAX)
-                        continue;
-                if (k == n)
-                        v[n++] = (struct gate_history){ .door = d->door, .first_ms = d->d.at_ms };
-                v[k].asked++;
-                v[k].approved += d->d.yes;
-                v[k].last_ms = d->d.at_ms;
+                h->approved += d->d.yes;
                 if (!d->d.yes)
-                        v[k].denied_ms = d->d.at_ms;
+                        h->denied_ms = d->d.at_ms;
+        }
+
+        for (size_t i = 0; i < unanswered->n; i++) {
+                struct gate_history *h = history_of(v, &n, &unanswered->v[i]);
+                if (!h)
+                        continue;
+                h->unanswered++;
+                h->unanswered_ms = unanswered->v[i].d.at_ms;
         }
         return n;
 }
 
-/* Asked for so long, and never denied: the question changes nothing. */
+/* Asked for so long, and never denied, not even by silence: the question changes nothing. */
 static bool is_stale(const struct gate_history *h, int64_t now_ms)
 {
         int64_t since = h->denied_ms ? h->denied_ms : h->first_ms;
+        since = h->unanswered_ms > since ? h->unanswered_ms : since;
         return now_ms - since >= (int64_t) STALE_DAYS * DAY_MS;
 }
 
@@ -106,8 +124,8 @@ static void gate_json(const struct gate_history *h, int64_t now_ms, struct buf *
 {
         buf_puts(out, "{\"door\":");
         buf_json(out, span_str(h->door));
-        buf_printf(out, ",\"asked\":%u,\"approved\":%u,\"age_days\":%lld,\"denied_days\":", h->asked,
-                   h->approved, (long long) ((now_ms - h->first_ms) / DAY_MS));
+        buf_printf(out, ",\"asked\":%u,\"approved\":%u,\"unanswered\":%u,\"age_days\":%lld,\"denied_days\":",
+                   h->asked, h->approved, h->unanswered, (long long) ((now_ms - h->first_ms) / DAY_MS));
         if (h->denied_ms)
                 buf_printf(out, "%lld", (long long) ((now_ms - h->denied_ms) / DAY_MS));
         else
@@ -153,8 +171,8 @@ static void trend_text(const struct gate_fatigue *f, struct buf *out)
 static void person_text(const struct past_decision *who, const struct gate_fatigue *f, struct buf *out)
 {
         char tenth[32], half[32], most[32], name[160];
-        buf_printf(out, "user %s: %u decisions, %u in the last hour (at most %d)\n", name_of(who, name),
-                   f->decisions, f->per_hour, GATE_BUDGET);
+        buf_printf(out, "user %s: %u %s, %u in the last hour (at most %d)\n", name_of(who, name),
+                   f->decisions, f->decisions == 1 ? "decision" : "decisions", f->per_hour, GATE_BUDGET);
         buf_printf(out, "  approved: %u%%; of these answered faster than one can read: %u%%\n", f->approval,
                    f->rubber_stamp);
         buf_printf(out, "  time to answer: one in ten within %s, half within %s, nine in ten within %s; ",
@@ -171,8 +189,10 @@ static void person_text(const struct past_decision *who, const struct gate_fatig
 static void gate_text(const struct gate_history *h, int64_t now_ms, struct buf *out)
 {
         char door[512];
-        buf_printf(out, "gate %s: asked %u times, approved %u",
-                   str_inert(span_str(h->door), door, sizeof door), h->asked, h->approved);
+        buf_printf(out, "gate %s: asked %u %s, approved %u", str_inert(span_str(h->door), door, sizeof door),
+                   h->asked, h->asked == 1 ? "time" : "times", h->approved);
+        if (h->unanswered)
+                buf_printf(out, ", unanswered %u", h->unanswered);
         if (h->denied_ms)
                 buf_printf(out, ", denied %lld days ago\n", (long long) ((now_ms - h->denied_ms) / DAY_MS));
         else
@@ -188,7 +208,7 @@ static void gate_text(const struct gate_history *h, int64_t now_ms, struct buf *
 
 int box_approvals(const struct cordon_context *cx, bool json, struct buf *out)
 {
-        struct past_decisions p;
+        struct past_decisions p, unanswered;
         const struct past_decision *who[PERSONS_MAX];
         struct gate_history *h = calloc(GATES_MAX, sizeof *h);
         int64_t now = desk_now_ms();
@@ -196,7 +216,8 @@ int box_approvals(const struct cordon_context *cx, bool json, struct buf *out)
                 return -1;
 
         decisions_read(cx, &p);
-        size_t persons = persons_of(&p, who), gates = gates_of(&p, h);
+        decisions_read_unanswered(cx, &unanswered);
+        size_t persons = persons_of(&p, who), gates = gates_of(&p, &unanswered, h);
         buf_puts(out, json ? "{\"persons\":[" : "");
         for (size_t i = 0; i < persons; i++) {
                 struct gate_fatigue f = decisions_fatigue(&p, who[i]->uid, now);
@@ -224,6 +245,7 @@ int box_approvals(const struct cordon_context *cx, bool json, struct buf *out)
         }
 
         free(h);
+        decisions_done(&unanswered);
         decisions_done(&p);
         return out->failed ? -1 : 0;
 }
@@ -278,13 +300,14 @@ void box_approvals_metrics(const struct cordon_context *cx, struct buf *out)
 
 enum box_approving box_approving(const struct cordon_context *cx, char *ret, size_t cap)
 {
-        struct past_decisions p;
+        struct past_decisions p, unanswered;
         const struct past_decision *who[PERSONS_MAX] = { 0 };
         unsigned tired = 0, hurried = 0, stale = 0;
         struct gate_history *h = calloc(GATES_MAX, sizeof *h);
         int64_t now = desk_now_ms();
         decisions_read(cx, &p);
-        size_t persons = persons_of(&p, who), gates = h ? gates_of(&p, h) : 0;
+        decisions_read_unanswered(cx, &unanswered);
+        size_t persons = persons_of(&p, who), gates = h ? gates_of(&p, &unanswered, h) : 0;
         for (size_t i = 0; i < persons; i++) {
                 struct gate_fatigue f = decisions_fatigue(&p, who[i]->uid, now);
                 tired += gate_ladder(&f) != GATE_ATTENTIVE;
@@ -295,11 +318,12 @@ enum box_approving box_approving(const struct cordon_context *cx, char *ret, siz
                 stale += is_stale(&h[i], now);
 
         (void) snprintf(ret, cap,
-                        "%zu persons answer, %u of them faster than they can read, or worse, %u twice as "
-                        "fast as before; "
-                        "%u of %zu gates were not denied in %d days",
-                        persons, tired, hurried, stale, gates, STALE_DAYS);
+                        "%zu %s, %u of them faster than they can read, or worse, %u twice as fast as before; "
+                        "%u of %zu gates asked for %d days without a denial",
+                        persons, persons == 1 ? "person answers" : "persons answer", tired, hurried, stale,
+                        gates, STALE_DAYS);
         free(h);
+        decisions_done(&unanswered);
         decisions_done(&p);
         return persons == 0                ? BOX_APPROVING_NONE
                : tired || hurried || stale ? BOX_APPROVING_BADLY
