@@ -62,17 +62,6 @@ int cli_http_prepare(struct cli_http *h)
         return 0;
 }
 
-/* A command in the hint is meant for the directory that was given. */
-static const cordon_error *hint_here(const char *config, cordon_error *e)
-{
-        AUTO_BUF(hint);
-        buf_printf(&hint, "%s --config ", e->hint);
-        buf_shell(&hint, config ? config : "");
-        if (config && strncmp(e->hint, "cordon serve ", 13) == 0 && hint.n < sizeof e->hint)
-                memcpy(e->hint, buf_str(&hint), hint.n + 1);
-        return e;
-}
-
 static void say(void *ctx, const char *text)
 {
         (void) ctx;
@@ -89,7 +78,7 @@ int cli_http_serve(struct cli_http *h)
         memcpy(o.hosts, h->hosts, sizeof o.hosts);
         if (chdir("/") < 0) /* a box that has no door to its tenant's files works nowhere, not here */
                 return cli_problem("/: %s", strerror(errno));
-        return serve_http(&o, &e) < 0 ? cli_error(hint_here(h->config, &e)) : 0;
+        return serve_http(&o, &e) < 0 ? cli_error(&e) : 0;
 }
 
 /* ---- tokens and tenants ---- */
@@ -149,7 +138,7 @@ static int token_new(const struct operated *o)
 
         t.expires = clock_wall_s() + (int64_t) (ms / 1000);
         if (serve_token_new(&t, token, &e) < 0)
-                return cli_error(hint_here(o->config, &e));
+                return cli_error(&e);
 
         (void) printf("%s\n", token);
         cli_note("this is shown once; only its digest is stored");
@@ -167,11 +156,6 @@ static char **begin(int argc, char **argv, const char *verb, struct operated *o)
         return argv + (argv[at] && strcmp(argv[at], "--") == 0 ? at + 1 : at);
 }
 
-static int give(const struct operated *o, char *text, cordon_error *e)
-{
-        return cli_give(text, text ? e : hint_here(o->config, e));
-}
-
 int verb_serve_token(int argc, char **argv)
 {
         struct operated o = { 0 };
@@ -186,14 +170,14 @@ int verb_serve_token(int argc, char **argv)
                 return words[1] ? cli_usage("serve token new takes no `%s`", words[1]) : token_new(&o);
 
         if (cli_is_list(word))
-                return give(&o, serve_token_list(o.path, o.json, &e), &e);
+                return cli_give(serve_token_list(o.path, o.json, &e), &e);
 
         if (strcmp(word, "rm") != 0 || !words[1])
                 return cli_usage("serve token takes new, ls or rm ID");
 
         for (words++; *words; words++)
                 if (serve_token_remove(o.path, *words, &e) < 0)
-                        status = cli_error(hint_here(o.config, &e));
+                        status = cli_error(&e);
         return status;
 }
 
@@ -206,16 +190,16 @@ int verb_serve_tenant(int argc, char **argv)
                 return EXIT_CORDON;
 
         if (words[0] && cli_is_list(words[0]) && !words[1])
-                return give(&o, serve_tenant_list(o.path, o.json, &e), &e);
+                return cli_give(serve_tenant_list(o.path, o.json, &e), &e);
 
         if (words[0] && strcmp(words[0], "forget") == 0 && words[1] && !words[2])
-                return give(&o, serve_tenant_forget(cli_context(), o.path, words[1], &e), &e);
+                return cli_give(serve_tenant_forget(cli_context(), o.path, words[1], &e), &e);
 
         if (!words[0] || strcmp(words[0], "new") != 0 || !words[1] || words[2])
                 return cli_usage("serve tenant takes new NAME, ls, or forget NAME");
 
         if (serve_tenant_new(o.path, words[1], &e) < 0)
-                return cli_error(hint_here(o.config, &e));
+                return cli_error(&e);
 
         cli_note("%s/tenants/%s: its policies, files, state and budgets; without ceiling.cordon there, "
                  "requests "

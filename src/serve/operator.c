@@ -105,16 +105,17 @@ static int open_locked(const char *config, bool make, struct tokens *ret, struct
         return TAKE_FD(dir);
 }
 
-static int has_tenant(int dir, const char *name, struct err *e)
+static int has_tenant(int dir, const char *config, const char *name, struct err *e)
 {
-        char path[SERVE_NAME_MAX + 16];
+        char path[SERVE_NAME_MAX + 96];
         struct stat st;
         (void) snprintf(path, sizeof path, "tenants/%s", name);
         if (token_is_name(name) && fstatat(dir, path, &st, AT_SYMLINK_NOFOLLOW) == 0 && S_ISDIR(st.st_mode))
                 return 0;
 
         (void) err_set(e, ERR_USAGE, 0, "there is no tenant `%.64s`", name);
-        return err_hint(e, "cordon serve tenant new %.64s", name);
+        (void) snprintf(path, sizeof path, "cordon serve tenant new %.64s", name);
+        return serve_hint(e, config, path);
 }
 
 static int put_hex(char *ret, size_t bytes)
@@ -158,7 +159,7 @@ int serve_token_new(const struct serve_new_token *n, char ret[SERVE_TOKEN_MAX], 
                 return -1;
 
         char mark[sizeof t.v->mark] = "";
-        int r = host ? 0 : has_tenant(dir, n->tenant, e);
+        int r = host ? 0 : has_tenant(dir, n->config, n->tenant, e);
         if (r == 0 && !host && !tenant_mark(dir, n->tenant, mark))
                 r = err_set(e, ERR_IO, 0, "the file `identity` of the tenant is missing, or not one");
         if (r == 0 && ((n->person && n->person[0] && !token_is_name(n->person)) ||
@@ -244,7 +245,7 @@ int serve_token_remove(const char *config, const char *id, cordon_error *ce)
         t.n = kept;
         int r = found ? store(dir, &t, e) : err_set(e, ERR_USAGE, 0, "there is no token `%.32s`", id);
         if (!found)
-                (void) err_hint(e, "cordon serve token ls");
+                (void) serve_hint(e, config, "cordon serve token ls");
         tokens_done(&t);
         return r;
 }
@@ -368,7 +369,7 @@ char *serve_tenant_forget(const cordon_context *host, const char *config, const 
         if (!heads && !ids.n) {
                 (void) err_set(e, ERR_USAGE, ENOENT, "nothing is known of a tenant %s that was removed",
                                name);
-                (void) err_hint(e, "cordon serve tenant ls");
+                (void) serve_hint(e, config, "cordon serve tenant ls");
         }
 
         if (heads > 0)
@@ -404,6 +405,6 @@ char *serve_tenant_list(const char *config, bool json, cordon_error *ce)
 
         buf_done(&out);
         (void) err_set(e, ERR_USAGE, 0, "there is no tenant");
-        (void) err_hint(e, "cordon serve tenant new NAME");
+        (void) serve_hint(e, config, "cordon serve tenant new NAME");
         return NULL;
 }

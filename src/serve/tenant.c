@@ -431,7 +431,9 @@ static int ceiling_fails(const struct tenant *t, struct err *e)
                 return err_hint(e, "GET /v1/policies lists them; an operator can write ceiling.cordon");
         }
 
-        const char *at = strstr(e->what, "ceiling.cordon:");
+        char place[sizeof e->what];
+        (void) snprintf(place, sizeof place, "%s", e->what);
+        const char *at = strstr(place, "ceiling.cordon:"); /* file, line and column */
         (void) snprintf(why, sizeof why, "%s", at ? at : "ceiling.cordon");
         char *path = strstr(why, t->path);
         if (path)

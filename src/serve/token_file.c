@@ -5,6 +5,7 @@
 #include "base/fd.h"
 #include "base/hash.h"
 #include "base/json.h"
+#include "base/shell.h"
 
 #include <fcntl.h>
 #include <linux/openat2.h>
@@ -174,6 +175,14 @@ int tokens_load(int dir, struct tokens *ret, struct err *e)
         return r;
 }
 
+int serve_hint(struct err *e, const char *config, const char *command)
+{
+        AUTO_BUF(path);
+        buf_shell(&path, config);
+        bool fits = strlen(command) + path.n + sizeof " --config " <= sizeof e->hint;
+        return err_hint(e, "%s%s%s", command, fits ? " --config " : "", fits ? buf_str(&path) : "");
+}
+
 int serve_config_open(const char *path, bool make, struct err *e)
 {
         struct stat st;
@@ -183,7 +192,7 @@ int serve_config_open(const char *path, bool make, struct err *e)
         AUTO_FD(fd, open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC));
         if (fd < 0 && errno == ENOENT) {
                 (void) err_set(e, ERR_USAGE, ENOENT, "%s does not exist", path);
-                return err_hint(e, "cordon serve tenant new NAME");
+                return serve_hint(e, path, "cordon serve tenant new NAME");
         }
 
         if (fd < 0 || fstat(fd, &st) < 0)

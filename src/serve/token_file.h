@@ -58,5 +58,7 @@ bool token_are_names(const char *text);
 
 /* Reads DIR/tokens; a missing file has none. */
 int tokens_load(int dir, struct tokens *ret, struct err *e);
+/* Hints a command for this directory of the operator. Returns -1. */
+int serve_hint(struct err *e, const char *config, const char *command);
 /* Opens the operator's directory; refuses one that others own or may write to. `make`: creates it. */
 int serve_config_open(const char *path, bool make, struct err *e);
