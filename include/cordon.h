@@ -64,6 +64,7 @@ typedef struct cordon_tenant {
         unsigned char secret[32];
         unsigned first_id, id_count; /* 0, 0: any */
         int own_core;
+        const char *name; /* shown to those who approve an effect of its boxes; at most 64 bytes; or NULL */
 } cordon_tenant;
 CORDON_API void cordon_context_tenant(cordon_context *cx, const cordon_tenant *t);
 /* On whose behalf the ledger is read from now on: records of that name it instead of the caller's uid. */

@@ -37,6 +37,7 @@ void cordon_context_tenant(cordon_context *cx, const cordon_tenant *t)
         cx->tenant.id_first = t->first_id;
         cx->tenant.id_count = t->id_count;
         cx->tenant.own_core = t->own_core != 0;
+        (void) snprintf(cx->tenant.name, sizeof cx->tenant.name, "%s", t->name ? t->name : "");
 }
 
 void cordon_context_actor(cordon_context *cx, const char *actor)

@@ -12,6 +12,7 @@ struct context_tenant {
         char tag[65];                /* in the keys of all that is kept for later; made from its secret */
         uint32_t id_first, id_count; /* ids of its boxes outside, where the caller can map them; 0: any */
         bool own_core;               /* a core-scheduling cookie for each box, where the kernel has that */
+        char name[65];               /* for people */
 };
 
 struct cordon_context {

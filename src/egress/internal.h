@@ -203,8 +203,9 @@ struct broker {
         struct held *helds;
         uint32_t held_number;
         unsigned held_count;
-        char run[80]; /* its id */
-        int spare;    /* to refuse a connection with when no other is left */
+        char run[80];    /* its id */
+        char tenant[80]; /* its name, or "" */
+        int spare;       /* to refuse a connection with when no other is left */
         struct source control_source, resolver_source, ledger_source;
         bool ledger_on;       /* effects with consequences wait for their intents: write_ahead.c */
         char ledger_why[200]; /* why none may leave any more; "": they may */

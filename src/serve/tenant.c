@@ -105,6 +105,7 @@ static int set_identity(const struct tenants *ts, struct tenant *t, struct err *
                 return -1;
 
         own.own_core = 1;
+        own.name = t->name;
         cordon_context_tenant(t->cx, &own);
         explicit_bzero(&own, sizeof own);
         return 0;

@@ -55,6 +55,7 @@ is "a yes comes after a look" "$(answer "$boss" yes)" "409 not-shown"
 show "$boss" >"$T/shown"
 has "the effect is inert" "$(jq -r .text <"$T/shown")" 'start echo \x1b[2J\u{202e}<script>'
 is "the id is the digest of the envelope" "$(jq -cj .envelope <"$T/shown" | sha256sum | cut -d ' ' -f 1) $(jq -r .digest <"$T/shown")" "$id $id"
+is "and names the tenant" "$(jq -r .envelope.tenant <"$T/shown")" a
 is "it says why it asks" "$(jq -r '.why | [.door, .policy, .argv[0]] | join(",")' <"$T/shown")" "$(door),start,echo"
 is "and what may be chosen" "$(jq -c .scopes <"$T/shown")" '{"uses_max":100,"for_s_max":3600}'
 

@@ -62,6 +62,7 @@ static void put_common(const struct flow *f, const struct held *h, const struct 
         e->field[GATE_POLICY] = policy_digest(b->policy);
         e->field[GATE_RUN] = b->run;
         e->field[GATE_STAGE] = policy_stage_name(b->stage);
+        e->field[GATE_TENANT] = b->tenant;
         e->field[GATE_VERSION] = "1";
 }
 
@@ -174,12 +175,13 @@ static void show_request(const struct http_event *q, struct buf *out)
 
 int held_take_line(struct broker *b, int fd)
 {
-        struct egress_gate_answer m;
-        if (wire_take(fd, &egress_gate_answer_form, &m, NULL) != 1 || m.number != 0)
+        struct egress_gate_answer run, tenant;
+        if (wire_take(fd, &egress_gate_answer_form, &run, NULL) != 1 || run.number != 0 ||
+            wire_take(fd, &egress_gate_answer_form, &tenant, NULL) != 1 || tenant.number != 0)
                 return -1;
 
-        memcpy(b->run, m.id, sizeof b->run);
-        b->run[sizeof b->run - 1] = '\0';
+        (void) snprintf(b->run, sizeof b->run, "%.79s", run.id);
+        (void) snprintf(b->tenant, sizeof b->tenant, "%.79s", tenant.id);
         b->gate_source = (struct source){ SOURCE_GATE, fcntl(fd, F_DUPFD_CLOEXEC, EGRESS_CONTROL + 1), NULL };
         return b->gate_source.fd < 0 ? -1 : 0;
 }

@@ -292,6 +292,7 @@ static bool is_ours(struct box *b, struct desk_item *it)
         const char *policy = b->gates->policy ? b->gates->policy : policy_digest(b->c.policy);
         it->door = it->source == DESK_RENEW ? &b->gates->renewal : door_of(b, e->field[GATE_DOOR]);
         if (!it->door || strcmp(e->field[GATE_RUN], keeper_run(&b->run)) != 0 ||
+            strcmp(e->field[GATE_TENANT], gates_tenant(b)) != 0 ||
             strcmp(e->field[GATE_POLICY], policy) != 0 || strcmp(e->field[GATE_NONCE], nonce) != 0 ||
             str_to_u64(span_str(e->field[GATE_EXPIRES]), &expires) < 0)
                 return false;
@@ -405,7 +406,9 @@ int desk_hold(struct box *b, enum desk_source source, uint32_t number, const str
         if (!it)
                 return -1;
 
-        if (gate_envelope_json(e, &it->text) < 0) {
+        struct gate_envelope whole = *e;
+        whole.field[GATE_TENANT] = gates_tenant(b);
+        if (gate_envelope_json(&whole, &it->text) < 0) {
                 item_drop(b->gates, it);
                 return -1;
         }

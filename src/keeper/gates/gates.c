@@ -27,7 +27,7 @@ int gates_open(struct box *b, struct err *e) { return needs_desk(b) ? gates_make
 int gates_line(struct box *b)
 {
         struct gates *g = b->gates;
-        struct egress_gate_answer hello = { .number = 0 };
+        struct egress_gate_answer hello = { .number = 0 }, tenant = { .number = 0 };
         int ends[2];
         if (!g || wire_pair(ends) < 0)
                 return -1;
@@ -35,7 +35,9 @@ int gates_line(struct box *b)
         AUTO_FD(its, ends[1]);
         g->line = ends[0];
         (void) snprintf(hello.id, sizeof hello.id, "%s", keeper_run(&b->run));
+        (void) snprintf(tenant.id, sizeof tenant.id, "%s", gates_tenant(b));
         if (wire_put(g->line, &egress_gate_answer_form, &hello, -1) < 0 ||
+            wire_put(g->line, &egress_gate_answer_form, &tenant, -1) < 0 ||
             fcntl(g->line, F_SETFL, O_NONBLOCK) < 0 || gates_watch(g, g->line, KEY_LINE) < 0)
                 return -1;
 

@@ -92,6 +92,8 @@ static inline int gates_watch(const struct gates *g, int fd, uint64_t key)
 
 /* gates.c */
 int gates_make(struct box *b, struct err *e);
+/* Whose box it is, for people; or "". */
+static inline const char *gates_tenant(const struct box *b) { return b->c.cx ? b->c.cx->tenant.name : ""; }
 void gates_free(struct box *b);
 
 /* desk.c */
