@@ -393,11 +393,13 @@ void broker_settle(struct box *b)
         const struct egress_order o = { .command = EGRESS_SETTLE };
         bool sent = b->broker.control >= 0 && b->run.r.broker == BROKER_RUNS &&
                     wire_put_now(b->broker.control, &egress_order_form, &o) == 0;
+        uint64_t now = clock_mono_ns(), until = now + LAST_WORDS_MS * UINT64_C(1000000);
         b->broker.settled = !sent;
-        for (int i = 0; i < CATCH_UP && !b->broker.settled && b->broker.control >= 0 &&
-                        fd_await(b->broker.control, POLLIN, LAST_WORDS_MS);
-             i++)
+        while (!b->broker.settled && b->broker.control >= 0 && now < until &&
+               fd_await(b->broker.control, POLLIN, (unsigned) ((until - now) / 1000000) + 1)) {
                 broker_hear(b);
+                now = clock_mono_ns();
+        }
         broker_catch_up(b);
 }
 
