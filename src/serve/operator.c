@@ -148,19 +148,35 @@ static struct token *token_add(struct tokens *t, struct err *e)
         return &t->v[t->n++];
 }
 
+/* A tenant that was made before identities gets one now, as at a start of the server. */
+static int give_identity(const struct serve_new_token *n, struct err *e)
+{
+        cordon_tenant own = { 0 };
+        AUTO_FD(dir, serve_config_open(n->config, true, e));
+        if (dir < 0 || has_tenant(dir, n->config, n->tenant, e) < 0)
+                return -1;
+
+        int r = tenant_identity(dir, n->tenant, &own, e);
+        explicit_bzero(&own, sizeof own);
+        return r;
+}
+
 int serve_token_new(const struct serve_new_token *n, char ret[SERVE_TOKEN_MAX], cordon_error *ce)
 {
         struct err *e = (struct err *) ce;
         struct tokens t = { 0 };
         char secret[65];
         bool host = n->scopes == SCOPE_ADMIN;
+        if (!host && give_identity(n, e) < 0)
+                return -1;
+
         AUTO_FD(dir, open_locked(n->config, true, &t, e));
         if (dir < 0)
                 return -1;
 
+        int r = 0;
         char mark[sizeof t.v->mark] = "";
-        int r = host ? 0 : has_tenant(dir, n->config, n->tenant, e);
-        if (r == 0 && !host && !tenant_mark(dir, n->tenant, mark))
+        if (!host && !tenant_mark(dir, n->tenant, mark))
                 r = err_set(e, ERR_IO, 0, "the file `identity` of the tenant is missing, or not one");
         if (r == 0 && ((n->person && n->person[0] && !token_is_name(n->person)) ||
                        (n->groups && n->groups[0] &&
