@@ -108,7 +108,7 @@ struct box *shelf_park(struct shelf *s, const struct cordon_context *cx)
                                 .uid = r->uid,
                                 .gid = r->gid,
                                 .root = r->root,
-                                .tenant = { "", r->id_first, r->id_count, r->own_core, NULL },
+                                .tenant = { .id_first = r->id_first, .id_count = r->id_count, .own_core = r->own_core },
                                 .park = true,
                                 .give = true };
         set_uptime(s);
