@@ -94,23 +94,25 @@ struct box *shelf_park(struct shelf *s, const struct cordon_context *cx)
 {
         const struct pool_recipe *r = &s->recipe;
         struct err e;
-        struct box_config c = { .cx = cx,
-                                .plan = r->plan,
-                                .policy = s->checked,
-                                .io = { .in = -1, .out = { -1, -1 } },
-                                .stage = (enum policy_stage) r->stage,
-                                .places = span_str(r->places),
-                                .require_groups = r->require_groups,
-                                .single_thread = true,
-                                .observe = (enum box_observe) r->observe,
-                                .signals_stay_in = r->signals_stay_in,
-                                .ledger = r->no_ledger ? BOX_LEDGER_OFF : BOX_LEDGER_ON,
-                                .uid = r->uid,
-                                .gid = r->gid,
-                                .root = r->root,
-                                .tenant = { .id_first = r->id_first, .id_count = r->id_count, .own_core = r->own_core },
-                                .park = true,
-                                .give = true };
+        struct box_config c = {
+                .cx = cx,
+                .plan = r->plan,
+                .policy = s->checked,
+                .io = { .in = -1, .out = { -1, -1 } },
+                .stage = (enum policy_stage) r->stage,
+                .places = span_str(r->places),
+                .require_groups = r->require_groups,
+                .single_thread = true,
+                .observe = (enum box_observe) r->observe,
+                .signals_stay_in = r->signals_stay_in,
+                .ledger = r->no_ledger ? BOX_LEDGER_OFF : BOX_LEDGER_ON,
+                .uid = r->uid,
+                .gid = r->gid,
+                .root = r->root,
+                .tenant = { .id_first = r->id_first, .id_count = r->id_count, .own_core = r->own_core },
+                .park = true,
+                .give = true
+        };
         set_uptime(s);
         mode_t mask = umask((mode_t) r->mask);
         struct box *b = box_start(&c, &e);
