@@ -68,23 +68,31 @@ int date_parse(const char *s, int64_t *ret_seconds)
         return 0;
 }
 
+struct moment {
+        int year;
+        unsigned month, day;
+        int hour, minute, second;
+};
+
+static struct moment moment_of(int64_t seconds)
+{
+        int rest = (int) (seconds % 86400);
+        struct moment t = { .hour = rest / 3600, .minute = rest / 60 % 60, .second = rest % 60 };
+        civil_of(seconds / 86400, &t.year, &t.month, &t.day);
+        return t;
+}
+
 char *date_print(int64_t seconds, char buf[32])
 {
-        int y;
-        unsigned m, d;
-        civil_of(seconds / 86400, &y, &m, &d);
-        int rest = (int) (seconds % 86400);
-        (void) snprintf(buf, 32, "%04d-%02u-%02uT%02d:%02dZ", y, m, d, rest / 3600, rest / 60 % 60);
+        const struct moment t = moment_of(seconds);
+        (void) snprintf(buf, 32, "%04d-%02u-%02uT%02d:%02dZ", t.year, t.month, t.day, t.hour, t.minute);
         return buf;
 }
 
 char *date_stamp(int64_t seconds, char buf[32])
 {
-        int y;
-        unsigned m, d;
-        civil_of(seconds / 86400, &y, &m, &d);
-        int rest = (int) (seconds % 86400);
-        (void) snprintf(buf, 32, "%04d%02u%02uT%02d%02d%02dZ", y, m, d, rest / 3600, rest / 60 % 60,
-                        rest % 60);
+        const struct moment t = moment_of(seconds);
+        (void) snprintf(buf, 32, "%04d%02u%02uT%02d%02d%02dZ", t.year, t.month, t.day, t.hour, t.minute,
+                        t.second);
         return buf;
 }
