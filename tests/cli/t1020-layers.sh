@@ -4,6 +4,9 @@
 # shellcheck disable=SC2016
 . "$(dirname "$0")/lib.sh"
 command -v jq >/dev/null || { skip "the layer that fails" "jq is not installed"; done_testing; }
+elsewhere cordon-layers
+trap 'code=$?; remove "$T" "$D"; exit $code' EXIT
+echo text >"$D/file"
 HOME=$T XDG_CONFIG_HOME=$T/config
 export HOME XDG_CONFIG_HOME
 mkdir -m 755 "$T/work" && cd "$T/work" && echo one >in.txt && echo two >other.txt || exit 1
@@ -53,9 +56,8 @@ fault resource "runs that took too much"
 
 seed() { run -- sh -c 'exec 3<>/dev/tcp/none' ; run -- mount -t proc a /mnt; }
 fault policy "a call that no door permits, in a run that failed"
-elsewhere=$CORDON_SOURCE # outside of /tmp, of which a box has its own
 if [ -w /dev/fuse ]; then
-        seed() { "$CORDON" run -- cat "$elsewhere/README.md" >/dev/null 2>&1 </dev/null; }
+        seed() { "$CORDON" run -- cat "$D/file" >/dev/null 2>&1 </dev/null; }
         fault policy "a file that no door opens"
         seed() { for _ in 1 2 3; do run --observe all --read "$T/work/in.txt" --read "$T/work/other.txt" -- true; done; }
         fault policy "doors that nobody uses"

@@ -212,7 +212,7 @@ $approver --tty yes >/dev/null
 end
 is "the other is a request like any" "$(cat "$T/out")" 200
 has "doctor names the layer" "$("$CORDON" doctor --json | jq -r '.[] | select(.layer == "approvals") | .state')" weak
-has "and metrics have the figures" "$("$CORDON" log export --format prometheus)" 'cordon_approve_median_ms{uid='
+has "and metrics have the figures" "$("$CORDON" log export --format prometheus)" 'cordon_approve_median_seconds{uid='
 is "a gate that nobody denied for 90 days is proposed" "$("$CORDON" approve stats --json | jq '.gates[] | select(.door == "net a:1 ask") | .stale')" true
 ok "and off" "$CORDON" approve decoys off
 

@@ -255,19 +255,24 @@ int box_approvals(const struct cordon_context *cx, bool json, struct buf *out)
 static const struct metric {
         const char *name, *help;
         size_t at;
+        bool is_time; /* kept in milliseconds, shown in seconds */
 } metrics[] = {
 #define METRIC(field, help)                                                                                  \
         {                                                                                                    \
-#field, help, offsetof(struct gate_fatigue, field)                                           \
+#field, help, offsetof(struct gate_fatigue, field), false                                    \
+        }
+#define TIME_METRIC(field, help)                                                                             \
+        {                                                                                                    \
+#field "_seconds", help, offsetof(struct gate_fatigue, field##_ms), true                     \
         }
         METRIC(decisions, "Decisions that count: the last 50."),
         METRIC(per_hour, "Prompts of the last hour."),
         METRIC(approval, "Percent approved."),
         METRIC(rubber_stamp, "Percent of approvals that were faster than reading."),
-        METRIC(p10_ms, "Time to answer, 10th percentile."),
-        METRIC(median_ms, "Time to answer, median."),
-        METRIC(p90_ms, "Time to answer, 90th percentile."),
-        METRIC(trend_ms, "Median of the second half of the decisions, less that of the first."),
+        TIME_METRIC(p10, "Time to answer, 10th percentile."),
+        TIME_METRIC(median, "Time to answer, median."),
+        TIME_METRIC(p90, "Time to answer, 90th percentile."),
+        TIME_METRIC(trend, "Median of the second half of the decisions, less that of the first."),
         METRIC(yes_streak, "Longest row of approvals."),
         METRIC(repeats, "Percent of prompts that repeat one before."),
         METRIC(reversals, "Percent of approvals that were revoked."),
@@ -275,6 +280,7 @@ static const struct metric {
         METRIC(decoy_misses, "Percent of decoys that were approved."),
         METRIC(score, "Fatigue, 0 to 100."),
 #undef METRIC
+#undef TIME_METRIC
 };
 
 void box_approvals_metrics(const struct cordon_context *cx, struct buf *out)
@@ -291,8 +297,8 @@ void box_approvals_metrics(const struct cordon_context *cx, struct buf *out)
                         struct gate_fatigue f = decisions_fatigue(&p, who[i]->uid, desk_now_ms());
                         int32_t value; /* each is of 32 bits */
                         memcpy(&value, (const char *) &f + metrics[m].at, sizeof value);
-                        buf_printf(out, "cordon_approve_%s{uid=\"%s\"} %d\n", metrics[m].name,
-                                   name_of(who[i], name), value);
+                        buf_printf(out, "cordon_approve_%s{uid=\"%s\"} %.3f\n", metrics[m].name,
+                                   name_of(who[i], name), value / (metrics[m].is_time ? 1e3 : 1));
                 }
         }
         decisions_done(&p);
