@@ -334,10 +334,21 @@ const char *tenant_start_directory(const struct tenant *t, cordon_policy *p)
         return allowed ? t->work : NULL;
 }
 
+/* A budget that the operator sets is a number: no policy of a tenant, its ceiling least of all, lifts one. */
+static int check_limits(struct held_policy *h, cordon_error *e)
+{
+        cordon_note n;
+        for (size_t i = 0; cordon_policy_note(h->policy, i, &n, e) > 0; i++)
+                if (strcmp(n.code, "W153") == 0)
+                        return err_set((struct err *) e, ERR_POLICY, EPERM, "%s:%u:%u: %s", n.file, n.line,
+                                       n.column, n.text);
+        return 0;
+}
+
 /* Checks it, and finds out where its boxes can start. */
 static int check(const struct tenant *t, struct held_policy *h, cordon_error *e)
 {
-        if (cordon_policy_check(h->policy, e) < 0)
+        if (cordon_policy_check(h->policy, e) < 0 || check_limits(h, e) < 0)
                 return -1;
 
         h->directory = tenant_start_directory(t, h->policy);

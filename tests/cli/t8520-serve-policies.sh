@@ -61,6 +61,22 @@ is "it needs a scope of its own" "$(answered)" 403
 has "which is named" "$(jq -r .detail <"$T/body")" '`policy`'
 has "with the whole command" "$(jq -r .hint <"$T/body")" "token new --scopes policy --tenant a"
 
+# no policy of a tenant lifts a limit
+for key in time cpu memory procs files disk output egress ingress effects rate; do
+        printf 'use base/system\nread {work}\nlimit %s none\n' "$key" >"$T/lifted"
+        put job "@$T/lifted" >"$T/body"
+        is "a request does not lift $key" "$(answered)" 403
+        write "$base/ceiling.cordon" <"$T/lifted"
+        put job "$first" >"$T/body"
+        is "nor does the ceiling" "$(answered)" 500
+        has "which says so ($key)" "$(jq -r .detail <"$T/body")" "ceiling.cordon:3:7"
+        write "$base/policies/lifted.cordon" <"$T/lifted"
+        run "$a" '{"argv":["true"],"policy":"lifted"}' >/dev/null
+        case $(answered) in 4?? | 5??) pass "nor a policy of the operator's ($key)" ;; *) fail "nor a policy of the operator's ($key)" "$(answered)" ;; esac
+        rm -f "$base/policies/lifted.cordon"
+        printf 'use base/system\nread {work}\nlimit time 5m\n' | write "$base/ceiling.cordon"
+done
+
 # versions
 is "the first version" "$(put job "$first" | jq -c '[.version,.versions]') $(answered)" "[1,[1]] 201"
 is "runs use it" "$(run "$a" '{"argv":["echo","ran"],"policy":"job"}' | jq -r .stdout)" ran

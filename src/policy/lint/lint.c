@@ -101,6 +101,17 @@ static void lint_client_name(struct lint_view *v, const struct lint_row *row)
 
 /* ---- the whole ---- */
 
+/* The largest value has the meaning of `none`, however it is written. */
+static void lint_lifted(struct lint_view *v, const struct lint_row *row)
+{
+        for (enum limit_key k = 0; k < LIMIT_RENEW; k++) {
+                struct source_place used = { v->p->file ? v->p->file : "policy", 1, 1 };
+                if (v->c->limits.value[k] == limit_row(k)->most)
+                        lint_note(v, row, v->p->limits.stated[k] ? &v->p->limit_at[k] : &used,
+                                  "`limit %s none` lifts the limit: write a number", policy_limit_name(k));
+        }
+}
+
 /* Between own lines only: a line that a stock policy also covers is not at fault. */
 static void lint_implied(struct lint_view *v, const struct lint_row *row)
 {
@@ -233,6 +244,7 @@ static void lint_beyond_wall(struct lint_view *v, const struct lint_row *row)
 /* ---- the table ---- */
 
 static const struct lint_row rows[] = {
+        { 'W', "W153", "a limit that is lifted", lint_lifted }, /* first: NOTES_MAX never cuts it off */
         { 'W', "W101", "host wildcard too wide", lint_wildcard },
         { 'W', "W102", "cloud metadata or link-local destination", lint_metadata },
         { 'W', "W103", "loopback or private destination", lint_local_address },

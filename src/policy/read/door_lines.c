@@ -438,9 +438,10 @@ static int read_limit_value(struct reader *r, enum limit_key k, const struct tok
         if (row->unit == UNIT_PER_HOUR && s.n > 2 && memcmp(s.p + s.n - 2, "/h", 2) == 0)
                 s.n -= 2;
 
-        if (strcmp(t->text, "none") ==
-            0) { /* stated by the user; the effective value is far from any use, and finite */
-                *ret_value = row->most;
+        if (strcmp(t->text, "none") == 0) {
+                if (k == LIMIT_RENEW)
+                        return fail_at(r->e, &t->at, "without `renew` a time is not renewed");
+                *ret_value = row->most; /* far from any use, and finite */
                 return 0;
         }
 
