@@ -3,7 +3,6 @@
 #   make test    everything CI runs
 BUILD  ?= build
 PREFIX ?= /usr/local
-QUIET  ?= --quiet
 # The program itself is linked against musl where that is installed: a glibc program spends a third of a
 # millisecond before main() asking the processor for its caches. The library is built for the system's libc.
 MUSL   := $(shell command -v musl-gcc 2>/dev/null)
@@ -16,8 +15,8 @@ export CCACHE_NOHASHDIR = 1
 .PHONY: all deps demo show test test-engines test-mcp test-bwrap test-agents everyday bench fuzz soak check-style install clean quick test-vm
 
 all: $(BUILD)/build.ninja $(STATIC)/build.ninja
-	@ninja -C $(BUILD) $(QUIET)
-	@ninja -C $(STATIC) $(QUIET)
+	@tools/build $(BUILD)
+	@tools/build $(STATIC)
 	@mkdir -p $(STATIC)/src/libexec/cordon
 	@for p in $(abspath $(BUILD))/src/*/cordon-* $(abspath $(BUILD))/cordon-* $(abspath $(STATIC))/src/selftest/cordon-selftest $(abspath $(STATIC))/src/init/cordon-init $(abspath $(STATIC))/src/bwrap/cordon-bwrap $(abspath $(STATIC))/src/wasm/cordon-wasm $(CURDIR)/.deps/quickjs.wasm; do [ ! -f "$$p" ] || ln -sf "$$p" $(STATIC)/src/libexec/cordon/; done
 
@@ -36,7 +35,7 @@ demo:
 	@echo "demo 1/3: packages that the build needs"
 	@sh tools/deps demo
 	@echo "demo 2/3: building (ninja; a minute or two the first time)"
-	@if [ -t 1 ]; then $(MAKE) --no-print-directory all QUIET=; else $(MAKE) --no-print-directory all; fi
+	@$(MAKE) --no-print-directory all
 	@echo "demo 3/3: two in the morning"
 	@$(MAKE) --no-print-directory show
 
