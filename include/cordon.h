@@ -80,6 +80,8 @@ CORDON_API cordon_policy *cordon_policy_new(const cordon_context *cx);
 CORDON_API void cordon_policy_free(cordon_policy *p);
 /* Adds one door line: the word and its arguments. */
 CORDON_API int cordon_policy_add(cordon_policy *p, const char *word, const char *arg, cordon_error *e);
+/* `tool any`, unless a policy file or a `tool` line was added: for faces that wrap a server. */
+CORDON_API int cordon_policy_any_tool(cordon_policy *p, cordon_error *e);
 CORDON_API int cordon_policy_add_text(cordon_policy *p, const char *name, const char *text, size_t len,
                                       cordon_error *e);
 CORDON_API int cordon_policy_add_file(cordon_policy *p, const char *path, cordon_error *e);

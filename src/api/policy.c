@@ -99,6 +99,11 @@ int cordon_policy_add(cordon_policy *p, const char *word, const char *arg, cordo
         return policy_add_flag(p->lines, word, arg, to_err(e));
 }
 
+int cordon_policy_any_tool(cordon_policy *p, cordon_error *e)
+{
+        return p->from_file || policy_names_tool(p->lines) ? 0 : cordon_policy_add(p, "tool", "any", e);
+}
+
 int cordon_policy_add_text(cordon_policy *p, const char *name, const char *text, size_t len, cordon_error *e)
 {
         api_policy_changed(p);

@@ -254,6 +254,7 @@ int verb_doors(int argc, char **argv);
 int verb_check(int argc, char **argv);
 int verb_why(int argc, char **argv);
 int verb_learn(int argc, char **argv);
+int cli_learn(int argc, char **argv, const char *lines); /* with these behind what it proposes */
 int verb_tighten(int argc, char **argv);
 int verb_new(int argc, char **argv);
 int verb_policy(int argc, char **argv);

@@ -303,7 +303,17 @@ static int prepare(struct teach *t, int argc, char **argv, const char *verb)
                        : 0;
 }
 
-int verb_learn(int argc, char **argv)
+/* Adds lines that no run shows the need of. */
+static void add_lines(cordon_learned *r, const char *lines)
+{
+        char *both;
+        if (!r->policy || asprintf(&both, "%s%s", r->policy, lines) < 0)
+                return;
+        cordon_free(r->policy);
+        r->policy = both;
+}
+
+int cli_learn(int argc, char **argv, const char *lines)
 {
         struct teach t = { .l = { .input = -1 } };
         cordon_learned r;
@@ -316,6 +326,7 @@ int verb_learn(int argc, char **argv)
         if (learned < 0)
                 return cli_error(&e);
 
+        add_lines(&r, lines);
         int status = print_learned(&t, &r);
         if (!t.json) {
                 say_refused(&r);
@@ -325,6 +336,8 @@ int verb_learn(int argc, char **argv)
         cordon_learned_done(&r);
         return status;
 }
+
+int verb_learn(int argc, char **argv) { return cli_learn(argc, argv, ""); }
 
 char *cli_policy_text(const char *path, size_t *ret_len)
 {

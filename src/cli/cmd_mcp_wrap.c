@@ -196,7 +196,11 @@ static int wrap_url(struct wrapping *w)
 
 static int wrap(struct wrapping *w, int argc, char **argv)
 {
+        cordon_error e;
         int at = cli_options(argc, argv, cli_verb_find("mcp wrap"), w, w->o.policy);
+        if (at >= 0 && cordon_policy_any_tool(w->o.policy, &e) < 0)
+                return cli_error(&e);
+
         if (at < 0 || cli_mcp_token(w->o.http, &w->o.token_file, w->token_file) < 0)
                 return EXIT_CORDON;
 
@@ -309,7 +313,7 @@ int verb_mcp_learn(int argc, char **argv)
         more[1] = (char[]){ "--input" };
         more[2] = path;
         memcpy(more + 3, argv + 1, (size_t) (argc - 1) * sizeof *more);
-        status = verb_learn(argc + 2, more);
+        status = cli_learn(argc + 2, more, "tool any\n");
         free(more);
         return status;
 }

@@ -124,14 +124,22 @@ static void put_tools(struct wrap *w, const struct json *tools, struct buf *out,
 {
         struct wrap_copied done = { 0 };
         const char *comma = "";
+        bool closed = false;
         buf_putc(out, '[');
-        for (const struct json *t = tools->child; t; t = t->next)
-                if (judge_tool(w, t, changed) && may_be_called(w, rpc_text(t, "name"))) {
-                        buf_puts(out, comma);
-                        wrap_put_inert(out, t, &done);
-                        comma = ",";
+        for (const struct json *t = tools->child; t; t = t->next) {
+                if (!judge_tool(w, t, changed))
+                        continue;
+                if (!may_be_called(w, rpc_text(t, "name"))) {
+                        closed = true;
+                        continue;
                 }
+                buf_puts(out, comma);
+                wrap_put_inert(out, t, &done);
+                comma = ",";
+        }
         buf_putc(out, ']');
+        if (closed && !*comma)
+                wrap_say(w, "no `tool` line names a tool of this server: --tool NAME, or --tool any");
 }
 
 /* A list of one or more pages; it begins anew with the first. */

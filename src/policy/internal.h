@@ -336,7 +336,6 @@ struct checked_policy {
         char *work, *home; /* the host's: a path below them means the host's file, even if /tmp is the box's
                               own */
         struct door_set live, closed;
-        struct door_set denied; /* `tool` lines with `deny`, and those that they take out; not sealed */
         struct text_line box, doc, root; /* root: the path of an image, or its name; text NULL: none */
         struct text_line warm[WARM__COUNT];
         struct policy_limits limits;
@@ -373,9 +372,7 @@ int gather_policy(struct gather *g, const struct policy *p, bool stock, const st
 int gather_door(struct gather *g, const struct door *raw, bool stock);
 /* use.c: own `run` lines narrow what a stock policy starts by default. Before the doors are sealed. */
 int gather_narrow(struct gather *g);
-int tools_settle(struct gather *g); /* check/tool_settle.c */
 struct decision tool_decide(const struct checked_policy *c, const struct effect *f);
-const char *policy_every_tool(void);
 /* expects.c */
 int check_expects(struct checked_policy *c, const struct policy *p, const struct scope *s, bool keep);
 

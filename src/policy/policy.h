@@ -182,11 +182,10 @@ struct door {
         struct source_place at;
         char *path; /* READ EDIT WRITE RUN SOCK DEV: absolute, lexically clean; RUN may be a bare name; "*" is
                      * `run any`;    RUN with a trailing slash is every program below that directory */
-        char **except;   /* READ EDIT: absolute sub-paths; TOOL any: names; NULL-terminated; or NULL */
+        char **except;   /* READ EDIT: absolute sub-paths; NULL-terminated; or NULL */
         bool optional;   /* PATH? */
         bool directory;  /* EDIT WRITE: PATH/, which is made as a directory if it does not exist */
         bool from_stock; /* came in by `use base/...` */
-        bool denies;     /* TOOL: `deny`; no checked policy has one */
         char *name;      /* ENV: variable; IN OUT: handle; LISTEN: port of the host's loopback; SIGN DECRYPT:
                             AGENT:KEY; TOOL: its name, "*" is `tool any`; `net` then has the bounds of its
                             arguments */
@@ -311,6 +310,8 @@ int policy_add_text(struct policy *p, const char *file, struct span text, struct
 /* One flag of the command line. `word` without dashes. For read, edit, write, run, sock and env the argument
  * is one token, spaces and all; for the other words it is cut into tokens like a line. */
 int policy_add_flag(struct policy *p, const char *word, const char *arg, struct err *e);
+/* Has a line of its own a `tool` door? */
+bool policy_names_tool(const struct policy *p);
 /* Does a line name a wall, and which? */
 bool policy_states_wall(const struct policy *p, enum wall_kind *ret);
 bool policy_gives_up(const struct policy *p, unsigned without); /* WITHOUT_* */

@@ -219,18 +219,10 @@ static void put_door(struct buf *b)
         } else if (roll(2)) {
                 buf_printf(b, "env %s", roll(2) ? "A" : "PATH");
         } else {
-                static const char *const tools[] = { "any",
-                                                     "any except a",
-                                                     "a",
-                                                     "b",
-                                                     "a where n=int:1..5",
-                                                     "a where n?=int:3..9 only",
-                                                     "b ask",
-                                                     "c" };
-                if (roll(4) == 0) {
-                        buf_puts(b, roll(2) ? "tool c deny\n" : "tool b deny\n");
-                        return;
-                }
+                static const char *const tools[] = {
+                        "any",   "any ask", "a", "b", "a where n=int:1..5", "a where n?=int:3..9 only",
+                        "b ask", "c"
+                };
                 buf_printf(b, "tool %s", PICK(tools));
         }
         put_until(b);

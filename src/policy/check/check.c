@@ -152,7 +152,7 @@ static int check_into(struct gather *g, const struct policy *p)
 
         bool programs = wall_has(p->wall.kind, WALL_PROGRAMS);
         if (gather_policy(g, p, false, NULL) < 0 || (!programs && keep_module_doors(g, p) < 0) ||
-            (c->root.text && drop_host_doors(g) < 0) || gather_narrow(g) < 0 || tools_settle(g) < 0 ||
+            (c->root.text && drop_host_doors(g) < 0) || gather_narrow(g) < 0 ||
             door_set_seal(&c->live, e) < 0 || door_set_seal(&c->closed, e) < 0)
                 return -1;
 

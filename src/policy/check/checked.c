@@ -12,7 +12,6 @@ void policy_checked_free(struct checked_policy *c)
 
         free(c->live.v);
         free(c->closed.v);
-        free(c->denied.v);
         free(c->expects);
         free(c->unpinned);
         free(c->notes);

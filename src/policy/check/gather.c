@@ -133,16 +133,8 @@ static int copy_named(const struct scope *s, struct door *d, const struct door *
 static int copy_tool(const struct scope *s, struct door *d, const struct door *raw)
 {
         bool failed = false;
-        size_t n = 0;
         d->name = copy(s, raw->name, &failed);
-        d->denies = raw->denies;
-        while (raw->except && raw->except[n])
-                n++;
-
-        d->except = n ? arena_alloc(s->mem, (n + 1) * sizeof *d->except) : NULL;
-        for (size_t i = 0; d->except && i < n; i++)
-                d->except[i] = copy(s, raw->except[i], &failed);
-        return failed || (n && !d->except) ? fail_memory(s->e) : copy_net(s, &d->net, &raw->net);
+        return failed ? fail_memory(s->e) : copy_net(s, &d->net, &raw->net);
 }
 
 static int expand_program(const struct scope *s, struct door *d, const struct door *raw)

@@ -297,20 +297,9 @@ static bool simple_covers(const struct door *s, const struct door *d)
         return type_covers(s, d);
 }
 
-/* `any` covers a tool that it does not except, and another `any` that excepts as much. */
 static bool tool_covers(const struct door *s, const struct door *d)
 {
-        if (strcmp(s->name, "*") != 0)
-                return strcmp(s->name, d->name) == 0 && bounds_cover(&s->net, &d->net);
-
-        for (char **x = s->except; x && *x; x++) {
-                bool also = false;
-                for (char **y = d->except; y && *y; y++)
-                        also |= strcmp(*x, *y) == 0;
-                if (strcmp(d->name, "*") == 0 ? !also : strcmp(*x, d->name) == 0)
-                        return false;
-        }
-        return true;
+        return strcmp(s->name, "*") == 0 || (strcmp(s->name, d->name) == 0 && bounds_cover(&s->net, &d->net));
 }
 
 static bool cover_tool(const struct door_set *s, const struct asked *q)

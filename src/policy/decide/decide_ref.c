@@ -523,56 +523,34 @@ static struct decision ref_key(const struct checked_policy *c, enum door_kind ki
 
 static bool ref_covers_tool(const struct door *d, const struct effect *f)
 {
-        if (strcmp(d->name, "*") != 0)
-                return strcmp(d->name, f->target) == 0 && (!d->net.bounds || ref_params(&d->net, f->params));
-
-        for (size_t i = 0; d->except && d->except[i]; i++)
-                if (strcmp(d->except[i], f->target) == 0)
-                        return false;
-        return true;
+        return strcmp(d->name, "*") == 0 ||
+               (strcmp(d->name, f->target) == 0 && (!d->net.bounds || ref_params(&d->net, f->params)));
 }
 
-/* The named doors before `any`, which has the first place in the order. */
+/* The named doors before `any`, of equals one that does not ask. */
 static const struct door *ref_tool_in(const struct door_set *s, const struct effect *f, bool covers)
 {
-        const struct door *any = NULL;
-        for (size_t i = 0; i < s->n; i++) {
+        const struct door *found[4] = { NULL }; /* named, without and with `ask`; `any` */
+        for (size_t i = s->n; i-- > 0;) {
                 const struct door *d = &s->v[i];
                 bool all = d->kind == DOOR_TOOL && strcmp(d->name, "*") == 0;
-                if (d->kind != DOOR_TOOL || ref_covers_tool(d, f) != covers ||
-                    (!all && strcmp(d->name, f->target) != 0))
-                        continue;
-                if (!all)
-                        return d;
-                any = any ? any : d;
+                if (d->kind == DOOR_TOOL && ref_covers_tool(d, f) == covers &&
+                    (all || strcmp(d->name, f->target) == 0))
+                        found[2 * all + (covers && d->ask.on)] = d;
         }
-        return any;
+        return found[0] ? found[0] : found[1] ? found[1] : found[2] ? found[2] : found[3];
 }
 
 static struct decision ref_tool(const struct checked_policy *c, const struct effect *f)
 {
-        size_t lines = 0;
-        for (const struct door *x = c->denied.v; x && x < c->denied.v + c->denied.n; x++)
-                if (x->denies && strcmp(x->name, f->target) == 0)
-                        return (struct decision){ .reason = REASON_EXCEPTED, .nearest = x };
-
-        for (size_t i = 0; i < c->live.n; i++)
-                lines += c->live.v[i].kind == DOOR_TOOL;
-        for (size_t i = 0; i < c->closed.n; i++)
-                lines += c->closed.v[i].kind == DOOR_TOOL;
-        if (lines == 0)
-                return (struct decision){ .answer = ANSWER_ALLOW, .built_in = policy_every_tool() };
-
         const struct door *d = ref_tool_in(&c->live, f, true), *old = ref_tool_in(&c->closed, f, true);
         const struct door *near = ref_tool_in(&c->live, f, false);
         if (d)
                 return (struct decision){ .answer = ANSWER_ALLOW, .door = d };
         if (old)
                 return (struct decision){ .reason = REASON_EXPIRED, .nearest = old };
-        if (!near)
-                return (struct decision){ .reason = REASON_NO_DOOR };
-        return (struct decision){ .reason = near->net.bounds ? REASON_PARAMETER : REASON_EXCEPTED,
-                                  .nearest = near };
+
+        return (struct decision){ .reason = near ? REASON_PARAMETER : REASON_NO_DOOR, .nearest = near };
 }
 
 struct decision policy_decide_ref(const struct checked_policy *c, const struct effect *f)

@@ -69,34 +69,15 @@ static void lint_free_key(struct lint_view *v, const struct lint_row *row)
 
 /* ---- tools ---- */
 
-/* `deny` takes a tool out of every other line. */
-static void lint_denied_tool(struct lint_view *v, const struct lint_row *row)
-{
-        const struct door_set *s = &v->c->denied;
-        for (size_t i = 0; i < s->n; i++) {
-                size_t by = 0;
-                while (!s->v[by].denies || strcmp(s->v[by].name, s->v[i].name) != 0)
-                        by++;
-                if (!s->v[i].denies)
-                        lint_note(v, row, &s->v[i].at, "this line does nothing for `%s`: %s:%u denies it",
-                                  s->v[i].name, s->v[by].at.file, s->v[by].at.line);
-        }
-}
-
-static void note_client_name(struct lint_view *v, const struct lint_row *row, const struct door *d)
-{
-        const char *own = strncmp(d->name, "mcp__", 5) == 0 ? strstr(d->name + 5, "__") : NULL;
-        if (own && own[2])
-                lint_note(v, row, &d->at, "`%s` is a client's name for a tool: a server's own would be `%s`",
-                          d->name, own + 2);
-}
-
 static void lint_client_name(struct lint_view *v, const struct lint_row *row)
 {
-        for (const struct door *d = NULL; (d = lint_next(v, DOOR_TOOL, d));)
-                note_client_name(v, row, d);
-        for (size_t i = 0; i < v->c->denied.n; i++)
-                note_client_name(v, row, &v->c->denied.v[i]);
+        for (const struct door *d = NULL; (d = lint_next(v, DOOR_TOOL, d));) {
+                const char *own = strncmp(d->name, "mcp__", 5) == 0 ? strstr(d->name + 5, "__") : NULL;
+                if (own && own[2])
+                        lint_note(v, row, &d->at,
+                                  "`%s` is a client's name for a tool: a server's own would be `%s`", d->name,
+                                  own + 2);
+        }
 }
 
 /* ---- the whole ---- */
@@ -291,7 +272,6 @@ static const struct lint_row rows[] = {
         { 'W', "W148", "a device", lint_device },
         { 'W', "W149", "a key that may be used without end and unasked", lint_free_key },
         { 'W', "W150", "a net door that labels close from the start", lint_never_open },
-        { 'W', "W151", "a `tool` line that another one denies", lint_denied_tool },
         { 'W', "W152", "a client's name for a tool", lint_client_name },
         { 'E', "E141", "a --write option over a home or a store of secrets", lint_write_option },
 };

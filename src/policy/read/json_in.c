@@ -165,7 +165,7 @@ static const struct {
         int (*add)(struct json_in *x, const struct json *v);
 } extras[] = {
         { "optional", " read edit write run sock dev ", door_optional },
-        { "except", " read edit tool ", door_except },
+        { "except", " read edit ", door_except },
         { "methods", " net ", door_methods },
         { "with", " net ", door_word },
         { "cap", " net ", door_cap },

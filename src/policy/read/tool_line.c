@@ -17,29 +17,16 @@ static char *read_name(struct reader *r, const struct token *t)
         char *name = arena_str(&r->p->mem, is_any(t) ? "*" : t->text);
         if (!name)
                 (void) fail_memory(r->e);
-        else if (!is_any(t) && (!is_tool_name(t->text) || t->optional)) {
+        else if (token_is(t, "deny") || token_is(t, "except") || token_is(t, "allow")) {
+                (void) fail_at(r->e, &t->at, "a line names tools that may be called; all others are denied");
+                (void) err_hint(r->e, "write `tool NAME...`, without `%s`", t->text);
+                return NULL;
+        } else if (!is_any(t) && (!is_tool_name(t->text) || t->optional)) {
                 (void) fail_at(r->e, &t->at, "\"%s\" cannot be the name of a tool", show_text(t->text).text);
                 (void) err_hint(r->e, "letters, digits, `_`, `.`, `-` and `/`; `any` means all tools");
                 return NULL;
         }
         return name;
-}
-
-static int read_except(struct reader *r, struct door *d)
-{
-        size_t n = 0;
-        const struct token *t = reader_need(r, "the tools after `except`");
-        d->except = arena_alloc(&r->p->mem, (r->n + 1) * sizeof *d->except);
-        if (strcmp(d->name, "*") != 0)
-                return fail_at(r->e, &d->at, "`except` stands behind `tool any`");
-
-        if (!d->except)
-                return fail_memory(r->e);
-
-        for (; t; t = reader_next(r))
-                if (!(d->except[n++] = read_name(r, t)))
-                        return -1;
-        return n > 0 ? 0 : -1;
 }
 
 /* A call has one object of arguments: they stand nowhere else. */
@@ -58,31 +45,19 @@ static int read_bounds(struct reader *r, struct door *d)
         return 0;
 }
 
-static int read_rest(struct reader *r, struct door *d, const struct token *t)
+bool policy_names_tool(const struct policy *p)
 {
-        if (token_is(t, "except"))
-                return read_except(r, d);
-        if (token_is(t, "where"))
-                return read_bounds(r, d);
-
-        d->denies = token_is(t, "deny");
-        if (!d->denies || (!r->ask.on && !r->until && strcmp(d->name, "*") != 0))
-                return 0;
-        (void) fail_at(r->e, &t->at, "`deny` names tools, and takes neither `ask` nor `until`");
-        return err_hint(r->e,
-                        "a line without `deny` lets tools be called; `tool any except NAME` all others");
-}
-
-static bool is_word(const struct token *t)
-{
-        return token_is(t, "except") || token_is(t, "where") || token_is(t, "deny") || token_is(t, "allow");
+        for (size_t i = 0; i < p->n_doors; i++)
+                if (p->doors[i].kind == DOOR_TOOL)
+                        return true;
+        return false;
 }
 
 int line_tool(struct reader *r)
 {
         size_t first = r->p->n_doors;
         const struct token *t;
-        while ((t = reader_next(r)) && !is_word(t)) {
+        while ((t = reader_next(r)) && !token_is(t, "where")) {
                 struct door *d = reader_door(r, DOOR_TOOL, t);
                 if (!d || !(d->name = read_name(r, t)))
                         return -1;
@@ -91,20 +66,15 @@ int line_tool(struct reader *r)
         if (r->p->n_doors == first)
                 return fail_missing(r, "the tool");
 
-        if (!t)
-                return 0;
-
         struct door *d = &r->p->doors[first];
-        if (read_rest(r, d, t) < 0)
+        if (t && read_bounds(r, d) < 0)
                 return -1;
 
         for (size_t i = first + 1; i < r->p->n_doors; i++) {
                 struct door *x = &r->p->doors[i];
-                x->except = d->except;
-                x->denies = d->denies;
                 x->net = d->net;
-                if (strcmp(x->name, "*") == 0 && (d->denies || d->net.bounds))
-                        return fail_at(r->e, &x->at, "`any` stands alone in its line");
+                if (t && strcmp(x->name, "*") == 0)
+                        return fail_at(r->e, &x->at, "`any` takes no `where`");
         }
         return 0;
 }

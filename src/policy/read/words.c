@@ -44,7 +44,7 @@ enum { ONE_TOKEN = 1, DOOR = 2, ASKS = 4 };
           ONE_TOKEN | DOOR)                                                                                  \
         X("listen", "PORT[:PORT]...", "this port of the host's loopback leads to a server in the box",       \
           line_listen, ONE_TOKEN | DOOR | ASKS)                                                              \
-        X("tool", "NAME...|any [except NAME...] [where BOUND...] [allow|deny|ask ...]",                      \
+        X("tool", "NAME...|any [where BOUND...] [ask ...]",                                                  \
           "tools of an MCP server in the box (`cordon mcp wrap`) that may be called", line_tool,             \
           DOOR | ASKS)                                                                                       \
         X("in", "NAME [max SIZE] [as TYPE]", "a handle to read, opened by the host", line_in, DOOR)          \

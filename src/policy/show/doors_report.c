@@ -95,9 +95,6 @@ static const char *door_words(const struct checked_policy *c, const struct door 
         if (d->kind == DOOR_READ && d->flow.label && !policy_door_begins(c, d))
                 return "read-only; labels the run when it is touched";
 
-        if (d->denies)
-                return "is denied, whatever other lines say";
-
         if (d->ask.on && d->kind == DOOR_EDIT)
                 return "writable in a private overlay; `cordon apply` waits for `cordon approve`";
 
@@ -170,13 +167,6 @@ static void kind_text(const struct checked_policy *c, enum door_kind k, bool all
                 stock_text(c, k, names[i], all, out);
 }
 
-static void denied_text(const struct checked_policy *c, struct buf *out)
-{
-        for (size_t i = 0; i < c->denied.n; i++)
-                if (c->denied.v[i].denies)
-                        door_text(c, &c->denied.v[i], out);
-}
-
 static void group_text(const struct checked_policy *c, size_t g, bool all, struct buf *out)
 {
         if (count_of(c, groups[g].first, groups[g].last) == 0) {
@@ -188,8 +178,6 @@ static void group_text(const struct checked_policy *c, size_t g, bool all, struc
         buf_printf(out, "%s:\n", groups[g].title);
         for (enum door_kind k = groups[g].first; k <= groups[g].last; k++)
                 kind_text(c, k, all, out);
-        if (groups[g].first == DOOR_TOOL)
-                denied_text(c, out);
 }
 
 static void local_text(const struct checked_policy *c, struct buf *out)

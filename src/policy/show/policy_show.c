@@ -105,14 +105,7 @@ static void show_tool(const struct door *d, struct buf *out)
         else
                 show_token(out, d->name);
 
-        if (d->except)
-                buf_puts(out, " except");
-        for (char **x = d->except; x && *x; x++) {
-                buf_putc(out, ' ');
-                show_token(out, *x);
-        }
         bounds_show(&d->net, out);
-        buf_puts(out, d->denies ? " deny" : "");
 }
 
 static void show_key(const struct door *d, struct buf *out)

@@ -315,9 +315,7 @@ void policy_difference(const struct checked_policy *c, const struct effect *f, c
 
         char date[32];
         const struct door *near = policy_nearest(c, f, d);
-        if (near && near->denies)
-                buf_printf(out, "%s:%u denies it, whatever other lines say", near->at.file, near->at.line);
-        else if (d->reason == REASON_NO_DOOR)
+        if (d->reason == REASON_NO_DOOR)
                 buf_puts(out, near ? "the door is another" : "no door comes near it");
         else if (d->reason == REASON_HOST)
                 buf_printf(out, near ? "the door names the host %s" : "no door names the host",

@@ -48,7 +48,7 @@ def test_benign():
     c.call("echo", text="x")
     got = c.call("echo", text="x")
     expect("calls have a rate", got["isError"] and "minute" in got["content"][0]["text"], got)
-    for rule, allowed in (("echo deny", False), ("echo allow", True), ("other allow", False)):
+    for rule, allowed in (("echo", True), ("other", False), ("other ask", False), ("any", True)):
         c2 = wrapped("benign", "--tool", rule)
         listed = len(c2.request("tools/list")["result"]["tools"]) == 1
         expect(f"the rule {rule}", (listed, not c2.call("echo", text="x").get("isError")) == (allowed, allowed))
@@ -56,8 +56,8 @@ def test_benign():
     for text, arguments, good in (("echo where text=text:5 only", {"text": "x"}, True), ("echo where text=text:5", {"text": "too long"}, False),
                                   ("echo where text=text:5", {"text": 7}, False), ("echo where text=text:5", {}, False),
                                   ("echo where text=text:5", {"text": "x", "Text": "y"}, False),
-                                  ("echo where text=text:5 only", {"text": "x", "more": 1}, False), ("any except echo", {"text": "x"}, False),
-                                  ("any", {"text": "x"}, True), ("echo until 2001-01-01", {"text": "x"}, False)):
+                                  ("echo where text=text:5 only", {"text": "x", "more": 1}, False), 
+                                  ("any", {"text": "x"}, True), ("other ask", {"text": "x"}, False), ("echo until 2001-01-01", {"text": "x"}, False)):
         c2 = wrapped("benign", "--tool", text)
         got = c2.call("echo", **arguments)
         expect(f"tool {text} with {arguments}", bool(got.get("isError")) != good, got)
@@ -206,7 +206,7 @@ def test_accept():
 
 def test_learn():
     got = subprocess.run([CORDON, "mcp", "learn", "-n", "1", "--", "python3", EVIL], capture_output=True, text=True, check=False)
-    expect("learn proposes the server's doors", got.returncode == 0 and EVIL in got.stdout, got)
+    expect("learn proposes the server's doors", got.returncode == 0 and EVIL in got.stdout and "\ntool any\n" in got.stdout, got)
 
 
 for test in [test_benign, test_together, test_hostile, test_box, test_accept, test_learn]:

@@ -113,9 +113,9 @@ def main():
         c.call("echo", token=token, text="x")
         expect("progress comes with the client's own token", [n["params"]["progressToken"] for n in c.notes] == [token], c.notes)
     w.end()
-    w = started("benign", "--tool", "echo deny")
+    w = started("benign", "--tool", "other")
     c = w.client()
-    expect("a denied tool is neither listed nor called", not c.request("tools/list")["result"]["tools"] and c.call("echo", text="x")["isError"], c.lines)
+    expect("a tool that no line names is neither listed nor called", not c.request("tools/list")["result"]["tools"] and c.call("echo", text="x")["isError"], c.lines)
     w.end()
     test_hostile()
 

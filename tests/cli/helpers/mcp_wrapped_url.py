@@ -81,6 +81,12 @@ def test_policy(top):
     added = subprocess.run([CORDON, "vault", "add", "mcpkey", "--from-file", place + ".key"], capture_output=True, check=False)
     expect("a credential is kept", added.returncode == 0, added)
     c = wrapped("keyed", "-p", place)
+    closed = c.call("echo", text="x")
+    c.end()
+    expect("a policy without a tool line opens no tool", closed.get("isError"), closed)
+    with open(place, "a", encoding="ascii") as f:
+        f.write("tool echo\n")
+    c = wrapped("keyed", "-p", place)
     got = c.call("echo", text="x")
     c.end()
     sent = {r["headers"].get("authorization") for r in seen("keyed", "tools/call")}
