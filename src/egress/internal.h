@@ -327,7 +327,10 @@ bool own_by_route(const struct egress_address *a);
 
 /* ask_policy.c */
 bool decide_closed(const struct broker *b, const struct door *d); /* its `until` has passed */
-/* A door that moves bytes to this host, and is open; NULL: none, or requests are seen there. */
+/* Does a person decide about what leaves through this door, of which its labels say this? */
+bool decide_asks(const struct door *d, struct policy_flow flow);
+/* A door that moves bytes to this host, and is open; NULL: none, or requests are seen there, or the
+ * connection is to be approved first or denied: not even the name leaves before. */
 const struct door *decide_raw_door(const struct broker *b, const char *host);
 /* The door whose `*` this name stands for: the box chose it. NULL: the policy has the name itself. */
 const struct door *decide_wildcard(const struct broker *b, const char *host);
@@ -391,7 +394,8 @@ struct resolve_answer {
 };
 extern const struct wire_form resolve_ask_form, resolve_answer_form;
 int resolver_start(struct err *e); /* forks; the socket to it, or -1 */
-void resolver_ask(struct broker *b, struct name *n);
+/* Looks the name up for what leaves through this door. */
+void resolver_ask(struct broker *b, struct name *n, const struct door *d);
 void resolver_serve(struct broker *b);
 /* A name that was resolved, or failed, since the last call; NULL: none. */
 struct name *resolver_settled(struct broker *b);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* egress/broker/ask_policy.c - questions to the policy about addresses and doors. */
+#include "egress/broker/broker_labels.h"
 #include "egress/http/http.h"
 #include "egress/internal.h"
 
@@ -26,6 +27,11 @@ const struct policy_place_url *decide_asked_at(const struct broker *b, const str
         };
 
         return own;
+}
+
+bool decide_asks(const struct door *d, struct policy_flow flow)
+{
+        return flow.answer == ANSWER_ASK || (d->ask.on && !d->ask.labelled);
 }
 
 bool decide_names_place(const struct broker *b, const char *host)
@@ -74,8 +80,12 @@ const struct door *decide_raw_door(const struct broker *b, const char *host)
                         continue;
                 if (decide_sees_requests(b, host, d->net.port, true))
                         return NULL;
-                if (!raw && policy_net_covers(d, &e))
-                        raw = d;
+                if (!policy_net_covers(d, &e))
+                        continue;
+                struct policy_flow flow = labels_judge_door(b, d, NULL);
+                if (decide_asks(d, flow) || (flow.answer == ANSWER_DENY && !d->net.wildcard))
+                        return NULL;
+                raw = raw ? raw : d;
         }
 
         return raw;

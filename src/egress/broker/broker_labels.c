@@ -11,15 +11,13 @@ int labels_take(struct label *ret, struct span text, struct err *e)
         return label_parse(text, ret) < 0 ? err_set(e, ERR_INTERNAL, 0, "the broker got a broken label") : 0;
 }
 
-struct subject labels_subject(const struct broker *b)
+struct policy_flow labels_judge_door(const struct broker *b, const struct door *d, const char *method)
 {
-        return (struct subject){ .label = &b->label, .rehearsal = b->stage != POLICY_STAGE_LIVE };
-}
-
-static struct policy_flow judge(const struct flow *f, const char *method)
-{
-        const struct effect asked = { .kind = EFFECT_NET, .subject = labels_subject(f->b), .method = method };
-        return policy_flow(f->b->policy, f->door, &asked);
+        const struct effect asked = { .kind = EFFECT_NET,
+                                      .subject = { .label = &b->label,
+                                                   .rehearsal = b->stage != POLICY_STAGE_LIVE },
+                                      .method = method };
+        return policy_flow(b->policy, d, &asked);
 }
 
 /* The method of the request that is under way; NULL: bytes, or a WebSocket. */
@@ -28,7 +26,7 @@ static const char *method_of(const struct flow *f) { return f->http ? http_flow_
 struct policy_flow labels_judge(struct flow *f, const char *method)
 {
         f->label_judged = f->label_seen = f->b->label_rises;
-        return judge(f, method);
+        return labels_judge_door(f->b, f->door, method);
 }
 
 void labels_approved(struct flow *f) { f->label_judged = f->label_seen = f->b->label_rises; }
@@ -77,6 +75,6 @@ enum effect_reason labels_stop(struct flow *f)
         if (!under_way)
                 return REASON_NONE;
 
-        struct policy_flow p = judge(f, method_of(f));
+        struct policy_flow p = labels_judge_door(f->b, f->door, method_of(f));
         return p.answer == ANSWER_ALLOW ? REASON_NONE : p.reason;
 }

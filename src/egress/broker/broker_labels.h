@@ -6,7 +6,8 @@
 
 /* What the run was handed at its start. */
 int labels_take(struct label *ret, struct span text, struct err *e);
-struct subject labels_subject(const struct broker *b);
+/* What leaves through this door. `method` NULL: bytes. */
+struct policy_flow labels_judge_door(const struct broker *b, const struct door *d, const char *method);
 /* At the departure of an effect through f->door. `method` NULL: bytes. */
 struct policy_flow labels_judge(struct flow *f, const char *method);
 /* A person approved it, under the present label. */

@@ -14,11 +14,6 @@
 
 #include <stdio.h>
 
-static bool asks(const struct door *d, struct policy_flow flow)
-{
-        return flow.answer == ANSWER_ASK || (d->ask.on && !d->ask.labelled);
-}
-
 static enum http_leave stay(struct flow *f, enum effect_reason why, enum effect_reason *ret_why,
                             const char **ret_detail)
 {
@@ -34,7 +29,7 @@ enum http_leave departure_connect(struct flow *f, enum effect_reason *ret_why, c
         if (flow.answer == ANSWER_DENY)
                 return stay(f, flow.reason, ret_why, ret_detail);
 
-        if (asks(f->door, flow))
+        if (decide_asks(f->door, flow))
                 return held_connect(f, flow.reason, ret_why); /* the record follows the approval */
 
         *ret_why = REASON_LEDGER;
@@ -49,7 +44,7 @@ enum http_leave departure_request(struct flow *f, const struct http_event *e, en
         if (flow.answer == ANSWER_DENY || (flow.answer == ANSWER_ASK && !e->whole))
                 return stay(f, flow.reason, ret_why, ret_detail);
 
-        if (asks(f->door, flow))
+        if (decide_asks(f->door, flow))
                 return held_request(f, e, flow.reason, ret_why);
 
         *ret_why = REASON_LEDGER;

@@ -261,7 +261,7 @@ static enum flow_event connect_server(struct flow *f)
                 return EVENT_RESOLVED;
 
         if (!fresh)
-                resolver_ask(b, f->name);
+                resolver_ask(b, f->name, f->door);
 
         return EVENT_NONE; /* flow_resolved() reports it, also if the result is known at once */
 }

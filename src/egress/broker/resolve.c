@@ -215,17 +215,12 @@ static uint32_t place_of(const struct broker *b, const struct name *n)
 
 /* A name below a wildcard is the box's own words, and leaves: it is judged and paid for as other bytes are.
  */
-static bool pay(struct broker *b, struct name *n)
+static bool pay(struct broker *b, struct name *n, const struct door *d)
 {
-        const struct door *d = decide_wildcard(b, n->host);
         size_t bytes = strlen(n->host);
+        struct policy_flow flow = labels_judge_door(b, d, "GET");
         n->unpaid = REASON_NONE;
-        if (!d)
-                return true;
-
-        const struct effect asked = { .kind = EFFECT_NET, .subject = labels_subject(b), .method = "GET" };
-        struct policy_flow flow = policy_flow(b->policy, d, &asked);
-        if (flow.answer != ANSWER_ALLOW) {
+        if (flow.answer == ANSWER_DENY) {
                 n->unpaid = flow.reason;
                 accounting_deny(b, &(struct accounting_entry){ .form = EGRESS_NAME,
                                                                .to = n->host,
@@ -233,6 +228,9 @@ static bool pay(struct broker *b, struct name *n)
                                                                .detail = labels_detail(b) });
                 return false;
         }
+
+        if (!decide_wildcard(b, n->host))
+                return true;
 
         if (accounting_room(b, d, true, bytes) == bytes) {
                 accounting_spend(b, d, true, bytes);
@@ -246,7 +244,7 @@ static bool pay(struct broker *b, struct name *n)
         return false;
 }
 
-void resolver_ask(struct broker *b, struct name *n)
+void resolver_ask(struct broker *b, struct name *n, const struct door *d)
 {
         const struct resolve_answer none = { .error = EAI_FAIL }, unpaid = { .error = EAI_NONAME };
         struct resolve_ask q = { .id = place_of(b, n) };
@@ -255,7 +253,7 @@ void resolver_ask(struct broker *b, struct name *n)
         n->good_until_ns =
                 b->now_ns + (WORKER_SECONDS + 2) * UINT64_C(1000000000); /* then it is asked again */
         n->crowded_out = false;
-        if (!pay(b, n)) {
+        if (!pay(b, n, d)) {
                 settle(b, n, &unpaid);
                 return;
         }

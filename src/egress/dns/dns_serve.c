@@ -72,7 +72,7 @@ static enum dns_code look_outside(struct broker *b, struct name *n, struct name 
                 return DNS_OK;
 
         if (n != b->dns_settled && (n->state == NAME_UNKNOWN || b->now_ns >= n->good_until_ns))
-                resolver_ask(b, n);
+                resolver_ask(b, n, d);
 
         if (n->state == NAME_ASKED)
                 *ret_wait = n;

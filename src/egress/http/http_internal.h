@@ -159,7 +159,10 @@ struct http_judgement {
 };
 void http_judgement_none(struct http_judgement *j); /* not requested yet */
 void http_judge(const struct http_rules *r, const struct http_verdict_in *in, struct http_judgement *ret);
-/* http_rules.c: counts one use; false and *ret_why: expired or used up. */
+/* http_rules.c: false and *ret_why: expired or used up. No credential (NULL) is always usable. */
+bool http_rules_usable(const struct http_rules *r, const struct http_credential *c,
+                       enum effect_reason *ret_why);
+/* The same, and counts one use. */
 bool http_rules_use(struct http_rules *r, const struct http_credential *c, enum effect_reason *ret_why);
 
 /* The credentials that doors put into requests to this host, a bit for each. */

@@ -54,7 +54,7 @@ bool http_flow_take_connect(struct http_flow *f, struct http_target *ret_target)
 
 void http_let_go(struct http_flow *f, bool leaves, enum effect_reason why)
 {
-        if (!leaves) {
+        if (!leaves || !http_rules_use(f->r, f->to.credential, &why)) {
                 http_refuse(f, why == REASON_LEDGER ? 503 : 403, why, true);
                 return;
         }

@@ -226,10 +226,7 @@ static enum effect_reason objection(struct http_flow *f, unsigned *ret_status)
         if (f->cb.may && !f->cb.may(f->cb.ctx, f->to.door, &why))
                 return why;
 
-        if (f->to.credential && !http_rules_use(f->r, f->to.credential, &why))
-                return why;
-
-        return REASON_NONE;
+        return http_rules_usable(f->r, f->to.credential, &why) ? REASON_NONE : why;
 }
 
 static void send_or_refuse(struct http_flow *f, enum effect_reason why, unsigned status)

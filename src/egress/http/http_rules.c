@@ -223,19 +223,29 @@ uint64_t http_rules_credentials_at(const struct http_rules *r, const char *host)
         return all;
 }
 
-bool http_rules_use(struct http_rules *r, const struct http_credential *c, enum effect_reason *ret_why)
+bool http_rules_usable(const struct http_rules *r, const struct http_credential *c,
+                       enum effect_reason *ret_why)
 {
-        uint64_t *uses = &r->uses[c - r->in.credentials];
+        if (!c)
+                return true;
+
         if (c->expires && c->expires <= r->now) {
                 *ret_why = REASON_CREDENTIAL_EXPIRED;
                 return false;
         }
 
-        if (c->max_uses && *uses >= c->max_uses) {
+        if (c->max_uses && r->uses[c - r->in.credentials] >= c->max_uses) {
                 *ret_why = REASON_CREDENTIAL_USED_UP;
                 return false;
         }
 
-        ++*uses;
         return true;
+}
+
+bool http_rules_use(struct http_rules *r, const struct http_credential *c, enum effect_reason *ret_why)
+{
+        bool good = http_rules_usable(r, c, ret_why);
+        if (good && c)
+                r->uses[c - r->in.credentials]++;
+        return good;
 }
