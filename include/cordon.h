@@ -746,20 +746,6 @@ CORDON_API int cordon_label_drop(const cordon_context *cx, const char *path, con
 CORDON_API int cordon_decoys(const cordon_context *cx, int on, cordon_error *e);
 /* Tests now what this host can enforce, per layer. *ret_ok is 1 if the namespace wall can be raised. */
 CORDON_API char *cordon_doctor(const cordon_context *cx, int json, int *ret_ok);
-/* The cost of one layer. Each is raised alone in short-lived processes, by the code of a real start. A start
- * raises all at once, so their sum is more than a start takes. */
-typedef struct cordon_cost {
-        const char *layer, *what; /* its name, and what was timed */
-        int raised;               /* 0: this host or account cannot raise it; see `why` */
-        const char *why;
-        double start_us;                    /* median */
-        const char *call_of, *looked_at_of; /* the calls that the next two are about; NULL: none */
-        double call_ns, looked_at_ns;       /* overhead of one such call; median */
-        int64_t bytes;  /* kernel memory charged to its control group; -1: unknown on this host */
-        unsigned units; /* seccomp: instructions; landlock: rules; mount: steps of the file tree */
-} cordon_cost;
-CORDON_API int cordon_costs(cordon_policy *p, unsigned rounds, void (*each)(void *ctx, const cordon_cost *c),
-                            void *ctx, cordon_error *e);
 /* Which of eight layers fails: isolation, resource, policy, credentials, approval, output, tenant,
  * observability; with metric, threshold, evidence and the next command of each, the worst first. From the
  * ledger since then, the vault, past decisions and the modes of the state's files. *ret_failing: 1 if one

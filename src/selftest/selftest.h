@@ -25,15 +25,13 @@ int claims_diff(const char *old, const char *new, const char *key);
 void claims_time(int64_t s, char ret[32]); /* "2026-11-18T08:00:00Z" */
 
 int verb_audit(int argc, char **argv);
-int verb_bench(int argc, char **argv);
 int verb_bombs(int argc, char **argv);
 int verb_breakout(int argc, char **argv);
 int verb_claims(int argc, char **argv);
-int verb_cost(int argc, char **argv);
 int verb_walls(int argc, char **argv);
 
-extern const struct cli_option audit_options[], bench_options[], bombs_options[], breakout_options[],
-        claims_options[], cost_options[], walls_options[];
+extern const struct cli_option audit_options[], bombs_options[], breakout_options[], claims_options[],
+        walls_options[];
 
 /* wall_modules.c: commands of the wall that runs modules only, as files. modules_remove() follows in each
  * case. */

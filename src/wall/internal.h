@@ -308,7 +308,6 @@ int wall_attest(const struct wall_init *w, struct err *e);  /* attest.c */
 int wall_handles_stand_in(struct wall_init *w, struct err *e);
 int wall_handles_hand_over(struct wall_init *w);
 void wall_handles_close(struct wall_init *w);
-int wall_memfds_seal(struct wall_init *w, struct err *e);       /* init.c */
 int wall_become_root(const struct wall_init *w, struct err *e); /* privileges.c: id 0 of the namespace */
 int wall_filter_compile(struct wall_init *w, struct err *e);    /* payload_filter.c */
 int wall_filter_load(struct wall_init *w, struct err *e);       /* payload_filter.c */

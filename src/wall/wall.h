@@ -317,23 +317,3 @@ void wall_leave(struct wall_child *c);
 uid_t wall_host_id(void);
 /* The same within a range; count 0: any. */
 uid_t wall_host_id_in(uint32_t first, uint32_t count);
-
-/* ---- cost of a layer: layer_cost.c ---- */
-
-/* The cost of one layer, raised alone in a process of its own by the code of a real start. */
-struct wall_cost {
-        uint64_t start_ns;
-        uint64_t call_ps, looked_at_ps; /* picoseconds added to one call; see the words below */
-        uint32_t units; /* filter instructions, Landlock rules, or steps of the file tree; 0: none */
-};
-/* The timed operation; NULL: this layer is not raised by the wall (control groups). */
-const char *wall_cost_words(enum wall_layer l);
-/* Which calls call_ps and looked_at_ps are about; NULL: none. */
-const char *wall_cost_of_calls(enum wall_layer l);
-const char *wall_cost_of_looked_at(enum wall_layer l);
-/* Flags that the process must be cloned with. */
-int wall_cost_flags(enum wall_layer l);
-/* In that process, once: first raises all that the layer depends on, then the layer itself, against the
- * clock. The process cannot be used afterwards. `uid` and `gid` are those before the clone. */
-int wall_cost_prepare(enum wall_layer l, const struct plan *plan, uid_t uid, gid_t gid, struct err *e);
-int wall_cost_raise(enum wall_layer l, struct wall_cost *ret, struct err *e);

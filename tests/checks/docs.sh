@@ -120,8 +120,6 @@ learn --boxes 1 100000
 policy_tighten --runs 1 64
 policy_tighten --seconds 1 86400
 policy_tighten --boxes 1 100000
-selftest_bench --runs 10 10000
-selftest_cost --rounds 1 1000
 selftest_walls --runs 1 1000
 stop --time 0 3600
 log --last 1 1000000

@@ -212,7 +212,7 @@ hasnt "what stands behind -- asks for nothing" "$("$CORDON" diff -- --help 2>&1)
 hasnt "nor does the value of an option" "$("$CORDON" check --work --help 2>&1)" "usage: cordon"
 is "no line of help ends in a blank" "$("$CORDON" version --help | grep -c ' $')" 0
 # --- a word that is not taken is not left out ---
-for extra in 'ps x y' 'version x' 'help run x' 'help --json' 'selftest bench x' 'diff --list x' 'policy stock base/git x' 'log verify x'; do
+for extra in 'ps x y' 'version x' 'help run x' 'help --json' 'diff --list x' 'policy stock base/git x' 'log verify x'; do
         # shellcheck disable=SC2086
         is "$extra is refused" "$(status "$CORDON" $extra):$(head -c 15 err)" "125:cordon: error: "
 done

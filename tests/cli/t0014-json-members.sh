@@ -37,9 +37,7 @@ told "why, through a place" cordon-why.1 . why --json --stage test --places plac
 told "policy diff" cordon-policy.1 . policy diff --json job.cordon base/system
 told advise cordon-policy-new.1 . policy new --json resize an image
 told doctor cordon-doctor.1 . doctor --json
-told bench cordon-selftest-bench.1 . selftest bench -n 10 --json
 told walls cordon-selftest-walls.1 . selftest walls -n 1 --json
-for who in "" as_user; do told "cost${who:+, $who}" cordon-selftest-cost.1 . selftest cost -n 1 --probes --json; done # what a user cannot raise has a reason
 who=
 told bombs cordon-selftest-bombs.1 . selftest bombs --json fork
 told breakout cordon-selftest-breakout.1 . selftest breakout --json --only "no key can be added"

@@ -59,7 +59,7 @@ fails "check: a file of such a name" check --json 'a:1:2: b'
 is "check: its place is the one behind" "$(says '[.file, .line, .column] | @csv')" '"a:1:2: b",2,1'
 fails "doors: the same one" doors --json 'a:1:2: b'
 is "doors: its place" "$(says '[.file, .line, .column] | @csv')" '"a:1:2: b",2,1'
-for v in check doors 'doors -p' 'selftest cost -p' 'policy diff base/system'; do
+for v in check doors 'doors -p' 'policy diff base/system'; do
         fails "$v: one that is not there" $v 'c:1:2: d' --json
         is "$v: has no place in it" "$(says '[.file, .line, .text] | @csv')" '"c:1:2: d",0,"c:1:2: d: No such file or directory"'
 done
@@ -82,7 +82,6 @@ fails "vault" vault list --json more
 fails "breakout" selftest breakout --json --only nonesuch
 fails "bombs" selftest bombs --json nonesuch
 fails "claims: what its attempts said" selftest claims --json --wall nonesuch
-fails "cost" selftest cost --json -p bad.cordon
 fails "ps: words that it does not take" ps --json more
 mkdir open && chmod 777 open
 CORDON_STATE=$T/open

@@ -99,7 +99,7 @@ static void share_watches(const struct wall_init *w)
 /* Second layers by sysctl of our own namespaces, through the host's /proc. If the kernel or a container
  * denies them, seccomp stands alone, and the layer is not reported as up. Executable memfds are disabled
  * while a root caller's init still has root's id, which owns the file. */
-int wall_memfds_seal(struct wall_init *w, struct err *e)
+static int memfds_seal(struct wall_init *w, struct err *e)
 {
         (void) e;
         if (w->plan->run_any)
@@ -261,7 +261,7 @@ static const struct stage namespace_stages[] = {
         { "payload", LAYER_NET, begin_payload },
         { "network", LAYER__COUNT, note_network },
         { "net-begin", LAYER_NET, wall_net_begin },
-        { "memfd", LAYER_MEMFD, wall_memfds_seal },
+        { "memfd", LAYER_MEMFD, memfds_seal },
         { "device", LAYER__COUNT, wall_front_device },
         { "covers", LAYER__COUNT, touch_devices },
         { "maps", LAYER__COUNT, await_maps },

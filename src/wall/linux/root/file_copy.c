@@ -31,9 +31,6 @@ int wall_do_copy(struct wall_init *w, const struct plan_step *s, struct err *e)
 {
         struct stat st;
         const char *last;
-        if (!w->s->copies)
-                return 0; /* layer_cost.c: mounts alone are timed */
-
         AUTO_FD(from, wall_receive_mount(w, s, e));
         if (from < 0)
                 return -1;
