@@ -445,6 +445,14 @@ static void note_missing(struct box *b, const struct signer_message *m)
                                 : "`gpg -K --with-keygrip` lists them");
 }
 
+static void note_several(struct box *b, const struct signer_message *m)
+{
+        struct err *e = &b->keys->error;
+        (void) err_set(e, ERR_DOOR, 0, "more than one key of %s has the comment %.100s: %s",
+                       agents[m->agent].program, m->key, m->what);
+        (void) err_hint(e, "name one of them: `sign ssh:%.*s`", (int) strcspn(m->what, " "), m->what);
+}
+
 /* Its messages contain bytes of the box: text is ended and made inert. */
 static void make_inert(struct signer_message *m)
 {
@@ -474,6 +482,8 @@ void keys_hear(struct box *b)
                 k->ready = true;
         else if (m.word == SIGNER_SAYS_MISSING)
                 note_missing(b, &m);
+        else if (m.word == SIGNER_SAYS_SEVERAL)
+                note_several(b, &m);
         else if (m.word == SIGNER_SAYS_ASK)
                 asked(b, &m);
         else if (m.word == SIGNER_SAYS_RESULT)

@@ -18,15 +18,17 @@ const struct known_key *keys_known(const struct signer *s, const char *print)
         return NULL;
 }
 
+/* A comment is any text, so it is compared with no fingerprint. */
 static bool names_ssh(const struct signer_key *k, const char *print, struct span comment)
 {
+        bool by_print = strncmp(k->text, "SHA256:", 7) == 0;
         return k->agent == SIGNER_SSH && !k->decrypt &&
-               (strcmp(k->text, print) == 0 || span_is(comment, k->text));
+               (by_print ? strcmp(k->text, print) == 0 : span_is(comment, k->text));
 }
 
 static void note_known(struct signer *s, const char *print, struct span comment)
 {
-        if (keys_known(s, print) || s->known_count == SIGNER_KEYS_MAX)
+        if (keys_known(s, print) || s->known_count == sizeof s->known / sizeof *s->known)
                 return;
         struct known_key *k = &s->known[s->known_count++];
         (void) snprintf(k->print, sizeof k->print, "%s", print);
@@ -119,26 +121,45 @@ static bool has_grip(struct agent *a, const char *grip)
         return fd_write_all(a->fd, line, (size_t) n) == 0 && says_ok(a);
 }
 
-static bool is_there(struct signer *s, const struct signer_key *k)
+/* The fingerprints of the keys that a door names, until `out` is full. Returns how many keys. */
+static unsigned prints_of(const struct signer *s, const struct signer_key *k, char *out, size_t cap)
 {
-        if (k->agent == SIGNER_GPG)
-                return has_grip(&s->agents[SIGNER_GPG], k->text);
-
-        for (unsigned i = 0; i < s->known_count; i++)
-                if (names_ssh(k, s->known[i].print, span_str(s->known[i].comment)))
-                        return true;
-        return false;
+        unsigned count = 0;
+        size_t n = 0;
+        for (unsigned i = 0; i < s->known_count; i++) {
+                const struct known_key *x = &s->known[i];
+                if (!names_ssh(k, x->print, span_str(x->comment)))
+                        continue;
+                count++;
+                if (n + strlen(x->print) + 2 < cap)
+                        n += (size_t) snprintf(out + n, cap - n, "%s%s", n ? " " : "", x->print);
+        }
+        return count;
 }
 
-const struct signer_key *keys_missing(struct signer *s)
+static enum signer_word bind_ssh(const struct signer *s, struct signer_key *k, char *prints, size_t cap)
 {
+        unsigned count = prints_of(s, k, prints, cap);
+        if (count == 1)
+                (void) snprintf(k->text, sizeof k->text, "%.*s", SSH_FINGERPRINT, prints);
+        return count == 0 ? SIGNER_SAYS_MISSING : count == 1 ? SIGNER_SAYS_READY : SIGNER_SAYS_SEVERAL;
+}
+
+void keys_bind(struct signer *s, struct signer_message *ret)
+{
+        struct agent *gpg = &s->agents[SIGNER_GPG];
         if (s->agents[SIGNER_SSH].fd >= 0)
                 look_at_ssh(s, &s->agents[SIGNER_SSH]);
-        if (s->agents[SIGNER_GPG].fd >= 0)
-                (void) says_ok(&s->agents[SIGNER_GPG]); /* its greeting */
+        if (gpg->fd >= 0)
+                (void) says_ok(gpg); /* its greeting */
 
-        for (unsigned i = 0; i < s->key_count; i++)
-                if (!is_there(s, &s->keys[i]))
-                        return &s->keys[i];
-        return NULL;
+        *ret = (struct signer_message){ .word = SIGNER_SAYS_READY };
+        for (unsigned i = 0; i < s->key_count && ret->word == SIGNER_SAYS_READY; i++) {
+                struct signer_key *k = &s->keys[i];
+                memcpy(ret->key, k->text, sizeof ret->key);
+                ret->agent = k->agent;
+                ret->word = k->agent == SIGNER_SSH   ? bind_ssh(s, k, ret->what, sizeof ret->what)
+                            : has_grip(gpg, k->text) ? SIGNER_SAYS_READY
+                                                     : SIGNER_SAYS_MISSING;
+        }
 }

@@ -67,15 +67,9 @@ int main(void)
         if (!take_orders(&s, &o) || signer_jail(o.become, &e) < 0)
                 return 1;
 
-        struct signer_message m = { .word = SIGNER_SAYS_READY };
-        const struct signer_key *missing = keys_missing(&s);
-        if (missing) {
-                m.word = SIGNER_SAYS_MISSING;
-                m.agent = missing->agent;
-                memcpy(m.key, missing->text, sizeof m.key);
-        }
-
-        if (wire_put(s.control, &signer_message_form, &m, -1) < 0 || missing)
+        struct signer_message m;
+        keys_bind(&s, &m);
+        if (wire_put(s.control, &signer_message_form, &m, -1) < 0 || m.word != SIGNER_SAYS_READY)
                 return 1;
 
         signer_run(&s);

@@ -4,7 +4,8 @@
  * it the keys that doors name and no others, and asks the keeper about each use; it decides about none.
  *
  *   keeper: KEY for each door, AGENT (with a connection to the agent) for each agent, then START
- *           signer: READY, or MISSING (a door names a key that the agent does not have)
+ *           signer: READY, or MISSING (a door names a key that the agent does not have), or SEVERAL (more
+ than one key of the agent has the comment that a door names)
  *   keeper: LISTENER (with a socket that listens in the box)
  *           signer: ASK, keeper: ANSWER, signer: RESULT; signer: DENIED
  *
@@ -43,6 +44,7 @@ enum signer_word {
         SIGNER_SAYS_NOTHING = 0,
         SIGNER_SAYS_READY,
         SIGNER_SAYS_MISSING,
+        SIGNER_SAYS_SEVERAL,
         SIGNER_SAYS_ASK,
         SIGNER_SAYS_RESULT,
         SIGNER_SAYS_DENIED,
@@ -54,9 +56,9 @@ struct signer_message {
         uint32_t number;               /* ASK, RESULT: from 1 on */
         uint32_t done;                 /* RESULT: the agent did it */
         uint64_t bytes;                /* ASK: of the request */
-        char key[SIGNER_KEY_TEXT];     /* fingerprint or keygrip; MISSING: as the door names it */
+        char key[SIGNER_KEY_TEXT];     /* fingerprint or keygrip; MISSING, SEVERAL: as the door names it */
         char comment[SIGNER_KEY_TEXT]; /* of an ssh key, or "" */
-        char what[512];                /* for what, or what was denied; inert */
+        char what[512];                /* for what, or what was denied; inert; SEVERAL: fingerprints */
         char digest[72];               /* ASK: of the exact bytes */
 };
 

@@ -52,7 +52,7 @@ struct signer {
         int control;
         struct signer_key keys[SIGNER_KEYS_MAX];
         unsigned key_count;
-        struct known_key known[SIGNER_KEYS_MAX];
+        struct known_key known[SIGNER_KEYS_MAX + 1]; /* one more than doors: two keys of one door are seen */
         unsigned known_count;
         struct agent agents[SIGNER_AGENT__COUNT];
         struct client *clients[CLIENTS_MAX];
@@ -66,8 +66,9 @@ bool keys_permit_ssh(void *s, struct span key, struct span comment); /* and note
 bool keys_permit_gpg(void *s, const char *grip, bool decrypt);
 const char *keys_gpg_at(void *s, size_t i);
 const struct known_key *keys_known(const struct signer *s, const char *print);
-/* Asks the agents, before the box starts. Returns the door whose key no agent has, or NULL. */
-const struct signer_key *keys_missing(struct signer *s);
+/* Asks the agents, before the box starts, and binds each door to one key: what an agent gets later has none.
+ * Fills in MISSING or SEVERAL for a door that names no key of its agent, or more than one, or READY. */
+void keys_bind(struct signer *s, struct signer_message *ret);
 
 /* requests of clients: client_requests.c */
 void client_serve(struct signer *s, struct client *c); /* as many requests as are whole */

@@ -115,13 +115,51 @@ enum ssh_request ssh_request_read(struct span m, struct ssh_sign *ret_sign, cons
 
 /* ---- what a signature is for ---- */
 
+/* Certificates: the key's own type, and how many of the strings behind the nonce are the key. */
+static const struct {
+        const char *certificate, *plain;
+        unsigned strings;
+} certified[] = {
+        { "ssh-ed25519-cert-v01@openssh.com", "ssh-ed25519", 1 },
+        { "ssh-rsa-cert-v01@openssh.com", "ssh-rsa", 2 },
+        { "ecdsa-sha2-nistp256-cert-v01@openssh.com", "ecdsa-sha2-nistp256", 2 },
+        { "ecdsa-sha2-nistp384-cert-v01@openssh.com", "ecdsa-sha2-nistp384", 2 },
+        { "ecdsa-sha2-nistp521-cert-v01@openssh.com", "ecdsa-sha2-nistp521", 2 },
+        { "sk-ssh-ed25519-cert-v01@openssh.com", "sk-ssh-ed25519@openssh.com", 2 },
+        { "sk-ecdsa-sha2-nistp256-cert-v01@openssh.com", "sk-ecdsa-sha2-nistp256@openssh.com", 3 },
+};
+
+/* Of a certificate, the key in it, as ssh-add does. */
+static void add_key(struct sha256 *s, struct span key)
+{
+        struct span rest = key, type, part;
+        size_t i = 0;
+        bool good = take_string(&rest, &type) && take_string(&rest, &part); /* a nonce */
+        while (good && i < sizeof certified / sizeof *certified && !span_is(type, certified[i].certificate))
+                i++;
+
+        good = good && i < sizeof certified / sizeof *certified;
+        const uint8_t *begin = rest.p;
+        for (unsigned n = 0; good && n < certified[i].strings; n++)
+                good = take_string(&rest, &part);
+        if (!good) {
+                sha256_add(s, key.p, key.n);
+                return;
+        }
+
+        const char *plain = certified[i].plain;
+        sha256_add(s, (const uint8_t[]){ 0, 0, 0, (uint8_t) strlen(plain) }, 4);
+        sha256_add(s, plain, strlen(plain));
+        sha256_add(s, begin, (size_t) (rest.p - begin));
+}
+
 void ssh_fingerprint(struct span key, char ret[SSH_FINGERPRINT])
 {
         static const char mark[] = "SHA256:";
         uint8_t digest[32];
         struct sha256 s;
         sha256_init(&s);
-        sha256_add(&s, key.p, key.n);
+        add_key(&s, key);
         sha256_end(&s, digest);
 
         size_t at = strlen(mark);
