@@ -463,6 +463,8 @@ typedef struct cordon_result {
         int session_over;      /* the session has ended before the run, which ended with it */
         unsigned renewed, renewals; /* of its time: how often, and how often the policy allows */
         const char *labels;         /* what it was handed and has read, as `label` lines say; or "" */
+        const char *lost; /* `denials_lost` by kind, "secret" for paths of keys and tokens, and "absent" names
+                             that `absent` lacks: "3 read, 40 absent"; or "" */
 } cordon_result;
 /* One thing that the box did and was allowed to do, each once: files opened, programs started. */
 typedef struct cordon_effect {

@@ -515,11 +515,24 @@ static void name_limits(cordon_box *b, uint32_t hit)
                                                n ? " " : "", policy_limit_name(k));
 }
 
+static const char *name_lost(cordon_box *b, const struct box_result *r)
+{
+        const char *name;
+        uint32_t count;
+        size_t n = 0;
+        b->lost[0] = '\0';
+        for (unsigned at = 0; box_lost(r, &at, &name, &count);)
+                n += (size_t) snprintf(b->lost + n, sizeof b->lost - n, "%s%u %s", n ? ", " : "", count,
+                                       name);
+
+        return b->lost;
+}
+
 const cordon_result *cordon_box_result(cordon_box *b)
 {
         b->result.limits_hit = b->result.limit = b->result.wall = b->result.work = b->result.ledger =
                 b->result.ledger_lost = b->result.left_name = b->result.start = b->result.start_why =
-                        b->result.session = b->result.labels = "";
+                        b->result.session = b->result.labels = b->result.lost = "";
         b->result.absent = b->absent;
         if (!b->box) {
                 b->result.end = b->start_failed ? CORDON_FAILED : CORDON_RUNNING;
@@ -546,7 +559,8 @@ const cordon_result *cordon_box_result(cordon_box *b)
                                  .output_bytes = r->output_bytes,
                                  .denials = b->denials,
                                  .denial_count = r->denial_count,
-                                 .denials_lost = r->denials_lost,
+                                 .denials_lost = box_denials_lost(r),
+                                 .lost = name_lost(b, r),
                                  .mid_line = r->mid_line,
                                  .terminal_asked = r->terminal_asked,
                                  .ledger = r->ledger,

@@ -168,6 +168,7 @@ struct cordon_box {
         unsigned short rows, columns;
         _Atomic uint64_t early_signals; /* came before a payload ran; set by signal handlers */
         char limits_hit[128];
+        char lost[320];
         cordon_result result;
         bool start_failed; /* for a reason that the box itself could not keep */
         cordon_error start_error;

@@ -327,7 +327,7 @@ static bool went_badly(const cordon_canary *c, cordon_box *b, char *reason)
                 return true;
 
         (void) snprintf(reason, REASON_MAX, "more was refused than was kept to be looked at");
-        if (r->denials_lost)
+        if (box_denials_lost(r))
                 return true;
 
         (void) snprintf(reason, REASON_MAX, "a run with it ended with status %d", status);

@@ -439,6 +439,7 @@ int cli_run_configure(struct run *r, char **command)
         const cordon_error no_memory = { 0 };
         cordon_error e = { 0 };
         r->end.policy = cli_run_policy(r);
+        r->end.trip = r->set[CORDON_TRIP];
         r->end.program = command ? command[0] : "session";
         r->end.command = command ? command + 1 : NULL;
         if (command && cordon_box_command(r->box, (const char *const *) command) < 0)

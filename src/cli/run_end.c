@@ -258,21 +258,32 @@ static bool matters(const cordon_denial *d)
                 if (is(d->reason, secrets[i]))
                         return true;
 
-        bool named = d->path[0] && !is(d->reason, "loopback"); /* or all of the network, of a strict box */
         return is(d->code, "credential") || is(d->code, "run") ||
-               (is(d->code, "net") && (is(d->layer, "egress") || is(d->layer, "seccomp") || named));
+               (is(d->code, "net") && !is(d->reason, "loopback"));
+}
+
+/* The worst of them, in the order of the causes. */
+static const cordon_denial *first_that_matters(const struct cli_end *o, const cordon_result *r, size_t *ret_n)
+{
+        const cordon_denial *first = NULL;
+        *ret_n = 0;
+        for (size_t i = 0; i < r->denial_count; i++) {
+                const cordon_denial *d = &r->denials[i];
+                if (!matters(d) || is_said_better(r, d))
+                        continue;
+                if (!first || rank_of(o, d) < rank_of(o, first))
+                        first = d;
+                ++*ret_n;
+        }
+
+        return first;
 }
 
 static void say_what_matters(const struct cli_end *o, const cordon_result *r)
 {
-        const cordon_denial *first = NULL;
-        size_t n = 0;
+        size_t n;
         char more[128] = "";
-
-        for (size_t i = 0; i < r->denial_count; i++)
-                if (matters(&r->denials[i]) && n++ == 0)
-                        first = &r->denials[i];
-
+        const cordon_denial *first = first_that_matters(o, r, &n);
         if (!first)
                 return;
 
@@ -335,7 +346,7 @@ static void say_denials(const struct cli_end *o, const cordon_result *r)
 
         say_causes(o, r);
         if (r->denials_lost)
-                cli_note("%zu or more blocked effects are not listed: there were too many", r->denials_lost);
+                cli_note("not listed, there were too many: %s, or more", r->lost);
 
         if (!listed && r->absent[0])
                 say_absent(r);
@@ -471,6 +482,19 @@ static void say_session(const cordon_result *r)
                 cli_note("its changes are held back: cordon diff %s; then cordon apply %s", run, run);
 }
 
+/* These wait for lookups, which this host does not show. */
+static void say_trip(const struct cli_end *o, const cordon_result *r)
+{
+        static const char *const waits[] = { "secrets", "doors", "all" };
+        for (size_t i = 0; r->blind && o->trip && i < sizeof waits / sizeof *waits; i++)
+                if (strstr(o->trip, waits[i])) {
+                        cli_note("note: --trip %s: denied paths are not reported on this host, and trip "
+                                 "nothing: `cordon doctor` shows why",
+                                 waits[i]);
+                        return;
+                }
+}
+
 void cli_end_say(const struct cli_end *o, const cordon_result *r)
 {
         if (r->error)
@@ -495,6 +519,7 @@ void cli_end_say(const struct cli_end *o, const cordon_result *r)
                 say_session(r);
 
         say_denials(o, r);
+        say_trip(o, r);
         say_unheard(o, r);
         say_left(r);
         say_work(r);

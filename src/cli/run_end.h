@@ -11,6 +11,7 @@ struct cli_end {
         const char *program;  /* that was run, as it was typed */
         char *const *command; /* with its arguments */
         const char *run;      /* its id */
+        const char *trip;     /* what stops it, or NULL */
         bool doors;           /* files or a policy were named */
         bool in_session;      /* doors are opened when the session begins */
 };

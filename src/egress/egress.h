@@ -156,7 +156,8 @@ void egress_row_why(const struct egress_row *r, struct buf *out);
 struct egress_message {             /* fields that the message does not use are empty */
         uint32_t word;              /* enum egress_word */
         uint32_t limits;            /* ROW, DONE: bit per enum limit_key that was exceeded so far */
-        uint32_t lost;              /* rows beyond NET_ROWS_MAX */
+        uint32_t lost;              /* rows that found no room */
+        uint32_t denied_lost;       /* of those, denials */
         uint32_t recorded;          /* exchanges in the RECORD file, each a whole line */
         uint32_t unrecorded;        /* exchanges that went through and are not in it: too long, broken off */
         uint32_t record_failed;     /* the file is not whole: errno of the write */

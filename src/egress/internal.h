@@ -17,9 +17,8 @@ enum {
         DNS_CLIENTS_MAX = 16, /* questions over TCP at once */
         DNS_WAITS_MAX = 128,  /* questions over UDP that wait for the outside */
         RELAY_BUFFER = 65536,
-        BULK_MAX = 64,         /* directions that have a pipe, whose pages are the kernel's memory: 16 MB */
-        DENIED_ROWS_MAX = 192, /* so that denials do not crowd out destinations */
-        WATCH_BURST = 256,     /* rejected packets that are read between two ticks */
+        BULK_MAX = 64,     /* directions that have a pipe, whose pages are the kernel's memory: 16 MB */
+        WATCH_BURST = 256, /* rejected packets that are read between two ticks */
 };
 
 /* The sources of epoll events. */
@@ -255,8 +254,8 @@ struct broker {
         uint32_t limits_hit;
         struct egress_row *rows;
         bool *dirty;
-        unsigned row_count, denied_rows;
-        uint32_t rows_lost;
+        unsigned row_count, reached_rows, denied_rows, alarm_rows;
+        uint32_t rows_lost, denied_lost; /* the second is part of the first */
         bool any_dirty, has_until, has_names;
         struct dns_client *dns_list, *dns_dead;
         struct dns_wait *dns_waits; /* questions whose name is being resolved outside */

@@ -368,6 +368,7 @@ void broker_hear(struct box *b)
         b->run.r.limits_hit |= m.limits & (1u << LIMIT_EGRESS | 1u << LIMIT_INGRESS | 1u << LIMIT_EFFECTS |
                                            1u << LIMIT_RATE);
         b->run.r.net_lost = m.lost;
+        b->run.r.net_denied_lost = m.denied_lost;
         take_label(b, &m);
         b->broker.after = m.after > b->broker.after ? m.after : b->broker.after;
         b->run.r.recorded = m.recorded;

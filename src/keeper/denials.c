@@ -235,12 +235,14 @@ static void note_absent(struct run *run, const char *path, enum effect_kind kind
                 if (strcmp(run->r.absent[i], shown) == 0)
                         return;
 
-        if (run->r.absent_count == ABSENT_MAX || plan_image_step(run->c->plan) ||
-            weight_of(path, kind) != EFFECT_PLAIN)
+        if (plan_image_step(run->c->plan) || weight_of(path, kind) != EFFECT_PLAIN)
                 return;
 
-        run->r.absent[run->r.absent_count] = arena_str(&run->texts, shown);
-        run->r.absent_count += run->r.absent[run->r.absent_count] != NULL;
+        const char *kept = run->r.absent_count < ABSENT_MAX ? arena_str(&run->texts, shown) : NULL;
+        if (kept)
+                run->r.absent[run->r.absent_count++] = kept;
+        else
+                run->r.absent_lost++;
 }
 
 /* A box cannot execute a file that it created itself, although it exists. No line makes it a program of the
@@ -307,10 +309,11 @@ static void describe_call(struct run *run, const struct wall_denial *d, struct e
         if (reason == REASON_NO_DOOR || reason == REASON_SOCKET)
                 n->effect.kind = EFFECT_NET;
 
-        if (reason == REASON_NO_DOOR)
-                n->permit = keeper_text(run, "net %.*s", (int) sizeof d->path - 1, d->path);
-        else if (permit && !(reason == REASON_LOCAL &&
-                             !wall_has(run->r.wall, WALL_OWN_ROOT))) /* it has nothing local */
+        if (reason == REASON_NO_DOOR) {
+                n->effect.target = keeper_text(run, "%.*s", (int) sizeof d->path - 1, d->path);
+                n->permit = keeper_text(run, "net %s", n->effect.target);
+        } else if (permit && !(reason == REASON_LOCAL &&
+                               !wall_has(run->r.wall, WALL_OWN_ROOT))) /* it has nothing local */
                 n->permit = keeper_text(run, "%s", permit);
 }
 
@@ -378,16 +381,47 @@ static void fill_words(struct run *run, struct effect_row *n)
                 n->why = none ? keeper_text(run, "no %s door", kind) : effect_reason_text(f->reason);
 }
 
+static bool holds_secrets(const struct effect *f)
+{
+        return effect_kind_has_path(f->kind) && policy_holds_secrets(f->target);
+}
+
+/* Each has room that the others cannot fill. What matters most has that of the others as well. */
+static bool has_room(struct run *run, const struct effect *f)
+{
+        static const unsigned most[ROOM__COUNT] = { [ROOM_FILES] = DENIALS_OF_FILES,
+                                                    [ROOM_REST] = DENIALS_OF_REST,
+                                                    [ROOM_ALARMS] = DENIALS_OF_ALARMS };
+        enum denial_room k = effect_kind_has_path(f->kind) ? ROOM_FILES : ROOM_REST;
+        bool alarm = f->kind == EFFECT_CREDENTIAL || f->kind == EFFECT_LIMIT || holds_secrets(f);
+        if (run->kept[k] == most[k] && alarm)
+                k = ROOM_ALARMS;
+
+        bool room = run->kept[k] < most[k];
+        run->kept[k] += room;
+        return room;
+}
+
 void keeper_add_denial(struct run *run, struct effect_row *n)
 {
         struct box_result *r = &run->r;
         fill_words(run, n);
-        if (r->denial_count == DENIALS_MAX || !effect_row_copy(n, &run->texts, &r->denials[r->denial_count]))
-                r->denials_lost++;
-        else
+        if (has_room(run, &n->effect) && effect_row_copy(n, &run->texts, &r->denials[r->denial_count]))
                 record_denial(run, &r->denials[r->denial_count++]);
+        else
+                r->lost[holds_secrets(&n->effect) ? EFFECT_NONE : n->effect.kind]++;
 
         tripwire_look(run, n);
+}
+
+void keeper_note_lost(struct run *run, uint32_t kind, uint32_t count)
+{
+        if (kind == WALL_LOST_SEEN)
+                run->r.effects_lost += count;
+        else if (kind < EFFECT_KIND__COUNT) {
+                run->r.lost[kind] += count;
+                tripwire_lost(run, (enum effect_kind) kind);
+        }
 }
 
 /* A repeated denial is counted. */

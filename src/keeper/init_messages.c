@@ -183,7 +183,8 @@ static bool is_emptied(const struct box *b, const struct wall_end *end)
 static bool session_forward_if(struct box *b, const struct wall_message *m, int fd)
 {
         bool about = m->word == WALL_SAYS_DENIED || m->word == WALL_SAYS_SAW || m->word == WALL_SAYS_RAN ||
-                     m->word == WALL_SAYS_TTY || (m->word == WALL_SAYS_ERROR && b->run.up);
+                     m->word == WALL_SAYS_LOST || m->word == WALL_SAYS_TTY ||
+                     (m->word == WALL_SAYS_ERROR && b->run.up);
         return about && session_forward(b, m, fd);
 }
 
@@ -258,7 +259,7 @@ void keeper_hear(struct box *b)
                 inbound_connected(b, m.connected.id, &fd);
                 break;
         case WALL_SAYS_LOST:
-                b->run.r.denials_lost++;
+                keeper_note_lost(&b->run, m.lost.kind, m.lost.count);
                 break;
         case WALL_SAYS_TOUCHED:
                 touches_hear(b, m.touched.which);

@@ -146,6 +146,8 @@ struct handle_copy { /* of the handles, which one and how far */
 };
 
 /* One command in a box: its payload's streams, limits, refusals, record and result. */
+enum denial_room { ROOM_FILES = 0, ROOM_REST, ROOM_ALARMS, ROOM__COUNT };
+
 struct run {
         struct box *box;
         const struct box_config *c; /* the box's */
@@ -164,6 +166,7 @@ struct run {
         struct checked *checked_out; /* HANDLES_MAX, by the plan's number; NULL: none was checked */
         struct err refused;          /* why a stream was refused; code 0: none was */
         bool tripped;                /* `refused` is of a tripwire */
+        unsigned kept[ROOM__COUNT];  /* denials, each in its room */
         uint64_t began_ns, next_look_ns;
         struct lease lease;
         bool up;
@@ -356,6 +359,8 @@ void keeper_limit_fired(struct box *b, enum limit_key k); /* ends it, if nothing
 
 /* tripwire.c: stops the box if the caller asked for it. */
 void tripwire_look(struct run *run, const struct effect_row *n);
+void tripwire_lost(struct run *run,
+                   enum effect_kind kind); /* what was lost may have been what it waits for */
 /* What watches a stream for canaries, or NULL if the run has none; the next bytes of the stream. */
 int tripwire_watch(const struct run *run, struct known **ret, struct err *e);
 void tripwire_see(struct run *run, struct known *watch, const char *stream, struct span said);
@@ -363,6 +368,8 @@ void tripwire_see(struct run *run, struct known *watch, const char *stream, stru
 /* denials.c */
 void keeper_note_denial(struct run *run, const struct wall_denial *d);
 void keeper_note_effect(struct run *run, const struct wall_denial *d);
+/* Of a kind of wall_message.lost, so many more. */
+void keeper_note_lost(struct run *run, uint32_t kind, uint32_t count);
 void keeper_note_limits(struct run *run); /* each that was exceeded, at the end */
 /* A row without words, of this run. Its texts may be the caller's, or a draft. */
 struct effect_row keeper_row(const struct run *run, enum effect_kind kind);

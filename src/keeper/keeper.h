@@ -68,16 +68,18 @@ struct box_result {
         char ledger_lost[184]; /* why it is off although it was to be on; or "" */
         struct effect_row denials[DENIALS_MAX]; /* each once */
         unsigned denial_count;
-        uint32_t denials_lost; /* distinct denials beyond DENIALS_MAX, or that were not reported: at least so
-                                  many */
+        /* Denials that found no room, here or on the way: at least so many of each kind; EFFECT_NONE: of
+         * paths that hold secrets, whatever kind. */
+        uint32_t lost[EFFECT_KIND__COUNT];
         const char *absent[ABSENT_MAX]; /* looked up, and missing on the host as well: nothing denied it */
         unsigned absent_count;
+        uint32_t absent_lost; /* beyond ABSENT_MAX */
         uint32_t left; /* names in the private home of a box whose working directory that is: they are lost */
         char left_name[64];         /* one of them */
         bool blind;                 /* hidden paths were to be reported, and this host cannot watch them */
         struct effect_row *effects; /* BOX_OBSERVE_ALL: effects, each once */
         unsigned effect_count;
-        uint32_t effects_lost; /* beyond EFFECTS_MAX */
+        uint32_t effects_lost; /* beyond EFFECTS_MAX, or not reported: at least so many */
         bool has_work;         /* the box had edit doors */
         struct work_counts work;
         struct err work_error; /* the overlay could not be sealed; it still exists */
@@ -85,8 +87,9 @@ struct box_result {
         struct label label;           /* what it was handed and has read so far */
         const struct egress_row *net; /* each destination and each kind of refusal, in the order they came */
         unsigned net_count;
-        uint32_t net_lost; /* beyond NET_ROWS_MAX */
-        bool recording;    /* exchanges were to be recorded */
+        uint32_t net_lost;        /* that found no room */
+        uint32_t net_denied_lost; /* of those, denials */
+        bool recording;           /* exchanges were to be recorded */
         uint32_t recorded, unrecorded;
 };
 
@@ -319,6 +322,10 @@ const char *box_start_name(const struct box_result *r);
 /* The result as one JSON object, without a newline. */
 struct buf;
 void box_result_json(const struct box_result *r, struct buf *out);
+/* The next kind of which some was lost, from *at on, which is 0 first; false: no other. Their sum, without
+ * names that the host lacks as well. */
+bool box_lost(const struct box_result *r, unsigned *at, const char **ret_name, uint32_t *ret_count);
+uint32_t box_denials_lost(const struct box_result *r);
 /* The same for a start that failed before there was a box. */
 void box_failure_json(const struct err *e, struct buf *out);
 

@@ -101,6 +101,36 @@ static void add_steps(const struct effect_row *d, struct buf *out)
         out->failed = out->failed || line.failed;
 }
 
+uint32_t box_denials_lost(const struct box_result *r)
+{
+        uint32_t sum = r->net_denied_lost;
+        for (unsigned k = 0; k < EFFECT_KIND__COUNT; k++)
+                sum += r->lost[k];
+        return sum;
+}
+
+bool box_lost(const struct box_result *r, unsigned *at, const char **ret_name, uint32_t *ret_count)
+{
+        for (; *at <= EFFECT_KIND__COUNT; ++*at) {
+                bool absent = *at == EFFECT_KIND__COUNT;
+                uint32_t net = *at == EFFECT_NET ? r->net_denied_lost : 0;
+                *ret_count = absent ? r->absent_lost : r->lost[*at] + net;
+                *ret_name = absent ? "absent" : *at == EFFECT_NONE ? "secret" : effect_kind_name(*at);
+                if (*ret_count && ++*at)
+                        return true;
+        }
+
+        return false;
+}
+
+static void add_lost(const struct box_result *r, struct buf *out)
+{
+        const char *name;
+        uint32_t count;
+        for (unsigned at = 0, n = 0; box_lost(r, &at, &name, &count); n++)
+                buf_printf(out, "%s\"%s\":%u", n ? "," : "", name, count);
+}
+
 static void add_denials(const struct box_result *r, struct buf *out)
 {
         buf_puts(out, ",\"denials\":[");
@@ -111,7 +141,9 @@ static void add_denials(const struct box_result *r, struct buf *out)
                 buf_putc(out, '}');
         }
 
-        buf_printf(out, "],\"denials_lost\":%u,\"absent\":[", r->denials_lost);
+        buf_printf(out, "],\"denials_lost\":%u,\"lost\":{", box_denials_lost(r));
+        add_lost(r, out);
+        buf_puts(out, "},\"absent\":[");
         for (unsigned i = 0; i < r->absent_count; i++) {
                 buf_puts(out, i ? "," : "");
                 buf_json(out, span_str(r->absent[i]));

@@ -261,7 +261,7 @@ static void add_end(struct run *run, bool observed)
         ledger_more_number(&r, "cpu-us", (int64_t) (run->r.cpu_ns / 1000));
         ledger_more_number(&r, "memory", (int64_t) run->r.memory_peak);
         ledger_more_number(&r, "wall-us", (int64_t) (run->r.wall_ns / 1000));
-        ledger_more_number(&r, "denials-lost", run->r.denials_lost);
+        ledger_more_number(&r, "denials-lost", box_denials_lost(&run->r));
         if (run->r.net_lost)
                 ledger_more_number(&r, "net-lost", run->r.net_lost);
 

@@ -139,6 +139,15 @@ static void send_end(struct box *b)
                 fd_close(&b->session_line);
 }
 
+static void note_unsent(struct box_result *r, const struct wall_message *m)
+{
+        uint32_t kind = m->word == WALL_SAYS_LOST ? m->lost.kind : m->denial.kind;
+        if (m->word == WALL_SAYS_SAW)
+                r->effects_lost++;
+        else if (m->word != WALL_SAYS_ERROR && kind < EFFECT_KIND__COUNT)
+                r->lost[kind]++;
+}
+
 bool session_forward(struct box *session, const struct wall_message *m, int fd)
 {
         struct box *b = run_of(session, m);
@@ -153,7 +162,7 @@ bool session_forward(struct box *session, const struct wall_message *m, int fd)
                 b->wants_tty = false;
                 (void) wall_forward(b->session_line, m, fd);
         } else if (b->session_line < 0 || wall_forward(b->session_line, m, -1) < 0) {
-                b->run.r.denials_lost++;
+                note_unsent(&b->run.r, m);
         }
 
         return true;

@@ -6,6 +6,7 @@
 
 #include <ctype.h>
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
 
 static const struct {
@@ -92,18 +93,35 @@ static bool has_ended(const struct run *run)
         return run->box->init_gone || run->box->killed || run->r.end != BOX_RUNNING;
 }
 
+static void stop(struct run *run, const char *what)
+{
+        run->tripped = true;
+        bool late = has_ended(run); /* the row came after the payload's end */
+        (void) err_set(&run->refused, ERR_DOOR, 0, "tripwire: %s, and the box %s", what,
+                       late ? "had ended" : "was stopped");
+        if (!late)
+                box_kill(run->box);
+}
+
 void tripwire_look(struct run *run, const struct effect_row *n)
 {
-        char shown[160];
+        char shown[160], what[192];
         if (run->refused.code != ERR_NONE || !trips(run->c->trip, n))
                 return;
 
-        run->tripped = true;
-        bool late = has_ended(run); /* the row came after the payload's end */
-        (void) err_set(&run->refused, ERR_DOOR, 0, "tripwire: %s was denied, and the box %s",
-                       str_inert(span_str(n->what), shown, sizeof shown), late ? "had ended" : "was stopped");
-        if (!late)
-                box_kill(run->box);
+        (void) snprintf(what, sizeof what, "%s was denied",
+                        str_inert(span_str(n->what), shown, sizeof shown));
+        stop(run, what);
+}
+
+/* So many names were looked up that no more are reported: a flood must not hide the one that trips. */
+void tripwire_lost(struct run *run, enum effect_kind kind)
+{
+        bool secret = kind == EFFECT_NONE, path = secret || effect_kind_has_path(kind);
+        unsigned by = (secret ? BOX_TRIP_SECRETS : 0) | (path ? BOX_TRIP_DOORS : 0);
+        if (run->refused.code == ERR_NONE && run->c->trip & by)
+                stop(run, secret ? "more names of secrets were looked up than can be reported"
+                                 : "more paths were looked up than can be reported");
 }
 
 /* ---- canaries in streams without a form: they pass as they are, and are looked at ---- */

@@ -122,9 +122,9 @@ void wall_runs_ended(struct wall_runs *r, const struct wall_init *w, pid_t pid, 
 void wall_runs_end_late(struct wall_runs *r, uint64_t now);
 uint64_t wall_runs_next(const struct wall_runs *r, uint64_t next); /* the first deadline of all */
 
-/* Whether something goes untold, and whether the keeper knows that. */
+/* How much of each kind went unreported, and how much of that the keeper knows of. */
 struct wall_untold {
-        bool some, said;
+        uint32_t lost[WALL_LOST__COUNT], said[WALL_LOST__COUNT];
 };
 
 /* State of init. */
@@ -241,8 +241,12 @@ int wall_hear(const struct wall_init *w, struct wall_order *ret, int *ret_fd);
 int wall_say(const struct wall_init *w, const struct wall_message *m);
 /* Sends it if the keeper takes it soon. Returns false with errno set if not. */
 bool wall_offer(int control, const struct wall_message *m);
-/* The same for a denial. Once a denial was dropped, that is reported. */
-void wall_offer_denial(int control, const struct wall_message *m, struct wall_untold *u);
+/* The same for a denial that is news. One that is lost is counted; the keeper hears of the count whenever it
+ * has doubled. */
+enum wall_report { REPORT_KNOWN = 0, REPORT_NEW, REPORT_LOST };
+void wall_offer_denial(int control, const struct wall_message *m, enum wall_report news,
+                       struct wall_untold *u);
+bool wall_names_secret(const struct wall_message *m);    /* a path that a tripwire looks for */
 int wall_root_build(struct wall_init *w, struct err *e); /* listen_socket.c */
 void wall_masks_remove(const struct wall_init *w);
 int wall_root_enter(struct wall_init *w, struct err *e);

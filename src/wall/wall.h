@@ -49,7 +49,7 @@ enum wall_word {
         WALL_SAYS_LISTENER,  /* with a descriptor: a socket of the gateway, for the broker */
         WALL_SAYS_COPY,      /* with a descriptor: the private directory of one copied file */
         WALL_SAYS_CONNECTED, /* with a descriptor, unless it failed: the answer to wall_connect() */
-        WALL_SAYS_LOST,      /* a denial was not reported: too many came before it */
+        WALL_SAYS_LOST,      /* denials were not reported: too many came before them */
         WALL_SAYS_READY,     /* by a spare: it is attested, and waits for its order */
         WALL_SAYS_TOUCHED,   /* a call waits for a place that is shut: wall_touch_open() */
         WALL_SAYS_LABEL,     /* by a session, to the keeper of a run in it: the answer to wall_label() */
@@ -109,11 +109,15 @@ struct wall_news {
         char target[320], what[640], why[320], permit[512];
 };
 
+/* What was lost, if not an enum effect_kind: the name of a secret, of whatever kind; what was seen, and not
+ * denied. */
+enum { WALL_LOST_SECRET = EFFECT_NONE, WALL_LOST_SEEN = EFFECT_KIND__COUNT, WALL_LOST__COUNT };
+
 struct wall_message {
         uint32_t word;   /* enum wall_word */
         uint32_t layers; /* UP: bit per enum wall_layer that is in force */
-        uint32_t run;    /* RAN: which; READY: the spare's pid in the box; DENIED and SAW: the leader of the
-                            task's session, which the first process of a run is */
+        uint32_t run;    /* RAN: which; READY: the spare's pid in the box; DENIED, SAW and LOST: the leader
+                            of the task's session, which the first process of a run is */
         union {
                 struct err error;
                 struct wall_denial denial;
@@ -132,6 +136,10 @@ struct wall_message {
                 struct {
                         uint32_t which; /* of the plan's SHUT steps */
                 } touched;
+                struct {
+                        uint32_t kind;  /* below WALL_LOST__COUNT */
+                        uint32_t count; /* since the last such message */
+                } lost;
                 char label[LABEL_TEXT_MAX];
                 struct wall_news told;
         };

@@ -38,6 +38,7 @@ static const struct wire_field ready[] = { FIELD(run) };
 static const struct wire_field listener[] = { FIELD(listener.kind), FIELD(listener.port) };
 static const struct wire_field copy[] = { FIELD(copy.ino), FIELD(copy.which) };
 static const struct wire_field connected[] = { FIELD(connected.id) };
+static const struct wire_field lost[] = { FIELD(lost.kind), FIELD(lost.count), FIELD(run) };
 static const struct wire_field touched[] = { FIELD(touched.which) };
 
 static const struct wire_field label[] = { TEXT(label) };
@@ -56,7 +57,7 @@ static const struct wire_form forms[] = {
         FORM(WALL_SAYS_LISTENER, listener),
         FORM(WALL_SAYS_COPY, copy),
         FORM(WALL_SAYS_CONNECTED, connected),
-        BARE(WALL_SAYS_LOST),
+        [WALL_SAYS_LOST - 1] = WIRE_FORM(WIRE_WALL_MESSAGE + WALL_SAYS_LOST, 2, struct wall_message, lost),
         FORM(WALL_SAYS_READY, ready),
         FORM(WALL_SAYS_TOUCHED, touched),
         FORM(WALL_SAYS_LABEL, label),

@@ -92,12 +92,15 @@ POLICY_MAX_USE_DEPTH cordon.policy.5 uses, deep
 HANDLES_MAX cordon.policy.5 doors, handles
 GRANTS_MAX cordon.policy.5 handles, credentials
 ARGV_MAX cordon-run.1 most words
-DENIALS_MAX cordon-run.1 most different
+DENIALS_OF_FILES cordon-run.1 most different
+DENIALS_OF_REST cordon-run.1 kept, others
+DENIALS_OF_ALARMS cordon-run.1 and more of secrets
 ABSENT_MAX cordon-run.1 most are kept
 EFFECTS_MAX cordon-run.1 the that are kept
 NET_PORTS_MAX cordon-net.7 ; different ports
 NET_LOCALS_MAX cordon-net.7 and addresses
-NET_ROWS_MAX cordon-net.7 the that are kept
+NET_REACHED_MAX cordon-net.7 the that are kept
+NET_DENIED_MAX cordon-net.7 beyond (224
 ANSWERS_MAX_LINES cordon.places.5 and exchanges
 END
 limits=$("$CORDON" policy show base/loader | sed -n 's/^limit //p')

@@ -30,22 +30,35 @@ static bool is_of(const struct egress_row *r, const struct accounting_entry *e, 
                strcmp(r->detail, text(e->detail)) == 0;
 }
 
+/* The room that is left for it; NULL: none. What a tripwire waits for has some that nothing else can fill. */
+static unsigned *room_for(struct broker *b, const struct accounting_entry *e, bool allowed)
+{
+        unsigned *room = allowed ? &b->reached_rows : &b->denied_rows;
+        if (*room < (allowed ? NET_REACHED_MAX : NET_DENIED_MAX))
+                return room;
+
+        bool alarm = !allowed && effect_reason_is_credential(e->reason);
+        return alarm && b->alarm_rows < NET_ALARMS_MAX ? &b->alarm_rows : NULL;
+}
+
 static struct egress_row *find_row(struct broker *b, const struct accounting_entry *e, bool allowed)
 {
         for (unsigned i = 0; i < b->row_count; i++)
                 if (is_of(&b->rows[i], e, allowed))
                         return &b->rows[i];
 
-        if (b->row_count == NET_ROWS_MAX || (!allowed && b->denied_rows == DENIED_ROWS_MAX)) {
+        unsigned *room = room_for(b, e, allowed);
+        if (!room) {
                 b->rows_lost++;
+                b->denied_lost += !allowed;
                 return NULL;
         }
 
+        ++*room;
         struct egress_row *r = &b->rows[b->row_count];
         *r = (struct egress_row){
                 .index = b->row_count++, .allowed = allowed, .form = (uint8_t) e->form, .reason = e->reason
         };
-        b->denied_rows += !allowed;
         (void) snprintf(r->method, sizeof r->method, "%s", text(e->method));
         (void) snprintf(r->to, sizeof r->to, "%s", e->to);
         (void) snprintf(r->detail, sizeof r->detail, "%s", text(e->detail));

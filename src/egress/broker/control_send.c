@@ -10,6 +10,7 @@ bool control_send(struct broker *b, struct egress_message *m)
 {
         m->limits = b->limits_hit;
         m->lost = b->rows_lost;
+        m->denied_lost = b->denied_lost;
         m->after = b->ahead_after;
         m->recorded = b->recorded;
         m->unrecorded = b->answered - b->recorded;

@@ -51,11 +51,27 @@ bool wall_offer(int control, const struct wall_message *m)
         return wall_put_now(control, m) == 0;
 }
 
-void wall_offer_denial(int control, const struct wall_message *m, struct wall_untold *u)
+bool wall_names_secret(const struct wall_message *m)
 {
-        static const struct wall_message lost = { .word = WALL_SAYS_LOST };
-        if (m && !wall_offer(control, m))
-                u->some = true;
-        if (u->some && !u->said)
-                u->said = wall_offer(control, &lost);
+        return effect_kind_has_path((enum effect_kind) m->denial.kind) &&
+               policy_holds_secrets(m->denial.path);
+}
+
+void wall_offer_denial(int control, const struct wall_message *m, enum wall_report news,
+                       struct wall_untold *u)
+{
+        if (news == REPORT_KNOWN || (news == REPORT_NEW && wall_offer(control, m)))
+                return;
+
+        uint32_t k = m->word == WALL_SAYS_SAW ? WALL_LOST_SEEN
+                     : wall_names_secret(m)   ? WALL_LOST_SECRET
+                                              : m->denial.kind;
+        struct wall_message lost = { .word = WALL_SAYS_LOST, .run = m->run };
+        if (++u->lost[k] < 2 * u->said[k])
+                return;
+
+        lost.lost.kind = k;
+        lost.lost.count = u->lost[k] - u->said[k];
+        if (wall_offer(control, &lost))
+                u->said[k] = u->lost[k];
 }

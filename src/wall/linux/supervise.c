@@ -43,7 +43,8 @@ enum {
         FILES_MS = 100,
         STILL_MS = 100,        /* a limit that is passed out of rest is seen within this */
         STILL_FILES_MS = 1000, /* only reported: the kernel enforces it */
-        TOLD_MAX = 512,
+        CALLS_MAX = 512,       /* reports of calls that have no path */
+        LAST_MAX = 512,
         KEEPER_LATE_MS = 100,
         WAIT_MAX_MS = 3600000
 };
@@ -177,12 +178,6 @@ static bool is_refused(struct watch *t, struct wall_denial *d)
         return d->kind == EFFECT_WRITE && refused_by_mount(t, d);
 }
 
-static void tell_of_lost(struct watch *t, bool lost)
-{
-        t->untold.some |= lost;
-        wall_offer_denial(t->w->control, NULL, &t->untold);
-}
-
 static bool sample_limits(struct watch *t);
 static bool over_time(struct watch *t);
 
@@ -193,6 +188,19 @@ static void say_in_time(struct watch *t, const struct wall_message *m)
         struct pollfd keeper = { .fd = t->w->keeper, .events = POLLIN };
         while (!t->over && !wall_offer(t->w->control, m) && errno == EAGAIN && poll(&keeper, 1, 0) == 0)
                 t->over = sample_limits(t) || over_time(t);
+}
+
+static void offer(struct watch *t, struct wall_message *m, uint32_t task, enum wall_report report)
+{
+        if (report == REPORT_KNOWN)
+                return;
+
+        m->run = watched_session(task);
+        watched_program(t->w->tasks, task, m->denial.program, sizeof m->denial.program);
+        if (t->w->s->watch_all && report == REPORT_NEW)
+                say_in_time(t, m);
+        else
+                wall_offer_denial(t->w->control, m, report, &t->untold);
 }
 
 /* A call that continues whatever we find: only a denial is reported. The keeper knows whether a program may
@@ -206,8 +214,9 @@ static void tell_of_path(struct watch *t, const struct seccomp_notif *n)
                                          : watched_call(t->w->tasks, n->pid, &n->data, in_box, &m.denial);
 
         if (what == SAW_NOTHING) {
-                bool waits = syscall(SYS_ioctl, t->w->listener, SECCOMP_IOCTL_NOTIF_ID_VALID, &n->id) == 0;
-                tell_of_lost(t, waits && watched_names_path(&n->data)); /* hidden from us on purpose, maybe */
+                m.denial.kind = watched_kind(&n->data);
+                if (watched_names_path(n->pid, &n->data) && watched_is_waiting(t->w->listener, n->id))
+                        offer(t, &m, n->pid, REPORT_LOST); /* hidden from us on purpose, maybe */
                 return;
         }
 
@@ -220,37 +229,25 @@ static void tell_of_path(struct watch *t, const struct seccomp_notif *n)
         if (m.word == WALL_SAYS_SAW && !t->w->s->watch_all)
                 return;
 
-        if (!watched_news(&t->told, t->w->s->watch_all ? SAW_MAX : TOLD_MAX, &m.denial)) {
-                tell_of_lost(t, t->told.lost);
-                return;
-        }
+        enum wall_report report = watched_news(&t->told, &m);
 
         /* Not on the host's own tree, which may not answer: limits would not be enforced meanwhile. */
-        m.denial.inside = in_box && m.denial.kind == EFFECT_RUN && is_inside(&m.denial);
-        m.run = watched_session(n->pid);
-        watched_program(t->w->tasks, n->pid, m.denial.program, sizeof m.denial.program);
-        if (t->w->s->watch_all)
-                say_in_time(t, &m);
-        else
-                wall_offer_denial(t->w->control, &m, &t->untold);
+        if (report == REPORT_NEW)
+                m.denial.inside = in_box && m.denial.kind == EFFECT_RUN && is_inside(&m.denial);
+
+        offer(t, &m, n->pid, report);
 }
 
 static void tell_of_call(struct watch *t, const struct seccomp_notif *n)
 {
         bool *told = n->data.nr >= 0 && n->data.nr < SECCOMP_NR_END ? &t->told_call[n->data.nr] : NULL;
-        if (t->calls++ >= TOLD_MAX && (!told || *told)) { /* a new kind is reported all the same */
-                tell_of_lost(t, true);
-                return;
-        }
-
+        bool full = t->calls++ >= CALLS_MAX && (!told || *told); /* a new kind is reported all the same */
         if (told)
                 *told = true;
 
         struct wall_message m = { .word = WALL_SAYS_DENIED,
                                   .denial = { .call = n->data, .kind = EFFECT_CALL } };
-        m.run = watched_session(n->pid);
-        watched_program(t->w->tasks, n->pid, m.denial.program, sizeof m.denial.program);
-        wall_offer_denial(t->w->control, &m, &t->untold);
+        offer(t, &m, n->pid, full ? REPORT_LOST : REPORT_NEW);
 }
 
 static void answer_watch(struct watch *t, const struct seccomp_notif *n, struct seccomp_notif_resp *r)
@@ -276,12 +273,8 @@ static void tell_of_mapping(struct watch *t, const struct seccomp_notif *n)
                 return;
 
         ssize_t len = readlinkat(t->w->tasks, name, m.denial.path, sizeof m.denial.path - 1);
-        if (len <= 0 || m.denial.path[0] != '/' || !watched_news(&t->told, TOLD_MAX, &m.denial))
-                return;
-
-        m.run = watched_session(n->pid);
-        watched_program(t->w->tasks, n->pid, m.denial.program, sizeof m.denial.program);
-        wall_offer_denial(t->w->control, &m, &t->untold);
+        if (len > 0 && m.denial.path[0] == '/')
+                offer(t, &m, n->pid, watched_news(&t->told, &m));
 }
 
 /* No destination is reachable; the kernel answers. With `net` doors the broker reports all but the box's own
@@ -296,18 +289,12 @@ static void tell_of_connect(struct watch *t, const struct seccomp_notif *n)
         if (!out && !port)
                 return;
 
-        if (!watched_news(&t->told, TOLD_MAX, &m.denial)) {
-                tell_of_lost(t, t->told.lost);
-                return;
-        }
-
-        if (port && listens_on_loopback(t->w->tasks, (uint16_t) port))
+        enum wall_report report = watched_news(&t->told, &m);
+        if (report == REPORT_KNOWN || (port && listens_on_loopback(t->w->tasks, (uint16_t) port)))
                 return;
 
         m.denial.reason = port ? REASON_LOOPBACK : REASON_NONE;
-        m.run = watched_session(n->pid);
-        watched_program(t->w->tasks, n->pid, m.denial.program, sizeof m.denial.program);
-        wall_offer_denial(t->w->control, &m, &t->untold);
+        offer(t, &m, n->pid, report);
 }
 
 /* SAFETY: the connector answers the calls that it serves. Any other call continues only if the filter itself,
@@ -716,7 +703,7 @@ static bool step(struct watch *t, bool *ret_over)
  * may make calls as fast as we answer. */
 static void tell_the_last(struct watch *t)
 {
-        for (unsigned i = 0; i < TOLD_MAX && t->w->listener >= 0; i++) {
+        for (unsigned i = 0; i < LAST_MAX && t->w->listener >= 0; i++) {
                 struct pollfd p = { .fd = t->w->listener, .events = POLLIN };
                 if (poll(&p, 1, 0) <= 0 || !(p.revents & POLLIN))
                         break;

@@ -36,7 +36,6 @@
 enum {
         WAITING_MAX = 256, /* blocking connections at a time */
         TASKS_KEPT = 64,
-        TOLD_MAX = 256,
         AGAIN_MS = 2, /* a full backlog is tried again after this, and after a while less often */
         AGAIN_MAX_MS = 20,
         STUCK_US = 20000, /* a connect() that blocks all the same is interrupted after this */
@@ -184,9 +183,7 @@ static int open_target(struct connector *c, const struct ask *a)
 static void report_denial(struct connector *c, struct wall_message *m, uint32_t task)
 {
         watched_program(c->tasks, task, m->denial.program, sizeof m->denial.program);
-        bool news = watched_news(&c->told, TOLD_MAX, &m->denial);
-        c->untold.some |= c->told.lost;
-        wall_offer_denial(c->control, news ? m : NULL, &c->untold);
+        wall_offer_denial(c->control, m, watched_news(&c->told, m), &c->untold);
 }
 
 /* A socket that the box sees and may not reach is reported by the name that the kernel knows; one that it

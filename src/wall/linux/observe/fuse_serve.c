@@ -20,7 +20,7 @@
 #include <string.h>
 #include <sys/prctl.h>
 
-enum { BUFFER = 2 * FRONT_LIST_BYTES, TOLD_MAX = 256, FOREVER = 1 << 30, INIT_PID = 1 };
+enum { BUFFER = 2 * FRONT_LIST_BYTES, FOREVER = 1 << 30, INIT_PID = 1 };
 
 struct request {
         const struct fuse_in_header *head;
@@ -126,9 +126,7 @@ static void send_report(struct observer *o, struct wall_message *m, const struct
         }
 
         m->run = watched_session(r->head->pid);
-        bool news = watched_news(&o->told, TOLD_MAX, &m->denial);
-        o->untold.some |= o->told.lost;
-        wall_offer_denial(o->f->control, news ? m : NULL, &o->untold);
+        wall_offer_denial(o->f->control, m, watched_news(&o->told, m), &o->untold);
 }
 
 /* The search for the command, by the payload's process before exec: it shares init's memory until then, which

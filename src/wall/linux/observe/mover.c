@@ -65,7 +65,6 @@ struct mover {
 /* By the directory's current name: its present location counts. */
 static void tell_refused(struct mover *v, const struct ask *a, int dir, enum effect_reason reason)
 {
-        enum { TOLD_MAX = 64 };
         struct wall_message m = { .word = WALL_SAYS_DENIED,
                                   .denial = { .call = a->call, .kind = EFFECT_CALL, .reason = reason } };
         char name[32], above[WALL_PATH];
@@ -79,9 +78,7 @@ static void tell_refused(struct mover *v, const struct ask *a, int dir, enum eff
                 memcpy(m.denial.path + sizeof m.denial.path - 4, "...", 4);
 
         memcpy(m.denial.program, a->program, sizeof a->program);
-        bool news = watched_news(&v->told, TOLD_MAX, &m.denial);
-        v->untold.some |= v->told.lost;
-        wall_offer_denial(v->control, news ? &m : NULL, &v->untold);
+        wall_offer_denial(v->control, &m, watched_news(&v->told, &m), &v->untold);
 }
 
 static void serve_one(struct mover *v, const struct ask *a, const int dirs[2])

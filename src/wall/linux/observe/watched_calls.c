@@ -334,7 +334,12 @@ void watched_program(int proc, uint32_t task, char *ret, size_t cap)
                 ret[0] = '\0';
 }
 
-bool watched_names_path(const struct seccomp_data *d) { return find_call(d) != NULL; }
+bool watched_names_path(uint32_t task, const struct seccomp_data *d)
+{
+        const struct path_call *c = find_call(d);
+        char first;
+        return c && d->args[c->path] && !watched_text(task, d->args[c->path], &first, 1);
+}
 
 /* Does the call act on the target of the last symlink? */
 static bool follows(const struct path_call *c, const struct seccomp_data *d)
@@ -457,9 +462,9 @@ static uint64_t keyed_hash(struct watched_told *t, const struct wall_denial *d)
 
 void watched_forget(struct watched_told *t)
 {
-        memset(t->of, 0, sizeof t->of);
-        t->count = 0;
-        t->lost = false;
+        if (t->denied || t->seen || t->secrets)
+                memset(t->of, 0, sizeof t->of);
+        t->denied = t->seen = t->secrets = 0;
 }
 
 uint32_t watched_session(uint32_t task)
@@ -468,21 +473,29 @@ uint32_t watched_session(uint32_t task)
         return leader > 0 ? (uint32_t) leader : 0;
 }
 
-bool watched_news(struct watched_told *t, unsigned most, const struct wall_denial *d)
+/* The room that is left for it; NULL: none. */
+static unsigned *room_for(struct watched_told *t, const struct wall_message *m)
 {
-        uint64_t h = keyed_hash(t, d), at = h % (2 * SAW_MAX);
-        for (; t->of[at]; at = (at + 1) % (2 * SAW_MAX))
-                if (t->of[at] == h)
-                        return false;
+        unsigned *room = m->word == WALL_SAYS_SAW ? &t->seen : &t->denied;
+        if (*room < SAW_MAX)
+                return room;
+        return wall_names_secret(m) && t->secrets < SECRETS_MAX ? &t->secrets : NULL;
+}
 
-        if (t->count == most) {
-                t->lost = true;
-                return false;
-        }
+enum wall_report watched_news(struct watched_told *t, const struct wall_message *m)
+{
+        uint64_t h = keyed_hash(t, &m->denial), at = h % TOLD_PLACES;
+        for (; t->of[at]; at = (at + 1) % TOLD_PLACES)
+                if (t->of[at] == h)
+                        return REPORT_KNOWN;
+
+        unsigned *room = room_for(t, m);
+        if (!room)
+                return REPORT_LOST;
 
         t->of[at] = h;
-        t->count++;
-        return true;
+        ++*room;
+        return REPORT_NEW;
 }
 
 bool watched_is_waiting(int listener, uint64_t id)

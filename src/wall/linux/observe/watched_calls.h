@@ -3,7 +3,7 @@
  * reports, and to know when to ask: the payload can change the memory that they point to at any moment, so no
  * permission comes of it. */
 #pragma once
-#include "wall/wall.h"
+#include "wall/internal.h"
 
 /* A task that waits in a call found `missing` not to be there. Fills kind, path and program: the path that
  * its call names, if that leads to `missing` (or `anywhere`: a covered place, whose name we do not know),
@@ -33,7 +33,8 @@ void watched_program(int proc, uint32_t task, char *ret, size_t cap);
 /* What a call would do to its path: read, write or execute. */
 enum effect_kind watched_kind(const struct seccomp_data *call);
 bool watched_makes(const struct seccomp_data *call); /* would it make a name, and touch none that is there */
-bool watched_names_path(const struct seccomp_data *call); /* does it have a path to report */
+/* Does it have a path to report? An empty one, or none, names the descriptor beside it, or nothing. */
+bool watched_names_path(uint32_t task, const struct seccomp_data *call);
 
 /* From here on the two processes at a call share a processor, where the kernel can. */
 void watched_take_turns(int listener);
@@ -42,18 +43,18 @@ bool watched_is_waiting(int listener, uint64_t id);
 /* Answers it: an errno, or 0, with the flags of seccomp_unotify(2). */
 void watched_answer(int listener, uint64_t id, int error, uint32_t flags);
 
-/* Paths that were reported already: a path of a loop is reported once. Zero is empty. */
-enum { SAW_MAX = 4096 };
+/* Paths that were reported already: a path of a loop is reported once. Zero is empty. What was denied and
+ * what was merely seen have room of their own; names of secrets have some that nothing else can fill. */
+enum { SAW_MAX = 4096, SECRETS_MAX = 512, TOLD_PLACES = 4 * SAW_MAX };
 struct watched_told {
-        uint64_t of[2 * SAW_MAX]; /* hashes; 0: a free place */
+        uint64_t of[TOLD_PLACES]; /* hashes; 0: a free place */
         uint64_t key[2]; /* unknown inside the box: else a path could be chosen that hides another (hash
                             collision) */
-        unsigned count;
-        bool lost; /* something new found no room */
+        unsigned denied, seen, secrets;
 };
 /* Everything is new again. */
 void watched_forget(struct watched_told *t);
 /* The leader of the task's session; 0: unknown. */
 uint32_t watched_session(uint32_t task);
-/* Is it new, and is there room below `most` (at most SAW_MAX)? Then it counts as reported. */
-bool watched_news(struct watched_told *t, unsigned most, const struct wall_denial *d);
+/* Is it new, and is there room? Then it counts as reported. */
+enum wall_report watched_news(struct watched_told *t, const struct wall_message *m);
