@@ -165,6 +165,11 @@ static const struct {
         [REASON_METHOD_HEADER] = { "method-header",
                                    "a header asks for another method than the request's own" },
         [REASON_PATH_HEADER] = { "path-header", "a header asks for another path than the request's own" },
+        [REASON_SOURCE_HEADER] = { "source-header",
+                                   "a header names a second resource, which no door opens to "
+                                   "this request's credential" },
+        [REASON_SOURCE_UNCLEAR] = { "source-unclear", "a header or parameter names a second resource, and it "
+                                                      "is not clear which" },
         [REASON_METHOD_COOKIE] = { "method-cookie",
                                    "a cookie asks for another method than the request's own" },
         [REASON_METHOD_PARAMETER] = { "method-parameter",

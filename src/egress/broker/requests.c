@@ -260,7 +260,7 @@ static void on_request(void *ctx, const struct http_event *e)
         if (http_flow_is_out(f->http))
                 accounting_cut(f);
 
-        if (f->guard_permit || e->reason == REASON_PARAMETER)
+        if (f->guard_permit || e->reason == REASON_PARAMETER || e->reason == REASON_SOURCE_HEADER)
                 (void) snprintf(permit, sizeof permit, "%s", f->guard_permit ? f->guard_permit : e->permit);
         else if (e->by_policy && e->method[0] && e->path[0] && strlen(url) + 1 < sizeof url)
                 (void) snprintf(permit, sizeof permit, "net %s %s", url, e->method);

@@ -143,8 +143,8 @@ struct http_event { /* text is inert: no control bytes, never a secret */
         enum effect_reason reason; /* if not allowed, or if the receiver did not take the whole */
         const char *detail;        /* the detail of the reason, or "" */
         bool by_policy;            /* no door covers it: another line would */
-        const char *permit;        /* REASON_PARAMETER: the line that would permit it, or "" */
-        const char *to_host;       /* the real destination, if a place leads elsewhere */
+        const char *permit;  /* REASON_PARAMETER, _SOURCE_HEADER: the line that would permit it, or "" */
+        const char *to_host; /* the real destination, if a place leads elsewhere */
         uint16_t to_port;
         bool to_is_address, websocket;
         bool placeholder_abused; /* a placeholder was in a wrong position */

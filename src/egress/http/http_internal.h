@@ -59,13 +59,17 @@ int http_target_read(const struct http_head *h, const struct http_peer *peer, bo
 int http_target_url(struct span t, const struct http_peer *peer, bool tls, struct http_url *ret,
                     enum effect_reason *ret_why);
 
+/* "host[:port]", apart; without a port the usual one. */
+int http_target_authority(struct span a, bool tls, struct span *ret_host, uint16_t *ret_port);
+
 /* The path as it is sent on: slashes that came escaped go escaped. */
 void http_put_path(const char *path, uint64_t escaped, struct fifo *out);
 size_t http_slashes(const char *path);
 
 /* ---- http_override.c ---- */
 /* Why this request has another effect than its request line; REASON_NONE: it does not. */
-enum effect_reason http_override(const struct http_head *h, const struct http_url *u);
+struct http_flow;
+enum effect_reason http_override(struct http_flow *f);
 bool http_names_other_host(struct span name);
 
 /* ---- http_frames.c: ends of a server's WebSocket frames ---- */

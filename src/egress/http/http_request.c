@@ -208,11 +208,11 @@ static enum effect_reason objection(struct http_flow *f, unsigned *ret_status)
         if ((why = object_to_destination(f)))
                 return why;
 
-        *ret_status = 400;
-        if ((why = http_override(&f->head, &f->url)))
+        if ((why = http_override(f))) {
+                *ret_status = why == REASON_SOURCE_HEADER ? 403 : 400;
                 return why;
+        }
 
-        *ret_status = 403;
         if (f->to.tail < 64 && f->url.escaped >> f->to.tail)
                 return REASON_ESCAPED_SLASH;
 

@@ -13,25 +13,32 @@ static int no(enum effect_reason *ret_why, enum effect_reason why)
         return -1;
 }
 
+int http_target_authority(struct span a, bool tls, struct span *ret_host, uint16_t *ret_port)
+{
+        uint64_t port = tls ? 443 : 80;
+        size_t n = a.n;
+        while (n > 0 && a.p[n - 1] != ':' && a.p[n - 1] != ']')
+                n--;
+
+        if (n > 0 && a.p[n - 1] == ':') {
+                if (str_to_u64(span_of(a.p + n, a.n - n), &port) < 0 || port > UINT16_MAX)
+                        return -1;
+                a.n = n - 1;
+        }
+
+        *ret_host = a;
+        *ret_port = (uint16_t) port;
+        return 0;
+}
+
 /* host[:port] means the peer. */
 static bool authority_is(struct span a, const struct http_peer *peer, bool tls)
 {
         char host[256];
         bool address;
         const char *why;
-        uint64_t port = tls ? 443 : 80;
-        size_t n = a.n;
-
-        while (n > 0 && a.p[n - 1] != ':' && a.p[n - 1] != ']')
-                n--;
-
-        if (n > 0 && a.p[n - 1] == ':') {
-                if (str_to_u64(span_of(a.p + n, a.n - n), &port) < 0)
-                        return false;
-                a.n = n - 1;
-        }
-
-        if (port != peer->port)
+        uint16_t port;
+        if (http_target_authority(a, tls, &a, &port) < 0 || port != peer->port)
                 return false;
 
         if (span_is(a, peer->host)) /* canonical as it is, as most write it; with brackets it never is */
