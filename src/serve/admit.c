@@ -184,7 +184,7 @@ bool admit(struct server *s, const struct client *c, struct admitted *ret, struc
         if (!check_params(ret->route, q->query, r))
                 return false;
 
-        if (q->length != UINT64_MAX && q->length > ret->route->body_max) {
+        if (q->length != UINT64_MAX && q->length > route_body_max(ret->route)) {
                 reply_problem(r, 413, "size", "the body is longer than this path takes", NULL);
                 return false;
         }

@@ -92,7 +92,7 @@ static bool go_on(struct server *s, struct client *c)
 {
         struct reply r = { 0 };
         struct serve_call call = client_call(s, c);
-        aside_begin(&call, c->admitted.route->handle, &r);
+        aside_begin(&call, &r);
         buf_done(&r.body);
         return r.status == 0;
 }

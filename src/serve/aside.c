@@ -32,7 +32,7 @@ void aside_close_others(const int *keep, size_t n)
 static int ascending(const void *a, const void *b) { return *(const int *) a - *(const int *) b; }
 
 /* The answer on the pipe: "200 TYPE\n", the header lines, "\n", the body. */
-static _Noreturn void work(struct serve_call *c, serve_handler *fn, int out)
+static _Noreturn void work(struct serve_call *c, int out)
 {
         struct reply r = { 0 };
         sigset_t none;
@@ -46,7 +46,7 @@ static _Noreturn void work(struct serve_call *c, serve_handler *fn, int out)
         aside_close_others(keep, sizeof keep / sizeof *keep);
         if (c->tenant)
                 tenant_act_for(c->tenant, c->client->admitted.person);
-        fn(c, &r);
+        serve_handle(c, &r);
         AUTO_BUF(head);
         buf_printf(&head, "%03u %s\n%s\n", r.status ? r.status : 500, r.type ? r.type : "application/json",
                    r.extra);
@@ -72,7 +72,7 @@ static struct aside *aside_new(int *ret_out)
         return a;
 }
 
-void aside_begin(struct serve_call *c, serve_handler *fn, struct reply *r)
+void aside_begin(struct serve_call *c, struct reply *r)
 {
         struct server *s = c->s;
         struct budget *b = c->tenant ? tenant_budget(c->tenant) : &s->host;
@@ -89,7 +89,7 @@ void aside_begin(struct serve_call *c, serve_handler *fn, struct reply *r)
         struct aside *a = aside_new(&out);
         pid_t pid = a ? fork() : -1;
         if (pid == 0)
-                work(c, fn, out);
+                work(c, out);
 
         fd_close(&out);
         if (pid < 0) {

@@ -96,8 +96,9 @@ struct serve_call {
         struct client *client;
         const struct http_request *r;
         struct span body;
-        struct tenant *tenant; /* NULL: a route of the host */
-        const char *arg;       /* what stands for {} in the route's path; or "" */
+        const struct json *json; /* the same, checked by the route's form; NULL: it is empty or not JSON */
+        struct tenant *tenant;   /* NULL: a route of the host */
+        const char *arg;         /* what stands for {} in the route's path; or "" */
 };
 
 typedef void serve_handler(struct serve_call *c, struct reply *r);
@@ -106,14 +107,41 @@ enum route_time {
         ROUTE_ASIDE, /* in a process of its own: it may wait for disks or other processes */
         ROUTE_WAITS  /* as long as a run */
 };
+/* What a body is. */
+enum form_kind {
+        BODY_JSON = 0,    /* an object, or nothing */
+        BODY_TYPED,       /* an object, and Content-Type says so */
+        BODY_SECRET,      /* an object of which no message shows a part */
+        BODY_RAW_OR_JSON, /* an object if Content-Type says so */
+        BODY_RAW          /* the handler reads it */
+};
+enum body_type { BODY_TEXT, BODY_BYTES, BODY_BOOL, BODY_INT, BODY_WORDS };
+struct body_row {
+        const char *key;
+        enum body_type type;
+        bool needed;
+        int64_t least, most; /* INT */
+};
+struct body_form {
+        enum form_kind is;
+        size_t most; /* bytes */
+        const struct body_row *rows;
+        size_t count;
+};
+
 struct route {
         enum http_method method;
         const char *path; /* {id}: one segment; {path}: all that is left */
         enum serve_scope scope;
-        size_t body_max;
+        const struct body_form *body; /* NULL: it has none */
         enum route_time time;
         serve_handler *handle;
 };
+
+/* serve_answer.c: checks the body by the route's form, and calls its handler. */
+serve_handler serve_handle;
+
+static inline size_t route_body_max(const struct route *r) { return r->body ? r->body->most : 0; }
 
 /* routes.c: pure */
 const struct route *routes(size_t *ret_count);
@@ -273,7 +301,7 @@ struct aside {
         struct tenant *tenant; /* NULL: the host's */
         uint64_t deadline_ns;
 };
-void aside_begin(struct serve_call *c, serve_handler *work, struct reply *r);
+void aside_begin(struct serve_call *c, struct reply *r);
 void aside_read(struct server *s, size_t index);
 /* In a child: closes every descriptor but these and the standard ones. `keep` is in ascending order; -1 is
  * none. */
@@ -323,5 +351,9 @@ const char *question_digest(struct server *s, const struct client *c); /* approv
 
 /* ---- reading JSON bodies: json_body.c ---- */
 
+/* A member that is unknown, mistyped or missing is an error. NULL: the empty object. */
+int body_check(const struct json *object, const struct body_form *f, struct err *e);
 const struct json *body_member(const struct json *object, const char *key, enum json_type type);
 const char *body_text(const struct json *object, const char *key);
+bool body_true(const struct json *object, const char *key);
+int64_t body_int(const struct json *object, const char *key, int64_t otherwise);

@@ -83,10 +83,7 @@ static void asked_done(struct asked *q)
         cordon_free(q->text);
 }
 
-static bool is_good(const struct asked *q)
-{
-        return body_member(json_root(q->answer), "ok", JSON_TRUE) != NULL;
-}
+static bool is_good(const struct asked *q) { return body_true(json_root(q->answer), "ok"); }
 
 static void refuse(const struct asked *q, struct reply *r)
 {
@@ -168,32 +165,13 @@ void get_approval(struct serve_call *c, struct reply *r)
 
 /* ---- answer ---- */
 
-static bool takes_member(const struct json *m)
-{
-        static const struct {
-                const char *key;
-                enum json_type type;
-        } known[] = { { "digest", JSON_STRING },    { "answer", JSON_STRING }, { "reason", JSON_STRING },
-                      { "challenge", JSON_STRING }, { "uses", JSON_INT },      { "for_s", JSON_INT } };
-        for (size_t i = 0; i < sizeof known / sizeof *known; i++)
-                if (strcmp(known[i].key, m->key) == 0)
-                        return known[i].type == m->type;
-        return false;
-}
-
 /* The body as a request of the protocol. */
-static bool read_answer(struct serve_call *c, const struct json *o, struct buf *ret, struct reply *r)
+static bool read_answer(struct serve_call *c, struct buf *ret, struct reply *r)
 {
+        const struct json *o = c->json;
         const char *answer = body_text(o, "answer"), *digest = body_text(o, "digest");
-        bool good = o->type == JSON_OBJECT;
-        for (const struct json *m = good ? o->child : NULL; m; m = m->next)
-                good = good && takes_member(m);
-
-        if (!good || !digest || !answer || (strcmp(answer, "yes") != 0 && strcmp(answer, "no") != 0)) {
-                reply_problem(r, 422, "usage",
-                              "the body has `answer` (yes or no) and `digest`, and may have `reason`, "
-                              "`challenge`, `uses` and `for_s`",
-                              NULL);
+        if (strcmp(answer, "yes") != 0 && strcmp(answer, "no") != 0) {
+                reply_problem(r, 422, "usage", "`answer` is yes or no", NULL);
                 return false;
         }
 
@@ -215,11 +193,11 @@ static bool read_answer(struct serve_call *c, const struct json *o, struct buf *
         return true;
 }
 
-static void answer(struct serve_call *c, const struct json *o, struct reply *r)
+void post_approval(struct serve_call *c, struct reply *r)
 {
         struct asked q;
         AUTO_BUF(request);
-        if (!read_answer(c, o, &request, r) || !ask_all(c, buf_str(&request), &q, r))
+        if (!read_answer(c, &request, r) || !ask_all(c, buf_str(&request), &q, r))
                 return;
 
         const char *state = body_text(json_root(q.answer), "state");
@@ -227,28 +205,12 @@ static void answer(struct serve_call *c, const struct json *o, struct reply *r)
                 buf_puts(&r->body, "{\"state\":");
                 buf_json(&r->body, span_str(state));
                 buf_printf(&r->body, ",\"decoy\":%s}",
-                           body_member(json_root(q.answer), "decoy", JSON_TRUE) ? "true" : "false");
+                           body_true(json_root(q.answer), "decoy") ? "true" : "false");
                 reply_json(r, 200);
                 tenant_book(c->tenant)->asked++;
         } else
                 refuse(&q, r);
         asked_done(&q);
-}
-
-void post_approval(struct serve_call *c, struct reply *r)
-{
-        cordon_error e = { 0 };
-        if (!c->r->json) {
-                reply_problem(r, 415, "type", "the body is JSON", "Content-Type: application/json");
-                return;
-        }
-
-        struct json_doc *d = json_parse("body", c->body, (struct err *) &e);
-        if (d)
-                answer(c, json_root(d), r);
-        else
-                reply_error(r, 400, &e);
-        json_free(d);
 }
 
 /* ---- take back ---- */

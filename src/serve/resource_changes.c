@@ -59,15 +59,8 @@ void post_apply(struct serve_call *c, struct reply *r)
         if (!o.run)
                 return;
 
-        struct json_doc *d = c->body.n ? json_parse("body", c->body, (struct err *) &e) : NULL;
-        if (c->body.n && !d) {
-                reply_error(r, 400, &e);
-                return;
-        }
-
-        o.include_flagged = d && body_member(json_root(d), "flagged", JSON_TRUE);
+        o.include_flagged = body_true(c->json, "flagged");
         o.approved = approved;
-        json_free(d);
         char *question = approved ? NULL : cordon_work_question(tenant_context(c->tenant), &o, &e);
         if (question && question[0]) {
                 buf_puts(&r->body, question);

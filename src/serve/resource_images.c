@@ -85,26 +85,17 @@ static int copy_file(const struct serve_call *c, const char *path, int to)
 /* The file that {"file":PATH} names, or the body itself. */
 static int bring(struct serve_call *c, int to, struct reply *r)
 {
-        cordon_error e = { 0 };
-        if (!c->r->json) {
+        if (!c->json) {
                 if (fd_write_all(to, c->body.p, c->body.n) == 0)
                         return 0;
                 reply_problem(r, 500, "io", strerror(errno), NULL);
                 return -1;
         }
 
-        struct json_doc *d = json_parse("body", c->body, (struct err *) &e);
-        const char *path = d ? body_text(json_root(d), "file") : NULL;
-        bool good = path && !json_root(d)->child->next;
-        int copied = good ? copy_file(c, path, to) : -1;
-        if (!good)
-                reply_problem(r, 422, "usage",
-                              "the body is an archive, or {\"file\":PATH} with one of your files",
-                              "PUT /v1/files/PATH stores it");
-        else if (copied < 0)
+        int copied = copy_file(c, body_text(c->json, "file"), to);
+        if (copied < 0)
                 reply_problem(r, errno == ENOENT || errno == ENOTDIR ? 404 : 422, "file", strerror(errno),
-                              NULL);
-        json_free(d);
+                              "PUT /v1/files/PATH stores one");
         return copied;
 }
 

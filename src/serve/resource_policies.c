@@ -170,22 +170,10 @@ void post_promote(struct serve_call *c, struct reply *r)
                 answer(c, 200, r);
 }
 
-/* {"version":N}, or nothing */
 void post_rollback(struct serve_call *c, struct reply *r)
 {
         cordon_error e = { 0 };
-        struct json_doc *d = c->body.n ? json_parse("body", c->body, (struct err *) &e) : NULL;
-        const struct json *n = d ? body_member(json_root(d), "version", JSON_INT) : NULL;
-        bool good =
-                c->body.n == 0 || (n && n->integer > 0 && n->integer < 1 << 30 && !json_root(d)->child->next);
-        unsigned to = n && good ? (unsigned) n->integer : 0;
-        json_free(d);
-        if (!good) {
-                reply_problem(r, 422, "usage", "the body is {\"version\":N}, or empty for the one before",
-                              NULL);
-                return;
-        }
-
+        unsigned to = (unsigned) body_int(c->json, "version", 0); /* 0: the one before */
         if (!token_is_name(c->arg) || versions_roll_back(directory_of(c), c->arg, to, (struct err *) &e) < 0)
                 reply_error(r, e.what[0] ? status_of(&e) : 404, &e);
         else

@@ -167,29 +167,10 @@ static void begin(struct serve_call *c, const char *policy, struct reply *r)
         (void) snprintf(r->extra, sizeof r->extra, "Location: /v1/sessions/%s\r\n", x->id);
 }
 
-/* The policy that a body names; NULL: it is not the body of a session. A member that is misspelled must not
- * mean the default. */
-static const char *named_policy(const struct json *o)
-{
-        if (o->type != JSON_OBJECT)
-                return NULL;
-        if (!o->child)
-                return "default";
-        return o->child->next ? NULL : body_text(o, "policy");
-}
-
 void post_session(struct serve_call *c, struct reply *r)
 {
-        cordon_error e = { 0 };
-        struct json_doc *d = c->body.n ? json_parse("body", c->body, (struct err *) &e) : NULL;
-        const char *policy = d ? named_policy(json_root(d)) : "default";
-        if (c->body.n && !d)
-                reply_error(r, 400, &e);
-        else if (!policy)
-                reply_problem(r, 422, "usage", "the body is a JSON object with `policy`, or empty", NULL);
-        else
-                begin(c, policy, r);
-        json_free(d);
+        const char *policy = body_text(c->json, "policy");
+        begin(c, policy ? policy : "default", r);
 }
 
 void get_sessions(struct serve_call *c, struct reply *r)

@@ -28,29 +28,50 @@ static int secret_file(const struct json *secret)
         return good ? TAKE_FD(fd) : -1;
 }
 
-static void store(struct serve_call *c, const struct json *o, struct reply *r)
+/* Of a credential that exists, the secret, its time and what it is for are replaced, and nothing else. */
+static const char *beside_rotate(const struct json *o)
+{
+        static const char *const first_only[] = { "env", "header", "query", "basic", "sigv4", "test" };
+        for (size_t i = 0; body_true(o, "rotate") && i < sizeof first_only / sizeof *first_only; i++)
+                if (json_get(o, first_only[i]))
+                        return first_only[i];
+        return NULL;
+}
+
+static bool check(const struct serve_call *c, struct reply *r)
+{
+        AUTO_BUF(why);
+        const char *beside = beside_rotate(c->json);
+        if (!token_is_name(c->arg))
+                buf_puts(&why, "a credential's name has letters, digits, _ and - only");
+        else if (beside)
+                buf_printf(&why, "with `rotate` there is no `%s`: it is set when a credential is made",
+                           beside);
+        if (why.n)
+                reply_problem(r, 422, "usage", buf_str(&why), NULL);
+        return why.n == 0;
+}
+
+void put_credential(struct serve_call *c, struct reply *r)
 {
         cordon_error e = { 0 };
-        const struct json *secret = body_member(o, "secret", JSON_STRING),
-                          *ttl = body_member(o, "ttl", JSON_INT);
-        if (!secret || secret->len == 0) {
-                reply_problem(r, 422, "usage", "`secret` is missing", NULL);
+        const struct json *o = c->json;
+        if (!check(c, r))
                 return;
-        }
 
-        AUTO_FD(fd, secret_file(secret));
+        AUTO_FD(fd, secret_file(json_get(o, "secret")));
         const cordon_credential v = { .name = c->arg,
                                       .env = body_text(o, "env"),
                                       .header = body_text(o, "header"),
                                       .query = body_text(o, "query"),
                                       .basic = body_text(o, "basic"),
                                       .scope = body_text(o, "scope"),
-                                      .sigv4 = body_member(o, "sigv4", JSON_TRUE) != NULL,
-                                      .test = body_member(o, "test", JSON_TRUE) != NULL,
-                                      .ttl_s = ttl && ttl->integer > 0 ? (uint64_t) ttl->integer : 0,
+                                      .sigv4 = body_true(o, "sigv4"),
+                                      .test = body_true(o, "test"),
+                                      .ttl_s = (uint64_t) body_int(o, "ttl", 0),
                                       .secret_fd = fd,
                                       .passphrase_fd = -1 };
-        bool again = body_member(o, "rotate", JSON_TRUE) != NULL;
+        bool again = body_true(o, "rotate");
         int failed = again ? cordon_vault_rotate(tenant_context(c->tenant), &v, &e)
                            : cordon_vault_add(tenant_context(c->tenant), &v, &e);
         if (failed < 0) {
@@ -59,20 +80,6 @@ static void store(struct serve_call *c, const struct json *o, struct reply *r)
         }
         buf_puts(&r->body, "{}");
         reply_json(r, again ? 200 : 201);
-}
-
-void put_credential(struct serve_call *c, struct reply *r)
-{
-        cordon_error e = { 0 };
-        struct json_doc *d = token_is_name(c->arg) ? json_parse("body", c->body, (struct err *) &e) : NULL;
-        if (!token_is_name(c->arg))
-                reply_problem(r, 422, "usage", "a credential's name has letters, digits, _ and - only", NULL);
-        else if (!d)
-                reply_problem(r, 400, "usage", "the body is not JSON",
-                              NULL); /* without the place: it has a secret */
-        else
-                store(c, json_root(d), r);
-        json_free(d);
 }
 
 void delete_credential(struct serve_call *c, struct reply *r)

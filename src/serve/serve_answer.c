@@ -133,3 +133,34 @@ void job_watch(struct client *c, struct job *j, bool events, size_t from)
                 client_begin_events(c);
         client_follow(c);
 }
+
+/* ---- the body of a request ---- */
+
+void serve_handle(struct serve_call *c, struct reply *r)
+{
+        cordon_error e = { 0 };
+        const struct route *route = c->client->admitted.route;
+        const struct body_form *f = route->body;
+        if (!f || f->is == BODY_RAW || (f->is == BODY_RAW_OR_JSON && !c->r->json)) {
+                route->handle(c, r);
+                return;
+        }
+
+        if (f->is == BODY_TYPED && !c->r->json) {
+                reply_problem(r, 415, "type", "the body is JSON", "Content-Type: application/json");
+                return;
+        }
+
+        struct json_doc *d = c->body.n ? json_parse("body", c->body, (struct err *) &e) : NULL;
+        c->json = d ? json_root(d) : NULL;
+        if (c->body.n && !d && f->is == BODY_SECRET)
+                reply_problem(r, 400, "usage", "the body is not JSON", NULL); /* without the place */
+        else if (c->body.n && !d)
+                reply_error(r, 400, &e);
+        else if (body_check(c->json, f, (struct err *) &e) < 0)
+                reply_error(r, 422, &e);
+        else
+                route->handle(c, r);
+        c->json = NULL;
+        json_free(d);
+}

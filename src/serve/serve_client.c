@@ -79,9 +79,9 @@ static void answer_whole(struct server *s, struct client *c)
         struct reply r = { 0 };
         struct serve_call call = client_call(s, c);
         if (c->admitted.route->time == ROUTE_ASIDE)
-                aside_begin(&call, c->admitted.route->handle, &r);
+                aside_begin(&call, &r);
         else
-                c->admitted.route->handle(&call, &r);
+                serve_handle(&call, &r);
         if (r.status)
                 client_answer(c, &r);
 }
@@ -102,7 +102,7 @@ static void answer_head(struct server *s, struct client *c)
 
         if (c->in.expects)
                 buf_puts(&c->out, "HTTP/1.1 100 Continue\r\n\r\n");
-        request_accept(&c->in, c->admitted.route->body_max);
+        request_accept(&c->in, route_body_max(c->admitted.route));
 }
 
 static void fail(struct client *c)

@@ -126,10 +126,18 @@ static bool make_context(struct tenant *t, char *const *environment)
 
 /* ---- its budgets ---- */
 
+#define NUMBER(name)                                                                                         \
+        {                                                                                                    \
+                .key = (name), .type = BODY_INT, .most = INT64_MAX                                           \
+        }
+static const struct body_row settings[] = { NUMBER("runs"),     NUMBER("queue"),
+                                            NUMBER("sessions"), NUMBER("session_runs"),
+                                            NUMBER("parked"),   NUMBER("weight"),
+                                            NUMBER("rate"),     { .key = "share", .type = BODY_BOOL } };
+
 static uint64_t setting(const struct json *o, const char *key, uint64_t otherwise, uint64_t most)
 {
-        const struct json *v = o && o->type == JSON_OBJECT ? json_get(o, key) : NULL;
-        uint64_t n = v && v->type == JSON_INT && v->integer >= 0 ? (uint64_t) v->integer : otherwise;
+        uint64_t n = (uint64_t) body_int(o, key, (int64_t) otherwise);
         return n < most ? n : most;
 }
 
@@ -153,8 +161,7 @@ static void take_settings(struct tenant *t, const struct json *o)
         t->box_runs = (unsigned) setting(o, "session_runs", 4, 64);
         t->budget.limit[BUDGET_ASIDE] = 4;
         t->budget.limit[BUDGET_BYTES] = KEPT_BYTES;
-        const struct json *share = o && o->type == JSON_OBJECT ? json_get(o, "share") : NULL;
-        t->alone = share && share->type != JSON_TRUE;
+        t->alone = body_member(o, "share", JSON_FALSE);
         set_pool(t, o);
         t->turns.weight = (unsigned) setting(o, "weight", 1, 100);
         t->rate.per_s = setting(o, "rate", 500, 100000);
@@ -182,10 +189,14 @@ static int load_settings(struct tenant *t, struct err *e)
         if (!d)
                 return -1;
 
-        take_settings(t, json_root(d));
+        const struct body_form form = { .rows = settings, .count = sizeof settings / sizeof *settings };
+        int bad = body_check(json_root(d), &form, e);
+        if (bad == 0) {
+                take_settings(t, json_root(d));
+                t->changed = st.st_mtim;
+        }
         json_free(d);
-        t->changed = st.st_mtim;
-        return 0;
+        return bad < 0 ? err_in(e, "tenant.json: ") : 0;
 }
 
 /* ---- life ---- */
