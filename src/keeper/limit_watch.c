@@ -61,7 +61,6 @@ int keeper_groups_make(struct box *b, bool late, struct err *e)
         uint64_t t = clock_mono_ns();
         struct limit_ask ask = { .memory = b->c.plan->limits.value[LIMIT_MEMORY],
                                  .procs = b->c.plan->limits.value[LIMIT_PROCS] + 1,
-                                 .sockets = b->c.plan->net,
                                  .late = late };
         name_group(b, ask.name);
         int r = find_hierarchies(b, e);
@@ -110,7 +109,8 @@ int keeper_groups_enter(struct box *b, struct err *e)
 unsigned keeper_groups_hold(const struct box *b)
 {
         const struct limit_group *g = &b->group;
-        unsigned held = g->holds_procs ? WALL_GROUP_PROCS : 0;
+        unsigned held =
+                (g->holds_procs ? WALL_GROUP_PROCS : 0u) | (g->holds_sockets ? WALL_GROUP_SOCKETS : 0u);
         if (!g->holds_memory || !g->holds_procs || !g->counts_cpu)
                 held |= WALL_SAMPLES;
         return held;

@@ -76,7 +76,11 @@ static void usage_memory(const struct limit_group *g, struct limit_usage *u)
 {
         int v1 = g->v1[CONTROLLER_MEMORY];
         if (v1 >= 0) {
+                uint64_t sockets = 0; /* counted apart */
                 u->has_memory = fd_get_u64(v1, "memory.max_usage_in_bytes", &u->memory_peak) == 0;
+                if (g->holds_sockets)
+                        (void) fd_get_u64(v1, "memory.kmem.tcp.max_usage_in_bytes", &sockets);
+                u->memory_peak += sockets;
                 (void) limit_key(v1, "memory.oom_control", "oom_kill", &u->oom_kills);
         } else if (g->v2 >= 0) {
                 u->has_memory = fd_get_u64(g->v2, "memory.peak", &u->memory_peak) == 0;

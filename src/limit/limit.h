@@ -18,7 +18,6 @@ struct limit_ask {
         char name[48];   /* "cordon-<run id>": unique */
         uint64_t memory; /* bytes; 0: unlimited */
         uint64_t procs;  /* tasks, including the box's own init: callers add it */
-        bool sockets;    /* the box has sockets, which v1 does not count as memory */
         bool late; /* the process exists already: v2 is used only for controllers that v1 does not have */
 };
 
@@ -40,8 +39,9 @@ struct limit_group {
         int v2, v2_parent; /* v2 directory, also for clone3(CLONE_INTO_CGROUP), or -1 */
         int oom_event;     /* becomes readable (v1 eventfd) or has POLLPRI (v2 memory.events) on OOM, or -1 */
         bool holds_memory, holds_procs, counts_cpu; /* what the groups enforce; rlimits do the rest */
-        unsigned end_round;                         /* attempts to end it so far */
-        uint64_t end_until_ns;                      /* no attempts after this */
+        bool holds_sockets;    /* v1, which counts their buffers apart: an eighth of the memory on top */
+        unsigned end_round;    /* attempts to end it so far */
+        uint64_t end_until_ns; /* no attempts after this */
 };
 
 /* Initializes an empty group: no limits, all descriptors -1. It may be ended. */

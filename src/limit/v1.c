@@ -12,17 +12,12 @@
 /* v1 accounts socket buffers of the internet families apart from all other memory, and without a limit: a
  * box could fill it for the whole host. Allows an eighth on top; when that is full, packets are dropped and
  * senders wait. */
-static int write_socket_memory(const struct limit_group *g, int dir)
+static int write_socket_memory(struct limit_group *g, int dir)
 {
         char text[NUMBER_TEXT];
-        if (!g->ask.sockets)
-                return 0;
-
         (void) limit_text(g->ask.memory / 8, text);
-        return fd_put(dir, "memory.kmem.tcp.limit_in_bytes", text) < 0 && errno != ENOENT &&
-                               errno != EOPNOTSUPP
-                       ? -1
-                       : 0;
+        g->holds_sockets = fd_put(dir, "memory.kmem.tcp.limit_in_bytes", text) == 0;
+        return g->holds_sockets || errno == ENOENT || errno == EOPNOTSUPP ? 0 : -1;
 }
 
 /* Order matters: memsw may not be below the plain limit, and both start at "unlimited". */

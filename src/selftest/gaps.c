@@ -39,8 +39,8 @@ const char *const gaps_wasm_wall[] = {
 const char *const gaps_no_group[] = {
         "no control group keeps this box: memory and processor time are sampled, twenty times a second or "
         "more",
-        "no control group keeps this box: memory files count while they are open or mapped, socket "
-        "buffers and pipes not at all",
+        "no control group keeps this box: memory files count while they are open or mapped, pipes "
+        "not at all",
         "no control group keeps this box: kernel budgets per user (pipe buffers) are shared with the caller",
         NULL,
 };

@@ -81,6 +81,17 @@ struct wall_shared {
         uint64_t seen[SHARED_SEEN_MAX]; /* inode numbers counted in this sample */
 };
 
+/* sample_sockets.c: bytes in the buffers of the box's sockets, at the last look. */
+struct wall_sockets {
+        uint64_t next_ns, inet, local;
+};
+
+/* sample_disk.c */
+struct wall_disk {
+        uint64_t free;   /* below the overlays of edit doors, at the start */
+        unsigned hiding; /* looks since the box holds files where their size cannot be seen */
+};
+
 /* sample_still.c: the processes of a sample, and the CPU time of each. */
 enum { STILL_MAX = 64, STILL_LOOKS = 9 };
 struct wall_still {
@@ -199,6 +210,8 @@ struct wall_init {
         unsigned short filter_len;
         uint64_t own; /* see struct seccomp_ask */
         struct wall_shared shared;
+        struct wall_sockets sockets;
+        struct wall_disk disk;
         struct err error; /* of the payload's side, until exec */
         bool payload_failed, at_exec;
         int spare; /* spare.c: the socket that its orders come from, until it has it; or -1 */
@@ -277,7 +290,7 @@ int wall_net_begin(struct wall_init *w, struct err *e); /* net_namespace.c: in p
 int wall_net_join(struct wall_init *w, struct err *e);
 /* loopback.c: of the namespace that the caller is in, up, if the plan has one. */
 int wall_net_loopback(const struct wall_init *w, struct err *e);
-void wall_net_low_ports(const struct wall_init *w);
+void wall_net_settings(const struct wall_init *w);
 /* gateway.c: the other end of the box's one link, and its listeners. Runs in the helper's process. */
 int wall_gateway_raise(struct wall_init *w, int *ret_box_ns, struct err *e);
 int wall_tty_open(struct wall_init *w, struct err *e); /* tty.c: the payload's streams */
@@ -344,8 +357,15 @@ int wall_each_number(int at_dir, void (*each)(void *ctx, int dir, const char *na
 /* sample_shared.c: bytes of memory files and segments, in a process or not. begin: while the handles are
  * still open, which are memory files of the keeper. */
 void wall_shared_begin(struct wall_init *w);
-uint64_t wall_sample_deleted(struct wall_init *w); /* bytes of edit doors' files that have no name any more */
+/* Bytes of edit doors' files that have no name any more; are some held where their size cannot be seen? */
+uint64_t wall_sample_deleted(struct wall_init *w, bool *ret_hides);
+void wall_disk_begin(struct wall_init *w); /* sample_disk.c */
+bool wall_over_disk(struct wall_init *w);
 uint64_t wall_sample_shared(struct wall_init *w);
+/* sample_sockets.c: fills w->sockets, unless the last look is new; is more in Internet sockets than the box's
+ * share? Not if a group bounds them, or if they are the host's. */
+bool wall_watches_sockets(const struct wall_init *w);
+bool wall_over_sockets(struct wall_init *w);
 /* sample_still.c: called before a sample; then whether any process has run since. */
 void wall_still_note(struct wall_still *s, const struct wall_init *w);
 bool wall_is_still(struct wall_still *s);

@@ -242,8 +242,9 @@ bool wall_refused_by_host(const struct err *e);
 int wall_join(const struct wall_child *c, int tasks_fd, struct err *e);
 /* The limits that control groups enforce, and those that are left to init. */
 enum wall_held {
-        WALL_SAMPLES = 1,    /* no group keeps memory, processes or cpu: init samples */
-        WALL_GROUP_PROCS = 2 /* a group counts the processes: the rlimit is only the net below it */
+        WALL_SAMPLES = 1,      /* no group keeps memory, processes or cpu: init samples */
+        WALL_GROUP_PROCS = 2,  /* a group counts the processes: the rlimit is only the net below it */
+        WALL_GROUP_SOCKETS = 4 /* a group bounds the buffers of Internet sockets apart */
 };
 /* Limits are in force: the payload may start. */
 int wall_release(const struct wall_child *c, unsigned held, struct err *e);

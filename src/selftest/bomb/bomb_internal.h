@@ -16,6 +16,7 @@ int bomb_memfd(const char *tag);
 int bomb_segments(const char *tag);
 int bomb_pipes(const char *tag);
 int bomb_sockets(const char *tag);
+int bomb_connections(const char *tag);
 int bomb_fork(const char *tag);
 int bomb_threads(const char *tag);
 int bomb_descriptors(const char *tag);

@@ -7,6 +7,9 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/sock_diag.h>
+#include <netinet/in.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,7 +24,8 @@ enum {
         MOST_MIB = 320,
         PIPE_SIZE = MIB,
         HANDLES = 4096,
-        NOEXEC_SEAL = 8 /* MFD_NOEXEC_SEAL */
+        MOST_KEPT = 64 * MIB, /* in sockets, under a limit of 32 */
+        NOEXEC_SEAL = 8       /* MFD_NOEXEC_SEAL */
 };
 
 static char block[MIB];
@@ -163,4 +167,40 @@ int bomb_sockets(const char *tag)
         }
 
         return bomb_through(HANDLES);
+}
+
+/* The kernel's count for one socket, in bytes. */
+static size_t kept_for(int fd)
+{
+        uint32_t m[SK_MEMINFO_VARS] = { 0 };
+        socklen_t len = sizeof m;
+        (void) getsockopt(fd, SOL_SOCKET, SO_MEMINFO, m, &len);
+        return (size_t) m[SK_MEMINFO_RMEM_ALLOC] + m[SK_MEMINFO_WMEM_QUEUED] + m[SK_MEMINFO_FWD_ALLOC];
+}
+
+/* Where a control group bounds the buffers, they stay small: then the descriptors end it. */
+int bomb_connections(const char *tag)
+{
+        static int held[HANDLES];
+        struct sockaddr_in at = { .sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
+        socklen_t len = sizeof at;
+        size_t n = 0, kept = 0;
+        (void) tag;
+        int listener = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+        if (listener < 0 || bind(listener, (void *) &at, len) < 0 || listen(listener, 16) < 0 ||
+            getsockname(listener, (void *) &at, &len) < 0)
+                return bomb_stopped(errno, 0);
+
+        while (n + 2 < HANDLES && (held[n] = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) >= 0 &&
+               connect(held[n], (void *) &at, len) == 0 &&
+               (held[n + 1] = accept4(listener, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK)) >= 0) {
+                fill_handle(held[n + 1]);
+                n += 2;
+        }
+
+        int sys = errno;
+        for (size_t i = 0; i < n; i++)
+                kept += kept_for(held[i]);
+
+        return kept > MOST_KEPT ? bomb_through(kept / MIB) : bomb_stopped(sys, n);
 }

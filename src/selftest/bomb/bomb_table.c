@@ -31,6 +31,8 @@ static const struct bomb rows[] = {
           "without control groups the kernel's budget for all pipes of the user holds it too", bomb_pipes },
         { "sockets", "pairs of sockets, all full", "files 512 time 3s memory 32M procs 32", "memory", "files",
           "EMFILE", false, NULL, bomb_sockets },
+        { "connections", "TCP connections to itself, all full", "files 512 time 3s memory 32M procs 32",
+          "memory", NULL, "EMFILE", true, NULL, bomb_connections },
         { "fork", "200 processes", SMALL, "procs", NULL, "EAGAIN", false, NULL, bomb_fork },
         { "threads", "200 threads", SMALL, "procs", NULL, "EAGAIN", false, NULL, bomb_threads },
         { "descriptors", "100000 open files", "files 64 " SMALL, "files", NULL, "EMFILE", true, NULL,

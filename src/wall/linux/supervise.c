@@ -72,7 +72,6 @@ struct watch {
                 cpu_lost; /* in the last sample; of processes that ended since without being waited for */
         char room[sizeof((struct wall_denial *) 0)->path]; /* the newest directory in which names can be made
                                                             */
-        uint64_t disk_free;                                /* the overlays of edit doors, at the start */
         struct wall_end end;
 };
 
@@ -376,7 +375,7 @@ static int sample_ms(const struct watch *t)
                 return (int) (soon < ms ? soon : ms);
         }
 
-        if (t->w->tasks < 0 || (t->end.files_full && !t->w->plan->edits))
+        if (t->w->tasks < 0 || (t->end.files_full && !t->w->plan->edits && !wall_watches_sockets(t->w)))
                 return WAIT_MAX_MS;
 
         return t->is_still ? STILL_FILES_MS : FILES_MS;
@@ -386,7 +385,7 @@ static int sample_ms(const struct watch *t)
 static bool has_rested(struct watch *t)
 {
         bool whole = !(t->w->held & WALL_SAMPLES) || t->w->shared.looked_ns >= t->sampled_ns;
-        return t->w->tasks >= 0 && whole && wall_is_still(&t->still);
+        return t->w->tasks >= 0 && whole && !t->w->disk.hiding && wall_is_still(&t->still);
 }
 
 /* Not after each reported call: a sample reads all processes. */
@@ -445,8 +444,8 @@ static bool over_budget(struct watch *t)
 
         /* Shared memory counts once, mapped or not; pages that several processes have mapped, once for each.
          */
-        uint64_t shared = wall_sample_shared(t->w),
-                 memory = s.rss + (shared > s.shmem ? shared - s.shmem : 0);
+        uint64_t shared = wall_sample_shared(t->w), sockets = t->w->sockets.inet + t->w->sockets.local,
+                 memory = s.rss + (shared > s.shmem ? shared - s.shmem : 0) + sockets;
         if (memory > t->end.max_rss)
                 t->end.max_rss = memory;
 
@@ -590,26 +589,6 @@ static bool reap(struct watch *t)
         return over;
 }
 
-static uint64_t disk_free(const struct plan *p)
-{
-        struct statfs fs;
-        for (size_t i = 0; p->edits && i < p->step_count; i++)
-                if (p->steps[i].kind == STEP_EDIT && statfs(p->steps[i].path, &fs) == 0)
-                        return (uint64_t) fs.f_bfree * (uint64_t) fs.f_bsize;
-        return 0;
-}
-
-/* The keeper counts files that have names in an overlay. The rest is searched when the disk lost as much as
- * could be the box's doing. */
-static bool over_disk(struct watch *t)
-{
-        uint64_t most = t->w->plan->limits.value[LIMIT_DISK], now = disk_free(t->w->plan);
-        if (t->disk_free <= now || t->disk_free - now <= most)
-                return false;
-        t->end.disk_over = wall_sample_deleted(t->w) > most;
-        return t->end.disk_over;
-}
-
 /* The kernel does not report EMFILE to other processes. As with processes: one that is seen with all
  * descriptors in use is at the limit. */
 static bool sample_limits(struct watch *t)
@@ -620,10 +599,14 @@ static bool sample_limits(struct watch *t)
         if (!t->end.files_full)
                 t->end.files_full = wall_sample_files(t->w) >= t->w->plan->limits.value[LIMIT_FILES];
 
+        bool sockets = wall_over_sockets(t->w); /* before the sum of all memory, of which they are a part */
         bool over = t->w->held & WALL_SAMPLES && over_budget(t);
+        t->end.memory_over |= sockets;
+        over |= sockets;
         t->sample_ns = clock_mono_ns() - t->sampled_ns;
         t->next_sample_ns = t->sampled_ns + t->sample_ns + (uint64_t) sample_ms(t) * 1000000u;
-        return over || over_disk(t);
+        t->end.disk_over = wall_over_disk(t->w);
+        return over || t->end.disk_over;
 }
 
 /* The keeper keeps the time, unless it is stopped, or a program that uses the library does not come round to
@@ -762,7 +745,7 @@ int wall_supervise(struct wall_init *w)
             wall_powers_keep(1u << CAP_SYS_PTRACE | 1u << CAP_KILL | group | served) < 0)
                 return -1;
 
-        t.disk_free = disk_free(w->plan);
+        wall_disk_begin(w);
         note_memory_left(&t, &(struct wall_sample){ 0 }, 0);
         uint64_t now = clock_mono_ns();
         t.next_sample_ns = now + (uint64_t) sample_ms(&t) * 1000000u;

@@ -55,6 +55,7 @@ static int new_namespace(const struct gateway *g, int *ret)
             (*ret = openat(g->w->host_proc, "self/ns/net", O_RDONLY | O_CLOEXEC)) < 0)
                 return fail(g, "making a network namespace");
         close_knobs(g);
+        wall_net_settings(g->w);
         return 0;
 }
 
@@ -214,7 +215,6 @@ static int raise_box(struct gateway *g)
         if (new_namespace(g, &g->box_ns) < 0)
                 return -1;
 
-        wall_net_low_ports(g->w);
         AUTO_FD(nl, netlink_open());
         if (nl < 0)
                 return fail(g, "opening netlink");

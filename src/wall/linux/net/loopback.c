@@ -9,10 +9,18 @@
 #include <sys/socket.h>
 
 /* The ports below 1024 are the box's own, like all of its namespace, and the payload has no capability for
- * them. If /proc/sys cannot be written, they stay closed. */
-void wall_net_low_ports(const struct wall_init *w)
+ * them. Buffers of TCP are bounded for each socket: their memory is one pool of the whole host. If /proc/sys
+ * cannot be written, the ports stay closed and the bounds the host's. */
+void wall_net_settings(const struct wall_init *w)
 {
-        (void) fd_put(w->host_proc, "sys/net/ipv4/ip_unprivileged_port_start", "0");
+        static const char *const rows[][2] = {
+                { "sys/net/ipv4/ip_unprivileged_port_start", "0" },
+                { "sys/net/ipv4/tcp_rmem", "4096 131072 524288" },
+                { "sys/net/ipv4/tcp_wmem", "4096 16384 524288" },
+        };
+
+        for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+                (void) fd_put(w->host_proc, rows[i][0], rows[i][1]);
 }
 
 /* IPv6 follows by itself, unless this host has it switched off for new interfaces. */
@@ -21,7 +29,7 @@ int wall_net_loopback(const struct wall_init *w, struct err *e)
         if (!(w->plan->local & LOCAL_LOOPBACK))
                 return 0;
 
-        wall_net_low_ports(w);
+        wall_net_settings(w);
         AUTO_FD(s, socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0));
         struct ifreq lo = { .ifr_name = "lo", .ifr_flags = IFF_UP };
         return s < 0 || ioctl(s, SIOCSIFFLAGS, &lo) < 0

@@ -4,9 +4,9 @@
  * doors that were unlinked and are open: on disk, and in no tree. Never: allocates, opens or stats any file
  * but these and memfds (a stat of another file behind a door could wait for the program that serves it).
  *
- * Not counted: bytes in sockets and pipes, extended attributes of memfds, a file that is in flight through a
- * socket or mapped and then closed, and a shared mapping whose process is gone. A control group counts these.
- */
+ * Not counted: bytes in pipes (in sockets: sample_sockets.c), extended attributes of memfds, a file that is
+ * in flight through a socket or mapped and then closed, and a shared mapping whose process is gone. A control
+ * group counts these. */
 #include "base/clock.h"
 #include "base/fd.h"
 #include "base/str.h"
@@ -66,21 +66,64 @@ struct looking {
         uint64_t scratch;         /* its device: files there have a limit of their own */
         const struct plan *edits; /* not NULL: only removed files of its edit doors are looked for */
         uint64_t bytes;
+        bool hides;   /* files may be held by a message or a mapping alone */
         pid_t thread; /* whose descriptors were read last */
 };
+
+static const char removed[] = " (deleted)";
+enum { REMOVED_LEN = sizeof removed - 1 };
+
+static bool is_of_edit(const struct plan *p, const char *path)
+{
+        for (size_t i = 0; i < p->step_count; i++)
+                if (p->steps[i].kind == STEP_EDIT && path_under(path, p->steps[i].path))
+                        return true;
+        return false;
+}
 
 /* By its former name; a process that gives another file such a name gets that counted. */
 static bool is_removed_edit(const struct plan *p, char *target)
 {
-        static const char removed[] = " (deleted)";
-        size_t n = strlen(target), last = sizeof removed - 1;
-        if (n <= last || strcmp(target + n - last, removed) != 0)
+        size_t n = strlen(target);
+        if (n <= REMOVED_LEN || strcmp(target + n - REMOVED_LEN, removed) != 0)
                 return false;
 
-        target[n - last] = '\0';
-        for (size_t i = 0; i < p->step_count; i++)
-                if (p->steps[i].kind == STEP_EDIT && path_under(target, p->steps[i].path))
-                        return true;
+        target[n - REMOVED_LEN] = '\0';
+        return is_of_edit(p, target);
+}
+
+/* "scm_fds: N": descriptors in the queue of a socket, or of connections that wait to be accepted. */
+static bool has_in_flight(int dir, const char *name)
+{
+        static const char key[] = "scm_fds:";
+        char info[48], text[1024];
+        (void) snprintf(info, sizeof info, "../fdinfo/%.20s", name);
+        const char *at = fd_get(dir, info, text, sizeof text) > 0 ? strstr(text, key) : NULL;
+        return at && strtoul(at + sizeof key - 1, NULL, 10) > 0;
+}
+
+/* A line of maps can have any length: its end is matched as it comes, its beginning kept. */
+static bool maps_removed(const struct plan *p, int tasks, const char *tid)
+{
+        char name[32], block[4096], line[PATH_MAX + 128];
+        size_t n = 0, matched = 0;
+        (void) snprintf(name, sizeof name, "%.20s/maps", tid);
+        AUTO_FD(maps, openat(tasks, name, O_RDONLY | O_CLOEXEC));
+        for (ssize_t got; maps >= 0 && (got = read(maps, block, sizeof block)) > 0;)
+                for (ssize_t i = 0; i < got; i++) {
+                        if (block[i] != '\n') {
+                                bool next = matched < REMOVED_LEN && block[i] == removed[matched];
+                                matched = next ? matched + 1 : block[i] == removed[0];
+                                n += n < sizeof line - 1;
+                                line[n - 1] = block[i];
+                                continue;
+                        }
+                        line[n] = '\0';
+                        const char *path = strchr(line, '/');
+                        if (matched == REMOVED_LEN && path && is_of_edit(p, path))
+                                return true;
+                        n = matched = 0;
+                }
 
         return false;
 }
@@ -97,9 +140,12 @@ static bool is_removed_unnamed(const struct looking *l, int dir, const char *nam
 
 static void look_for_removed(struct looking *l, int dir, const char *name)
 {
+        static const char socket[] = "socket:";
         char target[PATH_MAX] = "";
         bool named = readlinkat(dir, name, target, sizeof target - 1) > 0;
-        if (named ? is_removed_edit(l->edits, target) : is_removed_unnamed(l, dir, name))
+        if (strncmp(target, socket, sizeof socket - 1) == 0)
+                l->hides = l->hides || has_in_flight(dir, name);
+        else if (named ? is_removed_edit(l->edits, target) : is_removed_unnamed(l, dir, name))
                 l->bytes += file_bytes(l->s, dir, name);
 }
 
@@ -131,6 +177,7 @@ static void look_at_thread(void *ctx, int tasks, const char *tid)
                 return;
 
         l->thread = thread;
+        l->hides = l->hides || (l->edits && maps_removed(l->edits, tasks, tid));
         (void) snprintf(name, sizeof name, "%.20s/fd", tid);
         AUTO_FD(dir, openat(tasks, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC));
         if (dir >= 0)
@@ -177,10 +224,11 @@ static void look_at_all(struct wall_init *w, struct looking *l)
         (void) wall_each_process(w, look_at_process, l);
 }
 
-uint64_t wall_sample_deleted(struct wall_init *w)
+uint64_t wall_sample_deleted(struct wall_init *w, bool *ret_hides)
 {
         struct looking l = { .s = &w->shared, .edits = w->plan, .scratch = w->scratch_dev };
         look_at_all(w, &l);
+        *ret_hides = l.hides;
         return l.bytes;
 }
 
