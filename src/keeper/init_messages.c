@@ -46,6 +46,7 @@ static void note_up(struct box *b, uint32_t layers)
         b->run.lease =
                 lease_of(now, time_ms, late_ms * 1000000u, b->c.plan->order->limits.value[LIMIT_RENEW]);
         b->run.next_look_ns = now;
+        keeper_tally_rest(&b->tally, now, now); /* zero would be never */
         for (int sig = 1; box_signal_bit(sig); sig++)
                 if (b->run.early_signals & box_signal_bit(sig))
                         keeper_signal(b, sig);
